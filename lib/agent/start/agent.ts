@@ -36,8 +36,9 @@ import { machineToken, startTokenService, tokenFaults } from "./tokens.ts";
 import type { GoogleIdentity } from "../tokens/google_identity.ts";
 import type { ReadinessCheck } from "../status/readiness.ts";
 import type { StatusActions } from "../status/routes.ts";
-import { EXTENSION_CONFIG_TYPE } from "../wasm/conversion.ts";
-import { type WasmModules, wasmModules } from "./wasm_modules.ts";
+import { EXTENSION_CONFIG_TYPE } from "../wasm/extension_type.ts";
+import type { WasmModules } from "./load_wasm.ts";
+import { wasmModules } from "./wasm_modules.ts";
 import { startWorkloadHealth } from "./workload_probe.ts";
 import { openStatusPort, planStatus } from "./status_port.ts";
 
@@ -128,7 +129,7 @@ export async function startAgent(input: AgentInput, parts: AgentParts): Promise<
       ...{ clock, log },
       checks: names === undefined ? [] : [names.notReady],
     });
-    const health = envoy && startWorkloadHealth(input, envoy, relay, { clock, log });
+    const health = envoy && await startWorkloadHealth(input, envoy, relay, { clock, log });
     envoy?.ended.then(() => health?.stop());
     return agent = running(envoy, runtime, input, log.scope("default"));
   } catch (error) {

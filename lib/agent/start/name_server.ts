@@ -5,9 +5,8 @@
  *
  * @module
  */
-import { type DnsServer, startDnsServer } from "../../dns/server.ts";
-import { decodeNameTable, NAME_TABLE_MESSAGE } from "../../dns/table/name_table_wire.ts";
-import type { NameTable } from "../../dns/table/types.ts";
+import type { DnsServer } from "../../dns/server.ts";
+import { NAME_TABLE_MESSAGE, type NameTable } from "../../dns/table/types.ts";
 import type { Log } from "../../kernel/log/log.ts";
 import type { Metrics } from "../../kernel/metrics/registry.ts";
 import type { Clock } from "../../kernel/time/clock.ts";
@@ -41,7 +40,7 @@ export function wantsNameServer({ settings, workload }: Pick<AgentInput, "settin
 }
 
 /**
- * Starts it where the settings ask for one.
+ * Starts it where the settings ask for one; only then is it loaded.
  *
  * @throws {Error} naming DNS_PROXY_ADDR when it is no address or cannot be had, or `resolv.conf` when it cannot be read
  */
@@ -51,6 +50,10 @@ export async function startNameServer(
 ): Promise<MeshNameServer | undefined> {
   const { settings, workload } = input;
   if (!wantsNameServer(input)) return undefined;
+  const [{ startDnsServer }, { decodeNameTable }] = await Promise.all([
+    import("../../dns/server.ts"),
+    import("../../dns/table/name_table_wire.ts"),
+  ]);
   const logger = log.scope("dns");
   const server = await startDnsServer({
     settings,

@@ -1,72 +1,65 @@
 /**
- * Wasm modules in an agent: what fetches and keeps them, and rewrites configurations that name them.
+ * Wasm modules in an agent. Few agents have any: what works on them is loaded with the first extension configuration.
  *
- * Permissions: net (where modules are), read, write (the folder for what Envoy writes about itself), read (Docker's
- * configuration).
+ * Permissions: those of `load_wasm.ts`.
  *
  * @module
  */
-import type { Log } from "../../kernel/log/log.ts";
+import type { Log, Logger } from "../../kernel/log/log.ts";
 import type { Metrics } from "../../kernel/metrics/registry.ts";
 import type { Clock } from "../../kernel/time/clock.ts";
-import type { OpenRewriter } from "../relay/relay.ts";
-import { WasmCache } from "../wasm/cache/wasm_cache.ts";
-import type { DownloadRules } from "../wasm/fetch/download.ts";
-import type { FetchedModule, ModuleRequest } from "../wasm/fetch/fetch_module.ts";
-import { OCI } from "../wasm/fetch/image_name.ts";
-import { systemRoots } from "../wasm/fetch/system_roots.ts";
-import { wasmRewriters } from "../wasm/wasm_rewriter.ts";
-import type { AgentInput } from "./agent_input.ts";
-
-/** Modules of an agent. */
-export interface WasmModules {
-  /** Rewrites extension configurations. */
-  readonly open: OpenRewriter;
-  /** Ends what is under way; files stay. */
-  stop(): void;
-}
+import type { OpenRewriter, ResponseRewriter } from "../relay/relay.ts";
+import type { WasmInput, WasmModules } from "./load_wasm.ts";
 
 /** The modules, unless the settings leave them to the proxy. */
 export function wasmModules(
-  input: Pick<AgentInput, "settings" | "variables" | "paths" | "proxyUser">,
-  { clock, log, metrics }: { readonly clock: Clock; readonly log: Log; readonly metrics: Metrics },
+  input: WasmInput,
+  parts: { readonly clock: Clock; readonly log: Log; readonly metrics: Metrics },
 ): WasmModules | undefined {
-  const { settings, variables, paths, proxyUser } = input;
-  if (!settings.MESH_AGENT_ENABLE_WASM_REMOTE_LOAD_CONVERSION) return undefined;
-  const logger = log.scope("wasm");
-  const rules = {
-    timeout: settings.WASM_HTTP_REQUEST_TIMEOUT,
-    roots: () => systemRoots(variables["SSL_CERT_FILE"] ?? ""),
-    insecure: new Set(settings.WASM_INSECURE_REGISTRIES.split(",").map((host) => host.trim()).filter(Boolean)),
+  if (!input.settings.MESH_AGENT_ENABLE_WASM_REMOTE_LOAD_CONVERSION) return undefined;
+  let loaded: Promise<WasmModules> | undefined;
+  let isStopped = false;
+  const load = () =>
+    loaded ??= import("./load_wasm.ts").then(({ loadedWasm }) => {
+      const modules = loadedWasm(input, parts);
+      if (isStopped) modules.stop();
+      return modules;
+    });
+  return {
+    open: lateRewriter(async () => (await load()).open, parts.log.scope("wasm")),
+    stop() {
+      isStopped = true;
+      void loaded?.then((modules) => modules.stop(), () => {/* there is nothing to stop */});
+    },
   };
-  const cache = new WasmCache({
-    folder: `${paths.data}/wasm`,
-    owner: proxyUser,
-    fetch: (request, signal) => fetchWith(rules, request, variables, signal),
-    attempts: settings.WASM_HTTP_REQUEST_MAX_RETRIES,
-    expiry: settings.WASM_MODULE_EXPIRY,
-    purgeInterval: settings.WASM_PURGE_INTERVAL,
-    ...{ clock, metrics, log: logger },
-  });
-  const open = wasmRewriters({ file: (wanted) => cache.get(wanted), clock, metrics, log: logger });
-  return { open, stop: () => cache.stop() };
 }
 
-/** What fetches is loaded with the first module: most agents have none. */
-async function fetchWith(
-  rules: DownloadRules,
-  { url, pullSecret }: ModuleRequest,
-  variables: Readonly<Record<string, string>>,
-  signal: AbortSignal,
-): Promise<FetchedModule> {
-  const { fetchModule } = await import("../wasm/fetch/fetch_module.ts");
-  const secret = pullSecret ?? (url.startsWith(OCI) ? await dockerConfiguration(variables) : undefined);
-  return await fetchModule(rules, { url, pullSecret: secret }, signal);
-}
-
-/** Docker's own configuration, where a module comes without credentials; undefined: there is none. */
-async function dockerConfiguration({ DOCKER_CONFIG = "", HOME = "" }: Readonly<Record<string, string>>) {
-  const folder = DOCKER_CONFIG || (HOME === "" ? "" : `${HOME}/.docker`);
-  if (folder === "") return undefined;
-  return await Deno.readTextFile(`${folder}/config.json`).catch(() => undefined);
+/**
+ * A rewriter that is loaded with the first response that it takes. Where it cannot be loaded responses go to the proxy as
+ * they came, which then fetches modules itself.
+ */
+export function lateRewriter(load: () => Promise<OpenRewriter>, log: Logger): OpenRewriter {
+  return (variant, target) => {
+    let opened: Promise<ResponseRewriter | undefined> | undefined;
+    let isClosed = false;
+    const open = () =>
+      load().then((open) => open(variant, target), (error: Error) => {
+        log.error(`extension configurations go to the proxy as they come: ${error.message}`);
+        return undefined;
+      });
+    return {
+      take(bytes) {
+        // Callbacks of one promise run in their order.
+        void (opened ??= open()).then((rewriter) => {
+          if (isClosed) return;
+          if (rewriter === undefined) target.send(bytes);
+          else rewriter.take(bytes);
+        });
+      },
+      close() {
+        isClosed = true;
+        void opened?.then((rewriter) => rewriter?.close());
+      },
+    };
+  };
 }

@@ -8,8 +8,7 @@
 import type { Log } from "../../kernel/log/log.ts";
 import type { Clock } from "../../kernel/time/clock.ts";
 import type { EnvoyProcess } from "../envoy/envoy_process.ts";
-import { workloadCheck } from "../health/readiness_probe.ts";
-import { WorkloadHealth } from "../health/workload_health.ts";
+import type { WorkloadHealth } from "../health/workload_health.ts";
 import type { Relay } from "../relay/relay.ts";
 import type { AgentInput } from "./agent_input.ts";
 
@@ -18,14 +17,18 @@ import type { AgentInput } from "./agent_input.ts";
  *
  * @returns undefined: there is no probe
  */
-export function startWorkloadHealth(
+export async function startWorkloadHealth(
   { proxy, workload }: AgentInput,
   envoy: EnvoyProcess,
   relay: Pick<Relay, "reportHealth">,
   { clock, log }: { readonly clock: Clock; readonly log: Log },
-): WorkloadHealth | undefined {
+): Promise<WorkloadHealth | undefined> {
   const probe = proxy.readinessProbe;
   if (probe === undefined) return undefined;
+  const [{ workloadCheck }, { WorkloadHealth }] = await Promise.all([
+    import("../health/readiness_probe.ts"),
+    import("../health/workload_health.ts"),
+  ]);
   const ofWorkload = workloadCheck(probe, workload.addresses[0]!);
   const health = new WorkloadHealth({
     ...{ probe, clock, log: log.scope("healthcheck"), report: (report) => relay.reportHealth(report) },

@@ -9,11 +9,9 @@ import { MessageWriter } from "../../grpc/message_writer.ts";
 import { WireError } from "../../resource/protowire.ts";
 import type { RelayVariant } from "../relay/messages.ts";
 import { changeFields, lastText, lengthDelimited, mergedField, setField } from "./config/wire_fields.ts";
+import { EXTENSION_CONFIG_TYPE } from "./extension_type.ts";
 import { type RemoteWasmFilter, remoteWasmFilter } from "./config/wasm_filter.ts";
 import { utf8Bytes } from "../../resource/protowire.ts";
-
-/** Type of extension configurations. */
-export const EXTENSION_CONFIG_TYPE = "type.googleapis.com/envoy.config.core.v3.TypedExtensionConfig";
 
 /** Field of a response with its resources, and of both variants with version, type and nonce. */
 const RESPONSE = { version: 1, resources: 2, type: 4, nonce: 5, removed: 6 };

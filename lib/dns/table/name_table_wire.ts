@@ -6,10 +6,7 @@
  * @module
  */
 import { WireCursor } from "../../resource/protowire.ts";
-import type { NameInfo, NameTable } from "./types.ts";
-
-/** Name of the message; a type URL has `type.googleapis.com/` before it. */
-export const NAME_TABLE_MESSAGE = "istio.networking.nds.v1.NameTable";
+import { NAME_TABLE_MESSAGE, type NameInfo, type NameTable } from "./types.ts";
 
 /** Numbers of the fields, by their names in Istio's `nds.proto`. */
 const TABLE = { table: 1 } as const;

@@ -4,6 +4,9 @@
  * @module
  */
 
+/** Name of the message; a type URL has `type.googleapis.com/` before it. */
+export const NAME_TABLE_MESSAGE = "istio.networking.nds.v1.NameTable";
+
 /** One host of the table. */
 export interface NameInfo {
   /** Addresses of both families; other texts (ranges, for example) are left out. */

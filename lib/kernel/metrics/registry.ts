@@ -8,7 +8,7 @@
 import { notBuilt } from "../not_built/catalogue.ts";
 import type { Program } from "../program/program.ts";
 import { type LabelsOf, type MetricName, type MetricNameOf, metricsUsedBy } from "./catalogue.ts";
-import { CurrentValue } from "./current_value.ts";
+import { SingleValue } from "./single_value.ts";
 import type { Metric } from "./define.ts";
 import { Distribution } from "./distribution.ts";
 import type { LabelValues } from "./label_text.ts";
@@ -56,7 +56,7 @@ export interface Metrics {
   scrape(): Promise<{ readonly contentType: string; readonly body: string }>;
 }
 
-type Instrument = CurrentValue | Distribution;
+type Instrument = SingleValue | Distribution;
 
 /** The text format that all scrapers take. */
 const CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8";
@@ -107,9 +107,9 @@ export function createMetrics(program: Program, options: MetricsOptions = {}): M
 function instrument(name: string, { type, help, labels: labelNames, buckets = [] }: Metric): Instrument {
   switch (type) {
     case "Sum":
-      return new CurrentValue({ name, help, type: "counter", labelNames });
+      return new SingleValue({ name, help, type: "counter", labelNames });
     case "LastValue":
-      return new CurrentValue({ name, help, type: "gauge", labelNames });
+      return new SingleValue({ name, help, type: "gauge", labelNames });
     case "Distribution":
       return new Distribution({ name, help, labelNames, buckets });
   }

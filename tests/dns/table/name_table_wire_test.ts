@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import protobuf from "protobufjs";
 import { buildLookupTable } from "../../../lib/dns/table/lookup.ts";
-import { decodeNameTable, NAME_TABLE_MESSAGE } from "../../../lib/dns/table/name_table_wire.ts";
+import { decodeNameTable } from "../../../lib/dns/table/name_table_wire.ts";
+import { NAME_TABLE_MESSAGE } from "../../../lib/dns/table/types.ts";
 import { resolve } from "../support/resolve.ts";
 
 /** The message as its definition has it, for an encoder that is not ours. */

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { Counter, Gauge, Registry } from "prom-client";
-import { CurrentValue } from "../../../lib/kernel/metrics/current_value.ts";
+import { SingleValue } from "../../../lib/kernel/metrics/single_value.ts";
 import { metricLabels, metricText } from "./support.ts";
 
 const labelNames = fc.constantFrom<string[]>([], ["type"], ["node", "err"]);
@@ -13,7 +13,7 @@ const held = fc.oneof(fc.constantFrom(Infinity, -Infinity, 0, -0, 1e21), fc.doub
 type Step = readonly ["inc" | "dec" | "set" | "remove", Record<string, string | number>, number, boolean];
 
 /** Does the same to both; by a handle that is kept, or at once. */
-function take(metric: CurrentValue | Counter | Gauge, [what, labels, value, isKept]: Step): void {
+function take(metric: SingleValue | Counter | Gauge, [what, labels, value, isKept]: Step): void {
   const gauge = metric as Gauge;
   if (what === "remove") gauge.remove(labels);
   else if (isKept) gauge.labels(labels)[what](value);
@@ -28,7 +28,7 @@ Deno.test("a counter is shown as prom-client shows its own: help, type, labels, 
   );
   await fc.assert(fc.asyncProperty(cases, async ([labelNames, help, steps]) => {
     const registry = new Registry();
-    const own = new CurrentValue({ name: "requests_total", help, type: "counter", labelNames });
+    const own = new SingleValue({ name: "requests_total", help, type: "counter", labelNames });
     const theirs = new Counter({ name: "requests_total", help, labelNames, registers: [registry] });
     for (const step of steps) for (const metric of [own, theirs]) take(metric, step);
     assert.equal(`${own.text()}\n`, await registry.metrics());
@@ -48,7 +48,7 @@ Deno.test("a gauge is shown as prom-client shows its own, whatever is set, added
   });
   await fc.assert(fc.asyncProperty(cases, async ([labelNames, help, steps]) => {
     const registry = new Registry();
-    const own = new CurrentValue({ name: "entries", help, type: "gauge", labelNames });
+    const own = new SingleValue({ name: "entries", help, type: "gauge", labelNames });
     const theirs = new Gauge({ name: "entries", help, labelNames, registers: [registry] });
     for (const step of steps) for (const metric of [own, theirs]) take(metric, step);
     // Of a sum of both infinities the library writes "Nan", which Prometheus reads only because it ignores case.
@@ -57,14 +57,14 @@ Deno.test("a gauge is shown as prom-client shows its own, whatever is set, added
 });
 
 Deno.test("a series has one order of labels and one place, in whichever order they are given", () => {
-  const made = new CurrentValue({ name: "rejects", help: "R.", type: "gauge", labelNames: ["node", "err"] });
+  const made = new SingleValue({ name: "rejects", help: "R.", type: "gauge", labelNames: ["node", "err"] });
   made.set({ err: "x", node: "a" }, 1);
   made.labels({ node: "a", err: "x" }).inc();
   assert.equal(made.text(), '# HELP rejects R.\n# TYPE rejects gauge\nrejects{node="a",err="x"} 2');
 });
 
 Deno.test("a handle whose series was forgotten begins anew with its next value", () => {
-  const made = new CurrentValue({ name: "rejects", help: "R.", type: "counter", labelNames: ["node"] });
+  const made = new SingleValue({ name: "rejects", help: "R.", type: "counter", labelNames: ["node"] });
   const handle = made.labels({ node: "a" });
   handle.inc(5);
   made.remove({ node: "a" });
@@ -74,7 +74,7 @@ Deno.test("a handle whose series was forgotten begins anew with its next value",
 });
 
 Deno.test("a counter refuses what would not grow it, and every metric a label that it does not have", () => {
-  const made = new CurrentValue({ name: "requests", help: "R.", type: "counter", labelNames: ["type"] });
+  const made = new SingleValue({ name: "requests", help: "R.", type: "counter", labelNames: ["type"] });
   for (const value of [-1, NaN, Infinity]) {
     assert.throws(() => made.inc({ type: "x" }, value), { name: "RangeError", message: /^requests: got .*, expected/ });
   }

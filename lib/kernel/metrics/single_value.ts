@@ -6,7 +6,7 @@
 import { headLines, labelText, type LabelValues, sampleLine } from "./label_text.ts";
 
 /** What a counter or a gauge is made with. */
-export interface CurrentValueOptions {
+export interface SingleValueOptions {
   readonly name: string;
   readonly help: string;
   readonly type: "counter" | "gauge";
@@ -19,12 +19,12 @@ export interface CurrentValueOptions {
  * A counter takes finite numbers from 0 on and throws RangeError otherwise: one NaN would spoil it for good. A gauge takes
  * any number. Which of their methods a program may call is the matter of the handles' types.
  */
-export class CurrentValue {
-  readonly #options: CurrentValueOptions;
+export class SingleValue {
+  readonly #options: SingleValueOptions;
   /** By the labels' text, in the order of their first values. */
   readonly #values = new Map<string, number>();
 
-  constructor(options: CurrentValueOptions) {
+  constructor(options: SingleValueOptions) {
     this.#options = options;
     if (options.labelNames.length === 0) this.#values.set("", 0);
   }
