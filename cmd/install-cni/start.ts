@@ -21,7 +21,8 @@ import { type Kernel, startKernel, untilStopped } from "../../lib/kernel/kernel.
 import { flagsNotBuilt, settingsWithoutEffect } from "../../lib/kernel/not_built/catalogue.ts";
 import { type SettingsOf, settingsUsedBy } from "../../lib/kernel/settings/catalogue.ts";
 import { defaultSettings } from "../../lib/kernel/settings/read.ts";
-import { currentBundle } from "./bundle.ts";
+import { currentBundle } from "../program_bundle.ts";
+import { PLUGIN_BUNDLE } from "./bundle.ts";
 import type { InstallFlagValues } from "./flags.ts";
 import { type InstallOptions, installOptions, names } from "./options.ts";
 
@@ -159,7 +160,7 @@ function ownExecutable(): Executable {
   const path = Deno.execPath();
   if (Deno.build.standalone) return { copyOf: path };
   const root = new URL("../../", import.meta.url).pathname;
-  return { script: launcherScript(path, root, currentBundle(root)) };
+  return { script: launcherScript(path, root, currentBundle(root, PLUGIN_BUNDLE)) };
 }
 
 /** The pod's own namespace, which every pod finds beside its token; empty outside of one. */

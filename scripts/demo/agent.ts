@@ -15,6 +15,8 @@ export interface AgentProcessOptions {
   readonly files?: Readonly<Record<string, string>>;
   readonly env?: Readonly<Record<string, string>>;
   readonly args?: readonly string[];
+  /** The program and its first arguments. Default: this tree's sources. */
+  readonly program?: readonly string[];
   /** A program, with its arguments, that makes itself the agent: `ip netns exec NAME`. Default: none. */
   readonly runner?: readonly string[];
   /** Folder of a container that was there before, and stays. Default: a new one. */
@@ -57,7 +59,8 @@ export class AgentProcess implements AsyncDisposable {
       await Deno.writeTextFile(`${folder}/${path}`, text);
     }
     const envoy = envoyBinary();
-    const [program, ...rest] = [...runner, Deno.execPath(), ...programElsewhere("pilot-agent"), "proxy", ...args];
+    const sources = [Deno.execPath(), ...programElsewhere("pilot-agent")];
+    const [program, ...rest] = [...runner, ...options.program ?? sources, "proxy", ...args];
     const child = new Deno.Command(program!, {
       args: rest,
       cwd: folder,

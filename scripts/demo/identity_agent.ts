@@ -8,7 +8,8 @@
 import { AgentProcess, type AgentProcessOptions } from "./agent.ts";
 
 /** A workload of the namespace `demo`. */
-export interface DemoWorkload extends Pick<AgentProcessOptions, "env" | "files" | "args" | "folder" | "place"> {
+export interface DemoWorkload
+  extends Pick<AgentProcessOptions, "env" | "files" | "args" | "folder" | "place" | "program"> {
   /** Its name, and its labels `app` and `instance`. */
   readonly name: string;
   /** Its service account. Default: its name. */

@@ -5,7 +5,8 @@
  *
  * @module
  */
-import { currentBundle, makeBundle } from "../../cmd/install-cni/bundle.ts";
+import { PLUGIN_BUNDLE } from "../../cmd/install-cni/bundle.ts";
+import { currentBundle, makeBundle } from "../../cmd/program_bundle.ts";
 import { attempt, command } from "./command.ts";
 import { PACKAGES } from "./packages.ts";
 
@@ -49,8 +50,10 @@ export function folderSteps(root: string): Step[] {
     },
     {
       name: "the node's plugin in one file",
-      done: () => currentBundle(root) !== undefined,
-      run: () => makeBundle(root).catch((error) => `not made, so the plugin runs from its sources: ${error.message}`),
+      done: () => currentBundle(root, PLUGIN_BUNDLE) !== undefined,
+      run: () =>
+        makeBundle(root, PLUGIN_BUNDLE)
+          .catch((error) => `not made, so the plugin runs from its sources: ${error.message}`),
     },
   ];
 }

@@ -1,6 +1,7 @@
 /** What is put on a node where no compiled executable is at hand: the plugin in one file, or its sources. */
 import assert from "node:assert/strict";
-import { currentBundle } from "../../../cmd/install-cni/bundle.ts";
+import { PLUGIN_BUNDLE } from "../../../cmd/install-cni/bundle.ts";
+import { currentBundle } from "../../../cmd/program_bundle.ts";
 import { launcherScript, pluginPermissions } from "../../../lib/cni/install/launcher.ts";
 import { CniError } from "../../../lib/cni/plugin/protocol.ts";
 import { quickRun } from "../../../lib/cni/plugin/quick_run.ts";
@@ -29,21 +30,21 @@ Deno.test("the plugin in one file may do nothing that the program may not", () =
 Deno.test("a file that was made of other sources is not taken", async () => {
   const dir = await Deno.makeTempDir({ prefix: "mcni-" }) + "/";
   try {
-    assert.equal(currentBundle(dir), undefined, "none");
+    assert.equal(currentBundle(dir, PLUGIN_BUNDLE), undefined, "none");
     await Deno.mkdir(`${dir}dist/plugin`, { recursive: true });
     await Deno.writeTextFile(`${dir}a.ts`, "one");
     const write = (text: string) => Deno.writeTextFile(`${dir}dist/plugin/sources.json`, text);
     await write("{");
-    assert.equal(currentBundle(dir), undefined, "half a list");
+    assert.equal(currentBundle(dir, PLUGIN_BUNDLE), undefined, "half a list");
     await write("{}");
-    assert.equal(currentBundle(dir), undefined, "of nothing");
+    assert.equal(currentBundle(dir, PLUGIN_BUNDLE), undefined, "of nothing");
     await write(JSON.stringify({ "a.ts": 0x2a2a2a }));
-    assert.equal(currentBundle(dir), undefined, "another text");
+    assert.equal(currentBundle(dir, PLUGIN_BUNDLE), undefined, "another text");
     const number = [..."one"].reduce((h, c) => Math.imul(h ^ c.charCodeAt(0), 0x01000193) >>> 0, 0x811c9dc5);
     await write(JSON.stringify({ "a.ts": number }));
-    assert.equal(currentBundle(dir), `${dir}dist/plugin/plugin_entry.js`);
+    assert.equal(currentBundle(dir, PLUGIN_BUNDLE), `${dir}dist/plugin/plugin_entry.js`);
     await Deno.remove(`${dir}a.ts`);
-    assert.equal(currentBundle(dir), undefined, "a source is gone");
+    assert.equal(currentBundle(dir, PLUGIN_BUNDLE), undefined, "a source is gone");
   } finally {
     await Deno.remove(dir, { recursive: true });
   }

@@ -1,7 +1,8 @@
 /** A node in a network namespace of its own, with pods in theirs, and a runtime that calls plugins as libcni does. */
 import { choosePrimary, type ConfigFile } from "../../../lib/cni/config/libcni.ts";
 import { type NetworkJson } from "../../../lib/cni/config/network.ts";
-import { currentBundle } from "../../../cmd/install-cni/bundle.ts";
+import { PLUGIN_BUNDLE } from "../../../cmd/install-cni/bundle.ts";
+import { currentBundle } from "../../../cmd/program_bundle.ts";
 import { launcherScript } from "../../../lib/cni/install/launcher.ts";
 import { orchConfigText } from "../../../lib/cni/install/orch_config.ts";
 import type { FakeOrch } from "./orch.ts";
@@ -89,7 +90,7 @@ export class TestNode implements AsyncDisposable {
     orch: FakeOrch,
     access: { ca?: string; token?: string; fromSources?: true } = {},
   ): Promise<void> {
-    const bundle = access.fromSources ? undefined : currentBundle(repository);
+    const bundle = access.fromSources ? undefined : currentBundle(repository, PLUGIN_BUNDLE);
     const launcher = launcherScript(Deno.execPath(), repository, bundle);
     await Deno.writeTextFile(`${this.binDir}/mesh-cni`, launcher, { mode: 0o755 });
     const text = orchConfigText({ server: orch.address, ca: access.ca, token: access.token ?? orch.token });
