@@ -5,6 +5,7 @@
  * @module
  */
 import { hash as digest } from "node:crypto";
+import type { AssignedAddress } from "./kinds/assigned_addresses.ts";
 import { movedOrigin, type Origin } from "./finding/origin.ts";
 import type { ConfigObject, Kind, ObjectMeta, SpecOf } from "./types.ts";
 import { objectKey } from "./types.ts";
@@ -16,24 +17,32 @@ export class HashedObject<K extends Kind = Kind> implements ConfigObject<K> {
   readonly meta: ObjectMeta;
   readonly spec: SpecOf<K>;
   readonly origin: Origin;
+  readonly assigned?: readonly AssignedAddress[];
   #hash: string | undefined;
 
-  constructor(kind: K, meta: ObjectMeta, spec: SpecOf<K>, origin: Origin) {
+  constructor(
+    kind: K,
+    meta: ObjectMeta,
+    spec: SpecOf<K>,
+    origin: Origin,
+    assigned?: readonly AssignedAddress[] | undefined,
+  ) {
     this.kind = kind;
     this.key = objectKey(kind, meta.namespace, meta.name);
     this.meta = meta;
     this.spec = spec;
     this.origin = origin;
+    if (assigned !== undefined) this.assigned = assigned;
   }
 
   get hash(): string {
-    return this.#hash ??= hashObject(this.kind, this.meta, this.spec);
+    return this.#hash ??= hashObject(this.kind, this.meta, this.spec, this.assigned);
   }
 }
 
 /** The same object some lines further down in its file. */
-export function movedObject({ kind, meta, spec, origin }: ConfigObject, by: number): ConfigObject {
-  return new HashedObject(kind, meta, spec, movedOrigin(origin, by));
+export function movedObject({ kind, meta, spec, origin, assigned }: ConfigObject, by: number): ConfigObject {
+  return new HashedObject(kind, meta, spec, movedOrigin(origin, by), assigned);
 }
 
 /** Kinds whose labels are data: they become labels of services and workloads. */
@@ -41,9 +50,14 @@ const LABELS_ARE_DATA: ReadonlySet<Kind> = new Set(["ServiceEntry", "WorkloadEnt
 
 /**
  * Hash of what translation reads: kind, namespace, name, creation time, spec, labels and annotations of the domain `mesh.io`, and for
- * services and workloads all labels. An edit of anything else keeps it. 128 bits of SHA-256, base64.
+ * services and workloads all labels; of a status the addresses that it assigns. An edit of anything else keeps it. 128 bits of SHA-256, base64.
  */
-export function hashObject(kind: Kind, meta: ObjectMeta, spec: unknown): string {
+export function hashObject(
+  kind: Kind,
+  meta: ObjectMeta,
+  spec: unknown,
+  assigned?: readonly AssignedAddress[] | undefined,
+): string {
   const read = LABELS_ARE_DATA.has(kind) ? sorted(meta.labels) : sorted(meta.labels, isOurs);
   const text = JSON.stringify([
     kind,
@@ -53,6 +67,7 @@ export function hashObject(kind: Kind, meta: ObjectMeta, spec: unknown): string 
     read,
     sorted(meta.annotations, isOurs),
     spec,
+    ...(assigned === undefined ? [] : [assigned]),
   ]);
   return digest("sha256", text, "base64url").slice(0, 22);
 }

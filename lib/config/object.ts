@@ -10,6 +10,7 @@ import { isSuppressed, suppressedCodes } from "./finding/suppress.ts";
 import { Findings } from "./finding/findings.ts";
 import { KIND_TABLE } from "./kinds/table.ts";
 import type { Validate } from "./kinds/validate.ts";
+import { readAssigned } from "./kinds/assigned_addresses.ts";
 import { HashedObject } from "./hashed_object.ts";
 import type { ValuePool } from "./schema/value_pool.ts";
 import { DecodeContext, type Field, isObject } from "./schema/field.ts";
@@ -58,7 +59,8 @@ export function parseObject(tree: unknown, from: Origin, options: ParseOptions):
   const spec = parseSpec(found.kind, tree["spec"], meta, report, options);
   refuseOtherFields(tree, report);
   if (report.failed) return { findings: report.list, foreign: false, name };
-  const object = new HashedObject(found.kind, meta, spec, origin);
+  const assigned = found.kind === "ServiceEntry" ? readAssigned(tree["status"]) : undefined;
+  const object = new HashedObject(found.kind, meta, spec, origin, assigned);
   const codes = suppressedCodes(meta.annotations);
   return { object, findings: report.list.filter(({ code }) => !isSuppressed(code, codes)), foreign: false, name };
 }

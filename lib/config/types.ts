@@ -3,6 +3,7 @@
  *
  * @module
  */
+import type { AssignedAddress } from "./kinds/assigned_addresses.ts";
 import type { Kind, KindSpecs } from "./kinds/kinds.ts";
 import type { Origin } from "./finding/origin.ts";
 
@@ -43,6 +44,8 @@ export interface ConfigObject<K extends Kind = Kind> {
   readonly key: string;
   readonly meta: ObjectMeta;
   readonly spec: SpecOf<K>;
+  /** Addresses that its status gives to the hosts of a ServiceEntry; absent: none. */
+  readonly assigned?: readonly AssignedAddress[];
   readonly origin: Origin;
   readonly hash: string;
 }

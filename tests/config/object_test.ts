@@ -143,3 +143,32 @@ test("an object without a creation time is newer than any that has one", () => {
   assert.ok(dated() > dated("9999-12-31T23:59:59Z"));
   assert.equal(dated(), dated());
 });
+
+const entryWith = (status: unknown) =>
+  parseObject(
+    {
+      apiVersion: "networking.istio.io/v1",
+      kind: "ServiceEntry",
+      metadata: { name: "a" },
+      spec: { hosts: ["a.example.com"], ports: [{ number: 80, name: "http" }], resolution: "DNS" },
+      ...(status === undefined ? {} : { status }),
+    },
+    ORIGIN,
+    { defaultNamespace: "home" },
+  ).object!;
+
+test("the addresses in the status of a service entry are read and make a difference; the rest of it makes none", () => {
+  const rows = [{ host: "a.example.com", value: "240.240.0.1" }, { host: "a.example.com", value: "2001:2::f0f0:1" }];
+  const object = entryWith({ addresses: rows, conditions: [{ type: "Reconciled", status: "True" }] });
+  assert.deepEqual(object.assigned, rows);
+  assert.notEqual(object.hash, entryWith(undefined).hash);
+  assert.equal(entryWith({ conditions: [{ type: "Reconciled" }] }).hash, entryWith(undefined).hash);
+});
+
+test("rows of a status that are no addresses are left out, and refuse nothing", () => {
+  const good = { host: "a.example.com", value: "240.240.0.1" };
+  assert.deepEqual(entryWith({ addresses: [null, 7, { host: "a" }, { value: "b" }, good] }).assigned, [good]);
+  for (const status of [null, 7, { addresses: {} }, { addresses: [] }]) {
+    assert.equal(entryWith(status).assigned, undefined);
+  }
+});

@@ -42,7 +42,9 @@ export class ServerWorld {
   /** Takes objects that are in force. */
   add(objects: readonly SentObject[], ofFolder: boolean): void {
     const list = ofFolder ? this.#ofFolder : this.#others;
-    for (const { kind, meta, spec, origin } of objects) list.push(new HashedObject(kind, meta, spec, origin));
+    for (const { kind, meta, spec, origin, assigned } of objects) {
+      list.push(new HashedObject(kind, meta, spec, origin, assigned));
+    }
   }
 
   /** Takes facts. */

@@ -12,7 +12,7 @@ import type { DiscoverySettings } from "../../discovery/settings.ts";
 import type { BlastRadius } from "../diff/diff.ts";
 
 /** An object as it crosses to the worker. */
-export type SentObject = Pick<ConfigObject, "kind" | "meta" | "spec" | "origin">;
+export type SentObject = Pick<ConfigObject, "kind" | "meta" | "spec" | "origin" | "assigned">;
 
 /** A secret without its data, which does not leave the server's thread. */
 export interface SentSecret {

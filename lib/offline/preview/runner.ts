@@ -94,7 +94,10 @@ export class WorkerPreviews implements PreviewRunner {
     for (const kind of KINDS) {
       for (const [ofFolder, objects] of Map.groupBy(view.store.list(kind) as readonly ConfigObject[], isOfFolder)) {
         for (const part of chunks(objects)) {
-          const sent = part.map(({ kind, meta, spec, origin }) => ({ kind, meta, spec, origin }));
+          const sent = part.map(({ kind, meta, spec, origin, assigned }) => ({
+            ...{ kind, meta, spec, origin },
+            ...(assigned === undefined ? {} : { assigned }),
+          }));
           tell({ say: "objects", ofFolder, objects: sent });
           yield;
         }

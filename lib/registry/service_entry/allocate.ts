@@ -11,6 +11,8 @@
  * as long as the range: then all services are lined up by age and seated anew, once for all changes between two calls
  * of `settle`.
  *
+ * Addresses that users wrote, or that a status assigns already, are reserved: no candidate gets them.
+ *
  * Ranges: 240.240.0.0/16 (reserved class E) and 2001:2::/48 (RFC 5180, benchmarks).
  *
  * @module
@@ -24,6 +26,9 @@ export const SLOTS = 65011;
 /** The share of slots above which candidates are lined up, and the one below which they no longer are. */
 const CROWDED = 15 / 16;
 const RELAXED = 7 / 8;
+
+/** Age of reserved slots: older than every service. */
+const RESERVED = -Infinity;
 
 /** Gives addresses to services. Changes take effect with `settle`. */
 export class AddressAllocator {
@@ -47,7 +52,7 @@ export class AddressAllocator {
     return this.#slots;
   }
 
-  /** How many services want an address. */
+  /** How many services want an address, and how many addresses are reserved. */
   get size(): number {
     return this.#candidates.size;
   }
@@ -66,6 +71,21 @@ export class AddressAllocator {
     const candidate = { ...fresh, reported: known?.reported };
     this.#candidates.set(key, candidate);
     this.#arrived.push(candidate);
+  }
+
+  /** Nobody gets the address of a slot any more: it is another's already. */
+  reserve(slot: number): void {
+    const key = reservationKey(slot);
+    if (slot >= this.#slots || this.#candidates.has(key)) return;
+    // The first slot of its row is this one, and nothing is older.
+    const reservation = { key, createdAt: RESERVED, hash: slot, slot: undefined, attempt: 0, gone: false };
+    this.#candidates.set(key, { ...reservation, reported: undefined });
+    this.#arrived.push(this.#candidates.get(key)!);
+  }
+
+  /** The address of a slot may be given again. */
+  release(slot: number): void {
+    this.remove(reservationKey(slot));
   }
 
   /** A service wants no address any more; unknown ones do nothing. */
@@ -87,7 +107,7 @@ export class AddressAllocator {
     for (const candidate of moved) {
       if (candidate.gone || candidate.slot === candidate.reported) continue;
       candidate.reported = candidate.slot;
-      changed.add(candidate.key);
+      if (candidate.createdAt !== RESERVED) changed.add(candidate.key);
     }
     return changed;
   }
@@ -96,9 +116,7 @@ export class AddressAllocator {
   addresses(key: ServiceKey): readonly string[] {
     const slot = this.#candidates.get(key)?.slot;
     if (slot === undefined) return [];
-    // The last byte runs from 1 to 254: no network or broadcast address.
-    const [third, fourth] = [Math.floor(slot / 254), slot % 254 + 1];
-    return [`240.240.${third}.${fourth}`, `2001:2::f0f0:${(third * 256 + fourth).toString(16)}`];
+    return addressesOfSlot(slot);
   }
 
   #leave(candidate: AddressCandidate): void {
@@ -155,6 +173,31 @@ export class AddressAllocator {
     }
     return line.concat(arrived.slice(next));
   }
+}
+
+/** The addresses of a slot, IPv4 first. */
+export function addressesOfSlot(slot: number): readonly string[] {
+  // The last byte runs from 1 to 254: no network or broadcast address.
+  const [third, fourth] = [Math.floor(slot / 254), slot % 254 + 1];
+  return [`240.240.${third}.${fourth}`, `2001:2::f0f0:${(third * 256 + fourth).toString(16)}`];
+}
+
+/**
+ * The slot of an address in one of the two ranges.
+ *
+ * @param address In the one spelling of `canonicalIp`.
+ * @returns Undefined when it is of no slot.
+ */
+export function slotOfAddress(address: string): number | undefined {
+  const [, third, fourth] = /^240\.240\.(\d+)\.(\d+)$/.exec(address) ?? [];
+  const [, low] = /^2001:2::f0f0:([0-9a-f]{1,4})$/.exec(address) ?? [];
+  const number = low === undefined ? Number(third) * 256 + Number(fourth) : parseInt(low, 16);
+  const [high, last] = [Math.floor(number / 256), number % 256];
+  return last >= 1 && last <= 254 ? high * 254 + last - 1 : undefined;
+}
+
+function reservationKey(slot: number): ServiceKey {
+  return `#/${slot}`;
 }
 
 /** FNV-1a, 32 bits, over the UTF-16 units (hosts and namespaces are ASCII). */

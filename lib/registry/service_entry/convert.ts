@@ -42,6 +42,8 @@ export interface ConvertedEntry {
   /** The endpoints that it lists, for each of its ports. */
   readonly inline: readonly Endpoint[];
   readonly trafficDistribution?: NonNullable<Service["trafficDistribution"]>;
+  /** By host, addresses that its status assigns. */
+  readonly assigned: ReadonlyMap<string, readonly string[]>;
   /** False when its owner wants no allocated address (`networking.mesh.io/enable-autoallocate-ip: "false"`). */
   readonly allocatable: boolean;
 }
@@ -60,6 +62,7 @@ const MOST_SHARED = 16;
 const NO_ENDPOINTS: readonly Endpoint[] = Object.freeze([]);
 const NOTHING: readonly string[] = Object.freeze([]);
 const NO_LABELS: Labels = Object.freeze({});
+const NONE_ASSIGNED: ReadonlyMap<string, readonly string[]> = new Map();
 const NO_PORTS: Readonly<Record<string, number>> = Object.freeze({});
 
 const AUTO_ALLOCATE_LABEL = "networking.mesh.io/enable-autoallocate-ip";
@@ -97,6 +100,7 @@ export function convertEntry(object: ConfigObject<"ServiceEntry">, options: Conv
     ...(spec.workloadSelector ? { selector: spec.workloadSelector.labels ?? {} } : {}),
     inline: inlineEndpoints(spec.endpoints ?? [], meta.namespace, ports, options),
     ...(distribution ? { trafficDistribution: distribution } : {}),
+    assigned: assignedAddresses(object.assigned),
     allocatable: meta.labels[AUTO_ALLOCATE_LABEL]?.toLowerCase() !== "false",
   };
 }
@@ -259,6 +263,21 @@ function endpointPort(address: string, ports: Readonly<Record<string, number>>, 
   if (isUnixSocket(address)) return 0;
   const own = Object.hasOwn(ports, port.name) ? ports[port.name] : undefined;
   return own || port.targetPort || port.port;
+}
+
+/** Addresses by host, IPv4 first; what is no IP address is none. */
+function assignedAddresses(rows: ConfigObject["assigned"]): ReadonlyMap<string, readonly string[]> {
+  if (rows === undefined) return NONE_ASSIGNED;
+  const found = new Map<string, string[]>();
+  for (const { host, value } of rows) {
+    if (!isIp(value)) continue;
+    const key = host.toLowerCase();
+    found.set(key, [...found.get(key) ?? [], canonicalIp(value)]);
+  }
+  for (const [host, list] of found) {
+    found.set(host, [...new Set(list)].sort((a, b) => Number(a.includes(":")) - Number(b.includes(":"))));
+  }
+  return found;
 }
 
 function networkOf(spec: WorkloadEntrySpec, labels: Labels, options: ConvertOptions): string {

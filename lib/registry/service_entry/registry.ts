@@ -18,7 +18,7 @@ import type { Labels } from "../labels.ts";
 import { SmallMultimap } from "../small_multimap.ts";
 import type { Endpoint, Registry, RegistrySink, Service, ServiceKey, ServicePort, Workload } from "../types.ts";
 import { serviceKey } from "../types.ts";
-import { AddressAllocator } from "./allocate.ts";
+import type { AssignedAddress } from "../../config/kinds/assigned_addresses.ts";
 import {
   type ConvertedEntry,
   convertEntry,
@@ -29,7 +29,8 @@ import {
   resolvesNames,
   workloadEndpoint,
 } from "./convert.ts";
-import { type MergedService, mergeEntries, type ServiceFragment } from "./merge.ts";
+import { byAge, type MergedService, mergeEntries, type ServiceFragment } from "./merge.ts";
+import { ServiceAddresses } from "./service_addresses.ts";
 import { WorkloadSelection } from "../selection.ts";
 
 /** Settings of the registry. */
@@ -86,7 +87,8 @@ export class ServiceEntryRegistry implements Registry {
   /** Workloads that selectors may select: own by key, those of others by source and id. */
   readonly #workloads = new Map<string, Workload>();
   readonly #selection = new WorkloadSelection<ConvertedEntry>();
-  readonly #allocator = new AddressAllocator();
+  readonly #addresses = new ServiceAddresses();
+  readonly #assignedListeners = new Set<(entries: ReadonlySet<string>) => void>();
   readonly #merged = new Map<ServiceKey, MergedService>();
   readonly #reported = new Map<ServiceKey, Reported>();
   /** Labels with place, and endpoints by service port, made once for each version of a workload. */
@@ -102,7 +104,23 @@ export class ServiceEntryRegistry implements Registry {
 
   /** How many services want an automatic address, and how many addresses there are. */
   get automaticAddresses(): { readonly wanted: number; readonly available: number } {
-    return { wanted: this.#allocator.size, available: this.#allocator.capacity };
+    return this.#addresses.counts;
+  }
+
+  /** Calls `listener` with the keys of entries whose hosts may have other addresses than before. @returns ends it */
+  onAssigned(listener: (entries: ReadonlySet<string>) => void): () => void {
+    this.#assignedListeners.add(listener);
+    return () => void this.#assignedListeners.delete(listener);
+  }
+
+  /** What the status of an entry should assign: the addresses in force; undefined: it is not to have any. */
+  assignment(key: string): readonly AssignedAddress[] | undefined {
+    const entry = this.#entries.get(key);
+    if (entry === undefined || !this.#options.autoAllocate || !takesAddresses(entry)) return undefined;
+    return entry.hosts.filter(isOneHost).flatMap((host) =>
+      this.#addresses.addresses(serviceKey({ namespace: entry.namespace, hostname: host }))
+        .map((value) => ({ host, value }))
+    );
   }
 
   start(sink: RegistrySink): Promise<void> {
@@ -228,6 +246,7 @@ export class ServiceEntryRegistry implements Registry {
   #addEntry(entry: ConvertedEntry, touched: Set<ServiceKey>): void {
     this.#removeEntry(entry.key, touched);
     this.#entries.set(entry.key, entry);
+    this.#addresses.write(entry.addresses);
     this.#selection.addEntry(entry);
     for (const hostname of entry.hosts) {
       const key = serviceKey({ namespace: entry.namespace, hostname });
@@ -240,6 +259,7 @@ export class ServiceEntryRegistry implements Registry {
     const entry = this.#entries.get(key);
     if (entry === undefined) return false;
     this.#entries.delete(key);
+    this.#addresses.unwrite(entry.addresses);
     this.#selection.removeEntry(entry);
     for (const hostname of entry.hosts) {
       const service = serviceKey({ namespace: entry.namespace, hostname });
@@ -281,7 +301,8 @@ export class ServiceEntryRegistry implements Registry {
       if (++count % ITEMS_A_STEP === 0) yield;
     }
     // Addresses of other services may have moved by that.
-    for (const key of this.#allocator.settle()) touched.add(key);
+    for (const key of this.#addresses.settle()) touched.add(key);
+    this.#tellAssigned(touched);
     const keys = [...touched, ...[...selecting].filter((key) => !touched.has(key))];
     for (let at = 0; at < keys.length; at += ITEMS_A_STEP) {
       if (at > 0) yield;
@@ -327,21 +348,31 @@ export class ServiceEntryRegistry implements Registry {
     const entries = this.#byService.get(key);
     if (entries.length === 0) {
       this.#merged.delete(key);
-      this.#allocator.remove(key);
+      this.#addresses.unwant(key);
       return;
     }
     const merged = mergeEntries(key.slice(key.indexOf("/") + 1), entries);
     this.#merged.set(key, merged);
     const { service, fragments } = merged;
-    const wants = this.#options.autoAllocate && service.addresses.length === 0 && !service.hostname.startsWith("*") &&
-      service.resolution !== "passthrough" && fragments[0]!.entry.allocatable;
-    if (wants) this.#allocator.add(key, service.creationTimestamp);
-    else this.#allocator.remove(key);
+    const wants = this.#options.autoAllocate && service.addresses.length === 0 && isOneHost(service.hostname) &&
+      takesAddresses(fragments[0]!.entry);
+    if (!wants) return this.#addresses.unwant(key);
+    const [assigned] = [...entries].sort(byAge).flatMap((entry) => {
+      const found = takesAddresses(entry) ? entry.assigned.get(service.hostname) : undefined;
+      return found === undefined ? [] : [found];
+    });
+    this.#addresses.want(key, service.creationTimestamp, assigned);
+  }
+
+  #tellAssigned(services: ReadonlySet<ServiceKey>): void {
+    if (this.#assignedListeners.size === 0) return;
+    const entries = new Set([...services].flatMap((key) => this.#byService.get(key).map((entry) => entry.key)));
+    for (const listener of this.#assignedListeners) listener(entries);
   }
 
   #withAddresses(key: ServiceKey): Service | undefined {
     const service = this.#merged.get(key)?.service;
-    const addresses = this.#allocator.addresses(key);
+    const addresses = this.#addresses.addresses(key);
     return service && addresses.length > 0 ? { ...service, autoAllocatedAddresses: addresses } : service;
   }
 
@@ -387,6 +418,16 @@ export class ServiceEntryRegistry implements Registry {
       });
     });
   }
+}
+
+/** A wildcard stands for many hosts, which one address cannot. */
+function isOneHost(host: string): boolean {
+  return !host.startsWith("*");
+}
+
+/** Whether its hosts may be given addresses: they have none, an address says where to, and its owner allows it. */
+function takesAddresses({ addresses, resolution, allocatable }: ConvertedEntry): boolean {
+  return addresses.length === 0 && resolution !== "passthrough" && allocatable;
 }
 
 function placeKey(place: ReportPlace): string {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import type { AnyConfigObject } from "../../../lib/config/types.ts";
+import type { AnyConfigObject, ConfigObject } from "../../../lib/config/types.ts";
 import { type ServiceEntryOptions, ServiceEntryRegistry } from "../../../lib/registry/service_entry/registry.ts";
 import { testConformance } from "../conformance.ts";
 import { OPTIONS, pod, RecordingSink, serviceEntry, workloadEntry } from "../objects.ts";
@@ -372,6 +372,57 @@ Deno.test("services without address get one each, unless they need none, are wil
   assert.equal(allocated("static.example.com"), undefined);
   const off = await started([serviceEntry("static", {})], { autoAllocate: false });
   assert.equal(off.sink.state.services.get("default/static.example.com")!.autoAllocatedAddresses, undefined);
+});
+
+Deno.test("addresses that a status assigns are those of its hosts, as far as the entry may have any", async () => {
+  const assigned = (entry: ConfigObject<"ServiceEntry">, ...values: readonly string[]) => ({
+    ...entry,
+    assigned: entry.spec.hosts.flatMap((host) => values.map((value) => ({ host: host.toUpperCase(), value }))),
+  });
+  const { sink, registry } = await started([
+    assigned(serviceEntry("static", {}), "2001:2:0:0:0:f0f0:0:7", "240.240.0.7", "nonsense"),
+    assigned(serviceEntry("none", { resolution: "NONE" }), "240.240.0.8"),
+    assigned(serviceEntry("own", { addresses: ["10.0.0.1"] }), "240.240.0.9"),
+    assigned(
+      serviceEntry("out", {}, { labels: { "networking.mesh.io/enable-autoallocate-ip": "false" } }),
+      "240.240.0.9",
+    ),
+  ]);
+  const addresses = (name: string) => sink.state.services.get(`default/${name}.example.com`)!.autoAllocatedAddresses;
+  assert.deepEqual(addresses("static"), ["240.240.0.7", "2001:2::f0f0:0:7"]);
+  assert.deepEqual([addresses("none"), addresses("own"), addresses("out")], [undefined, undefined, undefined]);
+  registry.apply([serviceEntry("user", { addresses: ["240.240.0.7"] })], []);
+  assert.equal(addresses("static")!.includes("240.240.0.7"), false, "what a user wrote is the user's");
+  assert.equal(addresses("static")!.length, 2);
+  const off = await started([assigned(serviceEntry("static", {}), "240.240.0.7")], { autoAllocate: false });
+  assert.equal(off.sink.state.services.get("default/static.example.com")!.autoAllocatedAddresses, undefined);
+});
+
+Deno.test("what a status should assign is what is served, for each host that is no wildcard", async () => {
+  const { sink, registry } = await started([
+    serviceEntry("two", { hosts: ["a.example.com", "*.example.com", "b.example.com"] }),
+    serviceEntry("same-host", { hosts: ["a.example.com"] }, { creationTimestamp: 5 }),
+    serviceEntry("none", { resolution: "NONE" }),
+  ]);
+  const served = (host: string) =>
+    sink.state.services.get(`default/${host}`)!.autoAllocatedAddresses!.map((value) => ({ host, value }));
+  const both = [...served("a.example.com"), ...served("b.example.com")];
+  assert.deepEqual(registry.assignment("ServiceEntry/default/two"), both);
+  assert.deepEqual(registry.assignment("ServiceEntry/default/same-host"), served("a.example.com"));
+  assert.equal(registry.assignment("ServiceEntry/default/none"), undefined);
+  assert.equal(registry.assignment("ServiceEntry/default/unknown"), undefined);
+  const heard: string[][] = [];
+  const end = registry.onAssigned((entries) => heard.push([...entries].sort()));
+  registry.apply([serviceEntry("user", { addresses: [both[0]!.value] })], []);
+  assert.deepEqual(heard, [[
+    "ServiceEntry/default/same-host",
+    "ServiceEntry/default/two",
+    "ServiceEntry/default/user",
+  ]]);
+  end();
+  registry.apply([], ["ServiceEntry/default/user"]);
+  assert.equal(heard.length, 1);
+  assert.deepEqual(registry.assignment("ServiceEntry/default/two"), both);
 });
 
 Deno.test("objects of other kinds and unknown keys are passed over", async () => {

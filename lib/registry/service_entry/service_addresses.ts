@@ -1,0 +1,155 @@
+/**
+ * The addresses of services without one of their own: what a status assigns, else what allocation gives.
+ *
+ *     status of a service entry ──> holds it, unless a user wrote it or an older service has it ──┐
+ *     others ──> allocation, which passes over what is written and what is assigned ──────────────┴─> addresses
+ *
+ * All is decided by the set of entries alone, so that every replica says the same, and whoever writes a status writes
+ * what is served already.
+ *
+ * @module
+ */
+import { SmallMultimap } from "../small_multimap.ts";
+import type { ServiceKey } from "../types.ts";
+import { AddressAllocator, addressesOfSlot, slotOfAddress } from "./allocate.ts";
+
+/** A service to which a status assigns addresses. */
+interface AddressClaim {
+  readonly key: ServiceKey;
+  readonly createdAt: number;
+  readonly addresses: readonly string[];
+}
+
+/** See the module. Changes take effect with `settle`. */
+export class ServiceAddresses {
+  readonly #allocator = new AddressAllocator();
+  /** How many entries of users have an address. */
+  readonly #written = new Map<string, number>();
+  readonly #claimants = new SmallMultimap<string, AddressClaim>();
+  readonly #claims = new Map<ServiceKey, AddressClaim>();
+  /** Services that want an address, with their age. */
+  readonly #wanting = new Map<ServiceKey, number>();
+  /** Services whose assigned addresses hold. */
+  readonly #granted = new Map<ServiceKey, readonly string[]>();
+  #touched = new Set<ServiceKey>();
+
+  /** How many services want an automatic address or addresses are taken, and how many there are. */
+  get counts(): { readonly wanted: number; readonly available: number } {
+    return { wanted: this.#allocator.size, available: this.#allocator.capacity };
+  }
+
+  /** A user's entry has these addresses; those of a network (`10.0.0.0/8`) are passed over. */
+  write(addresses: readonly string[]): void {
+    for (const address of addresses) {
+      if (address.includes("/")) continue;
+      this.#written.set(address, (this.#written.get(address) ?? 0) + 1);
+      this.#reserve(address);
+    }
+    this.#touchHolders(addresses);
+  }
+
+  /** A user's entry no longer has these addresses. */
+  unwrite(addresses: readonly string[]): void {
+    this.#touchHolders(addresses);
+    for (const address of addresses) {
+      if (address.includes("/")) continue;
+      const others = (this.#written.get(address) ?? 1) - 1;
+      if (others > 0) this.#written.set(address, others);
+      else this.#written.delete(address);
+      this.#release(address);
+    }
+  }
+
+  /**
+   * A service wants an address, for the first time or otherwise than before.
+   *
+   * @param assigned What a status assigns to it; undefined: nothing.
+   */
+  want(key: ServiceKey, createdAt: number, assigned: readonly string[] | undefined): void {
+    this.#wanting.set(key, createdAt);
+    this.#touched.add(key);
+    this.#claim(key, assigned === undefined ? undefined : { key, createdAt, addresses: assigned });
+  }
+
+  /** A service wants no address any more; unknown ones do nothing. */
+  unwant(key: ServiceKey): void {
+    if (!this.#wanting.delete(key)) return;
+    this.#touched.add(key);
+    this.#claim(key, undefined);
+  }
+
+  /** Brings addresses up to date. Returns the services whose address may have changed since the last call. */
+  settle(): Set<ServiceKey> {
+    const changed = this.#touched;
+    this.#touched = new Set();
+    for (const key of changed) {
+      const createdAt = this.#wanting.get(key);
+      const claim = this.#claims.get(key);
+      const holds = claim !== undefined && claim.addresses.every((address) => this.#holder(address) === claim);
+      if (holds) this.#granted.set(key, claim.addresses);
+      else this.#granted.delete(key);
+      if (createdAt === undefined || holds) this.#allocator.remove(key);
+      else this.#allocator.add(key, createdAt);
+    }
+    for (const key of this.#allocator.settle()) changed.add(key);
+    return changed;
+  }
+
+  /** The addresses of a service, IPv4 first; empty when it wants none, or all are taken. */
+  addresses(key: ServiceKey): readonly string[] {
+    return this.#granted.get(key) ?? this.#allocator.addresses(key);
+  }
+
+  #claim(key: ServiceKey, claim: AddressClaim | undefined): void {
+    const old = this.#claims.get(key);
+    if (old !== undefined) {
+      this.#touchHolders(old.addresses);
+      this.#claims.delete(key);
+      for (const address of old.addresses) {
+        this.#claimants.delete(address, old);
+        this.#release(address);
+      }
+    }
+    if (claim === undefined) return;
+    this.#claims.set(key, claim);
+    for (const address of claim.addresses) {
+      this.#claimants.add(address, claim);
+      this.#reserve(address);
+    }
+    this.#touchHolders(claim.addresses);
+  }
+
+  #touchHolders(addresses: readonly string[]): void {
+    for (const address of addresses) for (const { key } of this.#claimants.get(address)) this.#touched.add(key);
+  }
+
+  /** The claim to which an address belongs: the oldest, then that of the first key. */
+  #holder(address: string): AddressClaim | undefined {
+    if (this.#written.has(address)) return undefined;
+    let holder: AddressClaim | undefined;
+    for (const claim of this.#claimants.get(address)) {
+      if (holder === undefined || isBefore(claim, holder)) holder = claim;
+    }
+    return holder;
+  }
+
+  #isTaken(address: string): boolean {
+    return this.#written.has(address) || this.#claimants.get(address).length > 0;
+  }
+
+  #reserve(address: string): void {
+    const slot = slotOfAddress(address);
+    if (slot !== undefined) this.#allocator.reserve(slot);
+  }
+
+  /** Gives the slot of an address back, unless that or the slot's other one is taken still. */
+  #release(address: string): void {
+    const slot = slotOfAddress(address);
+    if (slot === undefined || addressesOfSlot(slot).some((one) => this.#isTaken(one))) return;
+    this.#allocator.release(slot);
+  }
+}
+
+function isBefore(a: AddressClaim, b: AddressClaim): boolean {
+  return a.createdAt !== b.createdAt ? a.createdAt < b.createdAt : a.key < b.key;
+}
