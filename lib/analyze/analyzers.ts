@@ -14,6 +14,7 @@ import { PROXIES_OF_DEPLOYMENTS, PROXIES_OF_PODS } from "./manifests/proxy_conta
 import { RESERVED_USERS } from "./manifests/reserved_user.ts";
 import { PORT_PROTOCOLS, SERVICES_OF_DEPLOYMENTS } from "./manifests/service_ports.ts";
 import { FILTER_OPERATIONS } from "./filters/operations.ts";
+import { INGRESS_MISTAKES } from "./ingress/mistakes.ts";
 import { GATEWAY_CONFLICTS } from "./gateways/conflicts.ts";
 import { AMBIENT_SIDECARS } from "./policies/ambient.ts";
 import { UNVERIFIED_CLAIMS } from "./policies/claims.ts";
@@ -58,6 +59,7 @@ export const ANALYZERS: readonly Analyzer[] = [
   analyzer(REQUIRED_ADDRESSES),
   analyzer(ENTRY_PROTOCOLS),
   analyzer(GATEWAY_CREDENTIALS),
+  analyzer(INGRESS_MISTAKES),
   analyzer(INJECTED_NAMESPACES),
   analyzer(PROXIES_OF_PODS),
   analyzer(PROXIES_OF_DEPLOYMENTS),

@@ -23,6 +23,7 @@ import { hiddenFinding } from "../config/overlap.ts";
 import { isOfRevision } from "../config/revision.ts";
 import { type ChangeSet, ConfigStore, type StoreSource } from "../config/store.ts";
 import type { Fact } from "../config/facts/types.ts";
+import type { MeshConfig } from "../config/mesh/types.ts";
 import type { AnyConfigObject, ConfigObject } from "../config/types.ts";
 import type { PassedOver } from "../folder/index.ts";
 import type { ApiClient } from "../orch/client/client.ts";
@@ -104,16 +105,21 @@ export class Configuration {
       new DerivationEngine(derivation, {
         store: this.store,
         facts: this.facts,
+        mesh: pipeline.mesh,
         target: this.store.addSource(derivation.name, DERIVED_RANK + index),
         onFindings: (changes) => unpaced(logFindings(changes, kernel)),
       })
     );
   }
 
-  /** From now on `discoverySelectors` choose namespaces. */
-  followSelectors(mesh: Pick<MeshSource, "state" | "onChange">): void {
-    this.#namespaces.use(mesh.state.mesh.discoverySelectors ?? []);
-    mesh.onChange((state) => this.#namespaces.use(state.mesh.discoverySelectors ?? []));
+  /** From now on `discoverySelectors` choose namespaces, and what is derived follows the mesh configuration. */
+  followMesh(mesh: Pick<MeshSource, "state" | "onChange">): void {
+    const take = (config: MeshConfig) => {
+      this.#namespaces.use(config.discoverySelectors ?? []);
+      for (const engine of this.#engines) engine.meshChanged(config);
+    };
+    take(mesh.state.mesh);
+    mesh.onChange((state) => take(state.mesh));
   }
 
   /**

@@ -71,13 +71,21 @@ export function addFactRegistry(
   };
 }
 
-/** Where the services of a server come from. */
-interface ServicesOptions extends Omit<FactRegistryOptions, "networks" | "from"> {
+/** The facts that services of a server come from. */
+export interface ServiceFacts {
   /** Manifests are services. */
   readonly manifestServices?: boolean;
   /** Objects of the API are, where its `services` say so. */
   readonly orch?: { readonly services: boolean } | undefined;
 }
+
+/** Facts of which origin are services; undefined: none are. */
+export function factServices({ manifestServices, orch }: ServiceFacts): FactRegistryOptions["from"] | undefined {
+  return manifestServices ? "file" : orch?.services ? "api" : undefined;
+}
+
+/** Where the services of a server come from. */
+interface ServicesOptions extends Omit<FactRegistryOptions, "networks" | "from">, ServiceFacts {}
 
 /** The same for a server, followed and measured; undefined: neither manifests nor objects of the API are services. */
 export function startFactRegistry(
@@ -86,7 +94,7 @@ export function startFactRegistry(
   { pipeline, mesh }: { readonly pipeline: Pipeline; readonly mesh: MeshSource },
   kernel: Kernel,
 ): ChangeTaker<Fact> | undefined {
-  const from = options.manifestServices ? "file" : options.orch?.services ? "api" : undefined;
+  const from = factServices(options);
   if (from === undefined) return undefined;
   const { clusterId, domain, systemNamespace } = options;
   const place = { clusterId, domain, systemNamespace, from, networks: () => mesh.state.networks } as const;

@@ -14,12 +14,15 @@ import { parseMeshConfig } from "../config/mesh/parse.ts";
 import { chooseRootNamespace } from "../config/mesh/root_namespace.ts";
 import type { MeshConfig, MeshNetworks } from "../config/mesh/types.ts";
 import { FactStore } from "../config/facts/store.ts";
-import { ConfigStore } from "../config/store.ts";
-import type { AnyConfigObject } from "../config/types.ts";
+import { DerivationEngine } from "../config/derive/engine.ts";
+import { isWritten } from "../config/derive/reads.ts";
+import { type ChangeSet, ConfigStore } from "../config/store.ts";
+import type { AnyConfigObject, ConfigObject } from "../config/types.ts";
 import { type FileRead, type FolderChanges, FolderIndex } from "../folder/index.ts";
 import { struct } from "../pb/wellknown.ts";
 import type { ProxyState } from "../translate/per_proxy/proxy_state.ts";
 import { addFactRegistry } from "./fact_registry.ts";
+import { serverDerivations } from "./ingress.ts";
 import { Pipeline } from "./pipeline.ts";
 import { cacheSwitches, debounceOptions, type DiscoverySettings, entryOptions, translateSettings } from "./settings.ts";
 import { NodeReader } from "./source.ts";
@@ -102,6 +105,7 @@ export class OfflineMesh {
       buildFailed: (kind, name, error) => this.failures.push({ what: `${kind} ${name}`, error }),
     });
     if (options.manifestServices) this.#followManifests();
+    this.#derive();
   }
 
   /** DNS suffix of services. */
@@ -178,6 +182,32 @@ export class OfflineMesh {
         [...added, ...updated.map((update) => update.new)],
       )
     );
+  }
+
+  /** Has objects derived from the manifests, as a server has them. */
+  #derive(): void {
+    this.store.subscribe((changes) => this.#takeDerived(changes));
+    for (const [index, derivation] of serverDerivations(this.#options, this.settings).entries()) {
+      new DerivationEngine(derivation, {
+        store: this.store,
+        facts: this.facts,
+        mesh: this.mesh,
+        target: this.store.addSource(derivation.name, 1 + index),
+        onFindings: () => {},
+      });
+    }
+  }
+
+  /** What is written comes by {@linkcode OfflineMesh.takeChanges}. */
+  #takeDerived({ added, updated, removed }: ChangeSet): void {
+    // The union by kind is the same objects with `kind` telling the spec's type.
+    const derived = (objects: readonly ConfigObject[]) => objects.filter((o) => !isWritten(o)) as AnyConfigObject[];
+    const gone = derived([...removed, ...updated.map((update) => update.old)]);
+    const come = derived([...added, ...updated.map((update) => update.new)]);
+    if (gone.length + come.length === 0) return;
+    for (const { key } of gone) this.objects.delete(key);
+    for (const object of come) this.objects.set(object.key, object);
+    this.pipeline.configChanged(gone, come);
   }
 
   #chooseRoot(): void {

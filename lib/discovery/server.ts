@@ -18,6 +18,7 @@ import type { ConfigStore } from "../config/store.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import { startFactRegistry } from "./fact_registry.ts";
 import { startHealthReports } from "./health_reports.ts";
+import { serverDerivations } from "./ingress.ts";
 import { giveMemoryBack } from "../kernel/program/memory.ts";
 import type { ApiClient } from "../orch/client/client.ts";
 import type { Registry } from "../registry/types.ts";
@@ -158,8 +159,8 @@ async function start(
   await startRegistries(options, pipeline, kernel);
   const services = startFactRegistry(options, settings, { pipeline, mesh }, kernel);
   const reads = { revision: settings.REVISION, foldersAreCluster: options.manifestServices ?? false };
-  const configuration = new Configuration(pipeline, options.derivations ?? [], kernel, services, reads);
-  configuration.followSelectors(mesh);
+  const configuration = new Configuration(pipeline, serverDerivations(options, settings), kernel, services, reads);
+  configuration.followMesh(mesh);
   kernel.stopper.add("configuration", () => configuration.stop());
   if (orch !== undefined && options.orch !== undefined) {
     await configuration.addOrchestrator(orch, options.clusterId, options.orch);

@@ -26,6 +26,8 @@ export interface EffectiveVirtualService {
   readonly spec: VirtualServiceSpec;
   readonly exportTo: readonly string[];
   readonly creationTimestamp: number;
+  /** Prefixes of paths end where a segment of the path does, as those of an Ingress do; absent: anywhere. */
+  readonly segmentPrefixes?: true;
   /** Keys of the config objects that made it: the root first, then its delegates. */
   readonly causes: readonly string[];
 }

@@ -173,9 +173,16 @@ function resolve(
     spec: http ? { ...spec, http } : spec,
     exportTo: exported(source, options).exportTo,
     creationTimestamp: source.meta.creationTimestamp,
+    ...(hasSegmentPrefixes(source.meta) ? { segmentPrefixes: true } : {}),
     causes: [...causes],
   };
   return { service, problems };
+}
+
+/** Whether prefixes of a virtual service's paths are of whole segments: one that an Ingress became says so. */
+export function hasSegmentPrefixes({ annotations }: Pick<Source["meta"], "annotations">): boolean {
+  const semantics = annotations["internal.mesh.io/route-semantics"];
+  return semantics === "ingress" || semantics === "gateway";
 }
 
 function exported(source: Source, options: VirtualServiceOptions): Exported {

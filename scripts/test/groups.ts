@@ -62,6 +62,8 @@ const PERMISSIONS: Readonly<Record<string, readonly string[]>> = {
   house: [READ, ENV, DENO],
   // sockets of both ends; openssl; profiles of the test itself
   http: [READ, TEMP, ENV, NET, RUN, "--allow-sys=inspector"],
+  // expected files, written where a change is accepted
+  ingress: [READ, TEMP, ENV],
   kernel: [READ, TEMP, ENV, NET],
   // texts that are read, real Envoys, a server that is asked
   offline: [READ, TEMP, ENV, NET, RUN, "--allow-sys=hostname,cpus,systemMemoryInfo,networkInterfaces"],

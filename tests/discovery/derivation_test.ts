@@ -5,6 +5,7 @@ import { DerivationEngine } from "../../lib/config/derive/engine.ts";
 import { readFact } from "../../lib/config/facts/read.ts";
 import { FactStore } from "../../lib/config/facts/store.ts";
 import { formatFinding } from "../../lib/config/finding/finding.ts";
+import { defaultMeshConfig } from "../../lib/config/mesh/merge.ts";
 import { parseObject } from "../../lib/config/object.ts";
 import { hiddenFinding } from "../../lib/config/overlap.ts";
 import { ConfigStore } from "../../lib/config/store.ts";
@@ -95,6 +96,7 @@ Deno.test("objects of two sources, and those derived from facts, reach a proxy b
   const engine = new DerivationEngine(entries, {
     store,
     facts,
+    mesh: defaultMeshConfig({ systemNamespace: "mesh-system" }),
     target: store.addSource("services", 100),
     onFindings: ({ appeared }) => assert.deepEqual(appeared, []),
   });

@@ -41,11 +41,11 @@ kind: HTTPRoute
 metadata: { name: a }
 ---
 apiVersion: networking.k8s.io/v1
-kind: Ingress
+kind: NetworkPolicy
 metadata: { name: a }
 ---
 apiVersion: networking.k8s.io/v1
-kind: Ingress
+kind: NetworkPolicy
 metadata: { name: b }
 `;
 
@@ -107,11 +107,11 @@ Deno.test("what is passed over is one line at start and a page that follows the 
   const { log, lines } = openLog();
   await withServer({ "a.yaml": others, "values.yaml": "image: a\n" }, async ({ ports, configuration }, folder) => {
     const said = lines.map(({ msg }) => String(msg)).filter((msg) => msg.startsWith("passed over"));
-    assert.deepEqual(said, ["passed over: 2 Ingress, 1 HTTPRoute, 1 other text"]);
+    assert.deepEqual(said, ["passed over: 2 NetworkPolicy, 1 HTTPRoute, 1 other text"]);
     assert.deepEqual(await json(ports.http, "/debug/passed_over"), [{
       folder,
       passedOver: [
-        { what: "Ingress", count: 2, files: ["a.yaml"] },
+        { what: "NetworkPolicy", count: 2, files: ["a.yaml"] },
         { what: "HTTPRoute", count: 1, files: ["a.yaml"] },
         { what: "other text", count: 1, files: ["values.yaml"] },
       ],

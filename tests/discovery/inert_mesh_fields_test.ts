@@ -19,7 +19,7 @@ Deno.test("a field of the mesh configuration is read behind the parser, or on th
     "lib/cni/",
     "cmd/",
   ]);
-  const fields = namesFound(text, /\b(?:mesh|config|meshConfig)(?:\(\))?\??\.(\w+)/g);
+  const fields = namesFound(text, /\b(?:(?:mesh|config|meshConfig)(?:\(\))?\??\.|mesh\(")(\w+)/g);
   const read = (field: string) =>
     fields.has(field) || new RegExp(`\\b${field}\\b[^{}]*\\} = [\\w.]*(?:mesh|config)\\b`).test(text);
   assert.deepEqual(inert.filter(read), [], "read, and on the list");
@@ -35,13 +35,16 @@ Deno.test("fields that steer nothing are reported when they are given, and once 
   const log = createLog(["default"], { ...defaultLogOptions, json: true }, { open });
   const kernel = startKernel("pilot-discovery", undefined, { log });
   const meshFile = `${folder}/mesh.yaml`;
-  await Deno.writeTextFile(meshFile, "enablePrometheusMerge: false\ningressClass: other\naccessLogFile: /dev/stdout\n");
+  await Deno.writeTextFile(
+    meshFile,
+    "enablePrometheusMerge: false\nserviceScopeConfigs: [{scope: GLOBAL}]\naccessLogFile: /dev/stdout\n",
+  );
   const source = await startMeshSource({ meshFile, networksFile: "", systemNamespace: "mesh-system" }, kernel);
   try {
     const reported = lines.map((line) => JSON.parse(line)).filter(({ msg }) =>
       msg === "fields without effect in this version"
     );
-    assert.deepEqual(reported.map(({ fields }) => fields), [["enablePrometheusMerge", "ingressClass"]]);
+    assert.deepEqual(reported.map(({ fields }) => fields), [["enablePrometheusMerge", "serviceScopeConfigs"]]);
   } finally {
     await source.stop();
     await kernel.stopper.stop();

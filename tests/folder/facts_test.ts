@@ -130,7 +130,6 @@ const OTHERS: readonly (readonly [name: string, text: string, counted: Readonly<
     'apiVersion: networking.istio.io/v1\nkind: ServiceEntry\nmetadata: { name: "{{ .Release.Name }}" }\nspec: {}\n',
     { template: 1 },
   ],
-  ["ingress.yaml", "apiVersion: networking.k8s.io/v1\nkind: Ingress\nmetadata: { name: a }\n", { Ingress: 1 }],
   ["policy.yaml", "apiVersion: networking.k8s.io/v1\nkind: NetworkPolicy\nmetadata: {}\n", { NetworkPolicy: 1 }],
   [
     "gateway.yaml",

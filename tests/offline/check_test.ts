@@ -65,7 +65,7 @@ metadata: { name: front, namespace: shop }
 spec: { ports: [{ port: many }] }
 ---
 apiVersion: networking.k8s.io/v1
-kind: Ingress
+kind: NetworkPolicy
 metadata: { name: front, namespace: shop }
 `,
   };

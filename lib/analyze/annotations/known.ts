@@ -22,6 +22,7 @@ const old = (domain: string, ...names: readonly string[]): [string, KnownAnnotat
 /** All of them, by name. */
 export const KNOWN_ANNOTATIONS: ReadonlyMap<string, KnownAnnotation> = new Map<string, KnownAnnotation>([
   ["galley.mesh.io/analyze-suppress", { status: "alpha" }],
+  ["internal.mesh.io/route-semantics", alpha("VirtualService")],
   ["gateway.mesh.io/controller-version", { status: "alpha" }],
   ["mesh.io/dry-run", alpha("AuthorizationPolicy")],
   ["sidecar.mesh.io/inject", { on: POD, status: "beta", deprecated: true }],

@@ -4,6 +4,7 @@
  * @module
  */
 import type { AnyFact, Fact, FactKind } from "../facts/types.ts";
+import type { MeshConfig } from "../mesh/types.ts";
 import type { AnyConfigObject, ConfigObject, Kind, ObjectMeta, SpecOf } from "../types.ts";
 
 /** The input of a derivation: an object that a user wrote, or a fact. */
@@ -18,6 +19,8 @@ export type DerivedObject<K extends Kind = Kind> = {
     readonly kind: One;
     readonly meta: Pick<ObjectMeta, "name" | "namespace"> & Partial<ObjectMeta>;
     readonly spec: SpecOf<One>;
+    /** The input that it comes from, for its origin and its age. Default: the input, the first of several. */
+    readonly of?: DerivationInput;
   };
 }[K];
 
@@ -34,6 +37,8 @@ export interface DerivationReader {
   fact<K extends FactKind>(kind: K, namespace: string, name: string): Fact<K> | undefined;
   /** All facts of a kind, or those of a namespace, sorted by key. */
   facts<K extends FactKind>(kind: K, namespace?: string): readonly Fact<K>[];
+  /** A field of the mesh configuration. */
+  mesh<F extends keyof MeshConfig>(field: F): MeshConfig[F];
 }
 
 /** Makes objects from other objects and from facts. */
@@ -49,4 +54,16 @@ export interface Derivation {
    * @throws Anything: a defect, which costs this input's objects alone; those that it had stay.
    */
   derive(input: DerivationInput, read: DerivationReader): readonly DerivedObject[];
+  /** What several inputs make together. Default: nothing. */
+  readonly shared?: SharedDerivation;
+}
+
+/** Makes objects in which several inputs have a say, such as the routes of one host. */
+export interface SharedDerivation {
+  /** Names of the groups that an input is in: a function of the input alone, so that a change costs its groups. */
+  groupsOf(input: DerivationInput): readonly string[];
+  /**
+   * The objects derived from the inputs of one group, which come sorted by their keys. As {@linkcode Derivation.derive}.
+   */
+  derive(group: string, members: readonly DerivationInput[], read: DerivationReader): readonly DerivedObject[];
 }

@@ -3,7 +3,8 @@
  *
  *     store ──┐                        ┌─> read record of the input
  *             ├─> changed inputs ─> derive ─> objects ─> source of the same store
- *     facts ──┘   and those that read what changed
+ *     facts ──┘   and their groups,
+ *                 and those that read what changed
  *
  * @module
  */
@@ -16,21 +17,28 @@ import { objectFromSpec } from "../object.ts";
 import type { DerivedOrigin } from "../finding/origin.ts";
 import { duplicateFinding } from "../overlap.ts";
 import type { ChangeSet, ConfigStore, StoredObject, StoreSource } from "../store.ts";
+import type { MeshConfig } from "../mesh/types.ts";
 import type { ConfigObject, Kind } from "../types.ts";
 import type { Derivation, DerivationInput, DerivedObject } from "./derivation.ts";
-import { DerivationRecorder, type DerivationSource, invalidateReads, isWritten } from "./reads.ts";
+import { InputGroups, nameOfGroup } from "./groups.ts";
+import { DerivationRecorder, type DerivationSource, invalidateMesh, invalidateReads, isWritten } from "./reads.ts";
 
 /** The inputs of an engine. */
 export interface DerivationOptions {
   readonly store: ConfigStore;
   readonly facts: FactStore;
+  /** The mesh configuration at the start. */
+  readonly mesh: MeshConfig;
   /** Gets the derived objects. */
   readonly target: StoreSource;
   /** Called with findings about derived objects that are new, and with those that are gone. */
   readonly onFindings: (changes: ReturnType<typeof findingChanges>) => void;
 }
 
-/** The results of one input. */
+/** What is derived from: one input, or the members of a group. Never empty. */
+type Inputs = readonly [DerivationInput, ...DerivationInput[]];
+
+/** The results of one input, or of one group. */
 interface Derived {
   readonly objects: ReadonlyMap<string, ConfigObject>;
   readonly findings: readonly Finding[];
@@ -44,10 +52,12 @@ export class DerivationEngine {
   readonly #options: DerivationOptions;
   readonly #source: DerivationSource;
   readonly #kinds: ReadonlySet<string>;
-  readonly #cache: BuildCache<DerivationSource, Derived, never, DerivationInput>;
-  /** By key of the input. */
+  readonly #cache: BuildCache<DerivationSource, Derived, never, Inputs>;
+  readonly #groups: InputGroups;
+  #mesh: MeshConfig;
+  /** By key of the input, or marked name of the group. */
   readonly #derived = new Map<string, Derived>();
-  /** Inputs by the object that they make, in order of their keys. */
+  /** Inputs and groups by the object that they make, in order of their keys. */
   readonly #makers = new Map<string, readonly string[]>();
   /** Why the last derivation of an input threw. */
   readonly #failures = new Map<string, Finding>();
@@ -56,17 +66,24 @@ export class DerivationEngine {
   /** Derives from everything that is there, and goes on. */
   constructor(derivation: Derivation, options: DerivationOptions) {
     const { store, facts } = options;
+    this.#mesh = options.mesh;
+    this.#groups = new InputGroups(derivation.shared);
     this.#derivation = derivation;
     this.#options = options;
     this.#kinds = new Set(derivation.from);
-    this.#source = { store, facts, properties: undefined, view: this };
-    this.#cache = new BuildCache((recorder, _key, input) => this.#derive(input, new DerivationRecorder(recorder)), {
-      enabled: true,
-      fallback: NOTHING,
-      failed: (key, error) => void this.#failures.set(key, this.#failure(key, error)),
-    });
+    this.#source = { store, facts, mesh: () => this.#mesh, properties: undefined, view: this };
+    this.#cache = new BuildCache(
+      (recorder, key, inputs) => this.#derive(key, inputs, new DerivationRecorder(recorder)),
+      {
+        enabled: true,
+        fallback: NOTHING,
+        failed: (key, error) => void this.#failures.set(key, this.#failure(key, error)),
+      },
+    );
     const inputs = derivation.from.flatMap((kind) => [...store.list(kind as Kind), ...facts.list(kind as FactKind)]);
-    this.#update(inputs.filter(isWritten).map(({ key }) => key));
+    // The kinds are those that the derivation names; the compiler cannot follow that through the lists.
+    const written = inputs.filter(isWritten) as readonly DerivationInput[];
+    this.#update([...new Set(written.flatMap((input) => [input.key, ...this.#groups.add(input)]))]);
     this.#stops = [
       store.subscribe((changes) => this.#changed(changes)),
       facts.subscribe((changes) => this.#changed(changes)),
@@ -79,21 +96,35 @@ export class DerivationEngine {
     return [...new Set(found)].flatMap((key) => this.#findingsOf(key)).concat(this.#duplicates(this.#makers.keys()));
   }
 
+  /** Takes another mesh configuration: what read a field that is another one now is derived again. */
+  meshChanged(mesh: MeshConfig): void {
+    const keys = new InvalidatedKeys();
+    invalidateMesh(this.#mesh, mesh, keys);
+    this.#mesh = mesh;
+    this.#update([...this.#cache.invalidate(keys)].sort());
+  }
+
   /** Derives no more; what was derived stays. */
   stop(): void {
     for (const stop of this.#stops) stop();
   }
 
   #changed<O extends StoredObject>({ added, updated, removed, refreshed }: ChangeSet<O>): void {
-    const changed = [...added, ...removed, ...[...updated, ...refreshed].flatMap((one) => [one.old, one.new])];
+    const replaced = [...updated, ...refreshed];
     const keys = new InvalidatedKeys();
     const inputs = new Set<string>();
-    for (const object of changed.filter(isWritten)) {
-      invalidateReads(object, keys);
-      if (!this.#kinds.has(object.kind)) continue;
-      inputs.add(object.key);
-      this.#cache.drop(object.key);
-    }
+    const note = (objects: readonly O[], groupsOf: (input: DerivationInput) => readonly string[]) => {
+      for (const object of objects.filter(isWritten)) {
+        invalidateReads(object, keys);
+        if (!this.#kinds.has(object.kind)) continue;
+        inputs.add(object.key);
+        // Its kind is one that the derivation names.
+        for (const group of groupsOf(object as StoredObject as DerivationInput)) inputs.add(group);
+      }
+    };
+    note([...removed, ...replaced.map((one) => one.old)], (input) => this.#groups.remove(input));
+    note([...added, ...replaced.map((one) => one.new)], (input) => this.#groups.add(input));
+    for (const key of inputs) this.#cache.drop(key);
     for (const key of this.#cache.invalidate(keys)) inputs.add(key);
     if (inputs.size > 0) this.#update([...inputs].sort());
   }
@@ -116,10 +147,19 @@ export class DerivationEngine {
   /** The objects from an input; when the derivation throws, those from its last run. */
   #look(key: string, old: Derived): Derived {
     this.#failures.delete(key);
-    const input = this.#input(key);
-    if (input === undefined) return NOTHING;
-    const { value, failed } = this.#cache.get(key, this.#source, input);
+    const inputs = this.#inputs(key);
+    if (inputs === undefined) return NOTHING;
+    const { value, failed } = this.#cache.get(key, this.#source, inputs);
     return failed ? old : value;
+  }
+
+  #inputs(key: string): Inputs | undefined {
+    if (nameOfGroup(key) === undefined) {
+      const input = this.#input(key);
+      return input && [input];
+    }
+    const [first, ...others] = this.#groups.get(key);
+    return first && [first, ...others];
   }
 
   #input(key: string): DerivationInput | undefined {
@@ -129,15 +169,18 @@ export class DerivationEngine {
     return found !== undefined && isWritten(found) ? found as DerivationInput : undefined;
   }
 
-  #derive(input: DerivationInput, read: DerivationRecorder): Derived {
-    const { key, origin: parent } = input;
-    const origin: DerivedOrigin = { from: "derived", source: this.#derivation.name, of: key, parent };
+  #derive(key: string, inputs: Inputs, read: DerivationRecorder): Derived {
+    const { name, shared } = this.#derivation;
+    const group = nameOfGroup(key);
+    const made = group === undefined
+      ? this.#derivation.derive(inputs[0], read)
+      : shared?.derive(group, inputs, read) ?? [];
     const objects = new Map<string, ConfigObject>();
     const findings: Finding[] = [];
-    for (const derived of this.#derivation.derive(input, read)) {
-      const made = complete(derived, input, origin);
-      findings.push(...made.findings);
-      if (made.object !== undefined) objects.set(made.object.key, made.object);
+    for (const derived of made) {
+      const { object, findings: ofObject } = complete(derived, derived.of ?? inputs[0], name);
+      findings.push(...ofObject);
+      if (object !== undefined) objects.set(object.key, object);
     }
     return { objects, findings };
   }
@@ -184,8 +227,9 @@ export class DerivationEngine {
   }
 
   #failure(key: string, error: unknown): Finding {
-    const [kind = "", namespace = "", name = ""] = key.split("/");
-    const origin = this.#input(key)?.origin;
+    const first = this.#inputs(key)?.[0];
+    const [kind = "", namespace = "", name = ""] = (first?.key ?? key).split("/");
+    const origin = first?.origin;
     const place = { objects: [{ kind, namespace, name }], field: "", line: 0, ...(origin ? { origin } : {}) };
     const reason = error instanceof Error ? error.message : String(error);
     const message = `${this.#derivation.name} failed, its earlier objects stay in force: ${reason}`;
@@ -193,7 +237,8 @@ export class DerivationEngine {
   }
 }
 
-function complete({ kind, meta, spec }: DerivedObject, { meta: parent }: DerivationInput, origin: DerivedOrigin) {
-  const { creationTimestamp } = parent;
+function complete({ kind, meta, spec }: DerivedObject, of: DerivationInput, source: string) {
+  const { creationTimestamp } = of.meta;
+  const origin: DerivedOrigin = { from: "derived", source, of: of.key, parent: of.origin };
   return objectFromSpec(kind, { labels: {}, annotations: {}, creationTimestamp, ...meta }, spec, origin);
 }

@@ -7,6 +7,7 @@ import type { InvalidatedKeys } from "../../incremental/keys.ts";
 import type { Recorder, SourceQuery } from "../../incremental/read_record.ts";
 import type { FactStore } from "../facts/store.ts";
 import type { Fact, FactKind } from "../facts/types.ts";
+import type { MeshConfig } from "../mesh/types.ts";
 import type { ConfigStore, StoredObject } from "../store.ts";
 import type { ConfigObject, Kind } from "../types.ts";
 import type { DerivationReader, InputKind } from "./derivation.ts";
@@ -15,12 +16,17 @@ import type { DerivationReader, InputKind } from "./derivation.ts";
 export interface DerivationSource {
   readonly store: ConfigStore;
   readonly facts: FactStore;
+  /** The mesh configuration in force. */
+  readonly mesh: () => MeshConfig;
   readonly properties: undefined;
   readonly view: object;
 }
 
-/** The keys that a query may depend on: one object, the objects of a kind in a namespace, all objects of a kind. */
-type Reach = "object" | "namespace" | "kind";
+/**
+ * The keys that a query may depend on: one object, the objects of a kind in a namespace, all objects of a kind; a field of
+ * the mesh configuration.
+ */
+type Reach = "object" | "namespace" | "kind" | "mesh";
 
 type Query<T> = SourceQuery<DerivationSource, T>;
 
@@ -44,6 +50,11 @@ const factsIn = query(
   ({ facts }, [kind, namespace]): readonly Fact[] => facts.list(kind as FactKind, namespace),
 );
 const allFacts = query("kind", ({ facts }, [kind]): readonly Fact[] => facts.list(kind as FactKind));
+
+const meshField: Query<unknown> = {
+  ask: ({ mesh }, field) => mesh()[field as keyof MeshConfig],
+  on: ["mesh" satisfies Reach],
+};
 
 /** A reader that records. */
 export class DerivationRecorder implements DerivationReader {
@@ -72,6 +83,10 @@ export class DerivationRecorder implements DerivationReader {
     return this.#list(allFacts, factsIn, kind, namespace) as readonly StoredObject[] as readonly Fact<K>[];
   }
 
+  mesh<F extends keyof MeshConfig>(field: F): MeshConfig[F] {
+    return this.#recorder.ask(meshField, field) as MeshConfig[F];
+  }
+
   #list<T>(all: Query<T>, some: Query<T>, kind: InputKind, namespace: string | undefined): T {
     return namespace === undefined ? this.#recorder.ask(all, kind) : this.#recorder.ask(some, `${kind}/${namespace}`);
   }
@@ -82,6 +97,14 @@ export function invalidateReads({ kind, key, meta: { namespace } }: StoredObject
   keys.add("object" satisfies Reach, key);
   keys.add("namespace" satisfies Reach, `${kind}/${namespace}`);
   keys.add("kind" satisfies Reach, kind);
+}
+
+/** Adds what reads a field of the mesh configuration that is another one. */
+export function invalidateMesh(before: MeshConfig, after: MeshConfig, keys: InvalidatedKeys): void {
+  for (const field of new Set([...Object.keys(before), ...Object.keys(after)])) {
+    const [old, now] = [before, after].map((mesh) => mesh[field as keyof MeshConfig]);
+    if (old !== now) keys.add("mesh" satisfies Reach, field);
+  }
 }
 
 /** Whether an object was written by a user, not derived. */

@@ -7,7 +7,7 @@
 import { unpaced } from "../../kernel/time/paced.ts";
 import { fieldFinding, type Finding, type ObjectName } from "../finding/finding.ts";
 import type { FactOptions } from "../facts/read.ts";
-import { type AnyFact, FACT_API_VERSIONS, isFactKind } from "../facts/types.ts";
+import { type AnyFact, FACT_API_VERSIONS, isClusterWide, isFactKind } from "../facts/types.ts";
 import { positionOf } from "./positions.ts";
 import { isManifest, type ManifestRead, OTHER_TEXT, readManifest, TEMPLATE } from "./manifest.ts";
 import { type ParsedObject, parseObject, type ParseOptions } from "../object.ts";
@@ -220,6 +220,6 @@ function sniffName(text: string, options: DocumentOptions): ObjectName {
   const isFact = isFactKind(kind) && FACT_API_VERSIONS[kind] === apiVersion;
   const name = field("name");
   if (!(found.known || isFact) || name === undefined) return { kind: "", namespace: "", name: "" };
-  const namespace = kind === "Namespace" ? "" : field("namespace") ?? options.defaultNamespace;
+  const namespace = isFact && isClusterWide(kind) ? "" : field("namespace") ?? options.defaultNamespace;
   return { kind: found.known ? found.kind : kind, namespace, name };
 }

@@ -181,7 +181,7 @@ export class FactIndex implements FactView {
   }
 
   #hold(fact: Fact, by: 1 | -1, keys?: InvalidatedKeys): void {
-    if (fact.kind === "Node") return;
+    if (fact.kind === "Node" || fact.kind === "IngressClass") return;
     const namespace = fact.kind === "Namespace" ? fact.meta.name : fact.meta.namespace;
     const before = this.#held.get(namespace) ?? 0;
     if (before + by > 0) this.#held.set(namespace, before + by);
@@ -209,6 +209,8 @@ export class FactIndex implements FactView {
         this.#slices.delete(namespace);
         return add("fact-endpoints", this.#hostNamed(fact.spec.service, namespace));
       case "Node":
+      case "Ingress":
+      case "IngressClass":
         return;
       case "Namespace":
         add("fact-namespace", name);

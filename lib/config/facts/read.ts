@@ -19,6 +19,7 @@ import type { ObjectMeta } from "../types.ts";
 import { ConcealedBytes } from "./concealed.ts";
 import { fields, mapOf, text, textOr } from "./foreign_schema.ts";
 import { HashedFact } from "./hashed_fact.ts";
+import { ingress, ingressClass } from "./ingress_schema.ts";
 import { endpoints, endpointSlice, service } from "./service_schema.ts";
 import { type AnyFact, type FactKind, type FactSpecs, isClusterWide } from "./types.ts";
 import { WORKLOAD_SCHEMAS } from "./workload_schema.ts";
@@ -92,6 +93,8 @@ const SCHEMAS: { readonly [K in FactKind]: z.ZodType<FactSpecs[K]> } = {
   Service: service,
   Endpoints: endpoints,
   EndpointSlice: endpointSlice,
+  Ingress: ingress,
+  IngressClass: ingressClass,
 };
 
 /** Reads one object of a kind of facts. Never throws. */

@@ -8,9 +8,11 @@
 import type { Origin } from "../finding/origin.ts";
 import type { ObjectMeta } from "../types.ts";
 import type { ConcealedBytes } from "./concealed.ts";
+import type { IngressClassData, IngressData } from "./ingress_data.ts";
 import type { EndpointsData, EndpointSliceData, ServiceData } from "./service_data.ts";
 import { WORKLOAD_KINDS, type WorkloadData, type WorkloadKind } from "./workload_data.ts";
 
+export type * from "./ingress_data.ts";
 export type * from "./service_data.ts";
 export type * from "./workload_data.ts";
 
@@ -46,6 +48,8 @@ export interface FactSpecs extends Record<WorkloadKind, WorkloadData> {
   Service: ServiceData;
   Endpoints: EndpointsData;
   EndpointSlice: EndpointSliceData;
+  Ingress: IngressData;
+  IngressClass: IngressClassData;
 }
 
 /** Name of a kind of facts. */
@@ -61,6 +65,8 @@ export const FACT_API_VERSIONS: Readonly<Record<FactKind, string>> = {
   Service: "v1",
   Endpoints: "v1",
   EndpointSlice: "discovery.k8s.io/v1",
+  Ingress: "networking.k8s.io/v1",
+  IngressClass: "networking.k8s.io/v1",
   Pod: "v1",
   Deployment: "apps/v1",
   StatefulSet: "apps/v1",
@@ -76,7 +82,7 @@ export const FACT_KINDS = Object.keys(FACT_API_VERSIONS) as readonly FactKind[];
 /** One fact. Immutable; a change makes a new one. */
 export interface Fact<K extends FactKind = FactKind> {
   readonly kind: K;
-  /** `kind/namespace/name`; a Namespace or Node has its name last and no namespace: `Namespace//shop`. */
+  /** `kind/namespace/name`; a Namespace, Node or IngressClass has its name last and no namespace: `Namespace//shop`. */
   readonly key: string;
   readonly meta: ObjectMeta;
   readonly spec: FactSpecs[K];
@@ -95,7 +101,7 @@ export function isFactKind(kind: string): kind is FactKind {
 
 /** Whether objects of a kind are in no namespace. */
 export function isClusterWide(kind: FactKind): boolean {
-  return kind === "Namespace" || kind === "Node";
+  return kind === "Namespace" || kind === "Node" || kind === "IngressClass";
 }
 
 /** Whether a fact is a workload. */

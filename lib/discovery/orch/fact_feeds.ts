@@ -36,6 +36,8 @@ const RESOURCES: readonly FactResource[] = [
   { kind: "EndpointSlice", plural: "endpointslices", namespaced: true },
   { kind: "Pod", plural: "pods", namespaced: true, services: true },
   { kind: "Node", plural: "nodes", namespaced: false, scope: { metadataOnly: true }, services: true },
+  { kind: "Ingress", plural: "ingresses", namespaced: true, services: true },
+  { kind: "IngressClass", plural: "ingressclasses", namespaced: false, services: true },
   { kind: "ServiceAccount", plural: "serviceaccounts", namespaced: true, scope: { metadataOnly: true } },
   { kind: "Secret", plural: "secrets", namespaced: true, scope: { fieldSelector: SECRETS_OF_OTHERS } },
   { kind: "ConfigMap", plural: "configmaps", namespaced: true },

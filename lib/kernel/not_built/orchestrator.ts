@@ -20,7 +20,6 @@ export const orchestrator: NotBuiltPart = {
     "MCS_API_VERSION",
     "MESH_ENABLE_CONTROLLER_QUEUE_METRICS",
     "MESH_ORCH_CLIENT_CONTENT_TYPE",
-    "ORCH_INGRESS_NS",
     "PILOT_ENABLE_CROSS_CLUSTER_WORKLOAD_ENTRY",
     "PILOT_ENABLE_NODE_UNTAINT_CONTROLLERS",
     "PILOT_REMOTE_CLUSTER_TIMEOUT",
@@ -37,12 +36,7 @@ export const orchestrator: NotBuiltPart = {
     "pilot-discovery --clusterRegistriesNamespace",
     "pilot-discovery --cniNamespace",
   ],
-  meshFields: [
-    "ingressClass",
-    "ingressControllerMode",
-    "ingressSelector",
-    "ingressService",
-  ],
+  meshFields: [],
   refused: {
     "configSources[].address, other than fs://": "is a warning; nothing is read from there",
   },

@@ -41,6 +41,8 @@ export interface DelegateRules {
 export interface WrittenRules {
   readonly rules: readonly HttpRoute[];
   readonly delegateOf: (rule: HttpRoute) => DelegateRules | undefined;
+  /** Prefixes of paths are of whole segments. */
+  readonly segmentPrefixes: boolean;
 }
 
 /** The proxy whose routes they are. */
@@ -59,9 +61,10 @@ const MATCH = "envoy.config.route.v3.RouteMatch";
 /** The rule behind each route; undefined: none fits (no rule made the route). */
 export function rulesBehind(
   routes: readonly Route[],
-  { rules, delegateOf }: WrittenRules,
-  reader: RuleProxy,
+  { rules, delegateOf, segmentPrefixes }: WrittenRules,
+  proxy: RuleProxy,
 ): (RuleAt | undefined)[] {
+  const reader: WrittenRuleReader = { ...proxy, segmentPrefixes };
   const written = rules.flatMap((rule, index) => {
     if (rule.delegate === undefined) return entriesOf(rule, index, reader);
     const delegate = delegateOf(rule);
@@ -84,7 +87,9 @@ interface Written extends RuleAt {
   readonly condition: string;
 }
 
-function entriesOf(rule: HttpRoute, index: number, reader: RuleProxy): Written[] {
+type WrittenRuleReader = RuleProxy & Pick<WrittenRules, "segmentPrefixes">;
+
+function entriesOf(rule: HttpRoute, index: number, reader: WrittenRuleReader): Written[] {
   const matches: readonly (HttpMatchRequest | undefined)[] = rule.match?.length ? rule.match : [undefined];
   return matches.flatMap((match, at) => {
     if (match !== undefined && !holdsFor(match, reader)) return [];
@@ -92,13 +97,18 @@ function entriesOf(rule: HttpRoute, index: number, reader: RuleProxy): Written[]
       rule: index,
       field: `spec.http[${index}]${match === undefined ? "" : `.match[${at}]`}`,
       name: [rule.name, match?.name].filter(Boolean).join("."),
-      condition: textOf(routeMatch(match)),
+      condition: textOf(routeMatch(match, reader.segmentPrefixes)),
     }];
   });
 }
 
 /** The entries of a delegate's rules. Each match of one is merged alone, which tells what it becomes. */
-function delegatedEntries(root: HttpRoute, rule: number, { key, rules }: DelegateRules, reader: RuleProxy): Written[] {
+function delegatedEntries(
+  root: HttpRoute,
+  rule: number,
+  { key, rules }: DelegateRules,
+  reader: WrittenRuleReader,
+): Written[] {
   return rules.flatMap((own, index) => {
     if (mergeDelegate(root, [own]).routes.length === 0) return [];
     const matches: readonly (HttpMatchRequest | undefined)[] = own.match?.length ? own.match : [undefined];

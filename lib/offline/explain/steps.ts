@@ -17,6 +17,7 @@ import type {
   VirtualHostStep,
 } from "../../simulate/types.ts";
 import { parseOutboundClusterName } from "../../translate/destination/names.ts";
+import { hasSegmentPrefixes } from "../../mesh/virtual_service.ts";
 import { type DelegateRules, type RuleAt, rulesBehind } from "./rules.ts";
 import type { ExplainWorld } from "./world.ts";
 
@@ -166,7 +167,11 @@ function routePlaces(
   if (!isVirtualService(object)) return [];
   const { namespace, labels, type } = proxy;
   const [, owner = ""] = key!.split("/");
-  const written = { rules: object.spec.http ?? [], delegateOf: (rule: HttpRoute) => delegateOf(rule, owner, world) };
+  const written = {
+    rules: object.spec.http ?? [],
+    delegateOf: (rule: HttpRoute) => delegateOf(rule, owner, world),
+    segmentPrefixes: hasSegmentPrefixes(object.meta),
+  };
   return rulesBehind(routes, written, { namespace, labels, port, mesh: type === "sidecar" });
 }
 

@@ -21,9 +21,10 @@ const CLAIMS = "@request.auth.claims";
  * decided when the route is built.
  *
  * @param match Absent: everything.
+ * @param segmentPrefixes Prefixes of paths end where a segment does. Default: anywhere.
  */
-export function routeMatch(match?: HttpMatchRequest): RouteMatch {
-  const out: RouteMatch = path(match?.uri);
+export function routeMatch(match?: HttpMatchRequest, segmentPrefixes = false): RouteMatch {
+  const out: RouteMatch = segmentPrefixes ? segments(match?.uri) ?? path(match?.uri) : path(match?.uri);
   if (!match) return out;
   if (match.ignoreUriCase) out.case_sensitive = { value: false };
   const headers: HeaderMatcher[] = [];
@@ -60,6 +61,15 @@ function path(uri: StringMatch | undefined): RouteMatch {
   if (uri?.exact !== undefined) return { path: uri.exact };
   if (uri?.regex !== undefined) return { safe_regex: regexMatcher(uri.regex) };
   return { prefix: uri?.prefix ?? "/" };
+}
+
+/** What the proxy takes for a prefix of whole segments; it refuses everything with another one among it. */
+const SEGMENTS = /^[^?#]+[^?#/]$/;
+
+/** Undefined: no prefix, or one that the proxy does not take for one of segments. */
+function segments(uri: StringMatch | undefined): RouteMatch | undefined {
+  const prefix = uri?.prefix?.replace(/\/+$/, "") ?? "";
+  return SEGMENTS.test(prefix) ? { path_separated_prefix: prefix } : undefined;
 }
 
 function headerMatcher(name: string, match: StringMatch): HeaderMatcher {

@@ -127,7 +127,7 @@ function buildRoute(
     return undefined;
   }
   const name = [rule.name, match?.name].filter(Boolean).join(".");
-  const route: Route = { ...(name ? { name } : {}), match: routeMatch(match), metadata };
+  const route: Route = { ...(name ? { name } : {}), match: routeMatch(match, vs.segmentPrefixes), metadata };
   if (match?.statPrefix) route.stat_prefix = match.statPrefix;
   const perFilter: Record<string, google.protobuf.Any> = {};
   if (rule.redirect || rule.directResponse) {
@@ -173,7 +173,8 @@ function answer(rule: HttpRoute, context: RouteContext, route: Route, warnings: 
 /** The name of requests of this route in traces: `host:port/path`, or the virtual service's name where hosts differ. */
 function operation(route: Route, name: string, port: number): string {
   const { match } = route;
-  const path = match?.path ?? match?.safe_regex?.regex ?? `${match?.prefix ?? "/"}*`;
+  const prefix = match?.prefix ?? match?.path_separated_prefix ?? "/";
+  const path = match?.path ?? match?.safe_regex?.regex ?? `${prefix}*`;
   const target = parseOutboundClusterName(route.route?.cluster ?? "");
   return target ? `${target.host}:${target.port}${path}` : `${name}:${port}${path}`;
 }

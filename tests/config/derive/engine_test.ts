@@ -6,6 +6,7 @@ import { DerivationEngine } from "../../../lib/config/derive/engine.ts";
 import { FactStore } from "../../../lib/config/facts/store.ts";
 import type { AnyFact } from "../../../lib/config/facts/types.ts";
 import { type Finding, formatFinding } from "../../../lib/config/finding/finding.ts";
+import { defaultMeshConfig } from "../../../lib/config/mesh/merge.ts";
 import { parseObject } from "../../../lib/config/object.ts";
 import { ConfigStore } from "../../../lib/config/store.ts";
 import { type ConfigObject, UNDATED } from "../../../lib/config/types.ts";
@@ -55,6 +56,7 @@ class World {
     this.engine = new DerivationEngine(caps(this.log), {
       store: this.store,
       facts: this.facts,
+      mesh: defaultMeshConfig({ systemNamespace: "mesh-system" }),
       target: this.store.addSource("caps", 100),
       onFindings: ({ appeared, resolved }) => {
         const text = (mark: string) => (found: Finding) => `${mark}${found.name}`;

@@ -92,4 +92,18 @@ export const MANIFESTS = {
     effect: "The server cannot present a certificate that clients accept: connections are refused.",
     fix: "Put a valid certificate and its own key into the Secret.",
   },
+  "ingress-backend-unavailable": {
+    code: "MSH1024",
+    title: "backend of an Ingress is not there",
+    meaning: "A path of an Ingress names no service, a port of a name that its service does not have, or no port.",
+    effect: "Requests for the path are answered with 503; no shorter path gets them.",
+    fix: "Name a service and one of its ports.",
+  },
+  "ingress-part-left-out": {
+    code: "MSH1025",
+    title: "part of an Ingress is left out",
+    meaning: "A host, a path or a certificate of an Ingress is none, or lacks what it needs.",
+    effect: "It is not served; the rest of the Ingress is.",
+    fix: "Write what is expected, or remove it.",
+  },
 } as const satisfies Readonly<Record<string, FindingRow>>;

@@ -1,0 +1,55 @@
+/**
+ * The inputs of a derivation by the groups that they are in.
+ *
+ * @module
+ */
+import type { DerivationInput, SharedDerivation } from "./derivation.ts";
+
+/** Before the name of a group where it stands beside keys of inputs, which begin with a kind. */
+const MARK = "group:";
+
+/** Keeps the members of groups. */
+export class InputGroups {
+  readonly #shared: SharedDerivation | undefined;
+  /** By name of the group, then by key of the input. */
+  readonly #members = new Map<string, Map<string, DerivationInput>>();
+
+  /** @param shared Undefined: there are no groups. */
+  constructor(shared: SharedDerivation | undefined) {
+    this.#shared = shared;
+  }
+
+  /** Takes an input in. @returns the marked names of its groups */
+  add(input: DerivationInput): string[] {
+    return this.#groupsOf(input).map((group) => {
+      const members = this.#members.get(group) ?? new Map<string, DerivationInput>();
+      this.#members.set(group, members.set(input.key, input));
+      return MARK + group;
+    });
+  }
+
+  /** Takes an input out. @returns the marked names of the groups that it was in */
+  remove(input: DerivationInput): string[] {
+    return this.#groupsOf(input).map((group) => {
+      const members = this.#members.get(group);
+      members?.delete(input.key);
+      if (members?.size === 0) this.#members.delete(group);
+      return MARK + group;
+    });
+  }
+
+  /** The members of the group of a marked name, by their keys. */
+  get(marked: string): DerivationInput[] {
+    const members = this.#members.get(nameOfGroup(marked) ?? "")?.values() ?? [];
+    return [...members].sort((a, b) => (a.key < b.key ? -1 : 1));
+  }
+
+  #groupsOf(input: DerivationInput): string[] {
+    return [...new Set(this.#shared?.groupsOf(input) ?? [])];
+  }
+}
+
+/** The name of a group without its mark; undefined: it has none. */
+export function nameOfGroup(marked: string): string | undefined {
+  return marked.startsWith(MARK) ? marked.slice(MARK.length) : undefined;
+}

@@ -1,0 +1,46 @@
+/**
+ * Ingresses become Gateways and VirtualServices: of each Ingress a Gateway, of each host a VirtualService.
+ *
+ *     Ingress ──> Gateway
+ *        └─hosts──> all Ingresses of a host ──> VirtualService
+ *
+ * @module
+ */
+import type { Derivation, DerivationInput } from "../config/derive/derivation.ts";
+import type { Fact } from "../config/facts/types.ts";
+import { isServed } from "./class.ts";
+import { gatewayOf, gatewaySelector } from "./gateway.ts";
+import { hostsOf, virtualServiceOf } from "./virtual_service.ts";
+
+/** How Ingresses are served. */
+export interface IngressOptions {
+  /** Namespace of the gateway's workloads and their secrets (`ORCH_INGRESS_NS`). */
+  readonly namespace: string;
+  /** DNS suffix of services. */
+  readonly domain: string;
+  /** Ingresses of which origin are served: those of the source that services are read of. */
+  readonly from: "file" | "api";
+}
+
+/** See the module. */
+export function ingressDerivation({ namespace, domain, from }: IngressOptions): Derivation {
+  const isOurs = (input: DerivationInput): input is Fact<"Ingress"> =>
+    input.kind === "Ingress" && input.origin.from === from;
+  return {
+    name: "ingress",
+    from: ["Ingress"],
+    derive: (input, read) => {
+      if (!isOurs(input) || !isServed(input, read)) return [];
+      const mesh = { ingressService: read.mesh("ingressService"), ingressSelector: read.mesh("ingressSelector") ?? "" };
+      return [gatewayOf(input, namespace, gatewaySelector(mesh))];
+    },
+    shared: {
+      groupsOf: (input) => (isOurs(input) ? hostsOf(input) : []),
+      derive: (host, members, read) => {
+        const served = members.filter(isOurs).filter((ingress) => isServed(ingress, read));
+        const made = virtualServiceOf(host, served, namespace, { read, domain });
+        return made === undefined ? [] : [made];
+      },
+    },
+  };
+}

@@ -1,0 +1,67 @@
+/**
+ * The Gateway of an Ingress: its certificates on port 443, and port 80 for every host.
+ *
+ * @module
+ */
+import type { DerivedObject } from "../config/derive/derivation.ts";
+import type { Fact, IngressTlsData } from "../config/facts/types.ts";
+import type { MeshConfig } from "../config/mesh/types.ts";
+import { objectNameProblem } from "../config/validation/names.ts";
+import { gatewayName } from "./names.ts";
+import { hostOf } from "./rules.ts";
+
+/** Label of gateways' workloads whose value says which gateway it is. */
+const GATEWAY_LABEL = "mesh";
+
+/** Service and label of the gateway that is installed with the control plane. */
+const USUAL = { service: "mesh-ingressgateway", value: "ingressgateway" } as const;
+
+/** The labels of the workloads that serve Ingresses: by `ingressSelector`, else by the name of `ingressService`. */
+export function gatewaySelector(mesh: Pick<MeshConfig, "ingressSelector" | "ingressService">): Record<string, string> {
+  const { ingressSelector = "", ingressService } = mesh;
+  if (ingressSelector !== "") return { [GATEWAY_LABEL]: ingressSelector };
+  const isUsual = ingressService === USUAL.service || ingressService === "";
+  return { [GATEWAY_LABEL]: isUsual ? USUAL.value : ingressService };
+}
+
+/** A certificate that can be served. */
+interface ServedCertificate {
+  readonly index: number;
+  readonly hosts: readonly string[];
+  readonly secretName: string;
+}
+
+/** The certificates of an Ingress that can be served; hosts that are none are left out. */
+export function certificatesOf({ spec }: Fact<"Ingress">): ServedCertificate[] {
+  return spec.tls.flatMap(({ hosts, secretName }: IngressTlsData, index) => {
+    const right = hosts.length === 0 ? ["*"] : [...new Set(hosts.flatMap((host) => hostOf(host) ?? []))];
+    return secretName === "" || objectNameProblem(secretName) !== undefined || right.length === 0
+      ? []
+      : [{ index, hosts: right, secretName }];
+  });
+}
+
+/** The Gateway of an Ingress, in the namespace of the workloads that serve it. */
+export function gatewayOf(
+  ingress: Fact<"Ingress">,
+  namespace: string,
+  selector: Readonly<Record<string, string>>,
+): DerivedObject<"Gateway"> {
+  const { name, namespace: own } = ingress.meta;
+  const servers = certificatesOf(ingress).map(({ index, hosts, secretName }) => ({
+    port: { number: 443, protocol: "HTTPS", name: `https-443-ingress-${name}-${own}-${index}` },
+    hosts,
+    tls: {
+      mode: "SIMPLE",
+      credentialName: secretName,
+      minProtocolVersion: "TLS_AUTO",
+      maxProtocolVersion: "TLS_AUTO",
+    } as const,
+  }));
+  const plain = { port: { number: 80, protocol: "HTTP", name: `http-80-ingress-${name}-${own}` }, hosts: ["*"] };
+  return {
+    kind: "Gateway",
+    meta: { name: gatewayName(ingress.meta), namespace },
+    spec: { selector, servers: [...servers, plain] },
+  };
+}

@@ -1,0 +1,84 @@
+/**
+ * The rules of one Ingress as routes of a host, in the order in which they are written.
+ *
+ * @module
+ */
+import type { Fact } from "../config/facts/types.ts";
+import type { HttpRoute } from "../config/kinds/kinds.ts";
+import { wildcardHostProblem } from "../config/validation/names.ts";
+import { isIpAddress } from "../config/validation/network.ts";
+import { backendAction } from "./backend.ts";
+import { type PathMatch, pathMatch } from "./path.ts";
+import type { IngressReader, ReportIngressMistake } from "./reader.ts";
+
+/** A route, and by what it is put in order. */
+export interface IngressRoute {
+  readonly match: PathMatch;
+  readonly route: HttpRoute;
+}
+
+/** How rules are read. */
+export interface RuleOptions {
+  readonly read: IngressReader;
+  /** DNS suffix of services. */
+  readonly domain: string;
+  readonly report: ReportIngressMistake;
+}
+
+/** The host of a rule or a certificate, `*` where none is written; undefined: it is no host. */
+export function hostOf(written: string): string | undefined {
+  const host = written === "" ? "*" : written.toLowerCase();
+  return wildcardHostProblem(host) === undefined && !isIpAddress(host) ? host : undefined;
+}
+
+/** The routes of an Ingress for a host; those of other hosts are not looked at. */
+export function routesOf(ingress: Fact<"Ingress">, host: string, options: RuleOptions): IngressRoute[] {
+  return ingress.spec.rules.flatMap((rule, index) =>
+    hostOf(rule.host) === host ? routesOfRule(ingress, index, options) : []
+  );
+}
+
+/** The default backend of an Ingress as a route; undefined: it has none. */
+export function defaultRouteOf(ingress: Fact<"Ingress">, options: RuleOptions): HttpRoute | undefined {
+  const { defaultBackend } = ingress.spec;
+  return defaultBackend && backendAction(defaultBackend, ingress, "spec.defaultBackend", options);
+}
+
+/** Everything of an Ingress that cannot be served as it is written. */
+export function ingressMistakes(ingress: Fact<"Ingress">, options: RuleOptions): void {
+  const { spec: { rules, tls } } = ingress;
+  for (const [index, { host }] of rules.entries()) {
+    if (hostOf(host) === undefined) leaveOut(options, `spec.rules[${index}].host`, host, HOST);
+    routesOfRule(ingress, index, options);
+  }
+  defaultRouteOf(ingress, options);
+  for (const [index, { hosts, secretName }] of tls.entries()) {
+    if (secretName === "") leaveOut(options, `spec.tls[${index}].secretName`, undefined, "the name of a Secret");
+    for (const [at, host] of hosts.entries()) {
+      if (hostOf(host) === undefined) leaveOut(options, `spec.tls[${index}].hosts[${at}]`, host, HOST);
+    }
+  }
+}
+
+const HOST = "a host name, optionally starting with *.";
+
+function leaveOut({ report }: RuleOptions, field: string, value: unknown, expected: string): void {
+  report({ field, ...(value === undefined ? {} : { value }), expected, becomes: "left out" });
+}
+
+function routesOfRule(ingress: Fact<"Ingress">, index: number, options: RuleOptions): IngressRoute[] {
+  const { paths } = ingress.spec.rules[index] ?? {};
+  const at = `spec.rules[${index}].http`;
+  if (paths === undefined) leaveOut(options, at, undefined, "paths of the host");
+  return (paths ?? []).flatMap((path, position): IngressRoute[] => {
+    const field = `${at}.paths[${position}]`;
+    const match = pathMatch(path);
+    if (typeof match === "string") {
+      leaveOut(options, `${field}.path`, path.path, match);
+      return [];
+    }
+    const { uri } = match;
+    const action = backendAction(path.backend, ingress, `${field}.backend`, options);
+    return [{ match, route: uri === undefined ? action : { match: [{ uri }], ...action } }];
+  });
+}
