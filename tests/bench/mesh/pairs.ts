@@ -24,6 +24,8 @@ export interface Comparison {
   /** This tree's value divided by the other's, of each pair. */
   readonly ratio: Spread;
   readonly ratios: readonly number[];
+  /** Median of the ratios as measured, without calibration: the runs of a pair follow one another, and calibrations spread. */
+  readonly raw: number;
   readonly verdict: Verdict;
 }
 
@@ -56,21 +58,28 @@ export function comparePairs(pairs: readonly Pair[]): Comparison[] {
   return found;
 }
 
+interface Value {
+  readonly measured: number;
+  readonly atReference: number;
+}
+
 interface Two {
-  readonly here: number;
-  readonly there: number;
+  readonly here: Value;
+  readonly there: Value;
 }
 
 function comparison({ id, work }: Row, figure: Figure, values: readonly Two[]): Comparison {
-  const ratios = values.map(({ here, there }) => ratioOf(here, there));
+  const median = (pick: (two: Two) => number) => spread(values.map(pick)).median;
+  const ratios = values.map(({ here, there }) => ratioOf(here.atReference, there.atReference));
   return {
     id,
     work,
     figure,
-    here: spread(values.map(({ here }) => here)).median,
-    there: spread(values.map(({ there }) => there)).median,
+    here: median(({ here }) => here.atReference),
+    there: median(({ there }) => there.atReference),
     ratio: spread(ratios),
     ratios,
+    raw: median(({ here, there }) => ratioOf(here.measured, there.measured)),
     verdict: verdictOf(ratios, figure),
   };
 }
@@ -80,11 +89,14 @@ function ratioOf(here: number, there: number): number {
   return here === there ? 1 : here / there;
 }
 
-/** The figure's value at reference speed in rows of one run. */
-function valueIn(rows: readonly Row[], id: string, { name, unit }: Figure): number | undefined {
+/** The figure's value in rows of one run. */
+function valueIn(rows: readonly Row[], id: string, { name, unit }: Figure): Value | undefined {
   const row = rows.find((r) => r.id === id);
   const figure = row?.figures.find((f) => f.name === name && f.unit === unit);
-  return row && figure && spread(atReference(figure, row.calibrations)).median;
+  return row && figure && {
+    measured: spread(figure.values).median,
+    atReference: spread(atReference(figure, row.calibrations)).median,
+  };
 }
 
 /** What ratios say: more is worse, except of what should be at least something. */

@@ -27,6 +27,11 @@ Deno.test("a machine that becomes slow in the midst of a pair does not change th
   assert.equal(found!.verdict, "same");
 });
 
+Deno.test("the raw ratio is that of what was measured, whatever the calibrations say", () => {
+  const [found] = comparePairs([pair(row(2), row(2, 1.3)), pair(row(3, 0.8), row(2)), pair(row(2), row(2, 0.7))]);
+  assert.equal(found!.raw, 1);
+});
+
 Deno.test("rows and figures that the other tree lacks are left out, and nothing at all is an error", () => {
   const both: Pair = { here: [row(1), row(1, 1, "new")], there: [row(1)] };
   assert.deepEqual(comparePairs([both]).map(({ id }) => id), ["a"]);

@@ -61,11 +61,12 @@ export function showTarget(figure: Figure, calibrations: readonly number[]): str
   return `${bound} ${unit}${name === "" ? "" : ` ${name}`}: ${verdict ? "met" : "**missed**"}`;
 }
 
-/** A comparison as one line: `worse: 1.12 (1.07-1.20) 2.10 / 1.88 CPU s`. */
-export function showComparison({ figure: { name, unit }, ratio, here, there, verdict }: Comparison): string {
+/** A comparison as one line: `worse: 1.12 (1.07-1.20) raw 1.10 2.10 / 1.88 CPU s`. */
+export function showComparison({ figure: { name, unit }, ratio, raw, here, there, verdict }: Comparison): string {
   const ratios = `${ratio.median.toFixed(2)} (${ratio.min.toFixed(2)}-${ratio.max.toFixed(2)})`;
   const values = `${number(here, unit)} / ${number(there, unit)} ${unit}`;
-  return `${verdict}:`.padEnd(8) + ratios.padEnd(20) + values + (name === "" ? "" : ` ${name}`);
+  return `${verdict}:`.padEnd(8) + ratios.padEnd(20) + `raw ${raw.toFixed(2)}`.padEnd(12) + values +
+    (name === "" ? "" : ` ${name}`);
 }
 
 const cell = (text: string) => text.replaceAll("|", "\\|");
