@@ -11,6 +11,7 @@ import type { ConfigObject } from "../config/types.ts";
 import type { Log } from "../kernel/log/log.ts";
 import type { Aggregate } from "../registry/aggregate.ts";
 import type { EndpointIndex } from "../registry/endpoint_index.ts";
+import type { NetworkEntrance } from "../registry/types.ts";
 import type { Translator } from "../translate/translator.ts";
 import type { XdsConnection } from "../xds/connection.ts";
 import type { XdsServer } from "../xds/server.ts";
@@ -48,6 +49,8 @@ export interface DebugView {
   readonly isShown?: ((connection: XdsConnection) => boolean) | undefined;
   readonly mesh: MeshConfig;
   readonly networks: MeshNetworks;
+  /** The ways into networks, by network. */
+  readonly entrances: ReadonlyMap<string, readonly NetworkEntrance[]>;
   readonly translator: Translator;
   readonly log: Log;
   /** Whether sources are synced and the server listens. */

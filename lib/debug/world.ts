@@ -93,7 +93,13 @@ export function mesh(request: HttpRequest, view: DebugView): HttpResponse {
   return jsonResponse(writtenMeshConfig(view.mesh), request);
 }
 
-/** `/debug/networkz`: networks and their gateways. */
+/** `/debug/networkz`: networks as they are written, and the addresses by which each is entered. */
 export function networkz(request: HttpRequest, view: DebugView): HttpResponse {
-  return jsonResponse(view.networks.networks, request);
+  const { networks: { networks: written }, entrances } = view;
+  const names = [...new Set([...Object.keys(written), ...entrances.keys()])];
+  const shown = names.map((name) => {
+    const entered = (entrances.get(name) ?? []).map(({ address, port }) => ({ address, port }));
+    return [name, { ...written[name], entrances: entered }];
+  });
+  return jsonResponse(Object.fromEntries(shown), request);
 }

@@ -37,5 +37,6 @@ export function countedSink(
       sink.workloads(upserted, removed);
       handedOn("proxy");
     },
+    networks: (known) => sink.networks(known),
   };
 }

@@ -42,6 +42,9 @@ export function debugView({ pipeline, xds, mesh, configuration, analysis, asked,
     get mesh() {
       return pipeline.mesh;
     },
+    get entrances() {
+      return pipeline.entrances;
+    },
     get networks() {
       return mesh.state.networks;
     },

@@ -8,7 +8,7 @@ import type { AnyFact, Fact } from "../config/facts/types.ts";
 import type { MeshNetworks } from "../config/mesh/types.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import { unpaced } from "../kernel/time/paced.ts";
-import { networkLookup } from "../mesh/networks.ts";
+import { gatewaysByService, networkLookup } from "../mesh/networks.ts";
 import { OrchRegistry } from "../registry/orch/registry.ts";
 import type { ChangeTaker } from "./hand_over.ts";
 import { measureOrchRegistry } from "./measure_orch.ts";
@@ -40,17 +40,16 @@ export function addFactRegistry(
   { networks, ...options }: FactRegistryOptions,
   settings: DiscoverySettings,
 ): FactRegistry {
-  let known: { readonly networks: MeshNetworks; readonly networkOf: (address: string) => string } | undefined;
-  const networkOf = (address: string) => {
-    const now = networks();
-    if (known?.networks !== now) known = { networks: now, networkOf: networkLookup(now, options.clusterId) };
-    return known.networkOf(address);
-  };
+  const known = lastMade(networks, (now) => ({
+    networkOf: networkLookup(now, options.clusterId),
+    gateways: gatewaysByService(now, options.clusterId),
+  }));
   const registry = new OrchRegistry({
     ...orchOptions(settings),
     ...options,
     trustDomain: () => pipeline.mesh.trustDomain,
-    networkOf,
+    networkOf: (address) => known().networkOf(address),
+    namedGateways: (hostname) => known().gateways.get(hostname) ?? [],
   });
   pipeline.aggregate.onWorkloads((source, upserted, removed) => registry.onWorkloads(source, upserted, removed));
   void pipeline.addRegistry(registry);
@@ -68,6 +67,16 @@ export function addFactRegistry(
       few: (removed, added) => pipeline.together(() => unpaced(steps(removed, added))),
       many: (removed, added, signal) => pipeline.inSteps(steps(removed, added), signal),
     },
+  };
+}
+
+/** Makes something of the networks in force, once for each of them. */
+function lastMade<T>(networks: () => MeshNetworks, make: (networks: MeshNetworks) => T): () => T {
+  let last: { readonly of: MeshNetworks; readonly made: T } | undefined;
+  return () => {
+    const of = networks();
+    if (last?.of !== of) last = { of, made: make(of) };
+    return last.made;
   };
 }
 

@@ -13,7 +13,6 @@ import { begun, paced, unpaced } from "../kernel/time/paced.ts";
 import type { MeshConfig, MeshNetworks } from "../config/mesh/types.ts";
 import type { AnyConfigObject } from "../config/types.ts";
 import type { MeshChange } from "../mesh/mesh.ts";
-import { networkLookup } from "../mesh/networks.ts";
 import { Aggregate } from "../registry/aggregate.ts";
 import { EndpointIndex } from "../registry/endpoint_index.ts";
 import type { Registry } from "../registry/types.ts";
@@ -29,6 +28,7 @@ import type { PushEvent } from "../xds/protocol/source.ts";
 import { countedSink, type RegistryTrigger, type RegistryUpdates } from "./counted_sink.ts";
 import { PushFailures } from "./failures.ts";
 import { ObjectPushes } from "./object_pushes.ts";
+import { type ChangedNetworks, PipelineNetworks } from "./pipeline_networks.ts";
 import type { PipelineOptions } from "./pipeline_options.ts";
 import { newTranslator } from "./new_translator.ts";
 import { changeParts, WaitingChanges } from "./waiting_changes.ts";
@@ -49,9 +49,8 @@ export class Pipeline {
   /** Updates of registries so far. */
   readonly updates: RegistryUpdates = { eds: 0, svc: 0, svcdelete: 0 };
   readonly #waiting = new WaitingChanges(this.aggregate, this.endpoints);
-  #networkOf: (address: string) => string;
+  readonly #networks: PipelineNetworks;
   #meshConfig: MeshConfig;
-  #networks: MeshNetworks;
   #meshChanged = false;
   #translator: Translator;
   /** The preparation for proxies under way; all that come meanwhile wait for it. */
@@ -67,13 +66,19 @@ export class Pipeline {
     this.#options = options;
     this.#timers = options.timers ?? REAL_TIMERS;
     this.#meshConfig = options.mesh;
-    this.#networks = options.networks;
-    this.#networkOf = networkLookup(options.networks, options.entries.clusterId);
-    this.entries = new ServiceEntryRegistry({ ...options.entries, networkOf: (address) => this.#networkOf(address) });
+    const { clusterId } = options.entries;
+    const networks = new PipelineNetworks(this.aggregate.networks, clusterId, options.networks, options.gatewayNames);
+    this.#networks = networks;
+    this.entries = new ServiceEntryRegistry({
+      ...options.entries,
+      networkOf: (address) => networks.networkOf(address),
+    });
     this.#debouncer = new Debouncer(options.debounce, (change) => this.#push(change), this.#timers);
     this.#failures = new PushFailures(this.#timers, () => this.lookAgain("retry"));
     this.#translator = this.#newTranslator();
     this.aggregate.onWorkloads((source, upserted, removed) => this.entries.onWorkloads(source, upserted, removed));
+    this.aggregate.networks.onChange(() => this.networksChanged());
+    this.#waiting.setEntrances(networks.entrances);
     void this.addRegistry(this.entries);
   }
 
@@ -85,6 +90,11 @@ export class Pipeline {
   /** The mesh configuration in force. */
   get mesh(): MeshConfig {
     return this.#meshConfig;
+  }
+
+  /** The ways into networks, by network. */
+  get entrances(): PipelineNetworks["entrances"] {
+    return this.#networks.entrances;
   }
 
   /** Accepted settings that proxies do not get, each once: found by translation, or in the service entries. */
@@ -187,13 +197,22 @@ export class Pipeline {
   meshChanged(mesh: MeshConfig, networks: MeshNetworks): void {
     const reasons = mesh === this.#meshConfig ? { networks: 1 } : { global: 1 };
     this.#meshConfig = mesh;
-    if (networks !== this.#networks) {
-      this.#networks = networks;
-      this.#networkOf = networkLookup(networks, this.#options.entries.clusterId);
-      this.entries.apply([...this.#objects.values()], []);
-    }
+    if (networks !== this.#networks.written) this.#takeNetworks(this.#networks.use(networks));
     this.#meshChanged = true;
     this.#debouncer.add({ reasons, objects: [], full: true });
+  }
+
+  /** Registries know something else of networks, or the names of gateways have other addresses. */
+  networksChanged(): void {
+    const changed = this.#networks.look();
+    if (!changed.own && !changed.entrances) return;
+    this.#takeNetworks(changed);
+    this.#debouncer.add({ reasons: { networks: 1 }, objects: [], full: true });
+  }
+
+  #takeNetworks({ own, entrances }: ChangedNetworks): void {
+    if (own) this.entries.apply([...this.#objects.values()], []);
+    if (entrances) this.#waiting.setEntrances(this.#networks.entrances);
   }
 
   /** Has all streams look at their sets again, for a reason that is no change of the mesh. */
@@ -245,7 +264,7 @@ export class Pipeline {
 
   #newTranslator(): Translator {
     const { aggregate, endpoints, table } = this;
-    const parts = { aggregate, endpoints, table, config: this.#meshConfig, networks: this.#networks };
+    const parts = { aggregate, endpoints, table, config: this.#meshConfig, networks: this.#networks.written };
     return newTranslator(parts, this.#options, (what, error) => this.#failures.add(what, error));
   }
 
@@ -307,7 +326,8 @@ export class Pipeline {
   /** All there is now, instead of what waits. */
   #everything(): MeshChange & { readonly added: readonly AnyConfigObject[] } {
     this.#waiting.take();
-    return { added: [...this.#objects.values()], services: [...this.aggregate.keys()] };
+    const { entrances } = this.#networks;
+    return { added: [...this.#objects.values()], services: [...this.aggregate.keys()], entrances };
   }
 
   /**

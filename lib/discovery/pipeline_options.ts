@@ -12,6 +12,7 @@ import type { BuildFailed, CacheSwitches } from "../translate/cache/caches.ts";
 import type { Proxy } from "../translate/proxy/node.ts";
 import type { TranslateSettings } from "../translate/reader/settings.ts";
 import type { DebounceOptions, MergedChange, Timers } from "./debounce.ts";
+import type { GatewayNames } from "./pipeline_networks.ts";
 
 /** Keys of token issuers, and what is wrong with them. */
 export interface PipelineTokenKeys extends TokenKeySource {
@@ -33,6 +34,8 @@ export interface PipelineOptions {
   readonly pace?: Omit<PaceOptions, "signal">;
   /** Keys of token issuers. Default: none are known. */
   readonly tokenKeys?: PipelineTokenKeys;
+  /** Resolves host names of networks' gateways. Default: nobody does. */
+  readonly gatewayNames?: GatewayNames | undefined;
   /** Reads a proxy's properties again after the mesh configuration changed. */
   readonly readAgain: (proxy: Proxy, mesh: MeshConfig) => Proxy;
   /** Called when a builder threw: its resources stay as they were. */

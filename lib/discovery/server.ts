@@ -22,7 +22,6 @@ import { serverDerivations } from "./ingress.ts";
 import { giveMemoryBack } from "../kernel/program/memory.ts";
 import type { ApiClient } from "../orch/client/client.ts";
 import type { Registry } from "../registry/types.ts";
-import type { BuildKind } from "../translate/cache/caches.ts";
 import type { XdsServer } from "../xds/server.ts";
 import { AnalysisRunner, refusedKeys } from "./analysis_runner.ts";
 import { startServerAuthority } from "./authority.ts";
@@ -37,10 +36,11 @@ import { startCredentials } from "./credentials/start.ts";
 import { newXdsServer, type WireOptions } from "./new_xds_server.ts";
 import { meshMaps } from "./orch/mesh_maps.ts";
 import { orchClient, type OrchOptions } from "./orch/orchestrator.ts";
-import { Pipeline } from "./pipeline.ts";
+import { newGatewayNames, newPipeline } from "./new_pipeline.ts";
+import type { Pipeline } from "./pipeline.ts";
 import { type IntrospectionOptions, openPorts, type ServerPorts } from "./ports.ts";
 import { withLaterFaults } from "./later_faults.ts";
-import { cacheSwitches, debounceOptions, type DiscoverySettings, entryOptions, translateSettings } from "./settings.ts";
+import type { DiscoverySettings } from "./settings.ts";
 import { NodeReader, PipelineSource } from "./source.ts";
 import { startRootNamespace } from "./root_namespace.ts";
 import { ServerAuthentication } from "./authentication.ts";
@@ -91,19 +91,6 @@ export interface DiscoveryServerOptions extends WireOptions {
   readonly preview?: PreviewRunner;
 }
 
-/** Values of label `type` of metric `pilot_xds_pushes` for what could not be built. */
-const BUILD_ERRORS: Readonly<Record<BuildKind, readonly string[]>> = {
-  base: ["cds_builderr", "lds_builderr"],
-  clusters: ["cds_builderr"],
-  endpoints: ["eds_builderr"],
-  gateways: ["lds_builderr", "rds_builderr"],
-  inbound: ["cds_builderr", "lds_builderr"],
-  listeners: ["lds_builderr"],
-  names: ["nds_builderr"],
-  routes: ["rds_builderr"],
-  "virtual hosts": ["rds_builderr"],
-};
-
 /** A running server. */
 export interface DiscoveryServer {
   readonly pipeline: Pipeline;
@@ -152,7 +139,8 @@ async function start(
 
   const nodes = new NodeReader({ ...options, vhds: settings.PILOT_ENABLE_VHDS });
   const tokenKeys = new ServerTokenKeys(settings, kernel);
-  const pipeline = newPipeline(options, settings, kernel, { mesh, nodes, tokenKeys });
+  const gatewayNames = newGatewayNames(settings, kernel);
+  const pipeline = newPipeline(options, settings, kernel, { mesh, nodes, tokenKeys, gatewayNames });
   kernel.stopper.add("pipeline", () => pipeline.stop());
   mesh.onChange((state) => pipeline.meshChanged(state.mesh, state.networks));
 
@@ -169,6 +157,7 @@ async function start(
   const { store } = configuration;
   const rootNamespace = startRootNamespace(store, mesh, options.systemNamespace, kernel);
   await tokenKeys.follow(store, pipeline);
+  await gatewayNames?.settled();
   await pipeline.start();
   const analysis = startAnalysis(options, pipeline, configuration, kernel);
   const authentication = new ServerAuthentication(settings, mesh, kernel);
@@ -248,44 +237,6 @@ function startAnalysis(
   const analysis = new AnalysisRunner(pipeline, { store, facts, settings }, () => refusedKeys(configuration), kernel);
   kernel.stopper.add("analysis", () => analysis.stop());
   return analysis;
-}
-
-function newPipeline(
-  options: DiscoveryServerOptions,
-  settings: DiscoverySettings,
-  kernel: Kernel,
-  { mesh, nodes, tokenKeys }: {
-    readonly mesh: MeshSource;
-    readonly nodes: NodeReader;
-    readonly tokenKeys: ServerTokenKeys;
-  },
-): Pipeline {
-  const log = kernel.log.scope("fullpush");
-  const internal = kernel.metrics.counter("pilot_total_xds_internal_errors");
-  const pushes = kernel.metrics.counter("pilot_xds_pushes");
-  return new Pipeline({
-    ...mesh.state,
-    settings: translateSettings(settings, options.domain),
-    caches: cacheSwitches(settings),
-    debounce: debounceOptions(settings),
-    entries: entryOptions(settings, options.clusterId),
-    enhancedDestinationRuleMerge: settings.ENABLE_ENHANCED_DESTINATIONRULE_MERGE,
-    tokenKeys: { keysAt: (place) => tokenKeys.resolver.keysAt(place), findings: () => tokenKeys.findings() },
-    readAgain: (proxy, config) => nodes.read(proxy.node, proxy.properties.vhds, config),
-    failed: (error, change) => {
-      internal.inc();
-      log.error("a push failed; the earlier resources stay in force", { error, objects: [...change.objects] });
-    },
-    buildFailed: (kind, name, error) => {
-      internal.inc();
-      for (const type of BUILD_ERRORS[kind]) pushes.inc({ type });
-      log.error("a resource could not be built; its last version stays", { kind, name, error });
-    },
-    measured: ({ debounce, translate }) => {
-      kernel.metrics.histogram("pilot_debounce_time").observe(debounce);
-      kernel.metrics.histogram("pilot_pushcontext_init_seconds").observe(translate);
-    },
-  });
 }
 
 async function startRegistries(

@@ -29,6 +29,7 @@ export class WaitingChanges {
   #endpoints: ReadonlySet<ServiceKey> = new Set();
   #addresses: ReadonlySet<string> = new Set();
   #tokenKeys = new Set<string>();
+  #entrances: MeshChange["entrances"];
 
   constructor(aggregate: Aggregate, index: EndpointIndex) {
     this.#aggregate = aggregate;
@@ -49,6 +50,11 @@ export class WaitingChanges {
     this.#tokenKeys.add(place);
   }
 
+  /** Notes that these are the ways into networks now. */
+  setEntrances(all: NonNullable<MeshChange["entrances"]>): void {
+    this.#entrances = all;
+  }
+
   /** Settles what registries have reported since the last call; the more often, the less work at once. */
   settleRegistries(): void {
     const services = this.#aggregate.drain();
@@ -67,6 +73,7 @@ export class WaitingChanges {
       services: this.#services,
       endpoints: this.#endpoints,
       tokenKeys: this.#tokenKeys,
+      ...(this.#entrances === undefined ? {} : { entrances: this.#entrances }),
     };
     const addresses = this.#addresses;
     this.#removed = new Map();
@@ -75,6 +82,7 @@ export class WaitingChanges {
     this.#endpoints = new Set();
     this.#addresses = new Set();
     this.#tokenKeys = new Set();
+    this.#entrances = undefined;
     return { change, addresses };
   }
 }
@@ -83,7 +91,8 @@ export class WaitingChanges {
  * Parts of a change, which have the same effect one after another as the whole at once. Services come before the rules
  * for them: who sees a rule depends on whose service it is for, and would be found twice.
  */
-export function* changeParts({ removed, added, services, endpoints }: MeshChange): Generator<MeshChange> {
+export function* changeParts({ removed, added, services, endpoints, entrances }: MeshChange): Generator<MeshChange> {
+  if (entrances !== undefined) yield { entrances };
   for (const part of parts(removed)) yield { removed: part };
   for (const part of parts(services)) yield { services: part };
   for (const part of parts(added)) yield { added: part };

@@ -14,9 +14,10 @@
 import type { MeshConfig, MeshNetworks } from "../config/mesh/types.ts";
 import { KINDS } from "../config/kinds/kinds.ts";
 import type { AnyConfigObject, ConfigObject, Kind } from "../config/types.ts";
-import type { Endpoint, Service, ServiceKey } from "../registry/types.ts";
+import type { Endpoint, NetworkEntrance, Service, ServiceKey } from "../registry/types.ts";
 import { AuthorizationPolicyIndex } from "./authorization_policy.ts";
 import { DestinationRuleIndex } from "./destination_rule_index.ts";
+import { EntranceIndex } from "./entrance_index.ts";
 import { GatewayIndex } from "./gateway_index.ts";
 import { EndpointIdentities, type ServiceIdentities } from "./endpoint_identities.ts";
 import type { MeshIndexes } from "./indexes.ts";
@@ -69,6 +70,8 @@ export interface MeshChange {
   readonly endpoints?: Iterable<ServiceKey>;
   /** Places at which keys of token issuers changed. */
   readonly tokenKeys?: Iterable<string>;
+  /** All entrances to networks, by network, where some changed. */
+  readonly entrances?: ReadonlyMap<string, readonly NetworkEntrance[]>;
 }
 
 /** The keys that a change affects: queries about them may have other answers now. */
@@ -99,6 +102,8 @@ export interface AffectedKeys {
   readonly tokenPolicies: Set<string>;
   /** Places at which keys of token issuers changed. */
   readonly tokenKeys: Set<string>;
+  /** Networks that are entered by other ways. */
+  readonly entrances: Set<string>;
 }
 
 /** The indexes, and the scopes over them. */
@@ -117,6 +122,7 @@ export class Mesh implements MeshIndexes {
   readonly #resolver: VirtualServiceResolver;
   readonly #source: ServiceSource;
   readonly #tokenKeys: TokenKeySource | undefined;
+  readonly #entrances = new EntranceIndex();
   readonly #scopes: Scopes;
 
   constructor(options: MeshOptions) {
@@ -169,6 +175,7 @@ export class Mesh implements MeshIndexes {
       authorization: this.authorizationPolicies.update(removed.AuthorizationPolicy, added.AuthorizationPolicy),
       tokenPolicies: this.requestAuthentications.update(removed.RequestAuthentication, added.RequestAuthentication),
       tokenKeys: new Set(change.tokenKeys ?? []),
+      entrances: change.entrances === undefined ? new Set() : this.#entrances.update(change.entrances),
     };
     if (affected.gateways) this.gateways.update(removed.Gateway, added.Gateway);
     for (const key of change.services ?? []) this.#setService(key, affected);
@@ -222,6 +229,11 @@ export class Mesh implements MeshIndexes {
   /** The keys of a token issuer's place as JSON text; undefined: there are none yet. */
   tokenKeysAt(place: string): string | undefined {
     return this.#tokenKeys?.keysAt(place);
+  }
+
+  /** The ways into a network; the same array while they are the same. None: its addresses are dialled. */
+  entrances(network: string): readonly NetworkEntrance[] {
+    return this.#entrances.of(network);
   }
 
   /** The identities of a service's endpoints; the same object while they are the same. */

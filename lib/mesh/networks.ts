@@ -1,10 +1,12 @@
 /**
- * Which network an address is in, as the mesh networks configuration says.
+ * Which network an address is in, as the mesh networks configuration says, and how networks are entered.
  *
  * @module
  */
 import ipaddr from "ipaddr.js";
 import type { MeshNetworks } from "../config/mesh/types.ts";
+import { canonicalIp } from "../registry/address.ts";
+import type { NetworkEntrance } from "../registry/types.ts";
 
 /**
  * Makes the lookup for addresses of one cluster.
@@ -27,4 +29,44 @@ export function networkLookup(networks: MeshNetworks, clusterId: string): (addre
     const ip = ipaddr.process(address);
     return ranges.find(({ range }) => range[0].kind() === ip.kind() && ip.match(range))?.name ?? ofCluster;
   };
+}
+
+/** The gateways of networks by the host of their service, which networks that name the cluster's registry name. */
+export function gatewaysByService(
+  networks: MeshNetworks,
+  clusterId: string,
+): ReadonlyMap<string, readonly Pick<NetworkEntrance, "network" | "port">[]> {
+  const named = Object.entries(networks.networks)
+    .filter(([, { endpoints }]) => endpoints.some(({ fromRegistry }) => fromRegistry === clusterId))
+    .flatMap(([network, { gateways }]) => gateways.map((gateway) => ({ network, ...gateway })));
+  const byHost = Map.groupBy(named, ({ registryServiceName }) => registryServiceName?.toLowerCase() ?? "");
+  byHost.delete("");
+  return new Map([...byHost].map(([host, all]) => [host, all.map(({ network, port }) => ({ network, port }))]));
+}
+
+/** The entrances that the mesh networks name by their addresses. */
+export function writtenEntrances(networks: MeshNetworks): NetworkEntrance[] {
+  return Object.entries(networks.networks).flatMap(([network, { gateways }]) =>
+    gateways.flatMap(({ address, port }) => address === undefined ? [] : [{ network, address, port }])
+  );
+}
+
+/**
+ * Entrances by network, each once, sorted by address and port.
+ *
+ * @param addressesOf IP addresses of a host name; none: it stands for no entrance.
+ */
+export function entrancesByNetwork(
+  entrances: readonly NetworkEntrance[],
+  addressesOf: (hostname: string) => readonly string[],
+): Map<string, readonly NetworkEntrance[]> {
+  const dialled = entrances.flatMap((one) => {
+    const addresses = ipaddr.isValid(one.address) ? [canonicalIp(one.address)] : addressesOf(one.address);
+    return addresses.map((address) => ({ ...one, address }));
+  });
+  const once = new Map(dialled.map((one) => [`${one.network} ${one.address} ${one.port}`, one]));
+  const sorted = [...once.values()].sort((a, b) =>
+    a.address < b.address ? -1 : a.address > b.address ? 1 : a.port - b.port
+  );
+  return Map.groupBy(sorted, ({ network }) => network);
 }

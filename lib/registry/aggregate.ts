@@ -18,6 +18,7 @@ import { samePlain, sameWorkload } from "./content.ts";
 import { canonicalIp } from "./address.ts";
 import { SmallMultimap } from "./small_multimap.ts";
 import type { EndpointIndex } from "./endpoint_index.ts";
+import { ReportedNetworks } from "./reported_networks.ts";
 import type { Endpoint, Provider, RegistrySink, Service, ServiceKey, Workload } from "./types.ts";
 import { serviceKey } from "./types.ts";
 
@@ -56,6 +57,8 @@ const NO_WORKLOADS: readonly Workload[] = Object.freeze([]);
 
 /** The view over all registries. All calls are synchronous; writes mark, reads settle. */
 export class Aggregate {
+  /** What registries know of networks. */
+  readonly networks = new ReportedNetworks();
   readonly #endpoints: EndpointIndex;
   readonly #sources = new Map<string, SourceReports>();
   readonly #services = new Map<ServiceKey, Service>();
@@ -78,6 +81,7 @@ export class Aggregate {
       services: (upserted, removed) => this.#onServices(reports, upserted, removed),
       endpoints: (service, shard, endpoints) => this.#onEndpoints(reports, service, shard, endpoints),
       workloads: (upserted, removed) => this.#onWorkloads(reports, upserted, removed),
+      networks: (known) => this.networks.set(reports.source, known),
     };
   }
 
@@ -90,6 +94,7 @@ export class Aggregate {
       for (const shard of shards) this.#endpoints.set(service, shard, []);
     }
     this.#onWorkloads(reports, [], [...reports.workloads.keys()]);
+    this.networks.remove(reports.source);
     this.#sources.delete(reports.id);
   }
 

@@ -164,6 +164,22 @@ export interface Workload {
   readonly serves?: readonly ServedPort[];
 }
 
+/** An address and port by which a network is entered. */
+export interface NetworkEntrance {
+  readonly network: string;
+  /** IP address or host name. */
+  readonly address: string;
+  readonly port: number;
+}
+
+/** What a registry knows of networks. */
+export interface RegistryNetworks {
+  /** Network of workloads of its cluster that name none; empty: by their addresses. */
+  readonly network: string;
+  /** The gateways among its services. */
+  readonly entrances: readonly NetworkEntrance[];
+}
+
 /** The receiver of a registry's reports. Calls are cheap: they mark what changed; nothing is rebuilt inside them. */
 export interface RegistrySink {
   /** Services that appeared or changed, and keys of those that went. */
@@ -172,6 +188,8 @@ export interface RegistrySink {
   endpoints(service: ServiceKey, shard: string, endpoints: readonly Endpoint[]): void;
   /** Workloads that appeared or changed, and ids of those that went. */
   workloads(upserted: readonly Workload[], removed: readonly string[]): void;
+  /** All that the registry knows of networks; a registry that knows nothing reports nothing. */
+  networks(known: RegistryNetworks): void;
 }
 
 /** A source of services: service entries, the mock, an orchestrator, a remote cluster. */

@@ -517,6 +517,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   PILOT_CERT_PROVIDER: "tests/cmd/start_errors_test.ts",
   PILOT_ENABLE_ORCH_SELECT_WORKLOAD_ENTRIES: "tests/discovery/orch_services/server_test.ts",
   SHARED_MESH_CONFIG: "tests/discovery/orch/orch_test.ts",
+  RESOLVE_HOSTNAME_GATEWAYS: "tests/discovery/gateway_names_test.ts",
   KUBECONFIG: "tests/orch/access/program_test.ts",
   ORCH_SERVICE_HOST: "tests/orch/access/program_test.ts",
   ORCH_SERVICE_PORT: "tests/orch/access/program_test.ts",

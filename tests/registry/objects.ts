@@ -5,7 +5,14 @@
  */
 import type { ConfigObject, ObjectMeta } from "../../lib/config/types.ts";
 import type { ServiceEntrySpec, WorkloadEntrySpec } from "../../lib/config/kinds/kinds.ts";
-import type { Endpoint, RegistrySink, Service, ServiceKey, Workload } from "../../lib/registry/types.ts";
+import type {
+  Endpoint,
+  RegistryNetworks,
+  RegistrySink,
+  Service,
+  ServiceKey,
+  Workload,
+} from "../../lib/registry/types.ts";
 import { serviceKey } from "../../lib/registry/types.ts";
 import type { ServiceEntryOptions } from "../../lib/registry/service_entry/registry.ts";
 import { inFile } from "../config/origins.ts";
@@ -88,6 +95,7 @@ export class RecordingSink implements RegistrySink {
     services: new Map<ServiceKey, Service>(),
     endpoints: new Map<ServiceKey, Map<string, readonly Endpoint[]>>(),
     workloads: new Map<string, Workload>(),
+    networks: [] as RegistryNetworks[],
   };
   /** One line a fact: `+service key`, `-service key`, `endpoints key count`, `+workload id`, `-workload id`. */
   readonly calls: string[] = [];
@@ -121,6 +129,10 @@ export class RecordingSink implements RegistrySink {
       this.state.workloads.delete(id);
       this.calls.push(`-workload ${id}`);
     }
+  }
+
+  networks(known: RegistryNetworks): void {
+    this.state.networks = [known];
   }
 
   /** All endpoints of a service. */

@@ -16,7 +16,7 @@ import {
 } from "../../lib/mesh/peer_authentication.ts";
 import { NO_TOKEN_POLICY, type RequestTokenPolicy } from "../../lib/mesh/request_authentication.ts";
 import type { EffectiveDestinationRule, EffectiveVirtualService, EgressListener } from "../../lib/mesh/types.ts";
-import type { Endpoint, Service } from "../../lib/registry/types.ts";
+import type { Endpoint, NetworkEntrance, Service } from "../../lib/registry/types.ts";
 import type { Reader } from "../../lib/translate/reader/reader.ts";
 import type { ProxyProperties } from "../../lib/translate/reader/proxy_properties.ts";
 import type { TranslateSettings } from "../../lib/translate/reader/settings.ts";
@@ -27,6 +27,8 @@ export interface FakeWorld {
   readonly properties?: Partial<ProxyProperties>;
   readonly mesh?: Partial<MeshConfig>;
   readonly networks?: MeshNetworks;
+  /** Ways into networks, by network. */
+  readonly entrances?: Readonly<Record<string, readonly NetworkEntrance[]>>;
   readonly services?: readonly Service[];
   /** By host. */
   readonly endpoints?: Readonly<Record<string, readonly Endpoint[]>>;
@@ -100,6 +102,7 @@ export function fakeReader(world: FakeWorld = {}): FakeReader {
     outboundTrafficPolicy: () => answer("outboundTrafficPolicy", policy),
     proxyHeaders: () => answer("proxyHeaders", world.proxyHeaders ?? mesh.defaultConfig.proxyHeaders),
     networks: () => answer("networks", networks),
+    entrances: (network) => answer(`entrances/${network}`, world.entrances?.[network] ?? []),
     hasServiceUnder: (pattern) => {
       const under = [...services.keys()].some((host) => host !== pattern && host.endsWith(pattern.slice(1)));
       return answer(`hasServiceUnder/${pattern}`, under);

@@ -20,7 +20,7 @@ import { ConcealedBytes } from "./concealed.ts";
 import { fields, mapOf, text, textOr } from "./foreign_schema.ts";
 import { HashedFact } from "./hashed_fact.ts";
 import { ingress, ingressClass } from "./ingress_schema.ts";
-import { endpoints, endpointSlice, service } from "./service_schema.ts";
+import { endpoints, endpointSlice, node, service } from "./service_schema.ts";
 import { type AnyFact, type FactKind, type FactSpecs, isClusterWide } from "./types.ts";
 import { WORKLOAD_SCHEMAS } from "./workload_schema.ts";
 
@@ -86,7 +86,7 @@ const metadataAlone = z.object({}).transform(() => ({}));
 const SCHEMAS: { readonly [K in FactKind]: z.ZodType<FactSpecs[K]> } = {
   ...WORKLOAD_SCHEMAS,
   Namespace: metadataAlone,
-  Node: metadataAlone,
+  Node: node,
   ServiceAccount: metadataAlone,
   Secret: secret,
   ConfigMap: fields({ data: mapOf(text), binaryData: mapOf(bytes) }),

@@ -5,6 +5,7 @@
  */
 import { z } from "zod";
 import { defined, fields, integer, listOf, mapOf, optional, text, textOr, texts } from "./foreign_schema.ts";
+import type { NodeData } from "./types.ts";
 import type { EndpointPortData, EndpointsData, EndpointSliceData, ServiceData } from "./service_data.ts";
 
 const trueOrFalse = z.boolean({ error: "true or false" });
@@ -93,6 +94,16 @@ export const endpoints = fields({
     ports,
   })),
 }));
+
+const nodeAddress = fields({ type: textOr(""), address: textOr("") }, "an address");
+
+/** Kind `Node`. */
+export const node = fields({
+  status: optional(fields({ addresses: listOf(nodeAddress, "a list of addresses") })),
+}).transform(({ status }): NodeData => {
+  const found = status?.addresses.find(({ type, address }) => type === "ExternalIP" && address !== "");
+  return found === undefined ? {} : { externalAddress: found.address };
+});
 
 const SERVICE_LABEL = "kubernetes.io/service-name";
 

@@ -22,8 +22,11 @@ export type NamespaceData = Readonly<Record<never, never>>;
 /** A service account; all that matters of it is its metadata. */
 export type ServiceAccountData = Readonly<Record<never, never>>;
 
-/** A node; all that matters of it is its metadata. */
-export type NodeData = Readonly<Record<never, never>>;
+/** A node; beside its metadata only its address matters. */
+export interface NodeData {
+  /** Where it is reached from outside of its network; absent: nowhere, or only its metadata was read. */
+  readonly externalAddress?: string;
+}
 
 /** Credentials and other confidential data. */
 export interface SecretData {

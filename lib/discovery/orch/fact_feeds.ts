@@ -15,6 +15,7 @@ import type { Kernel } from "../../kernel/kernel.ts";
 import { type ApiJson, isApiJson } from "../../orch/client/answer.ts";
 import type { ApiClient } from "../../orch/client/client.ts";
 import type { ApiResource, ListScope } from "../../orch/informer/resource.ts";
+import { needsNodes } from "../../registry/orch/entrances.ts";
 import { ApiFeed, type FindingsListener, type ReadApiObject } from "./feed.ts";
 
 /** A kind of facts that is read of the orchestrator. */
@@ -61,12 +62,15 @@ export interface FactFeedsParts {
 /** See the module. */
 export class FactFeeds {
   readonly #feeds: readonly { readonly feed: ApiFeed<Fact>; readonly resource: ApiResource }[];
+  /** Whether nodes are read with their addresses. */
+  #wholeNodes = false;
 
   constructor(parts: FactFeedsParts) {
     const { client, kernel, cluster, facts: target, digestKey, namespace, services, onFindings } = parts;
     this.#feeds = RESOURCES.filter((one) => services || !one.services).map(({ kind, plural, namespaced, scope }) => {
       const read = (tree: ApiJson): ReadApiObject<Fact> => {
         const { fact, findings } = readFact(kind, leanTree(kind, tree), originOf(tree, cluster), { digestKey });
+        if (fact?.kind === "Service" && needsNodes(fact)) this.#readWholeNodes(namespace);
         return fact === undefined ? { findings } : { object: fact, findings };
       };
       const feed = new ApiFeed<Fact>({
@@ -83,6 +87,13 @@ export class FactFeeds {
   async start(): Promise<void> {
     for (const { feed, resource } of this.#feeds) feed.follow(resource);
     await Promise.all(this.#feeds.map(({ feed }) => feed.whenSynced));
+  }
+
+  /** Nodes are large and report themselves every few minutes: their addresses are read when the first service needs them. */
+  #readWholeNodes(namespace: string): void {
+    if (this.#wholeNodes) return;
+    this.#wholeNodes = true;
+    this.#feeds.find(({ resource }) => resource.kind === "Node")?.feed.rescope({ namespace });
   }
 
   *findings(): Generator<Finding> {

@@ -47,12 +47,14 @@ export class ApiFeed<O extends StoredObject> {
   readonly #first = Promise.withResolvers<void>();
   #informer: Informer<ReadApiObject<O>> | undefined;
   #resource: ApiResource | undefined;
+  #scope: ListScope;
   /** Keys in the store, of which the present informer has not spoken yet. */
   #before = new Set<string>();
   readonly #stopped: Promise<void>[] = [];
 
   constructor(parts: FeedParts<O>) {
     this.#parts = parts;
+    this.#scope = parts.scope;
   }
 
   /** Resolves when a whole list is in the store, or the resource is no more. */
@@ -70,10 +72,10 @@ export class ApiFeed<O extends StoredObject> {
     if (this.#resource !== undefined && apiVersionOf(this.#resource) === apiVersionOf(resource)) return;
     this.#leave();
     this.#resource = resource;
-    const { client, kernel, scope, read, cluster } = this.#parts;
+    const { client, kernel, read, cluster } = this.#parts;
     const apiVersion = apiVersionOf(resource);
     const informer = new Informer<ReadApiObject<O>>(client, {
-      ...scope,
+      ...this.#scope,
       resource,
       project: (object) => read({ ...object, apiVersion, kind: resource.kind }),
       log: kernel.log.scope("orch"),
@@ -88,6 +90,15 @@ export class ApiFeed<O extends StoredObject> {
       this.#take({ upserted: [], removed: [] });
       this.#first.resolve();
     });
+  }
+
+  /** Asks for more or less of the resource from now on; what is in the store stays until that was listed. */
+  rescope(scope: ListScope): void {
+    this.#scope = scope;
+    const resource = this.#resource;
+    if (resource === undefined) return;
+    this.#resource = undefined;
+    this.follow(resource);
   }
 
   /** The resource is no more: its objects go. */

@@ -8,9 +8,8 @@ import type { NotBuiltPart } from "./entry.ts";
 /** The part and what waits for it. */
 export const networks: NotBuiltPart = {
   title: "networks",
-  about: "What a mesh of several networks needs beyond gateways with addresses.",
+  about: "Gateways of networks that are objects of the Gateway API.",
   settings: [
     "PILOT_MULTI_NETWORK_DISCOVER_GATEWAY_API",
-    "RESOLVE_HOSTNAME_GATEWAYS",
   ],
 };

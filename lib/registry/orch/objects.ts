@@ -8,8 +8,10 @@ import { canonicalIp } from "../address.ts";
 import { NETWORK_LABEL } from "../labels.ts";
 import { SmallMultimap } from "../small_multimap.ts";
 import type { OrchRegistryOptions, RegistryFact, RegistryKind } from "./options.ts";
+import type { NetworkEntrance } from "../types.ts";
+import { entrancesOf, needsNodes } from "./entrances.ts";
 import { convertPod, type OrchPod } from "./pod.ts";
-import { convertService, type OrchService } from "./service.ts";
+import { convertService, hostnameOf, type OrchService } from "./service.ts";
 
 /** What is to be made again. */
 export interface TouchedObjects {
@@ -19,6 +21,8 @@ export interface TouchedObjects {
   readonly pods: Set<string>;
   /** Keys of lists of endpoints. */
   readonly lists: Set<string>;
+  /** `namespace/name` of services that may be other entrances to networks. */
+  readonly entrances: Set<string>;
 }
 
 /** A list of endpoints: a slice, or an object of kind Endpoints. */
@@ -48,6 +52,8 @@ export class RegistryObjects {
     Pod: new Map(),
   };
   readonly #servicesIn = new SmallMultimap<string, string>();
+  /** Services that are reached by addresses of nodes. */
+  readonly #servicesOnNodes = new Set<string>();
   readonly #podsOn = new SmallMultimap<string, string>();
   readonly #lists = new Map<string, EndpointListObject>();
   readonly #listsOf = new SmallMultimap<string, string>();
@@ -80,8 +86,11 @@ export class RegistryObjects {
   }
 
   /** Everything is to be made again. */
-  touchAll({ services, pods, lists }: TouchedObjects): void {
-    for (const id of this.#facts.Service.keys()) services.add(id);
+  touchAll({ services, pods, lists, entrances }: TouchedObjects): void {
+    for (const id of this.#facts.Service.keys()) {
+      services.add(id);
+      entrances.add(id);
+    }
     for (const id of this.#facts.Pod.keys()) pods.add(id);
     for (const key of this.#lists.keys()) lists.add(key);
   }
@@ -105,6 +114,14 @@ export class RegistryObjects {
   /** Network of workloads that name none, as the system namespace says; empty: by address. */
   get network(): string {
     return this.#facts.Namespace.get(this.#options.systemNamespace)?.meta.labels[NETWORK_LABEL] ?? "";
+  }
+
+  /** The entrances to networks that a service is. */
+  entrances(id: string): readonly NetworkEntrance[] {
+    const fact = this.#facts.Service.get(id);
+    if (fact === undefined) return [];
+    const named = this.#options.namedGateways(hostnameOf(fact, this.#options));
+    return entrancesOf(fact, named, () => this.#facts.Node.values());
   }
 
   list(key: string): EndpointListObject | undefined {
@@ -152,7 +169,10 @@ export class RegistryObjects {
 
   #index(fact: RegistryFact, present: boolean): void {
     const place = present ? "add" : "delete";
-    if (fact.kind === "Service") this.#servicesIn[place](fact.meta.namespace, idOf(fact));
+    if (fact.kind === "Service") {
+      this.#servicesIn[place](fact.meta.namespace, idOf(fact));
+      if (needsNodes(fact)) this.#servicesOnNodes[place](idOf(fact));
+    }
     if (fact.kind === "Pod" && fact.spec.running?.nodeName) this.#podsOn[place](fact.spec.running.nodeName, idOf(fact));
     const list = listOf(fact);
     if (list === undefined) return;
@@ -183,10 +203,12 @@ export class RegistryObjects {
         return;
       }
       case "Node":
+        for (const id of this.#servicesOnNodes) touched.entrances.add(id);
         for (const id of this.#podsOn.get(fact.meta.name)) touched.pods.add(id);
         for (const key of this.#listsOn.get(fact.meta.name)) touched.lists.add(key);
         return;
       case "Service":
+        touched.entrances.add(idOf(fact));
         return void touched.services.add(idOf(fact));
       case "Pod":
         return void touched.pods.add(idOf(fact));

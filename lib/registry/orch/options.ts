@@ -4,6 +4,7 @@
  * @module
  */
 import type { AnyFact, Fact } from "../../config/facts/types.ts";
+import type { NamedGateway } from "./entrances.ts";
 
 /** Kinds that the registry reads. */
 export const REGISTRY_KINDS = ["Namespace", "Node", "Service", "EndpointSlice", "Endpoints", "Pod"] as const;
@@ -31,6 +32,8 @@ export interface OrchRegistryOptions {
   readonly trustDomain: () => string;
   /** Network of an address of which no label says it; empty: the one unnamed network. */
   readonly networkOf: (address: string) => string;
+  /** Gateways of networks that a host's service is, as the mesh networks say. */
+  readonly namedGateways: (hostname: string) => readonly NamedGateway[];
   /** Services select workload entries of their namespace (`PILOT_ENABLE_ORCH_SELECT_WORKLOAD_ENTRIES`). */
   readonly selectWorkloadEntries: boolean;
   /** Pods of two address families are one endpoint with both addresses (`MESH_DUAL_STACK`). */

@@ -25,6 +25,7 @@ import {
   onceEach,
 } from "./endpoints.ts";
 import { RegistryCounts } from "./counts.ts";
+import { KnownNetworks } from "./networks.ts";
 import { RegistryObjects, type TouchedObjects } from "./objects.ts";
 import { isRegistryFact, type OrchRegistryOptions } from "./options.ts";
 import { nodeLocality, type OrchPod, servedPorts } from "./pod.ts";
@@ -57,6 +58,7 @@ export class OrchRegistry implements Registry {
   readonly #selection = new WorkloadSelection<OrchService>();
   readonly #built = new Map<string, BuiltEndpoints>();
   readonly #endpoints = new Map<ServiceKey, readonly Endpoint[]>();
+  readonly #networks: KnownNetworks;
   readonly #around: EndpointSurroundings;
   #sink: RegistrySink | undefined;
 
@@ -65,6 +67,7 @@ export class OrchRegistry implements Registry {
     this.clusterId = options.clusterId;
     this.shard = `${this.provider}/${this.clusterId}`;
     this.#objects = new RegistryObjects(options);
+    this.#networks = new KnownNetworks(this.#objects);
     this.#around = {
       options,
       pod: (id) => this.#pods.get(id),
@@ -79,6 +82,7 @@ export class OrchRegistry implements Registry {
     sink.services([...this.#services.values()].map(({ service }) => service), []);
     sink.workloads([...this.#reported.values()], []);
     for (const [key, list] of this.#endpoints) sink.endpoints(key, this.shard, list);
+    sink.networks(this.#networks.known);
     return Promise.resolve();
   }
 
@@ -157,6 +161,7 @@ export class OrchRegistry implements Registry {
       workloads.add(id);
       if (++count % ITEMS_A_STEP === 0) yield;
     }
+    if (this.#networks.look(touched.entrances)) this.#sink?.networks(this.#networks.known);
     const changed: OrchService[] = [];
     const gone: ServiceKey[] = [];
     for (const id of touched.services) {
@@ -303,5 +308,5 @@ export class OrchRegistry implements Registry {
 }
 
 function nothing(): TouchedObjects {
-  return { services: new Set(), pods: new Set(), lists: new Set() };
+  return { services: new Set(), pods: new Set(), lists: new Set(), entrances: new Set() };
 }

@@ -40,7 +40,7 @@ export function convertService(
   options: OrchRegistryOptions,
 ): OrchService {
   const { meta: { namespace, name, labels, annotations, creationTimestamp }, spec } = fact;
-  const hostname = `${name}.${namespace}.svc.${options.domain}`.toLowerCase();
+  const hostname = hostnameOf(fact, options);
   const externalName = spec.type === "ExternalName" && spec.externalName ? spec.externalName : undefined;
   const headless = spec.clusterIPs.includes("None");
   const addresses = spec.clusterIPs.map(virtualAddress).filter((address) => address !== undefined);
@@ -79,6 +79,14 @@ export function convertService(
     dualStack: addresses.filter(isIp).length > 1,
     sticky: options.stickyLabels.some((label) => label !== "" && !!labels[label]),
   };
+}
+
+/** `name.namespace.svc.DOMAIN`. */
+export function hostnameOf(
+  { meta: { namespace, name } }: Fact<"Service">,
+  { domain }: Pick<OrchRegistryOptions, "domain">,
+): string {
+  return `${name}.${namespace}.svc.${domain}`.toLowerCase();
 }
 
 function convertPort({ name, port, protocol, appProtocol, targetPort }: ServicePortData): ServicePort {

@@ -15,10 +15,11 @@ import { parseOutboundClusterName } from "../destination/names.ts";
 import { causesOf, destinationOf, type DestinationPlan, destinations } from "../destination/plan.ts";
 import type { Reader } from "../reader/reader.ts";
 import type { LeanAssignment } from "./encode.ts";
+import { type ReachedCandidate, withEntrances } from "./entered.ts";
 import { byLocality, type EndpointCandidate, type Group, localityLbEndpoints } from "./group.ts";
 import { lbEndpoint } from "./lb_endpoint.ts";
 import { applyLocality } from "./priority.ts";
-import { hasLabels, isResolved, usableEndpoints } from "./select.ts";
+import { entrancesTo, hasLabels, isResolved, usableEndpoints } from "./select.ts";
 
 /** Load assignments of all clusters of a host that get them over EDS; one without endpoints is empty, not missing. */
 export function loadAssignments(read: Reader, host: string): Built<LeanAssignment>[] {
@@ -26,7 +27,7 @@ export function loadAssignments(read: Reader, host: string): Built<LeanAssignmen
   const service = wanted[0]?.service;
   if (service === undefined) return [];
   const usable = usableEndpoints(read, service);
-  const byPort = new Map<string, EndpointCandidate[]>();
+  const byPort = new Map<string, ReachedCandidate[]>();
   return wanted.map((d) => {
     let candidates = byPort.get(d.port.name);
     if (candidates === undefined) {
@@ -51,10 +52,13 @@ export function loadAssignment(read: Reader, clusterName: string): Built<LeanAss
 
 /** Endpoints for a cluster whose names the proxy resolves itself: names are allowed, Unix sockets are not. */
 export function resolvedByProxy(read: Reader, d: DestinationPlan): Group[] {
+  const toCandidate = candidate(read, d.service);
   const candidates = usableEndpoints(read, d.service)
     .filter((e) => e.portName === d.port.name && !e.address.startsWith("unix://"))
     .filter((e) => hasLabels(e, d.subset?.labels))
-    .map(candidate(read, d.service));
+    // A gateway knows no name that the proxy resolves.
+    .filter((e) => entrancesTo(read, e).length === 0)
+    .map((e) => toCandidate(e));
   return applyLocality(read, byLocality(candidates), localityPlan(read, d));
 }
 
@@ -63,28 +67,42 @@ function candidatesOf(
   service: Service,
   usable: readonly Endpoint[],
   portName: string,
-): EndpointCandidate[] {
-  const found: EndpointCandidate[] = [];
+): ReachedCandidate[] {
+  const found: ReachedCandidate[] = [];
   const toCandidate = candidate(read, service);
   for (const endpoint of usable) {
     if (endpoint.portName !== portName || !isResolved(endpoint.address)) continue;
-    found.push(toCandidate(endpoint));
+    const entrances = entrancesTo(read, endpoint);
+    if (entrances.length === 0) found.push(toCandidate(endpoint));
+    // Whether one behind a gateway works is for the gateway's network to see.
+    else if (endpoint.health === "healthy" && isMutual(read, service, endpoint)) {
+      found.push({ ...toCandidate(endpoint), entrances });
+    }
   }
   return found;
 }
 
+/** The endpoint comes first: where none accepts mutual TLS, nothing is asked about the proxy. */
+function isMutual(read: Reader, service: Service, endpoint: Endpoint): boolean {
+  return acceptsPeerTls(read, endpoint) && marksEndpoints(read, service);
+}
+
 function candidate(read: Reader, service: Service): (endpoint: Endpoint) => EndpointCandidate {
   return (endpoint) => {
-    // The endpoint comes first: where none accepts mutual TLS, nothing is asked about the proxy.
-    const mutual = acceptsPeerTls(read, endpoint) && marksEndpoints(read, service);
-    return { endpoint, message: lbEndpoint(read.settings, service, endpoint, mutual) };
+    return { endpoint, message: lbEndpoint(read.settings, service, endpoint, isMutual(read, service, endpoint)) };
   };
 }
 
-function assignment(read: Reader, d: DestinationPlan, candidates: readonly EndpointCandidate[]): LeanAssignment {
+/** Whether no rule says that connections are plain, or of a TLS that the mesh's gateways do not know. */
+function asksForPeerTls({ policy: { tls } }: DestinationPlan): boolean {
+  return tls === undefined || tls.mode === "MESH_MUTUAL";
+}
+
+function assignment(read: Reader, d: DestinationPlan, candidates: readonly ReachedCandidate[]): LeanAssignment {
   const labels = d.subset?.labels;
-  const chosen = labels === undefined ? candidates : candidates.filter((c) => hasLabels(c.endpoint, labels));
+  const own = labels === undefined ? candidates : candidates.filter((c) => hasLabels(c.endpoint, labels));
+  const chosen = asksForPeerTls(d) ? own : own.filter((c) => c.entrances === undefined);
   if (chosen.length === 0) return { cluster_name: d.name };
-  const groups = applyLocality(read, byLocality(chosen), localityPlan(read, d));
+  const groups = applyLocality(read, byLocality(withEntrances(chosen)), localityPlan(read, d));
   return { cluster_name: d.name, endpoints: groups.map(localityLbEndpoints) };
 }

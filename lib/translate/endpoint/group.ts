@@ -24,7 +24,7 @@ export interface Group {
 }
 
 /** The largest weight that a message can hold, and that all localities of a priority may sum up to. */
-const MAX_WEIGHT = 0xffff_ffff;
+export const MAX_WEIGHT = 0xffff_ffff;
 
 /** Sum of the endpoints' weights (an unset one counts as 1), cut at the largest that a message can hold. */
 export function weightOf(members: readonly EndpointCandidate[]): number {

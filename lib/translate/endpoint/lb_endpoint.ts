@@ -45,7 +45,7 @@ export function lbEndpoint(
 }
 
 /** The mark by which a cluster gives the endpoint its socket of mutual TLS. */
-const MUTUAL = {
+export const MUTUAL = {
   "envoy.transport_socket_match": { fields: { [TLS_MODE.key]: { stringValue: TLS_MODE.value } } },
 } as const;
 

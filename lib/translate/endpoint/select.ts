@@ -6,12 +6,12 @@
  *
  * @module
  */
-import type { Endpoint, Service } from "../../registry/types.ts";
+import type { Endpoint, NetworkEntrance, Service } from "../../registry/types.ts";
 import { sendsDraining, sendsUnhealthy } from "../destination/health.ts";
 import type { Reader } from "../reader/reader.ts";
 import { clusterLocal } from "./cluster_local.ts";
 
-/** Endpoints of the service that the proxy may see and reach, in the registry's order. */
+/** Endpoints of the service that the proxy may see, in the registry's order; see {@linkcode entrancesTo}. */
 export function usableEndpoints(read: Reader, service: Service): readonly Endpoint[] {
   const all = read.endpoints(service.hostname);
   if (all.length === 0) return all;
@@ -26,7 +26,7 @@ export function usableEndpoints(read: Reader, service: Service): readonly Endpoi
     if (isDraining(e, drainingLabel) && !draining) return false;
     if (ownCluster !== undefined && e.clusterId !== ownCluster) return false;
     if (ownNode !== undefined && e.nodeName !== ownNode) return false;
-    return e.network === "" || seesNetwork(read, e.network);
+    return e.network === "" || asksForNetwork(read, e.network);
   });
 }
 
@@ -35,19 +35,21 @@ export function isDraining(endpoint: Endpoint, drainingLabel: string): boolean {
   return endpoint.health === "draining" || (drainingLabel !== "" && !!endpoint.labels[drainingLabel]);
 }
 
-/**
- * Another network without a gateway counts as reachable. One with a gateway is entered through it, by mutual TLS only:
- * until certificates exist, its endpoints are left out, as they are for workloads without mutual TLS. (Here the
- * gateways of other networks will stand in for their endpoints.)
- */
-function seesNetwork(read: Reader, network: string): boolean {
-  const asked = read.derived(`asksForNetwork/${network}`, (t) => {
+function asksForNetwork(read: Reader, network: string): boolean {
+  return read.derived(`asksForNetwork/${network}`, (t) => {
     return t.requestedNetworks === "" || t.requestedNetworks.split(",").includes(network);
   });
-  if (!asked) return false;
-  if (read.derived(`inNetwork/${network}`, (t) => t.network === "" || t.network === network)) return true;
-  return (read.networks().networks[network]?.gateways.length ?? 0) === 0;
 }
+
+/** Ways by which the proxy enters the network of an endpoint; none: it dials the endpoint itself. */
+export function entrancesTo(read: Reader, { network }: Endpoint): readonly NetworkEntrance[] {
+  if (network === "") return DIALLED;
+  const isOwn = read.derived(`inNetwork/${network}`, (t) => t.network === "" || t.network === network);
+  // Another network without a gateway counts as reachable.
+  return isOwn ? DIALLED : read.entrances(network);
+}
+
+const DIALLED: readonly NetworkEntrance[] = Object.freeze([]);
 
 /** Whether an endpoint carries all labels of a subset. */
 export function hasLabels(endpoint: Endpoint, labels: Readonly<Record<string, string>> | undefined): boolean {

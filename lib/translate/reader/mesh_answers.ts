@@ -17,7 +17,7 @@ import type {
   EgressListener,
   RuleProtocol,
 } from "../../mesh/types.ts";
-import type { Endpoint, Service } from "../../registry/types.ts";
+import type { Endpoint, NetworkEntrance, Service } from "../../registry/types.ts";
 import type { ProxyProperties } from "./proxy_properties.ts";
 import type { TranslateSettings } from "./settings.ts";
 
@@ -52,4 +52,5 @@ export interface MeshAnswers extends ReadSource<ProxyProperties> {
   /** The merged RequestAuthentication of a workload with these properties; equal ones are the same object. */
   tokenPolicyOf(properties: ProxyProperties): RequestTokenPolicy;
   tokenKeys(place: string): string | undefined;
+  entrances(network: string): readonly NetworkEntrance[];
 }

@@ -29,6 +29,8 @@ export const KEY = {
   refusedPeerTls: "refused peer tls",
   /** The keys of a token issuer, by their place. */
   tokenKeys: "token keys",
+  /** The ways into a network. */
+  entrances: "entrances",
 } as const;
 
 function query<T>(
@@ -47,6 +49,7 @@ export const MESH_QUERY = {
   identities: query((source, host) => source.identities(host), KEY.service, KEY.identities),
   refusedPeerTls: query((source, namespace) => source.refusedPeerTls(namespace), KEY.refusedPeerTls),
   tokenKeys: query((source, place) => source.tokenKeys(place), KEY.tokenKeys),
+  entrances: query((source, network) => source.entrances(network), KEY.entrances),
   destinationRules: query((source, host) => source.destinationRules(host), KEY.service, KEY.destinationRule),
   virtualService: {
     http: query((source, host) => source.virtualService(host, "http"), KEY.virtualService),
@@ -95,6 +98,7 @@ export function invalidatedKeys(affected: AffectedKeys): InvalidatedKeys {
   for (const gateway of affected.gatewayRoutes) keys.add(KEY.gatewayRoutes, gateway);
   if (affected.gateways) keys.add(KEY.gateways, "");
   for (const place of affected.tokenKeys) keys.add(KEY.tokenKeys, place);
+  for (const network of affected.entrances) keys.add(KEY.entrances, network);
   for (const namespace of affected.refusedPeerTls) {
     if (namespace === "*") keys.addPattern(KEY.refusedPeerTls, () => true);
     else keys.add(KEY.refusedPeerTls, namespace);

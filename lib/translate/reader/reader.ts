@@ -22,7 +22,7 @@ import type {
   EgressListener,
   RuleProtocol,
 } from "../../mesh/types.ts";
-import type { Endpoint, Service } from "../../registry/types.ts";
+import type { Endpoint, NetworkEntrance, Service } from "../../registry/types.ts";
 import type { PlainProperty, ProxyProperties } from "./proxy_properties.ts";
 import type { TranslateSettings } from "./settings.ts";
 
@@ -70,6 +70,8 @@ export interface Reader {
   outboundTrafficPolicy(): OutboundTrafficPolicy;
   /** Headers that the proxy adds: of its own settings (node metadata `PROXY_CONFIG`), else of the mesh's default ones. */
   proxyHeaders(): ProxyHeaders | undefined;
+  /** The ways into a network, sorted by address; none: its addresses are dialled from everywhere. */
+  entrances(network: string): readonly NetworkEntrance[];
   /** The networks that the mesh spans. */
   networks(): MeshNetworks;
   /** Whether some visible service has a host under that wildcard (`*.example.com`). */

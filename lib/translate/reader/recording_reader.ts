@@ -17,7 +17,7 @@ import type {
   EgressListener,
   RuleProtocol,
 } from "../../mesh/types.ts";
-import type { Endpoint, Service } from "../../registry/types.ts";
+import type { Endpoint, NetworkEntrance, Service } from "../../registry/types.ts";
 import type { Reader } from "./reader.ts";
 import type { PlainProperty, ProxyProperties } from "./proxy_properties.ts";
 import type { TranslateSettings } from "./settings.ts";
@@ -116,6 +116,10 @@ export class RecordingReader implements Reader {
   tokenPolicy(): RequestTokenPolicy {
     const { source } = this.#recorder;
     return this.#recorder.property(TOKEN_POLICY, (properties) => source.tokenPolicyOf(properties));
+  }
+
+  entrances(network: string): readonly NetworkEntrance[] {
+    return this.#recorder.ask(MESH_QUERY.entrances, network);
   }
 
   tokenKeys(place: string): string | undefined {

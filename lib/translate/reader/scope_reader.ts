@@ -20,7 +20,7 @@ import type {
   EgressListener,
   RuleProtocol,
 } from "../../mesh/types.ts";
-import type { Endpoint, Service } from "../../registry/types.ts";
+import type { Endpoint, NetworkEntrance, Service } from "../../registry/types.ts";
 import type { ProxyProperties } from "./proxy_properties.ts";
 import type { TranslateSettings } from "./settings.ts";
 import type { MeshAnswers } from "./mesh_answers.ts";
@@ -136,6 +136,10 @@ export class ScopeReader implements MeshAnswers {
 
   tokenPolicyOf({ namespace, labels }: ProxyProperties): RequestTokenPolicy {
     return this.#mesh.requestAuthentications.of({ namespace, labels });
+  }
+
+  entrances(network: string): readonly NetworkEntrance[] {
+    return this.#mesh.entrances(network);
   }
 
   tokenKeys(place: string): string | undefined {

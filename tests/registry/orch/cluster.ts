@@ -17,6 +17,7 @@ export const ORCH_OPTIONS: OrchRegistryOptions = {
   systemNamespace: "mesh-system",
   trustDomain: () => "cluster.local",
   networkOf: () => "",
+  namedGateways: () => [],
   selectWorkloadEntries: true,
   dualStack: false,
   stickyLabels: ["mesh.io/persistent-session", "mesh.io/persistent-session-header"],

@@ -55,8 +55,23 @@ const anyPod = fc.record({
   })
 );
 
-const anyNode = fc.record({ name: fc.constantFrom("n1", "n2"), zone: name }).map(({ name, zone }) =>
-  object("Node", name, { metadata: { labels: { "topology.kubernetes.io/zone": zone } } })
+const anyNode = fc.record({ name: fc.constantFrom("n1", "n2"), zone: name, address }).map(({ name, zone, address }) =>
+  object("Node", name, {
+    metadata: { labels: { "topology.kubernetes.io/zone": zone } },
+    status: { addresses: [{ type: "ExternalIP", address }] },
+  })
+);
+
+const anyGateway = fc.record({ name, balanced: fc.boolean(), zone: name, network: name }).map(
+  ({ name, balanced, zone, network }) =>
+    service(name, {
+      type: balanced ? "LoadBalancer" : "NodePort",
+      externalIPs: balanced ? ["192.0.2.1"] : [],
+      ports: [{ name: "tls", port: 15443, nodePort: 30443 }],
+    }, {
+      labels: { "topology.mesh.io/network": network },
+      annotations: { "traffic.mesh.io/nodeSelector": JSON.stringify({ "topology.kubernetes.io/zone": zone }) },
+    }),
 );
 
 const anyNamespace = fc.record({
@@ -72,7 +87,7 @@ const anyNamespace = fc.record({
   })
 );
 
-const anyObject = fc.oneof(anyService, anyList, anyEndpoints, anyPod, anyNode, anyNamespace);
+const anyObject = fc.oneof(anyService, anyGateway, anyList, anyEndpoints, anyPod, anyNode, anyNamespace);
 const vm = workloadEntry("vm", { address: "10.0.9.1", labels: { app: "a" } }, { namespace: "shop" });
 
 type Event =
@@ -104,14 +119,15 @@ function started() {
       machines.workloads(upserted, removed);
       registry.onWorkloads(entries, upserted, removed);
     },
+    networks: () => {},
   });
   return { registry, sink, entries };
 }
 
 /** The state of a sink in an order of its own. */
-function stateOf({ state: { services, endpoints, workloads } }: RecordingSink) {
+function stateOf({ state: { services, endpoints, workloads, networks } }: RecordingSink) {
   const byKey = <T>(map: ReadonlyMap<string, T>) => [...map].sort(([a], [b]) => (a < b ? -1 : 1));
-  return [byKey(services), byKey(endpoints).map(([key, shards]) => [key, [...shards]]), byKey(workloads)];
+  return [byKey(services), byKey(endpoints).map(([key, shards]) => [key, [...shards]]), byKey(workloads), networks];
 }
 
 Deno.test("any order of events ends in the state that a registry reports which has only the last objects", () => {

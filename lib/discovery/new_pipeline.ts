@@ -1,0 +1,82 @@
+/**
+ * The pipeline of a server, by its settings.
+ *
+ * Permissions: net (name servers, for names of networks' gateways).
+ *
+ * @module
+ */
+import type { Kernel } from "../kernel/kernel.ts";
+import type { BuildKind } from "../translate/cache/caches.ts";
+import { ResolvedNames } from "./gateway_names.ts";
+import type { MeshSource } from "./mesh_source.ts";
+import { Pipeline } from "./pipeline.ts";
+import type { ServerTokenKeys } from "./server_token_keys.ts";
+import { cacheSwitches, debounceOptions, type DiscoverySettings, entryOptions, translateSettings } from "./settings.ts";
+import type { NodeReader } from "./source.ts";
+
+/** Values of label `type` of metric `pilot_xds_pushes` for what could not be built. */
+const BUILD_ERRORS: Readonly<Record<BuildKind, readonly string[]>> = {
+  base: ["cds_builderr", "lds_builderr"],
+  clusters: ["cds_builderr"],
+  endpoints: ["eds_builderr"],
+  gateways: ["lds_builderr", "rds_builderr"],
+  inbound: ["cds_builderr", "lds_builderr"],
+  listeners: ["lds_builderr"],
+  names: ["nds_builderr"],
+  routes: ["rds_builderr"],
+  "virtual hosts": ["rds_builderr"],
+};
+
+/** What the pipeline of a server is made of. */
+export interface PipelineParts {
+  readonly mesh: MeshSource;
+  readonly nodes: NodeReader;
+  readonly tokenKeys: ServerTokenKeys;
+  readonly gatewayNames: ResolvedNames | undefined;
+}
+
+/** What resolves host names of networks' gateways; undefined: `RESOLVE_HOSTNAME_GATEWAYS` is off. */
+export function newGatewayNames(settings: DiscoverySettings, kernel: Kernel): ResolvedNames | undefined {
+  if (!settings.RESOLVE_HOSTNAME_GATEWAYS) return undefined;
+  const names = new ResolvedNames({ clock: kernel.clock, log: kernel.log.scope("default") });
+  kernel.stopper.add("names of gateways", () => names.stop());
+  return names;
+}
+
+/** Makes it; the mesh and its changes are its input. */
+export function newPipeline(
+  options: { readonly domain: string; readonly clusterId: string },
+  settings: DiscoverySettings,
+  kernel: Kernel,
+  { mesh, nodes, tokenKeys, gatewayNames }: PipelineParts,
+): Pipeline {
+  const log = kernel.log.scope("fullpush");
+  const internal = kernel.metrics.counter("pilot_total_xds_internal_errors");
+  const pushes = kernel.metrics.counter("pilot_xds_pushes");
+  const pipeline = new Pipeline({
+    ...mesh.state,
+    settings: translateSettings(settings, options.domain),
+    caches: cacheSwitches(settings),
+    debounce: debounceOptions(settings),
+    entries: entryOptions(settings, options.clusterId),
+    enhancedDestinationRuleMerge: settings.ENABLE_ENHANCED_DESTINATIONRULE_MERGE,
+    tokenKeys: { keysAt: (place) => tokenKeys.resolver.keysAt(place), findings: () => tokenKeys.findings() },
+    gatewayNames,
+    readAgain: (proxy, config) => nodes.read(proxy.node, proxy.properties.vhds, config),
+    failed: (error, change) => {
+      internal.inc();
+      log.error("a push failed; the earlier resources stay in force", { error, objects: [...change.objects] });
+    },
+    buildFailed: (kind, name, error) => {
+      internal.inc();
+      for (const type of BUILD_ERRORS[kind]) pushes.inc({ type });
+      log.error("a resource could not be built; its last version stays", { kind, name, error });
+    },
+    measured: ({ debounce, translate }) => {
+      kernel.metrics.histogram("pilot_debounce_time").observe(debounce);
+      kernel.metrics.histogram("pilot_pushcontext_init_seconds").observe(translate);
+    },
+  });
+  if (gatewayNames !== undefined) gatewayNames.changed = () => pipeline.networksChanged();
+  return pipeline;
+}

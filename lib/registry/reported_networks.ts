@@ -1,0 +1,54 @@
+/**
+ * What registries know of networks, together.
+ *
+ * @module
+ */
+import { samePlain } from "./content.ts";
+import type { NetworkEntrance, Provider, RegistryNetworks } from "./types.ts";
+
+interface NetworksReport {
+  readonly clusterId: string;
+  readonly known: RegistryNetworks;
+}
+
+/** See the module. */
+export class ReportedNetworks {
+  readonly #reports = new Map<string, NetworksReport>();
+  readonly #listeners: (() => void)[] = [];
+
+  /** Takes all that a registry knows. */
+  set({ provider, clusterId }: NetworkReporter, known: RegistryNetworks): void {
+    const key = `${provider}/${clusterId}`;
+    if (samePlain(this.#reports.get(key)?.known, known)) return;
+    this.#reports.set(key, { clusterId, known });
+    for (const listener of this.#listeners) listener();
+  }
+
+  /** Forgets a registry. */
+  remove({ provider, clusterId }: NetworkReporter): void {
+    if (!this.#reports.delete(`${provider}/${clusterId}`)) return;
+    for (const listener of this.#listeners) listener();
+  }
+
+  /** Has a listener called with each change. */
+  onChange(listener: () => void): void {
+    this.#listeners.push(listener);
+  }
+
+  /** The entrances to networks, in the order of the registries. */
+  entrances(): NetworkEntrance[] {
+    return [...this.#reports.values()].flatMap(({ known }) => known.entrances);
+  }
+
+  /** Network of workloads of a cluster that name none; empty: by their addresses. */
+  networkOf(clusterId: string): string {
+    const own = [...this.#reports.values()].filter((report) => report.clusterId === clusterId);
+    return own.find(({ known }) => known.network !== "")?.known.network ?? "";
+  }
+}
+
+/** Which registry reports. */
+interface NetworkReporter {
+  readonly provider: Provider;
+  readonly clusterId: string;
+}

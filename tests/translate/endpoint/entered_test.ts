@@ -1,0 +1,99 @@
+/** Endpoints of networks that are entered through gateways. */
+import assert from "node:assert/strict";
+import type { TrafficPolicy } from "../../../lib/config/kinds/destination_rule/types.ts";
+import type { Endpoint } from "../../../lib/registry/types.ts";
+import { loadAssignments } from "../../../lib/translate/endpoint/assignment.ts";
+import type { envoy } from "../../../proto/gen/types.ts";
+import { fakeReader, type FakeWorld } from "../fake_reader.ts";
+import { endpoint, rule, service } from "../make.ts";
+
+type ClusterLoadAssignment = envoy.config.endpoint.v3.ClusterLoadAssignment;
+
+const HOST = "a.default.svc.cluster.local";
+
+function read(endpoints: readonly Endpoint[], world: FakeWorld = {}) {
+  return fakeReader({ services: [service(HOST)], endpoints: { [HOST]: endpoints }, ...world });
+}
+
+function policy(trafficPolicy: TrafficPolicy): FakeWorld {
+  return { destinationRules: { [HOST]: rule(HOST, { trafficPolicy }) } };
+}
+
+function only(r: ReturnType<typeof fakeReader>): ClusterLoadAssignment {
+  return loadAssignments(r, HOST)[0]!.message;
+}
+
+/** Addresses with ports and weights, and `tls` where mutual TLS is asked for. */
+function dialled(message: ClusterLoadAssignment): string[] {
+  return (message.endpoints ?? []).flatMap((group) =>
+    (group.lb_endpoints ?? []).map((e) => {
+      const socket = e.endpoint!.address!.socket_address!;
+      const marked = e.metadata?.filter_metadata?.["envoy.transport_socket_match"] === undefined ? "" : " tls";
+      return `${socket.address}:${socket.port_value}*${e.load_balancing_weight?.value ?? 1}${marked}`;
+    })
+  );
+}
+
+const near = endpoint("10.0.0.1", { network: "n1", tlsMode: "mesh" });
+const far = (last: number, given: Partial<Endpoint> = {}) =>
+  endpoint(`10.0.0.${last}`, { network: "n2", tlsMode: "mesh", ...given });
+const entrance = (address: string, port = 15443) => ({ network: "n2", address, port });
+/** A proxy of network n1 that offers mutual TLS. */
+const inN1 = { network: "n1", agent: true };
+
+Deno.test("endpoints of another network are dialled unless it has gateways, which then share their weight", () => {
+  const endpoints = [near, far(2), far(3, { weight: 2 }), endpoint("10.0.0.4", { tlsMode: "mesh" })];
+  const plain = ["10.0.0.1:8080*1 tls", "10.0.0.2:8080*1 tls", "10.0.0.3:8080*2 tls", "10.0.0.4:8080*1 tls"];
+  const one = { n2: [entrance("1.2.3.4")] };
+  const two = { n2: [entrance("1.2.3.4"), entrance("1.2.3.5", 443)] };
+  assert.deepEqual(dialled(only(read(endpoints, { properties: inN1 }))), plain);
+  assert.deepEqual(dialled(only(read(endpoints, { properties: { agent: true }, entrances: one }))), plain);
+  assert.deepEqual(dialled(only(read(endpoints, { properties: { ...inN1, network: "n2" }, entrances: one }))), plain);
+  assert.deepEqual(dialled(only(read(endpoints, { properties: inN1, entrances: one }))), [
+    ...["10.0.0.1:8080*1 tls", "10.0.0.4:8080*1 tls", "1.2.3.4:15443*3 tls"],
+  ]);
+  assert.deepEqual(dialled(only(read(endpoints, { properties: inN1, entrances: two }))), [
+    ...["10.0.0.1:8080*2 tls", "10.0.0.4:8080*2 tls", "1.2.3.4:15443*3 tls", "1.2.3.5:443*3 tls"],
+  ]);
+});
+
+Deno.test("through a gateway go connections of mutual TLS to healthy endpoints alone", () => {
+  const entrances = { n2: [entrance("1.2.3.4")] };
+  const reached = (other: Endpoint, world: FakeWorld = {}) =>
+    dialled(only(read([near, other], { properties: inN1, entrances, ...world }))).length;
+  assert.equal(reached(far(2)), 2);
+  assert.equal(reached(far(2, { tlsMode: "disabled" })), 1);
+  assert.equal(reached(far(2, { health: "unhealthy" }), { settings: { sendUnhealthyEndpoints: true } }), 1);
+  assert.equal(reached(far(2), { properties: { network: "n1" } }), 1, "a proxy without an identity");
+  assert.equal(reached(far(2), { mesh: { enableAutoMtls: false } }), 1);
+  assert.equal(reached(far(2), policy({ tls: { mode: "DISABLE" } })), 1);
+  assert.equal(reached(far(2), policy({ tls: { mode: "MESH_MUTUAL" } })), 2);
+});
+
+/** `priority: address` of each group. */
+function byPriority({ endpoints = [] }: ClusterLoadAssignment): string[] {
+  return endpoints.map(({ priority = 0, lb_endpoints = [] }) =>
+    `${priority}: ${lb_endpoints.map((e) => e.endpoint!.address!.socket_address!.address).join(" ")}`
+  );
+}
+
+Deno.test("gateways stand in for the endpoints of a subset, in each locality apart; a failover to them is by locality", () => {
+  const subset = (name: string) => ({ labels: { version: name } });
+  const endpoints = [
+    endpoint("10.0.0.1", { network: "n1", locality: "eu/1/a", tlsMode: "mesh", ...subset("v1") }),
+    far(2, { locality: "eu/2/b", ...subset("v1") }),
+    far(3, { locality: "us/1/c", ...subset("v2") }),
+  ];
+  const subsets = [{ name: "v1", labels: { version: "v1" } }, { name: "v2", labels: { version: "v2" } }];
+  const world = {
+    properties: { ...inN1, locality: "eu/1/a" },
+    entrances: { n2: [entrance("1.2.3.4")] },
+    destinationRules: { [HOST]: rule(HOST, { subsets, trafficPolicy: { outlierDetection: {} } }) },
+  };
+  const built = loadAssignments(read(endpoints, world), HOST).map(({ message }) => byPriority(message));
+  assert.deepEqual(built, [
+    ["0: 10.0.0.1", "1: 1.2.3.4", "2: 1.2.3.4"],
+    ["0: 10.0.0.1", "1: 1.2.3.4"],
+    ["0: 1.2.3.4"],
+  ]);
+});
