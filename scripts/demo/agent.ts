@@ -34,6 +34,7 @@ export class AgentProcess implements AsyncDisposable {
   readonly #child: Deno.ChildProcess;
   readonly #isOwn: boolean;
   #over = false;
+  #disposal: Promise<void> | undefined;
 
   private constructor(folder: string, isOwn: boolean, child: Deno.ChildProcess) {
     this.folder = folder;
@@ -95,7 +96,12 @@ export class AgentProcess implements AsyncDisposable {
     await Deno.rename(`${this.folder}/new`, `${this.folder}/${path}`);
   }
 
-  async [Symbol.asyncDispose](): Promise<void> {
+  /** Ends it; once, however often it is called. */
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#disposal ??= this.#dispose();
+  }
+
+  async #dispose(): Promise<void> {
     for (let i = 0; i < 2 && !this.#over; i++) {
       this.signal("SIGTERM");
       await Promise.race([this.ended, new Promise((resolve) => setTimeout(resolve, 500))]);

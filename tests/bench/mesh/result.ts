@@ -7,7 +7,19 @@
 import { REFERENCE } from "./calibration.ts";
 
 /** What a figure counts; decides how it is written, and whether the speed of the machine matters. */
-export type Unit = "CPU s" | "s" | "ms" | "MB" | "kB" | "MiB" | "resources" | "events/s" | "certificates/s" | "%" | "x";
+export type Unit =
+  | "CPU s"
+  | "s"
+  | "ms"
+  | "MB"
+  | "kB"
+  | "MiB"
+  | "resources"
+  | "events/s"
+  | "certificates/s"
+  | "queries/s"
+  | "%"
+  | "x";
 
 /** One measured quantity of a row, one value a run. */
 export interface Figure {

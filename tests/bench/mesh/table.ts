@@ -28,6 +28,7 @@ const DIGITS: Readonly<Record<Unit, number>> = {
   resources: 0,
   "events/s": 0,
   "certificates/s": 0,
+  "queries/s": 0,
   "%": 0,
   x: 2,
 };
@@ -99,6 +100,10 @@ What is measured: the program \`pilot-discovery\` as users start it, on a folder
 in another process on the same machine. Unless a row says otherwise the folder holds 1,000 services with 10 endpoints
 each in 10 namespaces, 100 of them routed by a VirtualService over two subsets; each proxy is another workload, on a
 connection of its own, and asks what Envoy asks.
+
+In the last rows \`pilot-agent\` is measured alone, as \`deno task bundle\` packs it: with a certificate and a stream over TLS
+from a server in another process, beside an idle Envoy, or with a simulated proxy in Envoy's place. Its memory is what
+\`smaps_rollup\` says.
 
 - **CPU s**: user and system time of the server alone. It is the figure to trust: the simulated proxies share the cores
   with the server, so times on the clock include what they need to unpack and look through the messages.

@@ -57,3 +57,10 @@ export async function untilIdle(pid: number): Promise<void> {
 export function delay(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }
+
+/** Waits until something holds. @throws when it does not in time */
+export async function until(what: string, holds: () => boolean | Promise<boolean>, patience = 60_000): Promise<void> {
+  for (const end = performance.now() + patience; !await holds(); await delay(5)) {
+    if (performance.now() > end) throw new Error(`${what} was not so within ${patience / 1000} s`);
+  }
+}

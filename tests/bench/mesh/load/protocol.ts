@@ -15,7 +15,7 @@ export interface LoadTls {
 
 /** How the simulated proxies are. */
 export interface LoadOptions {
-  /** `host:port` of the server. */
+  /** `host:port` of the server, or the path of its socket. */
   readonly target: string;
   readonly proxies: number;
   /** Incremental, or state of the world. */

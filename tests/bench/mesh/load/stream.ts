@@ -49,11 +49,14 @@ export interface StreamTls {
   readonly key: string;
 }
 
+type StreamConn = Deno.TcpConn | Deno.TlsConn | Deno.UnixConn;
+
 async function connected(
   hostname: string,
   port: number,
   tls: StreamTls | undefined,
-): Promise<Deno.TcpConn | Deno.TlsConn> {
+): Promise<StreamConn> {
+  if (hostname.startsWith("/")) return await Deno.connect({ transport: "unix", path: hostname });
   if (tls !== undefined) {
     const { root, certificate: cert, key } = tls;
     return await Deno.connectTls({ hostname, port, caCerts: [root], cert, key, alpnProtocols: ["h2"] });
@@ -65,7 +68,7 @@ async function connected(
 
 /** See the module. */
 export class GrpcStream {
-  #connection: Deno.TcpConn | Deno.TlsConn | undefined;
+  #connection: StreamConn | undefined;
   #closed = false;
   #writing = false;
   /** Frames that wait for the socket. */
@@ -88,7 +91,7 @@ export class GrpcStream {
 
   constructor(private readonly events: StreamEvents) {}
 
-  /** Connects and opens the stream. Messages may be sent at once. */
+  /** Connects, to a port or (a name that is an absolute path) a socket, and opens the stream. Messages may be sent at once. */
   async open(
     hostname: string,
     port: number,
@@ -174,7 +177,7 @@ export class GrpcStream {
   }
 
   /** All that waits goes in one write: between two of them other proxies may keep this process busy for seconds. */
-  async #writeAll(connection: Deno.TcpConn | Deno.TlsConn): Promise<void> {
+  async #writeAll(connection: StreamConn): Promise<void> {
     while (this.#outgoing.length > 0) {
       const bytes = concatBytes(this.#outgoing.splice(0));
       for (let at = 0; at < bytes.length;) at += await connection.write(bytes.subarray(at));
@@ -203,7 +206,7 @@ export class GrpcStream {
     }
   }
 
-  async #read(connection: Deno.TcpConn | Deno.TlsConn): Promise<void> {
+  async #read(connection: StreamConn): Promise<void> {
     const buffer = new Uint8Array(READ_SIZE);
     const view = new DataView(buffer.buffer);
     let [from, to] = [0, 0];

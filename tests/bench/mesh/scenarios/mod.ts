@@ -9,6 +9,7 @@ import { events } from "./events.ts";
 import { pages } from "./pages.ts";
 import { agents, hundred, large, meshEdits, names, policies, storm } from "./proxies.ts";
 import { LARGE, type Scenario, USUAL } from "./scenario.ts";
+import { sidecar } from "./sidecar.ts";
 import { idles, start } from "./start.ts";
 import { floods, subscriptions } from "./wire.ts";
 
@@ -35,4 +36,5 @@ export const SCENARIOS: readonly Scenario[] = [
   pages,
   floods,
   subscriptions,
+  sidecar,
 ];
