@@ -50,7 +50,7 @@ import { type ServerTlsOptions, startServerTls } from "./secure_port.ts";
 import { type MeshFileOption, StartError } from "./start_error.ts";
 import { reportStart } from "./start_report.ts";
 import { ServerTokenKeys } from "./server_token_keys.ts";
-import { tidyUp } from "./tidy_up.ts";
+import { startTidyUp } from "./tidy_up.ts";
 import { startUpkeep } from "./upkeep.ts";
 
 /** How a server is started. Addresses are `host:port` or `:port`; durations milliseconds. */
@@ -201,7 +201,7 @@ async function start(
   }, kernel);
   const isBusy = () => kernel.drain.started || pipeline.translator.counts.proxies > 0;
   const giveBack = () => giveMemoryBack(Deno.memoryUsage().heapTotal);
-  void tidyUp({ done: () => analysis.analyzed(), isBusy, giveBack });
+  startTidyUp({ done: () => analysis.analyzed(), isBusy, giveBack }, kernel);
   return { pipeline, xds, store, configuration, mesh, analysis, findings: view.findings, ports };
 }
 

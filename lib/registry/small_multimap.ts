@@ -4,6 +4,8 @@
  * @module
  */
 
+const NONE: readonly never[] = Object.freeze([]);
+
 /** Several values under one key; a lone one costs no set. Values must not be sets themselves. */
 export class SmallMultimap<K, V> {
   readonly #values = new Map<K, V | Set<V>>();
@@ -28,7 +30,7 @@ export class SmallMultimap<K, V> {
   /** The values of a key, in the order in which they came; empty when there are none. */
   get(key: K): readonly V[] {
     const known = this.#values.get(key);
-    if (known === undefined) return [];
+    if (known === undefined) return NONE;
     return known instanceof Set ? [...known] : [known];
   }
 

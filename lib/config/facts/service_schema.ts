@@ -6,7 +6,8 @@
 import { z } from "zod";
 import { defined, fields, integer, listOf, mapOf, optional, text, textOr, texts } from "./foreign_schema.ts";
 import type { NodeData } from "./types.ts";
-import type { EndpointPortData, EndpointsData, EndpointSliceData, ServiceData } from "./service_data.ts";
+import type { EndpointData, EndpointPortData, EndpointsData, EndpointSliceData, ServiceData } from "./service_data.ts";
+import { usualEndpoints } from "./usual_endpoints.ts";
 
 const trueOrFalse = z.boolean({ error: "true or false" });
 
@@ -117,23 +118,34 @@ const sliceEndpoint = fields({
   nodeName: optional(text),
   zone: optional(text),
   targetRef,
-}, "an endpoint");
+}, "an endpoint").transform(({ addresses, conditions, nodeName, zone, targetRef }): EndpointData => ({
+  addresses,
+  // Endpoints without that field are ready.
+  ready: conditions?.ready ?? true,
+  ...defined({ serving: conditions?.serving, terminating: conditions?.terminating }),
+  ...defined({ nodeName, zone, pod: podOf(targetRef) }),
+}));
+
+/** Endpoints of a slice by the schema, however they are written. */
+export const anyEndpoints = listOf(sliceEndpoint, "a list of endpoints");
+
+const sliceEndpoints = z.unknown().optional().transform((written, context): readonly EndpointData[] => {
+  const usual = usualEndpoints(written);
+  if (usual !== undefined) return usual;
+  const { data, error } = anyEndpoints.safeParse(written);
+  for (const { path, message } of error?.issues ?? []) context.addIssue({ code: "custom", path, message });
+  return data ?? [];
+});
 
 /** Kind `EndpointSlice`. */
 export const endpointSlice = fields({
   metadata: fields({ labels: optional(z.record(z.string(), z.unknown())) }),
   addressType: textOr("IPv4"),
-  endpoints: listOf(sliceEndpoint, "a list of endpoints"),
+  endpoints: sliceEndpoints,
   ports: endpointPorts,
 }).transform(({ metadata, addressType, endpoints, ports }): EndpointSliceData => ({
   service: String(metadata.labels?.[SERVICE_LABEL] ?? ""),
   addressType,
-  // Endpoints without that field are ready.
-  endpoints: endpoints.map(({ addresses, conditions, nodeName, zone, targetRef }) => ({
-    addresses,
-    ready: conditions?.ready ?? true,
-    ...defined({ serving: conditions?.serving, terminating: conditions?.terminating }),
-    ...defined({ nodeName, zone, pod: podOf(targetRef) }),
-  })),
+  endpoints,
   ports,
 }));

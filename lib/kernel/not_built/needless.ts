@@ -9,6 +9,8 @@ export const NEEDLESS_SETTINGS: Readonly<Record<string, string>> = {
   HTTP_STRIP_FRAGMENT_FROM_PATH_UNSAFE_IF_DISABLED: "Envoy has no such switch any more",
   PEER_METADATA_DISCOVERY: "stock Envoy has no such extension",
   XDS_AUTH_PROVIDER: "what an agent shows is what it has: a certificate of its machine, else its token",
+  MESH_ORCH_CLIENT_CONTENT_TYPE:
+    "JSON is read, and kinds of definitions have nothing else: protobuf would save 0.05 of 2.7 CPU s of a start with 80,000 endpoints",
   ENABLE_VTPROTOBUF: "the encoder here has one mode",
   MUTEX_PROFILE_FRACTION: "there is no lock to profile in one thread",
   PILOT_CONVERT_SIDECAR_SCOPE_CONCURRENCY: "a scope is made when the first proxy asks for it, and shared",

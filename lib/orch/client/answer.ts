@@ -5,6 +5,7 @@
  */
 import type { Cancel, Clock } from "../../kernel/time/clock.ts";
 import { ApiError, asApiError } from "./api_error.ts";
+import { ListScanner } from "./list_scanner.ts";
 
 /** An object as JSON has it. */
 export type ApiJson = Readonly<Record<string, unknown>>;
@@ -16,6 +17,12 @@ export function isApiJson(value: unknown): value is ApiJson {
 
 /** Silence after which the body of an answer that is no watch is given up, milliseconds. */
 const BODY_IDLE_MS = 30_000;
+
+/**
+ * Bytes of a list that are waited for at a time: the runtime passes on pieces of some 3 kB, each of which costs a turn of
+ * the event loop. Of a body that is slower than 2 kB/s it is said that it is silent.
+ */
+const LIST_PIECE = 64 * 1024;
 
 /** Longest line of a watch, characters: objects are smaller than the API's own limit of 3 MiB. */
 const MAX_LINE = 32 * 1024 * 1024;
@@ -48,14 +55,20 @@ export class ApiAnswer {
   async json(): Promise<ApiJson> {
     const parts: string[] = [];
     for await (const text of this.#texts(BODY_IDLE_MS)) parts.push(text);
-    let value: unknown;
-    try {
-      value = JSON.parse(parts.join(""));
-    } catch (error) {
-      throw asApiError(error, this.#parts.what);
-    }
-    if (!isApiJson(value)) throw new ApiError(`${this.#parts.what}: got no object`, undefined);
-    return value;
+    return this.#object(() => JSON.parse(parts.join("")));
+  }
+
+  /**
+   * The body as a list, of which each item is handed over when it has come.
+   *
+   * @param take Called with each item that is an object or a list. What it throws is thrown.
+   * @returns the list without those items
+   * @throws {ApiError} for a body that stays silent, ends too early, or is no object.
+   */
+  async list(take: (item: unknown) => void): Promise<ApiJson> {
+    const scanner = new ListScanner(take);
+    for await (const bytes of this.#bytes(BODY_IDLE_MS, LIST_PIECE)) scanner.push(bytes);
+    return this.#object(() => scanner.end());
   }
 
   /**
@@ -84,9 +97,28 @@ export class ApiAnswer {
     this.#parts.response.body?.cancel().catch(() => {});
   }
 
+  #object(read: () => unknown): ApiJson {
+    let value: unknown;
+    try {
+      value = read();
+    } catch (error) {
+      throw asApiError(error, this.#parts.what);
+    }
+    if (!isApiJson(value)) throw new ApiError(`${this.#parts.what}: got no object`, undefined);
+    return value;
+  }
+
   async *#texts(idleMs: number): AsyncGenerator<string, void> {
-    const { response, what, clock, end, over } = this.#parts;
     const decoder = new TextDecoder();
+    for await (const bytes of this.#bytes(idleMs, 1)) {
+      const text = decoder.decode(bytes, { stream: true });
+      if (text !== "") yield text;
+    }
+  }
+
+  /** Pieces of the body of at least so many bytes, but for the last; each is valid until the next is asked for. */
+  async *#bytes(idleMs: number, atLeast: number): AsyncGenerator<Uint8Array, void> {
+    const { response, what, clock, end, over } = this.#parts;
     let cancel: Cancel = () => {};
     let silence: ApiError | undefined;
     const watch = () => {
@@ -97,10 +129,9 @@ export class ApiAnswer {
     };
     try {
       watch();
-      for await (const bytes of response.body ?? []) {
+      for await (const bytes of pieces(response.body, atLeast)) {
         watch();
-        const text = decoder.decode(bytes, { stream: true });
-        if (text !== "") yield text;
+        yield bytes;
       }
     } catch (error) {
       throw silence ?? asApiError(error, what);
@@ -108,5 +139,34 @@ export class ApiAnswer {
       cancel();
       over();
     }
+  }
+}
+
+/** Bytes that are read at a time, at most. */
+const MOST_AT_ONCE = 128 * 1024;
+
+/** The pieces of a body, in one buffer where the body allows that: what the runtime reads of connections does. */
+async function* pieces(body: ReadableStream<Uint8Array> | null, atLeast: number): AsyncGenerator<Uint8Array, void> {
+  const reader = body && intoBuffer(body);
+  if (reader === undefined) return yield* body ?? [];
+  if (reader === null) return;
+  try {
+    let buffer = new ArrayBuffer(Math.max(MOST_AT_ONCE, atLeast));
+    for (;;) {
+      const { done, value } = await reader.read(new Uint8Array(buffer), { min: atLeast });
+      if (value !== undefined && value.length > 0) yield value;
+      if (done || value === undefined) return;
+      buffer = value.buffer;
+    }
+  } finally {
+    await reader.cancel().catch(() => {});
+  }
+}
+
+function intoBuffer(body: ReadableStream<Uint8Array>): ReadableStreamBYOBReader | undefined {
+  try {
+    return body.getReader({ mode: "byob" });
+  } catch {
+    return undefined;
   }
 }

@@ -7,12 +7,11 @@
  * @module
  */
 import type { Logger } from "../../kernel/log/log.ts";
-import { paced } from "../../kernel/time/paced.ts";
 import type { ApiClient } from "../client/client.ts";
 import { type ApiError, asApiError } from "../client/api_error.ts";
 import { BackOff } from "./back_off.ts";
 import type { CacheChange, KeptObject } from "./cache.ts";
-import { InformerMachine, type InformerStep } from "./machine.ts";
+import { InformerMachine, type InformerStep, type ListAge } from "./machine.ts";
 import { type Projector, readLines, readPage, type ReadParts } from "./read.ts";
 import { type ApiResource, listPath, type ListScope } from "./resource.ts";
 
@@ -176,14 +175,14 @@ export class Informer<T> {
     return as === "" ? "application/json" : as;
   }
 
-  /** Without a version the API answers as of now, so that a list never goes back in time; it honours `limit` then. */
-  async #page({ token }: InformerStep & { readonly ask: "page" }): Promise<void> {
+  async #page({ token, asOf }: InformerStep & { readonly ask: "page" }): Promise<void> {
     const { signal } = this.#stop;
     const limit = String(this.options.pageSize ?? PAGE_SIZE);
-    const path = this.#query({ limit, ...(token === undefined ? {} : { continue: token }) });
+    const path = this.#query({ limit, ...(token === undefined ? ageQuery(asOf) : { continue: token }) });
     const accept = this.#accept.replace("Metadata;", "MetadataList;");
-    const answer = await this.#client.json({ path, signal, accept });
-    const page = await paced(readPage(answer, this.#readParts), { signal });
+    const answer = await this.#client.send({ path, signal, accept });
+    const page = await readPage(answer, this.#readParts);
+    signal.throwIfAborted();
     const change = this.#machine.page(page);
     this.#works();
     if (change === undefined) return;
@@ -225,4 +224,14 @@ export class Informer<T> {
     if (change.upserted.length === 0 && change.removed.length === 0) return;
     for (const listener of this.#listeners) listener(change);
   }
+}
+
+/**
+ * A list as of now is read of the store, page by page; any other one of the server's memory, all at once, as `limit` does
+ * not count there (https://kubernetes.io/docs/reference/using-api/api-concepts/#semantics-for-get-and-list).
+ */
+function ageQuery(asOf: ListAge): Readonly<Record<string, string>> {
+  if (asOf === "now") return {};
+  if (asOf === "any") return { resourceVersion: "0" };
+  return { resourceVersion: asOf.version, resourceVersionMatch: "NotOlderThan" };
 }

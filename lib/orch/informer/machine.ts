@@ -14,8 +14,24 @@ import { type CacheChange, type CacheEvent, cacheKey, type KeptObject, ObjectCac
 
 /** What is to be asked next. */
 export type InformerStep =
-  | { readonly ask: "page"; /** Undefined: the first page. */ readonly token: string | undefined }
+  | {
+    readonly ask: "page";
+    /** Undefined: the first page. */
+    readonly token: string | undefined;
+    /** How new the list is to be; of the first page. */
+    readonly asOf: ListAge;
+  }
   | { readonly ask: "watch"; readonly version: string };
+
+/**
+ * How new a list is to be.
+ *
+ * - `any`: as the server has it at hand. Nothing is known yet that it could contradict.
+ * - a version: no older than that, so that what is known does not go back in time.
+ * - `now`: as of now, whatever versions there were: after a list that failed. An API that was restored from a backup has
+ *   lower versions than it had, and never what is asked for.
+ */
+export type ListAge = "any" | "now" | { readonly version: string };
 
 /** A page of a list. */
 export interface ListPage<T> {
@@ -34,7 +50,9 @@ export class InformerMachine<T> {
   readonly cache = new ObjectCache<T>();
   /** Whether a whole list was taken once. */
   synced = false;
-  #step: InformerStep = { ask: "page", token: undefined };
+  #step: InformerStep = { ask: "page", token: undefined, asOf: "any" };
+  /** The last version that was heard of; empty: none. */
+  #version = "";
   /** Objects of the pages so far. */
   #listed = new Map<string, KeptObject<T>>();
   #attempts = 0;
@@ -49,12 +67,12 @@ export class InformerMachine<T> {
     this.#attempts = 0;
     for (const object of objects) this.#listed.set(cacheKey(object), object);
     if (token !== "") {
-      this.#step = { ask: "page", token };
+      this.#step = { ask: "page", token, asOf: this.#step.asOf };
       return undefined;
     }
     const change = this.cache.replace(this.#listed);
     this.#listed = new Map();
-    this.#step = { ask: "watch", version };
+    this.#watchFrom(version);
     this.synced = true;
     return change;
   }
@@ -67,19 +85,26 @@ export class InformerMachine<T> {
   events(events: readonly CacheEvent<T>[], version: string): CacheChange<T> {
     if (this.#step.ask !== "watch") throw new Error("events came that were not asked for");
     this.#attempts = 0;
-    if (version !== "") this.#step = { ask: "watch", version };
+    if (version !== "") this.#watchFrom(version);
     return this.cache.apply(events);
   }
 
   /** The step failed. @param expired The version or the token is too old */
   failed(expired: boolean): void {
     this.#attempts++;
-    if (expired || this.#attempts >= MAX_ATTEMPTS) this.#listAnew();
+    const { ask } = this.#step;
+    if (expired || this.#attempts >= MAX_ATTEMPTS) this.#listAnew(ask === "page" ? "now" : { version: this.#version });
+    else if (ask === "page" && this.#step.token === undefined) this.#step = { ...this.#step, asOf: "now" };
   }
 
-  #listAnew(): void {
+  #listAnew(asOf: ListAge): void {
     this.#attempts = 0;
     this.#listed = new Map();
-    this.#step = { ask: "page", token: undefined };
+    this.#step = { ask: "page", token: undefined, asOf };
+  }
+
+  #watchFrom(version: string): void {
+    this.#version = version;
+    this.#step = { ask: "watch", version };
   }
 }

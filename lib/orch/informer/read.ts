@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { type ApiJson, isApiJson } from "../client/answer.ts";
+import { type ApiAnswer, type ApiJson, isApiJson } from "../client/answer.ts";
 import { ApiError } from "../client/api_error.ts";
 import type { CacheEvent, KeptObject } from "./cache.ts";
 import type { ListPage } from "./machine.ts";
@@ -21,26 +21,24 @@ export interface ReadParts<T> {
 }
 
 /**
- * A page of a list.
+ * A page of a list, read as it comes.
  *
- * @throws {ApiError} for an answer that is no list.
+ * @throws {ApiError} for an answer that is no list, or ends too early.
  */
-export function* readPage<T>(answer: ApiJson, parts: ReadParts<T>): Generator<void, ListPage<T>> {
-  const { items, metadata } = answer;
+export async function readPage<T>(answer: ApiAnswer, parts: ReadParts<T>): Promise<ListPage<T>> {
+  const objects: KeptObject<T>[] = [];
+  const take = (item: unknown) => {
+    const kept = readObject(item, parts);
+    if (kept !== undefined) objects.push(kept);
+  };
+  const { items, metadata } = await answer.list(take);
   const meta = isApiJson(metadata) ? metadata : {};
   // Where nothing is listed some servers write null.
   if (!Array.isArray(items ?? []) || typeof meta["resourceVersion"] !== "string") {
     throw new ApiError("the answer is no list: items or metadata.resourceVersion are missing", undefined);
   }
-  const objects: KeptObject<T>[] = [];
-  const rows = (items ?? []) as unknown[];
-  for (let at = 0; at < rows.length; at++) {
-    const kept = readObject(rows[at], parts);
-    // What was read is not needed any more while the rest is.
-    rows[at] = undefined;
-    if (kept !== undefined) objects.push(kept);
-    if (at % 100 === 99) yield;
-  }
+  // Only a server that writes that field's name in another way leaves its items to the end.
+  for (const item of (items ?? []) as unknown[]) take(item);
   return { objects, version: meta["resourceVersion"], token: textOf(meta["continue"]) };
 }
 

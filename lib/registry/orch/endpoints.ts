@@ -47,6 +47,7 @@ export function buildEndpoints(
 ): BuiltEndpoints {
   const found: Endpoint[] = [];
   const waiting: string[] = [];
+  const bare = bareWorkloads(of, around);
   for (const data of endpoints) {
     const health = healthOf(data, of.sticky);
     if (health === undefined) continue;
@@ -63,7 +64,7 @@ export function buildEndpoints(
       const addresses = data.pod === undefined ? [address] : addressesOf(address, pod, of, around.options);
       // The slice of the other family has it.
       if (addresses.length > 1 && family === "IPv6") continue;
-      const place = pod === undefined ? bare(address, data, of, around) : placed(pod);
+      const place = pod === undefined ? bare(address, data) : placed(pod);
       const [main = address, ...additionalAddresses] = addresses;
       for (const { name, port } of ports) {
         if (port === undefined) continue;
@@ -127,21 +128,33 @@ function placed({ workload, labels, hostname, subdomain, nodeName }: OrchPod): E
   };
 }
 
-/** Somebody wrote it by hand: all that is known is its address, and its node if it names one. */
-function bare(address: string, data: EndpointData, of: OrchService, around: EndpointSurroundings): EndpointWorkload {
+/**
+ * Endpoints that somebody wrote by hand: all that is known of one is its address, and its node if it names one. Those of
+ * one place share what is known.
+ */
+function bareWorkloads(of: OrchService, around: EndpointSurroundings) {
   const { clusterId } = around.options;
-  const place = {
-    locality: around.locality(data.nodeName),
-    network: around.network(address),
-    ...(data.nodeName === undefined ? {} : { nodeName: data.nodeName }),
-  };
-  return {
-    labels: withPlace(NO_LABELS, { ...place, clusterId }),
-    serviceAccount: "",
-    namespace: of.namespace,
-    workloadName: "",
-    tlsMode: "disabled",
-    ...place,
+  const known = new Map<string, EndpointWorkload>();
+  return (address: string, { nodeName }: EndpointData): EndpointWorkload => {
+    const network = around.network(address);
+    const key = `${nodeName ?? ""}|${network}`;
+    const before = known.get(key);
+    if (before !== undefined) return before;
+    const place = {
+      locality: around.locality(nodeName),
+      network,
+      ...(nodeName === undefined ? {} : { nodeName }),
+    };
+    const made = {
+      labels: withPlace(NO_LABELS, { ...place, clusterId }),
+      serviceAccount: "",
+      namespace: of.namespace,
+      workloadName: "",
+      tlsMode: "disabled",
+      ...place,
+    } as const;
+    known.set(key, made);
+    return made;
   };
 }
 

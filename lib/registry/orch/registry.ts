@@ -302,7 +302,10 @@ export class OrchRegistry implements Registry {
 
   /** Several pods share the address of their node: the first by name stands for all. */
   #podAt(namespace: string, address: string): OrchPod | undefined {
-    const [id] = this.#podsAt.get(address).filter((one) => one.startsWith(`${namespace}/`)).toSorted();
+    const all = this.#podsAt.get(address);
+    // Most addresses that name no pod have none.
+    if (all.length === 0) return undefined;
+    const [id] = all.filter((one) => one.startsWith(`${namespace}/`)).toSorted();
     return id === undefined ? undefined : this.#pods.get(id);
   }
 }

@@ -34,6 +34,13 @@ export interface ServerOptions {
   readonly authority?: string;
 }
 
+/** Where the mesh of a server comes from. */
+export type ServerMesh =
+  /** A folder of configuration, watched. */
+  | { readonly folder: string }
+  /** The API server that this file of access names. */
+  | { readonly kubeconfig: string };
+
 /** What the server has used so far, and its worst delay since the question before. */
 export interface ServerUsage extends Usage {
   /** Greatest lateness of a short timer in the server, ms. */
@@ -56,9 +63,9 @@ export interface ServerChild {
   stop(): Promise<void>;
 }
 
-/** Starts `pilot-discovery` on a folder as users do, with the probe inside; resolves when it is ready. */
+/** Starts `pilot-discovery` on a mesh as users do, with the probe inside; resolves when it is ready. */
 export async function startServer(
-  folder: string,
+  mesh: ServerMesh,
   { tree = THIS_TREE, profile, analysis = true, meshConfig, tls, authority }: ServerOptions,
 ): Promise<ServerChild> {
   const [run, ...rest] = programArgs("pilot-discovery", tree);
@@ -70,8 +77,7 @@ export async function startServer(
     ...profile === undefined ? [] : ["--cpu-prof", `--cpu-prof-dir=${profile}`],
     ...rest,
     "discovery",
-    "--registries=Mock",
-    `--configDir=${folder}`,
+    ...meshFlags(mesh),
     "--grpcAddr=127.0.0.1:0",
     "--httpAddr=127.0.0.1:0",
     "--monitoringAddr=127.0.0.1:0",
@@ -116,6 +122,11 @@ export async function startServer(
     idle: () => profile === undefined ? untilIdle(pid) : delay(2000),
     stop: () => child.stop("SIGTERM"),
   };
+}
+
+function meshFlags(mesh: ServerMesh): string[] {
+  if ("folder" in mesh) return ["--registries=Mock", `--configDir=${mesh.folder}`];
+  return ["--registries=Orch", `--orchconfig=${mesh.kubeconfig}`];
 }
 
 async function untilReady(url: string): Promise<void> {

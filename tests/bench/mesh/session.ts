@@ -6,6 +6,7 @@
  * @module
  */
 import type { KeySpec } from "../../../lib/pki/public_key.ts";
+import type { BenchApi } from "./api.ts";
 import type { Calibrator } from "./calibrator.ts";
 import { configuration, type Edits, namespaceFile } from "./configuration.ts";
 import type { Counters, LoadOptions } from "./load/protocol.ts";
@@ -24,6 +25,8 @@ export interface SessionOptions
   readonly editsMesh?: boolean;
   /** Key of the root of all certificates. Default: P-256. */
   readonly authorityKey?: KeySpec;
+  /** An API server that has the mesh, with the shape of `shape`. Default: a folder has it. */
+  readonly api?: BenchApi;
   /** Measures how fast the machine is beside each step. */
   readonly calibrator: Calibrator;
 }
@@ -67,14 +70,15 @@ export class Session {
   static async start(options: SessionOptions): Promise<Session> {
     const base = await Deno.makeTempDir({ prefix: "mesh-bench-" });
     await Deno.mkdir(`${base}/live`);
-    for (const [name, text] of configuration(options.shape)) await Deno.writeTextFile(`${base}/live/${name}`, text);
-    const { mutualTls, shape, authorityKey, editsMesh } = options;
+    const { mutualTls, shape, authorityKey, editsMesh, api } = options;
+    const files = api === undefined ? configuration(shape) : [];
+    for (const [name, text] of files) await Deno.writeTextFile(`${base}/live/${name}`, text);
     const meshConfig = `${base}/mesh.yaml`;
     if (editsMesh) await Deno.writeTextFile(meshConfig, meshText("format-0"));
     const tls = mutualTls ? await benchCertificates(base, shape.namespaces, authorityKey) : undefined;
     options.calibrator.pause();
     const { result: server, calibration } = await options.calibrator.beside(async () => {
-      const started = await startServer(`${base}/live`, {
+      const started = await startServer(api ?? { folder: `${base}/live` }, {
         ...options,
         ...tls && { tls: tls.files, authority: tls.authority },
         ...editsMesh && { meshConfig },
@@ -108,6 +112,8 @@ export class Session {
   /** One endpoint moves to another address. */
   changeEndpoint(): Promise<Measured> {
     const address = `172.40.200.${this.#nextRound()}`;
+    const { api, proxies } = this.options;
+    if (api !== undefined) return this.#edited(address, proxies, () => api.changeEndpoint(address));
     return this.#edit({ address }, (this.options.shape.services - 1) % this.options.shape.namespaces, address);
   }
 
@@ -141,8 +147,9 @@ export class Session {
    */
   async changeRouteUnderLoad(): Promise<{ readonly ms: readonly number[]; readonly delay: number }> {
     const canary = `canary-${this.#nextRound()}`;
-    const rename = await this.#prepare({ canary }, 0, canary);
-    await rename();
+    await this.#write({ canary }, 0);
+    await this.load.run({ do: "expect", marker: canary, by: this.options.proxies });
+    await this.#rename(0);
     const started = Date.now();
     const { times, errors } = await this.load.run({ do: "seen" });
     if (errors.length > 0 || times.length !== this.options.proxies) {
@@ -180,24 +187,27 @@ export class Session {
 
   /** @param by Proxies that get the marker. */
   async #edit(edit: Edits, namespace: number, marker: string, by = this.options.proxies): Promise<Measured> {
-    const rename = await this.#prepare(edit, namespace, marker, by);
+    await this.#write(edit, namespace);
+    return await this.#edited(marker, by, () => this.#rename(namespace));
+  }
+
+  async #edited(marker: string, by: number, edit: () => Promise<void>): Promise<Measured> {
+    await this.load.run({ do: "expect", marker, by });
     return await this.#step(async () => {
-      await rename();
+      await edit();
       return await this.load.run({ do: "seen" });
     });
   }
 
-  /** Writes the changed file beside the folder and has the proxies wait for it; the function puts it in place. */
-  async #prepare(
-    edit: Edits,
-    namespace: number,
-    marker: string,
-    by = this.options.proxies,
-  ): Promise<() => Promise<void>> {
+  /** Writes the changed file beside the folder. */
+  async #write(edit: Edits, namespace: number): Promise<void> {
     this.#edits = { ...this.#edits, ...edit };
     await Deno.writeTextFile(`${this.base}/next`, namespaceFile(this.options.shape, namespace, this.#edits));
-    await this.load.run({ do: "expect", marker, by });
-    return () => Deno.rename(`${this.base}/next`, `${this.base}/live/ns-${namespace}.yaml`);
+  }
+
+  /** Puts it in place. */
+  async #rename(namespace: number): Promise<void> {
+    await Deno.rename(`${this.base}/next`, `${this.base}/live/ns-${namespace}.yaml`);
   }
 
   /** Measures one step from its begin until the server has come to rest, with calibrations around it. */

@@ -56,6 +56,44 @@ withApi("one namespace and selectors are asked for, and metadata alone where tha
   assert.match(api.headers[0]?.get("accept") ?? "", /as=PartialObjectMetadataList;/);
 });
 
+withApi(
+  "a list asks for what the server has at hand, a later one for nothing older, and one after a failure for now",
+  async (api, watch) => {
+    api.put("a", "1");
+    const { informer, becomes } = watch();
+    await informer.whenSynced;
+    for (const name of ["b", "c"]) {
+      api.put(name, "1");
+      await becomes(() => api.state());
+    }
+    // What comes next is in no watch's history.
+    api.endWatches("close");
+    api.put("d", "1");
+    api.compact();
+    api.faults.list.push({ fault: "status", status: 503 });
+    await becomes(() => api.state());
+    const asked = api.asked.filter((one) => one.startsWith("list")).map((one) => one.replace(/.*limit=500/, ""));
+    assert.deepEqual(asked.slice(0, 3), [
+      "&resourceVersion=0",
+      "&resourceVersion=103&resourceVersionMatch=NotOlderThan",
+      "",
+    ]);
+  },
+);
+
+withApi(
+  "an API that was restored from a backup, and has never seen the versions that are known, is followed",
+  async (api, watch) => {
+    for (let i = 0; i < 25; i++) api.put(`c${i}`, "1");
+    const { informer, becomes, removed } = watch({ pageSize: 10 });
+    await informer.whenSynced;
+    api.restore();
+    api.put("c3", "2");
+    await becomes(() => api.state());
+    assert.deepEqual(removed, []);
+  },
+);
+
 withApi("a page's token that is too old begins the list again, and nothing goes", async (api, watch) => {
   for (let i = 0; i < 25; i++) api.put(`c${i}`, "1");
   const { becomes, removed, informer } = watch({ pageSize: 10 });

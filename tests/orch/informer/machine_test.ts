@@ -15,9 +15,9 @@ const object = (name: string, version = "1", uid = name): KeptObject<string> => 
 Deno.test("objects of a list that was not ended are not in force, and those of its next attempt are", () => {
   const machine = new InformerMachine<string>();
   assert.equal(machine.page({ objects: [object("a")], version: "5", token: "t" }), undefined);
-  assert.deepEqual(machine.step, { ask: "page", token: "t" });
+  assert.deepEqual(machine.step, { ask: "page", token: "t", asOf: "any" });
   machine.failed(true);
-  assert.deepEqual([machine.step, machine.cache.size], [{ ask: "page", token: undefined }, 0]);
+  assert.deepEqual([machine.step, machine.cache.size], [{ ask: "page", token: undefined, asOf: "now" }, 0]);
   machine.page({ objects: [object("b")], version: "6", token: "" });
   assert.deepEqual([...machine.cache.values()].map(({ name }) => name), ["b"]);
   assert.deepEqual(machine.step, { ask: "watch", version: "6" });
@@ -35,6 +35,19 @@ Deno.test("a step that fails is tried again where it was; the third failure with
   assert.deepEqual(machine.step, { ask: "watch", version: "6" });
   machine.failed(false);
   assert.equal(machine.step.ask, "page");
+});
+
+Deno.test("a list after a watch is no older than what is known, and one after a list that failed is as of now", () => {
+  const machine = new InformerMachine<string>();
+  assert.deepEqual(machine.step, { ask: "page", token: undefined, asOf: "any" });
+  machine.failed(false);
+  assert.deepEqual(machine.step, { ask: "page", token: undefined, asOf: "now" });
+  machine.page({ objects: [], version: "5", token: "" });
+  machine.events([], "8");
+  machine.failed(true);
+  assert.deepEqual(machine.step, { ask: "page", token: undefined, asOf: { version: "8" } });
+  machine.failed(false);
+  assert.deepEqual(machine.step, { ask: "page", token: undefined, asOf: "now" });
 });
 
 Deno.test("events of one moment are one change, and the end of an earlier object of a name is not that of the present one", () => {

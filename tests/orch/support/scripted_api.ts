@@ -116,6 +116,18 @@ export class ScriptedApi {
     this.#tell(version, "DELETED", { ...old, metadata: { ...old.metadata, resourceVersion: String(version) } });
   }
 
+  /** Begins at lower versions than there were, with the objects of now: it was restored from a backup. */
+  restore(): void {
+    this.#version = 10;
+    this.#history = [];
+    this.#oldest = 10;
+    for (const [key, object] of this.#objects) {
+      const resourceVersion = String(++this.#version);
+      this.#objects.set(key, { ...object, metadata: { ...object.metadata, resourceVersion } });
+    }
+    for (const watcher of [...this.#watchers]) watcher.close();
+  }
+
   /** Forgets what happened before now: who has not heard of it must list. */
   compact(): void {
     this.#history = [];
@@ -182,6 +194,9 @@ export class ScriptedApi {
       this.tokensExpired = false;
       return status(410);
     }
+    // As an API server answers who asks for what it has not seen yet, after some seconds.
+    const notOlder = url.searchParams.get("resourceVersionMatch") === "NotOlderThan";
+    if (notOlder && Number(url.searchParams.get("resourceVersion")) > this.#version) return status(504);
     const of = (object: Stored) => namespace === "" || object.metadata["namespace"] === namespace;
     const { rest, version } = found ?? { rest: [...this.#objects.values()].filter(of), version: this.#version };
     const limit = this.ignoresLimit ? rest.length : Number(url.searchParams.get("limit") ?? rest.length);
@@ -211,7 +226,8 @@ export class ScriptedApi {
 
   #watch(url: URL, namespace: string, fault: Fault | undefined): Response {
     const since = Number(url.searchParams.get("resourceVersion"));
-    const tooOld = since < this.#oldest;
+    // A version that is not there yet is refused as one that is too old is: the server does not tell them apart for ever.
+    const tooOld = since < this.#oldest || since > this.#version;
     return new Response(this.#body((watcher) => {
       if (tooOld || fault?.fault === "error") {
         const code = tooOld ? 410 : (fault as Fault & { code: number }).code;

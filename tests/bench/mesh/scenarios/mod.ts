@@ -7,6 +7,7 @@ import { analyses } from "./analysis.ts";
 import { certificates } from "./certificates.ts";
 import { events } from "./events.ts";
 import { pages } from "./pages.ts";
+import { orchEdits, orchStart } from "./orchestrator.ts";
 import { agents, hundred, large, meshEdits, names, policies, storm } from "./proxies.ts";
 import { LARGE, type Scenario, USUAL } from "./scenario.ts";
 import { sidecar } from "./sidecar.ts";
@@ -31,6 +32,8 @@ export const SCENARIOS: readonly Scenario[] = [
   meshEdits(LARGE, 40),
   start,
   ...idles,
+  orchStart,
+  orchEdits,
   ...analyses,
   events,
   pages,

@@ -6,6 +6,7 @@
  * @module
  */
 import type { KeySpec } from "../../../../lib/pki/public_key.ts";
+import type { BenchApi } from "../api.ts";
 import type { Calibrator } from "../calibrator.ts";
 import type { Shape } from "../configuration.ts";
 import type { Row } from "../result.ts";
@@ -71,6 +72,7 @@ export async function withSession<T>(
   { calibrator, tree, profile, analysis }: RunOptions,
   use: (session: Session) => Promise<T>,
   shape: Shape = shapeOf(load.services),
+  api?: BenchApi,
 ): Promise<T> {
   const session = await Session.start({
     ...load,
@@ -79,6 +81,7 @@ export async function withSession<T>(
     ...tree !== undefined && { tree },
     ...profile !== undefined && { profile },
     ...analysis !== undefined && { analysis },
+    ...api !== undefined && { api },
   });
   try {
     return await use(session);
