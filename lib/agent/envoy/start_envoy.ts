@@ -66,7 +66,7 @@ export async function startEnvoyProcess(
     ownPorts,
   });
   const isRedirected = workload.role === "sidecar" && workload.node.metadata.INTERCEPTION_MODE !== "NONE";
-  const listeners = listenersCheck({ admin, isRedirected, ownPorts, clock });
+  const listeners = listenersCheck({ admin, isRedirected, addresses: workload.addresses, ownPorts, clock });
   return new EnvoyProcess(child, admin, clock, log.scope("default"), [...checks, listeners]);
 }
 

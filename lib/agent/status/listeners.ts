@@ -10,6 +10,7 @@ import type { EnvoyAdmin } from "../envoy/admin.ts";
 import { within } from "../probes/within.ts";
 import { probePort } from "../probes/port_probe.ts";
 import type { Clock } from "../../kernel/time/clock.ts";
+import { boundListeners } from "./bound_listeners.ts";
 import type { ReadinessCheck } from "./readiness.ts";
 
 /** Time for one connection, ms: the listener is on this machine. */
@@ -20,21 +21,24 @@ const AT_ONCE = 16;
 /** An Envoy's listeners that clients reach. */
 export interface ListenersInput {
   readonly admin: Pick<EnvoyAdmin, "page">;
-  /** Traffic is redirected to two listeners; the others are reached through them, and have no socket. */
+  /**
+   * Traffic is redirected to two listeners, through which most others are reached; of those that Sidecar objects take out
+   * of it (`captureMode: NONE`) the sockets are expected.
+   */
   readonly isRedirected: boolean;
+  /** Addresses of the workload, beside which a listener may have its socket on the loopback and on all addresses. */
+  readonly addresses: readonly string[];
   /** Ports of readiness and metrics. */
   readonly ownPorts: readonly number[];
   readonly clock: Clock;
 }
 
 /** The check. */
-export function listenersCheck({ admin, isRedirected, ownPorts, clock }: ListenersInput): ReadinessCheck {
-  const isExpected = ({ name }: EnvoyListener) =>
-    isRedirected
-      ? name === "virtualInbound" || name === "virtualOutbound" || ownPorts.some((port) => name.endsWith(`_${port}`))
-      : !name.startsWith("udp_");
+export function listenersCheck(input: ListenersInput): ReadinessCheck {
+  const { admin, clock } = input;
   return async () => {
-    const expected = listenersOf(await admin.page("listeners?format=json")).filter(isExpected);
+    const all = listenersOf(await admin.page("listeners?format=json")).filter(({ name }) => !name.startsWith("udp_"));
+    const expected = input.isRedirected ? await withSockets(all, input) : all;
     for (let at = 0; at < expected.length; at += AT_ONCE) {
       const reasons = await Promise.all(expected.slice(at, at + AT_ONCE).map((one) => refusal(one, clock)));
       const first = reasons.find((reason) => reason !== undefined);
@@ -42,6 +46,20 @@ export function listenersCheck({ admin, isRedirected, ownPorts, clock }: Listene
     }
     return undefined;
   };
+}
+
+/** Listeners of a redirected sidecar that have a socket of their own. */
+async function withSockets(
+  all: readonly EnvoyListener[],
+  { admin, addresses, ownPorts }: ListenersInput,
+): Promise<EnvoyListener[]> {
+  const isUsual = ({ name }: EnvoyListener) =>
+    name === "virtualInbound" || name === "virtualOutbound" || ownPorts.some((port) => name.endsWith(`_${port}`));
+  // A socket needs an address of this machine; most listeners have that of a service.
+  const isHere = ({ host }: EnvoyListener) => host.startsWith("127.") || host === "::1" || addresses.includes(host);
+  const unsure = all.filter((one) => !isUsual(one) && isHere(one)).map(({ name }) => name);
+  const bound = await boundListeners(admin, unsure);
+  return all.filter((one) => isUsual(one) || bound.has(one.name));
 }
 
 async function refusal({ name, host, port }: EnvoyListener, clock: Clock): Promise<string | undefined> {

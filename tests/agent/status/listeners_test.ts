@@ -20,12 +20,16 @@ Deno.test("listeners that clients reach must take connections; where traffic is 
     ["virtualInbound", "0.0.0.0", open.port],
     ["0.0.0.0_15021", "0.0.0.0", open.port],
     ["10.0.0.1_80", "127.0.0.1", closed.port],
+    ["10.0.0.2_80", "10.0.0.2", closed.port],
     ["udp_0.0.0.0_443", "0.0.0.0", closed.port],
   ]);
+  const dump = JSON.stringify({
+    configs: [{ name: "10.0.0.1_80", active_state: { listener: { bind_to_port: false } } }],
+  });
   const check = (isRedirected: boolean, text = page) =>
     listenersCheck({
-      ...{ isRedirected, ownPorts: [15021, 15090], clock: systemClock },
-      admin: { page: () => Promise.resolve(text) },
+      ...{ isRedirected, addresses: ["10.0.0.9"], ownPorts: [15021, 15090], clock: systemClock },
+      admin: { page: (path) => Promise.resolve(path.startsWith("listeners") ? text : dump) },
     })();
   assert.equal(await check(true), undefined);
   assert.match(await check(false) ?? "", /the listener 10\.0\.0\.1_80 takes no connections: .*refused/i);

@@ -1,0 +1,42 @@
+/**
+ * Which of Envoy's listeners have a socket of their own (`bind_to_port`); its page of listeners does not tell.
+ *
+ * @module
+ */
+import type { EnvoyAdmin } from "../envoy/admin.ts";
+
+/** Names in one question: all listeners with their filters would be megabytes. */
+const AT_ONCE = 50;
+
+/** Of `envoy.admin.v3.ConfigDump`. */
+interface DynamicListeners {
+  readonly configs?: readonly {
+    readonly name?: string;
+    readonly active_state?: { readonly listener?: { readonly bind_to_port?: boolean } };
+  }[];
+}
+
+/**
+ * Those of some listeners that have a socket.
+ *
+ * @throws {Error} when Envoy does not answer
+ */
+export async function boundListeners(
+  admin: Pick<EnvoyAdmin, "page">,
+  names: readonly string[],
+): Promise<ReadonlySet<string>> {
+  const bound = new Set<string>();
+  for (let at = 0; at < names.length; at += AT_ONCE) {
+    const regex = `^(?:${names.slice(at, at + AT_ONCE).map(literally).join("|")})$`;
+    const page = `config_dump?resource=dynamic_listeners&name_regex=${encodeURIComponent(regex)}`;
+    const { configs = [] } = JSON.parse(await admin.page(page)) as DynamicListeners;
+    for (const { name = "", active_state } of configs) {
+      if (active_state?.listener !== undefined && active_state.listener.bind_to_port !== false) bound.add(name);
+    }
+  }
+  return bound;
+}
+
+function literally(name: string): string {
+  return name.replaceAll(/[\\^$.*+?()[\]{}|]/g, "\\$&");
+}
