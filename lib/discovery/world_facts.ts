@@ -26,6 +26,8 @@ export function worldFacts(
   const facts = { withoutInstances: 0, dnsWithoutEndpoints: 0, duplicates: 0, notReady: 0 };
   const ports = new Set<string>();
   for (const service of services) {
+    // An alias has the endpoints of its target.
+    if (service.externalName !== undefined) continue;
     const serving = new Set<string>();
     for (const { portName, health } of endpointsOf(serviceKey(service))) {
       if (health === "unhealthy") facts.notReady++;

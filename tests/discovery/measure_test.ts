@@ -72,10 +72,11 @@ Deno.test("a listener that two TCP services want is counted once for all proxies
   assert.equal(value("pilot_conflict_inbound_listener"), 0);
 });
 
-Deno.test("a UDP port is no cluster", () => {
+Deno.test("a UDP port is no cluster, nor is one of an alias", () => {
   const service = [...world().pipeline.aggregate.services()][0]!;
   const udp = { ...service, ports: [{ name: "dns", port: 53, protocol: "UDP" } as const] };
-  assert.deepEqual(worldFacts([udp], () => []), {
+  const alias = { ...service, externalName: "other.example" };
+  assert.deepEqual(worldFacts([udp, alias], () => []), {
     withoutInstances: 0,
     dnsWithoutEndpoints: 0,
     duplicates: 0,

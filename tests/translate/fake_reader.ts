@@ -16,6 +16,7 @@ import {
 } from "../../lib/mesh/peer_authentication.ts";
 import { NO_TOKEN_POLICY, type RequestTokenPolicy } from "../../lib/mesh/request_authentication.ts";
 import type { EffectiveDestinationRule, EffectiveVirtualService, EgressListener } from "../../lib/mesh/types.ts";
+import { entrancesByNetwork, writtenEntrances } from "../../lib/mesh/networks.ts";
 import type { Endpoint, NetworkEntrance, Service } from "../../lib/registry/types.ts";
 import type { Reader } from "../../lib/translate/reader/reader.ts";
 import type { ProxyProperties } from "../../lib/translate/reader/proxy_properties.ts";
@@ -27,7 +28,7 @@ export interface FakeWorld {
   readonly properties?: Partial<ProxyProperties>;
   readonly mesh?: Partial<MeshConfig>;
   readonly networks?: MeshNetworks;
-  /** Ways into networks, by network. */
+  /** Ways into networks, by network. Default: the addresses that the networks name. */
   readonly entrances?: Readonly<Record<string, readonly NetworkEntrance[]>>;
   readonly services?: readonly Service[];
   /** By host. */
@@ -69,6 +70,9 @@ export function fakeReader(world: FakeWorld = {}): FakeReader {
   const egress = world.egress ?? [{ index: 0, captureMode: "DEFAULT" as const }];
   const policy = world.outboundTrafficPolicy ?? mesh.outboundTrafficPolicy;
   const networks = world.networks ?? { networks: {} };
+  const entrances = world.entrances === undefined
+    ? entrancesByNetwork(writtenEntrances(networks), () => [])
+    : new Map(Object.entries(world.entrances));
   const identitiesOf = (host: string) =>
     new EndpointIdentities({ endpoints: () => world.endpoints?.[host] ?? [] }).of(`/${host}`);
   const asked = new Set<string>();
@@ -102,7 +106,7 @@ export function fakeReader(world: FakeWorld = {}): FakeReader {
     outboundTrafficPolicy: () => answer("outboundTrafficPolicy", policy),
     proxyHeaders: () => answer("proxyHeaders", world.proxyHeaders ?? mesh.defaultConfig.proxyHeaders),
     networks: () => answer("networks", networks),
-    entrances: (network) => answer(`entrances/${network}`, world.entrances?.[network] ?? []),
+    entrances: (network) => answer(`entrances/${network}`, entrances.get(network) ?? []),
     hasServiceUnder: (pattern) => {
       const under = [...services.keys()].some((host) => host !== pattern && host.endsWith(pattern.slice(1)));
       return answer(`hasServiceUnder/${pattern}`, under);

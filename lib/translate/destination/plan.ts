@@ -32,10 +32,13 @@ export interface DestinationPlan {
   readonly discovery: Discovery;
 }
 
-/** All clusters of a host in order: per port (UDP has none) the default one, then its subsets. Empty: host not visible. */
+/**
+ * All clusters of a host in order: per port (UDP has none) the default one, then its subsets. Empty: the host is not
+ * visible, or an alias, whose routes lead to the clusters of its target.
+ */
 export function destinations(read: Reader, host: string): DestinationPlan[] {
   const service = read.service(host);
-  if (service === undefined) return [];
+  if (service === undefined || service.externalName !== undefined) return [];
   const rule = read.destinationRule(host);
   const byResolution = discoveryOf(read, service);
   const found: DestinationPlan[] = [];
@@ -61,6 +64,7 @@ export function destinationOf(
   subset: string,
 ): DestinationPlan | undefined {
   const service = read.service(host);
+  if (service?.externalName !== undefined) return undefined;
   const port = service?.ports.find((p) => p.port === portNumber && p.protocol !== "UDP");
   if (service === undefined || port === undefined) return undefined;
   const rule = read.destinationRule(host);

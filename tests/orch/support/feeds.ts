@@ -17,6 +17,7 @@ import { apiServerTests } from "./server/tests.ts";
 export interface ObjectFeed {
   /** A name that no other test has. */
   readonly name: string;
+  readonly isFolder: boolean;
   /** Makes an object, or gives it these fields. Status is written as well. */
   put(object: ObjectDraft & ObjectId): Promise<void>;
   drop(id: ObjectId): Promise<void>;
@@ -81,6 +82,7 @@ function folderFeed(paths: FeedPaths): ObjectFeed {
     `${paths.manifests}/${kind}-${namespace}-${name}.yaml`;
   return {
     name: "test",
+    isFolder: true,
     put: (object) => replaceFile(fileOf(object), object),
     drop: (id) => Deno.remove(fileOf(id)),
     ...feedFiles(paths, { configDir: paths.manifests, manifestServices: true }),
@@ -93,6 +95,7 @@ function apiFeed(server: ApiServer, namespace: string, paths: FeedPaths): Object
   const orch = { place, qps: 0, burst: 1, allowed: [], namespace: "", kinds: true, services: true };
   return {
     name: namespace,
+    isFolder: false,
     put: async ({ status, ...object }) => {
       await objects.apply(object as ObjectDraft & ObjectId);
       if (status !== undefined) await objects.patch(object as ObjectId, { status }, "status");

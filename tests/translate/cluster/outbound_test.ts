@@ -271,3 +271,8 @@ Deno.test("a port of an entry without resolution leads to its target port, at th
   assert.equal(dialled({ provider: "Orch" }, 8080), undefined, "clients of headless services dial endpoints");
   assert.equal(dialled({ resolution: "static" }, 8080), undefined);
 });
+
+Deno.test("an alias has no cluster: its routes lead to those of its target", () => {
+  assert.deepEqual(build(undefined, { externalName: "b.example.com" }), []);
+  assert.deepEqual(build({ subsets: [{ name: "v1", labels: {} }] }, { externalName: "b.example.com" }), []);
+});

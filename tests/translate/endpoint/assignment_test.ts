@@ -57,6 +57,8 @@ Deno.test("an assignment by a name that stands for no EDS cluster is empty", () 
   for (const name of ["nonsense", `outbound|81||${HOST}`, `outbound|80|v9|${HOST}`, "outbound|80||b", `inbound|80||`]) {
     assert.deepEqual(loadAssignment(r, name), { message: { cluster_name: name }, causes: [] });
   }
+  const alias = read([endpoint("10.0.0.1")], {}, { externalName: "b.example.com" });
+  assert.deepEqual(loadAssignment(alias, NAME).message, { cluster_name: NAME });
   const byName = read([endpoint("b.example.com")], {}, { resolution: "dns" });
   assert.deepEqual(loadAssignment(byName, NAME).message, { cluster_name: NAME });
 });
