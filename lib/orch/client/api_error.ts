@@ -36,6 +36,16 @@ export class ApiError extends Error {
   get expired(): boolean {
     return this.status === 410;
   }
+
+  /** True when an object that was to be made is there already, or one that was to be changed is another one by now. */
+  get conflict(): boolean {
+    return this.status === 409;
+  }
+
+  /** True when the API knows who asks and does not allow it. */
+  get forbidden(): boolean {
+    return this.status === 403;
+  }
 }
 
 /** An error of any sort as one of the API. */

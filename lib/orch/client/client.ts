@@ -29,6 +29,8 @@ export interface ApiCall {
   readonly accept?: string;
   /** Longest wait for the head of the answer, milliseconds. Default: the client's. */
   readonly within?: number;
+  /** Goes past the limit of requests: for the few that must be in time while thousands wait. Default: it waits. */
+  readonly urgent?: boolean;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -82,7 +84,7 @@ export class ApiClient {
     const ms = call.within ?? this.#parts.within ?? HEAD_MS;
     let cancel = () => {};
     try {
-      const waited = await limit?.take(stop.signal) ?? 0;
+      const waited = call.urgent ? 0 : await limit?.take(stop.signal) ?? 0;
       const began = this.clock.monotonic();
       cancel = this.clock.after(ms, () => stop.abort(new Error(`no answer within ${ms / 1000} s`)));
       const response = await this.#exchange(call, method, stop.signal);
