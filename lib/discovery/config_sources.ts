@@ -1,7 +1,8 @@
 /**
- * The folders that a server reads: that of `--configDir`, then those of `configSources` of the mesh configuration.
+ * Where a server reads configuration from: the folder of `--configDir`, then the sources that `configSources` of the mesh
+ * configuration names, in their order; without either, the orchestrator.
  *
- * Permissions: read of the folders.
+ * Permissions: read of the folders, net (the API of the orchestrator).
  *
  * @module
  */
@@ -11,9 +12,11 @@ import { parseSourceAddress } from "../config/mesh/config_sources.ts";
 import { meshPlace } from "../config/mesh/parse.ts";
 import type { ConfigSource, MeshConfig } from "../config/mesh/types.ts";
 import type { Kernel } from "../kernel/kernel.ts";
+import type { ApiClient } from "../orch/client/client.ts";
 import type { Configuration } from "./configuration.ts";
 import { findingFields } from "./finding_log.ts";
 import type { MeshSource } from "./mesh_source.ts";
+import type { OrchScope } from "./orch/orchestrator.ts";
 import { folderFault, StartError } from "./start_error.ts";
 
 /** The message about sources that are not read. */
@@ -22,38 +25,53 @@ export interface ConfigSourcesReview {
   findings(): Finding[];
 }
 
-/** Which folders, and where they are named. */
+/** The orchestrator of a server. */
+export interface OrchSource {
+  readonly client: ApiClient;
+  /** Name of its cluster. */
+  readonly cluster: string;
+  /** What is read of it where no sources are listed. */
+  readonly scope: OrchScope;
+}
+
+/** Which sources, and where they are named. */
 export interface ConfigSourcesOptions {
   /** `--configDir`; undefined: none. */
   readonly configDir: string | undefined;
   /** `--meshConfig`. */
   readonly meshConfig: string;
+  /** Undefined: there is no access to one. */
+  readonly source: OrchSource | undefined;
 }
 
+/** Precedence of a source in the list: an orchestrator has two, for its two spellings of the kinds. */
+const rankOf = (index: number) => 2 * (index + 1);
+
 /**
- * Reads all folders once and goes on watching them.
+ * Reads all sources once and goes on watching them.
  *
- * @throws {StartError} When one cannot be read.
+ * @throws {StartError} When a folder cannot be read, or an orchestrator is listed and there is no access to one.
  */
 export async function startConfigSources(
-  { configDir, meshConfig: meshFile }: ConfigSourcesOptions,
+  { configDir, meshConfig: meshFile, source }: ConfigSourcesOptions,
   mesh: MeshSource,
   configuration: Configuration,
   kernel: Kernel,
 ): Promise<ConfigSourcesReview> {
   const atStart = sourcesOf(mesh.state.mesh);
+  await addOrchestrator(configuration, source, atStart);
   const seen = new Set<string>();
   if (configDir !== undefined) await addFolder(configuration, configDir, 0, "configDir", "", seen);
   for (const [index, { address }] of atStart.entries()) {
     const parsed = parseSourceAddress(address);
     const at = `configSources[${index}].address: `;
-    if (parsed.kind === "folder") await addFolder(configuration, parsed.path, index + 1, "meshConfig", at, seen);
+    if (parsed.kind === "folder") await addFolder(configuration, parsed.path, rankOf(index), "meshConfig", at, seen);
   }
   const finding = (code: FindingName, field: string, value: unknown, expected: string): Finding =>
     fieldFinding(code, "warning", { ...meshPlace("MeshConfig", meshFile), field }, value, expected);
   const idle = atStart.flatMap(({ address }, index) => {
     if (parseSourceAddress(address).kind !== "remote") return [];
-    const expected = "a folder (fs:///path): other sources are not read in this version";
+    const expected = "a folder (fs:///path) or the server's orchestrator (k8s://): others are not read in this version";
     return [finding("no-effect", `configSources[${index}].address`, address, expected)];
   });
   for (const one of idle) kernel.log.scope("default").warn(one.message, findingFields(one));
@@ -71,6 +89,25 @@ export async function startConfigSources(
     }
   });
   return review;
+}
+
+/** Adds the orchestrator: its facts in any case, its kinds where the list names it, or there is no list. */
+async function addOrchestrator(
+  configuration: Configuration,
+  source: OrchSource | undefined,
+  listed: readonly ConfigSource[],
+): Promise<void> {
+  const index = listed.findIndex(({ address }) => parseSourceAddress(address).kind === "orchestrator");
+  if (source === undefined) {
+    if (index < 0) return;
+    const { address } = listed[index]!;
+    const got = `configSources[${index}].address: got ${JSON.stringify(address)}`;
+    const text = `${got}, expected access to an orchestrator, such as flag --orchconfig names`;
+    throw new StartError([{ option: "meshConfig", text }]);
+  }
+  const { client, cluster, scope } = source;
+  const kinds = listed.length === 0 ? scope.kinds : index >= 0;
+  await configuration.addOrchestrator(client, cluster, { ...scope, kinds }, index < 0 ? 0 : rankOf(index));
 }
 
 function sourcesOf(mesh: MeshConfig): readonly ConfigSource[] {

@@ -140,16 +140,18 @@ export class Configuration {
   }
 
   /**
-   * Adds an orchestrator as the source of the highest precedence.
+   * Adds an orchestrator as a source.
    *
    * @param cluster Its name.
    * @param scope What of it is read.
+   * @param rank Precedence of our spelling of the kinds; that of Istio comes next.
    * @returns When everything that it has was handed to the pipeline once, however long its API is away.
    */
-  async addOrchestrator(client: ApiClient, cluster: string, scope: OrchScope): Promise<void> {
+  async addOrchestrator(client: ApiClient, cluster: string, scope: OrchScope, rank: number): Promise<void> {
     const onFindings = (changes: Parameters<typeof logFindings>[0]) => unpaced(logFindings(changes, this.#kernel));
     const target = {
-      objects: (name: string, rank: number) => this.#ofRevision(this.store.addSource(name, rank), this.#namespaces),
+      objects: (name: string, next: number) =>
+        this.#ofRevision(this.store.addSource(name, rank + next), this.#namespaces),
       facts: new DiscoveredSource(this.facts.addSource(cluster, 0), this.#namespaces, () => true),
       digestKey: this.#digestKey,
       onFindings,

@@ -150,10 +150,8 @@ async function start(
   const configuration = new Configuration(pipeline, serverDerivations(options, settings), kernel, services, reads);
   configuration.followMesh(mesh);
   kernel.stopper.add("configuration", () => configuration.stop());
-  if (orch !== undefined && options.orch !== undefined) {
-    await configuration.addOrchestrator(orch, options.clusterId, options.orch);
-  }
-  const sources = await startConfigSources(options, mesh, configuration, kernel);
+  const source = orch && options.orch && { client: orch, cluster: options.clusterId, scope: options.orch };
+  const sources = await startConfigSources({ ...options, source }, mesh, configuration, kernel);
   const { store } = configuration;
   const rootNamespace = startRootNamespace(store, mesh, options.systemNamespace, kernel);
   await tokenKeys.follow(store, pipeline);
@@ -166,15 +164,15 @@ async function start(
   const changed = () => pipeline.lookAgain("global");
   const roots = startMeshRoots({ mesh, table: pipeline.table, changed }, settings, kernel);
   const health = startHealthReports(pipeline.entries, settings, kernel);
-  const source = new PipelineSource(pipeline, nodes, callers, credentials, roots, health);
-  source.ready = true;
+  const resources = new PipelineSource(pipeline, nodes, callers, credentials, roots, health);
+  resources.ready = true;
   synced();
 
   const authority = await startServerAuthority(options, settings, { mesh, authentication }, kernel);
   const questions = settings.ENABLE_DEBUG_ON_HTTP
     ? debugQuestions(options.systemNamespace, { callers, nodes, pipeline, view: () => view })
     : undefined;
-  const xds = newXdsServer(options, settings, kernel, pipeline, source, { ...authority, questions });
+  const xds = newXdsServer(options, settings, kernel, pipeline, resources, { ...authority, questions });
   scrapeMetrics(kernel.metrics, pipeline, settings.PILOT_XDS_CACHE_STATS);
   startUpkeep(pipeline, kernel, () => analysis.findings());
   const view: DebugView = debugView({

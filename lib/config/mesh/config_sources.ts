@@ -10,7 +10,9 @@ import type { ConfigSource } from "./types.ts";
 export type SourceAddress =
   /** A folder of this machine: `fs:///path`. */
   | { readonly kind: "folder"; readonly path: string }
-  /** Another control plane (`xds://host:port`) or an orchestrator (`orch://`, `k8s://`). */
+  /** The orchestrator of the server: `k8s://`, `orch://`. */
+  | { readonly kind: "orchestrator" }
+  /** Another control plane (`xds://host:port`), or another orchestrator (`k8s://cluster`). */
   | { readonly kind: "remote" }
   | { readonly kind: "wrong"; readonly expected: string };
 
@@ -21,14 +23,20 @@ export function parseSourceAddress(address: string): SourceAddress {
     if (rest.startsWith("/") && rest !== "/") return { kind: "folder", path: rest };
     return { kind: "wrong", expected: "an absolute path after fs://, such as fs:///etc/mesh/routes" };
   }
-  if (scheme === "orch" || scheme === "k8s" || (scheme === "xds" && rest !== "")) return { kind: "remote" };
+  if (scheme === "orch" || scheme === "k8s") return { kind: rest === "" || rest === "/" ? "orchestrator" : "remote" };
+  if (scheme === "xds" && rest !== "") return { kind: "remote" };
   return { kind: "wrong", expected: "an address such as fs:///path, xds://host:port or orch://" };
 }
 
 /** Checks the addresses. */
 export function checkConfigSources(sources: readonly ConfigSource[] | undefined, report: Findings): void {
+  const named = new Set<string>();
   sources?.forEach(({ address }, index) => {
     const parsed = parseSourceAddress(address);
-    if (parsed.kind === "wrong") report.error(`configSources[${index}].address`, address, parsed.expected);
+    const at = `configSources[${index}].address`;
+    if (parsed.kind === "wrong") return report.error(at, address, parsed.expected);
+    const key = JSON.stringify(parsed.kind === "remote" ? address : parsed);
+    if (named.has(key)) report.warning(at, address, "each source once: the first one counts");
+    named.add(key);
   });
 }

@@ -37,6 +37,6 @@ export const orchestrator: NotBuiltPart = {
   ],
   meshFields: [],
   refused: {
-    "configSources[].address, other than fs://": "is a warning; nothing is read from there",
+    "configSources[].address xds:// and k8s://CLUSTER": "is a warning; nothing is read from there",
   },
 };

@@ -108,7 +108,7 @@ function apiFeed(server: ApiServer, namespace: string, paths: FeedPaths): Object
 const defined = new WeakSet<ApiServer>();
 
 /** The definitions of our kinds, once a server. */
-async function defineKinds(server: ApiServer): Promise<void> {
+export async function defineKinds(server: ApiServer): Promise<void> {
   if (defined.has(server)) return;
   const text = await Deno.readTextFile(new URL("../../../manifests/definitions.yaml", import.meta.url));
   for (const document of parseAllDocuments(text)) await server.objects.define(document.toJS());
