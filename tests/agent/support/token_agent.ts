@@ -28,11 +28,13 @@ export interface TokenServerOptions {
   readonly files: Readonly<Record<string, string>>;
   readonly meshFile?: string;
   readonly settings?: Partial<SettingsOf<"pilot-discovery">>;
+  /** Services of manifests are part of the mesh. Default false. */
+  readonly manifestServices?: boolean;
 }
 
 /** Runs a server over these files. */
 export async function withTokenServer(
-  { issuer, files, meshFile, settings = {} }: TokenServerOptions,
+  { issuer, files, meshFile, settings = {}, manifestServices = false }: TokenServerOptions,
   run: (server: TokenServer) => Promise<void>,
 ): Promise<void> {
   const kept = await Deno.makeTempDir();
@@ -45,7 +47,7 @@ export async function withTokenServer(
     await run({ issuer, port: ports.secureGrpc!, root, folder });
   }, {
     options: {
-      ...{ secureGrpc: "127.0.0.1:0", tls: { cipherSuites: [] } },
+      ...{ secureGrpc: "127.0.0.1:0", tls: { cipherSuites: [] }, manifestServices },
       ...(meshFile === undefined ? {} : { meshConfig: meshFile }),
     },
     settings: {
