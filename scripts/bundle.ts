@@ -35,7 +35,10 @@ export async function bundleAgent(root: string): Promise<void> {
     ...["--quiet", "--no-config", "--no-lock", "--no-check", "--cached-only", "--unstable-net"],
     ...[...engineFlags("pilot-agent"), ...permissionFlags(permissionSets()["pilot-agent"]!)],
   ];
+  // Relaying takes and frees buffers in several threads: with a heap for each, and large blocks in them, glibc gives
+  // little of that back.
   const script = `#!/bin/sh
+export MALLOC_ARENA_MAX="\${MALLOC_ARENA_MAX:-1}" MALLOC_MMAP_THRESHOLD_="\${MALLOC_MMAP_THRESHOLD_:-131072}"
 folder=$(dirname "$(readlink -f "$0")")
 exec deno run ${flags.map((flag) => `'${flag}'`).join(" ")} "$folder/main.js" "$@"
 `;
