@@ -16,8 +16,7 @@ import { type AuthorityOption, StartError, type StartOption } from "../../lib/di
 import { type Kernel, untilStopped } from "../../lib/kernel/kernel.ts";
 import type { SettingsOf } from "../../lib/kernel/settings/catalogue.ts";
 import { WorkerPreviews } from "../../lib/offline/preview/runner.ts";
-import type { OrchOptions } from "../../lib/discovery/orch/orchestrator.ts";
-import { FileAccess } from "../../lib/orch/access/file_access.ts";
+import { orchAccess, type OrchOptions } from "../../lib/discovery/orch/orchestrator.ts";
 import type { AccessPlace } from "../../lib/orch/access/find.ts";
 import { MockRegistry } from "../../lib/registry/mock.ts";
 import type { DiscoveryOptions } from "./discovery_options.ts";
@@ -112,14 +111,15 @@ async function usableOrch(
   const names = settings.PILOT_INSECURE_MULTICLUSTER_ORCHCONFIG_OPTIONS.split(",").map((name) => name.trim());
   const allowed = names.filter((name) => name !== "");
   const log = kernel.log.scope("orch");
+  const access = orchAccess({ place, allowed }, kernel);
   try {
-    if (place.from === "files") await new FileAccess(place, { allowed, log }).current();
+    if (place.from === "files") await access.current();
   } catch (error) {
     throw new UsageError(`${place.by}: ${error instanceof Error ? error.message : error}`);
   }
   log.info("the orchestrator's objects are read", { accessBy: place.by });
   return {
-    ...{ place, allowed, qps: options.orchApiQps, burst: options.orchApiBurst },
+    ...{ place, access, allowed, qps: options.orchApiQps, burst: options.orchApiBurst },
     namespace: settings.MESH_WATCH_NAMESPACE,
     kinds: options.configDir === undefined,
     services: options.registries.includes("Orch"),

@@ -135,6 +135,11 @@ export class ObjectStore<O extends StoredObject, Kinds extends { readonly [K in 
     return this.#inForce(kind, `${kind}/${namespace}/${name}`) as Kinds[K] | undefined;
   }
 
+  /** One object in force, by its key. */
+  at(key: string): O | undefined {
+    return this.#inForce(kindOfKey(key), key);
+  }
+
   /**
    * All objects in force of a kind, or those of one namespace, sorted by key. The same array (`===`) until one of the kind
    * changes.

@@ -35,6 +35,8 @@ import { logFindings } from "./finding_log.ts";
 import { type ChangeTaker, HandOver } from "./hand_over.ts";
 import type { MeshSource } from "./mesh_source.ts";
 import { OrchObjects, type OrchScope } from "./orch/orchestrator.ts";
+import { SelfCheck } from "./orch/self_check.ts";
+import type { ServicesCheck } from "./fact_registry.ts";
 import type { Pipeline } from "./pipeline.ts";
 
 /** Rank of the first derivation: objects that users wrote have precedence. */
@@ -65,6 +67,7 @@ export class Configuration {
   readonly #reads: ReadObjects;
   readonly #folders: ConfigFolder[] = [];
   #orch: OrchObjects | undefined;
+  #selfCheck: SelfCheck | undefined;
   readonly #engines: readonly DerivationEngine[];
   readonly #handOver: HandOver<ConfigObject>;
   readonly #factsHandOver: HandOver<Fact> | undefined;
@@ -161,6 +164,20 @@ export class Configuration {
     await this.#handedOver();
   }
 
+  /** Checks that what is known of the orchestrator is what it has, at intervals in milliseconds, until the stop; 0: never. */
+  startSelfCheck(interval: number, services: ServicesCheck | undefined): void {
+    const feeds = () => this.#orch?.feeds() ?? [];
+    const fact = (key: string) => this.facts.at(key);
+    const handedOver = () => this.#handedOver();
+    this.#selfCheck = new SelfCheck({ feeds, fact, handedOver, services, kernel: this.#kernel });
+    this.#selfCheck.start(interval);
+  }
+
+  /** One check of that kind now; for tests. */
+  async selfCheck(patience: number): Promise<void> {
+    await this.#selfCheck?.check(patience);
+  }
+
   /** What each folder holds that is neither configuration nor a fact. */
   passedOver(): FolderPassedOver[] {
     return this.#folders.map(({ name, passedOver }) => ({ folder: name, kinds: passedOver() }));
@@ -189,6 +206,7 @@ export class Configuration {
   /** Ends watching and deriving; the objects in force stay. */
   async stop(): Promise<void> {
     for (const engine of this.#engines) engine.stop();
+    await this.#selfCheck?.stop();
     this.#handOver.end();
     this.#factsHandOver?.end();
     await Promise.all([...this.#folders.map((folder) => folder.stop()), this.#orch?.stop()]);

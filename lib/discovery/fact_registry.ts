@@ -9,6 +9,7 @@ import type { MeshNetworks } from "../config/mesh/types.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import { unpaced } from "../kernel/time/paced.ts";
 import { gatewaysByService, networkLookup } from "../mesh/networks.ts";
+import { isRegistryKind } from "../registry/orch/options.ts";
 import { OrchRegistry } from "../registry/orch/registry.ts";
 import type { ChangeTaker } from "./hand_over.ts";
 import { measureOrchRegistry } from "./measure_orch.ts";
@@ -32,6 +33,17 @@ export interface FactRegistry {
   readonly registry: OrchRegistry;
   /** Takes changes of facts. */
   readonly taker: ChangeTaker<Fact>;
+  readonly check: ServicesCheck;
+}
+
+/** Compares services with the facts that they are made of, and repairs them; all that was handed over must be done. */
+export interface ServicesCheck {
+  /** Makes again what comes of these facts. @returns the number of things that had drifted */
+  check(facts: readonly Fact[]): number;
+  /** Keys of facts of a kind that the registry has. */
+  keys(kind: string): Iterable<string>;
+  /** Takes away what comes of facts that are no more. @returns the number of things that had drifted */
+  drop(keys: readonly string[]): number;
 }
 
 /** Adds a registry of facts to a pipeline. It has nothing until it is given facts. */
@@ -63,11 +75,22 @@ export function addFactRegistry(
   };
   return {
     registry,
+    check: {
+      check: (facts) => checked(pipeline, () => registry.check(facts.filter(isOurs) as AnyFact[], [])),
+      keys: (kind) => isRegistryKind(kind) ? registry.keys(kind) : [],
+      drop: (keys) => checked(pipeline, () => registry.check([], keys)),
+    },
     taker: {
       few: (removed, added) => pipeline.together(() => unpaced(steps(removed, added))),
       many: (removed, added, signal) => pipeline.inSteps(steps(removed, added), signal),
     },
   };
+}
+
+function checked(pipeline: Pipeline, check: () => number): number {
+  let drifted = 0;
+  pipeline.together(() => drifted = check());
+  return drifted;
 }
 
 /** Makes something of the networks in force, once for each of them. */
@@ -102,13 +125,13 @@ export function startFactRegistry(
   settings: DiscoverySettings,
   { pipeline, mesh }: { readonly pipeline: Pipeline; readonly mesh: MeshSource },
   kernel: Kernel,
-): ChangeTaker<Fact> | undefined {
+): Pick<FactRegistry, "taker" | "check"> | undefined {
   const from = factServices(options);
   if (from === undefined) return undefined;
   const { clusterId, domain, systemNamespace } = options;
   const place = { clusterId, domain, systemNamespace, from, networks: () => mesh.state.networks } as const;
-  const { registry, taker } = addFactRegistry(pipeline, place, settings);
+  const { registry, taker, check } = addFactRegistry(pipeline, place, settings);
   mesh.onChange(() => registry.again());
   measureOrchRegistry(kernel.metrics, registry.counts);
-  return taker;
+  return { taker, check };
 }

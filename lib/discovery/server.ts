@@ -147,11 +147,18 @@ async function start(
   await startRegistries(options, pipeline, kernel);
   const services = startFactRegistry(options, settings, { pipeline, mesh }, kernel);
   const reads = { revision: settings.REVISION, foldersAreCluster: options.manifestServices ?? false };
-  const configuration = new Configuration(pipeline, serverDerivations(options, settings), kernel, services, reads);
+  const configuration = new Configuration(
+    pipeline,
+    serverDerivations(options, settings),
+    kernel,
+    services?.taker,
+    reads,
+  );
   configuration.followMesh(mesh);
   kernel.stopper.add("configuration", () => configuration.stop());
   const source = orch && options.orch && { client: orch, cluster: options.clusterId, scope: options.orch };
   const sources = await startConfigSources({ ...options, source }, mesh, configuration, kernel);
+  if (orch !== undefined) configuration.startSelfCheck(settings.MESH_SELF_CHECK_INTERVAL, services?.check);
   const { store } = configuration;
   const rootNamespace = startRootNamespace(store, mesh, options.systemNamespace, kernel);
   await tokenKeys.follow(store, pipeline);
@@ -189,18 +196,26 @@ async function start(
     pageGuard: pageGuard(authentication.forPages(), options.systemNamespace),
   });
   listening();
-  kernel.metrics.gauge("startup_duration_seconds").set(kernel.clock.monotonic() / 1000);
-  kernel.metrics.gauge("meshd_managed_clusters").set({ cluster_type: "local" }, 1);
-  kernel.metrics.gauge("meshd_managed_clusters").set({ cluster_type: "remote" }, 0);
+  measureStart(kernel);
   reportStart({
     ...{ options, ports, store, debug: settings.ENABLE_DEBUG_ON_HTTP },
     settled: () => analysis.analyzed(),
     findings: () => [...view.findings(), ...analysis.findings()],
   }, kernel);
+  tidyUpLater(pipeline, analysis, kernel);
+  return { pipeline, xds, store, configuration, mesh, analysis, findings: view.findings, ports };
+}
+
+function measureStart({ metrics, clock }: Kernel): void {
+  metrics.gauge("startup_duration_seconds").set(clock.monotonic() / 1000);
+  metrics.gauge("meshd_managed_clusters").set({ cluster_type: "local" }, 1);
+  metrics.gauge("meshd_managed_clusters").set({ cluster_type: "remote" }, 0);
+}
+
+function tidyUpLater(pipeline: Pipeline, analysis: AnalysisRunner, kernel: Kernel): void {
   const isBusy = () => kernel.drain.started || pipeline.translator.counts.proxies > 0;
   const giveBack = () => giveMemoryBack(Deno.memoryUsage().heapTotal);
   startTidyUp({ done: () => analysis.analyzed(), isBusy, giveBack }, kernel);
-  return { pipeline, xds, store, configuration, mesh, analysis, findings: view.findings, ports };
 }
 
 /** Mesh configuration and networks, of files or of config maps. */

@@ -96,6 +96,13 @@ export class FactFeeds {
     this.#feeds.find(({ resource }) => resource.kind === "Node")?.feed.rescope({ namespace });
   }
 
+  /** All feeds; services and endpoints are read with what namespaces and nodes say. */
+  feeds(): readonly ApiFeed<Fact>[] {
+    const isFirst = ({ kind }: ApiFeed<Fact>) => kind === "Namespace" || kind === "Node";
+    const all = this.#feeds.map(({ feed }) => feed);
+    return [...all.filter(isFirst), ...all.filter((feed) => !isFirst(feed))];
+  }
+
   *findings(): Generator<Finding> {
     for (const { feed } of this.#feeds) yield* feed.findings();
   }

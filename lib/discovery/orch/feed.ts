@@ -6,7 +6,7 @@
  * @module
  */
 import { type Finding, findingChanges } from "../../config/finding/finding.ts";
-import type { StoredObject, StoreSource } from "../../config/store.ts";
+import type { ChangeSet, StoredObject, StoreSource } from "../../config/store.ts";
 import type { Kernel } from "../../kernel/kernel.ts";
 import type { Metrics } from "../../kernel/metrics/registry.ts";
 import type { ApiJson } from "../../orch/client/answer.ts";
@@ -40,6 +40,17 @@ export interface FeedParts<O extends StoredObject> {
 
 /** Hears of findings that appear and are gone. */
 export type FindingsListener = (changes: ReturnType<typeof findingChanges>) => void;
+
+/** One step of a check of the store. */
+export interface CheckedStep<O> {
+  /** What the store should have. */
+  readonly objects: readonly O[];
+  /** How many it had otherwise. */
+  readonly drifted: number;
+}
+
+/** Objects that are given to the store at once: some hundred microseconds. */
+const CHECKED_AT_ONCE = 50;
 
 /** See the module. */
 export class ApiFeed<O extends StoredObject> {
@@ -122,6 +133,44 @@ export class ApiFeed<O extends StoredObject> {
     return origin.from === "api" && now !== undefined && now.uid === origin.uid && now.value.object === undefined;
   }
 
+  /** Kind of the objects. */
+  get kind(): string {
+    return this.#parts.kind;
+  }
+
+  /** Compares with the API; see {@linkcode Informer.check}. */
+  async checkApi(patience: number): Promise<number> {
+    return this.#before.size > 0 ? 0 : await this.#informer?.check(patience) ?? 0;
+  }
+
+  /**
+   * Gives the store again what it should have, some objects a step, and takes from it what is not there any more.
+   *
+   * @returns each step: the objects that were given, and how many the store had otherwise
+   */
+  *checkStore(): Generator<CheckedStep<O>, void> {
+    const informer = this.#informer;
+    if (informer === undefined || !informer.synced) return;
+    const { target } = this.#parts;
+    for (const kept of batches(informer.values())) {
+      const upserted = kept.flatMap(({ namespace, name, value }) =>
+        // Another version, or its end, may have come since the step before.
+        informer.get(namespace, name)?.value === value ? value.object ?? [] : []
+      );
+      yield { objects: upserted, drifted: countOf(target.apply({ upserted, removed: [] })) };
+      if (this.#informer !== informer) return;
+    }
+    for (const objects of batches(this.#stored())) {
+      const removed = objects.filter(({ meta }) => informer.get(meta.namespace, meta.name) === undefined);
+      yield { objects: [], drifted: countOf(target.apply({ upserted: [], removed: removed.map(({ key }) => key) })) };
+      if (this.#informer !== informer) return;
+    }
+  }
+
+  *#stored(): Generator<O> {
+    for (const object of this.#parts.target.objects()) if (object.kind === this.#parts.kind) yield object;
+  }
+
   /** Ends watching; what is in the store stays. */
   async stop(): Promise<void> {
     this.#leave();
@@ -173,4 +222,19 @@ export class ApiFeed<O extends StoredObject> {
   #keyOf({ namespace, name }: { readonly namespace: string; readonly name: string }): string {
     return `${this.#parts.kind}/${namespace}/${name}`;
   }
+}
+
+function* batches<T>(all: Iterable<T>): Generator<T[], void> {
+  let batch: T[] = [];
+  for (const one of all) {
+    batch.push(one);
+    if (batch.length < CHECKED_AT_ONCE) continue;
+    yield batch;
+    batch = [];
+  }
+  if (batch.length > 0) yield batch;
+}
+
+function countOf({ added, updated, removed, refreshed }: ChangeSet<StoredObject>): number {
+  return added.length + updated.length + removed.length + refreshed.length;
 }

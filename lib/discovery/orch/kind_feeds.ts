@@ -93,6 +93,11 @@ export class KindFeeds {
     await Promise.all(this.#watched().map(({ feed }) => feed.whenSynced));
   }
 
+  /** The feeds of definitions that are watched. */
+  feeds(): ApiFeed<ConfigObject>[] {
+    return this.#watched().map(({ feed }) => feed);
+  }
+
   *findings(): Generator<Finding> {
     for (const feed of this.#feeds.values()) yield* feed.findings();
   }

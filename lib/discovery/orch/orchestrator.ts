@@ -12,15 +12,18 @@ import type { ConfigObject } from "../../config/types.ts";
 import type { Kernel } from "../../kernel/kernel.ts";
 import { FileAccess } from "../../orch/access/file_access.ts";
 import type { AccessPlace } from "../../orch/access/find.ts";
+import type { AccessSource } from "../../orch/client/access.ts";
 import { ApiClient } from "../../orch/client/client.ts";
 import { TokenBucket } from "../../orch/client/token_bucket.ts";
-import type { FindingsListener } from "./feed.ts";
+import type { ApiFeed, FindingsListener } from "./feed.ts";
 import { FactFeeds } from "./fact_feeds.ts";
 import { KindFeeds } from "./kind_feeds.ts";
 
 /** How the orchestrator is reached. */
 export interface OrchOptions extends OrchScope {
   readonly place: AccessPlace;
+  /** Access that was read at that place already. Default: it is read with the first request. */
+  readonly access?: AccessSource;
   /** Requests a second; 0: no limit. */
   readonly qps: number;
   /** Requests at once. */
@@ -39,11 +42,17 @@ export interface OrchScope {
   readonly services: boolean;
 }
 
+/** The access of a server, not read yet. */
+export function orchAccess({ place, allowed }: Pick<OrchOptions, "place" | "allowed">, kernel: Kernel): FileAccess {
+  return new FileAccess(place, { allowed, clock: kernel.clock, log: kernel.log.scope("orch") });
+}
+
 /** The client of a server. */
-export function orchClient({ place, qps, burst, allowed }: OrchOptions, kernel: Kernel): ApiClient {
+export function orchClient(options: OrchOptions, kernel: Kernel): ApiClient {
+  const { access = orchAccess(options, kernel), qps, burst } = options;
   const { clock, log } = kernel;
   return new ApiClient({
-    access: new FileAccess(place, { allowed, clock, log: log.scope("orch") }),
+    access,
     limit: new TokenBucket(qps, burst, clock),
     ...{ clock, log: log.scope("klog"), userAgent: kernel.program },
   });
@@ -75,6 +84,12 @@ export class OrchObjects {
   /** Begins; resolves when everything is in the stores, however long the API is away. */
   async start(): Promise<void> {
     await Promise.all([this.#facts.start(), this.#kinds?.start()]);
+  }
+
+  /** All feeds; kinds that others are read with come first. */
+  *feeds(): Generator<ApiFeed<Fact> | ApiFeed<ConfigObject>> {
+    yield* this.#facts.feeds();
+    yield* this.#kinds?.feeds() ?? [];
   }
 
   *findings(): Generator<Finding> {

@@ -11,4 +11,9 @@ export const ownMetrics = {
     "D",
     "Requests of streams that asked for more than 16 resource types which this server does not know.",
   ),
+  pilot_k8s_drift: sum(
+    "D",
+    "Objects that differed from what they come of when that was checked (MESH_SELF_CHECK_INTERVAL), by kind and place: api, store, services.",
+    ["type", "place"],
+  ),
 } as const satisfies Record<string, Metric>;

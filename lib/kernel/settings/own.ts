@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { bool, int, str } from "./define.ts";
+import { bool, dur, int, str } from "./define.ts";
 
 /** Our own variables. */
 export const ownSettings = {
@@ -16,6 +16,11 @@ export const ownSettings = {
     "DC",
     "",
     "Names, comma separated, by which debug pages may be asked for, beside IP addresses, localhost and the machine's name.",
+  ),
+  MESH_SELF_CHECK_INTERVAL: dur(
+    "D",
+    "10m",
+    "Time between two checks that what is known of the orchestrator is what it has; what differs is repaired and counted. 0: none.",
   ),
   MESH_SELF_SIGNED_CA_DIR: str(
     "D",

@@ -8,9 +8,11 @@
  */
 import type { Logger } from "../../kernel/log/log.ts";
 import type { ApiClient } from "../client/client.ts";
+import { isApiJson } from "../client/answer.ts";
 import { type ApiError, asApiError } from "../client/api_error.ts";
 import { BackOff } from "./back_off.ts";
-import type { CacheChange, KeptObject } from "./cache.ts";
+import { type CacheChange, cacheKey, type KeptObject } from "./cache.ts";
+import { addIdentity, differences, type Identities, unheard } from "./comparison.ts";
 import { InformerMachine, type InformerStep, type ListAge } from "./machine.ts";
 import { type Projector, readLines, readPage, type ReadParts } from "./read.ts";
 import { type ApiResource, listPath, type ListScope } from "./resource.ts";
@@ -62,6 +64,10 @@ export class Informer<T> {
   readonly #firstSync = Promise.withResolvers<void>();
   #running: Promise<void> | undefined;
   #lastTrouble: string | undefined;
+  /** Ends the present watch. */
+  #watching: AbortController | undefined;
+  /** Keys of objects of which a version could not be read. */
+  readonly #unread = new Set<string>();
 
   constructor(client: ApiClient, options: InformerOptions<T>) {
     this.#client = client;
@@ -104,6 +110,41 @@ export class Informer<T> {
     this.#running ??= this.#run();
   }
 
+  /**
+   * Compares what is kept with what the API has, by metadata alone; where they differ everything is listed anew. Does
+   * nothing while the API is not heard of, or is being listed.
+   *
+   * @param patience How long the watch may take to tell of a difference, milliseconds.
+   * @returns The number of objects that differed, and of which no event has told.
+   * @throws {ApiError} when the API gives no list.
+   */
+  async check(patience: number): Promise<number> {
+    if (this.#machine.step.ask !== "watch" || this.#lastTrouble !== undefined) return 0;
+    const first = differences((await this.#identities()).listed, this);
+    if (first.size === 0) return 0;
+    await this.#client.clock.sleep(patience, this.#stop.signal);
+    // The first list may have been older than what the watch had told by then; the second one is not.
+    if (unheard(first, this).length === 0) return 0;
+    const { listed, version } = await this.#identities();
+    const second = differences(listed, this);
+    const drifted = unheard(first, this).filter((key) => second.has(key) && !this.#unread.has(key));
+    if (drifted.length === 0 || this.#machine.step.ask !== "watch") return 0;
+    this.#machine.doubted(version);
+    this.#watching?.abort(new Error("what is known is doubted"));
+    return drifted.length;
+  }
+
+  /** What the API has, no older than what is known. */
+  async #identities(): Promise<{ readonly listed: Identities; readonly version: string }> {
+    const known = this.#machine.version;
+    const path = this.#query(ageQuery({ version: known }));
+    const accept = `application/json;${METADATA.replace("Metadata", "MetadataList")};g=meta.k8s.io;v=v1`;
+    const listed: Identities = new Map();
+    const answer = await this.#client.send({ path, signal: this.#stop.signal, accept });
+    const { metadata } = await answer.list((item) => addIdentity(item, listed));
+    return { listed, version: isApiJson(metadata) ? String(metadata["resourceVersion"]) : known };
+  }
+
   /** Ends; what is kept stays. */
   async stop(): Promise<void> {
     this.#stop.abort(new Error("stopped"));
@@ -125,6 +166,7 @@ export class Informer<T> {
         }
       } catch (error) {
         if (signal.aborted) return;
+        if (this.#watching?.signal.aborted) continue;
         if (clock.monotonic() - began > LONG_MS) this.#backOff.reset();
         await this.#wait(asApiError(error, `watching ${this.#path}`));
       }
@@ -191,7 +233,8 @@ export class Informer<T> {
   }
 
   async #watch({ version }: InformerStep & { readonly ask: "watch" }): Promise<void> {
-    const { signal } = this.#stop;
+    const watching = this.#watching = new AbortController();
+    const signal = AbortSignal.any([this.#stop.signal, watching.signal]);
     const path = this.#query({
       ...{ watch: "true", allowWatchBookmarks: "true", resourceVersion: version },
       timeoutSeconds: String(Math.round(WATCH_SECONDS * (1 + this.#random()))),
@@ -199,6 +242,7 @@ export class Informer<T> {
     const answer = await this.#client.send({ path, signal, accept: this.#accept });
     this.#works();
     for await (const lines of answer.lines(this.options.idle ?? IDLE_MS)) {
+      if (watching.signal.aborted) return;
       const read = readLines(lines, this.#readParts);
       if (read.events.length > 0 || read.version !== "") {
         this.#publish(this.#machine.events(read.events, read.version));
@@ -212,6 +256,7 @@ export class Informer<T> {
     project: (object) => this.options.project(object),
     kept: (namespace, name) => this.get(namespace, name),
     refused: ({ namespace, name }, error) => {
+      this.#unread.add(cacheKey({ namespace, name }));
       this.options.log?.error("an object cannot be read; its last version stays", {
         resource: this.options.resource.plural,
         object: `${namespace}/${name}`,

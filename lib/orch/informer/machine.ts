@@ -51,11 +51,15 @@ export class InformerMachine<T> {
   /** Whether a whole list was taken once. */
   synced = false;
   #step: InformerStep = { ask: "page", token: undefined, asOf: "any" };
-  /** The last version that was heard of; empty: none. */
   #version = "";
   /** Objects of the pages so far. */
   #listed = new Map<string, KeptObject<T>>();
   #attempts = 0;
+
+  /** The last version that was heard of; empty: none. */
+  get version(): string {
+    return this.#version;
+  }
 
   get step(): InformerStep {
     return this.#step;
@@ -95,6 +99,11 @@ export class InformerMachine<T> {
     const { ask } = this.#step;
     if (expired || this.#attempts >= MAX_ATTEMPTS) this.#listAnew(ask === "page" ? "now" : { version: this.#version });
     else if (ask === "page" && this.#step.token === undefined) this.#step = { ...this.#step, asOf: "now" };
+  }
+
+  /** What is known is doubted: everything is listed anew, no older than that version. A list that is under way goes on. */
+  doubted(version: string): void {
+    if (this.#step.ask === "watch") this.#listAnew({ version });
   }
 
   #listAnew(asOf: ListAge): void {

@@ -78,6 +78,16 @@ export class RegistryObjects {
     return old !== undefined;
   }
 
+  /** Whether it has this very version of an object. */
+  has(fact: RegistryFact): boolean {
+    return this.#facts[fact.kind].get(idOf(fact)) === fact;
+  }
+
+  /** Keys of all objects of a kind. */
+  *keys(kind: RegistryKind): Generator<string> {
+    for (const { key } of this.#facts[kind].values()) yield key;
+  }
+
   /** Takes the end of an object, by its key. @returns its kind; undefined: it was not there */
   remove(key: string, touched: TouchedObjects): RegistryKind | undefined {
     const old = this.#remove(key, touched);

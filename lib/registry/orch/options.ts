@@ -17,7 +17,12 @@ export type RegistryFact = { [K in RegistryKind]: Fact<K> }[RegistryKind];
 
 /** Whether the registry reads an object. */
 export function isRegistryFact(fact: AnyFact): fact is RegistryFact {
-  return (REGISTRY_KINDS as readonly string[]).includes(fact.kind);
+  return isRegistryKind(fact.kind);
+}
+
+/** Whether the registry reads objects of a kind. */
+export function isRegistryKind(kind: string): kind is RegistryKind {
+  return (REGISTRY_KINDS as readonly string[]).includes(kind);
 }
 
 /** Settings of the registry. */

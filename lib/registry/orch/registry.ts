@@ -27,7 +27,7 @@ import {
 import { RegistryCounts } from "./counts.ts";
 import { KnownNetworks } from "./networks.ts";
 import { RegistryObjects, type TouchedObjects } from "./objects.ts";
-import { isRegistryFact, type OrchRegistryOptions } from "./options.ts";
+import { isRegistryFact, type OrchRegistryOptions, type RegistryKind } from "./options.ts";
 import { nodeLocality, type OrchPod, servedPorts } from "./pod.ts";
 import type { OrchService } from "./service.ts";
 
@@ -61,6 +61,8 @@ export class OrchRegistry implements Registry {
   readonly #networks: KnownNetworks;
   readonly #around: EndpointSurroundings;
   #sink: RegistrySink | undefined;
+  /** What was reported, and drifted objects, so far. */
+  #differences = 0;
 
   constructor(options: OrchRegistryOptions) {
     this.#options = options;
@@ -115,6 +117,34 @@ export class OrchRegistry implements Registry {
       if (++count % ITEMS_A_STEP === 0) yield;
     }
     yield* this.#report(touched);
+  }
+
+  /**
+   * Makes again what comes of some objects, and reports what differs from what was reported: nothing, unless it has drifted.
+   *
+   * @param facts Objects that it should have.
+   * @param gone Keys of objects that it should not have.
+   * @returns The number of objects, services, lists of endpoints and workloads that differed.
+   */
+  check(facts: readonly AnyFact[], gone: readonly string[]): number {
+    const before = this.#differences;
+    const touched = nothing();
+    for (const key of gone) if (this.#objects.remove(key, touched) !== undefined) this.#differences++;
+    for (const fact of facts) {
+      if (!isRegistryFact(fact)) continue;
+      const isKnown = this.#objects.has(fact);
+      if (!isKnown) this.#differences++;
+      // What comes of these two is made of services and pods, which are checked themselves.
+      if (isKnown && (fact.kind === "Namespace" || fact.kind === "Node")) continue;
+      this.#objects.put(fact, touched);
+    }
+    unpaced(this.#report(touched));
+    return this.#differences - before;
+  }
+
+  /** Keys of all objects of a kind that it has. */
+  keys(kind: RegistryKind): IterableIterator<string> {
+    return this.#objects.keys(kind);
   }
 
   /** Makes everything again: settings outside of the objects, such as networks, are others. */
@@ -174,6 +204,7 @@ export class OrchRegistry implements Registry {
       if (service !== undefined) services.add(service);
       if (++count % ITEMS_A_STEP === 0) yield;
     }
+    this.#differences += changed.length + gone.length;
     if (changed.length > 0 || gone.length > 0) this.#sink?.services(changed.map(({ service }) => service), gone);
     for (const key of gone) this.#setEndpoints(key, NO_ENDPOINTS);
     for (const id of services) {
@@ -272,6 +303,7 @@ export class OrchRegistry implements Registry {
     if (sameEndpoints(this.#endpoints.get(key) ?? NO_ENDPOINTS, list)) return;
     if (list.length === 0) this.#endpoints.delete(key);
     else this.#endpoints.set(key, list);
+    this.#differences++;
     this.#sink?.endpoints(key, this.shard, list);
   }
 
@@ -292,6 +324,7 @@ export class OrchRegistry implements Registry {
         upserted.push(now);
       }
     }
+    this.#differences += upserted.length + removed.length;
     if (upserted.length > 0 || removed.length > 0) this.#sink?.workloads(upserted, removed);
   }
 

@@ -50,6 +50,21 @@ export class MemoryApi {
     await this.#server?.shutdown();
   }
 
+  /** Resolves when a path is watched. */
+  async watched(path: string): Promise<void> {
+    const isWatched = () => [...this.#watches].some((watch) => watch.path === path);
+    while (!isWatched()) await new Promise<void>((resolve) => this.#onWatch = resolve);
+  }
+
+  #onWatch = () => {};
+
+  /** As {@linkcode put}, of which no watch is told: the API has a mistake. */
+  slip(path: string, object: ApiObject): void {
+    this.#isSilent = true;
+    this.put(path, object);
+    this.#isSilent = false;
+  }
+
   put(path: string, object: ApiObject): void {
     const key = `${object.metadata.namespace ?? ""}/${object.metadata.name}`;
     const shelf = this.#objects.get(path) ?? new Map<string, ApiObject>();
@@ -81,7 +96,10 @@ export class MemoryApi {
     this.drop(DEFINITIONS, `${plural}.${group}`);
   }
 
+  #isSilent = false;
+
   #tell(path: string, type: string, object: ApiObject): void {
+    if (this.#isSilent) return;
     for (const { path: watched, only, controller } of this.#watches) {
       if (watched === path && (only === undefined || only === object.metadata.name)) {
         controller.enqueue(encoder.encode(JSON.stringify({ type, object }) + "\n"));
@@ -111,6 +129,7 @@ export class MemoryApi {
       new ReadableStream<Uint8Array>({
         start: (controller) => {
           this.#watches.add(watch = { path, only, controller });
+          this.#onWatch();
           for (const object of this.#objects.get(path)?.values() ?? []) {
             if (only === undefined || only === object.metadata.name) {
               controller.enqueue(encoder.encode(JSON.stringify({ type: "MODIFIED", object }) + "\n"));

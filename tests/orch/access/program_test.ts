@@ -78,6 +78,16 @@ Deno.test("KUBECONFIG names files, and MESH_WATCH_NAMESPACE the one namespace of
     assert.deepEqual(services.filter((one) => !one.includes("/api/v1/namespaces/shop/services")), []);
   }));
 
+Deno.test("the file of access is read once at the start: a pipe, which can be read once, will do", () =>
+  withAccess(async (api, folder, file) => {
+    const pipe = `${folder}/pipe`;
+    await new Deno.Command("mkfifo", { args: [pipe] }).output();
+    const writer = new Deno.Command("sh", { args: ["-c", 'cat "$1" > "$2"', "sh", file, pipe] }).spawn();
+    assert.match(await printed(/serving/, { KUBECONFIG: pipe }), /serving/);
+    await writer.status;
+    assert.ok(api.asked.length > 0);
+  }));
+
 Deno.test("without it the file of the home folder is read", () =>
   withAccess(async (api, folder, file) => {
     assert.ok((await printed(/serving/, { HOME: folder })).includes(file));

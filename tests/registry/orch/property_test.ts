@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import type { AnyFact } from "../../../lib/config/facts/types.ts";
+import { REGISTRY_KINDS } from "../../../lib/registry/orch/options.ts";
 import { workloadEntry } from "../objects.ts";
 import { ServiceEntryRegistry } from "../../../lib/registry/service_entry/registry.ts";
 import { OPTIONS, RecordingSink } from "../objects.ts";
@@ -158,6 +159,32 @@ Deno.test("any order of events ends in the state that a registry reports which h
       assert.deepEqual(registry.counts.waiting, fresh.registry.counts.waiting);
       registry.again();
       assert.deepEqual(stateOf(sink), stateOf(fresh.sink));
+      assert.equal(registry.check([...now.values()], []), 0, "nothing has drifted");
+      assert.deepEqual(stateOf(sink), stateOf(fresh.sink));
+    }),
+    { numRuns: 400 },
+  );
+});
+
+Deno.test("a check repairs what has drifted and counts it, and finds nothing the second time", () => {
+  const objects = fc.array(anyObject, { maxLength: 12 });
+  fc.assert(
+    fc.property(objects, objects, fc.array(fc.nat(), { maxLength: 4 }), (all, extra, lost) => {
+      const { registry, sink } = started();
+      const now = new Map(all.map((object) => [object.key, object]));
+      registry.apply([...now.values()], []);
+      // Drift: other versions, objects that are no more, and objects that are missing.
+      registry.apply([...new Map(extra.map((object) => [object.key, object])).values()], []);
+      const missing = [...now.keys()].filter((_, i) => lost.includes(i));
+      registry.apply([], missing);
+      const had = new Set(REGISTRY_KINDS.flatMap((kind) => [...registry.keys(kind)]));
+      const superfluous = [...had].filter((key) => !now.has(key));
+      const isDrifted = extra.length > 0 || missing.length > 0;
+      assert.equal(registry.check([...now.values()], superfluous) > 0, isDrifted);
+      const fresh = started();
+      fresh.registry.apply([...now.values()], []);
+      assert.deepEqual(stateOf(sink), stateOf(fresh.sink));
+      assert.equal(registry.check([...now.values()], []), 0);
     }),
     { numRuns: 400 },
   );

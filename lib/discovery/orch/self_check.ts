@@ -1,0 +1,144 @@
+/**
+ * The regular check that what is served comes of what the orchestrator has: each step of the way is compared with the one
+ * before it, and repaired.
+ *
+ *     API ──list of metadata──> informer ──> store ──> services, endpoints, workloads
+ *
+ * Events keep all of them equal, so a difference is a mistake of ours, or of the API. It is counted and logged.
+ *
+ * Permissions: those of the client.
+ *
+ * @module
+ */
+import type { Fact } from "../../config/facts/types.ts";
+import type { ConfigObject } from "../../config/types.ts";
+import type { Kernel } from "../../kernel/kernel.ts";
+import { oneTurn } from "../../kernel/time/paced.ts";
+import type { ServicesCheck } from "../fact_registry.ts";
+import type { ApiFeed } from "./feed.ts";
+
+/** How long a watch may take to tell of what a list has, milliseconds. */
+const PATIENCE_MS = 5000;
+
+/** Objects that services are made of and that are looked for at once. */
+const LOOKED_AT_ONCE = 200;
+
+/** Where something differed from what it comes of. */
+export type DriftPlace = "api" | "store" | "services";
+
+/** What is checked. */
+export interface SelfCheckParts {
+  /** Kinds that others are read with come first. */
+  readonly feeds: () => Iterable<ApiFeed<Fact> | ApiFeed<ConfigObject>>;
+  /** The fact in force. */
+  readonly fact: (key: string) => Fact | undefined;
+  /** Resolves when all changes of the stores have been handed over. */
+  readonly handedOver: () => Promise<void>;
+  /** Absent: services come from elsewhere. */
+  readonly services?: ServicesCheck | undefined;
+  readonly kernel: Kernel;
+}
+
+/** See the module. */
+export class SelfCheck {
+  readonly #parts: SelfCheckParts;
+  readonly #stop = new AbortController();
+  #running: Promise<void> | undefined;
+
+  constructor(parts: SelfCheckParts) {
+    this.#parts = parts;
+  }
+
+  /** Checks at intervals from now on, milliseconds; 0: never. */
+  start(interval: number): void {
+    if (interval > 0) this.#running ??= this.#run(interval);
+  }
+
+  async stop(): Promise<void> {
+    this.#stop.abort(new Error("stopped"));
+    await this.#running;
+  }
+
+  /** One check of everything. */
+  async check(patience = PATIENCE_MS): Promise<void> {
+    for (const feed of this.#parts.feeds()) {
+      this.#stop.signal.throwIfAborted();
+      await this.#guarded(feed.kind, async () => {
+        this.#drifted("api", feed.kind, await feed.checkApi(patience));
+        await this.#checkStore(feed);
+        await this.#checkGone(feed.kind);
+      });
+    }
+  }
+
+  async #run(interval: number): Promise<void> {
+    const { clock } = this.#parts.kernel;
+    const { signal } = this.#stop;
+    try {
+      for (;;) {
+        await clock.sleep(interval, signal);
+        await this.check();
+      }
+    } catch (error) {
+      if (!signal.aborted) throw error;
+    }
+  }
+
+  /** In steps between which the event loop turns. */
+  async #checkStore(feed: ApiFeed<Fact> | ApiFeed<ConfigObject>): Promise<void> {
+    const { services, fact, handedOver } = this.#parts;
+    for (const { objects, drifted } of feed.checkStore()) {
+      this.#drifted("store", feed.kind, drifted);
+      if (services !== undefined) {
+        await handedOver();
+        const facts = objects.flatMap(({ key }) => fact(key) ?? []);
+        this.#drifted("services", feed.kind, services.check(facts));
+      }
+      await oneTurn();
+      this.#stop.signal.throwIfAborted();
+    }
+  }
+
+  /** Looks for what services are made of though it is no more. */
+  async #checkGone(kind: string): Promise<void> {
+    const { services, fact, handedOver } = this.#parts;
+    if (services === undefined) return;
+    let gone: string[] = [];
+    let looked = 0;
+    const drop = async () => {
+      await handedOver();
+      // What has come meanwhile is no drift.
+      this.#drifted("services", kind, services.drop(gone.filter((key) => fact(key) === undefined)));
+      gone = [];
+      await oneTurn();
+      this.#stop.signal.throwIfAborted();
+    };
+    for (const key of services.keys(kind)) {
+      if (fact(key) === undefined) gone.push(key);
+      if (++looked % LOOKED_AT_ONCE === 0) await drop();
+    }
+    await drop();
+  }
+
+  /** What fails does not keep the others from being checked. */
+  async #guarded(kind: string, check: () => Promise<void>): Promise<void> {
+    try {
+      await check();
+    } catch (error) {
+      if (this.#stop.signal.aborted) throw error;
+      this.#parts.kernel.log.scope("controllers").warn("what is known could not be compared with its source", {
+        kind,
+        error,
+      });
+    }
+  }
+
+  #drifted(place: DriftPlace, kind: string, count: number): void {
+    if (count === 0) return;
+    const { kernel } = this.#parts;
+    kernel.metrics.counter("pilot_k8s_drift").inc({ type: kind, place }, count);
+    kernel.log.scope("controllers").warn("what is known differed from its source, and is repaired", {
+      ...{ kind, place, count },
+    });
+  }
+}
