@@ -51,9 +51,10 @@ export class DiscoveredNamespaces {
     for (const listener of this.#listeners) listener(undefined);
   }
 
-  /** Calls `listener` whenever the answer for some namespaces is another one. */
-  onChange(listener: DiscoveryListener): void {
+  /** Calls `listener` whenever the answer for some namespaces is another one; returns what ends that. */
+  onChange(listener: DiscoveryListener): () => void {
     this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
   }
 
   #selected(namespace: string): boolean {

@@ -19,7 +19,17 @@ import { scopez } from "./scopes.ts";
 import { unqueried } from "./query.ts";
 import { search } from "./search.ts";
 import type { DebugView } from "./view.ts";
-import { configz, endpointShardz, instancesz, mesh, networkz, problemz, registryz, resourcesz } from "./world.ts";
+import {
+  configz,
+  endpointShardz,
+  instancesz,
+  leaderz,
+  mesh,
+  networkz,
+  problemz,
+  registryz,
+  resourcesz,
+} from "./world.ts";
 
 /** One page. */
 export interface Page {
@@ -124,6 +134,7 @@ export const PAGES: readonly Page[] = [
     methods: ["GET", "PUT", "POST"],
     answer: scopez,
   },
+  { path: "leaderz", help: "who leads what one server does for all, by lock", answer: unqueried(leaderz) },
   { path: "networkz", help: "networks of the mesh", answer: unqueried(networkz) },
 ];
 

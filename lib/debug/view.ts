@@ -34,6 +34,16 @@ export interface FolderCounts {
   readonly kinds: ReadonlyMap<string, { readonly count: number; readonly files: readonly string[] }>;
 }
 
+/** A lock under which one of several servers does something for all. */
+export interface LeaderView {
+  readonly lock: string;
+  readonly duties: readonly string[];
+  /** Whether this server leads. */
+  readonly leads: boolean;
+  /** Identity of the leader; empty: none that is known. */
+  readonly leader: string;
+}
+
 /** The inside of a discovery server. */
 export interface DebugView {
   /** Name and version of the program, such as `pilot-discovery 0.1.0`. */
@@ -71,6 +81,8 @@ export interface DebugView {
   changedIn(objectKey: string): number | undefined;
   /** Whether an object has changed since that push. */
   isWaiting(objectKey: string): boolean;
+  /** The locks of this server's duties. */
+  leaders(): readonly LeaderView[];
   /** Explains requests; undefined: this server does not. */
   readonly explainer: Explainer | undefined;
   /** Answers previews; undefined: this server has none. */

@@ -103,3 +103,8 @@ export function networkz(request: HttpRequest, view: DebugView): HttpResponse {
   });
   return jsonResponse(Object.fromEntries(shown), request);
 }
+
+/** `/debug/leaderz`: the locks of the server's duties, with their leaders as they were read last. */
+export function leaderz(request: HttpRequest, view: DebugView): HttpResponse {
+  return jsonResponse(view.leaders(), request);
+}

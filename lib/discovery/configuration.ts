@@ -62,7 +62,7 @@ export class Configuration {
   readonly store = new ConfigStore();
   readonly facts = new FactStore();
   /** The namespaces of the orchestrator whose objects are read. */
-  readonly #namespaces: DiscoveredNamespaces;
+  readonly discovered: DiscoveredNamespaces;
   readonly #everywhere: DiscoveredNamespaces;
   readonly #reads: ReadObjects;
   readonly #folders: ConfigFolder[] = [];
@@ -87,7 +87,7 @@ export class Configuration {
   ) {
     this.#kernel = kernel;
     this.#reads = reads;
-    this.#namespaces = new DiscoveredNamespaces(this.facts, !reads.foldersAreCluster);
+    this.discovered = new DiscoveredNamespaces(this.facts, !reads.foldersAreCluster);
     this.#everywhere = new DiscoveredNamespaces(this.facts, false);
     this.#handOver = new HandOver({
       // The store's lists are of ConfigObject; the union by kind is the same objects with `kind` telling the spec's type.
@@ -118,7 +118,7 @@ export class Configuration {
   /** From now on `discoverySelectors` choose namespaces, and what is derived follows the mesh configuration. */
   followMesh(mesh: Pick<MeshSource, "state" | "onChange">): void {
     const take = (config: MeshConfig) => {
-      this.#namespaces.use(config.discoverySelectors ?? []);
+      this.discovered.use(config.discoverySelectors ?? []);
       for (const engine of this.#engines) engine.meshChanged(config);
     };
     take(mesh.state.mesh);
@@ -133,7 +133,7 @@ export class Configuration {
    * @throws Deno.errors.NotFound and others when the folder cannot be read at the start.
    */
   async addFolder(path: string, rank: number): Promise<void> {
-    const discovered = this.#reads.foldersAreCluster ? this.#namespaces : this.#everywhere;
+    const discovered = this.#reads.foldersAreCluster ? this.discovered : this.#everywhere;
     const target = {
       objects: this.#ofRevision(this.store.addSource(path, rank), discovered),
       facts: new DiscoveredSource(this.facts.addSource(path, rank), discovered, () => true),
@@ -154,8 +154,8 @@ export class Configuration {
     const onFindings = (changes: Parameters<typeof logFindings>[0]) => unpaced(logFindings(changes, this.#kernel));
     const target = {
       objects: (name: string, next: number) =>
-        this.#ofRevision(this.store.addSource(name, rank + next), this.#namespaces),
-      facts: new DiscoveredSource(this.facts.addSource(cluster, 0), this.#namespaces, () => true),
+        this.#ofRevision(this.store.addSource(name, rank + next), this.discovered),
+      facts: new DiscoveredSource(this.facts.addSource(cluster, 0), this.discovered, () => true),
       digestKey: this.#digestKey,
       onFindings,
     };

@@ -5,7 +5,7 @@
  */
 import type { Finding } from "../config/finding/finding.ts";
 import type { Explainer, PreviewRunner } from "../debug/runners.ts";
-import type { DebugView } from "../debug/view.ts";
+import type { DebugView, LeaderView } from "../debug/view.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import { buildInfo } from "../kernel/program/build_info.ts";
 import type { XdsServer } from "../xds/server.ts";
@@ -15,7 +15,7 @@ import type { MeshSource } from "./mesh_source.ts";
 import type { Pipeline } from "./pipeline.ts";
 
 /** The inside of a server whose parts are these. */
-export function debugView({ pipeline, xds, mesh, configuration, analysis, asked, findings, domain, kernel }: {
+export function debugView({ pipeline, xds, mesh, configuration, analysis, asked, leaders, findings, domain, kernel }: {
   readonly pipeline: Pipeline;
   readonly xds: XdsServer;
   readonly mesh: MeshSource;
@@ -23,6 +23,8 @@ export function debugView({ pipeline, xds, mesh, configuration, analysis, asked,
   readonly analysis: AnalysisRunner;
   /** Who answers previews and explanations. */
   readonly asked: { readonly preview?: PreviewRunner | undefined; readonly explainer?: Explainer | undefined };
+  /** The locks of the server's duties. */
+  readonly leaders: () => readonly LeaderView[];
   /** The present findings about configuration. */
   readonly findings: () => Finding[];
   /** DNS suffix of services. */
@@ -55,6 +57,7 @@ export function debugView({ pipeline, xds, mesh, configuration, analysis, asked,
       for (const warning of pipeline.warnings()) yield analysis.placed(warning);
     },
     findings,
+    leaders,
     preview: asked.preview,
     explainer: asked.explainer,
     analysis: {

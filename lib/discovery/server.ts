@@ -35,6 +35,7 @@ import { type MeshSource, startMeshSource } from "./mesh_source.ts";
 import { startCredentials } from "./credentials/start.ts";
 import { newXdsServer, type WireOptions } from "./new_xds_server.ts";
 import { meshMaps } from "./orch/mesh_maps.ts";
+import { type ServerDuties, startDuties } from "./orch/duties.ts";
 import { orchClient, type OrchOptions } from "./orch/orchestrator.ts";
 import { newGatewayNames, newPipeline } from "./new_pipeline.ts";
 import type { Pipeline } from "./pipeline.ts";
@@ -147,13 +148,8 @@ async function start(
   await startRegistries(options, pipeline, kernel);
   const services = startFactRegistry(options, settings, { pipeline, mesh }, kernel);
   const reads = { revision: settings.REVISION, foldersAreCluster: options.manifestServices ?? false };
-  const configuration = new Configuration(
-    pipeline,
-    serverDerivations(options, settings),
-    kernel,
-    services?.taker,
-    reads,
-  );
+  const derivations = serverDerivations(options, settings);
+  const configuration = new Configuration(pipeline, derivations, kernel, services?.taker, reads);
   configuration.followMesh(mesh);
   kernel.stopper.add("configuration", () => configuration.stop());
   const source = orch && options.orch && { client: orch, cluster: options.clusterId, scope: options.orch };
@@ -182,21 +178,20 @@ async function start(
   const xds = newXdsServer(options, settings, kernel, pipeline, resources, { ...authority, questions });
   scrapeMetrics(kernel.metrics, pipeline, settings.PILOT_XDS_CACHE_STATS);
   startUpkeep(pipeline, kernel, () => analysis.findings());
+  let duties: ServerDuties = { states: () => [] };
   const view: DebugView = debugView({
     ...{ pipeline, xds, mesh, configuration, analysis, kernel, domain: options.domain, asked: options },
+    leaders: () => duties.states(),
     findings: () => [mesh, configuration, sources, rootNamespace].flatMap((part) => [...part.findings()]),
   });
   const ports = await openPorts(options, settings, {
-    ...{
-      kernel,
-      xds,
-      view,
-      tls: await startServerTls(options.tls, settings, { ...authority, meshRoots: roots }, kernel),
-    },
+    ...{ kernel, xds, view },
+    tls: await startServerTls(options.tls, settings, { ...authority, meshRoots: roots }, kernel),
     pageGuard: pageGuard(authentication.forPages(), options.systemNamespace),
   });
   listening();
   measureStart(kernel);
+  duties = startDuties(orch, { configuration, ...options, roots: authority.authority?.roots }, settings, kernel);
   reportStart({
     ...{ options, ports, store, debug: settings.ENABLE_DEBUG_ON_HTTP },
     settled: () => analysis.analyzed(),

@@ -1,38 +1,22 @@
 /** What `manifests/pilot-discovery.yaml` grants is what the server reads: all of it comes, and not with one resource less. */
 import assert from "node:assert/strict";
-import { parseAllDocuments } from "yaml";
 import { FactStore } from "../../../lib/config/facts/store.ts";
 import { ConfigStore } from "../../../lib/config/store.ts";
 import { OrchObjects } from "../../../lib/discovery/orch/orchestrator.ts";
 import { startKernel } from "../../../lib/kernel/kernel.ts";
 import { silentLog } from "../../../lib/kernel/log/log.ts";
-import { ApiClient } from "../../../lib/orch/client/client.ts";
-import { openExchange } from "../../../lib/orch/client/exchange.ts";
 import type { ApiServer } from "../support/server/api_server.ts";
-import type { ObjectDraft, ObjectId } from "../support/server/objects.ts";
+import { accountClient, manifests } from "../support/server/rights.ts";
 import { apiServerTests } from "../support/server/tests.ts";
 import type { RoleRule } from "../support/server/users.ts";
 
 const test = apiServerTests();
 const SYSTEM = "mesh-system", ACCOUNT = "meshd";
 
-function manifests(name: string): (ObjectDraft & ObjectId)[] {
-  const path = new URL(`../../../manifests/${name}.yaml`, import.meta.url);
-  return parseAllDocuments(Deno.readTextFileSync(path)).map((document) => document.toJS());
-}
-
 /** Reads all that the server reads, as an account; resolves with the path that was refused, undefined: none was. */
 async function refusedPath(server: ApiServer, account: string): Promise<string | undefined> {
-  const access = server.users.byToken(await server.users.token(SYSTEM, account));
-  const open = await openExchange(access);
-  const first = Promise.withResolvers<string>();
-  const exchange = async (url: string, init: RequestInit) => {
-    const response = await open.exchange(url, init);
-    if (response.status === 403) first.resolve(new URL(url).pathname);
-    return response;
-  };
+  using as = await accountClient(server, SYSTEM, account);
   const kernel = startKernel("pilot-discovery", undefined, { log: silentLog() });
-  const client = new ApiClient({ access: { current: () => access, refused: () => {} }, exchange });
   const digestKey = crypto.getRandomValues(new Uint8Array(32));
   const store = new ConfigStore();
   const target = {
@@ -41,13 +25,12 @@ async function refusedPath(server: ApiServer, account: string): Promise<string |
     ...{ digestKey, onFindings: () => {} },
   };
   const scope = { namespace: "", kinds: true, services: true };
-  const objects = new OrchObjects(client, "Orch", scope, target, kernel);
+  const objects = new OrchObjects(as.client, "Orch", scope, target, kernel);
   try {
-    return await Promise.race([first.promise, objects.start().then(() => undefined)]);
+    return await Promise.race([as.refused, objects.start().then(() => undefined)]);
   } finally {
     await objects.stop();
     await kernel.stopper.stop();
-    open.close();
   }
 }
 
@@ -66,7 +49,9 @@ test("with the manifests as they are the server reads everything", async ({ serv
 test("without the right to list one of the resources of our kinds or of facts, its path is refused", async ({ server }) => {
   await prepare(server);
   const role = manifests("pilot-discovery").find(({ kind }) => kind === "ClusterRole")!;
-  const rules = (role["rules"] as readonly RoleRule[]).filter((rule) => !rule.apiGroups!.every((g) => /istio/.test(g)));
+  const isRead = ({ apiGroups = [], verbs, resourceNames }: RoleRule) =>
+    !apiGroups.every((group) => /istio/.test(group)) && verbs.includes("list") && resourceNames === undefined;
+  const rules = (role["rules"] as readonly RoleRule[]).filter(isRead);
   for (const [index, without] of rules.flatMap(({ resources = [] }) => resources).entries()) {
     const account = `less-${index}`;
     const less = rules.map((rule) => ({ ...rule, resources: rule.resources!.filter((one) => one !== without) }));

@@ -1,0 +1,96 @@
+/**
+ * The duties of a server at its orchestrator: what one of several servers does for all of them.
+ *
+ * @module
+ */
+import type { Kernel } from "../../kernel/kernel.ts";
+import type { Metrics } from "../../kernel/metrics/registry.ts";
+import type { ApiClient } from "../../orch/client/client.ts";
+import { DefaultRevision, goesBeforeKey } from "../../orch/leader/default_revision.ts";
+import type { Duty } from "../../orch/leader/duty.ts";
+import { DutyRunner, type LockState } from "../../orch/leader/duty_runner.ts";
+import type { TrustBundle } from "../../pki/current.ts";
+import type { Configuration } from "../configuration.ts";
+import type { DiscoverySettings } from "../settings.ts";
+import type { OrchScope } from "./orchestrator.ts";
+import { rootMaps } from "./root_maps.ts";
+
+/** What duties work on. */
+export interface DutyParts {
+  readonly configuration: Pick<Configuration, "facts" | "discovered">;
+  /** By what others verify this server; undefined: it has no authority. */
+  readonly roots: TrustBundle | undefined;
+  /** What is read of the orchestrator. */
+  readonly orch?: Pick<OrchScope, "namespace"> | undefined;
+  /** That of the server, where the locks are. */
+  readonly systemNamespace: string;
+}
+
+/** The list: a duty more is a line more. */
+function dutiesOf(
+  client: ApiClient,
+  { configuration, roots, orch }: DutyParts,
+  settings: DiscoverySettings,
+  kernel: Kernel,
+): readonly Duty[] {
+  const watched = orch?.namespace ?? "";
+  const { facts, discovered } = configuration;
+  const metrics = queueMetrics(settings, kernel);
+  const duties: Duty[] = [];
+  if (roots !== undefined) {
+    const namespaces = {
+      has: (name: string) => (watched === "" || name === watched) && discovered.has(name),
+      onChange: (listener: () => void) => discovered.onChange(listener),
+    };
+    const name = settings.PILOT_CA_CERT_CONFIGMAP;
+    duties.push(
+      rootMaps({ client, facts, namespaces, roots, name, log: kernel.log.scope("rootcertrotator"), metrics }),
+    );
+  }
+  return duties;
+}
+
+/** The metrics of work queues; undefined: they are not wanted. */
+export function queueMetrics(
+  settings: Pick<DiscoverySettings, "MESH_ENABLE_CONTROLLER_QUEUE_METRICS">,
+  kernel: Kernel,
+): Metrics | undefined {
+  return settings.MESH_ENABLE_CONTROLLER_QUEUE_METRICS ? kernel.metrics : undefined;
+}
+
+/** Duties that are done while the server runs. */
+export interface ServerDuties {
+  /** Who leads under which lock. */
+  states(): readonly LockState[];
+}
+
+/**
+ * Begins the duties; at the stop of the kernel they end, and their locks are given back.
+ *
+ * @param client Undefined: there is no orchestrator, and no duty.
+ */
+export function startDuties(
+  client: ApiClient | undefined,
+  parts: DutyParts,
+  settings: DiscoverySettings,
+  kernel: Kernel,
+): ServerDuties {
+  if (client === undefined) return { states: () => [] };
+  const duties = dutiesOf(client, parts, settings, kernel);
+  const log = kernel.log.scope("orch");
+  const revision = settings.REVISION;
+  const elect = settings.ENABLE_LEADER_ELECTION;
+  const byDefault = new DefaultRevision(client, log);
+  if (elect && duties.length > 0) byDefault.start();
+  const runner = new DutyRunner(client, duties, {
+    ...{ namespace: parts.systemNamespace, elect, log, key: revision },
+    // A name that no process had before: one that is restarted must not take the lock of the one before it for its own.
+    identity: `${settings.POD_NAME || Deno.hostname()}_${crypto.randomUUID()}`,
+    goesBefore: (key) => goesBeforeKey(revision, byDefault.current, key),
+  });
+  kernel.stopper.add("duties", async () => {
+    await runner.stop();
+    await byDefault.stop();
+  });
+  return runner;
+}

@@ -1,0 +1,147 @@
+/**
+ * The duty that puts the mesh's root certificates into every namespace, as a config map: there agents read by what they
+ * verify the server.
+ *
+ * Permissions: those of the client. The API's: `list`, `watch`, `create` and `patch` of config maps.
+ *
+ * @module
+ */
+import type { FactStore } from "../../config/facts/store.ts";
+import type { Logger } from "../../kernel/log/log.ts";
+import type { Metrics } from "../../kernel/metrics/registry.ts";
+import { ApiError } from "../../orch/client/api_error.ts";
+import { isApiJson } from "../../orch/client/answer.ts";
+import type { ApiClient } from "../../orch/client/client.ts";
+import { Informer } from "../../orch/informer/informer.ts";
+import type { Duty } from "../../orch/leader/duty.ts";
+import { LOCK_RESOURCES } from "../../orch/leader/locks.ts";
+import { KeyedQueue } from "../../orch/queue/keyed_queue.ts";
+import { createObject, patchObject } from "../../orch/resources/objects.ts";
+import type { TrustBundle } from "../../pki/current.ts";
+
+/** Key of the config map. */
+const KEY = "root-cert.pem";
+
+/** Says that the mesh keeps the config map. */
+const LABEL = "mesh.io/config";
+
+/** Namespaces of the orchestrator in which no workload of a mesh runs. In `kube-system` the node's plugin does. */
+const WITHOUT = new Set(["kube-public", "kube-node-lease", "local-path-storage"]);
+
+/** Config maps written at a time. */
+const WORKERS = 5;
+
+/** Namespaces that get roots. */
+export interface RootMapNamespaces {
+  /** Whether one is part of the mesh. */
+  readonly has: (namespace: string) => boolean;
+  /** Calls `listener` when that may have changed for any of them; returns what ends that. */
+  readonly onChange: (listener: () => void) => () => void;
+}
+
+/** What the duty is made of. */
+export interface RootMapsParts {
+  readonly client: ApiClient;
+  /** Has the namespaces' objects. */
+  readonly facts: FactStore;
+  readonly namespaces: RootMapNamespaces;
+  readonly roots: TrustBundle;
+  /** Name of the config maps (`PILOT_CA_CERT_CONFIGMAP`). */
+  readonly name: string;
+  readonly log: Logger;
+  /** Default: its queue is not measured. */
+  readonly metrics?: Metrics | undefined;
+}
+
+/** What is read of a config map. */
+interface RootMap {
+  readonly roots: string;
+  readonly labelled: boolean;
+}
+
+/** See the module. */
+export function rootMaps(parts: RootMapsParts): Duty {
+  return {
+    lock: "mesh-namespace-controller-election",
+    about: `config map ${parts.name} in every namespace`,
+    run: (signal) => new RootMaps(parts).run(signal),
+  };
+}
+
+/** One term of the duty. */
+class RootMaps {
+  readonly #parts: RootMapsParts;
+  readonly #maps: Informer<RootMap>;
+  readonly #queue: KeyedQueue;
+
+  constructor(parts: RootMapsParts) {
+    this.#parts = parts;
+    const { client, name, log, metrics } = parts;
+    this.#maps = new Informer<RootMap>(client, {
+      ...{ resource: LOCK_RESOURCES.ConfigMap, fieldSelector: `metadata.name=${name}`, log },
+      project: ({ metadata, data }) => ({
+        roots: isApiJson(data) ? String(data[KEY] ?? "") : "",
+        labelled: isApiJson(metadata) && isApiJson(metadata["labels"]) && metadata["labels"][LABEL] === "true",
+      }),
+    });
+    this.#queue = new KeyedQueue({
+      ...{ id: "root certificates", workers: WORKERS, clock: client.clock, metrics },
+      work: (namespace, stop) => this.#write(namespace, stop),
+      failed: (namespace, error) =>
+        log.warn("the roots cannot be written; it is tried again", { namespace, name, error }),
+    });
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    const { facts, namespaces, roots } = this.#parts;
+    const ended = new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
+    this.#maps.start();
+    const ends = [
+      this.#maps.subscribe(({ upserted, removed }) => {
+        for (const { namespace } of [...upserted, ...removed]) this.#queue.add(namespace);
+      }),
+      facts.subscribe(({ added, updated }) => {
+        for (const { kind, meta } of [...added, ...updated.map((update) => update.new)]) {
+          if (kind === "Namespace") this.#queue.add(meta.name);
+        }
+      }),
+      namespaces.onChange(() => this.#all()),
+      roots.onChange(() => this.#all()),
+    ];
+    if (!signal.aborted) await Promise.race([this.#maps.whenSynced, ended]);
+    if (!signal.aborted) {
+      this.#all();
+      await ended;
+    }
+    for (const end of ends) end();
+    await Promise.all([this.#queue.stop(), this.#maps.stop()]);
+  }
+
+  #all(): void {
+    for (const { meta } of this.#parts.facts.list("Namespace")) this.#queue.add(meta.name);
+  }
+
+  /** Makes the config map of a namespace what it should be; what else is in it stays. */
+  async #write(namespace: string, signal: AbortSignal): Promise<void> {
+    const { client, facts, namespaces, name } = this.#parts;
+    const roots = this.#parts.roots.current();
+    if (roots === "" || !this.#maps.synced || facts.get("Namespace", "", namespace) === undefined) return;
+    if (WITHOUT.has(namespace) || !namespaces.has(namespace)) return;
+    const there = this.#maps.get(namespace, name)?.value;
+    if (there?.roots === roots && there.labelled) return;
+    const place = { resource: LOCK_RESOURCES.ConfigMap, namespace, name };
+    const body = { metadata: { labels: { [LABEL]: "true" } }, data: { [KEY]: roots } };
+    try {
+      if (there === undefined) await createObject(client, place, body, { signal });
+      else await patchObject(client, place, body, { signal });
+    } catch (error) {
+      if (!isLeaving(error)) throw error;
+    }
+  }
+}
+
+/** Whether a namespace is gone, or going: nothing can be made there any more. */
+function isLeaving(error: unknown): boolean {
+  return error instanceof ApiError &&
+    (error.status === 404 || (error.forbidden && error.message.includes("being terminated")));
+}

@@ -1,0 +1,113 @@
+/**
+ * Work by key: at one time one work of a key and a few of all, failures again after pauses that grow.
+ *
+ * @module
+ */
+import type { Metrics } from "../../kernel/metrics/registry.ts";
+import type { Clock } from "../../kernel/time/clock.ts";
+import { BackOff } from "../informer/back_off.ts";
+
+/** How a queue works. */
+export interface KeyedQueueOptions {
+  /** Label `queueID` of its metrics. */
+  readonly id: string;
+  /** Does the work of a key; a failure is done again. The signal aborts when the queue stops. */
+  readonly work: (key: string, signal: AbortSignal) => Promise<void>;
+  /** Hears of each failure. Default: nobody does. */
+  readonly failed?: (key: string, error: unknown) => void;
+  /** Works at a time. Default 1. */
+  readonly workers?: number;
+  readonly clock: Clock;
+  /** Default: it is not measured (`MESH_ENABLE_CONTROLLER_QUEUE_METRICS`). */
+  readonly metrics?: Metrics | undefined;
+  /** From 0 to 1. Default: the runtime's. */
+  readonly random?: () => number;
+}
+
+/** See the module. A key waits once, however often it is added. */
+export class KeyedQueue {
+  readonly #options: KeyedQueueOptions;
+  /** Keys that wait for a worker, in order, and since when. */
+  readonly #waiting = new Map<string, number>();
+  readonly #running = new Set<string>();
+  /** Pauses of keys whose last work failed, and what ends the present one. */
+  readonly #failing = new Map<string, { readonly backOff: BackOff; cancel: () => void }>();
+  readonly #stop = new AbortController();
+  #idle: (() => void)[] = [];
+
+  constructor(options: KeyedQueueOptions) {
+    this.#options = options;
+  }
+
+  /** Has the work of a key done: again, when it is being done now; at once, when it pauses after a failure. */
+  add(key: string): void {
+    if (this.#stop.signal.aborted || this.#waiting.has(key)) return;
+    this.#failing.get(key)?.cancel();
+    this.#waiting.set(key, this.#options.clock.monotonic());
+    this.#next();
+  }
+
+  /** Does the work of a key no more; what is being done ends by itself. */
+  forget(key: string): void {
+    this.#failing.get(key)?.cancel();
+    this.#failing.delete(key);
+    this.#waiting.delete(key);
+    this.#measureDepth();
+  }
+
+  /** Resolves when no work is done, and none waits but for pauses. */
+  async idle(): Promise<void> {
+    if (this.#running.size + this.#waiting.size > 0) await new Promise<void>((resolve) => this.#idle.push(resolve));
+  }
+
+  /** Ends. @returns when no work is being done any more */
+  async stop(): Promise<void> {
+    this.#stop.abort(new Error("the queue stops"));
+    for (const key of [...this.#waiting.keys(), ...this.#failing.keys()]) this.forget(key);
+    await this.idle();
+  }
+
+  #next(): void {
+    const { workers = 1 } = this.#options;
+    for (const [key, since] of this.#waiting) {
+      if (this.#running.size >= workers) break;
+      if (this.#running.has(key)) continue;
+      this.#waiting.delete(key);
+      this.#running.add(key);
+      void this.#work(key, since);
+    }
+    this.#measureDepth();
+    if (this.#running.size + this.#waiting.size > 0) return;
+    for (const resolve of this.#idle) resolve();
+    this.#idle = [];
+  }
+
+  async #work(key: string, since: number): Promise<void> {
+    const { id, work, failed, clock, metrics } = this.#options;
+    const began = clock.monotonic();
+    metrics?.histogram("pilot_worker_queue_latency").observe({ queueID: id }, (began - since) / 1000);
+    try {
+      await work(key, this.#stop.signal);
+      this.#failing.delete(key);
+    } catch (error) {
+      if (!this.#stop.signal.aborted) {
+        failed?.(key, error);
+        this.#later(key);
+      }
+    }
+    metrics?.histogram("pilot_worker_queue_duration").observe({ queueID: id }, (clock.monotonic() - began) / 1000);
+    this.#running.delete(key);
+    this.#next();
+  }
+
+  #later(key: string): void {
+    const backOff = this.#failing.get(key)?.backOff ?? new BackOff(this.#options.random);
+    // It was added while it failed: that is the next attempt.
+    const cancel = this.#waiting.has(key) ? () => {} : this.#options.clock.after(backOff.next(), () => this.add(key));
+    this.#failing.set(key, { backOff, cancel });
+  }
+
+  #measureDepth(): void {
+    this.#options.metrics?.gauge("pilot_worker_queue_depth").set({ queueID: this.#options.id }, this.#waiting.size);
+  }
+}

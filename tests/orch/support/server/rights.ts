@@ -1,0 +1,48 @@
+/**
+ * Accounts of an API server that have the rights of `manifests/`, or some less.
+ *
+ * Permissions: those of `./api_server.ts`.
+ *
+ * @module
+ */
+import { parseAllDocuments } from "yaml";
+import { ApiClient } from "../../../../lib/orch/client/client.ts";
+import { openExchange } from "../../../../lib/orch/client/exchange.ts";
+import type { Clock } from "../../../../lib/kernel/time/clock.ts";
+import type { ApiServer } from "./api_server.ts";
+import type { ObjectDraft, ObjectId } from "./objects.ts";
+
+/** The objects of a file of `manifests/`. */
+export function manifests(name: string): (ObjectDraft & ObjectId)[] {
+  const path = new URL(`../../../../manifests/${name}.yaml`, import.meta.url);
+  return parseAllDocuments(Deno.readTextFileSync(path)).map((document) => document.toJS());
+}
+
+/** A client of an account, and the first request that it was refused. */
+export interface AccountClient extends Disposable {
+  readonly client: ApiClient;
+  /** Resolves with the method and path of the first refusal. */
+  readonly refused: Promise<string>;
+}
+
+/** A client that acts as an account of a namespace. */
+export async function accountClient(
+  server: ApiServer,
+  namespace: string,
+  account: string,
+  clock?: Clock,
+): Promise<AccountClient> {
+  const access = server.users.byToken(await server.users.token(namespace, account));
+  const open = await openExchange(access);
+  const first = Promise.withResolvers<string>();
+  const exchange = async (url: string, init: RequestInit) => {
+    const response = await open.exchange(url, init);
+    if (response.status === 403) first.resolve(`${init.method} ${new URL(url).pathname}`);
+    return response;
+  };
+  const client = new ApiClient({
+    ...{ access: { current: () => access, refused: () => {} }, exchange },
+    ...clock === undefined ? {} : { clock },
+  });
+  return { client, refused: first.promise, [Symbol.dispose]: () => open.close() };
+}
