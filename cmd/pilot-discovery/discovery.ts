@@ -49,6 +49,7 @@ export async function runDiscovery(
       secureGrpc: address(options.secureGrpcAddr),
       tls: options.tls,
       http: showAddress(options.httpAddr),
+      webhooks: webhookAddress(options.httpsAddr, orch !== undefined || options.httpsAddrGiven),
       monitoring: address(options.monitoringAddr),
       introspection: { address: showAddress(options.introspection), ...process },
       profiling: options.profile,
@@ -126,6 +127,12 @@ async function usableOrch(
   };
 }
 
+/** Where webhooks are served; undefined: nowhere. */
+function webhookAddress(address: Address | undefined, wanted: boolean): string | undefined {
+  if (!wanted) return undefined;
+  return address === undefined ? "" : showAddress(address);
+}
+
 /** The flag of each option that is no variable. */
 const FLAGS: Readonly<Record<Exclude<StartOption, AuthorityOption>, string>> = {
   configDir: "configDir",
@@ -137,6 +144,7 @@ const FLAGS: Readonly<Record<Exclude<StartOption, AuthorityOption>, string>> = {
   grpc: "grpcAddr",
   secureGrpc: "secureGRPCAddr",
   http: "httpAddr",
+  webhooks: "httpsAddr",
   monitoring: "monitoringAddr",
   introspection: "ctrlz_port",
 };

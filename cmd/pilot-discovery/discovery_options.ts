@@ -18,6 +18,8 @@ export interface DiscoveryOptions {
   readonly httpAddr: Address;
   /** Undefined: webhooks are served on `httpAddr`. */
   readonly httpsAddr: Address | undefined;
+  /** Whether `httpsAddr` was given: only the orchestrator asks webhooks, so without one they are served on request. */
+  readonly httpsAddrGiven: boolean;
   /** Undefined: metrics are served on `httpAddr`. */
   readonly monitoringAddr: Address | undefined;
   /** Undefined: no discovery over TLS. */
@@ -80,6 +82,7 @@ export function discoveryOptions(
   const namespace = given.has("namespace") ? flags.namespace : settings.POD_NAMESPACE;
   const options: DiscoveryOptions = {
     ...readAddresses(flags, problems),
+    httpsAddrGiven: given.has("httpsAddr"),
     clusterAliases: flags.clusterAliases,
     clusterId: given.has("clusterID") ? flags.clusterID : settings.CLUSTER_ID,
     clusterRegistriesNamespace: given.has("clusterRegistriesNamespace") ? flags.clusterRegistriesNamespace : namespace,

@@ -15,6 +15,7 @@ export interface LaterOptions {
   readonly configDir: string | undefined;
   readonly grpc: string | undefined;
   readonly secureGrpc?: string | undefined;
+  readonly webhooks?: string | undefined;
   readonly http: string;
   readonly monitoring: string | undefined;
   readonly introspection?: { readonly address: string; readonly required: boolean };
@@ -24,7 +25,7 @@ export interface LaterOptions {
 export async function withLaterFaults(error: StartError, options: LaterOptions): Promise<StartError> {
   const at = new Set(error.faults.map(({ option }) => option));
   // Sockets are the last step, and report each other's faults.
-  const ports: readonly PortOption[] = ["grpc", "secureGrpc", "http", "monitoring", "introspection"];
+  const ports: readonly PortOption[] = ["grpc", "secureGrpc", "http", "webhooks", "monitoring", "introspection"];
   if (ports.some((port) => at.has(port))) return error;
   const folder = at.has("configDir") ? [] : await folderFaults(options.configDir);
   return new StartError([...error.faults, ...folder, ...await socketFaults(options)], error.cause);
@@ -45,9 +46,9 @@ async function folderFaults(root: string | undefined): Promise<StartFault[]> {
 async function socketFaults(options: LaterOptions): Promise<readonly StartFault[]> {
   const opened: Listener[] = [];
   const sockets = new Sockets();
-  const { grpc, secureGrpc, http, monitoring, introspection } = options;
+  const { grpc, secureGrpc, http, webhooks, monitoring, introspection } = options;
   const named = introspection?.required ? introspection.address : undefined;
-  const addresses = { http, grpc, secureGrpc, monitoring, introspection: named };
+  const addresses = { http, grpc, secureGrpc, webhooks: webhooks || undefined, monitoring, introspection: named };
   for (const [option, address] of Object.entries(addresses) as [PortOption, string | undefined][]) {
     if (address === undefined) continue;
     await sockets.open(option, address, async () => {

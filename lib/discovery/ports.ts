@@ -15,8 +15,9 @@ import type { LoadRoutes } from "../http/router.ts";
 import { HttpServer } from "../http/server.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import type { XdsServer } from "../xds/server.ts";
-import { openSecurePort, type SecurePortOptions } from "./secure_port.ts";
+import { listenWithIdentity, openSecurePort, type SecurePortOptions } from "./secure_port.ts";
 import { Sockets } from "./sockets.ts";
+import { webhookRoutes } from "./webhooks.ts";
 
 /** Where the introspection pages are served, and the facts on them that the server does not know itself. */
 export interface IntrospectionOptions {
@@ -35,6 +36,8 @@ export interface PortOptions {
   /** Absent: no discovery over TLS. */
   readonly secureGrpc?: string | undefined;
   readonly http: string;
+  /** Webhooks over TLS; empty: on `http`, for a proxy that ends TLS. Absent: there are none. */
+  readonly webhooks?: string | undefined;
   readonly monitoring: string | undefined;
   readonly introspection?: IntrospectionOptions;
   /** Profiles are served on `http`, to whom debug pages are. Default: they are not. */
@@ -58,6 +61,8 @@ export interface ServerPorts {
   /** Undefined: no discovery over TLS. */
   readonly secureGrpc?: number;
   readonly http: number;
+  /** Undefined: no webhooks over TLS. */
+  readonly webhooks?: number;
   readonly monitoring: number;
   /** Undefined: no introspection pages. */
   readonly introspection?: number;
@@ -84,7 +89,12 @@ export async function openPorts(
       guardOwnNames(names),
     ])
     : [];
-  const pages = [readyRoute(kernel), ...profiles, ...(monitoring === undefined ? scraped : [])];
+  const pages = [
+    readyRoute(kernel),
+    ...profiles,
+    ...(monitoring === undefined ? scraped : []),
+    ...(options.webhooks === "" ? webhookRoutes(kernel) : []),
+  ];
   const web = newServer("http", pages, kernel, debug);
   const sockets = new Sockets();
   const httpPort = await sockets.open(
@@ -97,6 +107,7 @@ export async function openPorts(
   const securePort = secureGrpc === undefined || tls === undefined
     ? undefined
     : await sockets.open("secureGrpc", secureGrpc, () => openSecurePort(secureGrpc, tls, xds, kernel));
+  const webhooksPort = await openWebhooks(options.webhooks, tls, sockets, kernel);
   let monitoringPort = httpPort;
   if (monitoring !== undefined) {
     const server = newServer("monitoring", scraped, kernel, debug);
@@ -112,8 +123,32 @@ export async function openPorts(
     http: httpPort,
     monitoring: monitoringPort,
     ...(securePort === undefined ? {} : { secureGrpc: securePort }),
+    ...(webhooksPort === undefined ? {} : { webhooks: webhooksPort }),
     ...(introspection === undefined ? {} : { introspection }),
   };
+}
+
+/** The port of webhooks over TLS; undefined: there is none. */
+async function openWebhooks(
+  address: string | undefined,
+  tls: SecurePortOptions | undefined,
+  sockets: Sockets,
+  kernel: Kernel,
+): Promise<number | undefined> {
+  if (address === undefined || address === "") return undefined;
+  if (tls === undefined) {
+    kernel.log.scope("default").warn("no webhooks: the server has no certificate to serve them with", { address });
+    return undefined;
+  }
+  const server = newServer("webhooks", webhookRoutes(kernel), kernel);
+  const listen = () =>
+    listenWithIdentity(
+      "port of webhooks",
+      tls,
+      kernel,
+      (certificates, options) => server.listenTls(address, certificates, options),
+    );
+  return await sockets.open("webhooks", address, listen);
 }
 
 /** The debug pages, for programs and for people. Their modules, an eighth of the server's, are loaded once one is asked for. */

@@ -16,6 +16,7 @@ import type { Kernel } from "../kernel/kernel.ts";
 import type { ServerIdentity, TrustBundle } from "../pki/current.ts";
 import type { TlsCertificates } from "../sockets/listen/certificates.ts";
 import type { Listener } from "../sockets/listen/tcp.ts";
+import type { TlsListener, TlsListenOptions } from "../sockets/listen/tls.ts";
 import type { XdsServer } from "../xds/server.ts";
 import type { DiscoverySettings } from "./settings.ts";
 import { OwnIdentity } from "../authority/own_identity.ts";
@@ -106,16 +107,36 @@ export async function startServerTls(
 }
 
 /**
- * Listens. Certificates and roots that change are used for new connections, open ones stay; what cannot be used is
- * reported, and the last that could stays in force.
+ * Listens for discovery over TLS; see {@linkcode listenWithIdentity}.
  *
  * @throws TypeError when the certificates cannot be used, Error when the address cannot
  */
-export async function openSecurePort(
+export function openSecurePort(
   address: string,
-  { identity, clientRoots, policy }: SecurePortOptions,
+  options: SecurePortOptions,
   xds: Pick<XdsServer, "listenTls">,
   kernel: Kernel,
+): Promise<Listener> {
+  return listenWithIdentity(
+    "secure port",
+    options,
+    kernel,
+    (certificates, listening) => xds.listenTls(address, certificates, listening),
+  );
+}
+
+/**
+ * Listens for TLS. Certificates and roots that change are used for new connections, open ones stay; what cannot be used is
+ * reported, and the last that could stays in force.
+ *
+ * @param name of the port, for messages
+ * @throws TypeError when the certificates cannot be used, Error when the address cannot
+ */
+export async function listenWithIdentity(
+  name: string,
+  { identity, clientRoots, policy }: SecurePortOptions,
+  kernel: Kernel,
+  listen: (certificates: TlsCertificates, options: TlsListenOptions) => Promise<TlsListener>,
 ): Promise<Listener> {
   const log = kernel.log.scope("tls");
   const certificates = (): TlsCertificates => {
@@ -123,7 +144,7 @@ export async function openSecurePort(
     const roots = clientRoots.current();
     return { certificate: certificatePem, privateKey: keyPem, ...(roots === "" ? {} : { clientAuthorities: roots }) };
   };
-  const listener = await xds.listenTls(address, certificates(), {
+  const listener = await listen(certificates(), {
     policy,
     // Whoever connects can cause these, so they are for who looks for them.
     onHandshakeError: (error, client) => log.debug("a TLS handshake failed", { client, error: error.message }),
@@ -132,15 +153,15 @@ export async function openSecurePort(
   const replace = (what: string) => {
     try {
       listener.replace(certificates());
-      log.info("new connections use it", { changed: what });
+      log.info("new connections use it", { port: name, changed: what });
     } catch (error) {
-      log.error("it cannot be used, the last one stays in force", { changed: what, error });
+      log.error("it cannot be used, the last one stays in force", { port: name, changed: what, error });
     }
   };
   const ends = [
     identity.onChange(() => replace("the server's certificate")),
     clientRoots.onChange(() => replace("the roots of clients")),
   ];
-  kernel.stopper.add("secure port", () => ends.forEach((end) => end()));
+  kernel.stopper.add(name, () => ends.forEach((end) => end()));
   return listener;
 }

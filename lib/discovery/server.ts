@@ -63,6 +63,8 @@ export interface DiscoveryServerOptions extends WireOptions {
   /** TLS of this server. Default: no certificate. */
   readonly tls?: ServerTlsOptions;
   readonly http: string;
+  /** Webhooks over TLS; empty: on `http`. Default: there are none. */
+  readonly webhooks?: string | undefined;
   /** Undefined: metrics are served on `http`. */
   readonly monitoring: string | undefined;
   /** Absent: no introspection pages. */

@@ -19,7 +19,7 @@ export type AuthorityOption = "ROOT_CA_DIR" | "MESH_SELF_SIGNED_CA_DIR" | "PILOT
 export type TlsFileOption = "tlsCertFile" | "tlsKeyFile" | "caCertFile";
 
 /** The addresses among them. */
-export type PortOption = "grpc" | "secureGrpc" | "http" | "monitoring" | "introspection";
+export type PortOption = "grpc" | "secureGrpc" | "http" | "webhooks" | "monitoring" | "introspection";
 
 /** One fault of one option. */
 export type StartFault = OptionFault<StartOption>;

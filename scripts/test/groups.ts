@@ -86,6 +86,7 @@ const PERMISSIONS: Readonly<Record<string, readonly string[]>> = {
   translate: [READ, TEMP, ENV, NET, RUN],
   // a real browser, servers
   web: [READ, TEMP, ENV, NET, RUN, "--allow-sys=hostname,cpus,systemMemoryInfo"],
+  webhook: [READ, ENV],
   // real Envoys, a client that is compiled, openssl, servers
   wire_conformance: [READ, TEMP, ENV, NET, RUN, "--allow-sys=hostname,cpus,systemMemoryInfo"],
   xds: [READ, TEMP, ENV, NET],

@@ -65,7 +65,10 @@ Deno.test("help is wrapped to the terminal's width, and below a narrow one descr
   const wide: Command = {
     name: "pilot-discovery",
     summary: "A program",
-    flags: { httpsAddr: boolFlag("a b c ".repeat(20).trim()), "a-flag-with-a-long-name": stringFlag("", "short") },
+    flags: {
+      clusterRegistriesNamespace: boolFlag("a b c ".repeat(20).trim()),
+      "a-flag-with-a-long-name": stringFlag("", "short"),
+    },
     run: () => 0,
   };
   const help = async (width: number) => {
@@ -79,10 +82,13 @@ Deno.test("help is wrapped to the terminal's width, and below a narrow one descr
     const lines = await help(width);
     assert.deepEqual(lines.filter((line) => line.length > width), [], `${width}`);
     assert.ok(lines.length > 8);
-    assert.equal(lines.some((line) => /--httpsAddr$/.test(line)), width < 80);
+    assert.equal(lines.some((line) => /--clusterRegistriesNamespace$/.test(line)), width < 80);
   }
-  const [line] = (await help(Infinity)).filter((one) => one.includes("--httpsAddr"));
-  assert.match(line ?? "", /--httpsAddr {24}a b c.*c \(no effect in this version: waits for webhooks\)$/);
+  const [line] = (await help(Infinity)).filter((one) => one.includes("--clusterRegistriesNamespace"));
+  assert.match(
+    line ?? "",
+    /--clusterRegistriesNamespace {7}a b c.*c \(no effect in this version: waits for orchestrator\)$/,
+  );
 });
 
 Deno.test("a program without a command shows its commands, hidden ones left out", async () => {

@@ -56,9 +56,12 @@ for (const name of Object.keys(discoveryFlags).filter((flag) => !logging.has(fla
 }
 
 Deno.test("flags that are given although they are idle are reported, in order", () => {
-  assert.deepEqual(flagsNotBuilt("pilot-discovery", new Set(["httpsAddr", "configDir", "cniNamespace"])), [
-    "--cniNamespace",
-    "--httpsAddr",
-  ]);
+  assert.deepEqual(
+    flagsNotBuilt("pilot-discovery", new Set(["clusterRegistriesNamespace", "configDir", "cniNamespace"])),
+    [
+      "--clusterRegistriesNamespace",
+      "--cniNamespace",
+    ],
+  );
   assert.deepEqual(flagsNotBuilt("pilot-discovery", new Set()), []);
 });

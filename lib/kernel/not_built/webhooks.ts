@@ -8,7 +8,7 @@ import type { NotBuiltPart } from "./entry.ts";
 /** The part and what waits for it. */
 export const webhooks: NotBuiltPart = {
   title: "webhooks",
-  about: "Injection into pods and validation of objects.",
+  about: "Injection into pods, and the registration of webhooks with the orchestrator.",
   // Its settings are for a proxy's start, and injection alone writes what a proxy is started with.
   kinds: ["ProxyConfig"],
   settings: [
@@ -21,9 +21,6 @@ export const webhooks: NotBuiltPart = {
     "galley_validation_config_load_error",
     "galley_validation_config_update_error",
     "galley_validation_config_updates",
-    "galley_validation_failed",
-    "galley_validation_http_error",
-    "galley_validation_passed",
     "sidecar_injection_failure_total",
     "sidecar_injection_requests_total",
     "sidecar_injection_skip_total",
@@ -32,9 +29,6 @@ export const webhooks: NotBuiltPart = {
     "webhook_patch_attempts_total",
     "webhook_patch_failures_total",
     "webhook_patch_retries_total",
-  ],
-  flags: [
-    "pilot-discovery --httpsAddr",
   ],
   meshFields: [
     "enablePrometheusMerge",

@@ -1,0 +1,82 @@
+/** The webhooks of a running server: over TLS, on the port of pages, and what they answer to requests that are no review. */
+import assert from "node:assert/strict";
+import https from "node:https";
+import { withServer } from "./running.ts";
+
+const TLS = { secureGrpc: "127.0.0.1:0", tls: { cipherSuites: [] } } as const;
+
+const review = (object: unknown) => ({
+  apiVersion: "admission.k8s.io/v1",
+  kind: "AdmissionReview",
+  request: {
+    uid: "77",
+    resource: { group: "networking.mesh.io", version: "v1", resource: "sidecars" },
+    operation: "CREATE",
+    object,
+  },
+});
+
+const sidecar = (port: number) => ({
+  apiVersion: "networking.mesh.io/v1",
+  kind: "Sidecar",
+  metadata: { name: "own", namespace: "shop" },
+  spec: { ingress: [{ port: { number: port, protocol: "HTTP", name: "web" }, defaultEndpoint: "127.0.0.1:80" }] },
+});
+
+/** Posts over TLS, trusting the roots of the server's own authority. */
+function post(port: number, ca: string, body: string): Promise<{ status: number; body: string }> {
+  return new Promise((resolve, reject) => {
+    const options = { method: "POST", host: "127.0.0.1", servername: "localhost", port, path: "/validate", ca };
+    const request = https.request({ ...options, headers: { "content-type": "application/json" } }, (response) => {
+      let text = "";
+      response.setEncoding("utf8").on("data", (part) => text += part);
+      response.on("end", () => resolve({ status: response.statusCode!, body: text }));
+    });
+    request.on("error", reject).end(body);
+  });
+}
+
+Deno.test("over TLS, by the server's own certificate, a review is answered with all causes", async () => {
+  const kept = await Deno.makeTempDir();
+  const settings = { MESHD_CUSTOM_HOST: "localhost", MESH_SELF_SIGNED_CA_DIR: kept };
+  await withServer({}, async ({ ports }, _, kernel) => {
+    const ca = await Deno.readTextFile(`${kept}/authority.pem`);
+    const good = await post(ports.webhooks!, ca, JSON.stringify(review(sidecar(8080))));
+    assert.deepEqual(JSON.parse(good.body).response, { uid: "77", allowed: true });
+    const bad = JSON.parse((await post(ports.webhooks!, ca, JSON.stringify(review(sidecar(99999))))).body);
+    assert.equal(bad.response.allowed, false);
+    assert.equal(bad.response.status.code, 422);
+    assert.match(bad.response.status.details.causes[0].field, /^spec\.ingress\[0\]\.port/);
+    const page = (await kernel.metrics.scrape()).body.toString();
+    assert.match(page, /galley_validation_passed\{group="networking.mesh.io",version="v1",resource="sidecars"\} 1/);
+    assert.match(page, /galley_validation_failed\{[^}]*reason="invalid_resource"\} 1/);
+  }, { options: { ...TLS, webhooks: "127.0.0.1:0" }, settings });
+  await Deno.remove(kept, { recursive: true });
+});
+
+Deno.test("with an empty address webhooks are on the port of pages", async () => {
+  await withServer({}, async ({ ports }, _, kernel) => {
+    const ask = (body: string, type: string) =>
+      fetch(`http://127.0.0.1:${ports.http}/validate`, { method: "POST", body, headers: { "content-type": type } });
+    const answer = await (await ask(JSON.stringify(review(sidecar(8080))), "application/json; charset=utf-8")).json();
+    assert.equal(answer.response.allowed, true);
+    const statuses = [
+      await ask("", "application/json"),
+      await ask("{}", "text/plain"),
+      await ask("{", "application/json"),
+      await ask('{"apiVersion":"admission.k8s.io/v7","kind":"AdmissionReview","request":{}}', "application/json"),
+    ].map(async (response) => [response.status, await response.text()] as const);
+    const [empty, type, broken, other] = await Promise.all(statuses);
+    assert.deepEqual([empty, type, broken, other].map((one) => one![0]), [400, 415, 400, 400]);
+    assert.match(other![1], /apiVersion: got "admission.k8s.io\/v7", expected admission.k8s.io\/v1 or/);
+    assert.match(other![1], /request\.uid: got none, expected a text/, "all problems at once");
+    assert.match((await kernel.metrics.scrape()).body.toString(), /galley_validation_http_error\{status="400"\} 3/);
+  }, { options: { webhooks: "" } });
+});
+
+Deno.test("without a certificate there is no port for webhooks, and the server serves", async () => {
+  await withServer({}, ({ ports }) => {
+    assert.equal(ports.webhooks, undefined);
+    return Promise.resolve();
+  }, { options: { webhooks: "127.0.0.1:0" } });
+});
