@@ -15,8 +15,11 @@ import { chooseRootNamespace } from "../config/mesh/root_namespace.ts";
 import type { MeshConfig, MeshNetworks } from "../config/mesh/types.ts";
 import { FactStore } from "../config/facts/store.ts";
 import { DerivationEngine } from "../config/derive/engine.ts";
-import { isWritten } from "../config/derive/reads.ts";
-import { type ChangeSet, ConfigStore } from "../config/store.ts";
+import { DiscoveredNamespaces } from "../config/discovered_namespaces.ts";
+import { DiscoveredSource } from "../config/discovered_source.ts";
+import type { Fact } from "../config/facts/types.ts";
+import { isOfRevision } from "../config/revision.ts";
+import { type ChangeSet, ConfigStore, type StoreSource } from "../config/store.ts";
 import type { AnyConfigObject, ConfigObject } from "../config/types.ts";
 import { type FileRead, type FolderChanges, FolderIndex } from "../folder/index.ts";
 import { struct } from "../pb/wellknown.ts";
@@ -61,8 +64,8 @@ export class OfflineMesh {
   readonly store = new ConfigStore();
   /** What manifests in the texts tell of an orchestrator. */
   readonly facts = new FactStore();
-  readonly #source = this.store.addSource("", 0);
-  readonly #factSource = this.facts.addSource("", 0);
+  readonly #source: StoreSource;
+  readonly #factSource: StoreSource<Fact>;
   /** Objects in force, by key. */
   readonly objects = new Map<string, AnyConfigObject>();
   /** What could not be built: defects of this program, never of the texts. */
@@ -104,6 +107,11 @@ export class OfflineMesh {
       failed: (error) => this.failures.push({ what: "translation", error }),
       buildFailed: (kind, name, error) => this.failures.push({ what: `${kind} ${name}`, error }),
     });
+    const namespaces = new DiscoveredNamespaces(this.facts, false);
+    if (options.manifestServices) namespaces.use(config.discoverySelectors ?? []);
+    const isOurs = ({ meta }: ConfigObject) => isOfRevision(meta.labels, settings.REVISION);
+    this.#source = new DiscoveredSource(this.store.addSource("", 0), namespaces, isOurs);
+    this.#factSource = new DiscoveredSource(this.facts.addSource("", 0), namespaces, () => true);
     if (options.manifestServices) this.#followManifests();
     this.#derive();
   }
@@ -132,18 +140,8 @@ export class OfflineMesh {
 
   /** Takes in what the index has read; the part of {@linkcode OfflineMesh.apply} that translates. */
   takeChanges(changes: FolderChanges): void {
-    const removed: AnyConfigObject[] = [];
-    // The index knows objects as ConfigObject; the union by kind is the same objects with `kind` telling the spec's type.
-    const added = changes.upserted as AnyConfigObject[];
-    for (const key of [...changes.removed, ...added.map((object) => object.key)]) {
-      const old = this.objects.get(key);
-      if (old !== undefined) removed.push(old);
-      this.objects.delete(key);
-    }
-    for (const object of added) this.objects.set(object.key, object);
     this.#factSource.apply(changes.facts);
     this.#source.apply(changes);
-    this.pipeline.configChanged(removed, added);
     this.#chooseRoot();
     this.pipeline.flush();
   }
@@ -186,7 +184,7 @@ export class OfflineMesh {
 
   /** Has objects derived from the manifests, as a server has them. */
   #derive(): void {
-    this.store.subscribe((changes) => this.#takeDerived(changes));
+    this.store.subscribe((changes) => this.#takeStored(changes));
     for (const [index, derivation] of serverDerivations(this.#options, this.settings).entries()) {
       new DerivationEngine(derivation, {
         store: this.store,
@@ -198,12 +196,12 @@ export class OfflineMesh {
     }
   }
 
-  /** What is written comes by {@linkcode OfflineMesh.takeChanges}. */
-  #takeDerived({ added, updated, removed }: ChangeSet): void {
-    // The union by kind is the same objects with `kind` telling the spec's type.
-    const derived = (objects: readonly ConfigObject[]) => objects.filter((o) => !isWritten(o)) as AnyConfigObject[];
-    const gone = derived([...removed, ...updated.map((update) => update.old)]);
-    const come = derived([...added, ...updated.map((update) => update.new)]);
+  /** What is written and what is derived of it, as far as it is in force. */
+  #takeStored({ added, updated, removed, refreshed }: ChangeSet): void {
+    const renewed = [...updated, ...refreshed];
+    // The store knows objects as ConfigObject; the union by kind is the same objects with `kind` telling the spec's type.
+    const gone = [...removed, ...renewed.map((update) => update.old)] as AnyConfigObject[];
+    const come = [...added, ...renewed.map((update) => update.new)] as AnyConfigObject[];
     if (gone.length + come.length === 0) return;
     for (const { key } of gone) this.objects.delete(key);
     for (const object of come) this.objects.set(object.key, object);

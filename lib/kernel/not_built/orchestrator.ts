@@ -20,7 +20,6 @@ export const orchestrator: NotBuiltPart = {
     "PILOT_ENABLE_CROSS_CLUSTER_WORKLOAD_ENTRY",
     "PILOT_ENABLE_NODE_UNTAINT_CONTROLLERS",
     "PILOT_REMOTE_CLUSTER_TIMEOUT",
-    "PLATFORM",
   ],
   metrics: [
     "provider_lookup_cluster_failures",

@@ -15,6 +15,7 @@ export const webhooks: NotBuiltPart = {
     "ENABLE_NATIVE_SIDECARS",
     "INJECTION_WEBHOOK_CONFIG_NAME",
     "INJECT_ENABLED",
+    "PLATFORM",
     "VALIDATION_WEBHOOK_CONFIG_NAME",
   ],
   metrics: [

@@ -38,7 +38,7 @@ export const discoverySettings = {
   MAX_WORKLOAD_CERT_TTL: dur("D", "2160h0m0s", "Longest lifetime that a workload certificate may be asked for.", {
     min: 1,
   }),
-  PLATFORM: str("D", "", "Platform with rules of its own (`openshift`, `gke`)."),
+  PLATFORM: str("D", "", "Platform with rules of its own (`openshift`, `gcp`)."),
   ROOT_CA_DIR: str("D", "./etc/cacerts", "Folder of a CA key and certificate brought along."),
   TOKEN_ISSUER: str("D", "", "Issuer that tokens must carry; empty: any trusted one."),
   USE_REMOTE_CERTS: bool("D", false, "Load the CA's key and certificate from the config cluster."),

@@ -72,3 +72,21 @@ Deno.test("pages show services and endpoints of manifests, metrics the endpoints
     assert.match(found!.message, /endpoints\[0\]\.conditions\.ready: "maybe", expected true or false/);
   }, { options: { manifestServices: true } });
 });
+
+Deno.test("a mesh of texts has what a server has of it: discovered namespaces and its revision alone", () => {
+  const files = {
+    "a.yaml": service,
+    "b.yaml": "apiVersion: v1\nkind: Namespace\nmetadata: { name: shop, labels: { stage: prod } }\n",
+    "c.yaml": `${machine.replace("name: vm,", "name: other, labels: { istio.io/rev: stable },")}---\n${machine}`,
+  };
+  const seen = (stage: string, manifestServices: boolean, revision = "") => {
+    const settings = defaultSettings("pilot-discovery", { REVISION: revision });
+    const meshConfig = `discoverySelectors: [{ matchLabels: { stage: ${stage} } }]`;
+    const mesh = meshOf(files, { settings, manifestServices, meshConfig });
+    return [mesh.pipeline.aggregate.serviceCount, mesh.objects.size];
+  };
+  assert.deepEqual(seen("prod", true), [1, 2]);
+  assert.deepEqual(seen("test", true), [0, 0]);
+  assert.deepEqual(seen("test", false), [0, 2], "a folder that is no cluster is read whole");
+  assert.deepEqual(seen("prod", true, "canary"), [1, 1]);
+});
