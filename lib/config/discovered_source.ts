@@ -12,12 +12,17 @@
 import type { DiscoveredNamespaces } from "./discovered_namespaces.ts";
 import type { ChangeSet, StoreChanges, StoredObject, StoreSource } from "./store.ts";
 
+/** Why an object is not let in: of its namespace, or because it is not to be read here, wherever it is. */
+export type LeftOut = "not discovered" | "for others";
+
 /** See the module. */
 export class DiscoveredSource<O extends StoredObject> implements StoreSource<O> {
   readonly #target: StoreSource<O>;
   readonly #namespaces: DiscoveredNamespaces;
   readonly #isRead: (object: O) => boolean;
   readonly #held = new Map<string, Map<string, O>>();
+  /** Keys of the objects that are for others to read. */
+  readonly #passedOver = new Set<string>();
 
   /** @param isRead Whether an object is read here, wherever it is; the answer holds for the life of this version of it. */
   constructor(target: StoreSource<O>, namespaces: DiscoveredNamespaces, isRead: (object: O) => boolean) {
@@ -41,13 +46,22 @@ export class DiscoveredSource<O extends StoredObject> implements StoreSource<O> 
     return this.#target.objects();
   }
 
+  /** Why the present version of an object was not let in; undefined: it was, or there is none. */
+  leftOut(key: string): LeftOut | undefined {
+    const [, namespace = ""] = key.split("/");
+    if (this.#passedOver.has(key)) return "for others";
+    return this.#held.get(namespace)?.has(key) ? "not discovered" : undefined;
+  }
+
   apply({ upserted, removed }: StoreChanges<O>): ChangeSet<O> {
     for (const key of removed) this.#release(key);
     const [admitted, left]: [O[], string[]] = [[], [...removed]];
     for (const object of upserted) {
       this.#release(object.key);
-      if (!this.#isRead(object)) left.push(object.key);
-      else if (this.#namespaces.has(object.meta.namespace)) admitted.push(object);
+      if (!this.#isRead(object)) {
+        this.#passedOver.add(object.key);
+        left.push(object.key);
+      } else if (this.#namespaces.has(object.meta.namespace)) admitted.push(object);
       else {
         this.#hold(object);
         left.push(object.key);
@@ -64,6 +78,7 @@ export class DiscoveredSource<O extends StoredObject> implements StoreSource<O> 
   }
 
   #release(key: string): void {
+    this.#passedOver.delete(key);
     if (this.#held.size === 0) return;
     const [, namespace = ""] = key.split("/");
     const there = this.#held.get(namespace);

@@ -158,7 +158,8 @@ function state(wanted: LiveQuestion, request: HttpRequest, view: DebugView, unre
       const about = findingObject(one);
       return about.name === "" && (about.kind === "" || about.kind === kind);
     });
-    why.unshift("no version is in force here");
+    const leftOut = view.leftOut(key);
+    why.unshift("no version is in force here", ...leftOut === undefined ? [] : [leftOut]);
     const body = { object: key, ...counts, everywhere: false, goneEverywhere: reached, why, refused, unnamed };
     return jsonResponse(body, request, 404);
   }

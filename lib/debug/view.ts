@@ -73,6 +73,8 @@ export interface DebugView {
   readonly analysis: AnalysisView;
   /** Whether an object is in force in its last good version only, because the present text is refused. */
   isStale(object: ConfigObject): boolean;
+  /** Why an object that is written does not count in this server, by its key; undefined: it does, or is not written. */
+  leftOut(key: string): string | undefined;
   /** What each folder holds that is neither configuration nor a fact, by what it is. */
   passedOver(): Iterable<FolderCounts>;
   /** Resolves when all configuration that is written now has been read and waits for its push, or has had it. */

@@ -66,6 +66,8 @@ export class Configuration {
   readonly #everywhere: DiscoveredNamespaces;
   readonly #reads: ReadObjects;
   readonly #folders: ConfigFolder[] = [];
+  /** What lets configuration into the store, one for each source. */
+  readonly #gates: DiscoveredSource<ConfigObject>[] = [];
   #orch: OrchObjects | undefined;
   #selfCheck: SelfCheck | undefined;
   readonly #engines: readonly DerivationEngine[];
@@ -212,9 +214,20 @@ export class Configuration {
     await Promise.all([...this.#folders.map((folder) => folder.stop()), this.#orch?.stop()]);
   }
 
+  /** Why an object that is written does not count here; undefined: it does, or it is not written. */
+  leftOut(key: string): string | undefined {
+    const { revision = "" } = this.#reads;
+    const reasons = this.#gates.map((gate) => gate.leftOut(key));
+    if (reasons.includes("not discovered")) return "discoverySelectors do not choose its namespace";
+    return reasons.includes("for others") ? `its label mesh.io/rev names another revision than ${revision}` : undefined;
+  }
+
   #ofRevision(source: StoreSource, namespaces: DiscoveredNamespaces): StoreSource {
     const { revision = "" } = this.#reads;
-    return new DiscoveredSource(source, namespaces, ({ meta: { labels } }) => isOfRevision(labels, revision));
+    const isOurs = ({ meta: { labels } }: ConfigObject) => isOfRevision(labels, revision);
+    const gate = new DiscoveredSource(source, namespaces, isOurs);
+    this.#gates.push(gate);
+    return gate;
   }
 
   async #handedOver(): Promise<void> {

@@ -240,6 +240,7 @@ function stillView(waitsFor: "the folder" | "the push" | "the acknowledgement") 
     findings: () => [],
     analysis: { settled: () => Promise.resolve() },
     isWaiting: () => waitsFor === "the push",
+    leftOut: () => undefined,
     changedIn: () => 2,
     onPush: (listener: () => void) => {
       listeners.add(listener);

@@ -1,6 +1,7 @@
 /** Namespaces that `discoverySelectors` choose, and configuration of other revisions. */
 import assert from "node:assert/strict";
 import type { DiscoveryServer } from "../../../lib/discovery/server.ts";
+import { page } from "../../discovery/running.ts";
 import { until } from "../../e2e/support/mesh.ts";
 import { meshDraft, namespaceDraft, serviceDraft, sliceDraft } from "../support/drafts.ts";
 import { type ObjectFeed, twoFeeds } from "../support/feeds.ts";
@@ -47,6 +48,8 @@ test("objects of namespaces that discoverySelectors choose come and go with labe
     const become = (what: string, expected: readonly (readonly number[])[]) =>
       until(what, () => JSON.stringify(state()) === JSON.stringify(expected));
     assert.deepEqual(state(), [ALL, NOTHING, ALL]);
+    const live = await page(server.ports.http, `/debug/live?object=DestinationRule/${b}/cart`);
+    assert.match(live.body, /discoverySelectors do not choose its namespace/);
     const touched = new Set<string>();
     for (const store of [server.store, server.configuration.facts]) {
       store.subscribe(({ added, updated, removed }) => {
@@ -76,7 +79,9 @@ test("configuration of another revision is passed over until its label names thi
   await feed.put(rule("all"));
   await feed.put(rule("ours", { "istio.io/rev": "canary" }));
   await feed.put(rule("theirs", { "mesh.io/rev": "stable" }));
-  await feed.serve(async ({ store }) => {
+  await feed.serve(async ({ store, ports }) => {
+    const live = await page(ports.http, `/debug/live?object=DestinationRule/${name}/theirs`);
+    assert.match(live.body, /its label mesh.io\/rev names another revision than canary/);
     const rules = () => store.list("DestinationRule", name).map(({ meta }) => meta.name).join();
     assert.equal(rules(), "all,ours");
     await feed.put(rule("theirs", { "mesh.io/rev": "canary" }));
