@@ -1,6 +1,7 @@
 /** A server whose configuration comes from an orchestrator's API. */
 import assert from "node:assert/strict";
 import type { DiscoveryServer } from "../../../lib/discovery/server.ts";
+import type { Kernel } from "../../../lib/kernel/kernel.ts";
 import { createLog, defaultLogOptions, type Log } from "../../../lib/kernel/log/log.ts";
 import { withServer } from "../running.ts";
 import { MemoryApi } from "./memory_api.ts";
@@ -69,7 +70,7 @@ interface Given {
 /** Runs a server over a stand-in for the API. */
 async function withOrch(
   api: MemoryApi,
-  run: (server: DiscoveryServer) => Promise<void>,
+  run: (server: DiscoveryServer, kernel: Kernel) => Promise<void>,
   { start = true, namespace = "", shared = "", kinds = true, services = true, log }: Given = {},
 ): Promise<void> {
   if (start) api.start();
@@ -95,7 +96,7 @@ async function withOrch(
     ...(log ? { log } : {}),
   };
   try {
-    await withServer({}, run, changes);
+    await withServer({}, (server, _, kernel) => run(server, kernel), changes);
   } finally {
     await api.stop();
     await Deno.remove(folder, { recursive: true });
@@ -121,6 +122,28 @@ Deno.test("kinds of the mesh are read, followed, and know the object that they a
     await until(server, () => hostsOf(server)[0] === "two.example");
     api.drop(OURS, "se", "shop");
     await until(server, () => hostsOf(server).length === 0);
+  });
+});
+
+Deno.test("pilot_k8s_cfg_events counts what happens to objects of the mesh, and pilot_k8s_reg_events to those of services", async () => {
+  const api = new MemoryApi();
+  api.define("serviceentries", "networking.mesh.io", "ServiceEntry", ["v1"]);
+  api.put(OURS, entry("one.example"));
+  api.put("/api/v1/services", { metadata: { name: "cart", namespace: "shop" }, spec: { ports: [{ port: 80 }] } });
+  await withOrch(api, async (server, kernel) => {
+    api.put(OURS, entry("two.example"));
+    await until(server, () => hostsOf(server)[0] === "two.example");
+    api.drop(OURS, "se", "shop");
+    await until(server, () => hostsOf(server).length === 0);
+    api.drop("/api/v1/services", "cart", "shop");
+    await until(server, () => server.configuration.facts.list("Service").length === 0);
+    const { body } = await kernel.metrics.scrape();
+    const counted = (metric: string, type: string) =>
+      [...body.matchAll(new RegExp(`^${metric}\\{(.*)\\} (\\d+)$`, "gm"))].filter(([, labels]) =>
+        labels!.includes(`type="${type}"`)
+      ).map(([, labels, count]) => `${/event="(\w+)"/.exec(labels!)?.[1]} ${count}`).sort();
+    assert.deepEqual(counted("pilot_k8s_cfg_events", "ServiceEntry"), ["add 1", "delete 1", "update 1"]);
+    assert.deepEqual(counted("pilot_k8s_reg_events", "Services"), ["add 1", "delete 1"]);
   });
 });
 

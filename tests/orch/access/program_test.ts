@@ -14,8 +14,10 @@ async function printed(
   expected: RegExp,
   env: Record<string, string>,
   inside: (command: string[]) => string[] = (command) => command,
+  flags: readonly string[] = [],
 ): Promise<string> {
-  const [program = "", ...args] = inside([Deno.execPath(), ...START, ...PORTS, "--ctrlz_port=0", "--secureGRPCAddr="]);
+  const all = [...START, ...PORTS, "--ctrlz_port=0", "--secureGRPCAddr=", ...flags];
+  const [program = "", ...args] = inside([Deno.execPath(), ...all]);
   const nowhere = { HOME: "/nowhere", KUBECONFIG: "", KUBERNETES_SERVICE_HOST: "", NO_COLOR: "1" };
   const child = new Deno.Command(program, {
     args,
@@ -76,6 +78,44 @@ Deno.test("KUBECONFIG names files, and MESH_WATCH_NAMESPACE the one namespace of
     const services = api.asked.filter((one) => one.includes("/services"));
     assert.ok(services.length > 0);
     assert.deepEqual(services.filter((one) => !one.includes("/api/v1/namespaces/shop/services")), []);
+  }));
+
+const asItIs = (command: string[]) => command;
+
+Deno.test("--vklog=4 shows each request of the client, and without it there is none", () =>
+  withAccess(async (_, __, file) => {
+    const request = /\tdebug\tklog\tGET \/api\/v1\/services\?\S* 200\tms=\d+\twaited=0/;
+    assert.match(await printed(/serving/, { KUBECONFIG: file }, asItIs, ["--vklog=4"]), request);
+    assert.doesNotMatch(await printed(/serving/, { KUBECONFIG: file }), /klog/);
+  }));
+
+Deno.test("--orchApiQPS and --orchApiBurst hold requests back: one at once, and then so many a second", () =>
+  withAccess(async (_, __, file) => {
+    const flags = ["--vklog=4", "--orchApiQPS=20", "--orchApiBurst=1"];
+    const text = await printed(/serving/, { KUBECONFIG: file }, asItIs, flags);
+    const waited = [...text.matchAll(/klog.*waited=(\d+)/g)].map(([, ms]) => Number(ms));
+    assert.equal(waited.filter((ms) => ms === 0).length > 0, true, text);
+    // Ten lists and more want to go out together: the last of them waits for nine twentieths of a second.
+    assert.ok(Math.max(...waited) > 300, waited.join());
+    const free = await printed(/serving/, { KUBECONFIG: file }, asItIs, ["--vklog=4", "--orchApiQPS=0"]);
+    assert.deepEqual([...free.matchAll(/klog.*waited=([1-9]\d*)/g)].map(([line]) => line), []);
+  }));
+
+Deno.test("scope orch speaks of the orchestrator, and its level is set apart", () =>
+  withAccess(async (_, __, file) => {
+    const env = { KUBECONFIG: file };
+    assert.match(await printed(/serving/, env), /\tinfo\torch\tthe orchestrator's objects are read/);
+    const quiet = await printed(/serving/, env, asItIs, ["--log_output_level=orch:none"]);
+    assert.doesNotMatch(quiet, /\torch\t/);
+    assert.match(quiet, /\tdefault\t/);
+    assert.match(await printed(/never/, env, asItIs, ["--log_output_level=orchestra:none"]), /orchestra/);
+  }));
+
+Deno.test("--orchconfig is before KUBECONFIG", () =>
+  withAccess(async (api, _, file) => {
+    const text = await printed(/serving/, { KUBECONFIG: "/nowhere/config" }, asItIs, [`--orchconfig=${file}`]);
+    assert.match(text, /accessBy="flag --orchconfig"/);
+    assert.ok(api.asked.length > 0);
   }));
 
 Deno.test("the file of access is read once at the start: a pipe, which can be read once, will do", () =>
