@@ -9,6 +9,7 @@ import { MemoryApi } from "./memory_api.ts";
 const OURS = "/apis/networking.mesh.io/v1/serviceentries";
 const THEIRS = "/apis/networking.istio.io/v1/serviceentries";
 const MAPS = "/api/v1/configmaps";
+const SLICES = "/apis/discovery.k8s.io/v1/endpointslices";
 
 const entry = (host: string, more: Readonly<Record<string, unknown>> = {}) => ({
   metadata: { name: "se", namespace: "shop" },
@@ -144,6 +145,33 @@ Deno.test("pilot_k8s_cfg_events counts what happens to objects of the mesh, and 
       ).map(([, labels, count]) => `${/event="(\w+)"/.exec(labels!)?.[1]} ${count}`).sort();
     assert.deepEqual(counted("pilot_k8s_cfg_events", "ServiceEntry"), ["add 1", "delete 1", "update 1"]);
     assert.deepEqual(counted("pilot_k8s_reg_events", "Services"), ["add 1", "delete 1"]);
+  });
+});
+
+Deno.test("an edit of one slice among 300 costs one list of endpoints and one push, no service, and no list of the API", async () => {
+  const api = new MemoryApi();
+  const slice = (i: number, address: string) => ({
+    metadata: { name: `s${i}-1`, namespace: "shop", labels: { "kubernetes.io/service-name": `s${i}` } },
+    addressType: "IPv4",
+    ports: [{ name: "http", port: 8080 }],
+    endpoints: [{ addresses: [address] }],
+  });
+  for (let i = 0; i < 300; i++) {
+    const ports = [{ name: "http", port: 80 }];
+    api.put("/api/v1/services", { metadata: { name: `s${i}`, namespace: "shop" }, spec: { ports } });
+    api.put(SLICES, slice(i, "10.0.0.1"));
+  }
+  await withOrch(api, async (server) => {
+    const { updates } = server.pipeline;
+    const [before, pushes] = [{ ...updates }, server.pipeline.pushes];
+    const pushed = new Promise<void>((resolve) => server.pipeline.onPush(() => resolve()));
+    const lists = () => api.asked.filter((one) => one.startsWith("list ")).length;
+    const listed = lists();
+    api.put(SLICES, slice(7, "10.0.0.2"));
+    await pushed;
+    assert.deepEqual(updates, { ...before, eds: before.eds + 1 });
+    assert.equal(server.pipeline.pushes, pushes + 1);
+    assert.equal(lists(), listed);
   });
 });
 
