@@ -6,7 +6,7 @@
  *
  * @module
  */
-import { fetchText } from "../kernel/fetch/fetch_text.ts";
+import { fetchText, type TextExchange } from "../kernel/fetch/fetch_text.ts";
 import type { Logger } from "../kernel/log/log.ts";
 import type { Cancel, Clock } from "../kernel/time/clock.ts";
 import { readCertificates } from "../pki/certificate.ts";
@@ -48,8 +48,11 @@ export interface TrustAnchorsOptions {
   readonly clock: Pick<Clock, "after">;
   readonly log: Logger;
   /** Gets the text at an address; default: over the network, within 10 s and 1 MiB. */
-  readonly fetchBundle?: (url: string, signal: AbortSignal) => Promise<string>;
+  readonly fetchBundle?: FetchBundle;
 }
+
+/** Gets the text at an address. */
+export type FetchBundle = (url: string, signal: AbortSignal) => Promise<string>;
 
 /** See the module. */
 export class TrustAnchors {
@@ -142,7 +145,7 @@ class BundleEndpoint {
 
   /** Reads it; answers with the ms until it is read again. */
   async #read(): Promise<number> {
-    const { log, fetchBundle = overNetwork } = this.#options;
+    const { log, fetchBundle = bundlesBy(fetch) } = this.#options;
     const { signal } = this.#stopped;
     try {
       const { roots, refreshAfter = REFRESH.usual } = readSpiffeBundle(await fetchBundle(this.#url, signal));
@@ -161,6 +164,7 @@ class BundleEndpoint {
   }
 }
 
-function overNetwork(url: string, signal: AbortSignal): Promise<string> {
-  return fetchText(url, LIMITS, { signal });
+/** Gets it over the network. @param exchange how servers are asked */
+export function bundlesBy(exchange: TextExchange): FetchBundle {
+  return (url, signal) => fetchText(url, LIMITS, { signal, exchange });
 }

@@ -10,14 +10,16 @@ import { tokenAudiences } from "../authenticators/audiences.ts";
 import { Authentication } from "../authenticators/authentication.ts";
 import type { Authenticator } from "../authenticators/caller.ts";
 import { clientCertificateAuthenticator } from "../authenticators/client_certificate.ts";
-import { fetchKeySet } from "../authenticators/issuer_keys.ts";
+import { fetchKeySet, KEYS_FETCH_LIMITS } from "../authenticators/issuer_keys.ts";
 import { JwtAuthenticator } from "../authenticators/jwt.ts";
 import { parseTokenRule, type TokenRule } from "../authenticators/jwt_rule.ts";
 import { OWN_TOKEN_FILES, type OwnTokenClaims, ownTokenClaims } from "../authenticators/own_token.ts";
 import { TokenKeys } from "../authenticators/token_keys.ts";
 import type { TrustDomains } from "../authenticators/trust.ts";
 import { xfccAuthenticator } from "../authenticators/xfcc.ts";
+import { fetchText } from "../kernel/fetch/fetch_text.ts";
 import type { Kernel } from "../kernel/kernel.ts";
+import { compliantExchange } from "../sockets/fetch/policy_exchange.ts";
 import type { RevocationList } from "../pki/revocation.ts";
 import type { MeshSource } from "./mesh_source.ts";
 import type { DiscoverySettings } from "./settings.ts";
@@ -25,7 +27,13 @@ import type { DiscoverySettings } from "./settings.ts";
 /** The settings that say who is believed. */
 export type AuthenticationSettings = Pick<
   DiscoverySettings,
-  "JWT_RULE" | "TRUSTED_GATEWAY_CIDR" | "XDS_AUTH_PLAINTEXT" | "TOKEN_AUDIENCES" | "TOKEN_ISSUER" | "AUDIENCE"
+  | "JWT_RULE"
+  | "TRUSTED_GATEWAY_CIDR"
+  | "XDS_AUTH_PLAINTEXT"
+  | "TOKEN_AUDIENCES"
+  | "TOKEN_ISSUER"
+  | "AUDIENCE"
+  | "COMPLIANCE_POLICY"
 >;
 
 /** Everything that is wrong with those settings: variable, value, expectation. */
@@ -106,7 +114,9 @@ export class ServerAuthentication {
 
   #tokensOf(name: string, rule: TokenRule): Authenticator {
     const { clock, log } = this.#kernel;
-    const keys = new TokenKeys(() => fetchKeySet(rule), clock, (reason) => {
+    const exchange = compliantExchange(this.#settings.COMPLIANCE_POLICY);
+    const get = (url: string) => fetchText(url, KEYS_FETCH_LIMITS, { exchange });
+    const keys = new TokenKeys(() => fetchKeySet(rule, get), clock, (reason) => {
       log.scope("authn").warn("keys of a token issuer", { setting: name, issuer: rule.issuer, reason });
     });
     return new JwtAuthenticator(name, rule, keys, this.#domains, clock);

@@ -5,7 +5,7 @@
  *
  * @module
  */
-import { anchorsOf, TrustAnchors, type TrustAnchorsOptions } from "../authority/trust_anchors.ts";
+import { anchorsOf, bundlesBy, TrustAnchors, type TrustAnchorsOptions } from "../authority/trust_anchors.ts";
 import { MessageWriter } from "../grpc/message_writer.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import { readCertificates } from "../pki/certificate.ts";
@@ -13,8 +13,10 @@ import { type Current, CurrentValue } from "../pki/current.ts";
 import { certificatePem } from "../pki/pem.ts";
 import { encodeResource } from "../resource/encoded.ts";
 import type { ResourceSet, ResourceTable } from "../resource/set.ts";
+import { compliantExchange } from "../sockets/fetch/policy_exchange.ts";
 import { PROXY_CONFIG } from "../xds/protocol/types.ts";
 import type { MeshSource } from "./mesh_source.ts";
+import type { DiscoverySettings } from "./settings.ts";
 
 /** Name of the one resource. The protocol of agents asks for none, and reads none. */
 const RESOURCE = "default";
@@ -101,12 +103,18 @@ export interface MeshRootsParts extends Pick<MeshRootsOptions, "table" | "change
  */
 export function startMeshRoots(
   { mesh, fetchBundle, ...options }: MeshRootsParts,
-  { MESH_MULTIROOT_MESH: several }: { readonly MESH_MULTIROOT_MESH: boolean },
+  { MESH_MULTIROOT_MESH: several, COMPLIANCE_POLICY }: Pick<
+    DiscoverySettings,
+    "COMPLIANCE_POLICY" | "MESH_MULTIROOT_MESH"
+  >,
   kernel: Kernel,
 ): MeshRoots {
   const log = kernel.log.scope("trustBundle");
   const roots = new MeshRoots({ ...options, served: several });
-  const anchors = new TrustAnchors({ clock: kernel.clock, log, ...(fetchBundle && { fetchBundle }) });
+  const anchors = new TrustAnchors({
+    ...{ clock: kernel.clock, log },
+    fetchBundle: fetchBundle ?? bundlesBy(compliantExchange(COMPLIANCE_POLICY)),
+  });
   kernel.stopper.add("roots of the mesh configuration", () => anchors.stop());
   const publish = () => {
     const { trustDomain, trustDomainAliases } = mesh.state.mesh;

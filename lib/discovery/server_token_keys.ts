@@ -15,6 +15,8 @@ import type { ConfigObject } from "../config/types.ts";
 import { uncheckedExchange } from "../kernel/fetch/unchecked.ts";
 import { fetchText, type TextExchange } from "../kernel/fetch/fetch_text.ts";
 import type { Kernel } from "../kernel/kernel.ts";
+import { policyExchange } from "../sockets/fetch/policy_exchange.ts";
+import { FIPS_TLS_POLICY } from "../sockets/listen/tls_policy.ts";
 import { keyHost } from "../translate/filters/http/jwt_authn/provider.ts";
 import type { Pipeline } from "./pipeline.ts";
 import { type DiscoverySettings, translateSettings } from "./settings.ts";
@@ -30,7 +32,7 @@ export const EXTRA_AUTHORITIES: readonly string[] = ["./cacerts/extra.pem", "/ca
 /** The settings that say how keys are fetched. */
 export type TokenKeySettings = Pick<
   DiscoverySettings,
-  "JWKS_RESOLVER_INSECURE_SKIP_VERIFY" | "PILOT_JWT_PUB_KEY_REFRESH_INTERVAL"
+  "COMPLIANCE_POLICY" | "JWKS_RESOLVER_INSECURE_SKIP_VERIFY" | "PILOT_JWT_PUB_KEY_REFRESH_INTERVAL"
 >;
 
 /** The part of a server that fetches keys. */
@@ -137,7 +139,13 @@ async function secureExchange(
   settings: TokenKeySettings,
   extraAuthorities: readonly string[],
 ): Promise<KeyExchange> {
-  if (settings.JWKS_RESOLVER_INSECURE_SKIP_VERIFY) return { exchange: uncheckedExchange, close: () => {} };
+  const unchecked = settings.JWKS_RESOLVER_INSECURE_SKIP_VERIFY;
+  if (settings.COMPLIANCE_POLICY !== "") {
+    const further = await firstText(extraAuthorities);
+    const trust = { unchecked, ...(further === undefined ? {} : { further }) };
+    return { exchange: policyExchange(FIPS_TLS_POLICY, trust), close: () => {} };
+  }
+  if (unchecked) return { exchange: uncheckedExchange, close: () => {} };
   const authorities = await firstText(extraAuthorities);
   if (authorities === undefined) return PLAIN;
   const client = Deno.createHttpClient({ caCerts: [authorities] });

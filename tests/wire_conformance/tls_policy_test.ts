@@ -1,6 +1,8 @@
 /** The versions and suites of TLS that a listener really takes, as `openssl s_client` sees them. */
 import assert from "node:assert/strict";
 import { dial } from "../../lib/grpc/client/dial.ts";
+import { fetchText } from "../../lib/kernel/fetch/fetch_text.ts";
+import { policyExchange } from "../../lib/sockets/fetch/policy_exchange.ts";
 import { listenTls } from "../../lib/sockets/listen/tls.ts";
 import {
   FIPS_TLS_POLICY,
@@ -70,14 +72,17 @@ test("the suites of the runtime are those that it says it has", () =>
     }
   }));
 
-/** What a client of this policy gets from a server of openssl that is limited so: `connected`, or why not. */
-async function dialled(policy: TlsPolicy, ...limits: string[]): Promise<string> {
+/** Runs with a server of openssl that is limited so, and answers requests with a page of its own. */
+async function withTlsServer<T>(
+  limits: readonly string[],
+  run: (port: number, roots: string) => Promise<T>,
+): Promise<T> {
   const authority = await Authority.make("ours");
   const folder = await Deno.makeTempDir();
   const { certificate, key } = await authority.sign("localhost");
   await Deno.writeTextFile(`${folder}/cert.pem`, certificate);
   await Deno.writeTextFile(`${folder}/key.pem`, key);
-  const own = ["-cert", `${folder}/cert.pem`, "-key", `${folder}/key.pem`, "-alpn", "h2"];
+  const own = ["-cert", `${folder}/cert.pem`, "-key", `${folder}/key.pem`];
   const args = ["s_server", "-accept", "127.0.0.1:0", ...own, ...limits];
   const server = new Deno.Command("openssl", { args, stdin: "piped", stdout: "piped", stderr: "null" }).spawn();
   try {
@@ -85,13 +90,7 @@ async function dialled(policy: TlsPolicy, ...limits: string[]): Promise<string> 
     for await (const text of server.stdout.pipeThrough(new TextDecoderStream())) {
       if (/ACCEPT \S+:(\d+)/.test(said += text)) break;
     }
-    const port = Number(/ACCEPT \S+:(\d+)/.exec(said)?.[1]);
-    const tls = { serverName: "localhost", roots: authority.certificate, policy };
-    const transport = await dial({ host: "127.0.0.1", port, tls }, 10_000);
-    transport.destroy();
-    return "connected";
-  } catch (error) {
-    return (error as Error).message;
+    return await run(Number(/ACCEPT \S+:(\d+)/.exec(said)?.[1]), authority.certificate);
   } finally {
     server.kill("SIGKILL");
     await server.stdin.close().catch(() => {});
@@ -99,6 +98,33 @@ async function dialled(policy: TlsPolicy, ...limits: string[]): Promise<string> 
     await authority.remove();
     await Deno.remove(folder, { recursive: true });
   }
+}
+
+/** What a gRPC client of this policy gets: `connected`, or why not. */
+function dialled(policy: TlsPolicy, ...limits: string[]): Promise<string> {
+  return withTlsServer(["-alpn", "h2", ...limits], async (port, roots) => {
+    try {
+      const tls = { serverName: "localhost", roots, policy };
+      const transport = await dial({ host: "127.0.0.1", port, tls }, 10_000);
+      transport.destroy();
+      return "connected";
+    } catch (error) {
+      return (error as Error).message;
+    }
+  });
+}
+
+/** What a fetch under this policy gets: `answered`, or why not. */
+function fetched(policy: TlsPolicy, ...limits: string[]): Promise<string> {
+  return withTlsServer(["-www", ...limits], async (port, ca) => {
+    try {
+      const exchange = policyExchange(policy, { further: ca });
+      const page = await fetchText(`https://localhost:${port}/`, { timeout: 10_000, size: 100_000 }, { exchange });
+      return page.includes("s_server") ? "answered" : page;
+    } catch (error) {
+      return (error as Error).message;
+    }
+  });
 }
 
 test("a client under FIPS 140-2 takes TLS 1.2 with AES-GCM, and neither TLS 1.3 nor another suite", async () => {
@@ -111,4 +137,32 @@ test("a client under FIPS 140-2 takes TLS 1.2 with AES-GCM, and neither TLS 1.3 
   );
   assert.equal(await dialled(policyOfSuites([]), "-tls1_3"), "connected");
   assert.equal(await dialled(policyOfSuites([]), ...chacha), "connected");
+});
+
+test("a fetch under FIPS 140-2 takes TLS 1.2 with AES-GCM, and neither TLS 1.3 nor another suite", async () => {
+  const chacha = ["-tls1_2", "-cipher", "ECDHE-ECDSA-CHACHA20-POLY1305"];
+  assert.equal(await fetched(FIPS_TLS_POLICY, "-tls1_2", "-cipher", "ECDHE-ECDSA-AES128-GCM-SHA256"), "answered");
+  assert.match(await fetched(FIPS_TLS_POLICY, "-tls1_3"), /^https:.*(protocol|version)/i);
+  assert.match(
+    await fetched(FIPS_TLS_POLICY, ...chacha),
+    /the server chose the cipher suite TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256, which is not allowed$/,
+  );
+  assert.equal(await fetched(policyOfSuites([]), "-tls1_3"), "answered");
+});
+
+test("a fetch by a policy trusts the authorities that it is given, and a server by its name alone", async () => {
+  const page = (port: number, host: string, ca: string) =>
+    fetchText(`https://${host}:${port}/`, { timeout: 10_000, size: 100_000 }, {
+      exchange: policyExchange(FIPS_TLS_POLICY, { further: ca }),
+    });
+  const other = await Authority.make("theirs");
+  try {
+    await withTlsServer(["-www"], async (port, ca) => {
+      assert.match(await page(port, "localhost", ca), /s_server/);
+      await assert.rejects(page(port, "localhost", other.certificate), /certificate|issuer/i);
+      await assert.rejects(page(port, "127.0.0.1", ca), /altname|certificate/i);
+    });
+  } finally {
+    await other.remove();
+  }
 });

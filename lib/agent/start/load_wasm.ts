@@ -14,7 +14,8 @@ import { WasmCache } from "../wasm/cache/wasm_cache.ts";
 import type { DownloadRules } from "../wasm/fetch/download.ts";
 import type { FetchedModule, ModuleRequest } from "../wasm/fetch/fetch_module.ts";
 import { OCI } from "../wasm/fetch/image_name.ts";
-import { systemRoots } from "../wasm/fetch/system_roots.ts";
+import { systemRoots } from "../../sockets/fetch/system_roots.ts";
+import { FIPS_TLS_POLICY } from "../../sockets/listen/tls_policy.ts";
 import { wasmRewriters } from "../wasm/wasm_rewriter.ts";
 import type { AgentInput } from "./agent_input.ts";
 
@@ -38,6 +39,7 @@ export function loadedWasm(
   const rules = {
     timeout: settings.WASM_HTTP_REQUEST_TIMEOUT,
     roots: () => systemRoots(variables["SSL_CERT_FILE"] ?? ""),
+    ...(settings.COMPLIANCE_POLICY === "" ? {} : { policy: FIPS_TLS_POLICY }),
     insecure: new Set(settings.WASM_INSECURE_REGISTRIES.split(",").map((host) => host.trim()).filter(Boolean)),
   };
   const cache = new WasmCache({

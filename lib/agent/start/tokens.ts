@@ -71,9 +71,10 @@ export async function machineToken(
  */
 export async function startTokenService(input: AgentInput, { clock, log, metrics }: TokenParts): Promise<HttpServer> {
   const { settings, cloud, workload, tokenService: { port } } = input;
-  const [{ GoogleTokens }, { tokenRoutes }] = await Promise.all([
+  const [{ GoogleTokens }, { tokenRoutes }, { compliantExchange }] = await Promise.all([
     import("../tokens/google_tokens.ts"),
     import("../tokens/token_service.ts"),
+    import("../../sockets/fetch/policy_exchange.ts"),
   ]);
   const provider = settings.CREDENTIAL_FETCHER_TYPE === MACHINE
     ? settings.CREDENTIAL_IDENTITY_PROVIDER
@@ -84,6 +85,7 @@ export async function startTokenService(input: AgentInput, { clock, log, metrics
     audience: `identitynamespace:${settings.TRUST_DOMAIN}:${provider}`,
     projectNumber: cloud.metadata.gcp_project_number ?? "",
     quotaProject: settings.CLOUD_QUOTA_PROJECT,
+    exchange: compliantExchange(settings.COMPLIANCE_POLICY),
     ...{ clock, metrics },
   });
   const scope = log.scope("security");

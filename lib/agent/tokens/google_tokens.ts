@@ -8,7 +8,7 @@
  */
 import { createHash } from "node:crypto";
 import { z } from "zod";
-import { FetchStatusError, fetchText } from "../../kernel/fetch/fetch_text.ts";
+import { FetchStatusError, fetchText, type TextExchange } from "../../kernel/fetch/fetch_text.ts";
 import type { Metrics } from "../../kernel/metrics/registry.ts";
 import type { Clock } from "../../kernel/time/clock.ts";
 import { ACCESS_TOKEN, ExchangeError, type ExchangeRequest } from "./exchange_request.ts";
@@ -25,6 +25,8 @@ export interface GoogleTokenOptions {
   readonly projectNumber: string;
   /** Project to which calls are charged; empty: the caller's. */
   readonly quotaProject: string;
+  /** How servers are asked; default `fetch`. */
+  readonly exchange?: TextExchange;
   /** Time for one call, ms; default 5000. */
   readonly timeout?: number;
   readonly clock: Clock;
@@ -138,13 +140,14 @@ export class GoogleTokens implements TokenManager {
     schema: z.ZodType<Answer>,
     refusedAs: "invalid_request" | "invalid_target",
   ): Promise<Answer> {
-    const { clock, metrics, quotaProject, timeout = TIMEOUT } = this.#options;
+    const { clock, metrics, quotaProject, exchange, timeout = TIMEOUT } = this.#options;
     const type = { request_type: "token_exchange" };
     const quota: Record<string, string> = quotaProject === "" ? {} : { "x-goog-user-project": quotaProject };
     const request = {
       method: "POST",
       headers: { "content-type": "application/json", ...quota, ...headers },
       body: JSON.stringify(body),
+      ...(exchange === undefined ? {} : { exchange }),
     } as const;
     for (let attempt = 1;; attempt++) {
       const started = clock.monotonic();

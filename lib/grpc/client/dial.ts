@@ -7,6 +7,7 @@
  */
 import net from "node:net";
 import tls from "node:tls";
+import { suiteRefused } from "../../sockets/fetch/suite_refused.ts";
 import { DEFAULT_TLS_POLICY, type TlsPolicy } from "../../sockets/listen/tls_policy.ts";
 import { SocketTransport } from "../../sockets/transport/socket.ts";
 import type { Transport } from "../../sockets/transport/transport.ts";
@@ -53,7 +54,9 @@ export async function dial(target: DialTarget, timeout: number): Promise<Transpo
   socket.once("close", closed);
   socket.once(target.tls === undefined ? "connect" : "secureConnect", () => {
     clearTimeout(timer);
-    const refused = suiteRefused(target.tls?.policy, socket);
+    const refused = target.tls === undefined
+      ? undefined
+      : suiteRefused(target.tls.policy ?? DEFAULT_TLS_POLICY, socket as tls.TLSSocket);
     if (refused !== undefined) return fail(new Error(refused));
     const protocol = target.tls === undefined ? "h2" : (socket as tls.TLSSocket).alpnProtocol;
     if (protocol !== "h2") return fail(new Error("the server does not speak HTTP/2 (ALPN h2)"));
@@ -62,13 +65,6 @@ export async function dial(target: DialTarget, timeout: number): Promise<Transpo
     resolve(new SocketTransport(socket));
   });
   return await promise;
-}
-
-/** Why a connection is not taken: the runtime cannot be kept from agreeing on a suite (docs/decisions/0025). */
-function suiteRefused({ cipherSuites }: TlsPolicy = DEFAULT_TLS_POLICY, socket: net.Socket): string | undefined {
-  if (cipherSuites === undefined) return undefined;
-  const suite = (socket as tls.TLSSocket).getCipher().standardName;
-  return cipherSuites.has(suite) ? undefined : `the server chose the cipher suite ${suite}, which is not allowed`;
 }
 
 function connectTls(host: string, port: number, options: DialTls): tls.TLSSocket {

@@ -10,6 +10,9 @@ import { lookup } from "node:dns/promises";
 import http, { type IncomingMessage } from "node:http";
 import https from "node:https";
 import { isIP } from "node:net";
+import type { TLSSocket } from "node:tls";
+import { type CheckedTrust, connectUnder } from "../../../sockets/fetch/policy_exchange.ts";
+import type { TlsPolicy } from "../../../sockets/listen/tls_policy.ts";
 import { orAborted } from "../../probes/or_aborted.ts";
 import { type AddressRule, type NamedBy, refusedAddress } from "./addresses.ts";
 import type { ByteStream } from "./bounded_bytes.ts";
@@ -24,6 +27,8 @@ export interface DownloadRules {
   readonly insecure: ReadonlySet<string>;
   /** Authorities of servers, as PEM. @throws Error when there are none */
   readonly roots: () => Promise<string>;
+  /** What TLS is limited to (`COMPLIANCE_POLICY`). Default: what the runtime has. */
+  readonly policy?: TlsPolicy;
   /** Default {@linkcode refusedAddress}. */
   readonly refused?: AddressRule;
   /** Addresses of a name. Default: those of the system. */
@@ -136,8 +141,12 @@ async function ask(rules: DownloadRules, request: OneRequest, given: AbortSignal
   };
   try {
     const address = await addressOf(rules, request, signal);
-    const trust = url.protocol === "http:" ? {} : await trustOf(rules, url);
-    const answer = await exchange({ url, address, headers, form, trust }, signal);
+    const trust = url.protocol === "http:" ? undefined : await trustOf(rules, url);
+    const to = { host: address, port: portOf(url), name: hostOf(url) };
+    const socket = trust !== undefined && rules.policy !== undefined
+      ? await connectUnder(rules.policy, to, trust, signal)
+      : undefined;
+    const answer = await exchange({ url, address, headers, form, trust, socket }, signal);
     return {
       status: answer.statusCode ?? 0,
       header: (name) => [answer.headers[name] ?? ""].flat().join(", "),
@@ -152,7 +161,7 @@ async function ask(rules: DownloadRules, request: OneRequest, given: AbortSignal
 /** The first address of a host, when all that it has may be asked: a name that mixes them is up to something. */
 async function addressOf(rules: DownloadRules, { url, namedBy }: OneRequest, signal: AbortSignal): Promise<string> {
   const { refused = refusedAddress, resolve = systemAddresses } = rules;
-  const host = url.hostname.replace(/^\[|\]$/g, "");
+  const host = hostOf(url);
   const addresses = isIP(host) === 0 ? await orGivenUp(resolve(host), signal) : [host];
   for (const address of addresses) {
     const why = refused(address, namedBy);
@@ -176,22 +185,26 @@ interface CheckedRequest {
   readonly address: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly form: string | undefined;
-  readonly trust: { readonly ca?: string | string[]; readonly rejectUnauthorized?: boolean };
+  /** Absent without TLS. */
+  readonly trust: CheckedTrust | undefined;
+  /** Instead of another connection. */
+  readonly socket: TLSSocket | undefined;
 }
 
-async function trustOf(rules: DownloadRules, url: URL): Promise<CheckedRequest["trust"]> {
+async function trustOf(rules: DownloadRules, url: URL): Promise<CheckedTrust> {
   // Where authorities are named, the runtime does not look for those of the machine, which takes a permission.
   return isInsecure(rules, url) ? { ca: [], rejectUnauthorized: false } : { ca: await rules.roots() };
 }
 
 function exchange(
-  { url, address, headers, form, trust }: CheckedRequest,
+  { url, address, headers, form, trust, socket }: CheckedRequest,
   signal: AbortSignal,
 ): Promise<IncomingMessage> {
   const answered = Promise.withResolvers<IncomingMessage>();
   const isSecure = url.protocol === "https:";
-  const name = url.hostname.replace(/^\[|\]$/g, "");
-  const call = (isSecure ? https : http).request({
+  const name = hostOf(url);
+  const call = (isSecure && socket === undefined ? https : http).request({
+    ...(socket === undefined ? {} : { createConnection: () => socket }),
     ...{ host: address, port: portOf(url), path: `${url.pathname}${url.search}`, agent: false },
     method: form === undefined ? "GET" : "POST",
     headers: {
@@ -207,6 +220,11 @@ function exchange(
     call.destroy();
     throw error;
   });
+}
+
+/** Without the brackets of an address. */
+function hostOf({ hostname }: URL): string {
+  return hostname.replace(/^\[|\]$/g, "");
 }
 
 function portOf({ port, protocol }: URL): number {
