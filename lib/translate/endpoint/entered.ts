@@ -10,7 +10,7 @@
  */
 import { NETWORK_LABEL } from "../../registry/labels.ts";
 import type { Endpoint, NetworkEntrance } from "../../registry/types.ts";
-import { type EndpointCandidate, MAX_WEIGHT } from "./group.ts";
+import { type EndpointCandidate, MAX_WEIGHT, weightOf } from "./group.ts";
 import { address, MUTUAL } from "./lb_endpoint.ts";
 
 /** An endpoint that is dialled, or one of a network that is entered. */
@@ -23,18 +23,26 @@ export interface ReachedCandidate extends EndpointCandidate {
 export function withEntrances(candidates: readonly ReachedCandidate[]): readonly EndpointCandidate[] {
   const far = candidates.filter((one) => one.entrances !== undefined);
   if (far.length === 0) return candidates;
-  const counts = new Set(far.map(({ entrances = [] }) => entrances.length));
-  // All weights grow by this, so that each gateway's share is a whole number.
-  const scale = [...counts].reduce(leastCommonMultiple, 1);
+  const scale = scaleOf(candidates, new Set(far.map(({ entrances = [] }) => entrances.length)));
   const near = candidates.filter((one) => one.entrances === undefined).map((one) => weighted(one, scale));
   const networks = Map.groupBy(far, ({ endpoint: { locality, network } }) => `${network} ${locality}`);
   return [...near, ...[...networks.values()].flatMap((members) => gateways(members, scale))];
 }
 
+/**
+ * The factor by which all weights grow, so that each gateway's share is a whole number; smaller, and shares rounded, where
+ * their sum would be more than Envoy takes.
+ */
+function scaleOf(candidates: readonly EndpointCandidate[], counts: ReadonlySet<number>): number {
+  const most = Math.floor(MAX_WEIGHT / 2 / weightOf(candidates));
+  const exact = [...counts].reduce((a, b) => a > most ? a : leastCommonMultiple(a, b), 1);
+  return Math.max(1, Math.min(exact, most));
+}
+
 /** The gateways instead of endpoints of one network and locality. */
 function gateways(members: readonly ReachedCandidate[], scale: number): EndpointCandidate[] {
   const [{ endpoint: first, entrances = [] }] = members as [ReachedCandidate];
-  const sum = members.reduce((all, { endpoint: { weight } }) => all + (weight || 1), 0);
+  const share = Math.max(1, Math.round((weightOf(members) * scale) / entrances.length));
   const { network, locality, portName } = first;
   return entrances.map((entrance) => {
     const endpoint: Endpoint = {
@@ -43,7 +51,7 @@ function gateways(members: readonly ReachedCandidate[], scale: number): Endpoint
       ...{ serviceAccount: "", namespace: "", workloadName: "" },
     };
     const message = { endpoint: { address: address(entrance.address, entrance.port) }, metadata: MUTUAL_METADATA };
-    return weighted({ endpoint, message }, (sum * scale) / entrances.length);
+    return weighted({ endpoint, message }, share);
   });
 }
 

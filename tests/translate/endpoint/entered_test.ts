@@ -1,5 +1,6 @@
 /** Endpoints of networks that are entered through gateways. */
 import assert from "node:assert/strict";
+import fc from "fast-check";
 import type { TrafficPolicy } from "../../../lib/config/kinds/destination_rule/types.ts";
 import type { Endpoint } from "../../../lib/registry/types.ts";
 import { loadAssignments } from "../../../lib/translate/endpoint/assignment.ts";
@@ -68,6 +69,27 @@ Deno.test("through a gateway go connections of mutual TLS to healthy endpoints a
   assert.equal(reached(far(2), { mesh: { enableAutoMtls: false } }), 1);
   assert.equal(reached(far(2), policy({ tls: { mode: "DISABLE" } })), 1);
   assert.equal(reached(far(2), policy({ tls: { mode: "MESH_MUTUAL" } })), 2);
+});
+
+Deno.test("weights are whole and no more than Envoy takes in sum, for any numbers of gateways and weights", () => {
+  const networks = fc.array(fc.record({ gateways: fc.integer({ min: 1, max: 60 }), weight: fc.nat(40_000_000) }), {
+    minLength: 1,
+    maxLength: 20,
+  });
+  fc.assert(fc.property(networks, (list) => {
+    const endpoints = list.map(({ weight }, index) => far(index, { network: `f${index}`, weight }));
+    const entrances = Object.fromEntries(
+      list.map(({ gateways }, index) => [
+        `f${index}`,
+        Array.from({ length: gateways }, (_, i) => ({ network: `f${index}`, address: `1.${index}.0.${i}`, port: 1 })),
+      ]),
+    );
+    const message = only(read([near, ...endpoints], { properties: inN1, entrances }));
+    const all = (message.endpoints ?? []).flatMap(({ lb_endpoints = [] }) => lb_endpoints);
+    const weights = all.map(({ load_balancing_weight }) => load_balancing_weight?.value ?? 1);
+    assert.ok(weights.every((weight) => Number.isInteger(weight) && weight > 0));
+    assert.ok(weights.reduce((a, b) => a + b, 0) <= 0xffff_ffff);
+  }));
 });
 
 /** `priority: address` of each group. */
