@@ -23,14 +23,20 @@ export function addIdentity(item: unknown, into: Identities): void {
   if (typeof name === "string") into.set(cacheKey({ namespace: String(namespace), name }), `${uid} ${resourceVersion}`);
 }
 
-/** The objects that the API has otherwise: by key, each as it is kept; empty: it is not. */
-export function differences(listed: Identities, kept: KeptObjects): Identities {
+/** Objects that are compared in one step. */
+const ITEMS_A_STEP = 500;
+
+/** The objects that the API has otherwise: by key, each as it is kept; empty: it is not. What is kept may change between steps. */
+export function* differences(listed: Identities, kept: KeptObjects): Generator<void, Identities> {
   const found: Identities = new Map();
+  let count = 0;
   for (const object of kept.values()) {
+    if (++count % ITEMS_A_STEP === 0) yield;
     const key = cacheKey(object);
     if (listed.get(key) !== identityOf(object)) found.set(key, identityOf(object));
   }
   for (const key of listed.keys()) {
+    if (++count % ITEMS_A_STEP === 0) yield;
     const [namespace = "", name = ""] = key.split("/");
     if (kept.get(namespace, name) === undefined) found.set(key, "");
   }

@@ -7,6 +7,7 @@
  * @module
  */
 import type { Logger } from "../../kernel/log/log.ts";
+import { paced } from "../../kernel/time/paced.ts";
 import type { ApiClient } from "../client/client.ts";
 import { isApiJson } from "../client/answer.ts";
 import { type ApiError, asApiError } from "../client/api_error.ts";
@@ -120,13 +121,14 @@ export class Informer<T> {
    */
   async check(patience: number): Promise<number> {
     if (this.#machine.step.ask !== "watch" || this.#lastTrouble !== undefined) return 0;
-    const first = differences((await this.#identities()).listed, this);
+    const { signal } = this.#stop;
+    const first = await paced(differences((await this.#identities()).listed, this), { signal });
     if (first.size === 0) return 0;
-    await this.#client.clock.sleep(patience, this.#stop.signal);
+    await this.#client.clock.sleep(patience, signal);
     // The first list may have been older than what the watch had told by then; the second one is not.
     if (unheard(first, this).length === 0) return 0;
     const { listed, version } = await this.#identities();
-    const second = differences(listed, this);
+    const second = await paced(differences(listed, this), { signal });
     const drifted = unheard(first, this).filter((key) => second.has(key) && !this.#unread.has(key));
     if (drifted.length === 0 || this.#machine.step.ask !== "watch") return 0;
     this.#machine.doubted(version);
