@@ -1,5 +1,5 @@
 /**
- * The authority that an operator brings along: a folder of PEM files, mounted or written, and watched. What is replaced
+ * The authority that an operator brings along: a folder of PEM files, mounted or written, or a secret, and watched. What is replaced
  * there is in force when it fits together; until then the last that did stays.
  *
  * Permissions: read (the folder).
@@ -9,7 +9,7 @@
 import { CurrentValue } from "../pki/current.ts";
 import { PkiError } from "../pki/pki_error.ts";
 import type { FileText, WatchedFile } from "../kernel/files/watch_file.ts";
-import { type FileTexts, watchFiles } from "../kernel/files/watch_files.ts";
+import { type FileTexts, watchFiles, type WatchFilesOptions } from "../kernel/files/watch_files.ts";
 import type { Logger } from "../kernel/log/log.ts";
 import type { Clock } from "../kernel/time/clock.ts";
 import { type MaterialTexts, readMaterial, sameCertificates, type SigningMaterial } from "./material.ts";
@@ -38,6 +38,8 @@ export interface PluggedInOptions {
   readonly multiRoot: boolean;
   readonly clock: Pick<Clock, "now" | "after">;
   readonly log: Logger;
+  /** Reads and watches the files. Default: they are in the folder. */
+  readonly watch?: (options: WatchFilesOptions<string>) => Promise<WatchedFile>;
 }
 
 /** Whether a folder has a file of an authority, even if others are missing. */
@@ -71,7 +73,8 @@ export class PluggedIn {
     const plugged = new PluggedIn(options);
     let fault: unknown;
     const paths = [...FILES, REVOCATION_LISTS].map((name) => `${options.folder}/${name}`);
-    plugged.#watched = await watchFiles({
+    const watch = options.watch ?? watchFiles;
+    plugged.#watched = await watch({
       ...{ paths, clock: options.clock },
       onTexts: (texts) => {
         const first = plugged.material.current() === undefined;

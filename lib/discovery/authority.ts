@@ -1,5 +1,6 @@
 /**
- * The certificate authority of a server, from its settings: brought along in a folder, or made by the server itself.
+ * The certificate authority of a server, from its settings: brought along in a folder or a secret, or made by the server
+ * itself.
  *
  * Permissions: read (`ROOT_CA_DIR`), read and write (`MESH_SELF_SIGNED_CA_DIR`).
  *
@@ -10,7 +11,7 @@ import { measureExpiry } from "../authority/authority_metrics.ts";
 import { type CallerResult, certificateService } from "../authority/certificate_service.ts";
 import { FolderRootStore } from "../authority/folder_store.ts";
 import type { SigningMaterial } from "../authority/material.ts";
-import { hasPluggedIn, PluggedIn } from "../authority/plugged_in.ts";
+import { hasPluggedIn, PluggedIn, type PluggedInOptions } from "../authority/plugged_in.ts";
 import { MemoryRootStore } from "../authority/root_store.ts";
 import { serverNames } from "../authority/server_names.ts";
 import { SelfSigned, type SelfSignedOptions } from "../authority/self_signed.ts";
@@ -19,10 +20,13 @@ import { failureText } from "../authenticators/caller.ts";
 import type { Call } from "../grpc/call.ts";
 import type { GrpcService } from "../grpc/service.ts";
 import type { Kernel } from "../kernel/kernel.ts";
+import type { ApiClient } from "../orch/client/client.ts";
 import { type Current, CurrentValue } from "../pki/current.ts";
 import { PkiError } from "../pki/pki_error.ts";
 import type { ServerAuthentication } from "./authentication.ts";
 import type { MeshSource } from "./mesh_source.ts";
+import { findAuthoritySecret, followSecret, secretFiles, untilAnswered } from "./orch/authority_secret.ts";
+import { GENERATED } from "./orch/root_secret.ts";
 import type { DiscoverySettings } from "./settings.ts";
 import { StartError } from "./start_error.ts";
 
@@ -67,8 +71,10 @@ export interface ServerAuthorityOptions {
 export async function startServerAuthority(
   { secureGrpc, tls, systemNamespace, cores }: ServerAuthorityOptions,
   settings: DiscoverySettings,
-  { mesh, authentication }: {
+  { mesh, authentication, orch }: {
     readonly mesh: Pick<MeshSource, "state">;
+    /** Keeps the authority in a secret. Default: there is no orchestrator. */
+    readonly orch?: ApiClient | undefined;
     readonly authentication: Pick<ServerAuthentication, "forAuthority" | "useRevocations">;
   },
   kernel: Kernel,
@@ -83,11 +89,11 @@ export async function startServerAuthority(
     measureExpiry(kernel.metrics, new CurrentValue(undefined), kernel.clock);
     return { authority: undefined, services: [], names };
   }
-  const pluggedIn = await hasPluggedIn(settings.ROOT_CA_DIR);
   const { trustDomain } = mesh.state.mesh;
-  const source = pluggedIn
+  const source = await isBroughtAlong(settings.ROOT_CA_DIR, orch)
     ? await startPluggedIn(settings, kernel)
-    : await startSelfSigned(trustDomain, settings, kernel);
+    : await startOfSecret(orch, systemNamespace, trustDomain, settings, kernel) ??
+      await startSelfSigned(trustDomain, settings, kernel);
   kernel.stopper.add("authority", () => source.stop());
   measureExpiry(kernel.metrics, source.material, kernel.clock);
   authentication.useRevocations(() => source.material.current()?.revocations ?? []);
@@ -96,16 +102,61 @@ export async function startServerAuthority(
   return { authority, services: [serviceOf(authority, await authentication.forAuthority(), kernel)], names };
 }
 
-async function startPluggedIn(settings: DiscoverySettings, kernel: Kernel): Promise<PluggedIn> {
-  const folder = settings.ROOT_CA_DIR;
+/** Whether the folder has an authority, which is no secret that the servers made themselves and that is mounted there. */
+async function isBroughtAlong(folder: string, orch: ApiClient | undefined): Promise<boolean> {
+  for (const file of orch === undefined ? [] : GENERATED) {
+    if (await Deno.stat(`${folder}/${file}`).then(() => true, () => false)) return false;
+  }
+  return await hasPluggedIn(folder);
+}
+
+async function startPluggedIn(
+  settings: DiscoverySettings,
+  kernel: Kernel,
+  place: Pick<PluggedInOptions, "folder" | "watch"> = { folder: settings.ROOT_CA_DIR },
+): Promise<PluggedIn> {
+  const { folder } = place;
   const log = kernel.log.scope("pkica");
   try {
-    const source = await PluggedIn.start({ folder, multiRoot: settings.MESH_MULTIROOT_MESH, clock: kernel.clock, log });
+    const multiRoot = settings.MESH_MULTIROOT_MESH;
+    const source = await PluggedIn.start({ ...place, multiRoot, clock: kernel.clock, log });
     log.info("the authority is the one brought along", { folder, ...shown(source.material) });
     return source;
   } catch (error) {
     if (!(error instanceof PkiError)) throw error;
     throw new StartError([{ option: "ROOT_CA_DIR", text: `${folder}: ${error.message}` }], error);
+  }
+}
+
+/**
+ * The authority in a secret of the orchestrator. Undefined: there is no orchestrator, none of its namespaces is this server's, or
+ * a folder has an authority of this server already.
+ */
+async function startOfSecret(
+  orch: ApiClient | undefined,
+  namespace: string,
+  organization: string,
+  settings: DiscoverySettings,
+  kernel: Kernel,
+): Promise<PluggedIn | SelfSigned | undefined> {
+  if (orch === undefined || await new FolderRootStore(settings.MESH_SELF_SIGNED_CA_DIR).read() !== undefined) return;
+  const asBrought = settings.USE_CACERTS_FOR_SELF_SIGNED_CA;
+  const start = async () => {
+    const { name, store } = await findAuthoritySecret(orch, namespace, asBrought);
+    const folder = `secret ${namespace}/${name}`;
+    if (store === undefined) {
+      return await startPluggedIn(settings, kernel, { folder, watch: secretFiles(orch, namespace, name, kernel) });
+    }
+    const source = await SelfSigned.start({ ...selfSignedOptions(organization, settings, kernel), store });
+    kernel.stopper.add(folder, followSecret(orch, namespace, name, kernel, () => void source.check()));
+    kernel.log.scope("pkica").info("the authority is self-signed", { place: store.place, ...shown(source.material) });
+    return source;
+  };
+  try {
+    return await untilAnswered(start, kernel);
+  } catch (error) {
+    if (!(error instanceof PkiError)) throw error;
+    throw new StartError([{ option: "ROOT_CA_DIR", text: error.message }], error);
   }
 }
 
@@ -120,17 +171,22 @@ export function selfSignedTimes(settings: DiscoverySettings) {
   } satisfies Partial<SelfSignedOptions>;
 }
 
+function selfSignedOptions(
+  organization: string,
+  settings: DiscoverySettings,
+  { clock, log }: Kernel,
+): Omit<SelfSignedOptions, "store"> {
+  const scope = log.scope("rootcertrotator");
+  return { ...{ organization, clock, log: scope, random: Math.random }, ...selfSignedTimes(settings) };
+}
+
 async function startSelfSigned(
   organization: string,
   settings: DiscoverySettings,
   kernel: Kernel,
 ): Promise<SelfSigned> {
-  const { clock } = kernel;
-  const log = kernel.log.scope("rootcertrotator");
-  const options: Omit<SelfSignedOptions, "store"> = {
-    ...{ organization, clock, log, random: Math.random },
-    ...selfSignedTimes(settings),
-  };
+  const options = selfSignedOptions(organization, settings, kernel);
+  const { log } = options;
   const store = new FolderRootStore(settings.MESH_SELF_SIGNED_CA_DIR);
   const start = async (kept: SelfSignedOptions["store"]) => {
     const source = await SelfSigned.start({ ...options, store: kept });

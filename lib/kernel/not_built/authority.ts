@@ -15,7 +15,6 @@ export const authority: NotBuiltPart = {
     "ENABLE_CLUSTER_TRUST_BUNDLE_API",
     "EXTERNAL_MESHD",
     "ORCH_SIGNER",
-    "USE_CACERTS_FOR_SELF_SIGNED_CA",
     "USE_REMOTE_CERTS",
   ],
   meshFields: [

@@ -1,0 +1,219 @@
+/** The authority of several servers is in one secret: made once, replaced once, followed by all; or brought along there. */
+import assert from "node:assert/strict";
+import { SelfSigned, type SelfSignedOptions } from "../../../lib/authority/self_signed.ts";
+import { findAuthoritySecret, followSecret } from "../../../lib/discovery/orch/authority_secret.ts";
+import { SecretRootStore, secretTexts } from "../../../lib/discovery/orch/root_secret.ts";
+import { startKernel } from "../../../lib/kernel/kernel.ts";
+import { silentLog } from "../../../lib/kernel/log/log.ts";
+import { createFakeClock } from "../../../lib/kernel/time/fake_clock.ts";
+import { writeCertificates } from "../../../lib/pki/certificate.ts";
+import { PkiError } from "../../../lib/pki/pki_error.ts";
+import { withServer } from "../../discovery/running.ts";
+import { DAY, makeIntermediate, makeRoot, P256 } from "../../pki/support/make.ts";
+import type { ApiServer } from "../support/server/api_server.ts";
+import { accountClient, manifests } from "../support/server/rights.ts";
+import { apiServerTests } from "../support/server/tests.ts";
+import type { RoleRule } from "../support/server/users.ts";
+
+const test = apiServerTests();
+const LIFETIME = 100 * DAY;
+const OWN = "mesh-ca-secret";
+
+function optionsFor(
+  store: SecretRootStore,
+  now: number,
+): SelfSignedOptions & { clock: ReturnType<typeof createFakeClock> } {
+  return {
+    ...{ store, clock: createFakeClock(now), organization: "cluster.local", lifetime: LIFETIME, keyBits: 2048 },
+    ...{ graceRatio: 0.2, checkInterval: 0, jitter: false, random: () => 0.5, log: silentLog().scope("pkica") },
+  };
+}
+
+const storeOf = (server: ApiServer, namespace: string) =>
+  new SecretRootStore(server.client, { namespace, name: OWN, generated: false });
+
+const id = (namespace: string, name: string) => ({ apiVersion: "v1", kind: "Secret", metadata: { namespace, name } });
+
+/** The keys of a secret as texts. */
+async function textsOf(server: ApiServer, namespace: string, name: string) {
+  const found = await server.objects.get(id(namespace, name));
+  return found === undefined ? undefined : secretTexts(found, name);
+}
+
+const encoded = (texts: Readonly<Record<string, string>>) =>
+  Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, btoa(text)]));
+
+async function until(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
+  for (let tries = 1; !await holds(); tries++) {
+    if (tries === 400) throw new Error(`${what}: not within 20 s`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+test("of servers that start together one makes the root, and all use it", async ({ server, namespace }) => {
+  const starts = [1, 2, 3, 4].map(() => SelfSigned.start(optionsFor(storeOf(server, namespace), Date.now())));
+  const roots = (await Promise.all(starts)).map(({ material }) => material.current()!.rootsPem);
+  assert.equal(new Set(roots).size, 1);
+  const secret = await server.objects.get(id(namespace, OWN));
+  assert.equal(secret?.["type"], "mesh.io/ca-root");
+  const texts = (await textsOf(server, namespace, OWN))!;
+  assert.deepEqual([texts["root-cert.pem"], texts["ca-cert.pem"]], [roots[0], roots[0]]);
+});
+
+test("one replaces the root, the others follow as the secret changes; who loses the race takes the winner's", async ({ server, namespace }) => {
+  const kernel = startKernel("pilot-discovery", undefined, { log: silentLog() });
+  const now = Date.now();
+  const options = [1, 2, 3].map(() => optionsFor(storeOf(server, namespace), now));
+  const [a, b, c] = await Promise.all(options.map((each) => SelfSigned.start(each)));
+  const before = a!.material.current()!.certificate.fingerprint;
+  const stop = followSecret(server.client, namespace, OWN, kernel, () => void c!.check());
+  try {
+    for (const { clock } of options.slice(0, 2)) await clock.advance(90 * DAY);
+    await Promise.all([a!.check(), b!.check()]);
+    const after = a!.material.current()!;
+    assert.notEqual(after.certificate.fingerprint, before);
+    assert.equal(b!.material.current()!.rootsPem, after.rootsPem);
+    await until("the third follows", () => c!.material.current()!.rootsPem === after.rootsPem);
+    const texts = (await textsOf(server, namespace, OWN))!;
+    assert.equal(texts["root-cert.pem"], after.rootsPem);
+    assert.equal(after.roots.length, 2);
+
+    await server.objects.delete(id(namespace, OWN));
+    await until(
+      "what all trust is put back",
+      async () => (await textsOf(server, namespace, OWN))?.["root-cert.pem"] === after.rootsPem,
+    );
+  } finally {
+    await stop();
+    await kernel.stopper.stop();
+  }
+});
+
+test("which secret it is: one that is brought along, one that servers made, or the one to be made", async ({ server }) => {
+  const data = (generated: boolean) => encoded({ "ca-key.pem": "k", ...generated ? { "mesh-generated": "" } : {} });
+  const rows: readonly (readonly [readonly (readonly [string, boolean])[], boolean, string, boolean])[] = [
+    [[], false, OWN, true],
+    [[], true, "cacerts", true],
+    [[[OWN, false]], true, OWN, true],
+    [[["cacerts", true]], false, "cacerts", true],
+    [[["cacerts", true], [OWN, false]], true, "cacerts", true],
+    [[["cacerts", false], [OWN, false]], true, "cacerts", false],
+  ];
+  for (const [secrets, asBrought, name, own] of rows) {
+    const namespace = await server.namespace();
+    for (const [each, generated] of secrets) {
+      await server.objects.create({ ...id(namespace, each), data: data(generated) });
+    }
+    const found = await findAuthoritySecret(server.client, namespace, asBrought);
+    assert.deepEqual([found.name, found.store !== undefined], [name, own], JSON.stringify([secrets, asBrought]));
+  }
+});
+
+test("a secret that is no authority is refused by name, and not written over", async ({ server, namespace }) => {
+  await server.objects.create({ ...id(namespace, OWN), data: encoded({ other: "text" }) });
+  const expected = (error: unknown) =>
+    error instanceof PkiError && error.message.includes(`secret ${namespace}/${OWN}`);
+  await assert.rejects(SelfSigned.start(optionsFor(storeOf(server, namespace), Date.now())), expected);
+  assert.deepEqual(await textsOf(server, namespace, OWN), { other: "text" });
+});
+
+const orchOf = (server: ApiServer) => ({
+  place: { from: "files", files: [server.kubeconfig], by: "test" } as const,
+  ...{ qps: 80, burst: 160, allowed: [], namespace: "", kinds: true, services: true },
+});
+
+/** Runs a server in a namespace whose authority is in the API. */
+async function withAuthority(
+  server: ApiServer,
+  namespace: string,
+  settings: { readonly USE_CACERTS_FOR_SELF_SIGNED_CA?: boolean; readonly MESH_MULTIROOT_MESH?: boolean },
+  run: () => Promise<void>,
+): Promise<void> {
+  const folder = await Deno.makeTempDir();
+  const options = { configDir: undefined, orch: orchOf(server), systemNamespace: namespace };
+  const places = { ROOT_CA_DIR: `${folder}/none`, MESH_SELF_SIGNED_CA_DIR: `${folder}/self` };
+  await withServer({}, run, { options, settings: { ...settings, ...places, XDS_AUTH_PLAINTEXT: true } });
+  await Deno.remove(folder, { recursive: true });
+}
+
+/** Resolves when the roots in a namespace are these. */
+async function handedOut(
+  server: ApiServer,
+  namespace: string,
+  roots: () => Promise<string | undefined>,
+): Promise<void> {
+  const map = { apiVersion: "v1", kind: "ConfigMap", metadata: { namespace, name: "mesh-ca-root-cert" } };
+  await until("the roots are handed out", async () => {
+    const data = (await server.objects.get(map))?.["data"] as Readonly<Record<string, string>> | undefined;
+    const expected = await roots();
+    return expected !== undefined && data?.["root-cert.pem"] === expected;
+  });
+}
+
+test("a server keeps its root in the secret and hands it out to namespaces; the name is cacerts where that is asked for", async ({ server, namespace }) => {
+  await withAuthority(server, namespace, {}, async () => {
+    await handedOut(server, namespace, async () => (await textsOf(server, namespace, OWN))?.["root-cert.pem"]);
+  });
+  const other = await server.namespace();
+  await withAuthority(server, other, { USE_CACERTS_FOR_SELF_SIGNED_CA: true }, async () => {
+    await handedOut(server, other, async () => (await textsOf(server, other, "cacerts"))?.["root-cert.pem"]);
+  });
+  assert.ok("mesh-generated" in (await textsOf(server, other, "cacerts"))!);
+});
+
+test("an authority that is brought along as secret cacerts is used, and followed as it is replaced", async ({ server, namespace }) => {
+  const validity = { notAfter: Date.now() + 300 * DAY };
+  const root = await makeRoot(P256, validity);
+  const pem = (made: typeof root) => writeCertificates([made.certificate]);
+  const data = (made: typeof root) =>
+    encoded({
+      "ca-cert.pem": pem(made),
+      "ca-key.pem": made.key.pem(),
+      "root-cert.pem": pem(root),
+      "cert-chain.pem": "",
+    });
+  const first = await makeIntermediate(root, P256, validity);
+  await server.objects.create({ ...id(namespace, "cacerts"), data: data(first) });
+  const next = await makeRoot(P256, { ...validity, name: "next" });
+  await withAuthority(server, namespace, { MESH_MULTIROOT_MESH: true }, async () => {
+    await handedOut(server, namespace, () => Promise.resolve(pem(root)));
+    await server.objects.patch(id(namespace, "cacerts"), { data: { ...data(next), "root-cert.pem": btoa(pem(next)) } });
+    await handedOut(server, namespace, () => Promise.resolve(pem(next)));
+    await server.objects.patch(id(namespace, "cacerts"), { data: { "ca-key.pem": btoa("no key") } });
+    await server.objects.delete(id(namespace, "cacerts"));
+    const other = await server.namespace();
+    await handedOut(server, other, () => Promise.resolve(pem(next)));
+  });
+  assert.equal(await textsOf(server, namespace, OWN), undefined);
+});
+
+test("the account of the manifests may keep the secret; with one verb less it is refused", async ({ server }) => {
+  const SYSTEM = "mesh-system";
+  for (const manifest of manifests("pilot-discovery")) await server.objects.apply(manifest);
+  const role = manifests("pilot-discovery").find(({ kind }) => kind === "Role")!;
+  const rules = (role["rules"] as readonly RoleRule[]).filter(({ resources }) => resources?.includes("secrets"));
+  const now = Date.now();
+  for (const [index, without] of [undefined, ..."get create update".split(" ")].entries()) {
+    const account = `authority-${index}`;
+    await server.users.account(SYSTEM, account);
+    const subject = { kind: "ServiceAccount", name: account, namespace: SYSTEM } as const;
+    const less = rules.map((rule) => ({ ...rule, verbs: rule.verbs.filter((verb) => verb !== without) }));
+    const probe = { apiGroups: [""], resources: ["pods"], verbs: ["list"] };
+    await server.users.grant(subject, account, [...less.filter(({ verbs }) => verbs.length > 0), probe], SYSTEM);
+    await server.users.granted(SYSTEM, account, { verb: "list", resource: "pods" });
+    using as = await accountClient(server, SYSTEM, account);
+    const options = optionsFor(new SecretRootStore(as.client, { namespace: SYSTEM, name: OWN, generated: false }), now);
+    const work = async () => {
+      const source = await SelfSigned.start(options);
+      await options.clock.advance(90 * DAY);
+      await source.check();
+      return source.material.current()!.roots.length === 2 ? "done" : "not done";
+    };
+    const refused = as.refused.then((what) => what.split(" ")[0]);
+    const expected = { get: "GET", create: "POST", update: "PUT" }[without ?? ""] ?? "done";
+    const works = work().catch(() => new Promise<never>(() => {}));
+    assert.equal(await Promise.race([refused, works]), expected, `without ${without}`);
+    const { name } = id(SYSTEM, OWN).metadata;
+    if (await textsOf(server, SYSTEM, name) !== undefined) await server.objects.delete(id(SYSTEM, OWN));
+  }
+});
