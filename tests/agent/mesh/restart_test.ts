@@ -1,14 +1,11 @@
 /** A server that crashes under load, and comes back. */
 import assert from "node:assert/strict";
-import { envoyCount, IdentityMesh, SHORT_LEAVES } from "../../../scripts/demo/identity_mesh.ts";
+import { envoyCount, type IdentityMesh, SHORT_LEAVES } from "../../../scripts/demo/identity_mesh.ts";
 import { Load, oneRequest } from "../../../scripts/demo/load.ts";
-import { pairFiles, serviceFile } from "../../../scripts/demo/workloads.ts";
-import { withPorts } from "../../../scripts/ports.ts";
-import { callerEcho } from "../../../scripts/demo/caller_echo.ts";
+import { serviceFile } from "../../../scripts/demo/workloads.ts";
 import { until } from "../../e2e/support/mesh.ts";
 import { envoyPath } from "../../translate/envoy.ts";
-
-const CLIENT = "spiffe://cluster.local/ns/demo/sa/client";
+import { CLIENT, withSidecarPair } from "../support/sidecar_pair.ts";
 
 /** Clusters, listeners and routes that an Envoy has made. */
 const made = (admin: number) =>
@@ -34,52 +31,40 @@ Deno.test({
     "a server that is killed while certificates are due, and comes back, fails no request and sends no Envoy anything again",
   ignore: envoyPath() === undefined,
   fn: () =>
-    withPorts(11, async ([port = 0, here = 0, there = 0, ...ports]) => {
-      await using app = callerEcho();
-      await using mesh = await IdentityMesh.start({
-        port,
-        files: pairFiles({ client: here, server: there, application: app.port, mode: "STRICT" }),
-      });
-      try {
-        const admins = [ports[0]!, ports[4]!];
-        const server = await mesh.agent({ name: "server", ports: ports.slice(0, 4), env: SHORT_LEAVES });
-        const client = await mesh.agent({ name: "client", ports: ports.slice(4, 8), env: SHORT_LEAVES });
-        await until("a request passes both sidecars", async () => await oneRequest(here, "app.test") === CLIENT);
-        await mesh.live("Sidecar/demo/server");
-        await using load = new Load(here, "app.test");
-        const before = await Promise.all(admins.map(made));
-        assert(before.every((count) => count > 0), `${before}`);
-        assert.deepEqual(await sent(mesh), ["cds", "eds", "lds", "rds", "vhds"]);
-        for (const round of [1, 2]) {
-          await mesh.killServer();
-          await until("both agents miss it", () =>
-            [server, client].every(({ output }) => output.split("no discovery server").length > round));
-          await load.more(50);
-          await until("a certificate is due meanwhile", () =>
-            [server, client].some(({ output }) =>
-              output.includes("no certificate: ")
-            ));
-          await mesh.startServer();
-          const rows = () =>
-            mesh.page<{ synced: boolean }[]>("syncz");
-          await until("both are there again", async () => (await rows()).filter(({ synced }) => synced).length === 2);
-          await load.more(50);
-          assert.deepEqual(await sent(mesh), [], "resources that were sent again");
-          assert.deepEqual(await Promise.all(admins.map(made)), before, "what the Envoys made anew");
-        }
-        await mesh.write(
-          "service.yaml",
-          serviceFile(here, [{ port: there }]).replace("app.test]", "app.test, new.test]"),
+    withSidecarPair({ mode: "STRICT", agents: SHORT_LEAVES }, async ({ mesh, here, there, server, client, admins }) => {
+      await mesh.live("Sidecar/demo/server");
+      await using load = new Load(here, "app.test");
+      const before = await Promise.all(admins.map(made));
+      assert(before.every((count) => count > 0), `${before}`);
+      assert.deepEqual(await sent(mesh), ["cds", "eds", "lds", "rds", "vhds"]);
+      for (const round of [1, 2]) {
+        await mesh.killServer();
+        await until(
+          "both agents miss it",
+          () => [server, client].every(({ output }) => output.split("no discovery server").length > round),
         );
-        await until("what changes is in force", async () => await oneRequest(here, "new.test") === CLIENT);
-        assert.notDeepEqual(await sent(mesh), []);
-        const renewed = () => client.output.split("certificate valid until").length;
-        const had = renewed();
-        await until("certificates are renewed again", () => renewed() > had);
-        const { answers, failures } = load.take();
-        assert.deepEqual([Object.keys(answers), failures], [[CLIENT], {}]);
-      } catch (error) {
-        throw mesh.failure(error);
+        await load.more(50);
+        await until(
+          "a certificate is due meanwhile",
+          () => [server, client].some(({ output }) => output.includes("no certificate: ")),
+        );
+        await mesh.startServer();
+        const rows = () => mesh.page<{ synced: boolean }[]>("syncz");
+        await until("both are there again", async () => (await rows()).filter(({ synced }) => synced).length === 2);
+        await load.more(50);
+        assert.deepEqual(await sent(mesh), [], "resources that were sent again");
+        assert.deepEqual(await Promise.all(admins.map(made)), before, "what the Envoys made anew");
       }
+      await mesh.write(
+        "service.yaml",
+        serviceFile(here, [{ port: there }]).replace("app.test]", "app.test, new.test]"),
+      );
+      await until("what changes is in force", async () => await oneRequest(here, "new.test") === CLIENT);
+      assert.notDeepEqual(await sent(mesh), []);
+      const renewed = () => client.output.split("certificate valid until").length;
+      const had = renewed();
+      await until("certificates are renewed again", () => renewed() > had);
+      const { answers, failures } = load.take();
+      assert.deepEqual([Object.keys(answers), failures], [[CLIENT], {}]);
     }),
 });

@@ -1,15 +1,12 @@
 /** Certificates of real workloads, replaced while requests run over connections that are never old. */
 import assert from "node:assert/strict";
 import type { AgentProcess } from "../../../scripts/demo/agent.ts";
-import { envoyCount, envoyPage, IdentityMesh, SHORT_LEAVES } from "../../../scripts/demo/identity_mesh.ts";
-import { Load, oneRequest } from "../../../scripts/demo/load.ts";
-import { pairFiles, shortConnectionsFile } from "../../../scripts/demo/workloads.ts";
-import { withPorts } from "../../../scripts/ports.ts";
-import { callerEcho } from "../../../scripts/demo/caller_echo.ts";
+import { envoyCount, envoyPage, SHORT_LEAVES } from "../../../scripts/demo/identity_mesh.ts";
+import { Load } from "../../../scripts/demo/load.ts";
+import { shortConnectionsFile } from "../../../scripts/demo/workloads.ts";
 import { until } from "../../e2e/support/mesh.ts";
 import { envoyPath } from "../../translate/envoy.ts";
-
-const CLIENT = "spiffe://cluster.local/ns/demo/sa/client";
+import { CLIENT, withSidecarPair } from "../support/sidecar_pair.ts";
 
 /** A root of 40 s, replaced 4 s after it was made (its 160 s begin two minutes earlier), looked at each 200 ms. */
 const SHORT_ROOTS = {
@@ -36,24 +33,13 @@ Deno.test({
     "three rotations of both leaves and one of the root fail no request and no handshake; both Envoys hold the new ones",
   ignore: envoyPath() === undefined,
   fn: () =>
-    withPorts(11, async ([port = 0, here = 0, there = 0, ...ports]) => {
-      await using app = callerEcho();
-      await using mesh = await IdentityMesh.start({
-        port,
-        env: SHORT_ROOTS,
-        files: {
-          ...pairFiles({ client: here, server: there, application: app.port, mode: "STRICT" }),
-          "short.yaml": shortConnectionsFile(3),
-        },
-      });
-      try {
-        const admins = [ports[0]!, ports[4]!];
-        const server = await mesh.agent({ name: "server", ports: ports.slice(0, 4), env: SHORT_LEAVES });
-        const client = await mesh.agent({ name: "client", ports: ports.slice(4, 8), env: SHORT_LEAVES });
-        await until("a request passes both sidecars", async () => await oneRequest(here, "app.test") === CLIENT);
+    withSidecarPair(
+      { mode: "STRICT", env: SHORT_ROOTS, files: { "short.yaml": shortConnectionsFile(3) }, agents: SHORT_LEAVES },
+      async ({ mesh, here, server, client, admins }) => {
+        const [, ofClient] = admins;
         const before = await Promise.all(admins.map(serials));
-        const errors = () => envoyCount(ports[4]!, "^cluster.outbound.*ssl.(connection_error|fail_verify)");
-        const [handshakes, wrong] = [await envoyCount(ports[4]!, "^cluster.outbound.*ssl.handshake$"), await errors()];
+        const errors = () => envoyCount(ofClient, "^cluster.outbound.*ssl.(connection_error|fail_verify)");
+        const [handshakes, wrong] = [await envoyCount(ofClient, "^cluster.outbound.*ssl.handshake$"), await errors()];
         await using load = new Load(here, "app.test");
         await until("three renewals of both", () => renewals(server) >= 3 && renewals(client) >= 3);
         await until("a new root", () => mesh.output.includes("replaced the root certificate"));
@@ -65,12 +51,10 @@ Deno.test({
         const { answers, failures } = load.take();
         assert.deepEqual([Object.keys(answers), failures], [[CLIENT], {}]);
         assert(
-          (await envoyCount(ports[4]!, "^cluster.outbound.*ssl.handshake$")) > handshakes + 20,
+          (await envoyCount(ofClient, "^cluster.outbound.*ssl.handshake$")) > handshakes + 20,
           "handshakes went on",
         );
         assert.equal(await errors(), wrong, "handshakes that failed");
-      } catch (error) {
-        throw mesh.failure(error);
-      }
-    }),
+      },
+    ),
 });
