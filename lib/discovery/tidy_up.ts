@@ -7,7 +7,7 @@
 import type { Kernel } from "../kernel/kernel.ts";
 
 /** How long a server that was started is left alone before it gives memory back, milliseconds. */
-const REST_MS = 1000;
+const REST_MS = 500;
 
 /** What the end of a start waits for, and asks. */
 export interface StartWork {
