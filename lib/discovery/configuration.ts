@@ -70,6 +70,8 @@ export class Configuration {
   readonly #gates: DiscoveredSource<ConfigObject>[] = [];
   #orch: OrchObjects | undefined;
   #selfCheck: SelfCheck | undefined;
+  /** The status of Ingresses says addresses of nodes. */
+  #needsNodes = false;
   readonly #engines: readonly DerivationEngine[];
   readonly #handOver: HandOver<ConfigObject>;
   readonly #factsHandOver: HandOver<Fact> | undefined;
@@ -120,6 +122,8 @@ export class Configuration {
   /** From now on `discoverySelectors` choose namespaces, and what is derived follows the mesh configuration. */
   followMesh(mesh: Pick<MeshSource, "state" | "onChange">): void {
     const take = (config: MeshConfig) => {
+      this.#needsNodes = config.ingressService === "";
+      if (this.#needsNodes) this.#orch?.readNodeAddresses();
       this.discovered.use(config.discoverySelectors ?? []);
       for (const engine of this.#engines) engine.meshChanged(config);
     };
@@ -162,6 +166,7 @@ export class Configuration {
       onFindings,
     };
     this.#orch = new OrchObjects(client, cluster, scope, target, this.#kernel);
+    if (this.#needsNodes) this.#orch.readNodeAddresses();
     await this.#orch.start();
     await this.#handedOver();
   }

@@ -193,7 +193,7 @@ async function start(
   });
   listening();
   measureStart(kernel);
-  duties = startDuties(orch, { configuration, ...options, roots: authority.authority?.roots }, settings, kernel);
+  duties = startDuties(orch, { configuration, mesh, ...options, roots: authority.authority?.roots }, settings, kernel);
   reportStart({
     ...{ options, ports, store, debug: settings.ENABLE_DEBUG_ON_HTTP },
     settled: () => analysis.analyzed(),

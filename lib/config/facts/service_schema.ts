@@ -102,8 +102,8 @@ const nodeAddress = fields({ type: textOr(""), address: textOr("") }, "an addres
 export const node = fields({
   status: optional(fields({ addresses: listOf(nodeAddress, "a list of addresses") })),
 }).transform(({ status }): NodeData => {
-  const found = status?.addresses.find(({ type, address }) => type === "ExternalIP" && address !== "");
-  return found === undefined ? {} : { externalAddress: found.address };
+  const found = (status?.addresses ?? []).filter(({ type, address }) => type === "ExternalIP" && address !== "");
+  return found.length === 0 ? {} : { externalAddresses: found.map(({ address }) => address) };
 });
 
 const SERVICE_LABEL = "kubernetes.io/service-name";

@@ -25,7 +25,7 @@ export type ServiceAccountData = Readonly<Record<never, never>>;
 /** A node; beside its metadata only its address matters. */
 export interface NodeData {
   /** Where it is reached from outside of its network; absent: nowhere, or only its metadata was read. */
-  readonly externalAddress?: string;
+  readonly externalAddresses?: readonly string[];
 }
 
 /** Credentials and other confidential data. */

@@ -3,6 +3,9 @@
  *
  * @module
  */
+import type { Fact } from "../../config/facts/types.ts";
+import { isOfRevision } from "../../config/revision.ts";
+import { IngressStatuses } from "../../ingress/status.ts";
 import type { Kernel } from "../../kernel/kernel.ts";
 import type { Metrics } from "../../kernel/metrics/registry.ts";
 import type { ApiClient } from "../../orch/client/client.ts";
@@ -11,17 +14,20 @@ import type { Duty } from "../../orch/leader/duty.ts";
 import { DutyRunner, type LockState } from "../../orch/leader/duty_runner.ts";
 import type { TrustBundle } from "../../pki/current.ts";
 import type { Configuration } from "../configuration.ts";
+import type { MeshSource } from "../mesh_source.ts";
 import type { DiscoverySettings } from "../settings.ts";
+import { ingressStatus } from "./ingress_status.ts";
 import type { OrchScope } from "./orchestrator.ts";
 import { rootMaps } from "./root_maps.ts";
 
 /** What duties work on. */
 export interface DutyParts {
   readonly configuration: Pick<Configuration, "facts" | "discovered">;
+  readonly mesh: Pick<MeshSource, "state" | "onChange">;
   /** By what others verify this server; undefined: it has no authority. */
   readonly roots: TrustBundle | undefined;
   /** What is read of the orchestrator. */
-  readonly orch?: Pick<OrchScope, "namespace"> | undefined;
+  readonly orch?: Pick<OrchScope, "namespace" | "services"> | undefined;
   /** That of the server, where the locks are. */
   readonly systemNamespace: string;
 }
@@ -29,7 +35,7 @@ export interface DutyParts {
 /** The list: a duty more is a line more. */
 function dutiesOf(
   client: ApiClient,
-  { configuration, roots, orch }: DutyParts,
+  { configuration, mesh, roots, orch }: DutyParts,
   settings: DiscoverySettings,
   kernel: Kernel,
 ): readonly Duty[] {
@@ -46,6 +52,15 @@ function dutiesOf(
     duties.push(
       rootMaps({ client, facts, namespaces, roots, name, log: kernel.log.scope("rootcertrotator"), metrics }),
     );
+  }
+  // Ingresses are read where services are.
+  if (orch?.services) {
+    const { ORCH_INGRESS_NS: namespace, REVISION } = settings;
+    const isOurs = ({ origin, meta }: Fact) => origin.from === "api" && isOfRevision(meta.labels, REVISION);
+    // Followed by every server: one that comes to lead has to know which have left.
+    const statuses = new IngressStatuses({ facts, mesh: mesh.state.mesh, namespace, isOurs });
+    mesh.onChange((state) => statuses.meshChanged(state.mesh));
+    duties.push(ingressStatus({ client, facts, statuses, log: kernel.log.scope("status"), metrics }));
   }
   return duties;
 }

@@ -62,15 +62,17 @@ export interface FactFeedsParts {
 /** See the module. */
 export class FactFeeds {
   readonly #feeds: readonly { readonly feed: ApiFeed<Fact>; readonly resource: ApiResource }[];
+  readonly #namespace: string;
   /** Whether nodes are read with their addresses. */
   #wholeNodes = false;
 
   constructor(parts: FactFeedsParts) {
     const { client, kernel, cluster, facts: target, digestKey, namespace, services, onFindings } = parts;
+    this.#namespace = namespace;
     this.#feeds = RESOURCES.filter((one) => services || !one.services).map(({ kind, plural, namespaced, scope }) => {
       const read = (tree: ApiJson): ReadApiObject<Fact> => {
         const { fact, findings } = readFact(kind, leanTree(kind, tree), originOf(tree, cluster), { digestKey });
-        if (fact?.kind === "Service" && needsNodes(fact)) this.#readWholeNodes(namespace);
+        if (fact?.kind === "Service" && needsNodes(fact)) this.readNodeAddresses();
         return fact === undefined ? { findings } : { object: fact, findings };
       };
       const feed = new ApiFeed<Fact>({
@@ -89,11 +91,14 @@ export class FactFeeds {
     await Promise.all(this.#feeds.map(({ feed }) => feed.whenSynced));
   }
 
-  /** Nodes are large and report themselves every few minutes: their addresses are read when the first service needs them. */
-  #readWholeNodes(namespace: string): void {
+  /**
+   * Nodes are large and report themselves every few minutes: their addresses are read from when the first service, or the
+   * status of Ingresses, needs them.
+   */
+  readNodeAddresses(): void {
     if (this.#wholeNodes) return;
     this.#wholeNodes = true;
-    this.#feeds.find(({ resource }) => resource.kind === "Node")?.feed.rescope({ namespace });
+    this.#feeds.find(({ resource }) => resource.kind === "Node")?.feed.rescope({ namespace: this.#namespace });
   }
 
   /** All feeds; services and endpoints are read with what namespaces and nodes say. */

@@ -92,6 +92,11 @@ export class OrchObjects {
     yield* this.#kinds?.feeds() ?? [];
   }
 
+  /** From now on nodes are read with their addresses. */
+  readNodeAddresses(): void {
+    this.#facts.readNodeAddresses();
+  }
+
   *findings(): Generator<Finding> {
     yield* this.#kinds?.findings() ?? [];
     yield* this.#facts.findings();

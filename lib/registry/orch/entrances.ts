@@ -67,5 +67,5 @@ function nodeAddresses({ meta: { annotations } }: Fact<"Service">, nodes: Iterab
   if (!wanted.success) return [];
   const labels = Object.entries(wanted.data);
   return [...nodes].filter(({ meta }) => labels.every(([key, value]) => meta.labels[key] === value))
-    .flatMap(({ spec }) => spec.externalAddress ?? []).toSorted();
+    .flatMap(({ spec }) => spec.externalAddresses?.slice(0, 1) ?? []).toSorted();
 }

@@ -1,0 +1,61 @@
+/**
+ * The addresses at which Ingresses are reached: what their status says.
+ *
+ * @module
+ */
+import type { Fact, IngressAddressData } from "../config/facts/types.ts";
+import type { MeshConfig } from "../config/mesh/types.ts";
+import { isIpAddress } from "../config/validation/network.ts";
+import { gatewaySelector } from "./gateway.ts";
+
+/** What is read to find them. */
+export interface AddressReader {
+  fact<K extends "Service" | "Node">(kind: K, namespace: string, name: string): Fact<K> | undefined;
+  /** The pods of a namespace. */
+  pods(namespace: string): readonly Fact<"Pod">[];
+  readonly mesh: Pick<MeshConfig, "ingressService" | "ingressSelector">;
+}
+
+/**
+ * The addresses of the service `ingressService`: its external name, or those of its load balancer and its external ones.
+ * Without such a setting those of the nodes of the gateway's running pods, as far as they are reached from outside. Host
+ * names come behind addresses; each is there once.
+ *
+ * @param namespace Of service and pods.
+ */
+export function ingressAddresses(read: AddressReader, namespace: string): IngressAddressData[] {
+  const { ingressService } = read.mesh;
+  const written = ingressService === ""
+    ? ofNodes(read, namespace)
+    : ofService(read.fact("Service", namespace, ingressService));
+  const all = [...new Set(written)].filter((address) => address !== "").sort();
+  return [
+    ...all.filter((address) => isIpAddress(address)).map((ip) => ({ ip })),
+    ...all.filter((address) => !isIpAddress(address)).map((hostname) => ({ hostname })),
+  ];
+}
+
+/** Whether two lists say the same; their order says nothing. */
+export function sameAddresses(a: readonly IngressAddressData[], b: readonly IngressAddressData[]): boolean {
+  const text = (list: readonly IngressAddressData[]) =>
+    JSON.stringify(list.map(({ ip = "", hostname = "" }) => `${ip}/${hostname}`).sort());
+  return text(a) === text(b);
+}
+
+function ofService(service: Fact<"Service"> | undefined): readonly string[] {
+  if (service === undefined) return [];
+  const { type, externalName = "", loadBalancers, externalIPs } = service.spec;
+  return type === "ExternalName" ? [externalName] : [...loadBalancers, ...externalIPs];
+}
+
+function ofNodes(read: AddressReader, namespace: string): readonly string[] {
+  const selector = Object.entries(gatewaySelector(read.mesh));
+  return read.pods(namespace)
+    .filter(({ spec: { phase, labels } }) =>
+      phase === "Running" && selector.every(([key, value]) => labels[key] === value)
+    )
+    .flatMap(({ spec: { running } }) => {
+      const node = running?.nodeName;
+      return node === undefined ? [] : read.fact("Node", "", node)?.spec.externalAddresses ?? [];
+    });
+}

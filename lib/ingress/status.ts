@@ -1,0 +1,164 @@
+/**
+ * What the status of each Ingress should say, as classes, addresses and the Ingresses themselves change.
+ *
+ * Every server keeps this, whether it writes or not: so a server that comes to lead knows which Ingresses have left.
+ *
+ * @module
+ */
+import type { FactStore } from "../config/facts/store.ts";
+import type { Fact, IngressAddressData } from "../config/facts/types.ts";
+import type { MeshConfig } from "../config/mesh/types.ts";
+import type { ChangeSet } from "../config/store.ts";
+import { type AddressReader, ingressAddresses, sameAddresses } from "./addresses.ts";
+import { isServed } from "./class.ts";
+import type { IngressReader } from "./reader.ts";
+
+/** What statuses are made of. */
+export interface IngressStatusOptions {
+  readonly facts: FactStore;
+  /** The mesh configuration at the start. */
+  readonly mesh: MeshConfig;
+  /** Namespace of the gateway (`ORCH_INGRESS_NS`). */
+  readonly namespace: string;
+  /** Whether the status of an Ingress is written by this control plane; others may serve it as well. */
+  readonly isOurs: (ingress: Fact<"Ingress">) => boolean;
+}
+
+/** Hears of Ingresses whose status may have to be written, by their keys. Must not throw. */
+export type IngressStatusListener = (keys: readonly string[]) => void;
+
+/** Fields of the mesh configuration that say which Ingresses are served, and where. */
+const FIELDS = ["ingressClass", "ingressControllerMode", "ingressService", "ingressSelector"] as const;
+
+/** See the module. */
+export class IngressStatuses {
+  readonly #options: IngressStatusOptions;
+  readonly #listeners = new Set<IngressStatusListener>();
+  readonly #served = new Set<string>();
+  /** Ingresses that are served no more, with what their status said of us. */
+  readonly #left = new Map<string, readonly IngressAddressData[]>();
+  readonly #stop: () => void;
+  #mesh: MeshConfig;
+  #addresses: readonly IngressAddressData[] = [];
+  /** Those before. */
+  #earlier: readonly IngressAddressData[] = [];
+
+  constructor(options: IngressStatusOptions) {
+    this.#options = options;
+    this.#mesh = options.mesh;
+    this.#stop = options.facts.subscribe((changes) => this.#take(changes));
+    this.#lookAtAll();
+  }
+
+  /** Keys of the Ingresses whose status says something else than it should. */
+  pending(): string[] {
+    return this.#options.facts.list("Ingress").map(({ key }) => key).filter((key) => this.wanted(key) !== undefined);
+  }
+
+  /** What the status of an Ingress should say; undefined: what it says, or whatever others write there. */
+  wanted(key: string): readonly IngressAddressData[] | undefined {
+    const ingress = this.#ingress(key);
+    if (ingress === undefined) return undefined;
+    const { addresses } = ingress.spec;
+    if (this.#served.has(key)) return sameAddresses(addresses, this.#addresses) ? undefined : this.#addresses;
+    // What another controller has written since then is its own.
+    const left = this.#left.get(key);
+    return left !== undefined && sameAddresses(addresses, left) ? [] : undefined;
+  }
+
+  /** Calls a listener with each change; returns the way to stop that. */
+  onChange(listener: IngressStatusListener): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** Takes another mesh configuration. */
+  meshChanged(mesh: MeshConfig): void {
+    const before = this.#mesh;
+    this.#mesh = mesh;
+    if (FIELDS.some((field) => before[field] !== mesh[field])) this.#lookAtAll();
+  }
+
+  /** Follows no more. */
+  stop(): void {
+    this.#stop();
+  }
+
+  #take({ added, updated, removed, refreshed }: ChangeSet<Fact>): void {
+    const changed = [...added, ...removed, ...[...updated, ...refreshed].map((one) => one.new)];
+    for (const { key } of removed) this.#forget(key);
+    if (changed.some((fact) => this.#concernsAll(fact))) return this.#lookAtAll();
+    const keys = changed.filter(({ kind }) => kind === "Ingress").map(({ key }) => key);
+    for (const key of keys) this.#look(key);
+    this.#tell(keys);
+  }
+
+  /** Whether all Ingresses have to be looked at again. */
+  #concernsAll({ kind, meta: { namespace, name } }: Fact): boolean {
+    const { ingressService } = this.#mesh;
+    if (kind === "IngressClass") return true;
+    if (ingressService !== "") {
+      return kind === "Service" && namespace === this.#options.namespace && name === ingressService &&
+        !sameAddresses(this.#addresses, this.#addressesNow());
+    }
+    const mayMove = kind === "Node" || (kind === "Pod" && namespace === this.#options.namespace);
+    return mayMove && !sameAddresses(this.#addresses, this.#addressesNow());
+  }
+
+  #lookAtAll(): void {
+    const now = this.#addressesNow();
+    if (!sameAddresses(this.#addresses, now)) this.#earlier = this.#addresses;
+    this.#addresses = now;
+    const keys = this.#options.facts.list("Ingress").map(({ key }) => key);
+    for (const key of keys) this.#look(key);
+    this.#tell(keys);
+  }
+
+  #look(key: string): void {
+    const ingress = this.#ingress(key);
+    if (ingress !== undefined && this.#isServed(ingress)) {
+      this.#served.add(key);
+      this.#left.delete(key);
+    } else if (this.#served.delete(key) && ingress !== undefined) this.#leave(key, ingress.spec.addresses);
+  }
+
+  #leave(key: string, said: readonly IngressAddressData[]): void {
+    const isOfUs = [this.#addresses, this.#earlier].some((ours) => sameAddresses(ours, said));
+    if (said.length > 0 && isOfUs) this.#left.set(key, said);
+  }
+
+  #isServed(ingress: Fact<"Ingress">): boolean {
+    const { facts, isOurs } = this.#options;
+    const read: IngressReader = {
+      fact: (kind, namespace, name) => facts.get(kind, namespace, name),
+      facts: (kind) => facts.list(kind),
+      mesh: (field) => this.#mesh[field],
+    };
+    return isOurs(ingress) && isServed(ingress, read);
+  }
+
+  #addressesNow(): IngressAddressData[] {
+    const { facts, namespace } = this.#options;
+    const read: AddressReader = {
+      fact: (kind, at, name) => facts.get(kind, at, name),
+      pods: (at) => facts.list("Pod", at),
+      mesh: this.#mesh,
+    };
+    return ingressAddresses(read, namespace);
+  }
+
+  #ingress(key: string): Fact<"Ingress"> | undefined {
+    const [, namespace = "", name = ""] = key.split("/");
+    return this.#options.facts.get("Ingress", namespace, name);
+  }
+
+  #forget(key: string): void {
+    this.#served.delete(key);
+    this.#left.delete(key);
+  }
+
+  #tell(keys: readonly string[]): void {
+    if (keys.length === 0) return;
+    for (const listener of this.#listeners) listener(keys);
+  }
+}
