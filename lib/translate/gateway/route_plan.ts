@@ -127,13 +127,23 @@ function addServer(
       for (const host of hosts.common(own, virtualService.namespace)) {
         const { sources } = draft(host);
         // A host that two hosts of the virtual service cover, or two servers of one object have, counts once.
-        if (!sources.some((s) => s.virtualService === virtualService && s.gateway === server.gateway)) {
-          sources.push(source);
-        }
+        if (!sources.some((known) => makesSameRoutes(known, source))) sources.push(source);
       }
     }
   }
   if (redirect) { for (const { host } of server.hosts) draft(host); }
+}
+
+/** Whether a source adds nothing to another: a virtual service of several gateways on one port has its routes once. */
+function makesSameRoutes(known: RouteSource, next: RouteSource): boolean {
+  if (known.virtualService !== next.virtualService) return false;
+  if (known.gateway === next.gateway) return true;
+  return known.port === next.port && known.tls === next.tls && !namesGateways(next.virtualService);
+}
+
+/** Whether some rule is for some of its gateways only. */
+function namesGateways({ spec }: EffectiveVirtualService): boolean {
+  return (spec.http ?? []).some(({ match = [] }) => match.some(({ gateways = [] }) => gateways.length > 0));
 }
 
 /** Whether a virtual service says anything about requests at this gateway and port. */

@@ -192,3 +192,12 @@ Deno.test("each virtual host is caused by its gateways and virtual services", ()
   const { virtualHosts } = gatewayRouteConfigurations(load(documents)).get("http.80")!;
   assert.deepEqual(virtualHosts[0]?.causes, ["Gateway/edge/gw", "VirtualService/edge/a", "VirtualService/edge/b"]);
 });
+
+Deno.test("a virtual service of two gateways with the same port has its routes once there, unless rules name gateways", () => {
+  const gateways = [gateway("gw", [{ hosts: ["*"] }]), gateway("other", [{ hosts: ["*"] }])];
+  const both = { gateways: ["gw", "other"] };
+  assert.deepEqual(reported([...gateways, routes("a", ["a.com"], "/a", both)]), ["a.com /a"]);
+  const route = [{ destination: { host: "a.svc", port: { number: 80 } } }];
+  const http = ["gw", "other"].map((name) => ({ match: [{ uri: { prefix: `/${name}` }, gateways: [name] }], route }));
+  assert.deepEqual(reported([...gateways, routes("a", ["a.com"], "/a", { ...both, http })]), ["a.com /gw /other"]);
+});
