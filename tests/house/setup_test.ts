@@ -35,6 +35,7 @@ const WORDS: Readonly<Record<string, string>> = {
   file: "a kind of credential",
   host: "a field",
   init: "a kind of container",
+  patch: "a verb of the orchestrator's API",
   route: "a field",
   w: "a name",
   watch: "a verb of the orchestrator's API, a mode of a client",
