@@ -27,6 +27,7 @@ import type { MeshConfig } from "../config/mesh/types.ts";
 import type { AnyConfigObject, ConfigObject } from "../config/types.ts";
 import type { PassedOver } from "../folder/index.ts";
 import type { ApiClient } from "../orch/client/client.ts";
+import type { ObjectPlace } from "../orch/resources/objects.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import { kindNotBuiltText, notBuilt } from "../kernel/not_built/catalogue.ts";
 import { unpaced } from "../kernel/time/paced.ts";
@@ -34,6 +35,7 @@ import { type ConfigFolder, startConfigFolder } from "./config_folder.ts";
 import { logFindings } from "./finding_log.ts";
 import { type ChangeTaker, HandOver } from "./hand_over.ts";
 import type { MeshSource } from "./mesh_source.ts";
+import type { RefusedKind } from "./orch/kind_feeds.ts";
 import { OrchObjects, type OrchScope } from "./orch/orchestrator.ts";
 import { SelfCheck } from "./orch/self_check.ts";
 import type { ServicesCheck } from "./fact_registry.ts";
@@ -203,6 +205,16 @@ export class Configuration {
   /** Whether an object is in force in its last good version only, because the present text is refused. */
   isStale(object: ConfigObject): boolean {
     return this.#folders.some((folder) => folder.isStale(object)) || (this.#orch?.isStale(object) ?? false);
+  }
+
+  /** The objects of the orchestrator that are refused as they are now. */
+  *refused(): Generator<RefusedKind> {
+    yield* this.#orch?.refused() ?? [];
+  }
+
+  /** Where an object is in the orchestrator's API; undefined: it is not of there. */
+  placeOf(object: ConfigObject): ObjectPlace | undefined {
+    return this.#orch?.placeOf(object);
   }
 
   /** Resolves when everything that lies in the folders now has been read and handed to the pipeline. */

@@ -306,6 +306,12 @@ export class Pipeline {
     return this.#objects.has(objectKey) ? this.#objectPushes.changedIn(objectKey) : undefined;
   }
 
+  /** Whether this version of an object has been pushed. */
+  isPushed(object: Pick<AnyConfigObject, "key" | "hash">): boolean {
+    const taken = this.#objects.get(object.key);
+    return (taken === object || taken?.hash === object.hash) && !this.isWaiting(object.key);
+  }
+
   /** Whether an object has changed since its last push. */
   isWaiting(objectKey: string): boolean {
     return this.#objectPushes.isWaiting(objectKey);

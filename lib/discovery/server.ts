@@ -193,7 +193,8 @@ async function start(
   });
   listening();
   measureStart(kernel);
-  duties = startDuties(orch, { configuration, mesh, ...options, roots: authority.authority?.roots }, settings, kernel);
+  const worked = { configuration, mesh, pipeline, analysis, xds, roots: authority.authority?.roots };
+  duties = startDuties(orch, { ...worked, ...options }, settings, kernel);
   reportStart({
     ...{ options, ports, store, debug: settings.ENABLE_DEBUG_ON_HTTP },
     settled: () => analysis.analyzed(),

@@ -70,6 +70,16 @@ export class PushProgress {
   constructor(readonly proxy: string, readonly failing: () => boolean) {}
 }
 
+/** Hears of rejections as they come and go, after the ledger has taken them. Must not throw. */
+export interface RejectionListener {
+  /** A client has rejected a response; `push`: the latest push at that time. */
+  rejected(by: PushProgress, info: RejectInfo, push: number): void;
+  /** A client rejects nothing of a type any more. */
+  accepted(by: PushProgress, typeUrl: string): void;
+  /** A client has gone. */
+  left(by: PushProgress): void;
+}
+
 interface Waiter {
   readonly push: number;
   readonly among: ReadonlySet<PushProgress> | undefined;
@@ -87,6 +97,13 @@ export class PushLedger {
   readonly #failures: FailureRecord[] = [];
   readonly #streams = new Set<PushProgress>();
   readonly #waiters = new Set<Waiter>();
+  readonly #listeners = new Set<RejectionListener>();
+
+  /** Has rejections heard from now on; returns the way to stop that. */
+  onRejections(listener: RejectionListener): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
 
   /** A stream has come; the returned object is to be handed back with everything that concerns it. */
   join(proxy: string, failing: () => boolean = () => false): PushProgress {
@@ -101,6 +118,7 @@ export class PushLedger {
     this.revision++;
     this.#streams.delete(progress);
     for (const id of progress.touched) this.#acknowledged(id, undefined);
+    for (const listener of this.#listeners) listener.left(progress);
     this.#wake();
   }
 
@@ -178,12 +196,14 @@ export class PushLedger {
     progress.rejected.set(info.typeUrl, pushes);
     this.#rejections.push({ ...info, proxy: progress.proxy, at: Date.now() });
     if (this.#rejections.length > LEDGER_LENGTH) this.#rejections.shift();
+    for (const listener of this.#listeners) listener.rejected(progress, info, this.latest);
   }
 
   /** A client takes everything of a type that it had rejected. */
   accepted(progress: PushProgress, typeUrl: string): void {
     this.revision++;
     progress.rejected.delete(typeUrl);
+    for (const listener of this.#listeners) listener.accepted(progress, typeUrl);
     this.#wake();
   }
 

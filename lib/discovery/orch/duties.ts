@@ -13,8 +13,12 @@ import { DefaultRevision, goesBeforeKey } from "../../orch/leader/default_revisi
 import type { Duty } from "../../orch/leader/duty.ts";
 import { DutyRunner, type LockState } from "../../orch/leader/duty_runner.ts";
 import type { TrustBundle } from "../../pki/current.ts";
+import type { XdsServer } from "../../xds/server.ts";
+import type { AnalysisRunner } from "../analysis_runner.ts";
 import type { Configuration } from "../configuration.ts";
 import type { MeshSource } from "../mesh_source.ts";
+import type { Pipeline } from "../pipeline.ts";
+import { startStatus } from "../status/start.ts";
 import type { DiscoverySettings } from "../settings.ts";
 import { ingressStatus } from "./ingress_status.ts";
 import type { OrchScope } from "./orchestrator.ts";
@@ -22,12 +26,15 @@ import { rootMaps } from "./root_maps.ts";
 
 /** What duties work on. */
 export interface DutyParts {
-  readonly configuration: Pick<Configuration, "facts" | "discovered">;
+  readonly configuration: Configuration;
   readonly mesh: Pick<MeshSource, "state" | "onChange">;
+  readonly pipeline: Pipeline;
+  readonly analysis: AnalysisRunner;
+  readonly xds: XdsServer;
   /** By what others verify this server; undefined: it has no authority. */
   readonly roots: TrustBundle | undefined;
   /** What is read of the orchestrator. */
-  readonly orch?: Pick<OrchScope, "namespace" | "services"> | undefined;
+  readonly orch?: Pick<OrchScope, "namespace" | "kinds" | "services"> | undefined;
   /** That of the server, where the locks are. */
   readonly systemNamespace: string;
 }
@@ -35,10 +42,11 @@ export interface DutyParts {
 /** The list: a duty more is a line more. */
 function dutiesOf(
   client: ApiClient,
-  { configuration, mesh, roots, orch }: DutyParts,
+  parts: DutyParts,
   settings: DiscoverySettings,
   kernel: Kernel,
 ): readonly Duty[] {
+  const { configuration, mesh, roots, orch, systemNamespace: namespace } = parts;
   const watched = orch?.namespace ?? "";
   const { facts, discovered } = configuration;
   const metrics = queueMetrics(settings, kernel);
@@ -55,13 +63,15 @@ function dutiesOf(
   }
   // Ingresses are read where services are.
   if (orch?.services) {
-    const { ORCH_INGRESS_NS: namespace, REVISION } = settings;
+    const { ORCH_INGRESS_NS, REVISION } = settings;
     const isOurs = ({ origin, meta }: Fact) => origin.from === "api" && isOfRevision(meta.labels, REVISION);
     // Followed by every server: one that comes to lead has to know which have left.
-    const statuses = new IngressStatuses({ facts, mesh: mesh.state.mesh, namespace, isOurs });
+    const statuses = new IngressStatuses({ facts, mesh: mesh.state.mesh, namespace: ORCH_INGRESS_NS, isOurs });
     mesh.onChange((state) => statuses.meshChanged(state.mesh));
     duties.push(ingressStatus({ client, facts, statuses, log: kernel.log.scope("status"), metrics }));
   }
+  // Kinds of a folder have nobody to whom their status could be written.
+  if (orch?.kinds) duties.push(...startStatus({ ...parts, client, namespace }, settings, kernel));
   return duties;
 }
 

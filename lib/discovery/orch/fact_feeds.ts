@@ -16,6 +16,7 @@ import { type ApiJson, isApiJson } from "../../orch/client/answer.ts";
 import type { ApiClient } from "../../orch/client/client.ts";
 import type { ApiResource, ListScope } from "../../orch/informer/resource.ts";
 import { needsNodes } from "../../registry/orch/entrances.ts";
+import { REPORT_LABEL } from "../../status/report.ts";
 import { ApiFeed, type FindingsListener, type ReadApiObject } from "./feed.ts";
 
 /** A kind of facts that is read of the orchestrator. */
@@ -41,7 +42,7 @@ const RESOURCES: readonly FactResource[] = [
   { kind: "IngressClass", plural: "ingressclasses", namespaced: false, services: true },
   { kind: "ServiceAccount", plural: "serviceaccounts", namespaced: true, scope: { metadataOnly: true } },
   { kind: "Secret", plural: "secrets", namespaced: true, scope: { fieldSelector: SECRETS_OF_OTHERS } },
-  { kind: "ConfigMap", plural: "configmaps", namespaced: true },
+  { kind: "ConfigMap", plural: "configmaps", namespaced: true, scope: { labelSelector: `!${REPORT_LABEL}` } },
 ];
 
 /** What the feeds are made of. */

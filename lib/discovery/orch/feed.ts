@@ -20,6 +20,17 @@ export interface ReadApiObject<O> {
   /** Undefined: it was refused; its last good version stays. */
   readonly object?: O;
   readonly findings: readonly Finding[];
+  /** Of a refused object: which version of its spec it is. */
+  readonly generation?: number;
+}
+
+/** An object of the API that is refused as it is now. */
+export interface RefusedObject {
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+  readonly generation: number;
+  readonly findings: readonly Finding[];
 }
 
 /** What a feed is made of. */
@@ -125,6 +136,14 @@ export class ApiFeed<O extends StoredObject> {
 
   *findings(): Generator<Finding> {
     for (const { value } of this.#informer?.values() ?? []) yield* value.findings;
+  }
+
+  /** The objects that are refused as they are now. */
+  *refused(): Generator<RefusedObject> {
+    for (const { namespace, name, uid, value } of this.#informer?.values() ?? []) {
+      const { object, findings, generation = 0 } = value;
+      if (object === undefined) yield { namespace, name, uid, generation, findings };
+    }
   }
 
   /** Whether an object of the store is there in its last good version only. */

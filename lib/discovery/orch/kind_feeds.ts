@@ -12,13 +12,14 @@
  */
 import { parseObject } from "../../config/object.ts";
 import type { StoreSource } from "../../config/store.ts";
-import type { ConfigObject } from "../../config/types.ts";
+import { type ConfigObject, objectKey } from "../../config/types.ts";
 import type { Finding } from "../../config/finding/finding.ts";
 import { KINDS } from "../../config/kinds/kinds.ts";
-import { API_VERSIONS } from "../../config/spelling/spelling.ts";
+import { API_VERSIONS, groupOfKind } from "../../config/spelling/spelling.ts";
 import type { Kernel } from "../../kernel/kernel.ts";
 import { type ApiJson, isApiJson } from "../../orch/client/answer.ts";
 import type { ApiClient } from "../../orch/client/client.ts";
+import type { ObjectPlace } from "../../orch/resources/objects.ts";
 import { BackOff } from "../../orch/informer/back_off.ts";
 import { Informer } from "../../orch/informer/informer.ts";
 import {
@@ -30,7 +31,7 @@ import {
   watchedVersion,
 } from "../../orch/resources/definitions.ts";
 import { servedVersions } from "../../orch/resources/served.ts";
-import { ApiFeed, type FindingsListener, type ReadApiObject } from "./feed.ts";
+import { ApiFeed, type FindingsListener, type ReadApiObject, type RefusedObject } from "./feed.ts";
 
 /** What the feeds are made of. */
 export interface KindFeedsParts {
@@ -104,6 +105,26 @@ export class KindFeeds {
 
   isStale(object: ConfigObject): boolean {
     return [...this.#feeds.values()].some((feed) => feed.isStale(object));
+  }
+
+  /** The objects that are refused as they are now. */
+  *refused(): Generator<RefusedKind> {
+    for (const { definition, feed, version } of this.#watched()) {
+      const resource = kindResource(definition, version);
+      for (const object of feed.refused()) {
+        const { namespace, name } = object;
+        yield { ...object, key: objectKey(definition.kind, namespace, name), place: { resource, namespace, name } };
+      }
+    }
+  }
+
+  /** Where an object of the API is there; undefined: its definition is not watched any more. */
+  placeOf({ kind, meta: { namespace, name }, origin }: ConfigObject): ObjectPlace | undefined {
+    if (origin.from !== "api") return undefined;
+    const group = origin.written?.apiVersion.split("/")[0] ?? `${groupOfKind(kind)}.mesh.io`;
+    const definition = KIND_DEFINITIONS.find((one) => one.kind === kind && one.group === group);
+    const version = definition && this.#feedOf(definition).version;
+    return version === undefined ? undefined : { resource: kindResource(definition!, version), namespace, name };
   }
 
   async stop(): Promise<void> {
@@ -199,6 +220,13 @@ export class KindFeeds {
   }
 }
 
+/** An object of a kind of the mesh that is refused as it is now. */
+export interface RefusedKind extends RefusedObject {
+  /** `kind/namespace/name`. */
+  readonly key: string;
+  readonly place: ObjectPlace;
+}
+
 /** Definitions that are there and of which nothing is watched. */
 interface NotFollowed {
   /** The API does not serve them, or not yet. */
@@ -212,5 +240,8 @@ function readKind(tree: ApiJson, source: string): ReadApiObject<ConfigObject> {
   const { apiVersion, kind, metadata, spec, status } = tree;
   const uid = isApiJson(metadata) && typeof metadata["uid"] === "string" ? metadata["uid"] : "";
   const bare = { apiVersion, kind, metadata, spec, ...(status === undefined ? {} : { status }) };
-  return parseObject(bare, { from: "api", source, uid }, { defaultNamespace: "default" });
+  const read = parseObject(bare, { from: "api", source, uid }, { defaultNamespace: "default" });
+  if (read.object !== undefined) return read;
+  const generation = isApiJson(metadata) && typeof metadata["generation"] === "number" ? metadata["generation"] : 0;
+  return { findings: read.findings, generation };
 }

@@ -14,10 +14,11 @@ import { FileAccess } from "../../orch/access/file_access.ts";
 import type { AccessPlace } from "../../orch/access/find.ts";
 import type { AccessSource } from "../../orch/client/access.ts";
 import { ApiClient } from "../../orch/client/client.ts";
+import type { ObjectPlace } from "../../orch/resources/objects.ts";
 import { TokenBucket } from "../../orch/client/token_bucket.ts";
 import type { ApiFeed, FindingsListener } from "./feed.ts";
 import { FactFeeds } from "./fact_feeds.ts";
-import { KindFeeds } from "./kind_feeds.ts";
+import { KindFeeds, type RefusedKind } from "./kind_feeds.ts";
 
 /** How the orchestrator is reached. */
 export interface OrchOptions extends OrchScope {
@@ -104,6 +105,16 @@ export class OrchObjects {
 
   isStale(object: ConfigObject): boolean {
     return this.#kinds?.isStale(object) ?? false;
+  }
+
+  /** The objects of the kinds of the mesh that are refused as they are now. */
+  *refused(): Generator<RefusedKind> {
+    yield* this.#kinds?.refused() ?? [];
+  }
+
+  /** Where an object of a kind of the mesh is in the API; undefined: it is not there. */
+  placeOf(object: ConfigObject): ObjectPlace | undefined {
+    return this.#kinds?.placeOf(object);
   }
 
   async stop(): Promise<void> {

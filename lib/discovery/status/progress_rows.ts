@@ -1,0 +1,119 @@
+/**
+ * How far each object has come on the proxies of this server.
+ *
+ * Resources name the objects that caused them. What the sets of proxies name is collected once for each set, as most
+ * proxies share most sets; then one walk over the proxies counts for all objects at once.
+ *
+ * @module
+ */
+import type { ResourceSet } from "../../resource/set.ts";
+import type { ObjectProgress } from "../../status/progress.ts";
+import type { PushProgress } from "../../xds/ledger.ts";
+import type { ProxyView } from "../../xds/protocol/source.ts";
+import { CLUSTER, ENDPOINTS, LISTENER, ROUTE, SECRET } from "../../xds/protocol/types.ts";
+import type { PresentRejections } from "./rejections.ts";
+
+/** An object that is counted for. */
+export interface CountedObject {
+  readonly key: string;
+  readonly generation: number;
+  /** The push of its last change. */
+  readonly changedIn: number;
+  /** Its last change waits for its push. */
+  readonly isWaiting: boolean;
+  /** No resource names it, so that all proxies count. */
+  readonly everywhere: boolean;
+}
+
+/** A connected proxy. */
+export interface CountedProxy {
+  readonly view: Pick<ProxyView, "resourceSets" | "virtualHosts">;
+  readonly progress: PushProgress;
+  /** Key of the Sidecar that chooses what it gets, which no resource names; undefined: none. */
+  readonly sidecar?: string | undefined;
+}
+
+const TYPES = [CLUSTER, ENDPOINTS, LISTENER, SECRET, ROUTE];
+
+/** Proxies of one step. */
+const PROXIES_A_STEP = 4;
+
+interface Row {
+  readonly object: CountedObject;
+  total: number;
+  live: number;
+  rejected: number;
+  reason: string;
+  /** The last proxy that was counted. */
+  seen: number;
+}
+
+/** See the module. Remembers what sets name as long as they live. */
+export class ProgressRows {
+  readonly #causes = new WeakMap<ResourceSet, ReadonlySet<string>>();
+
+  /** Counts, in steps. @returns by key of the object */
+  *count(
+    objects: Iterable<CountedObject>,
+    proxies: Iterable<CountedProxy>,
+    rejections: PresentRejections,
+  ): Generator<void, ReadonlyMap<string, ObjectProgress>> {
+    const rows = new Map<string, Row>();
+    for (const object of objects) {
+      rows.set(object.key, { object, total: 0, live: 0, rejected: 0, reason: "", seen: -1 });
+    }
+    const everywhere = [...rows.values()].filter(({ object }) => object.everywhere);
+    let at = 0;
+    for (const { view, progress, sidecar } of proxies) {
+      for (const row of everywhere) countProxy(row, at, progress, rejections);
+      const chosen = sidecar === undefined ? undefined : rows.get(sidecar);
+      if (chosen !== undefined) countProxy(chosen, at, progress, rejections);
+      for (const set of setsOf(view)) {
+        for (const key of this.#causesOf(set)) {
+          const row = rows.get(key);
+          if (row !== undefined) countProxy(row, at, progress, rejections);
+        }
+      }
+      if (++at % PROXIES_A_STEP === 0) yield;
+    }
+    const found = new Map<string, ObjectProgress>();
+    for (const [key, { object: { generation }, total, live, rejected, reason }] of rows) {
+      found.set(key, { generation, total, live, rejected, reason });
+    }
+    return found;
+  }
+
+  #causesOf(set: ResourceSet): ReadonlySet<string> {
+    let found = this.#causes.get(set);
+    if (found === undefined) {
+      const causes = new Set<string>();
+      for (const { resources } of set.buckets) {
+        for (const one of resources) for (const key of one.causes) causes.add(key);
+      }
+      this.#causes.set(set, found = causes);
+    }
+    return found;
+  }
+}
+
+/** Counts a proxy for an object, once. */
+function countProxy(row: Row, at: number, progress: PushProgress, rejections: PresentRejections): void {
+  if (row.seen === at) return;
+  row.seen = at;
+  row.total++;
+  const { key, changedIn, isWaiting } = row.object;
+  const reason = rejections.reason(progress, key, changedIn);
+  if (reason !== undefined && reason !== "") {
+    row.rejected++;
+    if (row.reason === "" || reason < row.reason) row.reason = reason;
+  } else if (reason === undefined && !progress.failing() && !isWaiting && progress.acked >= changedIn) row.live++;
+}
+
+function* setsOf(view: CountedProxy["view"]): Iterable<ResourceSet> {
+  for (const type of TYPES) {
+    const sets = view.resourceSets(type) ?? [];
+    yield* sets;
+    if (type !== ROUTE) continue;
+    for (const set of sets) for (const { name } of set.list) yield* view.virtualHosts(name);
+  }
+}

@@ -1,0 +1,99 @@
+/**
+ * What a server writes back into the objects of the orchestrator: addresses of service entries, and status of the kinds of
+ * the mesh.
+ *
+ * Permissions: sys (hostname), those of the client; see `./address_duty.ts` and `./kind_status.ts`.
+ *
+ * @module
+ */
+import type { Kernel } from "../../kernel/kernel.ts";
+import type { ApiClient } from "../../orch/client/client.ts";
+import { TokenBucket } from "../../orch/client/token_bucket.ts";
+import type { Duty } from "../../orch/leader/duty.ts";
+import type { XdsServer } from "../../xds/server.ts";
+import type { AnalysisRunner } from "../analysis_runner.ts";
+import type { Configuration } from "../configuration.ts";
+import type { Pipeline } from "../pipeline.ts";
+import type { DiscoverySettings } from "../settings.ts";
+import { addressDuty } from "./address_duty.ts";
+import { KindStatus } from "./kind_status.ts";
+import type { CountedProxy } from "./progress_rows.ts";
+import type { StatusWorld } from "./status_world.ts";
+
+/** Of what status is made. */
+export interface StatusParts {
+  readonly client: ApiClient;
+  readonly pipeline: Pipeline;
+  readonly configuration: Configuration;
+  readonly analysis: AnalysisRunner;
+  readonly xds: XdsServer;
+  /** Namespace of the server. */
+  readonly namespace: string;
+}
+
+/** Begins to count for status, where that is on. @returns the duties of the server that writes */
+export function startStatus(parts: StatusParts, settings: DiscoverySettings, kernel: Kernel): Duty[] {
+  const { client, pipeline, configuration, namespace } = parts;
+  const { clock } = kernel;
+  // Part of a name that the API takes; the pod's own name says whose report it is.
+  const pod = (settings.POD_NAME || Deno.hostname()).toLowerCase().replace(/[^a-z0-9-]+/g, "-").slice(0, 63);
+  const server = `${pod}-${crypto.randomUUID().slice(0, 8)}`;
+  const limit = new TokenBucket(settings.PILOT_STATUS_QPS, settings.PILOT_STATUS_BURST, clock);
+  const workers = settings.PILOT_STATUS_MAX_WORKERS;
+  const metrics = settings.MESH_ENABLE_CONTROLLER_QUEUE_METRICS ? kernel.metrics : undefined;
+  const writing = (id: "status" | "ip-autoallocate") => ({
+    ...{ id, workers, limit, clock, metrics, log: kernel.log.scope(id) },
+  });
+  const duties: Duty[] = [];
+  if (settings.PILOT_ENABLE_IP_AUTOALLOCATE) {
+    const { store } = configuration;
+    const placeOf = configuration.placeOf.bind(configuration);
+    duties.push(
+      addressDuty({ client, store, entries: pipeline.entries, placeOf, writing: writing("ip-autoallocate") }),
+    );
+  }
+  if (settings.PILOT_ENABLE_ANALYSIS) {
+    const kinds = new KindStatus({
+      ...{ client, world: statusWorld(parts), namespace, server },
+      interval: settings.PILOT_STATUS_UPDATE_INTERVAL,
+      analysisInterval: settings.PILOT_ANALYSIS_INTERVAL,
+      writing: writing("status"),
+      log: kernel.log.scope("status"),
+    });
+    kinds.start();
+    kernel.stopper.add("status", () => kinds.stop());
+    duties.push(kinds.duty);
+  }
+  return duties;
+}
+
+function statusWorld({ pipeline, configuration, analysis, xds }: StatusParts): StatusWorld {
+  return {
+    store: configuration.store,
+    placeOf: (object) => configuration.placeOf(object),
+    refused: () => configuration.refused(),
+    changedIn: (key) => pipeline.changedIn(key),
+    isWaiting: (object) => !pipeline.isPushed(object),
+    proxies: () => countedProxies(pipeline, xds),
+    ledger: xds.ledger,
+    *findings() {
+      yield* analysis.findings();
+      yield* pipeline.warnings();
+    },
+    get isBehind() {
+      return analysis.isBehind;
+    },
+  };
+}
+
+function* countedProxies(pipeline: Pipeline, xds: XdsServer): Iterable<CountedProxy> {
+  const sidecars = new Map<string, string>();
+  for (const { proxy, proxyClass } of pipeline.translator.proxies()) {
+    const key = proxyClass.scope.sidecar?.key;
+    if (key !== undefined) sidecars.set(proxy.nodeId, key);
+  }
+  for (const { stream, progress } of xds.streams()) {
+    if (stream === undefined || progress === undefined) continue;
+    yield { view: stream.view, progress, sidecar: sidecars.get(stream.view.id) };
+  }
+}

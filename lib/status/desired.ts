@@ -1,0 +1,124 @@
+/**
+ * What is said of an object: how far it has come, and what the analysis finds.
+ *
+ * The two conditions have the names that Istio's users know: `Reconciled` (in force on the proxies) and
+ * `PassedValidation` (no errors). A difference of numbers alone is a small one: who writes may leave it for later.
+ *
+ * @module
+ */
+import type { Finding, Severity } from "../config/finding/finding.ts";
+import type { ApiJson } from "../orch/client/answer.ts";
+import { type StatusCondition, withConditions } from "./conditions.ts";
+import type { ProgressSum } from "./progress.ts";
+
+/** What is to be said of one version of an object. */
+export interface DesiredStatus {
+  readonly generation: number;
+  readonly conditions: readonly StatusCondition[];
+  readonly messages: readonly ApiJson[];
+  /** Two that are equal differ in numbers alone, if at all. */
+  readonly meaning: string;
+}
+
+/** Findings of one object that are written; more are counted. */
+const MOST_MESSAGES = 20;
+
+/** Characters of a message that are written. */
+const MOST_TEXT = 1024;
+
+const LEVELS: Readonly<Record<Severity, string>> = { error: "ERROR", warning: "WARNING", info: "INFO" };
+
+/** Why an object is not in force as it is written. */
+export type StatusRefusal = "none" | "the version before is in force" | "it is not in force";
+
+/**
+ * The status of an object.
+ *
+ * @param refusal Other than `none`: the present version has errors, and no proxy gets it.
+ */
+export function desiredStatus(
+  generation: number,
+  progress: ProgressSum,
+  findings: readonly Finding[],
+  refusal: StatusRefusal = "none",
+): DesiredStatus {
+  const conditions = [reconciled(progress, refusal), passedValidation(findings)];
+  const messages = sorted(findings).slice(0, MOST_MESSAGES).map(messageOf);
+  const meaning = JSON.stringify([
+    generation,
+    refusal,
+    progress.state,
+    progress.state === "rejected" ? progress.reason : "",
+    conditions[1],
+    messages,
+  ]);
+  return { generation, conditions, messages, meaning };
+}
+
+/**
+ * The change of an object's status, for a merge; undefined: it says so already.
+ *
+ * @param present The status as it was read.
+ * @param now RFC 3339.
+ */
+export function statusChange(desired: DesiredStatus, present: ApiJson, now: string): ApiJson | undefined {
+  const { generation, conditions, messages } = desired;
+  const next = {
+    observedGeneration: generation,
+    conditions: withConditions(present["conditions"], conditions, generation, now),
+    validationMessages: messages,
+  };
+  const same = Number(present["observedGeneration"] ?? NaN) === generation &&
+    equal(present["conditions"], next.conditions) && equal(present["validationMessages"] ?? [], messages);
+  return same ? undefined : next;
+}
+
+function reconciled({ state, live, total, rejected, reason }: ProgressSum, refusal: StatusRefusal): StatusCondition {
+  const type = "Reconciled";
+  if (refusal !== "none") return { type, status: "False", reason: "Refused", message: `It has errors: ${refusal}.` };
+  const upToDate = `${live}/${total} proxies up to date.`;
+  if (state === "live") return { type, status: "True", reason: "Live", message: upToDate };
+  if (state === "pending") return { type, status: "False", reason: "Pending", message: upToDate };
+  const message = shortened(`${upToDate} Rejected by ${rejected}: ${reason}`);
+  return { type, status: "False", reason: "Rejected", message };
+}
+
+function passedValidation(findings: readonly Finding[]): StatusCondition {
+  const type = "PassedValidation";
+  const errors = sorted(findings).filter(({ severity }) => severity === "error");
+  const [first] = errors;
+  if (first === undefined) return { type, status: "True", reason: "NoErrors", message: "No errors found." };
+  const more = errors.length > 1 ? ` (and ${errors.length - 1} more)` : "";
+  return { type, status: "False", reason: "ErrorsFound", message: shortened(`${first.code}: ${first.message}${more}`) };
+}
+
+/** As Istio's API has it, with the sentence beside; a definition of others may not keep that. */
+function messageOf({ code, name, severity, message }: Finding): ApiJson {
+  return { type: { name, code }, level: LEVELS[severity], message: shortened(message) };
+}
+
+const ORDER: readonly Severity[] = ["error", "warning", "info"];
+
+/** The worst first; the same order in every server. */
+function sorted(findings: readonly Finding[]): Finding[] {
+  return [...findings].sort((a, b) =>
+    ORDER.indexOf(a.severity) - ORDER.indexOf(b.severity) || compare(a.code, b.code) || compare(a.message, b.message)
+  );
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+function shortened(text: string): string {
+  return text.length > MOST_TEXT ? `${text.slice(0, MOST_TEXT - 1)}…` : text;
+}
+
+/** Whether two values are equal but for the order of keys, and fields that definitions of others do not keep. */
+function equal(a: unknown, b: unknown): boolean {
+  if (Array.isArray(a) && Array.isArray(b)) return a.length === b.length && a.every((one, i) => equal(one, b[i]));
+  if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return a === b;
+  const [left, right] = [a as ApiJson, b as ApiJson];
+  return Object.keys(left).every((key) => equal(left[key], right[key])) &&
+    Object.keys(right).every((key) => key in left || key === "message" || key === "observedGeneration");
+}

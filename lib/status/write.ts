@@ -1,0 +1,57 @@
+/**
+ * Writes into the status of an object for the version that was read, so that nothing that others wrote meanwhile is lost.
+ *
+ * Permissions: those of the client; of the account `get` of the resource and `patch` of its `status`.
+ *
+ * @module
+ */
+import { type ApiJson, isApiJson } from "../orch/client/answer.ts";
+import type { ApiClient } from "../orch/client/client.ts";
+import { ApiError } from "../orch/client/api_error.ts";
+import { getObject, type ObjectPlace, patchObject } from "../orch/resources/objects.ts";
+
+/** An object whose status is read. */
+export interface StatusBearer {
+  readonly generation: number;
+  readonly status: ApiJson;
+}
+
+/** What became of a write. */
+export type StatusOutcome = "written" | "same" | "gone";
+
+/** Reads and writes before it is given up for now: each conflict is somebody else's success. */
+const ATTEMPTS = 5;
+
+/**
+ * Changes a status.
+ *
+ * @param uid The object that is meant; another one of its name is left alone.
+ * @param change The fields to merge into what was read; undefined: nothing is to be written.
+ * @throws {ApiError} without an answer, for a refusal, and after conflicts without end
+ */
+export async function changeStatus(
+  client: ApiClient,
+  place: ObjectPlace,
+  uid: string,
+  change: (object: StatusBearer) => ApiJson | undefined,
+  signal: AbortSignal,
+): Promise<StatusOutcome> {
+  for (let attempt = 1;; attempt++) {
+    const object = await getObject(client, place, { signal });
+    const metadata = isApiJson(object?.["metadata"]) ? object["metadata"] : {};
+    if (object === undefined || metadata["uid"] !== uid) return "gone";
+    const generation = typeof metadata["generation"] === "number" ? metadata["generation"] : 0;
+    const status = change({ generation, status: isApiJson(object["status"]) ? object["status"] : {} });
+    if (status === undefined) return "same";
+    try {
+      const version = metadata["resourceVersion"];
+      const body = { metadata: { resourceVersion: version }, status };
+      await patchObject(client, place, body, { signal, subresource: "status" });
+      return "written";
+    } catch (error) {
+      // 404: it went meanwhile, or the definition has no status to write to, which the last attempt says.
+      const again = error instanceof ApiError && (error.conflict || error.status === 404);
+      if (!again || attempt === ATTEMPTS) throw error;
+    }
+  }
+}

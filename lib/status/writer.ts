@@ -1,0 +1,74 @@
+/**
+ * Status updates that wait for their turn: so many a second, so many at a time, of one object only the last.
+ *
+ * Permissions: those of the updates.
+ *
+ * @module
+ */
+import type { Logger } from "../kernel/log/log.ts";
+import type { Metrics } from "../kernel/metrics/registry.ts";
+import type { Clock } from "../kernel/time/clock.ts";
+import type { TokenBucket } from "../orch/client/token_bucket.ts";
+import { KeyedQueue } from "../orch/queue/keyed_queue.ts";
+
+/** How updates are sent. */
+export interface StatusWriterOptions {
+  /** Label `queueID` of the metrics of the queue. */
+  readonly id: string;
+  /** Updates under way at the same time. */
+  readonly workers: number;
+  readonly limit: TokenBucket;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Default: the queue is not measured. */
+  readonly metrics?: Metrics | undefined;
+}
+
+/** Does one update. Must give up when the signal aborts. */
+export type StatusUpdate = (signal: AbortSignal) => Promise<void>;
+
+/** See the module. One for each time of leadership: with its signal everything that waits is forgotten. */
+export class StatusWriter {
+  readonly #queue: KeyedQueue;
+  readonly #updates = new Map<string, StatusUpdate>();
+  readonly #failing = new Set<string>();
+
+  constructor({ id, workers, limit, clock, log, metrics }: StatusWriterOptions, signal: AbortSignal) {
+    this.#queue = new KeyedQueue({
+      ...{ id, workers, clock, metrics },
+      work: async (object, stopped) => {
+        await limit.take(stopped);
+        // The last one counts, also of those that came while this one waited for its turn.
+        const update = this.#updates.get(object);
+        if (update === undefined || signal.aborted) return;
+        await update(stopped);
+        if (this.#updates.get(object) === update) this.#updates.delete(object);
+        this.#failing.delete(object);
+      },
+      failed: (object, error) => {
+        if (!this.#failing.has(object)) log.warn("a status could not be written; it is tried again", { object, error });
+        this.#failing.add(object);
+      },
+    });
+    if (signal.aborted) void this.#queue.stop();
+    else signal.addEventListener("abort", () => void this.#queue.stop(), { once: true });
+  }
+
+  /** Sends an update when it is its turn, instead of the one of that object that still waits. */
+  put(object: string, update: StatusUpdate): void {
+    this.#updates.set(object, update);
+    this.#queue.add(object);
+  }
+
+  /** Forgets the update of an object that waits. */
+  drop(object: string): void {
+    this.#updates.delete(object);
+    this.#failing.delete(object);
+    this.#queue.forget(object);
+  }
+
+  /** Ends. @returns when nothing is written any more */
+  async stop(): Promise<void> {
+    await this.#queue.stop();
+  }
+}

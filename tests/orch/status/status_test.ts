@@ -1,0 +1,186 @@
+/** What a server writes into objects of a real API server, with the rights of the manifests and none more. */
+import assert from "node:assert/strict";
+import { OwnReport } from "../../../lib/discovery/status/server_reports.ts";
+import { KIND_DEFINITIONS, kindResource } from "../../../lib/orch/resources/definitions.ts";
+import type { ObjectPlace } from "../../../lib/orch/resources/objects.ts";
+import { changeStatus } from "../../../lib/status/write.ts";
+import { withServer } from "../../discovery/running.ts";
+import { until } from "../../e2e/support/mesh.ts";
+import type { ApiServer } from "../support/server/api_server.ts";
+import { kubeconfigOf } from "../support/server/kubeconfig.ts";
+import type { ObjectDraft, ObjectId } from "../support/server/objects.ts";
+import { accountClient, manifests } from "../support/server/rights.ts";
+import { apiServerTests } from "../support/server/tests.ts";
+import type { RoleRule } from "../support/server/users.ts";
+
+const test = apiServerTests();
+const SYSTEM = "mesh-system";
+const GROUP = "networking.mesh.io";
+
+type Draft = ObjectDraft & ObjectId;
+
+const entry = (namespace: string, name: string, spec: Record<string, unknown> = {}): Draft => ({
+  ...{ apiVersion: `${GROUP}/v1`, kind: "ServiceEntry", metadata: { namespace, name } },
+  spec: {
+    ...{ hosts: [`${name}.example.com`], ports: [{ number: 80, name: "http", protocol: "HTTP" }] },
+    ...{ resolution: "STATIC", endpoints: [{ address: "10.0.0.1" }] },
+    ...spec,
+  },
+});
+
+const route = (namespace: string, destination: string): Draft => ({
+  ...{ apiVersion: `${GROUP}/v1`, kind: "VirtualService", metadata: { namespace, name: "v" } },
+  spec: { hosts: ["a.example.com"], http: [{ route: [{ destination: { host: destination } }] }] },
+});
+
+/** Istio's definition of service entries, of which conditions are one value: an atomic list. */
+const THEIRS: Draft = {
+  ...{ apiVersion: "apiextensions.k8s.io/v1", kind: "CustomResourceDefinition" },
+  metadata: { name: "serviceentries.networking.istio.io" },
+  spec: {
+    group: "networking.istio.io",
+    names: { kind: "ServiceEntry", listKind: "ServiceEntryList", plural: "serviceentries", singular: "serviceentry" },
+    scope: "Namespaced",
+    versions: [{
+      ...{ name: "v1", served: true, storage: true, subresources: { status: {} } },
+      schema: {
+        openAPIV3Schema: {
+          type: "object",
+          properties: {
+            spec: { type: "object", "x-kubernetes-preserve-unknown-fields": true },
+            status: { type: "object", "x-kubernetes-preserve-unknown-fields": true },
+          },
+        },
+      },
+    }],
+  },
+};
+
+async function prepare(server: ApiServer): Promise<void> {
+  for (const definition of manifests("definitions")) await server.objects.define(definition);
+  await server.objects.define(THEIRS);
+  for (const manifest of manifests("pilot-discovery")) await server.objects.apply(manifest);
+  const what = { verb: "patch", group: GROUP, resource: "serviceentries", subresource: "status" };
+  await server.users.granted(SYSTEM, "meshd", what);
+}
+
+interface ReadStatus {
+  readonly addresses?: readonly { readonly host: string; readonly value: string }[];
+  readonly conditions?: readonly Record<string, unknown>[];
+  readonly validationMessages?: readonly Record<string, unknown>[];
+  readonly observedGeneration?: number;
+}
+
+async function statusOf(server: ApiServer, id: Draft): Promise<ReadStatus> {
+  return ((await server.objects.get(id))?.["status"] ?? {}) as ReadStatus;
+}
+
+function said({ conditions = [] }: ReadStatus): Record<string, string> {
+  return Object.fromEntries(conditions.map(({ type, status, message }) => [type, `${status}: ${message}`]));
+}
+
+/** Runs a server as the account of the manifests. */
+async function withStatus(server: ApiServer, run: () => Promise<void>): Promise<void> {
+  const folder = await Deno.makeTempDir({ prefix: "status-" });
+  const file = `${folder}/kubeconfig`;
+  const token = await server.users.token(SYSTEM, "meshd");
+  await Deno.writeTextFile(file, kubeconfigOf(server.users.byToken(token)));
+  const place = { from: "files", files: [file], by: "test" } as const;
+  const orch = { place, qps: 0, burst: 1, allowed: [], namespace: "", kinds: true, services: true };
+  const settings = { PILOT_ENABLE_ANALYSIS: true, PILOT_ANALYSIS_INTERVAL: 200, PILOT_STATUS_UPDATE_INTERVAL: 50 };
+  try {
+    await withServer({}, run, { options: { configDir: undefined, orch }, settings });
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+}
+
+test("a server writes addresses and what it finds with the rights of the manifests, beside what others wrote", async ({ server, namespace }) => {
+  await prepare(server);
+  const theirs: Draft = { ...entry(namespace, "theirs"), apiVersion: "networking.istio.io/v1" };
+  const condition = { type: "Theirs", status: "True", message: "theirs" };
+  await server.objects.create(theirs);
+  await server.objects.patch(theirs, { status: { conditions: [condition] } }, "status");
+  await server.objects.create(entry(namespace, "a"));
+  await server.objects.create(route(namespace, "absent.example.com"));
+  await withStatus(server, async () => {
+    await until(
+      "addresses",
+      async () => (await statusOf(server, entry(namespace, "a"))).addresses?.length === 2,
+      60_000,
+    );
+    const { addresses } = await statusOf(server, entry(namespace, "a"));
+    assert.deepEqual(addresses!.map(({ host }) => host), ["a.example.com", "a.example.com"]);
+    assert.match(addresses![0]!.value, /^240\.240\./);
+    await until("the other definition's", async () => {
+      const { addresses, conditions } = await statusOf(server, theirs);
+      return addresses?.length === 2 && conditions?.length === 3;
+    }, 60_000);
+    assert.deepEqual((await statusOf(server, theirs)).conditions![0], condition);
+    const id = route(namespace, "");
+    await until(
+      "the finding",
+      async () => said(await statusOf(server, id))["PassedValidation"]?.startsWith("False") ?? false,
+      60_000,
+    );
+    const found = await statusOf(server, id);
+    assert.equal(found.observedGeneration, 1);
+    assert.equal(said(found)["Reconciled"], "True: 0/0 proxies up to date.");
+    assert.match(JSON.stringify(found.validationMessages), /absent\.example\.com.*"code":"MSH0101"/);
+    await server.objects.apply(route(namespace, "a.example.com"));
+    await until("the edit", async () => (await statusOf(server, id)).observedGeneration === 2, 60_000);
+    assert.deepEqual(said(await statusOf(server, id)), {
+      Reconciled: "True: 0/0 proxies up to date.",
+      PassedValidation: "True: No errors found.",
+    });
+    // A user writes the very address that was allocated.
+    await server.objects.create(entry(namespace, "user", { addresses: [addresses![0]!.value] }));
+    await until("another address", async () => {
+      const now = (await statusOf(server, entry(namespace, "a"))).addresses ?? [];
+      return now.length === 2 && now.every(({ value }) => addresses!.every((one) => one.value !== value));
+    }, 60_000);
+  });
+});
+
+test("without one of the rights by which status is written, that request is refused", async ({ server, namespace }) => {
+  await prepare(server);
+  await server.objects.create(entry(namespace, "a"));
+  const definition = KIND_DEFINITIONS.find(({ kind, own }) => kind === "ServiceEntry" && own)!;
+  const place: ObjectPlace = { resource: kindResource(definition, "v1"), namespace, name: "a" };
+  const { uid } = (await server.objects.get(entry(namespace, "a")))!.metadata;
+  const everything = async (account: string): Promise<string | undefined> => {
+    using as = await accountClient(server, SYSTEM, account);
+    const signal = AbortSignal.timeout(30_000);
+    const work = async () => {
+      await changeStatus(as.client, place, uid, () => ({ touchedBy: account }), signal);
+      const report = new OwnReport(as.client, SYSTEM, account);
+      await report.write(new Map(), 0, signal);
+      await report.remove(signal);
+    };
+    return await Promise.race([as.refused, work().then(() => undefined)]);
+  };
+  assert.equal(await everything("meshd"), undefined);
+  const rules = manifests("pilot-discovery").filter(({ kind }) => /Role$/.test(kind))
+    .flatMap((role) => (role["rules"] as readonly RoleRule[]).map((rule) => ({ rule, kind: role.kind })));
+  const lacking = [
+    { resource: "serviceentries", verb: "get", refused: /^GET .*\/serviceentries\/a$/ },
+    { resource: "serviceentries/status", verb: "patch", refused: /^PATCH .*\/serviceentries\/a\/status$/ },
+    { resource: "configmaps", verb: "create", refused: /^PATCH .*\/configmaps\/mesh-status-report-less-2$/ },
+    { resource: "configmaps", verb: "patch", refused: /^PATCH .*\/configmaps\/mesh-status-report-less-3$/ },
+    { resource: "configmaps", verb: "delete", refused: /^DELETE .*\/configmaps\/mesh-status-report-less-4$/ },
+  ];
+  for (const [index, { resource, verb, refused }] of lacking.entries()) {
+    const account = `less-${index}`;
+    await server.users.account(SYSTEM, account);
+    const subject = { kind: "ServiceAccount", name: account, namespace: SYSTEM } as const;
+    const less = (of: string) =>
+      rules.filter(({ kind }) => kind === of).map(({ rule }) =>
+        rule.resources?.includes(resource) ? { ...rule, verbs: rule.verbs.filter((one) => one !== verb) } : rule
+      ).filter(({ verbs }) => verbs.length > 0);
+    await server.users.grant(subject, account, less("ClusterRole"));
+    await server.users.grant(subject, account, less("Role"), SYSTEM);
+    await server.users.granted(SYSTEM, account, { verb: "list", resource: "secrets" });
+    await server.users.granted(SYSTEM, account, { verb: "create", group: "coordination.k8s.io", resource: "leases" });
+    assert.match(await everything(account) ?? "nothing", refused, `${verb} ${resource}`);
+  }
+});
