@@ -33,6 +33,10 @@ function lookForHosts(
   read: AnalysisReader,
   report: ReportMistake,
 ): boolean {
+  // Plain HTTP servers of one host are merged; of those with TLS the first is served.
+  const isTls = ["HTTPS", "TLS"].includes(server.port.protocol.toUpperCase());
+  // Every Ingress has such a server for every host: nobody wrote that, and all of them are served.
+  if (gateway.origin.from === "derived" && !isTls) return false;
   for (const [index, written] of server.hosts.entries()) {
     const host = hostOfServer(written);
     const place = `${server.port.number} ${host}`;
@@ -46,8 +50,6 @@ function lookForHosts(
     const name = `${other.meta.namespace}/${other.meta.name}`;
     const isYounger = isBefore(other, gateway);
     const older = isYounger ? name : "this one";
-    // Plain HTTP servers of one host are merged; of those with TLS the first is served.
-    const isTls = ["HTTPS", "TLS"].includes(server.port.protocol.toUpperCase());
     report(isYounger && isTls ? "error" : "warning", "gateways-of-one-host", {
       field: `spec.servers[${at}].hosts[${index}]`,
       value: written,
