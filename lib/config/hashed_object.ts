@@ -7,6 +7,7 @@
 import { hash as digest } from "node:crypto";
 import type { AssignedAddress } from "./kinds/assigned_addresses.ts";
 import { movedOrigin, type Origin } from "./finding/origin.ts";
+import { CONNECTION_ANNOTATIONS } from "./kinds/workload_entry/registration.ts";
 import type { ConfigObject, Kind, ObjectMeta, SpecOf } from "./types.ts";
 import { objectKey } from "./types.ts";
 
@@ -73,7 +74,7 @@ export function hashObject(
 }
 
 function isOurs(key: string): boolean {
-  return key.includes("mesh.io/");
+  return key.includes("mesh.io/") && !CONNECTION_ANNOTATIONS.has(key);
 }
 
 /** Decoded maps are sorted already; this also holds for metadata that others made. */

@@ -19,7 +19,7 @@ import { XdsRefusal } from "../xds/protocol/source.ts";
 import { clientStatus } from "../xds/questions/client_status.ts";
 import type { DiscoveryCallers } from "./callers.ts";
 import type { Pipeline } from "./pipeline.ts";
-import type { NodeReader } from "./source.ts";
+import type { NodeReader } from "./node_reader.ts";
 
 /** Type of the question for the state of proxies. */
 const SYNCZ = `${DEBUG}/syncz`;

@@ -2,8 +2,8 @@
  * Health of workloads outside the orchestrator, as their agents report it on their discovery streams.
  *
  * A report is taken from a client whose identity is proven, for workloads of its namespace alone: for the entry that its
- * node names (`WORKLOAD_ENTRY`), else for those with its addresses. It lives as long as its stream and
- * {@linkcode GRACE} more, so that a stream that moves to another server changes nothing.
+ * node names (`WORKLOAD_ENTRY`), else for those with its addresses. It lives as long as its stream and a grace period
+ * more, so that a stream that moves to another server changes nothing.
  *
  * @module
  */
@@ -19,8 +19,6 @@ import type { Proxy } from "../translate/proxy/node.ts";
 import type { ClientHealth } from "../xds/protocol/source.ts";
 import type { DiscoverySettings } from "./settings.ts";
 
-/** Milliseconds for which a report outlives its stream: 10 s, as Istio keeps the entry of a workload that has gone. */
-export const GRACE = 10_000;
 /** Addresses of a node that count: those of both families, and one more of each. */
 const MAX_ADDRESSES = 4;
 /** Characters of a reason that are logged. */
@@ -44,6 +42,8 @@ interface HealthReporter {
 export interface HealthReportOptions {
   /** `MESH_WORKLOAD_ENTRY_VALIDATE_IDENTITY`; without it every client is believed, about its own namespace. */
   readonly validateIdentity: boolean;
+  /** For how long a report outlives its stream, milliseconds (`PILOT_WORKLOAD_ENTRY_GRACE_PERIOD`). */
+  readonly grace: number;
   readonly clock: Pick<Clock, "after">;
   readonly log: Logger;
 }
@@ -52,13 +52,15 @@ export interface HealthReportOptions {
 export class HealthReports {
   readonly #entries: Pick<ServiceEntryRegistry, "setHealth">;
   readonly #validateIdentity: boolean;
+  readonly #grace: number;
   readonly #clock: Pick<Clock, "after">;
   readonly #log: Logger;
   /** By place. */
   readonly #reporters = new Map<string, HealthReporter>();
 
   constructor(entries: Pick<ServiceEntryRegistry, "setHealth">, options: HealthReportOptions) {
-    const { validateIdentity, clock, log } = options;
+    const { validateIdentity, grace, clock, log } = options;
+    this.#grace = grace;
     this.#validateIdentity = validateIdentity;
     this.#entries = entries;
     this.#clock = clock;
@@ -104,7 +106,7 @@ export class HealthReports {
       const key = JSON.stringify(place);
       // Another stream of the workload may have reported since.
       if (this.#reporters.get(key)?.stream !== stream) continue;
-      const cancel = this.#clock.after(GRACE, () => {
+      const cancel = this.#clock.after(this.#grace, () => {
         this.#reporters.delete(key);
         this.#entries.setHealth(place, undefined);
       });
@@ -122,11 +124,12 @@ function placesOf({ namespace, addresses, node }: Proxy): ReportPlace[] {
 /** The reports of a server, by its settings; they end with its kernel. */
 export function startHealthReports(
   entries: Pick<ServiceEntryRegistry, "setHealth">,
-  settings: Pick<DiscoverySettings, "MESH_WORKLOAD_ENTRY_VALIDATE_IDENTITY">,
+  settings: Pick<DiscoverySettings, "MESH_WORKLOAD_ENTRY_VALIDATE_IDENTITY" | "PILOT_WORKLOAD_ENTRY_GRACE_PERIOD">,
   { clock, log, stopper }: Pick<Kernel, "clock" | "log" | "stopper">,
 ): HealthReports {
   const validateIdentity = settings.MESH_WORKLOAD_ENTRY_VALIDATE_IDENTITY;
-  const health = new HealthReports(entries, { validateIdentity, clock, log: log.scope("wle") });
+  const grace = settings.PILOT_WORKLOAD_ENTRY_GRACE_PERIOD;
+  const health = new HealthReports(entries, { validateIdentity, grace, clock, log: log.scope("wle") });
   stopper.add("health of workloads", () => health.stop());
   return health;
 }

@@ -12,7 +12,7 @@ import type { MeshSource } from "./mesh_source.ts";
 import { Pipeline } from "./pipeline.ts";
 import type { ServerTokenKeys } from "./server_token_keys.ts";
 import { cacheSwitches, debounceOptions, type DiscoverySettings, entryOptions, translateSettings } from "./settings.ts";
-import type { NodeReader } from "./source.ts";
+import type { NodeReader } from "./node_reader.ts";
 
 /** Values of label `type` of metric `pilot_xds_pushes` for what could not be built. */
 const BUILD_ERRORS: Readonly<Record<BuildKind, readonly string[]>> = {

@@ -28,7 +28,7 @@ import { addFactRegistry } from "./fact_registry.ts";
 import { serverDerivations } from "./ingress.ts";
 import { Pipeline } from "./pipeline.ts";
 import { cacheSwitches, debounceOptions, type DiscoverySettings, entryOptions, translateSettings } from "./settings.ts";
-import { NodeReader } from "./source.ts";
+import { NodeReader } from "./node_reader.ts";
 
 /** A proxy as it introduces itself in its first request. */
 export interface ProxyNode {

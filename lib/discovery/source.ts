@@ -3,16 +3,13 @@
  *
  * @module
  */
-import type { MeshConfig, ProxyHeaders } from "../config/mesh/types.ts";
 import { parseWorkloadIdentity } from "../pki/spiffe.ts";
-import { contentHash } from "../resource/encoded.ts";
 import type { NameSet } from "../resource/name_set.ts";
 import type { ResourceSet } from "../resource/set.ts";
-import { WeakTable } from "../resource/weak_table.ts";
 import type { ProxyState } from "../translate/per_proxy/proxy_state.ts";
 import { NAME_TABLE_TYPE_URL } from "../translate/name_table/encode.ts";
 import { NodeRefused } from "../translate/proxy/identity.ts";
-import { type Proxy, readNode } from "../translate/proxy/node.ts";
+import type { Proxy } from "../translate/proxy/node.ts";
 import { Code } from "../grpc/codes.ts";
 import {
   type ClientHealth,
@@ -28,53 +25,9 @@ import type { DiscoveryCallers } from "./callers.ts";
 import type { Credentials, ProxyCredentials } from "./credentials/credentials.ts";
 import type { MeshRoots } from "./mesh_roots.ts";
 import type { HealthReports, StreamHealth } from "./health_reports.ts";
+import type { NodeReader } from "./node_reader.ts";
 import type { Pipeline } from "./pipeline.ts";
-
-/** Settings of the source. */
-export interface SourceOptions {
-  /** `PILOT_ENABLE_VHDS`: virtual hosts go one by one to clients that speak delta. */
-  readonly vhds: boolean;
-  /** Cluster of proxies that name none. */
-  readonly clusterId: string;
-  /** Other names of clusters (`--clusterAliases`), by alias. */
-  readonly clusterAliases: Readonly<Record<string, string>>;
-}
-
-/** Reads nodes; equal parts of them are one object. */
-export class NodeReader {
-  readonly #options: SourceOptions;
-  /** Headers settings by the hash of their text: as long as a proxy, or a result built for it, uses them. */
-  readonly #headers = new WeakTable<string, ProxyHeaders>();
-
-  constructor(options: SourceOptions) {
-    this.#options = options;
-  }
-
-  /**
-   * Reads a node.
-   *
-   * @throws {NodeRefused} See `readNode`.
-   */
-  read(node: ConnectRequest["node"], delta: boolean, mesh: MeshConfig): Proxy {
-    const { vhds, clusterId, clusterAliases } = this.#options;
-    return readNode(node, {
-      mesh,
-      vhds: vhds && delta,
-      clusterId,
-      clusterAliases,
-      internHeaders: (headers) => this.#intern(headers),
-    });
-  }
-
-  #intern(headers: ProxyHeaders | undefined): ProxyHeaders | undefined {
-    if (headers === undefined) return undefined;
-    const key = contentHash(JSON.stringify(headers));
-    const known = this.#headers.get(key);
-    if (known !== undefined) return known;
-    this.#headers.set(key, headers);
-    return headers;
-  }
-}
+import type { Registrar, StreamRegistration } from "./registration/registrar.ts";
 
 const NONE: readonly never[] = [];
 
@@ -89,6 +42,7 @@ interface ViewParts {
   readonly credentials?: ProxyCredentials | undefined;
   readonly roots?: AgentRoots | undefined;
   readonly health?: StreamHealth | undefined;
+  readonly registration?: StreamRegistration | undefined;
 }
 
 /** A proxy as the wire sees it. */
@@ -100,6 +54,7 @@ export class ProxyStateView implements ProxyView {
   readonly #credentials: ProxyCredentials | undefined;
   readonly #roots: AgentRoots | undefined;
   readonly #health: StreamHealth | undefined;
+  readonly #registration: StreamRegistration | undefined;
   readonly reportHealth?: (health: ClientHealth) => void;
   /** The last answer about secrets: the same while its sets are. */
   #secrets: readonly ResourceSet[] = NONE;
@@ -112,12 +67,13 @@ export class ProxyStateView implements ProxyView {
     readonly control: ConnectControl,
     undecided: UndecidedViews,
     identity: string | undefined,
-    { credentials, roots, health }: ViewParts = {},
+    { credentials, roots, health, registration }: ViewParts = {},
   ) {
     if (identity !== undefined) this.identity = identity;
     this.#credentials = credentials;
     this.#roots = roots;
     this.#health = health;
+    this.#registration = registration;
     if (health !== undefined) this.reportHealth = (report) => health.report(report);
     this.#pipeline = pipeline;
     this.#undecided = undecided;
@@ -187,6 +143,7 @@ export class ProxyStateView implements ProxyView {
   close(): void {
     this.#credentials?.close();
     this.#health?.close();
+    this.#registration?.close();
     this.#undecided.delete(this);
     this.#pipeline.translator.leave(this.state);
   }
@@ -206,6 +163,7 @@ export class PipelineSource implements ResourceSource {
   readonly #credentials: Credentials | undefined;
   readonly #roots: AgentRoots | undefined;
   readonly #health: HealthReports | undefined;
+  readonly #registrar: Pick<Registrar, "open"> | undefined;
   #lastTurn: Promise<void> = Promise.resolve();
 
   /**
@@ -213,6 +171,7 @@ export class PipelineSource implements ResourceSource {
    * @param credentials What configuration names and proxies may read. Default: nothing.
    * @param roots What agents are sent. Default: nothing.
    * @param health Takes what agents say of their workloads. Default: nobody.
+   * @param registrar Registers workloads that ask for it. Default: nobody.
    */
   constructor(
     pipeline: Pipeline,
@@ -221,7 +180,9 @@ export class PipelineSource implements ResourceSource {
     credentials?: Credentials,
     roots?: AgentRoots,
     health?: HealthReports,
+    registrar?: Pick<Registrar, "open">,
   ) {
+    this.#registrar = registrar;
     this.#health = health;
     this.#credentials = credentials;
     this.#roots = roots;
@@ -272,12 +233,13 @@ export class PipelineSource implements ResourceSource {
   }
 
   #join(proxy: Proxy, identity: string | undefined, control: ConnectControl): ProxyView {
+    const registration = this.#registrar?.open(proxy, identity);
     const state = this.#pipeline.translator.join(proxy);
     const proven = identity === undefined ? undefined : parseWorkloadIdentity(identity);
     const reader = { name: state.proxy.nodeId, ...(proven && { namespace: proven.namespace }) };
     const credentials = this.#credentials?.open(reader, () => control.answered(SECRET));
     return new ProxyStateView(state, this.#pipeline, control, this.#undecided, identity, {
-      ...{ credentials, roots: this.#roots, health: this.#health?.open(proxy, identity) },
+      ...{ credentials, roots: this.#roots, registration, health: this.#health?.open(proxy, identity) },
     });
   }
 

@@ -9,7 +9,7 @@ import type { AnyConfigObject } from "../../lib/config/types.ts";
 import { cacheSwitches, debounceOptions, entryOptions, translateSettings } from "../../lib/discovery/settings.ts";
 import { Pipeline } from "../../lib/discovery/pipeline.ts";
 import type { PipelineOptions } from "../../lib/discovery/pipeline_options.ts";
-import { NodeReader } from "../../lib/discovery/source.ts";
+import { NodeReader } from "../../lib/discovery/node_reader.ts";
 import type { SettingsOf } from "../../lib/kernel/settings/catalogue.ts";
 import { defaultSettings } from "../../lib/kernel/settings/read.ts";
 import { TYPE_URL_PREFIX } from "../../lib/pb/codec.ts";

@@ -1,11 +1,12 @@
 import assert from "node:assert/strict";
 import { defaultMeshConfig } from "../../lib/config/mesh/merge.ts";
-import { GRACE, HealthReports } from "../../lib/discovery/health_reports.ts";
-import { NodeReader } from "../../lib/discovery/source.ts";
+import { HealthReports } from "../../lib/discovery/health_reports.ts";
+import { NodeReader } from "../../lib/discovery/node_reader.ts";
 import { silentLog } from "../../lib/kernel/log/log.ts";
 import { createFakeClock } from "../../lib/kernel/time/fake_clock.ts";
 import { struct } from "../../lib/pb/wellknown.ts";
 
+const GRACE = 10_000;
 const VM = "spiffe://cluster.local/ns/shop/sa/vm";
 
 /** Reports, with what the registry was given for each place. */
@@ -19,7 +20,7 @@ function world(validateIdentity = true) {
       else health.set(key, `${report.healthy} by ${report.serviceAccount}`);
     },
   };
-  const reports = new HealthReports(entries, { validateIdentity, clock, log: silentLog().scope("wle") });
+  const reports = new HealthReports(entries, { validateIdentity, grace: GRACE, clock, log: silentLog().scope("wle") });
   const nodes = new NodeReader({ vhds: false, clusterId: "c1", clusterAliases: {} });
   const open = (metadata: Record<string, unknown> = {}, identity = VM) => {
     const node = { id: "sidecar~10.0.0.1~vm-1.shop~shop.svc.cluster.local", metadata: struct(metadata) };

@@ -18,6 +18,7 @@ import type { AnalysisRunner } from "../analysis_runner.ts";
 import type { Configuration } from "../configuration.ts";
 import type { MeshSource } from "../mesh_source.ts";
 import type { Pipeline } from "../pipeline.ts";
+import { registrationDuty } from "../registration/start.ts";
 import { startStatus } from "../status/start.ts";
 import type { DiscoverySettings } from "../settings.ts";
 import { ingressStatus } from "./ingress_status.ts";
@@ -37,6 +38,8 @@ export interface DutyParts {
   readonly orch?: Pick<OrchScope, "namespace" | "kinds" | "services"> | undefined;
   /** That of the server, where the locks are. */
   readonly systemNamespace: string;
+  /** Longest life of a connection, milliseconds. */
+  readonly keepaliveMaxServerConnectionAge: number;
 }
 
 /** The list: a duty more is a line more. */
@@ -47,8 +50,9 @@ function dutiesOf(
   kernel: Kernel,
 ): readonly Duty[] {
   const { configuration, mesh, roots, orch, systemNamespace: namespace } = parts;
+  const maxConnectionAge = parts.keepaliveMaxServerConnectionAge;
   const watched = orch?.namespace ?? "";
-  const { facts, discovered } = configuration;
+  const { facts, discovered, store } = configuration;
   const metrics = queueMetrics(settings, kernel);
   const duties: Duty[] = [];
   if (roots !== undefined) {
@@ -72,6 +76,9 @@ function dutiesOf(
   }
   // Kinds of a folder have nobody to whom their status could be written.
   if (orch?.kinds) duties.push(...startStatus({ ...parts, client, namespace }, settings, kernel));
+  if (settings.PILOT_ENABLE_WORKLOAD_ENTRY_AUTOREGISTRATION) {
+    duties.push(registrationDuty({ store, client, maxConnectionAge }, settings, kernel));
+  }
   return duties;
 }
 

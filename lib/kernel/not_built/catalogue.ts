@@ -13,13 +13,12 @@ import { gatewayApi } from "./gateway_api.ts";
 import { NEEDLESS_MESH_FIELDS, NEEDLESS_SETTINGS } from "./needless.ts";
 import { networks } from "./networks.ts";
 import { orchestrator } from "./orchestrator.ts";
-import { registration } from "./registration.ts";
 import { telemetry } from "./telemetry.ts";
 import { webhooks } from "./webhooks.ts";
 
 /** The parts, in the order of the reference page. */
 export const NOT_BUILT_PARTS: readonly NotBuiltPart[] = [
-  ...[authority, orchestrator, registration, webhooks, gatewayApi, ambient],
+  ...[authority, orchestrator, webhooks, gatewayApi, ambient],
   ...[telemetry, extensions, filters, networks],
 ];
 

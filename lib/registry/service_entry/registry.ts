@@ -11,6 +11,7 @@
 import { unpaced } from "../../kernel/time/paced.ts";
 import type { AnyConfigObject, ConfigObject } from "../../config/types.ts";
 import { objectKey } from "../../config/types.ts";
+import { HEALTH_CHECKED } from "../../config/kinds/workload_entry/registration.ts";
 import { canonicalIp } from "../address.ts";
 import type { RegistrySource } from "../aggregate.ts";
 import { sameEndpoints, sameLabels, samePlain, sameWorkload } from "../content.ts";
@@ -64,8 +65,6 @@ export interface HealthReport {
 
 type WorkloadEntryObject = ConfigObject<"WorkloadEntry">;
 
-/** On a WorkloadEntry: its agent probes it; it counts as unhealthy until the agent reports it healthy. */
-const HEALTH_CHECKED_ANNOTATION = "proxy.mesh.io/health-checks-enabled";
 /** Objects and services that are handled in one step. */
 const ITEMS_A_STEP = 200;
 const NO_ENDPOINTS: readonly Endpoint[] = Object.freeze([]);
@@ -217,7 +216,7 @@ export class ServiceEntryRegistry implements Registry {
   }
 
   #convert(object: WorkloadEntryObject): Workload {
-    const checked = this.#options.healthChecks && object.meta.annotations[HEALTH_CHECKED_ANNOTATION] === "true";
+    const checked = this.#options.healthChecks && object.meta.annotations[HEALTH_CHECKED] === "true";
     const healthy = !checked || this.#isReportedHealthy(object);
     return convertWorkload(object, healthy ? "healthy" : "unhealthy", this.#options);
   }

@@ -1,0 +1,84 @@
+/**
+ * The WorkloadEntry of a proxy, from its WorkloadGroup's template.
+ *
+ * @module
+ */
+import { objectFromSpec } from "../../config/object.ts";
+import { HEALTH_CHECKED, REGISTRATION } from "../../config/kinds/workload_entry/registration.ts";
+import { type ConfigObject, UNDATED } from "../../config/types.ts";
+import { fromStruct } from "../../pb/wellknown.ts";
+import { Metadata } from "../../translate/proxy/metadata.ts";
+import type { Proxy } from "../../translate/proxy/node.ts";
+
+/** What a proxy asks for that names a group (`AUTO_REGISTER_GROUP`). */
+export interface RegistrationWish {
+  readonly group: string;
+  readonly namespace: string;
+  /** Name of the entry that is its own. */
+  readonly name: string;
+  readonly address: string;
+  /** Empty: that of the template. */
+  readonly network: string;
+  /** Empty: that of the template. */
+  readonly locality: string;
+  readonly labels: Readonly<Record<string, string>>;
+  /** Its agent probes the workload. */
+  readonly isProbed: boolean;
+}
+
+/** Characters of a name that an orchestrator takes. */
+const MOST_NAME = 253;
+
+/** Undefined: the proxy names no group. */
+export function registrationWish(proxy: Proxy): RegistrationWish | undefined {
+  const metadata = new Metadata(fromStruct(proxy.node.metadata));
+  const group = metadata.text("AUTO_REGISTER_GROUP");
+  const [address] = proxy.addresses;
+  if (group === "" || address === undefined) return undefined;
+  const network = metadata.text("NETWORK");
+  return {
+    ...{ group, address, namespace: proxy.namespace, network: network || proxy.properties.network },
+    name: entryName(group, address, network),
+    locality: proxy.properties.locality,
+    labels: metadata.labels("LABELS"),
+    isProbed: metadata.settings("PROXY_CONFIG", "readinessProbe").readinessProbe !== undefined,
+  };
+}
+
+/** The group, the address, and the network where the proxy names one; of a name that is too long the end. */
+export function entryName(group: string, address: string, network: string): string {
+  const parts = [group, address.replaceAll(":", "-"), ...network === "" ? [] : [network]];
+  return parts.join("-").slice(-MOST_NAME);
+}
+
+/** An entry, or why there can be none. */
+export type GroupEntry =
+  | { readonly entry: ConfigObject<"WorkloadEntry"> }
+  | { readonly refused: string };
+
+/** The entry of a proxy. Labels of the proxy go before those of the group, and these before those of its template. */
+export function groupEntry(group: ConfigObject<"WorkloadGroup">, wish: RegistrationWish): GroupEntry {
+  const { template, metadata = {} } = group.spec;
+  const labels = { ...template.labels, ...metadata.labels, ...wish.labels };
+  const annotations = {
+    ...metadata.annotations,
+    [REGISTRATION.group]: group.meta.name,
+    ...(wish.isProbed ? { [HEALTH_CHECKED]: "true" } : {}),
+  };
+  const spec = {
+    ...template,
+    address: wish.address,
+    ...(Object.keys(labels).length > 0 ? { labels } : {}),
+    ...(wish.network === "" ? {} : { network: wish.network }),
+    ...(wish.locality === "" ? {} : { locality: wish.locality }),
+  };
+  const { namespace, name } = wish;
+  const meta = { namespace, name, labels, annotations, creationTimestamp: UNDATED };
+  const origin = { from: "derived", source: "registration", of: group.key, parent: group.origin } as const;
+  const { object, findings } = objectFromSpec("WorkloadEntry", meta, spec, origin);
+  if (object !== undefined) return { entry: object as ConfigObject<"WorkloadEntry"> };
+  const wrong = findings.filter(({ severity }) => severity === "error").map(({ message }) => message);
+  return {
+    refused: `no WorkloadEntry can be made of WorkloadGroup ${namespace}/${group.meta.name}: ${wrong.join("; ")}`,
+  };
+}

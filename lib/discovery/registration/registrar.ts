@@ -1,0 +1,269 @@
+/**
+ * Registers proxies that name a WorkloadGroup, as long as they have a stream here.
+ *
+ *     stream opens ──> entry is made, or becomes ours ──> last stream closes ──> entry says so ──> see `departed.ts`
+ *
+ * For each entry the server knows what should be: ours while there is a stream. It is compared with what is when a stream
+ * opens or closes and when the entry or its group changes, and again after each failure. So the order in which two servers
+ * write does not matter, and an entry that somebody deleted comes back.
+ *
+ * @module
+ */
+import { REGISTRATION } from "../../config/kinds/workload_entry/registration.ts";
+import type { ChangeSet, ConfigStore } from "../../config/store.ts";
+import { type ConfigObject, objectKey } from "../../config/types.ts";
+import { Code } from "../../grpc/codes.ts";
+import type { Logger } from "../../kernel/log/log.ts";
+import type { Metrics } from "../../kernel/metrics/registry.ts";
+import type { Clock } from "../../kernel/time/clock.ts";
+import { KeyedQueue } from "../../orch/queue/keyed_queue.ts";
+import { parseWorkloadIdentity } from "../../pki/spiffe.ts";
+import type { Proxy } from "../../translate/proxy/node.ts";
+import { XdsRefusal } from "../../xds/protocol/source.ts";
+import { connectedTo, disconnected, readConnection } from "./connection.ts";
+import { groupEntry, type RegistrationWish, registrationWish } from "./group_entry.ts";
+import { EntryConflict, type EntryShelf, type ShelvedEntry } from "./shelf.ts";
+
+/** The registration of one stream. */
+export interface StreamRegistration {
+  /** The stream is over. */
+  close(): void;
+}
+
+/** What a registrar is made of. */
+export interface RegistrarParts {
+  /** Name of this server, which no other one has. */
+  readonly controller: string;
+  readonly store: Pick<ConfigStore, "get" | "subscribe">;
+  /** Where entries of a group, or of an entry that is there, are kept. */
+  readonly shelfOf: (object: ConfigObject<"WorkloadGroup"> | ConfigObject<"WorkloadEntry">) => EntryShelf;
+  /** `MESH_WORKLOAD_ENTRY_VALIDATE_IDENTITY` */
+  readonly validateIdentity: boolean;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+  /** Metrics of the queue. Default: there are none. */
+  readonly queueMetrics?: Metrics | undefined;
+  /** From 0 to 1, for pauses. Default: the runtime's. */
+  readonly random?: () => number;
+}
+
+/** One entry that proxies here stand for. */
+interface HeldEntry {
+  wish: RegistrationWish;
+  shelf: EntryShelf;
+  readonly streams: Set<object>;
+  /** When the last stream opened, or the last one closed, ms since the epoch. */
+  since: number;
+  /** The entry is to say that it is ours, whatever it says now. */
+  isNew: boolean;
+}
+
+/** What is counted. */
+const COUNTED = {
+  success: "auto_registration_success_total",
+  updates: "auto_registration_updates_total",
+  unregister: "auto_registration_unregister_total",
+  errors: "auto_registration_errors_total",
+} as const;
+/** Works at a time. */
+const WORKERS = 8;
+/** Attempts in a row when other writes come between. */
+const TRIES = 3;
+/** Longest wait for entries to be written at the end, milliseconds. */
+const LAST_WRITES_MS = 3000;
+
+/** See the module. */
+export class Registrar {
+  readonly #parts: RegistrarParts;
+  readonly #held = new Map<string, HeldEntry>();
+  readonly #queue: KeyedQueue;
+  readonly #unsubscribe: () => void;
+
+  constructor(parts: RegistrarParts) {
+    this.#parts = parts;
+    const { clock, random, queueMetrics, store } = parts;
+    this.#queue = new KeyedQueue({
+      ...{ id: "workload_entries", clock, metrics: queueMetrics, workers: WORKERS, ...(random ? { random } : {}) },
+      work: (key, signal) => this.#work(key, signal),
+      failed: (key, error) => {
+        this.#count("errors");
+        parts.log.warn("a workload entry cannot be written; it is tried again", { entry: key, error });
+      },
+    });
+    this.#unsubscribe = store.subscribe((changes) => this.#changed(changes as ChangeSet));
+  }
+
+  /**
+   * The registration of a stream; undefined where its proxy names no group.
+   *
+   * @param identity proven, as a SPIFFE ID; undefined: it has none
+   * @throws {XdsRefusal} FAILED_PRECONDITION where there is no such group (yet), PERMISSION_DENIED where the proxy is not
+   * who the entry is for, INVALID_ARGUMENT where no valid entry comes of it
+   */
+  open(proxy: Proxy, identity: string | undefined): StreamRegistration | undefined {
+    const wish = registrationWish(proxy);
+    if (wish === undefined) return undefined;
+    const { store, shelfOf, clock } = this.#parts;
+    const group = store.get("WorkloadGroup", wish.namespace, wish.group);
+    const there = store.get("WorkloadEntry", wish.namespace, wish.name);
+    const known = there !== undefined && readConnection(there.meta.annotations).group === wish.group;
+    if (group === undefined && !known) {
+      const missing = `there is no WorkloadGroup ${wish.namespace}/${wish.group} (AUTO_REGISTER_GROUP)`;
+      throw this.#refusal(Code.FAILED_PRECONDITION, missing, proxy);
+    }
+    this.#checkIdentity(proxy, identity, known ? there.spec.serviceAccount : undefined);
+    if (group !== undefined) {
+      this.#checkIdentity(proxy, identity, group.spec.template.serviceAccount);
+      const made = groupEntry(group, wish);
+      if ("refused" in made) throw this.#refusal(Code.INVALID_ARGUMENT, made.refused, proxy);
+    }
+    const key = keyOf(wish);
+    // Of the two at least one is there.
+    const shelf = shelfOf((group ?? there)!);
+    const held = this.#held.get(key) ?? { wish, shelf, streams: new Set(), since: 0, isNew: true };
+    this.#held.set(key, held);
+    const stream = {};
+    held.streams.add(stream);
+    Object.assign(held, { wish, shelf, since: clock.now(), isNew: true });
+    this.#queue.add(key);
+    return { close: () => this.#leave(key, stream) };
+  }
+
+  /** Resolves when no entry waits to be written, but for pauses after failures. */
+  async settled(): Promise<void> {
+    await this.#queue.idle();
+  }
+
+  /** Ends; entries that are to be written get some seconds. */
+  async stop(): Promise<void> {
+    this.#unsubscribe();
+    const late = new AbortController();
+    await Promise.race([this.#queue.idle(), this.#parts.clock.sleep(LAST_WRITES_MS, late.signal).catch(() => {})]);
+    late.abort();
+    await this.#queue.stop();
+  }
+
+  #leave(key: string, stream: object): void {
+    const held = this.#held.get(key);
+    if (held?.streams.delete(stream) !== true || held.streams.size > 0) return;
+    held.since = this.#parts.clock.now();
+    this.#queue.add(key);
+  }
+
+  /** An entry that is not as it should be any more, or a group that an entry waited for. */
+  #changed({ added, updated, refreshed, removed }: ChangeSet): void {
+    if (this.#held.size === 0) return;
+    for (const { key } of removed) if (this.#held.has(key)) this.#queue.add(key);
+    for (const object of [...added, ...[...updated, ...refreshed].map((one) => one.new)]) {
+      if (object.kind === "WorkloadEntry") {
+        const isHeld = (this.#held.get(object.key)?.streams.size ?? 0) > 0;
+        if (isHeld && !readConnection(object.meta.annotations).connected) this.#queue.add(object.key);
+      } else if (object.kind === "WorkloadGroup") {
+        for (const [key, { wish }] of this.#held) {
+          if (wish.group === object.meta.name && wish.namespace === object.meta.namespace) this.#queue.add(key);
+        }
+      }
+    }
+  }
+
+  async #work(key: string, signal: AbortSignal): Promise<void> {
+    for (let tries = 1;; tries++) {
+      const held = this.#held.get(key);
+      if (held === undefined) return;
+      try {
+        const entry = await held.shelf.read(held.wish, signal);
+        if (held.streams.size > 0) await this.#hold(key, held, entry, signal);
+        else await this.#release(key, held, entry, signal);
+        return;
+      } catch (error) {
+        if (!(error instanceof EntryConflict) || tries >= TRIES) throw error;
+      }
+    }
+  }
+
+  async #hold(key: string, held: HeldEntry, entry: ShelvedEntry | undefined, signal: AbortSignal): Promise<void> {
+    const { controller, log } = this.#parts;
+    const { wish, shelf, since } = held;
+    const claim = connectedTo(controller, since);
+    if (entry === undefined) {
+      if (!await this.#create(held, claim, signal)) return;
+      this.#count("success");
+      log.info("a workload has registered itself", { entry: key });
+    } else {
+      const { group, connected, controller: now } = readConnection(entry.annotations);
+      // What its author wrote is left alone, and what another server holds, unless the proxy has come here since.
+      if (group !== wish.group || (connected && !held.isNew)) return;
+      if (!connected || now !== controller || isStale(entry, since)) {
+        await shelf.annotate(wish, entry, claim, signal);
+        this.#count("updates");
+      }
+    }
+    if (held.since === since) held.isNew = false;
+  }
+
+  async #create(
+    held: HeldEntry,
+    claim: Readonly<Record<string, string | undefined>>,
+    signal: AbortSignal,
+  ): Promise<boolean> {
+    const { wish, shelf } = held;
+    const group = this.#parts.store.get("WorkloadGroup", wish.namespace, wish.group);
+    if (group === undefined) return false;
+    const made = groupEntry(group, wish);
+    if ("refused" in made) throw new Error(made.refused);
+    const { entry } = made;
+    const annotations: Record<string, string> = { ...entry.meta.annotations };
+    for (const [name, value] of Object.entries(claim)) if (value !== undefined) annotations[name] = value;
+    await shelf.create({ ...entry, meta: { ...entry.meta, annotations } }, signal);
+    return true;
+  }
+
+  async #release(key: string, held: HeldEntry, entry: ShelvedEntry | undefined, signal: AbortSignal): Promise<void> {
+    const { controller, log } = this.#parts;
+    const { wish, shelf, since } = held;
+    const state = entry && readConnection(entry.annotations);
+    if (entry !== undefined && state?.group === wish.group && state.connected && state.controller === controller) {
+      await shelf.annotate(wish, entry, disconnected(since), signal);
+      this.#count("unregister");
+      log.info("a registered workload has left", { entry: key });
+    }
+    if (held.streams.size === 0) this.#held.delete(key);
+    else this.#queue.add(key);
+  }
+
+  #checkIdentity(proxy: Proxy, identity: string | undefined, serviceAccount = ""): void {
+    if (!this.#parts.validateIdentity) return;
+    const proven = identity === undefined ? undefined : parseWorkloadIdentity(identity);
+    const deny = (why: string) => this.#refusal(Code.PERMISSION_DENIED, `registration of a workload: ${why}`, proxy);
+    if (proven === undefined) throw deny("expected a proven identity, got none");
+    if (proven.namespace !== proxy.namespace) {
+      throw deny(`namespace: got ${proven.namespace}, expected ${proxy.namespace}`);
+    }
+    if (serviceAccount !== "" && proven.serviceAccount !== serviceAccount) {
+      throw deny(`service account: got ${proven.serviceAccount}, expected ${serviceAccount}`);
+    }
+  }
+
+  #refusal(code: Code, message: string, { nodeId }: Proxy): XdsRefusal {
+    this.#count("errors");
+    this.#parts.log.warn("a workload is not registered", { node: nodeId, why: message });
+    return new XdsRefusal(code, message);
+  }
+
+  #count(what: keyof typeof COUNTED): void {
+    this.#parts.metrics.counter(COUNTED[what]).inc();
+  }
+}
+
+/** Longest time for which an entry that is ours keeps the time of an earlier connection, milliseconds. */
+const RENEW_MS = 60_000;
+
+function isStale({ annotations }: ShelvedEntry, since: number): boolean {
+  const at = Date.parse(annotations[REGISTRATION.connectedAt] ?? "");
+  return !(since - at < RENEW_MS);
+}
+
+function keyOf({ namespace, name }: RegistrationWish): string {
+  return objectKey("WorkloadEntry", namespace, name);
+}
