@@ -524,6 +524,12 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   HOME: "tests/orch/access/program_test.ts",
   PILOT_INSECURE_MULTICLUSTER_ORCHCONFIG_OPTIONS: "tests/orch/access/program_test.ts",
   MESH_WATCH_NAMESPACE: "tests/orch/access/program_test.ts",
+  PILOT_ENABLE_ANALYSIS: "tests/orch/status/status_test.ts",
+  PILOT_ANALYSIS_INTERVAL: "tests/orch/status/status_test.ts",
+  PILOT_STATUS_UPDATE_INTERVAL: "tests/orch/status/status_test.ts",
+  PILOT_STATUS_QPS: "tests/status/writer_test.ts",
+  PILOT_STATUS_BURST: "tests/status/writer_test.ts",
+  PILOT_STATUS_MAX_WORKERS: "tests/status/writer_test.ts",
 };
 
 Deno.test("every setting that the discovery server reads is shown to work", () => {
