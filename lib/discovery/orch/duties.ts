@@ -24,6 +24,7 @@ import type { DiscoverySettings } from "../settings.ts";
 import { ingressStatus } from "./ingress_status.ts";
 import type { OrchScope } from "./orchestrator.ts";
 import { rootMaps } from "./root_maps.ts";
+import { trustBundle } from "./trust_bundle.ts";
 
 /** What duties work on. */
 export interface DutyParts {
@@ -55,15 +56,16 @@ function dutiesOf(
   const { facts, discovered, store } = configuration;
   const metrics = queueMetrics(settings, kernel);
   const duties: Duty[] = [];
-  if (roots !== undefined) {
+  const log = kernel.log.scope("rootcertrotator");
+  if (roots !== undefined && settings.ENABLE_CLUSTER_TRUST_BUNDLE_API) {
+    duties.push(trustBundle({ client, roots, log, metrics }));
+  } else if (roots !== undefined) {
     const namespaces = {
       has: (name: string) => (watched === "" || name === watched) && discovered.has(name),
       onChange: (listener: () => void) => discovered.onChange(listener),
     };
     const name = settings.PILOT_CA_CERT_CONFIGMAP;
-    duties.push(
-      rootMaps({ client, facts, namespaces, roots, name, log: kernel.log.scope("rootcertrotator"), metrics }),
-    );
+    duties.push(rootMaps({ client, facts, namespaces, roots, name, log, metrics }));
   }
   // Ingresses are read where services are.
   if (orch?.services) {

@@ -12,7 +12,6 @@ export const authority: NotBuiltPart = {
   settings: [
     "CA_TRUSTED_NODE_ACCOUNTS",
     "CERT_SIGNER_DOMAIN",
-    "ENABLE_CLUSTER_TRUST_BUNDLE_API",
     "EXTERNAL_MESHD",
     "ORCH_SIGNER",
     "USE_REMOTE_CERTS",

@@ -1,0 +1,113 @@
+/**
+ * The duty that puts the mesh's root certificates into a ClusterTrustBundle, which pods mount as they are: in the place of
+ * a config map in every namespace.
+ *
+ * Permissions: those of the client. The API's: `create` and `patch` of clustertrustbundles, and `attest` of the signer;
+ * every account may list and watch them (role `system:cluster-trust-bundle-discovery`).
+ *
+ * @module
+ */
+import type { Logger } from "../../kernel/log/log.ts";
+import type { Metrics } from "../../kernel/metrics/registry.ts";
+import { isApiJson } from "../../orch/client/answer.ts";
+import type { ApiClient } from "../../orch/client/client.ts";
+import { Informer } from "../../orch/informer/informer.ts";
+import type { ApiResource } from "../../orch/informer/resource.ts";
+import type { Duty } from "../../orch/leader/duty.ts";
+import { KeyedQueue } from "../../orch/queue/keyed_queue.ts";
+import { createObject, patchObject } from "../../orch/resources/objects.ts";
+import { servedVersions } from "../../orch/resources/served.ts";
+import type { TrustBundle } from "../../pki/current.ts";
+
+/** Who answers for the roots, and the object's name, which has to begin with that. */
+const SIGNER = "mesh.io/meshd-ca", NAME = "mesh.io:meshd-ca:root-cert";
+
+const GROUP = "certificates.k8s.io", PLURAL = "clustertrustbundles";
+
+/** Versions that say the same for us, the best first. */
+const VERSIONS = ["v1", "v1beta1", "v1alpha1"];
+
+/** Time after which an API without the resource is asked again, milliseconds. */
+const AGAIN_MS = 60_000;
+
+/** What the duty is made of. */
+export interface TrustBundleParts {
+  readonly client: ApiClient;
+  readonly roots: TrustBundle;
+  readonly log: Logger;
+  /** Default: its queue is not measured. */
+  readonly metrics?: Metrics | undefined;
+}
+
+/** See the module. */
+export function trustBundle(parts: TrustBundleParts): Duty {
+  return {
+    lock: "mesh-clustertrustbundle-controller-election",
+    about: `cluster trust bundle ${NAME}`,
+    run: async (signal) => {
+      const resource = await servedResource(parts, signal);
+      if (resource !== undefined) await keep(resource, parts, signal);
+    },
+  };
+}
+
+/** The resource in the version that is served, as soon as one is. Undefined: the signal aborted before. */
+async function servedResource(
+  { client, log }: TrustBundleParts,
+  signal: AbortSignal,
+): Promise<ApiResource | undefined> {
+  let warned = false;
+  while (!signal.aborted) {
+    const served = (await servedVersions(client, GROUP, signal)).get(PLURAL);
+    const version = VERSIONS.find((each) => served?.has(each));
+    if (version !== undefined) {
+      return { group: GROUP, version, plural: PLURAL, kind: "ClusterTrustBundle", namespaced: false };
+    }
+    if (!warned) {
+      log.warn(
+        "ENABLE_CLUSTER_TRUST_BUNDLE_API: the orchestrator serves no ClusterTrustBundle, so roots are written nowhere",
+        {
+          expected: VERSIONS.map((each) => `${GROUP}/${each}`).join(", "),
+        },
+      );
+    }
+    warned = true;
+    await client.clock.sleep(AGAIN_MS, signal).catch(() => {});
+  }
+  return undefined;
+}
+
+/** Keeps the object what it should be until the signal aborts. */
+async function keep(
+  resource: ApiResource,
+  { client, roots, log, metrics }: TrustBundleParts,
+  signal: AbortSignal,
+): Promise<void> {
+  const ended = new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
+  const bundles = new Informer(client, {
+    ...{ resource, fieldSelector: `metadata.name=${NAME}`, log },
+    project: ({ spec }) => isApiJson(spec) ? spec["trustBundle"] : undefined,
+  });
+  const queue = new KeyedQueue({
+    ...{ id: "cluster trust bundle", clock: client.clock, metrics },
+    work: async (name, stop) => {
+      const text = roots.current();
+      const there = bundles.get("", name);
+      if (text === "" || !bundles.synced || there?.value === text) return;
+      const place = { resource, namespace: "", name };
+      const body = { spec: { signerName: SIGNER, trustBundle: text } };
+      if (there === undefined) await createObject(client, place, body, { signal: stop });
+      else await patchObject(client, place, body, { signal: stop });
+    },
+    failed: (name, error) => log.warn("the roots cannot be written; it is tried again", { name, error }),
+  });
+  bundles.start();
+  const ends = [bundles.subscribe(() => queue.add(NAME)), roots.onChange(() => queue.add(NAME))];
+  if (!signal.aborted) await Promise.race([bundles.whenSynced, ended]);
+  if (!signal.aborted) {
+    queue.add(NAME);
+    await ended;
+  }
+  for (const end of ends) end();
+  await Promise.all([queue.stop(), bundles.stop()]);
+}

@@ -1,0 +1,105 @@
+/** The mesh's roots are in a ClusterTrustBundle, by exactly the rights of the manifests; an API without it is warned of. */
+import assert from "node:assert/strict";
+import { trustBundle } from "../../../lib/discovery/orch/trust_bundle.ts";
+import { createLog, defaultLogOptions, silentLog } from "../../../lib/kernel/log/log.ts";
+import { scopes } from "../../../lib/kernel/log/scopes.ts";
+import { ApiClient } from "../../../lib/orch/client/client.ts";
+import { writeCertificates } from "../../../lib/pki/certificate.ts";
+import { CurrentValue } from "../../../lib/pki/current.ts";
+import { makeRoot } from "../../pki/support/make.ts";
+import type { ApiServer } from "../support/server/api_server.ts";
+import { accountClient, manifests } from "../support/server/rights.ts";
+import { apiServerTests } from "../support/server/tests.ts";
+import type { RoleRule } from "../support/server/users.ts";
+
+const BETA = "certificates.k8s.io/v1beta1";
+const test = apiServerTests({ flags: [`--runtime-config=${BETA}=true`, "--feature-gates=ClusterTrustBundle=true"] });
+const bundle = { apiVersion: BETA, kind: "ClusterTrustBundle", metadata: { name: "mesh.io:meshd-ca:root-cert" } };
+
+async function has(server: ApiServer, roots: string): Promise<void> {
+  for (let tries = 1;; tries++) {
+    const spec = (await server.objects.get(bundle))?.["spec"] as Readonly<Record<string, string>> | undefined;
+    if (spec?.["trustBundle"] === roots && spec["signerName"] === "mesh.io/meshd-ca") return;
+    if (tries === 200) throw new Error(`the bundle is ${JSON.stringify(spec)}`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+async function pem(): Promise<string> {
+  return writeCertificates([(await makeRoot()).certificate]);
+}
+
+test("the bundle is made, follows the roots, and comes back when it is edited or removed", async ({ server }) => {
+  const [one, two] = [await pem(), await pem()];
+  const roots = new CurrentValue(one);
+  const stop = new AbortController();
+  const running = trustBundle({ client: server.client, roots, log: silentLog().scope("orch") }).run(stop.signal);
+  await has(server, one);
+  roots.set(two);
+  await has(server, two);
+  await server.objects.patch(bundle, { spec: { trustBundle: one } });
+  await has(server, two);
+  await server.objects.delete(bundle);
+  await has(server, two);
+  stop.abort();
+  await running;
+});
+
+test("the account of the manifests may do it; with one verb less it is refused", async ({ server }) => {
+  const SYSTEM = "mesh-system";
+  for (const manifest of manifests("pilot-discovery")) await server.objects.apply(manifest);
+  const role = manifests("pilot-discovery").find(({ kind }) => kind === "ClusterRole")!;
+  const rules = (role["rules"] as readonly RoleRule[]).filter(({ resources = [] }) =>
+    resources.includes("clustertrustbundles") || resources.includes("signers")
+  );
+  const verbs = "create patch attest".split(" ");
+  const probe = { apiGroups: [""], resources: ["pods"], verbs: ["list"] };
+  for (const [index, without] of [undefined, ...verbs].entries()) {
+    const account = `bundler-${index}`;
+    await server.users.account(SYSTEM, account);
+    const subject = { kind: "ServiceAccount", name: account, namespace: SYSTEM } as const;
+    const less = rules.map((rule) => ({ ...rule, verbs: rule.verbs.filter((verb) => verb !== without) }));
+    await server.users.grant(subject, account, [...less.filter((rule) => rule.verbs.length > 0), probe]);
+    await server.users.granted(SYSTEM, account, { verb: "list", resource: "pods" });
+    if (await server.objects.get(bundle) !== undefined && !without?.startsWith("pat")) {
+      await server.objects.delete(bundle);
+    }
+    using as = await accountClient(server, SYSTEM, account);
+    const roots = await pem();
+    const stop = new AbortController();
+    const log = silentLog().scope("orch");
+    const running = trustBundle({ client: as.client, roots: new CurrentValue(roots), log }).run(stop.signal);
+    if (without === undefined) await has(server, roots);
+    else {
+      const methods = { create: "POST", patch: "PATCH", attest: "POST" };
+      assert.equal((await as.refused).split(" ")[0], methods[without as keyof typeof methods], `without ${without}`);
+    }
+    stop.abort();
+    await running;
+    if (without === "create") {
+      const spec = { signerName: "mesh.io/meshd-ca", trustBundle: await pem() };
+      await server.objects.apply({ ...bundle, spec });
+    }
+  }
+});
+
+Deno.test("an API without the resource is warned of once, by the variable's name, and asked again", async () => {
+  const lines: string[] = [];
+  const asked: string[] = [];
+  const log = createLog(scopes["pilot-discovery"], { ...defaultLogOptions, json: true }, {
+    open: () => ({ write: (line) => void lines.push(new TextDecoder().decode(line)), close: () => {} }),
+  }).scope("orch");
+  const stop = new AbortController();
+  const client = new ApiClient({
+    access: { current: () => ({ server: "https://api" }), refused: () => {} },
+    exchange: (url) => {
+      asked.push(url);
+      if (asked.length === 3) stop.abort();
+      return Promise.resolve(new Response("{}", { status: 404 }));
+    },
+    clock: { now: Date.now, monotonic: () => performance.now(), after: () => () => {}, sleep: () => Promise.resolve() },
+  });
+  await trustBundle({ client, roots: new CurrentValue("x"), log }).run(stop.signal).catch(() => {});
+  assert.equal(lines.filter((line) => line.includes("ENABLE_CLUSTER_TRUST_BUNDLE_API")).length, 1);
+  assert.equal(asked.length, 3);
+});
