@@ -11,6 +11,7 @@ import { dial } from "../../lib/grpc/client/dial.ts";
 import { codeName } from "../../lib/grpc/codes.ts";
 import { encode } from "../../lib/pb/codec.ts";
 import { decode } from "../../lib/pb/reflect.ts";
+import { struct } from "../../lib/pb/wellknown.ts";
 
 const ADS = "/envoy.service.discovery.v3.AggregatedDiscoveryService/StreamAggregatedResources";
 const CLUSTERS = "type.googleapis.com/envoy.config.cluster.v3.Cluster";
@@ -43,8 +44,10 @@ export class QuestionClient implements Disposable {
     });
   }
 
-  static async connect(port: number, id: string, token?: string): Promise<QuestionClient> {
-    return new QuestionClient(new ClientConnection(await dial({ host: "127.0.0.1", port }, 5000)), { id }, token);
+  /** @param metadata of its node */
+  static async connect(port: number, id: string, token?: string, metadata?: object): Promise<QuestionClient> {
+    const node = { id, ...(metadata && { metadata: struct({ ...metadata }) }) };
+    return new QuestionClient(new ClientConnection(await dial({ host: "127.0.0.1", port }, 5000)), node, token);
   }
 
   /** Becomes a proxy: it has its clusters then. */

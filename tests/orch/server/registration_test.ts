@@ -1,0 +1,125 @@
+/** Machines register themselves in a real API, move between two servers, and are gone after the grace period. */
+import assert from "node:assert/strict";
+import { connectedTo, disconnected } from "../../../lib/discovery/registration/connection.ts";
+import { ApiShelf } from "../../../lib/discovery/registration/api_shelf.ts";
+import { groupEntry, registrationWish } from "../../../lib/discovery/registration/group_entry.ts";
+import type { ConfigObject } from "../../../lib/config/types.ts";
+import { QuestionClient } from "../../discovery/question_client.ts";
+import { machine, workloadGroup } from "../../discovery/registration/replicas.ts";
+import { withServer } from "../../discovery/running.ts";
+import { until } from "../../e2e/support/mesh.ts";
+import type { ApiServer } from "../support/server/api_server.ts";
+import { accountClient, manifests } from "../support/server/rights.ts";
+import { apiServerTests } from "../support/server/tests.ts";
+import type { RoleRule } from "../support/server/users.ts";
+
+const test = apiServerTests();
+const SYSTEM = "mesh-system";
+const API_VERSION = "networking.mesh.io/v1";
+
+async function prepare(server: ApiServer): Promise<void> {
+  for (const definition of manifests("definitions")) await server.objects.define(definition);
+  for (const manifest of manifests("pilot-discovery")) await server.objects.apply(manifest);
+}
+
+test("a machine's entry is made, follows it to another server, and goes when it has left both", async ({ server, namespace }) => {
+  await prepare(server);
+  const { objects } = server;
+  const group = await objects.create({
+    apiVersion: API_VERSION,
+    kind: "WorkloadGroup",
+    metadata: { namespace, name: "machines" },
+    spec: { metadata: { labels: { app: "store" } }, template: { ports: { http: 8080 } } },
+  });
+  const id = { apiVersion: API_VERSION, kind: "WorkloadEntry", metadata: { namespace, name: "machines-10.0.0.1" } };
+  const annotation = async (name: string) => (await objects.get(id))?.metadata.annotations?.[`mesh.io/${name}`];
+  const place = { from: "files", files: [server.kubeconfig], by: "test" } as const;
+  const orch = { place, qps: 80, burst: 160, allowed: [], namespace: "", kinds: true, services: true };
+  const changes = (POD_NAME: string) => ({
+    options: { configDir: undefined, orch },
+    settings: { POD_NAME, MESH_WORKLOAD_ENTRY_VALIDATE_IDENTITY: false, PILOT_WORKLOAD_ENTRY_GRACE_PERIOD: 1000 },
+  });
+  await withServer({}, async (one) => {
+    await withServer({}, async (other) => {
+      const connect = async (port: number) => {
+        const node = `sidecar~10.0.0.1~vm.${namespace}~${namespace}.svc.cluster.local`;
+        const client = await QuestionClient.connect(port, node, undefined, { AUTO_REGISTER_GROUP: "machines" });
+        await client.subscribe();
+        return client;
+      };
+      const first = await connect(one.ports.grpc!);
+      await until("the entry", async () => await objects.get(id) !== undefined, 20_000);
+      const { metadata, spec } = (await objects.get(id))!;
+      assert.deepEqual(spec, { address: "10.0.0.1", labels: { app: "store" }, ports: { http: 8080 } });
+      assert.deepEqual(metadata.labels, { app: "store" });
+      const [owner] = metadata["ownerReferences"] as { uid: string; controller: boolean }[];
+      assert.deepEqual([owner?.uid, owner?.controller], [group.metadata.uid, true]);
+      assert.equal(await annotation("workloadController"), "server-one");
+      const second = await connect(other.ports.grpc!);
+      await until("the other server", async () => await annotation("workloadController") === "server-two", 20_000);
+      first[Symbol.dispose]();
+      await until(
+        "both know the entry",
+        () => other.store.get("WorkloadEntry", namespace, id.metadata.name) !== undefined,
+      );
+      assert.equal(await annotation("disconnectedAt"), undefined);
+      second[Symbol.dispose]();
+      await until("the end", async () => await objects.get(id) === undefined, 30_000);
+    }, changes("server-two"));
+  }, changes("server-one"));
+});
+
+/** Makes, reads, changes and deletes an entry as an account; resolves with the request that was refused. */
+async function refused(server: ApiServer, account: string, apiVersion: string): Promise<string | undefined> {
+  using as = await accountClient(server, SYSTEM, account);
+  const shelf = new ApiShelf(as.client, apiVersion);
+  const group = workloadGroup({ template: {} }) as ConfigObject<"WorkloadGroup">;
+  const made = groupEntry(
+    group,
+    registrationWish(machine(`10.1.${crypto.getRandomValues(new Uint8Array(2)).join(".")}`))!,
+  );
+  assert.ok("entry" in made);
+  const { signal } = new AbortController();
+  const { entry } = made;
+  const work = async () => {
+    await shelf.create(entry, signal);
+    for (const change of [connectedTo("a", 1), disconnected(2)]) {
+      const was = await shelf.read(entry.meta, signal);
+      assert.ok(was);
+      await shelf.annotate(entry.meta, was, change, signal);
+      await assert.rejects(shelf.annotate(entry.meta, was, change, signal), { name: "EntryConflict" });
+      await assert.rejects(shelf.remove(entry.meta, was, signal), { name: "EntryConflict" });
+    }
+    const last = await shelf.read(entry.meta, signal);
+    assert.equal(last?.annotations["mesh.io/connectedAt"], undefined);
+    assert.ok(last?.annotations["mesh.io/disconnectedAt"]);
+    assert.equal(await shelf.remove(entry.meta, last, signal), true);
+    return undefined;
+  };
+  const done = work();
+  done.catch(() => {});
+  return await Promise.race([done, as.refused]);
+}
+
+test("the rights of the manifests are enough to write entries, and with one verb less the request is refused", async ({ server }) => {
+  await prepare(server);
+  await server.objects.apply({ apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } });
+  await server.users.granted(SYSTEM, "meshd", { verb: "list", resource: "secrets" });
+  assert.equal(await refused(server, "meshd", API_VERSION), undefined);
+  const role = manifests("pilot-discovery").find(({ kind }) => kind === "ClusterRole")!;
+  const rules = role["rules"] as readonly RoleRule[];
+  const rule = rules.find(({ resources = [], verbs }) =>
+    resources.join() === "workloadentries" && verbs.includes("create")
+  );
+  assert.ok(rule);
+  for (const verb of rule.verbs) {
+    const account = `machines-no-${verb}`;
+    await server.users.account(SYSTEM, account);
+    const kept = { apiGroups: [""], resources: ["secrets"], verbs: ["list"] };
+    const less = { ...rule, verbs: rule.verbs.filter((one) => one !== verb) };
+    await server.users.grant({ kind: "ServiceAccount", name: account, namespace: SYSTEM }, account, [less, kept]);
+    await server.users.granted(SYSTEM, account, { verb: "list", resource: "secrets" });
+    const method = { get: "GET", create: "POST", patch: "PATCH", delete: "DELETE" }[verb]!;
+    assert.match(await refused(server, account, API_VERSION) ?? "", new RegExp(`^${method} .*/workloadentries`));
+  }
+});
