@@ -53,6 +53,8 @@ export function serverTlsPolicy(
 export interface SecurePortOptions {
   /** The server's certificate. */
   readonly identity: ServerIdentity;
+  /** By what others verify it. */
+  readonly serverRoots: TrustBundle;
   /** Roots of client certificates: while they are exchanged, the old and the new ones. */
   readonly clientRoots: TrustBundle;
   readonly policy: TlsPolicy;
@@ -86,7 +88,8 @@ export async function startServerTls(
   if (files !== undefined) {
     const { identity, clientRoots } = await startTlsFiles(files, kernel);
     const ofAuthority = authority === undefined ? [] : [authority.roots];
-    return { identity, clientRoots: joinedRoots([clientRoots, ...ofAuthority, meshRoots.ofOwnDomain]), policy };
+    const allowed = joinedRoots([clientRoots, ...ofAuthority, meshRoots.ofOwnDomain]);
+    return { identity, serverRoots: clientRoots, clientRoots: allowed, policy };
   }
   const provider = settings.PILOT_CERT_PROVIDER;
   if (authority === undefined || provider !== "meshd") {
@@ -103,7 +106,8 @@ export async function startServerTls(
   const { clock, log } = kernel;
   const identity = await OwnIdentity.start({ authority, names: names(), clock, log: log.scope("tls") });
   kernel.stopper.add("the server's certificate", () => identity.stop());
-  return { identity, clientRoots: joinedRoots([authority.roots, meshRoots.ofOwnDomain]), policy };
+  const { roots } = authority;
+  return { identity, serverRoots: roots, clientRoots: joinedRoots([roots, meshRoots.ofOwnDomain]), policy };
 }
 
 /**
@@ -113,7 +117,7 @@ export async function startServerTls(
  */
 export function openSecurePort(
   address: string,
-  options: SecurePortOptions,
+  options: Omit<SecurePortOptions, "serverRoots">,
   xds: Pick<XdsServer, "listenTls">,
   kernel: Kernel,
 ): Promise<Listener> {
@@ -134,7 +138,7 @@ export function openSecurePort(
  */
 export async function listenWithIdentity(
   name: string,
-  { identity, clientRoots, policy }: SecurePortOptions,
+  { identity, clientRoots, policy }: Omit<SecurePortOptions, "serverRoots">,
   kernel: Kernel,
   listen: (certificates: TlsCertificates, options: TlsListenOptions) => Promise<TlsListener>,
 ): Promise<Listener> {

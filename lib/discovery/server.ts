@@ -191,14 +191,18 @@ async function start(
     leaders: () => duties.states(),
     findings: () => [mesh, configuration, sources, rootNamespace].flatMap((part) => [...part.findings()]),
   });
+  const tls = await startServerTls(options.tls, settings, { ...authority, meshRoots: roots }, kernel);
   const ports = await openPorts(options, settings, {
-    ...{ kernel, xds, view },
-    tls: await startServerTls(options.tls, settings, { ...authority, meshRoots: roots }, kernel),
+    ...{ kernel, xds, view, tls },
     pageGuard: pageGuard(authentication.forPages(), options.systemNamespace),
   });
   listening();
   measureStart(kernel);
-  const worked = { configuration, mesh, pipeline, analysis, xds, roots: authority.authority?.roots };
+  const bundles = {
+    roots: authority.authority?.roots,
+    webhookRoots: ports.webhooks === undefined ? undefined : tls?.serverRoots,
+  };
+  const worked = { configuration, mesh, pipeline, analysis, xds, ...bundles };
   duties = startDuties(orch, { ...worked, ...options }, settings, kernel);
   reportStart({
     ...{ options, ports, store, debug: settings.ENABLE_DEBUG_ON_HTTP },

@@ -42,14 +42,15 @@ Deno.test("no push sees a part of many changes, however short the quiet time, al
   const before = entries(1500, 1);
   await fixture.pipeline.manyChanged([], before, never);
   const seen: number[] = [];
+  const pushed = Promise.withResolvers<void>();
   fixture.pipeline.onPush(() => {
+    pushed.resolve();
     const index = fixture.pipeline.endpoints;
     seen.push([...index.entries()].filter(([, list]) => list[0]?.address === "10.0.0.2").length);
   });
   const change = fixture.pipeline.manyChanged(before, entries(1500, 2), never);
   fixture.pipeline.meshChanged(fixture.pipeline.mesh, { networks: {} });
-  await change;
-  assert.ok(seen.length > 0);
+  await Promise.all([change, pushed.promise]);
   assert.deepEqual([...new Set(seen)], [1500]);
 });
 

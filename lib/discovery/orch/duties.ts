@@ -25,6 +25,7 @@ import { ingressStatus } from "./ingress_status.ts";
 import type { OrchScope } from "./orchestrator.ts";
 import { rootMaps } from "./root_maps.ts";
 import { trustBundle } from "./trust_bundle.ts";
+import { validationWebhook } from "./validation_webhook.ts";
 
 /** What duties work on. */
 export interface DutyParts {
@@ -35,6 +36,8 @@ export interface DutyParts {
   readonly xds: XdsServer;
   /** By what others verify this server; undefined: it has no authority. */
   readonly roots: TrustBundle | undefined;
+  /** By what the API verifies the webhooks; undefined: they are not served over TLS. */
+  readonly webhookRoots: TrustBundle | undefined;
   /** What is read of the orchestrator. */
   readonly orch?: Pick<OrchScope, "namespace" | "kinds" | "services"> | undefined;
   /** That of the server, where the locks are. */
@@ -50,7 +53,7 @@ function dutiesOf(
   settings: DiscoverySettings,
   kernel: Kernel,
 ): readonly Duty[] {
-  const { configuration, mesh, roots, orch, systemNamespace: namespace } = parts;
+  const { configuration, mesh, roots, webhookRoots, orch, systemNamespace: namespace } = parts;
   const maxConnectionAge = parts.keepaliveMaxServerConnectionAge;
   const watched = orch?.namespace ?? "";
   const { facts, discovered, store } = configuration;
@@ -80,6 +83,12 @@ function dutiesOf(
   if (orch?.kinds) duties.push(...startStatus({ ...parts, client, namespace }, settings, kernel));
   if (settings.PILOT_ENABLE_WORKLOAD_ENTRY_AUTOREGISTRATION) {
     duties.push(registrationDuty({ store, client, maxConnectionAge }, settings, kernel));
+  }
+  const webhook = settings.VALIDATION_WEBHOOK_CONFIG_NAME;
+  if (webhookRoots !== undefined && webhook !== "") {
+    const log = kernel.log.scope("validationController");
+    const own = { name: webhook, namespace, roots: webhookRoots };
+    duties.push(validationWebhook({ client, ...own, log, metrics: kernel.metrics, queueMetrics: metrics }));
   }
   return duties;
 }

@@ -8,7 +8,7 @@ import type { NotBuiltPart } from "./entry.ts";
 /** The part and what waits for it. */
 export const webhooks: NotBuiltPart = {
   title: "webhooks",
-  about: "Injection into pods, and the registration of webhooks with the orchestrator.",
+  about: "Injection into pods.",
   // Its settings are for a proxy's start, and injection alone writes what a proxy is started with.
   kinds: ["ProxyConfig"],
   settings: [
@@ -16,12 +16,8 @@ export const webhooks: NotBuiltPart = {
     "INJECTION_WEBHOOK_CONFIG_NAME",
     "INJECT_ENABLED",
     "PLATFORM",
-    "VALIDATION_WEBHOOK_CONFIG_NAME",
   ],
   metrics: [
-    "galley_validation_config_load_error",
-    "galley_validation_config_update_error",
-    "galley_validation_config_updates",
     "sidecar_injection_failure_total",
     "sidecar_injection_requests_total",
     "sidecar_injection_skip_total",
