@@ -198,10 +198,8 @@ async function start(
   });
   listening();
   measureStart(kernel);
-  const bundles = {
-    roots: authority.authority?.roots,
-    webhookRoots: ports.webhooks === undefined ? undefined : tls?.serverRoots,
-  };
+  const webhookRoots = ports.webhooks === undefined ? undefined : tls?.serverRoots;
+  const bundles = { roots: authority.authority?.roots, webhookRoots };
   const worked = { configuration, mesh, pipeline, analysis, xds, ...bundles };
   duties = startDuties(orch, { ...worked, ...options }, settings, kernel);
   reportStart({
