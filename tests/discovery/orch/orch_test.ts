@@ -66,13 +66,15 @@ interface Given {
   readonly kinds?: boolean;
   readonly services?: boolean;
   readonly log?: Log;
+  /** Milliseconds between checks of what is known. Default: as users have it. */
+  readonly checks?: number;
 }
 
 /** Runs a server over a stand-in for the API. */
 async function withOrch(
   api: MemoryApi,
   run: (server: DiscoveryServer, kernel: Kernel) => Promise<void>,
-  { start = true, namespace = "", shared = "", kinds = true, services = true, log }: Given = {},
+  { start = true, namespace = "", shared = "", kinds = true, services = true, log, checks }: Given = {},
 ): Promise<void> {
   if (start) api.start();
   const folder = await Deno.makeTempDir({ prefix: "orch-" });
@@ -93,7 +95,10 @@ async function withOrch(
   } as const;
   const changes = {
     options: { configDir: undefined, orch },
-    settings: { SHARED_MESH_CONFIG: shared },
+    settings: {
+      SHARED_MESH_CONFIG: shared,
+      ...(checks === undefined ? {} : { MESH_SELF_CHECK_INTERVAL: checks }),
+    },
     ...(log ? { log } : {}),
   };
   try {
@@ -174,6 +179,20 @@ Deno.test("an edit of one slice among 300 costs one list of endpoints and one pu
     assert.equal(server.pipeline.pushes, pushes + 1);
     assert.equal(lists(), listed);
   });
+});
+
+Deno.test("what is known is compared with lists of the API each time that MESH_SELF_CHECK_INTERVAL has passed", async () => {
+  const api = new MemoryApi();
+  const ports = [{ name: "http", port: 80 }];
+  api.put("/api/v1/services", { metadata: { name: "cart", namespace: "shop" }, spec: { ports } });
+  const lists = () => api.asked.filter((one) => /^list \S*\/services\b/.test(one)).length;
+  await withOrch(api, async () => {
+    const before = lists();
+    for (const end = Date.now() + 20_000; lists() < before + 2;) {
+      assert.ok(Date.now() < end, "two further lists");
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+  }, { checks: 20 });
 });
 
 Deno.test("of one name in both groups ours is in force, the other is reported, and comes when ours goes", async () => {
