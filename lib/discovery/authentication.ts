@@ -13,6 +13,7 @@ import { clientCertificateAuthenticator } from "../authenticators/client_certifi
 import { fetchKeySet, KEYS_FETCH_LIMITS } from "../authenticators/issuer_keys.ts";
 import { JwtAuthenticator } from "../authenticators/jwt.ts";
 import { parseTokenRule, type TokenRule } from "../authenticators/jwt_rule.ts";
+import { orchestratorTokenAuthenticator, type TokenReviewer } from "../authenticators/orchestrator_token.ts";
 import { OWN_TOKEN_FILES, type OwnTokenClaims, ownTokenClaims } from "../authenticators/own_token.ts";
 import { TokenKeys } from "../authenticators/token_keys.ts";
 import type { TrustDomains } from "../authenticators/trust.ts";
@@ -59,8 +60,16 @@ export class ServerAuthentication {
   readonly #authenticators: readonly Authenticator[];
   #revocations: () => readonly RevocationList[] = () => [];
 
-  /** @throws TypeError when a setting is wrong; {@linkcode authenticationProblems} names all that are */
-  constructor(settings: AuthenticationSettings, mesh: Pick<MeshSource, "state">, kernel: Kernel) {
+  /**
+   * @param review Asks the orchestrator about tokens. Default: there is none.
+   * @throws TypeError when a setting is wrong; {@linkcode authenticationProblems} names all that are
+   */
+  constructor(
+    settings: AuthenticationSettings,
+    mesh: Pick<MeshSource, "state">,
+    kernel: Kernel,
+    review?: TokenReviewer,
+  ) {
     this.#settings = settings;
     this.#kernel = kernel;
     this.#domains = () => {
@@ -69,9 +78,11 @@ export class ServerAuthentication {
     };
     const rule = settings.JWT_RULE;
     const gateways = parseRanges(settings.TRUSTED_GATEWAY_CIDR);
+    const audiences = tokenAudiences(settings.TOKEN_AUDIENCES);
     this.#authenticators = [
       clientCertificateAuthenticator(this.#domains, () => this.#revocations()),
       ...rule === "" ? [] : [this.#tokensOf("JWT_RULE", parseTokenRule(rule))],
+      ...review === undefined ? [] : [orchestratorTokenAuthenticator(review, audiences, this.#domains)],
       ...gateways.length === 0 ? [] : [xfccAuthenticator(gateways, this.#domains)],
     ];
   }

@@ -10,6 +10,8 @@
  *
  * @module
  */
+import type { TokenReviewer } from "../authenticators/orchestrator_token.ts";
+import { TokenReviews } from "../authenticators/token_reviews.ts";
 import type { Finding } from "../config/finding/finding.ts";
 import type { Explainer, PreviewRunner } from "../debug/runners.ts";
 import type { DebugView } from "../debug/view.ts";
@@ -165,7 +167,7 @@ async function start(
   await gatewayNames?.settled();
   await pipeline.start();
   const analysis = startAnalysis(options, pipeline, configuration, kernel);
-  const authentication = new ServerAuthentication(settings, mesh, kernel);
+  const authentication = new ServerAuthentication(settings, mesh, kernel, orch && tokenReviewer(orch, options));
   const callers = newCallers(authentication, settings, kernel);
   const credentials = startCredentials(pipeline.table, configuration.facts, kernel);
   const changed = () => pipeline.lookAgain("global");
@@ -221,6 +223,14 @@ function tidyUpLater(pipeline: Pipeline, analysis: AnalysisRunner, kernel: Kerne
   const isBusy = () => kernel.drain.started || pipeline.translator.counts.proxies > 0;
   const giveBack = () => giveMemoryBack(Deno.memoryUsage().heapTotal);
   startTidyUp({ done: () => analysis.analyzed(), isBusy, giveBack }, kernel);
+}
+
+/** Asks the orchestrator about tokens of its workloads. */
+function tokenReviewer(
+  orch: ApiClient,
+  { clusterId, clusterAliases }: Pick<DiscoveryServerOptions, "clusterId" | "clusterAliases">,
+): TokenReviewer {
+  return new TokenReviews(orch, (name) => (clusterAliases[name] ?? name) === clusterId).review;
 }
 
 /** Mesh configuration and networks, of files or of config maps. */

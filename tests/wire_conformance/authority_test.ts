@@ -1,10 +1,7 @@
 /** The authority of a whole server: a workload with a token gets a certificate, and is let in by it. */
 import assert from "node:assert/strict";
-import * as grpc from "@grpc/grpc-js";
 import { once } from "node:events";
 import tls from "node:tls";
-import { encode } from "../../lib/pb/codec.ts";
-import { decode } from "../../lib/pb/reflect.ts";
 import type { SettingsOf } from "../../lib/kernel/settings/catalogue.ts";
 import { readCertificate, readCertificates, writeCertificates } from "../../lib/pki/certificate.ts";
 import { PrivateKey } from "../../lib/pki/private_key.ts";
@@ -14,41 +11,11 @@ import { openssl } from "../certificates.ts";
 import { page, withServer } from "../discovery/running.ts";
 import { makeIntermediate, makeRoot, P256 } from "../pki/support/make.ts";
 import { opensslVerifies } from "../pki/support/openssl.ts";
+import { certificateFor } from "./support/certificate_client.ts";
 import { ENTRY } from "./support/entry.ts";
 import { outcomeOf } from "./support/secure_client.ts";
 
 const test = (name: string, fn: () => Promise<void>) => Deno.test({ name, ignore: !openssl, fn });
-
-/** Asks for a certificate; the chain, or the status. */
-function certificateFor(
-  { port, root, token, csr, seconds = 3600 }: {
-    port: number;
-    root: string;
-    token?: string;
-    csr: string;
-    seconds?: number;
-  },
-): Promise<readonly string[] | string> {
-  const client = new grpc.Client(`localhost:${port}`, grpc.credentials.createSsl(Buffer.from(root)), {
-    "grpc.use_local_subchannel_pool": 1,
-  });
-  const metadata = new grpc.Metadata();
-  if (token !== undefined) metadata.set("authorization", `Bearer ${token}`);
-  const { promise, resolve } = Promise.withResolvers<readonly string[] | string>();
-  client.makeUnaryRequest(
-    "/istio.v1.auth.IstioCertificateService/CreateCertificate",
-    (bytes: Uint8Array) => Buffer.from(bytes),
-    (bytes: Uint8Array) => decode<{ cert_chain: string[] }>("istio.v1.auth.IstioCertificateResponse", bytes).cert_chain,
-    encode("istio.v1.auth.IstioCertificateRequest", { csr, validity_duration: seconds }),
-    metadata,
-    { deadline: Date.now() + 30_000 },
-    (error, chain) => {
-      client.close();
-      resolve(error === null ? chain ?? [] : `${grpc.status[error.code]}: ${error.details}`);
-    },
-  );
-  return promise;
-}
 
 interface ServerWithAuthority {
   readonly issuer: TestIssuer;

@@ -1,0 +1,126 @@
+/**
+ * Asks the orchestrator's API about tokens, each once in a while: answers are kept for a few seconds, and equal questions
+ * that come together are one.
+ *
+ * Fields: https://kubernetes.io/docs/reference/kubernetes-api/authentication-resources/token-review-v1/
+ *
+ * Permissions: those of the client. The API's: `create` of token reviews.
+ *
+ * @module
+ */
+import { createHash } from "node:crypto";
+import { decodeJwt } from "jose";
+import { z } from "zod";
+import { issueLines } from "../kernel/json/issues.ts";
+import type { ApiClient } from "../orch/client/client.ts";
+import type { TokenReview, TokenReviewer } from "./orchestrator_token.ts";
+import { shownText } from "./trust.ts";
+
+/** How long an answer counts, milliseconds: so long a token is believed after its pod has gone. */
+const KNOWN_MS = 10_000;
+
+/** The same for a refusal: an account may just be being made. */
+const REFUSED_MS = 1000;
+
+/** Longest wait for an answer, milliseconds: agents ask again by themselves. */
+const WITHIN_MS = 5000;
+
+/** Most questions at a time: whoever sends tokens must not use up the rate at which the API may be asked. */
+const MOST_ASKED = 32;
+
+/** Most answers that are kept, so that whoever sends tokens holds a few MB of memory at most. */
+const MOST_KEPT = 10_000;
+
+const PATH = "/apis/authentication.k8s.io/v1/tokenreviews";
+
+const answerSchema = z.object({
+  status: z.object({
+    authenticated: z.boolean({ error: "true or false" }).default(false),
+    error: z.string({ error: "a text" }).optional(),
+    audiences: z.array(z.string({ error: "a text" }), { error: "texts" }).default([]),
+    user: z.object({
+      username: z.string({ error: "a text" }).default(""),
+      groups: z.array(z.string({ error: "a text" }), { error: "texts" }).default([]),
+    }, { error: "a user" }).default({ username: "", groups: [] }),
+  }, { error: "a status" }),
+}, { error: "a TokenReview" });
+
+/** What is kept of a question. */
+interface KeptReview {
+  readonly review: Promise<TokenReview>;
+  /** On the monotonic clock; undefined: it is being asked. */
+  until: number | undefined;
+}
+
+/** See the module. */
+export class TokenReviews {
+  readonly #client: ApiClient;
+  readonly #isOwn: (clusterId: string) => boolean;
+  readonly #kept = new Map<string, KeptReview>();
+  #asking = 0;
+
+  /** @param isOwn Whether a name that callers give their cluster is that of the client's. */
+  constructor(client: ApiClient, isOwn: (clusterId: string) => boolean) {
+    this.#client = client;
+    this.#isOwn = isOwn;
+  }
+
+  /** {@linkcode TokenReviewer} */
+  readonly review: TokenReviewer = (token, audiences, clusterId) => {
+    if (clusterId !== undefined && clusterId !== "" && !this.#isOwn(clusterId)) {
+      return Promise.reject(new Error(`cluster ${shownText(clusterId)} is not known here`));
+    }
+    const key = createHash("sha256").update(JSON.stringify([token, audiences])).digest("base64");
+    const known = this.#kept.get(key);
+    if (known !== undefined && (known.until === undefined || known.until > this.#now())) return known.review;
+    const flaw = flawOf(token, this.#client.clock.now());
+    if (flaw !== undefined) return Promise.resolve({ authenticated: false, username: "", groups: [], error: flaw });
+    if (this.#asking >= MOST_ASKED) return Promise.reject(new Error("too many tokens are asked about at once"));
+    return this.#asked(key, token, audiences);
+  };
+
+  #asked(key: string, token: string, audiences: readonly string[]): Promise<TokenReview> {
+    this.#asking++;
+    const review = this.#ask(token, audiences).finally(() => this.#asking--);
+    const kept: KeptReview = { review, until: undefined };
+    this.#kept.delete(key);
+    this.#kept.set(key, kept);
+    if (this.#kept.size > MOST_KEPT) this.#kept.delete(this.#kept.keys().next().value!);
+    review.then(
+      ({ authenticated }) => kept.until = this.#now() + (authenticated ? KNOWN_MS : REFUSED_MS),
+      () => {
+        if (this.#kept.get(key) === kept) this.#kept.delete(key);
+      },
+    );
+    return review;
+  }
+
+  async #ask(token: string, audiences: readonly string[]): Promise<TokenReview> {
+    const body = { apiVersion: "authentication.k8s.io/v1", kind: "TokenReview", spec: { token, audiences } };
+    const answer = await this.#client.json({ method: "POST", path: PATH, body, within: WITHIN_MS });
+    const read = answerSchema.safeParse(answer, { reportInput: true });
+    if (!read.success) throw new Error(issueLines(read.error.issues, "the answer").join("; "));
+    const { authenticated, error, user, audiences: meant } = read.data.status;
+    // An API that does not know audiences says nothing of them, and accepts tokens for everybody.
+    const isMeant = audiences.some((audience) => meant.includes(audience));
+    const reason = authenticated && !isMeant ? `the token is not for ${audiences.join(" or ")}` : error;
+    return {
+      ...{ authenticated: authenticated && isMeant, username: user.username, groups: user.groups },
+      ...(reason === undefined ? {} : { error: reason }),
+    };
+  }
+
+  #now(): number {
+    return this.#client.clock.monotonic();
+  }
+}
+
+/** What is wrong with a token that the API need not be asked about; undefined: nothing that can be seen. */
+function flawOf(token: string, now: number): string | undefined {
+  try {
+    const { exp } = decodeJwt(token);
+    return exp !== undefined && exp * 1000 <= now ? "the token has expired" : undefined;
+  } catch {
+    return "expected the token of a service account (a JWT)";
+  }
+}

@@ -1,0 +1,90 @@
+/** How often the orchestrator is asked about tokens. */
+import assert from "node:assert/strict";
+import { TokenReviews } from "../../lib/authenticators/token_reviews.ts";
+import { ApiClient } from "../../lib/orch/client/client.ts";
+import { createFakeClock, type FakeClock } from "../../lib/kernel/time/fake_clock.ts";
+
+/** A JWT that nobody signed: the stand-in for the API looks at its subject alone. */
+function token(subject: string, exp = 4_000_000_000): string {
+  const part = (value: unknown) => btoa(JSON.stringify(value)).replaceAll("=", "");
+  return `${part({ alg: "RS256" })}.${part({ sub: subject, exp })}.x`;
+}
+
+interface Asked {
+  readonly reviews: TokenReviews;
+  readonly clock: FakeClock;
+  readonly tokens: string[];
+}
+
+/** @param answer To each question, in order; the last one again. */
+function reviewsOf(...answers: readonly (object | Error | Promise<object>)[]): Asked {
+  const clock = createFakeClock();
+  const tokens: string[] = [];
+  const client = new ApiClient({
+    access: { current: () => ({ server: "http://api.test" }), refused: () => {} },
+    clock,
+    exchange: async (_url, init) => {
+      tokens.push(JSON.parse(String(init.body)).spec.token);
+      const answer = await answers[Math.min(tokens.length, answers.length) - 1]!;
+      if (answer instanceof Error) throw answer;
+      return new Response(JSON.stringify(answer), { headers: { "content-type": "application/json" } });
+    },
+  });
+  return { reviews: new TokenReviews(client, (name) => name === "east"), clock, tokens };
+}
+
+const user = { username: "system:serviceaccount:shop:cart", groups: ["system:serviceaccounts"] };
+const KNOWN = { status: { authenticated: true, audiences: ["mesh-ca"], user } };
+
+Deno.test("equal questions are one, for ten seconds; a refusal counts for one", async () => {
+  const { reviews, clock, tokens } = reviewsOf(KNOWN, { status: { error: "no" } }, KNOWN);
+  const ask = () => reviews.review(token("cart"), ["mesh-ca"], "east");
+  const together = await Promise.all([ask(), ask(), ask()]);
+  assert.deepEqual(together.map(({ username }) => username), Array(3).fill(user.username));
+  await clock.advance(9999);
+  await ask();
+  assert.equal(tokens.length, 1);
+  await clock.advance(2);
+  assert.equal((await ask()).error, "no");
+  await clock.advance(999);
+  assert.equal((await ask()).authenticated, false);
+  assert.equal(tokens.length, 2);
+  await clock.advance(2);
+  assert.equal((await ask()).authenticated, true);
+});
+
+Deno.test("an API that is away is asked again at once, and another audience is another question", async () => {
+  const { reviews, tokens } = reviewsOf(new Error("away"), KNOWN);
+  await assert.rejects(reviews.review(token("cart"), ["mesh-ca"], undefined), /away/);
+  assert.equal((await reviews.review(token("cart"), ["mesh-ca"], undefined)).authenticated, true);
+  assert.match((await reviews.review(token("cart"), ["vault"], undefined)).error!, /not for vault/);
+  assert.equal(tokens.length, 3);
+});
+
+Deno.test("nobody is asked about what is no token, has expired, or is of another cluster", async () => {
+  const { reviews, clock, tokens } = reviewsOf(KNOWN);
+  const say = async (text: string) => (await reviews.review(text, ["mesh-ca"], "")).error;
+  assert.match(await say("opaque") ?? "", /expected the token of a service account/);
+  assert.match(await say(token("cart", clock.now() / 1000 - 1)) ?? "", /expired/);
+  await assert.rejects(reviews.review(token("cart"), ["mesh-ca"], "west"), /cluster "west" is not known/);
+  assert.deepEqual(tokens, []);
+});
+
+Deno.test("of many tokens at once some are asked about, and the others are told to come again", async () => {
+  const answer = Promise.withResolvers<object>();
+  const { reviews, tokens } = reviewsOf(answer.promise);
+  const all = Array.from({ length: 100 }, (_, i) => reviews.review(token(`a${i}`), ["mesh-ca"], ""));
+  const outcomes = Promise.allSettled(all);
+  answer.resolve(KNOWN);
+  const refused = (await outcomes).filter(({ status }) => status === "rejected").length;
+  assert.deepEqual([tokens.length, refused], [32, 68]);
+  assert.equal((await reviews.review(token("a99"), ["mesh-ca"], "")).authenticated, true);
+});
+
+Deno.test("an answer of another form is an error that names the field", async () => {
+  const { reviews } = reviewsOf({ status: { authenticated: "yes" } });
+  await assert.rejects(
+    reviews.review(token("cart"), ["mesh-ca"], ""),
+    /status\.authenticated: got "yes", expected true or false/,
+  );
+});

@@ -1,0 +1,39 @@
+/**
+ * A client of the certificate service, as agents are.
+ *
+ * @module
+ */
+import * as grpc from "@grpc/grpc-js";
+import { encode } from "../../../lib/pb/codec.ts";
+import { decode } from "../../../lib/pb/reflect.ts";
+
+/** Asks for a certificate; the chain, or the status. */
+export function certificateFor(
+  { port, root, token, csr, seconds = 3600 }: {
+    port: number;
+    root: string;
+    token?: string;
+    csr: string;
+    seconds?: number;
+  },
+): Promise<readonly string[] | string> {
+  const client = new grpc.Client(`localhost:${port}`, grpc.credentials.createSsl(Buffer.from(root)), {
+    "grpc.use_local_subchannel_pool": 1,
+  });
+  const metadata = new grpc.Metadata();
+  if (token !== undefined) metadata.set("authorization", `Bearer ${token}`);
+  const { promise, resolve } = Promise.withResolvers<readonly string[] | string>();
+  client.makeUnaryRequest(
+    "/istio.v1.auth.IstioCertificateService/CreateCertificate",
+    (bytes: Uint8Array) => Buffer.from(bytes),
+    (bytes: Uint8Array) => decode<{ cert_chain: string[] }>("istio.v1.auth.IstioCertificateResponse", bytes).cert_chain,
+    encode("istio.v1.auth.IstioCertificateRequest", { csr, validity_duration: seconds }),
+    metadata,
+    { deadline: Date.now() + 30_000 },
+    (error, chain) => {
+      client.close();
+      resolve(error === null ? chain ?? [] : `${grpc.status[error.code]}: ${error.details}`);
+    },
+  );
+  return promise;
+}
