@@ -62,6 +62,7 @@ export async function runDiscovery(
       clusterId: options.clusterId,
       clusterAliases: options.clusterAliases,
       systemNamespace: options.namespace,
+      cniNamespace: options.cniNamespace,
       registries: options.registries.includes("Mock") ? [new MockRegistry()] : [],
       manifestServices,
       keepaliveInterval: options.keepaliveInterval,

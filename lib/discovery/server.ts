@@ -87,6 +87,8 @@ export interface DiscoveryServerOptions extends WireOptions {
   readonly clusterId: string;
   readonly clusterAliases: Readonly<Record<string, string>>;
   readonly systemNamespace: string;
+  /** Namespace of the node plugin. Default: that of the server. */
+  readonly cniNamespace?: string;
   readonly registries: readonly Registry[];
   /** Services of manifests in the folders are part of the mesh (`--registries=File`). Default false. */
   readonly manifestServices?: boolean;

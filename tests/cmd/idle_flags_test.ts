@@ -57,10 +57,9 @@ for (const name of Object.keys(discoveryFlags).filter((flag) => !logging.has(fla
 
 Deno.test("flags that are given although they are idle are reported, in order", () => {
   assert.deepEqual(
-    flagsNotBuilt("pilot-discovery", new Set(["clusterRegistriesNamespace", "configDir", "cniNamespace"])),
+    flagsNotBuilt("pilot-discovery", new Set(["clusterRegistriesNamespace", "configDir"])),
     [
       "--clusterRegistriesNamespace",
-      "--cniNamespace",
     ],
   );
   assert.deepEqual(flagsNotBuilt("pilot-discovery", new Set()), []);

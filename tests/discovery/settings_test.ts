@@ -535,6 +535,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   ENABLE_LEADER_ELECTION: "tests/orch/e2e/duty_settings_test.ts",
   MESH_ENABLE_CONTROLLER_QUEUE_METRICS: "tests/orch/e2e/duty_settings_test.ts",
   VALIDATION_WEBHOOK_CONFIG_NAME: "tests/orch/e2e/duty_settings_test.ts",
+  PILOT_ENABLE_NODE_UNTAINT_CONTROLLERS: "tests/orch/leader/untaint_test.ts",
   PILOT_ENABLE_ANALYSIS: "tests/orch/status/status_test.ts",
   PILOT_ANALYSIS_INTERVAL: "tests/orch/status/status_test.ts",
   PILOT_STATUS_UPDATE_INTERVAL: "tests/orch/status/status_test.ts",

@@ -25,6 +25,7 @@ import { ingressStatus } from "./ingress_status.ts";
 import type { OrchScope } from "./orchestrator.ts";
 import { rootMaps } from "./root_maps.ts";
 import { trustBundle } from "./trust_bundle.ts";
+import { untaintNodes } from "./untaint.ts";
 import { validationWebhook } from "./validation_webhook.ts";
 
 /** What duties work on. */
@@ -40,6 +41,8 @@ export interface DutyParts {
   readonly webhookRoots: TrustBundle | undefined;
   /** What is read of the orchestrator. */
   readonly orch?: Pick<OrchScope, "namespace" | "kinds" | "services"> | undefined;
+  /** Namespace of the node plugin. Default: that of the server. */
+  readonly cniNamespace?: string | undefined;
   /** That of the server, where the locks are. */
   readonly systemNamespace: string;
   /** Longest life of a connection, milliseconds. */
@@ -89,6 +92,10 @@ function dutiesOf(
     const log = kernel.log.scope("validationController");
     const own = { name: webhook, namespace, roots: webhookRoots };
     duties.push(validationWebhook({ client, ...own, log, metrics: kernel.metrics, queueMetrics: metrics }));
+  }
+  if (settings.PILOT_ENABLE_NODE_UNTAINT_CONTROLLERS) {
+    const of = parts.cniNamespace ?? namespace;
+    duties.push(untaintNodes({ client, namespace: of, log: kernel.log.scope("untaint"), metrics }));
   }
   return duties;
 }

@@ -18,7 +18,6 @@ export const orchestrator: NotBuiltPart = {
     "MCS_API_GROUP",
     "MCS_API_VERSION",
     "PILOT_ENABLE_CROSS_CLUSTER_WORKLOAD_ENTRY",
-    "PILOT_ENABLE_NODE_UNTAINT_CONTROLLERS",
     "PILOT_REMOTE_CLUSTER_TIMEOUT",
   ],
   metrics: [
@@ -27,7 +26,6 @@ export const orchestrator: NotBuiltPart = {
   ],
   flags: [
     "pilot-discovery --clusterRegistriesNamespace",
-    "pilot-discovery --cniNamespace",
   ],
   meshFields: [],
   refused: {
