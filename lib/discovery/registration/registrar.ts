@@ -59,13 +59,6 @@ interface HeldEntry {
   isNew: boolean;
 }
 
-/** What is counted. */
-const COUNTED = {
-  success: "auto_registration_success_total",
-  updates: "auto_registration_updates_total",
-  unregister: "auto_registration_unregister_total",
-  errors: "auto_registration_errors_total",
-} as const;
 /** Works at a time. */
 const WORKERS = 8;
 /** Attempts in a row when other writes come between. */
@@ -87,7 +80,7 @@ export class Registrar {
       ...{ id: "workload_entries", clock, metrics: queueMetrics, workers: WORKERS, ...(random ? { random } : {}) },
       work: (key, signal) => this.#work(key, signal),
       failed: (key, error) => {
-        this.#count("errors");
+        this.#parts.metrics.counter("auto_registration_errors_total").inc();
         parts.log.warn("a workload entry cannot be written; it is tried again", { entry: key, error });
       },
     });
@@ -188,7 +181,7 @@ export class Registrar {
     const claim = connectedTo(controller, since);
     if (entry === undefined) {
       if (!await this.#create(held, claim, signal)) return;
-      this.#count("success");
+      this.#parts.metrics.counter("auto_registration_success_total").inc();
       log.info("a workload has registered itself", { entry: key });
     } else {
       const { group, connected, controller: now } = readConnection(entry.annotations);
@@ -196,7 +189,7 @@ export class Registrar {
       if (group !== wish.group || (connected && !held.isNew)) return;
       if (!connected || now !== controller || isStale(entry, since)) {
         await shelf.annotate(wish, entry, claim, signal);
-        this.#count("updates");
+        this.#parts.metrics.counter("auto_registration_updates_total").inc();
       }
     }
     if (held.since === since) held.isNew = false;
@@ -225,7 +218,7 @@ export class Registrar {
     const state = entry && readConnection(entry.annotations);
     if (entry !== undefined && state?.group === wish.group && state.connected && state.controller === controller) {
       await shelf.annotate(wish, entry, disconnected(since), signal);
-      this.#count("unregister");
+      this.#parts.metrics.counter("auto_registration_unregister_total").inc();
       log.info("a registered workload has left", { entry: key });
     }
     if (held.streams.size === 0) this.#held.delete(key);
@@ -246,13 +239,9 @@ export class Registrar {
   }
 
   #refusal(code: Code, message: string, { nodeId }: Proxy): XdsRefusal {
-    this.#count("errors");
+    this.#parts.metrics.counter("auto_registration_errors_total").inc();
     this.#parts.log.warn("a workload is not registered", { node: nodeId, why: message });
     return new XdsRefusal(code, message);
-  }
-
-  #count(what: keyof typeof COUNTED): void {
-    this.#parts.metrics.counter(COUNTED[what]).inc();
   }
 }
 
