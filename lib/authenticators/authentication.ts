@@ -9,6 +9,7 @@ import {
   type AuthenticationResult,
   type Authenticator,
   type CallerCredentials,
+  CannotBeAsked,
   NotAuthenticated,
 } from "./caller.ts";
 
@@ -53,8 +54,10 @@ export class Authentication {
       try {
         return { caller: { identity: await authenticator.authenticate(credentials), provenBy: name } };
       } catch (error) {
-        if (error instanceof NotAuthenticated) failures.push({ authenticator: name, reason: error.message });
-        else {
+        if (error instanceof NotAuthenticated) {
+          const isPassing = error instanceof CannotBeAsked;
+          failures.push({ authenticator: name, reason: error.message, ...(isPassing && { isPassing }) });
+        } else {
           this.#options.log.error("an authenticator failed", { authenticator: name, error });
           failures.push({ authenticator: name, reason: "an internal error" });
         }

@@ -27,6 +27,8 @@ export interface AuthenticationFailure {
   readonly authenticator: string;
   /** Follows the name and a colon. Holds no token and no key. */
   readonly reason: string;
+  /** Whoever knows could not be asked: the same proof may be accepted later. */
+  readonly isPassing?: boolean;
 }
 
 /** The caller, or the reasons of all authenticators. */
@@ -49,6 +51,16 @@ export interface Authenticator {
 /** What a caller shows proves nothing; the message is the reason. */
 export class NotAuthenticated extends Error {
   override name = "NotAuthenticated";
+}
+
+/** Whoever knows whether a caller's proof is good could not be asked. */
+export class CannotBeAsked extends NotAuthenticated {
+  override name = "CannotBeAsked";
+}
+
+/** Whether a caller that was refused may be accepted with the same proof later. */
+export function mayBeAccepted(failures: readonly AuthenticationFailure[]): boolean {
+  return failures.some(({ isPassing }) => isPassing === true);
 }
 
 /** All reasons in one line: `client certificate: none; JWT_RULE: the token has expired`. */

@@ -4,7 +4,8 @@
  * @module
  */
 import { bearerToken } from "./bearer.ts";
-import { type Authenticator, type CallerCredentials, NotAuthenticated } from "./caller.ts";
+import { ApiError } from "../orch/client/api_error.ts";
+import { type Authenticator, type CallerCredentials, CannotBeAsked, NotAuthenticated } from "./caller.ts";
 import { accountIdentity, shownText, type TrustDomains } from "./trust.ts";
 
 /** The orchestrator's answer about a token. */
@@ -49,7 +50,8 @@ export function orchestratorTokenAuthenticator(
       try {
         answer = await review(token, audiences, credentials.headers["clusterid"]);
       } catch (error) {
-        throw new NotAuthenticated(`the orchestrator cannot be asked: ${(error as Error).message}`);
+        const reason = `the orchestrator cannot be asked: ${(error as Error).message}`;
+        throw error instanceof ApiError && error.transient ? new CannotBeAsked(reason) : new NotAuthenticated(reason);
       }
       if (!answer.authenticated) throw new NotAuthenticated(answer.error ?? "the orchestrator does not know the token");
       if (!answer.groups.includes(ACCOUNTS_GROUP)) {

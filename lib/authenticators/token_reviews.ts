@@ -12,6 +12,7 @@ import { createHash } from "node:crypto";
 import { decodeJwt } from "jose";
 import { z } from "zod";
 import { issueLines } from "../kernel/json/issues.ts";
+import { ApiError } from "../orch/client/api_error.ts";
 import type { ApiClient } from "../orch/client/client.ts";
 import type { TokenReview, TokenReviewer } from "./orchestrator_token.ts";
 import { shownText } from "./trust.ts";
@@ -70,12 +71,14 @@ export class TokenReviews {
     if (clusterId !== undefined && clusterId !== "" && !this.#isOwn(clusterId)) {
       return Promise.reject(new Error(`cluster ${shownText(clusterId)} is not known here`));
     }
+    const flaw = flawOf(token, this.#client.clock.now());
+    if (flaw !== undefined) return Promise.resolve({ authenticated: false, username: "", groups: [], error: flaw });
     const key = createHash("sha256").update(JSON.stringify([token, audiences])).digest("base64");
     const known = this.#kept.get(key);
     if (known !== undefined && (known.until === undefined || known.until > this.#now())) return known.review;
-    const flaw = flawOf(token, this.#client.clock.now());
-    if (flaw !== undefined) return Promise.resolve({ authenticated: false, username: "", groups: [], error: flaw });
-    if (this.#asking >= MOST_ASKED) return Promise.reject(new Error("too many tokens are asked about at once"));
+    if (this.#asking >= MOST_ASKED) {
+      return Promise.reject(new ApiError("too many tokens are asked about at once", undefined));
+    }
     return this.#asked(key, token, audiences);
   };
 
@@ -97,7 +100,12 @@ export class TokenReviews {
 
   async #ask(token: string, audiences: readonly string[]): Promise<TokenReview> {
     const body = { apiVersion: "authentication.k8s.io/v1", kind: "TokenReview", spec: { token, audiences } };
-    const answer = await this.#client.json({ method: "POST", path: PATH, body, within: WITHIN_MS });
+    const late = new AbortController();
+    // The wait for the rate of the client counts, too.
+    const cancel = this.#client.clock.after(WITHIN_MS, () => {
+      late.abort(new ApiError(`no answer within ${WITHIN_MS / 1000} s`, undefined));
+    });
+    const answer = await this.#client.json({ method: "POST", path: PATH, body, signal: late.signal }).finally(cancel);
     const read = answerSchema.safeParse(answer, { reportInput: true });
     if (!read.success) throw new Error(issueLines(read.error.issues, "the answer").join("; "));
     const { authenticated, error, user, audiences: meant } = read.data.status;

@@ -35,7 +35,10 @@ const CREATE = {
 };
 
 /** Who calls, or why nobody is proven to. */
-export type CallerResult = { readonly identity: WorkloadIdentity } | { readonly refusal: string };
+export type CallerResult =
+  | { readonly identity: WorkloadIdentity }
+  /** `isPassing`: the same caller may be accepted later. */
+  | { readonly refusal: string; readonly isPassing?: boolean };
 
 /** What the service needs. */
 export interface CertificateServiceOptions {
@@ -102,7 +105,8 @@ class Creation {
     const caller = await authenticate(this.#call);
     if ("refusal" in caller) {
       metrics.counter("citadel_server_authentication_failure_count").inc();
-      throw new RpcError(Code.UNAUTHENTICATED, `the caller proved no identity: ${caller.refusal}`);
+      const code = caller.isPassing ? Code.UNAVAILABLE : Code.UNAUTHENTICATED;
+      throw new RpcError(code, `the caller proved no identity: ${caller.refusal}`);
     }
     const wanted = message.metadata?.fields?.["ImpersonatedIdentity"]?.stringValue ?? "";
     if (wanted === "") return this.#uri(caller.identity);

@@ -16,7 +16,7 @@ import { MemoryRootStore } from "../authority/root_store.ts";
 import { serverNames } from "../authority/server_names.ts";
 import { SelfSigned, type SelfSignedOptions } from "../authority/self_signed.ts";
 import type { Authentication } from "../authenticators/authentication.ts";
-import { failureText } from "../authenticators/caller.ts";
+import { failureText, mayBeAccepted } from "../authenticators/caller.ts";
 import type { Call } from "../grpc/call.ts";
 import type { GrpcService } from "../grpc/service.ts";
 import type { Kernel } from "../kernel/kernel.ts";
@@ -221,7 +221,8 @@ function serviceOf(
 ): GrpcService {
   const authenticate = async ({ peer, headers }: Call): Promise<CallerResult> => {
     const result = await authentication.authenticate({ peer, headers });
-    return "caller" in result ? { identity: result.caller.identity } : { refusal: failureText(result.failures) };
+    if ("caller" in result) return { identity: result.caller.identity };
+    return { refusal: failureText(result.failures), isPassing: mayBeAccepted(result.failures) };
   };
   const { metrics, clock } = kernel;
   return certificateService({ authority, authenticate, metrics, clock, log: kernel.log.scope("serverca") });

@@ -9,6 +9,7 @@ import {
   type Caller,
   type CallerCredentials,
   failureText,
+  mayBeAccepted,
 } from "../authenticators/caller.ts";
 import { shownText } from "../authenticators/trust.ts";
 import { Code } from "../grpc/codes.ts";
@@ -47,7 +48,7 @@ export class DiscoveryCallers {
   /**
    * Finds out who a client is. Undefined: it need not say.
    *
-   * @throws {XdsRefusal} UNAUTHENTICATED with all reasons, as the promise's rejection
+   * @throws {XdsRefusal} UNAUTHENTICATED with all reasons (UNAVAILABLE: one of them may pass), as the promise's rejection
    */
   identify({ peer, metadata }: ConnectRequest): Promise<Caller> | undefined {
     const credentials: CallerCredentials = { peer, headers: metadata };
@@ -83,7 +84,8 @@ export class DiscoveryCallers {
 
   #callerOf(result: AuthenticationResult, address: string): Caller {
     if ("caller" in result) return result.caller;
-    throw this.#refusal(Code.UNAUTHENTICATED, `not authenticated: ${failureText(result.failures)}`, address);
+    const code = mayBeAccepted(result.failures) ? Code.UNAVAILABLE : Code.UNAUTHENTICATED;
+    throw this.#refusal(code, `not authenticated: ${failureText(result.failures)}`, address);
   }
 
   #refusal(code: Code, message: string, address: string): XdsRefusal {

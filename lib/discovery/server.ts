@@ -171,7 +171,7 @@ async function start(
   const analysis = startAnalysis(options, pipeline, configuration, kernel);
   const authentication = new ServerAuthentication(settings, mesh, kernel, orch && tokenReviewer(orch, options));
   const callers = newCallers(authentication, settings, kernel);
-  const credentials = startCredentials(pipeline.table, configuration.facts, kernel);
+  const credentials = startCredentials(pipeline.table, configuration.facts, kernel, orch);
   const changed = () => pipeline.lookAgain("global");
   const roots = startMeshRoots({ mesh, table: pipeline.table, changed }, settings, kernel);
   const health = startHealthReports(pipeline.entries, settings, kernel);

@@ -236,7 +236,10 @@ export class PipelineSource implements ResourceSource {
     const registration = this.#registrar?.open(proxy, identity);
     const state = this.#pipeline.translator.join(proxy);
     const proven = identity === undefined ? undefined : parseWorkloadIdentity(identity);
-    const reader = { name: state.proxy.nodeId, ...(proven && { namespace: proven.namespace }) };
+    const reader = {
+      name: state.proxy.nodeId,
+      ...(proven && { namespace: proven.namespace, account: proven.serviceAccount }),
+    };
     const credentials = this.#credentials?.open(reader, () => control.answered(SECRET));
     return new ProxyStateView(state, this.#pipeline, control, this.#undecided, identity, {
       ...{ credentials, roots: this.#roots, registration, health: this.#health?.open(proxy, identity) },

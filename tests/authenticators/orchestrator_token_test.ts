@@ -1,11 +1,12 @@
 import assert from "node:assert/strict";
 import { Authentication } from "../../lib/authenticators/authentication.ts";
-import { failureText } from "../../lib/authenticators/caller.ts";
+import { failureText, mayBeAccepted } from "../../lib/authenticators/caller.ts";
 import {
   orchestratorTokenAuthenticator,
   type TokenReview,
   type TokenReviewer,
 } from "../../lib/authenticators/orchestrator_token.ts";
+import { ApiError } from "../../lib/orch/client/api_error.ts";
 import { ANONYMOUS_TLS, caller } from "./support/callers.ts";
 import { CART } from "./support/issuer.ts";
 
@@ -45,6 +46,18 @@ Deno.test("a token that the orchestrator does not know, a user, and an orchestra
     /got user "admin", expected a service account/,
   );
   assert.match(await say({ username: "system:node:a" }), /got subject "system:node:a"/);
+  const outcome = async (error: Error) => {
+    const domains = () => ({ own: "cluster.local", aliases: [] });
+    const log = { error: (message: unknown) => assert.fail(String(message)) };
+    const authenticators = [orchestratorTokenAuthenticator(() => Promise.reject(error), ["mesh-ca"], domains)];
+    const shown = caller({ authorization: "Bearer abc" }, ANONYMOUS_TLS);
+    const result = await new Authentication(authenticators, { plaintext: false, log }).authenticate(shown);
+    return "failures" in result && mayBeAccepted(result.failures);
+  };
+  assert.equal(await outcome(new ApiError("away", undefined)), true, "the same token may be accepted later");
+  assert.equal(await outcome(new ApiError("busy", 429)), true);
+  assert.equal(await outcome(new ApiError("forbidden", 403)), false);
+  assert.equal(await outcome(new Error("cluster west is not known")), false);
   const away = verdict(() => Promise.reject(new Error("connection refused")));
   assert.equal(await away, "orchestrator token: the orchestrator cannot be asked: connection refused");
 });

@@ -25,7 +25,11 @@ function reviewsOf(...answers: readonly (object | Error | Promise<object>)[]): A
     clock,
     exchange: async (_url, init) => {
       tokens.push(JSON.parse(String(init.body)).spec.token);
-      const answer = await answers[Math.min(tokens.length, answers.length) - 1]!;
+      const { signal } = init;
+      const aborted = new Promise<never>((_, reject) =>
+        signal?.addEventListener("abort", () => reject(signal.reason), { once: true })
+      );
+      const answer = await Promise.race([answers[Math.min(tokens.length, answers.length) - 1]!, aborted]);
       if (answer instanceof Error) throw answer;
       return new Response(JSON.stringify(answer), { headers: { "content-type": "application/json" } });
     },
@@ -59,6 +63,23 @@ Deno.test("an API that is away is asked again at once, and another audience is a
   assert.equal((await reviews.review(token("cart"), ["mesh-ca"], undefined)).authenticated, true);
   assert.match((await reviews.review(token("cart"), ["vault"], undefined)).error!, /not for vault/);
   assert.equal(tokens.length, 3);
+});
+
+Deno.test("a token that expires is refused from then on, though the last answer would still count", async () => {
+  const { reviews, clock, tokens } = reviewsOf(KNOWN);
+  const text = token("cart", clock.now() / 1000 + 5);
+  assert.equal((await reviews.review(text, ["mesh-ca"], "")).authenticated, true);
+  await clock.advance(5000);
+  assert.match((await reviews.review(text, ["mesh-ca"], "")).error ?? "", /expired/);
+  assert.equal(tokens.length, 1);
+});
+
+Deno.test("an API that does not answer is waited for five seconds", async () => {
+  const { reviews, clock } = reviewsOf(new Promise<object>(() => {}));
+  const answer = reviews.review(token("cart"), ["mesh-ca"], "");
+  answer.catch(() => {});
+  await clock.advance(5000);
+  await assert.rejects(answer, /no answer within 5 s/);
 });
 
 Deno.test("nobody is asked about what is no token, has expired, or is of another cluster", async () => {

@@ -2,8 +2,8 @@
  * Credentials that configuration names, for the proxies that may read them: over the stream, as they ask, and again when
  * the objects change.
  *
- * A proxy may read the Secrets of the namespace of its proven identity, and authorities in ConfigMaps of any. Without an
- * identity it gets nothing. What is refused or cannot be used is counted, and named in the log once for each stream.
+ * A proxy may read the Secrets of the namespace of its proven identity, and authorities in ConfigMaps of any; of Secrets that
+ * come from an API, those that its account may list there. Without an identity it gets nothing. What is refused or cannot be used is counted, and named in the log once for each stream.
  *
  * @module
  */
@@ -15,6 +15,10 @@ import type { ResourceSet, ResourceTable } from "../../resource/set.ts";
 import { TYPE } from "../../translate/encode/encode.ts";
 import { authoritiesSecret, certificateSecret } from "./envoy_secret.ts";
 import { type CredentialReference, credentialReference } from "./reference.ts";
+import type { SecretRights } from "./secret_rights.ts";
+
+/** A credential; or why there is none, `undefined` while that is being found out. */
+type FoundCredential = EncodedResource | { readonly why: string | undefined };
 
 const SECRET_MESSAGE = "envoy.extensions.transport_sockets.tls.v3.Secret";
 
@@ -22,6 +26,8 @@ const SECRET_MESSAGE = "envoy.extensions.transport_sockets.tls.v3.Secret";
 export interface CredentialReader {
   /** Namespace of the proven identity; absent: there is none. */
   readonly namespace?: string;
+  /** Its service account. */
+  readonly account?: string;
   /** Its node, for the log. */
   readonly name: string;
 }
@@ -30,6 +36,8 @@ export interface CredentialReader {
 export interface CredentialsOptions {
   readonly facts: FactStore;
   readonly table: ResourceTable;
+  /** Who may read Secrets of an API. Default: everybody in their namespace. */
+  readonly rights?: Pick<SecretRights, "of" | "leave"> | undefined;
   /** Called for each credential that a proxy asked for and does not get, with the reason: each reason once for each stream. */
   readonly refused: (reader: CredentialReader, resource: string, why: string) => void;
 }
@@ -52,9 +60,11 @@ export class Credentials {
 
   /** The credentials of one stream. @param changed Called when other ones are there for it. */
   open(reader: CredentialReader, changed: () => void): ProxyCredentials {
-    return new ProxyCredentials(this.#options.table.empty, {
+    const lookAgain = () => own.lookAgainAtAll();
+    const own: ProxyCredentials = new ProxyCredentials(this.#options.table.empty, {
       changed,
-      find: (resource, watch) => this.#find(reader, resource, watch),
+      find: (resource, watch) => this.#find(reader, resource, watch, lookAgain),
+      closed: () => this.#options.rights?.leave(reader.namespace ?? "", reader.account ?? "", lookAgain),
       refused: (resource, why) => this.#options.refused(reader, resource, why),
       watch: (key, credentials) => {
         const there = this.#readers.get(key);
@@ -66,6 +76,7 @@ export class Credentials {
         if (there?.delete(credentials) && there.size === 0) this.#readers.delete(key);
       },
     });
+    return own;
   }
 
   /** No more changes. */
@@ -74,10 +85,11 @@ export class Credentials {
   }
 
   #find(
-    { namespace }: CredentialReader,
+    { namespace, account = "" }: CredentialReader,
     resource: string,
     watch: (key: string) => void,
-  ): EncodedResource | { readonly why: string } {
+    lookAgain: () => void,
+  ): FoundCredential {
     if (namespace === undefined) {
       return { why: "the proxy has not proven who it is (plain connection, or none of its own)" };
     }
@@ -90,6 +102,14 @@ export class Credentials {
     const fact = this.#factOf(reference);
     if (fact === undefined) {
       return { why: `there is no ${reference.kind} ${reference.namespace}/${reference.names[0]}` };
+    }
+    const { rights } = this.#options;
+    if (rights !== undefined && reference.kind === "Secret" && fact.origin.from === "api") {
+      const right = rights.of(namespace, account, lookAgain);
+      if (right === "unknown") return { why: undefined };
+      if (right === "denied") {
+        return { why: `the API does not allow account ${account} to list secrets of namespace ${namespace}` };
+      }
     }
     return this.#resource(resource, fact, reference.authorities);
   }
@@ -118,10 +138,11 @@ export class Credentials {
 
 interface CredentialSource {
   readonly changed: () => void;
-  readonly find: (resource: string, watch: (key: string) => void) => EncodedResource | { readonly why: string };
+  readonly find: (resource: string, watch: (key: string) => void) => FoundCredential;
   readonly refused: (resource: string, why: string) => void;
   readonly watch: (key: string, credentials: ProxyCredentials) => void;
   readonly unwatch: (key: string, credentials: ProxyCredentials) => void;
+  readonly closed: () => void;
 }
 
 /** The credentials that one stream asks for. Each name costs itself alone, whatever was asked before. */
@@ -163,13 +184,23 @@ export class ProxyCredentials {
 
   /** An object changed. */
   lookAgain(key: string): void {
+    this.#lookAt([...this.#waiting.get(key) ?? []]);
+  }
+
+  /** Other things may be read than before. */
+  lookAgainAtAll(): void {
+    this.#lookAt([...this.#wanted.keys()]);
+  }
+
+  #lookAt(names: readonly string[]): void {
     const before = this.#set;
-    this.#look([...this.#waiting.get(key) ?? []]);
+    this.#look(names);
     if (this.#set !== before) this.#source.changed();
   }
 
   /** The stream is over. */
   close(): void {
+    this.#source.closed();
     for (const key of this.#waiting.keys()) this.#source.unwatch(key, this);
     this.#waiting.clear();
     this.#wanted.clear();
@@ -184,9 +215,11 @@ export class ProxyCredentials {
       this.#forget(name);
       this.#remember(name, keys);
       if ("why" in answer) {
+        const { why } = answer;
         missing.push(name);
-        if (this.#refused.get(name) !== answer.why) this.#source.refused(name, answer.why);
-        this.#refused.set(name, answer.why);
+        if (why === undefined) continue;
+        if (this.#refused.get(name) !== why) this.#source.refused(name, why);
+        this.#refused.set(name, why);
       } else {
         found.push(answer);
         this.#refused.delete(name);

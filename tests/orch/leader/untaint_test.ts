@@ -67,10 +67,11 @@ test("the taint goes once the plugin's pod is ready, in either spelling and as o
   await until("a again", async () => String(await taintsOf(server, `a-${namespace}`)) === OTHER.key);
 });
 
-test("PILOT_ENABLE_NODE_UNTAINT_CONTROLLERS has a server do it, for the plugin in its namespace", async ({ server, namespace }) => {
+test("PILOT_ENABLE_NODE_UNTAINT_CONTROLLERS has a server do it, for the plugin in --cniNamespace alone", async ({ server, namespace }) => {
   const name = `d-${namespace}`;
   await server.objects.create({ ...node(name), spec: { taints: [OURS] } });
-  await (await plugin(server, namespace, name))(true);
+  const plugins = await server.namespace();
+  await (await plugin(server, plugins, name))(true);
   const place = { from: "files", files: [server.kubeconfig], by: "test" } as const;
   const orch = { place, qps: 80, burst: 160, allowed: [], namespace: "", kinds: false, services: false };
   const serve = (on: boolean, cniNamespace: string, run: () => Promise<void>) =>
@@ -78,8 +79,14 @@ test("PILOT_ENABLE_NODE_UNTAINT_CONTROLLERS has a server do it, for the plugin i
       options: { configDir: undefined, orch, systemNamespace: namespace, cniNamespace },
       settings: { PILOT_ENABLE_NODE_UNTAINT_CONTROLLERS: on },
     });
-  await serve(false, namespace, async () => assert.deepEqual(await taintsOf(server, name), [OURS.key]));
-  await serve(true, namespace, () => until("the node", async () => (await taintsOf(server, name)).length === 0));
+  await serve(false, plugins, async () => assert.deepEqual(await taintsOf(server, name), [OURS.key]));
+  // A second node shows that the server does the duty, for a plugin elsewhere.
+  const own = `e-${namespace}`;
+  await server.objects.create({ ...node(own), spec: { taints: [OURS] } });
+  await (await plugin(server, namespace, own))(true);
+  await serve(true, namespace, () => until("its own", async () => (await taintsOf(server, own)).length === 0));
+  assert.deepEqual(await taintsOf(server, name), [OURS.key], "its plugin is of another namespace");
+  await serve(true, plugins, () => until("the other", async () => (await taintsOf(server, name)).length === 0));
 });
 
 test("the account of the manifests may do it; with one verb less it is refused", async ({ server }) => {
