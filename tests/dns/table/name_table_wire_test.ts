@@ -104,7 +104,8 @@ Deno.test("what is read of a message that was changed on its way is what protobu
       for (const [at, value] of changes) if (at < bytes.length) bytes[at] = value;
       const names = decodedOrRefused(bytes);
       if (names === undefined) return;
-      const theirs = type.toObject(type.decode(bytes), { arrays: true }) as { table?: Record<string, object> };
+      const theirs = decodedByProtobufjs(bytes);
+      if (theirs === undefined) return;
       const expected = Object.entries(theirs.table ?? {}).map((
         [host, { ips = [], alt_hosts = [], ...rest }]: [string, Info],
       ) => [
@@ -118,6 +119,16 @@ Deno.test("what is read of a message that was changed on its way is what protobu
   );
   assert(read > 100, `${read} of 500 were read`);
 });
+
+/** Undefined: a tag has more than 32 bits, which protobufjs refuses and ours cuts. */
+function decodedByProtobufjs(bytes: Uint8Array): { readonly table?: Record<string, object> } | undefined {
+  try {
+    return type.toObject(type.decode(bytes), { arrays: true });
+  } catch (error) {
+    if ((error as Error).message === "invalid tag encoding") return undefined;
+    throw error;
+  }
+}
 
 interface Info {
   readonly ips?: readonly string[];
