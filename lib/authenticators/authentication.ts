@@ -52,7 +52,8 @@ export class Authentication {
     for (const authenticator of this.#authenticators) {
       const { name } = authenticator;
       try {
-        return { caller: { identity: await authenticator.authenticate(credentials), provenBy: name } };
+        const { pod, ...identity } = await authenticator.authenticate(credentials);
+        return { caller: { identity, provenBy: name, ...(pod && { pod }) } };
       } catch (error) {
         if (error instanceof NotAuthenticated) {
           const isPassing = error instanceof CannotBeAsked;

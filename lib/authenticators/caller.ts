@@ -6,9 +6,23 @@
 import type { WorkloadIdentity } from "../pki/spiffe.ts";
 import type { Peer } from "../sockets/transport/peer.ts";
 
+/** The pod that a token was made for. Its namespace is that of the identity. */
+export interface CallerPod {
+  readonly name: string;
+  readonly uid: string;
+}
+
+/** An identity that is proven. */
+export interface ProvenIdentity extends WorkloadIdentity {
+  /** Absent: the proof names no pod. */
+  readonly pod?: CallerPod;
+}
+
 /** A caller whose identity is proven. */
 export interface Caller {
   readonly identity: WorkloadIdentity;
+  /** Absent: the proof names no pod. */
+  readonly pod?: CallerPod;
   /** Name of the authenticator that accepted it. */
   readonly provenBy: string;
 }
@@ -45,7 +59,7 @@ export interface Authenticator {
    *
    * @throws {NotAuthenticated} with the reason why it proves nothing
    */
-  authenticate(credentials: CallerCredentials): WorkloadIdentity | Promise<WorkloadIdentity>;
+  authenticate(credentials: CallerCredentials): ProvenIdentity | Promise<ProvenIdentity>;
 }
 
 /** What a caller shows proves nothing; the message is the reason. */

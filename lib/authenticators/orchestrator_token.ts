@@ -5,7 +5,13 @@
  */
 import { bearerToken } from "./bearer.ts";
 import { ApiError } from "../orch/client/api_error.ts";
-import { type Authenticator, type CallerCredentials, CannotBeAsked, NotAuthenticated } from "./caller.ts";
+import {
+  type Authenticator,
+  type CallerCredentials,
+  type CallerPod,
+  CannotBeAsked,
+  NotAuthenticated,
+} from "./caller.ts";
 import { accountIdentity, shownText, type TrustDomains } from "./trust.ts";
 
 /** The orchestrator's answer about a token. */
@@ -14,6 +20,8 @@ export interface TokenReview {
   /** `system:serviceaccount:namespace:account`, for a service account. */
   readonly username: string;
   readonly groups: readonly string[];
+  /** The pod that the token is bound to; absent: none. */
+  readonly pod?: CallerPod;
   /** Why it is not authenticated, as far as the orchestrator says. */
   readonly error?: string;
 }
@@ -57,7 +65,7 @@ export function orchestratorTokenAuthenticator(
       if (!answer.groups.includes(ACCOUNTS_GROUP)) {
         throw new NotAuthenticated(`got user ${shownText(answer.username)}, expected a service account`);
       }
-      return accountIdentity(answer.username, domains());
+      return { ...accountIdentity(answer.username, domains()), ...(answer.pod && { pod: answer.pod }) };
     },
   };
 }

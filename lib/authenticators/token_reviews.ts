@@ -42,7 +42,11 @@ const answerSchema = z.object({
     user: z.object({
       username: z.string({ error: "a text" }).default(""),
       groups: z.array(z.string({ error: "a text" }), { error: "texts" }).default([]),
-    }, { error: "a user" }).default({ username: "", groups: [] }),
+      extra: z.record(z.string(), z.array(z.string({ error: "a text" }), { error: "texts" }), {
+        error: "lists of texts",
+      })
+        .default({}),
+    }, { error: "a user" }).default({ username: "", groups: [], extra: {} }),
   }, { error: "a status" }),
 }, { error: "a TokenReview" });
 
@@ -114,6 +118,7 @@ export class TokenReviews {
     const reason = authenticated && !isMeant ? `the token is not for ${audiences.join(" or ")}` : error;
     return {
       ...{ authenticated: authenticated && isMeant, username: user.username, groups: user.groups },
+      ...podOf(user.extra),
       ...(reason === undefined ? {} : { error: reason }),
     };
   }
@@ -121,6 +126,13 @@ export class TokenReviews {
   #now(): number {
     return this.#client.clock.monotonic();
   }
+}
+
+/** The pod that a token is bound to, as the API says. */
+function podOf(extra: Readonly<Record<string, readonly string[]>>): Pick<TokenReview, "pod"> {
+  const [name] = extra["authentication.kubernetes.io/pod-name"] ?? [];
+  const [uid] = extra["authentication.kubernetes.io/pod-uid"] ?? [];
+  return name === undefined || uid === undefined ? {} : { pod: { name, uid } };
 }
 
 /** What is wrong with a token that the API need not be asked about; undefined: nothing that can be seen. */

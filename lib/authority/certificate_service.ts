@@ -34,9 +34,16 @@ const CREATE = {
   output: `${PACKAGE}.IstioCertificateResponse`,
 };
 
+/** A caller of the service. */
+export interface CertificateCaller {
+  readonly identity: WorkloadIdentity;
+  /** The pod that its proof names, in the namespace of the identity; absent: none. */
+  readonly pod?: { readonly name: string; readonly uid: string };
+}
+
 /** Who calls, or why nobody is proven to. */
 export type CallerResult =
-  | { readonly identity: WorkloadIdentity }
+  | CertificateCaller
   /** `isPassing`: the same caller may be accepted later. */
   | { readonly refusal: string; readonly isPassing?: boolean };
 
@@ -50,7 +57,7 @@ export interface CertificateServiceOptions {
    *
    * @param wanted The SPIFFE ID that is asked for.
    */
-  readonly mayImpersonate?: (caller: WorkloadIdentity, wanted: string, call: Call) => Promise<CallerResult>;
+  readonly mayImpersonate?: (caller: CertificateCaller, wanted: string) => CallerResult;
   readonly metrics: Pick<Metrics, "counter">;
   readonly log: Pick<Logger, "warn">;
   readonly clock: Pick<Clock, "monotonic">;
@@ -110,11 +117,11 @@ class Creation {
     }
     const wanted = message.metadata?.fields?.["ImpersonatedIdentity"]?.stringValue ?? "";
     if (wanted === "") return this.#uri(caller.identity);
-    const found = await mayImpersonate?.(caller.identity, wanted, this.#call) ??
-      { refusal: "no account may ask for certificates of others" };
+    const found = mayImpersonate?.(caller, wanted) ?? { refusal: "no account may ask for certificates of others" };
     if ("identity" in found) return this.#uri(found.identity);
     metrics.counter("citadel_server_authentication_failure_count").inc();
-    throw new RpcError(Code.PERMISSION_DENIED, `ImpersonatedIdentity: ${found.refusal}`);
+    const code = found.isPassing ? Code.UNAVAILABLE : Code.PERMISSION_DENIED;
+    throw new RpcError(code, `ImpersonatedIdentity: ${found.refusal}`);
   }
 
   #uri(identity: WorkloadIdentity): string {

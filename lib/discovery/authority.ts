@@ -23,15 +23,19 @@ import type { Kernel } from "../kernel/kernel.ts";
 import type { ApiClient } from "../orch/client/client.ts";
 import { type Current, CurrentValue } from "../pki/current.ts";
 import { PkiError } from "../pki/pki_error.ts";
+import type { FactStore } from "../config/facts/store.ts";
 import type { ServerAuthentication } from "./authentication.ts";
 import type { MeshSource } from "./mesh_source.ts";
+import { NodeAccounts, readNodeAccounts } from "./node_accounts.ts";
 import { findAuthoritySecret, followSecret, secretFiles, untilAnswered } from "./orch/authority_secret.ts";
 import { GENERATED } from "./orch/root_secret.ts";
 import type { DiscoverySettings } from "./settings.ts";
 import { StartError } from "./start_error.ts";
 
 /** What settings ask for that needs the orchestrator: variable, value, expectation. */
-export function authorityProblems(settings: Pick<DiscoverySettings, "EXTERNAL_CA" | "PILOT_CERT_PROVIDER">): string[] {
+export function authorityProblems(
+  settings: Pick<DiscoverySettings, "CA_TRUSTED_NODE_ACCOUNTS" | "EXTERNAL_CA" | "PILOT_CERT_PROVIDER">,
+): string[] {
   const none = "this version reads no orchestrator yet";
   const problems: string[] = [];
   if (settings.EXTERNAL_CA !== "") {
@@ -40,6 +44,11 @@ export function authorityProblems(settings: Pick<DiscoverySettings, "EXTERNAL_CA
   if (settings.PILOT_CERT_PROVIDER.startsWith("orch.io/")) {
     const got = JSON.stringify(settings.PILOT_CERT_PROVIDER);
     problems.push(`PILOT_CERT_PROVIDER: got ${got}, expected meshd, custom or none: ${none}`);
+  }
+  try {
+    readNodeAccounts(settings.CA_TRUSTED_NODE_ACCOUNTS);
+  } catch (error) {
+    problems.push(...(error as Error).message.split("\n").map((line) => `CA_TRUSTED_NODE_ACCOUNTS: ${line}`));
   }
   return problems;
 }
@@ -71,8 +80,10 @@ export interface ServerAuthorityOptions {
 export async function startServerAuthority(
   { secureGrpc, tls, systemNamespace, cores }: ServerAuthorityOptions,
   settings: DiscoverySettings,
-  { mesh, authentication, orch }: {
+  { mesh, facts, authentication, orch }: {
     readonly mesh: Pick<MeshSource, "state">;
+    /** Has the pods of the orchestrator. */
+    readonly facts: FactStore;
     /** Keeps the authority in a secret. Default: there is no orchestrator. */
     readonly orch?: ApiClient | undefined;
     readonly authentication: Pick<ServerAuthentication, "forAuthority" | "useRevocations">;
@@ -99,7 +110,10 @@ export async function startServerAuthority(
   authentication.useRevocations(() => source.material.current()?.revocations ?? []);
   const lifetimes = { usual: settings.DEFAULT_WORKLOAD_CERT_TTL, most: settings.MAX_WORKLOAD_CERT_TTL };
   const authority = new SigningAuthority(source.material, lifetimes, kernel.clock, cores);
-  return { authority, services: [serviceOf(authority, await authentication.forAuthority(), kernel)], names };
+  const accounts = readNodeAccounts(settings.CA_TRUSTED_NODE_ACCOUNTS);
+  const ownDomain = () => mesh.state.mesh.trustDomain;
+  const nodes = accounts.size === 0 ? undefined : new NodeAccounts({ accounts, facts, trustDomain: ownDomain });
+  return { authority, services: [serviceOf(authority, await authentication.forAuthority(), nodes, kernel)], names };
 }
 
 /** Whether the folder has an authority, which is no secret that the servers made themselves and that is mounted there. */
@@ -217,15 +231,19 @@ function shown(material: Current<SigningMaterial | undefined>) {
 function serviceOf(
   authority: SigningAuthority,
   authentication: Pick<Authentication, "authenticate">,
+  nodes: NodeAccounts | undefined,
   kernel: Kernel,
 ): GrpcService {
   const authenticate = async ({ peer, headers }: Call): Promise<CallerResult> => {
     const result = await authentication.authenticate({ peer, headers });
-    if ("caller" in result) return { identity: result.caller.identity };
+    if ("caller" in result) return result.caller;
     return { refusal: failureText(result.failures), isPassing: mayBeAccepted(result.failures) };
   };
   const { metrics, clock } = kernel;
-  return certificateService({ authority, authenticate, metrics, clock, log: kernel.log.scope("serverca") });
+  return certificateService({
+    ...{ authority, authenticate, metrics, clock, log: kernel.log.scope("serverca") },
+    ...(nodes && { mayImpersonate: (caller, wanted) => nodes.mayImpersonate(caller, wanted) }),
+  });
 }
 
 /** Several lists of roots as one. */

@@ -182,7 +182,8 @@ async function start(
   resources.ready = true;
   synced();
 
-  const authority = await startServerAuthority(options, settings, { mesh, authentication, orch }, kernel);
+  const { facts } = configuration;
+  const authority = await startServerAuthority(options, settings, { mesh, facts, authentication, orch }, kernel);
   const questions = settings.ENABLE_DEBUG_ON_HTTP
     ? debugQuestions(options.systemNamespace, { callers, nodes, pipeline, view: () => view })
     : undefined;

@@ -57,9 +57,7 @@ class Service {
         ...{ authority, metrics: this.metrics, clock: this.clock },
         log: { warn: (message, fields) => void this.lines.push(`${message} ${JSON.stringify(fields)}`) },
         authenticate: () => Promise.resolve(caller),
-        ...(mayImpersonate === undefined
-          ? {}
-          : { mayImpersonate: (_, wanted) => Promise.resolve(mayImpersonate(wanted)) }),
+        ...(mayImpersonate === undefined ? {} : { mayImpersonate: (_, wanted) => mayImpersonate(wanted) }),
       }),
     ]);
   }

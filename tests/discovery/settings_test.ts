@@ -513,6 +513,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   MESH_SELF_SIGNED_CA_DIR: "tests/wire_conformance/authority_test.ts",
   ROOT_CA_DIR: "tests/wire_conformance/authority_test.ts",
   ENABLE_MULTICLUSTER_HEADLESS: "tests/discovery/name_table_test.ts",
+  CA_TRUSTED_NODE_ACCOUNTS: "tests/orch/authority/node_accounts_test.ts",
   EXTERNAL_CA: "tests/cmd/start_errors_test.ts",
   PILOT_CERT_PROVIDER: "tests/cmd/start_errors_test.ts",
   PILOT_ENABLE_ORCH_SELECT_WORKLOAD_ENTRIES: "tests/discovery/orch_services/server_test.ts",

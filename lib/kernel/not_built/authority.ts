@@ -8,15 +8,11 @@ import type { NotBuiltPart } from "./entry.ts";
 /** The part and what waits for it. */
 export const authority: NotBuiltPart = {
   title: "authority",
-  about: "Certificates by way of the orchestrator, and the authority elsewhere that the mesh configuration names.",
+  about: "Certificates by way of the orchestrator.",
   settings: [
-    "CA_TRUSTED_NODE_ACCOUNTS",
     "CERT_SIGNER_DOMAIN",
     "EXTERNAL_MESHD",
     "ORCH_SIGNER",
     "USE_REMOTE_CERTS",
-  ],
-  meshFields: [
-    "ca",
   ],
 };

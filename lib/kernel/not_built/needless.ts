@@ -25,6 +25,7 @@ export const NEEDLESS_SETTINGS: Readonly<Record<string, string>> = {
 
 /** Fields of the mesh configuration, with the reason. */
 export const NEEDLESS_MESH_FIELDS: Readonly<Record<string, string>> = {
+  ca: "agents name an authority elsewhere by CA_ADDR; Istio does not read the field either",
   verifyCertificateAtClient:
     "DestinationRules say whether and by which authorities clients verify a server; Istio does not read the field either",
 };

@@ -9,12 +9,16 @@ import { decode } from "../../../lib/pb/reflect.ts";
 
 /** Asks for a certificate; the chain, or the status. */
 export function certificateFor(
-  { port, root, token, csr, seconds = 3600 }: {
+  { port, root, token, csr, seconds = 3600, asked = {}, within = 30_000 }: {
     port: number;
     root: string;
     token?: string;
     csr: string;
     seconds?: number;
+    /** Texts of the request's metadata: `CertSigner`, `ImpersonatedIdentity`. */
+    asked?: Readonly<Record<string, string>>;
+    /** Milliseconds. */
+    within?: number;
   },
 ): Promise<readonly string[] | string> {
   const client = new grpc.Client(`localhost:${port}`, grpc.credentials.createSsl(Buffer.from(root)), {
@@ -22,14 +26,15 @@ export function certificateFor(
   });
   const metadata = new grpc.Metadata();
   if (token !== undefined) metadata.set("authorization", `Bearer ${token}`);
+  const fields = Object.fromEntries(Object.entries(asked).map(([name, stringValue]) => [name, { stringValue }]));
   const { promise, resolve } = Promise.withResolvers<readonly string[] | string>();
   client.makeUnaryRequest(
     "/istio.v1.auth.IstioCertificateService/CreateCertificate",
     (bytes: Uint8Array) => Buffer.from(bytes),
     (bytes: Uint8Array) => decode<{ cert_chain: string[] }>("istio.v1.auth.IstioCertificateResponse", bytes).cert_chain,
-    encode("istio.v1.auth.IstioCertificateRequest", { csr, validity_duration: seconds }),
+    encode("istio.v1.auth.IstioCertificateRequest", { csr, validity_duration: seconds, metadata: { fields } }),
     metadata,
-    { deadline: Date.now() + 30_000 },
+    { deadline: Date.now() + within },
     (error, chain) => {
       client.close();
       resolve(error === null ? chain ?? [] : `${grpc.status[error.code]}: ${error.details}`);
