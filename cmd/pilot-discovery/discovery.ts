@@ -63,6 +63,7 @@ export async function runDiscovery(
       clusterAliases: options.clusterAliases,
       systemNamespace: options.namespace,
       cniNamespace: options.cniNamespace,
+      clusterRegistriesNamespace: options.clusterRegistriesNamespace,
       registries: options.registries.includes("Mock") ? [new MockRegistry()] : [],
       manifestServices,
       keepaliveInterval: options.keepaliveInterval,

@@ -20,6 +20,7 @@ import { unqueried } from "./query.ts";
 import { search } from "./search.ts";
 import type { DebugView } from "./view.ts";
 import {
+  clusterz,
   configz,
   endpointShardz,
   instancesz,
@@ -133,6 +134,11 @@ export const PAGES: readonly Page[] = [
     help: "log levels by scope; PUT or POST ?scope=&level=, stack_level=, caller= changes one",
     methods: ["GET", "PUT", "POST"],
     answer: scopez,
+  },
+  {
+    path: "clusterz",
+    help: "clusters whose services are part of the mesh: id, secretName, syncStatus, problem",
+    answer: unqueried(clusterz),
   },
   { path: "leaderz", help: "who leads what one server does for all, by lock", answer: unqueried(leaderz) },
   { path: "networkz", help: "networks of the mesh", answer: unqueried(networkz) },

@@ -44,6 +44,17 @@ export interface LeaderView {
   readonly leader: string;
 }
 
+/** A cluster whose services are part of the mesh. */
+export interface ClusterView {
+  readonly id: string;
+  /** `namespace/name` of the secret that describes it; absent: it is the server's own. */
+  readonly secretName?: string;
+  /** `syncing`, `synced`, `timeout` or `closed`. */
+  readonly syncStatus: string;
+  /** What is wrong at the moment; absent: nothing. */
+  readonly problem?: string;
+}
+
 /** The inside of a discovery server. */
 export interface DebugView {
   /** Name and version of the program, such as `pilot-discovery 0.1.0`. */
@@ -85,6 +96,8 @@ export interface DebugView {
   isWaiting(objectKey: string): boolean;
   /** The locks of this server's duties. */
   leaders(): readonly LeaderView[];
+  /** The clusters whose services are part of the mesh. */
+  clusters(): readonly ClusterView[];
   /** Explains requests; undefined: this server does not. */
   readonly explainer: Explainer | undefined;
   /** Answers previews; undefined: this server has none. */

@@ -104,6 +104,11 @@ export function networkz(request: HttpRequest, view: DebugView): HttpResponse {
   return jsonResponse(Object.fromEntries(shown), request);
 }
 
+/** `/debug/clusterz`: the clusters whose services are part of the mesh, with how far each has been read. */
+export function clusterz(request: HttpRequest, view: DebugView): HttpResponse {
+  return jsonResponse(view.clusters(), request);
+}
+
 /** `/debug/leaderz`: the locks of the server's duties, with their leaders as they were read last. */
 export function leaderz(request: HttpRequest, view: DebugView): HttpResponse {
   return jsonResponse(view.leaders(), request);

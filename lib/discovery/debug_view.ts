@@ -5,7 +5,7 @@
  */
 import type { Finding } from "../config/finding/finding.ts";
 import type { Explainer, PreviewRunner } from "../debug/runners.ts";
-import type { DebugView, LeaderView } from "../debug/view.ts";
+import type { ClusterView, DebugView, LeaderView } from "../debug/view.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import { buildInfo } from "../kernel/program/build_info.ts";
 import type { XdsServer } from "../xds/server.ts";
@@ -15,22 +15,25 @@ import type { MeshSource } from "./mesh_source.ts";
 import type { Pipeline } from "./pipeline.ts";
 
 /** The inside of a server whose parts are these. */
-export function debugView({ pipeline, xds, mesh, configuration, analysis, asked, leaders, findings, domain, kernel }: {
-  readonly pipeline: Pipeline;
-  readonly xds: XdsServer;
-  readonly mesh: MeshSource;
-  readonly configuration: Configuration;
-  readonly analysis: AnalysisRunner;
-  /** Who answers previews and explanations. */
-  readonly asked: { readonly preview?: PreviewRunner | undefined; readonly explainer?: Explainer | undefined };
-  /** The locks of the server's duties. */
-  readonly leaders: () => readonly LeaderView[];
-  /** The present findings about configuration. */
-  readonly findings: () => Finding[];
-  /** DNS suffix of services. */
-  readonly domain: string;
-  readonly kernel: Kernel;
-}): DebugView {
+export function debugView(
+  { pipeline, xds, mesh, configuration, analysis, asked, leaders, clusters, findings, domain, kernel }: {
+    readonly pipeline: Pipeline;
+    readonly xds: XdsServer;
+    readonly mesh: MeshSource;
+    readonly configuration: Configuration;
+    readonly analysis: AnalysisRunner;
+    /** Who answers previews and explanations. */
+    readonly asked: { readonly preview?: PreviewRunner | undefined; readonly explainer?: Explainer | undefined };
+    /** The locks of the server's duties. */
+    readonly leaders: () => readonly LeaderView[];
+    readonly clusters: () => readonly ClusterView[];
+    /** The present findings about configuration. */
+    readonly findings: () => Finding[];
+    /** DNS suffix of services. */
+    readonly domain: string;
+    readonly kernel: Kernel;
+  },
+): DebugView {
   return {
     program: `${kernel.program} ${buildInfo().version}`,
     domain,
@@ -58,6 +61,7 @@ export function debugView({ pipeline, xds, mesh, configuration, analysis, asked,
     },
     findings,
     leaders,
+    clusters,
     preview: asked.preview,
     explainer: asked.explainer,
     analysis: {

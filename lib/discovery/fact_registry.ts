@@ -6,13 +6,11 @@
  */
 import type { AnyFact, Fact } from "../config/facts/types.ts";
 import type { MeshNetworks } from "../config/mesh/types.ts";
-import type { Kernel } from "../kernel/kernel.ts";
 import { unpaced } from "../kernel/time/paced.ts";
 import { gatewaysByService, networkLookup } from "../mesh/networks.ts";
 import { isRegistryKind } from "../registry/orch/options.ts";
 import { OrchRegistry } from "../registry/orch/registry.ts";
 import type { ChangeTaker } from "./hand_over.ts";
-import { measureOrchRegistry } from "./measure_orch.ts";
 import type { MeshSource } from "./mesh_source.ts";
 import type { Pipeline } from "./pipeline.ts";
 import { type DiscoverySettings, orchOptions } from "./settings.ts";
@@ -46,8 +44,20 @@ export interface ServicesCheck {
   drop(keys: readonly string[]): number;
 }
 
-/** Adds a registry of facts to a pipeline. It has nothing until it is given facts. */
+/** Adds a registry of facts to a pipeline, which selects workload entries. It has nothing until it is given facts. */
 export function addFactRegistry(
+  pipeline: Pipeline,
+  options: FactRegistryOptions,
+  settings: DiscoverySettings,
+): FactRegistry {
+  const added = addClusterRegistry(pipeline, options, settings);
+  const { registry } = added;
+  pipeline.aggregate.onWorkloads((source, upserted, removed) => registry.onWorkloads(source, upserted, removed));
+  return added;
+}
+
+/** Adds the registry of one cluster among several; `Pipeline.removeRegistry` takes it away. */
+export function addClusterRegistry(
   pipeline: Pipeline,
   { networks, ...options }: FactRegistryOptions,
   settings: DiscoverySettings,
@@ -63,9 +73,17 @@ export function addFactRegistry(
     networkOf: (address) => known().networkOf(address),
     namedGateways: (hostname) => known().gateways.get(hostname) ?? [],
   });
-  pipeline.aggregate.onWorkloads((source, upserted, removed) => registry.onWorkloads(source, upserted, removed));
   void pipeline.addRegistry(registry);
-  const isOurs = ({ origin }: Fact) => origin.from === options.from;
+  return { registry, ...registryParts(registry, pipeline, options.from) };
+}
+
+/** What changes of facts go through on their way to a registry. */
+function registryParts(
+  registry: OrchRegistry,
+  pipeline: Pipeline,
+  from: FactRegistryOptions["from"],
+): Omit<FactRegistry, "registry"> {
+  const isOurs = ({ origin }: Fact) => origin.from === from;
   const steps = (removed: readonly Fact[], all: readonly Fact[]) => {
     const added = all.filter(isOurs);
     const present = new Set(added.map(({ key }) => key));
@@ -74,7 +92,6 @@ export function addFactRegistry(
     return registry.applySteps(added as AnyFact[], gone);
   };
   return {
-    registry,
     check: {
       check: (facts) => checked(pipeline, () => registry.check(facts.filter(isOurs) as AnyFact[], [])),
       keys: (kind) => isRegistryKind(kind) ? registry.keys(kind) : [],
@@ -119,19 +136,17 @@ export function factServices({ manifestServices, orch }: ServiceFacts): FactRegi
 /** Where the services of a server come from. */
 interface ServicesOptions extends Omit<FactRegistryOptions, "networks" | "from">, ServiceFacts {}
 
-/** The same for a server, followed and measured; undefined: neither manifests nor objects of the API are services. */
+/** The same for a server, followed; undefined: neither manifests nor objects of the API are services. */
 export function startFactRegistry(
   options: ServicesOptions,
   settings: DiscoverySettings,
   { pipeline, mesh }: { readonly pipeline: Pipeline; readonly mesh: MeshSource },
-  kernel: Kernel,
-): Pick<FactRegistry, "taker" | "check"> | undefined {
+): FactRegistry | undefined {
   const from = factServices(options);
   if (from === undefined) return undefined;
   const { clusterId, domain, systemNamespace } = options;
   const place = { clusterId, domain, systemNamespace, from, networks: () => mesh.state.networks } as const;
-  const { registry, taker, check } = addFactRegistry(pipeline, place, settings);
-  mesh.onChange(() => registry.again());
-  measureOrchRegistry(kernel.metrics, registry.counts);
-  return { taker, check };
+  const added = addFactRegistry(pipeline, place, settings);
+  mesh.onChange(() => added.registry.again());
+  return added;
 }

@@ -141,6 +141,14 @@ export class Pipeline {
     );
   }
 
+  /** Takes a registry away with all that it reported; it must report nothing any more. */
+  removeRegistry(registry: Pick<Registry, "provider" | "clusterId">): void {
+    this.together(() => {
+      this.aggregate.removeSource(registry);
+      for (const trigger of ["service", "endpoint"] as const) this.#handedOn(trigger);
+    });
+  }
+
   /**
    * Takes changes of configuration.
    * @param removed Old versions of objects that went or changed.

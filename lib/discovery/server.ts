@@ -18,7 +18,6 @@ import type { DebugView } from "../debug/view.ts";
 import type { Derivation } from "../config/derive/derivation.ts";
 import type { ConfigStore } from "../config/store.ts";
 import type { Kernel } from "../kernel/kernel.ts";
-import { startFactRegistry } from "./fact_registry.ts";
 import { startHealthReports } from "./health_reports.ts";
 import { serverDerivations } from "./ingress.ts";
 import { giveMemoryBack } from "../kernel/program/memory.ts";
@@ -39,12 +38,13 @@ import { newXdsServer, type WireOptions } from "./new_xds_server.ts";
 import { meshMaps } from "./orch/mesh_maps.ts";
 import { queueMetrics, type ServerDuties, startDuties } from "./orch/duties.ts";
 import { orchClient, type OrchOptions } from "./orch/orchestrator.ts";
-import { newGatewayNames, newPipeline } from "./new_pipeline.ts";
+import { newGatewayNames, newPipeline, type PipelineParts } from "./new_pipeline.ts";
 import type { Pipeline } from "./pipeline.ts";
 import { type IntrospectionOptions, openPorts, type ServerPorts } from "./ports.ts";
 import { withLaterFaults } from "./later_faults.ts";
 import type { DiscoverySettings } from "./settings.ts";
 import { NodeReader } from "./node_reader.ts";
+import { startServices } from "./services.ts";
 import { PipelineSource } from "./source.ts";
 import { startRegistration } from "./registration/start.ts";
 import { startRootNamespace } from "./root_namespace.ts";
@@ -89,6 +89,8 @@ export interface DiscoveryServerOptions extends WireOptions {
   readonly systemNamespace: string;
   /** Namespace of the node plugin. Default: that of the server. */
   readonly cniNamespace?: string;
+  /** Namespace of the secrets that describe remote clusters. Default: that of the server. */
+  readonly clusterRegistriesNamespace?: string;
   readonly registries: readonly Registry[];
   /** Services of manifests in the folders are part of the mesh (`--registries=File`). Default false. */
   readonly manifestServices?: boolean;
@@ -146,23 +148,18 @@ async function start(
   const orch = options.orch && orchClient(options.orch, kernel);
   const mesh = await startMesh(options, settings, orch, kernel);
 
-  const nodes = new NodeReader({ ...options, vhds: settings.PILOT_ENABLE_VHDS });
-  const tokenKeys = new ServerTokenKeys(settings, kernel);
-  const gatewayNames = newGatewayNames(settings, kernel);
-  const pipeline = newPipeline(options, settings, kernel, { mesh, nodes, tokenKeys, gatewayNames });
-  kernel.stopper.add("pipeline", () => pipeline.stop());
-  mesh.onChange((state) => pipeline.meshChanged(state.mesh, state.networks));
-
+  const { nodes, tokenKeys, gatewayNames, pipeline } = startPipeline(options, settings, mesh, kernel);
   await startRegistries(options, pipeline, kernel);
-  const services = startFactRegistry(options, settings, { pipeline, mesh }, kernel);
+  const services = startServices(orch, options, settings, { pipeline, mesh }, kernel);
   const reads = { revision: settings.REVISION, foldersAreCluster: options.manifestServices ?? false };
   const derivations = serverDerivations(options, settings);
-  const configuration = new Configuration(pipeline, derivations, kernel, services?.taker, reads);
+  const configuration = new Configuration(pipeline, derivations, kernel, services.taker, reads);
   configuration.followMesh(mesh);
   kernel.stopper.add("configuration", () => configuration.stop());
   const source = orch && options.orch && { client: orch, cluster: options.clusterId, scope: options.orch };
   const sources = await startConfigSources({ ...options, source }, mesh, configuration, kernel);
-  if (orch !== undefined) configuration.startSelfCheck(settings.MESH_SELF_CHECK_INTERVAL, services?.check);
+  await services.settled;
+  if (orch !== undefined) configuration.startSelfCheck(settings.MESH_SELF_CHECK_INTERVAL, services.check);
   const { store } = configuration;
   const rootNamespace = startRootNamespace(store, mesh, options.systemNamespace, kernel);
   await tokenKeys.follow(store, pipeline);
@@ -194,6 +191,7 @@ async function start(
   const view: DebugView = debugView({
     ...{ pipeline, xds, mesh, configuration, analysis, kernel, domain: options.domain, asked: options },
     leaders: () => duties.states(),
+    clusters: () => services.clusters(),
     findings: () => [mesh, configuration, sources, rootNamespace].flatMap((part) => [...part.findings()]),
   });
   const tls = await startServerTls(options.tls, settings, { ...authority, meshRoots: roots }, kernel);
@@ -216,10 +214,25 @@ async function start(
   return { pipeline, xds, store, configuration, mesh, analysis, findings: view.findings, ports };
 }
 
+/** The pipeline, which follows the mesh configuration, and what it is made of. */
+function startPipeline(
+  options: DiscoveryServerOptions,
+  settings: DiscoverySettings,
+  mesh: MeshSource,
+  kernel: Kernel,
+): PipelineParts & { readonly pipeline: Pipeline } {
+  const nodes = new NodeReader({ ...options, vhds: settings.PILOT_ENABLE_VHDS });
+  const tokenKeys = new ServerTokenKeys(settings, kernel);
+  const parts = { mesh, nodes, tokenKeys, gatewayNames: newGatewayNames(settings, kernel) };
+  const pipeline = newPipeline(options, settings, kernel, parts);
+  kernel.stopper.add("pipeline", () => pipeline.stop());
+  mesh.onChange((state) => pipeline.meshChanged(state.mesh, state.networks));
+  return { ...parts, pipeline };
+}
+
 function measureStart({ metrics, clock }: Kernel): void {
   metrics.gauge("startup_duration_seconds").set(clock.monotonic() / 1000);
   metrics.gauge("meshd_managed_clusters").set({ cluster_type: "local" }, 1);
-  metrics.gauge("meshd_managed_clusters").set({ cluster_type: "remote" }, 0);
 }
 
 function tidyUpLater(pipeline: Pipeline, analysis: AnalysisRunner, kernel: Kernel): void {
@@ -250,7 +263,8 @@ async function startMesh(
     networksFile: options.networksConfig,
     mustExist: options.mustExist ?? [],
     systemNamespace,
-    clusterId: options.clusterId,
+    // With an orchestrator remote clusters may have registries of other names.
+    ...(orch === undefined ? { clusterId: options.clusterId } : {}),
     ...(orch === undefined ? {} : { texts: meshMaps(orch, maps, kernel) }),
   }, kernel);
   kernel.stopper.add("mesh configuration", () => mesh.stop());

@@ -98,7 +98,7 @@ export class Aggregate {
     this.#sources.delete(reports.id);
   }
 
-  /** Has a listener called with every later report about workloads. */
+  /** Has a listener called with every later report about workloads, as long as the aggregate is there. */
   onWorkloads(listener: WorkloadListener): void {
     this.#listeners.push(listener);
   }

@@ -63,10 +63,10 @@ Deno.test("help has the layout of Istio's programs: description, usage, aliases,
 
 Deno.test("help is wrapped to the terminal's width, and below a narrow one descriptions stand on lines of their own", async () => {
   const wide: Command = {
-    name: "pilot-discovery",
+    name: "install-cni",
     summary: "A program",
     flags: {
-      clusterRegistriesNamespace: boolFlag("a b c ".repeat(20).trim()),
+      "ztunnel-uds-address": boolFlag("a b c ".repeat(20).trim()),
       "a-flag-with-a-long-name": stringFlag("", "short"),
     },
     run: () => 0,
@@ -82,12 +82,12 @@ Deno.test("help is wrapped to the terminal's width, and below a narrow one descr
     const lines = await help(width);
     assert.deepEqual(lines.filter((line) => line.length > width), [], `${width}`);
     assert.ok(lines.length > 8);
-    assert.equal(lines.some((line) => /--clusterRegistriesNamespace$/.test(line)), width < 80);
+    assert.equal(lines.some((line) => /--ztunnel-uds-address$/.test(line)), width < 80);
   }
-  const [line] = (await help(Infinity)).filter((one) => one.includes("--clusterRegistriesNamespace"));
+  const [line] = (await help(Infinity)).filter((one) => one.includes("--ztunnel-uds-address"));
   assert.match(
     line ?? "",
-    /--clusterRegistriesNamespace {7}a b c.*c \(no effect in this version: waits for orchestrator\)$/,
+    /--ztunnel-uds-address +a b c.*c \(no effect in this version: waits for ambient\)$/,
   );
 });
 

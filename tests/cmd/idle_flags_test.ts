@@ -56,11 +56,8 @@ for (const name of Object.keys(discoveryFlags).filter((flag) => !logging.has(fla
 }
 
 Deno.test("flags that are given although they are idle are reported, in order", () => {
-  assert.deepEqual(
-    flagsNotBuilt("pilot-discovery", new Set(["clusterRegistriesNamespace", "configDir"])),
-    [
-      "--clusterRegistriesNamespace",
-    ],
-  );
+  assert.deepEqual(flagsNotBuilt("install-cni", new Set(["ztunnel-uds-address", "configDir"])), [
+    "--ztunnel-uds-address",
+  ]);
   assert.deepEqual(flagsNotBuilt("pilot-discovery", new Set()), []);
 });

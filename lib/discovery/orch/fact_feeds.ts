@@ -57,6 +57,8 @@ export interface FactFeedsParts {
   readonly namespace: string;
   /** Whether services are read of them. */
   readonly services: boolean;
+  /** Kinds that are read. Default: all. */
+  readonly kinds?: readonly FactKind[];
   readonly onFindings: FindingsListener;
 }
 
@@ -68,9 +70,10 @@ export class FactFeeds {
   #wholeNodes = false;
 
   constructor(parts: FactFeedsParts) {
-    const { client, kernel, cluster, facts: target, digestKey, namespace, services, onFindings } = parts;
+    const { client, kernel, cluster, facts: target, digestKey, namespace, services, kinds, onFindings } = parts;
     this.#namespace = namespace;
-    this.#feeds = RESOURCES.filter((one) => services || !one.services).map(({ kind, plural, namespaced, scope }) => {
+    const wanted = RESOURCES.filter((one) => (services || !one.services) && (kinds?.includes(one.kind) ?? true));
+    this.#feeds = wanted.map(({ kind, plural, namespaced, scope }) => {
       const read = (tree: ApiJson): ReadApiObject<Fact> => {
         const { fact, findings } = readFact(kind, leanTree(kind, tree), originOf(tree, cluster), { digestKey });
         if (fact?.kind === "Service" && needsNodes(fact)) this.readNodeAddresses();
@@ -107,6 +110,11 @@ export class FactFeeds {
     const isFirst = ({ kind }: ApiFeed<Fact>) => kind === "Namespace" || kind === "Node";
     const all = this.#feeds.map(({ feed }) => feed);
     return [...all.filter(isFirst), ...all.filter((feed) => !isFirst(feed))];
+  }
+
+  /** Why nothing is heard of the API at the moment, of the first feed that hears nothing; undefined: all is well. */
+  get trouble(): string | undefined {
+    return this.#feeds.map(({ feed }) => feed.trouble).find((trouble) => trouble !== undefined);
   }
 
   *findings(): Generator<Finding> {

@@ -84,6 +84,11 @@ export class ApiFeed<O extends StoredObject> {
     return this.#first.promise;
   }
 
+  /** Why nothing is heard of the API at the moment; undefined: all is well. */
+  get trouble(): string | undefined {
+    return this.#informer?.trouble;
+  }
+
   /** Version that is watched; undefined: none. */
   get version(): string | undefined {
     return this.#resource?.version;

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { type Metric, sum } from "./define.ts";
+import { gauge, type Metric, sum } from "./define.ts";
 
 /** Our own metrics. */
 export const ownMetrics = {
@@ -15,5 +15,10 @@ export const ownMetrics = {
     "D",
     "Objects that differed from what they come of when that was checked (MESH_SELF_CHECK_INTERVAL), by kind and place: api, store, services.",
     ["type", "place"],
+  ),
+  meshd_remote_cluster_sync_status: gauge(
+    "D",
+    "Remote clusters by state (syncing, synced, timeout, closed): 1 for the state that a cluster is in, else 0.",
+    ["cluster", "status"],
   ),
 } as const satisfies Record<string, Metric>;

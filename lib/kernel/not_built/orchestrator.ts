@@ -18,15 +18,11 @@ export const orchestrator: NotBuiltPart = {
     "MCS_API_GROUP",
     "MCS_API_VERSION",
     "PILOT_ENABLE_CROSS_CLUSTER_WORKLOAD_ENTRY",
-    "PILOT_REMOTE_CLUSTER_TIMEOUT",
   ],
   metrics: [
     "provider_lookup_cluster_failures",
-    "remote_cluster_sync_timeouts_total",
   ],
-  flags: [
-    "pilot-discovery --clusterRegistriesNamespace",
-  ],
+  flags: [],
   meshFields: [],
   refused: {
     "configSources[].address xds:// and k8s://CLUSTER": "is a warning; nothing is read from there",

@@ -1,6 +1,6 @@
 /**
- * Access by orchestrator config files, or by the account of the pod. Files are read again once a minute, and at once
- * when the API refused what they said: tokens and certificates are rotated under a running program.
+ * Access by orchestrator config files, by such a text, or by the account of the pod. Files are read again once a minute, and
+ * at once when the API refused what they said: tokens and certificates are rotated under a running program.
  *
  * Permissions: read (the files and those that they name), run (a program for credentials, where one is allowed).
  *
@@ -16,7 +16,10 @@ import type { AccessPlace } from "./find.ts";
 
 /** How files are read. */
 export interface FileAccessOptions {
-  /** Names of ways to prove an identity that are allowed though they run programs or plug-ins: `exec`, names of providers. */
+  /**
+   * Names of ways to prove an identity that are allowed though they run programs or plug-ins (`exec`, names of providers) or,
+   * in a text, read files: `tokenFile`, `clientCertificate`, `clientKey`.
+   */
   readonly allowed: readonly string[];
   readonly log: Logger;
   readonly clock?: Clock;
@@ -62,9 +65,7 @@ export class FileAccess implements AccessSource {
 
   async #read(): Promise<ApiAccess> {
     try {
-      const access = this.#place.from === "pod"
-        ? await podAccess(this.#place)
-        : await this.#fileAccess(this.#place.files);
+      const access = await this.#readPlace(this.#place);
       this.#last = access;
       this.#readAt = this.#clock.monotonic();
       return access;
@@ -76,12 +77,22 @@ export class FileAccess implements AccessSource {
     }
   }
 
+  async #readPlace(place: AccessPlace): Promise<ApiAccess> {
+    if (place.from === "pod") return await podAccess(place);
+    if (place.from === "files") return await this.#fileAccess(place.files);
+    return await this.#accessOf(readAccessText(place, this.#options.allowed));
+  }
+
   async #fileAccess(files: readonly string[]): Promise<ApiAccess> {
     const texts = (await Promise.all(files.map(async (file) => ({ file, text: await textOf(file, files.length > 1) }))))
       .filter((one): one is { file: string; text: string } => one.text !== undefined);
     if (texts.length === 0) throw new Error(`${files.join(", ")}: expected an orchestrator config file`);
     const context = readConfigFiles(texts, treeOf);
     refuseUnsafe(context, this.#options.allowed);
+    return await this.#accessOf(context);
+  }
+
+  async #accessOf(context: ConfigContext): Promise<ApiAccess> {
     const { server, unchecked, proxy, user } = context;
     const printed = user.exec === undefined ? {} : await this.#exec(user.exec);
     const identity = user.cert && user.key
@@ -106,6 +117,31 @@ export class FileAccess implements AccessSource {
   }
 }
 
+/**
+ * What a text says, which somebody wrote who may not read the files of this program, nor run anything here.
+ *
+ * @throws {Error} naming the text, the field at fault, its value and the expectation.
+ */
+export function readAccessText(
+  { name, text }: AccessPlace & { readonly from: "text" },
+  allowed: readonly string[],
+): ConfigContext {
+  const context = readConfigFiles([{ file: name, text }], treeOf);
+  refuseUnsafe(context, allowed);
+  const { cert, key, token } = context.user;
+  const wrong = Object.entries({ clientCertificate: cert, clientKey: key, tokenFile: token }).flatMap(([way, held]) =>
+    held !== undefined && "file" in held && !allowed.includes(way)
+      ? [
+        `${name}: the user's ${way}: got ${
+          JSON.stringify(held.file)
+        }, expected no file, unless ${VARIABLE} names ${way}`,
+      ]
+      : []
+  );
+  if (wrong.length > 0) throw new Error(wrong.join("\n"));
+  return context;
+}
+
 /** The account of the pod; the token is read anew each time, because the node renews it in place. */
 async function podAccess({ server, folder }: AccessPlace & { readonly from: "pod" }): Promise<ApiAccess> {
   const token = (await Deno.readTextFile(`${folder}/token`)).trim();
@@ -113,21 +149,23 @@ async function podAccess({ server, folder }: AccessPlace & { readonly from: "pod
   return { server, ca: await Deno.readTextFile(`${folder}/ca.crt`), authorization: `Bearer ${token}` };
 }
 
+/** Names the ways to prove an identity that are allowed though they run programs or read files. */
+const VARIABLE = "PILOT_INSECURE_MULTICLUSTER_ORCHCONFIG_OPTIONS";
+
 /** @throws {Error} for a way to prove an identity that runs what the file names, unless it is allowed. */
 function refuseUnsafe({ name, user }: ConfigContext, allowed: readonly string[]): void {
-  const variable = "PILOT_INSECURE_MULTICLUSTER_ORCHCONFIG_OPTIONS";
   if (user.exec !== undefined && !allowed.includes("exec")) {
     throw new Error(
       `context ${name}: the user's exec: got ${
         JSON.stringify(user.exec.command)
-      }, expected no program: it runs only if ${variable} names exec`,
+      }, expected no program: it runs only if ${VARIABLE} names exec`,
     );
   }
   const { provider } = user;
   if (provider === undefined) return;
   if (provider.name !== "oidc" && !allowed.includes(provider.name)) {
     throw new Error(
-      `context ${name}: the user's auth-provider: got ${provider.name}, expected oidc, or one that ${variable} names`,
+      `context ${name}: the user's auth-provider: got ${provider.name}, expected oidc, or one that ${VARIABLE} names`,
     );
   }
   if (provider.idToken === undefined) {

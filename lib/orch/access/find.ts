@@ -7,8 +7,14 @@
  * @module
  */
 
-/** Files, or the account that a pod is given. */
+/** Files, a text that somebody wrote who need not be trusted, or the account that a pod is given. */
 export type AccessPlace =
+  | {
+    readonly from: "text"; /** What messages call it. */
+    readonly name: string;
+    readonly text: string;
+    readonly by: string;
+  }
   | { readonly from: "files"; readonly files: readonly string[]; /** As people say it. */ readonly by: string }
   | { readonly from: "pod"; readonly server: string; readonly folder: string; readonly by: string };
 

@@ -125,6 +125,12 @@ export class ApiClient {
     (await this.send(call)).cancel();
   }
 
+  /** Drops its connections; whoever asks later opens new ones. */
+  close(): void {
+    this.#open?.by.then((open) => open.close(), () => {});
+    this.#open = undefined;
+  }
+
   async #exchange(call: ApiCall, method: string, signal: AbortSignal): Promise<Response> {
     const access = await this.#parts.access.current();
     signal.throwIfAborted();

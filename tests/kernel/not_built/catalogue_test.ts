@@ -52,12 +52,8 @@ Deno.test("every name of the catalogue is one of its owner's, and none is there 
 Deno.test("the catalogue answers by sort and name, never by name alone", () => {
   assert.equal(notBuilt("kind", "Telemetry")?.part, "telemetry");
   assert.equal(notBuilt("setting", "Telemetry"), undefined);
-  assert.deepEqual(flagsNotBuilt("install-cni", ["ztunnel-uds-address", "clusterRegistriesNamespace"]), [
-    "--ztunnel-uds-address",
-  ]);
-  assert.deepEqual(flagsNotBuilt("pilot-discovery", ["ztunnel-uds-address", "clusterRegistriesNamespace"]), [
-    "--clusterRegistriesNamespace",
-  ]);
+  assert.deepEqual(flagsNotBuilt("install-cni", ["ztunnel-uds-address", "configDir"]), ["--ztunnel-uds-address"]);
+  assert.deepEqual(flagsNotBuilt("pilot-discovery", ["ztunnel-uds-address", "configDir"]), []);
   assert.deepEqual(settingsWithoutEffect(["ORCH_SIGNER", "toString", "PILOT_DEBOUNCE_MAX", "ENABLE_VTPROTOBUF"]), [
     "ENABLE_VTPROTOBUF",
     "ORCH_SIGNER",

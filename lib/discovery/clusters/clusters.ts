@@ -1,0 +1,129 @@
+/**
+ * The remote clusters of a server: those that secrets name now. Each lives for itself, so that one that is away or wrong
+ * keeps no other one waiting.
+ *
+ * @module
+ */
+import type { LabelSelector } from "../../config/mesh/types.ts";
+import type { RegistryCounts } from "../../registry/orch/counts.ts";
+import { type ClusterSync, RemoteCluster, type RemoteClusterParts } from "./cluster.ts";
+import { type ClusterSecret, type LeftOutCluster, type WantedCluster, wantedClusters } from "./wanted.ts";
+
+/** What the clusters are made of. */
+export interface RemoteClustersParts {
+  /** Name of the server's own cluster. */
+  readonly own: string;
+  /** What a cluster is made of, but for the listener of its state. */
+  readonly partsOf: (id: string) => Omit<RemoteClusterParts, "changed" | "timedOut">;
+  /** The state of a cluster is another one, or the connection. */
+  readonly changed: (cluster: RemoteCluster) => void;
+  /** A cluster is in no secret any more. */
+  readonly gone: (cluster: RemoteCluster) => void;
+  /** A cluster was not read in time. */
+  readonly timedOut: (cluster: RemoteCluster) => void;
+  /** Something of the secrets does not count from now on. */
+  readonly leftOut: (what: LeftOutCluster) => void;
+}
+
+/** A cluster as pages show it. */
+export interface ClusterState {
+  readonly id: string;
+  /** `namespace/name`; absent: the server's own cluster. */
+  readonly secretName?: string;
+  readonly syncStatus: ClusterSync;
+  /** What is wrong at the moment; absent: nothing. */
+  readonly problem?: string;
+}
+
+/** See the module. */
+export class RemoteClusters {
+  readonly #parts: RemoteClustersParts;
+  readonly #clusters = new Map<string, RemoteCluster>();
+  readonly #leaving = new Set<Promise<void>>();
+  #leftOut: readonly LeftOutCluster[] = [];
+
+  constructor(parts: RemoteClustersParts) {
+    this.#parts = parts;
+  }
+
+  /** Takes all secrets as they are now. */
+  take(secrets: Iterable<ClusterSecret>): void {
+    const { wanted, leftOut } = wantedClusters(secrets, this.#parts.own);
+    const before = new Set(this.#leftOut.map(keyOf));
+    this.#leftOut = leftOut;
+    for (const one of leftOut) if (!before.has(keyOf(one))) this.#parts.leftOut(one);
+    for (const [id, cluster] of this.#clusters) if (!wanted.has(id)) this.#remove(cluster);
+    for (const one of wanted.values()) (this.#clusters.get(one.id) ?? this.#add(one)).use(one);
+  }
+
+  #add(wanted: WantedCluster): RemoteCluster {
+    const { partsOf, changed, timedOut } = this.#parts;
+    const cluster = new RemoteCluster(wanted, { ...partsOf(wanted.id), changed, timedOut });
+    this.#clusters.set(wanted.id, cluster);
+    return cluster;
+  }
+
+  #remove(cluster: RemoteCluster): void {
+    this.#clusters.delete(cluster.id);
+    const leaving = cluster.stop().finally(() => this.#leaving.delete(leaving));
+    this.#leaving.add(leaving);
+    this.#parts.gone(cluster);
+  }
+
+  /** A cluster by its name; undefined: no secret names it. */
+  get(id: string): RemoteCluster | undefined {
+    return this.#clusters.get(id);
+  }
+
+  get size(): number {
+    return this.#clusters.size;
+  }
+
+  values(): IterableIterator<RemoteCluster> {
+    return this.#clusters.values();
+  }
+
+  /** Resolves when those that there are now have been read once, or are not waited for any more. */
+  async settled(): Promise<void> {
+    await Promise.all([...this.#clusters.values()].map(({ settled }) => settled));
+  }
+
+  /** What the registries of the clusters count. */
+  *counts(): Generator<RegistryCounts> {
+    for (const { registry } of this.#clusters.values()) yield registry.counts;
+  }
+
+  /** The clusters by name, and what of the secrets does not count. */
+  states(): ClusterState[] {
+    const states = [...this.#clusters.values()].map(({ id, secret, sync, problem }): ClusterState => ({
+      ...{ id, secretName: secret, syncStatus: sync },
+      ...(problem === undefined ? {} : { problem }),
+    }));
+    const leftOut = this.#leftOut.map(({ id, secret, why }): ClusterState => ({
+      ...{ id, secretName: secret, syncStatus: "closed", problem: why },
+    }));
+    return [...states, ...leftOut].sort((a, b) => orderOf(a) < orderOf(b) ? -1 : 1);
+  }
+
+  /** The mesh configuration, or the networks, are others. */
+  meshChanged(selectors: readonly LabelSelector[]): void {
+    for (const cluster of this.#clusters.values()) {
+      cluster.discover(selectors);
+      cluster.registry.again();
+    }
+  }
+
+  /** Ends all; their services leave the mesh. */
+  async stop(): Promise<void> {
+    await Promise.all([...this.#leaving, ...[...this.#clusters.values()].map((cluster) => cluster.stop())]);
+    this.#clusters.clear();
+  }
+}
+
+function keyOf({ id, secret, why }: LeftOutCluster): string {
+  return JSON.stringify([id, secret, why]);
+}
+
+function orderOf({ id, secretName = "" }: ClusterState): string {
+  return `${id} ${secretName}`;
+}

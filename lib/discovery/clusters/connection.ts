@@ -1,0 +1,97 @@
+/**
+ * One connection to a remote cluster: a client by one access, and the objects that it reads. With another access there is
+ * another connection, beside the one before until it has read everything.
+ *
+ * Permissions: net (the cluster's API), and those of the access.
+ *
+ * @module
+ */
+import { DiscoveredNamespaces } from "../../config/discovered_namespaces.ts";
+import { DiscoveredSource } from "../../config/discovered_source.ts";
+import { FactStore } from "../../config/facts/store.ts";
+import type { Fact, FactKind } from "../../config/facts/types.ts";
+import type { LabelSelector } from "../../config/mesh/types.ts";
+import type { Kernel } from "../../kernel/kernel.ts";
+import { FileAccess, readAccessText } from "../../orch/access/file_access.ts";
+import { ApiClient } from "../../orch/client/client.ts";
+import { TokenBucket } from "../../orch/client/token_bucket.ts";
+import type { FindingsListener } from "../orch/feed.ts";
+import { FactFeeds } from "../orch/fact_feeds.ts";
+
+/** What of a cluster is read before its services count. */
+const SERVICES: readonly FactKind[] = ["Namespace", "Node", "Service", "EndpointSlice", "Pod"];
+
+/** What its proxies may be given; a reader that may not list these has the services of the cluster all the same. */
+const CREDENTIALS: readonly FactKind[] = ["Secret", "ConfigMap"];
+
+/** How remote clusters are read. */
+export interface ConnectionOptions {
+  /** Requests a second; 0: no limit. */
+  readonly qps: number;
+  /** Requests at once. */
+  readonly burst: number;
+  /** Ways to prove an identity that are allowed though they run programs or read files; see `FileAccessOptions`. */
+  readonly allowed: readonly string[];
+  /** Only objects of this namespace are read; empty: all. */
+  readonly namespace: string;
+  /** Keys the hashes of facts; see `FactOptions`. */
+  readonly digestKey: Uint8Array;
+  readonly onFindings: FindingsListener;
+}
+
+/** See the module. */
+export class ClusterConnection {
+  readonly client: ApiClient;
+  /** What was read. */
+  readonly facts = new FactStore();
+  /** Namespaces of the cluster whose objects are read. */
+  readonly discovered = new DiscoveredNamespaces(this.facts, true);
+  readonly #services: FactFeeds;
+  readonly #credentials: FactFeeds;
+  readonly #ended = Promise.withResolvers<false>();
+
+  /**
+   * @param name What messages call the access.
+   * @throws {Error} when the access is not one, naming each field at fault.
+   */
+  constructor(
+    cluster: string,
+    access: { readonly name: string; readonly text: string },
+    selectors: readonly LabelSelector[],
+    options: ConnectionOptions,
+    kernel: Kernel,
+  ) {
+    const { allowed, qps, burst } = options;
+    const place = { from: "text", ...access, by: access.name } as const;
+    readAccessText(place, allowed);
+    const { clock, log } = kernel;
+    this.client = new ApiClient({
+      access: new FileAccess(place, { allowed, clock, log: log.scope("orch") }),
+      limit: new TokenBucket(qps, burst, clock),
+      ...{ clock, log: log.scope("klog"), userAgent: kernel.program },
+    });
+    this.discovered.use(selectors);
+    const facts = new DiscoveredSource<Fact>(this.facts.addSource(cluster, 0), this.discovered, () => true);
+    const parts = { ...options, client: this.client, kernel, cluster, facts, services: true };
+    this.#services = new FactFeeds({ ...parts, kinds: SERVICES });
+    this.#credentials = new FactFeeds({ ...parts, kinds: CREDENTIALS });
+  }
+
+  /** Begins. @returns whether all was read of which services are made, however long that takes; false: it was ended */
+  async start(): Promise<boolean> {
+    void this.#credentials.start();
+    return await Promise.race([this.#services.start().then(() => true), this.#ended.promise]);
+  }
+
+  /** Why nothing is heard of the cluster at the moment; undefined: all is well. */
+  get trouble(): string | undefined {
+    return this.#services.trouble ?? this.#credentials.trouble;
+  }
+
+  /** Ends reading; what was read stays until nobody has this any more. */
+  async stop(): Promise<void> {
+    this.#ended.resolve(false);
+    await Promise.all([this.#services.stop(), this.#credentials.stop()]);
+    this.client.close();
+  }
+}

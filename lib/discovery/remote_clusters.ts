@@ -1,0 +1,156 @@
+/**
+ * Remote clusters of a running server: secrets to clusters, with their metrics and what the log says of them.
+ *
+ * Permissions: net (the APIs of the clusters), and those of `lib/orch/access`.
+ *
+ * @module
+ */
+import type { Kernel } from "../kernel/kernel.ts";
+import { unpaced } from "../kernel/time/paced.ts";
+import type { ApiClient } from "../orch/client/client.ts";
+import { addClusterRegistry } from "./fact_registry.ts";
+import { HandOver } from "./hand_over.ts";
+import { logFindings } from "./finding_log.ts";
+import type { MeshSource } from "./mesh_source.ts";
+import type { OrchOptions } from "./orch/orchestrator.ts";
+import type { Pipeline } from "./pipeline.ts";
+import type { DiscoverySettings } from "./settings.ts";
+import type { RemoteCluster } from "./clusters/cluster.ts";
+import { RemoteClusters } from "./clusters/clusters.ts";
+import { ClusterConnection } from "./clusters/connection.ts";
+import { ClusterSecrets } from "./clusters/secrets.ts";
+
+/** What remote clusters take from the process beside its settings. */
+export interface ClustersOptions {
+  /** Name of the server's own cluster. */
+  readonly clusterId: string;
+  readonly domain: string;
+  readonly systemNamespace: string;
+  /** Namespace of the secrets. Default: that of the server. */
+  readonly clusterRegistriesNamespace?: string;
+  readonly orch: Pick<OrchOptions, "qps" | "burst" | "allowed" | "namespace">;
+}
+
+/** The clusters of a server. */
+export interface ServerClusters {
+  readonly clusters: RemoteClusters;
+  /**
+   * Resolves when those that secrets name at the start have been read, or are not waited for any more; with the API of
+   * the secrets away, after the same time.
+   */
+  readonly settled: Promise<void>;
+}
+
+/** Words of a cluster's state in metric `meshd_remote_cluster_sync_status`. */
+const STATES = ["syncing", "synced", "timeout", "closed"] as const;
+
+/** Begins to follow the secrets, until the kernel stops. @param client Of the API that has the secrets. */
+export function startClusters(
+  client: ApiClient,
+  options: ClustersOptions,
+  settings: DiscoverySettings,
+  { pipeline, mesh }: { readonly pipeline: Pipeline; readonly mesh: MeshSource },
+  kernel: Kernel,
+): ServerClusters {
+  const log = kernel.log.scope("orch");
+  const timeout = settings.PILOT_REMOTE_CLUSTER_TIMEOUT;
+  const clusters = new RemoteClusters({
+    own: options.clusterId,
+    partsOf: partsOf(options, settings, { pipeline, mesh }, kernel),
+    ...reports(kernel),
+    leftOut: ({ id, secret, why }) => log.warn("a secret's cluster does not count", { cluster: id, secret, why }),
+  });
+  const { clusterRegistriesNamespace: namespace = options.systemNamespace } = options;
+  const secrets = new ClusterSecrets(client, namespace, log);
+  const look = () => {
+    clusters.take(secrets.all());
+    kernel.metrics.gauge("meshd_managed_clusters").set({ cluster_type: "remote" }, clusters.size);
+  };
+  mesh.onChange((state) => clusters.meshChanged(state.mesh.discoverySelectors ?? []));
+  secrets.start(look);
+  kernel.stopper.add("remote clusters", async () => {
+    await secrets.stop();
+    await clusters.stop();
+  });
+  return { clusters, settled: settled(secrets, clusters, timeout, kernel) };
+}
+
+async function settled(
+  secrets: ClusterSecrets,
+  clusters: RemoteClusters,
+  timeout: number,
+  { clock, log, drain }: Kernel,
+): Promise<void> {
+  const late = Promise.withResolvers<"late">();
+  const cancel = timeout === 0 ? () => {} : clock.after(timeout, () => late.resolve("late"));
+  const stopped = drain.whenStarted.then(() => "stopped");
+  const first = await Promise.race([secrets.whenSynced, late.promise, stopped]);
+  cancel();
+  if (first === "late") {
+    const why = secrets.trouble ?? `no list within ${timeout / 1000} s`;
+    log.scope("orch").warn("the secrets of remote clusters cannot be read; the server starts without them", { why });
+    return;
+  }
+  if (first === undefined) await Promise.race([clusters.settled(), stopped]);
+}
+
+function partsOf(
+  options: ClustersOptions,
+  settings: DiscoverySettings,
+  { pipeline, mesh }: { readonly pipeline: Pipeline; readonly mesh: MeshSource },
+  kernel: Kernel,
+) {
+  const { domain, systemNamespace, orch } = options;
+  const connectionOptions = {
+    ...{ qps: orch.qps, burst: orch.burst, allowed: orch.allowed, namespace: orch.namespace },
+    digestKey: crypto.getRandomValues(new Uint8Array(32)),
+    onFindings: (changes: Parameters<typeof logFindings>[0]) => unpaced(logFindings(changes, kernel)),
+  };
+  return (clusterId: string) => {
+    const place = { clusterId, domain, systemNamespace, from: "api", networks: () => mesh.state.networks } as const;
+    const registry = addClusterRegistry(pipeline, place, settings);
+    return {
+      ...{ clock: kernel.clock, timeout: settings.PILOT_REMOTE_CLUSTER_TIMEOUT },
+      ...{ registry: registry.registry, handOver: new HandOver(registry.taker) },
+      leave: () => {
+        void registry.registry.stop();
+        pipeline.removeRegistry(registry.registry);
+      },
+      connect: (
+        { id, secret, access: text }: { readonly id: string; readonly secret: string; readonly access: string },
+      ) => {
+        const selectors = mesh.state.mesh.discoverySelectors ?? [];
+        const access = { name: `secret ${secret}, key ${id}`, text };
+        return new ClusterConnection(id, access, selectors, connectionOptions, kernel);
+      },
+    };
+  };
+}
+
+/** What the metrics and the log say of clusters. */
+function reports({ metrics, log: { scope } }: Kernel) {
+  const log = scope("orch");
+  const status = metrics.gauge("meshd_remote_cluster_sync_status");
+  const said = new WeakMap<RemoteCluster, string>();
+  return {
+    changed: (cluster: RemoteCluster) => {
+      const { id, secret, sync, problem } = cluster;
+      for (const state of STATES) status.set({ cluster: id, status: state }, state === sync ? 1 : 0);
+      const text = `${sync} ${problem ?? ""}`;
+      if (said.get(cluster) === text) return;
+      said.set(cluster, text);
+      const fields = { cluster: id, secret, state: sync, ...problem === undefined ? {} : { problem } };
+      if (problem === undefined) log.info("a remote cluster", fields);
+      else log.warn("a remote cluster", fields);
+    },
+    gone: ({ id, secret }: RemoteCluster) => {
+      for (const state of STATES) status.remove({ cluster: id, status: state });
+      log.info("a remote cluster is in no secret any more; its services leave the mesh", { cluster: id, secret });
+    },
+    timedOut: ({ id, secret, problem }: RemoteCluster) => {
+      metrics.counter("remote_cluster_sync_timeouts_total").inc({ cluster: id });
+      const why = problem ?? "it did not say everything in time";
+      log.warn("a remote cluster is not waited for any more; it is read on", { cluster: id, secret, why });
+    },
+  };
+}

@@ -1,0 +1,62 @@
+/**
+ * The services of a server: of its own cluster, or of manifests, and of remote clusters.
+ *
+ * Permissions: those of `./remote_clusters.ts`.
+ *
+ * @module
+ */
+import type { ClusterView } from "../debug/view.ts";
+import type { Kernel } from "../kernel/kernel.ts";
+import type { ApiClient } from "../orch/client/client.ts";
+import { type FactRegistry, startFactRegistry } from "./fact_registry.ts";
+import { measureOrchRegistries } from "./measure_orch.ts";
+import type { MeshSource } from "./mesh_source.ts";
+import type { OrchOptions } from "./orch/orchestrator.ts";
+import type { Pipeline } from "./pipeline.ts";
+import { type ClustersOptions, type ServerClusters, startClusters } from "./remote_clusters.ts";
+import type { DiscoverySettings } from "./settings.ts";
+
+/** Which services a server has. */
+interface ServerServicesOptions extends Omit<ClustersOptions, "orch"> {
+  /** Those of manifests. */
+  readonly manifestServices?: boolean;
+  /** The orchestrator, where there is one. */
+  readonly orch?: OrchOptions | undefined;
+}
+
+/** See the module. */
+export interface ServerServices extends Partial<Pick<FactRegistry, "taker" | "check">> {
+  /** Resolves when remote clusters are not waited for any more. */
+  readonly settled: Promise<void> | undefined;
+  /** The clusters, as pages show them. */
+  clusters(): ClusterView[];
+}
+
+/** Begins with the services that the options name. @param client Undefined: there is no orchestrator. */
+export function startServices(
+  client: ApiClient | undefined,
+  options: ServerServicesOptions,
+  settings: DiscoverySettings,
+  parts: { readonly pipeline: Pipeline; readonly mesh: MeshSource },
+  kernel: Kernel,
+): ServerServices {
+  const { orch, clusterId } = options;
+  const own = startFactRegistry(options, settings, parts);
+  kernel.metrics.gauge("meshd_managed_clusters").set({ cluster_type: "remote" }, 0);
+  const remote: ServerClusters | undefined = client !== undefined && orch?.services
+    ? startClusters(client, { ...options, orch }, settings, parts, kernel)
+    : undefined;
+  measureOrchRegistries(kernel.metrics, function* () {
+    if (own !== undefined) yield own.registry.counts;
+    yield* remote?.clusters.counts() ?? [];
+  });
+  return {
+    ...own,
+    settled: remote?.settled,
+    // The server's own cluster has been read before any page is served.
+    clusters: () => [
+      ...orch === undefined ? [] : [{ id: clusterId, syncStatus: "synced" }],
+      ...remote?.clusters.states() ?? [],
+    ],
+  };
+}
