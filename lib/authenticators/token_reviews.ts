@@ -59,13 +59,13 @@ interface KeptReview {
 
 /** See the module. */
 export class TokenReviews {
-  readonly #client: ApiClient;
+  readonly #client: Pick<ApiClient, "json" | "clock">;
   readonly #isOwn: (clusterId: string) => boolean;
   readonly #kept = new Map<string, KeptReview>();
   #asking = 0;
 
   /** @param isOwn Whether a name that callers give their cluster is that of the client's. */
-  constructor(client: ApiClient, isOwn: (clusterId: string) => boolean) {
+  constructor(client: Pick<ApiClient, "json" | "clock">, isOwn: (clusterId: string) => boolean) {
     this.#client = client;
     this.#isOwn = isOwn;
   }

@@ -5,16 +5,21 @@
  *
  * @module
  */
+import type { Fact } from "../config/facts/types.ts";
+import type { ChangeSet } from "../config/store.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import { unpaced } from "../kernel/time/paced.ts";
 import type { ApiClient } from "../orch/client/client.ts";
 import { addClusterRegistry } from "./fact_registry.ts";
+import type { Credentials } from "./credentials/credentials.ts";
+import type { CredentialClusters } from "./credentials/start.ts";
 import { HandOver } from "./hand_over.ts";
 import { logFindings } from "./finding_log.ts";
 import type { MeshSource } from "./mesh_source.ts";
 import type { OrchOptions } from "./orch/orchestrator.ts";
 import type { Pipeline } from "./pipeline.ts";
 import type { DiscoverySettings } from "./settings.ts";
+import { RemoteCredentials } from "./clusters/askers.ts";
 import type { RemoteCluster } from "./clusters/cluster.ts";
 import { RemoteClusters } from "./clusters/clusters.ts";
 import { ClusterConnection } from "./clusters/connection.ts";
@@ -32,7 +37,7 @@ export interface ClustersOptions {
 }
 
 /** The clusters of a server. */
-export interface ServerClusters {
+export interface ServerClusters extends CredentialClusters {
   readonly clusters: RemoteClusters;
   /**
    * Resolves when those that secrets name at the start have been read, or are not waited for any more; with the API of
@@ -54,10 +59,21 @@ export function startClusters(
 ): ServerClusters {
   const log = kernel.log.scope("orch");
   const timeout = settings.PILOT_REMOTE_CLUSTER_TIMEOUT;
-  const clusters = new RemoteClusters({
+  let followed: Credentials | undefined;
+  const { changed, gone, timedOut } = reports(kernel);
+  const clusters: RemoteClusters = new RemoteClusters({
     own: options.clusterId,
-    partsOf: partsOf(options, settings, { pipeline, mesh }, kernel),
-    ...reports(kernel),
+    partsOf: partsOf(options, settings, { pipeline, mesh }, (changes) => followed?.changed(changes), kernel),
+    timedOut,
+    changed: (cluster) => {
+      changed(cluster);
+      // Rights to secrets of any cluster depend on that of the proxy.
+      followed?.lookAgainAtAll();
+    },
+    gone: (cluster) => {
+      gone(cluster);
+      followed?.lookAgainAtAll();
+    },
     leftOut: ({ id, secret, why }) => log.warn("a secret's cluster does not count", { cluster: id, secret, why }),
   });
   const { clusterRegistriesNamespace: namespace = options.systemNamespace } = options;
@@ -72,7 +88,13 @@ export function startClusters(
     await secrets.stop();
     await clusters.stop();
   });
-  return { clusters, settled: settled(secrets, clusters, timeout, kernel) };
+  const credentials = new RemoteCredentials(options.clusterId, clusters, kernel.log.scope("authorization"));
+  return {
+    clusters,
+    settled: settled(secrets, clusters, timeout, kernel),
+    credentialsOf: (name) => credentials.of(name),
+    followCredentials: (all) => void (followed = all),
+  };
 }
 
 async function settled(
@@ -98,6 +120,7 @@ function partsOf(
   options: ClustersOptions,
   settings: DiscoverySettings,
   { pipeline, mesh }: { readonly pipeline: Pipeline; readonly mesh: MeshSource },
+  read: (changes: ChangeSet<Fact>) => void,
   kernel: Kernel,
 ) {
   const { domain, systemNamespace, orch } = options;
@@ -111,7 +134,7 @@ function partsOf(
     const registry = addClusterRegistry(pipeline, place, settings);
     return {
       ...{ clock: kernel.clock, timeout: settings.PILOT_REMOTE_CLUSTER_TIMEOUT },
-      ...{ registry: registry.registry, handOver: new HandOver(registry.taker) },
+      ...{ registry: registry.registry, handOver: new HandOver(registry.taker), read },
       leave: () => {
         void registry.registry.stop();
         pipeline.removeRegistry(registry.registry);

@@ -10,8 +10,6 @@
  *
  * @module
  */
-import type { TokenReviewer } from "../authenticators/orchestrator_token.ts";
-import { TokenReviews } from "../authenticators/token_reviews.ts";
 import type { Finding } from "../config/finding/finding.ts";
 import type { Explainer, PreviewRunner } from "../debug/runners.ts";
 import type { DebugView } from "../debug/view.ts";
@@ -33,6 +31,7 @@ import { debugView } from "./debug_view.ts";
 import { scrapeMetrics } from "./measure.ts";
 import { startMeshRoots } from "./mesh_roots.ts";
 import { type MeshSource, startMeshSource } from "./mesh_source.ts";
+import { tokenReviewer } from "./clusters/askers.ts";
 import { startCredentials } from "./credentials/start.ts";
 import { newXdsServer, type WireOptions } from "./new_xds_server.ts";
 import { meshMaps } from "./orch/mesh_maps.ts";
@@ -166,9 +165,10 @@ async function start(
   await gatewayNames?.settled();
   await pipeline.start();
   const analysis = startAnalysis(options, pipeline, configuration, kernel);
-  const authentication = new ServerAuthentication(settings, mesh, kernel, orch && tokenReviewer(orch, options));
+  const reviewer = orch && tokenReviewer(orch, options, services.remote?.clusters);
+  const authentication = new ServerAuthentication(settings, mesh, kernel, reviewer);
   const callers = newCallers(authentication, settings, kernel);
-  const credentials = startCredentials(pipeline.table, configuration.facts, kernel, orch);
+  const credentials = startCredentials(pipeline.table, configuration.facts, kernel, orch, services.remote);
   const changed = () => pipeline.lookAgain("global");
   const roots = startMeshRoots({ mesh, table: pipeline.table, changed }, settings, kernel);
   const health = startHealthReports(pipeline.entries, settings, kernel);
@@ -239,14 +239,6 @@ function tidyUpLater(pipeline: Pipeline, analysis: AnalysisRunner, kernel: Kerne
   const isBusy = () => kernel.drain.started || pipeline.translator.counts.proxies > 0;
   const giveBack = () => giveMemoryBack(Deno.memoryUsage().heapTotal);
   startTidyUp({ done: () => analysis.analyzed(), isBusy, giveBack }, kernel);
-}
-
-/** Asks the orchestrator about tokens of its workloads. */
-function tokenReviewer(
-  orch: ApiClient,
-  { clusterId, clusterAliases }: Pick<DiscoveryServerOptions, "clusterId" | "clusterAliases">,
-): TokenReviewer {
-  return new TokenReviews(orch, (name) => (clusterAliases[name] ?? name) === clusterId).review;
 }
 
 /** Mesh configuration and networks, of files or of config maps. */

@@ -28,6 +28,8 @@ interface ServerServicesOptions extends Omit<ClustersOptions, "orch"> {
 export interface ServerServices extends Partial<Pick<FactRegistry, "taker" | "check">> {
   /** Resolves when remote clusters are not waited for any more. */
   readonly settled: Promise<void> | undefined;
+  /** Remote clusters; undefined: there are none. */
+  readonly remote: ServerClusters | undefined;
   /** The clusters, as pages show them. */
   clusters(): ClusterView[];
 }
@@ -52,7 +54,7 @@ export function startServices(
   });
   return {
     ...own,
-    settled: remote?.settled,
+    ...{ remote, settled: remote?.settled },
     // The server's own cluster has been read before any page is served.
     clusters: () => [
       ...orch === undefined ? [] : [{ id: clusterId, syncStatus: "synced" }],

@@ -238,6 +238,7 @@ export class PipelineSource implements ResourceSource {
     const proven = identity === undefined ? undefined : parseWorkloadIdentity(identity);
     const reader = {
       name: state.proxy.nodeId,
+      cluster: state.proxy.properties.clusterId,
       ...(proven && { namespace: proven.namespace, account: proven.serviceAccount }),
     };
     const credentials = this.#credentials?.open(reader, () => control.answered(SECRET));

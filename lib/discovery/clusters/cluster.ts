@@ -8,13 +8,15 @@
  *
  * @module
  */
-import type { Fact } from "../../config/facts/types.ts";
+import type { Fact, FactKind } from "../../config/facts/types.ts";
 import type { LabelSelector } from "../../config/mesh/types.ts";
 import type { ChangeSet } from "../../config/store.ts";
 import type { FactStore } from "../../config/facts/store.ts";
 import type { Cancel, Clock } from "../../kernel/time/clock.ts";
 import { REGISTRY_KINDS } from "../../registry/orch/options.ts";
 import type { OrchRegistry } from "../../registry/orch/registry.ts";
+import { ApiError } from "../../orch/client/api_error.ts";
+import type { ApiClient } from "../../orch/client/client.ts";
 import type { HandOver } from "../hand_over.ts";
 import type { ClusterConnection } from "./connection.ts";
 import type { WantedCluster } from "./wanted.ts";
@@ -32,6 +34,8 @@ export interface RemoteClusterParts {
   readonly registry: OrchRegistry;
   /** The way of changes to the registry. */
   readonly handOver: HandOver<Fact>;
+  /** Objects of it are others than before, by what was read. */
+  readonly read: (changes: ChangeSet<Fact>) => void;
   /** Takes the registry out of the mesh. */
   readonly leave: () => void;
   /** The state is another one, or the connection. */
@@ -63,6 +67,7 @@ export class RemoteCluster {
   /** Why the access of the moment cannot be used. */
   #fault: { readonly access: string; readonly why: string } | undefined;
   readonly #ending = new Set<Promise<void>>();
+  readonly #life = new AbortController();
 
   constructor(wanted: WantedCluster, parts: RemoteClusterParts) {
     this.id = wanted.id;
@@ -91,9 +96,26 @@ export class RemoteCluster {
     return trouble === undefined ? this.#used.connection.trouble : `the new access does not work yet: ${trouble}`;
   }
 
-  /** The connection that its services are read by; undefined: there is none yet. */
-  get connection(): ClusterConnection | undefined {
-    return this.#used?.connection;
+  /** What was read of it; undefined: nothing yet. */
+  get facts(): FactStore | undefined {
+    return this.#used?.connection.facts;
+  }
+
+  /** Its API, by the connection of the moment. */
+  get api(): Pick<ApiClient, "json" | "clock"> {
+    const { clock } = this.#parts;
+    const json: ApiClient["json"] = async (call) => {
+      const { connection } = this.#used ?? this.#tried ?? {};
+      // Whoever asks is to ask again.
+      if (connection === undefined) throw new ApiError(`there is no access to cluster ${this.id}`, undefined);
+      return await connection.client.json(call);
+    };
+    return { clock, json };
+  }
+
+  /** Aborts when it is in no secret any more. */
+  get ended(): AbortSignal {
+    return this.#life.signal;
   }
 
   get registry(): OrchRegistry {
@@ -158,9 +180,13 @@ export class RemoteCluster {
     this.#cancelTimer();
     const before = this.#used;
     this.#unsubscribe();
-    this.#handOver.take(differences(before?.connection.facts, now.connection.facts));
-    this.#unsubscribe = now.connection.facts.subscribe((changes) => this.#handOver.take(changes));
     this.#used = now;
+    const take = (changes: ChangeSet<Fact>) => {
+      this.#handOver.take(changes);
+      this.#parts.read(changes);
+    };
+    take(differences(before?.connection.facts, now.connection.facts));
+    this.#unsubscribe = now.connection.facts.subscribe(take);
     this.#tried = undefined;
     this.#isLate = false;
     if (before !== undefined) this.#end(before.connection);
@@ -175,6 +201,7 @@ export class RemoteCluster {
 
   /** Takes its services out of the mesh, and ends reading. */
   async stop(): Promise<void> {
+    this.#life.abort(new Error("stopped"));
     this.#giveUp();
     this.#unsubscribe();
     this.#handOver.end();
@@ -193,12 +220,15 @@ export class RemoteCluster {
   }
 }
 
-/** What registries read that one store has otherwise than the other. */
+/** Kinds that are compared: what services are made of, and credentials. */
+const COMPARED: readonly FactKind[] = [...REGISTRY_KINDS, "Secret", "ConfigMap"];
+
+/** What one store has otherwise than the other. */
 function differences(before: FactStore | undefined, now: FactStore): ChangeSet<Fact> {
   const added: Fact[] = [];
   const removed: Fact[] = [];
   const updated: { readonly old: Fact; readonly new: Fact }[] = [];
-  for (const kind of REGISTRY_KINDS) {
+  for (const kind of COMPARED) {
     for (const fact of now.list(kind) as readonly Fact[]) {
       const old = before?.at(fact.key);
       if (old === undefined) added.push(fact);

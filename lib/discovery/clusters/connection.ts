@@ -49,6 +49,8 @@ export class ClusterConnection {
   readonly #services: FactFeeds;
   readonly #credentials: FactFeeds;
   readonly #ended = Promise.withResolvers<false>();
+  /** Resolves when the API does not allow to read credentials. */
+  readonly #forbidden = Promise.withResolvers<void>();
 
   /**
    * @param name What messages call the access.
@@ -74,13 +76,17 @@ export class ClusterConnection {
     const facts = new DiscoveredSource<Fact>(this.facts.addSource(cluster, 0), this.discovered, () => true);
     const parts = { ...options, client: this.client, kernel, cluster, facts, services: true };
     this.#services = new FactFeeds({ ...parts, kinds: SERVICES });
-    this.#credentials = new FactFeeds({ ...parts, kinds: CREDENTIALS });
+    this.#credentials = new FactFeeds({
+      ...{ ...parts, kinds: CREDENTIALS },
+      troubled: (error) => error.forbidden && this.#forbidden.resolve(),
+    });
   }
 
-  /** Begins. @returns whether all was read of which services are made, however long that takes; false: it was ended */
+  /** Begins. @returns whether all was read that may be, however long that takes; false: it was ended */
   async start(): Promise<boolean> {
-    void this.#credentials.start();
-    return await Promise.race([this.#services.start().then(() => true), this.#ended.promise]);
+    const credentials = Promise.race([this.#credentials.start(), this.#forbidden.promise]);
+    const all = Promise.all([this.#services.start(), credentials]);
+    return await Promise.race([all.then(() => true), this.#ended.promise]);
   }
 
   /** Why nothing is heard of the cluster at the moment; undefined: all is well. */

@@ -3,12 +3,15 @@
  * the objects change.
  *
  * A proxy may read the Secrets of the namespace of its proven identity, and authorities in ConfigMaps of any; of Secrets that
- * come from an API, those that its account may list there. Without an identity it gets nothing. What is refused or cannot be used is counted, and named in the log once for each stream.
+ * come from an API, those that its account may list there. Without an identity it gets nothing. A proxy of a remote cluster
+ * gets the objects of its cluster, and where there are none of a name those of the server's own, as its cluster's API allows.
+ * What is refused or cannot be used is counted, and named in the log once for each stream.
  *
  * @module
  */
+import type { ChangeSet } from "../../config/store.ts";
 import type { FactStore } from "../../config/facts/store.ts";
-import type { AnyFact, FactKind } from "../../config/facts/types.ts";
+import type { AnyFact, Fact, FactKind } from "../../config/facts/types.ts";
 import { encode } from "../../pb/codec.ts";
 import { type EncodedResource, encodeResource } from "../../resource/encoded.ts";
 import type { ResourceSet, ResourceTable } from "../../resource/set.ts";
@@ -28,16 +31,27 @@ export interface CredentialReader {
   readonly namespace?: string;
   /** Its service account. */
   readonly account?: string;
+  /** Its cluster, as it says. Default: the server's own. */
+  readonly cluster?: string;
   /** Its node, for the log. */
   readonly name: string;
 }
 
-/** The server's side of credentials. */
-export interface CredentialsOptions {
-  readonly facts: FactStore;
-  readonly table: ResourceTable;
+/** Objects of one cluster, and who may read them. */
+export interface ClusterCredentials {
+  /** Undefined: nothing has been read yet. */
+  readonly facts: FactStore | undefined;
   /** Who may read Secrets of an API. Default: everybody in their namespace. */
   readonly rights?: Pick<SecretRights, "of" | "leave"> | undefined;
+}
+
+/** The server's side of credentials. */
+export interface CredentialsOptions extends ClusterCredentials {
+  /** Those of the server's own cluster. */
+  readonly facts: FactStore;
+  readonly table: ResourceTable;
+  /** A remote cluster by its name; `own`: it is none, `unknown`: nobody can be asked for the rights of its proxies. Default: all are `own`. */
+  readonly clusters?: ((name: string) => ClusterCredentials | "own" | "unknown") | undefined;
   /** Called for each credential that a proxy asked for and does not get, with the reason: each reason once for each stream. */
   readonly refused: (reader: CredentialReader, resource: string, why: string) => void;
 }
@@ -52,10 +66,20 @@ export class Credentials {
 
   constructor(options: CredentialsOptions) {
     this.#options = options;
-    this.#stop = options.facts.subscribe(({ added, updated, removed }) => {
-      const changed = [...added, ...removed, ...updated.map((one) => one.new)];
-      for (const { key } of changed) for (const reader of [...this.#readers.get(key) ?? []]) reader.lookAgain(key);
-    });
+    this.#stop = options.facts.subscribe((changes) => this.changed(changes));
+  }
+
+  /** Objects of a cluster are others than before. */
+  changed({ added, updated, removed }: Pick<ChangeSet<Fact>, "added" | "updated" | "removed">): void {
+    const changed = [...added, ...removed, ...updated.map((one) => one.new)];
+    for (const { key } of changed) for (const reader of [...this.#readers.get(key) ?? []]) reader.lookAgain(key);
+  }
+
+  /** A cluster came or went. */
+  lookAgainAtAll(): void {
+    for (const reader of new Set([...this.#readers.values()].flatMap((readers) => [...readers]))) {
+      reader.lookAgainAtAll();
+    }
   }
 
   /** The credentials of one stream. @param changed Called when other ones are there for it. */
@@ -64,7 +88,7 @@ export class Credentials {
     const own: ProxyCredentials = new ProxyCredentials(this.#options.table.empty, {
       changed,
       find: (resource, watch) => this.#find(reader, resource, watch, lookAgain),
-      closed: () => this.#options.rights?.leave(reader.namespace ?? "", reader.account ?? "", lookAgain),
+      closed: () => this.#homeOf(reader)?.rights?.leave(reader.namespace ?? "", reader.account ?? "", lookAgain),
       refused: (resource, why) => this.#options.refused(reader, resource, why),
       watch: (key, credentials) => {
         const there = this.#readers.get(key);
@@ -84,12 +108,20 @@ export class Credentials {
     this.#stop();
   }
 
+  /** The cluster of a reader; undefined: it is not known. */
+  #homeOf({ cluster }: CredentialReader): ClusterCredentials | undefined {
+    const { clusters } = this.#options;
+    const home = cluster === undefined || clusters === undefined ? "own" : clusters(cluster);
+    return home === "own" ? this.#options : home === "unknown" ? undefined : home;
+  }
+
   #find(
-    { namespace, account = "" }: CredentialReader,
+    reader: CredentialReader,
     resource: string,
     watch: (key: string) => void,
     lookAgain: () => void,
   ): FoundCredential {
+    const { namespace, account = "" } = reader;
     if (namespace === undefined) {
       return { why: "the proxy has not proven who it is (plain connection, or none of its own)" };
     }
@@ -99,26 +131,20 @@ export class Credentials {
       return { why: `the Secret is of namespace ${reference.namespace}, the proxy's identity of ${namespace}` };
     }
     for (const name of reference.names) watch(`${reference.kind}/${reference.namespace}/${name}`);
-    const fact = this.#factOf(reference);
+    const home = this.#homeOf(reader);
+    const fact = home?.facts && factOf(home.facts, reference) || factOf(this.#options.facts, reference);
     if (fact === undefined) {
       return { why: `there is no ${reference.kind} ${reference.namespace}/${reference.names[0]}` };
     }
-    const { rights } = this.#options;
-    if (rights !== undefined && reference.kind === "Secret" && fact.origin.from === "api") {
-      const right = rights.of(namespace, account, lookAgain);
+    if (reference.kind === "Secret" && fact.origin.from === "api") {
+      if (home === undefined) return { why: `its cluster ${reader.cluster} is not known here, whose API says who may` };
+      const right = home.rights === undefined ? "allowed" : home.rights.of(namespace, account, lookAgain);
       if (right === "unknown") return { why: undefined };
       if (right === "denied") {
         return { why: `the API does not allow account ${account} to list secrets of namespace ${namespace}` };
       }
     }
     return this.#resource(resource, fact, reference.authorities);
-  }
-
-  #factOf({ kind, namespace, names }: CredentialReference): AnyFact | undefined {
-    for (const name of names) {
-      const fact = this.#options.facts.get<FactKind>(kind, namespace, name);
-      if (fact) return fact as AnyFact;
-    }
   }
 
   /** Made once for each version of the object, for all that ask by that name. */
@@ -133,6 +159,13 @@ export class Credentials {
       : encodeResource(TYPE.secret, name, encode(SECRET_MESSAGE, message.secret), { causes: [fact.key] });
     byName.set(name, made);
     return made;
+  }
+}
+
+function factOf(facts: FactStore, { kind, namespace, names }: CredentialReference): AnyFact | undefined {
+  for (const name of names) {
+    const fact = facts.get<FactKind>(kind, namespace, name);
+    if (fact) return fact as AnyFact;
   }
 }
 

@@ -46,13 +46,13 @@ interface KeptRight {
 
 /** See the module. */
 export class SecretRights {
-  readonly #client: ApiClient;
+  readonly #client: Pick<ApiClient, "json" | "clock">;
   readonly #log: Logger;
   readonly #stop: AbortSignal;
   readonly #kept = new Map<string, KeptRight>();
 
   /** @param stop Nothing is asked any more after it. */
-  constructor(client: ApiClient, log: Logger, stop: AbortSignal) {
+  constructor(client: Pick<ApiClient, "json" | "clock">, log: Logger, stop: AbortSignal) {
     this.#client = client;
     this.#log = log;
     this.#stop = stop;

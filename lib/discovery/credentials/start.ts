@@ -8,19 +8,29 @@ import type { FactStore } from "../../config/facts/store.ts";
 import type { Kernel } from "../../kernel/kernel.ts";
 import type { ApiClient } from "../../orch/client/client.ts";
 import type { ResourceTable } from "../../resource/set.ts";
-import { Credentials } from "./credentials.ts";
+import { type ClusterCredentials, Credentials } from "./credentials.ts";
 import { SecretRights } from "./secret_rights.ts";
+
+/** Remote clusters, as far as credentials are concerned. */
+export interface CredentialClusters {
+  /** By the name that proxies give their cluster; see `CredentialsOptions`. */
+  credentialsOf(name: string): ClusterCredentials | "own" | "unknown";
+  /** Has credentials follow the objects of the clusters. */
+  followCredentials(credentials: Credentials): void;
+}
 
 /**
  * Credentials of these facts, until the kernel stops.
  *
  * @param client Asked who may read Secrets of the API. Default: there is none.
+ * @param clusters Default: there are no others than the server's own.
  */
 export function startCredentials(
   table: ResourceTable,
   facts: FactStore,
   kernel: Kernel,
   client?: ApiClient,
+  clusters?: CredentialClusters,
 ): Credentials {
   const log = kernel.log.scope("ads");
   const stop = new AbortController();
@@ -28,12 +38,14 @@ export function startCredentials(
   const credentials = new Credentials({
     facts,
     table,
+    clusters: clusters && ((name) => clusters.credentialsOf(name)),
     rights: client && new SecretRights(client, kernel.log.scope("authorization"), stop.signal),
     refused: ({ name }, resource, why) => {
       errors.inc();
       log.warn(`${name} does not get ${resource}: ${why}`);
     },
   });
+  clusters?.followCredentials(credentials);
   kernel.stopper.add("credentials", () => {
     stop.abort();
     credentials.stop();

@@ -13,6 +13,7 @@ import type { Finding } from "../../config/finding/finding.ts";
 import type { StoreSource } from "../../config/store.ts";
 import type { Kernel } from "../../kernel/kernel.ts";
 import { type ApiJson, isApiJson } from "../../orch/client/answer.ts";
+import type { ApiError } from "../../orch/client/api_error.ts";
 import type { ApiClient } from "../../orch/client/client.ts";
 import type { ApiResource, ListScope } from "../../orch/informer/resource.ts";
 import { needsNodes } from "../../registry/orch/entrances.ts";
@@ -60,6 +61,8 @@ export interface FactFeedsParts {
   /** Kinds that are read. Default: all. */
   readonly kinds?: readonly FactKind[];
   readonly onFindings: FindingsListener;
+  /** Called with each failure of a list or watch. Default: it is counted, no more. */
+  readonly troubled?: (error: ApiError) => void;
 }
 
 /** See the module. */
@@ -70,7 +73,8 @@ export class FactFeeds {
   #wholeNodes = false;
 
   constructor(parts: FactFeedsParts) {
-    const { client, kernel, cluster, facts: target, digestKey, namespace, services, kinds, onFindings } = parts;
+    const { client, kernel, cluster, facts: target, digestKey, namespace, services, kinds, onFindings, troubled } =
+      parts;
     this.#namespace = namespace;
     const wanted = RESOURCES.filter((one) => (services || !one.services) && (kinds?.includes(one.kind) ?? true));
     this.#feeds = wanted.map(({ kind, plural, namespaced, scope }) => {
@@ -80,7 +84,7 @@ export class FactFeeds {
         return fact === undefined ? { findings } : { object: fact, findings };
       };
       const feed = new ApiFeed<Fact>({
-        ...{ client, kernel, cluster, onFindings, kind, target, read, scope: { namespace, ...scope } },
+        ...{ client, kernel, cluster, onFindings, troubled, kind, target, read, scope: { namespace, ...scope } },
       });
       const [group = "", version = ""] = FACT_API_VERSIONS[kind].includes("/")
         ? FACT_API_VERSIONS[kind].split("/")

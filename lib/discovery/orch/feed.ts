@@ -10,6 +10,7 @@ import type { ChangeSet, StoredObject, StoreSource } from "../../config/store.ts
 import type { Kernel } from "../../kernel/kernel.ts";
 import type { Metrics } from "../../kernel/metrics/registry.ts";
 import type { ApiJson } from "../../orch/client/answer.ts";
+import type { ApiError } from "../../orch/client/api_error.ts";
 import type { ApiClient } from "../../orch/client/client.ts";
 import type { CacheChange, KeptObject } from "../../orch/informer/cache.ts";
 import { Informer } from "../../orch/informer/informer.ts";
@@ -47,6 +48,8 @@ export interface FeedParts<O extends StoredObject> {
   readonly events?: Pick<ReturnType<Metrics["counter"]>, "inc">;
   readonly read: (tree: ApiJson) => ReadApiObject<O>;
   readonly onFindings: FindingsListener;
+  /** Called with each failure of a list or watch. Default: it is counted, no more. */
+  readonly troubled?: ((error: ApiError) => void) | undefined;
 }
 
 /** Hears of findings that appear and are gone. */
@@ -106,7 +109,10 @@ export class ApiFeed<O extends StoredObject> {
       resource,
       project: (object) => read({ ...object, apiVersion, kind: resource.kind }),
       log: kernel.log.scope("orch"),
-      troubled: () => kernel.metrics.counter("controller_sync_errors_total").inc({ cluster }),
+      troubled: (error) => {
+        kernel.metrics.counter("controller_sync_errors_total").inc({ cluster });
+        this.#parts.troubled?.(error);
+      },
     });
     informer.subscribe((change) => this.#take(change));
     this.#informer = informer;

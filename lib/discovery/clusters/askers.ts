@@ -1,0 +1,68 @@
+/**
+ * What a server asks the APIs of clusters about callers: tokens, and rights to secrets. The cluster that a caller names
+ * decides which API is asked.
+ *
+ * @module
+ */
+import type { TokenReviewer } from "../../authenticators/orchestrator_token.ts";
+import { TokenReviews } from "../../authenticators/token_reviews.ts";
+import type { Logger } from "../../kernel/log/log.ts";
+import type { ApiClient } from "../../orch/client/client.ts";
+import type { ClusterCredentials } from "../credentials/credentials.ts";
+import { SecretRights } from "../credentials/secret_rights.ts";
+import type { RemoteCluster } from "./cluster.ts";
+
+/** How clusters are called. */
+export interface ClusterNames {
+  /** Name of the server's own cluster. */
+  readonly clusterId: string;
+  /** Names of clusters by others that callers have for them. */
+  readonly clusterAliases: Readonly<Record<string, string>>;
+}
+
+/** Finds remote clusters by their names. */
+export interface FoundClusters {
+  get(id: string): RemoteCluster | undefined;
+}
+
+/** Asks the API of the cluster that the caller names about its token; without a name the server's own. */
+export function tokenReviewer(own: ApiClient, names: ClusterNames, clusters: FoundClusters | undefined): TokenReviewer {
+  const { clusterId, clusterAliases } = names;
+  const idOf = (name: string) => clusterAliases[name] ?? name;
+  const here = new TokenReviews(own, (name) => idOf(name) === clusterId);
+  const reviews = new WeakMap<RemoteCluster, TokenReviews>();
+  return (token, audiences, named) => {
+    const cluster = named === undefined || idOf(named) === clusterId ? undefined : clusters?.get(idOf(named));
+    if (cluster === undefined) return here.review(token, audiences, named);
+    let there = reviews.get(cluster);
+    if (there === undefined) reviews.set(cluster, there = new TokenReviews(cluster.api, () => true));
+    return there.review(token, audiences, named);
+  };
+}
+
+/** Credentials of remote clusters, with who may read them as the API of the cluster says. */
+export class RemoteCredentials {
+  readonly #own: string;
+  readonly #clusters: FoundClusters;
+  readonly #log: Logger;
+  readonly #rights = new WeakMap<RemoteCluster, SecretRights>();
+
+  /** @param own Name of the server's own cluster. */
+  constructor(own: string, clusters: FoundClusters, log: Logger) {
+    this.#own = own;
+    this.#clusters = clusters;
+    this.#log = log;
+  }
+
+  /** {@linkcode CredentialsOptions.clusters}; proxies have had the names of their clusters looked up in the aliases. */
+  of(name: string): ClusterCredentials | "own" | "unknown" {
+    if (name === this.#own) return "own";
+    const cluster = this.#clusters.get(name);
+    if (cluster === undefined) return "unknown";
+    let rights = this.#rights.get(cluster);
+    if (rights === undefined) {
+      this.#rights.set(cluster, rights = new SecretRights(cluster.api, this.#log, cluster.ended));
+    }
+    return { facts: cluster.facts, rights };
+  }
+}
