@@ -64,6 +64,7 @@ const PERMISSIONS: Readonly<Record<string, readonly string[]>> = {
   http: [READ, TEMP, ENV, NET, RUN, "--allow-sys=inspector"],
   // expected files, written where a change is accepted
   ingress: [READ, TEMP, ENV],
+  injection: [READ, ENV],
   kernel: [READ, TEMP, ENV, NET],
   // texts that are read, real Envoys, a server that is asked
   offline: [READ, TEMP, ENV, NET, RUN, "--allow-sys=hostname,cpus,systemMemoryInfo,networkInterfaces"],

@@ -58,8 +58,12 @@ const packages: Readonly<Record<string, { readonly may: readonly string[]; reado
     may: ["kernel", "config"],
     why: "the orchestrator's API as plain objects and events; config and registry take them as from a folder",
   },
+  injection: {
+    may: ["kernel", "config", "iptables"],
+    why: "a pod comes in and goes out; who asks for it, and over which wire, is decided elsewhere",
+  },
   webhook: {
-    may: ["kernel", "http", "config", "orch", "pki"],
+    may: ["kernel", "http", "config", "orch", "pki", "injection"],
     why: "injection and validation answer one object at a time; they do not see the mesh",
   },
   status: {
@@ -91,7 +95,7 @@ const packages: Readonly<Record<string, { readonly may: readonly string[]; reado
         "authority",
         "authenticators",
       ],
-      ...["orch", "webhook", "status"],
+      ...["orch", "webhook", "status", "injection"],
     ],
     why: "it assembles the server; programs use it, packages do not",
   },
@@ -143,6 +147,7 @@ const purePackages = new Set([
   "incremental",
   "config",
   "ingress",
+  "injection",
   "mesh",
   "translate",
   "resource",

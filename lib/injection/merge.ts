@@ -1,0 +1,63 @@
+/**
+ * Lays parts of a pod over a pod, by the rules of the orchestrator's strategic merge: objects merge field by field, lists
+ * whose items have a key merge item by item, other lists are replaced; null removes a field.
+ *
+ * Keys: https://kubernetes.io/docs/reference/kubernetes-api/workload-resources/pod-v1/ ("patch strategy: merge")
+ *
+ * @module
+ */
+
+/** A tree as JSON has it. */
+export type JsonTree = Readonly<Record<string, unknown>>;
+
+/** Fields that are lists of items with a key, and the key. */
+const MERGE_KEYS: Readonly<Record<string, string>> = {
+  ...{ containers: "name", initContainers: "name", ephemeralContainers: "name", volumes: "name", env: "name" },
+  ...{ volumeMounts: "mountPath", volumeDevices: "devicePath", ports: "containerPort", imagePullSecrets: "name" },
+  ...{ hostAliases: "ip", topologySpreadConstraints: "topologyKey", resourceClaims: "name" },
+};
+
+/** What a tree becomes when another one is laid over it. Neither is changed; items that are new come last. */
+export function mergeTrees<T extends JsonTree>(base: T, over: JsonTree): T {
+  const merged: Record<string, unknown> = { ...base };
+  for (const [field, value] of Object.entries(over)) {
+    if (value === null) delete merged[field];
+    else if (value !== undefined) merged[field] = mergeField(field, merged[field], value);
+  }
+  return merged as T;
+}
+
+function mergeField(field: string, base: unknown, over: unknown): unknown {
+  const key = MERGE_KEYS[field];
+  if (Array.isArray(over)) {
+    if (key === undefined || !Array.isArray(base)) return over;
+    return mergeLists(base as JsonTree[], over as JsonTree[], key);
+  }
+  if (!isTree(over)) return over;
+  return mergeTrees(isTree(base) ? base : {}, over);
+}
+
+function mergeLists(base: readonly JsonTree[], over: readonly JsonTree[], key: string): JsonTree[] {
+  const merged = [...base];
+  for (const item of over) {
+    const at = merged.findIndex((one) => one[key] === item[key]);
+    if (at < 0) merged.push(item);
+    else merged[at] = mergeItem(merged[at]!, item);
+  }
+  return merged;
+}
+
+/** A variable's value and its source exclude each other: the one that is laid over takes the place of both. */
+function mergeItem(base: JsonTree, over: JsonTree): JsonTree {
+  const { value, valueFrom, ...rest } = base;
+  const replaces = over["value"] !== undefined || over["valueFrom"] !== undefined;
+  return mergeTrees(replaces ? rest : { ...rest, ...given({ value, valueFrom }) }, over);
+}
+
+function given(tree: JsonTree): JsonTree {
+  return Object.fromEntries(Object.entries(tree).filter(([, value]) => value !== undefined));
+}
+
+function isTree(value: unknown): value is JsonTree {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

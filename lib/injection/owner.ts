@@ -1,0 +1,42 @@
+/**
+ * The workload to which a pod belongs, from its controller.
+ *
+ * @module
+ */
+import type { InjectedPod } from "./pod.ts";
+
+/** A workload. */
+export interface WorkloadOwner {
+  readonly name: string;
+  /** `kubernetes://apis/apps/v1/namespaces/shop/deployments/cart`, as the field's telemetry names it. */
+  readonly uri: string;
+}
+
+/** Name of a Job that a CronJob made: the minute, or the second, of its start in decimal. */
+const MADE_BY_CRON = /^(.+)-\d{8,10}$/;
+
+/** Finds the workload. A controller's own controller is known by names: nobody is asked. */
+export function ownerOf({ metadata }: InjectedPod, namespace: string): WorkloadOwner {
+  const controller = metadata.ownerReferences?.find((one) => one.controller === true);
+  if (controller === undefined) {
+    const name = metadata.name || (metadata.generateName ?? "").replace(/-$/, "");
+    return { name, uri: uriOf("v1", "Pod", namespace, name) };
+  }
+  const { apiVersion, kind, name } = controller;
+  const hash = metadata.labels?.["pod-template-hash"];
+  if (kind === "ReplicaSet" && hash && name.endsWith(`-${hash}`)) {
+    const deployment = name.slice(0, -hash.length - 1);
+    return { name: deployment, uri: uriOf(apiVersion, "Deployment", namespace, deployment) };
+  }
+  const cron = kind === "Job" ? MADE_BY_CRON.exec(name)?.[1] : undefined;
+  if (cron !== undefined) return { name: cron, uri: uriOf(apiVersion, "CronJob", namespace, cron) };
+  const config = metadata.labels?.["deploymentconfig"];
+  if (kind === "ReplicationController" && config) {
+    return { name: config, uri: uriOf("apps.openshift.io/v1", "DeploymentConfig", namespace, config) };
+  }
+  return { name, uri: uriOf(apiVersion, kind, namespace, name) };
+}
+
+function uriOf(apiVersion: string, kind: string, namespace: string, name: string): string {
+  return `kubernetes://apis/${apiVersion}/namespaces/${namespace}/${kind.toLowerCase()}s/${name}`;
+}

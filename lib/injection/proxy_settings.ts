@@ -1,0 +1,84 @@
+/**
+ * The settings of an injected proxy: those of the mesh, over them the objects of kind ProxyConfig, over those the pod's
+ * annotation.
+ *
+ * @module
+ */
+import { defaultProxySettings, mergeProxySettings } from "../config/mesh/merge.ts";
+import { parseProxySettings } from "../config/mesh/parse.ts";
+import { proxySettings } from "../config/mesh/proxy_schema.ts";
+import type { MeshConfig, ProxySettings } from "../config/mesh/types.ts";
+import { encodeField } from "../config/schema/encode.ts";
+import type { Texts } from "./spelling.ts";
+import type { NamedProxyConfig } from "./types.ts";
+
+/** Annotation with settings as YAML. */
+const ANNOTATION = "proxy.mesh.io/config";
+
+/** The settings, or what is wrong with the annotation. */
+export type PodProxySettings = { readonly proxy: ProxySettings } | { readonly problems: readonly string[] };
+
+/** What settings are chosen by. Labels and annotations have this project's keys. */
+export interface ProxySettingsInput {
+  readonly mesh: MeshConfig;
+  readonly proxyConfigs: readonly NamedProxyConfig[];
+  readonly namespace: string;
+  readonly labels: Texts;
+  readonly annotations: Texts;
+}
+
+/** The settings of a pod's proxy. */
+export function podProxySettings(input: ProxySettingsInput): PodProxySettings {
+  const { mesh, annotations } = input;
+  const proxy = effectiveConfigs(input).reduce(withConfig, mesh.defaultConfig);
+  const text = annotations[ANNOTATION];
+  if (text === undefined || text.trim() === "") return { proxy };
+  const parsed = parseProxySettings(text, proxy, `annotation ${ANNOTATION}`);
+  if (parsed.value !== undefined) return { proxy: parsed.value };
+  const errors = parsed.findings.filter(({ severity }) => severity === "error");
+  return { problems: errors.map(({ message }) => `annotation ${ANNOTATION}: ${message}`) };
+}
+
+/** Of the mesh, of the namespace, of the workload: of each the oldest, and the latter ones over the former. */
+function effectiveConfigs({ mesh, proxyConfigs, namespace, labels }: ProxySettingsInput): NamedProxyConfig[] {
+  const oldestFirst = proxyConfigs.toSorted((a, b) =>
+    a.createdAt - b.createdAt || (a.name < b.name ? -1 : Number(a.name > b.name))
+  );
+  const first = (accepts: (one: NamedProxyConfig) => boolean) => oldestFirst.find(accepts);
+  const selects = ({ spec: { selector } }: NamedProxyConfig) =>
+    selector !== undefined &&
+    Object.entries(selector.matchLabels ?? {}).every(([key, value]) => labels[key] === value);
+  const whole = (one: NamedProxyConfig) => one.spec.selector === undefined;
+  return [
+    first((one) => one.namespace === mesh.rootNamespace && whole(one)),
+    namespace === mesh.rootNamespace ? undefined : first((one) => one.namespace === namespace && whole(one)),
+    first((one) => one.namespace === namespace && selects(one)),
+  ].filter((one) => one !== undefined);
+}
+
+function withConfig(proxy: ProxySettings, { spec }: NamedProxyConfig): ProxySettings {
+  const { concurrency, environmentVariables, image } = spec;
+  return mergeProxySettings(proxy, {
+    ...(concurrency !== undefined && { concurrency }),
+    ...(environmentVariables !== undefined && { proxyMetadata: environmentVariables }),
+    ...(image !== undefined && { image }),
+  });
+}
+
+/**
+ * Settings as the variable `PROXY_CONFIG` has them: JSON of what is not the agent's own default.
+ */
+export function proxyConfigVariable(proxy: ProxySettings): string {
+  const defaults = encoded(defaultProxySettings({ systemNamespace: AGENTS_DEFAULT_NAMESPACE }));
+  const differs = Object.entries(encoded(proxy)).filter(([key, value]) =>
+    JSON.stringify(value) !== JSON.stringify(defaults[key])
+  );
+  return JSON.stringify(Object.fromEntries(differs));
+}
+
+/** The namespace of the control plane for an agent to which nothing else is said. */
+const AGENTS_DEFAULT_NAMESPACE = "mesh-system";
+
+function encoded(proxy: ProxySettings): Record<string, unknown> {
+  return encodeField(proxySettings, proxy) as Record<string, unknown>;
+}

@@ -1,0 +1,87 @@
+/**
+ * Variables of the proxy's container: all that its agent reads.
+ *
+ * @module
+ */
+import { proxyConfigVariable } from "../proxy_settings.ts";
+import type { PodContainer } from "../pod.ts";
+import { bytesOf } from "./image.ts";
+import type { SidecarInput } from "./input.ts";
+
+/** One variable. */
+export type Variable = NonNullable<PodContainer["env"]>[number];
+
+const fixed = (name: string, value: string): Variable => ({ name, value });
+const field = (name: string, fieldPath: string): Variable => ({ name, valueFrom: { fieldRef: { fieldPath } } });
+const given = (name: string, value: string): Variable[] => value === "" ? [] : [fixed(name, value)];
+
+/** The agent's heap may take this part of the container's memory, and no less than so many MiB: Envoy has the rest. */
+const HEAP_PART = 1 / 4;
+const LEAST_HEAP = 64;
+
+/** The variables of a proxy. */
+export function proxyEnv(input: SidecarInput, resources: PodContainer["resources"]): Variable[] {
+  const { settings, request: { parameters }, owner, proxy, traffic, applications, reader, own } = input;
+  const limits = { ...resources?.limits, ...own?.resources?.limits };
+  const { values: { global } } = settings;
+  const cluster = parameters?.cluster || global.multiCluster.clusterName || settings.clusterId;
+  const network = parameters?.network || input.labels["topology.mesh.io/network"] || global.network;
+  const signer = /^(?:orch|k8s)\.io\/(.+)$/.exec(settings.certProvider)?.[1] ?? "";
+  const variables: Variable[] = [
+    fixed("PILOT_CERT_PROVIDER", settings.certProvider),
+    fixed("CA_ADDR", global.caAddress || proxy.discoveryAddress),
+    field("POD_NAME", "metadata.name"),
+    field("POD_NAMESPACE", "metadata.namespace"),
+    field("INSTANCE_IP", "status.podIP"),
+    field("SERVICE_ACCOUNT", "spec.serviceAccountName"),
+    field("HOST_IP", "status.hostIP"),
+    ...(limits["cpu"] === undefined ? [] : [resource("MESH_CPU_LIMIT", "limits.cpu")]),
+    fixed("PROXY_CONFIG", proxyConfigVariable(proxy)),
+    fixed("MESH_META_POD_PORTS", portsOf(applications)),
+    fixed("MESH_META_APP_CONTAINERS", applications.map(({ name }) => name).join(",")),
+    fixed("MESH_META_CLUSTER_ID", cluster),
+    field("MESH_META_NODE_NAME", "spec.nodeName"),
+    fixed("MESH_META_INTERCEPTION_MODE", traffic.mode),
+    ...given("MESH_META_NETWORK", network),
+    ...given("MESH_META_WORKLOAD_NAME", owner.name),
+    fixed("MESH_META_OWNER", owner.uri),
+    ...given("MESH_META_MESH_ID", proxy.meshId ?? (global.meshID || settings.mesh.trustDomain)),
+    ...given("MESH_META_CERT_SIGNER", signer),
+    fixed("TRUST_DOMAIN", settings.mesh.trustDomain),
+    ...heapOf(limits["memory"]),
+    ...(reader.annotations["sidecar.mesh.io/bootstrapOverride"]
+      ? [fixed("MESH_BOOTSTRAP_OVERRIDE", "/etc/mesh/custom-bootstrap/custom_bootstrap.json")]
+      : []),
+    ...(global.proxy.enableCoreDump ? [fixed("MESH_PROXY_ENABLE_CORE_DUMP", "true")] : []),
+  ];
+  const set = { ...proxy.proxyMetadata, ...parameters?.variables };
+  const names = new Set(Object.keys(set));
+  return [
+    ...variables.filter(({ name }) => !names.has(name)),
+    ...Object.entries(set).map(([name, value]) => fixed(name, value)),
+  ];
+}
+
+function resource(name: string, path: string): Variable {
+  return { name, valueFrom: { resourceFieldRef: { resource: path } } };
+}
+
+/** Ports of the application, so that gateways and pages know them. */
+function portsOf(applications: readonly PodContainer[]): string {
+  const ports = applications.flatMap(({ ports = [] }) =>
+    ports.map(({ containerPort, name, protocol }) => ({
+      ...(name !== undefined && { name }),
+      containerPort,
+      ...(protocol !== undefined && { protocol }),
+    }))
+  );
+  return JSON.stringify(ports);
+}
+
+/** V8 ends a program that takes more, instead of the orchestrator the container. */
+function heapOf(limit: string | number | undefined): Variable[] {
+  const bytes = bytesOf(limit);
+  if (bytes === undefined) return [];
+  const heap = Math.max(LEAST_HEAP, Math.floor(bytes * HEAP_PART / 2 ** 20));
+  return [fixed("DENO_V8_FLAGS", `--max-old-space-size=${heap}`)];
+}

@@ -1,0 +1,50 @@
+/**
+ * Labels and annotations of an injected pod.
+ *
+ * @module
+ */
+import { CHAINED_NETWORK, withNetwork } from "../multus.ts";
+import { hasOwnKey } from "../spelling.ts";
+import { PROXY, type SidecarInput } from "./input.ts";
+import { redirectionAnnotations } from "../traffic.ts";
+
+/** Longest value of a label. */
+const MAX_LABEL = 63;
+const NETWORKS = "k8s.v1.cni.cncf.io/networks";
+
+/** Labels that the pod has not got. */
+export function sidecarLabels(input: SidecarInput): Record<string, string> {
+  const { labels, owner, settings: { values: { global } }, request: { pod, parameters } } = input;
+  const first = (...keys: string[]) => keys.map((key) => labels[key]).find((text) => text);
+  const network = parameters?.network || global.network;
+  const wanted: Record<string, string> = {
+    "security.mesh.io/tlsMode": "mesh",
+    "service.mesh.io/canonical-name": first("app.kubernetes.io/name", "app") ?? owner.name,
+    "service.mesh.io/canonical-revision": first("app.kubernetes.io/version", "version") ?? "latest",
+    ...(network !== "" && { "topology.mesh.io/network": network }),
+  };
+  const absent = Object.entries(wanted).filter(([key, value]) => value !== "" && !hasOwnKey(pod.metadata.labels, key));
+  return Object.fromEntries(absent.map(([key, value]) => [key, labelValue(value)]));
+}
+
+/** A value may not be longer, and ends with a letter or a digit. */
+function labelValue(text: string): string {
+  return text.slice(0, MAX_LABEL).replace(/[^A-Za-z0-9]+$/, "");
+}
+
+/** Annotations, over those of the pod. */
+export function sidecarAnnotations(input: SidecarInput): Record<string, string> {
+  const { settings: { revision, config, values: { pilot: { cni } } }, traffic, applications, request: { pod } } = input;
+  const first = applications.find(({ name }) => name !== PROXY)?.name;
+  const annotations: Record<string, string> = { ...config.injectedAnnotations, "mesh.io/rev": revision || "default" };
+  if (first !== undefined) {
+    for (const key of ["kubectl.kubernetes.io/default-container", "kubectl.kubernetes.io/default-logs-container"]) {
+      if (pod.metadata.annotations?.[key] === undefined) annotations[key] = first;
+    }
+  }
+  if (!cni.enabled || traffic.mode === "NONE") return annotations;
+  Object.assign(annotations, redirectionAnnotations(traffic));
+  if (cni.provider !== "multus") return annotations;
+  annotations[NETWORKS] = withNetwork(pod.metadata.annotations?.[NETWORKS] ?? "", CHAINED_NETWORK);
+  return annotations;
+}

@@ -1,0 +1,99 @@
+/**
+ * The proxy's container.
+ *
+ * @module
+ */
+import type { PodContainer, PodProbe } from "../pod.ts";
+import { proxyEnv } from "./env.ts";
+import { imageOf, proxyResources } from "./image.ts";
+import { PROXY, type SidecarInput } from "./input.ts";
+import type { Mount } from "./volumes.ts";
+
+const METRICS_PORT = 15090;
+const READINESS_PORT = 15021;
+const READINESS = { path: "/healthz/ready", port: READINESS_PORT };
+/** Seconds that a probe waits for the agent, as Istio's do. */
+const PROBE_SECONDS = 3;
+const PROGRAM = "pilot-agent";
+
+/** The container, with its mounts. */
+export function proxyContainer(input: SidecarInput, volumeMounts: Mount[]): PodContainer {
+  const { settings: { values }, reader, proxy, native } = input;
+  const { global } = values;
+  const resources = proxyResources(reader, values);
+  const lifecycle = lifecycleOf(input);
+  const image = reader.text("sidecar.mesh.io/proxyImage", global.proxy.image);
+  const type = reader.annotations["sidecar.mesh.io/proxyImageType"] ?? proxy.image?.imageType;
+  return {
+    name: PROXY,
+    image: imageOf(input.settings, image, type),
+    ...(global.imagePullPolicy !== "" && { imagePullPolicy: global.imagePullPolicy }),
+    args: proxyArgs(input),
+    ports: [{ containerPort: METRICS_PORT, protocol: "TCP", name: "http-envoy-prom" }],
+    ...(lifecycle !== undefined && { lifecycle }),
+    ...(native && { restartPolicy: "Always" }),
+    env: proxyEnv(input, resources),
+    ...probesOf(input),
+    ...(resources !== undefined && { resources }),
+    securityContext: securityOf(input),
+    volumeMounts,
+  };
+}
+
+function proxyArgs({ settings: { values: { global } }, reader }: SidecarInput): string[] {
+  const level = reader.text("sidecar.mesh.io/logLevel", global.proxy.logLevel);
+  const components = reader.text("sidecar.mesh.io/componentLogLevel", global.proxy.componentLogLevel);
+  const agentLevel = reader.text("sidecar.mesh.io/agentLogLevel", global.logging.level);
+  const given = (flag: string, text: string) => text === "" ? [] : [`${flag}=${text}`];
+  return [
+    ...["proxy", "sidecar", "--domain", `$(POD_NAMESPACE).svc.${global.proxy.clusterDomain}`],
+    ...given("--proxyLogLevel", level),
+    ...given("--proxyComponentLogLevel", components),
+    ...given("--log_output_level", agentLevel),
+    ...given("--outlierLogPath", global.proxy.outlierLogPath),
+    ...(global.sts.servicePort > 0 ? [`--stsPort=${global.sts.servicePort}`] : []),
+    ...(global.logAsJson ? ["--log_as_json"] : []),
+  ];
+}
+
+/** The values', else what lets applications start after the proxy, and what drains it before it ends. */
+function lifecycleOf({ settings: { values: { global } }, proxy, native, traffic }: SidecarInput) {
+  if (global.proxy.lifecycle !== undefined) return global.proxy.lifecycle as PodContainer["lifecycle"];
+  if (native) {
+    // The application ends before the proxy, so that nothing is lost when it drains at once.
+    const command = [PROGRAM, "request", `--debug-port=${traffic.statusPort}`, "POST", "drain"];
+    return traffic.statusPort > 0 ? { preStop: { exec: { command } } } : undefined;
+  }
+  const holds = proxy.holdApplicationUntilProxyStarts ?? global.proxy.holdApplicationUntilProxyStarts;
+  return holds ? { postStart: { exec: { command: [PROGRAM, "wait"] } } } : undefined;
+}
+
+function probesOf({ settings: { values: { global } }, reader, traffic }: SidecarInput) {
+  const of = (name: string, otherwise: number) => reader.count(`readiness.status.sidecar.mesh.io/${name}`, otherwise);
+  const { readinessInitialDelaySeconds: delay, readinessPeriodSeconds: period } = global.proxy;
+  const { startupProbe: { enabled, failureThreshold } } = global.proxy;
+  const probe = { httpGet: READINESS, timeoutSeconds: PROBE_SECONDS };
+  const readinessProbe: PodProbe = {
+    ...probe,
+    initialDelaySeconds: of("initialDelaySeconds", delay),
+    periodSeconds: of("periodSeconds", period),
+    failureThreshold: of("failureThreshold", global.proxy.readinessFailureThreshold),
+  };
+  if (traffic.statusPort === 0) return {};
+  const startupProbe: PodProbe = { ...probe, initialDelaySeconds: 0, periodSeconds: 1, failureThreshold };
+  return { ...(enabled && { startupProbe }), readinessProbe };
+}
+
+/** With TPROXY Envoy keeps the caller's address, which takes the superuser. */
+function securityOf({ settings: { values: { global: { proxy } } }, traffic, uid, gid }: SidecarInput) {
+  const transparent = traffic.mode === "TPROXY";
+  return {
+    allowPrivilegeEscalation: proxy.privileged,
+    capabilities: transparent ? { add: ["NET_ADMIN"], drop: ["ALL"] } : { drop: ["ALL"] },
+    privileged: proxy.privileged,
+    readOnlyRootFilesystem: !proxy.enableCoreDump,
+    runAsGroup: gid,
+    runAsNonRoot: !transparent,
+    runAsUser: transparent ? 0 : uid,
+  };
+}

@@ -1,0 +1,103 @@
+/**
+ * Volumes of an injected pod, and where the proxy's container sees them. The paths are those of the agent
+ * (`lib/agent/start/agent_paths.ts`).
+ *
+ * @module
+ */
+import type { PodContainer } from "../pod.ts";
+import type { PodPart, SidecarInput } from "./input.ts";
+
+/** A mount. */
+export type Mount = NonNullable<PodContainer["volumeMounts"]>[number];
+type Volume = PodPart["volumes"][number];
+
+/** A volume and its mount. */
+interface Mounted {
+  readonly volume: Volume;
+  readonly mount: Omit<Mount, "name">;
+}
+
+/** Lifetime of the token that proves the workload, seconds. It is that of Istio's injector. */
+const TOKEN_SECONDS = 43_200;
+
+const emptyDir = (name: string, mountPath: string, content: object = {}): Mounted => ({
+  volume: { name, emptyDir: content },
+  mount: { mountPath },
+});
+
+/** Volumes, and mounts of the proxy. */
+export function proxyVolumes(input: SidecarInput): { readonly volumes: Volume[]; readonly mounts: Mount[] } {
+  const { settings: { values: { global } }, reader } = input;
+  const mounted: Mounted[] = [
+    emptyDir("workload-socket", "/var/run/secrets/workload-spiffe-uds"),
+    emptyDir("credential-socket", "/var/run/secrets/credential-uds"),
+    emptyDir("workload-certs", "/var/run/secrets/workload-spiffe-credentials"),
+    emptyDir("mesh-envoy", "/etc/mesh/proxy", { medium: "Memory" }),
+    emptyDir("mesh-data", "/var/lib/mesh/data"),
+    { volume: podInfo(), mount: { mountPath: "/etc/mesh/pod" } },
+    { volume: token(global.sds.token.aud), mount: { mountPath: "/var/run/secrets/tokens" } },
+    { volume: roots(input), mount: { mountPath: "/var/run/secrets/mesh" } },
+    ...(global.mountMtlsCerts ? [certificates(input)] : []),
+    ...bootstrapOverride(input),
+  ];
+  const volumes = reader.json("sidecar.mesh.io/userVolume", "a JSON object of volumes by name, or a list", isBag);
+  const mounts = reader.json("sidecar.mesh.io/userVolumeMount", "a JSON object of mounts by name, or a list", isBag);
+  return {
+    volumes: [...mounted.map(({ volume }) => volume), ...byName(volumes) as Volume[]],
+    mounts: [
+      ...mounted.map(({ volume: { name }, mount }) => ({ ...mount, name }) as Mount),
+      ...byName(mounts) as Mount[],
+    ],
+  };
+}
+
+function podInfo(): Volume {
+  const item = (path: string) => ({ path, fieldRef: { fieldPath: `metadata.${path}` } });
+  return { name: "mesh-podinfo", downwardAPI: { items: [item("labels"), item("annotations")] } };
+}
+
+function token(audience: string): Volume {
+  const serviceAccountToken = { path: "mesh-token", expirationSeconds: TOKEN_SECONDS, audience };
+  return { name: "mesh-token", projected: { sources: [{ serviceAccountToken }] } };
+}
+
+function roots({ settings: { trustBundle, rootConfigMap } }: SidecarInput): Volume {
+  const name = "mesh-ca-cert";
+  if (trustBundle === "") return { name, configMap: { name: rootConfigMap } };
+  const clusterTrustBundle = { name: trustBundle, path: "root-cert.pem" };
+  return { name, projected: { sources: [{ clusterTrustBundle }] } };
+}
+
+/** Certificates that the user keeps in a secret of the service account's name, as the field's charts have it. */
+function certificates({ request: { pod } }: SidecarInput): Mounted {
+  const account = pod.spec.serviceAccountName;
+  const secretName = account ? `mesh.${account}` : "mesh.default";
+  return {
+    volume: { name: "mesh-certs", secret: { optional: true, secretName } },
+    mount: { mountPath: "/etc/certs", readOnly: true },
+  };
+}
+
+function bootstrapOverride({ reader }: SidecarInput): Mounted[] {
+  const name = reader.annotations["sidecar.mesh.io/bootstrapOverride"];
+  if (!name) return [];
+  return [{
+    volume: { name: "custom-bootstrap-volume", configMap: { name } },
+    mount: { mountPath: "/etc/mesh/custom-bootstrap" },
+  }];
+}
+
+function isBag(value: unknown): boolean {
+  const items = Array.isArray(value)
+    ? value
+    : typeof value === "object" && value !== null
+    ? Object.values(value)
+    : [""];
+  return items.every((item) => typeof item === "object" && item !== null);
+}
+
+/** `{"cache": {"emptyDir": {}}}` and `[{"name": "cache", "emptyDir": {}}]` mean the same. */
+function byName(bag: unknown): unknown[] {
+  if (bag === undefined) return [];
+  return Array.isArray(bag) ? bag : Object.entries(bag as object).map(([name, value]) => ({ ...value, name }));
+}

@@ -1,0 +1,86 @@
+/**
+ * Injection: a pod comes in, and comes out with its proxy, or with the reason why it has none.
+ *
+ * What an earlier injection added is taken back first, so that injecting twice is injecting once.
+ *
+ * @module
+ */
+import { AnnotationReader } from "../annotation_reader.ts";
+import { sidecarPart } from "../sidecar/sidecar.ts";
+import { whyNot } from "../decision.ts";
+import { finished } from "./finish.ts";
+import { ownerOf } from "../owner.ts";
+import type { InjectedPod, PodContainer } from "../pod.ts";
+import { podProxySettings } from "../proxy_settings.ts";
+import { INIT, VALIDATION } from "../sidecar/init.ts";
+import { PROXY, type SidecarInput } from "../sidecar/input.ts";
+import { ownTexts } from "../spelling.ts";
+import { beforeInjection } from "./status.ts";
+import { podTraffic } from "../traffic.ts";
+import type { InjectionConfig, InjectionRequest, InjectionResult, InjectionSettings } from "../types.ts";
+
+/** User and group of the proxy, which redirection leaves alone. */
+const PROXY_ID = 1337;
+/** Containers whose names are taken: what a user writes about them is laid over them. */
+const OWN_NAMES = [PROXY, INIT, VALIDATION];
+/** The first minor version of the API that starts native sidecars in order without a switch of its own. */
+const NATIVE_SINCE = 29;
+
+/** Decides about a pod and gives it its proxy. Never throws for what a user wrote. */
+export function injectPod(request: InjectionRequest, settings: InjectionSettings): InjectionResult {
+  const reason = whyNot(request, settings.config);
+  if (reason !== undefined) return { kind: "skipped", reason };
+  const before = beforeInjection(request.pod);
+  const input = sidecarInput({ ...request, pod: before.pod }, settings);
+  const { reader } = input;
+  for (const name of templatesOf(reader, settings.config)) {
+    if (name !== "sidecar") reader.problems.push(`template ${JSON.stringify(name)}: expected sidecar`);
+  }
+  const part = sidecarPart(input);
+  const { pod, problems } = finished(input, part, before);
+  return problems.length > 0 ? { kind: "refused", problems } : { kind: "injected", pod };
+}
+
+/** Reads all that the pod says; what is wrong with it is kept by the reader. */
+function sidecarInput(request: InjectionRequest, settings: InjectionSettings): SidecarInput {
+  const { pod, namespace } = request;
+  const { mesh, proxyConfigs, values } = settings;
+  const labels = ownTexts(pod.metadata.labels);
+  const reader = new AnnotationReader(ownTexts(pod.metadata.annotations));
+  const read = podProxySettings({ mesh, proxyConfigs, namespace, labels, annotations: reader.annotations });
+  const proxy = "proxy" in read ? read.proxy : mesh.defaultConfig;
+  const traffic = podTraffic(reader, values, proxy);
+  const native = reader.flag("sidecar.mesh.io/nativeSidecar", settings.nativeSidecars);
+  if ("problems" in read) reader.problems.push(...read.problems);
+  const { apiMinor } = settings;
+  if (native && apiMinor !== undefined && apiMinor < NATIVE_SINCE) {
+    reader.problems.push(
+      `annotation sidecar.mesh.io/nativeSidecar, or ENABLE_NATIVE_SIDECARS: got true, expected false, because the API is of version 1.${apiMinor} and native sidecars begin with 1.${NATIVE_SINCE}`,
+    );
+  }
+  const own = ownProxy(pod);
+  const { runAsUser = PROXY_ID, runAsGroup = PROXY_ID } = own?.securityContext ?? {};
+  return {
+    ...{ settings, request, labels, reader, traffic, native, own },
+    proxy: {
+      ...proxy,
+      interceptionMode: traffic.mode,
+      ...(traffic.statusPort > 0 && { statusPort: traffic.statusPort }),
+    },
+    owner: ownerOf(pod, namespace),
+    ...{ uid: runAsUser, gid: runAsGroup },
+    applications: pod.spec.containers.filter(({ name }) => !OWN_NAMES.includes(name)),
+  };
+}
+
+/** Names of the pod's templates, those behind aliases included. */
+function templatesOf({ annotations }: AnnotationReader, { defaultTemplates, aliases }: InjectionConfig): string[] {
+  const written = annotations["inject.mesh.io/templates"];
+  const names = written === undefined ? defaultTemplates : written.split(",").map((name) => name.trim());
+  return names.flatMap((name) => Object.hasOwn(aliases, name) ? aliases[name]! : [name]).filter((name) => name !== "");
+}
+
+/** The user's own words about the proxy's container. */
+function ownProxy({ spec: { containers, initContainers = [] } }: InjectedPod): PodContainer | undefined {
+  return [...containers, ...initContainers].find(({ name }) => name === PROXY);
+}

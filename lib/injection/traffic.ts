@@ -1,0 +1,128 @@
+/**
+ * How a pod's traffic is redirected: annotations over values, checked by the rules of `pilot-agent mesh-iptables`.
+ *
+ * @module
+ */
+import { type Input, InputError, readInputs, type RedirectionInputs } from "../iptables/input.ts";
+import type { ProxySettings } from "../config/mesh/types.ts";
+import type { AnnotationReader } from "./annotation_reader.ts";
+import type { Texts } from "./spelling.ts";
+import type { InjectionValues } from "./values.ts";
+
+/** Redirection of one pod, as texts of annotations and flags. */
+export interface PodTraffic {
+  /** `NONE`: nothing is redirected. */
+  readonly mode: (typeof MODES)[number];
+  /** Port of the agent; 0: it has none. */
+  readonly statusPort: number;
+  readonly inboundPorts: string;
+  readonly inboundPortsExcluded: string;
+  readonly outboundPorts: string;
+  readonly outboundPortsExcluded: string;
+  readonly outboundRanges: string;
+  readonly outboundRangesExcluded: string;
+  readonly interfacesExcluded: string;
+  readonly virtualInterfaces: string;
+}
+
+/** Annotations by field. */
+export const TRAFFIC_ANNOTATIONS = {
+  inboundPorts: "traffic.sidecar.mesh.io/includeInboundPorts",
+  inboundPortsExcluded: "traffic.sidecar.mesh.io/excludeInboundPorts",
+  outboundPorts: "traffic.sidecar.mesh.io/includeOutboundPorts",
+  outboundPortsExcluded: "traffic.sidecar.mesh.io/excludeOutboundPorts",
+  outboundRanges: "traffic.sidecar.mesh.io/includeOutboundIPRanges",
+  outboundRangesExcluded: "traffic.sidecar.mesh.io/excludeOutboundIPRanges",
+  interfacesExcluded: "traffic.sidecar.mesh.io/excludeInterfaces",
+} as const;
+/** Interfaces of virtual machines: the present name, and the one before. */
+const VIRTUAL_INTERFACES = ["mesh.io/reroute-virtual-interfaces", "traffic.sidecar.mesh.io/kubevirtInterfaces"];
+/** How inbound traffic reaches the proxy. */
+export const MODE = "sidecar.mesh.io/interceptionMode";
+const MODES = ["REDIRECT", "TPROXY", "NONE"] as const;
+const STATUS_PORT = "status.sidecar.mesh.io/port";
+
+/** The proxy's own ports for metrics and readiness: other machines reach them as they are. */
+const PROXY_PORTS = ["15090", "15021"];
+
+/** Reads redirection; what is wrong with it is kept by the reader. */
+export function podTraffic(reader: AnnotationReader, values: InjectionValues, proxy: ProxySettings): PodTraffic {
+  const { annotations } = reader;
+  const given = values.global.proxy;
+  const at = (field: keyof typeof TRAFFIC_ANNOTATIONS, otherwise: string) =>
+    annotations[TRAFFIC_ANNOTATIONS[field]] ?? otherwise;
+  const traffic: PodTraffic = {
+    mode: reader.choice(MODE, MODES, proxy.interceptionMode),
+    statusPort: reader.port(STATUS_PORT, proxy.statusPort),
+    inboundPorts: at("inboundPorts", given.includeInboundPorts),
+    inboundPortsExcluded: at("inboundPortsExcluded", given.excludeInboundPorts),
+    outboundPorts: at("outboundPorts", given.includeOutboundPorts),
+    outboundPortsExcluded: at("outboundPortsExcluded", given.excludeOutboundPorts),
+    outboundRanges: at("outboundRanges", given.includeIPRanges),
+    outboundRangesExcluded: at("outboundRangesExcluded", given.excludeIPRanges),
+    interfacesExcluded: at("interfacesExcluded", given.excludeInterfaces),
+    virtualInterfaces: VIRTUAL_INTERFACES.map((key) => annotations[key]).find((text) => text !== undefined) ?? "",
+  };
+  for (const line of refusals(traffic, annotations)) reader.problems.push(line);
+  return traffic;
+}
+
+/** Flags of `pilot-agent mesh-iptables`. */
+export function redirectionFlags(traffic: PodTraffic, uid: number): string[] {
+  const { mode, statusPort, virtualInterfaces, interfacesExcluded, outboundPorts, outboundPortsExcluded } = traffic;
+  const excluded = [...PROXY_PORTS, ...(statusPort > 0 ? [String(statusPort)] : []), traffic.inboundPortsExcluded];
+  const given = (flag: string, text: string) => text === "" ? [] : [flag, text];
+  return [
+    ...["-p", "15001", "-z", "15006", "-u", String(uid), "-m", mode],
+    ...["-i", traffic.outboundRanges, "-x", traffic.outboundRangesExcluded, "-b", traffic.inboundPorts],
+    ...["-d", excluded.filter((text) => text !== "").join(",")],
+    ...given("-q", outboundPorts),
+    ...given("-o", outboundPortsExcluded),
+    ...given("-k", virtualInterfaces),
+    ...given("-c", interfacesExcluded),
+  ];
+}
+
+/** Annotations by which the node's plugin redirects as these flags would. */
+export function redirectionAnnotations(traffic: PodTraffic): Record<string, string> {
+  const annotations: Record<string, string> = { [MODE]: traffic.mode };
+  for (const [field, key] of Object.entries(TRAFFIC_ANNOTATIONS)) {
+    annotations[key] = traffic[field as keyof typeof TRAFFIC_ANNOTATIONS];
+  }
+  if (traffic.virtualInterfaces !== "") annotations[VIRTUAL_INTERFACES[0]!] = traffic.virtualInterfaces;
+  return annotations;
+}
+
+/** What the program that makes the rules would refuse. */
+function refusals(traffic: PodTraffic, annotations: Texts): string[] {
+  const fixed = (value: string): Input => ({ name: "", value });
+  const named = (field: keyof typeof TRAFFIC_ANNOTATIONS): Input => {
+    const key = TRAFFIC_ANNOTATIONS[field];
+    return {
+      name: `${annotations[key] === undefined ? "the value behind annotation" : "annotation"} ${key}`,
+      value: traffic[field],
+    };
+  };
+  const inputs: RedirectionInputs = {
+    ...{ proxyPort: fixed("15001"), inboundPort: fixed("15006"), tunnelPort: fixed("15008") },
+    ...{ proxyUid: fixed("1337"), proxyGid: fixed("1337"), inboundMode: fixed("REDIRECT") },
+    ...{ tproxyMark: fixed("1337"), tproxyTable: fixed("133"), groups: fixed("*"), groupsExcluded: fixed("") },
+    inboundPorts: named("inboundPorts"),
+    inboundPortsExcluded: named("inboundPortsExcluded"),
+    outboundPorts: named("outboundPorts"),
+    outboundPortsExcluded: named("outboundPortsExcluded"),
+    outboundRanges: named("outboundRanges"),
+    outboundRangesExcluded: named("outboundRangesExcluded"),
+    interfacesExcluded: named("interfacesExcluded"),
+    virtualInterfaces: { name: `annotation ${VIRTUAL_INTERFACES[0]}`, value: traffic.virtualInterfaces },
+    ...{ loopback: fixed("127.0.0.1/32"), dnsAddress: fixed(""), proxyUser: "" },
+    ...{ captureDns: false, captureAllDns: false, dropInvalid: false },
+  };
+  try {
+    readInputs(inputs, { passwd: undefined, group: undefined, nameServers: [] });
+    return [];
+  } catch (error) {
+    if (!(error instanceof InputError)) throw error;
+    return error.problems.map((p) => `${p.name}: got ${JSON.stringify(p.value.slice(0, 120))}, expected ${p.expected}`);
+  }
+}
