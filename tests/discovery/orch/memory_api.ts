@@ -50,6 +50,11 @@ export class MemoryApi {
     await this.#server?.shutdown();
   }
 
+  /** Watches that are open. */
+  get watching(): number {
+    return this.#watches.size;
+  }
+
   /** Resolves when a path is watched. */
   async watched(path: string): Promise<void> {
     const isWatched = () => [...this.#watches].some((watch) => watch.path === path);
