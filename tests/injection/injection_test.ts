@@ -7,6 +7,7 @@ import { readApplicationScrape } from "../../lib/agent/scrape/application_scrape
 import { workloadOf } from "../../lib/agent/node/workload.ts";
 import { jsonPatch } from "../../lib/injection/json_patch.ts";
 import type { InjectedPod, PodContainer } from "../../lib/injection/pod.ts";
+import { isProxy } from "../../lib/injection/sidecar/input.ts";
 import { readSettings } from "../../lib/kernel/settings/read.ts";
 import { inputNames } from "../golden.ts";
 import { inject, injected, type InjectionCase, readCase } from "./support.ts";
@@ -16,9 +17,9 @@ const cases = inputNames(folder).map((name) =>
   [name, readCase(Deno.readTextFileSync(new URL(`${name}.yaml`, folder)))] as const
 );
 
-/** The proxy of a pod. */
-function proxyOf({ spec: { containers, initContainers = [] } }: InjectedPod): PodContainer {
-  return [...containers, ...initContainers].find(({ name }) => name === "mesh-proxy")!;
+/** The proxy of a pod; undefined: it has none. */
+function proxyOf({ spec: { containers, initContainers = [] } }: InjectedPod): PodContainer | undefined {
+  return [...containers, ...initContainers].find(isProxy);
 }
 
 for (const [name, given] of cases) {
@@ -97,8 +98,11 @@ for (const [name, given] of cases) {
   const first = inject(given);
   if (first.kind !== "injected") continue;
 
+  const proxyContainer = proxyOf(first.pod);
+  if (proxyContainer === undefined) continue;
+
   Deno.test(`the agent reads what injection writes: ${name}`, () => {
-    const { env = [] } = proxyOf(first.pod);
+    const { env = [], args: [, role] = [] } = proxyContainer;
     const variables = Object.fromEntries(env.map((one) => [one.name, one.value ?? "1"]));
     const settings = readSettings("pilot-agent", variables);
     const { annotations = {}, labels = {} } = first.pod.metadata;
@@ -112,7 +116,16 @@ for (const [name, given] of cases) {
     ].flatMap((read) => "faults" in read ? read.faults : []);
     assert.deepEqual(faults, []);
     const { node: { metadata }, problems } = workloadOf({
-      ...{ role: "sidecar", settings, variables, labels, annotations, proxy: proxy!, domain: "", serviceCluster: "" },
+      ...{
+        role: role === "router" ? "router" : "sidecar",
+        settings,
+        variables,
+        labels,
+        annotations,
+        proxy: proxy!,
+        domain: "",
+        serviceCluster: "",
+      },
       machine: { hostname: "pod", addresses: ["10.0.0.1"] },
       ...{ outlierLogPath: undefined, stsPort: 0, version: "1" },
     });
@@ -121,6 +134,52 @@ for (const [name, given] of cases) {
     assert.equal(metadata["INTERCEPTION_MODE"], proxy!.interceptionMode);
   });
 }
+
+Deno.test("no text of a user becomes YAML in a template (property)", () => {
+  const template = [
+    'metadata: { annotations: { a: {{ index .ObjectMeta.Annotations `a` }}, b: "{{ .ObjectMeta.Annotations.a }}" } }',
+    "spec:",
+    "  containers:",
+    "  - name: extra",
+    "    env:",
+    "    - name: A",
+    "      value: x{{ index .ObjectMeta.Annotations `a` }}",
+    "    - {{ toJSON (strdict `name` `J` `value` (index .ObjectMeta.Annotations `a`)) }}",
+    "    {{- with .ObjectMeta.Annotations.a }}",
+    "    args: [{{ . | indent 2 }}]",
+    "    {{- end }}",
+  ].join("\n");
+  const config = { defaultTemplates: ["t"], templates: { t: template } };
+  const pieces = fc.constantFrom(...[
+    "a",
+    ": ",
+    "\n",
+    "- ",
+    "#",
+    '"',
+    "'",
+    "{",
+    "}",
+    "]",
+    ",",
+    "&x",
+    "*x",
+    "!!t",
+    "\uE0000\uE000",
+    "|",
+  ]);
+  fc.assert(
+    fc.property(fc.array(pieces, { maxLength: 12 }).map((list) => list.join("")), (a) => {
+      const pod = injected({ config }, { metadata: { name: "p", annotations: { a } }, spec: { containers: [] } });
+      assert.equal(pod.metadata.annotations?.["b"], a);
+      const [extra] = pod.spec.containers;
+      assert.deepEqual(pod.spec.containers.length, 1);
+      assert.equal(extra?.env?.[0]?.value, `x${a}`);
+      assert.equal(extra?.env?.[1]?.value, a.replaceAll("\uE000", "\uFFFD"));
+      assert.deepEqual(extra?.args, a === "" ? undefined : [a.split("\n").map((line) => `  ${line}`).join("\n")]);
+    }),
+  );
+});
 
 Deno.test("a user decides by label before annotation, and never goes before always", () => {
   const decided = (labels: object, annotations: object, config: object) =>

@@ -41,7 +41,7 @@ export function proxyEnv(input: SidecarInput, resources: PodContainer["resources
     fixed("MESH_META_APP_CONTAINERS", applications.map(({ name }) => name).join(",")),
     fixed("MESH_META_CLUSTER_ID", cluster),
     field("MESH_META_NODE_NAME", "spec.nodeName"),
-    fixed("MESH_META_INTERCEPTION_MODE", traffic.mode),
+    ...(input.role === "sidecar" ? [fixed("MESH_META_INTERCEPTION_MODE", traffic.mode)] : []),
     ...given("MESH_META_NETWORK", network),
     ...given("MESH_META_WORKLOAD_NAME", owner.name),
     fixed("MESH_META_OWNER", owner.uri),

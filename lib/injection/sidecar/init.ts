@@ -16,7 +16,7 @@ export const VALIDATION = "mesh-validation";
 /** The init container; undefined: nothing is redirected. */
 export function initContainer(input: SidecarInput): PodContainer | undefined {
   const { settings: { values }, traffic, proxy, uid, gid } = input;
-  if (traffic.mode === "NONE") return undefined;
+  if (traffic.mode === "NONE" || input.role === "router") return undefined;
   const { global } = values;
   const checks = values.pilot.cni.enabled;
   const env = Object.entries(proxy.proxyMetadata).map(([name, value]) => ({ name, value }));

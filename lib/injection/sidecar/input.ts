@@ -5,6 +5,7 @@
  */
 import type { ProxySettings } from "../../config/mesh/types.ts";
 import type { AnnotationReader } from "../annotation_reader.ts";
+import type { JsonTree } from "../merge.ts";
 import type { WorkloadOwner } from "../owner.ts";
 import type { PodContainer } from "../pod.ts";
 import type { Texts } from "../spelling.ts";
@@ -13,9 +14,18 @@ import type { InjectionRequest, InjectionSettings } from "../types.ts";
 
 /** Name of the proxy's container. */
 export const PROXY = "mesh-proxy";
+/** Names that mean that container: a pod that was written for Istio keeps its own. */
+const PROXY_NAMES: readonly string[] = [PROXY, "istio-proxy"];
+
+/** Whether a container is the proxy. */
+export function isProxy({ name }: { readonly name: string }): boolean {
+  return PROXY_NAMES.includes(name);
+}
 
 /** See the module. */
 export interface SidecarInput {
+  /** A gateway's proxy is a router: nothing is redirected to it. */
+  readonly role: "sidecar" | "router";
   readonly settings: InjectionSettings;
   readonly request: InjectionRequest;
   /** Labels of the pod, by this project's keys. */
@@ -43,4 +53,6 @@ export interface PodPart {
   readonly initContainers: readonly PodContainer[];
   readonly volumes: readonly { readonly name: string; readonly [field: string]: unknown }[];
   readonly imagePullSecrets: readonly { readonly name: string }[];
+  /** Further fields of the spec. */
+  readonly rest: JsonTree;
 }

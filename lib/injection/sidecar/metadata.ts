@@ -5,7 +5,7 @@
  */
 import { CHAINED_NETWORK, withNetwork } from "../multus.ts";
 import { hasOwnKey } from "../spelling.ts";
-import { PROXY, type SidecarInput } from "./input.ts";
+import { isProxy, type SidecarInput } from "./input.ts";
 import { redirectionAnnotations } from "../traffic.ts";
 
 /** Longest value of a label. */
@@ -18,7 +18,7 @@ export function sidecarLabels(input: SidecarInput): Record<string, string> {
   const first = (...keys: string[]) => keys.map((key) => labels[key]).find((text) => text);
   const network = parameters?.network || global.network;
   const wanted: Record<string, string> = {
-    "security.mesh.io/tlsMode": "mesh",
+    ...(input.role === "sidecar" && { "security.mesh.io/tlsMode": "mesh" }),
     "service.mesh.io/canonical-name": first("app.kubernetes.io/name", "app") ?? owner.name,
     "service.mesh.io/canonical-revision": first("app.kubernetes.io/version", "version") ?? "latest",
     ...(network !== "" && { "topology.mesh.io/network": network }),
@@ -34,15 +34,16 @@ function labelValue(text: string): string {
 
 /** Annotations, over those of the pod. */
 export function sidecarAnnotations(input: SidecarInput): Record<string, string> {
-  const { settings: { revision, config, values: { pilot: { cni } } }, traffic, applications, request: { pod } } = input;
-  const first = applications.find(({ name }) => name !== PROXY)?.name;
+  const { role, settings: { revision, config, values }, traffic, applications, request: { pod } } = input;
+  const { cni } = values.pilot;
+  const first = applications.find((one) => !isProxy(one))?.name;
   const annotations: Record<string, string> = { ...config.injectedAnnotations, "mesh.io/rev": revision || "default" };
   if (first !== undefined) {
     for (const key of ["kubectl.kubernetes.io/default-container", "kubectl.kubernetes.io/default-logs-container"]) {
       if (pod.metadata.annotations?.[key] === undefined) annotations[key] = first;
     }
   }
-  if (!cni.enabled || traffic.mode === "NONE") return annotations;
+  if (!cni.enabled || traffic.mode === "NONE" || role === "router") return annotations;
   Object.assign(annotations, redirectionAnnotations(traffic));
   if (cni.provider !== "multus") return annotations;
   annotations[NETWORKS] = withNetwork(pod.metadata.annotations?.[NETWORKS] ?? "", CHAINED_NETWORK);

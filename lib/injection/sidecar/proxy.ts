@@ -31,7 +31,7 @@ export function proxyContainer(input: SidecarInput, volumeMounts: Mount[]): PodC
     args: proxyArgs(input),
     ports: [{ containerPort: METRICS_PORT, protocol: "TCP", name: "http-envoy-prom" }],
     ...(lifecycle !== undefined && { lifecycle }),
-    ...(native && { restartPolicy: "Always" }),
+    ...(native && input.role === "sidecar" && { restartPolicy: "Always" }),
     env: proxyEnv(input, resources),
     ...probesOf(input),
     ...(resources !== undefined && { resources }),
@@ -40,13 +40,13 @@ export function proxyContainer(input: SidecarInput, volumeMounts: Mount[]): PodC
   };
 }
 
-function proxyArgs({ settings: { values: { global } }, reader }: SidecarInput): string[] {
+function proxyArgs({ role, settings: { values: { global } }, reader }: SidecarInput): string[] {
   const level = reader.text("sidecar.mesh.io/logLevel", global.proxy.logLevel);
   const components = reader.text("sidecar.mesh.io/componentLogLevel", global.proxy.componentLogLevel);
   const agentLevel = reader.text("sidecar.mesh.io/agentLogLevel", global.logging.level);
   const given = (flag: string, text: string) => text === "" ? [] : [`${flag}=${text}`];
   return [
-    ...["proxy", "sidecar", "--domain", `$(POD_NAMESPACE).svc.${global.proxy.clusterDomain}`],
+    ...["proxy", role, "--domain", `$(POD_NAMESPACE).svc.${global.proxy.clusterDomain}`],
     ...given("--proxyLogLevel", level),
     ...given("--proxyComponentLogLevel", components),
     ...given("--log_output_level", agentLevel),
@@ -57,7 +57,8 @@ function proxyArgs({ settings: { values: { global } }, reader }: SidecarInput): 
 }
 
 /** The values', else what lets applications start after the proxy, and what drains it before it ends. */
-function lifecycleOf({ settings: { values: { global } }, proxy, native, traffic }: SidecarInput) {
+function lifecycleOf({ role, settings: { values: { global } }, proxy, native, traffic }: SidecarInput) {
+  if (role === "router") return undefined;
   if (global.proxy.lifecycle !== undefined) return global.proxy.lifecycle as PodContainer["lifecycle"];
   if (native) {
     // The application ends before the proxy, so that nothing is lost when it drains at once.
@@ -85,8 +86,8 @@ function probesOf({ settings: { values: { global } }, reader, traffic }: Sidecar
 }
 
 /** With TPROXY Envoy keeps the caller's address, which takes the superuser. */
-function securityOf({ settings: { values: { global: { proxy } } }, traffic, uid, gid }: SidecarInput) {
-  const transparent = traffic.mode === "TPROXY";
+function securityOf({ role, settings: { values: { global: { proxy } } }, traffic, uid, gid }: SidecarInput) {
+  const transparent = traffic.mode === "TPROXY" && role === "sidecar";
   return {
     allowPrivilegeEscalation: proxy.privileged,
     capabilities: transparent ? { add: ["NET_ADMIN"], drop: ["ALL"] } : { drop: ["ALL"] },

@@ -22,5 +22,6 @@ export function sidecarPart(input: SidecarInput): PodPart {
     initContainers: [...(init === undefined ? [] : [init]), ...(native ? [proxy] : [])],
     volumes,
     imagePullSecrets: global.imagePullSecrets.map((name) => ({ name })),
+    rest: {},
   };
 }

@@ -6,23 +6,24 @@
  * @module
  */
 import { AnnotationReader } from "../annotation_reader.ts";
-import { sidecarPart } from "../sidecar/sidecar.ts";
 import { whyNot } from "../decision.ts";
 import { finished } from "./finish.ts";
 import { ownerOf } from "../owner.ts";
 import type { InjectedPod, PodContainer } from "../pod.ts";
 import { podProxySettings } from "../proxy_settings.ts";
 import { INIT, VALIDATION } from "../sidecar/init.ts";
-import { PROXY, type SidecarInput } from "../sidecar/input.ts";
+import { isProxy, type PodPart, type SidecarInput } from "../sidecar/input.ts";
 import { ownTexts } from "../spelling.ts";
 import { beforeInjection } from "./status.ts";
+import { BUILT_IN } from "../templates/built_in.ts";
+import { textPart } from "../templates/text.ts";
 import { podTraffic } from "../traffic.ts";
 import type { InjectionConfig, InjectionRequest, InjectionResult, InjectionSettings } from "../types.ts";
 
 /** User and group of the proxy, which redirection leaves alone. */
 const PROXY_ID = 1337;
 /** Containers whose names are taken: what a user writes about them is laid over them. */
-const OWN_NAMES = [PROXY, INIT, VALIDATION];
+const OWN_NAMES = [INIT, VALIDATION, "istio-init", "istio-validation"];
 /** The first minor version of the API that starts native sidecars in order without a switch of its own. */
 const NATIVE_SINCE = 29;
 
@@ -32,12 +33,8 @@ export function injectPod(request: InjectionRequest, settings: InjectionSettings
   if (reason !== undefined) return { kind: "skipped", reason };
   const before = beforeInjection(request.pod);
   const input = sidecarInput({ ...request, pod: before.pod }, settings);
-  const { reader } = input;
-  for (const name of templatesOf(reader, settings.config)) {
-    if (name !== "sidecar") reader.problems.push(`template ${JSON.stringify(name)}: expected sidecar`);
-  }
-  const part = sidecarPart(input);
-  const { pod, problems } = finished(input, part, before);
+  const parts = partsOf(input);
+  const { pod, problems } = finished(input, parts, before);
   return problems.length > 0 ? { kind: "refused", problems } : { kind: "injected", pod };
 }
 
@@ -61,7 +58,7 @@ function sidecarInput(request: InjectionRequest, settings: InjectionSettings): S
   const own = ownProxy(pod);
   const { runAsUser = PROXY_ID, runAsGroup = PROXY_ID } = own?.securityContext ?? {};
   return {
-    ...{ settings, request, labels, reader, traffic, native, own },
+    ...{ role: "sidecar" as const, settings, request, labels, reader, traffic, native, own },
     proxy: {
       ...proxy,
       interceptionMode: traffic.mode,
@@ -69,8 +66,27 @@ function sidecarInput(request: InjectionRequest, settings: InjectionSettings): S
     },
     owner: ownerOf(pod, namespace),
     ...{ uid: runAsUser, gid: runAsGroup },
-    applications: pod.spec.containers.filter(({ name }) => !OWN_NAMES.includes(name)),
+    applications: pod.spec.containers.filter((one) => !isProxy(one) && !OWN_NAMES.includes(one.name)),
   };
+}
+
+/** What the pod's templates make of it, the first one first; what is wrong with them is kept by the reader. */
+function partsOf(input: SidecarInput): PodPart[] {
+  const { reader, settings: { config } } = input;
+  const parts: PodPart[] = [];
+  for (const name of templatesOf(reader, config)) {
+    const text = Object.hasOwn(config.templates, name) ? config.templates[name] : undefined;
+    if (text !== undefined) {
+      const made = textPart(name, text, input);
+      if ("part" in made) parts.push(made.part);
+      else reader.problems.push(...made.problems);
+    } else if (Object.hasOwn(BUILT_IN, name)) parts.push(BUILT_IN[name]!(input));
+    else {
+      const known = [...new Set([...Object.keys(BUILT_IN), ...Object.keys(config.templates)])].sort();
+      reader.problems.push(`template ${JSON.stringify(name)}: there is none, expected ${known.join(", ")}`);
+    }
+  }
+  return parts;
 }
 
 /** Names of the pod's templates, those behind aliases included. */
@@ -82,5 +98,5 @@ function templatesOf({ annotations }: AnnotationReader, { defaultTemplates, alia
 
 /** The user's own words about the proxy's container. */
 function ownProxy({ spec: { containers, initContainers = [] } }: InjectedPod): PodContainer | undefined {
-  return [...containers, ...initContainers].find(({ name }) => name === PROXY);
+  return [...containers, ...initContainers].find(isProxy);
 }

@@ -5,7 +5,7 @@
  * @module
  */
 import type { PodContainer, PodHandler } from "../pod.ts";
-import { PROXY } from "../sidecar/input.ts";
+import { isProxy } from "../sidecar/input.ts";
 
 /** Variable of the proxy with the probes. */
 export const PROBERS = "MESH_ORCH_APP_PROBERS";
@@ -52,7 +52,7 @@ export function rewriteProbes(
     return result.handler;
   };
   return {
-    containers: containers.map((one) => one.name === PROXY ? one : rewriteContainer(one, rewritten)),
+    containers: containers.map((one) => isProxy(one) ? one : rewriteContainer(one, rewritten)),
     probers,
     problems,
   };

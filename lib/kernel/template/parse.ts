@@ -1,7 +1,8 @@
 /**
- * Reads templates as Go's `text/template` has them: values, pipelines, `if`, `with`, `range`, variables, comments.
+ * Reads templates as Go's `text/template` has them: values, pipelines, `if`, `with`, `range`, variables, comments,
+ * `define` and `template`.
  *
- * Not read: `define`, `template`, `block`, `break`, `continue`, `else with`.
+ * Not read: `block`, `break`, `continue`, `else with`.
  *
  * @module
  */
@@ -24,7 +25,7 @@ export function parseTemplate(text: string, file: string): TemplateNode[] {
 type ActionPart = Extract<TemplatePart, { kind: "action" }>;
 
 const BLOCKS: readonly string[] = ["if", "with", "range"];
-const REFUSED = ["define", "template", "block", "break", "continue"];
+const REFUSED = ["block", "break", "continue"];
 
 class TemplateReader {
   readonly #parts: readonly TemplatePart[];
@@ -54,11 +55,26 @@ class TemplateReader {
   #action(action: ActionPart): TemplateNode {
     const [first = "", second] = action.words;
     if (REFUSED.includes(first)) throw this.error(action.line, `${first} is not known here`);
+    if (first === "define" || first === "template") return this.#named(first, action);
     if (BLOCKS.includes(first)) return this.#block(first as BlockNode["kind"], action, 1);
     if (first.startsWith("$") && (second === ":=" || second === "=")) {
       return { kind: "set", name: first, declares: second === ":=", pipe: this.#pipe(action, 2) };
     }
     return { kind: "print", pipe: this.#pipe(action, 0) };
+  }
+
+  #named(first: "define" | "template", action: ActionPart): TemplateNode {
+    const { words: [, word = ""], line } = action;
+    if (!/^["`]/.test(word)) throw this.error(line, `${first}: got ${word || "nothing"}, expected a name in quotes`);
+    const name = word.startsWith("`") ? word.slice(1, -1) : this.#unquoted(word, line);
+    if (first === "template") {
+      const hasValue = action.words.length > 2;
+      const pipe = hasValue ? this.#pipe(action, 2) : { commands: [], line };
+      return { kind: "call", name, pipe, hasValue };
+    }
+    const { nodes: body, end } = this.nodes();
+    if (end?.words[0] !== "end") throw this.error(line, "define without end");
+    return { kind: "define", name, body };
   }
 
   /** @param at the word behind the keyword */

@@ -3,12 +3,24 @@
  *
  * @module
  */
-import { isThere, memberOf, printed, sorted, TEMPLATE_FUNCTIONS } from "./functions.ts";
+import { isThere, memberOf, printed, sorted, TEMPLATE_FUNCTIONS, type TemplateFunction } from "./functions.ts";
 import { parseTemplate } from "./parse.ts";
 import { type BlockNode, type Operand, type Pipe, type TemplateNode, TextTemplateError } from "./syntax.ts";
 
 /** Longest result, characters: loops in loops must not fill the memory. */
 const MAX_RESULT = 16 * 1024 * 1024;
+
+/** Parts within parts, and calls of parts altogether, at most: a template ends. */
+const MAX_DEPTH = 32;
+const MAX_CALLS = 10_000;
+
+/** What a template may have beside the functions of all. */
+export interface RenderOptions {
+  /** Functions by name, over those of all templates. */
+  readonly functions?: Readonly<Record<string, TemplateFunction>>;
+  /** The text of a value that is printed; default: as Go prints it. */
+  readonly print?: (value: unknown) => string;
+}
 
 /**
  * The text that a template makes of a value. A name that the value does not have is false in a condition and an error
@@ -17,9 +29,10 @@ const MAX_RESULT = 16 * 1024 * 1024;
  * @param file the template's name, for messages
  * @throws {TextTemplateError} naming the line and what is wrong
  */
-export function renderTemplate(text: string, file: string, value: unknown): string {
-  const run = new TemplateRun(file, value);
-  run.nodes(parseTemplate(text, file), value, new TemplateScope(new Map([["$", value]])));
+export function renderTemplate(text: string, file: string, value: unknown, options: RenderOptions = {}): string {
+  const nodes = parseTemplate(text, file);
+  const run = new TemplateRun(file, value, nodes, options);
+  run.nodes(nodes, value, new TemplateScope(new Map([["$", value]])));
   return run.result;
 }
 
@@ -52,11 +65,19 @@ class TemplateScope {
 class TemplateRun {
   readonly #file: string;
   readonly #root: unknown;
+  readonly #functions: Readonly<Record<string, TemplateFunction>>;
+  readonly #print: (value: unknown) => string;
+  readonly #defined = new Map<string, readonly TemplateNode[]>();
+  #depth = 0;
+  #calls = 0;
   result = "";
 
-  constructor(file: string, root: unknown) {
+  constructor(file: string, root: unknown, nodes: readonly TemplateNode[], { functions, print }: RenderOptions) {
     this.#file = file;
     this.#root = root;
+    this.#functions = { ...TEMPLATE_FUNCTIONS, ...functions };
+    this.#print = print ?? printed;
+    for (const node of nodes) if (node.kind === "define") this.#defined.set(node.name, node.body);
   }
 
   nodes(nodes: readonly TemplateNode[], dot: unknown, scope: TemplateScope): void {
@@ -71,15 +92,28 @@ class TemplateRun {
       this.result += node.text;
       return;
     }
+    if (node.kind === "define") return;
+    if (node.kind === "call") return this.#named(node, dot, scope);
     const value = this.#pipe(node.pipe, dot, scope);
     if (node.kind === "print") {
       if (value === undefined) throw this.#error(node.pipe, "there is no such value to print");
-      this.result += printed(value);
+      this.result += this.#print(value);
     } else if (node.kind === "set") {
       if (node.declares) scope.declare(node.name, value);
       else if (!scope.replace(node.name, value)) throw this.#error(node.pipe, `${node.name} is not declared`);
     } else if (node.kind === "range") this.#range(node, value, dot, scope);
     else this.#choice(node, value, dot, scope);
+  }
+
+  #named({ name, pipe, hasValue }: Extract<TemplateNode, { kind: "call" }>, dot: unknown, scope: TemplateScope): void {
+    const body = this.#defined.get(name);
+    if (body === undefined) throw this.#error(pipe, `there is no template ${JSON.stringify(name)}`);
+    if (this.#depth >= MAX_DEPTH) throw this.#error(pipe, `more than ${MAX_DEPTH} templates call each other`);
+    if (++this.#calls > MAX_CALLS) throw this.#error(pipe, `more than ${MAX_CALLS} calls of templates`);
+    const value = hasValue ? this.#pipe(pipe, dot, scope) : undefined;
+    this.#depth++;
+    this.nodes(body, value, new TemplateScope(new Map()));
+    this.#depth--;
   }
 
   #choice(node: BlockNode, value: unknown, dot: unknown, scope: TemplateScope): void {
@@ -127,7 +161,7 @@ class TemplateRun {
       }
       return last;
     }
-    const found = Object.hasOwn(TEMPLATE_FUNCTIONS, name) ? TEMPLATE_FUNCTIONS[name] : undefined;
+    const found = Object.hasOwn(this.#functions, name) ? this.#functions[name] : undefined;
     if (found === undefined) throw this.#error(pipe, `there is no function ${name}`);
     const known = values.map((value) => value());
     try {

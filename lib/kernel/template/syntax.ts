@@ -15,6 +15,9 @@ export type TemplateNode =
   | { readonly kind: "print"; readonly pipe: Pipe }
   /** `$name := pipe` declares, `$name = pipe` replaces. */
   | { readonly kind: "set"; readonly name: string; readonly declares: boolean; readonly pipe: Pipe }
+  /** A part with a name, which runs where it is called. */
+  | { readonly kind: "define"; readonly name: string; readonly body: readonly TemplateNode[] }
+  | { readonly kind: "call"; readonly name: string; readonly pipe: Pipe; readonly hasValue: boolean }
   | BlockNode;
 
 /** A part with parts of its own. */

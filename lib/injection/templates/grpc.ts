@@ -1,0 +1,107 @@
+/**
+ * Templates of gRPC applications that speak xDS themselves: with an agent beside them, which gets certificates and relays
+ * configuration, or with nothing but the file that names the server.
+ *
+ * @module
+ */
+import type { PodContainer } from "../pod.ts";
+import type { PodPart, SidecarInput } from "../sidecar/input.ts";
+import { proxyContainer } from "../sidecar/proxy.ts";
+import { sidecarLabels } from "../sidecar/metadata.ts";
+import { proxyVolumes } from "../sidecar/volumes.ts";
+
+const REWRITE = "sidecar.mesh.io/rewriteAppHTTPProbers";
+const BOOTSTRAP = "GRPC_XDS_BOOTSTRAP";
+/** Folder of the agent's socket and of the file that names it; the application sees it at the same path. */
+const AGENT_FOLDER = "/etc/mesh/proxy";
+/** Folder of the certificates that the agent writes. */
+const CERTIFICATES = "/var/lib/mesh/data";
+
+/** The agent without Envoy, and what applications need to find it. */
+export function grpcAgentPart(input: SidecarInput): PodPart {
+  const { settings: { revision }, applications, traffic } = input;
+  const { volumes, mounts } = proxyVolumes(input);
+  const { startupProbe: _, ...agent } = proxyContainer({ ...input, native: false }, mounts);
+  const env = [
+    ...agent.env ?? [],
+    ...[{ name: "DISABLE_PROXY", value: "true" }, { name: "OUTPUT_CERTS", value: CERTIFICATES }],
+    { name: BOOTSTRAP, value: `${AGENT_FOLDER}/grpc-bootstrap.json` },
+  ];
+  const ready = { httpGet: { path: "/healthz/ready", port: traffic.statusPort }, timeoutSeconds: 3, periodSeconds: 2 };
+  const proxy: PodContainer = {
+    ...agent,
+    env,
+    ports: [{ containerPort: traffic.statusPort, protocol: "TCP", name: "mesh-metrics" }],
+    readinessProbe: { ...ready, failureThreshold: 30 },
+  };
+  return {
+    labels: sidecarLabels(input),
+    // Nothing stands between the orchestrator and the application, so its probes stay as they are.
+    annotations: { "mesh.io/rev": revision || "default", [REWRITE]: "false" },
+    containers: [...applications.map(withAgent), proxy],
+    ...{ initContainers: [], volumes, imagePullSecrets: pullSecrets(input), rest: {} },
+  };
+}
+
+function withAgent({ name }: PodContainer): PodContainer {
+  return {
+    name,
+    env: [
+      { name: BOOTSTRAP, value: `${AGENT_FOLDER}/grpc-bootstrap.json` },
+      { name: "GRPC_XDS_EXPERIMENTAL_SECURITY_SUPPORT", value: "true" },
+      { name: "GRPC_XDS_EXPERIMENTAL_RBAC", value: "true" },
+    ],
+    volumeMounts: [
+      { name: "mesh-envoy", mountPath: AGENT_FOLDER },
+      { name: "mesh-data", mountPath: CERTIFICATES, readOnly: true },
+    ],
+  };
+}
+
+const SIMPLE_VOLUME = "grpc-io-proxyless-bootstrap";
+const SIMPLE_FOLDER = "/var/lib/grpc/data";
+
+/** A file that an init container writes: the application asks the server itself, over plain text. */
+export function grpcSimplePart(input: SidecarInput): PodPart {
+  const { settings: { revision, values: { global } }, proxy, applications } = input;
+  const field = (name: string, fieldPath: string) => ({ name, valueFrom: { fieldRef: { fieldPath } } });
+  const server = proxy.discoveryAddress.replace(/:\d+$/, ":15010");
+  const domain = global.proxy.clusterDomain;
+  const file = `${SIMPLE_FOLDER}/bootstrap.json`;
+  const bootstrap = JSON.stringify({
+    xds_servers: [{ server_uri: server, channel_creds: [{ type: "insecure" }], server_features: ["xds_v3"] }],
+    node: {
+      id: `sidecar~$(INSTANCE_IP)~$(POD_NAME).$(POD_NAMESPACE)~$(POD_NAMESPACE).svc.${domain}`,
+      metadata: { INSTANCE_IPS: "$(INSTANCE_IP)", NAMESPACE: "$(POD_NAMESPACE)", GENERATOR: "grpc" },
+    },
+  });
+  const writer: PodContainer = {
+    name: "grpc-bootstrap-init",
+    image: "busybox:1.37",
+    command: ["sh", "-c", `printf '%s' "$BOOTSTRAP" > ${file}`],
+    env: [
+      field("INSTANCE_IP", "status.podIP"),
+      field("POD_NAME", "metadata.name"),
+      field("POD_NAMESPACE", "metadata.namespace"),
+      // The orchestrator puts the variables before it into it.
+      { name: "BOOTSTRAP", value: bootstrap },
+    ],
+    volumeMounts: [{ name: SIMPLE_VOLUME, mountPath: SIMPLE_FOLDER }],
+  };
+  return {
+    labels: sidecarLabels({ ...input, role: "router" }),
+    annotations: { "mesh.io/rev": revision || "default", [REWRITE]: "false" },
+    containers: applications.map(({ name }) => ({
+      name,
+      env: [{ name: BOOTSTRAP, value: file }],
+      volumeMounts: [{ name: SIMPLE_VOLUME, mountPath: SIMPLE_FOLDER, readOnly: true }],
+    })),
+    initContainers: [writer],
+    volumes: [{ name: SIMPLE_VOLUME, emptyDir: {} }],
+    ...{ imagePullSecrets: pullSecrets(input), rest: {} },
+  };
+}
+
+function pullSecrets({ settings: { values: { global } } }: SidecarInput) {
+  return global.imagePullSecrets.map((name) => ({ name }));
+}
