@@ -17,7 +17,7 @@ import { type Kernel, untilStopped } from "../../lib/kernel/kernel.ts";
 import type { SettingsOf } from "../../lib/kernel/settings/catalogue.ts";
 import { WorkerPreviews } from "../../lib/offline/preview/runner.ts";
 import { orchAccess, type OrchOptions } from "../../lib/discovery/orch/orchestrator.ts";
-import type { AccessPlace } from "../../lib/orch/access/find.ts";
+import { type AccessPlace, findAccess } from "../../lib/orch/access/find.ts";
 import { MockRegistry } from "../../lib/registry/mock.ts";
 import type { DiscoveryOptions } from "./discovery_options.ts";
 
@@ -64,6 +64,7 @@ export async function runDiscovery(
       systemNamespace: options.namespace,
       cniNamespace: options.cniNamespace,
       clusterRegistriesNamespace: options.clusterRegistriesNamespace,
+      clusterSecrets: clusterSecrets(settings),
       registries: options.registries.includes("Mock") ? [new MockRegistry()] : [],
       manifestServices,
       keepaliveInterval: options.keepaliveInterval,
@@ -88,6 +89,20 @@ export async function runDiscovery(
   await Promise.race([starting, kernel.drain.whenStarted]);
   starting.catch(() => {}); // From here on it can only fail because parts of it have ended.
   return await untilStopped(kernel);
+}
+
+/**
+ * The account of the pod, where the secrets of remote clusters are in the cluster that a control plane of others runs in;
+ * undefined: they are where the configuration is.
+ *
+ * @throws {UsageError} where there is no pod.
+ */
+function clusterSecrets(settings: SettingsOf<"pilot-discovery">): AccessPlace | undefined {
+  if (!settings.EXTERNAL_MESHD || !settings.LOCAL_CLUSTER_SECRET_WATCHER) return undefined;
+  const { ORCH_SERVICE_HOST: host, ORCH_SERVICE_PORT: port } = settings;
+  const place = findAccess({ flag: undefined, variable: "", host, port, home: "" });
+  if (place !== undefined) return place;
+  throw new UsageError("LOCAL_CLUSTER_SECRET_WATCHER: got true, expected a pod, whose account reads the secrets");
 }
 
 /** An explainer that is loaded with the first question. */

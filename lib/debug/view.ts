@@ -42,6 +42,8 @@ export interface LeaderView {
   readonly leads: boolean;
   /** Identity of the leader; empty: none that is known. */
   readonly leader: string;
+  /** The remote cluster that has the lock; absent: the server's own. */
+  readonly cluster?: string;
 }
 
 /** A cluster whose services are part of the mesh. */

@@ -9,6 +9,7 @@ import type { Fact } from "../config/facts/types.ts";
 import type { ChangeSet } from "../config/store.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import { unpaced } from "../kernel/time/paced.ts";
+import type { LockState } from "../orch/leader/duty_runner.ts";
 import type { ApiClient } from "../orch/client/client.ts";
 import { addClusterRegistry } from "./fact_registry.ts";
 import type { Credentials } from "./credentials/credentials.ts";
@@ -23,6 +24,7 @@ import { RemoteCredentials } from "./clusters/askers.ts";
 import type { RemoteCluster } from "./clusters/cluster.ts";
 import { RemoteClusters } from "./clusters/clusters.ts";
 import { ClusterConnection } from "./clusters/connection.ts";
+import { LedClusters, type LedDuties } from "./clusters/leading.ts";
 import { ClusterSecrets } from "./clusters/secrets.ts";
 
 /** What remote clusters take from the process beside its settings. */
@@ -44,7 +46,14 @@ export interface ServerClusters extends CredentialClusters {
    * the secrets away, after the same time.
    */
   readonly settled: Promise<void>;
+  /** Has duties done in the clusters that this server leads, from now on. @param begin For one connection to one of them. */
+  lead(begin: (connection: ClusterConnection) => LedDuties<LockState>): void;
+  /** The locks of these duties. */
+  led(): readonly RemoteLockState[];
 }
+
+/** A lock of a duty in a remote cluster. */
+export type RemoteLockState = LockState & { readonly cluster: string };
 
 /** Words of a cluster's state in metric `meshd_remote_cluster_sync_status`. */
 const STATES = ["syncing", "synced", "timeout", "closed"] as const;
@@ -60,18 +69,26 @@ export function startClusters(
   const log = kernel.log.scope("orch");
   const timeout = settings.PILOT_REMOTE_CLUSTER_TIMEOUT;
   let followed: Credentials | undefined;
+  let led: LedClusters<LockState> | undefined;
+  const place = { own: options.clusterId, systemNamespace: options.systemNamespace };
   const { changed, gone, timedOut } = reports(kernel);
   const clusters: RemoteClusters = new RemoteClusters({
     own: options.clusterId,
-    partsOf: partsOf(options, settings, { pipeline, mesh }, (changes) => followed?.changed(changes), kernel),
+    partsOf: partsOf(options, settings, { pipeline, mesh }, (id, changes) => {
+      followed?.changed(changes);
+      const cluster = clusters.get(id);
+      if (cluster !== undefined && hasNamespace(changes)) led?.look(cluster);
+    }, kernel),
     timedOut,
     changed: (cluster) => {
       changed(cluster);
       // Rights to secrets of any cluster depend on that of the proxy.
       followed?.lookAgainAtAll();
+      led?.look(cluster);
     },
     gone: (cluster) => {
       gone(cluster);
+      led?.leave(cluster.id);
       followed?.lookAgainAtAll();
     },
     leftOut: ({ id, secret, why }) => log.warn("a secret's cluster does not count", { cluster: id, secret, why }),
@@ -94,7 +111,17 @@ export function startClusters(
     settled: settled(secrets, clusters, timeout, kernel),
     credentialsOf: (name) => credentials.of(name),
     followCredentials: (all) => void (followed = all),
+    lead: (begin) => {
+      led = new LedClusters(place, begin);
+      for (const cluster of clusters.values()) led.look(cluster);
+    },
+    led: () => [...led?.states() ?? []],
   };
+}
+
+function hasNamespace({ added, updated, removed }: ChangeSet<Fact>): boolean {
+  const all = [...added, ...removed, ...updated.map((one) => one.new)];
+  return all.some(({ kind }) => kind === "Namespace");
 }
 
 async function settled(
@@ -120,7 +147,7 @@ function partsOf(
   options: ClustersOptions,
   settings: DiscoverySettings,
   { pipeline, mesh }: { readonly pipeline: Pipeline; readonly mesh: MeshSource },
-  read: (changes: ChangeSet<Fact>) => void,
+  read: (id: string, changes: ChangeSet<Fact>) => void,
   kernel: Kernel,
 ) {
   const { domain, systemNamespace, orch } = options;
@@ -134,7 +161,8 @@ function partsOf(
     const registry = addClusterRegistry(pipeline, place, settings);
     return {
       ...{ clock: kernel.clock, timeout: settings.PILOT_REMOTE_CLUSTER_TIMEOUT },
-      ...{ registry: registry.registry, handOver: new HandOver(registry.taker), read },
+      ...{ registry: registry.registry, handOver: new HandOver(registry.taker) },
+      read: (changes: ChangeSet<Fact>) => read(clusterId, changes),
       leave: () => {
         void registry.registry.stop();
         pipeline.removeRegistry(registry.registry);

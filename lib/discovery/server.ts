@@ -19,6 +19,7 @@ import type { Kernel } from "../kernel/kernel.ts";
 import { startHealthReports } from "./health_reports.ts";
 import { serverDerivations } from "./ingress.ts";
 import { giveMemoryBack } from "../kernel/program/memory.ts";
+import type { AccessPlace } from "../orch/access/find.ts";
 import type { ApiClient } from "../orch/client/client.ts";
 import type { Registry } from "../registry/types.ts";
 import type { XdsServer } from "../xds/server.ts";
@@ -90,6 +91,8 @@ export interface DiscoveryServerOptions extends WireOptions {
   readonly cniNamespace?: string;
   /** Namespace of the secrets that describe remote clusters. Default: that of the server. */
   readonly clusterRegistriesNamespace?: string;
+  /** Access to the API that has those secrets. Default: that of the orchestrator. */
+  readonly clusterSecrets?: AccessPlace | undefined;
   readonly registries: readonly Registry[];
   /** Services of manifests in the folders are part of the mesh (`--registries=File`). Default false. */
   readonly manifestServices?: boolean;
@@ -203,7 +206,7 @@ async function start(
   measureStart(kernel);
   const webhookRoots = ports.webhooks === undefined ? undefined : tls?.serverRoots;
   const bundles = { roots: authority.authority?.roots, webhookRoots };
-  const worked = { configuration, mesh, pipeline, analysis, xds, ...bundles };
+  const worked = { configuration, mesh, pipeline, analysis, xds, remote: services.remote, ...bundles };
   duties = startDuties(orch, { ...worked, ...options }, settings, kernel);
   reportStart({
     ...{ options, ports, store, debug: settings.ENABLE_DEBUG_ON_HTTP },

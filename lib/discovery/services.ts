@@ -7,11 +7,12 @@
  */
 import type { ClusterView } from "../debug/view.ts";
 import type { Kernel } from "../kernel/kernel.ts";
+import type { AccessPlace } from "../orch/access/find.ts";
 import type { ApiClient } from "../orch/client/client.ts";
 import { type FactRegistry, startFactRegistry } from "./fact_registry.ts";
 import { measureOrchRegistries } from "./measure_orch.ts";
 import type { MeshSource } from "./mesh_source.ts";
-import type { OrchOptions } from "./orch/orchestrator.ts";
+import { orchAccess, orchClient, type OrchOptions } from "./orch/orchestrator.ts";
 import type { Pipeline } from "./pipeline.ts";
 import { type ClustersOptions, type ServerClusters, startClusters } from "./remote_clusters.ts";
 import type { DiscoverySettings } from "./settings.ts";
@@ -20,6 +21,8 @@ import type { DiscoverySettings } from "./settings.ts";
 interface ServerServicesOptions extends Omit<ClustersOptions, "orch"> {
   /** Those of manifests. */
   readonly manifestServices?: boolean;
+  /** Access to the API that has the secrets of clusters. Default: that of the orchestrator. */
+  readonly clusterSecrets?: AccessPlace | undefined;
   /** The orchestrator, where there is one. */
   readonly orch?: OrchOptions | undefined;
 }
@@ -42,11 +45,13 @@ export function startServices(
   parts: { readonly pipeline: Pipeline; readonly mesh: MeshSource },
   kernel: Kernel,
 ): ServerServices {
-  const { orch, clusterId } = options;
+  const { orch, clusterId, clusterSecrets } = options;
   const own = startFactRegistry(options, settings, parts);
   kernel.metrics.gauge("meshd_managed_clusters").set({ cluster_type: "remote" }, 0);
+  const secretsClient = orch && clusterSecrets &&
+    orchClient({ ...orch, access: orchAccess({ place: clusterSecrets, allowed: orch.allowed }, kernel) }, kernel);
   const remote: ServerClusters | undefined = client !== undefined && orch?.services
-    ? startClusters(client, { ...options, orch }, settings, parts, kernel)
+    ? startClusters(secretsClient ?? client, { ...options, orch }, settings, parts, kernel)
     : undefined;
   measureOrchRegistries(kernel.metrics, function* () {
     if (own !== undefined) yield own.registry.counts;

@@ -542,6 +542,8 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   PILOT_STATUS_UPDATE_INTERVAL: "tests/orch/status/status_test.ts",
   PILOT_STATUS_QPS: "tests/status/writer_test.ts",
   PILOT_STATUS_BURST: "tests/status/writer_test.ts",
+  EXTERNAL_MESHD: "tests/orch/clusters/leading_test.ts",
+  LOCAL_CLUSTER_SECRET_WATCHER: "tests/orch/clusters/leading_test.ts",
   PILOT_REMOTE_CLUSTER_TIMEOUT: "tests/orch/clusters/services_test.ts",
   PILOT_STATUS_MAX_WORKERS: "tests/status/writer_test.ts",
 };

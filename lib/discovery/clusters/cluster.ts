@@ -96,6 +96,11 @@ export class RemoteCluster {
     return trouble === undefined ? this.#used.connection.trouble : `the new access does not work yet: ${trouble}`;
   }
 
+  /** The connection in use; undefined: there is none yet. */
+  get connection(): ClusterConnection | undefined {
+    return this.#used?.connection;
+  }
+
   /** What was read of it; undefined: nothing yet. */
   get facts(): FactStore | undefined {
     return this.#used?.connection.facts;

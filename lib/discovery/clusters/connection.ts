@@ -49,6 +49,10 @@ export class ClusterConnection {
   readonly #services: FactFeeds;
   readonly #credentials: FactFeeds;
   readonly #ended = Promise.withResolvers<false>();
+  /** What is ended with it. */
+  readonly #stops = new Set<() => Promise<void>>();
+  /** What it waits for at its end. */
+  readonly #work = new Set<Promise<void>>();
   /** Resolves when the API does not allow to read credentials. */
   readonly #forbidden = Promise.withResolvers<void>();
 
@@ -94,10 +98,23 @@ export class ClusterConnection {
     return this.#services.trouble ?? this.#credentials.trouble;
   }
 
+  /** Has something ended with it, before its client closes. @returns has it not ended */
+  onStop(stop: () => Promise<void>): () => void {
+    this.#stops.add(stop);
+    return () => void this.#stops.delete(stop);
+  }
+
+  /** Has the client stay open until something is over. */
+  until(work: Promise<void>): void {
+    const over = work.finally(() => this.#work.delete(over));
+    this.#work.add(over);
+  }
+
   /** Ends reading; what was read stays until nobody has this any more. */
   async stop(): Promise<void> {
     this.#ended.resolve(false);
-    await Promise.all([this.#services.stop(), this.#credentials.stop()]);
+    const ends = [...this.#stops].map((stop) => stop());
+    await Promise.all([...ends, ...this.#work, this.#services.stop(), this.#credentials.stop()]);
     this.client.close();
   }
 }

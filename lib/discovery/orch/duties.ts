@@ -9,15 +9,18 @@ import { IngressStatuses } from "../../ingress/status.ts";
 import type { Kernel } from "../../kernel/kernel.ts";
 import type { Metrics } from "../../kernel/metrics/registry.ts";
 import type { ApiClient } from "../../orch/client/client.ts";
-import { DefaultRevision, goesBeforeKey } from "../../orch/leader/default_revision.ts";
+import { DefaultRevision, goesBeforeKey, remoteKey } from "../../orch/leader/default_revision.ts";
 import type { Duty } from "../../orch/leader/duty.ts";
 import { DutyRunner, type LockState } from "../../orch/leader/duty_runner.ts";
 import type { TrustBundle } from "../../pki/current.ts";
 import type { XdsServer } from "../../xds/server.ts";
 import type { AnalysisRunner } from "../analysis_runner.ts";
+import type { ClusterConnection } from "../clusters/connection.ts";
+import type { LedDuties } from "../clusters/leading.ts";
 import type { Configuration } from "../configuration.ts";
 import type { MeshSource } from "../mesh_source.ts";
 import type { Pipeline } from "../pipeline.ts";
+import type { RemoteLockState, ServerClusters } from "../remote_clusters.ts";
 import { registrationDuty } from "../registration/start.ts";
 import { startStatus } from "../status/start.ts";
 import type { DiscoverySettings } from "../settings.ts";
@@ -47,6 +50,8 @@ export interface DutyParts {
   readonly systemNamespace: string;
   /** Longest life of a connection, milliseconds. */
   readonly keepaliveMaxServerConnectionAge: number;
+  /** Remote clusters. Default: there are none. */
+  readonly remote?: Pick<ServerClusters, "lead" | "led"> | undefined;
 }
 
 /** The list: a duty more is a line more. */
@@ -58,20 +63,12 @@ function dutiesOf(
 ): readonly Duty[] {
   const { configuration, mesh, roots, webhookRoots, orch, systemNamespace: namespace } = parts;
   const maxConnectionAge = parts.keepaliveMaxServerConnectionAge;
-  const watched = orch?.namespace ?? "";
   const { facts, discovered, store } = configuration;
   const metrics = queueMetrics(settings, kernel);
+  const watched = orch?.namespace ?? "";
   const duties: Duty[] = [];
-  const log = kernel.log.scope("rootcertrotator");
-  if (roots !== undefined && settings.ENABLE_CLUSTER_TRUST_BUNDLE_API) {
-    duties.push(trustBundle({ client, roots, log, metrics }));
-  } else if (roots !== undefined) {
-    const namespaces = {
-      has: (name: string) => (watched === "" || name === watched) && discovered.has(name),
-      onChange: (listener: () => void) => discovered.onChange(listener),
-    };
-    const name = settings.PILOT_CA_CERT_CONFIGMAP;
-    duties.push(rootMaps({ client, facts, namespaces, roots, name, log, metrics }));
+  if (roots !== undefined) {
+    duties.push(rootsDuty({ client, facts, discovered }, roots, watched, settings, kernel));
   }
   // Ingresses are read where services are.
   if (orch?.services) {
@@ -100,6 +97,26 @@ function dutiesOf(
   return duties;
 }
 
+/** The duty that hands out the mesh's roots in a cluster. @param watched Only in this namespace; empty: in all. */
+function rootsDuty(
+  { client, facts, discovered }: Pick<ClusterConnection, "client" | "facts" | "discovered">,
+  roots: TrustBundle,
+  watched: string,
+  settings: DiscoverySettings,
+  kernel: Kernel,
+): Duty {
+  const parts = {
+    ...{ client, roots, log: kernel.log.scope("rootcertrotator") },
+    metrics: queueMetrics(settings, kernel),
+  };
+  if (settings.ENABLE_CLUSTER_TRUST_BUNDLE_API) return trustBundle(parts);
+  const namespaces = {
+    has: (name: string) => (watched === "" || name === watched) && discovered.has(name),
+    onChange: (listener: () => void) => discovered.onChange(listener),
+  };
+  return rootMaps({ ...parts, facts, namespaces, name: settings.PILOT_CA_CERT_CONFIGMAP });
+}
+
 /** The metrics of work queues; undefined: they are not wanted. */
 export function queueMetrics(
   settings: Pick<DiscoverySettings, "MESH_ENABLE_CONTROLLER_QUEUE_METRICS">,
@@ -111,7 +128,7 @@ export function queueMetrics(
 /** Duties that are done while the server runs. */
 export interface ServerDuties {
   /** Who leads under which lock. */
-  states(): readonly LockState[];
+  states(): readonly (LockState | RemoteLockState)[];
 }
 
 /**
@@ -126,21 +143,50 @@ export function startDuties(
   kernel: Kernel,
 ): ServerDuties {
   if (client === undefined) return { states: () => [] };
-  const duties = dutiesOf(client, parts, settings, kernel);
+  const runner = startRunner(
+    client,
+    dutiesOf(client, parts, settings, kernel),
+    settings.REVISION,
+    parts,
+    settings,
+    kernel,
+  );
+  kernel.stopper.add("duties", () => runner.stop());
+  const { remote, roots, orch } = parts;
+  const watched = orch?.namespace ?? "";
+  if (settings.EXTERNAL_MESHD && roots !== undefined) {
+    remote?.lead((connection) => {
+      const duties = [rootsDuty(connection, roots, watched, settings, kernel)];
+      return startRunner(connection.client, duties, remoteKey(settings.REVISION), parts, settings, kernel);
+    });
+  }
+  return { states: () => [...runner.states(), ...remote?.led() ?? []] };
+}
+
+/** Runs duties at the API of a cluster. @param key By which its locks are taken; see {@linkcode goesBeforeKey}. */
+function startRunner(
+  client: ApiClient,
+  duties: readonly Duty[],
+  key: string,
+  { systemNamespace: namespace }: Pick<DutyParts, "systemNamespace">,
+  settings: DiscoverySettings,
+  kernel: Kernel,
+): LedDuties<LockState> {
   const log = kernel.log.scope("orch");
-  const revision = settings.REVISION;
   const elect = settings.ENABLE_LEADER_ELECTION;
   const byDefault = new DefaultRevision(client, log);
   if (elect && duties.length > 0) byDefault.start();
   const runner = new DutyRunner(client, duties, {
-    ...{ namespace: parts.systemNamespace, elect, log, key: revision },
+    ...{ namespace, elect, log, key },
     // A name that no process had before: one that is restarted must not take the lock of the one before it for its own.
     identity: `${settings.POD_NAME || Deno.hostname()}_${crypto.randomUUID()}`,
-    goesBefore: (key) => goesBeforeKey(revision, byDefault.current, key),
+    goesBefore: (holder) => goesBeforeKey(key, byDefault.current, holder),
   });
-  kernel.stopper.add("duties", async () => {
-    await runner.stop();
-    await byDefault.stop();
-  });
-  return runner;
+  return {
+    states: () => runner.states(),
+    stop: async () => {
+      await runner.stop();
+      await byDefault.stop();
+    },
+  };
 }

@@ -11,8 +11,6 @@ export const authority: NotBuiltPart = {
   about: "Certificates by way of the orchestrator.",
   settings: [
     "CERT_SIGNER_DOMAIN",
-    "EXTERNAL_MESHD",
     "ORCH_SIGNER",
-    "USE_REMOTE_CERTS",
   ],
 };

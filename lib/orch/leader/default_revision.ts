@@ -53,14 +53,24 @@ export class DefaultRevision {
   }
 }
 
+/** The key of a server in the locks of another cluster than its own. */
+export function remoteKey(revision: string): string {
+  return `${REMOTE}${revision}`;
+}
+
 /**
  * Whether a server goes before the holder of a lock: the default revision before others, and within a revision the cluster's
  * own server before one of another cluster.
  *
+ * @param own That of the server.
  * @param key That of the holder.
  */
-export function goesBeforeKey(revision: string, defaultRevision: string, key: string): boolean {
-  const remote = key.startsWith(REMOTE);
-  const other = remote ? key.slice(REMOTE.length) : key;
-  return other === revision ? remote : defaultRevision !== "" && revision === defaultRevision;
+export function goesBeforeKey(own: string, defaultRevision: string, key: string): boolean {
+  const revision = revisionOf(own);
+  if (revisionOf(key) === revision) return key.startsWith(REMOTE) && !own.startsWith(REMOTE);
+  return defaultRevision !== "" && revision === defaultRevision;
+}
+
+function revisionOf(key: string): string {
+  return key.startsWith(REMOTE) ? key.slice(REMOTE.length) : key;
 }

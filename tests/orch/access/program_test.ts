@@ -145,6 +145,34 @@ Deno.test("a user that a program speaks for is refused until PILOT_INSECURE_MULT
     assert.match(allowed, /no-such-program/);
   }, "exec: {apiVersion: client.authentication.k8s.io/v1, command: no-such-program}"));
 
+Deno.test("the program reads the clusters that secrets in --clusterRegistriesNamespace name", () =>
+  withAccess(async (api, _, file) => {
+    const remote = new MemoryApi();
+    remote.start();
+    const access = `current-context: c
+clusters: [{name: k, cluster: {server: "${remote.address}"}}]
+contexts: [{name: c, context: {cluster: k}}]
+`;
+    const labels = { "mesh/multiCluster": "true" };
+    api.put("/api/v1/secrets", {
+      metadata: { namespace: "clusters", name: "all", labels },
+      data: { west: btoa(access) },
+    });
+    const flags = ["--clusterRegistriesNamespace=clusters"];
+    const text = await printed(/serving/, { KUBECONFIG: file }, undefined, flags);
+    assert.match(text, /a remote cluster.*west.*synced/);
+    assert.ok(api.asked.some((one) => /^list .*\/namespaces\/clusters\/secrets\?.*multiCluster/.test(one)));
+    await remote.stop();
+  }));
+
+Deno.test("LOCAL_CLUSTER_SECRET_WATCHER is for a pod: elsewhere it is refused, and without EXTERNAL_MESHD it says nothing", () =>
+  withAccess(async (_, __, file) => {
+    const watcher = { KUBECONFIG: file, LOCAL_CLUSTER_SECRET_WATCHER: "true" };
+    const refused = await printed(/serving/, { ...watcher, EXTERNAL_MESHD: "true" });
+    assert.match(refused, /LOCAL_CLUSTER_SECRET_WATCHER: got true, expected a pod/);
+    assert.match(await printed(/serving/, watcher), /serving/);
+  }));
+
 Deno.test({
   name: `in a pod ORCH_SERVICE_HOST and ORCH_SERVICE_PORT say where the API is, in the peer's spelling too${
     ROOT ? "" : " (ignored: only root makes mount namespaces)"

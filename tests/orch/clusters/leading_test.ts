@@ -1,0 +1,159 @@
+/** Remote clusters that a server leads, by two real API servers: its roots are there, for as long as the namespace says so. */
+import assert from "node:assert/strict";
+import { page } from "../../discovery/running.ts";
+import { until } from "../../e2e/support/mesh.ts";
+import { namespaceDraft } from "../support/drafts.ts";
+import { clusterSecret, serveClusters, type TwoClusters, twoClusterTests } from "../support/two_clusters.ts";
+import { kubeconfigOf } from "../support/server/kubeconfig.ts";
+import { manifests } from "../support/server/rights.ts";
+import type { ApiServer } from "../support/server/api_server.ts";
+
+const test = twoClusterTests();
+const MAP = "roots-of-the-leader";
+const LOCK = "mesh-namespace-controller-election";
+
+const map = (namespace: string, name: string) => ({
+  apiVersion: "v1",
+  kind: "ConfigMap",
+  metadata: { namespace, name },
+});
+
+/** The roots in a namespace; undefined: none are there. */
+async function rootsIn({ objects }: ApiServer, namespace: string, name = MAP): Promise<string | undefined> {
+  const data = (await objects.get(map(namespace, name)))?.["data"] as Readonly<Record<string, string>> | undefined;
+  return data?.["root-cert.pem"];
+}
+
+/** How a leader differs from the usual one. */
+interface Leader {
+  /** Its access to the remote cluster. Default: the administrator's. */
+  readonly text?: string;
+  /** Default: the namespace of the test. */
+  readonly systemNamespace?: string;
+  /** Of the config map. Default: one of these tests. */
+  readonly name?: string;
+}
+
+/** Runs a server with an authority, whose system namespace is the test's; the access is given again with each call of `rotate`. */
+async function lead(
+  { own, remote, namespace, ...rest }: TwoClusters,
+  isExternal: boolean,
+  run: (port: number, rotate: () => Promise<void>) => Promise<void>,
+  { text, systemNamespace = namespace, name = MAP }: Leader = {},
+): Promise<void> {
+  const folder = await Deno.makeTempDir();
+  let access = text ?? await Deno.readTextFile(remote.kubeconfig);
+  const rotate = async () => {
+    access += " ";
+    await own.objects.apply(clusterSecret(namespace, "clusters", { west: access }));
+  };
+  await rotate();
+  await serveClusters({ own, remote, namespace, ...rest }, ({ ports }) => run(ports.http, rotate), {
+    options: {
+      secureGrpc: "127.0.0.1:0",
+      tls: { cipherSuites: [] },
+      systemNamespace,
+      clusterRegistriesNamespace: namespace,
+    },
+    settings: {
+      ...{ EXTERNAL_MESHD: isExternal, PILOT_CA_CERT_CONFIGMAP: name, CITADEL_SELF_SIGNED_CA_RSA_KEY_SIZE: 2048 },
+      ...{ ROOT_CA_DIR: `${folder}/none`, MESH_SELF_SIGNED_CA_DIR: `${folder}/self` },
+    },
+  });
+  await Deno.remove(folder, { recursive: true });
+}
+
+const named = (namespace: string, clusters: string) => {
+  const { metadata, ...draft } = namespaceDraft(namespace);
+  return { ...draft, metadata: { ...metadata, annotations: { "topology.istio.io/controlPlaneClusters": clusters } } };
+};
+
+interface Lock {
+  readonly lock: string;
+  readonly cluster?: string;
+  readonly leads: boolean;
+}
+
+const locks = async (port: number): Promise<readonly Lock[]> =>
+  (JSON.parse((await page(port, "/debug/leaderz")).body) as Lock[]).filter(({ cluster }) => cluster === "west");
+
+test("EXTERNAL_MESHD: a cluster whose system namespace names this one, or all, gets the roots, also after its access was rotated, and none when it names another", async (clusters) => {
+  const { own, remote, namespace } = clusters;
+  await lead(clusters, true, async (port, rotate) => {
+    await until("the roots here", async () => await rootsIn(own, namespace) !== undefined);
+    assert.deepEqual(await locks(port), [], "nobody said that it is to be led");
+    await remote.objects.apply(named(namespace, "other, Orch"));
+    await until("the roots there", async () => await rootsIn(remote, namespace) !== undefined);
+    assert.equal(await rootsIn(remote, namespace), await rootsIn(own, namespace));
+    assert.deepEqual((await locks(port)).map(({ lock, leads }) => [lock, leads]), [[LOCK, true]]);
+    const lock = await remote.objects.get(map(namespace, LOCK));
+    assert.match(
+      JSON.stringify(lock?.metadata.annotations),
+      /holderKey\W+\^/,
+      "a server of the cluster goes before it",
+    );
+
+    await rotate();
+    await remote.objects.delete(map(namespace, MAP));
+    await until("the roots again", async () => await rootsIn(remote, namespace) !== undefined);
+
+    await remote.objects.apply(named(namespace, "other"));
+    await until("the end of leading", async () => (await locks(port)).length === 0);
+    await until("the lock is given back", async () => {
+      const lock = await remote.objects.get(map(namespace, LOCK));
+      return /holderIdentity\W+""|holderIdentity\\":\\"\\"/.test(JSON.stringify(lock?.metadata.annotations));
+    });
+    await remote.objects.delete(map(namespace, MAP));
+    await remote.objects.apply(named(namespace, "*"));
+    await until("the roots once more", async () => await rootsIn(remote, namespace) !== undefined);
+  });
+});
+
+test("an account with the rights of both manifests for remote clusters leads, and needs no other", async (clusters) => {
+  const { remote, namespace } = clusters;
+  const system = "mesh-system", name = "mesh-ca-root-cert";
+  for (const file of ["remote-reader", "remote-leader"]) {
+    for (const manifest of manifests(file)) await remote.objects.apply(manifest);
+  }
+  for (const verb of ["create", "list"]) {
+    await remote.users.granted(system, "mesh-reader", { verb, resource: "configmaps" });
+  }
+  const text = kubeconfigOf(remote.users.byToken(await remote.users.token(system, "mesh-reader")));
+  await lead(clusters, true, async (port) => {
+    await until("the roots there", async () => await rootsIn(remote, namespace, name) !== undefined);
+    await remote.objects.apply({ ...map(namespace, name), data: { "root-cert.pem": "others" } });
+    await until("the roots again", async () => await rootsIn(remote, namespace, name) !== "others");
+    assert.deepEqual((await locks(port)).map(({ leads }) => leads), [true]);
+    assert.doesNotMatch((await page(port, "/debug/clusterz")).body, /problem/);
+  }, { text, systemNamespace: system, name });
+});
+
+test("without EXTERNAL_MESHD no remote cluster is led, whatever its namespace says", async (clusters) => {
+  const { own, remote, namespace } = clusters;
+  await remote.objects.apply(named(namespace, "*"));
+  await lead(clusters, false, async (port) => {
+    await until("the roots here", async () => await rootsIn(own, namespace) !== undefined);
+    assert.deepEqual([await locks(port), await rootsIn(remote, namespace)], [[], undefined]);
+  });
+});
+
+test("LOCAL_CLUSTER_SECRET_WATCHER: secrets of clusters may be in another API than the configuration, read as the pod's account", async (clusters) => {
+  const { own, remote, namespace } = clusters;
+  // The configuration is in the own cluster, the secrets where the control plane runs.
+  const folder = await Deno.makeTempDir();
+  const rule = { apiGroups: [""], resources: ["secrets"], verbs: ["list", "watch"] };
+  const access = await remote.users.account(namespace, "meshd");
+  await remote.users.grant({ kind: "ServiceAccount", name: "meshd", namespace }, "reads-clusters", [rule], namespace);
+  await remote.users.granted(namespace, "meshd", { verb: "list", resource: "secrets" });
+  await Deno.writeTextFile(`${folder}/token`, access.authorization!.replace("Bearer ", ""));
+  await Deno.writeTextFile(`${folder}/ca.crt`, access.ca!);
+  const text = await Deno.readTextFile(own.kubeconfig);
+  await remote.objects.apply(clusterSecret(namespace, "clusters", { west: text }));
+  const clusterSecrets = { from: "pod", server: access.server, folder, by: "test" } as const;
+  await serveClusters(clusters, async ({ ports }) => {
+    const { body } = await page(ports.http, "/debug/clusterz");
+    assert.match(body, /"west"/);
+    assert.doesNotMatch(body, /problem/);
+  }, { options: { clusterSecrets } });
+  await Deno.remove(folder, { recursive: true });
+});
