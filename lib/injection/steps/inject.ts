@@ -8,20 +8,19 @@
 import { AnnotationReader } from "../annotation_reader.ts";
 import { whyNot } from "../decision.ts";
 import { finished } from "./finish.ts";
+import { proxyIds, withoutSharedUser } from "./ids.ts";
 import { ownerOf } from "../owner.ts";
 import type { InjectedPod, PodContainer } from "../pod.ts";
 import { podProxySettings } from "../proxy_settings.ts";
 import { INIT, VALIDATION } from "../sidecar/init.ts";
 import { isProxy, type PodPart, type SidecarInput } from "../sidecar/input.ts";
 import { ownTexts } from "../spelling.ts";
-import { beforeInjection } from "./status.ts";
+import { beforeInjection, type PodBefore } from "./status.ts";
 import { BUILT_IN } from "../templates/built_in.ts";
 import { textPart } from "../templates/text.ts";
 import { podTraffic } from "../traffic.ts";
 import type { InjectionConfig, InjectionRequest, InjectionResult, InjectionSettings } from "../types.ts";
 
-/** User and group of the proxy, which redirection leaves alone. */
-const PROXY_ID = 1337;
 /** Containers whose names are taken: what a user writes about them is laid over them. */
 const OWN_NAMES = [INIT, VALIDATION, "istio-init", "istio-validation"];
 /** The first minor version of the API that starts native sidecars in order without a switch of its own. */
@@ -31,11 +30,18 @@ const NATIVE_SINCE = 29;
 export function injectPod(request: InjectionRequest, settings: InjectionSettings): InjectionResult {
   const reason = whyNot(request, settings.config);
   if (reason !== undefined) return { kind: "skipped", reason };
-  const before = beforeInjection(request.pod);
+  const before = podBefore(request.pod, settings);
   const input = sidecarInput({ ...request, pod: before.pod }, settings);
   const parts = partsOf(input);
   const { pod, problems } = finished(input, parts, before);
   return problems.length > 0 ? { kind: "refused", problems } : { kind: "injected", pod };
+}
+
+/** The pod as its author wrote it. */
+function podBefore(pod: InjectedPod, { platform }: InjectionSettings): PodBefore {
+  const before = beforeInjection(pod);
+  if (platform !== "openshift") return before;
+  return { ...before, pod: withoutSharedUser(before.pod) };
 }
 
 /** Reads all that the pod says; what is wrong with it is kept by the reader. */
@@ -56,7 +62,9 @@ function sidecarInput(request: InjectionRequest, settings: InjectionSettings): S
     );
   }
   const own = ownProxy(pod);
-  const { runAsUser = PROXY_ID, runAsGroup = PROXY_ID } = own?.securityContext ?? {};
+  const ids = proxyIds(settings.platform, request.namespaceAnnotations);
+  reader.problems.push(...ids.problems);
+  const { runAsUser = ids.uid, runAsGroup = ids.gid } = own?.securityContext ?? {};
   return {
     ...{ role: "sidecar" as const, settings, request, labels, reader, traffic, native, own },
     proxy: {

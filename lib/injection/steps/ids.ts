@@ -1,0 +1,71 @@
+/**
+ * User and group of a proxy. OpenShift gives each namespace ranges of its own, which pods may not leave.
+ *
+ * Annotations: https://docs.openshift.com/container-platform/latest/authentication/managing-security-context-constraints.html
+ *
+ * @module
+ */
+import type { InjectedPod, PodContainer } from "../pod.ts";
+import { isProxy } from "../sidecar/input.ts";
+import type { Texts } from "../spelling.ts";
+
+/** User and group of the proxy, which redirection leaves alone. */
+const PROXY_ID = 1337;
+const MAX_ID = 2 ** 32 - 1;
+const USERS = "openshift.io/sa.scc.uid-range";
+const GROUPS = "openshift.io/sa.scc.supplemental-groups";
+
+/** User and group, and what is wrong with the ranges that they are taken from. */
+export interface ProxyIds {
+  readonly uid: number;
+  readonly gid: number;
+  readonly problems: readonly string[];
+}
+
+/** The ids that the pod's own words do not name: on OpenShift the last ones of the namespace's ranges. */
+export function proxyIds(platform: string, namespaceAnnotations: Texts = {}): ProxyIds {
+  const users = namespaceAnnotations[USERS];
+  if (platform !== "openshift" || users === undefined) return { uid: PROXY_ID, gid: PROXY_ID, problems: [] };
+  const groups = namespaceAnnotations[GROUPS];
+  const uid = lastOf(users);
+  const gid = lastOf((groups ?? users).split(",")[0]!);
+  return {
+    ...{ uid: uid ?? PROXY_ID, gid: gid ?? PROXY_ID },
+    problems: [
+      ...(uid === undefined ? [refusal(USERS, users)] : []),
+      ...(gid === undefined && groups !== undefined ? [refusal(GROUPS, groups)] : []),
+    ],
+  };
+}
+
+/** The last id of `1000650000/10000` or `1000650000-1000659999`; undefined: it is no range. */
+function lastOf(range: string): number | undefined {
+  const [, first = "", sign = "", second = ""] = /^\s*(\d{1,10})([/-])(\d{1,10})\s*$/.exec(range) ?? [];
+  const [start, other] = [Number(first), Number(second)];
+  const last = sign === "/" ? start + other - 1 : other;
+  return sign !== "" && last >= start && last <= MAX_ID ? last : undefined;
+}
+
+function refusal(key: string, text: string): string {
+  return `the namespace's annotation ${key}: got ${
+    JSON.stringify(text.slice(0, 120))
+  }, expected a range such as 1000650000/10000`;
+}
+
+/**
+ * The pod without the user that OpenShift gave to all of its containers: traffic of a user that is the proxy's too would
+ * never be redirected. A user that differs from the applications' is the pod author's own word.
+ */
+export function withoutSharedUser(pod: InjectedPod): InjectedPod {
+  const { containers, initContainers = [] } = pod.spec;
+  const users = new Set(containers.filter((one) => !isProxy(one)).map((one) => one.securityContext?.runAsUser));
+  const cleaned = (list: readonly PodContainer[]) =>
+    list.map((one) => {
+      const user = one.securityContext?.runAsUser;
+      if (!isProxy(one) || user === undefined || !users.has(user)) return one;
+      const { runAsUser: _, runAsGroup: __, ...securityContext } = one.securityContext!;
+      return { ...one, securityContext };
+    });
+  const spec = { ...pod.spec, containers: cleaned(containers) };
+  return { ...pod, spec: initContainers.length === 0 ? spec : { ...spec, initContainers: cleaned(initContainers) } };
+}
