@@ -25,6 +25,7 @@ import { registrationDuty } from "../registration/start.ts";
 import { startStatus } from "../status/start.ts";
 import type { DiscoverySettings } from "../settings.ts";
 import { ingressStatus } from "./ingress_status.ts";
+import { keepInjectionWebhook } from "./injection_webhook.ts";
 import type { OrchScope } from "./orchestrator.ts";
 import { rootMaps } from "./root_maps.ts";
 import { trustBundle } from "./trust_bundle.ts";
@@ -152,6 +153,7 @@ export function startDuties(
     kernel,
   );
   kernel.stopper.add("duties", () => runner.stop());
+  keepInjectionWebhookOf(client, parts, settings, kernel);
   const { remote, roots, orch } = parts;
   const watched = orch?.namespace ?? "";
   if (settings.EXTERNAL_MESHD && roots !== undefined) {
@@ -189,4 +191,24 @@ function startRunner(
       await byDefault.stop();
     },
   };
+}
+
+/** What every server does for its revision, without a lock. */
+function keepInjectionWebhookOf(
+  client: ApiClient,
+  { webhookRoots: roots, systemNamespace: namespace }: Pick<DutyParts, "webhookRoots" | "systemNamespace">,
+  settings: DiscoverySettings,
+  kernel: Kernel,
+): void {
+  const name = settings.INJECTION_WEBHOOK_CONFIG_NAME;
+  const { INJECT_ENABLED, REVISION: revision } = settings;
+  if (!INJECT_ENABLED || name === "" || roots === undefined) return;
+  const stop = new AbortController();
+  const measured = { metrics: kernel.metrics, queueMetrics: queueMetrics(settings, kernel) };
+  const parts = { client, name, revision, namespace, roots, log: kernel.log.scope("orch"), ...measured };
+  const done = keepInjectionWebhook(parts, stop.signal);
+  kernel.stopper.add("roots in the injection webhook", async () => {
+    stop.abort();
+    await done;
+  });
 }

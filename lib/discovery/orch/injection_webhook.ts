@@ -1,0 +1,97 @@
+/**
+ * Keeps the roots by which the API verifies this server in the configurations of the mutating webhook that injects proxies.
+ *
+ * Every server does it for its own revision, without a lock: locks are shared by all revisions, and each has its own
+ * configurations. Servers of one revision have the same roots, so that they do not undo each other's work.
+ *
+ * Permissions: those of the client. The API's: `list`, `watch` and `patch` of mutatingwebhookconfigurations.
+ *
+ * @module
+ */
+import type { Logger } from "../../kernel/log/log.ts";
+import type { Metrics } from "../../kernel/metrics/registry.ts";
+import type { ApiClient } from "../../orch/client/client.ts";
+import type { TrustBundle } from "../../pki/current.ts";
+import { INJECTOR_NAMES } from "../../webhook/injector_entries.ts";
+import { type KeptConfiguration, type KeptWebhook, patchWebhooks, WebhookKeeper } from "./webhook_keeper.ts";
+
+/** Labels of a configuration that name its revision, the first that is there. */
+const REVISION_LABELS = ["mesh.io/rev", "istio.io/rev"];
+
+/** What the keeper is made of. */
+export interface InjectionWebhookParts {
+  readonly client: ApiClient;
+  /** Name of the configuration that is kept without a revision too (`INJECTION_WEBHOOK_CONFIG_NAME`). */
+  readonly name: string;
+  /** `REVISION`. */
+  readonly revision: string;
+  /** That of the server. */
+  readonly namespace: string;
+  /** By what the server's certificate is verified. */
+  readonly roots: TrustBundle;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+  /** Default: its queue is not measured. */
+  readonly queueMetrics?: Metrics | undefined;
+}
+
+/** See the module; it runs until the signal aborts. */
+export async function keepInjectionWebhook(parts: InjectionWebhookParts, signal: AbortSignal): Promise<void> {
+  const { client, roots, log, metrics, queueMetrics } = parts;
+  await new WebhookKeeper({
+    ...{ client, sort: "mutating", roots, log, queue: "webhook patcher", queueMetrics },
+    keep: (configuration, caBundle, stop) => keepRoots(parts, configuration, caBundle, stop),
+    failed: (name, error) => {
+      metrics.counter("webhook_patch_failures_total").inc({ name, reason: "webhook_update_failure" });
+      metrics.counter("webhook_patch_retries_total").inc({ name });
+      log.warn("the webhook's configuration has not the roots of this server; it is tried again", { name, error });
+    },
+  }).run(signal);
+}
+
+async function keepRoots(
+  parts: InjectionWebhookParts,
+  configuration: KeptConfiguration,
+  caBundle: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const { client, metrics, log } = parts;
+  const { name, webhooks } = configuration;
+  const fails = (reason: string) => metrics.counter("webhook_patch_failures_total").inc({ name, reason });
+  if (!isOwnConfiguration(parts, configuration)) {
+    if (name === parts.name) fails("wrong_revision");
+    return;
+  }
+  const isOwn = (webhook: KeptWebhook) => isOwnWebhook(parts, name, webhook);
+  if (!webhooks.some(isOwn)) return fails("webhook_entry_not_found");
+  const lacks = (webhook: KeptWebhook) => isOwn(webhook) && webhook.caBundle !== caBundle;
+  if (!webhooks.some(lacks)) return;
+  metrics.counter("webhook_patch_attempts_total").inc({ name });
+  const field = { path: "/clientConfig/caBundle", value: caBundle, lacks } as const;
+  const changed = await patchWebhooks({ client, sort: "mutating" }, configuration, field, signal);
+  log.info("the webhook's configuration has the roots of this server", { name, webhooks: changed });
+}
+
+/** Whether a configuration is for this server's revision. The one that is named may say nothing of revisions. */
+function isOwnConfiguration(
+  { name, revision }: Pick<InjectionWebhookParts, "name" | "revision">,
+  configuration: KeptConfiguration,
+): boolean {
+  const label = REVISION_LABELS.map((key) => configuration.labels[key]).find((value) => value !== undefined);
+  return label === undefined ? configuration.name === name : (label || "default") === (revision || "default");
+}
+
+/**
+ * Whether an entry asks this server. Another control plane may have entries of the same name and revision: one that asks a
+ * service of another namespace, or in Istio's spelling some address, is not ours, and with our roots it would fail.
+ */
+function isOwnWebhook(
+  { name, namespace }: Pick<InjectionWebhookParts, "name" | "namespace">,
+  configuration: string,
+  webhook: KeptWebhook,
+): boolean {
+  const own = webhook.name.endsWith(INJECTOR_NAMES.own);
+  if (!own && !webhook.name.endsWith(INJECTOR_NAMES.peers)) return false;
+  if (webhook.serviceNamespace !== undefined) return webhook.serviceNamespace === namespace;
+  return own || configuration === name;
+}

@@ -1,0 +1,96 @@
+/** No pod meets two entries of the mutating webhook, whatever labels it and its namespace have, and either spelling opts out. */
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { injectorEntries, isAskedFor } from "../../lib/webhook/injector_entries.ts";
+import { ownKey } from "../../lib/config/spelling/spelling.ts";
+import type { LabelSelectorRequirement } from "../../lib/config/mesh/types.ts";
+
+type Labels = Readonly<Record<string, string>>;
+
+/** As the API judges: by keys as they are spelled. */
+function meets(selector: readonly LabelSelectorRequirement[], labels: Labels): boolean {
+  return selector.every(({ key, operator, values = [] }) => {
+    const value = labels[key];
+    if (operator === "In") return value !== undefined && values.includes(value);
+    if (operator === "NotIn") return value === undefined || !values.includes(value);
+    return (operator === "Exists") === (value !== undefined);
+  });
+}
+
+const scope = { revision: "", namespace: "mesh-system" };
+
+function entriesMet(ofNamespace: Labels, ofPod: Labels, of = scope): string[] {
+  const met = injectorEntries(of).filter(({ namespaceSelector, objectSelector }) =>
+    meets(namespaceSelector.matchExpressions, ofNamespace) && meets(objectSelector.matchExpressions, ofPod)
+  );
+  return met.map(({ name }) => name.replace(".sidecar-injector.", "@"));
+}
+
+const some = (values: readonly string[]) => fc.option(fc.constantFrom(...values), { nil: undefined });
+const labelsOf = (choices: Readonly<Record<string, readonly string[]>>) =>
+  fc.record(Object.fromEntries(Object.entries(choices).map(([key, values]) => [key, some(values)])))
+    .map((labels) => Object.fromEntries(Object.entries(labels).filter(([, value]) => value !== undefined)) as Labels);
+
+const REVISIONS = ["default", "canary"], INJECTION = ["enabled", "disabled"], INJECT = ["true", "false"];
+const namespaces = labelsOf({
+  ...{ "mesh.io/rev": REVISIONS, "istio.io/rev": REVISIONS },
+  ...{ "mesh-injection": INJECTION, "istio-injection": INJECTION },
+});
+const pods = labelsOf({
+  ...{ "mesh.io/rev": REVISIONS, "istio.io/rev": REVISIONS },
+  ...{ "sidecar.mesh.io/inject": INJECT, "sidecar.istio.io/inject": INJECT },
+});
+
+Deno.test("a pod meets at most one entry of all revisions", () => {
+  fc.assert(fc.property(namespaces, pods, (ofNamespace, ofPod) => {
+    const met = ["", "canary"].flatMap((revision) => entriesMet(ofNamespace, ofPod, { ...scope, revision }));
+    assert.ok(met.length <= 1, met.join(" "));
+  }));
+});
+
+Deno.test("what is asked for in our spelling is what the entries say of labels in one spelling, whichever", () => {
+  const inOne = (peers: boolean) => (labels: Labels) =>
+    Object.fromEntries(Object.entries(labels).filter(([key]) => /istio/.test(key) === peers));
+  const own = (labels: Labels) =>
+    Object.fromEntries(Object.entries(labels).map(([key, value]) => [ownKey(key), value]));
+  fc.assert(fc.property(namespaces, pods, fc.boolean(), (all, ofAll, peers) => {
+    const [ofNamespace, ofPod] = [inOne(peers)(all), inOne(peers)(ofAll)];
+    assert.equal(isAskedFor(scope, own(ofNamespace), own(ofPod)), entriesMet(ofNamespace, ofPod).length > 0);
+  }));
+});
+
+Deno.test("each entry is met by what it is for", () => {
+  const cases: readonly (readonly [string[], Labels, Labels])[] = [
+    [["namespace@mesh.io"], { "mesh-injection": "enabled" }, {}],
+    [["namespace@istio.io"], { "istio-injection": "enabled" }, {}],
+    [["rev.namespace@mesh.io"], { "mesh.io/rev": "default" }, {}],
+    [["rev.namespace@istio.io"], { "istio.io/rev": "default" }, {}],
+    [["object@mesh.io"], {}, { "sidecar.mesh.io/inject": "true" }],
+    [["object@istio.io"], {}, { "sidecar.istio.io/inject": "true" }],
+    [["rev.object@mesh.io"], {}, { "mesh.io/rev": "default" }],
+    [["rev.object@istio.io"], {}, { "istio.io/rev": "default" }],
+    [[], {}, {}],
+    [[], { "mesh-injection": "disabled" }, { "sidecar.mesh.io/inject": "true" }],
+    [[], { "mesh-injection": "enabled" }, { "sidecar.istio.io/inject": "false" }],
+    [["namespace@mesh.io"], { "mesh-injection": "enabled", "mesh.io/rev": "canary" }, {}],
+    [["rev.namespace@mesh.io"], { "mesh.io/rev": "default", "istio.io/rev": "canary" }, {}],
+    [[], { "mesh.io/rev": "canary" }, {}],
+  ];
+  for (const [expected, ofNamespace, ofPod] of cases) {
+    assert.deepEqual(entriesMet(ofNamespace, ofPod), expected, JSON.stringify([ofNamespace, ofPod]));
+  }
+});
+
+Deno.test("a server of a revision has no entries for pods without one", () => {
+  const names = injectorEntries({ ...scope, revision: "canary" }).map(({ name }) => name);
+  assert.deepEqual(names.filter((name) => !name.startsWith("rev.")), []);
+});
+
+Deno.test("labels of the server's namespace and of the orchestrator's ask nobody; a pod there may ask by itself", () => {
+  for (const name of ["mesh-system", "kube-system"]) {
+    const labels = { "kubernetes.io/metadata.name": name };
+    assert.deepEqual(entriesMet({ ...labels, "mesh-injection": "enabled" }, {}), []);
+    assert.deepEqual(entriesMet({ ...labels, "istio.io/rev": "default" }, {}), []);
+    assert.deepEqual(entriesMet(labels, { "sidecar.mesh.io/inject": "true" }), ["object@mesh.io"]);
+  }
+});
