@@ -81,8 +81,9 @@ export async function startTlsFiles(files: TlsFiles, kernel: Kernel): Promise<Tl
     try {
       const { server, roots } = read();
       const { certificatePem, keyPem } = identity.current();
-      if (server.certificatePem !== certificatePem || server.keyPem !== keyPem) identity.set(server);
+      // Roots first: whoever hands them out must not be behind the certificate.
       if (roots !== clientRoots.current()) clientRoots.set(roots);
+      if (server.certificatePem !== certificatePem || server.keyPem !== keyPem) identity.set(server);
     } catch (error) {
       const reason = (error as Error).message;
       kernel.log.scope("tls").error("files cannot be used, the last content stays in force", { reason });
