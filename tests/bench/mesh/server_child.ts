@@ -28,6 +28,8 @@ export interface ServerOptions {
   readonly analysis?: boolean;
   /** Serves over TLS with these files; proxies then connect there. Default: in plain text. */
   readonly tls?: TlsFiles;
+  /** Webhooks are served beside the pages, in plain text. Default: they are not. */
+  readonly webhooks?: boolean;
   /** File of the mesh configuration. Default: there is none. */
   readonly meshConfig?: string;
   /** Folder of the authority by which it signs; default: it makes one. */
@@ -66,7 +68,7 @@ export interface ServerChild {
 /** Starts `pilot-discovery` on a mesh as users do, with the probe inside; resolves when it is ready. */
 export async function startServer(
   mesh: ServerMesh,
-  { tree = THIS_TREE, profile, analysis = true, meshConfig, tls, authority }: ServerOptions,
+  { tree = THIS_TREE, profile, analysis = true, meshConfig, tls, authority, webhooks = false }: ServerOptions,
 ): Promise<ServerChild> {
   const [run, ...rest] = programArgs("pilot-discovery", tree);
   const serving = Promise.withResolvers<{ readonly grpc: string; readonly http: string }>();
@@ -84,6 +86,7 @@ export async function startServer(
     "--secureGRPCAddr=",
     "--ctrlz_port=0",
     "--secureGRPCAddr=127.0.0.1:0",
+    ...webhooks ? ["--httpsAddr="] : [],
     ...meshConfig === undefined ? [] : [`--meshConfig=${meshConfig}`],
     ...Object.entries(tls ?? {}).map(([flag, file]) => `--${flag}=${file}`),
     "--log_output_level=all:error,default:info",

@@ -6,6 +6,7 @@
 import { analyses } from "./analysis.ts";
 import { certificates } from "./certificates.ts";
 import { events } from "./events.ts";
+import { injection } from "./injection.ts";
 import { pages } from "./pages.ts";
 import { orchEdits, orchStart } from "./orchestrator.ts";
 import { agents, hundred, large, meshEdits, names, policies, storm } from "./proxies.ts";
@@ -39,5 +40,6 @@ export const SCENARIOS: readonly Scenario[] = [
   pages,
   floods,
   subscriptions,
+  injection,
   sidecar,
 ];
