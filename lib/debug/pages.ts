@@ -9,6 +9,7 @@ import { type Guard, guardedRoutes, type HttpMethod, type Route } from "../http/
 import { changeCommand } from "./change.ts";
 import { configDump, ecdsz, edsz } from "./config_dump.ts";
 import { factz, passedOver } from "./facts.ts";
+import { inject } from "./injection.ts";
 import { live } from "./live.ts";
 import { ndsz } from "./names.ts";
 import { adsz, connections, forceDisconnect, syncz } from "./proxies.ts";
@@ -141,6 +142,11 @@ export const PAGES: readonly Page[] = [
     answer: unqueried(clusterz),
   },
   { path: "leaderz", help: "who leads what one server does for all, by lock", answer: unqueried(leaderz) },
+  {
+    path: "inject",
+    help: "how pods are injected: where the configuration is from, what it is and what is wrong with it; pods without",
+    answer: unqueried(inject),
+  },
   { path: "networkz", help: "networks of the mesh", answer: unqueried(networkz) },
 ];
 

@@ -57,6 +57,19 @@ export interface ClusterView {
   readonly problem?: string;
 }
 
+/** The injection of a server. */
+export interface InjectionView {
+  /** What is in force, and where it is from; without them there is none yet. Problems are those of the present texts. */
+  readonly configuration: {
+    readonly place?: string;
+    readonly config?: object;
+    readonly values?: object;
+    readonly problems: readonly string[];
+  };
+  /** Pods that should have a proxy and have none. */
+  missed(): Iterable<{ readonly namespace: string; readonly pod: string; readonly owner: string }>;
+}
+
 /** The inside of a discovery server. */
 export interface DebugView {
   /** Name and version of the program, such as `pilot-discovery 0.1.0`. */
@@ -100,6 +113,8 @@ export interface DebugView {
   leaders(): readonly LeaderView[];
   /** The clusters whose services are part of the mesh. */
   clusters(): readonly ClusterView[];
+  /** Undefined: it injects nothing. */
+  readonly injection: InjectionView | undefined;
   /** Explains requests; undefined: this server does not. */
   readonly explainer: Explainer | undefined;
   /** Answers previews; undefined: this server has none. */

@@ -5,7 +5,7 @@
  */
 import type { Finding } from "../config/finding/finding.ts";
 import type { Explainer, PreviewRunner } from "../debug/runners.ts";
-import type { ClusterView, DebugView, LeaderView } from "../debug/view.ts";
+import type { ClusterView, DebugView, InjectionView, LeaderView } from "../debug/view.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import { buildInfo } from "../kernel/program/build_info.ts";
 import type { XdsServer } from "../xds/server.ts";
@@ -16,7 +16,7 @@ import type { Pipeline } from "./pipeline.ts";
 
 /** The inside of a server whose parts are these. */
 export function debugView(
-  { pipeline, xds, mesh, configuration, analysis, asked, leaders, clusters, findings, domain, kernel }: {
+  { pipeline, xds, mesh, configuration, analysis, asked, leaders, clusters, injection, findings, domain, kernel }: {
     readonly pipeline: Pipeline;
     readonly xds: XdsServer;
     readonly mesh: MeshSource;
@@ -27,6 +27,8 @@ export function debugView(
     /** The locks of the server's duties. */
     readonly leaders: () => readonly LeaderView[];
     readonly clusters: () => readonly ClusterView[];
+    /** Undefined: the server injects nothing. */
+    readonly injection: InjectionView | undefined;
     /** The present findings about configuration. */
     readonly findings: () => Finding[];
     /** DNS suffix of services. */
@@ -62,6 +64,7 @@ export function debugView(
     findings,
     leaders,
     clusters,
+    injection,
     preview: asked.preview,
     explainer: asked.explainer,
     analysis: {

@@ -15,6 +15,7 @@ import type { LoadRoutes } from "../http/router.ts";
 import { HttpServer } from "../http/server.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import type { XdsServer } from "../xds/server.ts";
+import type { Injector } from "./injection/injector.ts";
 import { listenWithIdentity, openSecurePort, type SecurePortOptions } from "./secure_port.ts";
 import { Sockets } from "./sockets.ts";
 import { webhookRoutes } from "./webhooks.ts";
@@ -53,6 +54,10 @@ export interface PortParts {
   readonly pageGuard: Guard;
   /** Undefined: there is no certificate, so nothing is served over TLS. */
   readonly tls: SecurePortOptions | undefined;
+  /** That of webhooks; undefined where `tls` is. */
+  readonly webhookTls: SecurePortOptions | undefined;
+  /** Undefined: pods are not injected. */
+  readonly injector: Injector | undefined;
 }
 
 /** Ports in use, of interest where 0 was asked for. */
@@ -93,7 +98,7 @@ export async function openPorts(
     readyRoute(kernel),
     ...profiles,
     ...(monitoring === undefined ? scraped : []),
-    ...(options.webhooks === "" ? webhookRoutes(kernel) : []),
+    ...(options.webhooks === "" ? webhookRoutes(kernel, parts.injector) : []),
   ];
   const web = newServer("http", pages, kernel, debug);
   const sockets = new Sockets();
@@ -107,7 +112,7 @@ export async function openPorts(
   const securePort = secureGrpc === undefined || tls === undefined
     ? undefined
     : await sockets.open("secureGrpc", secureGrpc, () => openSecurePort(secureGrpc, tls, xds, kernel));
-  const webhooksPort = await openWebhooks(options.webhooks, tls, sockets, kernel);
+  const webhooksPort = await openWebhooks(options.webhooks, parts, sockets);
   let monitoringPort = httpPort;
   if (monitoring !== undefined) {
     const server = newServer("monitoring", scraped, kernel, debug);
@@ -131,16 +136,15 @@ export async function openPorts(
 /** The port of webhooks over TLS; undefined: there is none. */
 async function openWebhooks(
   address: string | undefined,
-  tls: SecurePortOptions | undefined,
+  { webhookTls: tls, injector, kernel }: PortParts,
   sockets: Sockets,
-  kernel: Kernel,
 ): Promise<number | undefined> {
   if (address === undefined || address === "") return undefined;
   if (tls === undefined) {
     kernel.log.scope("default").warn("no webhooks: the server has no certificate to serve them with", { address });
     return undefined;
   }
-  const server = newServer("webhooks", webhookRoutes(kernel), kernel);
+  const server = newServer("webhooks", webhookRoutes(kernel, injector), kernel);
   const listen = () =>
     listenWithIdentity(
       "port of webhooks",

@@ -57,6 +57,7 @@ import { reportStart } from "./start_report.ts";
 import { ServerTokenKeys } from "./server_token_keys.ts";
 import { startTidyUp } from "./tidy_up.ts";
 import { startUpkeep } from "./upkeep.ts";
+import { startWebhooks } from "./webhooks.ts";
 
 /** How a server is started. Addresses are `host:port` or `:port`; durations milliseconds. */
 export interface DiscoveryServerOptions extends WireOptions {
@@ -190,21 +191,23 @@ async function start(
   const xds = newXdsServer(options, settings, kernel, pipeline, resources, { ...authority, questions });
   scrapeMetrics(kernel.metrics, pipeline, settings.PILOT_XDS_CACHE_STATS);
   startUpkeep(pipeline, kernel, () => analysis.findings());
+  const tls = await startServerTls(options.tls, settings, { ...authority, meshRoots: roots }, kernel);
+  const parts = { ...options, configuration, mesh, client: orch };
+  const { injection, webhookTls, webhookRoots } = startWebhooks(parts, tls, settings, kernel);
   let duties: ServerDuties = { states: () => [] };
   const view: DebugView = debugView({
     ...{ pipeline, xds, mesh, configuration, analysis, kernel, domain: options.domain, asked: options },
     leaders: () => duties.states(),
     clusters: () => services.clusters(),
+    injection: injection?.view,
     findings: () => [mesh, configuration, sources, rootNamespace].flatMap((part) => [...part.findings()]),
   });
-  const tls = await startServerTls(options.tls, settings, { ...authority, meshRoots: roots }, kernel);
   const ports = await openPorts(options, settings, {
-    ...{ kernel, xds, view, tls },
+    ...{ kernel, xds, view, tls, webhookTls, injector: injection?.injector },
     pageGuard: pageGuard(authentication.forPages(), options.systemNamespace),
   });
   listening();
   measureStart(kernel);
-  const webhookRoots = ports.webhooks === undefined ? undefined : tls?.serverRoots;
   const bundles = { roots: authority.authority?.roots, webhookRoots };
   const worked = { configuration, mesh, pipeline, analysis, xds, remote: services.remote, ...bundles };
   duties = startDuties(orch, { ...worked, ...options }, settings, kernel);

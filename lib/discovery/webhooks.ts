@@ -6,14 +6,49 @@
 import type { Route } from "../http/route.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import type { AdmissionAnswer, AdmissionRequest } from "../webhook/admission.ts";
-import { webhookRoute } from "../webhook/route.ts";
+import { type Webhook, webhookRoute } from "../webhook/route.ts";
 import { validate } from "../webhook/validation.ts";
+import type { Injector } from "./injection/injector.ts";
+import { type InjectionParts, startInjection } from "./injection/start.ts";
+import type { SecurePortOptions } from "./secure_port.ts";
+import type { DiscoverySettings } from "./settings.ts";
+import { followingTls } from "./webhook_identity.ts";
 
 /** Path of the validating webhook. */
 const VALIDATE = "/validate";
 
-/** The routes of all webhooks. */
-export function webhookRoutes({ log, metrics }: Pick<Kernel, "log" | "metrics">): Route[] {
+/** Path of the injector; what follows are parameters. */
+const INJECT = "/inject";
+
+/**
+ * Starts what webhooks need: injection where they are served, in plain text or over TLS, and the certificate that they show.
+ *
+ * @param tls Undefined: the server has no certificate.
+ */
+export function startWebhooks(
+  parts: InjectionParts & {
+    /** As in `PortOptions`. */
+    readonly webhooks?: string | undefined;
+  },
+  tls: SecurePortOptions | undefined,
+  settings: DiscoverySettings,
+  kernel: Kernel,
+) {
+  const served = parts.webhooks === "" || (parts.webhooks !== undefined && tls !== undefined);
+  const injection = served ? startInjection(parts, settings, kernel) : undefined;
+  const webhookTls = tls && followingTls(tls, kernel);
+  return { injection, webhookTls, webhookRoots: parts.webhooks ? webhookTls?.serverRoots : undefined };
+}
+
+/**
+ * The routes of all webhooks.
+ *
+ * @param injector Undefined: pods are not injected.
+ */
+export function webhookRoutes(
+  { log, metrics }: Pick<Kernel, "log" | "metrics">,
+  injector: Pick<Injector, "answer" | "failed"> | undefined,
+): Route[] {
   const server = log.scope("validationServer");
   const failed = (status: number) => {
     metrics.counter("galley_validation_http_error").inc({ status: String(status) });
@@ -32,7 +67,16 @@ export function webhookRoutes({ log, metrics }: Pick<Kernel, "log" | "metrics">)
     server.info("an object is refused", { ...labels, namespace, name, reason: verdict.failure, causes });
     return verdict;
   };
-  return [webhookRoute(VALIDATE, answer, { failed })];
+  return [webhookRoute(VALIDATE, { answer, failed }), ...(injector === undefined ? [] : injectionRoutes(injector))];
+}
+
+function injectionRoutes(injector: Pick<Injector, "answer" | "failed">): Route[] {
+  const webhook: Webhook = {
+    answer: (request, path) => injector.answer(request, path),
+    failed: (_, reason) => injector.failed(reason),
+    unread: "refused",
+  };
+  return [webhookRoute(INJECT, webhook), webhookRoute(`${INJECT}/*`, webhook)];
 }
 
 /** A label of a metric is as long as names of the API are at most. */

@@ -19,10 +19,11 @@ const requirement = z.object({
   key: word,
   operator: z.enum(["In", "NotIn", "Exists", "DoesNotExist"], { error: "In, NotIn, Exists or DoesNotExist" }),
   values: z.array(word, { error: "a list of texts" }).nullish().transform((values) => values ?? []),
-}, { error: "key, operator and values" }).refine(
-  ({ operator, values }) => needsValues(operator) === values.length > 0,
-  { error: "at least one value for In and NotIn, and none for Exists and DoesNotExist", path: ["values"] },
-);
+}, { error: "key, operator and values" }).check(({ value: { operator, values }, issues }) => {
+  if (needsValues(operator) === values.length > 0) return;
+  const message = needsValues(operator) ? `at least one value for ${operator}` : `no values for ${operator}`;
+  issues.push({ code: "custom", path: ["values"], input: values, message });
+});
 
 /** Labels are compared in our spelling. */
 const selector = z.object({

@@ -54,7 +54,7 @@ const valuesSchema = object({
     tag: z.union([text, z.number().transform(String)]).default(""),
     variant: text.default(""),
     imagePullPolicy: text.default(""),
-    imagePullSecrets: z.array(text).default([]),
+    imagePullSecrets: z.array(text, { error: "a list of texts" }).default([]),
     caAddress: text.default(""),
     meshID: text.default(""),
     network: text.default(""),

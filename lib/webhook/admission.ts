@@ -5,6 +5,7 @@
  *
  * @module
  */
+import { Buffer } from "node:buffer";
 import { z } from "zod";
 import { issueLines } from "../kernel/json/issues.ts";
 
@@ -33,13 +34,20 @@ const reviewSchema = z.object({
   }, { error: "a request" }),
 }, { error: "an AdmissionReview" });
 
+/** What an answer needs of a review that cannot be read otherwise. */
+const headSchema = z.object({
+  apiVersion: z.enum(VERSIONS).optional().catch(undefined),
+  request: z.object({ uid: word }).optional().catch(undefined),
+});
+
 /** What the API asks. `object` is what is to be stored, `oldObject` what is stored; null: there is none. */
 export type AdmissionRequest = z.infer<typeof reviewSchema>["request"];
 
 /** A review that was read, or why it was not. */
 export type ReadReview =
   | { readonly apiVersion: string; readonly request: AdmissionRequest }
-  | { readonly problems: readonly string[] };
+  /** With what can be read of it: an answer without the request's `uid` is none. */
+  | { readonly problems: readonly string[]; readonly apiVersion: string; readonly uid: string };
 
 /** Reads a review; all problems of its form at once. */
 export function readReview(text: string): ReadReview {
@@ -47,11 +55,13 @@ export function readReview(text: string): ReadReview {
   try {
     tree = JSON.parse(text);
   } catch (error) {
-    return { problems: [`the body: expected JSON: ${(error as Error).message}`] };
+    const problems = [`the body: expected JSON: ${(error as Error).message}`];
+    return { problems, apiVersion: ADMISSION, uid: "" };
   }
   const read = reviewSchema.safeParse(tree, { reportInput: true });
-  if (!read.success) return { problems: issueLines(read.error.issues, "the body") };
-  return read.data;
+  if (read.success) return read.data;
+  const { apiVersion = ADMISSION, request } = headSchema.safeParse(tree).data ?? {};
+  return { problems: issueLines(read.error.issues, "the body"), apiVersion, uid: request?.uid ?? "" };
 }
 
 /** One thing that is wrong with an object. */
@@ -67,6 +77,8 @@ export interface AdmissionAnswer {
   readonly causes: readonly AdmissionCause[];
   /** Lines for the user that the object is admitted for, or refused. */
   readonly warnings: readonly string[];
+  /** How an object that is admitted is changed: operations of a JSON patch (RFC 6902). Default: it is not. */
+  readonly patch?: readonly object[];
 }
 
 /** Characters of one warning that clients show (RFC 7234 header lines are cut by the API server beyond 256). */
@@ -76,12 +88,14 @@ const MAX_WARNING = 256;
 export function reviewAnswer(
   apiVersion: string,
   { uid, resource: { group, resource }, name = "" }: AdmissionRequest,
-  { causes, warnings }: AdmissionAnswer,
+  { causes, warnings, patch = [] }: AdmissionAnswer,
 ) {
   const response = {
     uid,
     allowed: causes.length === 0,
     ...(warnings.length > 0 && { warnings: warnings.map((text) => text.slice(0, MAX_WARNING)) }),
+    ...(causes.length === 0 && patch.length > 0 &&
+      { patchType: "JSONPatch", patch: Buffer.from(JSON.stringify(patch)).toString("base64") }),
   };
   const status = causes.length > 0 && {
     status: {
@@ -96,4 +110,10 @@ export function reviewAnswer(
     },
   };
   return { apiVersion, kind: "AdmissionReview", response: { ...response, ...status } };
+}
+
+/** The answer to a review that cannot be read: nothing is admitted that nobody has looked at. */
+export function unreadAnswer({ apiVersion, uid, problems }: Extract<ReadReview, { readonly uid: string }>) {
+  const status = { status: "Failure", code: 400, reason: "BadRequest", message: problems.join("; ") };
+  return { apiVersion, kind: "AdmissionReview", response: { uid, allowed: false, status } };
 }

@@ -5,25 +5,28 @@
  */
 import { bodyText, type HttpResponse, textResponse } from "../http/message.ts";
 import type { Route } from "../http/route.ts";
-import { type AdmissionAnswer, type AdmissionRequest, readReview, reviewAnswer } from "./admission.ts";
+import { type AdmissionAnswer, type AdmissionRequest, readReview, reviewAnswer, unreadAnswer } from "./admission.ts";
 
 /** Longest review, bytes: the API takes requests of 3 MiB, and an update brings the object twice. */
 export const MAX_REVIEW = 7 * 1024 * 1024;
 
-/** What a webhook does beside its answers. */
-export interface WebhookEvents {
-  /** A request is answered with an HTTP status and without a review. */
-  failed(status: number): void;
+/** A webhook: what it answers, and what it does beside that. */
+export interface Webhook {
+  /** @param path That of the request, as it was sent. */
+  readonly answer: (request: AdmissionRequest, path: string) => AdmissionAnswer;
+  /** A request is answered without a look at its object: with this HTTP status, for this reason. */
+  readonly failed: (status: number, reason: string) => void;
+  /**
+   * What a body gets that is no review: a status of HTTP, or a review that refuses, which the API shows to the user.
+   * Default: a status.
+   */
+  readonly unread?: "status" | "refused";
 }
 
 /** The route of a webhook. */
-export function webhookRoute(
-  path: string,
-  answer: (request: AdmissionRequest) => AdmissionAnswer,
-  { failed }: WebhookEvents,
-): Route {
+export function webhookRoute(path: string, { answer, failed, unread = "status" }: Webhook): Route {
   const refuse = (status: number, text: string): HttpResponse => {
-    failed(status);
+    failed(status, text);
     return textResponse(status, `${text}\n`);
   };
   return {
@@ -38,9 +41,16 @@ export function webhookRoute(
         return refuse(415, `content-type: got ${JSON.stringify(type.slice(0, 100))}, expected application/json`);
       }
       const read = readReview(bodyText(request));
-      if ("problems" in read) return refuse(400, read.problems.join("\n"));
-      const review = reviewAnswer(read.apiVersion, read.request, answer(read.request));
-      return { status: 200, headers: { "content-type": "application/json" }, body: JSON.stringify(review) };
+      if (!("problems" in read)) {
+        return reviewResponse(reviewAnswer(read.apiVersion, read.request, answer(read.request, request.path)));
+      }
+      if (unread === "status") return refuse(400, read.problems.join("\n"));
+      failed(200, read.problems.join("; "));
+      return reviewResponse(unreadAnswer(read));
     },
   };
+}
+
+function reviewResponse(review: object): HttpResponse {
+  return { status: 200, headers: { "content-type": "application/json" }, body: JSON.stringify(review) };
 }

@@ -30,9 +30,10 @@ Deno.test("a kind is translated, or on the list of those that are not", () => {
   ];
   // The table of how kinds select workloads names those too that nobody asks it for yet.
   const text = sourceText([...elsewhere.map((folder) => `lib/${folder}/`), "lib/mesh/selection/", "cmd/"]);
-  // Of discovery, registration makes entries of a kind's objects.
-  const registrar = new URL("../../lib/discovery/registration/registrar.ts", import.meta.url);
-  const asking = text + Deno.readTextFileSync(registrar);
+  // Of discovery, registration makes entries of a kind's objects, and injection starts proxies by those of another one.
+  const readers = ["registration/registrar.ts", "injection/settings.ts"]
+    .map((path) => new URL(`../../lib/discovery/${path}`, import.meta.url));
+  const asking = text + readers.map((path) => Deno.readTextFileSync(path)).join("");
   const known = KINDS.filter((kind) => asking.includes(`"${kind}"`));
   assert.deepEqual(KINDS.filter((kind) => !known.includes(kind) && !notBuilt("kind", kind)), [], "no code asks for it");
   assert.deepEqual(known.filter((kind) => notBuilt("kind", kind)), [], "it is translated by now");

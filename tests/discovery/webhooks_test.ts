@@ -80,3 +80,66 @@ Deno.test("without a certificate there is no port for webhooks, and the server s
     return Promise.resolve();
   }, { options: { webhooks: "127.0.0.1:0" } });
 });
+
+Deno.test("/inject answers what is no review of a pod by HTTP where there is none, and else refuses by a review with the reason", async () => {
+  await withServer({}, async ({ ports }, _, kernel) => {
+    await kernel.readiness.whenReady;
+    const ask = (body: string, type = "application/json", path = "") =>
+      fetch(`http://127.0.0.1:${ports.http}/inject${path}`, {
+        method: "POST",
+        body,
+        headers: { "content-type": type },
+      });
+    const refused = async (body: unknown, path?: string) => {
+      const text = typeof body === "string" ? body : JSON.stringify(body);
+      const answer = await ask(text, "application/json", path);
+      assert.equal(answer.status, 200);
+      const { response } = await answer.json();
+      assert.equal(response.allowed, false);
+      return response;
+    };
+    for (const [body, type, status] of [["", "application/json", 400], ["{}", "text/plain", 415]] as const) {
+      const answer = await ask(body, type);
+      assert.equal(answer.status, status);
+      await answer.body?.cancel();
+    }
+    assert.match((await refused("{")).status.message, /expected JSON/);
+    const broken = { apiVersion: "admission.k8s.io/v1", kind: "AdmissionReview", request: { uid: "88", operation: 5 } };
+    const answered = await refused(broken, "/cluster/c1");
+    assert.equal(answered.uid, "88");
+    assert.match(answered.status.message, /request\.resource: .*; request\.operation: got 5/);
+    const pods = { group: "", version: "v1", resource: "pods" };
+    const pod = (object: unknown) => ({ ...review(object), request: { ...review(object).request, resource: pods } });
+    const { status } = await refused(pod({ metadata: { labels: { a: 1 } }, spec: {} }));
+    assert.match(status.message, /metadata\.labels\.a: got 1, expected a text; spec\.containers: got none/);
+    for (const hostile of [null, 5, "pod", [], { metadata: null }]) await refused(pod(hostile));
+    const page = (await kernel.metrics.scrape()).body;
+    assert.match(page, /sidecar_injection_requests_total 10\n/);
+    assert.match(page, /sidecar_injection_failure_total 10\n/);
+    assert.match(page, /sidecar_injection_success_total 0\n/);
+  }, { options: { webhooks: "" } });
+});
+
+Deno.test("a pod gets the JSON patch of its proxy, by v1beta1 too; a pod that wants none is admitted as it is", async () => {
+  await withServer({}, async ({ ports }, _, kernel) => {
+    await kernel.readiness.whenReady;
+    const ask = async (labels: Record<string, string>, path: string) => {
+      const object = { metadata: { name: "a", labels }, spec: { containers: [{ name: "app", image: "a" }] } };
+      const request = { ...review(object).request, resource: { group: "", version: "v1", resource: "pods" } };
+      const body = JSON.stringify({ ...review(object), apiVersion: "admission.k8s.io/v1beta1", request });
+      const headers = { "content-type": "application/json" };
+      return await (await fetch(`http://127.0.0.1:${ports.http}${path}`, { method: "POST", body, headers })).json();
+    };
+    const { apiVersion, response } = await ask({}, "/inject/cluster/c1/odd");
+    assert.equal(apiVersion, "admission.k8s.io/v1beta1");
+    assert.deepEqual([response.uid, response.allowed, response.patchType], ["77", true, "JSONPatch"]);
+    assert.match(atob(response.patch), /mesh-proxy/);
+    assert.match(response.warnings[0], /the key "odd" without a value/);
+    const none = await ask({ "sidecar.istio.io/inject": "false" }, "/inject");
+    assert.deepEqual(none.response, { uid: "77", allowed: true });
+    const page = (await kernel.metrics.scrape()).body;
+    assert.match(page, /sidecar_injection_skip_total 1\n/);
+    assert.match(page, /sidecar_injection_success_total 1\n/);
+    assert.match(page, /sidecar_injection_time_seconds_count 2\n/);
+  }, { options: { webhooks: "" } });
+});

@@ -7,19 +7,11 @@
  * @module
  */
 import type { Kernel } from "../../kernel/kernel.ts";
-import { type ApiJson, isApiJson } from "../../orch/client/answer.ts";
+import type { ApiJson } from "../../orch/client/answer.ts";
 import type { ApiClient } from "../../orch/client/client.ts";
-import { Informer } from "../../orch/informer/informer.ts";
-import type { ApiResource } from "../../orch/informer/resource.ts";
+import type { Informer } from "../../orch/informer/informer.ts";
 import type { WatchedMeshTexts, WatchedText } from "../mesh_text.ts";
-
-const CONFIG_MAPS: ApiResource = {
-  group: "",
-  version: "v1",
-  plural: "configmaps",
-  kind: "ConfigMap",
-  namespaced: true,
-};
+import { configMapEntry, watchConfigMap } from "./config_map.ts";
 
 /** Where the config maps are. */
 export interface MeshMapsOptions {
@@ -42,7 +34,10 @@ export function meshMaps(
     name: `config map ${namespace}/${map}, key ${key}`,
     watch: async (onText) => {
       let informer = informers.get(map);
-      if (informer === undefined) informers.set(map, informer = watchMap(client, namespace, map, kernel));
+      if (informer === undefined) {
+        informer = watchConfigMap(client, { namespace, name: map }, meshMapEntries, kernel);
+        informers.set(map, informer);
+      }
       const report = () => onText(informer.get(namespace, map)?.value[key]);
       await informer.whenSynced;
       report();
@@ -63,18 +58,6 @@ interface MeshMapEntries {
   readonly meshNetworks: string | undefined;
 }
 
-function watchMap(client: ApiClient, namespace: string, map: string, kernel: Kernel): Informer<MeshMapEntries> {
-  const informer = new Informer<MeshMapEntries>(client, {
-    ...{ resource: CONFIG_MAPS, namespace, fieldSelector: `metadata.name=${map}`, log: kernel.log.scope("orch") },
-    project: (object) => ({ mesh: entryOf(object, "mesh"), meshNetworks: entryOf(object, "meshNetworks") }),
-  });
-  // Before the API is there too, a stop must not wait for it.
-  kernel.stopper.add(`config map ${map}`, () => informer.stop());
-  informer.start();
-  return informer;
-}
-
-function entryOf({ data }: ApiJson, key: string): string | undefined {
-  const text = isApiJson(data) ? data[key] : undefined;
-  return typeof text === "string" ? text : undefined;
+function meshMapEntries(object: ApiJson): MeshMapEntries {
+  return { mesh: configMapEntry(object, "mesh"), meshNetworks: configMapEntry(object, "meshNetworks") };
 }

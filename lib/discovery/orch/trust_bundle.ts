@@ -20,7 +20,10 @@ import { servedVersions } from "../../orch/resources/served.ts";
 import type { TrustBundle } from "../../pki/current.ts";
 
 /** Who answers for the roots, and the object's name, which has to begin with that. */
-const SIGNER = "mesh.io/meshd-ca", NAME = "mesh.io:meshd-ca:root-cert";
+const SIGNER = "mesh.io/meshd-ca";
+
+/** Name of the bundle. */
+export const TRUST_BUNDLE_NAME = "mesh.io:meshd-ca:root-cert";
 
 const GROUP = "certificates.k8s.io", PLURAL = "clustertrustbundles";
 
@@ -43,7 +46,7 @@ export interface TrustBundleParts {
 export function trustBundle(parts: TrustBundleParts): Duty {
   return {
     lock: "mesh-clustertrustbundle-controller-election",
-    about: `cluster trust bundle ${NAME}`,
+    about: `cluster trust bundle ${TRUST_BUNDLE_NAME}`,
     run: async (signal) => {
       const resource = await servedResource(parts, signal);
       if (resource !== undefined) await keep(resource, parts, signal);
@@ -85,7 +88,7 @@ async function keep(
 ): Promise<void> {
   const ended = new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
   const bundles = new Informer(client, {
-    ...{ resource, fieldSelector: `metadata.name=${NAME}`, log },
+    ...{ resource, fieldSelector: `metadata.name=${TRUST_BUNDLE_NAME}`, log },
     project: ({ spec }) => isApiJson(spec) ? spec["trustBundle"] : undefined,
   });
   const queue = new KeyedQueue({
@@ -102,10 +105,13 @@ async function keep(
     failed: (name, error) => log.warn("the roots cannot be written; it is tried again", { name, error }),
   });
   bundles.start();
-  const ends = [bundles.subscribe(() => queue.add(NAME)), roots.onChange(() => queue.add(NAME))];
+  const ends = [
+    bundles.subscribe(() => queue.add(TRUST_BUNDLE_NAME)),
+    roots.onChange(() => queue.add(TRUST_BUNDLE_NAME)),
+  ];
   if (!signal.aborted) await Promise.race([bundles.whenSynced, ended]);
   if (!signal.aborted) {
-    queue.add(NAME);
+    queue.add(TRUST_BUNDLE_NAME);
     await ended;
   }
   for (const end of ends) end();

@@ -14,11 +14,10 @@ import { NEEDLESS_MESH_FIELDS, NEEDLESS_SETTINGS } from "./needless.ts";
 import { networks } from "./networks.ts";
 import { orchestrator } from "./orchestrator.ts";
 import { telemetry } from "./telemetry.ts";
-import { webhooks } from "./webhooks.ts";
 
 /** The parts, in the order of the reference page. */
 export const NOT_BUILT_PARTS: readonly NotBuiltPart[] = [
-  ...[authority, orchestrator, webhooks, gatewayApi, ambient],
+  ...[authority, orchestrator, gatewayApi, ambient],
   ...[telemetry, extensions, filters, networks],
 ];
 

@@ -94,3 +94,28 @@ test("VALIDATION_WEBHOOK_CONFIG_NAME names the configuration that gets the roots
   assert.equal(await bundle("other"), "");
   for (const name of ["chosen", "other"]) await server.objects.delete(configuration(name));
 });
+
+test("INJECTION_WEBHOOK_CONFIG_NAME names a configuration without a revision that gets the roots; empty: none does", async ({ server, namespace }) => {
+  const configuration = (name: string) => ({
+    apiVersion: "admissionregistration.k8s.io/v1",
+    kind: "MutatingWebhookConfiguration",
+    metadata: { name: `${name}-${namespace}` },
+    webhooks: [{
+      ...{ name: "sidecar-injector.mesh.io", sideEffects: "None", admissionReviewVersions: ["v1"] },
+      ...{ failurePolicy: "Fail", clientConfig: { url: "https://localhost:1/inject" } },
+      rules: [{ operations: ["CREATE"], apiGroups: ["none.mesh.io"], apiVersions: ["*"], resources: ["*"] }],
+    }],
+  });
+  const bundle = async (name: string) => {
+    const webhooks = (await server.objects.get(configuration(name)))?.["webhooks"];
+    return (webhooks as readonly { clientConfig: { caBundle?: string } }[])[0]!.clientConfig.caBundle ?? "";
+  };
+  for (const name of ["named", "unnamed"]) await server.objects.create(configuration(name));
+  await serve(server, namespace, { INJECTION_WEBHOOK_CONFIG_NAME: "" }, async () => {
+    const settings = { INJECTION_WEBHOOK_CONFIG_NAME: `named-${namespace}` };
+    // The other server sees all configurations later than this one began.
+    await serve(server, namespace, settings, () => until("its roots", async () => await bundle("named") !== ""));
+  });
+  assert.equal(await bundle("unnamed"), "");
+  for (const name of ["named", "unnamed"]) await server.objects.delete(configuration(name));
+});

@@ -1,0 +1,93 @@
+/**
+ * The injection's configuration in force: that of the first place that has one, else the built-in one. A text with mistakes
+ * changes nothing: the last good one stays, and all its mistakes are reported.
+ *
+ * @module
+ */
+import { parseYaml } from "../../config/yaml/parse.ts";
+import { readInjectionConfig } from "../../injection/config.ts";
+import type { InjectionConfig } from "../../injection/types.ts";
+import { type InjectionValues, readValues } from "../../injection/values.ts";
+import type { FileText } from "../../kernel/files/watch_file.ts";
+import type { Logger } from "../../kernel/log/log.ts";
+import type { InjectionTexts } from "./texts.ts";
+
+/** A configuration without mistakes. */
+export interface InjectionConfigState {
+  /** Where it is from, as people say it. */
+  readonly place: string;
+  readonly config: InjectionConfig;
+  readonly values: InjectionValues;
+}
+
+const BUILT_IN = "built in";
+
+/** See the module. */
+export class InjectionConfiguration {
+  readonly #log: Logger;
+  readonly #listeners: (() => void)[] = [];
+  #state: InjectionConfigState | undefined;
+  #problems: readonly string[] = [];
+  /** The texts in force: the same again, after a time without, is no change. */
+  #text = "";
+
+  constructor(log: Logger) {
+    this.#log = log;
+  }
+
+  /** Undefined: none was good yet. */
+  get state(): InjectionConfigState | undefined {
+    return this.#state;
+  }
+
+  /** What is wrong with the present texts, a line each. */
+  get problems(): readonly string[] {
+    return this.#problems;
+  }
+
+  /** Has a listener called after each change. */
+  onChange(listener: () => void): void {
+    this.#listeners.push(listener);
+  }
+
+  /** Takes the present texts; undefined: no place has any. */
+  take(texts: InjectionTexts | undefined): void {
+    if (texts === undefined && this.#state !== undefined && this.#state.place !== BUILT_IN) {
+      // Whoever copies files anew, or replaces a config map, must not change what all pods get for a moment.
+      return this.#refused(this.#state.place, ["it is gone, expected its earlier content"]);
+    }
+    const { place = BUILT_IN, config: configText, values: valuesText } = texts ?? {};
+    const config = read("config", configText, readInjectionConfig);
+    const values = read("values", valuesText, readValues);
+    const problems = [config, values].flatMap((one) => "problems" in one ? one.problems : []);
+    if ("problems" in config || "problems" in values) return this.#refused(place, problems);
+    if (this.#problems.length > 0) this.#log.info("the injection's configuration has no mistakes any more", { place });
+    this.#problems = [];
+    const text = JSON.stringify([place, configText, valuesText]);
+    if (this.#state !== undefined && text === this.#text) return;
+    this.#text = text;
+    this.#state = { place, ...config, ...values };
+    this.#log.info("pods are injected by this configuration", { place });
+    for (const listener of this.#listeners) listener();
+  }
+
+  #refused(place: string, problems: readonly string[]): void {
+    if (JSON.stringify(problems) === JSON.stringify(this.#problems)) return;
+    this.#problems = problems;
+    const kept = this.#state === undefined ? "no pod is injected" : "the last good one stays in force";
+    this.#log.error(`the injection's configuration is refused; ${kept}`, { place, problems });
+  }
+}
+
+type Problems = { readonly problems: readonly string[] };
+
+/** Reads one text; a blank one is as if there were none. Each problem begins with the text's key. */
+function read<T extends object>(key: string, text: FileText, of: (tree: unknown) => T | Problems): T | Problems {
+  if (typeof text === "object") return { problems: [`${key}: it cannot be read (${text.unreadable})`] };
+  const parsed = parseYaml(text ?? "");
+  if ("problem" in parsed) {
+    return { problems: [`${key}:${parsed.problem.line + 1}: ${parsed.problem.reason}`] };
+  }
+  const made = of(parsed.tree);
+  return "problems" in made ? { problems: made.problems.map((problem) => `${key}: ${problem}`) } : made;
+}

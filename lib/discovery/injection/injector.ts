@@ -1,0 +1,115 @@
+/**
+ * Answers the API about pods that are created: with the patch that gives them their proxy, or with every reason why they
+ * cannot have it. Nothing is kept of a request, so that a dry run has no effect.
+ *
+ * @module
+ */
+import type { FactStore } from "../../config/facts/store.ts";
+import { injectPod } from "../../injection/steps/inject.ts";
+import { jsonPatch } from "../../injection/json_patch.ts";
+import { type InjectedPod, readPod } from "../../injection/pod.ts";
+import type { InjectionResult, InjectionSettings } from "../../injection/types.ts";
+import type { Logger } from "../../kernel/log/log.ts";
+import type { Metrics } from "../../kernel/metrics/registry.ts";
+import type { Clock } from "../../kernel/time/clock.ts";
+import type { AdmissionAnswer, AdmissionRequest } from "../../webhook/admission.ts";
+import { readInjectionPath } from "../../webhook/injection_path.ts";
+
+/** What answers are made of. */
+export interface InjectorParts {
+  /** What is the same for all pods; or why there is no configuration yet. */
+  readonly settings: () => InjectionSettings | { readonly problems: readonly string[] };
+  /** Has the objects of namespaces. */
+  readonly facts: Pick<FactStore, "get">;
+  readonly metrics: Metrics;
+  readonly log: Logger;
+  readonly clock: Pick<Clock, "monotonic">;
+}
+
+const ADMITTED: AdmissionAnswer = { causes: [], warnings: [] };
+
+/** See the module. */
+export class Injector {
+  readonly #parts: InjectorParts;
+
+  constructor(parts: InjectorParts) {
+    this.#parts = parts;
+  }
+
+  /**
+   * The answer to a request. Never throws: a pod that nobody has looked at is refused.
+   *
+   * @param path That of the request, with its parameters.
+   */
+  answer(request: AdmissionRequest, path: string): AdmissionAnswer {
+    const { metrics, clock } = this.#parts;
+    const began = clock.monotonic();
+    metrics.counter("sidecar_injection_requests_total").inc();
+    try {
+      return this.#answer(request, path);
+    } catch (error) {
+      this.#parts.log.error("a pod could not be injected", { ...placeOf(request), error });
+      return this.#refuse([`the injector failed: ${error instanceof Error ? error.message : String(error)}`]);
+    } finally {
+      metrics.histogram("sidecar_injection_time_seconds").observe((clock.monotonic() - began) / 1000);
+    }
+  }
+
+  /** A request that is no review of a pod. */
+  failed(reason: string): void {
+    this.#parts.metrics.counter("sidecar_injection_requests_total").inc();
+    this.#parts.metrics.counter("sidecar_injection_failure_total").inc();
+    this.#parts.log.warn("a request was no review of a pod", { reason: reason.slice(0, 1000) });
+  }
+
+  #answer(request: AdmissionRequest, path: string): AdmissionAnswer {
+    const { metrics, log } = this.#parts;
+    const { problems: warnings, ...parameters } = readInjectionPath(path);
+    const result = this.#result(request, parameters);
+    const place = { ...placeOf(request), ...(request.dryRun === true && { dryRun: true }) };
+    switch (result.kind) {
+      case "skipped":
+        metrics.counter("sidecar_injection_skip_total").inc();
+        log.info("a pod gets no proxy", { ...place, why: result.reason });
+        return { ...ADMITTED, warnings };
+      case "refused":
+        log.warn("a pod is refused", { ...place, problems: result.problems });
+        return { ...this.#refuse(result.problems), warnings };
+      case "injected":
+        metrics.counter("sidecar_injection_success_total").inc();
+        log.info("a pod gets its proxy", place);
+        return { causes: [], warnings, patch: jsonPatch(request.object, result.pod) };
+    }
+  }
+
+  #result(
+    { resource, subResource = "", operation, namespace = "", object }: AdmissionRequest,
+    parameters: InjectionParametersOfPath,
+  ): InjectionResult {
+    if (resource.resource !== "pods" || subResource !== "" || operation !== "CREATE") {
+      return { kind: "skipped", reason: "it is no pod that is created" };
+    }
+    const settings = this.#parts.settings();
+    if ("problems" in settings) return { kind: "refused", problems: settings.problems };
+    const read = readPod(object);
+    if ("problems" in read) return { kind: "refused", problems: read.problems };
+    const { pod } = read;
+    const of = namespace || pod.metadata.namespace || "default";
+    const labels = this.#parts.facts.get("Namespace", "", of)?.meta;
+    const known = labels && { namespaceLabels: labels.labels, namespaceAnnotations: labels.annotations };
+    return injectPod({ pod, namespace: of, parameters, ...known }, settings);
+  }
+
+  #refuse(problems: readonly string[]): AdmissionAnswer {
+    this.#parts.metrics.counter("sidecar_injection_failure_total").inc();
+    return { causes: problems.map((message) => ({ field: "", message })), warnings: [] };
+  }
+}
+
+type InjectionParametersOfPath = Omit<ReturnType<typeof readInjectionPath>, "problems">;
+
+/** Which pod, for the log: one that something else makes has no name yet. */
+function placeOf({ namespace = "", name = "", object }: AdmissionRequest) {
+  const { metadata } = (object ?? {}) as { readonly metadata?: Partial<InjectedPod["metadata"]> };
+  return { namespace, pod: name || metadata?.name || `${metadata?.generateName ?? ""}*` };
+}
