@@ -9,28 +9,21 @@ import { type Current, CurrentValue } from "../pki/current.ts";
 import { issueLeaf } from "../pki/issue.ts";
 import type { AlternativeNames, SubjectName } from "../pki/subject.ts";
 import type { Clock } from "../kernel/time/clock.ts";
+import type { PrivateKey } from "../pki/private_key.ts";
+import {
+  checkedLifetime,
+  type IssuedChain,
+  IssueError,
+  type Lifetimes,
+  type OwnIssuer,
+  type WorkloadAuthority,
+  type WorkloadOrder,
+} from "./issuing.ts";
 import type { SigningMaterial } from "./material.ts";
 import { WorkQueue } from "../kernel/time/work_queue.ts";
 
 /** Milliseconds that a certificate is valid before it is issued, for clocks that are behind. */
 export const CLOCK_SKEW = 2 * 60_000;
-
-/** Why no certificate was issued. */
-export class IssueError extends Error {
-  override readonly name = "IssueError";
-  /** @param reason `ttl`: longer than allowed; `not ready`: nothing to sign with that is valid now. */
-  constructor(readonly reason: "ttl" | "not ready", message: string) {
-    super(message);
-  }
-}
-
-/** Lifetimes of certificates, milliseconds. */
-export interface Lifetimes {
-  /** `DEFAULT_WORKLOAD_CERT_TTL` */
-  readonly usual: number;
-  /** `MAX_WORKLOAD_CERT_TTL` */
-  readonly most: number;
-}
 
 /** A certificate that is asked for. */
 export interface IssueRequest {
@@ -42,19 +35,11 @@ export interface IssueRequest {
   readonly lifetime?: number;
 }
 
-/** A certificate as it is handed out. */
-export interface IssuedChain {
-  /** PEM, one certificate each: the leaf first, then the authorities below the root. */
-  readonly chain: readonly string[];
-  /** All roots, as one PEM text. */
-  readonly rootsPem: string;
-  /** Milliseconds since 1970. */
-  readonly notBefore: number;
-  readonly notAfter: number;
-}
+/** Longest common name that a certificate may have (RFC 5280, appendix A.1). */
+const MAX_COMMON_NAME = 64;
 
 /** See the module. */
-export class SigningAuthority {
+export class SigningAuthority implements WorkloadAuthority, OwnIssuer {
   /** What it signs with; undefined: nothing yet. */
   readonly material: Current<SigningMaterial | undefined>;
   /** The roots that it trusts, as PEM. */
@@ -88,11 +73,7 @@ export class SigningAuthority {
    * @throws {QueueFull} when too many wait
    */
   async issue({ spki, names, subject = {}, lifetime = 0 }: IssueRequest): Promise<IssuedChain> {
-    const { usual, most } = this.#lifetimes;
-    if (lifetime > most) {
-      const seconds = (ms: number) => `${Math.round(ms / 1000)} s`;
-      throw new IssueError("ttl", `the lifetime: got ${seconds(lifetime)}, expected at most ${seconds(most)}`);
-    }
+    const allowed = checkedLifetime(this.#lifetimes, lifetime);
     return await this.#queue.run(async () => {
       // What holds when its turn has come: it may have waited through a rotation.
       const now = this.#clock.now();
@@ -102,10 +83,23 @@ export class SigningAuthority {
       }
       const { certificate, key, between, rootsPem } = material;
       const notBefore = Math.max(now - CLOCK_SKEW, certificate.notBefore);
-      const wanted = now + (lifetime > 0 ? lifetime : Math.min(usual, most));
-      const notAfter = Math.min(wanted, material.notAfter);
+      const notAfter = Math.min(now + allowed, material.notAfter);
       const leaf = await issueLeaf({ certificate, key }, { spki, names, subject, notBefore, notAfter });
       return { chain: [certificatePem(leaf), ...between], rootsPem, notBefore, notAfter };
     });
+  }
+
+  /** A name is written where one is asked for, but the one that is proven. */
+  issueWorkload({ uri, request: { spki, commonName }, lifetime }: WorkloadOrder): Promise<IssuedChain> {
+    const named = commonName !== undefined && uri.length <= MAX_COMMON_NAME;
+    return this.issue({
+      ...{ spki, names: { uris: [uri] }, lifetime },
+      ...(named ? { subject: { commonName: uri } } : {}),
+    });
+  }
+
+  /** {@linkcode OwnIssuer} */
+  issueServer({ spki }: PrivateKey, dns: readonly string[]): Promise<IssuedChain> {
+    return this.issue({ spki, names: { dns } });
   }
 }

@@ -1,6 +1,6 @@
 /**
  * The service by which workloads get their certificates, `istio.v1.auth.IstioCertificateService`: a request for a key comes
- * in, a certificate of that key with the caller's proven identity goes out. Names in the request are not looked at.
+ * in, a certificate of that key with the caller's proven identity goes out.
  *
  * @module
  */
@@ -17,13 +17,27 @@ import { decode } from "../pb/reflect.ts";
 import { PkiError } from "../pki/pki_error.ts";
 import { type CertificateRequest, readCertificateRequest } from "../pki/request.ts";
 import { type WorkloadIdentity, workloadUri } from "../pki/spiffe.ts";
-import { type IssuedChain, IssueError, type SigningAuthority } from "./authority.ts";
+import {
+  type IssuedChain,
+  IssueError,
+  type IssueRefusal,
+  type WorkloadAuthority,
+  type WorkloadOrder,
+} from "./issuing.ts";
 import { QueueFull } from "../kernel/time/work_queue.ts";
 
 /** Bytes of a message, and characters of the signing request in it: one for an RSA key of 8192 bits has 3,500. */
 const MOST = { message: 32 * 1024, request: 16 * 1024 } as const;
-/** Longest common name that a certificate may have (RFC 5280, appendix A.1). */
-const MAX_COMMON_NAME = 64;
+
+/** Status and label of the metric for each refusal. */
+const REFUSALS: Readonly<Record<IssueRefusal, readonly [Code, string]>> = {
+  request: [Code.INVALID_ARGUMENT, "CSR_ERROR"],
+  ttl: [Code.INVALID_ARGUMENT, "TTL_ERROR"],
+  "not ready": [Code.UNAVAILABLE, "CA_NOT_READY"],
+  denied: [Code.PERMISSION_DENIED, "CERT_GEN_ERROR"],
+  late: [Code.DEADLINE_EXCEEDED, "CERT_GEN_ERROR"],
+  unusable: [Code.FAILED_PRECONDITION, "CERT_GEN_ERROR"],
+};
 
 const PACKAGE = "istio.v1.auth";
 /** Name of the service, for health and reflection. */
@@ -49,7 +63,7 @@ export type CallerResult =
 
 /** What the service needs. */
 export interface CertificateServiceOptions {
-  readonly authority: SigningAuthority;
+  readonly authority: WorkloadAuthority;
   /** Says who calls. */
   readonly authenticate: (call: Call) => Promise<CallerResult>;
   /**
@@ -75,7 +89,9 @@ export function certificateService(options: CertificateServiceOptions): GrpcServ
   const refusals = new RefusalLog("refused a certificate", options.log, options.clock);
   return {
     name: CERTIFICATE_SERVICE,
-    methods: [unaryMethod(CREATE, (request, call) => new Creation(options, call, refusals).answer(request))],
+    methods: [
+      unaryMethod(CREATE, (request, call, left) => new Creation(options, call, refusals).answer(request, left)),
+    ],
   };
 }
 
@@ -91,14 +107,16 @@ class Creation {
     this.#refusals = refusals;
   }
 
-  async answer(bytes: Uint8Array): Promise<Uint8Array> {
+  async answer(bytes: Uint8Array, left: AbortSignal): Promise<Uint8Array> {
     const { metrics } = this.#options;
     metrics.counter("citadel_server_csr_count").inc();
     try {
       const message = readMessage(bytes);
       const identity = await this.#identity(message);
       const request = await this.#read(message.csr ?? "");
-      const { chain, rootsPem } = await this.#issue(identity, request, message.validity_duration ?? 0);
+      const lifetime = (message.validity_duration ?? 0) * 1000;
+      const signer = metadataText(message, "CertSigner");
+      const { chain, rootsPem } = await this.#issue({ uri: identity, request, lifetime, signer, signal: left });
       metrics.counter("citadel_server_success_cert_issuance_count").inc();
       return encode(CREATE.output, { cert_chain: [...chain, rootsPem] });
     } catch (error) {
@@ -115,7 +133,7 @@ class Creation {
       const code = caller.isPassing ? Code.UNAVAILABLE : Code.UNAUTHENTICATED;
       throw new RpcError(code, `the caller proved no identity: ${caller.refusal}`);
     }
-    const wanted = message.metadata?.fields?.["ImpersonatedIdentity"]?.stringValue ?? "";
+    const wanted = metadataText(message, "ImpersonatedIdentity");
     if (wanted === "") return this.#uri(caller.identity);
     const found = mayImpersonate?.(caller, wanted) ?? { refusal: "no account may ask for certificates of others" };
     if ("identity" in found) return this.#uri(found.identity);
@@ -148,22 +166,17 @@ class Creation {
     }
   }
 
-  async #issue(uri: string, { spki, commonName }: CertificateRequest, seconds: number): Promise<IssuedChain> {
-    // A name is written where one is asked for, but the one that is proven.
-    const named = commonName !== undefined && uri.length <= MAX_COMMON_NAME;
+  async #issue(order: WorkloadOrder): Promise<IssuedChain> {
     try {
-      return await this.#options.authority.issue({
-        ...{ spki, names: { uris: [uri] }, lifetime: seconds * 1000 },
-        ...(named ? { subject: { commonName: uri } } : {}),
-      });
+      return await this.#options.authority.issueWorkload(order);
     } catch (error) {
       if (error instanceof QueueFull) {
         throw new RpcError(Code.RESOURCE_EXHAUSTED, "too many certificates are being signed, try again later");
       }
       if (error instanceof IssueError) {
-        const ttl = error.reason === "ttl";
-        this.#failed(ttl ? "TTL_ERROR" : "CA_NOT_READY");
-        throw new RpcError(ttl ? Code.INVALID_ARGUMENT : Code.UNAVAILABLE, error.message);
+        const [code, label] = REFUSALS[error.reason];
+        this.#failed(label);
+        throw new RpcError(code, error.message);
       }
       this.#failed("CERT_GEN_ERROR");
       throw error;
@@ -173,6 +186,11 @@ class Creation {
   #failed(error: string): void {
     this.#options.metrics.counter("citadel_server_csr_sign_err_count").inc({ error });
   }
+}
+
+/** A text in the request's metadata; empty: it is not there. */
+function metadataText({ metadata }: CertificateRequestMessage, name: "CertSigner" | "ImpersonatedIdentity"): string {
+  return metadata?.fields?.[name]?.stringValue ?? "";
 }
 
 function readMessage(bytes: Uint8Array): CertificateRequestMessage {

@@ -1,16 +1,15 @@
 /**
- * The server's certificate, signed by its own authority: made at start, and renewed before it expires and when the roots
+ * The server's certificate, signed by its own authority or by a signer elsewhere: made at start, and renewed before it expires and when the roots
  * change.
  *
  * @module
  */
 import type { Logger } from "../kernel/log/log.ts";
 import type { Cancel, Clock } from "../kernel/time/clock.ts";
-import { type Current, CurrentValue, type ServerCertificate, type ServerIdentity } from "../pki/current.ts";
+import { CurrentValue, type ServerCertificate, type ServerIdentity } from "../pki/current.ts";
 import { PrivateKey } from "../pki/private_key.ts";
 import { renewalTime } from "../pki/renewal.ts";
-import type { SigningAuthority } from "./authority.ts";
-import type { SigningMaterial } from "./material.ts";
+import type { OwnIssuer } from "./issuing.ts";
 
 /** Where in its lifetime the certificate is renewed. */
 const GRACE_RATIO = 0.5;
@@ -19,7 +18,7 @@ const RETRY = 10_000;
 
 /** How the certificate is made. */
 export interface OwnIdentityOptions {
-  readonly authority: Pick<SigningAuthority, "issue"> & { readonly material: Current<SigningMaterial | undefined> };
+  readonly authority: OwnIssuer;
   readonly names: readonly string[];
   readonly clock: Pick<Clock, "now" | "after">;
   readonly log: Logger;
@@ -98,7 +97,7 @@ interface MadeIdentity {
 /** A new key each time: on P-256, whose signatures cost a handshake the least. */
 async function makeIdentity({ authority, names }: OwnIdentityOptions): Promise<MadeIdentity> {
   const key = await PrivateKey.generate({ type: "EC", curve: "P-256" });
-  const issued = await authority.issue({ spki: key.spki, names: { dns: names } });
+  const issued = await authority.issueServer(key, names);
   return {
     certificate: { certificatePem: issued.chain.join(""), keyPem: key.pem() },
     renewAt: renewalTime(issued, { graceRatio: GRACE_RATIO }),

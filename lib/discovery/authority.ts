@@ -7,6 +7,7 @@
  * @module
  */
 import { SigningAuthority } from "../authority/authority.ts";
+import type { WorkloadAuthority } from "../authority/issuing.ts";
 import { measureExpiry } from "../authority/authority_metrics.ts";
 import { type CallerResult, certificateService } from "../authority/certificate_service.ts";
 import { FolderRootStore } from "../authority/folder_store.ts";
@@ -29,22 +30,13 @@ import type { MeshSource } from "./mesh_source.ts";
 import { NodeAccounts, readNodeAccounts } from "./node_accounts.ts";
 import { findAuthoritySecret, followSecret, secretFiles, untilAnswered } from "./orch/authority_secret.ts";
 import { GENERATED } from "./orch/root_secret.ts";
+import { type ServerSigners, signerProblems, type SignerSettings, startSigners } from "./signers.ts";
 import type { DiscoverySettings } from "./settings.ts";
 import { StartError } from "./start_error.ts";
 
-/** What settings ask for that needs the orchestrator: variable, value, expectation. */
-export function authorityProblems(
-  settings: Pick<DiscoverySettings, "CA_TRUSTED_NODE_ACCOUNTS" | "EXTERNAL_CA" | "PILOT_CERT_PROVIDER">,
-): string[] {
-  const none = "this version reads no orchestrator yet";
-  const problems: string[] = [];
-  if (settings.EXTERNAL_CA !== "") {
-    problems.push(`EXTERNAL_CA: got ${JSON.stringify(settings.EXTERNAL_CA)}, expected none: ${none}`);
-  }
-  if (settings.PILOT_CERT_PROVIDER.startsWith("orch.io/")) {
-    const got = JSON.stringify(settings.PILOT_CERT_PROVIDER);
-    problems.push(`PILOT_CERT_PROVIDER: got ${got}, expected meshd, custom or none: ${none}`);
-  }
+/** Everything that is wrong with the settings of the authority: variable, value, expectation. */
+export function authorityProblems(settings: SignerSettings & Pick<DiscoverySettings, "CA_TRUSTED_NODE_ACCOUNTS">) {
+  const problems = signerProblems(settings);
   try {
     readNodeAccounts(settings.CA_TRUSTED_NODE_ACCOUNTS);
   } catch (error) {
@@ -55,8 +47,13 @@ export function authorityProblems(
 
 /** What the server has to issue certificates. */
 export interface ServerAuthority {
-  /** Undefined: it is switched off, or there is no port on which a caller could prove who it is. */
+  /**
+   * Undefined: it is switched off, there is no port on which a caller could prove who it is, or signers of the
+   * orchestrator sign everything.
+   */
   readonly authority: SigningAuthority | undefined;
+  /** Signers of the orchestrator; undefined: settings name none. */
+  readonly signers: ServerSigners | undefined;
   /** Its service for callers. */
   readonly services: readonly GrpcService[];
   /** Names under which the server is dialled. */
@@ -81,7 +78,7 @@ export async function startServerAuthority(
   { secureGrpc, tls, systemNamespace, cores }: ServerAuthorityOptions,
   settings: DiscoverySettings,
   { mesh, facts, authentication, orch }: {
-    readonly mesh: Pick<MeshSource, "state">;
+    readonly mesh: Pick<MeshSource, "state" | "onChange">;
     /** Has the pods of the orchestrator. */
     readonly facts: FactStore;
     /** Keeps the authority in a secret. Default: there is no orchestrator. */
@@ -95,11 +92,35 @@ export async function startServerAuthority(
       ...{ namespace: systemNamespace, revision: settings.REVISION, customHosts: settings.MESHD_CUSTOM_HOST },
       discoveryAddress: mesh.state.mesh.defaultConfig.discoveryAddress,
     });
+  const signers = await startSigners(orch, mesh, settings, kernel);
   const reachable = (secureGrpc !== undefined && tls !== undefined) || settings.XDS_AUTH_PLAINTEXT;
   if (!settings.ENABLE_CA_SERVER || !reachable) {
     measureExpiry(kernel.metrics, new CurrentValue(undefined), kernel.clock);
-    return { authority: undefined, services: [], names };
+    return { authority: undefined, signers, services: [], names };
   }
+  const isElsewhere = signers?.workloads !== undefined && signers.own !== undefined;
+  if (isElsewhere) measureExpiry(kernel.metrics, new CurrentValue(undefined), kernel.clock);
+  const authority = isElsewhere
+    ? undefined
+    : await startOwnAuthority({ systemNamespace, cores }, settings, { mesh, authentication, orch }, kernel);
+  const accounts = readNodeAccounts(settings.CA_TRUSTED_NODE_ACCOUNTS);
+  const ownDomain = () => mesh.state.mesh.trustDomain;
+  const nodes = accounts.size === 0 ? undefined : new NodeAccounts({ accounts, facts, trustDomain: ownDomain });
+  const service = serviceOf(signers?.workloads ?? authority!, await authentication.forAuthority(), nodes, kernel);
+  return { authority, signers, services: [service], names };
+}
+
+/** The authority whose key the server has. */
+async function startOwnAuthority(
+  { systemNamespace, cores }: Pick<ServerAuthorityOptions, "systemNamespace" | "cores">,
+  settings: DiscoverySettings,
+  { mesh, authentication, orch }: {
+    readonly mesh: Pick<MeshSource, "state">;
+    readonly authentication: Pick<ServerAuthentication, "useRevocations">;
+    readonly orch?: ApiClient | undefined;
+  },
+  kernel: Kernel,
+): Promise<SigningAuthority> {
   const { trustDomain } = mesh.state.mesh;
   const source = await isBroughtAlong(settings.ROOT_CA_DIR, orch)
     ? await startPluggedIn(settings, kernel)
@@ -109,11 +130,7 @@ export async function startServerAuthority(
   measureExpiry(kernel.metrics, source.material, kernel.clock);
   authentication.useRevocations(() => source.material.current()?.revocations ?? []);
   const lifetimes = { usual: settings.DEFAULT_WORKLOAD_CERT_TTL, most: settings.MAX_WORKLOAD_CERT_TTL };
-  const authority = new SigningAuthority(source.material, lifetimes, kernel.clock, cores);
-  const accounts = readNodeAccounts(settings.CA_TRUSTED_NODE_ACCOUNTS);
-  const ownDomain = () => mesh.state.mesh.trustDomain;
-  const nodes = accounts.size === 0 ? undefined : new NodeAccounts({ accounts, facts, trustDomain: ownDomain });
-  return { authority, services: [serviceOf(authority, await authentication.forAuthority(), nodes, kernel)], names };
+  return new SigningAuthority(source.material, lifetimes, kernel.clock, cores);
 }
 
 /** Whether the folder has an authority, which is no secret that the servers made themselves and that is mounted there. */
@@ -229,7 +246,7 @@ function shown(material: Current<SigningMaterial | undefined>) {
 }
 
 function serviceOf(
-  authority: SigningAuthority,
+  authority: WorkloadAuthority,
   authentication: Pick<Authentication, "authenticate">,
   nodes: NodeAccounts | undefined,
   kernel: Kernel,

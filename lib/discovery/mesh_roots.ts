@@ -15,6 +15,7 @@ import { encodeResource } from "../resource/encoded.ts";
 import type { ResourceSet, ResourceTable } from "../resource/set.ts";
 import { compliantExchange } from "../sockets/fetch/policy_exchange.ts";
 import { PROXY_CONFIG } from "../xds/protocol/types.ts";
+import { ownSigner } from "./signers.ts";
 import type { MeshSource } from "./mesh_source.ts";
 import type { DiscoverySettings } from "./settings.ts";
 
@@ -103,12 +104,14 @@ export interface MeshRootsParts extends Pick<MeshRootsOptions, "table" | "change
  */
 export function startMeshRoots(
   { mesh, fetchBundle, ...options }: MeshRootsParts,
-  { MESH_MULTIROOT_MESH: several, COMPLIANCE_POLICY }: Pick<
+  settings: Pick<
     DiscoverySettings,
-    "COMPLIANCE_POLICY" | "MESH_MULTIROOT_MESH"
+    "COMPLIANCE_POLICY" | "EXTERNAL_CA" | "MESH_MULTIROOT_MESH" | "PILOT_CERT_PROVIDER"
   >,
   kernel: Kernel,
 ): MeshRoots {
+  const { MESH_MULTIROOT_MESH: several, COMPLIANCE_POLICY } = settings;
+  const signersUsed = settings.EXTERNAL_CA !== "" || ownSigner(settings) !== undefined;
   const log = kernel.log.scope("trustBundle");
   const roots = new MeshRoots({ ...options, served: several });
   const anchors = new TrustAnchors({
@@ -123,8 +126,10 @@ export function startMeshRoots(
   };
   const take = () => {
     const sources = mesh.state.mesh.caCertificates ?? [];
-    if (!several && sources.length > 0) {
-      log.warn("the roots of caCertificates are not trusted without MESH_MULTIROOT_MESH", { entries: sources.length });
+    // Entries that name signers are the roots of these; see `./orch/signer_roots.ts`.
+    const others = signersUsed ? sources.filter(({ certSigners = [] }) => certSigners.length === 0) : sources;
+    if (!several && others.length > 0) {
+      log.warn("the roots of caCertificates are not trusted without MESH_MULTIROOT_MESH", { entries: others.length });
     }
     anchors.use(several ? sources : []);
     publish();

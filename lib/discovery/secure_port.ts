@@ -22,6 +22,7 @@ import type { DiscoverySettings } from "./settings.ts";
 import { OwnIdentity } from "../authority/own_identity.ts";
 import { joinedRoots, type ServerAuthority } from "./authority.ts";
 import type { MeshRoots } from "./mesh_roots.ts";
+import { startSignedIdentity } from "./signers.ts";
 import { startProviderRoot } from "./provider_root.ts";
 import { mountedTlsFiles, startTlsFiles, type TlsFiles } from "./tls_files.ts";
 
@@ -70,7 +71,7 @@ export interface ServerTlsOptions {
 
 /**
  * Finds what the server's own TLS needs: the certificate in the files that flags name, in the files of a mounted secret,
- * or from the server's own authority. Undefined: there is none.
+ * from a signer of the orchestrator, or from the server's own authority. Undefined: there is none.
  *
  * @throws {StartError} when a file is missing or cannot be used
  */
@@ -83,13 +84,19 @@ export async function startServerTls(
   if (options === undefined) return undefined;
   const policy = serverTlsPolicy(settings.COMPLIANCE_POLICY, options.cipherSuites, kernel);
   const files = options.files ?? await mountedTlsFiles();
-  const { authority, names, meshRoots } = own;
-  if (authority !== undefined) meshRoots.add(authority.roots);
+  const { authority, signers, names, meshRoots } = own;
+  const ofWorkloads = [authority?.roots, signers?.roots].filter((roots) => roots !== undefined);
+  for (const roots of ofWorkloads) meshRoots.add(roots);
   if (files !== undefined) {
     const { identity, clientRoots } = await startTlsFiles(files, kernel);
-    const ofAuthority = authority === undefined ? [] : [authority.roots];
-    const allowed = joinedRoots([clientRoots, ...ofAuthority, meshRoots.ofOwnDomain]);
+    const allowed = joinedRoots([clientRoots, ...ofWorkloads, meshRoots.ofOwnDomain]);
     return { identity, serverRoots: clientRoots, clientRoots: allowed, policy };
+  }
+  const clientRoots = joinedRoots([...ofWorkloads, meshRoots.ofOwnDomain]);
+  if (signers?.own !== undefined) {
+    const identity = await startSignedIdentity(signers.own, names(), kernel);
+    kernel.stopper.add("the server's certificate", () => identity.stop());
+    return { identity, serverRoots: signers.own.roots, clientRoots, policy };
   }
   const provider = settings.PILOT_CERT_PROVIDER;
   if (authority === undefined || provider !== "meshd") {
@@ -106,8 +113,7 @@ export async function startServerTls(
   const { clock, log } = kernel;
   const identity = await OwnIdentity.start({ authority, names: names(), clock, log: log.scope("tls") });
   kernel.stopper.add("the server's certificate", () => identity.stop());
-  const { roots } = authority;
-  return { identity, serverRoots: roots, clientRoots: joinedRoots([roots, meshRoots.ofOwnDomain]), policy };
+  return { identity, serverRoots: authority.roots, clientRoots, policy };
 }
 
 /**

@@ -13,7 +13,7 @@ export type MeshFileOption = "meshConfig" | "networksConfig";
 export type StartOption = "configDir" | MeshFileOption | AuthorityOption | TlsFileOption | PortOption;
 
 /** Variables of the authority and of the certificate provider. */
-export type AuthorityOption = "ROOT_CA_DIR" | "MESH_SELF_SIGNED_CA_DIR" | "PILOT_CERT_PROVIDER";
+export type AuthorityOption = "EXTERNAL_CA" | "ROOT_CA_DIR" | "MESH_SELF_SIGNED_CA_DIR" | "PILOT_CERT_PROVIDER";
 
 /** The files of TLS among them. */
 export type TlsFileOption = "tlsCertFile" | "tlsKeyFile" | "caCertFile";

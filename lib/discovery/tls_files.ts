@@ -9,6 +9,7 @@
 import type { FileText } from "../kernel/files/watch_file.ts";
 import { type FileTexts, watchFiles } from "../kernel/files/watch_files.ts";
 import type { Kernel } from "../kernel/kernel.ts";
+import { readCertificates, writeCertificates } from "../pki/certificate.ts";
 import { CurrentValue, type ServerCertificate, type ServerIdentity, type TrustBundle } from "../pki/current.ts";
 import { checkCertificates } from "../sockets/listen/certificates.ts";
 import { StartError, type StartFault } from "./start_error.ts";
@@ -72,7 +73,7 @@ export async function startTlsFiles(files: TlsFiles, kernel: Kernel): Promise<Tl
     const [certificatePem, keyPem, roots] = OPTIONS.map((option) => String(texts[files[option]]));
     const server = { certificatePem: certificatePem!, keyPem: keyPem! };
     checkTogether(files, server, roots!);
-    return { server, roots: roots! };
+    return { server, roots: certificatesOf(files.caCertFile, roots!) };
   };
   const first = read();
   const identity = new CurrentValue(first.server);
@@ -96,6 +97,15 @@ function missing(option: keyof TlsFiles, file: string, text: FileText): StartFau
   if (typeof text === "string") return [];
   const why = text === undefined ? "" : ` (${text.unreadable})`;
   return [{ option, text: `got ${JSON.stringify(file)}, expected a file that exists and may be read${why}` }];
+}
+
+/** The certificates of the file alone: every namespace reads them, and the file may hold more. */
+function certificatesOf(file: string, text: string): string {
+  try {
+    return writeCertificates(readCertificates(text, file));
+  } catch (error) {
+    throw new StartError([{ option: "caCertFile", text: (error as Error).message }], error);
+  }
 }
 
 /** @throws {StartError} naming the file whose content does not fit */

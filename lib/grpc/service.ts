@@ -4,7 +4,7 @@
  * @module
  */
 import type { Call } from "./call.ts";
-import { UnaryHandler } from "./unary.ts";
+import { type UnaryAnswer, UnaryHandler } from "./unary.ts";
 
 /** A service that a server offers. */
 export interface GrpcService {
@@ -32,9 +32,6 @@ export interface MethodShape {
   /** The server sends any number of messages instead of one. Default false. */
   readonly serverStreaming?: boolean;
 }
-
-/** Answers one request; an RpcError that it throws is the status of the call. */
-export type UnaryAnswer = (request: Uint8Array, call: Call) => Uint8Array | Promise<Uint8Array>;
 
 /** A method with one request and one response. */
 export function unaryMethod(shape: MethodShape, answer: UnaryAnswer): GrpcMethod {

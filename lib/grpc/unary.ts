@@ -8,14 +8,22 @@ import type { CallHandler } from "./call_handler.ts";
 import { Code } from "./codes.ts";
 import { RpcError } from "./status.ts";
 
+/**
+ * Answers one request; an RpcError that it throws is the status of the call.
+ *
+ * @param left Aborts when the call is over before it is answered, so that nobody works for a client that has left.
+ */
+export type UnaryAnswer = (request: Uint8Array, call: Call, left: AbortSignal) => Uint8Array | Promise<Uint8Array>;
+
 /** Sends one response to one request. */
 export class UnaryHandler implements CallHandler {
   #asked = false;
+  readonly #left = new AbortController();
 
   readonly #call: Call;
-  readonly #answer: (request: Uint8Array, call: Call) => Uint8Array | Promise<Uint8Array>;
+  readonly #answer: UnaryAnswer;
 
-  constructor(call: Call, answer: (request: Uint8Array, call: Call) => Uint8Array | Promise<Uint8Array>) {
+  constructor(call: Call, answer: UnaryAnswer) {
     this.#call = call;
     this.#answer = answer;
   }
@@ -26,10 +34,15 @@ export class UnaryHandler implements CallHandler {
     this.#asked = true;
     // Others may read on from the buffer that the request lies in while the answer is made.
     const request = new Uint8Array(bytes); // `slice` of a Buffer copies nothing
-    Promise.resolve().then(() => this.#answer(request, this.#call)).then((response) => {
+    Promise.resolve().then(() => this.#answer(request, this.#call, this.#left.signal)).then((response) => {
       this.#call.send([response], false);
       this.#call.end();
     }, (error) => this.#call.fail(error));
+  }
+
+  /** The client has left, or the call is over. */
+  close(): void {
+    this.#left.abort(new Error("the caller has left"));
   }
 
   halfClose(): void {

@@ -60,7 +60,7 @@ export function readCertificate(der: Uint8Array, what = "certificate"): Certific
   inner.optional(SUBJECT_ID);
   const extensions = inner.nextTag === EXTENSIONS
     ? readExtensions(inner.inside(EXTENSIONS).inside(Tag.SEQUENCE), what)
-    : { names: NO_NAMES, isCa: false, unknownCritical: [] };
+    : { ids: [], names: NO_NAMES, isCa: false, unknownCritical: [] };
   const { text: subject, ...common } = readSubject(subjectDer, what);
   return {
     ...signed,

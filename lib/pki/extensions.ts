@@ -11,6 +11,8 @@ import { type AlternativeNames, NO_NAMES, readAlternativeNames, writeAlternative
 
 /** What the extensions say. */
 export interface Extensions {
+  /** All of them, as dotted object identifiers. */
+  readonly ids: readonly string[];
   readonly names: AlternativeNames;
   /** Whether it may sign certificates (basic constraints). */
   readonly isCa: boolean;
@@ -36,13 +38,13 @@ type Mutable<T> = { -readonly [K in keyof T]: T[K] };
  */
 export function readExtensions(reader: DerReader, what: string): Extensions {
   const unknownCritical: string[] = [];
-  const seen = new Set<string>();
-  const found: Mutable<Extensions> = { names: NO_NAMES, isCa: false, unknownCritical };
+  const ids: string[] = [];
+  const found: Mutable<Extensions> = { ids, names: NO_NAMES, isCa: false, unknownCritical };
   while (!reader.done) {
     const extension = reader.inside(Tag.SEQUENCE);
     const id = objectIdText(extension.take(Tag.OBJECT_ID));
-    if (seen.has(id)) throw new PkiError(`${what}: expected each extension once, got ${id} twice`);
-    seen.add(id);
+    if (ids.includes(id)) throw new PkiError(`${what}: expected each extension once, got ${id} twice`);
+    ids.push(id);
     const critical = extension.optional(Tag.BOOLEAN)?.content[0] === 0xff;
     const value = extension.take(Tag.OCTET_STRING).content;
     if (!readExtension(id, value, found, what) && critical) unknownCritical.push(id);

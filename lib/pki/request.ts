@@ -18,7 +18,13 @@ export interface CertificateRequest extends Signed {
   /** The key that the certificate is to be about, as SubjectPublicKeyInfo. */
   readonly spki: Uint8Array;
   readonly commonName?: string;
+  /** As people read it; empty: it names nobody. */
+  readonly subject: string;
   readonly names: AlternativeNames;
+  /** What it asks for beside names, as dotted object identifiers: extensions, and attributes that ask for none. */
+  readonly asks: readonly string[];
+  /** All of it. */
+  readonly der: Uint8Array;
 }
 
 /** Number of the attributes in a request's body. */
@@ -64,21 +70,28 @@ function readFields(der: Uint8Array): CertificateRequest {
   inner.take(Tag.INTEGER);
   const subject = inner.take(Tag.SEQUENCE).whole;
   const spki = inner.take(Tag.SEQUENCE).whole;
-  const { commonName } = readSubject(subject, WHAT);
-  return {
-    ...signed,
-    ...{ spki, names: requestedNames(inner) },
-    ...(commonName === undefined ? {} : { commonName }),
-  };
+  const { text, ...common } = readSubject(subject, WHAT);
+  return { ...signed, ...{ der, spki, subject: text }, ...common, ...readAttributes(inner) };
 }
 
-/** The alternative names in the attribute that asks for extensions. */
-function requestedNames(inner: DerReader): AlternativeNames {
+/** What the attributes ask for. Names are those of the first list of extensions. */
+function readAttributes(inner: DerReader): Pick<CertificateRequest, "names" | "asks"> {
   const attributes = inner.nextTag === undefined ? undefined : inner.inside(0xa0 | ATTRIBUTES);
+  const asks: string[] = [];
+  let names: AlternativeNames | undefined;
   while (attributes?.done === false) {
     const attribute = attributes.inside(Tag.SEQUENCE);
-    if (objectIdText(attribute.take(Tag.OBJECT_ID)) !== ObjectId.extensionRequest) continue;
-    return readExtensions(attribute.inside(Tag.SET).inside(Tag.SEQUENCE), WHAT).names;
+    const id = objectIdText(attribute.take(Tag.OBJECT_ID));
+    if (id !== ObjectId.extensionRequest || names !== undefined) {
+      asks.push(id);
+      continue;
+    }
+    const values = attribute.inside(Tag.SET);
+    const extensions = readExtensions(values.inside(Tag.SEQUENCE), WHAT);
+    names = extensions.names;
+    asks.push(...extensions.ids.filter((each) => each !== ObjectId.alternativeNames));
+    // Others may read a second list.
+    if (!values.done) asks.push(id);
   }
-  return NO_NAMES;
+  return { names: names ?? NO_NAMES, asks };
 }

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { IssueError, SigningAuthority } from "../../lib/authority/authority.ts";
+import { SigningAuthority } from "../../lib/authority/authority.ts";
+import { IssueError } from "../../lib/authority/issuing.ts";
 import { FolderRootStore } from "../../lib/authority/folder_store.ts";
 import { MemoryRootStore, type RootStore } from "../../lib/authority/root_store.ts";
 import { SelfSigned, type SelfSignedOptions } from "../../lib/authority/self_signed.ts";

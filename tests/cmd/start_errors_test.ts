@@ -163,13 +163,22 @@ Deno.test("an authority that needs the orchestrator, or whose files do not fit, 
     const external = await refused(args, {
       EXTERNAL_CA: "ISTIOD_RA_KUBERNETES_API",
       PILOT_CERT_PROVIDER: "k8s.io/signer",
+      CA_TRUSTED_NODE_ACCOUNTS: "tunnel",
     });
     assert.equal(external.code, 1);
-    assert.match(
-      external.lines[0] ?? "",
-      /EXTERNAL_CA: got "ISTIOD_RA_ORCH_API", expected none: this version reads no/,
-    );
-    assert.match(external.lines[1] ?? "", /PILOT_CERT_PROVIDER: got "orch.io\/signer", expected meshd, custom or none/);
+    for (
+      const [line, expected] of [
+        /EXTERNAL_CA: got "ISTIOD_RA_ORCH_API", expected a signer, too: set ORCH_SIGNER, or CERT_SIGNER_DOMAIN, or both/,
+        /PILOT_CERT_PROVIDER: got "orch.io\/signer", expected orch.io\/ and the whole name of a signer/,
+        /CA_TRUSTED_NODE_ACCOUNTS: got "tunnel", expected namespace\/account/,
+      ].entries()
+    ) assert.match(external.lines[line] ?? "", expected);
+    const alone = await refused(args, {
+      ...{ EXTERNAL_CA: "ISTIOD_RA_ORCH_API", ORCH_SIGNER: "issuers.example.com/mesh" },
+      PILOT_CERT_PROVIDER: "orch.io/issuers.example.com/mesh",
+    });
+    assert.match(alone.lines[0] ?? "", /EXTERNAL_CA: got .*, expected access to the orchestrator/);
+    assert.match(alone.lines[1] ?? "", /PILOT_CERT_PROVIDER: got .*, expected access to the orchestrator/);
     const custom = await refused(args, {
       ...{ ENABLE_CA_SERVER: "true", MESH_SELF_SIGNED_CA_DIR: `${folder}/kept`, PILOT_CERT_PROVIDER: "custom" },
     });

@@ -5,7 +5,6 @@
  * @module
  */
 import { ambient } from "./ambient.ts";
-import { authority } from "./authority.ts";
 import { entriesOf, type NotBuilt, type NotBuiltPart, type NotBuiltWhat } from "./entry.ts";
 import { extensions } from "./extensions.ts";
 import { filters } from "./filters.ts";
@@ -17,7 +16,7 @@ import { telemetry } from "./telemetry.ts";
 
 /** The parts, in the order of the reference page. */
 export const NOT_BUILT_PARTS: readonly NotBuiltPart[] = [
-  ...[authority, orchestrator, gatewayApi, ambient],
+  ...[orchestrator, gatewayApi, ambient],
   ...[telemetry, extensions, filters, networks],
 ];
 

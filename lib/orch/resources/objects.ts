@@ -30,6 +30,9 @@ export interface ObjectBody {
   readonly [field: string]: unknown;
 }
 
+/** A part of an object that is written by itself. */
+type Subresource = "status" | "approval";
+
 /** How a request is made. */
 export type ObjectCall = Pick<ApiCall, "signal" | "within" | "urgent">;
 
@@ -117,19 +120,19 @@ export async function applyObject(
  * Merges fields into an object (RFC 7396): null takes a field away, a list replaces a list.
  *
  * @param change With `metadata.resourceVersion` the patch is for that version alone, and a conflict for another one.
- * @param subresource `status`: for the fields that only programs write.
+ * @param subresource `status`: for the fields that only programs write; `approval` of a signing request.
  */
 export async function patchObject(
   client: ApiClient,
   place: ObjectPlace,
   change: ApiJson,
-  { subresource, ...call }: ObjectCall & { readonly subresource?: "status" } = {},
+  { subresource, ...call }: ObjectCall & { readonly subresource?: Subresource } = {},
 ): Promise<ApiJson> {
   const type = "application/merge-patch+json";
   return await client.json({ ...call, method: "PATCH", path: pathOf(place, subresource), type, body: change });
 }
 
-function pathOf({ resource, namespace, name }: ObjectPlace, subresource?: "status"): string {
+function pathOf({ resource, namespace, name }: ObjectPlace, subresource?: Subresource): string {
   return objectPath(resource, namespace, name) + (subresource === undefined ? "" : `/${subresource}`);
 }
 

@@ -54,10 +54,13 @@ Deno.test("the catalogue answers by sort and name, never by name alone", () => {
   assert.equal(notBuilt("setting", "Telemetry"), undefined);
   assert.deepEqual(flagsNotBuilt("install-cni", ["ztunnel-uds-address", "configDir"]), ["--ztunnel-uds-address"]);
   assert.deepEqual(flagsNotBuilt("pilot-discovery", ["ztunnel-uds-address", "configDir"]), []);
-  assert.deepEqual(settingsWithoutEffect(["ORCH_SIGNER", "toString", "PILOT_DEBOUNCE_MAX", "ENABLE_VTPROTOBUF"]), [
-    "ENABLE_VTPROTOBUF",
-    "ORCH_SIGNER",
-  ]);
+  assert.deepEqual(
+    settingsWithoutEffect(["AMBIENT_ENABLE_STATUS", "toString", "PILOT_DEBOUNCE_MAX", "ENABLE_VTPROTOBUF"]),
+    [
+      "AMBIENT_ENABLE_STATUS",
+      "ENABLE_VTPROTOBUF",
+    ],
+  );
   assert.equal(kindNotBuiltText("VirtualService"), undefined);
 });
 

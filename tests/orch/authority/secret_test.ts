@@ -9,7 +9,7 @@ import { createFakeClock } from "../../../lib/kernel/time/fake_clock.ts";
 import { writeCertificates } from "../../../lib/pki/certificate.ts";
 import { PkiError } from "../../../lib/pki/pki_error.ts";
 import { withServer } from "../../discovery/running.ts";
-import { DAY, makeIntermediate, makeRoot, P256 } from "../../pki/support/make.ts";
+import { DAY, makeIntermediate, makeLeaf, makeRoot, P256 } from "../../pki/support/make.ts";
 import type { ApiServer } from "../support/server/api_server.ts";
 import { accountClient, manifests } from "../support/server/rights.ts";
 import { apiServerTests } from "../support/server/tests.ts";
@@ -159,6 +159,30 @@ test("a server keeps its root in the secret and hands it out to namespaces; the 
     await handedOut(server, other, async () => (await textsOf(server, other, "cacerts"))?.["root-cert.pem"]);
   });
   assert.ok("mesh-generated" in (await textsOf(server, other, "cacerts"))!);
+});
+
+test("a server whose certificate is in files hands out the root of the files, too, and nothing else of that file", async ({ server, namespace }) => {
+  const validity = { notAfter: Date.now() + 30 * DAY };
+  const root = await makeRoot(P256, validity);
+  const leaf = await makeLeaf(root, P256, { ...validity, notBefore: Date.now() - 1000, dns: ["localhost"] });
+  const folder = await Deno.makeTempDir();
+  const rootPem = writeCertificates([root.certificate]);
+  const files = { tlsCertFile: `${folder}/tls.crt`, tlsKeyFile: `${folder}/tls.key`, caCertFile: `${folder}/ca.crt` };
+  await Deno.writeTextFile(files.tlsCertFile, writeCertificates([leaf.certificate]));
+  await Deno.writeTextFile(files.tlsKeyFile, leaf.key.pem());
+  await Deno.writeTextFile(files.caCertFile, `${rootPem}${root.key.pem()}`);
+  const options = {
+    ...{ configDir: undefined, orch: orchOf(server), systemNamespace: namespace, secureGrpc: "127.0.0.1:0" },
+    tls: { cipherSuites: [], files },
+  };
+  const places = { ROOT_CA_DIR: `${folder}/none`, MESH_SELF_SIGNED_CA_DIR: `${folder}/self` };
+  await withServer({}, async () => {
+    await handedOut(server, namespace, async () => {
+      const own = (await textsOf(server, namespace, OWN))?.["root-cert.pem"];
+      return own === undefined ? undefined : own + rootPem;
+    });
+  }, { options, settings: places });
+  await Deno.remove(folder, { recursive: true });
 });
 
 test("an authority that is brought along as secret cacerts is used, and followed as it is replaced", async ({ server, namespace }) => {

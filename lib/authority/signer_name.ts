@@ -1,0 +1,59 @@
+/**
+ * Names of signers as the orchestrator's API has them: a domain, a slash, and a name of dotted parts.
+ *
+ * Rule: https://kubernetes.io/docs/reference/access-authn-authz/certificate-signing-requests/#signers
+ *
+ * @module
+ */
+import { IssueError } from "./issuing.ts";
+
+const LABEL = "[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?";
+const DOMAIN = new RegExp(`^${LABEL}(?:\\.${LABEL})+$`);
+const PATH = new RegExp(`^${LABEL}(?:\\.${LABEL})*$`);
+
+/** Characters of a signer's name at most, so that it fits into the API's. */
+const LONGEST = 253;
+
+/** The signers that callers may name. */
+export interface SignerNames {
+  /** Who signs for callers that name nobody (`ORCH_SIGNER`); empty: nobody. */
+  readonly usual: string;
+  /** The domain of the signers that callers name (`CERT_SIGNER_DOMAIN`); empty: they must name none. */
+  readonly domain: string;
+}
+
+/** Whether a text is the domain of signers. */
+export function isSignerDomain(text: string): boolean {
+  return text.length <= LONGEST && DOMAIN.test(text);
+}
+
+/** Whether a text is the whole name of a signer. */
+export function isSignerName(text: string): boolean {
+  const slash = text.indexOf("/");
+  return slash > 0 && isSignerDomain(text.slice(0, slash)) && isSignerPath(text.slice(slash + 1));
+}
+
+function isSignerPath(text: string): boolean {
+  return text.length <= LONGEST && PATH.test(text);
+}
+
+/**
+ * The whole name of the signer that a caller means.
+ *
+ * @param wanted Its name in the domain, or with the domain; empty: the usual one.
+ * @throws {IssueError} when callers may not name it
+ */
+export function signerOf(wanted: string, { usual, domain }: SignerNames): string {
+  const got = `CertSigner: got ${JSON.stringify(wanted.slice(0, LONGEST))}, expected`;
+  if (wanted === "") {
+    if (usual !== "") return usual;
+    throw new IssueError(
+      "request",
+      `${got} the name of a signer of ${domain}: the server has no usual one (ORCH_SIGNER)`,
+    );
+  }
+  if (domain === "") throw new IssueError("request", `${got} none: the server has no CERT_SIGNER_DOMAIN`);
+  const name = wanted.startsWith(`${domain}/`) ? wanted.slice(domain.length + 1) : wanted;
+  if (!isSignerPath(name)) throw new IssueError("request", `${got} a name of dotted parts, of a signer of ${domain}`);
+  return `${domain}/${name}`;
+}

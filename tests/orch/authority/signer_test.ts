@@ -1,0 +1,298 @@
+/** Signers of a real API sign for workloads and for the server; each right is needed, and each refusal has its words. */
+import assert from "node:assert/strict";
+import { createLog, defaultLogOptions, silentLog } from "../../../lib/kernel/log/log.ts";
+import { scopes } from "../../../lib/kernel/log/scopes.ts";
+import type { SettingsOf } from "../../../lib/kernel/settings/catalogue.ts";
+import { SigningRefused, SigningRequests } from "../../../lib/orch/signing/signing_requests.ts";
+import { readCertificates, writeCertificates } from "../../../lib/pki/certificate.ts";
+import { PrivateKey } from "../../../lib/pki/private_key.ts";
+import { createCertificateRequest } from "../../../lib/pki/request.ts";
+import { withServer } from "../../discovery/running.ts";
+import { makeRoot, P256 } from "../../pki/support/make.ts";
+import { opensslVerifies } from "../../pki/support/openssl.ts";
+import { certificateFor } from "../../wire_conformance/support/certificate_client.ts";
+import type { ApiServer } from "../support/server/api_server.ts";
+import { accountClient, manifests } from "../support/server/rights.ts";
+import { apiServerTests } from "../support/server/tests.ts";
+import type { RoleRule } from "../support/server/users.ts";
+import { TestSigner } from "../support/test_signer.ts";
+
+const test = apiServerTests();
+const DOMAIN = "issuers.example.com";
+/** A signer of one test. */
+const signerOf = (namespace: string) => `${DOMAIN}/${namespace}`;
+const key = await PrivateKey.generate(P256);
+
+const KIND = { apiVersion: "certificates.k8s.io/v1", kind: "CertificateSigningRequest" };
+
+/** Requests for a signer that are in the API. */
+async function requestsOf(server: ApiServer, signer: string) {
+  const all = await server.objects.list(KIND);
+  return all.filter(({ spec }) => (spec as { readonly signerName: string }).signerName === signer);
+}
+
+async function until(what: string, holds: () => Promise<boolean> | boolean): Promise<void> {
+  for (let tries = 1; !await holds(); tries++) {
+    if (tries === 400) throw new Error(`${what}: not within 20 s`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+}
+
+interface Workload {
+  /** The chain, or the status. */
+  ask(asked?: Readonly<Record<string, string>>, more?: { csr?: string; within?: number; seconds?: number }): Promise<
+    readonly string[] | string
+  >;
+  readonly uri: string;
+  readonly setMesh: (yaml: string) => Promise<void>;
+}
+
+/** Runs a server in a namespace, and a workload of the account `cart` there. */
+async function withSigners(
+  server: ApiServer,
+  namespace: string,
+  settings: Partial<SettingsOf<"pilot-discovery">>,
+  mesh: string,
+  run: (workload: Workload) => Promise<void>,
+): Promise<void> {
+  const folder = await Deno.makeTempDir();
+  await Deno.writeTextFile(`${folder}/mesh`, mesh);
+  await server.users.account(namespace, "cart");
+  const token = await server.users.token(namespace, "cart", ["mesh-ca"]);
+  const place = { from: "files", files: [server.kubeconfig], by: "test" } as const;
+  const orch = { place, qps: 80, burst: 160, allowed: [], namespace: "", kinds: false, services: false };
+  const uri = `spiffe://cluster.local/ns/${namespace}/sa/cart`;
+  const own = await createCertificateRequest(key, { uris: [uri] });
+  await withServer({}, async ({ ports, mesh }) => {
+    const map = { apiVersion: "v1", kind: "ConfigMap", metadata: { namespace, name: "mesh-ca-root-cert" } };
+    let root = "";
+    await until("roots are handed out", async () => {
+      const data = (await server.objects.get(map))?.["data"] as Readonly<Record<string, string>> | undefined;
+      return (root = data?.["root-cert.pem"] ?? "") !== "";
+    });
+    await run({
+      uri,
+      ask: (asked = {}, { csr = own, ...more } = {}) =>
+        certificateFor({ port: ports.secureGrpc!, root, csr, token, asked, ...more }),
+      setMesh: async (yaml) => {
+        const changed = Promise.withResolvers<void>();
+        mesh.onChange(() => changed.resolve());
+        await Deno.writeTextFile(`${folder}/mesh`, yaml);
+        await changed.promise;
+      },
+    });
+  }, {
+    options: {
+      ...{ configDir: folder, orch, systemNamespace: namespace, secureGrpc: "127.0.0.1:0" },
+      ...{ tls: { cipherSuites: [] }, meshConfig: `${folder}/mesh` },
+    },
+    settings: {
+      ...{ MESHD_CUSTOM_HOST: "localhost", ROOT_CA_DIR: `${folder}/none`, MESH_SELF_SIGNED_CA_DIR: folder },
+      ...settings,
+    },
+  });
+  await Deno.remove(folder, { recursive: true });
+}
+
+const rootsOf = (...of: readonly (readonly [string, string])[]) =>
+  JSON.stringify({ caCertificates: of.map(([signer, pem]) => ({ pem, certSigners: [signer] })) });
+
+async function isVerified(chain: readonly string[] | string): Promise<void> {
+  assert.ok(Array.isArray(chain), String(chain));
+  const ders = (chain as readonly string[]).flatMap((text) => readCertificates(text)).map(({ der }) => der);
+  const { success, text } = await opensslVerifies(ders);
+  assert.ok(success, text);
+}
+
+test("EXTERNAL_CA has ORCH_SIGNER sign for workloads, and other signers of CERT_SIGNER_DOMAIN where they ask for them", async ({ server, namespace }) => {
+  const SIGNER = signerOf(namespace);
+  await using usual = await TestSigner.start(server.client, SIGNER);
+  await using other = await TestSigner.start(server.client, `${DOMAIN}/other`);
+  const settings = { EXTERNAL_CA: "ISTIOD_RA_ORCH_API", ORCH_SIGNER: SIGNER, CERT_SIGNER_DOMAIN: DOMAIN } as const;
+  const mesh = rootsOf([SIGNER, usual.rootPem], [`${DOMAIN}/other`, other.rootPem]);
+  await withSigners(server, namespace, settings, mesh, async ({ ask, uri, setMesh }) => {
+    const chain = await ask();
+    await isVerified(chain);
+    assert.equal(chain.length, 3);
+    const [leaf] = readCertificates(chain[0]!);
+    assert.deepEqual([leaf!.names.uris, leaf!.spki], [[uri], key.spki]);
+    assert.equal(chain[2], usual.rootPem);
+    const usages = ["digital signature", "key encipherment", "client auth", "server auth"];
+    assert.deepEqual(usual.seen.map(({ usages, seconds }) => ({ usages, seconds })), [{ usages, seconds: 3600 }]);
+
+    const named = await ask({ CertSigner: "other" });
+    await isVerified(named);
+    assert.equal(named[2], other.rootPem);
+
+    const many = await Promise.all(Array.from({ length: 40 }, () => ask()));
+    for (const each of many) assert.equal(each.length, 3, String(each));
+    await until("every request is taken away", async () => (await requestsOf(server, SIGNER)).length === 0);
+
+    // Roots of another authority: what the signer writes leads to none of them.
+    const foreign = writeCertificates([(await makeRoot()).certificate]);
+    await setMesh(rootsOf([SIGNER, foreign]));
+    assert.match(String(await ask()), /^FAILED_PRECONDITION: signer .*is not known$/);
+  });
+});
+
+test("refusals of the server, of an approver and of the signer have their status and their words", async ({ server, namespace }) => {
+  const SIGNER = signerOf(namespace);
+  await using signer = await TestSigner.start(server.client, SIGNER);
+  const settings = { EXTERNAL_CA: "ISTIOD_RA_ORCH_API", ORCH_SIGNER: SIGNER } as const;
+  await withSigners(server, namespace, settings, rootsOf([SIGNER, signer.rootPem]), async ({ ask, uri }) => {
+    const forAdmin = await createCertificateRequest(key, { uris: [uri.replace(/cart$/, "admin")] });
+    assert.match(String(await ask({}, { csr: forAdmin })), /^INVALID_ARGUMENT: csr: names: got .*admin/);
+    assert.match(
+      String(await ask({ CertSigner: "other" })),
+      /^INVALID_ARGUMENT: CertSigner: got "other", expected none/,
+    );
+    assert.match(
+      String(await ask({}, { seconds: 60 })),
+      /^INVALID_ARGUMENT: the lifetime: got 60 s, expected at least/,
+    );
+    assert.equal(signer.seen.length, 0);
+
+    signer.answer = () =>
+      Promise.resolve({ condition: { type: "Failed", reason: "Policy", message: "no key of ours" } });
+    assert.equal(await ask(), "FAILED_PRECONDITION: the signer failed: Policy: no key of ours");
+    signer.answer = async ({ spki }) => ({
+      pem: await signer.sign({
+        spki,
+        names: { uris: ["spiffe://cluster.local/ns/a/sa/b"], dns: [], ips: [], emails: [] },
+      }),
+    });
+    assert.match(String(await ask()), /^FAILED_PRECONDITION: signer .*: expected names /);
+
+    // A client that leaves takes its request with it.
+    signer.answer = () => Promise.resolve(undefined);
+    assert.match(String(await ask({}, { within: 1500 })), /^DEADLINE_EXCEEDED/);
+    await until("the request is taken away", async () => (await requestsOf(server, SIGNER)).length === 0);
+  });
+});
+
+test("PILOT_CERT_PROVIDER=orch.io/SIGNER: the server's certificate and the roots that are handed out are the signer's, and are renewed with its roots", async ({ server, namespace }) => {
+  const SIGNER = signerOf(namespace);
+  await using signer = await TestSigner.start(server.client, SIGNER);
+  const settings = {
+    ...{ EXTERNAL_CA: "ISTIOD_RA_ORCH_API", ORCH_SIGNER: SIGNER } as const,
+    PILOT_CERT_PROVIDER: `orch.io/${SIGNER}`,
+  };
+  await withSigners(server, namespace, settings, rootsOf([SIGNER, signer.rootPem]), async ({ ask, setMesh }) => {
+    assert.deepEqual(signer.seen[0]!.usages, ["digital signature", "key encipherment", "server auth"]);
+    // The client verifies the server by the roots that are handed out.
+    await isVerified(await ask());
+    const secret = { apiVersion: "v1", kind: "Secret", metadata: { namespace, name: "mesh-ca-secret" } };
+    assert.equal(await server.objects.get(secret), undefined, "no authority of its own is made");
+
+    const next = writeCertificates([(await makeRoot(P256, { name: "next" })).certificate]);
+    const before = signer.seen.length;
+    await setMesh(rootsOf([SIGNER, signer.rootPem + next]));
+    await until("it is made anew", () => signer.seen.length > before);
+    const map = { apiVersion: "v1", kind: "ConfigMap", metadata: { namespace, name: "mesh-ca-root-cert" } };
+    await until("the new roots are handed out", async () => {
+      const data = (await server.objects.get(map))?.["data"] as Readonly<Record<string, string>>;
+      return data["root-cert.pem"] === signer.rootPem + next;
+    });
+  });
+});
+
+test("the rights of the manifests are enough to have requests signed; one verb less, and the API refuses that step", async ({ server }) => {
+  const SIGNER = `${DOMAIN}/mesh`;
+  const SYSTEM = "mesh-system";
+  for (const manifest of [...manifests("pilot-discovery"), ...manifests("signing")]) {
+    await server.objects.apply(manifest);
+  }
+  const rules = manifests("signing").find(({ kind }) => kind === "ClusterRole")!["rules"] as readonly RoleRule[];
+  await using _signer = await TestSigner.start(server.client, SIGNER);
+  const request = await createCertificateRequest(key, { uris: ["spiffe://cluster.local/ns/shop/sa/cart"] });
+  const order = { signer: SIGNER, request, usages: ["client auth", "digital signature"], seconds: 3600 };
+  const methods = { create: "POST", list: "GET", watch: "GET", delete: "DELETE", patch: "PATCH", approve: "PATCH" };
+  for (const [index, without] of [undefined, ...Object.keys(methods)].entries()) {
+    const account = `signing-${index}`;
+    await server.users.account(SYSTEM, account);
+    const subject = { kind: "ServiceAccount", name: account, namespace: SYSTEM } as const;
+    const less = rules.map((rule) => ({ ...rule, verbs: rule.verbs.filter((verb) => verb !== without) }));
+    const probe = { apiGroups: [""], resources: ["pods"], verbs: ["list"] };
+    await server.users.grant(subject, account, [...less.filter(({ verbs }) => verbs.length > 0), probe]);
+    await server.users.granted(SYSTEM, account, { verb: "list", resource: "pods" });
+    using as = await accountClient(server, SYSTEM, account);
+    const requests = new SigningRequests(as.client, silentLog().scope("pkira"));
+    const stop = new AbortController();
+    const signing = requests.sign(order, stop.signal);
+    if (without === undefined) assert.match(await signing, /^-----BEGIN CERTIFICATE-----/);
+    else {
+      signing.catch(() => {});
+      const method = methods[without as keyof typeof methods];
+      assert.equal((await as.refused).split(" ")[0], method, `without ${without}`);
+      stop.abort(new Error("enough"));
+    }
+    await requests.stop();
+    await signing.catch(() => {});
+  }
+});
+
+test("a request that this server may not approve waits for somebody who may, and says why it was not signed in time", async ({ server, namespace }) => {
+  const SIGNER = signerOf(namespace);
+  await using _signer = await TestSigner.start(server.client, SIGNER);
+  const account = "unapproved";
+  await server.users.account(namespace, account);
+  const rules = [{
+    apiGroups: ["certificates.k8s.io"],
+    resources: ["certificatesigningrequests"],
+    verbs: ["create", "list", "watch", "delete"],
+  }];
+  await server.users.grant({ kind: "ServiceAccount", name: account, namespace }, `${namespace}-asks`, rules);
+  await server.users.granted(namespace, account, {
+    verb: "create",
+    resource: "certificatesigningrequests",
+    group: "certificates.k8s.io",
+  });
+  using as = await accountClient(server, namespace, account);
+  const lines: string[] = [];
+  const log = createLog(scopes["pilot-discovery"], { ...defaultLogOptions, json: true }, {
+    open: () => ({ write: (line) => void lines.push(new TextDecoder().decode(line)), close: () => {} }),
+  });
+  const requests = new SigningRequests(as.client, log.scope("pkira"));
+  const request = await createCertificateRequest(key, { uris: ["spiffe://cluster.local/ns/shop/sa/cart"] });
+  const order = { signer: SIGNER, request, usages: ["client auth", "digital signature"], seconds: 3600 };
+  const decide = async (type: "Approved" | "Denied") => {
+    await until("the request is there", async () => (await requestsOf(server, SIGNER)).length === 1);
+    const [only] = await requestsOf(server, SIGNER);
+    const path = `${await server.objects.path({ ...KIND, metadata: { name: only!.metadata.name } })}/approval`;
+    const conditions = [{ type, status: "True", reason: "Policy", message: "looked at" }];
+    const body = { status: { conditions } };
+    await server.client.tell({ method: "PATCH", path, body, type: "application/merge-patch+json" });
+  };
+  const left = () => until("the request is taken away", async () => (await requestsOf(server, SIGNER)).length === 0);
+  try {
+    const stop = new AbortController();
+    const late = requests.sign(order, stop.signal);
+    const expected = assert.rejects(late, (error) =>
+      error instanceof SigningRefused && error.reason === "late" &&
+      /no certificate: out of time: nobody approved it, and this server may not: PATCH .*403/.test(error.message));
+    await until("this server learns it", () => lines.some((line) => line.includes("somebody else has to")));
+    stop.abort(new Error("out of time"));
+    await expected;
+    await left();
+
+    const signed = requests.sign(order, new AbortController().signal);
+    await decide("Approved");
+    assert.match(await signed, /^-----BEGIN CERTIFICATE-----/);
+    await left();
+
+    const denied = requests.sign(order, new AbortController().signal);
+    const refusal = assert.rejects(denied, new SigningRefused("denied", "the request was denied: Policy: looked at"));
+    await decide("Denied");
+    await refusal;
+    await left();
+
+    const gone = requests.sign(order, new AbortController().signal);
+    const failed = assert.rejects(gone, /was taken away by somebody else/);
+    await until("the request is there", async () => (await requestsOf(server, SIGNER)).length === 1);
+    const [only] = await requestsOf(server, SIGNER);
+    await server.objects.delete({ ...KIND, metadata: { name: only!.metadata.name } });
+    await failed;
+  } finally {
+    await requests.stop();
+  }
+});
