@@ -262,11 +262,3 @@ function serviceOf(
     ...(nodes && { mayImpersonate: (caller, wanted) => nodes.mayImpersonate(caller, wanted) }),
   });
 }
-
-/** Several lists of roots as one. */
-export function joinedRoots(parts: readonly Current<string>[]): Current<string> {
-  const all = () => [...new Set(parts.map((part) => part.current()))].join("");
-  const joined = new CurrentValue(all());
-  for (const part of parts) part.onChange(() => joined.set(all()));
-  return joined;
-}

@@ -17,15 +17,15 @@ import type { Derivation } from "../config/derive/derivation.ts";
 import type { ConfigStore } from "../config/store.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import { startHealthReports } from "./health_reports.ts";
+import { joinedIfAny } from "./joined_roots.ts";
 import { serverDerivations } from "./ingress.ts";
 import { giveMemoryBack } from "../kernel/program/memory.ts";
 import type { AccessPlace } from "../orch/access/find.ts";
 import type { ApiClient } from "../orch/client/client.ts";
-import type { TrustBundle } from "../pki/current.ts";
 import type { Registry } from "../registry/types.ts";
 import type { XdsServer } from "../xds/server.ts";
 import { AnalysisRunner, refusedKeys } from "./analysis_runner.ts";
-import { joinedRoots, startServerAuthority } from "./authority.ts";
+import { startServerAuthority } from "./authority.ts";
 import { startConfigSources } from "./config_sources.ts";
 import { Configuration } from "./configuration.ts";
 import { debugQuestions } from "./debug_questions.ts";
@@ -209,7 +209,7 @@ async function start(
   });
   listening();
   measureStart(kernel);
-  const bundles = { roots: handedOut([authority.authority?.roots, tls?.serverRoots]), webhookRoots };
+  const bundles = { roots: joinedIfAny([authority.authority?.roots, tls?.serverRoots]), webhookRoots };
   const worked = { configuration, mesh, pipeline, analysis, xds, remote: services.remote, ...bundles };
   duties = startDuties(orch, { ...worked, ...options }, settings, kernel);
   reportStart({
@@ -235,12 +235,6 @@ function startPipeline(
   kernel.stopper.add("pipeline", () => pipeline.stop());
   mesh.onChange((state) => pipeline.meshChanged(state.mesh, state.networks));
   return { ...parts, pipeline };
-}
-
-/** The roots that workloads read, each once; undefined: there are none. */
-function handedOut(parts: readonly (TrustBundle | undefined)[]): TrustBundle | undefined {
-  const known = parts.filter((part) => part !== undefined);
-  return known.length === 0 ? undefined : joinedRoots(known);
 }
 
 function measureStart({ metrics, clock }: Kernel): void {
