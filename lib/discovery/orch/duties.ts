@@ -153,13 +153,20 @@ export function startDuties(
     kernel,
   );
   kernel.stopper.add("duties", () => runner.stop());
-  keepInjectionWebhookOf(client, parts, settings, kernel);
+  const injection = keepInjectionWebhookOf(client, parts, settings, kernel);
+  kernel.stopper.add("roots in the injection webhook", () => injection.stop());
   const { remote, roots, orch } = parts;
   const watched = orch?.namespace ?? "";
   if (settings.EXTERNAL_MESHD && roots !== undefined) {
     remote?.lead((connection) => {
+      const { client } = connection;
       const duties = [rootsDuty(connection, roots, watched, settings, kernel)];
-      return startRunner(connection.client, duties, remoteKey(settings.REVISION), parts, settings, kernel);
+      const there = startRunner(client, duties, remoteKey(settings.REVISION), parts, settings, kernel);
+      const injection = keepInjectionWebhookOf(client, parts, settings, kernel);
+      return {
+        states: () => there.states(),
+        stop: async () => void await Promise.all([there.stop(), injection.stop()]),
+      };
     });
   }
   return { states: () => [...runner.states(), ...remote?.led() ?? []] };
@@ -193,22 +200,24 @@ function startRunner(
   };
 }
 
-/** What every server does for its revision, without a lock. */
+/** What every server does for its revision in a cluster, without a lock. */
 function keepInjectionWebhookOf(
   client: ApiClient,
   { webhookRoots: roots, systemNamespace: namespace }: Pick<DutyParts, "webhookRoots" | "systemNamespace">,
   settings: DiscoverySettings,
   kernel: Kernel,
-): void {
+): Pick<LedDuties, "stop"> {
   const name = settings.INJECTION_WEBHOOK_CONFIG_NAME;
   const { INJECT_ENABLED, REVISION: revision } = settings;
-  if (!INJECT_ENABLED || name === "" || roots === undefined) return;
+  if (!INJECT_ENABLED || name === "" || roots === undefined) return { stop: () => Promise.resolve() };
   const stop = new AbortController();
   const measured = { metrics: kernel.metrics, queueMetrics: queueMetrics(settings, kernel) };
   const parts = { client, name, revision, namespace, roots, log: kernel.log.scope("orch"), ...measured };
   const done = keepInjectionWebhook(parts, stop.signal);
-  kernel.stopper.add("roots in the injection webhook", async () => {
-    stop.abort();
-    await done;
-  });
+  return {
+    stop: async () => {
+      stop.abort();
+      await done;
+    },
+  };
 }

@@ -52,6 +52,7 @@ async function lead(
     options: {
       secureGrpc: "127.0.0.1:0",
       tls: { cipherSuites: [] },
+      webhooks: "127.0.0.1:0",
       systemNamespace,
       clusterRegistriesNamespace: namespace,
     },
@@ -119,12 +120,30 @@ test("an account with the rights of both manifests for remote clusters leads, an
     await remote.users.granted(system, "mesh-reader", { verb, resource: "configmaps" });
   }
   const text = kubeconfigOf(remote.users.byToken(await remote.users.token(system, "mesh-reader")));
+  const webhook = { apiVersion: "admissionregistration.k8s.io/v1", kind: "MutatingWebhookConfiguration" };
+  const configuration = { ...webhook, metadata: { name: "mesh-sidecar-injector" } };
+  await remote.objects.apply({
+    ...configuration,
+    webhooks: [{
+      ...{ name: "object.sidecar-injector.mesh.io", failurePolicy: "Ignore", sideEffects: "None" },
+      ...{ clientConfig: { url: "https://meshd.example:15017/inject/cluster/west" }, admissionReviewVersions: ["v1"] },
+    }],
+  });
+  const bundle = async () => {
+    const [entry] = (await remote.objects.get(configuration))?.["webhooks"] as {
+      clientConfig: { caBundle?: string };
+    }[];
+    return entry?.clientConfig.caBundle;
+  };
   await lead(clusters, true, async (port) => {
     await until("the roots there", async () => await rootsIn(remote, namespace, name) !== undefined);
+    await until("the roots in the webhook", async () => await bundle() !== undefined);
+    assert.equal(atob(await bundle() ?? ""), await rootsIn(remote, namespace, name));
     await remote.objects.apply({ ...map(namespace, name), data: { "root-cert.pem": "others" } });
     await until("the roots again", async () => await rootsIn(remote, namespace, name) !== "others");
     assert.deepEqual((await locks(port)).map(({ leads }) => leads), [true]);
     assert.doesNotMatch((await page(port, "/debug/clusterz")).body, /problem/);
+    await remote.objects.delete(configuration);
   }, { text, systemNamespace: system, name });
 });
 
