@@ -11,6 +11,12 @@ import { CONNECTION_ANNOTATIONS } from "./kinds/workload_entry/registration.ts";
 import type { ConfigObject, Kind, ObjectMeta, SpecOf } from "./types.ts";
 import { objectKey } from "./types.ts";
 
+/** What translation reads of a status. */
+export interface StatusFacts {
+  readonly assigned?: readonly AssignedAddress[] | undefined;
+  readonly healthy?: boolean | undefined;
+}
+
 /** An object that was read. */
 export class HashedObject<K extends Kind = Kind> implements ConfigObject<K> {
   readonly kind: K;
@@ -19,6 +25,7 @@ export class HashedObject<K extends Kind = Kind> implements ConfigObject<K> {
   readonly spec: SpecOf<K>;
   readonly origin: Origin;
   readonly assigned?: readonly AssignedAddress[];
+  readonly healthy?: boolean;
   #hash: string | undefined;
 
   constructor(
@@ -26,7 +33,7 @@ export class HashedObject<K extends Kind = Kind> implements ConfigObject<K> {
     meta: ObjectMeta,
     spec: SpecOf<K>,
     origin: Origin,
-    assigned?: readonly AssignedAddress[] | undefined,
+    { assigned, healthy }: StatusFacts = {},
   ) {
     this.kind = kind;
     this.key = objectKey(kind, meta.namespace, meta.name);
@@ -34,16 +41,18 @@ export class HashedObject<K extends Kind = Kind> implements ConfigObject<K> {
     this.spec = spec;
     this.origin = origin;
     if (assigned !== undefined) this.assigned = assigned;
+    if (healthy !== undefined) this.healthy = healthy;
   }
 
   get hash(): string {
-    return this.#hash ??= hashObject(this.kind, this.meta, this.spec, this.assigned);
+    return this.#hash ??= hashObject(this.kind, this.meta, this.spec, this);
   }
 }
 
 /** The same object some lines further down in its file. */
-export function movedObject({ kind, meta, spec, origin, assigned }: ConfigObject, by: number): ConfigObject {
-  return new HashedObject(kind, meta, spec, movedOrigin(origin, by), assigned);
+export function movedObject(object: ConfigObject, by: number): ConfigObject {
+  const { kind, meta, spec, origin } = object;
+  return new HashedObject(kind, meta, spec, movedOrigin(origin, by), object);
 }
 
 /** Kinds whose labels are data: they become labels of services and workloads. */
@@ -51,13 +60,13 @@ const LABELS_ARE_DATA: ReadonlySet<Kind> = new Set(["ServiceEntry", "WorkloadEnt
 
 /**
  * Hash of what translation reads: kind, namespace, name, creation time, spec, labels and annotations of the domain `mesh.io`, and for
- * services and workloads all labels; of a status the addresses that it assigns. An edit of anything else keeps it. 128 bits of SHA-256, base64.
+ * services and workloads all labels; of a status the addresses that it assigns and the health that it reports. An edit of anything else keeps it. 128 bits of SHA-256, base64.
  */
 export function hashObject(
   kind: Kind,
   meta: ObjectMeta,
   spec: unknown,
-  assigned?: readonly AssignedAddress[] | undefined,
+  { assigned, healthy }: StatusFacts = {},
 ): string {
   const read = LABELS_ARE_DATA.has(kind) ? sorted(meta.labels) : sorted(meta.labels, isOurs);
   const text = JSON.stringify([
@@ -69,6 +78,7 @@ export function hashObject(
     sorted(meta.annotations, isOurs),
     spec,
     ...(assigned === undefined ? [] : [assigned]),
+    ...(healthy === undefined ? [] : [healthy]),
   ]);
   return digest("sha256", text, "base64url").slice(0, 22);
 }

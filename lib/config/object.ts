@@ -11,7 +11,8 @@ import { Findings } from "./finding/findings.ts";
 import { KIND_TABLE } from "./kinds/table.ts";
 import type { Validate } from "./kinds/validate.ts";
 import { readAssigned } from "./kinds/assigned_addresses.ts";
-import { HashedObject } from "./hashed_object.ts";
+import { readHealth } from "./kinds/workload_entry/health_condition.ts";
+import { HashedObject, type StatusFacts } from "./hashed_object.ts";
 import type { ValuePool } from "./schema/value_pool.ts";
 import { DecodeContext, type Field, isObject } from "./schema/field.ts";
 import { checkNames, parseMeta } from "./metadata.ts";
@@ -59,10 +60,14 @@ export function parseObject(tree: unknown, from: Origin, options: ParseOptions):
   const spec = parseSpec(found.kind, tree["spec"], meta, report, options);
   refuseOtherFields(tree, report);
   if (report.failed) return { findings: report.list, foreign: false, name };
-  const assigned = found.kind === "ServiceEntry" ? readAssigned(tree["status"]) : undefined;
-  const object = new HashedObject(found.kind, meta, spec, origin, assigned);
+  const object = new HashedObject(found.kind, meta, spec, origin, statusFacts(found.kind, tree["status"]));
   const codes = suppressedCodes(meta.annotations);
   return { object, findings: report.list.filter(({ code }) => !isSuppressed(code, codes)), foreign: false, name };
+}
+
+function statusFacts(kind: Kind, status: unknown): StatusFacts {
+  if (kind === "ServiceEntry") return { assigned: readAssigned(status) };
+  return kind === "WorkloadEntry" ? { healthy: readHealth(status)?.healthy } : {};
 }
 
 /** Makes and checks an object whose spec is decoded already. Never throws. */

@@ -46,6 +46,8 @@ export interface ConfigObject<K extends Kind = Kind> {
   readonly spec: SpecOf<K>;
   /** Addresses that its status gives to the hosts of a ServiceEntry; absent: none. */
   readonly assigned?: readonly AssignedAddress[];
+  /** Whether its status calls the workload of a WorkloadEntry healthy; absent: it does not say. */
+  readonly healthy?: boolean;
   readonly origin: Origin;
   readonly hash: string;
 }

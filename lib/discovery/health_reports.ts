@@ -2,8 +2,9 @@
  * Health of workloads outside the orchestrator, as their agents report it on their discovery streams.
  *
  * A report is taken from a client whose identity is proven, for workloads of its namespace alone: for the entry that its
- * node names (`WORKLOAD_ENTRY`), else for those with its addresses. It lives as long as its stream and a grace period
- * more, so that a stream that moves to another server changes nothing.
+ * node names (`WORKLOAD_ENTRY`) or that it registers, else for those with its addresses. It lives as long as its stream and
+ * a grace period more, so that a stream that moves to another server changes nothing. Where entries are objects of an
+ * orchestrator it is written into their status, by which the other servers know it.
  *
  * @module
  */
@@ -13,10 +14,12 @@ import type { Kernel } from "../kernel/kernel.ts";
 import type { Logger } from "../kernel/log/log.ts";
 import type { Cancel, Clock } from "../kernel/time/clock.ts";
 import { canonicalIp } from "../registry/address.ts";
-import type { ReportPlace, ServiceEntryRegistry } from "../registry/service_entry/registry.ts";
+import type { HealthReport, ReportPlace, ServiceEntryRegistry } from "../registry/service_entry/registry.ts";
 import { Metadata } from "../translate/proxy/metadata.ts";
 import type { Proxy } from "../translate/proxy/node.ts";
 import type { ClientHealth } from "../xds/protocol/source.ts";
+import { registrationWish } from "./registration/group_entry.ts";
+import type { EntryPlace } from "./registration/shelf.ts";
 import type { DiscoverySettings } from "./settings.ts";
 
 /** Addresses of a node that count: those of both families, and one more of each. */
@@ -34,8 +37,17 @@ export interface StreamHealth {
 /** The last stream that has reported on a place. */
 interface HealthReporter {
   readonly stream: object;
+  readonly report: HealthReport;
   /** Calls the end of its grace off; absent: its stream is open. */
   readonly cancel?: Cancel;
+}
+
+/** Where reports are kept for other servers. */
+export interface HealthKeeper {
+  /** A stream has reported. Only the service account that an entry names speaks for it. */
+  report(place: EntryPlace, health: ClientHealth, serviceAccount: string | undefined): void;
+  /** Nobody reports here any more. */
+  leave(place: EntryPlace): void;
 }
 
 /** What differs between servers. */
@@ -46,6 +58,8 @@ export interface HealthReportOptions {
   readonly grace: number;
   readonly clock: Pick<Clock, "after">;
   readonly log: Logger;
+  /** Default: entries are known here alone. */
+  readonly keeper?: HealthKeeper | undefined;
 }
 
 /** See the module. */
@@ -55,11 +69,13 @@ export class HealthReports {
   readonly #grace: number;
   readonly #clock: Pick<Clock, "after">;
   readonly #log: Logger;
+  readonly #keeper: HealthKeeper | undefined;
   /** By place. */
   readonly #reporters = new Map<string, HealthReporter>();
 
   constructor(entries: Pick<ServiceEntryRegistry, "setHealth">, options: HealthReportOptions) {
-    const { validateIdentity, grace, clock, log } = options;
+    const { validateIdentity, grace, clock, log, keeper } = options;
+    this.#keeper = keeper;
     this.#grace = grace;
     this.#validateIdentity = validateIdentity;
     this.#entries = entries;
@@ -87,8 +103,10 @@ export class HealthReports {
         });
         for (const place of places) {
           this.#reporters.get(JSON.stringify(place))?.cancel?.();
-          this.#reporters.set(JSON.stringify(place), { stream });
-          this.#entries.setHealth(place, { healthy, ...of });
+          const report = { healthy, ...of };
+          this.#reporters.set(JSON.stringify(place), { stream, report });
+          this.#entries.setHealth(place, report);
+          if ("name" in place) this.#keeper?.report(place, { healthy, reason }, report.serviceAccount);
         }
       },
       close: () => this.#leave(stream, places),
@@ -104,20 +122,26 @@ export class HealthReports {
   #leave(stream: object, places: readonly ReportPlace[]): void {
     for (const place of places) {
       const key = JSON.stringify(place);
+      const reporter = this.#reporters.get(key);
       // Another stream of the workload may have reported since.
-      if (this.#reporters.get(key)?.stream !== stream) continue;
+      if (reporter?.stream !== stream) continue;
+      this.#entries.setHealth(place, { ...reporter.report, isLate: true });
       const cancel = this.#clock.after(this.#grace, () => {
         this.#reporters.delete(key);
         this.#entries.setHealth(place, undefined);
+        if ("name" in place) this.#keeper?.leave(place);
       });
-      this.#reporters.set(key, { stream, cancel });
+      this.#reporters.set(key, { ...reporter, cancel });
     }
   }
 }
 
-function placesOf({ namespace, addresses, node }: Proxy): ReportPlace[] {
+function placesOf(proxy: Proxy): ReportPlace[] {
+  const { namespace, addresses, node } = proxy;
   const name = new Metadata(fromStruct(node.metadata)).text("WORKLOAD_ENTRY");
   if (name !== "") return [{ namespace, name }];
+  const wish = registrationWish(proxy);
+  if (wish !== undefined) return [{ namespace, name: wish.name }];
   return addresses.slice(0, MAX_ADDRESSES).map((address) => ({ namespace, address: canonicalIp(address) }));
 }
 
@@ -126,10 +150,11 @@ export function startHealthReports(
   entries: Pick<ServiceEntryRegistry, "setHealth">,
   settings: Pick<DiscoverySettings, "MESH_WORKLOAD_ENTRY_VALIDATE_IDENTITY" | "PILOT_WORKLOAD_ENTRY_GRACE_PERIOD">,
   { clock, log, stopper }: Pick<Kernel, "clock" | "log" | "stopper">,
+  keeper?: HealthKeeper,
 ): HealthReports {
   const validateIdentity = settings.MESH_WORKLOAD_ENTRY_VALIDATE_IDENTITY;
   const grace = settings.PILOT_WORKLOAD_ENTRY_GRACE_PERIOD;
-  const health = new HealthReports(entries, { validateIdentity, grace, clock, log: log.scope("wle") });
+  const health = new HealthReports(entries, { validateIdentity, grace, clock, log: log.scope("wle"), keeper });
   stopper.add("health of workloads", () => health.stop());
   return health;
 }

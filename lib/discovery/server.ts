@@ -18,6 +18,7 @@ import type { ConfigStore } from "../config/store.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import { startHealthReports } from "./health_reports.ts";
 import { joinedIfAny } from "./joined_roots.ts";
+import { startEntryHealth } from "./registration/entry_health.ts";
 import { serverDerivations } from "./ingress.ts";
 import { giveMemoryBack } from "../kernel/program/memory.ts";
 import type { AccessPlace } from "../orch/access/find.ts";
@@ -176,7 +177,8 @@ async function start(
   const credentials = startCredentials(pipeline.table, configuration.facts, kernel, orch, services.remote);
   const changed = () => pipeline.lookAgain("global");
   const roots = startMeshRoots({ mesh, table: pipeline.table, changed }, settings, kernel);
-  const health = startHealthReports(pipeline.entries, settings, kernel);
+  const keeper = orch && startEntryHealth({ client: orch, configuration }, settings, kernel);
+  const health = startHealthReports(pipeline.entries, settings, kernel, keeper);
   const maxConnectionAge = options.keepaliveMaxServerConnectionAge;
   const registration = { store, client: orch, maxConnectionAge, queueMetrics: queueMetrics(settings, kernel) };
   const registrar = startRegistration(registration, settings, kernel);

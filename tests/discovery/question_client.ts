@@ -56,6 +56,12 @@ export class QuestionClient implements Disposable {
     this.#send({ type_url: CLUSTERS, response_nonce: nonce });
   }
 
+  /** Reports the health of its workload, as an agent does. */
+  reportHealth(healthy: boolean, reason = "not well"): void {
+    const type = "type.googleapis.com/istio.v1.HealthInformation";
+    this.#send({ type_url: type, ...(!healthy && { error_detail: { code: 500, message: reason } }) });
+  }
+
   /** The response to a question; the end of the stream, if that is the answer. */
   async resources(
     typeUrl: string,

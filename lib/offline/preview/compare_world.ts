@@ -43,7 +43,7 @@ export class ServerWorld {
   add(objects: readonly SentObject[], ofFolder: boolean): void {
     const list = ofFolder ? this.#ofFolder : this.#others;
     for (const { kind, meta, spec, origin, assigned } of objects) {
-      list.push(new HashedObject(kind, meta, spec, origin, assigned));
+      list.push(new HashedObject(kind, meta, spec, origin, { assigned }));
     }
   }
 

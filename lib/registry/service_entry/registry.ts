@@ -61,6 +61,8 @@ export interface HealthReport {
   readonly healthy: boolean;
   /** That of the agent's proven identity; absent: nobody asks for it. */
   readonly serviceAccount?: string;
+  /** The agent's stream here is over: what the entry's status says goes before. */
+  readonly isLate?: boolean;
 }
 
 type WorkloadEntryObject = ConfigObject<"WorkloadEntry">;
@@ -222,12 +224,15 @@ export class ServiceEntryRegistry implements Registry {
   }
 
   /** Only the service account that the entry names speaks for it. */
-  #isReportedHealthy({ meta: { namespace, name }, spec: { address = "", serviceAccount = "" } }: WorkloadEntryObject) {
+  #isReportedHealthy(object: WorkloadEntryObject) {
+    const { meta: { namespace, name }, spec: { address = "", serviceAccount = "" } } = object;
     const places: ReportPlace[] = [{ namespace, name }, { namespace, address: canonicalIp(address) }];
     const reports = places.map((place) => this.#health.get(placeKey(place))).filter((report) =>
       report !== undefined && ["", report.serviceAccount ?? serviceAccount].includes(serviceAccount)
     );
-    return reports[0]?.healthy === true;
+    const [report] = reports;
+    const said = report === undefined || report.isLate ? object.healthy : undefined;
+    return said ?? report?.healthy === true;
   }
 
   /** @returns whether there was one */

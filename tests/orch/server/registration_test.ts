@@ -69,6 +69,73 @@ test("a machine's entry is made, follows it to another server, and goes when it 
   }, changes("server-one"));
 });
 
+interface Condition {
+  readonly type: string;
+  readonly message?: string;
+}
+
+test("the health that an agent reports to one server is known to all, moves with it, and goes when it has left", async ({ server, namespace }) => {
+  await prepare(server);
+  const { objects } = server;
+  await objects.create({
+    apiVersion: API_VERSION,
+    kind: "WorkloadGroup",
+    metadata: { namespace, name: "machines" },
+    spec: { template: { ports: { http: 8080 } } },
+  });
+  const id = { apiVersion: API_VERSION, kind: "WorkloadEntry", metadata: { namespace, name: "machines-10.0.0.2" } };
+  const place = { from: "files", files: [server.kubeconfig], by: "test" } as const;
+  const orch = { place, qps: 80, burst: 160, allowed: [], namespace: "", kinds: true, services: true };
+  const changes = (POD_NAME: string) => ({
+    options: { configDir: undefined, orch },
+    settings: { POD_NAME, MESH_WORKLOAD_ENTRY_VALIDATE_IDENTITY: false, PILOT_WORKLOAD_ENTRY_GRACE_PERIOD: 2000 },
+  });
+  const probed = { AUTO_REGISTER_GROUP: "machines", PROXY_CONFIG: { readinessProbe: { httpGet: { port: 8080 } } } };
+  const conditionsOf = async () => {
+    const { status } = (await objects.get(id))! as { status?: { conditions?: Condition[] } };
+    return status?.conditions ?? [];
+  };
+  await withServer({}, async (one) => {
+    await withServer({}, async (other) => {
+      const connect = async (port: number, metadata: object = probed) => {
+        const node = `sidecar~10.0.0.2~vm.${namespace}~${namespace}.svc.cluster.local`;
+        const client = await QuestionClient.connect(port, node, undefined, metadata);
+        await client.subscribe();
+        return client;
+      };
+      const known = (at: typeof one) => at.store.get("WorkloadEntry", namespace, id.metadata.name)?.healthy;
+      const both = (healthy: boolean) =>
+        until(`both servers: ${healthy}`, () => known(one) === healthy && known(other) === healthy, 20_000);
+      const first = await connect(one.ports.grpc!);
+      first.reportHealth(true);
+      await both(true);
+      // Conditions of others stay.
+      const conditions = [...await conditionsOf(), { type: "Mine", status: "True" }];
+      await objects.patch(id, { status: { conditions } }, "status");
+      const second = await connect(other.ports.grpc!);
+      second.reportHealth(false);
+      await both(false);
+      first[Symbol.dispose]();
+      second.reportHealth(true);
+      await both(true);
+      second.reportHealth(false, "x".repeat(5000));
+      await both(false);
+      const written = (await conditionsOf()).map(({ type, message }) => [type, message?.length]);
+      assert.deepEqual(written, [["Mine", undefined], ["Healthy", 1024]]);
+      second[Symbol.dispose]();
+      // An entry that a user wrote stays when its agent leaves, and nobody calls it healthy.
+      const own = { ...id, metadata: { namespace, name: "own" } };
+      await objects.create({ ...own, spec: { address: "10.0.0.3" } });
+      const third = await connect(one.ports.grpc!, { WORKLOAD_ENTRY: "own" });
+      const knownOwn = () => other.store.get("WorkloadEntry", namespace, "own")?.healthy;
+      third.reportHealth(true);
+      await until("the report", () => knownOwn() === true, 20_000);
+      third[Symbol.dispose]();
+      await until("no report", () => knownOwn() === undefined, 20_000);
+    }, changes("server-two"));
+  }, changes("server-one"));
+});
+
 /** Makes, reads, changes and deletes an entry as an account; resolves with the request that was refused. */
 async function refused(server: ApiServer, account: string, apiVersion: string): Promise<string | undefined> {
   using as = await accountClient(server, SYSTEM, account);

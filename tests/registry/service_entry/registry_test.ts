@@ -287,6 +287,26 @@ Deno.test("a health-checked workload entry is unhealthy until its agent reports 
   assert.equal(off.sink.endpointsOf("default/a.example.com")[0]!.health, "healthy");
 });
 
+Deno.test("what the status of an entry says counts where no agent's stream is open here", async () => {
+  const annotations = { "proxy.mesh.io/health-checks-enabled": "true" };
+  const entry = serviceEntry("a", { workloadSelector: { labels: { app: "a" } } });
+  const w1 = workloadEntry("w1", { address: "10.0.0.1", labels: { app: "a" } }, { annotations });
+  const { registry, sink } = await started([entry]);
+  const health = () => sink.endpointsOf("default/a.example.com").map((endpoint) => endpoint.health);
+  const place = { namespace: "default", name: "w1" };
+  registry.apply([{ ...w1, healthy: true }], []);
+  assert.deepEqual(health(), ["healthy"]);
+  registry.setHealth(place, { ...HEALTHY, healthy: false });
+  assert.deepEqual(health(), ["unhealthy"], "the agent is here");
+  registry.setHealth(place, { ...HEALTHY, healthy: false, isLate: true });
+  assert.deepEqual(health(), ["healthy"], "the agent has left, and the status is newer");
+  registry.apply([{ ...w1, healthy: false }], []);
+  assert.deepEqual(health(), ["unhealthy"]);
+  registry.apply([w1], []);
+  registry.setHealth(place, { ...HEALTHY, isLate: true });
+  assert.deepEqual(health(), ["healthy"], "nothing is newer than its last words");
+});
+
 Deno.test("health is reported by address as well, before and after the entry is there; only its service account speaks for an entry", async () => {
   const annotations = { "proxy.mesh.io/health-checks-enabled": "true" };
   const w1 = workloadEntry("w1", { address: "2001:DB8::1", labels: { app: "a" } }, { annotations });

@@ -1,0 +1,27 @@
+/**
+ * The health of a workload in the status of its WorkloadEntry: the condition `Healthy`, as Istio writes it too. By it all
+ * servers know what the agent has reported to one of them.
+ *
+ * @module
+ */
+import { z } from "zod";
+
+/** Type of the condition. */
+export const HEALTHY = "Healthy";
+
+const status = z.object({ conditions: z.array(z.unknown()) });
+const condition = z.object({ type: z.literal(HEALTHY), status: z.string(), lastProbeTime: z.string().nullish() });
+
+/** What the condition says. */
+export interface HealthCondition {
+  readonly healthy: boolean;
+  /** When it was written last, as text; empty: unknown. By it a server knows its own words again. */
+  readonly lastProbeTime: string;
+}
+
+/** The condition in a status; undefined: there is none. */
+export function readHealth(tree: unknown): HealthCondition | undefined {
+  const list = status.safeParse(tree).data?.conditions ?? [];
+  const found = list.map((one) => condition.safeParse(one).data).find((one) => one !== undefined);
+  return found && { healthy: found.status === "True", lastProbeTime: found.lastProbeTime ?? "" };
+}
