@@ -15,6 +15,7 @@ import type { SigningMaterial } from "../authority/material.ts";
 import { hasPluggedIn, PluggedIn, type PluggedInOptions } from "../authority/plugged_in.ts";
 import { MemoryRootStore } from "../authority/root_store.ts";
 import { serverNames } from "../authority/server_names.ts";
+import { Succession } from "../authority/succession.ts";
 import { SelfSigned, type SelfSignedOptions } from "../authority/self_signed.ts";
 import type { Authentication } from "../authenticators/authentication.ts";
 import { failureText, mayBeAccepted } from "../authenticators/caller.ts";
@@ -29,6 +30,7 @@ import type { ServerAuthentication } from "./authentication.ts";
 import type { MeshSource } from "./mesh_source.ts";
 import { NodeAccounts, readNodeAccounts } from "./node_accounts.ts";
 import { findAuthoritySecret, followSecret, secretFiles, untilAnswered } from "./orch/authority_secret.ts";
+import { followBrought } from "./orch/brought_authority.ts";
 import { GENERATED } from "./orch/root_secret.ts";
 import { type ServerSigners, signerProblems, type SignerSettings, startSigners } from "./signers.ts";
 import type { DiscoverySettings } from "./settings.ts";
@@ -169,7 +171,7 @@ async function startOfSecret(
   organization: string,
   settings: DiscoverySettings,
   kernel: Kernel,
-): Promise<PluggedIn | SelfSigned | undefined> {
+): Promise<PluggedIn | Succession | undefined> {
   if (orch === undefined || await new FolderRootStore(settings.MESH_SELF_SIGNED_CA_DIR).read() !== undefined) return;
   const asBrought = settings.USE_CACERTS_FOR_SELF_SIGNED_CA;
   const start = async () => {
@@ -181,7 +183,10 @@ async function startOfSecret(
     const source = await SelfSigned.start({ ...selfSignedOptions(organization, settings, kernel), store });
     kernel.stopper.add(folder, followSecret(orch, namespace, name, kernel, () => void source.check()));
     kernel.log.scope("pkica").info("the authority is self-signed", { place: store.place, ...shown(source.material) });
-    return source;
+    const succession = new Succession(source);
+    const brought = { client: orch, namespace, succession, multiRoot: settings.MESH_MULTIROOT_MESH };
+    kernel.stopper.add("secret of an operator", followBrought(brought, kernel));
+    return succession;
   };
   try {
     return await untilAnswered(start, kernel);

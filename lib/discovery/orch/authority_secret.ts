@@ -19,8 +19,10 @@ import { isGenerated, SecretRootStore, SECRETS, secretTexts } from "./root_secre
 
 /** Name of the secret that servers make. */
 const OWN = "mesh-ca-secret";
+/** Name of the one that Istio's servers make. */
+const ISTIOS = "istio-ca-secret";
 /** Name of the one that operators bring along. */
-const BROUGHT = "cacerts";
+export const BROUGHT = "cacerts";
 
 /** Which secret it is. */
 export interface AuthoritySecret {
@@ -30,7 +32,8 @@ export interface AuthoritySecret {
 }
 
 /**
- * Finds the secret: `cacerts` where there is one, else `mesh-ca-secret`; where there is neither, the one that is to be made.
+ * Finds the secret: `cacerts` where there is one, else `mesh-ca-secret`, else that of Istio, whose workloads would trust no
+ * other root; where there is none, the one that is to be made.
  *
  * @param asBrought A new one is called `cacerts` (`USE_CACERTS_FOR_SELF_SIGNED_CA`).
  * @throws {ApiError} when the API does not answer
@@ -49,7 +52,8 @@ export async function findAuthoritySecret(
   if (brought !== undefined) {
     return isGenerated(Object.keys(secretTexts(brought, BROUGHT))) ? own(BROUGHT) : { name: BROUGHT, store: undefined };
   }
-  return own(asBrought && await there(OWN) === undefined ? BROUGHT : OWN);
+  for (const name of [OWN, ISTIOS]) if (await there(name) !== undefined) return own(name);
+  return own(asBrought ? BROUGHT : OWN);
 }
 
 /** A way to read a secret's keys as the files of a folder, which they would be where it is mounted. */
@@ -84,7 +88,8 @@ export function followSecret(
   return () => informer.stop();
 }
 
-function secretInformer(client: ApiClient, namespace: string, name: string, kernel: Kernel) {
+/** An informer of one secret, with its data as texts. */
+export function secretInformer(client: ApiClient, namespace: string, name: string, kernel: Kernel) {
   return new Informer(client, {
     ...{ resource: SECRETS, namespace, fieldSelector: `metadata.name=${name}`, log: kernel.log.scope("pkica") },
     project: (object) => secretTexts(object, `secret ${namespace}/${name}`),

@@ -84,11 +84,12 @@ export class SecretRootStore implements RootStore {
   /** A key, then the roots, the one in force first. */
   #textOf(object: ApiJson): string {
     const texts = secretTexts(object, this.place);
-    const key = texts["ca-key.pem"] ?? "", roots = texts["root-cert.pem"] || (texts["ca-cert.pem"] ?? "");
+    const key = texts["ca-key.pem"] ?? "", first = texts["ca-cert.pem"] ?? "", roots = texts["root-cert.pem"] || first;
     if (key === "" || roots === "") {
       throw new PkiError(`${this.place}: expected keys ca-key.pem, ca-cert.pem and root-cert.pem`);
     }
-    return joinPem([key, roots]);
+    // Istio replaces the certificate, and leaves the roots that another one wrote.
+    return joinPem([key, ...(roots.startsWith(first) ? [] : [first]), roots]);
   }
 
   #dataOf(text: string): Readonly<Record<string, string>> {

@@ -1,12 +1,16 @@
 /** The authority of several servers is in one secret: made once, replaced once, followed by all; or brought along there. */
 import assert from "node:assert/strict";
 import { SelfSigned, type SelfSignedOptions } from "../../../lib/authority/self_signed.ts";
+import { Succession } from "../../../lib/authority/succession.ts";
 import { findAuthoritySecret, followSecret } from "../../../lib/discovery/orch/authority_secret.ts";
+import { followBrought } from "../../../lib/discovery/orch/brought_authority.ts";
 import { SecretRootStore, secretTexts } from "../../../lib/discovery/orch/root_secret.ts";
 import { startKernel } from "../../../lib/kernel/kernel.ts";
-import { silentLog } from "../../../lib/kernel/log/log.ts";
+import { createLog, defaultLogOptions, silentLog } from "../../../lib/kernel/log/log.ts";
+import { scopes } from "../../../lib/kernel/log/scopes.ts";
 import { createFakeClock } from "../../../lib/kernel/time/fake_clock.ts";
-import { writeCertificates } from "../../../lib/pki/certificate.ts";
+import { type Certificate, readCertificate, writeCertificates } from "../../../lib/pki/certificate.ts";
+import { issueRoot } from "../../../lib/pki/issue.ts";
 import { PkiError } from "../../../lib/pki/pki_error.ts";
 import { withServer } from "../../discovery/running.ts";
 import { DAY, makeIntermediate, makeLeaf, makeRoot, P256 } from "../../pki/support/make.ts";
@@ -17,7 +21,7 @@ import type { RoleRule } from "../support/server/users.ts";
 
 const test = apiServerTests();
 const LIFETIME = 100 * DAY;
-const OWN = "mesh-ca-secret";
+const OWN = "mesh-ca-secret", ISTIOS = "istio-ca-secret";
 
 function optionsFor(
   store: SecretRootStore,
@@ -93,6 +97,10 @@ test("which secret it is: one that is brought along, one that servers made, or t
   const data = (generated: boolean) => encoded({ "ca-key.pem": "k", ...generated ? { "mesh-generated": "" } : {} });
   const rows: readonly (readonly [readonly (readonly [string, boolean])[], boolean, string, boolean])[] = [
     [[], false, OWN, true],
+    [[[ISTIOS, false]], false, ISTIOS, true],
+    [[[ISTIOS, false]], true, ISTIOS, true],
+    [[[ISTIOS, false], [OWN, false]], false, OWN, true],
+    [[[ISTIOS, false], ["cacerts", false]], false, "cacerts", false],
     [[], true, "cacerts", true],
     [[[OWN, false]], true, OWN, true],
     [[["cacerts", true]], false, "cacerts", true],
@@ -209,6 +217,95 @@ test("an authority that is brought along as secret cacerts is used, and followed
     await handedOut(server, other, () => Promise.resolve(pem(next)));
   });
   assert.equal(await textsOf(server, namespace, OWN), undefined);
+});
+
+test("the secret of Istio's servers is shared: its root is handed out, one that they write is followed, one of ours keeps what they read", async ({ server, namespace }) => {
+  const validity = { notAfter: Date.now() + 300 * DAY };
+  const root = await makeRoot({ type: "RSA", bits: 2048 }, validity);
+  const pem = (certificate: Certificate) => writeCertificates([certificate]);
+  // As Istio writes it: no roots, and keys of certificates that it does not have.
+  const texts = { "ca-cert.pem": pem(root.certificate), "ca-key.pem": root.key.pem(), "root-cert.pem": "" };
+  const data = encoded({ ...texts, "cert-chain.pem": "", "key.pem": "" });
+  await server.objects.create({ ...id(namespace, ISTIOS), type: "istio.io/ca-root", data });
+  await withAuthority(server, namespace, {}, async () => {
+    await handedOut(server, namespace, () => Promise.resolve(pem(root.certificate)));
+    const subject = root.certificate.subjectDer;
+    const times = { notBefore: Date.now() - 1000, notAfter: Date.now() + 400 * DAY };
+    const next = readCertificate(await issueRoot(root.key, { ...times, subject }));
+    await server.objects.patch(id(namespace, ISTIOS), { data: encoded({ "ca-cert.pem": pem(next) }) });
+    await handedOut(server, namespace, () => Promise.resolve(pem(next)));
+  });
+  assert.equal(await textsOf(server, namespace, OWN), undefined, "no other root is made");
+  const store = new SecretRootStore(server.client, { namespace, name: ISTIOS, generated: false });
+  const options = optionsFor(store, Date.now());
+  const source = await SelfSigned.start({ ...options, lifetime: 800 * DAY });
+  await options.clock.advance(390 * DAY);
+  await source.check();
+  const ours = (await textsOf(server, namespace, ISTIOS))!;
+  assert.equal(ours["ca-cert.pem"], pem(source.material.current()!.certificate));
+  assert.notEqual(ours["ca-cert.pem"], texts["ca-cert.pem"]);
+  assert.equal(ours["ca-key.pem"], root.key.pem());
+  // Istio writes the certificate alone.
+  const theirs = readCertificate(
+    await issueRoot(root.key, {
+      ...{ notBefore: Date.now() - 1000, notAfter: Date.now() + 1500 * DAY },
+      subject: root.certificate.subjectDer,
+    }),
+  );
+  await server.objects.patch(id(namespace, ISTIOS), { data: encoded({ "ca-cert.pem": pem(theirs) }) });
+  await source.check();
+  assert.equal(source.material.current()!.certificate.fingerprint, theirs.fingerprint);
+});
+
+test("an authority that is brought along later takes the place of the servers' own without a restart; other roots only where several are allowed", async ({ server, namespace }) => {
+  const validity = { notAfter: Date.now() + 300 * DAY };
+  const other = await makeRoot(P256, { ...validity, name: "other" });
+  const pem = (certificate: Certificate) => writeCertificates([certificate]);
+  const brought = (made: typeof other, roots: string) => ({
+    ...id(namespace, "cacerts"),
+    data: encoded({ "ca-cert.pem": pem(made.certificate), "ca-key.pem": made.key.pem(), "root-cert.pem": roots }),
+  });
+  const kernel = startKernel("pilot-discovery", undefined, { log: silentLog() });
+  const self = await SelfSigned.start(optionsFor(storeOf(server, namespace), Date.now()));
+  const { certificate, key, rootsPem } = self.material.current()!;
+  const succession = new Succession(self);
+  const changes: string[] = [];
+  succession.material.onChange((next) => changes.push(next!.certificate.issuer));
+  const refused: string[] = [];
+  const lines = createLog(scopes["pilot-discovery"], { ...defaultLogOptions, json: true }, {
+    open: () => ({ write: (line) => void refused.push(new TextDecoder().decode(line)), close: () => {} }),
+  });
+  const follow = { client: server.client, namespace, succession, multiRoot: false };
+  const stop = followBrought(follow, { ...kernel, log: lines });
+  try {
+    await server.objects.create(brought(other, pem(other.certificate)));
+    await until("it is refused", () => refused.some((line) => line.includes("MESH_MULTIROOT_MESH")));
+    await server.objects.patch(id(namespace, "cacerts"), { data: encoded({ "ca-key.pem": "no key" }) });
+    await until("it is refused again", () => refused.some((line) => line.includes("ca-key.pem")));
+    assert.equal(succession.material.current()!.certificate.fingerprint, certificate.fingerprint);
+
+    const below = await makeIntermediate({ certificate, key }, P256, validity);
+    await server.objects.patch(id(namespace, "cacerts"), { data: brought(below, rootsPem).data });
+    await until("it is taken", () => succession.material.current()!.between.length === 1);
+    const after = await makeIntermediate({ certificate, key }, P256, { ...validity, name: "after" });
+    await server.objects.patch(id(namespace, "cacerts"), { data: brought(after, rootsPem).data });
+    await until(
+      "it is followed",
+      () => succession.material.current()!.certificate.subject === after.certificate.subject,
+    );
+    assert.equal(changes.length, 2);
+  } finally {
+    await stop();
+    await succession.stop();
+    await kernel.stopper.stop();
+  }
+  const several = await server.namespace();
+  await withAuthority(server, several, { MESH_MULTIROOT_MESH: true }, async () => {
+    await handedOut(server, several, async () => (await textsOf(server, several, OWN))?.["root-cert.pem"]);
+    const { data } = brought(other, pem(other.certificate));
+    await server.objects.create({ ...id(several, "cacerts"), data });
+    await handedOut(server, several, () => Promise.resolve(pem(other.certificate)));
+  });
 });
 
 test("the account of the manifests may keep the secret; with one verb less it is refused", async ({ server }) => {

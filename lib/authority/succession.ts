@@ -1,0 +1,56 @@
+/**
+ * An authority whose place another one takes while the server runs: an operator brings one along where the servers had made
+ * their own.
+ *
+ * @module
+ */
+import { type Current, CurrentValue } from "../pki/current.ts";
+import { PkiError } from "../pki/pki_error.ts";
+import { sameCertificates, type SigningMaterial } from "./material.ts";
+
+/** Where an authority comes from. */
+export interface AuthoritySource {
+  readonly material: Current<SigningMaterial | undefined>;
+  /** Ends what looks after it. */
+  stop(): Promise<void>;
+}
+
+/** See the module. */
+export class Succession implements AuthoritySource {
+  readonly material: CurrentValue<SigningMaterial | undefined>;
+  #source: AuthoritySource;
+  #unlisten: () => void;
+
+  constructor(first: AuthoritySource) {
+    this.material = new CurrentValue(first.material.current());
+    this.#source = first;
+    this.#unlisten = first.material.onChange((next) => this.material.set(next));
+  }
+
+  /**
+   * Puts another one in the place of the present one, and ends that.
+   *
+   * @param multiRoot Whether it may have other roots (`MESH_MULTIROOT_MESH`).
+   * @throws {PkiError} when it has other roots, and may not
+   */
+  async take(next: AuthoritySource, multiRoot: boolean): Promise<void> {
+    const [before, after] = [this.material.current(), next.material.current()];
+    if (!multiRoot && before !== undefined && after !== undefined && !sameCertificates(before.roots, after.roots)) {
+      throw new PkiError(
+        "expected the roots in force: without MESH_MULTIROOT_MESH, proxies that trust these alone would refuse the new " +
+          "certificates; a server that is started now takes it",
+      );
+    }
+    const old = this.#source;
+    this.#unlisten();
+    this.#source = next;
+    this.#unlisten = next.material.onChange((value) => this.material.set(value));
+    this.material.set(after);
+    await old.stop();
+  }
+
+  async stop(): Promise<void> {
+    this.#unlisten();
+    await this.#source.stop();
+  }
+}
