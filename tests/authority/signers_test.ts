@@ -1,8 +1,10 @@
 /** Certificates by signers elsewhere: what is asked of them, and what of their answers is handed out. */
 import assert from "node:assert/strict";
 import { type IssuedChain, IssueError } from "../../lib/authority/issuing.ts";
+import { OwnIdentity } from "../../lib/authority/own_identity.ts";
 import { isSignerDomain, isSignerName, signerOf } from "../../lib/authority/signer_name.ts";
 import { type SignElsewhere, Signers, type SignersOptions } from "../../lib/authority/signers.ts";
+import { silentLog } from "../../lib/kernel/log/log.ts";
 import { createFakeClock } from "../../lib/kernel/time/fake_clock.ts";
 import { QueueFull } from "../../lib/kernel/time/work_queue.ts";
 import { readCertificates, writeCertificates } from "../../lib/pki/certificate.ts";
@@ -195,6 +197,48 @@ Deno.test("requests at one signer, and signers at a time, are bounded; a signer 
   open.resolve(GOOD);
   await Promise.all([...slow.slice(0, 32), ...named]);
   await begin("other-63");
+});
+
+Deno.test("the server's own certificate is for servers alone, renewed at half of its life and when the roots of the signer change", async () => {
+  const clock = createFakeClock(NOW);
+  const purposes: string[] = [];
+  let roots = ROOT, changed = () => {};
+  const of = signers(async ({ request, usages }) => {
+    purposes.push(usages.slice(2).join());
+    const { spki, names } = await readCertificateRequest(request);
+    const times = { notBefore: clock.now() - HOUR, notAfter: clock.now() + 3 * HOUR };
+    return certificatePem(await issueLeaf(between, { spki, names, ...times })) + BETWEEN;
+  }, {
+    ...{ clock, roots: () => roots },
+    onRoots: (listener) => {
+      changed = listener;
+      return () => {};
+    },
+  });
+  const authority = of.server(SIGNER);
+  const names = ["meshd.mesh-system.svc"];
+  const identity = await OwnIdentity.start({ authority, names, clock, log: silentLog().scope("tls") });
+  const next = () => {
+    const heard = Promise.withResolvers<string>();
+    identity.onChange(({ keyPem }) => heard.resolve(keyPem));
+    return heard.promise;
+  };
+  const [leaf] = readCertificates(identity.current().certificatePem);
+  assert.deepEqual([leaf!.names.dns, authority.roots.current()], [names, ROOT]);
+  const first = identity.current().keyPem;
+  const renewed = next();
+  await clock.advance(HOUR);
+  assert.notEqual(await renewed, first);
+  const other = writeCertificates([(await makeRoot(P256, { name: "other" })).certificate]);
+  const again = next();
+  roots = ROOT + other;
+  changed();
+  await again;
+  assert.equal(authority.roots.current(), ROOT + other);
+  changed();
+  await identity.stop();
+  assert.deepEqual(purposes, ["server auth", "server auth", "server auth"], "equal roots change nothing");
+  assert.equal(clock.pending(), 0);
 });
 
 Deno.test("callers name signers of one domain, and no others", () => {
