@@ -12,6 +12,7 @@ import type { Clock } from "../kernel/time/clock.ts";
 import { ASSET_ROUTES } from "./assets.ts";
 import { LiveEvents, MAX_VIEWERS } from "./events.ts";
 import { findingsPage } from "./findings.ts";
+import { injectionPage } from "./injection.ts";
 import { pageResponse, SAFE_HEADERS } from "./layout.ts";
 import { objectPage } from "./object.ts";
 import { objectsPage } from "./objects.ts";
@@ -43,6 +44,7 @@ const SHAPED: Readonly<Record<string, ShapedPage>> = {
   configz: { make: objectsPage, shared: [] },
   endpointShardz: service,
   endpointz: service,
+  inject: { make: injectionPage, shared: [] },
   live: { make: objectPage, shared: ["object"] },
   problemz: findings,
   pushes: { make: pushesPage, shared: [] },

@@ -4,6 +4,9 @@ import { parseYaml } from "../../lib/config/yaml/parse.ts";
 import { struct } from "../../lib/pb/wellknown.ts";
 import { CLUSTER } from "../../lib/xds/protocol/types.ts";
 import { TestProxy } from "../debug/proxy.ts";
+import type { DebugView } from "../../lib/debug/view.ts";
+import type { HttpRequest } from "../../lib/http/message.ts";
+import { injectionPage } from "../../lib/web/injection.ts";
 import { withServer } from "../discovery/running.ts";
 
 /** What a browser sends. */
@@ -40,7 +43,16 @@ const PAGES = [
     "/instancesz",
   ],
   ...["", "resources", "tree", "policies", "request"].map((view) => `/config_dump?proxyID=a.x&view=${view}`),
-  ...["/live?object=ServiceEntry/x/a", "/mesh", "/networkz", "/problemz", "/pushes", "/push_status", "/registryz"],
+  ...[
+    "/inject",
+    "/live?object=ServiceEntry/x/a",
+    "/mesh",
+    "/networkz",
+    "/problemz",
+    "/pushes",
+    "/push_status",
+    "/registryz",
+  ],
   ...[
     "/resourcesz",
     "/scopez",
@@ -345,4 +357,31 @@ Deno.test("an object that was never in force has a page where it is known, and i
     assert.equal((await ask(ports.http, "/debug/live?object=ServiceEntry/x/nothing")).status, 404);
     assert.equal((await ask(ports.http, "/debug/live?object=Nothing/x/a")).status, 400);
   });
+});
+
+Deno.test("the page of injection says where its configuration is from, every mistake in it, and which pods have no proxy", async () => {
+  await withServer({}, async ({ ports }, _, kernel) => {
+    await kernel.readiness.whenReady;
+    const { body } = await ask(ports.http, "/debug/inject");
+    assert.match(body, /Configuration: built in/);
+    assert.match(body, /There is none\./);
+    assert.match(body, /policy/);
+  }, { options: { webhooks: "" } });
+  const missed = Array.from(
+    { length: 60 },
+    (_, i) => ({ namespace: "shop", pod: `cart-${i}`, owner: "ReplicaSet/<b>" }),
+  );
+  const configuration = { place: "config map a/b", config: {}, values: {}, problems: ["config: policy: got <i>"] };
+  const view = { injection: { configuration, missed: () => missed } } as unknown as DebugView;
+  const made = async (query: string) => {
+    const request = { path: "/debug/inject", query: new URLSearchParams(query) } as HttpRequest;
+    return (await injectionPage(request, view)).body.text;
+  };
+  const first = await made("");
+  assert.match(
+    first,
+    /config map a\/b[^]*the last good one is in force[^]*got &#60;i&#62;[^]*cart-0[^]*ReplicaSet\/&#60;b&#62;/,
+  );
+  assert.match(first, /60 in all/);
+  assert.match(await made("q=cart-7"), /cart-7[^]*1 in all/);
 });
