@@ -31,18 +31,18 @@ function mergeField(field: string, base: unknown, over: unknown): unknown {
   const key = MERGE_KEYS[field];
   if (Array.isArray(over)) {
     if (key === undefined || !Array.isArray(base)) return over;
-    return mergeLists(base as JsonTree[], over as JsonTree[], key);
+    return mergeLists(field, base as JsonTree[], over as JsonTree[], key);
   }
   if (!isTree(over)) return over;
   return mergeTrees(isTree(base) ? base : {}, over);
 }
 
-function mergeLists(base: readonly JsonTree[], over: readonly JsonTree[], key: string): JsonTree[] {
+function mergeLists(field: string, base: readonly JsonTree[], over: readonly JsonTree[], key: string): JsonTree[] {
   const merged = [...base];
   for (const item of over) {
     const at = merged.findIndex((one) => one[key] === item[key]);
     if (at < 0) merged.push(item);
-    else merged[at] = mergeItem(merged[at]!, item);
+    else merged[at] = field === "volumes" ? mergeVolume(merged[at]!, item) : mergeItem(merged[at]!, item);
   }
   return merged;
 }
@@ -52,6 +52,13 @@ function mergeItem(base: JsonTree, over: JsonTree): JsonTree {
   const { value, valueFrom, ...rest } = base;
   const replaces = over["value"] !== undefined || over["valueFrom"] !== undefined;
   return mergeTrees(replaces ? rest : { ...rest, ...given({ value, valueFrom }) }, over);
+}
+
+/** A volume has one source: another one that is laid over it takes its place. */
+function mergeVolume(base: JsonTree, over: JsonTree): JsonTree {
+  const source = Object.keys(over).find((field) => field !== "name" && over[field] !== null);
+  if (source === undefined || base[source] !== undefined) return mergeTrees(base, over);
+  return mergeTrees({ name: base["name"] }, over);
 }
 
 function given(tree: JsonTree): JsonTree {

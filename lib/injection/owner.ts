@@ -7,6 +7,8 @@ import type { InjectedPod } from "./pod.ts";
 
 /** A workload. */
 export interface WorkloadOwner {
+  readonly apiVersion: string;
+  readonly kind: string;
   readonly name: string;
   /** `kubernetes://apis/apps/v1/namespaces/shop/deployments/cart`, as the field's telemetry names it. */
   readonly uri: string;
@@ -20,23 +22,24 @@ export function ownerOf({ metadata }: InjectedPod, namespace: string): WorkloadO
   const controller = metadata.ownerReferences?.find((one) => one.controller === true);
   if (controller === undefined) {
     const name = metadata.name || (metadata.generateName ?? "").replace(/-$/, "");
-    return { name, uri: uriOf("v1", "Pod", namespace, name) };
+    return owner("v1", "Pod", namespace, name);
   }
   const { apiVersion, kind, name } = controller;
   const hash = metadata.labels?.["pod-template-hash"];
   if (kind === "ReplicaSet" && hash && name.endsWith(`-${hash}`)) {
     const deployment = name.slice(0, -hash.length - 1);
-    return { name: deployment, uri: uriOf(apiVersion, "Deployment", namespace, deployment) };
+    return owner(apiVersion, "Deployment", namespace, deployment);
   }
   const cron = kind === "Job" ? MADE_BY_CRON.exec(name)?.[1] : undefined;
-  if (cron !== undefined) return { name: cron, uri: uriOf(apiVersion, "CronJob", namespace, cron) };
+  if (cron !== undefined) return owner(apiVersion, "CronJob", namespace, cron);
   const config = metadata.labels?.["deploymentconfig"];
   if (kind === "ReplicationController" && config) {
-    return { name: config, uri: uriOf("apps.openshift.io/v1", "DeploymentConfig", namespace, config) };
+    return owner("apps.openshift.io/v1", "DeploymentConfig", namespace, config);
   }
-  return { name, uri: uriOf(apiVersion, kind, namespace, name) };
+  return owner(apiVersion, kind, namespace, name);
 }
 
-function uriOf(apiVersion: string, kind: string, namespace: string, name: string): string {
-  return `kubernetes://apis/${apiVersion}/namespaces/${namespace}/${kind.toLowerCase()}s/${name}`;
+function owner(apiVersion: string, kind: string, namespace: string, name: string): WorkloadOwner {
+  const uri = `kubernetes://apis/${apiVersion}/namespaces/${namespace}/${kind.toLowerCase()}s/${name}`;
+  return { apiVersion, kind, name, uri };
 }

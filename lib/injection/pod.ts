@@ -57,6 +57,9 @@ const container = object({
   restartPolicy: text.optional(),
 });
 
+/** A container, as pods and templates have it. */
+export const podContainer = container;
+
 const podSchema = object({
   metadata: object({
     name: text.optional(),

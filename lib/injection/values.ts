@@ -70,6 +70,8 @@ const valuesSchema = object({
   pilot: object({
     cni: object({ enabled: truth.default(false), provider: text.default("default") }).prefault({}),
   }).prefault({}),
+  /** `securityContext`: that of pods of gateways. */
+  gateways: object({ securityContext: z.looseObject({}).optional() }).prefault({}),
   sidecarInjectorWebhook: object({
     rewriteAppHTTPProbe: truth.default(true),
     enableNamespacesByDefault: truth.default(false),

@@ -5,7 +5,7 @@
  * @module
  */
 import { parseYaml } from "../../config/yaml/parse.ts";
-import { readInjectionConfig } from "../../injection/config.ts";
+import { readCheckedConfig } from "../../injection/templates/checked_config.ts";
 import type { InjectionConfig } from "../../injection/types.ts";
 import { type InjectionValues, readValues } from "../../injection/values.ts";
 import type { FileText } from "../../kernel/files/watch_file.ts";
@@ -57,7 +57,7 @@ export class InjectionConfiguration {
       return this.#refused(this.#state.place, ["it is gone, expected its earlier content"]);
     }
     const { place = BUILT_IN, config: configText, values: valuesText } = texts ?? {};
-    const config = read("config", configText, readInjectionConfig);
+    const config = read("config", configText, readCheckedConfig);
     const values = read("values", valuesText, readValues);
     const problems = [config, values].flatMap((one) => "problems" in one ? one.problems : []);
     if ("problems" in config || "problems" in values) return this.#refused(place, problems);

@@ -34,10 +34,10 @@ function labelValue(text: string): string {
 
 /** Annotations, over those of the pod. */
 export function sidecarAnnotations(input: SidecarInput): Record<string, string> {
-  const { role, settings: { revision, config, values }, traffic, applications, request: { pod } } = input;
+  const { role, settings: { revision, values }, traffic, applications, request: { pod } } = input;
   const { cni } = values.pilot;
   const first = applications.find((one) => !isProxy(one))?.name;
-  const annotations: Record<string, string> = { ...config.injectedAnnotations, "mesh.io/rev": revision || "default" };
+  const annotations: Record<string, string> = { "mesh.io/rev": revision || "default" };
   if (first !== undefined) {
     for (const key of ["kubectl.kubernetes.io/default-container", "kubectl.kubernetes.io/default-logs-container"]) {
       if (pod.metadata.annotations?.[key] === undefined) annotations[key] = first;

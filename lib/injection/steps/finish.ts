@@ -20,13 +20,15 @@ export function finished(
   parts: readonly PodPart[],
   before: PodBefore,
 ): { readonly pod: InjectedPod; readonly problems: readonly string[] } {
-  const { settings: { values, revision }, proxy, native } = input;
+  const { settings: { config, values, revision }, proxy, native } = input;
   const { pod } = before;
   const part = oneOf(parts);
   const made = withPart(pod.spec, part);
   const reader = new AnnotationReader(ownTexts({ ...pod.metadata.annotations, ...part.annotations }));
-  const probes = probesOf(input, reader, made.containers, before);
-  const metrics = metricsOf(input, reader, before);
+  // Without a proxy nobody would answer on its agent's port.
+  const agentPort = [...made.containers, ...made.initContainers].some(isProxy) ? input.traffic.statusPort : 0;
+  const probes = probesOf(input, agentPort, reader, made.containers, before);
+  const metrics = metricsOf(input, agentPort, reader, before);
   const { initContainers: _, ...spec } = mergeTrees(pod.spec as JsonTree, {
     ...part.rest,
     ...(part.volumes.length > 0 && { volumes: part.volumes }),
@@ -41,6 +43,7 @@ export function finished(
   };
   const annotations = {
     ...pod.metadata.annotations,
+    ...config.injectedAnnotations,
     ...part.annotations,
     ...metrics.annotations,
     ...statusOf(made, part, pod, revision),
@@ -49,32 +52,40 @@ export function finished(
     pod: {
       ...pod,
       metadata: { ...pod.metadata, labels: { ...pod.metadata.labels, ...part.labels }, annotations },
-      spec: inOrder(all, holds && !native),
+      spec: inOrder(all, (holds && !native) || all.containers.some(isWaitedFor)),
     },
     problems: [...new Set([...input.reader.problems, ...reader.problems, ...probes.problems])],
   };
 }
 
+/** Whether the containers behind it start when it is ready, so that it has to be the first one. */
+function isWaitedFor(container: PodContainer): boolean {
+  const command = container.lifecycle?.postStart?.exec?.["command"];
+  return isProxy(container) && Array.isArray(command) && command[0] === "pilot-agent" && command[1] === "wait";
+}
+
 function probesOf(
-  { settings: { values }, traffic: { statusPort } }: SidecarInput,
+  { settings: { values } }: SidecarInput,
+  agentPort: number,
   reader: AnnotationReader,
   containers: PodContainer[],
   before: PodBefore,
 ) {
   const { rewriteAppHTTPProbe } = values.sidecarInjectorWebhook;
   const wanted = reader.flag("sidecar.mesh.io/rewriteAppHTTPProbers", rewriteAppHTTPProbe);
-  if (!wanted || statusPort === 0) return { containers, variables: {}, problems: [] };
-  const { probers, ...rest } = rewriteProbes(containers, statusPort, before.probers);
+  if (!wanted || agentPort === 0) return { containers, variables: {}, problems: [] };
+  const { probers, ...rest } = rewriteProbes(containers, agentPort, before.probers);
   return { ...rest, variables: Object.keys(probers).length === 0 ? {} : { [PROBERS]: JSON.stringify(probers) } };
 }
 
 function metricsOf(
-  { settings: { mesh }, traffic: { statusPort } }: SidecarInput,
+  { settings: { mesh } }: SidecarInput,
+  agentPort: number,
   reader: AnnotationReader,
   { pod, metrics }: PodBefore,
 ) {
-  const wanted = reader.flag("prometheus.mesh.io/merge-metrics", mesh.enablePrometheusMerge) && statusPort > 0;
-  const merged = wanted ? mergedMetrics(pod.metadata.annotations ?? {}, statusPort, metrics) : undefined;
+  const wanted = reader.flag("prometheus.mesh.io/merge-metrics", mesh.enablePrometheusMerge) && agentPort > 0;
+  const merged = wanted ? mergedMetrics(pod.metadata.annotations ?? {}, agentPort, metrics) : undefined;
   const variable = merged?.variable;
   return { annotations: merged?.annotations ?? {}, variables: variable === undefined ? {} : { [METRICS]: variable } };
 }

@@ -3,24 +3,52 @@
  *
  * @module
  */
-import { stringify } from "yaml";
 import { ownKey } from "../../config/spelling/spelling.ts";
-import { isThere, memberOf, printed, type TemplateFunction } from "../../kernel/template/functions.ts";
+import {
+  isThere,
+  memberOf,
+  printed,
+  TEMPLATE_FUNCTIONS,
+  type TemplateFunction,
+} from "../../kernel/template/functions.ts";
 import { CHAINED_NETWORK, withNetwork } from "../multus.ts";
-import { Markup } from "./markup.ts";
+import { type Marks, Markup } from "./markup.ts";
 
-const yaml = (value: unknown) => stringify(value, { lineWidth: 0, aliasDuplicateObjects: false }).replace(/\n$/, "");
-const toYaml: TemplateFunction = (value) => new Markup(yaml(value ?? {}));
-const toJson: TemplateFunction = (value) => new Markup(JSON.stringify(value ?? null));
+type Functions = Readonly<Record<string, TemplateFunction>>;
 
-/** Lines of markup moved to the right; a text stays a text. */
-function indented(spaces: unknown, value: unknown, before: string): unknown {
-  const pad = " ".repeat(Number(spaces));
-  const moved = before + String(value).split("\n").map((line) => pad + line).join("\n");
-  return value instanceof Markup ? new Markup(moved) : moved;
+/** Names of the functions that print YAML or JSON. */
+const PRINTING = ["toYaml", "toYAML", "toJson", "toJSON", "structToJSON", "protoToJSON", "toJsonMap", "quote"];
+
+/** The functions of one run: those of texts get the text of YAML that another one made. */
+export function injectionFunctions(marks: Marks): Functions {
+  const json: TemplateFunction = (value) => marks.json(value ?? {});
+  const yaml: TemplateFunction = (value) => marks.yaml(value ?? {});
+  return {
+    ...OF_TEXTS,
+    ...{ toYaml: yaml, toYAML: yaml, toJson: json, toJSON: json, structToJSON: json, protoToJSON: json },
+    toJsonMap: (...maps) => marks.json(merged(...maps)),
+    quote: (value) => marks.json(printed(value instanceof Markup ? String(value) : value ?? "")),
+    ...OF_MARKUP,
+  };
 }
 
-/** The field of a map in either spelling of its key. */
+/** A change of text that leaves YAML what it is. */
+const changed = (value: unknown, change: (text: string) => string) =>
+  value instanceof Markup ? value.map(change) : change(printed(value));
+
+/** Lines moved to the right; the field's `indent` leaves the first one where the template has it. */
+function indented(spaces: unknown, text: string): string {
+  const pad = " ".repeat(Math.min(Number(spaces), 200));
+  return text.split("\n").join(`\n${pad}`);
+}
+
+const OF_MARKUP: Functions = {
+  indent: (spaces, value) => changed(value, (text) => indented(spaces, text)),
+  nindent: (spaces, value) => changed(value, (text) => indented(spaces, `\n${text}`)),
+  trim: (value) => changed(value, (text) => text.trim()),
+};
+
+/** The text of a map by either spelling of its key. */
 function textAt(map: unknown, key: unknown): string | undefined {
   if (typeof map !== "object" || map === null) return undefined;
   const wanted = ownKey(String(key));
@@ -28,48 +56,68 @@ function textAt(map: unknown, key: unknown): string | undefined {
   return found === undefined ? undefined : String(found[1]);
 }
 
-function portsOf(containers: unknown): number[] {
-  const list = Array.isArray(containers) ? containers : [];
-  return list.flatMap((one) => {
-    const ports = memberOf(one, "Ports");
-    return Array.isArray(ports) ? ports.map((port) => Number(memberOf(port, "ContainerPort"))) : [];
+/** Numbers of ports for TCP. */
+function portsOf(containers: unknown, counts: (name: unknown) => boolean): string {
+  const list = Array.isArray(containers) ? containers.filter((one) => counts(memberOf(one, "Name"))) : [];
+  const ports = list.flatMap((one) => {
+    const own = memberOf(one, "Ports");
+    return Array.isArray(own) ? own : [];
   });
+  const isTcp = (port: unknown) => !["UDP", "SCTP"].includes(String(memberOf(port, "Protocol")));
+  return ports.filter(isTcp).map((port) => printed(memberOf(port, "ContainerPort"))).join(",");
 }
 
-/** Ports with one more at the front; `*` stays. */
+/** Ports with one more at the end. */
 function withPort(port: unknown, ports: unknown): string {
-  const list = String(ports ?? "").split(",").map((one) => one.trim()).filter((one) => one !== "");
-  const text = String(port ?? "");
-  return text === "" || text === "0" || list.includes(text) ? list.join(",") : [text, ...list].join(",");
+  const text = printed(port ?? "").trim();
+  const list = printed(ports ?? "").split(",").map((one) => one.trim()).filter((one) => one !== "");
+  return text === "" || text === "0" || list.includes(text) ? printed(ports ?? "") : [...list, text].join(",");
 }
 
 function merged(...maps: readonly unknown[]): Record<string, unknown> {
   return Object.assign({}, ...maps.filter((map) => typeof map === "object" && map !== null));
 }
 
-/** The functions. */
-export const INJECTION_FUNCTIONS: Readonly<Record<string, TemplateFunction>> = {
-  ...{ toYaml, toYAML: toYaml, toJSON: toJson, toJson, structToJSON: toJson, protoToJSON: toJson },
-  toJsonMap: (...maps) => new Markup(JSON.stringify(merged(...maps))),
-  ...{ mergeMaps: merged, strdict: (...pairs) => pairsOf(pairs), dict: (...pairs) => pairsOf(pairs) },
-  fromJSON: (text) => JSON.parse(String(text)),
-  quote: (value) => new Markup(JSON.stringify(printed(value))),
-  indent: (spaces, value) => indented(spaces, value, ""),
-  nindent: (spaces, value) => indented(spaces, value, "\n"),
+/** Without null, also where it is deep inside. */
+function withoutNull(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutNull).filter((one) => one !== null);
+  if (typeof value !== "object" || value === null) return value;
+  const entries = Object.entries(value).map(([key, one]) => [key, withoutNull(one)] as const);
+  return Object.fromEntries(entries.filter(([, one]) => one !== null && one !== undefined));
+}
+
+function pairsOf(...pairs: readonly unknown[]): Record<string, unknown> {
+  return Object.fromEntries(pairs.flatMap((key, i) => i % 2 === 0 ? [[printed(key), pairs[i + 1] ?? ""]] : []));
+}
+
+const PLAIN_FUNCTIONS: Functions = {
+  ...TEMPLATE_FUNCTIONS,
+  ...{ mergeMaps: merged, strdict: pairsOf, dict: pairsOf, toLower: (value) => printed(value ?? "").toLowerCase() },
+  fromJSON: (text) => JSON.parse(printed(text)),
   isset: (map, key) => textAt(map, key) !== undefined,
-  annotation: (meta, key, otherwise) => textAt(memberOf(meta, "Annotations"), key) ?? printed(otherwise),
-  valueOrDefault: (value, otherwise) => isThere(value) ? value : otherwise,
-  formatDuration: (milliseconds) => `${Number(milliseconds) / 1000}s`,
+  annotation: (meta, key, otherwise) => textAt(memberOf(meta, "Annotations"), key) ?? printed(otherwise ?? ""),
+  valueOrDefault: (value, otherwise) => value === undefined || value === null || value === "" ? otherwise : value,
+  formatDuration: (duration) => printed(duration),
   omit: (map, ...keys) => Object.fromEntries(Object.entries(map ?? {}).filter(([key]) => !keys.includes(key))),
-  omitNil: (map) => Object.fromEntries(Object.entries(map ?? {}).filter(([, one]) => one !== null && one !== "")),
-  applicationPorts: (containers) => portsOf(containers).join(","),
-  includeInboundPorts: () => "*",
+  omitNil: withoutNull,
+  applicationPorts: (containers) => portsOf(containers, (name) => name !== "mesh-proxy" && name !== "istio-proxy"),
+  includeInboundPorts: (containers) => portsOf(containers, () => true),
   excludeInboundPort: withPort,
-  kubevirtInterfaces: (text) => printed(text ?? ""),
-  appendMultusNetwork: (text, network) => withNetwork(String(text ?? ""), String(network ?? CHAINED_NETWORK)),
-  directory: (path) => String(path).replace(/[^/]*$/, ""),
+  ...{ kubevirtInterfaces: (text) => printed(text ?? ""), excludeInterfaces: (text) => printed(text ?? "") },
+  appendMultusNetwork: (text, network) => withNetwork(printed(text ?? ""), printed(network ?? CHAINED_NETWORK)),
+  directory: (path) => printed(path).replace(/[^/]*$/, ""),
+  // No provider of the mesh's configuration can ask for attributes.
+  otelResourceAttributes: () => "",
+  default: (other, value) => isThere(value) ? value : other,
 };
 
-function pairsOf(pairs: readonly unknown[]): Record<string, unknown> {
-  return Object.fromEntries(pairs.flatMap((key, i) => i % 2 === 0 ? [[String(key), pairs[i + 1]]] : []));
-}
+const OF_TEXTS: Functions = Object.fromEntries(
+  Object.entries(PLAIN_FUNCTIONS).map(([name, run]) =>
+    [name, (...values) => run(...values.map((one) => one instanceof Markup ? String(one) : one))] as const
+  ),
+);
+
+/** Names of all functions that templates of injection have, sorted; `and` and `or` are the evaluator's. */
+export const INJECTION_FUNCTIONS: readonly string[] = [
+  ...new Set([...Object.keys(OF_TEXTS), ...Object.keys(OF_MARKUP), ...PRINTING]),
+].sort();

@@ -7,7 +7,7 @@
 import type { PodContainer } from "../pod.ts";
 import type { PodPart, SidecarInput } from "../sidecar/input.ts";
 import { proxyContainer } from "../sidecar/proxy.ts";
-import { sidecarLabels } from "../sidecar/metadata.ts";
+import { sidecarAnnotations, sidecarLabels } from "../sidecar/metadata.ts";
 import { proxyVolumes } from "../sidecar/volumes.ts";
 
 const REWRITE = "sidecar.mesh.io/rewriteAppHTTPProbers";
@@ -19,28 +19,42 @@ const CERTIFICATES = "/var/lib/mesh/data";
 
 /** The agent without Envoy, and what applications need to find it. */
 export function grpcAgentPart(input: SidecarInput): PodPart {
-  const { settings: { revision }, applications, traffic } = input;
+  const { applications, traffic: { statusPort } } = input;
   const { volumes, mounts } = proxyVolumes(input);
-  const { startupProbe: _, ...agent } = proxyContainer({ ...input, native: false }, mounts);
+  const { startupProbe: _, readinessProbe: __, ports: ___, ...agent } = proxyContainer(
+    { ...input, native: false },
+    mounts,
+  );
   const env = [
     ...agent.env ?? [],
     ...[{ name: "DISABLE_PROXY", value: "true" }, { name: "OUTPUT_CERTS", value: CERTIFICATES }],
     { name: BOOTSTRAP, value: `${AGENT_FOLDER}/grpc-bootstrap.json` },
   ];
-  const ready = { httpGet: { path: "/healthz/ready", port: traffic.statusPort }, timeoutSeconds: 3, periodSeconds: 2 };
-  const proxy: PodContainer = {
-    ...agent,
-    env,
-    ports: [{ containerPort: traffic.statusPort, protocol: "TCP", name: "mesh-metrics" }],
-    readinessProbe: { ...ready, failureThreshold: 30 },
-  };
+  const proxy: PodContainer = { ...agent, env, ...(statusPort > 0 && readyAt(statusPort)) };
   return {
-    labels: sidecarLabels(input),
-    // Nothing stands between the orchestrator and the application, so its probes stay as they are.
-    annotations: { "mesh.io/rev": revision || "default", [REWRITE]: "false" },
+    ...metadata(input),
     containers: [...applications.map(withAgent), proxy],
     ...{ initContainers: [], volumes, imagePullSecrets: pullSecrets(input), rest: {} },
   };
+}
+
+/** Applications read the agent's file when they start, so they start after it. */
+function readyAt(port: number): Partial<PodContainer> {
+  const path = "/healthz/ready";
+  return {
+    ports: [{ containerPort: port, protocol: "TCP", name: "mesh-metrics" }],
+    readinessProbe: { httpGet: { path, port }, timeoutSeconds: 3, periodSeconds: 2, failureThreshold: 30 },
+    lifecycle: { postStart: { exec: { command: ["pilot-agent", "wait", `--url=http://localhost:${port}${path}`] } } },
+  };
+}
+
+/**
+ * The label by which others send mutual TLS is the author's to write: only the application knows whether it speaks it.
+ * Nothing stands between the orchestrator and the application, so its probes stay as they are.
+ */
+function metadata(input: SidecarInput): Pick<PodPart, "labels" | "annotations"> {
+  const own = { ...input, role: "router" as const };
+  return { labels: sidecarLabels(own), annotations: { ...sidecarAnnotations(own), [REWRITE]: "false" } };
 }
 
 function withAgent({ name }: PodContainer): PodContainer {
@@ -63,7 +77,7 @@ const SIMPLE_FOLDER = "/var/lib/grpc/data";
 
 /** A file that an init container writes: the application asks the server itself, over plain text. */
 export function grpcSimplePart(input: SidecarInput): PodPart {
-  const { settings: { revision, values: { global } }, proxy, applications } = input;
+  const { settings: { values: { global } }, proxy, applications } = input;
   const field = (name: string, fieldPath: string) => ({ name, valueFrom: { fieldRef: { fieldPath } } });
   const server = proxy.discoveryAddress.replace(/:\d+$/, ":15010");
   const domain = global.proxy.clusterDomain;
@@ -89,8 +103,7 @@ export function grpcSimplePart(input: SidecarInput): PodPart {
     volumeMounts: [{ name: SIMPLE_VOLUME, mountPath: SIMPLE_FOLDER }],
   };
   return {
-    labels: sidecarLabels({ ...input, role: "router" }),
-    annotations: { "mesh.io/rev": revision || "default", [REWRITE]: "false" },
+    ...metadata(input),
     containers: applications.map(({ name }) => ({
       name,
       env: [{ name: BOOTSTRAP, value: file }],

@@ -1,47 +1,103 @@
 /**
  * Printing into YAML. A text is printed as a mark, and the mark becomes the text again when the YAML has been parsed: so
- * no text of a user is ever read as YAML. What a function made as YAML or JSON is printed as it is.
+ * no text of a user is ever read as YAML. Functions that make YAML or JSON of data put marks where the data's texts are.
  *
  * @module
  */
+import { stringify } from "yaml";
 import { printed } from "../../kernel/template/functions.ts";
+import { plainTree } from "./go_fields.ts";
 
 /** YAML or JSON that a function of templates made of data. */
 export class Markup {
-  constructor(readonly text: string) {}
+  readonly #text: () => string;
+
+  /**
+   * @param marked with marks in place of the data's texts
+   * @param text with the texts themselves: what a function of texts gets
+   */
+  constructor(readonly marked: string, text: () => string) {
+    this.#text = text;
+  }
 
   toString(): string {
-    return this.text;
+    return this.#text();
+  }
+
+  /** The same change on both. */
+  map(change: (text: string) => string): Markup {
+    return new Markup(change(this.marked), () => change(this.#text()));
   }
 }
 
 /** Letters, digits and a few signs that mean nothing in YAML: read as a text, a number or a truth as written. */
 const PLAIN = /^[A-Za-z0-9_/$][A-Za-z0-9_./$()%+-]*$/;
-/** Brackets a mark's number. It is for private use in Unicode; markup that holds it is printed without. */
+/** Stands before and after a mark's number. It is for private use in Unicode. */
 const MARK = "\uE000";
 const MARKS = /\uE000(\d+)\uE000/g;
 
+/** A text behind a mark. */
+interface MarkedText {
+  readonly text: string;
+  /** How it is written where the mark is only a part of a scalar of YAML, such as JSON in a variable. */
+  readonly inside: string;
+}
+
 /** The marks of one template. */
 export class Marks {
-  readonly #texts: string[] = [];
+  readonly #texts: MarkedText[] = [];
 
   /** The text to print for a value. */
   readonly print = (value: unknown): string => {
-    if (value instanceof Markup) return value.text.replaceAll(MARK, "\uFFFD");
+    if (value instanceof Markup) return value.marked;
     const text = printed(value);
-    if (text === "" || PLAIN.test(text)) return text;
-    return `${MARK}${this.#texts.push(text) - 1}${MARK}`;
+    return text === "" || PLAIN.test(text) ? text : this.#mark(text, text);
   };
+
+  /** JSON of a value. */
+  json(value: unknown): Markup {
+    const tree = plainTree(value) ?? null;
+    const marked = this.#marked(tree, (text) => JSON.stringify(text).slice(1, -1));
+    return new Markup(JSON.stringify(marked), () => JSON.stringify(tree));
+  }
+
+  /** YAML of a value, without the last line's end. */
+  yaml(value: unknown): Markup {
+    const tree = plainTree(value) ?? null;
+    return new Markup(yamlOf(this.#marked(tree, JSON.stringify)), () => yamlOf(tree));
+  }
 
   /** A tree with the texts in place of their marks, in keys too. */
   restored(tree: unknown): unknown {
-    if (typeof tree === "string") return this.#text(tree);
+    if (typeof tree === "string") return this.#restoredText(tree);
     if (Array.isArray(tree)) return tree.map((one) => this.restored(one));
     if (typeof tree !== "object" || tree === null) return tree;
-    return Object.fromEntries(Object.entries(tree).map(([key, one]) => [this.#text(key), this.restored(one)]));
+    return Object.fromEntries(
+      Object.entries(tree).map(([key, one]) => [this.#restoredText(key), this.restored(one)]),
+    );
   }
 
-  #text(text: string): string {
-    return text.replace(MARKS, (mark, number: string) => this.#texts[Number(number)] ?? mark);
+  #mark(text: string, inside: string): string {
+    return `${MARK}${this.#texts.push({ text, inside }) - 1}${MARK}`;
   }
+
+  #marked(tree: unknown, inside: (text: string) => string): unknown {
+    const text = (one: string) => one === "" || PLAIN.test(one) ? one : this.#mark(one, inside(one));
+    if (typeof tree === "string") return text(tree);
+    if (Array.isArray(tree)) return tree.map((one) => this.#marked(one, inside));
+    if (typeof tree !== "object" || tree === null) return tree;
+    return Object.fromEntries(Object.entries(tree).map(([key, one]) => [text(key), this.#marked(one, inside)]));
+  }
+
+  #restoredText(text: string): string {
+    return text.replace(MARKS, (mark, number: string) => {
+      const behind = this.#texts[Number(number)];
+      if (behind === undefined) return mark;
+      return mark === text ? behind.text : behind.inside;
+    });
+  }
+}
+
+function yamlOf(tree: unknown): string {
+  return stringify(tree, { lineWidth: 0, aliasDuplicateObjects: false }).replace(/\n$/, "");
 }

@@ -8,22 +8,27 @@ import { parseYaml } from "../../config/yaml/parse.ts";
 import { issueLines } from "../../kernel/json/issues.ts";
 import { renderTemplate } from "../../kernel/template/render.ts";
 import { TextTemplateError } from "../../kernel/template/syntax.ts";
+import { podContainer } from "../pod.ts";
 import type { PodPart, SidecarInput } from "../sidecar/input.ts";
-import { INJECTION_FUNCTIONS } from "./functions.ts";
+import { injectionFunctions } from "./functions.ts";
 import { Marks } from "./markup.ts";
 import { templateValues } from "./values.ts";
 
-const texts = z.record(z.string(), z.coerce.string(), { error: "an object of texts" }).nullish();
+const scalar = z.union([z.string(), z.number(), z.boolean()], { error: "a text" }).nullable()
+  .transform((value) => String(value ?? ""));
+const texts = z.record(z.string(), scalar, { error: "an object of texts" }).nullish();
 const named = z.looseObject({ name: z.string({ error: "a text" }) }, { error: "an object with a name" });
-const list = z.array(named, { error: "a list" }).nullish().transform((items) => items ?? []);
+const listOf = <T extends z.ZodType>(item: T) =>
+  z.array(item, { error: "a list" }).nullish().transform((items) => items ?? []);
 
 const partSchema = z.object({
-  metadata: z.looseObject({ labels: texts, annotations: texts }).nullish(),
+  // What else a pod's metadata has is not a template's to say, and would be lost.
+  metadata: z.strictObject({ labels: texts, annotations: texts }, { error: "labels and annotations alone" }).nullish(),
   spec: z.looseObject({
-    containers: list,
-    initContainers: list,
-    volumes: list,
-    imagePullSecrets: list,
+    containers: listOf(podContainer),
+    initContainers: listOf(podContainer),
+    volumes: listOf(named),
+    imagePullSecrets: listOf(named),
   }, { error: "an object" }).nullish(),
 }, { error: "an object with metadata and spec" });
 
@@ -37,7 +42,10 @@ export function textPart(
   const marks = new Marks();
   let yaml: string;
   try {
-    yaml = renderTemplate(text, at, templateValues(input), { functions: INJECTION_FUNCTIONS, print: marks.print });
+    yaml = renderTemplate(text, at, templateValues(input), {
+      functions: injectionFunctions(marks),
+      print: marks.print,
+    });
   } catch (error) {
     if (!(error instanceof TextTemplateError)) throw error;
     return { problems: [error.message] };

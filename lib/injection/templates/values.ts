@@ -4,74 +4,61 @@
  *
  * @module
  */
-import { encodeField } from "../../config/schema/encode.ts";
-import { proxySettings } from "../../config/mesh/proxy_schema.ts";
 import { writtenMeshConfig } from "../../config/mesh/print.ts";
+import { proxySettings } from "../../config/mesh/proxy_schema.ts";
+import { encodeField } from "../../config/schema/encode.ts";
 import type { JsonTree } from "../merge.ts";
+import { proxyConfigVariable } from "../proxy_settings.ts";
 import { imageOf } from "../sidecar/image.ts";
 import type { SidecarInput } from "../sidecar/input.ts";
-
-/** Fields that hold maps with keys of users. */
-const MAPS = [
-  "labels",
-  "annotations",
-  "proxyMetadata",
-  "runtimeValues",
-  "limits",
-  "requests",
-  "matchLabels",
-  "nodeSelector",
-];
+import { goFields, withSource } from "./go_fields.ts";
 
 /** What a template may name. */
 export function templateValues(input: SidecarInput): JsonTree {
-  const { request: { pod, namespace }, settings, proxy, owner, uid, gid, native } = input;
+  const { request: { pod, namespace }, settings, reader, proxy, owner, uid, gid, native } = input;
   const { values, mesh, revision } = settings;
   const { labels = {}, annotations = {}, ...metadata } = pod.metadata;
+  const image = (otherwise: string) =>
+    imageOf(settings, reader.text("sidecar.mesh.io/proxyImage", otherwise), proxy.image?.imageType);
   return {
-    TypeMeta: { APIVersion: "v1", Kind: "Pod" },
+    TypeMeta: { APIVersion: owner.apiVersion, Kind: owner.kind },
     DeploymentMeta: { Name: owner.name, Namespace: namespace },
-    ObjectMeta: {
+    ObjectMeta: withSource({
       ...goFields({ name: "", namespace, ...metadata }) as JsonTree,
       Labels: inBothSpellings(labels),
       Annotations: inBothSpellings(annotations),
-    },
-    Spec: goFields({ serviceAccountName: "", initContainers: [], volumes: [], imagePullSecrets: [], ...pod.spec }),
-    ProxyConfig: withGetters(goFields(encodeField(proxySettings, proxy)) as JsonTree),
+    }, pod.metadata),
+    Spec: withSource(
+      goFields({
+        serviceAccountName: "",
+        initContainers: [],
+        volumes: [],
+        imagePullSecrets: [],
+        ...pod.spec,
+      }) as object,
+      pod.spec,
+    ),
+    ProxyConfig: withSource(
+      { ProxyMetadata: {}, Image: { ImageType: "" }, ...goFields(encodeField(proxySettings, proxy)) as JsonTree },
+      JSON.parse(proxyConfigVariable(proxy)),
+    ),
     MeshConfig: goFields(writtenMeshConfig(mesh)),
     Values: values,
-    Revision: revision || "default",
-    ProxyImage: imageOf(settings, values.global.proxy.image, proxy.image?.imageType),
+    Revision: revision,
+    ...{ ProxyImage: image(values.global.proxy.image), ProxyInitImage: image(values.global.proxy_init.image) },
     ...{ ProxyUID: uid, ProxyGID: gid, NativeSidecars: native },
+    ...{ InboundTrafficPolicyMode: mesh.inboundTrafficPolicy.mode.toLowerCase(), CompliancePolicy: "" },
   };
 }
 
-/** Fields of an object as Go names them. */
-function goFields(tree: unknown): unknown {
-  if (Array.isArray(tree)) return tree.map(goFields);
-  if (typeof tree !== "object" || tree === null) return tree;
-  return Object.fromEntries(
-    Object.entries(tree).map(([key, one]) =>
-      [key.charAt(0).toUpperCase() + key.slice(1), MAPS.includes(key) ? one : goFields(one)] as const
-    ),
-  );
-}
-
-/** Wrapped values have a method in Go, by which templates read them. */
-function withGetters(proxy: JsonTree): JsonTree {
-  const wrapped = ["Concurrency", "HoldApplicationUntilProxyStarts"]
-    .filter((key) => proxy[key] !== undefined).map((key) => [key, { GetValue: proxy[key] }]);
-  return { Image: { ImageType: "" }, ProxyMetadata: {}, ...proxy, ...Object.fromEntries(wrapped) };
-}
-
-/** Templates of the field name Istio's keys, those for this project ours. */
+/** Templates of the field name Istio's keys, those for this project ours; loops see each key once. */
 function inBothSpellings(texts: Readonly<Record<string, string>>): Record<string, string> {
-  const both: Record<string, string> = {};
-  for (const [key, text] of Object.entries(texts)) {
+  const both = withSource({ ...texts }, texts);
+  for (const [key, value] of Object.entries(texts)) {
     const other = key.includes("istio.io/")
       ? key.replace("istio.io/", "mesh.io/")
       : key.replace("mesh.io/", "istio.io/");
-    both[other] ??= text;
+    if (!Object.hasOwn(both, other)) Object.defineProperty(both, other, { value });
   }
-  return { ...both, ...texts };
+  return both;
 }

@@ -56,6 +56,14 @@ export function memberOf(value: unknown, key: unknown): unknown {
   return Object.hasOwn(value, String(key)) ? (value as Record<string, unknown>)[String(key)] : undefined;
 }
 
+/** A field, or what a method of Go's would give that protobuf makes for it: `GetName`, `GetValue`, `String`. */
+export function fieldOf(value: unknown, name: string): unknown {
+  const found = memberOf(value, name);
+  if (found !== undefined) return found;
+  if (typeof value !== "object") return name === "String" || name === "GetValue" ? value : undefined;
+  return name.startsWith("Get") ? memberOf(value, name.slice(3)) : undefined;
+}
+
 /** `%s`, `%d`, `%v`, `%q`, `%t`, `%f` with places, `%%`. */
 function formatted(format: unknown, ...values: readonly unknown[]): string {
   let at = 0;
@@ -67,6 +75,12 @@ function formatted(format: unknown, ...values: readonly unknown[]): string {
     if ("sdvt".includes(verb)) return printed(value);
     throw new Error(`got %${verb}, expected one of %s %d %v %q %t %f`);
   });
+}
+
+function trimmed(signs: string, value: string): string {
+  const letters = [...value];
+  const keeps = (one: string) => !signs.includes(one);
+  return letters.slice(Math.max(letters.findIndex(keeps), 0), letters.findLastIndex(keeps) + 1).join("");
 }
 
 const json: TemplateFunction = (value) => JSON.stringify(value ?? null);
@@ -106,6 +120,15 @@ export const TEMPLATE_FUNCTIONS: Readonly<Record<string, TemplateFunction>> = {
   hasSuffix: (part, value) => text(value).endsWith(text(part)),
   splitList: (separator, value) => text(value).split(text(separator)),
   join: (separator, value) => list(value).map(printed).join(text(separator)),
+  trimAll: (signs, value) => trimmed(text(signs), text(value)),
+  trunc: (length, value) =>
+    number(length) < 0 ? text(value).slice(number(length)) : text(value).slice(0, number(length)),
+  squote: (value) => `'${printed(value ?? "")}'`,
+  b64enc: (value) => new TextEncoder().encode(text(value)).toBase64(),
+  ...{ append: (value, one) => [...list(value), one], prepend: (value, one) => [one, ...list(value)] },
+  ...{ uniq: (value) => [...new Set(list(value))], sortAlpha: (value) => list(value).map(printed).sort() },
+  without: (value, ...others) => list(value).filter((one) => !others.includes(one)),
+  keys: (...maps) => maps.flatMap((map) => Object.keys(map ?? {})),
   ...{ list: (...values) => values, has: (one, value) => list(value).includes(one) },
   ...{ first: (value) => list(value)[0], last: (value) => list(value).at(-1) },
   hasKey: (value, key) => memberOf(value, key) !== undefined,
@@ -114,6 +137,12 @@ export const TEMPLATE_FUNCTIONS: Readonly<Record<string, TemplateFunction>> = {
     return Object.fromEntries(values.flatMap((key, i) => i % 2 === 0 ? [[printed(key), values[i + 1]]] : []));
   },
   ...{ add: (...values) => values.map(number).reduce((a, b) => a + b, 0), sub: (a, b) => number(a) - number(b) },
+  ...{ int64: (value) => Math.trunc(number(value)), atoi: (value) => Math.trunc(number(value)) },
+  ...{ max: (...values) => Math.max(...values.map(number)), min: (...values) => Math.min(...values.map(number)) },
+  mul: (...values) => values.map(number).reduce((a, b) => a * b, 1),
+  fail(message) {
+    throw new Error(printed(message));
+  },
   int: (value) => Math.trunc(number(value)),
   toString: printed,
   indent: indented,

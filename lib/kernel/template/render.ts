@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { isThere, memberOf, printed, sorted, TEMPLATE_FUNCTIONS, type TemplateFunction } from "./functions.ts";
+import { fieldOf, isThere, printed, sorted, TEMPLATE_FUNCTIONS, type TemplateFunction } from "./functions.ts";
 import { parseTemplate } from "./parse.ts";
 import { type BlockNode, type Operand, type Pipe, type TemplateNode, TextTemplateError } from "./syntax.ts";
 
@@ -175,10 +175,10 @@ class TemplateRun {
     if (operand.kind === "literal") return operand.value;
     if (operand.kind === "function") return this.#call(operand.name, [], pipe);
     const { from, fields } = operand;
-    if (from === "dot") return fields.reduce<unknown>(memberOf, dot);
-    if ("commands" in from) return fields.reduce<unknown>(memberOf, this.#pipe(from, dot, scope));
+    if (from === "dot") return fields.reduce<unknown>(fieldOf, dot);
+    if ("commands" in from) return fields.reduce<unknown>(fieldOf, this.#pipe(from, dot, scope));
     const variable = from.variable === "$" ? { value: this.#root } : scope.get(from.variable);
     if (variable === undefined) throw this.#error(pipe, `${from.variable} is not declared`);
-    return fields.reduce<unknown>(memberOf, variable.value);
+    return fields.reduce<unknown>(fieldOf, variable.value);
   }
 }
