@@ -143,3 +143,26 @@ Deno.test("a pod gets the JSON patch of its proxy, by v1beta1 too; a pod that wa
     assert.match(page, /sidecar_injection_time_seconds_count 2\n/);
   }, { options: { webhooks: "" } });
 });
+
+Deno.test("a pod of megabytes, and one nested deeper than any stack, is answered, and so is the next one", async () => {
+  await withServer({}, async ({ ports }, _, kernel) => {
+    await kernel.readiness.whenReady;
+    const ask = async (more: string) => {
+      const spec = `{"containers":[{"name":"app","image":"a"}]${more}}`;
+      const pods = `{"group":"","version":"v1","resource":"pods"}`;
+      const request = `{"uid":"1","operation":"CREATE","resource":${pods},"object":{"metadata":{},"spec":${spec}}}`;
+      const body = `{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","request":${request}}`;
+      const headers = { "content-type": "application/json" };
+      const answer = await fetch(`http://127.0.0.1:${ports.http}/inject`, { method: "POST", body, headers });
+      return { status: answer.status, text: await answer.text() };
+    };
+    const mounts = Array.from({ length: 20_000 }, (_, i) => ({ name: `v${i}`, emptyDir: {} }));
+    const large = await ask(`,"volumes":${JSON.stringify(mounts)}`);
+    assert.equal(JSON.parse(large.text).response.allowed, true);
+    const deep = await ask(`,"affinity":${'{"a":'.repeat(100_000)}1${"}".repeat(100_000)}`);
+    assert.equal(deep.status, 200);
+    assert.equal(typeof JSON.parse(deep.text).response.allowed, "boolean");
+    assert.equal((await ask(`,"x":"${"y".repeat(8_000_000)}"`)).status, 413);
+    assert.equal(JSON.parse((await ask("")).text).response.allowed, true);
+  }, { options: { webhooks: "" } });
+});

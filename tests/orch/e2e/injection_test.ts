@@ -211,6 +211,39 @@ test("with ENABLE_NATIVE_SIDECARS the API takes the proxy as an init container t
   }, settings);
 });
 
+test("a server whose configuration has mistakes from the start is not ready and refuses pods with them, until it has none", async ({ server, namespace }) => {
+  const place = { from: "files", files: [server.kubeconfig], by: "test" } as const;
+  const orch = { place, qps: 80, burst: 160, allowed: [], namespace: "", kinds: false, services: false };
+  const options = { configDir: undefined, orch, systemNamespace: namespace, webhooks: "" };
+  const map = {
+    ...{ apiVersion: "v1", kind: "ConfigMap", metadata: { namespace, name: "mesh-sidecar-injector" } },
+    data: { config: "policy: perhaps", values: "global: { hub: 5 }" },
+  };
+  await server.objects.create(map);
+  await withServer({}, async ({ ports }) => {
+    const inject = async () => {
+      const object = { metadata: { name: "a" }, spec: { containers: [{ name: "app", image: "a" }] } };
+      const resource = { group: "", version: "v1", resource: "pods" };
+      const request = { uid: "1", operation: "CREATE", namespace: "shop", resource, object };
+      const body = JSON.stringify({ apiVersion: "admission.k8s.io/v1", kind: "AdmissionReview", request });
+      const headers = { "content-type": "application/json" };
+      return (await (await fetch(`http://127.0.0.1:${ports.http}/inject`, { method: "POST", body, headers })).json())
+        .response;
+    };
+    await until("the mistakes", async () => /perhaps/.test((await page(ports.http, "/debug/inject")).body));
+    assert.equal((await page(ports.http, "/ready")).status, 503);
+    const refused = await inject();
+    assert.equal(refused.allowed, false);
+    assert.match(
+      refused.status.message,
+      /no configuration yet; config: policy: got "perhaps".*; values: global\.hub: got 5/,
+    );
+    await server.objects.patch(map, { data: { config: "policy: enabled", values: "" } });
+    await until("readiness", async () => (await page(ports.http, "/ready")).status === 200);
+    assert.equal((await inject()).allowed, true);
+  }, { options });
+});
+
 test("without INJECT_ENABLED nothing is injected, and nothing is patched", async ({ server, namespace }) => {
   const place = { from: "files", files: [server.kubeconfig], by: "test" } as const;
   const orch = { place, qps: 80, burst: 160, allowed: [], namespace: "", kinds: false, services: false };
