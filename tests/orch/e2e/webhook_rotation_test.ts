@@ -124,7 +124,7 @@ test("while the authority is replaced the API and clients that follow caBundle a
       ];
       const before = await bundleOf(server);
       await replaceFiles(folder, "second");
-      await until("the new leaf", () => Promise.resolve(lines.some(isShown)));
+      await until("the new leaf", () => Promise.resolve(lines.some(isShown)), 60_000);
       const after = await bundleOf(server);
       assert.ok(after.endsWith(before) && after !== before, "old and new roots together");
       for (const load of loads) await load.more(20);
