@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { parseJson } from "../config/yaml/parse.ts";
 import type { Texts } from "./spelling.ts";
 
 /** Reads annotations and collects what is wrong with them. Annotations have this project's keys. */
@@ -66,12 +67,8 @@ export class AnnotationReader {
   json(key: string, expected: string, accepts: (value: unknown) => boolean): unknown {
     const text = this.annotations[key];
     if (text === undefined || text === "") return undefined;
-    try {
-      const value: unknown = JSON.parse(text);
-      if (accepts(value)) return value;
-    } catch {
-      // It is refused below.
-    }
+    const parsed = parseJson(text);
+    if ("tree" in parsed && accepts(parsed.tree)) return parsed.tree;
     this.#refuse(key, text, expected);
     return undefined;
   }

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { parse } from "yaml";
 import { readCheckedConfig } from "../../lib/injection/templates/checked_config.ts";
 import { INJECTION_FUNCTIONS } from "../../lib/injection/templates/functions.ts";
-import { injected, readCase } from "./support.ts";
+import { inject, injected, readCase } from "./support.ts";
 
 const folder = new URL("../testdata/injection/in/", import.meta.url);
 
@@ -136,4 +136,26 @@ Deno.test("a pod that gets no proxy keeps its probes, and its metrics are scrape
   const pod = injected({ config }, { metadata: { name: "p", annotations }, spec: { containers: [app] } });
   assert.deepEqual(pod.spec.containers, [app]);
   assert.equal(pod.metadata.annotations?.["prometheus.io/port"], "9");
+});
+
+Deno.test("JSON of an annotation that is nested without end refuses the pod and throws nothing", () => {
+  const a = `{"x":${'{"a":'.repeat(40_000)}1${"}".repeat(40_000)}}`;
+  const print = (text: string) => ({
+    defaultTemplates: ["t"],
+    templates: { t: `metadata: { labels: { a: ${text} } }` },
+  });
+  const cases = [
+    [{}, "sidecar.mesh.io/userVolume"],
+    [{}, "sidecar.mesh.io/userVolumeMount"],
+    [print("{{ fromJSON .ObjectMeta.Annotations.a }}"), "a"],
+    [print("{{ toYaml (fromJSON .ObjectMeta.Annotations.a) }}"), "a"],
+  ] as const;
+  for (const [config, key] of cases) {
+    const result = inject({ config }, { metadata: { annotations: { [key]: a } }, spec: { containers: [] } });
+    assert.equal(result.kind, "refused");
+  }
+  const status = { "sidecar.mesh.io/status": '{"containers":["mesh-proxy"]}' };
+  const overrides = { "proxy.mesh.io/overrides": `{"containers":[{"name":"mesh-proxy","x":${a}}]}` };
+  const pod = { metadata: { annotations: { ...status, ...overrides } }, spec: { containers: [] } };
+  assert.equal(inject({}, pod).kind, "injected");
 });

@@ -4,6 +4,7 @@
  * @module
  */
 import { z } from "zod";
+import { parseJson } from "../../config/yaml/parse.ts";
 import { PROBERS } from "./probes.ts";
 import { METRICS } from "./prometheus.ts";
 import type { InjectedPod, PodContainer } from "../pod.ts";
@@ -76,11 +77,8 @@ function asObject(text: string | undefined): Readonly<Record<string, unknown>> {
 /** A text that somebody has changed by hand is no status. */
 function parsed<T>(schema: z.ZodType<T>, text: string | undefined): T | undefined {
   if (text === undefined) return undefined;
-  try {
-    return schema.safeParse(JSON.parse(text)).data;
-  } catch {
-    return undefined;
-  }
+  const json = parseJson(text);
+  return "tree" in json ? schema.safeParse(json.tree).data : undefined;
 }
 
 function without(texts: Record<string, string> | undefined, keys: readonly string[]): Record<string, string> {

@@ -4,6 +4,7 @@
  * @module
  */
 import { ownKey } from "../../config/spelling/spelling.ts";
+import { parseJson } from "../../config/yaml/parse.ts";
 import {
   isThere,
   memberOf,
@@ -93,7 +94,11 @@ function pairsOf(...pairs: readonly unknown[]): Record<string, unknown> {
 const PLAIN_FUNCTIONS: Functions = {
   ...TEMPLATE_FUNCTIONS,
   ...{ mergeMaps: merged, strdict: pairsOf, dict: pairsOf, toLower: (value) => printed(value ?? "").toLowerCase() },
-  fromJSON: (text) => JSON.parse(printed(text)),
+  fromJSON(text) {
+    const parsed = parseJson(printed(text));
+    if ("problem" in parsed) throw new Error(parsed.problem.reason);
+    return parsed.tree;
+  },
   isset: (map, key) => textAt(map, key) !== undefined,
   annotation: (meta, key, otherwise) => textAt(memberOf(meta, "Annotations"), key) ?? printed(otherwise ?? ""),
   valueOrDefault: (value, otherwise) => value === undefined || value === null || value === "" ? otherwise : value,

@@ -6,8 +6,9 @@
 import { z } from "zod";
 import { parseYaml } from "../../config/yaml/parse.ts";
 import { issueLines } from "../../kernel/json/issues.ts";
-import { renderTemplate } from "../../kernel/template/render.ts";
-import { TextTemplateError } from "../../kernel/template/syntax.ts";
+import { parseTemplate } from "../../kernel/template/parse.ts";
+import { renderNodes } from "../../kernel/template/render.ts";
+import { type TemplateNode, TextTemplateError } from "../../kernel/template/syntax.ts";
 import { podContainer } from "../pod.ts";
 import type { PodPart, SidecarInput } from "../sidecar/input.ts";
 import { injectionFunctions } from "./functions.ts";
@@ -32,6 +33,14 @@ const partSchema = z.object({
   }, { error: "an object" }).nullish(),
 }, { error: "an object with metadata and spec" });
 
+/** Templates that were read, by the configuration that they are of: once for all of its pods. */
+const PARSED = new WeakMap<object, Map<string, readonly TemplateNode[]>>();
+
+function parsedOnce(text: string, at: string, { settings: { config } }: SidecarInput): readonly TemplateNode[] {
+  const ofConfig = PARSED.getOrInsertComputed(config, () => new Map());
+  return ofConfig.getOrInsertComputed(text, () => parseTemplate(text, at));
+}
+
 /** The part that a template makes, or why it makes none, a line each. */
 export function textPart(
   name: string,
@@ -42,7 +51,7 @@ export function textPart(
   const marks = new Marks();
   let yaml: string;
   try {
-    yaml = renderTemplate(text, at, templateValues(input), {
+    yaml = renderNodes(parsedOnce(text, at, input), at, templateValues(input), {
       functions: injectionFunctions(marks),
       print: marks.print,
     });

@@ -30,7 +30,16 @@ export interface RenderOptions {
  * @throws {TextTemplateError} naming the line and what is wrong
  */
 export function renderTemplate(text: string, file: string, value: unknown, options: RenderOptions = {}): string {
-  const nodes = parseTemplate(text, file);
+  return renderNodes(parseTemplate(text, file), file, value, options);
+}
+
+/** As `renderTemplate`, for a template that was read before. */
+export function renderNodes(
+  nodes: readonly TemplateNode[],
+  file: string,
+  value: unknown,
+  options: RenderOptions = {},
+): string {
   const run = new TemplateRun(file, value, nodes, options);
   run.nodes(nodes, value, new TemplateScope(new Map([["$", value]])));
   return run.result;
