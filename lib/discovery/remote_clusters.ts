@@ -24,6 +24,7 @@ import { RemoteCredentials } from "./clusters/askers.ts";
 import type { RemoteCluster } from "./clusters/cluster.ts";
 import { RemoteClusters } from "./clusters/clusters.ts";
 import { ClusterConnection } from "./clusters/connection.ts";
+import { RemoteEntries } from "./clusters/entries.ts";
 import { LedClusters, type LedDuties } from "./clusters/leading.ts";
 import { ClusterSecrets } from "./clusters/secrets.ts";
 
@@ -153,19 +154,29 @@ function partsOf(
   const { domain, systemNamespace, orch } = options;
   const connectionOptions = {
     ...{ qps: orch.qps, burst: orch.burst, allowed: orch.allowed, namespace: orch.namespace },
+    entries: settings.PILOT_ENABLE_CROSS_CLUSTER_WORKLOAD_ENTRY,
     digestKey: crypto.getRandomValues(new Uint8Array(32)),
     onFindings: (changes: Parameters<typeof logFindings>[0]) => unpaced(logFindings(changes, kernel)),
   };
   return (clusterId: string) => {
     const place = { clusterId, domain, systemNamespace, from: "api", networks: () => mesh.state.networks } as const;
     const registry = addClusterRegistry(pipeline, place, settings);
+    const { networkOf } = registry.registry;
+    const entries = new RemoteEntries(
+      { clusterId, drainingLabel: settings.PILOT_DRAINING_LABEL, networkOf },
+      registry.registry,
+    );
+    void pipeline.addRegistry(entries);
     return {
+      readEntries: (changes: ChangeSet) => pipeline.together(() => entries.take(changes)),
       ...{ clock: kernel.clock, timeout: settings.PILOT_REMOTE_CLUSTER_TIMEOUT },
       ...{ registry: registry.registry, handOver: new HandOver(registry.taker) },
       read: (changes: ChangeSet<Fact>) => read(clusterId, changes),
       leave: () => {
-        void registry.registry.stop();
-        pipeline.removeRegistry(registry.registry);
+        for (const one of [entries, registry.registry]) {
+          void one.stop();
+          pipeline.removeRegistry(one);
+        }
       },
       connect: (
         { id, secret, access: text }: { readonly id: string; readonly secret: string; readonly access: string },

@@ -550,6 +550,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   PILOT_STATUS_BURST: "tests/status/writer_test.ts",
   EXTERNAL_MESHD: "tests/orch/clusters/leading_test.ts",
   LOCAL_CLUSTER_SECRET_WATCHER: "tests/orch/clusters/leading_test.ts",
+  PILOT_ENABLE_CROSS_CLUSTER_WORKLOAD_ENTRY: "tests/orch/clusters/entries_test.ts",
   PILOT_REMOTE_CLUSTER_TIMEOUT: "tests/orch/clusters/services_test.ts",
   PILOT_STATUS_MAX_WORKERS: "tests/status/writer_test.ts",
 };

@@ -10,7 +10,8 @@
  */
 import type { Fact, FactKind } from "../../config/facts/types.ts";
 import type { LabelSelector } from "../../config/mesh/types.ts";
-import type { ChangeSet } from "../../config/store.ts";
+import type { ChangeSet, StoredObject, Updated } from "../../config/store.ts";
+import type { ConfigObject } from "../../config/types.ts";
 import type { FactStore } from "../../config/facts/store.ts";
 import type { Cancel, Clock } from "../../kernel/time/clock.ts";
 import { REGISTRY_KINDS } from "../../registry/orch/options.ts";
@@ -36,6 +37,8 @@ export interface RemoteClusterParts {
   readonly handOver: HandOver<Fact>;
   /** Objects of it are others than before, by what was read. */
   readonly read: (changes: ChangeSet<Fact>) => void;
+  /** Workload entries of it are others than before. */
+  readonly readEntries: (changes: ChangeSet) => void;
   /** Takes the registry out of the mesh. */
   readonly leave: () => void;
   /** The state is another one, or the connection. */
@@ -190,8 +193,11 @@ export class RemoteCluster {
       this.#handOver.take(changes);
       this.#parts.read(changes);
     };
-    take(differences(before?.connection.facts, now.connection.facts));
-    this.#unsubscribe = now.connection.facts.subscribe(take);
+    const { facts, entries } = now.connection;
+    take(differences<Fact>(COMPARED, before?.connection.facts, facts));
+    this.#parts.readEntries(differences<ConfigObject>(["WorkloadEntry"], before?.connection.entries, entries));
+    const ends = [facts.subscribe(take), entries.subscribe(this.#parts.readEntries)];
+    this.#unsubscribe = () => ends.forEach((end) => end());
     this.#tried = undefined;
     this.#isLate = false;
     if (before !== undefined) this.#end(before.connection);
@@ -228,20 +234,28 @@ export class RemoteCluster {
 /** Kinds that are compared: what services are made of, and credentials. */
 const COMPARED: readonly FactKind[] = [...REGISTRY_KINDS, "Secret", "ConfigMap"];
 
+/** What is compared of a store. */
+interface ComparedStore<O extends StoredObject> {
+  at(key: string): O | undefined;
+  list(kind: never): readonly O[];
+}
+
 /** What one store has otherwise than the other. */
-function differences(before: FactStore | undefined, now: FactStore): ChangeSet<Fact> {
-  const added: Fact[] = [];
-  const removed: Fact[] = [];
-  const updated: { readonly old: Fact; readonly new: Fact }[] = [];
-  for (const kind of COMPARED) {
-    for (const fact of now.list(kind) as readonly Fact[]) {
-      const old = before?.at(fact.key);
-      if (old === undefined) added.push(fact);
-      else if (old.hash !== fact.hash) updated.push({ old, new: fact });
+function differences<O extends StoredObject>(
+  kinds: readonly string[],
+  before: ComparedStore<O> | undefined,
+  now: ComparedStore<O>,
+): ChangeSet<O> {
+  const added: O[] = [];
+  const removed: O[] = [];
+  const updated: Updated<O>[] = [];
+  for (const kind of kinds as readonly never[]) {
+    for (const object of now.list(kind)) {
+      const old = before?.at(object.key);
+      if (old === undefined) added.push(object);
+      else if (old.hash !== object.hash) updated.push({ old, new: object });
     }
-    for (const old of (before?.list(kind) ?? []) as readonly Fact[]) {
-      if (now.at(old.key) === undefined) removed.push(old);
-    }
+    for (const old of before?.list(kind) ?? []) if (now.at(old.key) === undefined) removed.push(old);
   }
   return { added, removed, updated, refreshed: [], hidden: { before: [], after: [] } };
 }

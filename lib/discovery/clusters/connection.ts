@@ -10,6 +10,8 @@ import { DiscoveredNamespaces } from "../../config/discovered_namespaces.ts";
 import { DiscoveredSource } from "../../config/discovered_source.ts";
 import { FactStore } from "../../config/facts/store.ts";
 import type { Fact, FactKind } from "../../config/facts/types.ts";
+import { ConfigStore } from "../../config/store.ts";
+import type { ConfigObject } from "../../config/types.ts";
 import type { LabelSelector } from "../../config/mesh/types.ts";
 import type { Kernel } from "../../kernel/kernel.ts";
 import { FileAccess, readAccessText } from "../../orch/access/file_access.ts";
@@ -17,6 +19,7 @@ import { ApiClient } from "../../orch/client/client.ts";
 import { TokenBucket } from "../../orch/client/token_bucket.ts";
 import type { FindingsListener } from "../orch/feed.ts";
 import { FactFeeds } from "../orch/fact_feeds.ts";
+import { KindFeeds } from "../orch/kind_feeds.ts";
 
 /** What of a cluster is read before its services count. */
 const SERVICES: readonly FactKind[] = ["Namespace", "Node", "Service", "EndpointSlice", "Pod"];
@@ -37,6 +40,8 @@ export interface ConnectionOptions {
   /** Keys the hashes of facts; see `FactOptions`. */
   readonly digestKey: Uint8Array;
   readonly onFindings: FindingsListener;
+  /** Workload entries are read too. */
+  readonly entries: boolean;
 }
 
 /** See the module. */
@@ -44,10 +49,13 @@ export class ClusterConnection {
   readonly client: ApiClient;
   /** What was read. */
   readonly facts = new FactStore();
+  /** Workload entries that were read. */
+  readonly entries = new ConfigStore();
   /** Namespaces of the cluster whose objects are read. */
   readonly discovered = new DiscoveredNamespaces(this.facts, true);
   readonly #services: FactFeeds;
   readonly #credentials: FactFeeds;
+  readonly #entries: KindFeeds | undefined;
   readonly #ended = Promise.withResolvers<false>();
   /** What is ended with it. */
   readonly #stops = new Set<() => Promise<void>>();
@@ -55,6 +63,8 @@ export class ClusterConnection {
   readonly #work = new Set<Promise<void>>();
   /** Resolves when the API does not allow to read credentials. */
   readonly #forbidden = Promise.withResolvers<void>();
+  /** The same for workload entries. */
+  readonly #noEntries = Promise.withResolvers<void>();
 
   /**
    * @param name What messages call the access.
@@ -84,12 +94,19 @@ export class ClusterConnection {
       ...{ ...parts, kinds: CREDENTIALS },
       troubled: (error) => error.forbidden && this.#forbidden.resolve(),
     });
+    const objects = (name: string, rank: number) =>
+      new DiscoveredSource<ConfigObject>(this.entries.addSource(name, rank), this.discovered, () => true);
+    this.#entries = !options.entries ? undefined : new KindFeeds({
+      ...{ ...options, client: this.client, kernel, cluster, objects, kinds: ["WorkloadEntry"] },
+      troubled: (error) => error.forbidden && this.#noEntries.resolve(),
+    });
   }
 
   /** Begins. @returns whether all was read that may be, however long that takes; false: it was ended */
   async start(): Promise<boolean> {
     const credentials = Promise.race([this.#credentials.start(), this.#forbidden.promise]);
-    const all = Promise.all([this.#services.start(), credentials]);
+    const entries = this.#entries && Promise.race([this.#entries.start(), this.#noEntries.promise]);
+    const all = Promise.all([this.#services.start(), credentials, entries]);
     return await Promise.race([all.then(() => true), this.#ended.promise]);
   }
 
@@ -114,7 +131,8 @@ export class ClusterConnection {
   async stop(): Promise<void> {
     this.#ended.resolve(false);
     const ends = [...this.#stops].map((stop) => stop());
-    await Promise.all([...ends, ...this.#work, this.#services.stop(), this.#credentials.stop()]);
+    const feeds = [this.#services.stop(), this.#credentials.stop(), this.#entries?.stop()];
+    await Promise.all([...ends, ...this.#work, ...feeds]);
     this.client.close();
   }
 }

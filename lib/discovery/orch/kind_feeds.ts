@@ -14,10 +14,11 @@ import { parseObject } from "../../config/object.ts";
 import type { StoreSource } from "../../config/store.ts";
 import { type ConfigObject, objectKey } from "../../config/types.ts";
 import type { Finding } from "../../config/finding/finding.ts";
-import { KINDS } from "../../config/kinds/kinds.ts";
+import { type Kind, KINDS } from "../../config/kinds/kinds.ts";
 import { API_VERSIONS, groupOfKind } from "../../config/spelling/spelling.ts";
 import type { Kernel } from "../../kernel/kernel.ts";
 import { type ApiJson, isApiJson } from "../../orch/client/answer.ts";
+import type { ApiError } from "../../orch/client/api_error.ts";
 import type { ApiClient } from "../../orch/client/client.ts";
 import type { ObjectPlace } from "../../orch/resources/objects.ts";
 import { BackOff } from "../../orch/informer/back_off.ts";
@@ -43,6 +44,10 @@ export interface KindFeedsParts {
   /** Only objects of this namespace are read; empty: all. */
   readonly namespace: string;
   readonly onFindings: FindingsListener;
+  /** Kinds that are read. Default: all. */
+  readonly kinds?: readonly Kind[];
+  /** Called with each failure of a list or watch. Default: it is counted, no more. */
+  readonly troubled?: (error: ApiError) => void;
 }
 
 /** Longest wait at the start for definitions that are there and not served, milliseconds. */
@@ -51,6 +56,9 @@ const SERVED_MS = 30_000;
 /** See the module. */
 export class KindFeeds {
   readonly #parts: KindFeedsParts;
+  readonly #kinds: readonly Kind[];
+  /** Those of the kinds that are read. */
+  readonly #read: readonly MeshDefinition[];
   readonly #definitions: Informer<true>;
   readonly #feeds = new Map<string, ApiFeed<ConfigObject>>();
   readonly #stop = new AbortController();
@@ -62,8 +70,13 @@ export class KindFeeds {
 
   constructor(parts: KindFeedsParts) {
     this.#parts = parts;
-    const { client, kernel, objects, cluster, namespace, onFindings } = parts;
-    const troubled = () => kernel.metrics.counter("controller_sync_errors_total").inc({ cluster });
+    const { client, kernel, objects, cluster, namespace, onFindings, kinds = KINDS } = parts;
+    this.#kinds = kinds;
+    this.#read = KIND_DEFINITIONS.filter(({ kind }) => (kinds as readonly string[]).includes(kind));
+    const troubled = (error: ApiError) => {
+      kernel.metrics.counter("controller_sync_errors_total").inc({ cluster });
+      parts.troubled?.(error);
+    };
     this.#definitions = new Informer(client, {
       ...{ resource: DEFINITIONS, metadataOnly: true, project: () => true, troubled },
       log: kernel.log.scope("orch"),
@@ -72,10 +85,18 @@ export class KindFeeds {
     // Our groups come first, then those of Istio.
     const own = objects(sources.own, 0);
     const peers = objects(sources.peers, 1);
-    for (const definition of KIND_DEFINITIONS) {
+    for (const definition of this.#read) {
       const name = definition.own ? sources.own : sources.peers;
       const feed = new ApiFeed<ConfigObject>({
-        ...{ client, kernel, cluster, onFindings, kind: definition.kind, scope: { namespace } },
+        ...{
+          client,
+          kernel,
+          cluster,
+          onFindings,
+          troubled: parts.troubled,
+          kind: definition.kind,
+          scope: { namespace },
+        },
         target: definition.own ? own : peers,
         events: kernel.metrics.counter("pilot_k8s_cfg_events"),
         read: (tree) => readKind(tree, name),
@@ -122,7 +143,7 @@ export class KindFeeds {
   placeOf({ kind, meta: { namespace, name }, origin }: ConfigObject): ObjectPlace | undefined {
     if (origin.from !== "api") return undefined;
     const group = origin.written?.apiVersion.split("/")[0] ?? `${groupOfKind(kind)}.mesh.io`;
-    const definition = KIND_DEFINITIONS.find((one) => one.kind === kind && one.group === group);
+    const definition = this.#read.find((one) => one.kind === kind && one.group === group);
     const version = definition && this.#feedOf(definition).version;
     return version === undefined ? undefined : { resource: kindResource(definition!, version), namespace, name };
   }
@@ -135,7 +156,7 @@ export class KindFeeds {
   }
 
   #watched() {
-    return KIND_DEFINITIONS.flatMap((definition) => {
+    return this.#read.flatMap((definition) => {
       const feed = this.#feedOf(definition);
       return feed.version === undefined ? [] : [{ definition, feed, version: feed.version }];
     });
@@ -189,7 +210,7 @@ export class KindFeeds {
   async #refresh(): Promise<NotFollowed> {
     const isThere = (definition: MeshDefinition) => this.#definitions.get("", definitionName(definition)) !== undefined;
     const [unserved, unread]: [MeshDefinition[], MeshDefinition[]] = [[], []];
-    for (const [group, definitions] of Map.groupBy(KIND_DEFINITIONS.filter(isThere), (one) => one.group)) {
+    for (const [group, definitions] of Map.groupBy(this.#read.filter(isThere), (one) => one.group)) {
       const served = await servedVersions(this.#parts.client, group, this.#stop.signal);
       for (const definition of definitions) {
         const versions = served.get(definition.plural);
@@ -199,7 +220,7 @@ export class KindFeeds {
         else if (this.#feedOf(definition).version === undefined) (versions ? unread : unserved).push(definition);
       }
     }
-    for (const definition of KIND_DEFINITIONS) if (!isThere(definition)) this.#feedOf(definition).vanish();
+    for (const definition of this.#read) if (!isThere(definition)) this.#feedOf(definition).vanish();
     return { unserved, unread };
   }
 
@@ -207,7 +228,7 @@ export class KindFeeds {
   #report({ unserved, unread }: NotFollowed): void {
     const watched = this.#watched().map(({ definition, version }) => `${definitionName(definition)} ${version}`);
     const has = new Set(this.#watched().map(({ definition }) => definition.kind));
-    const without = KINDS.filter((kind) => !has.has(kind));
+    const without = this.#kinds.filter((kind) => !has.has(kind));
     const refused = {
       ...(unserved.length > 0 ? { notServed: unserved.map(definitionName) } : {}),
       ...(unread.length > 0 ? { otherVersion: unread.map(definitionName), expected: API_VERSIONS } : {}),
@@ -216,7 +237,10 @@ export class KindFeeds {
     if (table === this.#table) return;
     this.#table = table;
     const level = unserved.length + unread.length > 0 ? "warn" : "info";
-    this.#parts.kernel.log.scope("orch")[level]("definitions of the mesh's kinds", { watched, without, ...refused });
+    this.#parts.kernel.log.scope("orch")[level]("definitions of the mesh's kinds", {
+      ...(this.#parts.kinds === undefined ? {} : { cluster: this.#parts.cluster }),
+      ...{ watched, without, ...refused },
+    });
   }
 }
 

@@ -16,7 +16,6 @@ export const orchestrator: NotBuiltPart = {
     "ENABLE_MCS_SERVICE_DISCOVERY",
     "MCS_API_GROUP",
     "MCS_API_VERSION",
-    "PILOT_ENABLE_CROSS_CLUSTER_WORKLOAD_ENTRY",
   ],
   metrics: [
     "provider_lookup_cluster_failures",

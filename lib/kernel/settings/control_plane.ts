@@ -30,7 +30,7 @@ export const controlPlaneSettings = {
   PILOT_ENABLE_CROSS_CLUSTER_WORKLOAD_ENTRY: bool(
     "DAC",
     true,
-    "Services select workload entries of other clusters too.",
+    "Read workload entries of remote clusters, for services of their cluster and for service entries.",
   ),
   PILOT_ENABLE_EDS_DEBOUNCE: bool("DAC", true, "Hold back endpoint changes like others: fewer pushes, a little later."),
   PILOT_ENABLE_GATEWAY_API: bool("DAC", true, "Read the Gateway API; its kinds must be installed."),

@@ -79,6 +79,9 @@ export class OrchRegistry implements Registry {
     };
   }
 
+  /** Network of an address of its cluster of which nothing else says it. */
+  readonly networkOf = (address: string): string => this.#around.network(address);
+
   start(sink: RegistrySink): Promise<void> {
     this.#sink = sink;
     sink.services([...this.#services.values()].map(({ service }) => service), []);
@@ -154,9 +157,13 @@ export class OrchRegistry implements Registry {
     unpaced(this.#report(touched));
   }
 
-  /** Takes workload entries of other registries, for selectors; its own reports, should they come back, are passed over. */
+  /**
+   * Takes workload entries of other registries, for selectors; its own reports, should they come back, are passed over, and
+   * those of other clusters, whose services select them.
+   */
   onWorkloads(source: RegistrySource, upserted: readonly Workload[], removed: readonly string[]): void {
     if (!this.#options.selectWorkloadEntries || source.provider === this.provider) return;
+    if (source.clusterId !== this.clusterId) return;
     const prefix = `${source.provider}/${source.clusterId}/`;
     const concerned = new Set<string>();
     for (const id of removed) this.#setEntry(prefix + id, undefined, concerned);

@@ -66,6 +66,7 @@ class Rotated {
       namespace: "",
       digestKey: new Uint8Array(32),
       onFindings: () => {},
+      entries: false,
     };
     this.clusters = new RemoteClusters({
       own: "Orch",
@@ -76,7 +77,14 @@ class Rotated {
           networks: () => ({ networks: {} }),
         }, settings);
         return {
-          ...{ clock: this.clock, timeout: 30_000, registry, handOver: new HandOver(taker), read: () => {} },
+          ...{
+            clock: this.clock,
+            timeout: 30_000,
+            registry,
+            handOver: new HandOver(taker),
+            read: () => {},
+            readEntries: () => {},
+          },
           leave: () => pipeline.removeRegistry(registry),
           connect: ({ id, access: text }) =>
             new ClusterConnection(id, { name: "test", text }, [], options, this.kernel),

@@ -43,7 +43,7 @@ export function sliceDraft(namespace: string, service: string, addresses: readon
 
 /** An object of a kind of the mesh, in our group unless another is named. */
 export function meshDraft(
-  kind: "DestinationRule" | "ServiceEntry" | "WorkloadEntry",
+  kind: "DestinationRule" | "Gateway" | "ServiceEntry" | "VirtualService" | "WorkloadEntry",
   namespace: string,
   name: string,
   spec: Readonly<Record<string, unknown>>,
