@@ -40,8 +40,16 @@ export function proxyVolumes(input: SidecarInput): { readonly volumes: Volume[];
     ...(global.mountMtlsCerts ? [certificates(input)] : []),
     ...bootstrapOverride(input),
   ];
-  const volumes = reader.json("sidecar.mesh.io/userVolume", "a JSON object of volumes by name, or a list", isBag);
-  const mounts = reader.json("sidecar.mesh.io/userVolumeMount", "a JSON object of mounts by name, or a list", isBag);
+  const volumes = reader.json(
+    "sidecar.mesh.io/userVolume",
+    "a JSON object of volumes by name, or a list of volumes that have names",
+    isBag("name"),
+  );
+  const mounts = reader.json(
+    "sidecar.mesh.io/userVolumeMount",
+    "a JSON object of mounts by name, or a list, each with mountPath",
+    isBag("name", "mountPath"),
+  );
   return {
     volumes: [...mounted.map(({ volume }) => volume), ...byName(volumes) as Volume[]],
     mounts: [
@@ -87,13 +95,17 @@ function bootstrapOverride({ reader }: SidecarInput): Mounted[] {
   }];
 }
 
-function isBag(value: unknown): boolean {
-  const items = Array.isArray(value)
-    ? value
-    : typeof value === "object" && value !== null
-    ? Object.values(value)
-    : [""];
-  return items.every((item) => typeof item === "object" && item !== null);
+/** Whether a value is such a bag, and each item has texts in these fields. */
+function isBag(...fields: readonly string[]): (value: unknown) => boolean {
+  return (value) => {
+    if (typeof value !== "object" || value === null) return false;
+    if (Object.values(value).some((item) => typeof item !== "object" || item === null || Array.isArray(item))) {
+      return false;
+    }
+    return (byName(value) as Record<string, unknown>[]).every((item) =>
+      fields.every((field) => typeof item[field] === "string" && item[field] !== "")
+    );
+  };
 }
 
 /** `{"cache": {"emptyDir": {}}}` and `[{"name": "cache", "emptyDir": {}}]` mean the same. */
