@@ -78,8 +78,8 @@ const PERMISSIONS: Readonly<Record<string, readonly string[]>> = {
   orch: [READ, TEMP, ENV, NET, RUN, "--allow-sys=hostname,cpus,systemMemoryInfo,networkInterfaces,uid"],
   // the commands that the page names
   readme: [READ, TEMP, ENV, NET, RUN],
-  // ports that are leased, expected files; a program that prints much
-  scripts: [READ, TEMP, NET, "--allow-run=sh"],
+  // ports that are leased, expected files, manifests; a program that prints much
+  scripts: [READ, TEMP, ENV, NET, "--allow-run=sh"],
   // sockets of both ends; a process whose memory is measured
   sockets: [READ, TEMP, ENV, NET, DENO],
   // real Envoys
