@@ -35,7 +35,13 @@ const DIGITS: Readonly<Record<Unit, number>> = {
 
 function number(value: number, unit: Unit): string {
   // Small figures of coarse units keep two digits that tell something.
-  const digits = unit === "CPU s" && value < 0.1 ? 3 : (unit === "MB" || unit === "%") && value < 10 ? 1 : DIGITS[unit];
+  const digits = unit === "CPU s" && value < 0.1
+    ? 3
+    : unit === "ms" && value < 10
+    ? 2
+    : (unit === "MB" || unit === "%") && value < 10
+    ? 1
+    : DIGITS[unit];
   return value.toFixed(digits);
 }
 
