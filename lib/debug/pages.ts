@@ -8,6 +8,7 @@ import { guardOwnNames } from "../http/own_names.ts";
 import { type Guard, guardedRoutes, type HttpMethod, type Route } from "../http/route.ts";
 import { changeCommand } from "./change.ts";
 import { configDump, ecdsz, edsz } from "./config_dump.ts";
+import { krtz, resourcesz } from "./collections.ts";
 import { factz, passedOver } from "./facts.ts";
 import { inject } from "./injection.ts";
 import { live } from "./live.ts";
@@ -30,7 +31,6 @@ import {
   networkz,
   problemz,
   registryz,
-  resourcesz,
 } from "./world.ts";
 
 /** One page. */
@@ -125,6 +125,11 @@ export const PAGES: readonly Page[] = [
     answer: unqueried(passedOver),
   },
   { path: "resourcesz", help: "kinds of objects that are read", answer: unqueried(resourcesz) },
+  {
+    path: "krtz",
+    help: "what the server keeps in memory: collections with their sizes, and of which others they are made",
+    answer: unqueried(krtz),
+  },
   { path: "registryz", help: "all services", answer: unqueried(registryz) },
   { path: "endpointShardz", help: "endpoints by service and shard", answer: unqueried(endpointShardz) },
   { path: "endpointz", help: "old name of endpointShardz", answer: unqueried(endpointShardz) },

@@ -36,11 +36,6 @@ export function writtenObject(object: ConfigObject) {
   };
 }
 
-/** `/debug/resourcesz`: the kinds that are read. */
-export function resourcesz(request: HttpRequest, _view: DebugView): HttpResponse {
-  return jsonResponse(KINDS.map((kind) => `${groupOfKind(kind)}.mesh.io/v1/${kind}`), request);
-}
-
 /**
  * `/debug/problemz`: the present findings: of reading configuration, of the analysis of the whole mesh, and those of
  * translation that take an effect away.

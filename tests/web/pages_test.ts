@@ -45,6 +45,7 @@ const PAGES = [
   ...["", "resources", "tree", "policies", "request"].map((view) => `/config_dump?proxyID=a.x&view=${view}`),
   ...[
     "/inject",
+    "/krtz",
     "/live?object=ServiceEntry/x/a",
     "/mesh",
     "/networkz",

@@ -1,0 +1,47 @@
+import assert from "node:assert/strict";
+import { page, withServer } from "../discovery/running.ts";
+
+const ENTRY = `apiVersion: networking.istio.io/v1
+kind: ServiceEntry
+metadata: { name: a, namespace: shop }
+spec: { hosts: [a.example.com], ports: [{ number: 80, name: http, protocol: HTTP }], resolution: DNS }
+`;
+const SECRET = `apiVersion: v1
+kind: Secret
+metadata: { name: key, namespace: shop }
+data: { tls.key: c2VjcmV0 }
+`;
+
+interface Row {
+  readonly name: string;
+  readonly size: number;
+}
+
+Deno.test("/debug/krtz counts what was read and what is made of it, and follows an edit", async () => {
+  await withServer({ "a.yaml": ENTRY, "b.yaml": SECRET }, async ({ ports }, folder) => {
+    const sizes = async () => {
+      const rows = JSON.parse((await page(ports.http, "/debug/krtz")).body) as Row[];
+      return new Map(rows.map(({ name, size }) => [name, size]));
+    };
+    const first = await sizes();
+    assert.equal(first.get("networking.mesh.io/v1/ServiceEntry"), 1);
+    assert.equal(first.get("v1/Secret"), 1);
+    assert.equal(first.get("services"), 1);
+    assert.equal(first.get("networking.mesh.io/v1/Gateway"), undefined);
+    assert.equal(first.get("proxies"), 0);
+    await Deno.writeTextFile(`${folder}/c.yaml`, ENTRY.replace("name: a", "name: b").replace("a.example", "b.example"));
+    for (let tries = 0; (await sizes()).get("services") !== 2; tries++) {
+      assert.ok(tries < 200, "the second service");
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+  });
+});
+
+Deno.test("/debug/resourcesz names the kinds of the mesh and those of the orchestrator", async () => {
+  await withServer({}, async ({ ports }) => {
+    const kinds = JSON.parse((await page(ports.http, "/debug/resourcesz")).body) as string[];
+    for (const kind of ["networking.mesh.io/v1/VirtualService", "v1/Pod", "discovery.k8s.io/v1/EndpointSlice"]) {
+      assert.ok(kinds.includes(kind), kind);
+    }
+  });
+});
