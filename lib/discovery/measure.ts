@@ -61,6 +61,7 @@ export function wireMetrics(metrics: Metrics): XdsMetrics {
 export function scrapeMetrics(metrics: Metrics, pipeline: Pipeline, cacheStats: boolean): void {
   metrics.onScrape(() => feedWorld(metrics, pipeline));
   metrics.onScrape(() => feedWarnings(metrics, pipeline));
+  metrics.onScrape(failedLookups(metrics, pipeline));
   metrics.onScrape(versions(metrics, pipeline));
   metrics.onScrape(updates(metrics, pipeline));
   if (cacheStats) metrics.onScrape(caches(metrics, pipeline));
@@ -95,6 +96,19 @@ function feedWarnings(metrics: Metrics, pipeline: Pipeline): void {
   metrics.gauge("pilot_conflict_outbound_listener_tcp_over_current_tcp").set(count("tcp-listener-conflict"));
   metrics.gauge("pilot_destrule_subsets").set(count("duplicate-subset"));
   metrics.gauge("pilot_vservice_dup_domain").set(count("domain-conflict") + hiddenRules(pipeline));
+}
+
+/** Policies whose provider cannot be asked: each counts when that begins, and again after it was over. */
+function failedLookups(metrics: Metrics, pipeline: Pipeline): () => void {
+  let known = new Set<string>();
+  return () => {
+    const now = new Set<string>();
+    for (const { name, message, place } of pipeline.warnings()) {
+      if (name === "unusable-authorizer") now.add(JSON.stringify([place.objects, message]));
+    }
+    metrics.counter("provider_lookup_cluster_failures").inc(now.difference(known).size);
+    known = now;
+  };
 }
 
 /** Versions that are counted by name; proxies name them. The rest counts as `other`. */

@@ -126,3 +126,43 @@ Deno.test("proxies are counted by at most 50 versions and others, and a version 
   assert.ok((await lines()).every((line) => line.endsWith(" 0")));
   assert.deepEqual(await lines(), []);
 });
+
+Deno.test("a policy whose provider has no service counts once as long as that lasts, and again when it comes back", async () => {
+  const fixture = new Fixture();
+  const policy = {
+    apiVersion: "security.mesh.io/v1",
+    kind: "AuthorizationPolicy",
+    metadata: { name: "p", namespace: "x" },
+    spec: { action: "CUSTOM", provider: { name: "guard" }, rules: [{}] },
+  };
+  const service = {
+    apiVersion: "networking.mesh.io/v1",
+    kind: "ServiceEntry",
+    metadata: { name: "s", namespace: "x" },
+    spec: {
+      hosts: ["s.example.com"],
+      location: "MESH_INTERNAL",
+      resolution: "STATIC",
+      ports: [{ number: 80, name: "http", protocol: "HTTP" }],
+      endpoints: [{ address: "10.0.0.1" }],
+    },
+  };
+  fixture.put(service);
+  fixture.pipeline.flush();
+  fixture.join({ namespace: "x", address: "10.0.0.1", name: "s" });
+  const metrics = createMetrics("pilot-discovery");
+  scrapeMetrics(metrics, fixture.pipeline, false);
+  const failures = async () => {
+    fixture.pipeline.flush();
+    const { body } = await metrics.scrape();
+    return Number(/^provider_lookup_cluster_failures (\d+)$/m.exec(body)?.[1] ?? 0);
+  };
+  assert.equal(await failures(), 0);
+  fixture.put(policy);
+  assert.equal(await failures(), 1);
+  assert.equal(await failures(), 1);
+  fixture.remove("AuthorizationPolicy/x/p");
+  assert.equal(await failures(), 1);
+  fixture.put(policy);
+  assert.equal(await failures(), 2);
+});

@@ -17,9 +17,6 @@ export const orchestrator: NotBuiltPart = {
     "MCS_API_GROUP",
     "MCS_API_VERSION",
   ],
-  metrics: [
-    "provider_lookup_cluster_failures",
-  ],
   flags: [],
   meshFields: [],
   refused: {
