@@ -80,6 +80,7 @@ test("a user may do what is granted, where it is granted, and nothing else", asy
   await assert.rejects(client.json({ path: path(namespace) }), refused(403, /User "reader" cannot list/));
   const rules = [{ apiGroups: [""], resources: ["configmaps"], verbs: ["list"] }];
   await server.users.grant({ kind: "Group", name: "people" }, "read", rules, namespace);
+  await server.users.allowed(access, namespace, { verb: "list", resource: "configmaps" });
   assert.equal((await client.json({ path: path(namespace) }))["kind"], "ConfigMapList");
   await assert.rejects(client.json({ path: path("default") }), refused(403, /cannot list/));
   const body = configMap(namespace, "a", "1");

@@ -10,6 +10,14 @@ import { ApiClient } from "../../../../lib/orch/client/client.ts";
 import type { ServerKeys } from "./keys.ts";
 import type { ApiObjects } from "./objects.ts";
 
+/** What somebody wants to do. */
+export interface GrantedAction {
+  readonly verb: string;
+  readonly resource: string;
+  readonly group?: string;
+  readonly subresource?: string;
+}
+
 /** A rule of a role. */
 export interface RoleRule {
   readonly apiGroups?: readonly string[];
@@ -86,20 +94,21 @@ export class ServerUsers {
     await this.#objects.apply({ ...object, kind: `${kind}Binding`, roleRef, subjects: [{ ...group, ...subject }] });
   }
 
-  /** Resolves when the server knows that an account may do something: it reads grants by watches of its own. */
-  async granted(
-    namespace: string,
-    account: string,
-    what: { readonly verb: string; readonly resource: string; readonly group?: string; readonly subresource?: string },
-  ): Promise<void> {
-    const client = clientOf(this.byToken(await this.token(namespace, account)));
+  /** Resolves when the server knows that an account may do something; see {@linkcode ServerUsers.allowed}. */
+  async granted(namespace: string, account: string, what: GrantedAction): Promise<void> {
+    await this.allowed(this.byToken(await this.token(namespace, account)), namespace, what);
+  }
+
+  /** Resolves when the server knows that an access may do something: it reads grants by watches of its own. */
+  async allowed(access: ApiAccess, namespace: string, what: GrantedAction): Promise<void> {
+    const client = clientOf(access);
     const spec = { resourceAttributes: { namespace, ...what } };
     const body = { apiVersion: "authorization.k8s.io/v1", kind: "SelfSubjectAccessReview", spec };
     const path = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
     for (let tries = 1;; tries++) {
       const { status } = await client.json({ method: "POST", path, body });
       if ((status as { readonly allowed: boolean }).allowed) return;
-      if (tries === 200) throw new Error(`${account}: ${what.verb} ${what.resource} is not granted after 10 s`);
+      if (tries === 200) throw new Error(`${what.verb} ${what.resource} is not granted after 10 s`);
       await new Promise((resolve) => setTimeout(resolve, 50));
     }
   }
