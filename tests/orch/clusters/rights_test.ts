@@ -8,12 +8,11 @@ import { silentLog } from "../../../lib/kernel/log/log.ts";
 import { until } from "../../e2e/support/mesh.ts";
 import type { ApiServer } from "../support/server/api_server.ts";
 import { kubeconfigOf } from "../support/server/kubeconfig.ts";
+import { accountsWithOneRightLess, type Right, SYSTEM } from "../support/server/one_right_less.ts";
 import { manifests } from "../support/server/rights.ts";
 import { apiServerTests } from "../support/server/tests.ts";
-import type { RoleRule } from "../support/server/users.ts";
 
 const test = apiServerTests();
-const SYSTEM = "mesh-system";
 
 /** Reads a cluster as an account. @returns what is wrong after a while; undefined: all was read */
 async function troubleOf(
@@ -62,29 +61,16 @@ test("with the manifest as it is everything is read and asked; with one resource
   });
   assert.equal(trouble, undefined);
 
-  const role = manifests("remote-reader").find(({ kind }) => kind === "ClusterRole")!;
-  const rules = (role["rules"] as readonly RoleRule[]).filter(({ apiGroups, verbs }) =>
-    verbs.includes("list") && apiGroups!.every((group) => ["", "discovery.k8s.io"].includes(group))
-  );
-  for (const [index, without] of rules.flatMap(({ resources = [] }) => resources).entries()) {
-    const account = `less-${index}`;
-    const less = rules.map((rule) => ({ ...rule, resources: rule.resources!.filter((one) => one !== without) }));
-    await users.account(SYSTEM, account);
-    const subject = { kind: "ServiceAccount", name: account, namespace: SYSTEM } as const;
-    await users.grant(subject, account, less.filter(({ resources }) => resources.length > 0));
-    const last = less.flatMap(({ resources, apiGroups }) => resources.map((resource) => [resource, apiGroups![0]!]));
-    const [resource, group] = last.at(-1)!;
-    await users.granted(SYSTEM, account, {
-      verb: "list",
-      resource: resource!,
-      ...group === "" ? {} : { group: group! },
-    });
-    const isCredential = ["secrets", "configmaps"].includes(without);
+  const reads = ({ group, verb }: Right) => verb === "list" && ["", "discovery.k8s.io"].includes(group);
+  for await (const { account, without } of accountsWithOneRightLess(server, "remote-reader", reads)) {
+    if (without === undefined) continue;
+    const { resource } = without;
+    const isCredential = ["secrets", "configmaps"].includes(resource);
     const { trouble, hasRead } = await troubleOf(server, account, async (connection, hasRead) => {
       await until("the trouble", () => connection.trouble !== undefined);
       if (isCredential) await until("the services", hasRead);
     });
-    assert.match(trouble ?? "", new RegExp(`/${without}\\?`), without);
-    assert.equal(hasRead(), isCredential, without);
+    assert.match(trouble ?? "", new RegExp(`/${resource}\\?`), resource);
+    assert.equal(hasRead(), isCredential, resource);
   }
 });

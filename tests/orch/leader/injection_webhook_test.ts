@@ -8,12 +8,11 @@ import { openLog } from "../../discovery/open_log.ts";
 import { makeRoot } from "../../pki/support/make.ts";
 import { until } from "../../e2e/support/mesh.ts";
 import type { ApiServer } from "../support/server/api_server.ts";
-import { accountClient, manifests } from "../support/server/rights.ts";
+import { everyRightIsNeeded, type Right, SYSTEM } from "../support/server/one_right_less.ts";
 import { apiServerTests } from "../support/server/tests.ts";
-import type { RoleRule } from "../support/server/users.ts";
 
 const test = apiServerTests();
-const SYSTEM = "mesh-system", NAMED = "mesh-sidecar-injector";
+const NAMED = "mesh-sidecar-injector";
 const KIND = { apiVersion: "admissionregistration.k8s.io/v1", kind: "MutatingWebhookConfiguration" };
 const idOf = (name: string) => ({ ...KIND, metadata: { name } });
 
@@ -155,27 +154,12 @@ test("an entry that is deleted while it is patched stays deleted, and the others
 });
 
 test("the account of the manifests may do it; with one verb less it is refused", async ({ server }) => {
-  for (const manifest of manifests("pilot-discovery")) await server.objects.apply(manifest);
-  const role = manifests("pilot-discovery").find(({ kind }) => kind === "ClusterRole")!;
-  const rules = (role["rules"] as readonly RoleRule[])
-    .filter(({ resources = [] }) => resources.includes("mutatingwebhookconfigurations"));
-  for (const [index, without] of [undefined, "list", "watch", "patch"].entries()) {
+  const needs = ({ resource, name }: Right) =>
+    resource === "mutatingwebhookconfigurations" && (name ?? NAMED) === NAMED;
+  await everyRightIsNeeded(server, "pilot-discovery", needs, async (as) => {
     await using _ = await install(server, NAMED, { "mesh.io/rev": "default" }, entry("sidecar-injector.mesh.io"));
-    const account = `injector-${index}`;
-    await server.users.account(SYSTEM, account);
-    const less = rules.map((rule) => ({ ...rule, verbs: rule.verbs.filter((verb) => verb !== without) }));
-    const subject = { kind: "ServiceAccount", name: account, namespace: SYSTEM } as const;
-    await server.users.grant(subject, account, less.filter(({ verbs }) => verbs.length > 0));
-    const verb = without === "list" ? "watch" : "list";
-    const what = { verb, resource: "mutatingwebhookconfigurations", group: "admissionregistration.k8s.io" };
-    await server.users.granted(SYSTEM, account, what);
-    using as = await accountClient(server, SYSTEM, account);
-    let refused: string | undefined;
-    void as.refused.then((path) => refused = path.split(" ")[0]);
     await using _kept = keep(server, new CurrentValue(root), { client: as.client });
-    const methods = { list: "GET", watch: "GET", patch: "PATCH" };
-    if (without === undefined) await until("roots", async () => (await bundlesOf(server, NAMED))[0] === btoa(root));
-    else await until(`a refusal without ${without}`, () => refused !== undefined);
-    assert.equal(refused, methods[without as keyof typeof methods]);
-  }
+    await as.until("roots", async () => (await bundlesOf(server, NAMED))[0] === btoa(root));
+    if (as.without?.verb === "watch") await as.refused;
+  });
 });

@@ -9,15 +9,14 @@ import { silentLog } from "../../../lib/kernel/log/log.ts";
 import type { ApiClient } from "../../../lib/orch/client/client.ts";
 import { DutyRunner } from "../../../lib/orch/leader/duty_runner.ts";
 import { CurrentValue } from "../../../lib/pki/current.ts";
+import { until } from "../../e2e/support/mesh.ts";
 import { quickClock } from "../support/scripted_api.ts";
 import type { ApiServer } from "../support/server/api_server.ts";
-import { accountClient, manifests } from "../support/server/rights.ts";
+import { everyRightIsNeeded, type Right, SYSTEM } from "../support/server/one_right_less.ts";
 import { apiServerTests } from "../support/server/tests.ts";
-import type { RoleRule } from "../support/server/users.ts";
 
 const test = apiServerTests();
 const NAME = "mesh-ca-root-cert";
-const SYSTEM = "mesh-system";
 
 /** The duty, done by one server. */
 class Keeper {
@@ -71,15 +70,16 @@ class Keeper {
 
 const id = (namespace: string) => ({ apiVersion: "v1", kind: "ConfigMap", metadata: { namespace, name: NAME } });
 
+/** The roots in the config map of a namespace; undefined: there is none with our label. */
+async function rootsIn(server: ApiServer, namespace: string): Promise<string | undefined> {
+  const found = await server.objects.get(id(namespace));
+  if (found?.metadata.labels?.["mesh.io/config"] !== "true") return undefined;
+  return (found["data"] as Readonly<Record<string, string>> | undefined)?.["root-cert.pem"];
+}
+
 /** Resolves when the config map of a namespace has these roots. */
 async function has(server: ApiServer, namespace: string, roots: string): Promise<void> {
-  for (let tries = 1;; tries++) {
-    const found = await server.objects.get(id(namespace));
-    const data = found?.["data"] as Readonly<Record<string, string>> | undefined;
-    if (data?.["root-cert.pem"] === roots && found?.metadata.labels?.["mesh.io/config"] === "true") return;
-    if (tries === 300) throw new Error(`${namespace}: the config map is ${JSON.stringify(found)}`);
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
+  await until(`${namespace}: ${roots}`, async () => await rootsIn(server, namespace) === roots);
 }
 
 test("roots are in all namespaces that are chosen, come back when they are edited or removed, and follow", async ({ server, namespace }) => {
@@ -125,33 +125,17 @@ test("another server goes on when the first leaves; the first writes nothing aft
 });
 
 test("the account of the manifests may do it; with one verb less it is refused", async ({ server }) => {
-  for (const manifest of manifests("pilot-discovery")) await server.objects.apply(manifest);
-  const rules = (kind: "ClusterRole" | "Role") =>
-    manifests("pilot-discovery").find((object) => object.kind === kind)?.["rules"] as readonly RoleRule[];
-  const ofMaps = (rule: RoleRule) => rule.resources?.includes("configmaps") ?? false;
-  const needed = "list watch create patch get update".split(" ");
-  for (const [index, without] of [undefined, ...needed].entries()) {
-    const account = `keeper-${index}`;
-    await server.users.account(SYSTEM, account);
-    const subject = { kind: "ServiceAccount", name: account, namespace: SYSTEM } as const;
-    const less = (all: readonly RoleRule[]) =>
-      all.filter(ofMaps).map((rule) => ({ ...rule, verbs: rule.verbs.filter((verb) => verb !== without) }))
-        .filter(({ verbs }) => verbs.length > 0);
-    await server.users.grant(subject, account, less(rules("ClusterRole")));
-    await server.users.grant(subject, account, less(rules("Role")), SYSTEM);
+  const LOCK = "mesh-namespace-controller-election";
+  const needs = ({ resource, name, role }: Right) =>
+    resource === "configmaps" && (role === "ClusterRole" || name === LOCK);
+  await everyRightIsNeeded(server, "pilot-discovery", needs, async (as) => {
     const namespace = await server.namespace();
-    const probe = without === "list" ? { verb: "watch" } : { verb: "list" };
-    await server.users.granted(SYSTEM, account, { ...probe, resource: "configmaps" });
-    using as = await accountClient(server, SYSTEM, account, quickClock(10));
     await using keeper = new Keeper(server.client);
-    keeper.roots.set(`of ${account}`);
+    keeper.roots.set(`of ${as.account}`);
     const map = { ...id(namespace), data: { "root-cert.pem": "before" } };
-    if (!["list", "create"].includes(without ?? "")) await server.objects.create(map);
+    if (!["list", "create"].includes(as.without?.verb ?? "")) await server.objects.create(map);
     await keeper.start(as.client);
-    const done = has(server, namespace, `of ${account}`).then(() => "done", () => "not done");
-    const refused = as.refused.then((what) => what.split(" ")[0]);
-    const methods = { list: "GET", watch: "GET", create: "POST", patch: "PATCH", get: "GET", update: "PUT" };
-    const expected = without === undefined ? "done" : methods[without as keyof typeof methods];
-    assert.equal(await Promise.race([done, refused]), expected, `without ${without}`);
-  }
+    await as.until("the roots", async () => await rootsIn(server, namespace) === `of ${as.account}`);
+    if (as.without?.verb === "watch") await as.refused;
+  }, quickClock(10));
 });

@@ -7,22 +7,23 @@ import { ApiClient } from "../../../lib/orch/client/client.ts";
 import { writeCertificates } from "../../../lib/pki/certificate.ts";
 import { CurrentValue } from "../../../lib/pki/current.ts";
 import { makeRoot } from "../../pki/support/make.ts";
+import { until } from "../../e2e/support/mesh.ts";
 import type { ApiServer } from "../support/server/api_server.ts";
-import { accountClient, manifests } from "../support/server/rights.ts";
+import { everyRightIsNeeded, type Right } from "../support/server/one_right_less.ts";
 import { apiServerTests } from "../support/server/tests.ts";
-import type { RoleRule } from "../support/server/users.ts";
 
 const BETA = "certificates.k8s.io/v1beta1";
 const test = apiServerTests({ flags: [`--runtime-config=${BETA}=true`, "--feature-gates=ClusterTrustBundle=true"] });
 const bundle = { apiVersion: BETA, kind: "ClusterTrustBundle", metadata: { name: "mesh.io:meshd-ca:root-cert" } };
 
+/** The roots in the bundle; undefined: there is none of our signer. */
+async function rootsIn(server: ApiServer): Promise<string | undefined> {
+  const spec = (await server.objects.get(bundle))?.["spec"] as Readonly<Record<string, string>> | undefined;
+  return spec?.["signerName"] === "mesh.io/meshd-ca" ? spec["trustBundle"] : undefined;
+}
+
 async function has(server: ApiServer, roots: string): Promise<void> {
-  for (let tries = 1;; tries++) {
-    const spec = (await server.objects.get(bundle))?.["spec"] as Readonly<Record<string, string>> | undefined;
-    if (spec?.["trustBundle"] === roots && spec["signerName"] === "mesh.io/meshd-ca") return;
-    if (tries === 200) throw new Error(`the bundle is ${JSON.stringify(spec)}`);
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
+  await until("the roots in the bundle", async () => await rootsIn(server) === roots);
 }
 
 async function pem(): Promise<string> {
@@ -46,41 +47,21 @@ test("the bundle is made, follows the roots, and comes back when it is edited or
 });
 
 test("the account of the manifests may do it; with one verb less it is refused", async ({ server }) => {
-  const SYSTEM = "mesh-system";
-  for (const manifest of manifests("pilot-discovery")) await server.objects.apply(manifest);
-  const role = manifests("pilot-discovery").find(({ kind }) => kind === "ClusterRole")!;
-  const rules = (role["rules"] as readonly RoleRule[]).filter(({ resources = [] }) =>
-    resources.includes("clustertrustbundles") || resources.includes("signers")
-  );
-  const verbs = "create patch attest".split(" ");
-  const probe = { apiGroups: [""], resources: ["pods"], verbs: ["list"] };
-  for (const [index, without] of [undefined, ...verbs].entries()) {
-    const account = `bundler-${index}`;
-    await server.users.account(SYSTEM, account);
-    const subject = { kind: "ServiceAccount", name: account, namespace: SYSTEM } as const;
-    const less = rules.map((rule) => ({ ...rule, verbs: rule.verbs.filter((verb) => verb !== without) }));
-    await server.users.grant(subject, account, [...less.filter((rule) => rule.verbs.length > 0), probe]);
-    await server.users.granted(SYSTEM, account, { verb: "list", resource: "pods" });
-    if (await server.objects.get(bundle) !== undefined && !without?.startsWith("pat")) {
-      await server.objects.delete(bundle);
-    }
-    using as = await accountClient(server, SYSTEM, account);
+  const needs = ({ resource }: Right) => ["clustertrustbundles", "signers"].includes(resource);
+  await everyRightIsNeeded(server, "pilot-discovery", needs, async (as) => {
+    const isThere = await server.objects.get(bundle) !== undefined;
+    if (isThere && as.without?.verb !== "patch") await server.objects.delete(bundle);
     const roots = await pem();
     const stop = new AbortController();
     const log = silentLog().scope("orch");
     const running = trustBundle({ client: as.client, roots: new CurrentValue(roots), log }).run(stop.signal);
-    if (without === undefined) await has(server, roots);
-    else {
-      const methods = { create: "POST", patch: "PATCH", attest: "POST" };
-      assert.equal((await as.refused).split(" ")[0], methods[without as keyof typeof methods], `without ${without}`);
-    }
+    await as.until("the bundle", async () => await rootsIn(server) === roots);
     stop.abort();
     await running;
-    if (without === "create") {
-      const spec = { signerName: "mesh.io/meshd-ca", trustBundle: await pem() };
-      await server.objects.apply({ ...bundle, spec });
-    }
-  }
+    if (as.without?.verb !== "create") return;
+    const spec = { signerName: "mesh.io/meshd-ca", trustBundle: await pem() };
+    await server.objects.apply({ ...bundle, spec });
+  });
 });
 
 Deno.test("an API without the resource is warned of once, by the variable's name, and asked again", async () => {

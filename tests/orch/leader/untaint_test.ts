@@ -7,12 +7,10 @@ import { DutyRunner } from "../../../lib/orch/leader/duty_runner.ts";
 import { withServer } from "../../discovery/running.ts";
 import { until } from "../../e2e/support/mesh.ts";
 import type { ApiServer } from "../support/server/api_server.ts";
-import { accountClient, manifests } from "../support/server/rights.ts";
+import { everyRightIsNeeded, type Right, SYSTEM } from "../support/server/one_right_less.ts";
 import { apiServerTests } from "../support/server/tests.ts";
-import type { RoleRule } from "../support/server/users.ts";
 
 const test = apiServerTests();
-const SYSTEM = "mesh-system";
 const OURS = { key: "cni.mesh.io/not-ready", effect: "NoSchedule" };
 const THEIRS = { key: "cni.istio.io/not-ready", effect: "NoSchedule" };
 const OTHER = { key: "gpu", value: "yes", effect: "NoExecute" };
@@ -90,32 +88,15 @@ test("PILOT_ENABLE_NODE_UNTAINT_CONTROLLERS has a server do it, for the plugin i
 });
 
 test("the account of the manifests may do it; with one verb less it is refused", async ({ server }) => {
-  for (const manifest of manifests("pilot-discovery")) await server.objects.apply(manifest);
-  const rules = (kind: "ClusterRole" | "Role") =>
-    manifests("pilot-discovery").find((object) => object.kind === kind)?.["rules"] as readonly RoleRule[];
-  for (const [index, without] of [undefined, "list", "watch", "patch"].entries()) {
-    const account = `untaint-${index}`;
-    await server.users.account(SYSTEM, account);
-    const subject = { kind: "ServiceAccount", name: account, namespace: SYSTEM } as const;
-    const less = rules("ClusterRole").filter(({ resources = [] }) => resources.includes("nodes"))
-      .map((rule) => ({ ...rule, verbs: rule.verbs.filter((verb) => verb !== without) }))
-      .filter(({ verbs }) => verbs.length > 0);
-    await server.users.grant(subject, account, less);
-    // Locks are made by the right to create config maps, which another test holds.
-    const locks = { apiGroups: [""], resources: ["configmaps"], verbs: ["get", "create", "update"] };
-    await server.users.grant(subject, account, [locks], SYSTEM);
-    await server.users.granted(SYSTEM, account, { verb: "get", resource: "configmaps" });
+  const LOCK = "mesh-node-untaint";
+  const needs = ({ resource, name }: Right) => resource === "nodes" || name === LOCK;
+  await everyRightIsNeeded(server, "pilot-discovery", needs, async (as) => {
     const namespace = await server.namespace();
     const name = `n-${namespace}`;
     await server.objects.create({ ...node(name), spec: { taints: [OURS] } });
     await (await plugin(server, namespace, name))(true);
-    using as = await accountClient(server, SYSTEM, account);
-    let refused: string | undefined;
-    void as.refused.then((what) => refused = what.split(" ")[0]);
     await using _ = keep(as.client, namespace, SYSTEM);
-    if (without === undefined) await until("the node", async () => (await taintsOf(server, name)).length === 0);
-    else await until(`a refusal without ${without}`, () => refused !== undefined);
-    const expected = { list: "GET", watch: "GET", patch: "PATCH" }[without ?? ""];
-    assert.equal(refused, expected, `without ${without}`);
-  }
+    await as.until("the node", async () => (await taintsOf(server, name)).length === 0);
+    if (as.without?.verb === "watch") await as.refused;
+  });
 });

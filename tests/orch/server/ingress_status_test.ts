@@ -13,9 +13,8 @@ import type { ApiClient } from "../../../lib/orch/client/client.ts";
 import { until } from "../../e2e/support/mesh.ts";
 import type { ObjectId, StoredObject } from "../support/server/objects.ts";
 import { quickClock } from "../support/scripted_api.ts";
-import { accountClient, manifests } from "../support/server/rights.ts";
+import { everyRightIsNeeded, type Right } from "../support/server/one_right_less.ts";
 import { apiServerTests } from "../support/server/tests.ts";
-import type { RoleRule } from "../support/server/users.ts";
 
 const test = apiServerTests();
 const DEFAULTS = defaultMeshConfig({ systemNamespace: "mesh-system" });
@@ -124,40 +123,18 @@ test("a status that another writer changes at the same time ends as it should, a
 });
 
 test("the account of the manifests may write it; with one verb less it is refused", async ({ server, namespace }) => {
-  const { objects, users } = server;
-  const SYSTEM = "mesh-system";
-  for (const manifest of manifests("pilot-discovery")) await objects.apply(manifest);
-  const role = manifests("pilot-discovery").find(({ kind }) => kind === "ClusterRole")
-    ?.["rules"] as readonly RoleRule[];
-  const own = role.filter(({ resources = [], verbs }) =>
-    resources[0]?.startsWith("ingresses") && !verbs.includes("list")
-  );
+  const { objects } = server;
   await objects.create(gateway(namespace));
   await objects.patch(gateway(namespace), { status: { loadBalancer: { ingress: [{ ip: "203.0.113.9" }] } } }, "status");
-  for (const without of [undefined, "get", "patch"]) {
-    const account = `status-${without ?? "all"}`;
-    await users.account(SYSTEM, account);
-    const rules = own.filter(({ verbs }) => !verbs.includes(without ?? ""));
-    assert.equal(rules.length, without === undefined ? 2 : 1);
-    await users.grant({ kind: "ServiceAccount", name: account, namespace: SYSTEM }, account, rules);
-    const probe = without === "get" ? { verb: "patch", subresource: "status" } : { verb: "get" };
-    await users.granted(SYSTEM, account, { ...probe, resource: "ingresses", group: "networking.k8s.io" });
-    using as = await accountClient(server, SYSTEM, account, quickClock(10));
-    const metadata = { ...ingress(namespace, "mesh").metadata, name: account };
+  const writes = ({ resource, verb }: Right) => resource.startsWith("ingresses") && verb !== "list" && verb !== "watch";
+  await everyRightIsNeeded(server, "pilot-discovery", writes, async (as) => {
+    const metadata = { ...ingress(namespace, "mesh").metadata, name: as.account };
     await objects.create({ ...ingress(namespace, "mesh"), metadata });
-    const id = { apiVersion: "networking.k8s.io/v1", kind: "Ingress", metadata: { namespace, name: account } };
-    const methods = { get: "GET", patch: "PATCH" } as const;
-    await writing(server.client, namespace, async () => {
-      let over = false;
-      const done = until("written", async () => over || addresses(await objects.get(id)) !== "[]").then(() => "done");
-      const refused = as.refused.then((what) => what.split(" ")[0]);
-      const expected = without === undefined ? "done" : methods[without as keyof typeof methods];
-      assert.equal(await Promise.race([done, refused]), expected, `without ${without}`);
-      over = true;
-      await done;
-      await objects.delete(id);
-    }, { writer: as.client });
-  }
+    const id = { apiVersion: "networking.k8s.io/v1", kind: "Ingress", metadata: { namespace, name: as.account } };
+    const run = () => as.until("written", async () => addresses(await objects.get(id)) !== "[]");
+    await writing(server.client, namespace, run, { writer: as.client });
+    await objects.delete(id);
+  }, quickClock(10));
 });
 
 test("without a service the status says the external addresses of the nodes of the gateway's pods, and follows them", async ({ server, namespace }) => {

@@ -21,7 +21,7 @@ export function manifests(name: string): (ObjectDraft & ObjectId)[] {
 /** A client of an account, and the first request that it was refused. */
 export interface AccountClient extends Disposable {
   readonly client: ApiClient;
-  /** Resolves with the method and path of the first refusal. */
+  /** Resolves with the method and path of the first refusal; the method of a watch is `WATCH`. */
   readonly refused: Promise<string>;
 }
 
@@ -37,7 +37,9 @@ export async function accountClient(
   const first = Promise.withResolvers<string>();
   const exchange = async (url: string, init: RequestInit) => {
     const response = await open.exchange(url, init);
-    if (response.status === 403) first.resolve(`${init.method} ${new URL(url).pathname}`);
+    const { pathname, searchParams } = new URL(url);
+    const method = searchParams.has("watch") ? "WATCH" : init.method;
+    if (response.status === 403) first.resolve(`${method} ${decodeURIComponent(pathname)}`);
     return response;
   };
   const client = new ApiClient({
