@@ -20,6 +20,8 @@ export interface EnvoyIdentity {
   readonly metadata?: Readonly<Record<string, unknown>>;
   /** Further clusters of its own configuration, such as that of an agent. */
   readonly clusters?: readonly unknown[];
+  /** Runtime values of its own configuration, such as limits. */
+  readonly runtime?: Readonly<Record<string, unknown>>;
 }
 
 /** How it is started. */
@@ -64,7 +66,7 @@ export function envoyBinary(): string {
 export function bootstrap(
   { identity, discoveryPort, delta = true, interceptionMode = "NONE" }: Omit<EnvoyOptions, "binary" | "folder">,
 ): unknown {
-  const { type, name, namespace, address, labels, metadata = {}, clusters = [] } = identity;
+  const { type, name, namespace, address, labels, metadata = {}, clusters = [], runtime } = identity;
   const socket = (address: string, port_value: number) => ({ socket_address: { address, port_value } });
   const api = { resource_api_version: "V3" };
   return {
@@ -77,6 +79,7 @@ export function bootstrap(
       },
     },
     admin: { address: socket("127.0.0.1", 0) },
+    ...runtime === undefined ? {} : { layered_runtime: { ["layers"]: [{ name: "own", static_layer: runtime }] } },
     dynamic_resources: {
       ads_config: {
         api_type: delta ? "DELTA_GRPC" : "GRPC",

@@ -6,9 +6,10 @@ import { type Finding, lossOf } from "../../../lib/config/finding/finding.ts";
 import type { ConfigObject } from "../../../lib/config/types.ts";
 import { KindStatus } from "../../../lib/discovery/status/kind_status.ts";
 import type { CountedProxy } from "../../../lib/discovery/status/progress_rows.ts";
+import { OwnReport } from "../../../lib/discovery/status/server_reports.ts";
 import type { RefusedKind } from "../../../lib/discovery/orch/kind_feeds.ts";
 import { silentLog } from "../../../lib/kernel/log/log.ts";
-import { systemClock } from "../../../lib/kernel/time/clock.ts";
+import { type Clock, systemClock } from "../../../lib/kernel/time/clock.ts";
 import { TokenBucket } from "../../../lib/orch/client/token_bucket.ts";
 import type { ObjectPlace } from "../../../lib/orch/resources/objects.ts";
 import { encodeResource } from "../../../lib/resource/encoded.ts";
@@ -129,8 +130,16 @@ async function led(server: Server, run: () => Promise<void>): Promise<void> {
   }
 }
 
-async function withApi(run: (api: ObjectsApi, server: (name: string) => Server) => Promise<void>): Promise<void> {
-  const api = new ObjectsApi();
+const reportOf = (server: string) => `/api/v1/namespaces/mesh-system/configmaps/mesh-status-report-${server}`;
+
+/** Time for several rounds. */
+const rounds = () => new Promise((resolve) => setTimeout(resolve, 10 * INTERVAL));
+
+async function withApi(
+  run: (api: ObjectsApi, server: (name: string) => Server) => Promise<void>,
+  clock?: Clock,
+): Promise<void> {
+  const api = new ObjectsApi(clock);
   const servers: Server[] = [];
   try {
     await run(api, (name) => {
@@ -300,6 +309,40 @@ Deno.test("servers hand their counts to the one that writes; the report of one t
     await leader.status.stop();
     assert.equal(reports().some((path) => path.endsWith("-leader")), false);
   });
+});
+
+Deno.test("the report of a server that died counts for 100 s by the reader's clock, then it goes; one that is renewed stays", async () => {
+  let ahead = 0;
+  const clock: Clock = { ...systemClock, monotonic: () => systemClock.monotonic() + ahead };
+  await withApi(async (api, start) => {
+    const leader = start("leader");
+    write(api, "v", 1);
+    leader.connect("p", ["v"]);
+    leader.hear("v");
+    leader.acknowledge();
+    const { uid } = api.get(pathOf("v"))!.metadata;
+    const behind = { generation: 1, total: 2, live: 0, rejected: 2, reason: "no such cluster" };
+    const dead = new OwnReport(api.client, "mesh-system", "dead");
+    await dead.write(new Map([[uid, behind]]), 0, new AbortController().signal);
+    const [gone, living] = ["dead", "alive"].map((name) => reportOf(name));
+    const alive = new OwnReport(api.client, "mesh-system", "alive");
+    await led(leader, async () => {
+      await until("its proxies", () => condition(api, "v")?.["reason"] === "Rejected");
+      assert.equal(condition(api, "v")!["message"], "1/3 proxies up to date. Rejected by 2: no such cluster");
+      // It began to count when the leader had read it, which was after `ahead` was zero.
+      for (const seconds of [60, 99]) {
+        ahead = seconds * 1000;
+        await alive.write(new Map([[uid, { ...behind, rejected: 0, reason: "" }]]), 0, new AbortController().signal);
+        await rounds();
+        assert.ok(api.get(gone!), `after ${seconds} s`);
+      }
+      ahead = 105_000;
+      await until("the dead server's report to go", () => api.get(gone!) === undefined);
+      assert.ok(api.get(living!), "renewed six seconds ago");
+      await until("the others' proxies alone", () => condition(api, "v")?.["reason"] === "Pending");
+      assert.equal(condition(api, "v")!["message"], "1/3 proxies up to date.");
+    });
+  }, clock);
 });
 
 Deno.test("when leadership is lost nothing is written any more", async () => {

@@ -1,5 +1,6 @@
 /** An API of objects in memory behind a client: reads, merges, applies, lists and watches, counted. */
 import type { ApiJson } from "../../../lib/orch/client/answer.ts";
+import { type Clock, systemClock } from "../../../lib/kernel/time/clock.ts";
 import { ApiClient } from "../../../lib/orch/client/client.ts";
 
 interface MemoryObject {
@@ -27,10 +28,11 @@ export class ObjectsApi {
   readonly #watches = new Set<ReadableStreamDefaultController<Uint8Array>>();
   #version = 1;
 
-  constructor() {
+  /** @param clock Of its client. Default: the machine's. */
+  constructor(clock: Clock = systemClock) {
     const access = { server: "http://memory" };
     this.client = new ApiClient({
-      access: { current: () => access, refused: () => {} },
+      ...{ access: { current: () => access, refused: () => {} }, clock },
       exchange: (url, init) => this.#answer(new URL(url), init),
     });
   }

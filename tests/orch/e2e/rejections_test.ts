@@ -1,0 +1,82 @@
+/** What a real Envoy rejects is said in a real API on the object that caused it, and no longer when that is mended. */
+import assert from "node:assert/strict";
+import { startEnvoy } from "../../../scripts/demo/envoy.ts";
+import { page, withServer } from "../../discovery/running.ts";
+import { envoyPath, until } from "../../e2e/support/mesh.ts";
+import type { ApiServer } from "../support/server/api_server.ts";
+import type { ObjectDraft, ObjectId } from "../support/server/objects.ts";
+import { manifests } from "../support/server/rights.ts";
+import { apiServerTests } from "../support/server/tests.ts";
+
+const test = apiServerTests();
+const binary = envoyPath();
+
+const service = (namespace: string, name: string) => ({
+  apiVersion: "v1",
+  kind: "Service",
+  metadata: { namespace, name },
+  spec: { ports: [{ name: "http", port: 80 }] },
+});
+
+const route = (namespace: string, name: string, regex: string): ObjectDraft & ObjectId => ({
+  ...{ apiVersion: "networking.mesh.io/v1", kind: "VirtualService", metadata: { namespace, name } },
+  spec: {
+    hosts: [`${name}.${namespace}.svc.cluster.local`],
+    http: [{ match: [{ uri: { regex } }], directResponse: { status: 200 } }],
+  },
+});
+
+/** The condition of an object that says how far it is on proxies. */
+async function reconciled({ objects }: ApiServer, id: ObjectId): Promise<Readonly<Record<string, string>>> {
+  const status = (await objects.get(id))?.["status"] as { conditions?: Record<string, string>[] } | undefined;
+  return status?.conditions?.find(({ type }) => type === "Reconciled") ?? {};
+}
+
+test("a virtual service whose expression is too large for an Envoy has that Envoy's words in its status, its neighbour has not; mended, it is live", async ({ server, namespace }) => {
+  if (binary === undefined) return;
+  const { objects } = server;
+  for (const definition of manifests("definitions")) await objects.define(definition);
+  for (const name of ["plain", "large"]) await objects.create(service(namespace, name));
+  const [plain, large] = [route(namespace, "plain", "/a"), route(namespace, "large", "/orders/of/this/year/[0-9]+")];
+  const place = { from: "files", files: [server.kubeconfig], by: "test" } as const;
+  const orch = { place, qps: 0, burst: 1, allowed: [], namespace: "", kinds: true, services: true };
+  await withServer({}, async ({ ports }, folder) => {
+    const envoy = await startEnvoy({
+      ...{ binary, folder, discoveryPort: ports.grpc },
+      identity: {
+        ...{ type: "sidecar", name: "client", namespace, address: "10.9.1.1", labels: {} },
+        // It takes no expression of more than ten instructions.
+        runtime: { "re2.max_program_size.error_level": 10 },
+      },
+    });
+    const become = (what: string, id: ObjectId, is: Readonly<Record<string, string>>) =>
+      until(what, async () => {
+        const condition = await reconciled(server, id);
+        return Object.entries(is).every(([field, value]) => condition[field] === value);
+      }, 60_000);
+    try {
+      await until(
+        "virtual hosts",
+        async () => /virtualhost_acked":"./.test((await page(ports.http, "/debug/syncz")).body),
+      );
+      const live = { status: "True", message: "1/1 proxies up to date." };
+      await objects.apply(plain);
+      await become("the first one live", plain, live);
+      await objects.apply(large);
+      await become("the rejection", large, { status: "False", reason: "Rejected" });
+      const { message = "" } = await reconciled(server, large);
+      assert.match(message, /^0\/1 proxies up to date\. Rejected by 1: .*program size/);
+      assert.equal((await reconciled(server, plain))["status"], "True", "its neighbour of the same port is live");
+      await objects.apply(route(namespace, "large", "/b"));
+      await become("that it is live again", large, live);
+    } finally {
+      await envoy.stop();
+    }
+  }, {
+    options: { configDir: undefined, orch, systemNamespace: namespace },
+    settings: {
+      ...{ PILOT_ENABLE_ANALYSIS: true, PILOT_ANALYSIS_INTERVAL: 200, PILOT_STATUS_UPDATE_INTERVAL: 50 },
+      PILOT_DEBOUNCE_AFTER: 10,
+    },
+  });
+});
