@@ -14,6 +14,7 @@ import { Informer } from "../../orch/informer/informer.ts";
 import { type ApiResource, objectPath } from "../../orch/informer/resource.ts";
 import type { Duty } from "../../orch/leader/duty.ts";
 import { KeyedQueue } from "../../orch/queue/keyed_queue.ts";
+import { type PluginPod, PluginPods, readPluginPod, readTime } from "./plugin_pods.ts";
 
 const NODES: ApiResource = { group: "", version: "v1", plural: "nodes", kind: "Node", namespaced: false };
 const PODS: ApiResource = { group: "", version: "v1", plural: "pods", kind: "Pod", namespaced: true };
@@ -40,19 +41,16 @@ export interface UntaintParts {
 /** A taint of a node, with all its fields. */
 type Taint = Readonly<Record<string, unknown>>;
 
-interface PluginPod {
-  readonly node: string;
-  readonly ready: boolean;
+/** A node. */
+interface TaintedNode {
+  readonly taints: readonly Taint[];
+  /** When it was made, milliseconds since the epoch. */
+  readonly madeAt: number;
 }
 
 const nodeSchema = z.object({
+  metadata: z.object({ creationTimestamp: z.string().nullish() }).nullish(),
   spec: z.object({ taints: z.array(z.record(z.string(), z.unknown())).nullish() }).nullish(),
-});
-const podSchema = z.object({
-  spec: z.object({ nodeName: z.string().nullish() }).nullish(),
-  status: z.object({
-    conditions: z.array(z.object({ type: z.string(), status: z.string() })).nullish(),
-  }).nullish(),
 });
 
 /** See the module. */
@@ -67,24 +65,23 @@ export function untaintNodes(parts: UntaintParts): Duty {
 /** One term of the duty. */
 class Untaint {
   readonly #parts: UntaintParts;
-  readonly #nodes: Informer<readonly Taint[]>;
-  readonly #pods: Informer<PluginPod>;
+  readonly #nodes: Informer<TaintedNode>;
+  readonly #informer: Informer<PluginPod>;
+  readonly #pods = new PluginPods();
   readonly #queue: KeyedQueue;
 
   constructor(parts: UntaintParts) {
     this.#parts = parts;
     const { client, namespace, log, metrics } = parts;
-    this.#nodes = new Informer<readonly Taint[]>(client, {
+    this.#nodes = new Informer<TaintedNode>(client, {
       ...{ resource: NODES, log },
-      project: (node) => nodeSchema.safeParse(node).data?.spec?.taints ?? [],
-    });
-    this.#pods = new Informer<PluginPod>(client, {
-      ...{ resource: PODS, namespace, labelSelector: PLUGIN, log },
-      project: (pod) => {
-        const { spec, status } = podSchema.safeParse(pod).data ?? {};
-        const ready = status?.conditions?.some((one) => one.type === "Ready" && one.status === "True") ?? false;
-        return { node: spec?.nodeName ?? "", ready };
+      project: (node) => {
+        const { metadata, spec } = nodeSchema.safeParse(node).data ?? {};
+        return { taints: spec?.taints ?? [], madeAt: readTime(metadata?.creationTimestamp) };
       },
+    });
+    this.#informer = new Informer<PluginPod>(client, {
+      ...{ resource: PODS, namespace, labelSelector: PLUGIN, log, project: readPluginPod },
     });
     this.#queue = new KeyedQueue({
       ...{ id: "untaint", workers: WORKERS, clock: client.clock, metrics },
@@ -99,36 +96,40 @@ class Untaint {
       this.#nodes.subscribe(({ upserted }) => {
         for (const { name } of upserted) this.#queue.add(name);
       }),
-      this.#pods.subscribe(({ upserted }) => {
-        for (const { value } of upserted) if (value.ready && value.node !== "") this.#queue.add(value.node);
+      this.#informer.subscribe((change) => {
+        for (const node of this.#pods.take(change)) this.#queue.add(node);
       }),
     ];
     this.#nodes.start();
-    this.#pods.start();
+    this.#informer.start();
     if (!signal.aborted) await ended;
     for (const end of ends) end();
-    await Promise.all([this.#queue.stop(), this.#nodes.stop(), this.#pods.stop()]);
+    await Promise.all([this.#queue.stop(), this.#nodes.stop(), this.#informer.stop()]);
   }
 
   async #untaint(name: string, signal: AbortSignal): Promise<void> {
-    const taints = this.#nodes.get("", name)?.value ?? [];
+    const node = this.#nodes.get("", name);
+    if (node === undefined) return;
+    const { taints, madeAt } = node.value;
     const others = taints.filter(({ key }) => !TAINTS.has(String(key)));
-    if (others.length === taints.length || !this.#isReady(name)) return;
+    if (others.length === taints.length) return;
+    const { client, log } = this.#parts;
+    const readiness = this.#pods.readiness(name, madeAt);
+    if (readiness === "of an earlier node") {
+      log.info("the plugin's pod was ready before this node was made: it has to become ready again", { node: name });
+    }
+    if (readiness !== "ready") return;
     const path = "/spec/taints";
-    // All of them as they were read: another one that has come meanwhile makes the patch fail.
     const body = [
+      // A node that was made anew under its name waits for its own plugin.
+      { op: "test", path: "/metadata/uid", value: node.uid },
+      // All of them as they were read: another one that has come meanwhile makes the patch fail.
       { op: "test", path, value: taints },
       others.length === 0 ? { op: "remove", path } : { op: "replace", path, value: others },
     ];
-    const { client, log } = this.#parts;
     await client.tell({
       ...{ method: "PATCH", path: objectPath(NODES, "", name), type: "application/json-patch+json", body, signal },
     });
     log.info("the plugin is ready: the node takes pods", { node: name });
-  }
-
-  #isReady(node: string): boolean {
-    for (const { value } of this.#pods.values()) if (value.ready && value.node === node) return true;
-    return false;
   }
 }

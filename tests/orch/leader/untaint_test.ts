@@ -2,7 +2,8 @@
 import assert from "node:assert/strict";
 import { untaintNodes } from "../../../lib/discovery/orch/untaint.ts";
 import { silentLog } from "../../../lib/kernel/log/log.ts";
-import type { ApiClient } from "../../../lib/orch/client/client.ts";
+import { ApiClient } from "../../../lib/orch/client/client.ts";
+import { openExchange } from "../../../lib/orch/client/exchange.ts";
 import { DutyRunner } from "../../../lib/orch/leader/duty_runner.ts";
 import { withServer } from "../../discovery/running.ts";
 import { until } from "../../e2e/support/mesh.ts";
@@ -85,6 +86,81 @@ test("PILOT_ENABLE_NODE_UNTAINT_CONTROLLERS has a server do it, for the plugin i
   await serve(true, namespace, () => until("its own", async () => (await taintsOf(server, own)).length === 0));
   assert.deepEqual(await taintsOf(server, name), [OURS.key], "its plugin is of another namespace");
   await serve(true, plugins, () => until("the other", async () => (await taintsOf(server, name)).length === 0));
+});
+
+test("a pod that is being deleted, or was ready before the node was made, does not count; one that becomes ready after does", async ({ server, namespace }) => {
+  const { objects } = server;
+  const name = `f-${namespace}`;
+  const old = { apiVersion: "v1", kind: "Pod", metadata: { namespace, name: `cni-${name}` } };
+  const ready = await plugin(server, namespace, name);
+  await objects.patch(old, { metadata: { finalizers: ["test.mesh.io/kept"] } });
+  const readyAt = (time: string) =>
+    objects.patch(
+      old,
+      { status: { conditions: [{ type: "Ready", status: "True", lastTransitionTime: time }] } },
+      "status",
+    );
+  await readyAt("2020-01-01T00:00:00Z");
+  // Times of the API are whole seconds.
+  const second = Math.floor(Date.now() / 1000);
+  await until("the next second", () => Date.now() / 1000 >= second + 1);
+  await objects.create({ ...node(name), spec: { taints: [OURS] } });
+  // A second node shows that the duty has come so far.
+  const sign = async (which: string) => {
+    const other = `${which}-${namespace}`;
+    await objects.create({ ...node(other), spec: { taints: [OURS] } });
+    await (await plugin(server, namespace, other))(true);
+    await until(other, async () => (await taintsOf(server, other)).length === 0);
+  };
+  await using _ = keep(server.client, namespace, namespace);
+  await sign("g");
+  assert.deepEqual(await taintsOf(server, name), [OURS.key], "it was ready on an earlier node of that name");
+  await readyAt(new Date().toISOString().replace(/\.\d+/, ""));
+  await until("that it is ready here", async () => (await taintsOf(server, name)).length === 0);
+  await objects.delete(old);
+  await objects.patch(node(name), { spec: { taints: [OURS] } });
+  await ready(true);
+  await sign("h");
+  assert.deepEqual(await taintsOf(server, name), [OURS.key], "it is being deleted");
+  await objects.patch(old, { metadata: { finalizers: null } });
+  await (await plugin(server, namespace, name))(true);
+  await until("the new pod's node", async () => (await taintsOf(server, name)).length === 0);
+});
+
+test("a taint that comes between reading and writing stays, and the write for a node that was made anew meanwhile is refused", async ({ server, namespace }) => {
+  const { objects, access } = server;
+  const [raced, anew] = [`i-${namespace}`, `j-${namespace}`];
+  for (const name of [raced, anew]) {
+    await objects.create({ ...node(name), spec: { taints: [OURS] } });
+    await (await plugin(server, namespace, name))(true);
+  }
+  /** What happens before the first write of each node is sent. */
+  const before = new Map<string, () => Promise<unknown>>([
+    [raced, () => objects.patch(node(raced), { spec: { taints: [OURS, OTHER] } })],
+    [anew, async () => {
+      await objects.delete(node(anew));
+      await objects.create({ ...node(anew), spec: { taints: [OURS] } });
+    }],
+  ]);
+  const refusals: string[] = [];
+  const open = await openExchange(access);
+  const exchange = async (url: string, init: RequestInit) => {
+    const name = new URL(url).pathname.split("/").at(-1)!;
+    if (init.method === "PATCH") {
+      const first = before.get(name);
+      before.delete(name);
+      await first?.();
+    }
+    const response = await open.exchange(url, init);
+    if (init.method === "PATCH" && !response.ok) refusals.push(`${name}: ${response.status}`);
+    return response;
+  };
+  const client = new ApiClient({ access: { current: () => access, refused: () => {} }, exchange });
+  await using _ = keep(client, namespace, namespace);
+  await until("both", async () => String(await taintsOf(server, raced)) === OTHER.key && before.size === 0);
+  await until("two refusals", () => refusals.length >= 2);
+  assert.deepEqual([...new Set(refusals)].sort(), [`${raced}: 422`, `${anew}: 422`]);
+  open.close();
 });
 
 test("the account of the manifests may do it; with one verb less it is refused", async ({ server }) => {
