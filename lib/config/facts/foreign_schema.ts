@@ -17,17 +17,23 @@ export const texts = listOf(text, "a list of strings");
 
 /** A string that may be left out. */
 export function textOr(otherwise: string) {
-  return text.nullish().transform((written) => written ?? otherwise);
+  return written((value, context) => typeof value === "string" ? value : refuse(value, "a string", context), otherwise);
 }
 
 /** A list that may be left out, which is as if it were empty. */
 export function listOf<T extends z.ZodType>(element: T, expected: string) {
-  return z.array(element, { error: expected }).nullish().transform((list) => list ?? []);
+  return written((value, context): z.output<T>[] => {
+    if (!Array.isArray(value)) return refuse(value, expected, context);
+    return value.map((one, index) => inside(element, one, context, index));
+  }, []);
 }
 
 /** A map that may be left out, which is as if it were empty. */
-export function mapOf<T extends z.ZodType>(value: T) {
-  return z.record(z.string(), value, { error: "a map" }).nullish().transform((map) => map ?? {});
+export function mapOf<T extends z.ZodType>(element: T) {
+  return written((value, context): Record<string, z.output<T>> => {
+    if (typeof value !== "object" || Array.isArray(value)) return refuse(value, "a map", context);
+    return Object.fromEntries(Object.entries(value!).map(([key, one]) => [key, inside(element, one, context, key)]));
+  }, {});
 }
 
 /** An object of which these fields are read, the others are not. */
@@ -37,12 +43,41 @@ export function fields<S extends z.ZodRawShape>(shape: S, expected = "an object"
 
 /** An object without the fields that are undefined. */
 export function defined<T extends object>(object: T): { [K in keyof T]: Exclude<T[K], undefined> } {
-  return Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined)) as {
-    [K in keyof T]: Exclude<T[K], undefined>;
-  };
+  const found: Partial<T> = {};
+  for (const key in object) if (object[key] !== undefined) found[key] = object[key];
+  return found as { [K in keyof T]: Exclude<T[K], undefined> };
 }
 
 /** What was written, or undefined: `null` is as if nothing was written. */
 export function optional<T extends z.ZodType>(schema: T) {
-  return schema.nullish().transform((written) => written ?? undefined);
+  return written((value, context): z.output<T> | undefined => inside(schema, value, context), undefined);
+}
+
+type Context = z.core.ParsePayload;
+
+/**
+ * A field that may be left out. One step of zod instead of the four of `nullish().transform()`: a mesh has hundreds of
+ * thousands of such fields.
+ *
+ * @param otherwise A value for what is left out; nobody changes it.
+ */
+function written<T>(read: (value: unknown, context: Context) => T, otherwise: T): z.ZodTransform<T, unknown> {
+  return z.transform((value: unknown, context): T =>
+    value === undefined || value === null ? otherwise : read(value, context)
+  );
+}
+
+/** A value inside of one that is read. */
+function inside<T extends z.ZodType>(schema: T, value: unknown, context: Context, ...path: PropertyKey[]): z.output<T> {
+  const { data, error } = schema.safeParse(value);
+  if (error === undefined) return data as z.output<T>;
+  for (const issue of error.issues) {
+    context.issues.push({ code: "custom", message: issue.message, path: [...path, ...issue.path], input: value });
+  }
+  return z.NEVER;
+}
+
+function refuse(input: unknown, message: string, { issues }: Context): never {
+  issues.push({ code: "custom", message, input });
+  return z.NEVER;
 }

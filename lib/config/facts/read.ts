@@ -44,16 +44,20 @@ export interface ReadFact {
 const MAX_VALUES = 50_000;
 
 /** Whether an object is small enough to be checked in one turn of the event loop. */
-function isBounded(tree: unknown): boolean {
+function isBounded(tree: object): boolean {
   const pending = [tree];
   let count = 0;
-  while (pending.length > 0) {
-    const value = pending.pop();
-    if (typeof value !== "object" || value === null) continue;
-    const inside = Object.values(value);
-    count += inside.length;
-    if (count > MAX_VALUES) return false;
-    for (const one of inside) if (typeof one === "object") pending.push(one);
+  const holds = (value: unknown) => {
+    if (typeof value === "object" && value !== null) pending.push(value);
+    return ++count <= MAX_VALUES;
+  };
+  for (let at = pending.pop(); at !== undefined; at = pending.pop()) {
+    if (Array.isArray(at)) {
+      for (const value of at) if (!holds(value)) return false;
+    } else {
+      // Trees of JSON have no prototypes with fields; a list of the values would be garbage at once.
+      for (const key in at) if (!holds((at as Readonly<Record<string, unknown>>)[key])) return false;
+    }
   }
   return true;
 }
