@@ -45,7 +45,10 @@ Deno.test("the flags of deno compile are the permission set, and unknown kinds a
   const server = compileArguments("pilot-discovery", sets["pilot-discovery"] ?? {});
   assert.equal(server[server.indexOf("--include") + 1], "cmd/pilot-discovery/start.ts");
   assert(!line.includes("-A") && !line.includes("--allow-all"));
-  assert(server.includes("--v8-flags=--max-semi-space-size=8,--min-semi-space-size=8,--expose-gc"), "the engine's options are built in");
+  assert(
+    server.includes("--v8-flags=--max-semi-space-size=8,--min-semi-space-size=8,--expose-gc"),
+    "the engine's options are built in",
+  );
 });
 
 Deno.test("the tasks run the programs with their permission sets", () => {
