@@ -5,6 +5,7 @@
  * @module
  */
 import { type Finding, findingKeys } from "../config/finding/finding.ts";
+import { gatewaySelects } from "../config/kinds/gateway/workloads.ts";
 import type { StringMap } from "../config/kinds/kinds.ts";
 import type { AnyConfigObject } from "../config/types.ts";
 import type { SelectableWorkload } from "../mesh/selection/index.ts";
@@ -27,6 +28,9 @@ export function* withoutConnected(findings: Iterable<Finding>, world: ConnectedW
 }
 
 function selectsConnected(object: AnyConfigObject | undefined, world: ConnectedWorld): boolean {
+  if (object?.kind === "Gateway") {
+    return Iterator.from(world.workloads()).some(({ labels }) => gatewaySelects(object, labels));
+  }
   const wanted = object && selectorOf(object, world.rootNamespace);
   if (wanted === undefined) return false;
   const labels = Object.entries(wanted.labels);
@@ -42,7 +46,6 @@ function selectorOf(
   rootNamespace: string,
 ): { readonly labels: StringMap; readonly namespace?: string } | undefined {
   const { kind, meta: { namespace } } = object;
-  if (kind === "Gateway") return { labels: object.spec.selector ?? {} };
   if (kind === "DestinationRule") return { labels: object.spec.workloadSelector?.matchLabels ?? {}, namespace };
   // Endpoints of a ServiceEntry are workloads of the registry, whatever proxies are connected.
   if (!isSelecting(kind)) return undefined;

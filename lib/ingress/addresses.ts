@@ -4,9 +4,10 @@
  * @module
  */
 import type { Fact, IngressAddressData } from "../config/facts/types.ts";
+import { GATEWAY_LABELS } from "../config/kinds/gateway/workloads.ts";
 import type { MeshConfig } from "../config/mesh/types.ts";
 import { isIpAddress } from "../config/validation/network.ts";
-import { gatewaySelector } from "./gateway.ts";
+import { gatewayLabel } from "./gateway.ts";
 
 /** What is read to find them. */
 export interface AddressReader {
@@ -49,10 +50,10 @@ function ofService(service: Fact<"Service"> | undefined): readonly string[] {
 }
 
 function ofNodes(read: AddressReader, namespace: string): readonly string[] {
-  const selector = Object.entries(gatewaySelector(read.mesh));
+  const value = gatewayLabel(read.mesh);
   return read.pods(namespace)
     .filter(({ spec: { phase, labels } }) =>
-      phase === "Running" && selector.every(([key, value]) => labels[key] === value)
+      phase === "Running" && GATEWAY_LABELS.some((label) => labels[label] === value)
     )
     .flatMap(({ spec: { running } }) => {
       const node = running?.nodeName;

@@ -9,7 +9,7 @@
 import type { Derivation, DerivationInput } from "../config/derive/derivation.ts";
 import type { Fact } from "../config/facts/types.ts";
 import { isServed } from "./class.ts";
-import { gatewayOf, gatewaySelector } from "./gateway.ts";
+import { gatewayLabel, gatewayOf } from "./gateway.ts";
 import { hostsOf, virtualServiceOf } from "./virtual_service.ts";
 
 /** How Ingresses are served. */
@@ -32,7 +32,7 @@ export function ingressDerivation({ namespace, domain, from }: IngressOptions): 
     derive: (input, read) => {
       if (!isOurs(input) || !isServed(input, read)) return [];
       const mesh = { ingressService: read.mesh("ingressService"), ingressSelector: read.mesh("ingressSelector") ?? "" };
-      return [gatewayOf(input, namespace, gatewaySelector(mesh))];
+      return [gatewayOf(input, namespace, gatewayLabel(mesh))];
     },
     shared: {
       groupsOf: (input) => (isOurs(input) ? hostsOf(input) : []),

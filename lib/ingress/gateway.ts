@@ -5,23 +5,20 @@
  */
 import type { DerivedObject } from "../config/derive/derivation.ts";
 import type { Fact, IngressTlsData } from "../config/facts/types.ts";
+import { GATEWAY_LABELS } from "../config/kinds/gateway/workloads.ts";
 import type { MeshConfig } from "../config/mesh/types.ts";
 import { objectNameProblem } from "../config/validation/names.ts";
 import { gatewayName } from "./names.ts";
 import { hostOf } from "./rules.ts";
 
-/** Label of gateways' workloads whose value says which gateway it is. */
-const GATEWAY_LABEL = "mesh";
+/** The gateway that is installed with the control plane: names of its service, in both spellings, and its label's value. */
+const USUAL = { services: ["mesh-ingressgateway", "istio-ingressgateway", ""], value: "ingressgateway" } as const;
 
-/** Service and label of the gateway that is installed with the control plane. */
-const USUAL = { service: "mesh-ingressgateway", value: "ingressgateway" } as const;
-
-/** The labels of the workloads that serve Ingresses: by `ingressSelector`, else by the name of `ingressService`. */
-export function gatewaySelector(mesh: Pick<MeshConfig, "ingressSelector" | "ingressService">): Record<string, string> {
+/** The label's value of the workloads that serve Ingresses: `ingressSelector`, else by the name of `ingressService`. */
+export function gatewayLabel(mesh: Pick<MeshConfig, "ingressSelector" | "ingressService">): string {
   const { ingressSelector = "", ingressService } = mesh;
-  if (ingressSelector !== "") return { [GATEWAY_LABEL]: ingressSelector };
-  const isUsual = ingressService === USUAL.service || ingressService === "";
-  return { [GATEWAY_LABEL]: isUsual ? USUAL.value : ingressService };
+  if (ingressSelector !== "") return ingressSelector;
+  return USUAL.services.some((name) => name === ingressService) ? USUAL.value : ingressService;
 }
 
 /** A certificate that can be served. */
@@ -41,11 +38,11 @@ export function certificatesOf({ spec }: Fact<"Ingress">): ServedCertificate[] {
   });
 }
 
-/** The Gateway of an Ingress, in the namespace of the workloads that serve it. */
+/** The Gateway of an Ingress, in the namespace of the workloads that serve it. @param label Value of their label, of either spelling */
 export function gatewayOf(
   ingress: Fact<"Ingress">,
   namespace: string,
-  selector: Readonly<Record<string, string>>,
+  label: string,
 ): DerivedObject<"Gateway"> {
   const { name, namespace: own } = ingress.meta;
   const servers = certificatesOf(ingress).map(({ index, hosts, secretName }) => ({
@@ -62,6 +59,6 @@ export function gatewayOf(
   return {
     kind: "Gateway",
     meta: { name: gatewayName(ingress.meta), namespace },
-    spec: { selector, servers: [...servers, plain] },
+    spec: { selector: { [GATEWAY_LABELS[0]]: label }, servers: [...servers, plain] },
   };
 }

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { gatewaySelects } from "../config/kinds/gateway/workloads.ts";
 import type { ConfigObject } from "../config/types.ts";
 
 type Gateway = ConfigObject<"Gateway">;
@@ -36,7 +37,7 @@ export class GatewayIndex {
   select(namespace: string, labels: Readonly<Record<string, string>>): readonly Gateway[] {
     const selected = this.#all.filter((gateway) => {
       if (this.ownNamespaceOnly && gateway.meta.namespace !== namespace) return false;
-      return Object.entries(gateway.spec.selector ?? {}).every(([k, v]) => labels[k] === v);
+      return gatewaySelects(gateway, labels);
     });
     const key = selected.map((gateway) => gateway.key).join();
     const known = this.#selections.get(key) ?? selected;

@@ -7,6 +7,7 @@
 import type { AnyConfigObject, ConfigObject } from "../config/types.ts";
 import type { Fact, WorkloadKind } from "../config/facts/types.ts";
 import { WORKLOAD_KINDS } from "../config/facts/workload_data.ts";
+import { gatewaySelects } from "../config/kinds/gateway/workloads.ts";
 import type { WorkloadEntrySpec } from "../config/kinds/kinds.ts";
 import type { OfflineMesh, ProxyNode } from "../discovery/offline_mesh.ts";
 import { canonicalIp, isIp } from "../registry/address.ts";
@@ -49,9 +50,9 @@ export function impliedProxies(
     object.kind === "Gateway"
   );
   const isGateway = (namespace: string, labels: Labels) =>
-    gateways.some(({ meta, spec }) =>
-      (!options.gatewaysInNamespace || meta.namespace === namespace) &&
-      Object.keys(spec.selector ?? {}).length > 0 && matches(labels, spec.selector ?? {})
+    gateways.some((gateway) =>
+      (!options.gatewaysInNamespace || gateway.meta.namespace === namespace) &&
+      Object.keys(gateway.spec.selector ?? {}).length > 0 && gatewaySelects(gateway, labels)
     );
   const found = new Map<string, ImpliedProxy>();
   const add = (proxy: Omit<ImpliedProxy, "node" | "type">, type?: ImpliedProxy["type"]) => {
@@ -64,7 +65,7 @@ export function impliedProxies(
   for (const gateway of gateways) {
     const selector = gateway.spec.selector ?? {};
     const served = [...found.values()].some((proxy) =>
-      proxy.type === "router" && matches(proxy.labels, selector) &&
+      proxy.type === "router" && gatewaySelects(gateway, proxy.labels) &&
       (!options.gatewaysInNamespace || proxy.namespace === gateway.meta.namespace)
     );
     if (!served) add({ ...standIn(gateway.meta.namespace, gateway.meta.name, selector), cause: gateway.key }, "router");
@@ -152,10 +153,6 @@ function endpointNames(entry: string, versions: readonly string[]): string[] {
 
 function addressed({ address = "", labels = {} }: WorkloadEntrySpec): { address: string; labels: Labels } | undefined {
   return isIp(address) ? { address: canonicalIp(address), labels } : undefined;
-}
-
-function matches(labels: Labels, selector: Labels): boolean {
-  return Object.entries(selector).every(([key, value]) => labels[key] === value);
 }
 
 function compare(a: string, b: string): number {

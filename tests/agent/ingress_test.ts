@@ -34,18 +34,18 @@ endpoints: [{ addresses: [127.0.0.1], conditions: { ready: true } }]
 }
 
 /** The gateway's own service, whose ports 80 and 443 are others at its pod. */
-const door = (plain: number, secure: number) => `
+const door = (plain: number, secure: number, word = "mesh") => `
 apiVersion: v1
 kind: Service
-metadata: { name: mesh-ingressgateway, namespace: demo }
+metadata: { name: ${word}-ingressgateway, namespace: demo }
 spec:
   clusterIP: None
-  selector: { mesh: ingressgateway }
+  selector: { ${word}: ingressgateway }
   ports: [{ name: http, port: 80, targetPort: ${plain} }, { name: https, port: 443, targetPort: ${secure} }]
 ---
 apiVersion: v1
 kind: Pod
-metadata: { name: door-1, namespace: demo, labels: { mesh: ingressgateway } }
+metadata: { name: door-1, namespace: demo, labels: { ${word}: ingressgateway } }
 spec: { serviceAccountName: door, containers: [] }
 status: { phase: Running, podIP: 127.0.0.1, podIPs: [{ ip: 127.0.0.1 }], conditions: [{ type: Ready, status: "True" }] }
 `;
@@ -159,5 +159,51 @@ Deno.test({
         }
       });
       await authority.remove();
+    }),
+});
+
+/** A Gateway that somebody wrote, with a host of its own. */
+const written = (name: string, word: string) =>
+  `---
+apiVersion: networking.mesh.io/v1
+kind: Gateway
+metadata: { name: ${name}, namespace: demo }
+spec:
+  selector: { ${word}: ingressgateway }
+  servers: [{ port: { number: 80, name: http, protocol: HTTP }, hosts: ["${name}.test"] }]
+---
+apiVersion: networking.mesh.io/v1
+kind: VirtualService
+metadata: { name: ${name}, namespace: demo }
+spec: { hosts: ["${name}.test"], gateways: [${name}], http: [{ directResponse: { status: 204 } }] }
+`;
+
+Deno.test({
+  name: "pods with Istio's label serve Ingresses too; Gateways that are written are for the label that they name alone",
+  ignore: envoyPath() === undefined,
+  fn: () =>
+    withPorts(6, async ([plain = 0, secure = 0, ...ports]) => {
+      await using issuer = await TestIssuer.start();
+      await using one = application("one");
+      const files = {
+        "door.yaml": door(plain, secure, "istio"),
+        "services.yaml": service(one, "http"),
+        "ingress.yaml": ingress("shop", `{ rules: [${rule("shop.test", path("/", "Prefix", "one"))}] }`),
+        "gateways.yaml": written("theirs", "istio") + written("ours", "mesh"),
+      };
+      const settings = { ORCH_INGRESS_NS: "demo" };
+      await withTokenServer({ issuer, files, settings, manifestServices: true }, async (discovery) => {
+        await using agent = await startTokenAgent(discovery, {
+          ...{ name: "door", role: "router", ports },
+          files: { "etc/mesh/pod/labels": 'app="door"\nistio="ingressgateway"\n' },
+        });
+        try {
+          await until("it serves", async () => await ask(plain, "shop.test", "/") === "one");
+          await until("what selects it", async () => await ask(plain, "theirs.test", "/") === "204");
+          assert.equal(await ask(plain, "ours.test", "/"), "404");
+        } catch (error) {
+          throw new Error(agent.output, { cause: error });
+        }
+      });
     }),
 });

@@ -35,6 +35,19 @@ Deno.test("Ingresses of one host that are right have no finding, though each is 
   assert.deepEqual(await findings(ingress("a", "x.test", named), ingress("b", "x.test", named)), []);
 });
 
+Deno.test("a gateway's pod of either label serves Ingresses; where there are others alone, nothing serves them", async () => {
+  const pod = (label: string) =>
+    `---
+apiVersion: v1
+kind: Pod
+metadata: { name: gateway-1, namespace: mesh-system, labels: { ${label}: ingressgateway } }
+spec: { serviceAccountName: gateway, containers: [{ name: mesh-proxy, image: p, args: [proxy, router] }] }
+`;
+  const web = ingress("a", "x.test", "{ name: http }");
+  for (const label of ["mesh", "istio"]) assert.deepEqual(await findings(web, pod(label)), [], label);
+  assert.deepEqual(await findings(web, pod("app")), ["selects-nothing spec.selector"]);
+});
+
 Deno.test("a port of no service's name and two certificates for one host are reported", async () => {
   const certificate = (name: string) => `[{ hosts: [x.test], secretName: ${name} }]`;
   const found = await findings(

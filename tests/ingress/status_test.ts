@@ -82,11 +82,13 @@ Deno.test("without ingressService it says the external addresses of the nodes of
     pod("two", "b", "Pending", labels),
     pod("three", "c", "Running", { mesh: "other" }),
     pod("four", "d", "Running", labels),
+    ...[node("e", "203.0.113.5"), pod("istios", "e", "Running", { istio: "edge" })],
     ingress("web"),
   );
-  assert.deepEqual(world.wanted("web"), [{ ip: "2001:db8::1" }, { ip: "203.0.113.1" }]);
+  assert.deepEqual(world.wanted("web"), [{ ip: "2001:db8::1" }, { ip: "203.0.113.1" }, { ip: "203.0.113.5" }]);
   world.put(pod("two", "b", "Running", labels));
-  assert.deepEqual(world.wanted("web"), [{ ip: "2001:db8::1" }, { ip: "203.0.113.1" }, { ip: "203.0.113.2" }]);
+  const all = ["2001:db8::1", "203.0.113.1", "203.0.113.2", "203.0.113.5"].map((ip) => ({ ip }));
+  assert.deepEqual(world.wanted("web"), all);
 });
 
 Deno.test("nothing is written where the status says so already, in whatever order, nor where another revision writes", () => {

@@ -18,7 +18,7 @@ export const GATEWAY_WORKLOADS: Analyzer<"Gateway"> = {
     const { selector = {} } = gateway.spec;
     if (Object.keys(selector).length === 0 || read.knowsNo("workloads")) return;
     const namespaces = read.namespaceNames();
-    const selected = namespaces.flatMap((namespace) => read.workloads(namespace, selector));
+    const selected = namespaces.flatMap((namespace) => read.gatewayWorkloads(gateway, namespace));
     if (selected.length === 0) {
       if (!knowsGateways(namespaces, read)) return;
       const labels = Object.entries(selector).map(([key, value]) => `${key}=${value}`).join(", ");
@@ -37,8 +37,9 @@ export const GATEWAY_WORKLOADS: Analyzer<"Gateway"> = {
  */
 function knowsGateways(namespaces: readonly string[], read: AnalysisReader): boolean {
   if (namespaces.some((namespace) => read.workloads(namespace, {}).some(isGatewayWorkload))) return true;
-  return read.objects("Gateway").some(({ spec: { selector = {} } }) =>
-    Object.keys(selector).length > 0 && namespaces.some((namespace) => read.workloads(namespace, selector).length > 0)
+  return read.objects("Gateway").some((gateway) =>
+    Object.keys(gateway.spec.selector ?? {}).length > 0 &&
+    namespaces.some((namespace) => read.gatewayWorkloads(gateway, namespace).length > 0)
   );
 }
 

@@ -52,9 +52,8 @@ function firstClaim({ http = [] }: VirtualServiceSpec): { readonly name: string;
 /** Whether tokens are verified at a gateway, as far as its workloads are known; those that are not may be anywhere. */
 function isVerified(gateway: ConfigObject<"Gateway">, read: AnalysisReader): boolean {
   const { rootNamespace } = read.meshConfig;
-  const selector = gateway.spec.selector ?? {};
   const known = read.gatewaysServeOwnNamespace ? [gateway.meta.namespace] : read.namespaceNames();
-  const workloads = known.flatMap((namespace) => read.workloads(namespace, selector));
+  const workloads = known.flatMap((namespace) => read.gatewayWorkloads(gateway, namespace));
   if (workloads.length === 0) {
     return read.objects("RequestAuthentication").some((policy) => verifies(policy) && mayBeFor(policy, gateway, read));
   }

@@ -9,6 +9,7 @@
 import type { Fact, FactKind } from "../../config/facts/types.ts";
 import type { KeptData, ServiceFact, Whole, WorkloadFact } from "../../config/facts/view.ts";
 import type { StringMap } from "../../config/kinds/kinds.ts";
+import { gatewaySelectors } from "../../config/kinds/gateway/workloads.ts";
 import type { MeshConfig } from "../../config/mesh/types.ts";
 import { type ConfigObject, type Kind, objectKey } from "../../config/types.ts";
 import { isWildcard, wildcardsOver } from "../../mesh/host_match.ts";
@@ -173,6 +174,12 @@ export class AnalysisReader {
   workloads(namespace: string, labels: StringMap = {}): readonly WorkloadFact[] {
     this.#on("fact-workloads", namespace);
     return this.#world.factView.workloadsWith(namespace, labels);
+  }
+
+  /** The workloads of a namespace that serve a Gateway, as far as its selector says. */
+  gatewayWorkloads(gateway: ConfigObject<"Gateway">, namespace: string): readonly WorkloadFact[] {
+    const found = gatewaySelectors(gateway).map((selector) => this.workloads(namespace, selector));
+    return found.length === 1 ? found[0]! : [...new Set(found.flat())];
   }
 
   /** Whether an instant has come, in milliseconds since 1970: when it does, what was found before is looked at again. */

@@ -67,13 +67,10 @@ function isHidden(gateway: ConfigObject<"Gateway">, from: readonly string[], rea
   return namespaces.length > 0 && !meets(namespaces, from);
 }
 
-function namespacesOf(
-  { meta: { namespace }, spec: { selector = {} } }: ConfigObject<"Gateway">,
-  read: AnalysisReader,
-): readonly string[] {
-  if (read.gatewaysServeOwnNamespace) return [namespace];
-  if (Object.keys(selector).length === 0 || read.knowsNo("workloads")) return [];
-  return read.namespaceNames().filter((one) => read.workloads(one, selector).length > 0);
+function namespacesOf(gateway: ConfigObject<"Gateway">, read: AnalysisReader): readonly string[] {
+  if (read.gatewaysServeOwnNamespace) return [gateway.meta.namespace];
+  if (Object.keys(gateway.spec.selector ?? {}).length === 0 || read.knowsNo("workloads")) return [];
+  return read.namespaceNames().filter((one) => read.gatewayWorkloads(gateway, one).length > 0);
 }
 
 function placeOf(gateway: ConfigObject<"Gateway">, read: AnalysisReader): string {
