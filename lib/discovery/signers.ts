@@ -119,6 +119,8 @@ function faultsWithoutApi(settings: SignerSettings): StartFault[] {
   }));
 }
 
+const ISSUE_REFUSALS = { denied: "denied", failed: "unusable", late: "late", unheard: "not ready" } as const;
+
 /** Failures of requests in the words of the authority. */
 function signBy(requests: SigningRequests): SignElsewhere {
   return async (order, signal) => {
@@ -126,7 +128,7 @@ function signBy(requests: SigningRequests): SignElsewhere {
       return await requests.sign(order, signal);
     } catch (error) {
       if (error instanceof SigningRefused) {
-        throw new IssueError(error.reason === "failed" ? "unusable" : error.reason, error.message);
+        throw new IssueError(ISSUE_REFUSALS[error.reason], error.message);
       }
       if (!(error instanceof ApiError)) throw error;
       throw new IssueError(error.transient ? "not ready" : "unusable", `signer ${order.signer}: ${error.message}`);

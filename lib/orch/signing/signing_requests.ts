@@ -28,10 +28,10 @@ export interface SigningOrder {
   readonly seconds: number;
 }
 
-/** A signer, or an approver before it, refused; or nobody answered in time. */
+/** A signer, or an approver before it, refused; or nobody answered in time; or the API could not be heard. */
 export class SigningRefused extends Error {
   override readonly name = "SigningRefused";
-  constructor(readonly reason: "denied" | "failed" | "late", message: string) {
+  constructor(readonly reason: "denied" | "failed" | "late" | "unheard", message: string) {
     super(message);
   }
 }
@@ -195,13 +195,15 @@ export class SigningRequests {
     { isApproved, notApproved }: WaitingRequest,
     { reason }: AbortSignal,
   ): SigningRefused {
-    const why = this.#objects?.trouble ??
+    const trouble = this.#objects?.trouble;
+    const why = trouble ??
       (isApproved
         ? "it is approved, and not signed"
         : notApproved === undefined
         ? "nothing was heard of the request"
         : `nobody approved it, and this server may not: ${notApproved}`);
-    return new SigningRefused("late", `signer ${signer}: no certificate: ${(reason as Error).message}: ${why}`);
+    const message = `signer ${signer}: no certificate: ${(reason as Error).message}: ${why}`;
+    return new SigningRefused(trouble === undefined ? "late" : "unheard", message);
   }
 
   #remove(place: ObjectPlace): void {

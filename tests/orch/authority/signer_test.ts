@@ -2,101 +2,19 @@
 import assert from "node:assert/strict";
 import { createLog, defaultLogOptions, silentLog } from "../../../lib/kernel/log/log.ts";
 import { scopes } from "../../../lib/kernel/log/scopes.ts";
-import type { SettingsOf } from "../../../lib/kernel/settings/catalogue.ts";
 import { SigningRefused, SigningRequests } from "../../../lib/orch/signing/signing_requests.ts";
 import { readCertificates, writeCertificates } from "../../../lib/pki/certificate.ts";
-import { PrivateKey } from "../../../lib/pki/private_key.ts";
 import { createCertificateRequest } from "../../../lib/pki/request.ts";
-import { withServer } from "../../discovery/running.ts";
+import { until } from "../../e2e/support/mesh.ts";
 import { makeRoot, P256 } from "../../pki/support/make.ts";
 import { opensslVerifies } from "../../pki/support/openssl.ts";
-import { certificateFor } from "../../wire_conformance/support/certificate_client.ts";
-import type { ApiServer } from "../support/server/api_server.ts";
 import { everyRightIsNeeded } from "../support/server/one_right_less.ts";
 import { accountClient } from "../support/server/rights.ts";
 import { apiServerTests } from "../support/server/tests.ts";
+import { DOMAIN, key, REQUEST_KIND, requestsOf, rootsOf, signerOf, withSigners } from "../support/signer_server.ts";
 import { TestSigner } from "../support/test_signer.ts";
 
 const test = apiServerTests();
-const DOMAIN = "issuers.example.com";
-/** A signer of one test. */
-const signerOf = (namespace: string) => `${DOMAIN}/${namespace}`;
-const key = await PrivateKey.generate(P256);
-
-const KIND = { apiVersion: "certificates.k8s.io/v1", kind: "CertificateSigningRequest" };
-
-/** Requests for a signer that are in the API. */
-async function requestsOf(server: ApiServer, signer: string) {
-  const all = await server.objects.list(KIND);
-  return all.filter(({ spec }) => (spec as { readonly signerName: string }).signerName === signer);
-}
-
-async function until(what: string, holds: () => Promise<boolean> | boolean): Promise<void> {
-  for (let tries = 1; !await holds(); tries++) {
-    if (tries === 400) throw new Error(`${what}: not within 20 s`);
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-}
-
-interface Workload {
-  /** The chain, or the status. */
-  ask(asked?: Readonly<Record<string, string>>, more?: { csr?: string; within?: number; seconds?: number }): Promise<
-    readonly string[] | string
-  >;
-  readonly uri: string;
-  readonly setMesh: (yaml: string) => Promise<void>;
-}
-
-/** Runs a server in a namespace, and a workload of the account `cart` there. */
-async function withSigners(
-  server: ApiServer,
-  namespace: string,
-  settings: Partial<SettingsOf<"pilot-discovery">>,
-  mesh: string,
-  run: (workload: Workload) => Promise<void>,
-): Promise<void> {
-  const folder = await Deno.makeTempDir();
-  await Deno.writeTextFile(`${folder}/mesh`, mesh);
-  await server.users.account(namespace, "cart");
-  const token = await server.users.token(namespace, "cart", ["mesh-ca"]);
-  const place = { from: "files", files: [server.kubeconfig], by: "test" } as const;
-  const orch = { place, qps: 80, burst: 160, allowed: [], namespace: "", kinds: false, services: false };
-  const uri = `spiffe://cluster.local/ns/${namespace}/sa/cart`;
-  const own = await createCertificateRequest(key, { uris: [uri] });
-  await withServer({}, async ({ ports, mesh }) => {
-    const map = { apiVersion: "v1", kind: "ConfigMap", metadata: { namespace, name: "mesh-ca-root-cert" } };
-    let root = "";
-    await until("roots are handed out", async () => {
-      const data = (await server.objects.get(map))?.["data"] as Readonly<Record<string, string>> | undefined;
-      return (root = data?.["root-cert.pem"] ?? "") !== "";
-    });
-    await run({
-      uri,
-      ask: (asked = {}, { csr = own, ...more } = {}) =>
-        certificateFor({ port: ports.secureGrpc!, root, csr, token, asked, ...more }),
-      setMesh: async (yaml) => {
-        const changed = Promise.withResolvers<void>();
-        mesh.onChange(() => changed.resolve());
-        await Deno.writeTextFile(`${folder}/mesh`, yaml);
-        await changed.promise;
-      },
-    });
-  }, {
-    options: {
-      ...{ configDir: folder, orch, systemNamespace: namespace, secureGrpc: "127.0.0.1:0" },
-      ...{ tls: { cipherSuites: [] }, meshConfig: `${folder}/mesh` },
-    },
-    settings: {
-      ...{ MESHD_CUSTOM_HOST: "localhost", ROOT_CA_DIR: `${folder}/none`, MESH_SELF_SIGNED_CA_DIR: folder },
-      ...settings,
-    },
-  });
-  await Deno.remove(folder, { recursive: true });
-}
-
-const rootsOf = (...of: readonly (readonly [string, string])[]) =>
-  JSON.stringify({ caCertificates: of.map(([signer, pem]) => ({ pem, certSigners: [signer] })) });
-
 async function isVerified(chain: readonly string[] | string): Promise<void> {
   assert.ok(Array.isArray(chain), String(chain));
   const ders = (chain as readonly string[]).flatMap((text) => readCertificates(text)).map(({ der }) => der);
@@ -243,7 +161,7 @@ test("a request that this server may not approve waits for somebody who may, and
   const decide = async (type: "Approved" | "Denied") => {
     await until("the request is there", async () => (await requestsOf(server, SIGNER)).length === 1);
     const [only] = await requestsOf(server, SIGNER);
-    const path = `${await server.objects.path({ ...KIND, metadata: { name: only!.metadata.name } })}/approval`;
+    const path = `${await server.objects.path({ ...REQUEST_KIND, metadata: { name: only!.metadata.name } })}/approval`;
     const conditions = [{ type, status: "True", reason: "Policy", message: "looked at" }];
     const body = { status: { conditions } };
     await server.client.tell({ method: "PATCH", path, body, type: "application/merge-patch+json" });
@@ -275,7 +193,7 @@ test("a request that this server may not approve waits for somebody who may, and
     const failed = assert.rejects(gone, /was taken away by somebody else/);
     await until("the request is there", async () => (await requestsOf(server, SIGNER)).length === 1);
     const [only] = await requestsOf(server, SIGNER);
-    await server.objects.delete({ ...KIND, metadata: { name: only!.metadata.name } });
+    await server.objects.delete({ ...REQUEST_KIND, metadata: { name: only!.metadata.name } });
     await failed;
   } finally {
     await requests.stop();

@@ -9,10 +9,12 @@ import { decode } from "../../../lib/pb/reflect.ts";
 
 /** Asks for a certificate; the chain, or the status. */
 export function certificateFor(
-  { port, root, token, csr, seconds = 3600, asked = {}, within = 30_000 }: {
+  { port, root, token, identity, csr, seconds = 3600, asked = {}, within = 30_000 }: {
     port: number;
     root: string;
     token?: string;
+    /** A certificate that it shows, as PEM. */
+    identity?: { readonly key: string; readonly chain: string };
     csr: string;
     seconds?: number;
     /** Texts of the request's metadata: `CertSigner`, `ImpersonatedIdentity`. */
@@ -21,7 +23,9 @@ export function certificateFor(
     within?: number;
   },
 ): Promise<readonly string[] | string> {
-  const client = new grpc.Client(`localhost:${port}`, grpc.credentials.createSsl(Buffer.from(root)), {
+  const own = identity === undefined ? [] : [Buffer.from(identity.key), Buffer.from(identity.chain)];
+  const credentials = grpc.credentials.createSsl(Buffer.from(root), ...own);
+  const client = new grpc.Client(`localhost:${port}`, credentials, {
     "grpc.use_local_subchannel_pool": 1,
   });
   const metadata = new grpc.Metadata();

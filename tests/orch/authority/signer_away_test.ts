@@ -1,0 +1,33 @@
+/** While the API is away nobody gets a certificate, callers hear that it may pass, and it does. */
+import assert from "node:assert/strict";
+import { until } from "../../e2e/support/mesh.ts";
+import { quickClock } from "../support/scripted_api.ts";
+import { apiServerTests } from "../support/server/tests.ts";
+import { rootsOf, signerOf, withSigners } from "../support/signer_server.ts";
+import { TestSigner } from "../support/test_signer.ts";
+
+const test = apiServerTests();
+
+test("who asks while the API is away, or when it leaves before the signer has answered, hears UNAVAILABLE; later it gets a certificate", async ({ server, namespace }) => {
+  const SIGNER = signerOf(namespace);
+  await using signer = await TestSigner.start(server.client, SIGNER);
+  const settings = { EXTERNAL_CA: "ISTIOD_RA_ORCH_API", ORCH_SIGNER: SIGNER } as const;
+  const mesh = rootsOf([SIGNER, signer.rootPem]);
+  await withSigners(server, namespace, settings, mesh, async ({ ask }) => {
+    const chain = await ask();
+    assert.ok(Array.isArray(chain), String(chain));
+    const usual = signer.answer;
+    signer.answer = () => Promise.resolve(undefined);
+    const before = signer.seen.length;
+    const left = ask({}, { chain });
+    await until("the signer has the request", () => signer.seen.length > before);
+    await server.stop("at once");
+    assert.match(String(await left), /^UNAVAILABLE: signer .*: no certificate: no answer within 60 s: /);
+    // Who proves itself by a certificate needs the API for signing alone, who has a token for that, too.
+    assert.match(String(await ask({}, { chain })), /^UNAVAILABLE: signer .*certificatesigningrequests/);
+    assert.match(String(await ask()), /^UNAVAILABLE: the caller proved no identity/);
+    await server.start();
+    signer.answer = usual;
+    await until("a certificate", async () => Array.isArray(await ask({}, { chain })), 60_000);
+  }, quickClock(10));
+});
