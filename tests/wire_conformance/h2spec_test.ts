@@ -18,7 +18,8 @@ let built: Promise<string> | undefined;
 
 /** Runs the suite against a port; how many cases there are, and the names of those that did not pass. */
 async function runSuite(port: number): Promise<{ cases: number; failed: string[] }> {
-  const program = await (built ??= buildGo("h2spec", "github.com/summerwind/h2spec/cmd/h2spec"));
+  const program =
+    await (built ??= buildGo(new URL("./h2spec/", import.meta.url), "github.com/summerwind/h2spec/cmd/h2spec"));
   const report = await Deno.makeTempFile({ suffix: ".xml" });
   // Only a case that does not pass waits as long as its time.
   const args = ["--host", "127.0.0.1", "--port", String(port), "--timeout", "5", "--junit-report", report];

@@ -6,7 +6,7 @@
  * @module
  */
 import assert from "node:assert/strict";
-import { go } from "../../wire_conformance/support/go.ts";
+import { buildGo } from "../../wire_conformance/support/go.ts";
 import { run } from "./commands.ts";
 
 /** What libcni says of one file. */
@@ -22,18 +22,7 @@ let built: Promise<string> | undefined;
 
 /** Builds the program once. */
 function program(): Promise<string> {
-  return built ??= (async () => {
-    const out = `${await Deno.makeTempDir()}/cniread`;
-    // Without cgo no C compiler is needed.
-    const { success, stderr } = await new Deno.Command(go!, {
-      args: ["build", "-o", out, "."],
-      cwd: new URL("../go/", import.meta.url).pathname,
-      env: { CGO_ENABLED: "0" },
-      stderr: "piped",
-    }).output();
-    assert.ok(success, new TextDecoder().decode(stderr));
-    return out;
-  })();
+  return built ??= buildGo(new URL("../go/", import.meta.url));
 }
 
 /** Reads folders; the files of each in the order in which a runtime tries them. */

@@ -14,14 +14,18 @@ export const go: string | undefined = await findGo();
 /**
  * Builds a program; Go itself keeps what it has built.
  *
- * @param module folder of `tests/wire_conformance` with its `go.mod`
+ * @param module Folder with its `go.mod`.
+ * @param what Package of it, or of what it requires.
  * @returns path of the program
  */
-export async function buildGo(module: string, what: string): Promise<string> {
-  const out = `${await Deno.makeTempDir()}/program`;
+export async function buildGo(module: URL, what = "."): Promise<string> {
+  const folder = await Deno.makeTempDir();
+  // It is used until the last test of the process has ended.
+  addEventListener("unload", () => Deno.removeSync(folder, { recursive: true }));
+  const out = `${folder}/program`;
   const { success, stderr } = await new Deno.Command(go!, {
     args: ["build", "-o", out, what],
-    cwd: new URL(`../${module}/`, import.meta.url).pathname,
+    cwd: module.pathname,
     // Without cgo no C compiler is needed.
     env: { CGO_ENABLED: "0" },
     stderr: "piped",

@@ -29,7 +29,7 @@ export class GoClient {
 
   /** @param target a port of this machine, or a target of gRPC such as `unix:///path` */
   static async start(target: number | string, ...args: string[]): Promise<GoClient> {
-    const command = new Deno.Command(await (built ??= buildGo("go", ".")), {
+    const command = new Deno.Command(await (built ??= buildGo(new URL("../go/", import.meta.url))), {
       args: ["-target", typeof target === "number" ? `127.0.0.1:${target}` : target, ...args],
       stdin: "piped",
       stdout: "piped",
