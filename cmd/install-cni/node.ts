@@ -20,7 +20,7 @@ import { LOCK_FILE } from "../../lib/cni/node/run_folder.ts";
 import { systemRedirector } from "../../lib/cni/plugin/system_redirector.ts";
 import { QuickPods } from "../../lib/cni/pods/lookup.ts";
 import type { DoctorFlagValues, NodeFlagValues } from "./flags.ts";
-import { names } from "./options.ts";
+import { commaList } from "../../lib/kernel/text/comma_list.ts";
 
 /** Says how the node is; resolves with 0 when it is healthy, else 1. */
 export async function doctor(flags: DoctorFlagValues, given: ReadonlySet<string>, output: Output): Promise<number> {
@@ -58,7 +58,7 @@ export async function doctor(flags: DoctorFlagValues, given: ReadonlySet<string>
  */
 export function uninstallNode(flags: NodeFlagValues, given: ReadonlySet<string>, output: Output): number {
   const folders = foldersOf(flags, given);
-  const skipExecutables = names(readProgramSettings("install-cni").SKIP_CNI_BINARIES);
+  const skipExecutables = commaList(readProgramSettings("install-cni").SKIP_CNI_BINARIES);
   const work = () => uninstall(folders, systemFileCalls, keepsExecutable({ skipExecutables }));
   // Without a run folder no installer is at work, and none is made for a lock that no other process takes.
   const alone = () => systemFileCalls.stat(folders.run) === undefined;

@@ -137,8 +137,3 @@ function isLabelKey(key: string): boolean {
   const [name = "", domain, ...more] = key.split("/").reverse();
   return LABEL_NAME.test(name) && (domain === undefined || LABEL_DOMAIN.test(domain)) && more.length === 0;
 }
-
-/** Names in a comma-separated text. */
-export function names(text: string): string[] {
-  return text.split(",").map((part) => part.trim()).filter((part) => part !== "");
-}

@@ -24,7 +24,8 @@ import { defaultSettings } from "../../lib/kernel/settings/read.ts";
 import { currentBundle } from "../program_bundle.ts";
 import { PLUGIN_BUNDLE } from "./bundle.ts";
 import type { InstallFlagValues } from "./flags.ts";
-import { type InstallOptions, installOptions, names } from "./options.ts";
+import { commaList } from "../../lib/kernel/text/comma_list.ts";
+import { type InstallOptions, installOptions } from "./options.ts";
 
 /** Runs the installer until it is stopped; resolves with the exit code. */
 export async function startInstaller(flags: InstallFlagValues, given: ReadonlySet<string>): Promise<number> {
@@ -51,7 +52,7 @@ export async function startInstaller(flags: InstallFlagValues, given: ReadonlySe
       healthPort: settings.MESH_CNI_HEALTH_PORT,
       monitoringPort: options.monitoringPort,
       metricsLocalOnly: settings.METRICS_LOCALHOST_ACCESS_ONLY,
-      names: names(settings.MESH_DEBUG_HOSTS),
+      names: commaList(settings.MESH_DEBUG_HOSTS),
       introspection: {
         address: showAddress(options.introspection),
         required: given.has("ctrlz_port") || given.has("ctrlz_address"),
@@ -59,7 +60,7 @@ export async function startInstaller(flags: InstallFlagValues, given: ReadonlySe
           const { introspectionRoutes } = await import("../../lib/debug/introspection.ts");
           return introspectionRoutes({
             ...{ program: kernel.program, log: kernel.log, args: Deno.args, environment },
-            names: [Deno.hostname(), ...names(settings.MESH_DEBUG_HOSTS)],
+            names: [Deno.hostname(), ...commaList(settings.MESH_DEBUG_HOSTS)],
             exit: () => kernel.drain.start("introspection"),
           });
         },
@@ -139,8 +140,8 @@ export function desiredStateOptions(options: InstallOptions, settings: SettingsO
     runDir: options.agentRunDir,
     ambientEnabled: options.ambientEnabled,
     scopedLock: settings.AMBIENT_USE_SCOPED_XTABLES_LOCKING,
-    excludeNamespaces: names(settings.EXCLUDE_NAMESPACES),
-    skipExecutables: names(settings.SKIP_CNI_BINARIES),
+    excludeNamespaces: commaList(settings.EXCLUDE_NAMESPACES),
+    skipExecutables: commaList(settings.SKIP_CNI_BINARIES),
     podName: settings.POD_NAME,
     podNamespace: settings.POD_NAMESPACE || ownNamespace(settings) || settings.SYSTEM_NAMESPACE,
     protocol: settings.ORCH_SERVICE_PROTOCOL,

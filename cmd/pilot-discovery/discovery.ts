@@ -19,6 +19,7 @@ import { WorkerPreviews } from "../../lib/offline/preview/runner.ts";
 import { orchAccess, type OrchOptions } from "../../lib/discovery/orch/orchestrator.ts";
 import { type AccessPlace, findAccess } from "../../lib/orch/access/find.ts";
 import { MockRegistry } from "../../lib/registry/mock.ts";
+import { commaList } from "../../lib/kernel/text/comma_list.ts";
 import type { DiscoveryOptions } from "./discovery_options.ts";
 
 /**
@@ -126,8 +127,7 @@ async function usableOrch(
   settings: SettingsOf<"pilot-discovery">,
   kernel: Kernel,
 ): Promise<OrchOptions> {
-  const names = settings.PILOT_INSECURE_MULTICLUSTER_ORCHCONFIG_OPTIONS.split(",").map((name) => name.trim());
-  const allowed = names.filter((name) => name !== "");
+  const allowed = commaList(settings.PILOT_INSECURE_MULTICLUSTER_ORCHCONFIG_OPTIONS);
   const log = kernel.log.scope("orch");
   const access = orchAccess({ place, allowed }, kernel);
   try {

@@ -5,6 +5,7 @@
  */
 import ipaddr from "ipaddr.js";
 import type { Peer } from "../sockets/transport/peer.ts";
+import { commaList } from "../kernel/text/comma_list.ts";
 
 /** A range: its first address and the length of its prefix. */
 export type AddressRange = readonly [ipaddr.IPv4 | ipaddr.IPv6, number];
@@ -15,7 +16,7 @@ export type AddressRange = readonly [ipaddr.IPv4 | ipaddr.IPv6, number];
  * @throws TypeError that names each part that is none
  */
 export function parseRanges(text: string): AddressRange[] {
-  const parts = text.split(",").map((part) => part.trim()).filter((part) => part !== "");
+  const parts = commaList(text);
   const wrong = parts.filter((part) => !ipaddr.isValidCIDR(part));
   if (wrong.length > 0) {
     const got = wrong.map((part) => JSON.stringify(part)).join(", ");

@@ -3,13 +3,14 @@
  *
  * @module
  */
+import { commaList } from "../kernel/text/comma_list.ts";
 
 /** Our name of the certificate authority, and Istio's: each stands for both (docs/decisions/0025). */
 const AUTHORITY_AUDIENCES = ["mesh-ca", "istio-ca"];
 
 /** Reads a comma-separated list of audiences; one of the authority's two names stands for both. */
 export function tokenAudiences(text: string): string[] {
-  const named = text.split(",").map((one) => one.trim()).filter((one) => one !== "");
+  const named = commaList(text);
   const both = named.some((one) => AUTHORITY_AUDIENCES.includes(one)) ? AUTHORITY_AUDIENCES : [];
   return [...new Set([...named, ...both])];
 }

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { commaList } from "../kernel/text/comma_list.ts";
 
 /** What the names are made of. */
 export interface ServerNameOptions {
@@ -24,7 +25,7 @@ const ISTIO_DEFAULT = "istiod.istio-system.svc";
 /** DNS names, each once. */
 export function serverNames({ namespace, revision, customHosts, discoveryAddress }: ServerNameOptions): string[] {
   const revised = revision === "" || revision === "default" ? [] : [`meshd-${revision}`, `istiod-${revision}`];
-  const custom = customHosts.split(",").map((host) => host.trim()).filter((host) => host !== "");
+  const custom = commaList(customHosts);
   const discovery = /^([A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?):\d+$/.exec(discoveryAddress)?.[1] ?? "";
   const isName = discovery !== "" && !/^[\d.]+$/.test(discovery);
   const names = [...SERVICES, ...revised].map((service) => `${service}.${namespace}.svc`);

@@ -9,6 +9,7 @@ import type { CallerResult, CertificateCaller } from "../authority/certificate_s
 import type { FactStore } from "../config/facts/store.ts";
 import type { Fact } from "../config/facts/types.ts";
 import { parseWorkloadIdentity } from "../pki/spiffe.ts";
+import { commaList } from "../kernel/text/comma_list.ts";
 
 /** What an entry of the setting has to be: two names of the orchestrator. */
 const ACCOUNT = /^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?\/[a-z0-9](?:[-.a-z0-9]*[a-z0-9])?$/;
@@ -22,7 +23,7 @@ const OVER: ReadonlySet<string> = new Set(["Failed", "Succeeded"]);
  * @throws TypeError naming every entry that is none
  */
 export function readNodeAccounts(text: string): ReadonlySet<string> {
-  const entries = text.split(",").map((entry) => entry.trim()).filter((entry) => entry !== "");
+  const entries = commaList(text);
   const wrong = entries.filter((entry) => !ACCOUNT.test(entry));
   if (wrong.length === 0) return new Set(entries);
   throw new TypeError(wrong.map((entry) => `got ${shownText(entry)}, expected namespace/account`).join("\n"));

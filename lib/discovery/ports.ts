@@ -8,6 +8,7 @@
 import type { DiscoverySettings } from "./settings.ts";
 import type { ProcessView } from "../debug/introspection.ts";
 import type { DebugView } from "../debug/view.ts";
+import { type IntrospectionPort, openIntrospection } from "../http/introspection_port.ts";
 import { monitoringRoutes } from "../http/monitoring.ts";
 import { guardOwnNames } from "../http/own_names.ts";
 import type { Guard, Route } from "../http/route.ts";
@@ -19,13 +20,10 @@ import type { Injector } from "./injection/injector.ts";
 import { listenWithIdentity, openSecurePort, type SecurePortOptions } from "./secure_port.ts";
 import { Sockets } from "./sockets.ts";
 import { webhookRoutes } from "./webhooks.ts";
+import { commaList } from "../kernel/text/comma_list.ts";
 
 /** Where the introspection pages are served, and the facts on them that the server does not know itself. */
-export interface IntrospectionOptions {
-  /** `host:port`. */
-  readonly address: string;
-  /** Asked for by name: a server that cannot have the address does not start. Otherwise it goes on without. */
-  readonly required: boolean;
+export interface IntrospectionOptions extends IntrospectionPort {
   readonly args: readonly string[];
   /** The variables that the program reads, as far as they are set. */
   readonly environment: Readonly<Record<string, string>>;
@@ -118,7 +116,7 @@ export async function openPorts(
     const server = newServer("monitoring", scraped, kernel, debug);
     monitoringPort = await sockets.open("monitoring", monitoring, () => server.listen(monitoring));
   }
-  const introspection = options.introspection && await openIntrospection(options.introspection, {
+  const introspection = options.introspection && await openProcessPages(options.introspection, {
     ...{ names, kernel, sockets },
     ...(settings.ENABLE_DEBUG_ON_HTTP ? { pagesPort: httpPort } : {}),
   });
@@ -182,13 +180,13 @@ function newServer(name: string, routes: readonly Route[], kernel: Kernel, later
 
 /** Names by which debug pages may be asked for, beside addresses and localhost. */
 function ownNames(settings: DiscoverySettings): string[] {
-  const configured = settings.MESH_DEBUG_HOSTS.split(",").map((name) => name.trim()).filter((name) => name !== "");
+  const configured = commaList(settings.MESH_DEBUG_HOSTS);
   return [Deno.hostname(), ...configured];
 }
 
-/** The port; undefined where it could not be had and need not be. */
-async function openIntrospection(
-  { address, required, args, environment }: IntrospectionOptions,
+/** The port of the pages about the process; undefined where it could not be had and need not be. */
+async function openProcessPages(
+  { args, environment, ...port }: IntrospectionOptions,
   { kernel, sockets, ...pages }: {
     readonly kernel: Kernel;
     readonly sockets: Sockets;
@@ -201,15 +199,10 @@ async function openIntrospection(
   const view: ProcessView = { program, log, args, environment, ...pages, exit };
   const later = async () => (await import("../debug/introspection.ts")).introspectionRoutes(view);
   const server = newServer("introspection", [], kernel, later);
-  const open = () => server.listen(address);
-  if (required) return await sockets.open("introspection", address, open);
-  try {
-    return (await open()).port;
-  } catch (error) {
-    // A port that is there by default alone does not keep the server from serving proxies.
-    log.scope("default").warn("no introspection pages: the address cannot be used", { address, error });
-    return undefined;
-  }
+  const listen = () => server.listen(port.address);
+  const open = async () => (await listen()).port;
+  const require = () => sockets.open("introspection", port.address, listen);
+  return await openIntrospection(port, { open, require }, log.scope("default"));
 }
 
 /** `/ready`: 200 when sources are synced and the server listens, else 503. */

@@ -5,6 +5,7 @@
  */
 import type { TrafficSelection } from "./model/config.ts";
 import type { PortRange } from "./model/rule.ts";
+import { commaList } from "../kernel/text/comma_list.ts";
 
 /** An input: under which name it was asked for, and its text. */
 export interface Input {
@@ -53,7 +54,7 @@ export class RuleReader {
 
   /** Elements of a list, without spaces around them; empty ones, and values that were there, are left out. */
   list<T>(input: Input, read: (part: string) => T | undefined, expected: string): T[] {
-    const parts = new Set(input.value.split(",").map((part) => part.trim()).filter((part) => part !== ""));
+    const parts = new Set(commaList(input.value));
     const values = new Map<string, T>();
     const bad: string[] = [];
     for (const part of parts) {

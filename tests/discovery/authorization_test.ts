@@ -1,24 +1,7 @@
 /** What a change of an AuthorizationPolicy costs, and what each proxy gets of it. */
 import assert from "node:assert/strict";
 import { findingKeys } from "../../lib/config/finding/finding.ts";
-import { contents, Fixture, texts } from "./fixture.ts";
-
-function service(i: number, protocol = "HTTP"): object {
-  return {
-    apiVersion: "networking.mesh.io/v1",
-    kind: "ServiceEntry",
-    metadata: { name: `s${i}`, namespace: "x" },
-    spec: {
-      hosts: [`s${i}.example.com`],
-      location: "MESH_INTERNAL",
-      resolution: "STATIC",
-      ports: [{ number: 80, name: "port", protocol }],
-      endpoints: [{ address: address(i), labels: { app: `s${i}` } }],
-    },
-  };
-}
-
-const address = (i: number) => `10.0.${i >> 8}.${i & 255}`;
+import { contents, Fixture, service, serviceAddress as address, texts } from "./fixture.ts";
 
 function policy(name: string, spec: object, namespace = "x"): object {
   return { apiVersion: "security.mesh.io/v1", kind: "AuthorizationPolicy", metadata: { name, namespace }, spec };
@@ -73,7 +56,7 @@ Deno.test("a policy of the mesh builds each inbound side once, and of another na
 });
 
 Deno.test("a rule about requests on a port that is declared to carry bytes is a finding of the policy, which goes with it", () => {
-  const { change, fixture } = world(0, 0, service(1, "TCP"), service(2));
+  const { change, fixture } = world(0, 0, service(1, { port: { protocol: "TCP" } }), service(2));
   fixture.join({ namespace: "x", address: address(1), name: "a", labels: { app: "s1" } });
   fixture.join({ namespace: "x", address: address(2), name: "b", labels: { app: "s2" } });
   change(own(1, "/a"), own(2, "/a"));

@@ -24,6 +24,33 @@ import { inFile } from "../config/origins.ts";
 /** Time that passes only when a test moves it: nothing is debounced by itself. */
 export const stoppedTime: Timers = { now: () => 0, after: () => () => {} };
 
+/** Address of the workload of a {@linkcode service}. */
+export const serviceAddress = (i: number) => `10.0.${i >> 8}.${i & 255}`;
+
+/** How a {@linkcode service} differs from the usual one. */
+export interface TestServiceChanges {
+  /** Default: `x`. */
+  readonly namespace?: string;
+  readonly port?: Readonly<Record<string, unknown>>;
+  readonly endpoint?: Readonly<Record<string, unknown>>;
+}
+
+/** The service `s<i>` of the mesh: HTTP on port 80, with one workload of that label `app`. */
+export function service(i: number, { namespace = "x", port, endpoint }: TestServiceChanges = {}): object {
+  return {
+    apiVersion: "networking.mesh.io/v1",
+    kind: "ServiceEntry",
+    metadata: { name: `s${i}`, namespace },
+    spec: {
+      hosts: [`s${i}.example.com`],
+      location: "MESH_INTERNAL",
+      resolution: "STATIC",
+      ports: [{ number: 80, name: "http", protocol: "HTTP", ...port }],
+      endpoints: [{ address: serviceAddress(i), labels: { app: `s${i}` }, ...endpoint }],
+    },
+  };
+}
+
 /** How a test pipeline differs from the default one. */
 export interface FixtureOptions {
   readonly settings?: Partial<SettingsOf<"pilot-discovery">>;

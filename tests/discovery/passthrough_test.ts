@@ -1,23 +1,8 @@
 /** What the chains of ports that nothing names cost, and whose they are. */
 import assert from "node:assert/strict";
-import { Fixture, texts } from "./fixture.ts";
+import { Fixture, service, texts } from "./fixture.ts";
 
 const AGENT = { PROXY_CONFIG: { stringValue: "{}" } };
-
-function service(i: number): object {
-  return {
-    apiVersion: "networking.mesh.io/v1",
-    kind: "ServiceEntry",
-    metadata: { name: `s${i}`, namespace: "x" },
-    spec: {
-      hosts: [`s${i}.example.com`],
-      location: "MESH_INTERNAL",
-      resolution: "STATIC",
-      ports: [{ number: 80, name: "http", protocol: "HTTP" }],
-      endpoints: [{ address: `10.0.${i >> 8}.${i & 255}`, labels: { app: `s${i}` } }],
-    },
-  };
-}
 
 function strict(selected?: string): object {
   return {

@@ -1,24 +1,11 @@
 /** What a change of PeerAuthentication costs, and what each proxy gets of it. */
 import assert from "node:assert/strict";
 import { findingKeys } from "../../lib/config/finding/finding.ts";
-import { contents, Fixture, type TestNode, texts } from "./fixture.ts";
+import { contents, Fixture, service, type TestNode, texts } from "./fixture.ts";
+
+const APP = { endpoint: { serviceAccount: "app" } };
 
 const AGENT = { PROXY_CONFIG: { stringValue: "{}" } };
-
-function service(i: number, account = "app"): object {
-  return {
-    apiVersion: "networking.mesh.io/v1",
-    kind: "ServiceEntry",
-    metadata: { name: `s${i}`, namespace: "x" },
-    spec: {
-      hosts: [`s${i}.example.com`],
-      location: "MESH_INTERNAL",
-      resolution: "STATIC",
-      ports: [{ number: 80, name: "http", protocol: "HTTP" }],
-      endpoints: [{ address: `10.0.0.${i}`, labels: { app: `s${i}` }, serviceAccount: account }],
-    },
-  };
-}
 
 function policy(name: string, spec: object, namespace = "x"): object {
   return { apiVersion: "security.mesh.io/v1", kind: "PeerAuthentication", metadata: { name, namespace }, spec };
@@ -28,7 +15,7 @@ const one = (i: number, mode: string) => policy("one", { selector: { matchLabels
 
 function world(count: number, metadata: NonNullable<TestNode["metadata"]> = AGENT) {
   const fixture = new Fixture();
-  fixture.put(...Array.from({ length: count }, (_, i) => service(i + 1)));
+  fixture.put(...Array.from({ length: count }, (_, i) => service(i + 1, APP)));
   fixture.pipeline.flush();
   const states = Array.from({ length: count }, (_, i) =>
     fixture.join({
@@ -112,7 +99,7 @@ Deno.test("clusters are built again when a service has other accounts, not when 
     metadata: { name: `w${i}`, namespace: "x" },
     spec: { address: `10.0.1.${i}`, labels: { app: "selected" }, serviceAccount: i < 3 ? "pay" : "bill" },
   });
-  const selecting = service(9) as { spec: object };
+  const selecting = service(9, APP) as { spec: object };
   const { endpoints: _, ...spec } = selecting.spec as { endpoints: unknown };
   change({ ...selecting, spec: { ...spec, workloadSelector: { labels: { app: "selected" } } } }, entry(1));
   const before = clusters();

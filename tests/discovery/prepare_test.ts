@@ -2,28 +2,16 @@
 import assert from "node:assert/strict";
 import { PipelineSource } from "../../lib/discovery/source.ts";
 import type { ConnectControl, ConnectRequest, ProxyView } from "../../lib/xds/protocol/source.ts";
-import { contents, Fixture } from "./fixture.ts";
+import { contents, Fixture, service } from "./fixture.ts";
+
+/** The services lie in four namespaces. */
+const spread = (i: number, number = 80) => service(i, { namespace: `n${i % 4}`, port: { number } });
 
 const MANY = 400;
 
-function service(i: number, port = 80): object {
-  return {
-    apiVersion: "networking.mesh.io/v1",
-    kind: "ServiceEntry",
-    metadata: { name: `s${i}`, namespace: `n${i % 4}` },
-    spec: {
-      hosts: [`s${i}.example.com`],
-      location: "MESH_INTERNAL",
-      resolution: "STATIC",
-      ports: [{ number: port, name: "http", protocol: "HTTP" }],
-      endpoints: [{ address: `10.0.${i >> 8}.${i & 255}` }],
-    },
-  };
-}
-
 function world(services: number): Fixture {
   const fixture = new Fixture();
-  fixture.put(...Array.from({ length: services }, (_, i) => service(i)));
+  fixture.put(...Array.from({ length: services }, (_, i) => spread(i)));
   fixture.pipeline.flush();
   return fixture;
 }
@@ -61,7 +49,7 @@ Deno.test("what changes while it is prepared is what the proxy gets", () => {
   const fixture = world(MANY);
   const steps = stepsFor(fixture)!;
   for (let i = 0; i < MANY / 2; i++) steps.next();
-  fixture.put(service(0, 81), service(MANY - 1, 82), service(MANY));
+  fixture.put(spread(0, 81), spread(MANY - 1, 82), spread(MANY));
   fixture.remove("ServiceEntry/n1/s1", `ServiceEntry/n${(MANY - 2) % 4}/s${MANY - 2}`);
   fixture.pipeline.flush();
   while (!steps.next().done);
@@ -69,7 +57,7 @@ Deno.test("what changes while it is prepared is what the proxy gets", () => {
   assert.deepEqual(fixture.failures, []);
   const fresh = new Fixture();
   const changed = new Map([[0, 81], [MANY - 1, 82]]);
-  for (let i = 0; i <= MANY; i++) if (i !== 1 && i !== MANY - 2) fresh.put(service(i, changed.get(i)));
+  for (let i = 0; i <= MANY; i++) if (i !== 1 && i !== MANY - 2) fresh.put(spread(i, changed.get(i)));
   fresh.pipeline.flush();
   assert.deepEqual(contents(state), contents(fresh.join(NODE)));
 });

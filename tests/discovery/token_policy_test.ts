@@ -1,21 +1,6 @@
 /** What changes of rules about tokens, and of issuers' keys, cost, and whom they concern. */
 import assert from "node:assert/strict";
-import { contents, Fixture } from "./fixture.ts";
-
-function service(i: number): object {
-  return {
-    apiVersion: "networking.mesh.io/v1",
-    kind: "ServiceEntry",
-    metadata: { name: `s${i}`, namespace: "x" },
-    spec: {
-      hosts: [`s${i}.example.com`],
-      location: "MESH_INTERNAL",
-      resolution: "STATIC",
-      ports: [{ number: 80, name: "http", protocol: "HTTP" }],
-      endpoints: [{ address: `10.0.0.${i}`, labels: { app: `s${i}` } }],
-    },
-  };
-}
+import { contents, Fixture, service } from "./fixture.ts";
 
 const keysAt = (issuer: string) => `http://${issuer}.example/keys`;
 

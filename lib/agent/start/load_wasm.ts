@@ -18,6 +18,7 @@ import { systemRoots } from "../../sockets/fetch/system_roots.ts";
 import { FIPS_TLS_POLICY } from "../../sockets/listen/tls_policy.ts";
 import { wasmRewriters } from "../wasm/wasm_rewriter.ts";
 import type { AgentInput } from "./agent_input.ts";
+import { commaList } from "../../kernel/text/comma_list.ts";
 
 /** Parts of an agent's input that concern them. */
 export type WasmInput = Pick<AgentInput, "settings" | "variables" | "paths" | "proxyUser">;
@@ -40,7 +41,7 @@ export function loadedWasm(
     timeout: settings.WASM_HTTP_REQUEST_TIMEOUT,
     roots: () => systemRoots(variables["SSL_CERT_FILE"] ?? ""),
     ...(settings.COMPLIANCE_POLICY === "" ? {} : { policy: FIPS_TLS_POLICY }),
-    insecure: new Set(settings.WASM_INSECURE_REGISTRIES.split(",").map((host) => host.trim()).filter(Boolean)),
+    insecure: new Set(commaList(settings.WASM_INSECURE_REGISTRIES)),
   };
   const cache = new WasmCache({
     folder: `${paths.data}/wasm`,

@@ -5,6 +5,7 @@
  *
  * @module
  */
+import { type IntrospectionPort, openIntrospection } from "../../http/introspection_port.ts";
 import { monitoringRoutes } from "../../http/monitoring.ts";
 import type { Route } from "../../http/route.ts";
 import type { LoadRoutes } from "../../http/router.ts";
@@ -32,11 +33,7 @@ export interface ServeOptions {
 }
 
 /** Where the pages about the process are served. */
-export interface NodeIntrospection {
-  /** `host:port`. */
-  readonly address: string;
-  /** Asked for by name: an agent that cannot have the address does not start. Otherwise it goes on without. */
-  readonly required: boolean;
+export interface NodeIntrospection extends IntrospectionPort {
   /** Gives the pages, once one is asked for. */
   readonly later: LoadRoutes;
 }
@@ -77,6 +74,11 @@ export async function serveNode(
   };
   const listen = (name: string, option: "monitoringPort" | "healthPort", routes: readonly Route[]) =>
     attempts.try(option, options[option], "a port that is free", () => serve(name, `:${options[option]}`, routes));
+  const introspect = async (wanted: NodeIntrospection) => {
+    const open = () => serve("introspection", wanted.address, [], wanted.later);
+    const require = () => attempts.try("introspection", wanted.address, "an address that is free", open);
+    return await openIntrospection(wanted, { open, require }, kernel.log.scope("cni-agent"));
+  };
   const scraped = monitoringRoutes(kernel.metrics, { localOnly: metricsLocalOnly, names });
   const monitoring = await listen("metrics", "monitoringPort", scraped);
   const socket = pluginSocket(runDir, kernel, pods);
@@ -86,7 +88,7 @@ export async function serveNode(
     kernel.stopper.add("plugin socket", () => socket.close());
   });
   const health = await listen("health", "healthPort", healthRoutes(notReady));
-  const introspection = options.introspection && await introspect(options.introspection, attempts, serve, kernel);
+  const introspection = options.introspection && await introspect(options.introspection);
   attempts.check();
   return {
     health: health ?? healthPort,
@@ -94,24 +96,6 @@ export async function serveNode(
     ...(introspection === undefined ? {} : { introspection }),
     renewSocket: () => socket.renew(),
   };
-}
-
-/** The port; undefined where it could not be had. */
-async function introspect(
-  { address, required, later }: NodeIntrospection,
-  attempts: Attempts,
-  serve: (name: string, address: string, routes: readonly Route[], later: LoadRoutes) => Promise<number>,
-  kernel: Kernel,
-): Promise<number | undefined> {
-  const open = () => serve("introspection", address, [], later);
-  if (required) return await attempts.try("introspection", address, "an address that is free", open);
-  try {
-    return await open();
-  } catch (error) {
-    // A port that is there by default alone does not keep pods from being redirected.
-    kernel.log.scope("cni-agent").warn("no introspection pages: the address cannot be used", { address, error });
-    return undefined;
-  }
 }
 
 /** The plugin's socket, which goes with the run folder and has to come back with it. */

@@ -100,8 +100,8 @@ type Value = readonly [type: string, unit: string];
 class PprofWriter {
   readonly #strings = new StringTable();
   readonly #types: readonly [Value, Value];
-  readonly #functions = new Map<string, Function>();
-  readonly #locations = new Map<string, Location>();
+  /** Of each function the one place where it begins; both have one number. */
+  readonly #places = new Map<string, { readonly function: Function; readonly location: Location }>();
   readonly #samples = new Map<number, Sample>();
 
   constructor(...types: readonly [Value, Value]) {
@@ -129,29 +129,29 @@ class PprofWriter {
 
   #location({ functionName, url, lineNumber }: CallFrame): Location {
     const key = JSON.stringify([functionName, url, lineNumber]);
-    const known = this.#locations.get(key);
-    if (known !== undefined) return known;
+    const known = this.#places.get(key);
+    if (known !== undefined) return known.location;
     const name = this.#strings.dedup(functionName || "(anonymous)");
     const startLine = Math.max(0, lineNumber + 1);
-    const id = this.#functions.size + 1;
-    this.#functions.set(
-      key,
-      new Function({ id, name, systemName: name, filename: this.#strings.dedup(url), startLine }),
-    );
-    const made = new Location({ id, line: [new Line({ functionId: id, line: startLine })] });
-    this.#locations.set(key, made);
-    return made;
+    const id = this.#places.size + 1;
+    const location = new Location({ id, line: [new Line({ functionId: id, line: startLine })] });
+    this.#places.set(key, {
+      function: new Function({ id, name, systemName: name, filename: this.#strings.dedup(url), startLine }),
+      location,
+    });
+    return location;
   }
 
   end(facts: { readonly durationNanos?: number }): Uint8Array {
     const sampleType = this.#types.map(([type, unit]) =>
       new ValueType({ type: this.#strings.dedup(type), unit: this.#strings.dedup(unit) })
     );
+    const places = [...this.#places.values()];
     const profile = new Profile({
       ...{ sampleType, stringTable: this.#strings, ...facts },
       sample: [...this.#samples.values()],
-      location: [...this.#locations.values()],
-      function: [...this.#functions.values()],
+      location: places.map(({ location }) => location),
+      function: places.map((place) => place.function),
       timeNanos: BigInt(Date.now()) * 1_000_000n,
     });
     return gzipSync(profile.encode());

@@ -14,6 +14,7 @@ import {
 } from "../../kernel/template/functions.ts";
 import { CHAINED_NETWORK, withNetwork } from "../multus.ts";
 import { type Marks, Markup } from "./markup.ts";
+import { commaList } from "../../kernel/text/comma_list.ts";
 
 type Functions = Readonly<Record<string, TemplateFunction>>;
 
@@ -71,7 +72,7 @@ function portsOf(containers: unknown, counts: (name: unknown) => boolean): strin
 /** Ports with one more at the end. */
 function withPort(port: unknown, ports: unknown): string {
   const text = printed(port ?? "").trim();
-  const list = printed(ports ?? "").split(",").map((one) => one.trim()).filter((one) => one !== "");
+  const list = commaList(printed(ports ?? ""));
   return text === "" || text === "0" || list.includes(text) ? printed(ports ?? "") : [...list, text].join(",");
 }
 

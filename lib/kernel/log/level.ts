@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { commaList } from "../text/comma_list.ts";
 
 /** Levels from the most talkative to silence. */
 export const levels = ["debug", "info", "warn", "error", "fatal", "none"] as const;
@@ -37,7 +38,7 @@ export class LogOptionError extends Error {
 export function parseScopeLevels(flag: string, text: string, known: readonly string[]): Map<string, Level> {
   const result = new Map<string, Level>();
   const problems: string[] = [];
-  for (const part of splitNames(text)) {
+  for (const part of commaList(text)) {
     const colon = part.indexOf(":");
     const scope = colon < 0 ? DEFAULT_SCOPE : part.slice(0, colon).trim();
     const level = part.slice(colon + 1).trim();
@@ -55,7 +56,7 @@ export function parseScopeLevels(flag: string, text: string, known: readonly str
  * @throws {LogOptionError} naming the flag and each unknown scope, one line each.
  */
 export function parseScopes(flag: string, text: string, known: readonly string[]): Set<string> {
-  const names = splitNames(text);
+  const names = commaList(text);
   const problems = scopeProblems(flag, names, known);
   if (problems.length > 0) throw new LogOptionError(problems.join("\n"));
   return new Set(names);
@@ -64,10 +65,6 @@ export function parseScopes(flag: string, text: string, known: readonly string[]
 /** True for the name of a level. */
 export function isLevel(text: string): text is Level {
   return (levels as readonly string[]).includes(text);
-}
-
-function splitNames(text: string): string[] {
-  return text.split(",").map((name) => name.trim()).filter((name) => name !== "");
 }
 
 function scopeProblems(flag: string, scopes: readonly string[], known: readonly string[]): string[] {

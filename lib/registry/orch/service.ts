@@ -10,6 +10,7 @@ import { portProtocol } from "../protocol.ts";
 import { distributionOf } from "../traffic_distribution.ts";
 import { type Service, type ServiceKey, serviceKey, type ServicePort } from "../types.ts";
 import type { OrchRegistryOptions } from "./options.ts";
+import { commaList } from "../../kernel/text/comma_list.ts";
 
 /** A service with what only the registry needs of it. */
 export interface OrchService {
@@ -57,7 +58,7 @@ export function convertService(
     addresses,
     resolution: headless && externalName === undefined ? "passthrough" : "static",
     meshExternal: externalName !== undefined,
-    exportTo: listed(annotations[EXPORT_TO]),
+    exportTo: commaList(annotations[EXPORT_TO] ?? ""),
     labels,
     subjectAltNames: identities(namespace, annotations, options.trustDomain()),
     headless,
@@ -99,10 +100,8 @@ function convertPort({ name, port, protocol, appProtocol, targetPort }: ServiceP
 }
 
 function identities(namespace: string, annotations: Labels, trustDomain: string): readonly string[] {
-  const accounts = listed(annotations[ACCOUNTS]).map((name) => `spiffe://${trustDomain}/ns/${namespace}/sa/${name}`);
-  return [...new Set([...listed(annotations[IDENTITIES]), ...accounts])];
-}
-
-function listed(text: string | undefined): readonly string[] {
-  return (text ?? "").split(",").map((part) => part.trim()).filter((part) => part !== "");
+  const accounts = commaList(annotations[ACCOUNTS] ?? "").map((name) =>
+    `spiffe://${trustDomain}/ns/${namespace}/sa/${name}`
+  );
+  return [...new Set([...commaList(annotations[IDENTITIES] ?? ""), ...accounts])];
 }
