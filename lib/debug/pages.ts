@@ -27,6 +27,7 @@ import {
   endpointShardz,
   instancesz,
   leaderz,
+  mcsz,
   mesh,
   networkz,
   problemz,
@@ -145,6 +146,11 @@ export const PAGES: readonly Page[] = [
     path: "clusterz",
     help: "clusters whose services are part of the mesh: id, secretName, syncStatus, problem",
     answer: unqueried(clusterz),
+  },
+  {
+    path: "mcsz",
+    help: "services that clusters share: who exports and imports them, at which address, and from where they are seen",
+    answer: unqueried(mcsz),
   },
   { path: "leaderz", help: "who leads what one server does for all, by lock", answer: unqueried(leaderz) },
   {

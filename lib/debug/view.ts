@@ -10,6 +10,7 @@ import type { ConfigStore } from "../config/store.ts";
 import type { ConfigObject } from "../config/types.ts";
 import type { Log } from "../kernel/log/log.ts";
 import type { Aggregate } from "../registry/aggregate.ts";
+import type { SharedService } from "../registry/orch/registry.ts";
 import type { EndpointIndex } from "../registry/endpoint_index.ts";
 import type { NetworkEntrance } from "../registry/types.ts";
 import type { Translator } from "../translate/translator.ts";
@@ -115,6 +116,8 @@ export interface DebugView {
   clusters(): readonly ClusterView[];
   /** Undefined: it injects nothing. */
   readonly injection: InjectionView | undefined;
+  /** Services that clusters share with each other. */
+  shared(): readonly SharedService[];
   /** Explains requests; undefined: this server does not. */
   readonly explainer: Explainer | undefined;
   /** Answers previews; undefined: this server has none. */

@@ -104,6 +104,15 @@ export function clusterz(request: HttpRequest, view: DebugView): HttpResponse {
   return jsonResponse(view.clusters(), request);
 }
 
+/** `/debug/mcsz`: services that clusters share with each other, in the form of Istio's page. */
+export function mcsz(request: HttpRequest, view: DebugView): HttpResponse {
+  const shown = view.shared().map(({ cluster, name, namespace, exported, imported, address, discoverability }) => ({
+    ...{ Cluster: cluster, Name: name, Namespace: namespace, Exported: exported, Imported: imported },
+    ...{ ClusterSetVIP: address, Discoverability: discoverability },
+  }));
+  return jsonResponse(shown, request);
+}
+
 /** `/debug/leaderz`: the locks of the server's duties, with their leaders as they were read last. */
 export function leaderz(request: HttpRequest, view: DebugView): HttpResponse {
   return jsonResponse(view.leaders(), request);

@@ -17,6 +17,7 @@ import type { Configuration } from "./configuration.ts";
 import { findingFields } from "./finding_log.ts";
 import type { MeshSource } from "./mesh_source.ts";
 import type { OrchScope } from "./orch/orchestrator.ts";
+import { type DiscoverySettings, sharingApi } from "./settings.ts";
 import { folderFault, StartError } from "./start_error.ts";
 
 /** The message about sources that are not read. */
@@ -32,6 +33,16 @@ export interface OrchSource {
   readonly cluster: string;
   /** What is read of it where no sources are listed. */
   readonly scope: OrchScope;
+}
+
+/** The orchestrator of a server, where there is access to one. */
+export function orchSource(
+  client: ApiClient | undefined,
+  { clusterId, orch }: { readonly clusterId: string; readonly orch?: OrchScope | undefined },
+  settings: DiscoverySettings,
+): OrchSource | undefined {
+  if (client === undefined || orch === undefined) return undefined;
+  return { client, cluster: clusterId, scope: { ...orch, sharing: sharingApi(settings) } };
 }
 
 /** Which sources, and where they are named. */

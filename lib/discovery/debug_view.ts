@@ -3,9 +3,8 @@
  *
  * @module
  */
-import type { Finding } from "../config/finding/finding.ts";
 import type { Explainer, PreviewRunner } from "../debug/runners.ts";
-import type { ClusterView, DebugView, InjectionView, LeaderView } from "../debug/view.ts";
+import type { DebugView } from "../debug/view.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import { buildInfo } from "../kernel/program/build_info.ts";
 import type { XdsServer } from "../xds/server.ts";
@@ -16,7 +15,7 @@ import type { Pipeline } from "./pipeline.ts";
 
 /** The inside of a server whose parts are these. */
 export function debugView(
-  { pipeline, xds, mesh, configuration, analysis, asked, leaders, clusters, injection, findings, domain, kernel }: {
+  { pipeline, xds, mesh, configuration, analysis, asked, lists, domain, kernel }: {
     readonly pipeline: Pipeline;
     readonly xds: XdsServer;
     readonly mesh: MeshSource;
@@ -24,13 +23,8 @@ export function debugView(
     readonly analysis: AnalysisRunner;
     /** Who answers previews and explanations. */
     readonly asked: { readonly preview?: PreviewRunner | undefined; readonly explainer?: Explainer | undefined };
-    /** The locks of the server's duties. */
-    readonly leaders: () => readonly LeaderView[];
-    readonly clusters: () => readonly ClusterView[];
-    /** Undefined: the server injects nothing. */
-    readonly injection: InjectionView | undefined;
-    /** The present findings about configuration. */
-    readonly findings: () => Finding[];
+    /** What several parts of the server have. */
+    readonly lists: Pick<DebugView, "leaders" | "clusters" | "shared" | "injection" | "findings">;
     /** DNS suffix of services. */
     readonly domain: string;
     readonly kernel: Kernel;
@@ -61,10 +55,7 @@ export function debugView(
     *warnings() {
       for (const warning of pipeline.warnings()) yield analysis.placed(warning);
     },
-    findings,
-    leaders,
-    clusters,
-    injection,
+    ...lists,
     preview: asked.preview,
     explainer: asked.explainer,
     analysis: {

@@ -27,7 +27,7 @@ import type { Registry } from "../registry/types.ts";
 import type { XdsServer } from "../xds/server.ts";
 import { AnalysisRunner, refusedKeys } from "./analysis_runner.ts";
 import { startServerAuthority } from "./authority.ts";
-import { startConfigSources } from "./config_sources.ts";
+import { orchSource, startConfigSources } from "./config_sources.ts";
 import { Configuration } from "./configuration.ts";
 import { debugQuestions } from "./debug_questions.ts";
 import { debugView } from "./debug_view.ts";
@@ -44,7 +44,7 @@ import { newGatewayNames, newPipeline, type PipelineParts } from "./new_pipeline
 import type { Pipeline } from "./pipeline.ts";
 import { type IntrospectionOptions, openPorts, type ServerPorts } from "./ports.ts";
 import { withLaterFaults } from "./later_faults.ts";
-import type { DiscoverySettings } from "./settings.ts";
+import { type DiscoverySettings, sharingGroups } from "./settings.ts";
 import { NodeReader } from "./node_reader.ts";
 import { startServices } from "./services.ts";
 import { PipelineSource } from "./source.ts";
@@ -161,11 +161,11 @@ async function start(
   const configuration = new Configuration(pipeline, derivations, kernel, services.taker, reads);
   configuration.followMesh(mesh);
   kernel.stopper.add("configuration", () => configuration.stop());
-  const source = orch && options.orch && { client: orch, cluster: options.clusterId, scope: options.orch };
+  const source = orchSource(orch, options, settings);
   const sources = await startConfigSources({ ...options, source }, mesh, configuration, kernel);
   await services.settled;
   if (orch !== undefined) configuration.startSelfCheck(settings.MESH_SELF_CHECK_INTERVAL, services.check);
-  const { store } = configuration;
+  const { store, facts } = configuration;
   const rootNamespace = startRootNamespace(store, mesh, options.systemNamespace, kernel);
   await tokenKeys.follow(store, pipeline);
   await gatewayNames?.settled();
@@ -174,7 +174,7 @@ async function start(
   const reviewer = orch && tokenReviewer(orch, options, services.remote?.clusters);
   const authentication = new ServerAuthentication(settings, mesh, kernel, reviewer);
   const callers = newCallers(authentication, settings, kernel);
-  const credentials = startCredentials(pipeline.table, configuration.facts, kernel, orch, services.remote);
+  const credentials = startCredentials(pipeline.table, facts, kernel, orch, services.remote);
   const changed = () => pipeline.lookAgain("global");
   const roots = startMeshRoots({ mesh, table: pipeline.table, changed }, settings, kernel);
   const keeper = orch && startEntryHealth({ client: orch, configuration }, settings, kernel);
@@ -186,7 +186,6 @@ async function start(
   resources.ready = true;
   synced();
 
-  const { facts } = configuration;
   const authority = await startServerAuthority(options, settings, { mesh, facts, authentication, orch }, kernel);
   const questions = settings.ENABLE_DEBUG_ON_HTTP
     ? debugQuestions(options.systemNamespace, { callers, nodes, pipeline, view: () => view })
@@ -200,10 +199,11 @@ async function start(
   let duties: ServerDuties = { states: () => [] };
   const view: DebugView = debugView({
     ...{ pipeline, xds, mesh, configuration, analysis, kernel, domain: options.domain, asked: options },
-    leaders: () => duties.states(),
-    clusters: () => services.clusters(),
-    injection: injection?.view,
-    findings: () => [mesh, configuration, sources, rootNamespace].flatMap((part) => [...part.findings()]),
+    lists: {
+      ...{ leaders: () => duties.states(), injection: injection?.view },
+      ...{ clusters: () => services.clusters(), shared: () => services.shared() },
+      findings: () => [mesh, configuration, sources, rootNamespace].flatMap((part) => [...part.findings()]),
+    },
   });
   const ports = await openPorts(options, settings, {
     ...{ kernel, xds, view, tls, webhookTls, injector: injection?.injector },
@@ -213,7 +213,7 @@ async function start(
   measureStart(kernel);
   const bundles = { roots: joinedIfAny([authority.authority?.roots, tls?.serverRoots]), webhookRoots };
   const worked = { configuration, mesh, pipeline, analysis, xds, remote: services.remote, ...bundles };
-  duties = startDuties(orch, { ...worked, ...options }, settings, kernel);
+  duties = startDuties(orch, { ...worked, ...options, sharing: sharingGroups(settings) }, settings, kernel);
   reportStart({
     ...{ options, ports, store, debug: settings.ENABLE_DEBUG_ON_HTTP },
     settled: () => analysis.analyzed(),

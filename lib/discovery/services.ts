@@ -9,13 +9,14 @@ import type { ClusterView } from "../debug/view.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import type { AccessPlace } from "../orch/access/find.ts";
 import type { ApiClient } from "../orch/client/client.ts";
+import type { SharedService } from "../registry/orch/registry.ts";
 import { type FactRegistry, startFactRegistry } from "./fact_registry.ts";
 import { measureOrchRegistries } from "./measure_orch.ts";
 import type { MeshSource } from "./mesh_source.ts";
 import { orchAccess, orchClient, type OrchOptions } from "./orch/orchestrator.ts";
 import type { Pipeline } from "./pipeline.ts";
 import { type ClustersOptions, type ServerClusters, startClusters } from "./remote_clusters.ts";
-import type { DiscoverySettings } from "./settings.ts";
+import { type DiscoverySettings, sharingWithoutEffect } from "./settings.ts";
 
 /** Which services a server has. */
 interface ServerServicesOptions extends Omit<ClustersOptions, "orch"> {
@@ -35,6 +36,8 @@ export interface ServerServices extends Partial<Pick<FactRegistry, "taker" | "ch
   readonly remote: ServerClusters | undefined;
   /** The clusters, as pages show them. */
   clusters(): ClusterView[];
+  /** What clusters share with each other; empty where `ENABLE_MCS_SERVICE_DISCOVERY` is off. */
+  shared(): SharedService[];
 }
 
 /** Begins with the services that the options name. @param client Undefined: there is no orchestrator. */
@@ -47,6 +50,7 @@ export function startServices(
 ): ServerServices {
   const { orch, clusterId, clusterSecrets } = options;
   const own = startFactRegistry(options, settings, parts);
+  for (const text of sharingWithoutEffect(settings)) kernel.log.scope("orch").warn(text);
   kernel.metrics.gauge("meshd_managed_clusters").set({ cluster_type: "remote" }, 0);
   const secretsClient = orch && clusterSecrets &&
     orchClient({ ...orch, access: orchAccess({ place: clusterSecrets, allowed: orch.allowed }, kernel) }, kernel);
@@ -64,6 +68,10 @@ export function startServices(
     clusters: () => [
       ...orch === undefined ? [] : [{ id: clusterId, syncStatus: "synced" }],
       ...remote?.clusters.states() ?? [],
+    ],
+    shared: () => [
+      ...own?.registry.sharedServices() ?? [],
+      ...[...remote?.clusters.values() ?? []].flatMap(({ registry }) => registry.sharedServices()),
     ],
   };
 }

@@ -3,12 +3,13 @@
  *
  * @module
  */
-import type { SettingsOf } from "../kernel/settings/catalogue.ts";
+import { catalogue, type SettingsOf } from "../kernel/settings/catalogue.ts";
 import type { OrchRegistryOptions } from "../registry/orch/options.ts";
 import type { ServiceEntryOptions } from "../registry/service_entry/registry.ts";
 import type { CacheSwitches } from "../translate/cache/caches.ts";
 import type { TranslateSettings } from "../translate/reader/settings.ts";
 import type { DebounceOptions } from "./debounce.ts";
+import type { SharingApi } from "./orch/fact_feeds.ts";
 import type { GrpcServerOptions } from "../grpc/server.ts";
 import type { XdsServerOptions } from "../xds/server.ts";
 
@@ -93,13 +94,52 @@ export function entryOptions(settings: DiscoverySettings, clusterId: string): Om
 /** How the orchestrator's objects are read. */
 export function orchOptions(
   settings: DiscoverySettings,
-): Pick<OrchRegistryOptions, "selectWorkloadEntries" | "dualStack" | "stickyLabels" | "drainingLabel"> {
+): Pick<OrchRegistryOptions, "selectWorkloadEntries" | "dualStack" | "stickyLabels" | "drainingLabel" | "shared"> {
   return {
     selectWorkloadEntries: settings.PILOT_ENABLE_ORCH_SELECT_WORKLOAD_ENTRIES,
     dualStack: settings.MESH_DUAL_STACK,
     stickyLabels: [settings.PILOT_PERSISTENT_SESSION_LABEL, settings.PILOT_PERSISTENT_SESSION_HEADER_LABEL],
     drainingLabel: settings.PILOT_DRAINING_LABEL,
+    shared: sharedServices(settings),
   };
+}
+
+/** Settings of exports and imports that are on and have no effect, each with what it lacks. */
+export function sharingWithoutEffect(settings: DiscoverySettings): string[] {
+  const needs = [
+    ["ENABLE_MCS_HOST", ["ENABLE_MCS_SERVICE_DISCOVERY"]],
+    ["ENABLE_MCS_CLUSTER_LOCAL", ["ENABLE_MCS_SERVICE_DISCOVERY", "ENABLE_MCS_HOST"]],
+  ] as const;
+  return needs.flatMap(([name, needed]) => {
+    const missing = needed.filter((other) => !settings[other]);
+    return settings[name] && missing.length > 0
+      ? [`${name}: got true, without effect while ${missing.join(" and ")} is off`]
+      : [];
+  });
+}
+
+/** The group of exports and imports where its setting says nothing else, as the rest of the world spells it. */
+const SHARING_GROUP = "multicluster.x-k8s.io";
+
+/** Where exports and imports of services are read; undefined: nowhere. */
+export function sharingApi(settings: DiscoverySettings): SharingApi | undefined {
+  const shared = sharedServices(settings);
+  if (shared === undefined) return undefined;
+  return { ...sharingGroups(settings), imports: shared.host };
+}
+
+/** Where exports and imports of services may be. */
+export function sharingGroups(settings: DiscoverySettings): Pick<SharingApi, "groups" | "version"> {
+  const group = settings.MCS_API_GROUP, version = settings.MCS_API_VERSION;
+  const isDefault = group === catalogue.MCS_API_GROUP.default;
+  return { groups: isDefault ? [group, SHARING_GROUP] : [group], version };
+}
+
+/** Each of these settings counts only together with those before it. */
+function sharedServices(settings: DiscoverySettings): OrchRegistryOptions["shared"] {
+  if (!settings.ENABLE_MCS_SERVICE_DISCOVERY) return undefined;
+  const host = settings.ENABLE_MCS_HOST;
+  return { host, clusterLocal: host && settings.ENABLE_MCS_CLUSTER_LOCAL };
 }
 
 /** Limits of the wire for all streams together; 0: derived from the number of cores. */

@@ -10,6 +10,7 @@
  * - The same service in several clusters: ports and all else of the first cluster in order of registration; virtual
  *   addresses by cluster.
  * - Else the oldest wins, then the source that was registered first.
+ * - A service that stands for another one (`importOf`) is that one, at the addresses that its own sources report.
  * Endpoints of all sources count, also of those that do not win.
  *
  * @module
@@ -19,14 +20,11 @@ import { canonicalIp } from "./address.ts";
 import { SmallMultimap } from "./small_multimap.ts";
 import type { EndpointIndex } from "./endpoint_index.ts";
 import { ReportedNetworks } from "./reported_networks.ts";
-import type { Endpoint, Provider, RegistrySink, Service, ServiceKey, Workload } from "./types.ts";
+import { addressesByCluster, beats, type RegistrySource, type ReportedService, type SourceReports } from "./reports.ts";
+import type { Endpoint, RegistrySink, Service, ServiceKey, Workload } from "./types.ts";
 import { serviceKey } from "./types.ts";
 
-/** Which registry reports. */
-export interface RegistrySource {
-  readonly provider: Provider;
-  readonly clusterId: string;
-}
+export type { RegistrySource } from "./reports.ts";
 
 /** What changed between two calls of `Aggregate.drain`. */
 export interface ServiceChanges {
@@ -43,16 +41,6 @@ export type WorkloadListener = (
   removed: readonly string[],
 ) => void;
 
-interface SourceReports {
-  readonly source: RegistrySource;
-  readonly id: string;
-  readonly rank: number;
-  readonly services: Map<ServiceKey, Service>;
-  readonly workloads: Map<string, Workload>;
-  /** Shards of endpoints that it reported, by service; they go with the source. */
-  readonly endpoints: SmallMultimap<ServiceKey, string>;
-}
-
 const NO_WORKLOADS: readonly Workload[] = Object.freeze([]);
 
 /** The view over all registries. All calls are synchronous; writes mark, reads settle. */
@@ -65,6 +53,8 @@ export class Aggregate {
   readonly #workloads = new Map<string, readonly Workload[]>();
   readonly #listeners: WorkloadListener[] = [];
   readonly #dirty = new Set<ServiceKey>();
+  /** Services that stand for others, by those. */
+  readonly #imports = new SmallMultimap<ServiceKey, ServiceKey>();
   #changed = new Set<ServiceKey>();
   #touched = new Set<string>();
   #ranks = 0;
@@ -164,12 +154,22 @@ export class Aggregate {
   }
 
   #onServices(reports: SourceReports, upserted: readonly Service[], removed: readonly ServiceKey[]): void {
-    for (const key of removed) if (reports.services.delete(key)) this.#dirty.add(key);
+    for (const key of removed) this.#remove(reports, key);
     for (const service of upserted) {
       const key = serviceKey(service);
       reports.services.set(key, service);
+      if (service.importOf !== undefined) this.#imports.add(service.importOf, key);
       this.#dirty.add(key);
     }
+  }
+
+  #remove(reports: SourceReports, key: ServiceKey): void {
+    const old = reports.services.get(key);
+    if (old === undefined) return;
+    reports.services.delete(key);
+    this.#dirty.add(key);
+    const others = [...this.#sources.values()].some(({ services }) => services.has(key));
+    if (old.importOf !== undefined && !others) this.#imports.delete(old.importOf, key);
   }
 
   #onEndpoints(reports: SourceReports, service: ServiceKey, shard: string, endpoints: readonly Endpoint[]): void {
@@ -224,11 +224,13 @@ export class Aggregate {
     this.#changed.add(key);
     if (after) this.#services.set(key, after);
     else this.#services.delete(key);
+    // They are settled after it: a set hands out what is added while it is walked.
+    for (const imported of this.#imports.get(key)) this.#dirty.add(imported);
   }
 
   #inForce(key: ServiceKey): Service | undefined {
-    let winner: { reports: SourceReports; service: Service } | undefined;
-    const clusters: { reports: SourceReports; service: Service }[] = [];
+    let winner: ReportedService | undefined;
+    const clusters: ReportedService[] = [];
     for (const reports of this.#sources.values()) {
       const service = reports.services.get(key);
       if (service === undefined) continue;
@@ -236,35 +238,27 @@ export class Aggregate {
       if (service.provider === "Orch") clusters.push(candidate);
       if (winner === undefined || beats(candidate, winner)) winner = candidate;
     }
+    const imported = winner?.service.importOf;
+    if (imported !== undefined) return this.#imported(winner!.service, imported, clusters);
     if (winner === undefined || clusters.length < 2) return winner?.service;
     return { ...winner.service, clusterAddresses: addressesByCluster(clusters) };
+  }
+
+  /** A service as it is called and dialled through imports of some clusters. */
+  #imported(
+    { hostname, addresses }: Service,
+    of: ServiceKey,
+    clusters: readonly ReportedService[],
+  ): Service | undefined {
+    if (this.#dirty.has(of)) this.#settle(of);
+    const service = this.#services.get(of);
+    if (service === undefined) return undefined;
+    return { ...service, importOf: of, hostname, addresses, clusterAddresses: addressesByCluster(clusters) };
   }
 }
 
 function sourceId(source: RegistrySource): string {
   return `${source.provider}/${source.clusterId}`;
-}
-
-function beats(
-  a: { reports: SourceReports; service: Service },
-  b: { reports: SourceReports; service: Service },
-): boolean {
-  const [orchA, orchB] = [a.service.provider === "Orch", b.service.provider === "Orch"];
-  if (orchA !== orchB) return orchA;
-  if (!orchA && a.service.creationTimestamp !== b.service.creationTimestamp) {
-    return a.service.creationTimestamp < b.service.creationTimestamp;
-  }
-  return a.reports.rank < b.reports.rank;
-}
-
-function addressesByCluster(
-  clusters: readonly { reports: SourceReports; service: Service }[],
-): Record<string, readonly string[]> {
-  const byCluster: Record<string, readonly string[]> = {};
-  for (const { reports, service } of clusters) {
-    byCluster[reports.source.clusterId] = service.clusterAddresses?.[reports.source.clusterId] ?? service.addresses;
-  }
-  return byCluster;
 }
 
 function byClusterAndId(a: Workload, b: Workload): number {

@@ -32,7 +32,8 @@ export function sameEndpoint(a: Endpoint, b: Endpoint): boolean {
       a.weight === b.weight && a.locality === b.locality && a.network === b.network && a.clusterId === b.clusterId &&
       a.serviceAccount === b.serviceAccount && a.namespace === b.namespace && a.workloadName === b.workloadName &&
       a.tlsMode === b.tlsMode && a.hostname === b.hostname && a.subdomain === b.subdomain &&
-      a.nodeName === b.nodeName && samePlain(a.additionalAddresses, b.additionalAddresses) &&
+      a.nodeName === b.nodeName && a.ownClusterOnly === b.ownClusterOnly &&
+      samePlain(a.additionalAddresses, b.additionalAddresses) &&
       sameLabels(a.labels, b.labels));
 }
 

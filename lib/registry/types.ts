@@ -78,6 +78,11 @@ export interface Service {
   /** Clients are to prefer endpoints of their own cluster or locality (`internalTrafficPolicy`, `trafficDistribution`). */
   readonly trafficDistribution?: "any" | "preferSameZone" | "preferSameNode";
   readonly nodeLocal?: boolean;
+  /**
+   * It stands for that service under another name, at other addresses: of what its source reports only name and addresses
+   * count. Where no source has that service it is not there either.
+   */
+  readonly importOf?: ServiceKey;
   /** Its name resolves to endpoints that are not ready as well. Default: it does not. */
   readonly publishNotReadyAddresses?: boolean;
   /** When it was created, ms since the epoch; the older of two that clash wins. */
@@ -125,6 +130,8 @@ export interface Endpoint {
   readonly hostname?: string;
   readonly subdomain?: string;
   readonly nodeName?: string;
+  /** Only clients of its own cluster may use it: its service is not exported from there. */
+  readonly ownClusterOnly?: true;
 }
 
 /** All endpoints of one service, all ports, all shards together; a new object whenever one of them changes. */

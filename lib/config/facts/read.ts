@@ -20,7 +20,7 @@ import { ConcealedBytes } from "./concealed.ts";
 import { fields, mapOf, text, textOr } from "./foreign_schema.ts";
 import { HashedFact } from "./hashed_fact.ts";
 import { ingress, ingressClass } from "./ingress_schema.ts";
-import { endpoints, endpointSlice, node, service } from "./service_schema.ts";
+import { endpoints, endpointSlice, node, service, serviceImport } from "./service_schema.ts";
 import { type AnyFact, type FactKind, type FactSpecs, isClusterWide } from "./types.ts";
 import { WORKLOAD_SCHEMAS } from "./workload_schema.ts";
 
@@ -99,6 +99,8 @@ const SCHEMAS: { readonly [K in FactKind]: z.ZodType<FactSpecs[K]> } = {
   EndpointSlice: endpointSlice,
   Ingress: ingress,
   IngressClass: ingressClass,
+  ServiceExport: metadataAlone,
+  ServiceImport: serviceImport,
 };
 
 /** Reads one object of a kind of facts. Never throws. */

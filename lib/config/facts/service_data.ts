@@ -74,6 +74,15 @@ export interface EndpointsData {
   readonly subsets: readonly EndpointSubsetData[];
 }
 
+/** The service of its name is for all clusters of the set: kind `ServiceExport`; all that matters of it is its name. */
+export type ServiceExportData = Readonly<Record<never, never>>;
+
+/** A service of the set of clusters as one of them sees it: kind `ServiceImport`. */
+export interface ServiceImportData {
+  /** Addresses at which its workloads dial it, sorted; empty: it is headless, or has none yet. */
+  readonly ips: readonly string[];
+}
+
 /** Some endpoints of a service: kind `EndpointSlice`. */
 export interface EndpointSliceData extends EndpointSubsetData {
   /** Name of the service, from the label `kubernetes.io/service-name`; empty: of none. */

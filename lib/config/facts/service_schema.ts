@@ -6,7 +6,14 @@
 import { z } from "zod";
 import { defined, fields, integer, listOf, mapOf, optional, text, textOr, texts } from "./foreign_schema.ts";
 import type { NodeData } from "./types.ts";
-import type { EndpointData, EndpointPortData, EndpointsData, EndpointSliceData, ServiceData } from "./service_data.ts";
+import type {
+  EndpointData,
+  EndpointPortData,
+  EndpointsData,
+  EndpointSliceData,
+  ServiceData,
+  ServiceImportData,
+} from "./service_data.ts";
 import { usualEndpoints } from "./usual_endpoints.ts";
 
 const trueOrFalse = z.boolean({ error: "true or false" });
@@ -105,6 +112,11 @@ export const node = fields({
   const found = (status?.addresses ?? []).filter(({ type, address }) => type === "ExternalIP" && address !== "");
   return found.length === 0 ? {} : { externalAddresses: found.map(({ address }) => address) };
 });
+
+/** Kind `ServiceImport`. */
+export const serviceImport = fields({
+  spec: optional(fields({ ips: texts })),
+}).transform(({ spec }): ServiceImportData => ({ ips: (spec?.ips ?? []).toSorted() }));
 
 const SERVICE_LABEL = "kubernetes.io/service-name";
 

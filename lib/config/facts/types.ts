@@ -9,7 +9,13 @@ import type { Origin } from "../finding/origin.ts";
 import type { ObjectMeta } from "../types.ts";
 import type { ConcealedBytes } from "./concealed.ts";
 import type { IngressClassData, IngressData } from "./ingress_data.ts";
-import type { EndpointsData, EndpointSliceData, ServiceData } from "./service_data.ts";
+import type {
+  EndpointsData,
+  EndpointSliceData,
+  ServiceData,
+  ServiceExportData,
+  ServiceImportData,
+} from "./service_data.ts";
 import { WORKLOAD_KINDS, type WorkloadData, type WorkloadKind } from "./workload_data.ts";
 
 export type * from "./ingress_data.ts";
@@ -53,6 +59,8 @@ export interface FactSpecs extends Record<WorkloadKind, WorkloadData> {
   EndpointSlice: EndpointSliceData;
   Ingress: IngressData;
   IngressClass: IngressClassData;
+  ServiceExport: ServiceExportData;
+  ServiceImport: ServiceImportData;
 }
 
 /** Name of a kind of facts. */
@@ -70,6 +78,9 @@ export const FACT_API_VERSIONS: Readonly<Record<FactKind, string>> = {
   EndpointSlice: "discovery.k8s.io/v1",
   Ingress: "networking.k8s.io/v1",
   IngressClass: "networking.k8s.io/v1",
+  // Of an API server they are read in the group and version of its settings.
+  ServiceExport: "multicluster.x-k8s.io/v1alpha1",
+  ServiceImport: "multicluster.x-k8s.io/v1alpha1",
   Pod: "v1",
   Deployment: "apps/v1",
   StatefulSet: "apps/v1",

@@ -18,11 +18,14 @@ import { FileAccess, readAccessText } from "../../orch/access/file_access.ts";
 import { ApiClient } from "../../orch/client/client.ts";
 import { TokenBucket } from "../../orch/client/token_bucket.ts";
 import type { FindingsListener } from "../orch/feed.ts";
-import { FactFeeds } from "../orch/fact_feeds.ts";
+import { FactFeeds, type SharingApi } from "../orch/fact_feeds.ts";
 import { KindFeeds } from "../orch/kind_feeds.ts";
 
 /** What of a cluster is read before its services count. */
-const SERVICES: readonly FactKind[] = ["Namespace", "Node", "Service", "EndpointSlice", "Pod"];
+const SERVICES: readonly FactKind[] = [
+  ...["Namespace", "Node", "Service", "EndpointSlice", "Pod"] as const,
+  ...["ServiceExport", "ServiceImport"] as const,
+];
 
 /** What its proxies may be given; a reader that may not list these has the services of the cluster all the same. */
 const CREDENTIALS: readonly FactKind[] = ["Secret", "ConfigMap"];
@@ -42,6 +45,8 @@ export interface ConnectionOptions {
   readonly onFindings: FindingsListener;
   /** Workload entries are read too. */
   readonly entries: boolean;
+  /** The API of exports and imports of services; undefined: they are not read. */
+  readonly sharing?: SharingApi | undefined;
 }
 
 /** See the module. */

@@ -24,10 +24,13 @@ import type { RemoteLockState, ServerClusters } from "../remote_clusters.ts";
 import { registrationDuty } from "../registration/start.ts";
 import { startStatus } from "../status/start.ts";
 import type { DiscoverySettings } from "../settings.ts";
+import { isClusterLocal } from "../../translate/endpoint/cluster_local.ts";
 import { ingressStatus } from "./ingress_status.ts";
 import { keepInjectionWebhook } from "./injection_webhook.ts";
 import type { OrchScope } from "./orchestrator.ts";
 import { rootMaps } from "./root_maps.ts";
+import type { SharingApi } from "./fact_feeds.ts";
+import { serviceExports } from "./service_exports.ts";
 import { trustBundle } from "./trust_bundle.ts";
 import { untaintNodes } from "./untaint.ts";
 import { validationWebhook } from "./validation_webhook.ts";
@@ -47,6 +50,10 @@ export interface DutyParts {
   readonly orch?: Pick<OrchScope, "namespace" | "kinds" | "services"> | undefined;
   /** Namespace of the node plugin. Default: that of the server. */
   readonly cniNamespace?: string | undefined;
+  /** DNS suffix of services. */
+  readonly domain: string;
+  /** Where exports of services may be. */
+  readonly sharing: Pick<SharingApi, "groups" | "version">;
   /** That of the server, where the locks are. */
   readonly systemNamespace: string;
   /** Longest life of a connection, milliseconds. */
@@ -55,10 +62,26 @@ export interface DutyParts {
   readonly remote?: Pick<ServerClusters, "lead" | "led"> | undefined;
 }
 
+/** The same, and what ends with a term. */
+interface WorkingParts extends DutyParts {
+  /** Has a listener called when the mesh configuration is another one; returns what ends that. */
+  readonly onMeshChange: (listener: () => void) => () => void;
+}
+
+/** Listeners that come and go, of a source whose own stay. */
+function passingListeners({ onChange }: Pick<MeshSource, "onChange">): WorkingParts["onMeshChange"] {
+  const listeners = new Set<() => void>();
+  onChange(() => listeners.forEach((listener) => listener()));
+  return (listener) => {
+    listeners.add(listener);
+    return () => void listeners.delete(listener);
+  };
+}
+
 /** The list: a duty more is a line more. */
 function dutiesOf(
   client: ApiClient,
-  parts: DutyParts,
+  parts: WorkingParts,
   settings: DiscoverySettings,
   kernel: Kernel,
 ): readonly Duty[] {
@@ -91,6 +114,7 @@ function dutiesOf(
     const own = { name: webhook, namespace, roots: webhookRoots };
     duties.push(validationWebhook({ client, ...own, log, metrics: kernel.metrics, queueMetrics: metrics }));
   }
+  if (orch?.services) duties.push(...exportDuties({ client, facts }, parts, settings, kernel));
   if (settings.PILOT_ENABLE_NODE_UNTAINT_CONTROLLERS) {
     const of = parts.cniNamespace ?? namespace;
     duties.push(untaintNodes({ client, namespace: of, log: kernel.log.scope("untaint"), metrics }));
@@ -118,6 +142,20 @@ function rootsDuty(
   return rootMaps({ ...parts, facts, namespaces, name: settings.PILOT_CA_CERT_CONFIGMAP });
 }
 
+/** The duty that exports the services of a cluster, where that is wanted. */
+function exportDuties(
+  { client, facts }: Pick<ClusterConnection, "client" | "facts">,
+  { mesh, domain, sharing, onMeshChange }: Pick<WorkingParts, "mesh" | "domain" | "sharing" | "onMeshChange">,
+  settings: DiscoverySettings,
+  kernel: Kernel,
+): readonly Duty[] {
+  if (!settings.ENABLE_MCS_AUTO_EXPORT) return [];
+  const isLocal = ({ namespace, name }: { readonly namespace: string; readonly name: string }) =>
+    isClusterLocal(mesh.state.mesh, `${name}.${namespace}.svc.${domain}`, domain);
+  const parts = { client, facts, api: sharing, isLocal, onChange: onMeshChange };
+  return [serviceExports({ ...parts, log: kernel.log.scope("orch"), metrics: queueMetrics(settings, kernel) })];
+}
+
 /** The metrics of work queues; undefined: they are not wanted. */
 export function queueMetrics(
   settings: Pick<DiscoverySettings, "MESH_ENABLE_CONTROLLER_QUEUE_METRICS">,
@@ -139,11 +177,12 @@ export interface ServerDuties {
  */
 export function startDuties(
   client: ApiClient | undefined,
-  parts: DutyParts,
+  given: DutyParts,
   settings: DiscoverySettings,
   kernel: Kernel,
 ): ServerDuties {
   if (client === undefined) return { states: () => [] };
+  const parts: WorkingParts = { ...given, onMeshChange: passingListeners(given.mesh) };
   const runner = startRunner(
     client,
     dutiesOf(client, parts, settings, kernel),
@@ -160,7 +199,10 @@ export function startDuties(
   if (settings.EXTERNAL_MESHD && roots !== undefined) {
     remote?.lead((connection) => {
       const { client } = connection;
-      const duties = [rootsDuty(connection, roots, watched, settings, kernel)];
+      const duties = [
+        rootsDuty(connection, roots, watched, settings, kernel),
+        ...exportDuties(connection, parts, settings, kernel),
+      ];
       const there = startRunner(client, duties, remoteKey(settings.REVISION), parts, settings, kernel);
       const injection = keepInjectionWebhookOf(client, parts, settings, kernel);
       return {

@@ -18,6 +18,7 @@ import type { ApiClient } from "../../orch/client/client.ts";
 import type { ApiResource, ListScope } from "../../orch/informer/resource.ts";
 import { needsNodes } from "../../registry/orch/entrances.ts";
 import { REPORT_LABEL } from "../../status/report.ts";
+import { DefinedFeed } from "./defined_feed.ts";
 import { ApiFeed, type FindingsListener, type ReadApiObject } from "./feed.ts";
 
 /** A kind of facts that is read of the orchestrator. */
@@ -46,6 +47,21 @@ const RESOURCES: readonly FactResource[] = [
   { kind: "ConfigMap", plural: "configmaps", namespaced: true, scope: { labelSelector: `!${REPORT_LABEL}` } },
 ];
 
+/** Where exports and imports of services are. */
+export interface SharingApi {
+  /** Groups that may have them, the first choice first. */
+  readonly groups: readonly string[];
+  readonly version: string;
+  /** Whether imports are read too. */
+  readonly imports: boolean;
+}
+
+/** Resources that an orchestrator has only where somebody has defined them. */
+const SHARING: readonly FactResource[] = [
+  { kind: "ServiceExport", plural: "serviceexports", namespaced: true, scope: { metadataOnly: true } },
+  { kind: "ServiceImport", plural: "serviceimports", namespaced: true },
+];
+
 /** What the feeds are made of. */
 export interface FactFeedsParts {
   readonly client: ApiClient;
@@ -60,6 +76,8 @@ export interface FactFeedsParts {
   readonly services: boolean;
   /** Kinds that are read. Default: all. */
   readonly kinds?: readonly FactKind[];
+  /** The API of exports and imports; undefined: they are not read. */
+  readonly sharing?: SharingApi | undefined;
   readonly onFindings: FindingsListener;
   /** Called with each failure of a list or watch. Default: it is counted, no more. */
   readonly troubled?: (error: ApiError) => void;
@@ -68,35 +86,58 @@ export interface FactFeedsParts {
 /** See the module. */
 export class FactFeeds {
   readonly #feeds: readonly { readonly feed: ApiFeed<Fact>; readonly resource: ApiResource }[];
+  readonly #shared: readonly DefinedFeed<Fact>[];
   readonly #namespace: string;
   /** Whether nodes are read with their addresses. */
   #wholeNodes = false;
 
   constructor(parts: FactFeedsParts) {
-    const { client, kernel, cluster, facts: target, digestKey, namespace, services, kinds, onFindings, troubled } =
-      parts;
+    const { namespace, services, kinds, sharing } = parts;
     this.#namespace = namespace;
-    const wanted = RESOURCES.filter((one) => (services || !one.services) && (kinds?.includes(one.kind) ?? true));
-    this.#feeds = wanted.map(({ kind, plural, namespaced, scope }) => {
-      const read = (tree: ApiJson): ReadApiObject<Fact> => {
-        const { fact, findings } = readFact(kind, leanTree(kind, tree), originOf(tree, cluster), { digestKey });
-        if (fact?.kind === "Service" && needsNodes(fact)) this.readNodeAddresses();
-        return fact === undefined ? { findings } : { object: fact, findings };
-      };
-      const feed = new ApiFeed<Fact>({
-        ...{ client, kernel, cluster, onFindings, troubled, kind, target, read, scope: { namespace, ...scope } },
-      });
+    const isWanted = ({ kind }: FactResource) => kinds?.includes(kind) ?? true;
+    const wanted = RESOURCES.filter((one) => (services || !one.services) && isWanted(one));
+    this.#feeds = wanted.map((one) => {
+      const { kind, plural, namespaced } = one;
       const [group = "", version = ""] = FACT_API_VERSIONS[kind].includes("/")
         ? FACT_API_VERSIONS[kind].split("/")
         : ["", FACT_API_VERSIONS[kind]];
-      return { feed, resource: { group, version, plural, kind, namespaced } };
+      return { feed: this.#feedOf(one, parts, parts.troubled), resource: { group, version, plural, kind, namespaced } };
     });
+    const shared = SHARING.filter((one) => isWanted(one) && (one.kind === "ServiceExport" || sharing?.imports));
+    this.#shared = sharing === undefined || !services
+      ? []
+      : shared.map((one) => this.#definedFeed(one, parts, sharing));
+  }
+
+  #feedOf(
+    { kind, scope }: FactResource,
+    { client, kernel, cluster, facts: target, digestKey, namespace, onFindings }: FactFeedsParts,
+    troubled: FactFeedsParts["troubled"],
+  ): ApiFeed<Fact> {
+    const read = (tree: ApiJson): ReadApiObject<Fact> => {
+      const { fact, findings } = readFact(kind, leanTree(kind, tree), originOf(tree, cluster), { digestKey });
+      if (fact?.kind === "Service" && needsNodes(fact)) this.readNodeAddresses();
+      return fact === undefined ? { findings } : { object: fact, findings };
+    };
+    const parts = { client, kernel, cluster, onFindings, troubled, kind, target, read };
+    return new ApiFeed<Fact>({ ...parts, scope: { namespace, ...scope } });
+  }
+
+  #definedFeed(one: FactResource, parts: FactFeedsParts, { groups, version }: SharingApi): DefinedFeed<Fact> {
+    const { kind, plural, namespaced } = one;
+    // What goes wrong with these is no trouble of the cluster: others may do without them.
+    const feed: ApiFeed<Fact> = this.#feedOf(one, parts, (error) => defined.troubled(error));
+    const places = groups.map((group) => ({ group, version, plural, kind, namespaced }));
+    const log = parts.kernel.log.scope("orch");
+    const defined = new DefinedFeed<Fact>({ client: parts.client, feed, places, log });
+    return defined;
   }
 
   /** Begins; resolves when all are in the store. */
   async start(): Promise<void> {
     for (const { feed, resource } of this.#feeds) feed.follow(resource);
-    await Promise.all(this.#feeds.map(({ feed }) => feed.whenSynced));
+    const shared = this.#shared.map((one) => one.start());
+    await Promise.all([...this.#feeds.map(({ feed }) => feed.whenSynced), ...shared]);
   }
 
   /**
@@ -112,7 +153,7 @@ export class FactFeeds {
   /** All feeds; services and endpoints are read with what namespaces and nodes say. */
   feeds(): readonly ApiFeed<Fact>[] {
     const isFirst = ({ kind }: ApiFeed<Fact>) => kind === "Namespace" || kind === "Node";
-    const all = this.#feeds.map(({ feed }) => feed);
+    const all = [...this.#feeds, ...this.#shared].map(({ feed }) => feed);
     return [...all.filter(isFirst), ...all.filter((feed) => !isFirst(feed))];
   }
 
@@ -122,11 +163,11 @@ export class FactFeeds {
   }
 
   *findings(): Generator<Finding> {
-    for (const { feed } of this.#feeds) yield* feed.findings();
+    for (const { feed } of [...this.#feeds, ...this.#shared]) yield* feed.findings();
   }
 
   async stop(): Promise<void> {
-    await Promise.all(this.#feeds.map(({ feed }) => feed.stop()));
+    await Promise.all([...this.#feeds.map(({ feed }) => feed.stop()), ...this.#shared.map((one) => one.stop())]);
   }
 }
 

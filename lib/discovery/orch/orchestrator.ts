@@ -17,7 +17,7 @@ import { ApiClient } from "../../orch/client/client.ts";
 import type { ObjectPlace } from "../../orch/resources/objects.ts";
 import { TokenBucket } from "../../orch/client/token_bucket.ts";
 import type { ApiFeed, FindingsListener } from "./feed.ts";
-import { FactFeeds } from "./fact_feeds.ts";
+import { FactFeeds, type SharingApi } from "./fact_feeds.ts";
 import { KindFeeds, type RefusedKind } from "./kind_feeds.ts";
 
 /** How the orchestrator is reached. */
@@ -41,6 +41,8 @@ export interface OrchScope {
   readonly kinds: boolean;
   /** Services, with what the registry needs to make them. */
   readonly services: boolean;
+  /** The API of exports and imports of services; undefined: they are not read. */
+  readonly sharing?: SharingApi | undefined;
 }
 
 /** The access of a server, not read yet. */
@@ -76,8 +78,8 @@ export class OrchObjects {
 
   /** @param cluster Name of the cluster, which is the source's. */
   constructor(client: ApiClient, cluster: string, scope: OrchScope, target: OrchTarget, kernel: Kernel) {
-    const { namespace, kinds, services } = scope;
-    const parts = { client, kernel, cluster, namespace, services, ...target };
+    const { namespace, kinds, services, sharing } = scope;
+    const parts = { client, kernel, cluster, namespace, services, sharing, ...target };
     this.#facts = new FactFeeds(parts);
     this.#kinds = kinds ? new KindFeeds(parts) : undefined;
   }

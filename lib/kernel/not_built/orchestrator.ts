@@ -9,14 +9,7 @@ import type { NotBuiltPart } from "./entry.ts";
 export const orchestrator: NotBuiltPart = {
   title: "orchestrator",
   about: "The orchestrator as a source of objects, services and clusters.",
-  settings: [
-    "ENABLE_MCS_AUTO_EXPORT",
-    "ENABLE_MCS_CLUSTER_LOCAL",
-    "ENABLE_MCS_HOST",
-    "ENABLE_MCS_SERVICE_DISCOVERY",
-    "MCS_API_GROUP",
-    "MCS_API_VERSION",
-  ],
+  settings: [],
   flags: [],
   meshFields: [],
   refused: {

@@ -16,6 +16,8 @@ const NAMES: Readonly<Record<RegistryKind, string>> = {
   EndpointSlice: "EndpointSlice",
   Endpoints: "Endpoints",
   Pod: "Pods",
+  ServiceExport: "ServiceExports",
+  ServiceImport: "ServiceImports",
 };
 
 /** See the module. */

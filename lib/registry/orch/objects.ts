@@ -50,6 +50,8 @@ export class RegistryObjects {
     EndpointSlice: new Map(),
     Endpoints: new Map(),
     Pod: new Map(),
+    ServiceExport: new Map(),
+    ServiceImport: new Map(),
   };
   readonly #servicesIn = new SmallMultimap<string, string>();
   /** Services that are reached by addresses of nodes. */
@@ -101,6 +103,7 @@ export class RegistryObjects {
       services.add(id);
       entrances.add(id);
     }
+    for (const id of this.#facts.ServiceImport.keys()) services.add(id);
     for (const id of this.#facts.Pod.keys()) pods.add(id);
     for (const key of this.#lists.keys()) lists.add(key);
   }
@@ -109,6 +112,22 @@ export class RegistryObjects {
   service(id: string): OrchService | undefined {
     const fact = this.#facts.Service.get(id);
     return fact && convertService(fact, this.#facts.Namespace.get(fact.meta.namespace), this.#options);
+  }
+
+  /** Whether a service is exported from its cluster. */
+  exported(id: string): boolean {
+    return this.#facts.ServiceExport.has(id);
+  }
+
+  /** The import of a service into its cluster. */
+  imported(id: string): Fact<"ServiceImport"> | undefined {
+    return this.#facts.ServiceImport.get(id);
+  }
+
+  /** `namespace/name` of what is exported or imported. */
+  *shared(): Generator<string> {
+    yield* this.#facts.ServiceExport.keys();
+    for (const id of this.#facts.ServiceImport.keys()) if (!this.exported(id)) yield id;
   }
 
   /** A pod, converted; undefined: unknown, or it has ended. */
@@ -217,6 +236,9 @@ export class RegistryObjects {
         for (const id of this.#podsOn.get(fact.meta.name)) touched.pods.add(id);
         for (const key of this.#listsOn.get(fact.meta.name)) touched.lists.add(key);
         return;
+      case "ServiceExport":
+      case "ServiceImport":
+        return void touched.services.add(idOf(fact));
       case "Service":
         touched.entrances.add(idOf(fact));
         return void touched.services.add(idOf(fact));

@@ -7,7 +7,10 @@ import type { AnyFact, Fact } from "../../config/facts/types.ts";
 import type { NamedGateway } from "./entrances.ts";
 
 /** Kinds that the registry reads. */
-export const REGISTRY_KINDS = ["Namespace", "Node", "Service", "EndpointSlice", "Endpoints", "Pod"] as const;
+export const REGISTRY_KINDS = [
+  ...["Namespace", "Node", "Service", "EndpointSlice", "Endpoints", "Pod"] as const,
+  ...["ServiceExport", "ServiceImport"] as const,
+] as const;
 
 /** Name of a kind that the registry reads. */
 export type RegistryKind = (typeof REGISTRY_KINDS)[number];
@@ -23,6 +26,14 @@ export function isRegistryFact(fact: AnyFact): fact is RegistryFact {
 /** Whether the registry reads objects of a kind. */
 export function isRegistryKind(kind: string): kind is RegistryKind {
   return (REGISTRY_KINDS as readonly string[]).includes(kind);
+}
+
+/** What exports and imports of services mean (https://multicluster.sigs.k8s.io/concepts/multicluster-services-api/). */
+export interface SharedServices {
+  /** An imported service has its own host, `NAME.NAMESPACE.svc.clusterset.local` (`ENABLE_MCS_HOST`). */
+  readonly host: boolean;
+  /** The host of a cluster means that cluster, exported or not (`ENABLE_MCS_CLUSTER_LOCAL`). */
+  readonly clusterLocal: boolean;
 }
 
 /** Settings of the registry. */
@@ -48,6 +59,11 @@ export interface OrchRegistryOptions {
    * `PILOT_PERSISTENT_SESSION_HEADER_LABEL`).
    */
   readonly stickyLabels: readonly string[];
+  /**
+   * Endpoints are for clients of other clusters only where their service is exported (`ENABLE_MCS_SERVICE_DISCOVERY`);
+   * undefined: they always are, and exports and imports mean nothing.
+   */
+  readonly shared: SharedServices | undefined;
   /** Workloads with this label drain (`PILOT_DRAINING_LABEL`); empty: none do. */
   readonly drainingLabel: string;
 }

@@ -16,7 +16,15 @@ import { sameEndpoints, samePlain, sameWorkload } from "../content.ts";
 import { type Labels, withPlace } from "../labels.ts";
 import { WorkloadSelection } from "../selection.ts";
 import { SmallMultimap } from "../small_multimap.ts";
-import type { Endpoint, Registry, RegistrySink, ServiceKey, Workload } from "../types.ts";
+import {
+  type Endpoint,
+  type Registry,
+  type RegistrySink,
+  type Service,
+  type ServiceKey,
+  serviceKey,
+  type Workload,
+} from "../types.ts";
 import {
   buildEndpoints,
   type BuiltEndpoints,
@@ -29,7 +37,23 @@ import { KnownNetworks } from "./networks.ts";
 import { RegistryObjects, type TouchedObjects } from "./objects.ts";
 import { isRegistryFact, type OrchRegistryOptions, type RegistryKind } from "./options.ts";
 import { nodeLocality, type OrchPod, servedPorts } from "./pod.ts";
-import type { OrchService } from "./service.ts";
+import { importedService, type OrchService, sharedHostname, sharedKey } from "./service.ts";
+
+/** Who may use the endpoints that a cluster has of a service, by the words of Istio's page. */
+export type Discoverability = "AlwaysDiscoverable" | "DiscoverableFromSameCluster";
+
+/** A service that is exported from a cluster, or imported into it. */
+export interface SharedService {
+  readonly cluster: string;
+  readonly namespace: string;
+  readonly name: string;
+  readonly exported: boolean;
+  readonly imported: boolean;
+  /** First address of the import; empty: none. */
+  readonly address: string;
+  /** By host, of a service that the cluster has. */
+  readonly discoverability: Readonly<Record<string, Discoverability>>;
+}
 
 /** Objects, services and pods that are handled in one step. */
 const ITEMS_A_STEP = 200;
@@ -48,6 +72,8 @@ export class OrchRegistry implements Registry {
   readonly #options: OrchRegistryOptions;
   readonly #objects: RegistryObjects;
   readonly #services = new Map<string, OrchService>();
+  /** Services under the name that they have in all clusters, by `namespace/name`. */
+  readonly #imports = new Map<string, Service>();
   readonly #pods = new Map<string, OrchPod>();
   readonly #podsAt = new SmallMultimap<string, string>();
   readonly #reported = new Map<string, Workload>();
@@ -84,7 +110,7 @@ export class OrchRegistry implements Registry {
 
   start(sink: RegistrySink): Promise<void> {
     this.#sink = sink;
-    sink.services([...this.#services.values()].map(({ service }) => service), []);
+    sink.services([...[...this.#services.values()].map(({ service }) => service), ...this.#imports.values()], []);
     sink.workloads([...this.#reported.values()], []);
     for (const [key, list] of this.#endpoints) sink.endpoints(key, this.shard, list);
     sink.networks(this.#networks.known);
@@ -150,6 +176,30 @@ export class OrchRegistry implements Registry {
     return this.#objects.keys(kind);
   }
 
+  /** What is exported from its cluster, or imported into it, by name. */
+  sharedServices(): SharedService[] {
+    const known = [...this.#objects.shared()].sort();
+    return this.#options.shared === undefined ? [] : known.map((id) => this.#sharedService(id));
+  }
+
+  #sharedService(id: string): SharedService {
+    const [namespace = "", name = ""] = id.split("/");
+    const service = this.#services.get(id)?.service;
+    const imported = this.#imports.get(id);
+    const exported = this.#objects.exported(id);
+    const discoverability: Record<string, Discoverability> = {};
+    const everywhere = exported ? "AlwaysDiscoverable" : "DiscoverableFromSameCluster";
+    if (service !== undefined) {
+      const isLocal = this.#options.shared?.clusterLocal === true;
+      discoverability[service.hostname] = isLocal ? "DiscoverableFromSameCluster" : everywhere;
+      if (this.#options.shared?.host) discoverability[sharedHostname(id)] = everywhere;
+    }
+    return {
+      ...{ cluster: this.clusterId, namespace, name, exported, imported: this.#objects.imported(id) !== undefined },
+      ...{ address: imported?.addresses[0] ?? "", discoverability },
+    };
+  }
+
   /** Makes everything again: settings outside of the objects, such as networks, are others. */
   again(): void {
     const touched = nothing();
@@ -199,10 +249,11 @@ export class OrchRegistry implements Registry {
       if (++count % ITEMS_A_STEP === 0) yield;
     }
     if (this.#networks.look(touched.entrances)) this.#sink?.networks(this.#networks.known);
-    const changed: OrchService[] = [];
+    const changed: Service[] = [];
     const gone: ServiceKey[] = [];
     for (const id of touched.services) {
       this.#makeService(id, { changed, gone, workloads, lists: touched.lists });
+      this.#makeImport(id, changed, gone);
       if (++count % ITEMS_A_STEP === 0) yield;
     }
     const services = new Set(touched.services);
@@ -212,7 +263,7 @@ export class OrchRegistry implements Registry {
       if (++count % ITEMS_A_STEP === 0) yield;
     }
     this.#differences += changed.length + gone.length;
-    if (changed.length > 0 || gone.length > 0) this.#sink?.services(changed.map(({ service }) => service), gone);
+    if (changed.length > 0 || gone.length > 0) this.#sink?.services(changed, gone);
     for (const key of gone) this.#setEndpoints(key, NO_ENDPOINTS);
     for (const id of services) {
       this.#reportEndpoints(id);
@@ -242,7 +293,7 @@ export class OrchRegistry implements Registry {
   }
 
   #makeService(id: string, into: {
-    readonly changed: OrchService[];
+    readonly changed: Service[];
     readonly gone: ServiceKey[];
     readonly workloads: Set<string>;
     readonly lists: Set<string>;
@@ -261,9 +312,25 @@ export class OrchRegistry implements Registry {
     } else {
       this.#services.set(id, now);
       this.#selection.addEntry(now);
-      if (!samePlain(old?.service, now.service)) into.changed.push(now);
+      if (!samePlain(old?.service, now.service)) into.changed.push(now.service);
     }
     for (const key of this.#objects.listKeysOf(id)) into.lists.add(key);
+  }
+
+  #makeImport(id: string, changed: Service[], gone: ServiceKey[]): void {
+    const { shared } = this.#options;
+    if (!shared?.host) return;
+    const old = this.#imports.get(id);
+    const fact = this.#objects.imported(id);
+    const now = fact && importedService(fact, this.#options);
+    if (samePlain(old, now)) return;
+    if (now === undefined) {
+      this.#imports.delete(id);
+      gone.push(serviceKey(old!));
+    } else {
+      this.#imports.set(id, now);
+      changed.push(now);
+    }
   }
 
   /** @returns `namespace/name` of the service whose list it is, or was */
@@ -286,14 +353,28 @@ export class OrchRegistry implements Registry {
 
   #reportEndpoints(id: string): void {
     const of = this.#services.get(id);
-    if (of === undefined) return this.counts.waits(id, []);
+    if (of === undefined) {
+      this.counts.waits(id, []);
+      return this.#share(id, undefined, NO_ENDPOINTS);
+    }
     const built = this.#objects.listsOf(id).map(({ key }) => this.#built.get(key) ?? NOTHING_BUILT);
     this.counts.waits(id, built.flatMap(({ waiting }) => waiting));
     const lists = built.map(({ endpoints }) => endpoints);
     const entries = this.#selectedEntries(of);
     const [only = NO_ENDPOINTS] = lists;
     const all = lists.length < 2 && entries.length === 0 ? only : onceEach([...lists, entries]);
-    this.#setEndpoints(of.key, all);
+    this.#share(id, of.key, all);
+  }
+
+  /** Reports the endpoints of a service under each of its names, to the clients that may use them there. */
+  #share(id: string, key: ServiceKey | undefined, all: readonly Endpoint[]): void {
+    const { shared } = this.#options;
+    const isExported = shared === undefined || this.#objects.exported(id);
+    const kept = !isExported || shared?.clusterLocal
+      ? all.map((one) => ({ ...one, ownClusterOnly: true as const }))
+      : all;
+    if (key !== undefined) this.#setEndpoints(key, kept);
+    if (shared?.host) this.#setEndpoints(sharedKey(id), isExported ? all : kept);
   }
 
   #selectedEntries(of: OrchService): readonly Endpoint[] {

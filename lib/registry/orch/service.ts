@@ -90,6 +90,39 @@ export function hostnameOf(
   return `${name}.${namespace}.svc.${domain}`.toLowerCase();
 }
 
+/** DNS suffix of services that the clusters of a set share. */
+const SHARED_DOMAIN = "clusterset.local";
+
+/** `name.namespace.svc.clusterset.local`. @param id `namespace/name` */
+export function sharedHostname(id: string): string {
+  const [namespace = "", name = ""] = id.split("/");
+  return `${name}.${namespace}.svc.${SHARED_DOMAIN}`.toLowerCase();
+}
+
+/** Key of a service under the name that it has in all clusters. @param id `namespace/name` */
+export function sharedKey(id: string): ServiceKey {
+  const [namespace = ""] = id.split("/");
+  return serviceKey({ namespace, hostname: sharedHostname(id) });
+}
+
+/**
+ * An imported service: that of its name, wherever it runs, at the addresses of the import; undefined: it has none yet, or is
+ * headless, so that clients have no way to dial it.
+ */
+export function importedService(
+  { key, meta: { namespace, name, creationTimestamp }, spec: { ips } }: Fact<"ServiceImport">,
+  { domain }: Pick<OrchRegistryOptions, "domain">,
+): Service | undefined {
+  const addresses = ips.filter(isIp);
+  if (addresses.length === 0) return undefined;
+  const hostname = `${name}.${namespace}.svc.${domain}`.toLowerCase();
+  return {
+    ...{ hostname: sharedHostname(`${namespace}/${name}`), namespace, name, provider: "Orch", addresses },
+    ...{ ports: [], resolution: "static", meshExternal: false, exportTo: [], labels: {}, subjectAltNames: [] },
+    ...{ headless: false, creationTimestamp, cause: key, importOf: serviceKey({ namespace, hostname }) },
+  };
+}
+
 function convertPort({ name, port, protocol, appProtocol, targetPort }: ServicePortData): ServicePort {
   return {
     name,

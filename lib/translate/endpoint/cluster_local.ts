@@ -3,6 +3,7 @@
  *
  * @module
  */
+import type { MeshConfig } from "../../config/mesh/types.ts";
 import type { Reader } from "../reader/reader.ts";
 
 /**
@@ -11,7 +12,15 @@ import type { Reader } from "../reader/reader.ts";
  * `kubernetes.default.svc.<domain>`) and the control plane's (`meshd.<root namespace>.svc.<domain>`).
  */
 export function clusterLocal(read: Reader, host: string): boolean {
-  const mesh = read.mesh();
+  return isClusterLocal(read.mesh(), host, read.settings.domainSuffix);
+}
+
+/** The same of a mesh configuration. @param domain DNS suffix of services. */
+export function isClusterLocal(
+  mesh: Pick<MeshConfig, "serviceSettings" | "rootNamespace">,
+  host: string,
+  domain: string,
+): boolean {
   let best = "";
   let local: boolean | undefined;
   for (const { settings, hosts } of mesh.serviceSettings) {
@@ -22,7 +31,7 @@ export function clusterLocal(read: Reader, host: string): boolean {
       }
     }
   }
-  return local ?? localByDefault(host, read.settings.domainSuffix, mesh.rootNamespace);
+  return local ?? localByDefault(host, domain, mesh.rootNamespace);
 }
 
 /** An exact host is longer than any pattern that matches it, so "longer" is "more specific". */

@@ -25,9 +25,15 @@ export function usableEndpoints(read: Reader, service: Service): readonly Endpoi
     if (e.health === "unhealthy" && !unhealthy) return false;
     if (isDraining(e, drainingLabel) && !draining) return false;
     if (ownCluster !== undefined && e.clusterId !== ownCluster) return false;
+    if (!mayUse(read, e)) return false;
     if (ownNode !== undefined && e.nodeName !== ownNode) return false;
     return e.network === "" || asksForNetwork(read, e.network);
   });
+}
+
+/** Whether the proxy is where the endpoint is offered: everywhere, or in its own cluster. */
+export function mayUse(read: Reader, { ownClusterOnly, clusterId }: Endpoint): boolean {
+  return !ownClusterOnly || read.property("clusterId") === clusterId;
 }
 
 /** Whether the registry or the label says that an endpoint takes nothing new. */

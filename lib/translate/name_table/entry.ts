@@ -4,7 +4,7 @@
  * @module
  */
 import type { Endpoint, Service } from "../../registry/types.ts";
-import { isDraining, isResolved } from "../endpoint/select.ts";
+import { isDraining, isResolved, mayUse } from "../endpoint/select.ts";
 import type { Reader } from "../reader/reader.ts";
 import { isRange, serviceAddresses } from "../service/address.ts";
 
@@ -59,7 +59,7 @@ function headlessEndpoints(read: Reader, service: Service): readonly Endpoint[] 
     service.publishNotReadyAddresses === true || (e.health === "healthy" && !isDraining(e, drainingLabel));
   return read.endpoints(service.hostname).filter((e) =>
     e.portName === first.name && isListed(e) && isResolved(e.address) &&
-    !e.address.startsWith("unix:") && inNetwork(read, e)
+    !e.address.startsWith("unix:") && inNetwork(read, e) && mayUse(read, e)
   );
 }
 

@@ -1,9 +1,9 @@
 /** What proxies of two clusters get, by two real API servers and a real Envoy in each cluster. */
 import assert from "node:assert/strict";
-import { type RunningEnvoy, startEnvoy } from "../../../scripts/demo/envoy.ts";
 import { decodeNameTable } from "../../../lib/dns/table/name_table_wire.ts";
 import { page } from "../../discovery/running.ts";
 import { envoyPath, until } from "../../e2e/support/mesh.ts";
+import { dialled, withEnvoys } from "../support/cluster_envoys.ts";
 import { namespaceDraft, serviceDraft, sliceDraft } from "../support/drafts.ts";
 import {
   clusterSecret,
@@ -71,36 +71,6 @@ async function prepare({ own, remote, namespace }: TwoClusters, third: number): 
   });
   const access = await Deno.readTextFile(remote.kubeconfig);
   await own.objects.apply(clusterSecret(namespace, "clusters", { west: access }));
-}
-
-/** Runs an Envoy in each cluster. */
-async function withEnvoys(
-  port: number,
-  namespace: string,
-  run: (east: RunningEnvoy, west: RunningEnvoy) => Promise<void>,
-): Promise<void> {
-  const folder = await Deno.makeTempDir();
-  const envoys: RunningEnvoy[] = [];
-  try {
-    for (const [name, cluster] of [["east", "Orch"], ["west", "west"]] as const) {
-      const identity = { type: "sidecar", name, namespace, address: `10.9.1.${name.length}`, labels: {} } as const;
-      const metadata = { CLUSTER_ID: cluster, DNS_CAPTURE: "true" };
-      envoys.push(
-        await startEnvoy({ binary: binary!, folder, discoveryPort: port, identity: { ...identity, metadata } }),
-      );
-    }
-    await run(envoys[0]!, envoys[1]!);
-  } finally {
-    for (const envoy of envoys) await envoy.stop();
-    await Deno.remove(folder, { recursive: true });
-  }
-}
-
-/** Addresses of a service's endpoints in an Envoy. */
-async function dialled({ adminPort }: RunningEnvoy, namespace: string, service: string): Promise<string> {
-  const text = await (await fetch(`http://127.0.0.1:${adminPort}/clusters`)).text();
-  const found = text.matchAll(new RegExp(`^outbound\\|80\\|\\|${service}\\.${namespace}[^:]*::(10\\.[^:]+):`, "gm"));
-  return [...new Set([...found].map(([, address]) => address))].sort().join();
 }
 
 test("an Envoy in each cluster dials the endpoints of all, knows the address of its own cluster, and stays at home where the mesh says so", async (clusters) => {

@@ -62,7 +62,7 @@ test("a server with all duties stands for the locks of the manifest and for no o
       },
       settings: {
         ...{ ENABLE_CLUSTER_TRUST_BUNDLE_API, PILOT_ENABLE_ANALYSIS: true },
-        ...{ PILOT_ENABLE_NODE_UNTAINT_CONTROLLERS: true, MESH_SELF_SIGNED_CA_DIR: kept },
+        ...{ PILOT_ENABLE_NODE_UNTAINT_CONTROLLERS: true, ENABLE_MCS_AUTO_EXPORT: true, MESH_SELF_SIGNED_CA_DIR: kept },
       },
     });
   }

@@ -8,6 +8,7 @@ import type { ApiClient } from "../../../lib/orch/client/client.ts";
 import { everyRightIsNeeded, type Right } from "../support/server/one_right_less.ts";
 import { manifests } from "../support/server/rights.ts";
 import { apiServerTests } from "../support/server/tests.ts";
+import { sharingDefinitions } from "../support/sharing.ts";
 
 const test = apiServerTests();
 
@@ -21,7 +22,8 @@ async function reading(client: ApiClient, refused: Promise<unknown>, run: () => 
     facts: new FactStore().addSource("Orch", 0),
     ...{ digestKey, onFindings: () => {} },
   };
-  const scope = { namespace: "", kinds: true, services: true };
+  const sharing = { groups: ["multicluster.x-k8s.io"], version: "v1alpha1", imports: true };
+  const scope = { namespace: "", kinds: true, services: true, sharing };
   const objects = new OrchObjects(client, "Orch", scope, target, kernel);
   try {
     await Promise.race([refused, objects.start()]);
@@ -33,7 +35,9 @@ async function reading(client: ApiClient, refused: Promise<unknown>, run: () => 
 }
 
 test("with the rights of the manifests the server reads everything; without that to list or watch one resource of our kinds or of facts, its path is refused", async ({ server }) => {
-  for (const definition of manifests("definitions")) await server.objects.define(definition);
+  for (const definition of [...manifests("definitions"), ...sharingDefinitions()]) {
+    await server.objects.define(definition);
+  }
   // Webhooks are read by what keeps them: tests/orch/leader/injection_webhook_test.ts.
   const reads = ({ group, verb }: Right) =>
     !/istio|admissionregistration/.test(group) && ["list", "watch"].includes(verb);

@@ -21,6 +21,7 @@ export const ORCH_OPTIONS: OrchRegistryOptions = {
   selectWorkloadEntries: true,
   dualStack: false,
   stickyLabels: ["mesh.io/persistent-session", "mesh.io/persistent-session-header"],
+  shared: undefined,
   drainingLabel: "mesh.io/draining",
 };
 

@@ -88,7 +88,14 @@ const anyNamespace = fc.record({
   })
 );
 
-const anyObject = fc.oneof(anyService, anyGateway, anyList, anyEndpoints, anyPod, anyNode, anyNamespace);
+const anyExport = name.map((name) => object("ServiceExport", name));
+const anyImport = fc.record({ name, ips: fc.constantFrom([], ["241.0.0.1"], ["241.0.0.2", "none"]) })
+  .map(({ name, ips }) => object("ServiceImport", name, { spec: { ips } }));
+
+const anyObject = fc.oneof(
+  ...[anyService, anyGateway, anyList, anyEndpoints, anyPod, anyNode, anyNamespace],
+  ...[anyExport, anyImport],
+);
 const vm = workloadEntry("vm", { address: "10.0.9.1", labels: { app: "a" } }, { namespace: "shop" });
 
 type Event =
@@ -110,7 +117,7 @@ const event: fc.Arbitrary<Event> = fc.oneof(
 
 /** A registry with a machine beside it that its services may select. */
 function started() {
-  const { registry, sink } = cluster();
+  const { registry, sink } = cluster([], { shared: { host: true, clusterLocal: false } });
   const entries = new ServiceEntryRegistry(OPTIONS);
   const machines = new RecordingSink();
   void entries.start({

@@ -18,6 +18,7 @@ import type { Protocol, Service, ServicePort } from "../../../registry/types.ts"
 import type { Reader } from "../../reader/reader.ts";
 import { listenerName, localhosts, wildcards } from "../address.ts";
 import type { ListenerContribution, TcpChain } from "../contribution.ts";
+import { mayUse } from "../../endpoint/select.ts";
 import { isTls, type ListenerKind, listenerKind } from "../../service/protocol.ts";
 import { isRange, serviceAddresses } from "../../service/address.ts";
 import { servicePlan } from "./tcp_destination.ts";
@@ -127,7 +128,8 @@ function addresslessContributions(port: Port): ListenerContribution[] {
   const { read, service } = port;
   if (service.resolution !== "passthrough") return [sharedContribution(port, wildcards(read), [])];
   const servicePort = service.ports.find((p) => p.port === port.servicePort);
-  const endpoints = read.endpoints(service.hostname).filter((e) => e.portName === servicePort?.name);
+  const endpoints = read.endpoints(service.hostname)
+    .filter((e) => e.portName === servicePort?.name && mayUse(read, e));
   // No endpoint at all: an orchestrator's service is down; a plain entry passes on all connections to its port.
   if (endpoints.length === 0 && service.provider === "External") return [sharedContribution(port, wildcards(read), [])];
   const addresses = [...new Set(endpoints.map((e) => e.address))].filter(isIp).sort();

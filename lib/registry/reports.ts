@@ -1,0 +1,50 @@
+/**
+ * What each source reports, and which of several reports of a service is in force.
+ *
+ * @module
+ */
+import type { SmallMultimap } from "./small_multimap.ts";
+import type { Provider, Service, ServiceKey, Workload } from "./types.ts";
+
+/** Which registry reports. */
+export interface RegistrySource {
+  readonly provider: Provider;
+  readonly clusterId: string;
+}
+
+/** All that one source has reported. */
+export interface SourceReports {
+  readonly source: RegistrySource;
+  readonly id: string;
+  /** The order of registration. */
+  readonly rank: number;
+  readonly services: Map<ServiceKey, Service>;
+  readonly workloads: Map<string, Workload>;
+  /** Shards of endpoints that it reported, by service; they go with the source. */
+  readonly endpoints: SmallMultimap<ServiceKey, string>;
+}
+
+/** A service, and the source that reports it. */
+export interface ReportedService {
+  readonly reports: SourceReports;
+  readonly service: Service;
+}
+
+/** Whether a report goes before another one; see `Aggregate`. */
+export function beats(a: ReportedService, b: ReportedService): boolean {
+  const [orchA, orchB] = [a.service.provider === "Orch", b.service.provider === "Orch"];
+  if (orchA !== orchB) return orchA;
+  if (!orchA && a.service.creationTimestamp !== b.service.creationTimestamp) {
+    return a.service.creationTimestamp < b.service.creationTimestamp;
+  }
+  return a.reports.rank < b.reports.rank;
+}
+
+/** Addresses of a service by the cluster whose registry reports them. */
+export function addressesByCluster(clusters: readonly ReportedService[]): Record<string, readonly string[]> {
+  const byCluster: Record<string, readonly string[]> = {};
+  for (const { reports, service } of clusters) {
+    byCluster[reports.source.clusterId] = service.clusterAddresses?.[reports.source.clusterId] ?? service.addresses;
+  }
+  return byCluster;
+}

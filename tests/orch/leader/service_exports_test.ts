@@ -1,0 +1,114 @@
+/** Each service is exported, by exactly the rights of the manifests, and stays at home where the mesh says so. */
+import assert from "node:assert/strict";
+import { FactStore } from "../../../lib/config/facts/store.ts";
+import { FactFeeds } from "../../../lib/discovery/orch/fact_feeds.ts";
+import { serviceExports } from "../../../lib/discovery/orch/service_exports.ts";
+import { startKernel } from "../../../lib/kernel/kernel.ts";
+import { createLog, defaultLogOptions, silentLog } from "../../../lib/kernel/log/log.ts";
+import { scopes } from "../../../lib/kernel/log/scopes.ts";
+import { ApiClient } from "../../../lib/orch/client/client.ts";
+import { until } from "../../e2e/support/mesh.ts";
+import { serviceDraft } from "../support/drafts.ts";
+import type { ApiServer } from "../support/server/api_server.ts";
+import { everyRightIsNeeded, type Right, SYSTEM } from "../support/server/one_right_less.ts";
+import { apiServerTests } from "../support/server/tests.ts";
+import { exportDraft, sharingDefinitions } from "../support/sharing.ts";
+
+const test = apiServerTests();
+const api = { groups: ["multicluster.orch.example", "multicluster.x-k8s.io"], version: "v1alpha1" };
+
+/** Runs the duty on the services of an API server. @param local Name of the services that stay. */
+async function exporting(
+  { client }: ApiServer,
+  run: (changed: (local: string) => void) => Promise<unknown>,
+  { as = client, local = "" }: { readonly as?: ApiClient; readonly local?: string } = {},
+): Promise<void> {
+  const kernel = startKernel("pilot-discovery", undefined, { log: silentLog() });
+  const facts = new FactStore();
+  const feeds = new FactFeeds({
+    ...{ client, kernel, cluster: "Orch", facts: facts.addSource("Orch", 0), digestKey: new Uint8Array(32) },
+    ...{ namespace: "", services: true, kinds: ["Service"], onFindings: () => {} },
+  });
+  await feeds.start();
+  const stop = new AbortController();
+  const listeners = new Set<() => void>();
+  const running = serviceExports({
+    ...{ client: as, facts, api, isLocal: ({ name }) => name === local, log: silentLog().scope("orch") },
+    onChange: (listener) => {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+  }).run(stop.signal);
+  try {
+    await run((now) => {
+      local = now;
+      for (const listener of listeners) listener();
+    });
+  } finally {
+    stop.abort();
+    await running.catch(() => {});
+    await feeds.stop();
+    await kernel.stopper.stop();
+  }
+  assert.equal(listeners.size, 0, "what ended listens no more");
+}
+
+test("a service is exported, owned by it; one that stays in its cluster is not, until it may leave; an export that was removed stays away", async ({ server, namespace }) => {
+  for (const definition of sharingDefinitions()) await server.objects.define(definition);
+  const { objects } = server;
+  const isThere = async (name: string) => await objects.get(exportDraft(namespace, name)) !== undefined;
+  await objects.apply(serviceDraft(namespace, "early"));
+  await objects.apply(serviceDraft(namespace, "home"));
+  await exporting(server, async (changed) => {
+    await until("the export", () => isThere("early"));
+    const service = (await objects.get(serviceDraft(namespace, "early")))!;
+    const { ownerReferences } = (await objects.get(exportDraft(namespace, "early")))!.metadata as unknown as {
+      readonly ownerReferences: unknown;
+    };
+    const { uid } = service.metadata as unknown as { readonly uid: string };
+    assert.deepEqual(ownerReferences, [{ apiVersion: "v1", kind: "Service", name: "early", uid }]);
+    await objects.delete(exportDraft(namespace, "early"));
+    await objects.apply(serviceDraft(namespace, "late"));
+    await until("the export of a new service", () => isThere("late"));
+    assert.deepEqual([await isThere("early"), await isThere("home")], [false, false]);
+    changed("late");
+    await until("the export of one that may leave", () => isThere("home"));
+  }, { local: "home" });
+});
+
+test("the account of the manifests may do it; with one verb less it is refused", async ({ server }) => {
+  for (const definition of sharingDefinitions()) await server.objects.define(definition);
+  const needs = ({ resource, verb }: Right) => resource === "serviceexports" && verb !== "watch";
+  await server.objects.apply({ apiVersion: "v1", kind: "Namespace", metadata: { name: SYSTEM } });
+  await server.objects.apply(serviceDraft(SYSTEM, "cart"));
+  for (const manifest of ["pilot-discovery"]) {
+    await everyRightIsNeeded(server, manifest, needs, async (as) => {
+      const isThere = async () => await server.objects.get(exportDraft(SYSTEM, "cart")) !== undefined;
+      if (await isThere()) await server.objects.delete(exportDraft(SYSTEM, "cart"));
+      await exporting(server, () => as.until("the export", isThere), { as: as.client });
+    });
+  }
+});
+
+Deno.test("an API without the resource is warned of once, by the variable's name, and asked again", async () => {
+  const lines: string[] = [];
+  let asked = 0;
+  const log = createLog(scopes["pilot-discovery"], { ...defaultLogOptions, json: true }, {
+    open: () => ({ write: (line) => void lines.push(new TextDecoder().decode(line)), close: () => {} }),
+  }).scope("orch");
+  const stop = new AbortController();
+  const client = new ApiClient({
+    access: { current: () => ({ server: "https://api" }), refused: () => {} },
+    exchange: () => {
+      if (++asked === 6) stop.abort();
+      return Promise.resolve(new Response("{}", { status: 404 }));
+    },
+    clock: { now: Date.now, monotonic: () => performance.now(), after: () => () => {}, sleep: () => Promise.resolve() },
+  });
+  const parts = { client, facts: new FactStore(), api, isLocal: () => false, onChange: () => () => {}, log };
+  await serviceExports(parts).run(stop.signal).catch(() => {});
+  const warnings = lines.filter((line) => line.includes("ENABLE_MCS_AUTO_EXPORT"));
+  assert.equal(warnings.length, 1);
+  assert.match(warnings[0]!, /serviceexports\.multicluster\.x-k8s\.io v1alpha1/);
+  assert.equal(asked, 6, "each group, three times");
+});
