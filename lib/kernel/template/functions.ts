@@ -58,6 +58,7 @@ export function memberOf(value: unknown, key: unknown): unknown {
 
 /** A field, or what a method of Go's would give that protobuf makes for it: `GetName`, `GetValue`, `String`. */
 export function fieldOf(value: unknown, name: string): unknown {
+  if (Array.isArray(value)) throw new Error(`got a list, expected something with a field ${name}`);
   const found = memberOf(value, name);
   if (found !== undefined) return found;
   if (typeof value !== "object") return name === "String" || name === "GetValue" ? value : undefined;

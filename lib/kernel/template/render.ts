@@ -184,10 +184,18 @@ class TemplateRun {
     if (operand.kind === "literal") return operand.value;
     if (operand.kind === "function") return this.#call(operand.name, [], pipe);
     const { from, fields } = operand;
-    if (from === "dot") return fields.reduce<unknown>(fieldOf, dot);
-    if ("commands" in from) return fields.reduce<unknown>(fieldOf, this.#pipe(from, dot, scope));
+    if (from === "dot") return this.#member(dot, fields, pipe);
+    if ("commands" in from) return this.#member(this.#pipe(from, dot, scope), fields, pipe);
     const variable = from.variable === "$" ? { value: this.#root } : scope.get(from.variable);
     if (variable === undefined) throw this.#error(pipe, `${from.variable} is not declared`);
-    return fields.reduce<unknown>(fieldOf, variable.value);
+    return this.#member(variable.value, fields, pipe);
+  }
+
+  #member(value: unknown, fields: readonly string[], pipe: Pipe): unknown {
+    try {
+      return fields.reduce<unknown>(fieldOf, value);
+    } catch (error) {
+      throw this.#error(pipe, `.${fields.join(".")}: ${(error as Error).message}`);
+    }
   }
 }

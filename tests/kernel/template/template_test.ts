@@ -131,4 +131,8 @@ Deno.test("whatever a template says, it is rendered or refused as a template", (
     { numRuns: 2000 },
   );
   assert.throws(() => render(`{{ ${"/* */ ".repeat(5000)}`), TextTemplateError);
+  assert.throws(
+    () => render("{{ .ports.name }}"),
+    /:1: \.ports\.name: got a list, expected something with a field name/,
+  );
 });
