@@ -88,6 +88,10 @@ export const entryMessages: readonly string[] = [
   // access logs
   "envoy.extensions.access_loggers.file.v3.FileAccessLog",
   "envoy.extensions.access_loggers.stream.v3.StdoutAccessLog",
+  "envoy.extensions.access_loggers.grpc.v3.HttpGrpcAccessLogConfig",
+  "envoy.extensions.access_loggers.grpc.v3.TcpGrpcAccessLogConfig",
+  "envoy.extensions.access_loggers.open_telemetry.v3.OpenTelemetryAccessLogConfig",
+  "envoy.extensions.access_loggers.filters.cel.v3.ExpressionFilter",
   "envoy.extensions.formatter.req_without_query.v3.ReqWithoutQuery",
   // introspection
   "envoy.admin.v3.ConfigDump",

@@ -12,6 +12,7 @@
  */
 import protobuf from "protobufjs";
 import { entryMessages } from "../proto/entries.ts";
+import { NEWER_FIELDS } from "../proto/newer_fields.ts";
 import { ENCODER_MODULE, encoderModule, TYPED_ENCODERS } from "./proto_encoders.ts";
 
 const packages = new URL("../node_modules/", import.meta.url).pathname;
@@ -70,6 +71,10 @@ function loadAll(): protobuf.Root {
     }
   }
   if (skipped.length > 0) throw new Error(`protos that do not load:\n${skipped.join("\n")}`);
+  for (const [message, fields] of Object.entries(NEWER_FIELDS)) {
+    const type = root.lookupType(message);
+    for (const { name, number, type: of } of fields) type.add(new protobuf.Field(name, number, of));
+  }
   return root;
 }
 

@@ -214,6 +214,7 @@ export function findingsPage(): string {
 const SORTS: Readonly<Record<NotBuilt["what"], string>> = {
   command: "Commands",
   kind: "Kinds",
+  "kind field": "Fields of kinds",
   flag: "Flags",
   "mesh field": "Fields of the mesh configuration",
   setting: "Settings",

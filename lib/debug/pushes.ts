@@ -4,7 +4,7 @@
  * @module
  */
 import { KINDS } from "../config/kinds/kinds.ts";
-import { kindNotBuiltText, notBuilt } from "../kernel/not_built/catalogue.ts";
+import { kindsNotBuilt, objectNotBuiltText } from "../kernel/not_built/catalogue.ts";
 import { type Finding, findingKeys, warningOf } from "../config/finding/finding.ts";
 import { writtenKind } from "../config/finding/origin.ts";
 import { type HttpRequest, type HttpResponse, jsonResponse } from "../http/message.ts";
@@ -49,15 +49,17 @@ export async function warningz(request: HttpRequest, view: DebugView): Promise<H
   return jsonResponse([...allWarnings(view)], request);
 }
 
-/** The findings of translation, and objects of kinds that it does not know. */
+/** The findings of translation, and objects of which it does not know everything. */
 export function* allWarnings(view: DebugView): Iterable<Finding> {
   yield* view.warnings();
   yield* view.analysis.findings();
-  for (const kind of KINDS) {
-    const entry = notBuilt("kind", kind);
-    if (entry === undefined) continue;
-    for (const { key, origin } of view.store.list(kind)) {
-      const found = warningOf("no-effect", [key], kindNotBuiltText(kind, writtenKind(origin, kind)) ?? "");
+  const inert = kindsNotBuilt();
+  for (const kind of KINDS.filter((one) => inert.includes(one))) {
+    for (const object of view.store.list(kind)) {
+      const { key, origin } = object;
+      const text = objectNotBuiltText(object, writtenKind(origin, kind));
+      if (text === undefined) continue;
+      const found = warningOf("no-effect", [key], text);
       yield { ...found, place: { ...found.place, origin } };
     }
   }

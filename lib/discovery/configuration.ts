@@ -29,7 +29,7 @@ import type { PassedOver } from "../folder/index.ts";
 import type { ApiClient } from "../orch/client/client.ts";
 import type { ObjectPlace } from "../orch/resources/objects.ts";
 import type { Kernel } from "../kernel/kernel.ts";
-import { kindNotBuiltText, notBuilt } from "../kernel/not_built/catalogue.ts";
+import { kindsNotBuilt, objectNotBuiltText } from "../kernel/not_built/catalogue.ts";
 import { unpaced } from "../kernel/time/paced.ts";
 import { type ConfigFolder, startConfigFolder } from "./config_folder.ts";
 import { logFindings } from "./finding_log.ts";
@@ -256,19 +256,20 @@ export class Configuration {
   }
 }
 
-/** Logs kinds that have no effect, each when its first object comes. */
+/** Logs kinds that have no effect, or not all of theirs, each when the first such object comes. */
 function kindsNotBuiltReported(store: ConfigStore, kernel: Kernel): () => void {
-  const inert = KINDS.filter((kind) => notBuilt("kind", kind));
+  const names = kindsNotBuilt();
+  const inert = KINDS.filter((kind) => names.includes(kind));
   const reported = new Set<Kind>();
   return () => {
     for (const kind of inert) {
-      const objects = store.list(kind);
-      if (objects.length === 0) reported.delete(kind);
+      const objects = store.list(kind).filter((object) => objectNotBuiltText(object) !== undefined);
+      const [example] = objects;
+      if (example === undefined) reported.delete(kind);
       else if (!reported.has(kind)) {
         reported.add(kind);
-        const [written] = objects.map(({ origin }) => writtenKind(origin, kind));
         const first = objects.slice(0, 10).map(writtenKey);
-        kernel.log.scope("model").warn(kindNotBuiltText(kind, written) ?? "", {
+        kernel.log.scope("model").warn(objectNotBuiltText(example, writtenKind(example.origin, kind)) ?? "", {
           objects: first,
           count: objects.length,
         });

@@ -28,6 +28,7 @@ import { Scopes } from "./scopes.ts";
 import { SelectionIndex } from "./selection/index.ts";
 import { ServiceIndex } from "./service_index.ts";
 import { sidecarOf } from "./sidecar.ts";
+import { TelemetryIndex } from "./telemetry/index.ts";
 import type { Distinction } from "./view/distinctions.ts";
 import { type VirtualServiceDelta, VirtualServiceResolver } from "./virtual_service.ts";
 import { MESH_GATEWAY, VirtualServiceIndex } from "./virtual_service_index.ts";
@@ -102,6 +103,8 @@ export interface AffectedKeys {
   readonly tokenPolicies: Set<string>;
   /** Places at which keys of token issuers changed. */
   readonly tokenKeys: Set<string>;
+  /** Namespaces of workloads whose telemetry may be another one; `*`: all. */
+  readonly telemetry: Set<string>;
   /** Networks that are entered by other ways. */
   readonly entrances: Set<string>;
 }
@@ -118,6 +121,7 @@ export class Mesh implements MeshIndexes {
   readonly peerAuthentications: PeerAuthenticationIndex;
   readonly authorizationPolicies: AuthorizationPolicyIndex;
   readonly requestAuthentications: RequestAuthenticationIndex;
+  readonly telemetries: TelemetryIndex;
   readonly #identities: EndpointIdentities;
   readonly #resolver: VirtualServiceResolver;
   readonly #source: ServiceSource;
@@ -147,6 +151,7 @@ export class Mesh implements MeshIndexes {
     this.peerAuthentications = new PeerAuthenticationIndex(config.rootNamespace);
     this.authorizationPolicies = new AuthorizationPolicyIndex(config.rootNamespace);
     this.requestAuthentications = new RequestAuthenticationIndex(config.rootNamespace);
+    this.telemetries = new TelemetryIndex(config);
     this.#identities = new EndpointIdentities(options.source);
     this.#scopes = new Scopes(this, options.sharedScopes);
   }
@@ -175,6 +180,7 @@ export class Mesh implements MeshIndexes {
       authorization: this.authorizationPolicies.update(removed.AuthorizationPolicy, added.AuthorizationPolicy),
       tokenPolicies: this.requestAuthentications.update(removed.RequestAuthentication, added.RequestAuthentication),
       tokenKeys: new Set(change.tokenKeys ?? []),
+      telemetry: this.telemetries.update(removed.Telemetry, added.Telemetry),
       entrances: change.entrances === undefined ? new Set() : this.#entrances.update(change.entrances),
     };
     if (affected.gateways) this.gateways.update(removed.Gateway, added.Gateway);

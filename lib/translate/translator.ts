@@ -206,6 +206,7 @@ export class Translator {
     for (const classes of this.#classes.values()) {
       if (affected.gateways) classes.forget("gateways");
       if (affected.tokenPolicies.size > 0) classes.forget(TOKEN_POLICY);
+      if (affected.telemetry.size > 0) classes.forgetChanged();
       // Scopes that are gone are not kept up to date.
       if (affected.scopes.size > 0) classes.drop(({ scope }) => !this.mesh.hasScope(scope));
       classes.update(stale);
@@ -246,16 +247,17 @@ export class Translator {
   }
 
   /** Finds other classes for the proxies that belong elsewhere now; gives those whose scope is another one. */
-  #reclassify({ scopes, gateways, tokenPolicies }: AffectedKeys): Set<ProxyState> {
+  #reclassify({ scopes, gateways, tokenPolicies, telemetry }: AffectedKeys): Set<ProxyState> {
     const moved = new Set<ProxyState>();
     const asksMore = [...this.#classes.values()].some((classes) => classes.asksMore);
-    if (scopes.size === 0 && !gateways && tokenPolicies.size === 0 && !asksMore) return moved;
+    const changed = scopes.size > 0 || gateways || tokenPolicies.size > 0 || telemetry.size > 0;
+    if (!changed && !asksMore) return moved;
     for (const state of this.#proxies) {
       const { proxy, proxyClass } = state;
       const source = this.#sourceFor(proxy);
       const classes = this.#classes.get(proxyClass.type)!;
       if (source.scope !== proxyClass.scope) moved.add(state);
-      else if (classes.holds(proxyClass, source)) continue;
+      else if (!isIn(telemetry, proxy) && classes.holds(proxyClass, source)) continue;
       state.proxyClass = classes.find(source, proxyClass);
     }
     return moved;
@@ -267,9 +269,11 @@ export class Translator {
     for (const address of addresses) {
       for (const state of this.#byAddress.get(address) ?? []) states.add(state);
     }
-    const policies = affected.peerTls.union(affected.authorization).union(affected.tokenPolicies);
+    const policies = affected.peerTls.union(affected.authorization).union(affected.tokenPolicies).union(
+      affected.telemetry,
+    );
     for (const state of this.#proxies) {
-      if (policies.has("*") || policies.has(state.proxy.namespace)) states.add(state);
+      if (isIn(policies, state.proxy)) states.add(state);
       else if (state.isStale(keys, affected.services)) states.add(state);
     }
     return states;
@@ -284,4 +288,9 @@ export class Translator {
       this.#options.failed("inbound", proxy.nodeId, error);
     }
   }
+}
+
+/** @param namespaces `*`: all. */
+function isIn(namespaces: ReadonlySet<string>, { namespace }: Proxy): boolean {
+  return namespaces.has("*") || namespaces.has(namespace);
 }

@@ -6,7 +6,7 @@
 import type { Finding } from "../config/finding/finding.ts";
 import { parseObject } from "../config/object.ts";
 import { isObject } from "../config/schema/field.ts";
-import { kindNotBuiltText } from "../kernel/not_built/catalogue.ts";
+import { objectNotBuiltText } from "../kernel/not_built/catalogue.ts";
 import type { AdmissionAnswer, AdmissionRequest } from "./admission.ts";
 
 /** Why an object is refused, as label `reason` of `galley_validation_failed`. */
@@ -43,7 +43,8 @@ export function validate({ operation, subResource = "", namespace, object, oldOb
   }
   const causes = findings.filter(({ severity }) => severity === "error");
   const warnings = findings.filter(({ severity }) => severity === "warning").map(({ message }) => message);
-  const inert = kindNotBuiltText(name.kind);
+  const spec = isObject(tree) && isObject(tree["spec"]) ? tree["spec"] : {};
+  const inert = objectNotBuiltText({ kind: name.kind, spec });
   if (inert !== undefined) warnings.push(inert);
   if (causes.length === 0) return { causes: [], warnings, failure: undefined };
   const texts = causes.map(({ message }) => message);

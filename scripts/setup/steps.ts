@@ -93,7 +93,7 @@ async function missingPackages(root: string) {
 
 /** Changes when the generator of protobuf code or its input does. */
 function protoStamp(tree: Tree): string {
-  const inputs = ["proto/entries.ts", "scripts/gen_proto.ts", "scripts/proto_encoders.ts"];
+  const inputs = ["proto/entries.ts", "proto/newer_fields.ts", "scripts/gen_proto.ts", "scripts/proto_encoders.ts"];
   const messages = tree.files("proto").filter((name) => name.endsWith(".proto")).sort().map((name) => `proto/${name}`);
   return [...inputs, ...messages].map((path) => tree.hashOf(path)).join("-");
 }

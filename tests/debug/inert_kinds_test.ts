@@ -7,11 +7,11 @@ import { page, withServer } from "../discovery/running.ts";
 import { sourceText } from "../surface/source_scan.ts";
 import { TestProxy } from "./proxy.ts";
 
-const telemetry = (name: string) =>
-  `apiVersion: telemetry.mesh.io/v1
-kind: Telemetry
+const plugin = (name: string) =>
+  `apiVersion: extensions.mesh.io/v1alpha1
+kind: WasmPlugin
 metadata: { name: ${name}, namespace: x }
-spec: {}
+spec: { url: "oci://x/y" }
 `;
 
 Deno.test("a kind is translated, or on the list of those that are not", () => {
@@ -46,23 +46,38 @@ Deno.test("an object of a kind that steers nothing is never said to be in force"
     close() {},
   });
   const log = createLog(["model"], { ...defaultLogOptions, json: true }, { open });
-  const reported = () => lines.filter(({ msg }) => String(msg).startsWith("Telemetry objects are read"));
-  await withServer({ "a.yaml": telemetry("a") }, async ({ ports }, folder) => {
+  const reported = () => lines.filter(({ msg }) => String(msg).startsWith("WasmPlugin objects are read"));
+  await withServer({ "a.yaml": plugin("a") }, async ({ ports }, folder) => {
     using _proxy = await TestProxy.attach(ports.grpc);
     const json = async (path: string) => JSON.parse((await page(ports.http, path)).body);
-    const live = await json("/debug/live?object=Telemetry/x/a&wait=30s");
+    const live = await json("/debug/live?object=WasmPlugin/x/a&wait=30s");
     assert.deepEqual([live.live, live.total, live.everywhere], [1, 1, false]);
-    assert.match(live.why.join(), /have no effect in this version \(not built yet: telemetry\)/);
+    assert.match(live.why.join(), /have no effect in this version \(not built yet: extensions\)/);
     const [warning] = await json("/debug/warningz");
-    assert.deepEqual([warning.name, findingKeys(warning)], ["no-effect", ["Telemetry/x/a"]]);
-    assert.ok("Telemetry/x/a" in (await json("/debug/push_status")).warnings);
+    assert.deepEqual([warning.name, findingKeys(warning)], ["no-effect", ["WasmPlugin/x/a"]]);
+    assert.ok("WasmPlugin/x/a" in (await json("/debug/push_status")).warnings);
     assert.deepEqual(reported().map(({ level, objects, count }) => [level, objects, count]), [
-      ["warn", ["Telemetry/x/a"], 1],
+      ["warn", ["WasmPlugin/x/a"], 1],
     ]);
-    await Deno.writeTextFile(`${folder}/b.yaml`, telemetry("b"));
-    await json("/debug/live?object=Telemetry/x/b&wait=30s");
+    await Deno.writeTextFile(`${folder}/b.yaml`, plugin("b"));
+    await json("/debug/live?object=WasmPlugin/x/b&wait=30s");
     assert.equal(reported().length, 1, "once for the kind");
     const without = (await json("/debug/warningz") as { name: string }[]).filter(({ name }) => name === "no-effect");
     assert.equal(without.length, 2);
   }, { log });
+});
+
+Deno.test("of a Telemetry only the metrics are said to be without effect", async () => {
+  const telemetry = (name: string, spec: string) =>
+    `apiVersion: telemetry.istio.io/v1\nkind: Telemetry\nmetadata: { name: ${name}, namespace: x }\nspec: ${spec}\n`;
+  const files = {
+    "logs.yaml": telemetry("logs", "{ accessLogging: [{ providers: [{ name: envoy }] }] }"),
+    "metrics.yaml": telemetry("metrics", "{ metrics: [{ providers: [{ name: prometheus }] }] }"),
+  };
+  await withServer(files, async ({ ports }) => {
+    const found = JSON.parse((await page(ports.http, "/debug/warningz")).body) as { name: string; message: string }[];
+    assert.deepEqual(found.filter(({ name }) => name === "no-effect").map(({ message }) => message), [
+      "metrics of Telemetry: checked, and without effect in this version (not built yet: telemetry)",
+    ]);
+  });
 });

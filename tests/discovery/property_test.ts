@@ -40,6 +40,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
         "Gateway",
         "PeerAuthentication",
         "RequestAuthentication",
+        "Telemetry",
       ),
       namespace,
       name,
@@ -73,9 +74,17 @@ function withAccount(tree: Tree, serviceAccount: string): Tree {
 
 const SETTINGS: NonNullable<FixtureOptions["settings"]> = { PILOT_JWT_ENABLE_REMOTE_JWKS: "hybrid" };
 
+const MESH: NonNullable<FixtureOptions["mesh"]> = {
+  proxyHttpPort: 15333,
+  extensionProviders: [
+    { name: "envoy", proxyFileAccessLog: { path: "/dev/stdout" } },
+    { name: "als", proxyHttpAls: { service: "x.com", port: 80 } },
+  ],
+};
+
 /** Plays steps; gives the fixture with what every proxy has at the end. */
 function play(steps: readonly Step[], cache: boolean, settings = SETTINGS) {
-  const fixture = new Fixture({ cache, settings, mesh: { proxyHttpPort: 15333 } });
+  const fixture = new Fixture({ cache, settings, mesh: MESH });
   const joined = early.map((node) => ({ node, state: fixture.join(node) }));
   const trees = new Map<string, Tree>();
   const put = (tree: Tree) => {
@@ -102,7 +111,7 @@ function play(steps: readonly Step[], cache: boolean, settings = SETTINGS) {
 /** Compares every proxy after some steps with one that joins what they left. */
 function compareWithFresh(steps: readonly Step[], settings: typeof SETTINGS): void {
   const { fixture, joined } = play(steps, true, settings);
-  const fresh = new Fixture({ cache: true, settings, mesh: { proxyHttpPort: 15333 } });
+  const fresh = new Fixture({ cache: true, settings, mesh: MESH });
   for (const [place, keys] of fixture.tokenKeys) fresh.tokenKeys.set(place, keys);
   fresh.pipeline.configChanged([], [...fixture.objects.values()]);
   fresh.pipeline.flush();

@@ -185,6 +185,23 @@ const requestAuthentication = fc.record({
   },
 }));
 
+const telemetry = fc.record({
+  object: meta("Telemetry", "telemetry.mesh.io/v1"),
+  selector: fc.option(fc.constantFrom({ app: "p" }, { app: "q" }, { app: "gw" }), { nil: undefined }),
+  logs: fc.array(
+    fc.record({
+      match: fc.record({ mode: fc.constantFrom("CLIENT_AND_SERVER", "CLIENT", "SERVER") }),
+      providers: fc.array(fc.constantFrom({ name: "envoy" }, { name: "als" }, { name: "gone" }), { maxLength: 2 }),
+      disabled: fc.boolean(),
+      filter: fc.constantFrom({}, { expression: "response.code > 400" }),
+    }),
+    { maxLength: 2 },
+  ),
+}).map(({ object, selector, logs }) => ({
+  ...object,
+  spec: { ...(selector ? { selector: { matchLabels: selector } } : {}), accessLogging: logs },
+}));
+
 /** What may have a service account. */
 interface Account {
   readonly serviceAccount?: string;
@@ -197,7 +214,7 @@ export interface Tree {
 }
 const trees = [
   ...[serviceEntry, serviceEntry, workloadEntry, virtualService, destinationRule, sidecar, gateway],
-  ...[peerAuthentication, requestAuthentication],
+  ...[peerAuthentication, requestAuthentication, telemetry],
 ] as const;
 /** Any of them. */
 export const tree = fc.oneof(...trees) as fc.Arbitrary<Tree>;

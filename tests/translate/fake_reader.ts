@@ -14,6 +14,7 @@ import {
   type PeerTlsPolicy,
   type RefusedPeerTls,
 } from "../../lib/mesh/peer_authentication.ts";
+import { TelemetryIndex } from "../../lib/mesh/telemetry/index.ts";
 import { NO_TOKEN_POLICY, type RequestTokenPolicy } from "../../lib/mesh/request_authentication.ts";
 import type { EffectiveDestinationRule, EffectiveVirtualService, EgressListener } from "../../lib/mesh/types.ts";
 import { entrancesByNetwork, writtenEntrances } from "../../lib/mesh/networks.ts";
@@ -51,6 +52,7 @@ export interface FakeWorld {
   /** For the workload. */
   readonly authorizationPolicies?: readonly AuthorizationPolicy[];
   readonly tokenPolicy?: RequestTokenPolicy;
+  readonly telemetries?: readonly ConfigObject<"Telemetry">[];
   /** Keys of token issuers by their place. */
   readonly tokenKeys?: Readonly<Record<string, string>>;
   /** In every namespace. */
@@ -69,6 +71,7 @@ export function fakeReader(world: FakeWorld = {}): FakeReader {
   const services = new Map((world.services ?? []).map((s) => [s.hostname, s]));
   const egress = world.egress ?? [{ index: 0, captureMode: "DEFAULT" as const }];
   const policy = world.outboundTrafficPolicy ?? mesh.outboundTrafficPolicy;
+  const telemetry = telemetryOf(world, mesh, properties);
   const networks = world.networks ?? { networks: {} };
   const entrances = world.entrances === undefined
     ? entrancesByNetwork(writtenEntrances(networks), () => [])
@@ -91,6 +94,8 @@ export function fakeReader(world: FakeWorld = {}): FakeReader {
     peerTls: () => answer("peerTls", peerTlsOf(world)),
     authorizationPolicies: () => answer("authorizationPolicies", world.authorizationPolicies ?? []),
     tokenPolicy: () => answer("tokenPolicy", world.tokenPolicy ?? NO_TOKEN_POLICY),
+    accessLogging: (side) => answer(`accessLogging/${side}`, telemetry.accessLogging[side]),
+    telemetryCauses: () => answer("telemetryCauses", telemetry.causes),
     tokenKeys: (place) => answer(`tokenKeys/${place}`, world.tokenKeys?.[place]),
     refusedPeerTls: (namespace) => answer(`refusedPeerTls/${namespace}`, world.refusedPeerTls),
     destinationRule: (host) => answer(`destinationRule/${host}`, world.destinationRules?.[host]),
@@ -117,6 +122,12 @@ export function fakeReader(world: FakeWorld = {}): FakeReader {
       return answer(`virtualServicesOf/${gateway}`, all.filter((v) => v.gateways.includes(gateway)));
     },
   };
+}
+
+function telemetryOf({ telemetries = [] }: FakeWorld, mesh: MeshConfig, { namespace, labels }: ProxyProperties) {
+  const index = new TelemetryIndex(mesh);
+  index.update([], telemetries);
+  return index.of({ namespace, labels });
 }
 
 function peerTlsOf({ peerTls }: FakeWorld): PeerTlsPolicy {
@@ -213,6 +224,8 @@ const defaultMesh: Partial<MeshConfig> = {
   trustDomainAliases: [],
   rootNamespace: "mesh-system",
   localityLbSetting: {},
+  extensionProviders: [],
+  defaultProviders: {},
   serviceSettings: [],
   dnsRefreshRate: 60_000,
   h2UpgradePolicy: "DO_NOT_UPGRADE",

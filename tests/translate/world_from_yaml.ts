@@ -1,5 +1,5 @@
 /**
- * A world for builders from what a user writes: ServiceEntry, DestinationRule, VirtualService and AuthorizationPolicy documents, and one
+ * A world for builders from what a user writes: ServiceEntry, DestinationRule, VirtualService, AuthorizationPolicy and Telemetry documents, and one
  * `kind: World` document with what the proxy and the process are (`properties`, `settings`, `mesh`, `networks`), and `services` with `endpoints` by host that no ServiceEntry can spell.
  *
  * @module
@@ -9,6 +9,7 @@ import { Findings } from "../../lib/config/finding/findings.ts";
 import { authorizationPolicy } from "../../lib/config/kinds/authorization_policy/schema.ts";
 import { destinationRule } from "../../lib/config/kinds/destination_rule/schema.ts";
 import { serviceEntry } from "../../lib/config/kinds/service_entry/schema.ts";
+import { telemetry } from "../../lib/config/kinds/telemetry/schema.ts";
 import { virtualService } from "../../lib/config/kinds/virtual_service/schema.ts";
 import { DecodeContext, type Field } from "../../lib/config/schema/field.ts";
 import type { ConfigObject, Kind } from "../../lib/config/types.ts";
@@ -40,6 +41,7 @@ export function worldFromYaml(text: string): FakeWorld {
   const destinationRules: Record<string, EffectiveDestinationRule> = {};
   const routes: ConfigObject<"VirtualService">[] = [];
   const authorizationPolicies: ConfigObject<"AuthorizationPolicy">[] = [];
+  const telemetries: ConfigObject<"Telemetry">[] = [];
   for (const parsed of parseAllDocuments(text, { merge: true })) {
     const document = parsed.toJS({ maxAliasCount: 100 }) as Document;
     if (document === null) continue;
@@ -48,7 +50,8 @@ export function worldFromYaml(text: string): FakeWorld {
     else if (document.kind === "VirtualService") routes.push(configObject("VirtualService", document, virtualService));
     else if (document.kind === "AuthorizationPolicy") {
       authorizationPolicies.push(configObject("AuthorizationPolicy", document, authorizationPolicy));
-    } else addRule(document, destinationRules);
+    } else if (document.kind === "Telemetry") telemetries.push(configObject("Telemetry", document, telemetry));
+    else addRule(document, destinationRules);
   }
   const all = [...world.services ?? [], ...services];
   return {
@@ -58,6 +61,7 @@ export function worldFromYaml(text: string): FakeWorld {
     destinationRules,
     virtualServices: byHost(all, routes, world),
     authorizationPolicies,
+    telemetries,
   };
 }
 

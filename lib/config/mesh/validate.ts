@@ -6,6 +6,7 @@
 import { checkConfigSources } from "./config_sources.ts";
 import { checkLabelSelectors } from "./label_selector.ts";
 import type { Findings } from "../finding/findings.ts";
+import { checkMeshLogFormat } from "./log_format.ts";
 import { joinPath } from "../schema/field.ts";
 import { checkLocality } from "../validation/locality.ts";
 import { hostProblem, isDnsLabel, wildcardHostProblem } from "../validation/names.ts";
@@ -49,6 +50,7 @@ export function validateMeshConfig(mesh: MeshConfig, report: Findings): void {
   checkTls(mesh, report);
   checkCount(mesh.defaultHttpRetryPolicy.attempts, "defaultHttpRetryPolicy.attempts", report);
   checkProviders(mesh.extensionProviders, report);
+  checkMeshLogFormat(mesh, report);
   checkConfigSources(mesh.configSources, report);
   checkLabelSelectors(mesh.discoverySelectors ?? [], "discoverySelectors", report);
 }

@@ -8,6 +8,7 @@ import type { Findings } from "../finding/findings.ts";
 import { hostProblem, isDnsLabel, wildcardHostProblem } from "../validation/names.ts";
 import { isIpAddress } from "../validation/network.ts";
 import { PROVIDER_TYPES } from "./provider_schema.ts";
+import { logFormatProblem } from "./log_format.ts";
 import type { ExtAuthzHttpProvider } from "./provider_types.ts";
 import type { ExtensionProvider } from "./types.ts";
 
@@ -22,9 +23,14 @@ export function checkProviders(providers: readonly ExtensionProvider[], report: 
     }
     const settings = provider[type];
     if (settings !== undefined && "service" in settings) checkService(settings, `${at}.${type}`, report);
-    const { proxyExtAuthzHttp, proxyExtAuthzGrpc, opentelemetry } = provider;
+    const { proxyExtAuthzHttp, proxyExtAuthzGrpc, opentelemetry, proxyFileAccessLog, proxyOtelAls } = provider;
     const authorizer = proxyExtAuthzHttp ?? proxyExtAuthzGrpc;
     if (authorizer !== undefined) checkAuthorizer(authorizer, `${at}.${type}`, report);
+    const format = (proxyFileAccessLog ?? proxyOtelAls)?.logFormat;
+    const problem = format && logFormatProblem(format);
+    if (problem !== undefined) {
+      report.warning(`${at}.${type}.logFormat`, format, `a format that proxies can read (${problem})`);
+    }
     if (opentelemetry?.http !== undefined && opentelemetry.grpc !== undefined) {
       report.warning(`${at}.${type}`, "http and grpc", "only one of http, grpc");
     }

@@ -59,3 +59,26 @@ export function kindNotBuiltText(kind: string, written: string = kind): string |
   const entry = notBuilt("kind", kind);
   return entry && `${written} ${entry.effect} in this version (not built yet: ${entry.part})`;
 }
+
+/** Kinds of which nothing or not everything is in force. */
+export function kindsNotBuilt(): string[] {
+  return [...new Set([...notBuiltNames("kind"), ...notBuiltNames("kind field").map((name) => name.split(".")[0]!)])];
+}
+
+/**
+ * The warning for an object of which nothing or not everything is in force; undefined: all of it is.
+ *
+ * @param written The kind as its author spelled it.
+ */
+export function objectNotBuiltText(
+  { kind, spec }: { readonly kind: string; readonly spec: object },
+  written: string = kind,
+): string | undefined {
+  const whole = kindNotBuiltText(kind, written);
+  if (whole !== undefined) return whole;
+  const inert = Object.keys(spec).flatMap((field) => notBuilt("kind field", `${kind}.${field}`) ?? []);
+  const [first] = inert;
+  if (first === undefined) return undefined;
+  const fields = inert.map(({ name }) => name.slice(kind.length + 1)).join(" and ");
+  return `${fields} of ${written}: checked, and without effect in this version (not built yet: ${first.part})`;
+}

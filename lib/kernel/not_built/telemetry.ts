@@ -18,11 +18,10 @@ export const telemetry: NotBuiltPart = {
     "PILOT_TRACE_SAMPLING",
   ],
   meshFields: [
-    "defaultProviders",
-    "enableProxyAccessLogService",
     "enableTracing",
   ],
-  kinds: [
-    "Telemetry",
+  kindFields: [
+    "Telemetry.metrics",
+    "Telemetry.tracing",
   ],
 };

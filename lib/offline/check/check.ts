@@ -11,7 +11,7 @@ import { type Finding, findingIdentity, findingKeys, type Severity, warningOf } 
 import { type Origin, writtenKind } from "../../config/finding/origin.ts";
 import { refusedKeys } from "../../discovery/analysis_runner.ts";
 import type { OfflineMesh } from "../../discovery/offline_mesh.ts";
-import { kindNotBuiltText } from "../../kernel/not_built/catalogue.ts";
+import { objectNotBuiltText } from "../../kernel/not_built/catalogue.ts";
 import { systemClock } from "../../kernel/time/clock.ts";
 import { NodeRefused } from "../../translate/proxy/identity.ts";
 import { FieldPlaces } from "../field_place.ts";
@@ -96,11 +96,12 @@ function* analysisFindings(
   return [...analysis.findings()];
 }
 
-/** One for each object of a kind that has no effect yet. */
+/** One for each object that has no effect yet, or not all of it. */
 function notBuiltFindings(mesh: OfflineMesh): Finding[] {
   const found: Finding[] = [];
-  for (const { kind, key, origin } of mesh.objects.values()) {
-    const text = kindNotBuiltText(kind, writtenKind(origin, kind));
+  for (const object of mesh.objects.values()) {
+    const { kind, key, origin } = object;
+    const text = objectNotBuiltText(object, writtenKind(origin, kind));
     if (text !== undefined) found.push(warningOf("no-effect", [key], text));
   }
   return found;

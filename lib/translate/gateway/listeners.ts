@@ -22,12 +22,12 @@ import { tlsInspectorFilter } from "../filters/listener/tls_inspector.ts";
 import { tokenFilters, unverifiableFindings } from "../filters/http/jwt_authn/filter.ts";
 import { tcpFilters } from "../filters/network/order.ts";
 import type { TcpProxyPlan } from "../filters/network/tcp_proxy.ts";
-import { accessLogs, listenerAccessLogs } from "../listener/access_log.ts";
 import { listenAddresses, listenerName, wildcards } from "../listener/address.ts";
 import { blackHoleFilter } from "../listener/fallthrough.ts";
 import { httpConnectionManager } from "../listener/http_connection_manager.ts";
 import { objectMetadata } from "../message/object_metadata.ts";
 import type { Reader } from "../reader/reader.ts";
+import { accessLogs, listenerAccessLogs } from "../telemetry/access_logs.ts";
 import { type ChainTarget, type GatewayChain, portChains } from "./chains.ts";
 import { mergedGateways, type MergedPort } from "./merge.ts";
 import { type GatewayRefusal, serverRefusal } from "./problem.ts";
@@ -99,7 +99,8 @@ export function gatewayListener(read: Reader, port: MergedPort, authorization: A
   const { chains, problems } = portChains(read, port);
   if (chains.length === 0) return { problems };
   const tokens = servesHttp(port) ? read.tokenPolicy().causes : [];
-  const causes = [...new Set([...chains.flatMap((chain) => chain.causes), ...authorization.causes, ...tokens])];
+  const policies = [...authorization.causes, ...tokens, ...read.telemetryCauses()];
+  const causes = [...new Set([...chains.flatMap((chain) => chain.causes), ...policies])];
   const secrets = chains.flatMap((chain) => chain.secrets ?? []);
   const message = listener(read, port, chains, authorization);
   return { listener: { message, causes, ...(secrets.length > 0 ? { secrets } : {}) }, problems };
@@ -121,7 +122,7 @@ function listener(
   const name = listenerName(binds[0] ?? "", port.port);
   const topology = gatewayTopology(read);
   const perEvent = read.settings.maxConnectionsPerSocketEventLoop;
-  const logs = listenerAccessLogs(read.mesh());
+  const logs = listenerAccessLogs(read, "client");
   return {
     name,
     ...listenAddresses(binds, port.port),
@@ -162,7 +163,7 @@ function targetFilters(
   if ("proxy" in target) {
     const { tcp } = authorization;
     if ("closed" in tcp) return [blackHoleFilter()];
-    return tcpFilters(read, withIdleTimeout(read, target.proxy), accessLogs(read.mesh()), tcp.slots);
+    return tcpFilters(read, withIdleTimeout(read, target.proxy), accessLogs(read, "client", "tcp"), tcp.slots);
   }
   const { http } = authorization;
   const authentication = tokenFilters(read);

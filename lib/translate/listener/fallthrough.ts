@@ -9,7 +9,7 @@ import { tcpFilters } from "../filters/network/order.ts";
 import { tcpProxyFilter, type TcpProxyPlan } from "../filters/network/tcp_proxy.ts";
 import type { Reader } from "../reader/reader.ts";
 import { routeTarget } from "../route/destination.ts";
-import { accessLogs } from "./access_log.ts";
+import { accessLogs } from "../telemetry/access_logs.ts";
 
 /** The filters for unknown destinations, by the outbound traffic policy of the scope. */
 export function fallthroughFilters(read: Reader): envoy.config.listener.v3.Filter[] {
@@ -20,7 +20,7 @@ export function fallthroughFilters(read: Reader): envoy.config.listener.v3.Filte
     clusters: [{ name: cluster, weight: 1 }],
     ...(idleTimeout > 0 ? { idleTimeout } : {}),
   };
-  return tcpFilters(read, plan, accessLogs(read.mesh()));
+  return tcpFilters(read, plan, accessLogs(read, "client", "tcp"));
 }
 
 /** The cluster for unknown destinations. */

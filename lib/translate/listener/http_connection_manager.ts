@@ -12,7 +12,7 @@ import { duration, wrap } from "../../pb/wellknown.ts";
 import { httpFilters } from "../filters/http/order.ts";
 import type { HttpFilterSlots } from "../filters/http/order.ts";
 import type { Reader } from "../reader/reader.ts";
-import { accessLogs } from "./access_log.ts";
+import { accessLogs } from "../telemetry/access_logs.ts";
 import { ALL_ADDRESSES, canonicalRange, cidrRange } from "./address.ts";
 import { clientCertHeaders, ownHeaders, SERVER_NAME } from "./proxy_headers.ts";
 
@@ -47,7 +47,7 @@ export function httpConnectionManager(
   const gateway = options.direction === "gateway";
   const useRemoteAddress = gateway ||
     !inbound && !options.allowAbsoluteUrl && read.settings.sidecarUseRemoteAddress;
-  const logs = accessLogs(mesh);
+  const logs = accessLogs(read, inbound ? "server" : "client", "http");
   const config: HttpConnectionManager = {
     codec_type: Codec.AUTO,
     stat_prefix: `${options.statPrefix};`,

@@ -8,7 +8,7 @@ import { TrafficDirection } from "../../../proto/gen/enums.ts";
 import type { envoy } from "../../../proto/gen/types.ts";
 import { wrap } from "../../pb/wellknown.ts";
 import type { Reader } from "../reader/reader.ts";
-import { listenerAccessLogs } from "./access_log.ts";
+import { listenerAccessLogs } from "../telemetry/access_logs.ts";
 import { ipMode } from "../service/ip_mode.ts";
 import { listenAddresses, wildcards } from "./address.ts";
 import { blackHoleFilter, fallthroughFilters } from "./fallthrough.ts";
@@ -22,7 +22,7 @@ export function virtualOutboundListener(read: Reader): envoy.config.listener.v3.
   const mesh = read.mesh();
   const port = mesh.proxyListenPort;
   if (mode === "NONE" || port === 0) return undefined;
-  const logs = listenerAccessLogs(mesh);
+  const logs = listenerAccessLogs(read, "client");
   return {
     name: VIRTUAL_OUTBOUND,
     ...listenAddresses(binds(read), port),

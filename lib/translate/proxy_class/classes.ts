@@ -128,6 +128,11 @@ export class ProxyClasses {
     for (const known of this.#classes) if (known.groups.clusters.asked.has(property)) this.#classes.delete(known);
   }
 
+  /** Drops the groups whose own source answers otherwise now what their results asked about its properties. */
+  forgetChanged(): void {
+    for (const pool of this.#allPools) pool.drop(({ asked, source }) => !asked.fits(source.properties));
+  }
+
   /** Drops classes, and groups that no class uses any more. */
   drop(isDropped: (proxyClass: ProxyClass) => boolean): void {
     const used = new Set<object>();

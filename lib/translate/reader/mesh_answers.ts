@@ -11,6 +11,7 @@ import type { ServiceIdentities } from "../../mesh/endpoint_identities.ts";
 import type { AuthorizationPolicy } from "../../mesh/authorization_policy.ts";
 import type { PeerTlsPolicy, RefusedPeerTls } from "../../mesh/peer_authentication.ts";
 import type { RequestTokenPolicy } from "../../mesh/request_authentication.ts";
+import type { EffectiveTelemetry } from "../../mesh/telemetry/index.ts";
 import type {
   EffectiveDestinationRule,
   EffectiveVirtualService,
@@ -51,6 +52,8 @@ export interface MeshAnswers extends ReadSource<ProxyProperties> {
   authorizationPoliciesOf(properties: ProxyProperties): readonly AuthorizationPolicy[];
   /** The merged RequestAuthentication of a workload with these properties; equal ones are the same object. */
   tokenPolicyOf(properties: ProxyProperties): RequestTokenPolicy;
+  /** What Telemetries ask of a workload with these properties; parts of equal content are the same object. */
+  telemetryOf(properties: ProxyProperties): EffectiveTelemetry;
   tokenKeys(place: string): string | undefined;
   entrances(network: string): readonly NetworkEntrance[];
 }

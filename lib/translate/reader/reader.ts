@@ -16,6 +16,7 @@ import type { ServiceIdentities } from "../../mesh/endpoint_identities.ts";
 import type { AuthorizationPolicy } from "../../mesh/authorization_policy.ts";
 import type { PeerTlsPolicy, RefusedPeerTls } from "../../mesh/peer_authentication.ts";
 import type { RequestTokenPolicy } from "../../mesh/request_authentication.ts";
+import type { AccessLogging, TelemetrySide } from "../../mesh/telemetry/access_logging.ts";
 import type {
   EffectiveDestinationRule,
   EffectiveVirtualService,
@@ -55,6 +56,10 @@ export interface Reader {
   tokenPolicy(): RequestTokenPolicy;
   /** The keys of a token issuer's place (`keyPlaceOf`) that the server fetched, as JSON text; undefined: none yet. */
   tokenKeys(place: string): string | undefined;
+  /** The access logs that Telemetries ask of the proxy on one side; undefined: what the mesh's own fields say holds. */
+  accessLogging(side: TelemetrySide): AccessLogging;
+  /** Keys of the Telemetries that are for the proxy. Asking splits results by them, whatever they say. */
+  telemetryCauses(): readonly string[];
   /** The destination rule in force for that host (most specific host match; own, service's, root namespace). */
   destinationRule(host: string): EffectiveDestinationRule | undefined;
   /**

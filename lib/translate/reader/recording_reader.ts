@@ -11,6 +11,7 @@ import type { ServiceIdentities } from "../../mesh/endpoint_identities.ts";
 import type { AuthorizationPolicy } from "../../mesh/authorization_policy.ts";
 import type { PeerTlsPolicy, RefusedPeerTls } from "../../mesh/peer_authentication.ts";
 import type { RequestTokenPolicy } from "../../mesh/request_authentication.ts";
+import type { AccessLogging, TelemetrySide } from "../../mesh/telemetry/access_logging.ts";
 import type {
   EffectiveDestinationRule,
   EffectiveVirtualService,
@@ -116,6 +117,17 @@ export class RecordingReader implements Reader {
   tokenPolicy(): RequestTokenPolicy {
     const { source } = this.#recorder;
     return this.#recorder.property(TOKEN_POLICY, (properties) => source.tokenPolicyOf(properties));
+  }
+
+  /** A property of the proxy, as its PeerAuthentication is. */
+  accessLogging(side: TelemetrySide): AccessLogging {
+    const { source } = this.#recorder;
+    return this.#recorder.property(`accessLogging/${side}`, (of) => source.telemetryOf(of).accessLogging[side]);
+  }
+
+  telemetryCauses(): readonly string[] {
+    const { source } = this.#recorder;
+    return this.#recorder.property("telemetryCauses", (properties) => source.telemetryOf(properties).causes);
   }
 
   entrances(network: string): readonly NetworkEntrance[] {

@@ -13,6 +13,7 @@ import type { ServiceIdentities } from "../../mesh/endpoint_identities.ts";
 import type { AuthorizationPolicy } from "../../mesh/authorization_policy.ts";
 import type { PeerTlsPolicy, RefusedPeerTls } from "../../mesh/peer_authentication.ts";
 import type { RequestTokenPolicy } from "../../mesh/request_authentication.ts";
+import type { EffectiveTelemetry } from "../../mesh/telemetry/index.ts";
 import type { Distinction } from "../../mesh/view/distinctions.ts";
 import type {
   EffectiveDestinationRule,
@@ -136,6 +137,10 @@ export class ScopeReader implements MeshAnswers {
 
   tokenPolicyOf({ namespace, labels }: ProxyProperties): RequestTokenPolicy {
     return this.#mesh.requestAuthentications.of({ namespace, labels });
+  }
+
+  telemetryOf({ namespace, labels }: ProxyProperties): EffectiveTelemetry {
+    return this.#mesh.telemetries.of({ namespace, labels });
   }
 
   entrances(network: string): readonly NetworkEntrance[] {

@@ -5,6 +5,7 @@ import { pilotAgent } from "../../../cmd/pilot-agent/commands.ts";
 import { pilotDiscovery } from "../../../cmd/pilot-discovery/commands.ts";
 import type { Command } from "../../../lib/cli/command.ts";
 import { flagsOf } from "../../../lib/cli/locate.ts";
+import { telemetry } from "../../../lib/config/kinds/telemetry/schema.ts";
 import { KINDS } from "../../../lib/config/kinds/kinds.ts";
 import { meshConfig } from "../../../lib/config/mesh/schema.ts";
 import { metricCatalogue } from "../../../lib/kernel/metrics/catalogue.ts";
@@ -14,6 +15,7 @@ import {
   NOT_BUILT,
   NOT_BUILT_PARTS,
   notBuilt,
+  objectNotBuiltText,
   settingsWithoutEffect,
 } from "../../../lib/kernel/not_built/catalogue.ts";
 import type { NotBuiltWhat } from "../../../lib/kernel/not_built/entry.ts";
@@ -35,6 +37,11 @@ const owners: Readonly<Record<Exclude<NotBuiltWhat, "refused">, ReadonlySet<stri
   flag: new Set(commands.flatMap(({ flags }) => flags)),
   "mesh field": new Set(meshConfig.shape.type === "message" ? Object.keys(meshConfig.shape.fields) : []),
   kind: new Set<string>(KINDS),
+  "kind field": new Set(
+    Object.entries(telemetry.shape.type === "message" ? telemetry.shape.fields : {}).map(([name]) =>
+      `Telemetry.${name}`
+    ),
+  ),
   command: new Set(commands.map(({ path }) => path)),
 };
 
@@ -50,8 +57,8 @@ Deno.test("every name of the catalogue is one of its owner's, and none is there 
 });
 
 Deno.test("the catalogue answers by sort and name, never by name alone", () => {
-  assert.equal(notBuilt("kind", "Telemetry")?.part, "telemetry");
-  assert.equal(notBuilt("setting", "Telemetry"), undefined);
+  assert.equal(notBuilt("kind", "WasmPlugin")?.part, "extensions");
+  assert.equal(notBuilt("setting", "WasmPlugin"), undefined);
   assert.deepEqual(flagsNotBuilt("install-cni", ["ztunnel-uds-address", "configDir"]), ["--ztunnel-uds-address"]);
   assert.deepEqual(flagsNotBuilt("pilot-discovery", ["ztunnel-uds-address", "configDir"]), []);
   assert.deepEqual(
@@ -62,6 +69,13 @@ Deno.test("the catalogue answers by sort and name, never by name alone", () => {
     ],
   );
   assert.equal(kindNotBuiltText("VirtualService"), undefined);
+});
+
+Deno.test("an object is warned of for the fields that are not in force, and for no others", () => {
+  const text = (spec: object) => objectNotBuiltText({ kind: "Telemetry", spec });
+  assert.match(text({ metrics: [], accessLogging: [] }) ?? "", /^metrics of Telemetry: .*without effect/);
+  assert.equal(text({ accessLogging: [] }), undefined);
+  assert.match(objectNotBuiltText({ kind: "WasmPlugin", spec: {} }) ?? "", /^WasmPlugin objects are read/);
 });
 
 Deno.test("the types of proxies that the catalogue says are refused are", () => {

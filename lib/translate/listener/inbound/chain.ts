@@ -23,7 +23,7 @@ import type { Authorization } from "../../authorization/authorization.ts";
 import { tokenFilters } from "../../filters/http/jwt_authn/filter.ts";
 import { tcpFilters } from "../../filters/network/order.ts";
 import type { Reader } from "../../reader/reader.ts";
-import { accessLogs } from "../access_log.ts";
+import { accessLogs } from "../../telemetry/access_logs.ts";
 import { blackHoleFilter } from "../fallthrough.ts";
 import { httpConnectionManager } from "../http_connection_manager.ts";
 import { httpAlpn, isHttp2, type ListenerKind, listenerKind } from "../../service/protocol.ts";
@@ -146,7 +146,7 @@ function bytesFilters(read: Reader, chain: InboundChain, { tcp }: Authorization)
     clusters: [{ name: chain.cluster, weight: 1 }],
     ...(idleTimeout > 0 ? { idleTimeout } : {}),
   };
-  return tcpFilters(read, plan, accessLogs(read.mesh()), tcp.slots);
+  return tcpFilters(read, plan, accessLogs(read, "server", "tcp"), tcp.slots);
 }
 
 /** Statistics prefix of bytes to a port: by the mesh's pattern where there is one, else the cluster's name. */

@@ -22,7 +22,7 @@ import type { FileSecret } from "../../message/file_secret.ts";
 import { objectMetadata } from "../../message/object_metadata.ts";
 import type { Reader } from "../../reader/reader.ts";
 import { inboundRouteConfiguration } from "../../route/configuration.ts";
-import { listenerAccessLogs } from "../access_log.ts";
+import { listenerAccessLogs } from "../../telemetry/access_logs.ts";
 import { listenAddresses, wildcards } from "../address.ts";
 import { downstreamTls } from "../downstream_tls.ts";
 import { blackHoleFilter } from "../fallthrough.ts";
@@ -77,10 +77,10 @@ export function inboundListeners(
   const { served, conflicts } = servedTargets(read, targets, mode === "NONE");
   const policies = workloadPolicies(read);
   const { peers } = policies;
-  const tokens = read.tokenPolicy().causes;
+  const unchained = [...read.tokenPolicy().causes, ...read.telemetryCauses()];
   const captured = {
     chains: [] as FilterChain[],
-    causes: new Set<string>([...peers.policy.causes, ...policies.authorization.causes, ...tokens]),
+    causes: new Set<string>([...peers.policy.causes, ...policies.authorization.causes, ...unchained]),
     warnings: [] as BuiltWarning[],
     secrets: [...peers.secrets],
   };
@@ -95,7 +95,7 @@ export function inboundListeners(
       findings.push(...policies.authorization.bytesFindings(`port ${target.port}`));
     }
     if (bindsToPort(target, mode === "NONE")) {
-      const causes = [...causesOf(target), ...peers.policy.causes, ...policies.authorization.causes, ...tokens];
+      const causes = [...causesOf(target), ...peers.policy.causes, ...policies.authorization.causes, ...unchained];
       bound.push(built(boundListener(read, target, chains), causes, warnings, [...peers.secrets, ...secrets]));
       continue;
     }
@@ -219,7 +219,7 @@ interface ListenerShape {
 function listener(read: Reader, { name, addresses, port, chains, captured }: ListenerShape): Listener {
   const mode = read.property("interceptionMode");
   const mesh = read.mesh();
-  const logs = listenerAccessLogs(mesh);
+  const logs = listenerAccessLogs(read, "server");
   return {
     name,
     ...listenAddresses(addresses, port),

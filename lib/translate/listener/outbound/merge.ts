@@ -11,7 +11,7 @@ import { tlsInspectorFilter } from "../../filters/listener/tls_inspector.ts";
 import { tcpFilters } from "../../filters/network/order.ts";
 import { objectMetadata } from "../../message/object_metadata.ts";
 import type { Reader } from "../../reader/reader.ts";
-import { accessLogs } from "../access_log.ts";
+import { accessLogs } from "../../telemetry/access_logs.ts";
 import { cidrRange, listenAddresses, wildcards } from "../address.ts";
 import type { ChainMatch } from "../chain_match_owners.ts";
 import { fallthroughFilters } from "../fallthrough.ts";
@@ -130,7 +130,7 @@ function tcpChain(read: Reader, { chain, match }: PlacedChain): FilterChain {
   const plan = limited ? { ...chain.proxy, idleTimeout } : chain.proxy;
   return {
     ...filterChainMatch(match),
-    filters: tcpFilters(read, plan, accessLogs(read.mesh())),
+    filters: tcpFilters(read, plan, accessLogs(read, "client", "tcp")),
     ...(chain.virtualService ? { metadata: objectMetadata(`VirtualService/${chain.virtualService}`) } : {}),
   };
 }

@@ -5,12 +5,8 @@
  */
 import { StatusCode } from "../../../../../proto/gen/enums.ts";
 import type { envoy } from "../../../../../proto/gen/types.ts";
-import type {
-  ExtAuthzGrpcProvider,
-  ExtAuthzHttpProvider,
-  ProviderService,
-} from "../../../../config/mesh/provider_types.ts";
-import { outboundClusterName } from "../../../destination/names.ts";
+import type { ExtAuthzGrpcProvider, ExtAuthzHttpProvider } from "../../../../config/mesh/provider_types.ts";
+import { providerCluster } from "../../../destination/provider_service.ts";
 import type { Reader } from "../../../reader/reader.ts";
 import { breaksLines } from "../../../values/wire_limits.ts";
 
@@ -45,24 +41,9 @@ export function authorizer(read: Reader, name: string): Authorizer | NoAuthorize
   if (!settings) return { why: "is no external authorizer (envoyExtAuthzHttp or envoyExtAuthzGrpc)" };
   const why = commonProblem(settings) ?? (http && httpProblem(http));
   if (why !== undefined) return { why };
-  const service = serviceOf(read, settings);
+  const service = providerCluster(read, settings);
   if ("why" in service) return service;
   return { ...service, timeout: settings.timeout ?? DEFAULT_TIMEOUT_MS, ...(http ? { http } : grpc ? { grpc } : {}) };
-}
-
-function serviceOf(read: Reader, settings: ProviderService): Pick<Authorizer, "hostname" | "cluster"> | NoAuthorizer {
-  const { service: written, port } = settings;
-  const slash = written.indexOf("/");
-  const hostname = written.slice(slash + 1).toLowerCase();
-  const service = read.service(hostname);
-  const namespace = written.slice(0, Math.max(slash, 0));
-  if (!service || slash >= 0 && service.namespace !== namespace) {
-    return { why: `is of service ${written}, which the workload does not see` };
-  }
-  if (!service.ports.some((one) => one.port === port)) {
-    return { why: `is of service ${written}, which has no port ${port}` };
-  }
-  return { hostname, cluster: outboundClusterName(port, "", hostname) };
 }
 
 function commonProblem(settings: ExtAuthzGrpcProvider): string | undefined {

@@ -1,14 +1,16 @@
 /**
- * Access logs as the mesh configuration asks for them: one file, text or JSON.
+ * Formats of access logs: a line of text, or an object of fields.
  *
  * @module
  */
 import type { envoy } from "../../../proto/gen/types.ts";
+import { meshLogFormat } from "../../config/mesh/log_format.ts";
 import type { MeshConfig } from "../../config/mesh/types.ts";
 import { any } from "../../pb/codec.ts";
 import { struct } from "../../pb/wellknown.ts";
 
-type AccessLog = envoy.config.accesslog.v3.AccessLog;
+/** How a log writes what it has of a request. */
+export type LogFormat = envoy.config.core.v3.SubstitutionFormatString;
 
 /** Fields of the default format, by their name in JSON: Istio's names, which log pipelines parse. */
 const FIELDS: Readonly<Record<string, string>> = {
@@ -55,60 +57,32 @@ function defaultText(): string {
   return `[${start_time}] "${method} ${path} ${protocol}" ${tail.join(" ")}\n`;
 }
 
-/** Access logs of HTTP connection managers and TCP proxies; none unless the mesh names a file. */
-export function accessLogs(mesh: MeshConfig): AccessLog[] {
-  return mesh.accessLogFile ? [fileAccessLog(mesh, mesh.accessLogFile)] : [];
-}
-
-/**
- * Access logs of listeners: only connections that met no filter chain (flag NR), which no other log would show; none
- * when `disableProxyListenerLog` is set.
- */
-export function listenerAccessLogs(mesh: MeshConfig): AccessLog[] {
-  if (mesh.disableProxyListenerLog) return [];
-  return accessLogs(mesh).map((log) => ({ ...log, filter: { response_flag_filter: { flags: ["NR"] } } }));
-}
-
-function fileAccessLog(mesh: MeshConfig, path: string): AccessLog {
-  const format = mesh.accessLogEncoding === "JSON"
-    ? jsonFormat(mesh.accessLogFormat)
-    : textFormat(mesh.accessLogFormat);
-  const config: envoy.extensions.access_loggers.file.v3.FileAccessLog = { path, log_format: format };
-  return {
-    name: "envoy.access_loggers.file",
-    typed_config: any("envoy.extensions.access_loggers.file.v3.FileAccessLog", config),
-  };
-}
-
-function textFormat(written: string | undefined): envoy.config.core.v3.SubstitutionFormatString {
+/** @param written Absent or empty: the default line. */
+export function textFormat(written: string | undefined): LogFormat {
   const text = written || DEFAULT_TEXT_FORMAT;
   const line = text.endsWith("\n") ? text : text + "\n";
   return { text_format_source: { inline_string: line }, ...formatters(line) };
 }
 
-function jsonFormat(written: string | undefined): envoy.config.core.v3.SubstitutionFormatString {
+/** @param fields Absent or empty: the default ones. */
+export function jsonFormat(fields: Readonly<Record<string, unknown>> | undefined): LogFormat {
+  const shown = fields && Object.keys(fields).length > 0 ? fields : FIELDS;
   return {
-    json_format: struct(parseObject(written) ?? FIELDS),
+    json_format: struct(shown),
     json_format_options: { sort_properties: false },
-    ...formatters(written ?? ""),
+    ...formatters(JSON.stringify(shown)),
   };
 }
 
-/** Text that is no JSON object is refused with the mesh configuration; should it get here, the default format logs. */
-function parseObject(text: string | undefined): Record<string, unknown> | undefined {
-  if (!text) return undefined;
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === "object" && value !== null && !Array.isArray(value)
-      ? value as Record<string, unknown>
-      : undefined;
-  } catch {
-    return undefined;
-  }
+/** The format that the mesh's own fields say; one that the proxy could not read is the default one. */
+export function meshFormat(mesh: MeshConfig): LogFormat {
+  const format = meshLogFormat(mesh);
+  const { text, labels } = "problem" in format ? {} : format;
+  return mesh.accessLogEncoding === "JSON" ? jsonFormat(labels) : textFormat(text);
 }
 
 /** Extensions that the operators of a format need; all others are built into Envoy. */
-function formatters(text: string): Pick<envoy.config.core.v3.SubstitutionFormatString, "formatters"> {
+export function formatters(text: string): Pick<LogFormat, "formatters"> {
   if (!text.includes("%REQ_WITHOUT_QUERY")) return {};
   const name = "envoy.formatter.req_without_query";
   return {

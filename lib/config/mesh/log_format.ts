@@ -1,0 +1,55 @@
+/**
+ * What proxies cannot read in the format of an access log. Envoy refuses the whole listener for one such format.
+ *
+ * @module
+ */
+import { substitutionProblem } from "../validation/substitution.ts";
+import type { JsonObject } from "../kinds/common/types.ts";
+import type { Findings } from "../finding/findings.ts";
+import type { ProviderLogFormat } from "./provider_types.ts";
+import type { MeshConfig } from "./types.ts";
+
+/** Why a provider's format cannot be used; undefined: it can. */
+export function logFormatProblem({ text = "", labels = {} }: ProviderLogFormat): string | undefined {
+  for (const part of [text, ...texts(labels)]) {
+    // An extension of Envoy that a format brings along; it takes what REQ takes.
+    const problem = substitutionProblem(part.replaceAll("%REQ_WITHOUT_QUERY(", "%REQ("));
+    if (problem !== undefined) return problem;
+  }
+  return undefined;
+}
+
+/** The format of the mesh's own fields: a line, or fields where the encoding is JSON; or why it cannot be used. */
+export function meshLogFormat(
+  { accessLogFormat, accessLogEncoding }: Pick<MeshConfig, "accessLogFormat" | "accessLogEncoding">,
+): ProviderLogFormat | { readonly problem: string } {
+  if (!accessLogFormat) return {};
+  const labels = accessLogEncoding === "JSON" ? parsedObject(accessLogFormat) : undefined;
+  if (accessLogEncoding === "JSON" && labels === undefined) return { problem: "is no JSON object" };
+  const format = labels === undefined ? { text: accessLogFormat } : { labels };
+  const problem = logFormatProblem(format);
+  return problem === undefined ? format : { problem };
+}
+
+/** Warns of a format that proxies cannot read. */
+export function checkMeshLogFormat(mesh: MeshConfig, report: Findings): void {
+  const format = meshLogFormat(mesh);
+  if (!("problem" in format)) return;
+  const expected = `a format that proxies can read (${format.problem}); the default one is used`;
+  report.warning("accessLogFormat", mesh.accessLogFormat, expected);
+}
+
+function parsedObject(text: string): JsonObject | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === "object" && value !== null && !Array.isArray(value) ? value as JsonObject : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** All texts in a value, at any depth. */
+function* texts(value: unknown): Iterable<string> {
+  if (typeof value === "string") yield value;
+  else if (typeof value === "object" && value !== null) { for (const one of Object.values(value)) yield* texts(one); }
+}

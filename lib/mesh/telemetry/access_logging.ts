@@ -1,0 +1,93 @@
+/**
+ * Which access logs a workload writes: what its Telemetries say together.
+ *
+ *     mesh's default providers ─> root namespace ─> namespace ─> workload
+ *                                   the nearest that names providers decides which ones there are,
+ *                                   of each the last entry for the direction decides
+ *
+ * @module
+ */
+import type { TelemetryAccessLogging, TelemetryMode } from "../../config/kinds/telemetry/types.ts";
+import type { MeshConfig } from "../../config/mesh/types.ts";
+
+/** The side of a request on which a proxy stands: it sends it, or it is there for the one that gets it. */
+export type TelemetrySide = "client" | "server";
+
+/** One provider of access logs, as the Telemetries of a workload use it. */
+export interface AccessLogUse {
+  /** Name of the provider, as it was written. */
+  readonly provider: string;
+  /** Nothing is sent to it. */
+  readonly disabled?: true;
+  /** CEL expression: only what it is true for is logged. Absent: everything. */
+  readonly filter?: string;
+}
+
+/** Sorted by provider. Undefined: Telemetries and default providers say nothing, so that the mesh's own fields hold. */
+export type AccessLogging = readonly AccessLogUse[] | undefined;
+
+/**
+ * Merges the entries of Telemetries.
+ *
+ * @param levels The entries of each Telemetry, the widest first; one without entries is left out.
+ */
+export function mergedAccessLogging(
+  levels: readonly (readonly TelemetryAccessLogging[])[],
+  { defaultProviders: { accessLogging: defaults = [] } }: MeshConfig,
+  side: TelemetrySide,
+): AccessLogging {
+  if (levels.length === 0 && defaults.length === 0) return undefined;
+  const inScope = new Set(decidingProviders(levels, defaults, side));
+  const filters = writtenFilters(levels, side);
+  const uses = new Map<string, AccessLogUse>();
+  if (levels.length === 0) { for (const provider of defaults) uses.set(provider, { provider }); }
+  let inherited = defaults;
+  let disabledAlone = false;
+  for (const entry of levels.flat()) {
+    if (!isFor(entry.match?.mode, side)) continue;
+    const own = namesOf(entry);
+    if (own.length > 0) inherited = own;
+    disabledAlone = inherited.length === 0 && entry.disabled === true;
+    const filter = own.length > 0 ? undefined : entry.filter?.expression;
+    for (const provider of inherited) {
+      if (!inScope.has(provider)) continue;
+      uses.set(provider, used(provider, entry, filter ?? filters.get(provider)));
+    }
+  }
+  // Logs are turned off where no provider is named anywhere: those that the mesh's own fields ask for.
+  if (uses.size === 0) return disabledAlone ? [] : undefined;
+  return [...uses.values()].sort((a, b) => (a.provider < b.provider ? -1 : 1));
+}
+
+function used(provider: string, { disabled }: TelemetryAccessLogging, filter: string | undefined): AccessLogUse {
+  if (disabled) return { provider, disabled };
+  return filter ? { provider, filter } : { provider };
+}
+
+/** The providers that the nearest level names which names any; without one the mesh's defaults. */
+function decidingProviders(
+  levels: readonly (readonly TelemetryAccessLogging[])[],
+  defaults: readonly string[],
+  side: TelemetrySide,
+): readonly string[] {
+  const named = levels.map((entries) => entries.filter(({ match }) => isFor(match?.mode, side)).flatMap(namesOf));
+  return named.findLast((names) => names.length > 0) ?? defaults;
+}
+
+/** The filter of each provider: that of the last entry which names it. */
+function writtenFilters(
+  levels: readonly (readonly TelemetryAccessLogging[])[],
+  side: TelemetrySide,
+): ReadonlyMap<string, string | undefined> {
+  const entries = levels.flat().filter(({ match }) => isFor(match?.mode, side));
+  return new Map(entries.flatMap((entry) => namesOf(entry).map((name) => [name, entry.filter?.expression] as const)));
+}
+
+function namesOf({ providers = [] }: TelemetryAccessLogging): readonly string[] {
+  return providers.map(({ name }) => name);
+}
+
+/** Whether an entry is for a side. */
+export function isFor(mode: TelemetryMode | undefined, side: TelemetrySide): boolean {
+  return mode === undefined || mode === "CLIENT_AND_SERVER" || mode === (side === "client" ? "CLIENT" : "SERVER");
+}

@@ -1,0 +1,112 @@
+/** Telemetry on real Envoys: which requests reach a log file, a log service and collectors of OpenTelemetry. */
+import assert from "node:assert/strict";
+import { withPorts } from "../../scripts/ports.ts";
+import { testCollector } from "./support/collector.ts";
+import { askWith, headerEcho } from "./support/header_echo.ts";
+import { envoyPath, TestMesh, until } from "./support/mesh.ts";
+
+const path = envoyPath();
+const ignore = path === undefined;
+
+const server = {
+  type: "sidecar",
+  name: "server",
+  namespace: "demo",
+  address: "127.0.0.1",
+  labels: { app: "server" },
+} as const;
+
+function world(port: number, application: number, collector: number): string {
+  return `
+apiVersion: networking.mesh.io/v1
+kind: Sidecar
+metadata: { name: server, namespace: demo }
+spec:
+  workloadSelector: { labels: { app: server } }
+  ingress:
+  - { port: { number: ${port}, protocol: HTTP, name: http }, defaultEndpoint: "127.0.0.1:${application}", bind: 127.0.0.1, captureMode: NONE }
+---
+apiVersion: networking.mesh.io/v1
+kind: ServiceEntry
+metadata: { name: collector, namespace: demo }
+spec:
+  hosts: [collector.test]
+  location: MESH_EXTERNAL
+  resolution: STATIC
+  ports: [{ number: 4317, name: grpc, protocol: GRPC, targetPort: ${collector} }]
+  endpoints: [{ address: 127.0.0.1 }]
+`;
+}
+
+function telemetry(name: string, spec: object): string {
+  const object = {
+    apiVersion: "telemetry.istio.io/v1",
+    kind: "Telemetry",
+    metadata: { name, namespace: "demo" },
+    spec,
+  };
+  return `---\n${JSON.stringify(object)}\n`;
+}
+
+const service = { service: "demo/collector.test", port: 4317 };
+
+Deno.test({
+  name:
+    "a request is logged in a file, over gRPC and to OpenTelemetry; a filter keeps others out; an edit turns all off",
+  ignore,
+  fn: () =>
+    withPorts(1, async ([port = 0]) => {
+      await using app = headerEcho();
+      await using collector = await testCollector();
+      const folder = await Deno.makeTempDir({ prefix: "mesh-logs-" });
+      const file = `${folder}/access.log`;
+      const providers = [{ name: "file" }, { name: "als" }, { name: "otel" }];
+      const accessLogging = { providers, filter: { expression: 'request.headers["x-log"] == "yes"' } };
+      try {
+        await using mesh = await TestMesh.start({
+          files: {
+            "world.yaml": world(port, app.port, collector.port),
+            "telemetry.yaml": telemetry("logs", { accessLogging: [accessLogging] }),
+          },
+          meshConfig: {
+            extensionProviders: [
+              { name: "file", envoyFileAccessLog: { path: file, logFormat: { labels: { p: "%REQ(:PATH)%" } } } },
+              { name: "als", envoyHttpAls: { ...service, additionalRequestHeadersToLog: ["x-user"] } },
+              { name: "otel", proxyOtelAls: { ...service, logFormat: { labels: { p: "otel:%REQ(:PATH)%" } } } },
+            ],
+          },
+        });
+        const envoy = await mesh.attach(path!, server, true);
+        await envoy.ready(port);
+        const ask = async (what: string, log: string) => {
+          const { status } = await askWith(port, { path: what, headers: { "x-log": log, "x-user": "ann" } });
+          assert.equal(status, 200);
+        };
+        await ask("/hidden", "no");
+        await ask("/shown", "yes");
+        const lines = async () => (await Deno.readTextFile(file)).split("\n").filter((line) => line !== "");
+        const { envoyLogs, logs } = collector.got;
+        await until("the log service has the request", () => envoyLogs.join().includes("/shown"));
+        await until("OpenTelemetry has it", () => logs.join().includes("otel:/shown"));
+        await until("the file has it", async () => (await lines()).length > 0);
+        assert.deepEqual((await lines()).map((line) => JSON.parse(line)), [{ p: "/shown" }]);
+        assert.match(envoyLogs.join(), /http_envoy_accesslog[^]*x-user[^]*ann/);
+        assert.doesNotMatch(envoyLogs.join() + logs.join(), /\/hidden/);
+        await mesh.settled();
+        const page = await mesh.page<{ total: number; everywhere: boolean; why: string[] }>(
+          "live?object=Telemetry/demo/logs&wait=20s",
+        );
+        assert.deepEqual([page.total, page.everywhere, page.why], [1, true, []]);
+        await mesh.write("telemetry.yaml", telemetry("logs", { accessLogging: [{ providers, disabled: true }] }));
+        await mesh.page("live?object=Telemetry/demo/logs&wait=20s");
+        await ask("/off", "yes");
+        await mesh.write("telemetry.yaml", telemetry("logs", { accessLogging: [{ providers: [{ name: "als" }] }] }));
+        await mesh.page("live?object=Telemetry/demo/logs&wait=20s");
+        await ask("/end", "yes");
+        await until("the last request is logged", () => envoyLogs.join().includes("/end"));
+        assert.doesNotMatch(envoyLogs.join(), /\/off/);
+      } finally {
+        await Deno.remove(folder, { recursive: true });
+      }
+    }),
+});

@@ -1,0 +1,130 @@
+/** What several Telemetries ask of a workload together. */
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { parseObject } from "../../lib/config/object.ts";
+import { defaultMeshConfig } from "../../lib/config/mesh/merge.ts";
+import type { ConfigObject } from "../../lib/config/types.ts";
+import type { AccessLogUse, TelemetrySide } from "../../lib/mesh/telemetry/access_logging.ts";
+import { TelemetryIndex } from "../../lib/mesh/telemetry/index.ts";
+import { inFile } from "../config/origins.ts";
+
+const ROOT = "mesh-system";
+type Telemetry = ConfigObject<"Telemetry">;
+
+/** @param age A larger one is older. */
+function telemetry(name: string, namespace: string, spec: object, age = 1): Telemetry {
+  const creationTimestamp = new Date(1e12 - age * 1000).toISOString();
+  const tree = {
+    apiVersion: "telemetry.istio.io/v1",
+    kind: "Telemetry",
+    metadata: { name, namespace, creationTimestamp },
+    spec,
+  };
+  const { object, findings } = parseObject(tree, inFile("test"), { defaultNamespace: "default" });
+  assert.ok(object, JSON.stringify(findings));
+  return object as Telemetry;
+}
+
+function indexOf(defaults: readonly string[], ...objects: readonly Telemetry[]): TelemetryIndex {
+  const mesh = defaultMeshConfig({ systemNamespace: ROOT });
+  const made = new TelemetryIndex({ ...mesh, defaultProviders: { accessLogging: defaults } });
+  made.update([], objects);
+  return made;
+}
+
+const cart = { namespace: "shop", labels: { app: "cart" } };
+const app = (name: string) => ({ selector: { matchLabels: { app: name } } });
+const providers = (...names: readonly string[]) => ({ providers: names.map((name) => ({ name })) });
+
+/** The uses of a side in short: `name`, `!name` where it is disabled, `name?filter`. */
+function logs(index: TelemetryIndex, side: TelemetrySide = "client"): string[] | undefined {
+  const short = ({ provider, disabled, filter }: AccessLogUse) =>
+    `${disabled ? "!" : ""}${provider}${filter === undefined ? "" : `?${filter}`}`;
+  return index.of(cart).accessLogging[side]?.map(short);
+}
+
+Deno.test("without a Telemetry the default providers log, and without those the mesh's own fields hold", () => {
+  assert.deepEqual(logs(indexOf(["b", "a"])), ["a", "b"]);
+  assert.equal(logs(indexOf([])), undefined);
+});
+
+Deno.test("the nearest Telemetry that names providers decides which log; metrics and tracing alone change nothing", () => {
+  const mesh = telemetry("mesh", ROOT, { accessLogging: [providers("m")] });
+  const shop = telemetry("shop", "shop", { accessLogging: [providers("s", "t")] });
+  const own = telemetry("own", "shop", { ...app("cart"), accessLogging: [providers("o")] });
+  const other = telemetry("other", "shop", { ...app("till"), accessLogging: [providers("x")] });
+  const metrics = telemetry("none", "shop", { ...app("cart"), metrics: [providers("prometheus")] });
+  assert.deepEqual(logs(indexOf(["d"], mesh, other)), ["m"]);
+  assert.deepEqual(logs(indexOf(["d"], mesh, shop, metrics)), ["s", "t"]);
+  assert.deepEqual(logs(indexOf(["d"], mesh, shop, own)), ["o"]);
+  assert.deepEqual(indexOf(["d"], mesh, shop, own, other).of(cart).causes, [mesh, shop, own].map(({ key }) => key));
+});
+
+Deno.test("a selector in the root namespace is for workloads there, and a target for the Gateway that it names", () => {
+  const rooted = telemetry("rooted", ROOT, { ...app("cart"), accessLogging: [providers("r")] });
+  assert.equal(logs(indexOf([], rooted)), undefined);
+  const targetRefs = [{ group: "gateway.networking.k8s.io", kind: "Gateway", name: "door" }];
+  const index = indexOf([], telemetry("door", "shop", { targetRefs, accessLogging: [providers("g")] }));
+  assert.equal(logs(index), undefined);
+  const labels = { "gateway.networking.k8s.io/gateway-name": "door" };
+  assert.deepEqual(index.of({ namespace: "shop", labels }).accessLogging.client, [{ provider: "g" }]);
+});
+
+Deno.test("of several for a namespace the oldest holds; of several for a workload all do, the youngest last", () => {
+  const old = telemetry("z", "shop", { accessLogging: [providers("old")] }, 9);
+  const young = telemetry("a", "shop", { accessLogging: [providers("young")] }, 1);
+  assert.deepEqual(logs(indexOf([], young, old)), ["old"]);
+  const first = telemetry("y", "shop", { ...app("cart"), accessLogging: [providers("p")] }, 9);
+  const last = telemetry("b", "shop", { ...app("cart"), accessLogging: [{ ...providers("p"), disabled: true }] }, 1);
+  assert.deepEqual(logs(indexOf([], last, first)), ["!p"]);
+});
+
+Deno.test("an entry is for its side alone, and its filter for the providers that it names or inherits", () => {
+  const index = indexOf(
+    ["d"],
+    telemetry("shop", "shop", {
+      accessLogging: [
+        { match: { mode: "SERVER" }, ...providers("s"), filter: { expression: "a" } },
+        { match: { mode: "CLIENT" }, filter: { expression: "b" } },
+      ],
+    }),
+  );
+  assert.deepEqual(logs(index, "server"), ["s?a"]);
+  assert.deepEqual(logs(index, "client"), ["d?b"]);
+  const inherited = telemetry("own", "shop", { accessLogging: [{ filter: { expression: "c" } }] });
+  assert.deepEqual(logs(indexOf(["d"], inherited)), ["d?c"]);
+});
+
+Deno.test("what is disabled stays so below, until an entry turns it on; without any provider the mesh's file is off", () => {
+  const off = telemetry("off", ROOT, { accessLogging: [{ ...providers("p"), disabled: true }] });
+  assert.deepEqual(logs(indexOf([], off)), ["!p"]);
+  assert.deepEqual(logs(indexOf([], off, telemetry("on", "shop", { accessLogging: [{ disabled: false }] }))), ["p"]);
+  assert.deepEqual(logs(indexOf([], telemetry("off", "shop", { accessLogging: [{ disabled: true }] }))), []);
+});
+
+Deno.test("parts of equal content are one object, after any changes, whichever Telemetries say them", () => {
+  const spec = fc.record({
+    labels: fc.constantFrom({}, app("cart"), app("till")),
+    accessLogging: fc.array(fc.constantFrom(providers("a"), providers("b"), { disabled: true }), { maxLength: 2 }),
+  }).map(({ labels, accessLogging }) => ({ ...labels, accessLogging }));
+  const step = fc.record({ name: fc.constantFrom("x", "y"), namespace: fc.constantFrom(ROOT, "shop", "bank"), spec });
+  fc.assert(fc.property(fc.array(step, { maxLength: 12 }), (steps) => {
+    const index = indexOf(["d"]);
+    const there = new Map<string, Telemetry>();
+    for (const { name, namespace, spec } of steps) {
+      const object = telemetry(name, namespace, spec);
+      const before = there.get(object.key);
+      index.update(before ? [before] : [], [object]);
+      there.set(object.key, object);
+    }
+    const fresh = indexOf(["d"], ...there.values());
+    for (const namespace of ["shop", "bank"]) {
+      const got = index.of({ ...cart, namespace });
+      assert.deepEqual(got, fresh.of({ ...cart, namespace }));
+      const other = index.of({ namespace: "shop", labels: { app: "till" } });
+      if (JSON.stringify(other.accessLogging) === JSON.stringify(got.accessLogging)) {
+        assert.equal(other.accessLogging.client, got.accessLogging.client);
+      }
+    }
+  }));
+});
