@@ -34,6 +34,9 @@ export type ResponseAnswer =
   /** A repetition. */
   | "none";
 
+/** Rejections while what is bad is looked for: a client that rejects everything is not asked for ever. */
+const MAX_DIVISIONS = 200;
+
 /** Resources of an acknowledged response that are kept for a late rejection, which may name them. */
 const MAX_SEARCHED = 100;
 
@@ -52,6 +55,9 @@ export class ClientResources {
   sentAt = 0;
   ackedAt = 0;
   lastError = "";
+  /** Most bytes of resources in a response, while one is looked for that was rejected and not named. */
+  portion = Infinity;
+  #divisions = 0;
   /** Resources that the last rejection named; none after the next answer. */
   blamed: readonly EncodedResource[] = [];
   /** What the last acknowledged response changed, if that is little. */
@@ -66,10 +72,15 @@ export class ClientResources {
   /** What `want` was made of. */
   #wantOf: { selected: SetStack; rejections: number } | undefined;
   readonly #whole: boolean;
+  readonly #divisible: boolean;
 
-  /** @param whole each response says of what it lacks that it does not exist, so that nothing can be left out of one */
-  constructor(whole: boolean) {
+  /**
+   * @param whole each response says of what it lacks that it does not exist, so that nothing can be left out of one
+   * @param divisible what differs may be sent in several responses
+   */
+  constructor(whole: boolean, divisible: boolean) {
     this.#whole = whole;
+    this.#divisible = divisible;
   }
 
   /** The client has rejected something that has not changed since, or what it had acknowledged. */
@@ -100,6 +111,7 @@ export class ClientResources {
 
   /** Nothing is left to send. */
   settle(): void {
+    this.#endDivision();
     this.sent = this.want;
     this.#settled = this.want;
   }
@@ -154,6 +166,7 @@ export class ClientResources {
     }
     this.nonceAcked = nonce;
     this.ackedAt = Date.now();
+    this.#enlarge();
     this.#taken = inFlight.count <= MAX_SEARCHED ? inFlight.changed : [];
     // A response that was under way when the client rejected an earlier one says nothing about that.
     if (this.#late?.during !== inFlight) this.#late = undefined;
@@ -189,13 +202,32 @@ export class ClientResources {
 
   /**
    * A rejected response counts as not sent. What the client names as bad is not sent again before it changes; the rest
-   * of the response goes out again without it. When nothing is named, nothing is sent until something changes.
+   * of the response goes out again without it. When nothing is named, it is found by sending halves (virtual hosts, for
+   * example, are never named); where that is not possible, nothing is sent until something changes.
    */
   #reject(inFlight: InFlight, message: string): void {
     this.sent = inFlight.before;
     this.#settled = undefined;
-    this.#heldAt = this.want;
-    this.blamed = rejectedResources(message, inFlight.changed.flat());
-    if (!this.#whole) this.#rejected.add(this.blamed);
+    const changed = inFlight.changed.flat();
+    this.blamed = rejectedResources(message, changed);
+    const isNamed = this.blamed.length > 0;
+    const goesOn = this.#divisions < MAX_DIVISIONS;
+    const divides = goesOn && !isNamed && this.#divisible && changed.length > 1;
+    if (divides) this.portion = changed.reduce((sum, { delta }) => sum + delta.length, 0) / 2;
+    if (this.portion !== Infinity) this.#divisions++;
+    if (!this.#whole && goesOn) this.#rejected.add(this.blamed);
+    if (!divides) this.#heldAt = this.want;
+  }
+
+  /** A response was taken: the next may hold more, until all is there. */
+  #enlarge(): void {
+    if (this.portion === Infinity) return;
+    this.portion *= 2;
+    if (!this.differ) this.#endDivision();
+  }
+
+  #endDivision(): void {
+    this.portion = Infinity;
+    this.#divisions = 0;
   }
 }

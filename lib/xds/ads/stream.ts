@@ -231,9 +231,9 @@ export class AdsStream {
   #send(watch: Watch): void {
     const { delta, maxResponseBytes } = this.#context;
     const started = performance.now();
-    const { owes, resources: { sent, want }, rules: { whole } } = watch;
+    const { owes, resources: { sent, want, portion }, rules: { whole } } = watch;
     // Clusters and listeners come whole: a client takes the first response of these types for all there is.
-    const limit = whole ? Infinity : watch.rules.single ? 1 : maxResponseBytes;
+    const limit = whole ? Infinity : watch.rules.single ? 1 : Math.min(maxResponseBytes, portion);
     const form = delta ? "delta" : "sotw";
     let step = stepTowards(sent, want, { form, maxBytes: limit, table: this.#context.diffs });
     if (delta && watch.typeUrl === CLUSTER && step.removed.length > 0) step = this.#keepLeaving(watch, step);

@@ -49,7 +49,7 @@ export class Watch {
   constructor(readonly typeUrl: string, readonly rules: TypeRules, readonly delta: boolean, table: InternedNames) {
     this.#table = table;
     this.subscription = new Subscription(table.empty);
-    this.resources = new ClientResources(rules.whole && !delta);
+    this.resources = new ClientResources(rules.whole && !delta, !rules.whole && !rules.single);
     this.#questions = new NamesInQuestion(table);
     this.#covered = table.empty;
   }

@@ -1,6 +1,6 @@
 /** What a real Envoy rejects is said in a real API on the object that caused it, and no longer when that is mended. */
 import assert from "node:assert/strict";
-import { startEnvoy } from "../../../scripts/demo/envoy.ts";
+import { adminPage, startEnvoy } from "../../../scripts/demo/envoy.ts";
 import { page, withServer } from "../../discovery/running.ts";
 import { envoyPath, until } from "../../e2e/support/mesh.ts";
 import type { ApiServer } from "../support/server/api_server.ts";
@@ -32,51 +32,85 @@ async function reconciled({ objects }: ApiServer, id: ObjectId): Promise<Readonl
   return status?.conditions?.find(({ type }) => type === "Reconciled") ?? {};
 }
 
-test("a virtual service whose expression is too large for an Envoy has that Envoy's words in its status, its neighbour has not; mended, it is live", async ({ server, namespace }) => {
-  if (binary === undefined) return;
+/** Waits until the condition of an object has these fields. */
+type Become = (what: string, id: ObjectId, is: Readonly<Record<string, string>>) => Promise<void>;
+
+/** What a test has: two services, the routes of each, and an Envoy that takes no expression of more than ten instructions. */
+interface World {
+  readonly plain: ObjectDraft & ObjectId;
+  readonly large: ObjectDraft & ObjectId;
+  readonly become: Become;
+  /** Starts the Envoy; the port of its admin pages. */
+  readonly connect: () => Promise<number>;
+  /** A page of the server. */
+  readonly shown: (path: string) => Promise<string>;
+}
+
+async function withWorld(server: ApiServer, namespace: string, run: (world: World) => Promise<void>): Promise<void> {
   const { objects } = server;
   for (const definition of manifests("definitions")) await objects.define(definition);
   for (const name of ["plain", "large"]) await objects.create(service(namespace, name));
-  const [plain, large] = [route(namespace, "plain", "/a"), route(namespace, "large", "/orders/of/this/year/[0-9]+")];
   const place = { from: "files", files: [server.kubeconfig], by: "test" } as const;
   const orch = { place, qps: 0, burst: 1, allowed: [], namespace: "", kinds: true, services: true };
   await withServer({}, async ({ ports }, folder) => {
-    const envoy = await startEnvoy({
-      ...{ binary, folder, discoveryPort: ports.grpc },
-      identity: {
-        ...{ type: "sidecar", name: "client", namespace, address: "10.9.1.1", labels: {} },
-        // It takes no expression of more than ten instructions.
-        runtime: { "re2.max_program_size.error_level": 10 },
+    await using stack = new AsyncDisposableStack();
+    await run({
+      plain: route(namespace, "plain", "/a"),
+      large: route(namespace, "large", "/orders/of/this/year/[0-9]+"),
+      become: (what, id, is) =>
+        until(what, async () => {
+          const condition = await reconciled(server, id);
+          return Object.entries(is).every(([field, value]) => condition[field] === value);
+        }, 60_000),
+      connect: async () => {
+        const identity = { type: "sidecar", name: "client", namespace, address: "10.9.1.1", labels: {} } as const;
+        const runtime = { "re2.max_program_size.error_level": 10 };
+        const options = { binary: binary!, folder, discoveryPort: ports.grpc, identity: { ...identity, runtime } };
+        return stack.adopt(await startEnvoy(options), (envoy) => envoy.stop()).adminPort;
       },
+      shown: async (path) => (await page(ports.http, path)).body,
     });
-    const become = (what: string, id: ObjectId, is: Readonly<Record<string, string>>) =>
-      until(what, async () => {
-        const condition = await reconciled(server, id);
-        return Object.entries(is).every(([field, value]) => condition[field] === value);
-      }, 60_000);
-    try {
-      await until(
-        "virtual hosts",
-        async () => /virtualhost_acked":"./.test((await page(ports.http, "/debug/syncz")).body),
-      );
-      const live = { status: "True", message: "1/1 proxies up to date." };
-      await objects.apply(plain);
-      await become("the first one live", plain, live);
-      await objects.apply(large);
-      await become("the rejection", large, { status: "False", reason: "Rejected" });
-      const { message = "" } = await reconciled(server, large);
-      assert.match(message, /^0\/1 proxies up to date\. Rejected by 1: .*program size/);
-      assert.equal((await reconciled(server, plain))["status"], "True", "its neighbour of the same port is live");
-      await objects.apply(route(namespace, "large", "/b"));
-      await become("that it is live again", large, live);
-    } finally {
-      await envoy.stop();
-    }
   }, {
     options: { configDir: undefined, orch, systemNamespace: namespace },
     settings: {
       ...{ PILOT_ENABLE_ANALYSIS: true, PILOT_ANALYSIS_INTERVAL: 200, PILOT_STATUS_UPDATE_INTERVAL: 50 },
       PILOT_DEBOUNCE_AFTER: 10,
     },
+  });
+}
+
+test("a virtual service whose expression is too large for an Envoy has that Envoy's words in its status, its neighbour has not; mended, it is live", async ({ server, namespace }) => {
+  if (binary === undefined) return;
+  await withWorld(server, namespace, async ({ plain, large, become, connect, shown }) => {
+    await connect();
+    await until("virtual hosts", async () => /virtualhost_acked":"./.test(await shown("/debug/syncz")));
+    const live = { status: "True", message: "1/1 proxies up to date." };
+    await server.objects.apply(plain);
+    await become("the first one live", plain, live);
+    await server.objects.apply(large);
+    await become("the rejection", large, { status: "False", reason: "Rejected" });
+    const { message = "" } = await reconciled(server, large);
+    assert.match(message, /^0\/1 proxies up to date\. Rejected by 1: .*program size/);
+    assert.equal((await reconciled(server, plain))["status"], "True", "its neighbour of the same port is live");
+    await server.objects.apply(route(namespace, "large", "/b"));
+    await become("that it is live again", large, live);
+  });
+});
+
+test("an Envoy that starts gets what else there is beside what it rejects, and the object that caused that says so", async ({ server, namespace }) => {
+  if (binary === undefined) return;
+  await withWorld(server, namespace, async ({ plain, large, become, connect }) => {
+    for (const one of [plain, large]) await server.objects.apply(one);
+    for (const one of [plain, large]) await become("no proxy yet", one, { message: "0/0 proxies up to date." });
+    const admin = await connect();
+    await become("the rejection", large, { status: "False", reason: "Rejected" });
+    assert.match((await reconciled(server, large))["message"] ?? "", /Rejected by 1: .*program size/);
+    await until("the neighbour's route", async () => {
+      const dump = await adminPage(admin, "config_dump") ?? "";
+      return dump.includes('"regex": "/a"') && !dump.includes("/orders/of");
+    });
+    assert.equal((await reconciled(server, plain))["status"], "True");
+    await server.objects.apply(route(namespace, "large", "/b"));
+    await become("that it is live", large, { status: "True", message: "1/1 proxies up to date." });
   });
 });
