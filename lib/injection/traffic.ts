@@ -42,6 +42,9 @@ export const MODE = "sidecar.mesh.io/interceptionMode";
 const MODES = ["REDIRECT", "TPROXY", "NONE"] as const;
 const STATUS_PORT = "status.sidecar.mesh.io/port";
 
+/** The port of health and metrics that the node's plugin never redirects. */
+const USUAL_STATUS_PORT = 15020;
+
 /** The proxy's own ports for metrics and readiness: other machines reach them as they are. */
 const PROXY_PORTS = ["15090", "15021"];
 
@@ -68,19 +71,28 @@ export function podTraffic(reader: AnnotationReader, values: InjectionValues, pr
 }
 
 /** Flags of `pilot-agent mesh-iptables`. */
-export function redirectionFlags(traffic: PodTraffic, uid: number): string[] {
+export function redirectionFlags(
+  traffic: PodTraffic,
+  { uid, gid }: { readonly uid: number; readonly gid: number },
+): string[] {
   const { mode, statusPort, virtualInterfaces, interfacesExcluded, outboundPorts, outboundPortsExcluded } = traffic;
-  const excluded = [...PROXY_PORTS, ...(statusPort > 0 ? [String(statusPort)] : []), traffic.inboundPortsExcluded];
+  const own = [...PROXY_PORTS, ...(statusPort > 0 ? [String(statusPort)] : [])];
   const given = (flag: string, text: string) => text === "" ? [] : [flag, text];
   return [
-    ...["-p", "15001", "-z", "15006", "-u", String(uid), "-m", mode],
+    ...["-p", "15001", "-z", "15006", "-u", String(uid), ...(gid === uid ? [] : ["-g", String(gid)]), "-m", mode],
     ...["-i", traffic.outboundRanges, "-x", traffic.outboundRangesExcluded, "-b", traffic.inboundPorts],
-    ...["-d", excluded.filter((text) => text !== "").join(",")],
+    ...["-d", withPorts(own, traffic.inboundPortsExcluded)],
     ...given("-q", outboundPorts),
     ...given("-o", outboundPortsExcluded),
     ...given("-k", virtualInterfaces),
     ...given("-c", interfacesExcluded),
   ];
+}
+
+/** Ports before those of a list, each once: an injected pod may be injected again. */
+function withPorts(own: readonly string[], list: string): string {
+  const listed = list.split(",").map((port) => port.trim()).filter((port) => port !== "");
+  return [...new Set([...own, ...listed])].join(",");
 }
 
 /** Annotations by which the node's plugin redirects as these flags would. */
@@ -89,6 +101,9 @@ export function redirectionAnnotations(traffic: PodTraffic): Record<string, stri
   for (const [field, key] of Object.entries(TRAFFIC_ANNOTATIONS)) {
     annotations[key] = traffic[field as keyof typeof TRAFFIC_ANNOTATIONS];
   }
+  // The plugin knows of the usual port only.
+  const own = traffic.statusPort === 0 || traffic.statusPort === USUAL_STATUS_PORT ? [] : [String(traffic.statusPort)];
+  annotations[TRAFFIC_ANNOTATIONS.inboundPortsExcluded] = withPorts(own, traffic.inboundPortsExcluded);
   if (traffic.virtualInterfaces !== "") annotations[VIRTUAL_INTERFACES[0]!] = traffic.virtualInterfaces;
   return annotations;
 }

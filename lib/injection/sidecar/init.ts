@@ -15,11 +15,11 @@ export const VALIDATION = "mesh-validation";
 
 /** The init container; undefined: nothing is redirected. */
 export function initContainer(input: SidecarInput): PodContainer | undefined {
-  const { settings: { values }, traffic, proxy, uid, gid } = input;
+  const { settings: { values }, traffic, exempt } = input;
   if (traffic.mode === "NONE" || input.role === "router") return undefined;
   const { global } = values;
   const checks = values.pilot.cni.enabled;
-  const env = Object.entries(proxy.proxyMetadata).map(([name, value]) => ({ name, value }));
+  const env = variables(input);
   const resources = global.proxy_init.resources ?? global.proxy.resources;
   return {
     name: checks ? VALIDATION : INIT,
@@ -27,16 +27,26 @@ export function initContainer(input: SidecarInput): PodContainer | undefined {
     ...(global.imagePullPolicy !== "" && { imagePullPolicy: global.imagePullPolicy }),
     args: [
       "mesh-iptables",
-      ...redirectionFlags(traffic, uid),
+      ...redirectionFlags(traffic, exempt),
       ...["--log_output_level", global.logging.level],
       ...(global.logAsJson ? ["--log_as_json"] : []),
       ...(checks ? ["--run-validation", "--skip-rule-apply"] : []),
     ],
     ...(env.length > 0 && { env }),
     ...(resources !== undefined && { resources }),
-    securityContext: checks ? checking(uid, gid) : redirecting(global.proxy.privileged),
+    securityContext: checks ? checking(exempt) : redirecting(global.proxy.privileged),
   };
 }
+
+/** What decides about rules: of the proxy's configuration, and of the user's own words about its container. */
+function variables({ proxy, own }: SidecarInput): { readonly name: string; readonly value: string }[] {
+  const values = new Map(Object.entries(proxy.proxyMetadata));
+  for (const { name, value } of own?.env ?? []) if (RULES.test(name) && value !== undefined) values.set(name, value);
+  return [...values].map(([name, value]) => ({ name, value }));
+}
+
+/** Variables by which rules differ. */
+const RULES = /^(?:(?:MESH|ISTIO)_(?:META_DNS_CAPTURE|DUAL_STACK)|INVALID_DROP)$/;
 
 /** Rules are made by the superuser with two capabilities; the lock of iptables lies on the root file system. */
 function redirecting(privileged: boolean): PodContainer["securityContext"] {
@@ -51,7 +61,7 @@ function redirecting(privileged: boolean): PodContainer["securityContext"] {
   };
 }
 
-function checking(uid: number, gid: number): PodContainer["securityContext"] {
+function checking({ uid, gid }: SidecarInput["exempt"]): PodContainer["securityContext"] {
   return {
     allowPrivilegeEscalation: false,
     capabilities: { drop: ["ALL"] },

@@ -41,6 +41,8 @@ export interface SidecarInput {
   /** User and group under which the proxy runs. */
   readonly uid: number;
   readonly gid: number;
+  /** User and group whose traffic is not redirected. */
+  readonly exempt: { readonly uid: number; readonly gid: number };
   /** Containers of the application: all but the proxy. */
   readonly applications: readonly PodContainer[];
 }

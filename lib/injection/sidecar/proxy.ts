@@ -86,15 +86,16 @@ function probesOf({ settings: { values: { global } }, reader, traffic }: Sidecar
 }
 
 /** With TPROXY Envoy keeps the caller's address, which takes the superuser. */
-function securityOf({ role, settings: { values: { global: { proxy } } }, traffic, uid, gid }: SidecarInput) {
+function securityOf({ role, settings: { values: { global: { proxy } } }, traffic, own, uid, gid }: SidecarInput) {
   const transparent = traffic.mode === "TPROXY" && role === "sidecar";
+  const user = transparent && own?.securityContext?.runAsUser === undefined ? 0 : uid;
   return {
     allowPrivilegeEscalation: proxy.privileged,
     capabilities: transparent ? { add: ["NET_ADMIN"], drop: ["ALL"] } : { drop: ["ALL"] },
     privileged: proxy.privileged,
     readOnlyRootFilesystem: !proxy.enableCoreDump,
     runAsGroup: gid,
-    runAsNonRoot: !transparent,
-    runAsUser: transparent ? 0 : uid,
+    runAsNonRoot: user !== 0,
+    runAsUser: user,
   };
 }

@@ -38,6 +38,27 @@ export function proxyIds(platform: string, namespaceAnnotations: Texts = {}): Pr
   };
 }
 
+/** Under which user and group a proxy runs unless it needs the superuser, and whose traffic is not redirected. */
+export interface ProxyOwner {
+  readonly uid: number;
+  readonly gid: number;
+  /** Of the superuser's traffic nothing may be left out: that of an application would be too. */
+  readonly exempt: { readonly uid: number; readonly gid: number };
+}
+
+/**
+ * The user's own words go first. @param transparent Envoy keeps the caller's address, which takes the superuser.
+ */
+export function proxyOwner(
+  { runAsUser, runAsGroup }: { readonly runAsUser?: number | undefined; readonly runAsGroup?: number | undefined },
+  ids: Pick<ProxyIds, "uid" | "gid">,
+  transparent: boolean,
+): ProxyOwner {
+  const [uid, gid] = [runAsUser ?? ids.uid, runAsGroup ?? ids.gid];
+  const user = transparent && runAsUser === undefined ? 0 : uid;
+  return { uid, gid, exempt: { uid: user || PROXY_ID, gid: gid || PROXY_ID } };
+}
+
 /** The last id of `1000650000/10000` or `1000650000-1000659999`; undefined: it is no range. */
 function lastOf(range: string): number | undefined {
   const [, first = "", sign = "", second = ""] = /^\s*(\d{1,10})([/-])(\d{1,10})\s*$/.exec(range) ?? [];

@@ -8,7 +8,7 @@
 import { AnnotationReader } from "../annotation_reader.ts";
 import { whyNot } from "../decision.ts";
 import { finished } from "./finish.ts";
-import { proxyIds, withoutSharedUser } from "./ids.ts";
+import { proxyIds, proxyOwner, withoutSharedUser } from "./ids.ts";
 import { ownerOf } from "../owner.ts";
 import type { InjectedPod, PodContainer } from "../pod.ts";
 import { podProxySettings } from "../proxy_settings.ts";
@@ -64,7 +64,6 @@ function sidecarInput(request: InjectionRequest, settings: InjectionSettings): S
   const own = ownProxy(pod);
   const ids = proxyIds(settings.platform, request.namespaceAnnotations);
   reader.problems.push(...ids.problems);
-  const { runAsUser = ids.uid, runAsGroup = ids.gid } = own?.securityContext ?? {};
   return {
     ...{ role: "sidecar" as const, settings, request, labels, reader, traffic, native, own },
     proxy: {
@@ -73,7 +72,7 @@ function sidecarInput(request: InjectionRequest, settings: InjectionSettings): S
       ...(traffic.statusPort > 0 && { statusPort: traffic.statusPort }),
     },
     owner: ownerOf(pod, namespace),
-    ...{ uid: runAsUser, gid: runAsGroup },
+    ...proxyOwner(own?.securityContext ?? {}, ids, traffic.mode === "TPROXY"),
     applications: pod.spec.containers.filter((one) => !isProxy(one) && !OWN_NAMES.includes(one.name)),
   };
 }
