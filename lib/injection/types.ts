@@ -55,6 +55,8 @@ export interface InjectionSettings {
   readonly clusterId: string;
   /** `PILOT_CERT_PROVIDER`, which agents learn. */
   readonly certProvider: string;
+  /** `COMPLIANCE_POLICY`, which agents keep to as well; empty: none. */
+  readonly compliancePolicy: string;
   /** Config map that holds the mesh's roots in each namespace. */
   readonly rootConfigMap: string;
   /** ClusterTrustBundle that holds them instead; empty: none. */

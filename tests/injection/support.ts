@@ -38,7 +38,7 @@ export function settingsOf(
   return {
     ...{ config: readConfig.config, values: read.values, mesh: parsed.value, proxyConfigs },
     ...{ version: "1.0.0", revision: "", nativeSidecars: false, apiMinor: 33, platform: "", clusterId: "Orch" },
-    ...{ certProvider: "meshd", rootConfigMap: "mesh-ca-root-cert", trustBundle: "" },
+    ...{ certProvider: "meshd", compliancePolicy: "", rootConfigMap: "mesh-ca-root-cert", trustBundle: "" },
     ...settings,
   };
 }

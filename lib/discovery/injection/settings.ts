@@ -58,6 +58,7 @@ function settingsNow(
     nativeSidecars: settings.ENABLE_NATIVE_SIDECARS,
     platform: settings.PLATFORM,
     certProvider: settings.PILOT_CERT_PROVIDER,
+    compliancePolicy: settings.COMPLIANCE_POLICY,
     rootConfigMap: settings.PILOT_CA_CERT_CONFIGMAP,
     trustBundle: settings.ENABLE_CLUSTER_TRUST_BUNDLE_API ? TRUST_BUNDLE_NAME : "",
   };

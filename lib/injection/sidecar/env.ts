@@ -47,6 +47,7 @@ export function proxyEnv(input: SidecarInput, resources: PodContainer["resources
     fixed("MESH_META_OWNER", owner.uri),
     ...given("MESH_META_MESH_ID", proxy.meshId ?? (global.meshID || settings.mesh.trustDomain)),
     ...given("MESH_META_CERT_SIGNER", signer),
+    ...given("COMPLIANCE_POLICY", settings.compliancePolicy),
     fixed("TRUST_DOMAIN", settings.mesh.trustDomain),
     ...heapOf(limits["memory"]),
     ...(reader.annotations["sidecar.mesh.io/bootstrapOverride"]

@@ -47,7 +47,10 @@ export function templateValues(input: SidecarInput): JsonTree {
     Revision: revision,
     ...{ ProxyImage: image(values.global.proxy.image), ProxyInitImage: image(values.global.proxy_init.image) },
     ...{ ProxyUID: uid, ProxyGID: gid, NativeSidecars: native },
-    ...{ InboundTrafficPolicyMode: mesh.inboundTrafficPolicy.mode.toLowerCase(), CompliancePolicy: "" },
+    ...{
+      InboundTrafficPolicyMode: mesh.inboundTrafficPolicy.mode.toLowerCase(),
+      CompliancePolicy: settings.compliancePolicy,
+    },
   };
 }
 

@@ -97,7 +97,14 @@ function newAnswer(): (text: string) => string {
   if (!("values" in values) || !("config" in config) || mesh === undefined) throw new Error("no configuration");
   const settings: InjectionSettings = {
     ...{ config: config.config, values: values.values, mesh, proxyConfigs: [], version: "1.0.0", revision: "" },
-    ...{ nativeSidecars: false, apiMinor: 33, platform: "", clusterId: "Orch", certProvider: "meshd" },
+    ...{
+      nativeSidecars: false,
+      apiMinor: 33,
+      platform: "",
+      clusterId: "Orch",
+      certProvider: "meshd",
+      compliancePolicy: "",
+    },
     ...{ rootConfigMap: "mesh-ca-root-cert", trustBundle: "" },
   };
   const injector = new Injector({
