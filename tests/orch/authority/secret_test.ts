@@ -307,9 +307,9 @@ test("an authority that is brought along later takes the place of the servers' o
   });
 });
 
-test("the account of the manifests may keep the secret of either name; with one verb less it is refused", async ({ server }) => {
+test("the account of the manifests may keep the secret of each name; with one verb less it is refused", async ({ server }) => {
   const now = Date.now();
-  for (const name of ["mesh-ca-secret", "istio-ca-secret"]) {
+  for (const name of ["mesh-ca-secret", "istio-ca-secret", "cacerts"]) {
     const needs = (right: Right) =>
       right.resource === "secrets" && right.role === "Role" && [undefined, name].includes(right.name);
     await everyRightIsNeeded(server, "pilot-discovery", needs, async (as) => {

@@ -154,12 +154,15 @@ test("an entry that is deleted while it is patched stays deleted, and the others
 });
 
 test("the account of the manifests may do it; with one verb less it is refused", async ({ server }) => {
-  const needs = ({ resource, name }: Right) =>
-    resource === "mutatingwebhookconfigurations" && (name ?? NAMED) === NAMED;
+  const TAG = "mesh-revision-tag-default";
+  const needs = ({ resource }: Right) => resource === "mutatingwebhookconfigurations";
   await everyRightIsNeeded(server, "pilot-discovery", needs, async (as) => {
-    await using _ = await install(server, NAMED, { "mesh.io/rev": "default" }, entry("sidecar-injector.mesh.io"));
+    const own = [{ "mesh.io/rev": "default" }, entry("sidecar-injector.mesh.io")] as const;
+    await using _named = await install(server, NAMED, ...own);
+    await using _tag = await install(server, TAG, ...own);
     await using _kept = keep(server, new CurrentValue(root), { client: as.client });
-    await as.until("roots", async () => (await bundlesOf(server, NAMED))[0] === btoa(root));
+    const all = async () => [...await bundlesOf(server, NAMED), ...await bundlesOf(server, TAG)];
+    await as.until("roots", async () => (await all()).every((one) => one === btoa(root)));
     if (as.without?.verb === "watch") await as.refused;
   });
 });

@@ -5,7 +5,9 @@ import { OrchObjects } from "../../../lib/discovery/orch/orchestrator.ts";
 import { startKernel } from "../../../lib/kernel/kernel.ts";
 import { silentLog } from "../../../lib/kernel/log/log.ts";
 import type { ApiClient } from "../../../lib/orch/client/client.ts";
+import { openDefinition } from "../support/open_definition.ts";
 import { everyRightIsNeeded, type Right } from "../support/server/one_right_less.ts";
+import { KIND_DEFINITIONS } from "../../../lib/orch/resources/definitions.ts";
 import { manifests } from "../support/server/rights.ts";
 import { apiServerTests } from "../support/server/tests.ts";
 import { sharingDefinitions } from "../support/sharing.ts";
@@ -35,12 +37,13 @@ async function reading(client: ApiClient, refused: Promise<unknown>, run: () => 
 }
 
 test("with the rights of the manifests the server reads everything; without that to list or watch one resource of our kinds or of facts, its path is refused", async ({ server }) => {
-  for (const definition of [...manifests("definitions"), ...sharingDefinitions()]) {
+  const theirs = KIND_DEFINITIONS.filter(({ own }) => !own).map(openDefinition);
+  for (const definition of [...manifests("definitions"), ...theirs, ...sharingDefinitions()]) {
     await server.objects.define(definition);
   }
   // Webhooks are read by what keeps them: tests/orch/leader/injection_webhook_test.ts.
   const reads = ({ group, verb }: Right) =>
-    !/istio|admissionregistration/.test(group) && ["list", "watch"].includes(verb);
+    group !== "admissionregistration.k8s.io" && ["list", "watch"].includes(verb);
   await everyRightIsNeeded(server, "pilot-discovery", reads, async (as) => {
     await reading(as.client, as.refused, async () => {
       if (as.without?.verb === "watch") await as.refused;
