@@ -8,7 +8,10 @@ import { kubeconfigOf } from "../support/server/kubeconfig.ts";
 import { manifests } from "../support/server/rights.ts";
 import type { ApiServer } from "../support/server/api_server.ts";
 
-const test = twoClusterTests();
+const BETA = "certificates.k8s.io/v1beta1";
+const test = twoClusterTests({
+  flags: [`--runtime-config=${BETA}=true`, "--feature-gates=ClusterTrustBundle=true"],
+});
 const MAP = "roots-of-the-leader";
 const LOCK = "mesh-namespace-controller-election";
 
@@ -32,6 +35,8 @@ interface Leader {
   readonly systemNamespace?: string;
   /** Of the config map. Default: one of these tests. */
   readonly name?: string;
+  /** The roots are in a bundle for the whole cluster. */
+  readonly asBundle?: boolean;
 }
 
 /** Runs a server with an authority, whose system namespace is the test's; the access is given again with each call of `rotate`. */
@@ -39,7 +44,7 @@ async function lead(
   { own, remote, namespace, ...rest }: TwoClusters,
   isExternal: boolean,
   run: (port: number, rotate: () => Promise<void>) => Promise<void>,
-  { text, systemNamespace = namespace, name = MAP }: Leader = {},
+  { text, systemNamespace = namespace, name = MAP, asBundle = false }: Leader = {},
 ): Promise<void> {
   const folder = await Deno.makeTempDir();
   let access = text ?? await Deno.readTextFile(remote.kubeconfig);
@@ -58,6 +63,7 @@ async function lead(
     },
     settings: {
       ...{ EXTERNAL_MESHD: isExternal, PILOT_CA_CERT_CONFIGMAP: name, CITADEL_SELF_SIGNED_CA_RSA_KEY_SIZE: 2048 },
+      ENABLE_CLUSTER_TRUST_BUNDLE_API: asBundle,
       ...{ ROOT_CA_DIR: `${folder}/none`, MESH_SELF_SIGNED_CA_DIR: `${folder}/self` },
     },
   });
@@ -143,6 +149,35 @@ test("an account with the rights of both manifests for remote clusters leads, an
     assert.doesNotMatch((await page(port, "/debug/clusterz")).body, /problem/);
     await remote.objects.delete(configuration);
   }, { text, systemNamespace: system, name });
+});
+
+test("ENABLE_CLUSTER_TRUST_BUNDLE_API: a cluster that is led has the roots in one bundle, by the rights of the manifests, and no config maps", async (clusters) => {
+  const { own, remote, namespace } = clusters;
+  const system = "mesh-system";
+  await own.objects.apply(namespaceDraft(system));
+  for (const file of ["remote-reader", "remote-leader"]) {
+    for (const manifest of manifests(file)) await remote.objects.apply(manifest);
+  }
+  await remote.users.granted(system, "mesh-reader", {
+    verb: "create",
+    resource: "clustertrustbundles",
+    group: BETA.split("/")[0]!,
+  });
+  const text = kubeconfigOf(remote.users.byToken(await remote.users.token(system, "mesh-reader")));
+  const bundle = { apiVersion: BETA, kind: "ClusterTrustBundle", metadata: { name: "mesh.io:meshd-ca:root-cert" } };
+  const rootsOf = async ({ objects }: ApiServer) =>
+    ((await objects.get(bundle))?.["spec"] as { readonly trustBundle?: string } | undefined)?.trustBundle;
+  await lead(clusters, true, async (port) => {
+    await until("the roots there", async () => await rootsOf(remote) !== undefined);
+    await until("the roots here", async () => await rootsOf(own) !== undefined);
+    assert.equal(await rootsOf(remote), await rootsOf(own));
+    assert.deepEqual((await locks(port)).map(({ lock, leads }) => [lock, leads]), [
+      ["mesh-clustertrustbundle-controller-election", true],
+    ]);
+    assert.equal(await rootsIn(remote, namespace), undefined);
+    await remote.objects.delete(bundle);
+    await until("the roots again", async () => await rootsOf(remote) !== undefined);
+  }, { text, systemNamespace: system, asBundle: true });
 });
 
 test("without EXTERNAL_MESHD no remote cluster is led, whatever its namespace says", async (clusters) => {

@@ -11,7 +11,7 @@ import { type ServerChanges, withServer } from "../../discovery/running.ts";
 import { until } from "../../e2e/support/mesh.ts";
 import { namespaceDraft, serviceDraft, sliceDraft } from "./drafts.ts";
 import { defineKinds } from "./feeds.ts";
-import { type ApiServer, startApiServer } from "./server/api_server.ts";
+import { type ApiServer, type ApiServerOptions, startApiServer } from "./server/api_server.ts";
 import { noApiServer } from "./server/programs.ts";
 
 /** What a test of two clusters gets. */
@@ -23,12 +23,14 @@ export interface TwoClusters {
 }
 
 /** Starts two servers before the tests of the calling file and stops them after these; call it once. @returns registers a test */
-export function twoClusterTests(): (name: string, run: (clusters: TwoClusters) => Promise<void>) => void {
+export function twoClusterTests(
+  options: ApiServerOptions = {},
+): (name: string, run: (clusters: TwoClusters) => Promise<void>) => void {
   let servers: ApiServer[] = [];
   const ignore = noApiServer !== undefined;
   if (!ignore) {
     Deno.test.beforeAll(async () => {
-      servers = await Promise.all([startApiServer(), startApiServer()]);
+      servers = await Promise.all([startApiServer(options), startApiServer(options)]);
       await defineKinds(servers[0]!);
     });
     Deno.test.afterAll(async () => {
