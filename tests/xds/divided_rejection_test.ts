@@ -33,6 +33,8 @@ for (const [variant, delta] of [["incremental", true], ["state of the world", fa
     assert.deepEqual(has(), names.filter((name) => name !== "n2717").sort());
     assert.ok(one.received.length < 40, `${one.received.length} responses`);
     assert.deepEqual(one.rejects.at(-1)!.resources, ["n2717"], "the last rejection says which it is");
+    const news = one.rejects.filter(({ repeated }) => !repeated).map(({ resources }) => resources);
+    assert.deepEqual(news, [[], ["n2717"]], "those between say nothing new");
     assert.deepEqual(one.accepted, [], "the type stays rejected");
     source.change(ENDPOINTS, [textResource(ENDPOINTS, "n2717", "n2717=2")]);
     one.stream.reconcile();

@@ -32,14 +32,15 @@ export class PresentRejections implements RejectionListener {
   /** Another number whenever something here is other than before. */
   revision = 0;
 
-  rejected(by: PushProgress, { typeUrl, message, causes }: RejectInfo, push: number): void {
+  rejected(by: PushProgress, { typeUrl, message, resources, causes }: RejectInfo, push: number): void {
     this.revision++;
     let types = this.#byProxy.get(by);
     if (types === undefined) this.#byProxy.set(by, types = new Map());
     let found = types.get(typeUrl);
     if (found === undefined) types.set(typeUrl, found = { byObject: new Map(), unknown: undefined });
     const rejection = { message: message.slice(0, MOST_TEXT), push };
-    if (causes.length === 0) found.unknown = rejection;
+    // One that names something says what was wrong with what came together with it before.
+    found.unknown = resources.length === 0 ? rejection : undefined;
     for (const key of causes.slice(0, MOST_OBJECTS)) found.byObject.set(key, rejection);
     for (const oldest of found.byObject.keys()) {
       if (found.byObject.size <= MOST_OBJECTS) break;

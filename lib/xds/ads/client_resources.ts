@@ -55,7 +55,7 @@ export class ClientResources {
   sentAt = 0;
   ackedAt = 0;
   lastError = "";
-  /** Most bytes of resources in a response, while one is looked for that was rejected and not named. */
+  /** Most bytes of resources in a response; finite while one is looked for that was rejected and not named. */
   portion = Infinity;
   #divisions = 0;
   /** Resources that the last rejection named; none after the next answer. */
@@ -87,6 +87,11 @@ export class ClientResources {
   get rejecting(): boolean {
     return this.#late !== undefined || this.#rejected.size > 0 ||
       (this.#heldAt !== undefined && this.#heldAt === this.want);
+  }
+
+  /** The last rejection says what is bad of what was looked for: that is news, in the same words. */
+  get hasFound(): boolean {
+    return this.blamed.length > 0 && this.portion !== Infinity;
   }
 
   /** A difference may have to be sent. */
@@ -170,7 +175,7 @@ export class ClientResources {
     this.#taken = inFlight.count <= MAX_SEARCHED ? inFlight.changed : [];
     // A response that was under way when the client rejected an earlier one says nothing about that.
     if (this.#late?.during !== inFlight) this.#late = undefined;
-    if (!this.rejecting) this.lastError = "";
+    if (!this.rejecting && this.portion === Infinity) this.lastError = "";
     return "ack";
   }
 

@@ -124,13 +124,13 @@ export class AdsStream {
     const answer = this.#context.delta ? watch.applyDelta(request, isNew) : watch.applySotw(request);
     if (answer === "stale") this.#context.metrics.count("pilot_xds_expired_nonce", 1, { type: watch.rules.short });
     if ((answer !== "nack" && answer !== "late nack") || error === undefined) return;
-    const { blamed } = watch.resources;
+    const { blamed, hasFound } = watch.resources;
     this.#rejecting.add(watch);
     this.#context.onReject({
       typeUrl: request.typeUrl,
       code: error.code,
       message: error.message,
-      ...{ repeated, late: answer === "late nack" },
+      ...{ repeated: repeated && !hasFound, late: answer === "late nack" },
       resources: blamed.map((resource) => resource.name),
       causes: [...new Set(blamed.flatMap((resource) => resource.causes))],
     });

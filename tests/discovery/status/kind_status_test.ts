@@ -206,6 +206,8 @@ Deno.test("a rejection is said on the object that caused it and on no other, unt
     server.hear("bad", "good");
     server.acknowledge();
     const reject = { typeUrl: CLUSTER, code: 13, repeated: false, late: false };
+    // First all of a response was rejected, of which the bad one is found then.
+    server.ledger.rejected(proxy, { ...reject, message: "no", resources: [], causes: [] });
     server.ledger.rejected(proxy, {
       ...reject,
       message: "Error adding bad: no",
