@@ -93,6 +93,15 @@ export const entryMessages: readonly string[] = [
   "envoy.extensions.access_loggers.open_telemetry.v3.OpenTelemetryAccessLogConfig",
   "envoy.extensions.access_loggers.filters.cel.v3.ExpressionFilter",
   "envoy.extensions.formatter.req_without_query.v3.ReqWithoutQuery",
+  // tracing
+  "envoy.config.trace.v3.OpenTelemetryConfig",
+  "envoy.config.trace.v3.ZipkinConfig",
+  "envoy.config.trace.v3.DatadogConfig",
+  "envoy.config.trace.v3.SkyWalkingConfig",
+  "envoy.extensions.tracers.opentelemetry.resource_detectors.v3.EnvironmentResourceDetectorConfig",
+  "envoy.extensions.tracers.opentelemetry.resource_detectors.v3.DynatraceResourceDetectorConfig",
+  "envoy.extensions.tracers.opentelemetry.samplers.v3.DynatraceSamplerConfig",
+  "envoy.extensions.request_id.uuid.v3.UuidRequestIdConfig",
   // introspection
   "envoy.admin.v3.ConfigDump",
   "envoy.admin.v3.ClustersConfigDump",

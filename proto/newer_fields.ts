@@ -15,6 +15,15 @@ export interface NewerField {
 
 /** By message. */
 export const NEWER_FIELDS: Readonly<Record<string, readonly NewerField[]>> = {
+  "envoy.config.trace.v3.ZipkinConfig": [
+    // An enum; 1 sends W3C headers beside those of B3.
+    { name: "trace_context_option", number: 8, type: "uint32" },
+    { name: "collector_service", number: 9, type: "envoy.config.core.v3.HttpService" },
+  ],
+  "envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager.Tracing": [
+    { name: "no_context_propagation", number: 13, type: "bool" },
+  ],
+  "envoy.type.tracing.v3.CustomTag": [{ name: "value", number: 6, type: "string" }],
   "envoy.extensions.access_loggers.open_telemetry.v3.OpenTelemetryAccessLogConfig": [
     { name: "grpc_service", number: 9, type: "envoy.config.core.v3.GrpcService" },
     { name: "log_name", number: 10, type: "string" },

@@ -7,6 +7,7 @@ import type { MeshConfig, ProxyHeaders } from "../config/mesh/types.ts";
 import { contentHash } from "../resource/encoded.ts";
 import { WeakTable } from "../resource/weak_table.ts";
 import { type Proxy, readNode } from "../translate/proxy/node.ts";
+import type { OwnTracing } from "../translate/reader/proxy_properties.ts";
 import type { ConnectRequest } from "../xds/protocol/source.ts";
 
 /** Settings of the source. */
@@ -24,6 +25,7 @@ export class NodeReader {
   readonly #options: SourceOptions;
   /** Headers settings by the hash of their text: as long as a proxy, or a result built for it, uses them. */
   readonly #headers = new WeakTable<string, ProxyHeaders>();
+  readonly #tracing = new WeakTable<string, OwnTracing>();
 
   constructor(options: SourceOptions) {
     this.#options = options;
@@ -41,16 +43,17 @@ export class NodeReader {
       vhds: vhds && delta,
       clusterId,
       clusterAliases,
-      internHeaders: (headers) => this.#intern(headers),
+      internHeaders: (headers) => interned(this.#headers, headers),
+      internTracing: (tracing) => interned(this.#tracing, tracing),
     });
   }
+}
 
-  #intern(headers: ProxyHeaders | undefined): ProxyHeaders | undefined {
-    if (headers === undefined) return undefined;
-    const key = contentHash(JSON.stringify(headers));
-    const known = this.#headers.get(key);
-    if (known !== undefined) return known;
-    this.#headers.set(key, headers);
-    return headers;
-  }
+function interned<T extends object>(table: WeakTable<string, T>, value: T | undefined): T | undefined {
+  if (value === undefined) return undefined;
+  const key = contentHash(JSON.stringify(value));
+  const known = table.get(key);
+  if (known !== undefined) return known;
+  table.set(key, value);
+  return value;
 }

@@ -30,6 +30,8 @@ export function translateSettings(settings: DiscoverySettings, domainSuffix: str
   return {
     domainSuffix,
     enableHttp10: settings.PILOT_HTTP10,
+    traceSampling: settings.PILOT_TRACE_SAMPLING,
+    spawnUpstreamSpanForGateway: settings.PILOT_SPAWN_UPSTREAM_SPAN_FOR_GATEWAY,
     enablePersistentSessionFilter: settings.PILOT_ENABLE_PERSISTENT_SESSION_FILTER,
     persistentSessionLabel: settings.PILOT_PERSISTENT_SESSION_LABEL,
     persistentSessionHeaderLabel: settings.PILOT_PERSISTENT_SESSION_HEADER_LABEL,

@@ -78,6 +78,7 @@ const MESH: NonNullable<FixtureOptions["mesh"]> = {
   proxyHttpPort: 15333,
   extensionProviders: [
     { name: "envoy", proxyFileAccessLog: { path: "/dev/stdout" } },
+    { name: "tracer", opentelemetry: { service: "y.com", port: 443 } },
     { name: "als", proxyHttpAls: { service: "x.com", port: 80 } },
   ],
 };

@@ -197,9 +197,18 @@ const telemetry = fc.record({
     }),
     { maxLength: 2 },
   ),
-}).map(({ object, selector, logs }) => ({
+  tracing: fc.array(
+    fc.record({
+      match: fc.record({ mode: fc.constantFrom("CLIENT_AND_SERVER", "CLIENT", "SERVER") }),
+      providers: fc.array(fc.constantFrom({ name: "tracer" }, { name: "gone" }), { maxLength: 1 }),
+      disableSpanReporting: fc.boolean(),
+      enableIstioTags: fc.boolean(),
+    }),
+    { maxLength: 1 },
+  ),
+}).map(({ object, selector, logs, tracing }) => ({
   ...object,
-  spec: { ...(selector ? { selector: { matchLabels: selector } } : {}), accessLogging: logs },
+  spec: { ...(selector ? { selector: { matchLabels: selector } } : {}), accessLogging: logs, tracing },
 }));
 
 /** What may have a service account. */

@@ -1,6 +1,6 @@
 /** What changes of Telemetries cost, and whom they concern. */
 import assert from "node:assert/strict";
-import { contents, Fixture } from "./fixture.ts";
+import { contents, Fixture, type FixtureOptions, type TestNode, texts } from "./fixture.ts";
 
 function service(i: number): object {
   return {
@@ -69,4 +69,59 @@ Deno.test("a Telemetry of the namespace builds each listener once for all its wo
   const { fixture, counted } = world();
   const all = Array.from({ length: COUNT }, (_, i) => i);
   assert.deepEqual(counted(() => fixture.put(telemetry("all", "a"))), { listeners: COUNT, changed: all });
+});
+
+const tracers = [{ name: "tracer", opentelemetry: { service: "s1.example.com", port: 9001 } }];
+
+/** The tracing of all listeners of a proxy, as text. */
+function tracingOf(options: FixtureOptions, node: TestNode, ...objects: readonly object[]): string {
+  const fixture = new Fixture({ ...options, mesh: { extensionProviders: tracers, ...options.mesh } });
+  fixture.put(service(1), ...objects);
+  fixture.pipeline.flush();
+  const all = Object.entries(texts(fixture.join(node))).filter(([name]) => name.startsWith("listener/"));
+  assert.deepEqual(fixture.failures, []);
+  return all.map(([, text]) => text).join("\n");
+}
+
+const gateway = {
+  apiVersion: "networking.mesh.io/v1",
+  kind: "Gateway",
+  metadata: { name: "door", namespace: "x" },
+  spec: { selector: { app: "gw" }, servers: [{ port: { number: 80, name: "http", protocol: "HTTP" }, hosts: ["*"] }] },
+};
+const traced = {
+  apiVersion: "telemetry.istio.io/v1",
+  kind: "Telemetry",
+  metadata: { name: "traced", namespace: "x" },
+  spec: { tracing: [{ providers: [{ name: "tracer" }] }] },
+};
+const sidecarNode: TestNode = { namespace: "x", address: "10.0.0.1", labels: { app: "s1" } };
+const gatewayNode: TestNode = { namespace: "x", address: "10.0.0.9", labels: { app: "gw" }, type: "router" };
+
+Deno.test("what is sampled: the Telemetry says, then the proxy, then the mesh, then PILOT_TRACE_SAMPLING", () => {
+  const settings = { PILOT_TRACE_SAMPLING: 7 };
+  const own = { PROXY_CONFIG: { stringValue: JSON.stringify({ tracing: { sampling: 30 } }) } };
+  const sampled = (
+    text: string,
+  ) => [...new Set([...text.matchAll(/"random_sampling":{"value":([^}]+)}/g)].map(([, n]) => n))];
+  const asked = { ...traced, spec: { tracing: [{ providers: [{ name: "tracer" }], randomSamplingPercentage: 44 }] } };
+  assert.deepEqual(sampled(tracingOf({ settings }, sidecarNode, traced)), ["7"]);
+  assert.deepEqual(sampled(tracingOf({ settings }, { ...sidecarNode, metadata: own }, traced)), ["30"]);
+  assert.deepEqual(sampled(tracingOf({ settings }, { ...sidecarNode, metadata: own }, asked)), ["44"]);
+});
+
+Deno.test("without a Telemetry a proxy whose settings name a tracer is traced by it, unless enableTracing is false", () => {
+  const metadata = { PROXY_CONFIG: { stringValue: JSON.stringify({ tracing: { zipkin: { address: "z:9411" } } }) } };
+  assert.match(tracingOf({}, { ...sidecarNode, metadata }), /"random_sampling"/);
+  assert.doesNotMatch(tracingOf({}, sidecarNode), /"random_sampling"/);
+  assert.doesNotMatch(tracingOf({ mesh: { enableTracing: false } }, { ...sidecarNode, metadata }), /"random_sampling"/);
+  const mesh = { defaultProviders: { tracing: ["tracer"] } };
+  assert.match(tracingOf({ mesh }, sidecarNode), /envoy.tracers.opentelemetry/);
+});
+
+Deno.test("PILOT_SPAWN_UPSTREAM_SPAN_FOR_GATEWAY: gateways make a span of their own for each upstream request", () => {
+  const settings = { PILOT_SPAWN_UPSTREAM_SPAN_FOR_GATEWAY: true };
+  assert.match(tracingOf({ settings }, gatewayNode, gateway, traced), /"spawn_upstream_span"/);
+  assert.doesNotMatch(tracingOf({ settings }, sidecarNode, traced), /"spawn_upstream_span"/);
+  assert.doesNotMatch(tracingOf({}, gatewayNode, gateway, traced), /"spawn_upstream_span"/);
 });

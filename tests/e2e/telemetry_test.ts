@@ -110,3 +110,54 @@ Deno.test({
       }
     }),
 });
+
+Deno.test({
+  name:
+    "a request makes a span with the mesh's tags and a user's; without sampling, and where it is disabled, there is none",
+  ignore,
+  fn: () =>
+    withPorts(1, async ([port = 0]) => {
+      await using app = headerEcho();
+      await using collector = await testCollector();
+      const tracing = (more: object) =>
+        telemetry("spans", { tracing: [{ providers: [{ name: "otel" }], randomSamplingPercentage: 100, ...more }] });
+      const customTags = {
+        user: { header: { name: "x-user" } },
+        verb: { formatter: { value: "verb-%REQ(:METHOD)%" } },
+      };
+      await using mesh = await TestMesh.start({
+        files: { "world.yaml": world(port, app.port, collector.port), "telemetry.yaml": tracing({ customTags }) },
+        meshConfig: { extensionProviders: [{ name: "otel", opentelemetry: service }] },
+      });
+      const labels = { app: "server", "service.istio.io/canonical-name": "canon" };
+      const envoy = await mesh.attach(path!, { ...server, labels }, true);
+      await envoy.ready(port);
+      const { spans } = collector.got;
+      const ask = async (what: string) => {
+        assert.equal((await askWith(port, { path: what, headers: { "x-user": "ann" } })).status, 200);
+      };
+      await ask("/traced");
+      await until("the span is there", () => spans.join().includes("/traced"));
+      assert.match(spans.join(), /istio\.canonical_service[^]{0,8}canon/);
+      assert.match(spans.join(), /istio\.namespace[^]{0,8}demo/);
+      assert.match(spans.join(), /istio\.mesh_id[^]{0,8}unknown/);
+      assert.match(spans.join(), /user[^]{0,8}ann/);
+      assert.match(spans.join(), /verb[^]{0,8}verb-GET/);
+      await mesh.settled();
+      const edited = async (more: object) => {
+        await mesh.write("telemetry.yaml", tracing(more));
+        await mesh.page("live?object=Telemetry/demo/spans&wait=20s");
+      };
+      await edited({ randomSamplingPercentage: 0 });
+      await ask("/unsampled");
+      await edited({ disableSpanReporting: true });
+      await ask("/disabled");
+      await edited({ match: { mode: "CLIENT" } });
+      await ask("/other-side");
+      await edited({ enableIstioTags: false });
+      await ask("/last");
+      await until("the last span is there", () => spans.join().includes("/last"));
+      assert.doesNotMatch(spans.join(), /unsampled|disabled|other-side/);
+      assert.doesNotMatch(spans.at(-1) ?? "", /istio\.namespace/);
+    }),
+});

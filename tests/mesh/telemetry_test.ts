@@ -102,6 +102,26 @@ Deno.test("what is disabled stays so below, until an entry turns it on; without 
   assert.deepEqual(logs(indexOf([], telemetry("off", "shop", { accessLogging: [{ disabled: true }] }))), []);
 });
 
+Deno.test("of tracing each field merges by itself, for each side; without a provider nothing is traced", () => {
+  const index = indexOf(
+    [],
+    telemetry("mesh", ROOT, { tracing: [{ ...providers("far", "second"), randomSamplingPercentage: 5 }] }),
+    telemetry("shop", "shop", {
+      tracing: [{ match: { mode: "SERVER" }, ...providers("near"), enableIstioTags: false }],
+    }),
+    telemetry("own", "shop", {
+      ...app("cart"),
+      tracing: [{ randomSamplingPercentage: 0, disableSpanReporting: true }],
+    }),
+  );
+  const both = { disabled: true, sampling: 0, useRequestId: true, withoutPropagation: false };
+  assert.deepEqual(index.of(cart).tracing.client, { ...both, provider: "far", meshTags: true });
+  assert.deepEqual(index.of(cart).tracing.server, { ...both, provider: "near", meshTags: false });
+  assert.equal(indexOf([]).of(cart).tracing.client, undefined);
+  const without = indexOf([], telemetry("own", "shop", { tracing: [{ randomSamplingPercentage: 1 }] }));
+  assert.equal(without.of(cart).tracing.client?.provider, undefined);
+});
+
 Deno.test("parts of equal content are one object, after any changes, whichever Telemetries say them", () => {
   const spec = fc.record({
     labels: fc.constantFrom({}, app("cart"), app("till")),

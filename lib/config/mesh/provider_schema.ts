@@ -6,7 +6,7 @@
 import { list, stringMap, struct } from "../schema/containers.ts";
 import { type Field, keepZero, required } from "../schema/field.ts";
 import { message, shape } from "../schema/message.ts";
-import { bool, duration, int32, int64, string, uint32 } from "../schema/scalars.ts";
+import { bool, duration, enumOf, int32, int64, string, uint32 } from "../schema/scalars.ts";
 import type * as types from "./provider_types.ts";
 
 const service = {
@@ -92,7 +92,14 @@ export const extensionProvider: Field<types.ExtensionProvider> = message<types.E
       headersToDownstreamOnAllow: strings,
     }),
     proxyExtAuthzGrpc: message<types.ExtAuthzGrpcProvider>(extAuthz),
-    zipkin: shape({ ...tagged, enable64bitTraceId: bool(), path: string() }),
+    zipkin: shape({
+      ...tagged,
+      enable64bitTraceId: bool(),
+      path: string(),
+      timeout: duration(),
+      headers: list(httpHeader),
+      traceContextOption: enumOf("USE_B3", "USE_B3_WITH_W3C_PROPAGATION"),
+    }),
     lightstep: shape({ ...tagged, accessToken: string() }),
     datadog: shape(tagged),
     stackdriver: shape({

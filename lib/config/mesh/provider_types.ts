@@ -22,6 +22,12 @@ export interface ExtensionProvider {
     readonly enable64bitTraceId?: boolean;
     /** Path that spans are sent to; absent: `/api/v2/spans`. */
     readonly path?: string;
+    /** Longest time of a report; absent: 5s. */
+    readonly timeout?: number;
+    /** Headers that are sent with it. */
+    readonly headers?: readonly ProviderHttpHeader[];
+    /** Headers of traces that are read and sent on; absent: B3 alone. */
+    readonly traceContextOption?: "USE_B3" | "USE_B3_WITH_W3C_PROPAGATION";
   };
   /** Traces to Lightstep. */
   readonly lightstep?: ProviderService & {

@@ -14,14 +14,8 @@ export const telemetry: NotBuiltPart = {
     "METRIC_ROTATION_INTERVAL",
     "PILOT_ENABLE_METADATA_EXCHANGE",
     "PILOT_MX_ADDITIONAL_LABELS",
-    "PILOT_SPAWN_UPSTREAM_SPAN_FOR_GATEWAY",
-    "PILOT_TRACE_SAMPLING",
-  ],
-  meshFields: [
-    "enableTracing",
   ],
   kindFields: [
     "Telemetry.metrics",
-    "Telemetry.tracing",
   ],
 };

@@ -13,12 +13,14 @@ import type { SelectableWorkload } from "../selection/index.ts";
 import { MergedSelection } from "../selection/merged.ts";
 import { SharedValues } from "../selection/shared_values.ts";
 import { type AccessLogging, mergedAccessLogging, type TelemetrySide } from "./access_logging.ts";
+import { mergedTracing, type Tracing, type TracingUse } from "./tracing.ts";
 
 type Telemetry = ConfigObject<"Telemetry">;
 
 /** What Telemetries ask of a proxy. Parts of equal content are one object, whichever Telemetries say them. */
 export interface EffectiveTelemetry {
   readonly accessLogging: { readonly [S in TelemetrySide]: AccessLogging };
+  readonly tracing: { readonly [S in TelemetrySide]: Tracing };
   /** Keys of the Telemetries. */
   readonly causes: readonly string[];
 }
@@ -54,6 +56,7 @@ export class TelemetryIndex {
 class SharedParts {
   readonly #mesh: MeshConfig;
   readonly #logging = new SharedValues<NonNullable<AccessLogging>>();
+  readonly #tracing = new SharedValues<TracingUse>();
   readonly #causes = new SharedValues<readonly string[]>();
 
   constructor(mesh: MeshConfig) {
@@ -66,8 +69,14 @@ class SharedParts {
     );
     return {
       accessLogging: { client: this.#accessLogging(logging, "client"), server: this.#accessLogging(logging, "server") },
+      tracing: { client: this.#traced(objects, "client"), server: this.#traced(objects, "server") },
       causes: this.#causes.of(objects.map(({ key }) => key)),
     };
+  }
+
+  #traced(objects: readonly Telemetry[], side: TelemetrySide): Tracing {
+    const merged = mergedTracing(objects.flatMap(({ spec: { tracing = [] } }) => tracing), this.#mesh, side);
+    return merged && this.#tracing.of(merged);
   }
 
   #accessLogging(levels: readonly (readonly TelemetryAccessLogging[])[], side: TelemetrySide): AccessLogging {

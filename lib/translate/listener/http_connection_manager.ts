@@ -13,6 +13,7 @@ import { httpFilters } from "../filters/http/order.ts";
 import type { HttpFilterSlots } from "../filters/http/order.ts";
 import type { Reader } from "../reader/reader.ts";
 import { accessLogs } from "../telemetry/access_logs.ts";
+import { tracingFields } from "../telemetry/tracing.ts";
 import { ALL_ADDRESSES, canonicalRange, cidrRange } from "./address.ts";
 import { clientCertHeaders, ownHeaders, SERVER_NAME } from "./proxy_headers.ts";
 
@@ -47,7 +48,8 @@ export function httpConnectionManager(
   const gateway = options.direction === "gateway";
   const useRemoteAddress = gateway ||
     !inbound && !options.allowAbsoluteUrl && read.settings.sidecarUseRemoteAddress;
-  const logs = accessLogs(read, inbound ? "server" : "client", "http");
+  const side = inbound ? "server" : "client";
+  const logs = accessLogs(read, side, "http");
   const config: HttpConnectionManager = {
     codec_type: Codec.AUTO,
     stat_prefix: `${options.statPrefix};`,
@@ -69,6 +71,7 @@ export function httpConnectionManager(
     upgrade_configs: [{ upgrade_type: "websocket" }],
     ...(read.settings.enable100ContinueHeaders ? { proxy_100_continue: true } : {}),
     ...(logs.length > 0 ? { access_log: logs } : {}),
+    ...tracingFields(read, side),
     ...options.overrides,
   };
   return {

@@ -15,7 +15,7 @@ import {
   SUBZONE_LABEL,
   ZONE_LABEL,
 } from "../../registry/labels.ts";
-import type { InterceptionMode, ProxyProperties } from "../reader/proxy_properties.ts";
+import type { InterceptionMode, OwnTracing, ProxyProperties } from "../reader/proxy_properties.ts";
 import { type NodeId, NodeRefused, parseNodeId } from "./identity.ts";
 import { Metadata } from "./metadata.ts";
 
@@ -48,6 +48,8 @@ export interface NodeOptions {
   readonly clusterAliases: Readonly<Record<string, string>>;
   /** Turns equal headers settings into one object. */
   readonly internHeaders: (headers: ProxyHeaders | undefined) => ProxyHeaders | undefined;
+  /** Likewise of tracing. */
+  readonly internTracing: (tracing: OwnTracing | undefined) => OwnTracing | undefined;
 }
 
 /**
@@ -80,6 +82,9 @@ export function readNode(node: envoy.config.core.v3.Node, options: NodeOptions):
 /** UTF-16 units of a locality that a node names. */
 const MAX_LOCALITY = 1024;
 
+/** UTF-16 units of a cluster that a node names. */
+const MAX_CLUSTER = 1024;
+
 interface Parts {
   readonly id: NodeId;
   readonly metadata: Metadata;
@@ -91,7 +96,8 @@ interface Parts {
 }
 
 function readProperties({ id, metadata, namespace, labels, addresses, node, options }: Parts): ProxyProperties {
-  const { gatewayTopology, proxyHeaders } = metadata.settings("PROXY_CONFIG", "gatewayTopology", "proxyHeaders");
+  const own = metadata.settings("PROXY_CONFIG", "gatewayTopology", "proxyHeaders", "tracing", "zipkinAddress");
+  const { gatewayTopology, proxyHeaders } = own;
   const mode = metadata.text("INTERCEPTION_MODE").toUpperCase();
   return {
     type: id.type,
@@ -125,9 +131,23 @@ function readProperties({ id, metadata, namespace, labels, addresses, node, opti
     credentialSocket: metadata.flag("credential"),
     isUnprivileged: metadata.flag("UNPRIVILEGED_POD"),
     proxyHeaders: options.internHeaders(proxyHeaders ?? options.mesh.defaultConfig.proxyHeaders),
+    serviceCluster: clusterName(node, metadata),
+    tracing: options.internTracing(tracingOf(own) ?? tracingOf(options.mesh.defaultConfig)),
     ...(gatewayTopology ? { gatewayTopology } : {}),
     labels,
   };
+}
+
+/** A tracer of the proxy's own has precedence over the mesh's as a whole. */
+function tracingOf({ tracing, zipkinAddress }: OwnTracing): OwnTracing | undefined {
+  if (tracing === undefined && !zipkinAddress) return undefined;
+  return { ...(tracing ? { tracing } : {}), ...(zipkinAddress ? { zipkinAddress } : {}) };
+}
+
+function clusterName({ cluster = "" }: envoy.config.core.v3.Node, metadata: Metadata): string {
+  if (cluster.length <= MAX_CLUSTER) return cluster;
+  metadata.problems.push(`cluster has ${cluster.length} characters, expected at most ${MAX_CLUSTER}`);
+  return "";
 }
 
 function clusterOf(metadata: Metadata, { clusterId, clusterAliases }: NodeOptions): string {

@@ -3,8 +3,11 @@
  *
  * @module
  */
-import type { GatewayTopology, ProxyHeaders } from "../../config/mesh/types.ts";
+import type { GatewayTopology, ProxyHeaders, ProxySettings } from "../../config/mesh/types.ts";
 import type { ProxyType } from "./proxy_profile.ts";
+
+/** What a proxy's settings say about its tracer, which is in its bootstrap. */
+export type OwnTracing = Pick<ProxySettings, "tracing" | "zipkinAddress">;
 
 /** How inbound and outbound connections reach the proxy: iptables REDIRECT or TPROXY, or not at all (NONE). */
 export type InterceptionMode = "REDIRECT" | "TPROXY" | "NONE";
@@ -56,6 +59,10 @@ export interface ProxyProperties {
   /** A server of credentials (`sds://`) listens on its machine. */
   readonly credentialSocket: boolean;
   readonly isUnprivileged: boolean;
+  /** The cluster that its node names: its service's name in traces. */
+  readonly serviceCluster: string;
+  /** Tracing of its own settings, or of the mesh's; equal ones are the same object. */
+  readonly tracing: OwnTracing | undefined;
   /** Headers that its own settings (node metadata `PROXY_CONFIG`) or the mesh's say; equal ones are the same object. */
   readonly proxyHeaders: ProxyHeaders | undefined;
   /** What lies before it, as its own settings say (node metadata `PROXY_CONFIG`); absent: what the mesh's say. */
@@ -67,5 +74,5 @@ export interface ProxyProperties {
 /** Properties that may be read whole; for the others the reader has a query. */
 export type PlainProperty = Exclude<
   keyof ProxyProperties,
-  "labels" | "proxyHeaders" | "gatewayTopology" | "extensions"
+  "labels" | "proxyHeaders" | "tracing" | "gatewayTopology" | "extensions"
 >;

@@ -17,6 +17,7 @@ import type { AuthorizationPolicy } from "../../mesh/authorization_policy.ts";
 import type { PeerTlsPolicy, RefusedPeerTls } from "../../mesh/peer_authentication.ts";
 import type { RequestTokenPolicy } from "../../mesh/request_authentication.ts";
 import type { AccessLogging, TelemetrySide } from "../../mesh/telemetry/access_logging.ts";
+import type { Tracing } from "../../mesh/telemetry/tracing.ts";
 import type {
   EffectiveDestinationRule,
   EffectiveVirtualService,
@@ -24,7 +25,7 @@ import type {
   RuleProtocol,
 } from "../../mesh/types.ts";
 import type { Endpoint, NetworkEntrance, Service } from "../../registry/types.ts";
-import type { PlainProperty, ProxyProperties } from "./proxy_properties.ts";
+import type { OwnTracing, PlainProperty, ProxyProperties } from "./proxy_properties.ts";
 import type { TranslateSettings } from "./settings.ts";
 
 /** The queries of a builder. Every answer is identity-stable while nothing behind it changes. */
@@ -58,6 +59,10 @@ export interface Reader {
   tokenKeys(place: string): string | undefined;
   /** The access logs that Telemetries ask of the proxy on one side; undefined: what the mesh's own fields say holds. */
   accessLogging(side: TelemetrySide): AccessLogging;
+  /** How Telemetries have requests of one side traced; undefined: what the mesh's and the proxy's own settings say holds. */
+  tracing(side: TelemetrySide): Tracing;
+  /** Tracing of its own settings (node metadata `PROXY_CONFIG`), else of the mesh's default ones. */
+  proxyTracing(): OwnTracing | undefined;
   /** Keys of the Telemetries that are for the proxy. Asking splits results by them, whatever they say. */
   telemetryCauses(): readonly string[];
   /** The destination rule in force for that host (most specific host match; own, service's, root namespace). */

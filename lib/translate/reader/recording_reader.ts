@@ -12,6 +12,7 @@ import type { AuthorizationPolicy } from "../../mesh/authorization_policy.ts";
 import type { PeerTlsPolicy, RefusedPeerTls } from "../../mesh/peer_authentication.ts";
 import type { RequestTokenPolicy } from "../../mesh/request_authentication.ts";
 import type { AccessLogging, TelemetrySide } from "../../mesh/telemetry/access_logging.ts";
+import type { Tracing } from "../../mesh/telemetry/tracing.ts";
 import type {
   EffectiveDestinationRule,
   EffectiveVirtualService,
@@ -20,7 +21,7 @@ import type {
 } from "../../mesh/types.ts";
 import type { Endpoint, NetworkEntrance, Service } from "../../registry/types.ts";
 import type { Reader } from "./reader.ts";
-import type { PlainProperty, ProxyProperties } from "./proxy_properties.ts";
+import type { OwnTracing, PlainProperty, ProxyProperties } from "./proxy_properties.ts";
 import type { TranslateSettings } from "./settings.ts";
 import type { MeshAnswers } from "./mesh_answers.ts";
 import { egressSees, KEY, MESH_QUERY } from "./mesh_queries.ts";
@@ -58,6 +59,7 @@ const PROPERTIES: { readonly [K in PlainProperty]: (properties: ProxyProperties)
   agent: (t) => t.agent,
   fileSocket: (t) => t.fileSocket,
   credentialSocket: (t) => t.credentialSocket,
+  serviceCluster: (t) => t.serviceCluster,
   isUnprivileged: (t) => t.isUnprivileged,
 };
 
@@ -123,6 +125,15 @@ export class RecordingReader implements Reader {
   accessLogging(side: TelemetrySide): AccessLogging {
     const { source } = this.#recorder;
     return this.#recorder.property(`accessLogging/${side}`, (of) => source.telemetryOf(of).accessLogging[side]);
+  }
+
+  tracing(side: TelemetrySide): Tracing {
+    const { source } = this.#recorder;
+    return this.#recorder.property(`tracing/${side}`, (of) => source.telemetryOf(of).tracing[side]);
+  }
+
+  proxyTracing(): OwnTracing | undefined {
+    return this.#recorder.property("proxyTracing", ({ tracing }) => tracing);
   }
 
   telemetryCauses(): readonly string[] {

@@ -9,6 +9,9 @@ export interface TranslateSettings {
   /** DNS suffix of the mesh, `--domain`. */
   readonly domainSuffix: string;
   readonly enableHttp10: boolean;
+  /** Percent of requests that are traced where nothing else says so. */
+  readonly traceSampling: number;
+  readonly spawnUpstreamSpanForGateway: boolean;
   readonly enablePersistentSessionFilter: boolean;
   readonly persistentSessionLabel: string;
   readonly persistentSessionHeaderLabel: string;

@@ -6,6 +6,7 @@
  */
 import type { envoy } from "../../../proto/gen/types.ts";
 import type { MeshConfig } from "../../config/mesh/types.ts";
+import { celProblem } from "../../config/validation/cel.ts";
 import type { AccessLogUse, TelemetrySide } from "../../mesh/telemetry/access_logging.ts";
 import { any } from "../../pb/codec.ts";
 import { hasExtension } from "../filters/extension.ts";
@@ -71,7 +72,7 @@ function askedLogs(read: Reader, side: TelemetrySide): AccessLog[] | undefined {
 function filtered(read: Reader, logger: AccessLogger, { disabled, filter }: AccessLogUse): AccessLog[] {
   if (disabled || !hasExtension(read, logger.name)) return [];
   if (filter === undefined) return [logger];
-  if (!hasExtension(read, CEL_FILTER)) return [];
+  if (!hasExtension(read, CEL_FILTER) || celProblem(filter) !== undefined) return [];
   const expression: envoy.extensions.access_loggers.filters.cel.v3.ExpressionFilter = { expression: filter };
   const typed_config = any("envoy.extensions.access_loggers.filters.cel.v3.ExpressionFilter", expression);
   return [{ ...logger, filter: { extension_filter: { name: CEL_FILTER, typed_config } } }];

@@ -8,7 +8,7 @@ import type { envoy } from "../../../proto/gen/types.ts";
 import type { JsonObject } from "../../config/kinds/common/types.ts";
 import type { ExtensionProvider } from "../../config/mesh/types.ts";
 import { any } from "../../pb/codec.ts";
-import type { ProviderCluster } from "../destination/provider_service.ts";
+import { type ExportTarget, grpcService } from "./exporter.ts";
 import { formatters, type LogFormat } from "./log_format.ts";
 
 /** A logger without a filter. */
@@ -23,7 +23,7 @@ export const LOG_NAME = {
 } as const;
 
 /** The log service of the proxy's own settings; its cluster is in the bootstrap. */
-export const ACCESS_LOG_CLUSTER: Pick<ProviderCluster, "cluster"> = { cluster: "envoy_accesslog_service" };
+export const ACCESS_LOG_CLUSTER: ExportTarget = { cluster: "envoy_accesslog_service" };
 
 /** Writes into a file of the proxy's machine. */
 export function fileLog(path: string, format: LogFormat): AccessLogger {
@@ -40,7 +40,7 @@ export type LogServiceSettings =
   & Partial<Omit<NonNullable<ExtensionProvider["proxyHttpAls"]>, "service" | "port">>;
 
 /** Sends entries to a log service (`envoy.service.accesslog.v3.AccessLogService`). */
-export function grpcLog(kind: "http" | "tcp", to: ServiceCluster, settings: LogServiceSettings): AccessLogger {
+export function grpcLog(kind: "http" | "tcp", to: ExportTarget, settings: LogServiceSettings): AccessLogger {
   const common = commonConfig(to, settings.logName || LOG_NAME[kind], settings.filterStateObjectsToLog);
   if (kind === "tcp") {
     const config: envoy.extensions.access_loggers.grpc.v3.TcpGrpcAccessLogConfig = { common_config: common };
@@ -63,7 +63,7 @@ export function grpcLog(kind: "http" | "tcp", to: ServiceCluster, settings: LogS
 
 /** Sends entries to a collector of OpenTelemetry: the line is the body, fields are attributes. */
 export function openTelemetryLog(
-  to: ServiceCluster,
+  to: ExportTarget,
   { logName, text, attributes }: { readonly logName: string; readonly text: string; readonly attributes: JsonObject },
 ): AccessLogger {
   const values = Object.entries(attributes).sort(([a], [b]) => (a < b ? -1 : 1));
@@ -83,11 +83,8 @@ export function openTelemetryLog(
   };
 }
 
-/** Where entries are sent. */
-type ServiceCluster = Pick<ProviderCluster, "cluster"> & Partial<ProviderCluster>;
-
 function commonConfig(
-  to: ServiceCluster,
+  to: ExportTarget,
   logName: string,
   filterState: readonly string[] | undefined,
 ): envoy.extensions.access_loggers.grpc.v3.CommonGrpcAccessLogConfig {
@@ -97,10 +94,6 @@ function commonConfig(
     transport_api_version: ApiVersion.V3,
     ...list("filter_state_objects_to_log", filterState),
   };
-}
-
-function grpcService({ cluster, hostname }: ServiceCluster): envoy.config.core.v3.GrpcService {
-  return { envoy_grpc: { cluster_name: cluster, ...(hostname ? { authority: hostname } : {}) } };
 }
 
 function list<K extends string>(field: K, values: readonly string[] = []): { readonly [F in K]?: string[] } {

@@ -40,13 +40,19 @@ const WITHOUT_SUCCESSOR: ReadonlySet<string> = new Set([
   "envoy.config.rbac.v3.Permission.metadata",
 ]);
 
+/** Some tracers refuse to start without their cluster. */
+const COLLECTOR = { name: "outbound|4318||collector.logs", connect_timeout: { seconds: 1 }, type: 0 } as const;
+
 for (const name of names) {
   Deno.test({
     name: `Envoy accepts every listener of golden ${name}, and calls no field deprecated`,
     ignore: envoyBinary === undefined,
     async fn() {
       const { listeners } = buildListeners(input(name).replaceAll("/etc/certs/", pem));
-      const verdict = await validate(envoyBinary!, { listeners: listeners.map(({ message }) => message) });
+      const verdict = await validate(envoyBinary!, {
+        clusters: [COLLECTOR],
+        listeners: listeners.map(({ message }) => message),
+      });
       assert.ok(verdict.accepted, verdict.output);
       assert.deepEqual(verdict.deprecated.filter((field) => !WITHOUT_SUCCESSOR.has(field)), []);
     },

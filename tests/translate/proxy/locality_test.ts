@@ -14,7 +14,14 @@ function locality(labels: Record<string, string>, reported?: { region?: string; 
     ...(reported ? { locality: reported } : {}),
   };
   const mesh = defaultMeshConfig({ systemNamespace: "mesh-system" });
-  const options = { mesh, vhds: false, clusterId: "Orch", clusterAliases: {}, internHeaders: () => undefined };
+  const options = {
+    mesh,
+    vhds: false,
+    clusterId: "Orch",
+    clusterAliases: {},
+    internHeaders: () => undefined,
+    internTracing: () => undefined,
+  };
   return readNode(node, options).properties.locality;
 }
 

@@ -23,9 +23,10 @@ const customTag = message<types.TracingCustomTag>(
       name: required(string(), "the name of an environment variable"),
       defaultValue: string(),
     }),
+    formatter: shape({ value: required(string(), "a text with commands, such as %REQ(x-user)%") }),
     header: shape({ name: required(string(), "the name of a header"), defaultValue: string() }),
   },
-  { oneOf: [["literal", "environment", "header"]] },
+  { oneOf: [["literal", "environment", "header", "formatter"]] },
 );
 
 const tracing = message<types.TelemetryTracing>({
@@ -36,6 +37,7 @@ const tracing = message<types.TelemetryTracing>({
   customTags: map(customTag),
   useRequestIdForTraceSampling: keepZero(bool()),
   enableMeshTags: keepZero(bool()),
+  disableContextPropagation: keepZero(bool()),
 });
 
 const metricSelector = message<types.MetricSelector>(

@@ -49,6 +49,8 @@ export interface TelemetryTracing {
   readonly useRequestIdForTraceSampling?: boolean;
   /** Adds the mesh's own tags; absent: it does. (enableIstioTags in Istio's spelling.) */
   readonly enableMeshTags?: boolean;
+  /** Headers of traces are not sent on; absent: they are. */
+  readonly disableContextPropagation?: boolean;
 }
 
 /** Value of a span tag; one is set. */
@@ -64,6 +66,11 @@ export interface TracingCustomTag {
     readonly name: string;
     /** The value where there is none. */
     readonly defaultValue?: string;
+  };
+  /** A text with commands of access logs, such as `%REQ(x-user)%`. */
+  readonly formatter?: {
+    /** The text. */
+    readonly value: string;
   };
   /** The value of a header of the request. */
   readonly header?: {

@@ -5,7 +5,9 @@
  */
 import type { Findings } from "../../finding/findings.ts";
 import { joinPath } from "../../schema/field.ts";
+import { celProblem } from "../../validation/cel.ts";
 import { checkAttachment } from "../../validation/shared.ts";
+import { substitutionProblem } from "../../validation/substitution.ts";
 import { checkDuration } from "../../validation/values.ts";
 import type { Validate } from "../validate.ts";
 import type { MetricsOverride, TelemetrySpec, TelemetryTracing } from "./types.ts";
@@ -17,6 +19,12 @@ export const validateTelemetry: Validate<TelemetrySpec> = (spec, _meta, report) 
     report.warning("spec.tracing", spec.tracing?.length, "one entry: the proxy has one tracer");
   }
   spec.tracing?.forEach((tracing, index) => checkTracing(tracing, `spec.tracing[${index}]`, report));
+  spec.accessLogging?.forEach(({ filter }, index) => {
+    const problem = filter?.expression ? celProblem(filter.expression) : undefined;
+    if (problem === undefined) return;
+    const expected = `an expression of CEL (${problem}); nothing is logged by this entry`;
+    report.warning(`spec.accessLogging[${index}].filter.expression`, filter?.expression, expected);
+  });
   spec.metrics?.forEach((metrics, index) => {
     checkDuration(metrics.reportingInterval, `spec.metrics[${index}].reportingInterval`, report);
     metrics.overrides?.forEach((override, position) =>
@@ -34,8 +42,12 @@ function checkTracing(tracing: TelemetryTracing, at: string, report: Findings): 
   for (const [name, tag] of Object.entries(tracing.customTags ?? {})) {
     const where = joinPath(`${at}.customTags`, name);
     if (name === "") report.error(where, name, "a tag with a name");
-    if (tag.literal === undefined && tag.environment === undefined && tag.header === undefined) {
-      report.warning(where, tag, "literal, environment or header (without it there is no tag)");
+    if ([tag.literal, tag.environment, tag.header, tag.formatter].every((one) => one === undefined)) {
+      report.warning(where, tag, "literal, environment, header or formatter (without it there is no tag)");
+    }
+    const problem = tag.formatter && substitutionProblem(tag.formatter.value);
+    if (problem !== undefined) {
+      report.warning(`${where}.formatter.value`, tag.formatter?.value, `a text that the proxy can read (${problem})`);
     }
   }
 }

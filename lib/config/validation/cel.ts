@@ -1,0 +1,183 @@
+/**
+ * Whether a text is an expression of CEL (https://github.com/google/cel-spec) that proxies can compile. Envoy refuses the
+ * whole listener for one that is not, so that it must not get there. Types are not checked: what an expression cannot be
+ * evaluated to is not true.
+ *
+ * @module
+ */
+
+/** Deepest nesting; the proxy's own parser has a limit as well. */
+const MAX_DEPTH = 100;
+
+/**
+ * Functions that Envoy 1.40 knows, by the numbers of their arguments; what a function is called on is one of them. It has
+ * no functions that go through lists, and makes no texts.
+ */
+const FUNCTIONS: ReadonlyMap<string, readonly number[]> = new Map([
+  ...of([1], "size int uint double bytes bool type duration timestamp dyn"),
+  ...of([2], "contains startsWith endsWith matches"),
+  ...of([1, 2], "getFullYear getMonth getDate getDayOfMonth getDayOfYear getDayOfWeek getHours getMinutes getSeconds"),
+  ...of([1, 2], "getMilliseconds"),
+]);
+
+function of(counts: readonly number[], names: string): (readonly [string, readonly number[]])[] {
+  return names.split(" ").map((name) => [name, counts]);
+}
+
+const RESERVED: ReadonlySet<string> = new Set(
+  "as break const continue else for function if import let loop package namespace return var void while".split(" "),
+);
+
+const SPACE = /(?:\s|\/\/[^\n]*)*/y;
+const NUMBER = /0[xX][0-9a-fA-F]+[uU]?|(?:\d+\.\d+|\.\d+|\d+)(?:[eE][+-]?\d+)?[uU]?/y;
+const TEXT = /[bB]?[rR]?(?:"""[^]*?"""|'''[^]*?'''|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*')/y;
+const WORD = /[A-Za-z_]\w*/y;
+const BINARY = /\|\||&&|[<>=!]=|[<>]|in\b|[-+*/%]/y;
+
+/** What is wrong with an expression; undefined: nothing. */
+export function celProblem(expression: string): string | undefined {
+  return new CelParser(expression).problem();
+}
+
+class CelMistake extends Error {}
+
+/** Recursive descent. Precedence of binary operators does not matter to whether a text is an expression. */
+class CelParser {
+  readonly #text: string;
+  #at = 0;
+  #depth = 0;
+  /** Whether the operand that was read last is a field of another one (`a.b`). */
+  #isField = false;
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  problem(): string | undefined {
+    try {
+      this.#expression();
+      if (this.#at < this.#text.length) this.#fail("the end or an operator");
+      return undefined;
+    } catch (error) {
+      if (error instanceof CelMistake) return error.message;
+      throw error;
+    }
+  }
+
+  #expression(): void {
+    if (++this.#depth > MAX_DEPTH) this.#fail("less nesting");
+    this.#operands();
+    if (this.#take("?")) {
+      this.#operands();
+      this.#expect(":");
+      this.#expression();
+    }
+    this.#depth--;
+  }
+
+  #operands(): void {
+    this.#unary();
+    while (this.#match(BINARY) !== undefined) this.#unary();
+  }
+
+  #unary(): void {
+    while (this.#take("!") || this.#take("-")) this.#space();
+    this.#primary();
+    this.#isField = false;
+    for (;;) {
+      if (this.#take(".")) this.#isField = this.#member(true);
+      else if (this.#take("[")) {
+        this.#expression();
+        this.#expect("]");
+        this.#isField = false;
+      } else return;
+    }
+  }
+
+  #primary(): void {
+    if (this.#match(TEXT) !== undefined || this.#match(NUMBER) !== undefined) return;
+    if (this.#take("(")) {
+      this.#expression();
+      return this.#expect(")");
+    }
+    if (this.#take("[")) return this.#list("]", () => this.#expression());
+    if (this.#take("{")) return this.#list("}", () => this.#entry());
+    this.#take(".");
+    void this.#member(false);
+  }
+
+  /**
+   * A name or a call. Answers whether it is a name.
+   *
+   * @param on It is one of another value.
+   */
+  #member(on: boolean): boolean {
+    const from = this.#at;
+    const name = this.#match(WORD);
+    if (name === undefined || !on && RESERVED.has(name)) return this.#fail("a name, a value or a bracket", from);
+    if (!this.#take("(")) return true;
+    if (name === "has" && !on) this.#has(from);
+    else this.#call(name, on ? 1 : 0, from);
+    return false;
+  }
+
+  #has(from: number): void {
+    this.#expression();
+    if (!this.#isField) this.#fail("a field of something, as in has(a.b)", from);
+    this.#expect(")");
+  }
+
+  #call(name: string, before: number, from: number): void {
+    let count = before;
+    this.#list(")", () => {
+      this.#expression();
+      count++;
+    });
+    const counts = FUNCTIONS.get(name);
+    if (counts === undefined) this.#fail(`a function that proxies have, not ${name}`, from);
+    else if (!counts.includes(count)) this.#fail(`another number of arguments of ${name}`, from);
+  }
+
+  #entry(): void {
+    this.#expression();
+    this.#expect(":");
+    this.#expression();
+  }
+
+  #list(end: string, item: () => void): void {
+    while (!this.#take(end)) {
+      item();
+      if (!this.#take(",")) return this.#expect(end);
+    }
+  }
+
+  #expect(text: string): void {
+    if (!this.#take(text)) this.#fail(text);
+  }
+
+  #take(text: string): boolean {
+    this.#space();
+    if (!this.#text.startsWith(text, this.#at)) return false;
+    this.#at += text.length;
+    this.#space();
+    return true;
+  }
+
+  #match(form: RegExp): string | undefined {
+    this.#space();
+    form.lastIndex = this.#at;
+    const found = form.exec(this.#text)?.[0];
+    this.#at += found?.length ?? 0;
+    if (found !== undefined) this.#space();
+    return found;
+  }
+
+  #space(): void {
+    SPACE.lastIndex = this.#at;
+    this.#at += SPACE.exec(this.#text)?.[0].length ?? 0;
+  }
+
+  #fail(expected: string, at = this.#at): never {
+    throw new CelMistake(`at ${at + 1}: expected ${expected}`);
+  }
+}

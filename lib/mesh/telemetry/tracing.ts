@@ -1,0 +1,60 @@
+/**
+ * How a workload is traced: what its Telemetries say together. Fields merge one by one, the nearest decides; custom tags
+ * are one field.
+ *
+ * @module
+ */
+import type { TelemetryTracing, TracingCustomTag } from "../../config/kinds/telemetry/types.ts";
+import type { MeshConfig } from "../../config/mesh/types.ts";
+import { isFor, type TelemetrySide } from "./access_logging.ts";
+
+/** How requests of one side are traced. */
+export interface TracingUse {
+  /** Name of the provider, as it was written. Absent: there is none, so nothing is traced. */
+  readonly provider?: string;
+  /** No spans are reported. */
+  readonly disabled: boolean;
+  /** Percent of requests, 0..100; absent: the proxy's own settings decide. */
+  readonly sampling?: number;
+  /** Absent: those of the proxy's own settings. */
+  readonly customTags?: Readonly<Record<string, TracingCustomTag>>;
+  readonly useRequestId: boolean;
+  /** Tags of the mesh are added. */
+  readonly meshTags: boolean;
+  /** Headers of traces are not sent on. */
+  readonly withoutPropagation: boolean;
+}
+
+/** Undefined: Telemetries and default providers say nothing, so that the mesh's own fields hold. */
+export type Tracing = TracingUse | undefined;
+
+/**
+ * Merges the entries of Telemetries.
+ *
+ * @param entries The widest first.
+ */
+export function mergedTracing(
+  entries: readonly TelemetryTracing[],
+  { defaultProviders: { tracing: [byDefault] = [] } }: MeshConfig,
+  side: TelemetrySide,
+): Tracing {
+  if (entries.length === 0 && byDefault === undefined) return undefined;
+  const base: TracingUse = { disabled: false, useRequestId: true, meshTags: true, withoutPropagation: false };
+  const first = byDefault === undefined ? base : { ...base, provider: byDefault };
+  return entries.filter(({ match }) => isFor(match?.mode, side)).reduce(laidOver, first);
+}
+
+function laidOver(use: TracingUse, entry: TelemetryTracing): TracingUse {
+  const provider = entry.providers?.[0]?.name ?? use.provider;
+  const sampling = entry.randomSamplingPercentage ?? use.sampling;
+  const customTags = entry.customTags ?? use.customTags;
+  return {
+    ...(provider === undefined ? {} : { provider }),
+    disabled: entry.disableSpanReporting ?? use.disabled,
+    ...(sampling === undefined ? {} : { sampling }),
+    ...(customTags === undefined ? {} : { customTags }),
+    useRequestId: entry.useRequestIdForTraceSampling ?? use.useRequestId,
+    meshTags: entry.enableMeshTags ?? use.meshTags,
+    withoutPropagation: entry.disableContextPropagation ?? use.withoutPropagation,
+  };
+}

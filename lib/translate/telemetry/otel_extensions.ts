@@ -1,0 +1,59 @@
+/**
+ * Extensions of the tracer of OpenTelemetry: where attributes of the resource come from, and who decides what is sampled.
+ *
+ * @module
+ */
+import type { envoy } from "../../../proto/gen/types.ts";
+import type { OpenTelemetryProvider } from "../../config/mesh/provider_types.ts";
+import { any } from "../../pb/codec.ts";
+import { type ProviderCluster, providerCluster } from "../destination/provider_service.ts";
+import type { Reader } from "../reader/reader.ts";
+import { httpService } from "./exporter.ts";
+import { isUnusable, type UnusableProvider } from "./provider.ts";
+
+type Extension = envoy.config.core.v3.TypedExtensionConfig;
+
+const DETECTORS = "envoy.extensions.tracers.opentelemetry.resource_detectors.v3";
+
+/** Where attributes of the resource come from. */
+export function resourceDetectors(
+  { resourceDetectors: { environment, dynatrace } = {} }: OpenTelemetryProvider,
+): { readonly resource_detectors?: Extension[] } {
+  const found = [
+    ...(environment ? [detector("environment", "Environment")] : []),
+    ...(dynatrace ? [detector("dynatrace", "Dynatrace")] : []),
+  ];
+  return found.length > 0 ? { resource_detectors: found } : {};
+}
+
+function detector(name: string, message: string): Extension {
+  return {
+    name: `envoy.tracers.opentelemetry.resource_detectors.${name}`,
+    typed_config: any(`${DETECTORS}.${message}ResourceDetectorConfig`),
+  };
+}
+
+/** The sampler of Dynatrace; undefined: the provider has none. */
+export function otelSampler(
+  read: Reader,
+  exporter: ProviderCluster,
+  { dynatraceSampler, http }: OpenTelemetryProvider,
+): Extension | UnusableProvider | undefined {
+  if (dynatraceSampler === undefined) return undefined;
+  const { tenant = "", clusterId = 0, rootSpansPerMinute, httpService: own } = dynatraceSampler;
+  const to = own ? providerCluster(read, own) : exporter;
+  if (isUnusable(to)) return to;
+  const settings = own ? own.http : http;
+  if (settings === undefined) return { why: "has a dynatraceSampler that has no HTTP service to ask" };
+  const path = own ? settings.path ?? "" : "/api/v2/samplingConfiguration";
+  const config: envoy.extensions.tracers.opentelemetry.samplers.v3.DynatraceSamplerConfig = {
+    tenant,
+    cluster_id: clusterId,
+    http_service: httpService(to, path, settings.timeout, settings.headers),
+    ...(rootSpansPerMinute === undefined ? {} : { root_spans_per_minute: rootSpansPerMinute }),
+  };
+  return {
+    name: "envoy.tracers.opentelemetry.samplers.dynatrace",
+    typed_config: any("envoy.extensions.tracers.opentelemetry.samplers.v3.DynatraceSamplerConfig", config),
+  };
+}

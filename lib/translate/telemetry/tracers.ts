@@ -1,0 +1,101 @@
+/**
+ * Tracers of Envoy, as extension providers of the mesh configuration say.
+ *
+ * @module
+ */
+import { ZipkinConfig_CollectorEndpointVersion as ZipkinVersion } from "../../../proto/gen/enums.ts";
+import type { envoy } from "../../../proto/gen/types.ts";
+import type { OpenTelemetryProvider } from "../../config/mesh/provider_types.ts";
+import type { ExtensionProvider } from "../../config/mesh/types.ts";
+import { any } from "../../pb/codec.ts";
+import { wrap } from "../../pb/wellknown.ts";
+import { type ProviderCluster, providerCluster } from "../destination/provider_service.ts";
+import type { Reader } from "../reader/reader.ts";
+import { grpcService, httpService } from "./exporter.ts";
+import { otelSampler, resourceDetectors } from "./otel_extensions.ts";
+import { extensionProvider, isUnusable, type UnusableProvider } from "./provider.ts";
+
+/** A tracer, and what its provider decides besides. */
+export interface Tracer {
+  readonly http: envoy.config.trace.v3.Tracing.Http & { readonly name: string };
+  readonly maxTagLength: number | undefined;
+  /** It decides itself what is sampled. */
+  readonly samples?: true;
+  /** It needs a span of its own for each upstream request. */
+  readonly spawns?: true;
+}
+
+/** Providers that Envoy does not have any more. */
+const GONE = ["lightstep", "stackdriver", "opencensus"] as const;
+
+/** The tracer of the provider of that name. */
+export function tracer(read: Reader, name: string): Tracer | UnusableProvider {
+  const provider = extensionProvider(read.mesh(), name);
+  if (isUnusable(provider)) return provider;
+  const gone = GONE.find((one) => provider[one] !== undefined);
+  if (gone !== undefined) return { why: `is of ${gone}, which Envoy does not have any more: use opentelemetry` };
+  const { zipkin, datadog, skywalking, opentelemetry } = provider;
+  const settings = zipkin ?? datadog ?? skywalking ?? opentelemetry;
+  if (settings === undefined) return { why: "has no tracing" };
+  const to = providerCluster(read, settings);
+  if (isUnusable(to)) return to;
+  if (zipkin) return { http: zipkinTracer(to, zipkin), maxTagLength: zipkin.maxTagLength };
+  if (datadog) return { http: datadogTracer(read, to), maxTagLength: datadog.maxTagLength };
+  if (skywalking) return { http: skywalkingTracer(to, skywalking.accessToken), maxTagLength: undefined, spawns: true };
+  return opentelemetry ? openTelemetryTracer(read, to, opentelemetry) : { why: "has no tracing" };
+}
+
+function zipkinTracer(to: ProviderCluster, settings: NonNullable<ExtensionProvider["zipkin"]>): Tracer["http"] {
+  const { path = "/api/v2/spans", timeout, headers, traceContextOption } = settings;
+  const config: envoy.config.trace.v3.ZipkinConfig = {
+    collector_endpoint_version: ZipkinVersion.HTTP_JSON,
+    trace_id_128bit: !settings.enable64bitTraceId,
+    shared_span_context: wrap(false),
+    collector_service: httpService(to, path, timeout, headers),
+    ...(traceContextOption === "USE_B3_WITH_W3C_PROPAGATION" ? { trace_context_option: 1 } : {}),
+  };
+  return { name: "envoy.tracers.zipkin", typed_config: any("envoy.config.trace.v3.ZipkinConfig", config) };
+}
+
+function datadogTracer(read: Reader, { cluster, hostname }: ProviderCluster): Tracer["http"] {
+  const config: envoy.config.trace.v3.DatadogConfig = {
+    collector_cluster: cluster,
+    collector_hostname: hostname,
+    service_name: read.property("serviceCluster") || "unknown",
+  };
+  return { name: "envoy.tracers.datadog", typed_config: any("envoy.config.trace.v3.DatadogConfig", config) };
+}
+
+function skywalkingTracer(to: ProviderCluster, token: string | undefined): Tracer["http"] {
+  const config: envoy.config.trace.v3.SkyWalkingConfig = {
+    grpc_service: grpcService(to),
+    ...(token ? { client_config: { backend_token: token } } : {}),
+  };
+  return { name: "envoy.tracers.skywalking", typed_config: any("envoy.config.trace.v3.SkyWalkingConfig", config) };
+}
+
+function openTelemetryTracer(
+  read: Reader,
+  to: ProviderCluster,
+  settings: OpenTelemetryProvider,
+): Tracer | UnusableProvider {
+  const { http, grpc } = settings;
+  const sampler = otelSampler(read, to, settings);
+  if (sampler && isUnusable(sampler)) return sampler;
+  const config: envoy.config.trace.v3.OpenTelemetryConfig = {
+    service_name: read.property("serviceCluster"),
+    ...(http
+      ? { http_service: httpService(to, http.path ?? "", http.timeout, http.headers) }
+      : { grpc_service: grpcService(to, grpc?.timeout, grpc?.initialMetadata) }),
+    ...resourceDetectors(settings),
+    ...(sampler ? { sampler } : {}),
+  };
+  return {
+    http: {
+      name: "envoy.tracers.opentelemetry",
+      typed_config: any("envoy.config.trace.v3.OpenTelemetryConfig", config),
+    },
+    maxTagLength: settings.maxTagLength,
+    ...(sampler ? { samples: true } : {}),
+  };
+}
