@@ -89,7 +89,7 @@ async function refusedTo(server: ApiServer, account: string): Promise<string[]> 
 }
 
 test("all rights of the manifests are enough for every request of the installer, and each is needed: without it a request is refused", async ({ server }) => {
-  for await (const { account, without } of accountsWithOneRightLess(server, "install-cni", () => true)) {
+  for await (const { account, without } of accountsWithOneRightLess(server, ["install-cni"], () => true)) {
     const refused = await refusedTo(server, account);
     assert.equal(refused.length > 0, without !== undefined, `without ${JSON.stringify(without)}: ${refused}`);
   }

@@ -312,7 +312,7 @@ test("the account of the manifests may keep the secret of each name; with one ve
   for (const name of ["mesh-ca-secret", "istio-ca-secret", "cacerts"]) {
     const needs = (right: Right) =>
       right.resource === "secrets" && right.role === "Role" && [undefined, name].includes(right.name);
-    await everyRightIsNeeded(server, "pilot-discovery", needs, async (as) => {
+    await everyRightIsNeeded(server, ["pilot-discovery"], needs, async (as) => {
       if (await textsOf(server, SYSTEM, name) !== undefined) await server.objects.delete(id(SYSTEM, name));
       const options = optionsFor(new SecretRootStore(as.client, { namespace: SYSTEM, name, generated: false }), now);
       const source = await SelfSigned.start(options);

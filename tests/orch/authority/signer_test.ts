@@ -119,7 +119,7 @@ test("the rights of the manifests are enough to have requests signed; one verb l
   await using _signer = await TestSigner.start(server.client, SIGNER);
   const request = await createCertificateRequest(key, { uris: ["spiffe://cluster.local/ns/shop/sa/cart"] });
   const order = { signer: SIGNER, request, usages: ["client auth", "digital signature"], seconds: 3600 };
-  await everyRightIsNeeded(server, "signing", () => true, async (as) => {
+  await everyRightIsNeeded(server, ["signing"], () => true, async (as) => {
     const requests = new SigningRequests(as.client, silentLog().scope("pkira"));
     const stop = new AbortController();
     const signing = requests.sign(order, stop.signal);

@@ -62,7 +62,7 @@ test("with the manifest as it is everything is read and asked; with one resource
   assert.equal(trouble, undefined);
 
   const reads = ({ group, verb }: Right) => verb === "list" && ["", "discovery.k8s.io"].includes(group);
-  for await (const { account, without } of accountsWithOneRightLess(server, "remote-reader", reads)) {
+  for await (const { account, without } of accountsWithOneRightLess(server, ["remote-reader"], reads)) {
     if (without === undefined) continue;
     const { resource } = without;
     const isCredential = ["secrets", "configmaps"].includes(resource);

@@ -153,16 +153,18 @@ test("an entry that is deleted while it is patched stays deleted, and the others
   assert.match((await kept.metrics.scrape()).body, /retries_total\{name="mesh-sidecar-injector"\} 1/);
 });
 
-test("the account of the manifests may do it; with one verb less it is refused", async ({ server }) => {
-  const TAG = "mesh-revision-tag-default";
-  const needs = ({ resource }: Right) => resource === "mutatingwebhookconfigurations";
-  await everyRightIsNeeded(server, "pilot-discovery", needs, async (as) => {
-    const own = [{ "mesh.io/rev": "default" }, entry("sidecar-injector.mesh.io")] as const;
-    await using _named = await install(server, NAMED, ...own);
-    await using _tag = await install(server, TAG, ...own);
-    await using _kept = keep(server, new CurrentValue(root), { client: as.client });
-    const all = async () => [...await bundlesOf(server, NAMED), ...await bundlesOf(server, TAG)];
-    await as.until("roots", async () => (await all()).every((one) => one === btoa(root)));
-    if (as.without?.verb === "watch") await as.refused;
+for (const file of ["pilot-discovery", "remote-leader"]) {
+  test(`the account of ${file} may do it; with one verb less it is refused`, async ({ server }) => {
+    const TAG = "mesh-revision-tag-default";
+    const needs = ({ resource }: Right) => resource === "mutatingwebhookconfigurations";
+    await everyRightIsNeeded(server, [file], needs, async (as) => {
+      const own = [{ "mesh.io/rev": "default" }, entry("sidecar-injector.mesh.io")] as const;
+      await using _named = await install(server, NAMED, ...own);
+      await using _tag = await install(server, TAG, ...own);
+      await using _kept = keep(server, new CurrentValue(root), { client: as.client });
+      const all = async () => [...await bundlesOf(server, NAMED), ...await bundlesOf(server, TAG)];
+      await as.until("roots", async () => (await all()).every((one) => one === btoa(root)));
+      if (as.without?.verb === "watch") await as.refused;
+    });
   });
-});
+}

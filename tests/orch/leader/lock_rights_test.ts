@@ -25,7 +25,7 @@ for (const manifest of ["pilot-discovery", "remote-leader"]) {
       const id = { apiVersion, kind, metadata: { namespace: SYSTEM, name } };
       const needs = (right: Right) =>
         right.resource === plural && (right.name === name || (right.name === undefined && right.verb === "create"));
-      await everyRightIsNeeded(server, manifest, needs, async (as) => {
+      await everyRightIsNeeded(server, [manifest], needs, async (as) => {
         const log = silentLog().scope("orch");
         const led = Promise.withResolvers<void>();
         const duty = {

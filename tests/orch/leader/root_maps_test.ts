@@ -124,18 +124,21 @@ test("another server goes on when the first leaves; the first writes nothing aft
   await has(server, namespace, "second");
 });
 
-test("the account of the manifests may do it; with one verb less it is refused", async ({ server }) => {
-  const LOCK = "mesh-namespace-controller-election";
-  const needs = ({ resource, name, role }: Right) =>
-    resource === "configmaps" && (role === "ClusterRole" || name === LOCK);
-  await everyRightIsNeeded(server, "pilot-discovery", needs, async (as) => {
-    const namespace = await server.namespace();
-    await using keeper = new Keeper(server.client);
-    keeper.roots.set(`of ${as.account}`);
-    const map = { ...id(namespace), data: { "root-cert.pem": "before" } };
-    if (!["list", "create"].includes(as.without?.verb ?? "")) await server.objects.create(map);
-    await keeper.start(as.client);
-    await as.until("the roots", async () => await rootsIn(server, namespace) === `of ${as.account}`);
-    if (as.without?.verb === "watch") await as.refused;
-  }, quickClock(10));
-});
+/** Of a server in its own cluster, and in one that it leads. */
+for (const files of [["pilot-discovery"], ["remote-reader", "remote-leader"]]) {
+  test(`the account of ${files.join(" and ")} may do it; with one verb less it is refused`, async ({ server }) => {
+    const LOCK = "mesh-namespace-controller-election";
+    const needs = ({ resource, name, role }: Right) =>
+      resource === "configmaps" && (role === "ClusterRole" || name === LOCK);
+    await everyRightIsNeeded(server, files, needs, async (as) => {
+      const namespace = await server.namespace();
+      await using keeper = new Keeper(server.client);
+      keeper.roots.set(`of ${as.account}`);
+      const map = { ...id(namespace), data: { "root-cert.pem": "before" } };
+      if (!["list", "create"].includes(as.without?.verb ?? "")) await server.objects.create(map);
+      await keeper.start(as.client);
+      await as.until("the roots", async () => await rootsIn(server, namespace) === `of ${as.account}`);
+      if (as.without?.verb === "watch") await as.refused;
+    }, quickClock(10));
+  });
+}

@@ -82,7 +82,7 @@ test("the account of the manifests may do it; with one verb less it is refused",
   await server.objects.apply({ apiVersion: "v1", kind: "Namespace", metadata: { name: SYSTEM } });
   await server.objects.apply(serviceDraft(SYSTEM, "cart"));
   for (const manifest of ["pilot-discovery"]) {
-    await everyRightIsNeeded(server, manifest, needs, async (as) => {
+    await everyRightIsNeeded(server, [manifest], needs, async (as) => {
       const isThere = async () => await server.objects.get(exportDraft(SYSTEM, "cart")) !== undefined;
       if (await isThere()) await server.objects.delete(exportDraft(SYSTEM, "cart"));
       await exporting(server, () => as.until("the export", isThere), { as: as.client });

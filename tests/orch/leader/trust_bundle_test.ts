@@ -46,23 +46,25 @@ test("the bundle is made, follows the roots, and comes back when it is edited or
   await running;
 });
 
-test("the account of the manifests may do it; with one verb less it is refused", async ({ server }) => {
-  const needs = ({ resource }: Right) => ["clustertrustbundles", "signers"].includes(resource);
-  await everyRightIsNeeded(server, "pilot-discovery", needs, async (as) => {
-    const isThere = await server.objects.get(bundle) !== undefined;
-    if (isThere && as.without?.verb !== "patch") await server.objects.delete(bundle);
-    const roots = await pem();
-    const stop = new AbortController();
-    const log = silentLog().scope("orch");
-    const running = trustBundle({ client: as.client, roots: new CurrentValue(roots), log }).run(stop.signal);
-    await as.until("the bundle", async () => await rootsIn(server) === roots);
-    stop.abort();
-    await running;
-    if (as.without?.verb !== "create") return;
-    const spec = { signerName: "mesh.io/meshd-ca", trustBundle: await pem() };
-    await server.objects.apply({ ...bundle, spec });
+for (const file of ["pilot-discovery", "remote-leader"]) {
+  test(`the account of ${file} may do it; with one verb less it is refused`, async ({ server }) => {
+    const needs = ({ resource }: Right) => ["clustertrustbundles", "signers"].includes(resource);
+    await everyRightIsNeeded(server, [file], needs, async (as) => {
+      const isThere = await server.objects.get(bundle) !== undefined;
+      if (isThere && as.without?.verb !== "patch") await server.objects.delete(bundle);
+      const roots = await pem();
+      const stop = new AbortController();
+      const log = silentLog().scope("orch");
+      const running = trustBundle({ client: as.client, roots: new CurrentValue(roots), log }).run(stop.signal);
+      await as.until("the bundle", async () => await rootsIn(server) === roots);
+      stop.abort();
+      await running;
+      if (as.without?.verb !== "create") return;
+      const spec = { signerName: "mesh.io/meshd-ca", trustBundle: await pem() };
+      await server.objects.apply({ ...bundle, spec });
+    });
   });
-});
+}
 
 Deno.test("an API without the resource is warned of once, by the variable's name, and asked again", async () => {
   const lines: string[] = [];

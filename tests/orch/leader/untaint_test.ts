@@ -166,7 +166,7 @@ test("a taint that comes between reading and writing stays, and the write for a 
 test("the account of the manifests may do it; with one verb less it is refused", async ({ server }) => {
   const LOCK = "mesh-node-untaint";
   const needs = ({ resource, name }: Right) => resource === "nodes" || name === LOCK;
-  await everyRightIsNeeded(server, "pilot-discovery", needs, async (as) => {
+  await everyRightIsNeeded(server, ["pilot-discovery"], needs, async (as) => {
     const namespace = await server.namespace();
     const name = `n-${namespace}`;
     await server.objects.create({ ...node(name), spec: { taints: [OURS] } });

@@ -127,7 +127,7 @@ test("the account of the manifests may do it; with one verb less it is refused",
     resource === "validatingwebhookconfigurations" || name === "mesh-validation-controller-election" ||
     (resource === "gateways" && verb === "create" && role === "Role");
   await withWebhook(async (url, root, kernel) => {
-    await everyRightIsNeeded(server, "pilot-discovery", needs, async (as) => {
+    await everyRightIsNeeded(server, ["pilot-discovery"], needs, async (as) => {
       await install(server, url);
       await using _ = keep(as.client, new CurrentValue(root), kernel);
       const isClosed = async () => (await webhooksOf(server)).every(({ failurePolicy }) => failurePolicy === "Fail");

@@ -44,7 +44,7 @@ test("with the rights of the manifests the server reads everything; without that
   // Webhooks are read by what keeps them: tests/orch/leader/injection_webhook_test.ts.
   const reads = ({ group, verb }: Right) =>
     group !== "admissionregistration.k8s.io" && ["list", "watch"].includes(verb);
-  await everyRightIsNeeded(server, "pilot-discovery", reads, async (as) => {
+  await everyRightIsNeeded(server, ["pilot-discovery"], reads, async (as) => {
     await reading(as.client, as.refused, async () => {
       if (as.without?.verb === "watch") await as.refused;
     });

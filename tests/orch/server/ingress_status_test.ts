@@ -127,7 +127,7 @@ test("the account of the manifests may write it; with one verb less it is refuse
   await objects.create(gateway(namespace));
   await objects.patch(gateway(namespace), { status: { loadBalancer: { ingress: [{ ip: "203.0.113.9" }] } } }, "status");
   const writes = ({ resource, verb }: Right) => resource.startsWith("ingresses") && verb !== "list" && verb !== "watch";
-  await everyRightIsNeeded(server, "pilot-discovery", writes, async (as) => {
+  await everyRightIsNeeded(server, ["pilot-discovery"], writes, async (as) => {
     const metadata = { ...ingress(namespace, "mesh").metadata, name: as.account };
     await objects.create({ ...ingress(namespace, "mesh"), metadata });
     const id = { apiVersion: "networking.k8s.io/v1", kind: "Ingress", metadata: { namespace, name: as.account } };

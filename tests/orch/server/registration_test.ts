@@ -164,5 +164,5 @@ test("the rights of the manifests are enough to write entries, and with one verb
   await server.objects.apply({ apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } });
   const needs = ({ resource, group, verb }: Right) =>
     resource === "workloadentries" && API_VERSION.startsWith(group) && verb !== "list" && verb !== "watch";
-  await everyRightIsNeeded(server, "pilot-discovery", needs, ({ client }) => keepEntry(client));
+  await everyRightIsNeeded(server, ["pilot-discovery"], needs, ({ client }) => keepEntry(client));
 });

@@ -34,7 +34,7 @@ test("of each kind, in our spelling and in Istio's, the status takes the rights 
   const groups = new Set(KIND_DEFINITIONS.map(({ group }) => group));
   const writes = ({ group, resource, verb }: Right) =>
     groups.has(group) && (resource.endsWith("/status") || verb === "get");
-  await everyRightIsNeeded(server, "pilot-discovery", writes, async ({ client, account }) => {
+  await everyRightIsNeeded(server, ["pilot-discovery"], writes, async ({ client, account }) => {
     const signal = AbortSignal.timeout(60_000);
     for (const { place, uid } of places) {
       await changeStatus(client, place, uid, () => ({ touchedBy: account }), signal);

@@ -123,7 +123,7 @@ test("a server writes addresses and what it finds with the rights of the manifes
 test("the reports of servers take the rights of the manifests; with one verb less the request is refused", async ({ server }) => {
   const writes = ({ resource, verb, name }: Right) =>
     resource === "configmaps" && name === undefined && ["create", "patch", "delete"].includes(verb);
-  await everyRightIsNeeded(server, "pilot-discovery", writes, async ({ client, account }) => {
+  await everyRightIsNeeded(server, ["pilot-discovery"], writes, async ({ client, account }) => {
     const signal = AbortSignal.timeout(30_000);
     const report = new OwnReport(client, SYSTEM, account);
     await report.write(new Map(), 0, signal);

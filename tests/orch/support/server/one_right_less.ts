@@ -33,9 +33,9 @@ export interface LackingAccount {
   readonly without: Right | undefined;
 }
 
-/** The rights that a file of `manifests/` grants. */
-export function rightsOf(manifest: string): readonly Right[] {
-  return manifests(manifest).flatMap((object) => {
+/** The rights that files of `manifests/` grant to one account. */
+export function rightsOf(...files: readonly string[]): readonly Right[] {
+  return files.flatMap(manifests).flatMap((object) => {
     if (object.kind !== "Role" && object.kind !== "ClusterRole") return [];
     const role = object.kind;
     return (object["rules"] as readonly RoleRule[]).flatMap((rule) =>
@@ -54,17 +54,17 @@ function rightsOfRule({ apiGroups = [], resources = [], resourceNames, verbs }: 
 }
 
 /**
- * Accounts with the rights of a manifest: first one with all, then for each right that is chosen one without it. The API
+ * Accounts with the rights of manifests: first one with all, then for each right that is chosen one without it. The API
  * knows what an account may do when it comes.
  */
 export async function* accountsWithOneRightLess(
   { users, objects }: ApiServer,
-  manifest: string,
+  files: readonly string[],
   chosen: (right: Right) => boolean,
 ): AsyncGenerator<LackingAccount> {
-  const rights = rightsOf(manifest);
+  const rights = rightsOf(...files);
   const lacking = rights.filter(chosen);
-  assert.ok(lacking.length > 0, `${manifest}: no right is chosen`);
+  assert.ok(lacking.length > 0, `${files}: no right is chosen`);
   await objects.apply({ apiVersion: "v1", kind: "Namespace", metadata: { name: SYSTEM } });
   for (const without of [undefined, ...lacking]) {
     const account = `less-${crypto.randomUUID()}`;
@@ -100,12 +100,12 @@ export interface RightsTrial extends AccountClient, LackingAccount {
  */
 export async function everyRightIsNeeded(
   server: ApiServer,
-  manifest: string,
+  files: readonly string[],
   chosen: (right: Right) => boolean,
   work: (trial: RightsTrial) => Promise<unknown>,
   clock?: Clock,
 ): Promise<void> {
-  for await (const { account, without } of accountsWithOneRightLess(server, manifest, chosen)) {
+  for await (const { account, without } of accountsWithOneRightLess(server, files, chosen)) {
     using as = await accountClient(server, SYSTEM, account, clock);
     let refusal: string | undefined;
     void as.refused.then((what) => refusal = what);
