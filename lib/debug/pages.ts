@@ -20,6 +20,7 @@ import { pushes, pushStatus, warningz } from "./pushes.ts";
 import { scopez } from "./scopes.ts";
 import { unqueried } from "./query.ts";
 import { search } from "./search.ts";
+import { telemetryz } from "./telemetry.ts";
 import type { DebugView } from "./view.ts";
 import {
   clusterz,
@@ -71,6 +72,11 @@ export const PAGES: readonly Page[] = [
     help: "the DNS table of a proxy's agent, in the form of its own page; ?proxyID=",
     ofProxy: true,
     answer: ndsz,
+  },
+  {
+    path: "telemetryz",
+    help: "Telemetry objects; ?proxyID=: the access logs and the tracing that they ask of a proxy together",
+    answer: telemetryz,
   },
   { path: "edsz", help: "the endpoints that a proxy should have; ?proxyID=", ofProxy: true, answer: edsz },
   { path: "ecdsz", help: "the extension configurations that it should have; ?proxyID=", answer: ecdsz },

@@ -20,17 +20,20 @@ import { stateHtml } from "./words.ts";
  * How several objects of a kind become one.
  *
  * - `fields`: of each level the oldest object; a field of a nearer level has precedence.
+ * - `layers`: the same, but all objects that choose the workload itself, the youngest last.
  * - `nearest`: one object, of the nearest level.
  * - `all`: each of them for itself.
  */
-const MERGING: Readonly<Record<SelectingKind, "fields" | "nearest" | "all">> = {
+type LevelMerging = "fields" | "layers" | "nearest" | "all";
+
+const MERGING: Readonly<Record<SelectingKind, LevelMerging>> = {
   AuthorizationPolicy: "all",
   PeerAuthentication: "fields",
   ProxyConfig: "fields",
   ProxyFilter: "all",
   RequestAuthentication: "all",
   Sidecar: "nearest",
-  Telemetry: "fields",
+  Telemetry: "layers",
   WasmPlugin: "all",
 };
 
@@ -77,7 +80,7 @@ function section(kind: SelectingKind, { root, namespace, workload }: Selected<Se
     objects.map((object, i): HtmlValue[] => [
       title,
       markup`<a href="${objectUrl(object.key)}">${object.key}</a>`,
-      i > 0 && MERGING[kind] !== "all" ? "hidden by an older one of its level" : "",
+      i > 0 && isHidden(MERGING[kind], title) ? "hidden by an older one of its level" : "",
     ])
   );
   const effective = levels.map(({ objects }) => objects);
@@ -86,10 +89,16 @@ function section(kind: SelectingKind, { root, namespace, workload }: Selected<Se
   }${table(["Level", "Object", ""], rows, "")}${merged(MERGING[kind], effective)}`;
 }
 
-function merged(how: "fields" | "nearest" | "all", levels: readonly (readonly ConfigObject[])[]): Html {
-  const used = how === "all"
-    ? levels.flat().map((object) => [object])
-    : [levels.flatMap((objects) => objects.slice(0, 1)).slice(how === "nearest" ? -1 : 0)];
+/** Whether of one level the oldest object alone counts. */
+function isHidden(how: LevelMerging, level: string): boolean {
+  return how !== "all" && !(how === "layers" && level === "workload");
+}
+
+function merged(how: LevelMerging, levels: readonly (readonly ConfigObject[])[]): Html {
+  const used = how === "all" ? levels.flat().map((object) => [object]) : [
+    levels.flatMap((objects, level) => how === "layers" && level === 2 ? objects : objects.slice(0, 1))
+      .slice(how === "nearest" ? -1 : 0),
+  ];
   return markup`${
     used.map((objects) => {
       const rows = mergedFields(objects).map(({ path, value, from }): HtmlValue[] => [

@@ -126,3 +126,26 @@ Deno.test("ndsz has the names of an agent that asks for them, as the agent's pag
     assert.deepEqual(JSON.parse(body), { table: { "a.example.com": { ips: ["10.0.0.7"], registry: "External" } } });
   });
 });
+
+Deno.test("telemetryz has the Telemetries, and what they ask of one proxy together", async () => {
+  const telemetry = (name: string, spec: string) =>
+    `apiVersion: telemetry.istio.io/v1\nkind: Telemetry\nmetadata: { name: ${name}, namespace: x }\nspec: ${spec}\n`;
+  const files = {
+    "logs.yaml": telemetry("logs", "{ accessLogging: [{ providers: [{ name: envoy }], match: { mode: SERVER } }] }"),
+    "other.yaml": telemetry(
+      "other",
+      "{ selector: { matchLabels: { app: none } }, tracing: [{ disableSpanReporting: true }] }",
+    ),
+  };
+  await withServer(files, async ({ ports }) => {
+    using _proxy = await TestProxy.attach(ports.grpc);
+    const all = JSON.parse((await page(ports.http, "/debug/telemetryz")).body) as { metadata: { name: string } }[];
+    assert.deepEqual(all.map(({ metadata }) => metadata.name), ["logs", "other"]);
+    const { accessLogging, causes, tracing } = JSON.parse(
+      (await page(ports.http, "/debug/telemetryz?proxyID=a.x")).body,
+    );
+    assert.deepEqual(accessLogging, { server: [{ provider: "envoy" }] });
+    assert.deepEqual([tracing, causes], [{}, ["Telemetry/x/logs"]]);
+    assert.equal((await page(ports.http, "/debug/telemetryz?proxyID=nobody")).status, 404);
+  });
+});

@@ -51,7 +51,9 @@ function lookForShared(telemetry: TelemetryObject, read: AnalysisReader, report:
     value: labels,
     expected: `labels that no workload of ${other.meta.name} has (${which} both)`,
     others: [other.key],
-    ...isLoser ? {} : { effect: `This one is the oldest, so ${other.meta.name} does not act on those workloads.` },
+    ...isLoser
+      ? {}
+      : { effect: `Both act on those workloads; where they say the same, ${other.meta.name}, the younger, decides.` },
   });
 }
 

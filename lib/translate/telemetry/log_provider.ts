@@ -22,7 +22,7 @@ const STDOUT = "/dev/stdout";
 /** The logger of the provider of that name. */
 export function logProvider(read: Reader, name: string): AccessLogger | UnusableProvider {
   const mesh = read.mesh();
-  const provider = extensionProvider(mesh, name);
+  const provider = extensionProvider(mesh, name, "accessLogging");
   if (isUnusable(provider)) return provider;
   const { proxyFileAccessLog: file, proxyHttpAls: http, proxyTcpAls: tcp, proxyOtelAls: openTelemetry } = provider;
   const format = (file ?? openTelemetry)?.logFormat;

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { namedProvider, providerUseProblem } from "../../config/mesh/telemetry_providers.ts";
 import type { ExtensionProvider, MeshConfig } from "../../config/mesh/types.ts";
 
 /** A provider that cannot be used. */
@@ -16,9 +17,12 @@ export function isUnusable(value: object): value is UnusableProvider {
   return "why" in value;
 }
 
-/** The provider of that name, in any case of letters. */
-export function extensionProvider(mesh: MeshConfig, name: string): ExtensionProvider | UnusableProvider {
-  const wanted = name.toLowerCase();
-  return mesh.extensionProviders?.find((one) => one.name.toLowerCase() === wanted) ??
-    { why: "is not among the extensionProviders of the mesh configuration" };
+/** The provider of that name, in any case of letters, where it has access logs or tracing. */
+export function extensionProvider(
+  mesh: MeshConfig,
+  name: string,
+  use: "accessLogging" | "tracing",
+): ExtensionProvider | UnusableProvider {
+  const why = providerUseProblem(mesh, name, use);
+  return why === undefined ? namedProvider(mesh, name) ?? { why: "" } : { why };
 }

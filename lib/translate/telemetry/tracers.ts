@@ -25,15 +25,10 @@ export interface Tracer {
   readonly spawns?: true;
 }
 
-/** Providers that Envoy does not have any more. */
-const GONE = ["lightstep", "stackdriver", "opencensus"] as const;
-
 /** The tracer of the provider of that name. */
 export function tracer(read: Reader, name: string): Tracer | UnusableProvider {
-  const provider = extensionProvider(read.mesh(), name);
+  const provider = extensionProvider(read.mesh(), name, "tracing");
   if (isUnusable(provider)) return provider;
-  const gone = GONE.find((one) => provider[one] !== undefined);
-  if (gone !== undefined) return { why: `is of ${gone}, which Envoy does not have any more: use opentelemetry` };
   const { zipkin, datadog, skywalking, opentelemetry } = provider;
   const settings = zipkin ?? datadog ?? skywalking ?? opentelemetry;
   if (settings === undefined) return { why: "has no tracing" };

@@ -32,7 +32,7 @@ export const CONFLICTS = {
     code: "MSH0159",
     title: "two Telemetries for one workload",
     meaning: "Two Telemetries of a namespace select the same workload.",
-    effect: "The oldest of them holds; the other one does not act on that workload.",
+    effect: "Both act on that workload; where they say the same, the younger decides.",
     fix: "Merge them, or make their selectors exclude each other.",
   },
   "several-default-telemetries": {

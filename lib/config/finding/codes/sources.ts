@@ -43,6 +43,15 @@ export const SOURCES = {
     effect: "Nothing is logged.",
     fix: "Write providers, or defaultProviders.accessLogging in the mesh configuration.",
   },
+  "unusable-telemetry-provider": {
+    code: "MSH1026",
+    title: "provider of telemetry that cannot be used",
+    meaning:
+      "A Telemetry names a provider that is not there, is not for that, is gone from Envoy, or whose service is not seen.",
+    effect:
+      "Nothing goes to it; without another provider the mesh's own fields hold for access logs, and nothing is traced.",
+    fix: "Name a provider of extensionProviders whose service the namespace sees.",
+  },
   "unknown-registry": {
     code: "MSH0126",
     title: "unknown registry",

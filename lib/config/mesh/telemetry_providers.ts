@@ -1,0 +1,31 @@
+/**
+ * Which extension providers have access logs, and which have tracing.
+ *
+ * @module
+ */
+import type { ExtensionProvider, MeshConfig } from "./types.ts";
+
+/** Their fields in a provider. */
+const MEMBERS = {
+  accessLogging: ["proxyFileAccessLog", "proxyHttpAls", "proxyTcpAls", "proxyOtelAls"],
+  tracing: ["zipkin", "datadog", "skywalking", "opentelemetry"],
+} as const satisfies Readonly<Record<string, readonly (keyof ExtensionProvider)[]>>;
+
+/** Providers that Envoy does not have any more. */
+export const GONE_PROVIDERS = ["lightstep", "stackdriver", "opencensus"] as const;
+
+/** The provider of that name, in any case of letters. */
+export function namedProvider(mesh: MeshConfig, name: string): ExtensionProvider | undefined {
+  const wanted = name.toLowerCase();
+  return mesh.extensionProviders?.find((one) => one.name.toLowerCase() === wanted);
+}
+
+/** Why a Telemetry cannot use a provider so; follows the provider's name. Its service is not looked for. */
+export function providerUseProblem(mesh: MeshConfig, name: string, use: keyof typeof MEMBERS): string | undefined {
+  const provider = namedProvider(mesh, name);
+  if (provider === undefined) return "is not among the extensionProviders of the mesh configuration";
+  const gone = GONE_PROVIDERS.find((one) => provider[one] !== undefined);
+  if (gone !== undefined) return `is of ${gone}, which Envoy does not have any more: use opentelemetry`;
+  if (MEMBERS[use].some((member) => provider[member] !== undefined)) return undefined;
+  return use === "tracing" ? "has no tracing" : "has no access logs";
+}

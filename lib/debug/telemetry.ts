@@ -1,0 +1,32 @@
+/**
+ * `/debug/telemetryz`: the Telemetries, or what they ask of one proxy together.
+ *
+ * @module
+ */
+import { z } from "zod";
+import { type HttpResponse, jsonResponse } from "../http/message.ts";
+import { LazyList, longJsonResponse } from "../http/json_stream.ts";
+import { queried } from "./query.ts";
+import { chosenProxy, isAnswer, PROXY_ID } from "./select.ts";
+import { writtenObject } from "./world.ts";
+
+/**
+ * The page. With `proxyID`: for each side (client: what it sends, server: what it gets) the access logs and the tracing
+ * that are merged for the proxy, and the objects that they come from; a part that is absent is left to the mesh's own
+ * fields. Without: all objects.
+ */
+export const telemetryz = queried(
+  z.object({ proxyID: PROXY_ID.optional() }),
+  (request, view, { proxyID }): HttpResponse => {
+    if (proxyID === undefined) {
+      return longJsonResponse(LazyList.of(view.store.list("Telemetry"), writtenObject), request);
+    }
+    const connection = chosenProxy(proxyID, view);
+    if (isAnswer(connection)) return connection;
+    const { translator } = view;
+    const state = [...translator.proxies()].find(({ proxy }) => proxy.nodeId === connection.node?.id);
+    if (state === undefined) return jsonResponse({ proxy: connection.id }, request);
+    const { namespace, properties: { labels } } = state.proxy;
+    return jsonResponse({ proxy: connection.id, ...translator.mesh.telemetries.of({ namespace, labels }) }, request);
+  },
+);
