@@ -253,7 +253,12 @@ export class Aggregate {
     if (this.#dirty.has(of)) this.#settle(of);
     const service = this.#services.get(of);
     if (service === undefined) return undefined;
-    return { ...service, importOf: of, hostname, addresses, clusterAddresses: addressesByCluster(clusters) };
+    // Where its clusters have it without an address, this name has one nevertheless, which no workload listens on.
+    const resolution = service.resolution === "passthrough" ? "static" : service.resolution;
+    return {
+      ...{ ...service, importOf: of, hostname, headless: false, resolution },
+      ...{ addresses, clusterAddresses: addressesByCluster(clusters) },
+    };
   }
 }
 

@@ -115,8 +115,8 @@ export const node = fields({
 
 /** Kind `ServiceImport`. */
 export const serviceImport = fields({
-  spec: optional(fields({ ips: texts })),
-}).transform(({ spec }): ServiceImportData => ({ ips: (spec?.ips ?? []).toSorted() }));
+  spec: optional(fields({ type: textOr("ClusterSetIP"), ips: texts })),
+}).transform(({ spec }): ServiceImportData => ({ ips: spec?.type === "ClusterSetIP" ? spec.ips.toSorted() : [] }));
 
 const SERVICE_LABEL = "kubernetes.io/service-name";
 

@@ -9,14 +9,13 @@
 import type { FactStore } from "../../config/facts/store.ts";
 import type { Logger } from "../../kernel/log/log.ts";
 import type { Metrics } from "../../kernel/metrics/registry.ts";
-import { ApiError } from "../../orch/client/api_error.ts";
 import { isApiJson } from "../../orch/client/answer.ts";
 import type { ApiClient } from "../../orch/client/client.ts";
 import { Informer } from "../../orch/informer/informer.ts";
 import type { Duty } from "../../orch/leader/duty.ts";
 import { LOCK_RESOURCES } from "../../orch/leader/locks.ts";
 import { KeyedQueue } from "../../orch/queue/keyed_queue.ts";
-import { createObject, patchObject } from "../../orch/resources/objects.ts";
+import { createObject, isLeaving, patchObject } from "../../orch/resources/objects.ts";
 import type { TrustBundle } from "../../pki/current.ts";
 
 /** Key of the config map. */
@@ -138,10 +137,4 @@ class RootMaps {
       if (!isLeaving(error)) throw error;
     }
   }
-}
-
-/** Whether a namespace is gone, or going: nothing can be made there any more. */
-function isLeaving(error: unknown): boolean {
-  return error instanceof ApiError &&
-    (error.status === 404 || (error.forbidden && error.message.includes("being terminated")));
 }

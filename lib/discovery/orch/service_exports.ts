@@ -2,22 +2,27 @@
  * The duty that exports each service of a cluster to the others: an object of kind ServiceExport for each Service, which
  * the orchestrator removes with the Service. Services that are kept in their cluster are not exported.
  *
- * An export that somebody removes stays away until another server leads: it may be meant so.
+ * An export that somebody removes stays away until another server leads, or the definition is made anew: it may be meant
+ * so. One that goes with an earlier service of its name does not count as removed.
  *
  * Permissions: those of the client. The API's: `list`, `watch` and `create` of serviceexports.
  *
  * @module
  */
 import type { FactStore } from "../../config/facts/store.ts";
+import type { Fact } from "../../config/facts/types.ts";
+import type { ChangeSet } from "../../config/store.ts";
 import type { Logger } from "../../kernel/log/log.ts";
 import type { Metrics } from "../../kernel/metrics/registry.ts";
+import { type ApiJson, isApiJson } from "../../orch/client/answer.ts";
 import { ApiError } from "../../orch/client/api_error.ts";
 import type { ApiClient } from "../../orch/client/client.ts";
+import type { KeptObject } from "../../orch/informer/cache.ts";
 import { Informer } from "../../orch/informer/informer.ts";
 import { type ApiResource, apiVersionOf } from "../../orch/informer/resource.ts";
 import type { Duty } from "../../orch/leader/duty.ts";
 import { KeyedQueue } from "../../orch/queue/keyed_queue.ts";
-import { createObject } from "../../orch/resources/objects.ts";
+import { createObject, isLeaving } from "../../orch/resources/objects.ts";
 import { servedVersions } from "../../orch/resources/served.ts";
 import type { SharingApi } from "./fact_feeds.ts";
 
@@ -50,8 +55,13 @@ export function serviceExports(parts: ServiceExportsParts): Duty {
     lock: "mesh-serviceexport-controller-election",
     about: "an export of each service",
     run: async (signal) => {
-      const resource = await servedResource(parts, signal);
-      if (resource !== undefined) await new ServiceExports(resource, parts).run(signal);
+      for (;;) {
+        const resource = await servedResource(parts, signal);
+        if (resource !== undefined) await new ServiceExports(resource, parts).run(signal);
+        if (signal.aborted) return;
+        parts.log.warn("the orchestrator has no definition of exports any more, so none are made");
+        await parts.client.clock.sleep(AGAIN_MS, signal).catch(() => {});
+      }
     },
   };
 }
@@ -75,18 +85,40 @@ async function servedResource(
   return undefined;
 }
 
-/** One term of the duty. */
+/** Uid of the service that an export belongs to; empty: it belongs to none. */
+function ownerOf({ metadata }: ApiJson): string {
+  const owners = isApiJson(metadata) ? metadata["ownerReferences"] : [];
+  const owner = Array.isArray(owners) ? owners.find((one) => isApiJson(one) && one["kind"] === "Service") : undefined;
+  return String(owner?.["uid"] ?? "");
+}
+
+/** Services that are there now and were not before, although one of their name may have been. */
+function newServices({ added, updated, refreshed }: ChangeSet<Fact>): readonly Fact[] {
+  const again = [...updated, ...refreshed].filter((update) => uidOf(update.old) !== uidOf(update.new));
+  return [...added, ...again.map((update) => update.new)].filter(({ kind }) => kind === "Service");
+}
+
+function uidOf(fact: Fact | undefined): string | undefined {
+  return fact?.origin.from === "api" ? fact.origin.uid : undefined;
+}
+
+/** The duty while its resource is served. */
 class ServiceExports {
   readonly #parts: ServiceExportsParts;
   readonly #resource: ApiResource;
-  readonly #exports: Informer<true>;
+  /** With the uids of their services. */
+  readonly #exports: Informer<string>;
   readonly #queue: KeyedQueue;
+  readonly #unserved = Promise.withResolvers<void>();
 
   constructor(resource: ApiResource, parts: ServiceExportsParts) {
     this.#parts = parts;
     this.#resource = resource;
     const { client, log, metrics } = parts;
-    this.#exports = new Informer<true>(client, { resource, metadataOnly: true, log, project: () => true });
+    this.#exports = new Informer<string>(client, {
+      ...{ resource, metadataOnly: true, log, project: ownerOf },
+      troubled: ({ status }) => status === 404 && this.#unserved.resolve(),
+    });
     this.#queue = new KeyedQueue({
       ...{ id: "service exports", workers: WORKERS, clock: client.clock, metrics },
       work: (key, stop) => this.#export(key, stop),
@@ -94,21 +126,35 @@ class ServiceExports {
     });
   }
 
+  /** Resolves when the signal has aborted, or the resource is served no more. */
   async run(signal: AbortSignal): Promise<void> {
     const { facts, onChange } = this.#parts;
-    const ended = new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
+    const ended = new Promise<void>((resolve) => {
+      if (signal.aborted) resolve();
+      signal.addEventListener("abort", () => resolve(), { once: true });
+      void this.#unserved.promise.then(resolve);
+    });
     this.#exports.start();
-    if (!signal.aborted) await Promise.race([this.#exports.whenSynced, ended]);
+    await Promise.race([this.#exports.whenSynced, ended]);
     const ends = [
-      facts.subscribe(({ added }) => {
-        for (const { kind, meta } of added) if (kind === "Service") this.#queue.add(`${meta.namespace}/${meta.name}`);
+      facts.subscribe((changes) => {
+        for (const { meta } of newServices(changes)) this.#queue.add(`${meta.namespace}/${meta.name}`);
+      }),
+      this.#exports.subscribe(({ removed }) => {
+        for (const gone of removed) if (this.#isOfEarlier(gone)) this.#queue.add(`${gone.namespace}/${gone.name}`);
       }),
       onChange(() => this.#all()),
     ];
     this.#all();
-    if (!signal.aborted) await ended;
+    await ended;
     for (const end of ends) end();
     await Promise.all([this.#queue.stop(), this.#exports.stop()]);
+  }
+
+  /** Whether an export went because its service did, which another one of that name has followed. */
+  #isOfEarlier({ namespace, name, value: owner }: KeptObject<string>): boolean {
+    const now = uidOf(this.#parts.facts.get("Service", namespace, name));
+    return owner !== "" && now !== undefined && owner !== now;
   }
 
   #all(): void {
@@ -118,17 +164,17 @@ class ServiceExports {
   async #export(key: string, signal: AbortSignal): Promise<void> {
     const [namespace = "", name = ""] = key.split("/");
     const { client, facts, isLocal, log } = this.#parts;
-    const service = facts.get("Service", namespace, name);
-    if (service?.origin.from !== "api" || isLocal({ namespace, name })) return;
+    const uid = uidOf(facts.get("Service", namespace, name));
+    if (uid === undefined || isLocal({ namespace, name })) return;
     if (this.#exports.get(namespace, name) !== undefined) return;
-    const owner = { apiVersion: "v1", kind: "Service", name, uid: service.origin.uid };
+    const owner = { apiVersion: "v1", kind: "Service", name, uid };
     const place = { resource: this.#resource, namespace, name };
     try {
       await createObject(client, place, { metadata: { ownerReferences: [owner] } }, { signal });
       log.debug("a service is exported", { service: key, apiVersion: apiVersionOf(this.#resource) });
     } catch (error) {
-      // Somebody else was faster, or the namespace is leaving.
-      if (!(error instanceof ApiError && (error.conflict || error.status === 404))) throw error;
+      const isThere = error instanceof ApiError && error.conflict;
+      if (!isThere && !isLeaving(error)) throw error;
     }
   }
 }

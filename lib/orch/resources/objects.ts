@@ -132,6 +132,12 @@ export async function patchObject(
   return await client.json({ ...call, method: "PATCH", path: pathOf(place, subresource), type, body: change });
 }
 
+/** Whether a namespace is gone, or going: nothing can be made there any more. */
+export function isLeaving(error: unknown): boolean {
+  return error instanceof ApiError &&
+    (error.status === 404 || (error.forbidden && error.message.includes("being terminated")));
+}
+
 function pathOf({ resource, namespace, name }: ObjectPlace, subresource?: Subresource): string {
   return objectPath(resource, namespace, name) + (subresource === undefined ? "" : `/${subresource}`);
 }

@@ -9,6 +9,7 @@ import { scopes } from "../../../lib/kernel/log/scopes.ts";
 import { ApiClient } from "../../../lib/orch/client/client.ts";
 import { until } from "../../e2e/support/mesh.ts";
 import { serviceDraft } from "../support/drafts.ts";
+import { quickClock } from "../support/scripted_api.ts";
 import type { ApiServer } from "../support/server/api_server.ts";
 import { everyRightIsNeeded, type Right, SYSTEM } from "../support/server/one_right_less.ts";
 import { apiServerTests } from "../support/server/tests.ts";
@@ -74,6 +75,49 @@ test("a service is exported, owned by it; one that stays in its cluster is not, 
     changed("late");
     await until("the export of one that may leave", () => isThere("home"));
   }, { local: "home" });
+});
+
+test("a service that is made anew is exported anew, when the API has taken its predecessor's export away", async ({ server, namespace }) => {
+  for (const definition of sharingDefinitions()) await server.objects.define(definition);
+  const { objects } = server;
+  const cart = serviceDraft(namespace, "cart");
+  const ownerOf = async () => {
+    const owners = (await objects.get(exportDraft(namespace, "cart")))?.metadata as {
+      ownerReferences?: { uid: string }[];
+    };
+    return owners?.ownerReferences?.[0]?.uid;
+  };
+  const uidOf = async () => ((await objects.get(cart))!.metadata as unknown as { readonly uid: string }).uid;
+  await objects.apply(cart);
+  await exporting(server, async () => {
+    await until("the export", async () => await ownerOf() === await uidOf());
+    await objects.delete(cart);
+    await objects.apply(cart);
+    // This server runs without the controller that removes what belongs to nothing: the test does it.
+    await objects.delete(exportDraft(namespace, "cart"));
+    await until("the export of the new one", async () => await ownerOf() === await uidOf());
+  });
+});
+
+test("a definition that goes is waited for again, and each service is exported when it is back", async ({ server, namespace }) => {
+  const { objects } = server;
+  const definitions = sharingDefinitions();
+  for (const definition of definitions) await objects.define(definition);
+  const isThere = async () => await objects.get(exportDraft(namespace, "cart")).catch(() => undefined) !== undefined;
+  await objects.apply(serviceDraft(namespace, "cart"));
+  const quick = new ApiClient({
+    ...{ access: { current: () => server.access, refused: () => {} }, clock: quickClock(1000) },
+  });
+  await exporting(server, async () => {
+    await until("the export", isThere);
+    for (const definition of definitions) await objects.delete(definition);
+    for (const definition of definitions) {
+      await until("the end of a definition", async () => await objects.get(definition) === undefined);
+    }
+    await until("the end of the exports", async () => !await isThere());
+    for (const definition of definitions) await objects.define(definition);
+    await until("the export", isThere);
+  }, { as: quick });
 });
 
 test("the account of the manifests may do it; with one verb less it is refused", async ({ server }) => {

@@ -86,6 +86,20 @@ Deno.test("an import gives a service of any cluster its shared name, at the addr
   assert.deepEqual([aggregate.service(SET), seen(SET)], [undefined, []]);
 });
 
+Deno.test("an import of type Headless has no address; one with an address is balanced, also of a service that has none itself", () => {
+  const { east, aggregate } = twoClusters(BOTH);
+  east.apply([service("cart", { clusterIP: "None", clusterIPs: ["None"] })], []);
+  const spec = { type: "Headless", ips: ["241.0.0.1"] };
+  east.apply([object("ServiceImport", "cart", { spec })], []);
+  assert.equal(aggregate.service(SET), undefined);
+  east.apply([object("ServiceImport", "cart", { spec: { ...spec, type: "ClusterSetIP" } })], []);
+  const { headless, resolution, addresses } = aggregate.service(SET)!;
+  assert.deepEqual({ headless, resolution, addresses }, {
+    ...{ headless: false, resolution: "static", addresses: ["241.0.0.1"] },
+  });
+  assert.equal(aggregate.service(CLUSTER)!.headless, true);
+});
+
 Deno.test("a cluster that leaves takes its imports along", () => {
   const { east, west, aggregate } = twoClusters(BOTH);
   east.apply([...cart("10.1.0.1"), imported("241.0.0.1")], []);
