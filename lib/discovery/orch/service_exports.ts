@@ -5,7 +5,8 @@
  * An export that somebody removes stays away until another server leads, or the definition is made anew: it may be meant
  * so. One that goes with an earlier service of its name does not count as removed.
  *
- * Permissions: those of the client. The API's: `list`, `watch` and `create` of serviceexports.
+ * Permissions: those of the client. The API's: `list`, `watch` and `create` of serviceexports, `list` and `watch` of
+ * definitions.
  *
  * @module
  */
@@ -22,6 +23,7 @@ import { Informer } from "../../orch/informer/informer.ts";
 import { type ApiResource, apiVersionOf } from "../../orch/informer/resource.ts";
 import type { Duty } from "../../orch/leader/duty.ts";
 import { KeyedQueue } from "../../orch/queue/keyed_queue.ts";
+import { definitionName, DEFINITIONS } from "../../orch/resources/definitions.ts";
 import { createObject, isLeaving } from "../../orch/resources/objects.ts";
 import { servedVersions } from "../../orch/resources/served.ts";
 import type { SharingApi } from "./fact_feeds.ts";
@@ -109,6 +111,9 @@ class ServiceExports {
   /** With the uids of their services. */
   readonly #exports: Informer<string>;
   readonly #queue: KeyedQueue;
+  /** Its exports go with it, and those are not removed by somebody, although each looks so. */
+  readonly #definition: Informer<true>;
+  readonly #definitionKnown = Promise.withResolvers<void>();
   readonly #unserved = Promise.withResolvers<void>();
 
   constructor(resource: ApiResource, parts: ServiceExportsParts) {
@@ -118,6 +123,12 @@ class ServiceExports {
     this.#exports = new Informer<string>(client, {
       ...{ resource, metadataOnly: true, log, project: ownerOf },
       troubled: ({ status }) => status === 404 && this.#unserved.resolve(),
+    });
+    const what = { resource: DEFINITIONS, fieldSelector: `metadata.name=${definitionName(resource)}` } as const;
+    this.#definition = new Informer<true>(client, {
+      ...{ ...what, metadataOnly: true, project: () => true },
+      // An account that may not read definitions hears of their end by the answer 404 alone.
+      troubled: ({ forbidden }) => forbidden && this.#definitionKnown.resolve(),
     });
     this.#queue = new KeyedQueue({
       ...{ id: "service exports", workers: WORKERS, clock: client.clock, metrics },
@@ -134,9 +145,12 @@ class ServiceExports {
       signal.addEventListener("abort", () => resolve(), { once: true });
       void this.#unserved.promise.then(resolve);
     });
-    this.#exports.start();
-    await Promise.race([this.#exports.whenSynced, ended]);
+    await Promise.race([this.#known(), ended]);
+    const [definition] = this.#definition.values();
     const ends = [
+      this.#definition.subscribe(({ upserted, removed }) => {
+        if (removed.length > 0 || upserted.some(({ uid }) => uid !== definition?.uid)) this.#unserved.resolve();
+      }),
       facts.subscribe((changes) => {
         for (const { meta } of newServices(changes)) this.#queue.add(`${meta.namespace}/${meta.name}`);
       }),
@@ -148,7 +162,16 @@ class ServiceExports {
     this.#all();
     await ended;
     for (const end of ends) end();
-    await Promise.all([this.#queue.stop(), this.#exports.stop()]);
+    await Promise.all([this.#queue.stop(), this.#exports.stop(), this.#definition.stop()]);
+  }
+
+  /** The definition is known before its exports are: of one that goes meanwhile the list would be too old. */
+  async #known(): Promise<void> {
+    void this.#definition.whenSynced.then(() => this.#definitionKnown.resolve());
+    this.#definition.start();
+    await this.#definitionKnown.promise;
+    this.#exports.start();
+    await this.#exports.whenSynced;
   }
 
   /** Whether an export went because its service did, which another one of that name has followed. */
