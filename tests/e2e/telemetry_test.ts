@@ -161,3 +161,54 @@ Deno.test({
       assert.doesNotMatch(spans.at(-1) ?? "", /istio\.namespace/);
     }),
 });
+
+/** Paths of reports over HTTP, each with its `x-key` header, and their bodies as text. */
+function httpCollector() {
+  const got: { readonly at: string; readonly body: string }[] = [];
+  const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen() {} }, async (request) => {
+    const { pathname, host } = new URL(request.url);
+    const body = new TextDecoder().decode(await request.arrayBuffer());
+    got.push({ at: `${request.headers.get("host") ?? host}${pathname} ${request.headers.get("x-key")}`, body });
+    return new Response("{}");
+  });
+  return { port: server.addr.port, got, [Symbol.asyncDispose]: () => server.shutdown() };
+}
+
+const OVER_HTTP = {
+  zipkin: {
+    provider: { zipkin: { ...service, headers: [{ name: "x-key", value: "k" }] } },
+    at: "collector.test/api/v2/spans k",
+  },
+  OpenTelemetry: {
+    provider: { opentelemetry: { ...service, http: { path: "/v1/traces", headers: [{ name: "x-key", value: "k" }] } } },
+    at: "collector.test/v1/traces k",
+  },
+};
+
+for (const [name, { provider, at }] of Object.entries(OVER_HTTP)) {
+  Deno.test({
+    name: `spans of ${name} go over HTTP to the path of the provider, with its headers`,
+    ignore,
+    fn: () =>
+      withPorts(1, async ([port = 0]) => {
+        await using app = headerEcho();
+        await using collector = httpCollector();
+        const asked = { tracing: [{ providers: [{ name: "spans" }], randomSamplingPercentage: 100 }] };
+        await using mesh = await TestMesh.start({
+          files: {
+            "world.yaml": world(port, app.port, collector.port).replace(
+              "name: grpc, protocol: GRPC",
+              "name: http, protocol: HTTP",
+            ),
+            "telemetry.yaml": telemetry("spans", asked),
+          },
+          meshConfig: { extensionProviders: [{ name: "spans", ...provider }] },
+        });
+        const envoy = await mesh.attach(path!, server, true);
+        await envoy.ready(port);
+        assert.equal((await askWith(port, { path: "/over-http" })).status, 200);
+        await until("the span is there", () => collector.got.some(({ body }) => body.includes("/over-http")));
+        assert.equal(collector.got[0]?.at, at);
+      }),
+  });
+}
