@@ -23,6 +23,14 @@ export function canonicalIp(address: string): string {
   return ipaddr.IPv6.parse(address).toRFC5952String();
 }
 
+/** Ranges that mean a machine itself, its link, or many at once. */
+const SHARED_RANGES: ReadonlySet<string> = new Set(["unspecified", "loopback", "linkLocal", "multicast", "broadcast"]);
+
+/** Whether an IP address can be that of one service on any machine: those of a zone, and of some ranges, cannot. */
+export function canBeService(ip: string): boolean {
+  return isIp(ip) && !ip.includes("%") && !SHARED_RANGES.has(ipaddr.process(ip).range());
+}
+
 /**
  * A service's virtual address as translation uses it: an IP, or a CIDR of more than one address.
  *

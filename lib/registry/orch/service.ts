@@ -4,7 +4,7 @@
  * @module
  */
 import type { Fact, ServicePortData } from "../../config/facts/types.ts";
-import { isIp, virtualAddress } from "../address.ts";
+import { canBeService, canonicalIp, isIp, virtualAddress } from "../address.ts";
 import type { Labels } from "../labels.ts";
 import { portProtocol } from "../protocol.ts";
 import { distributionOf } from "../traffic_distribution.ts";
@@ -107,13 +107,13 @@ export function sharedKey(id: string): ServiceKey {
 
 /**
  * An imported service: that of its name, wherever it runs, at the addresses of the import; undefined: it has none yet, or is
- * headless, so that clients have no way to dial it.
+ * headless, so that clients have no way to dial it. No API server looks at these addresses, as it does at a Service's.
  */
 export function importedService(
   { key, meta: { namespace, name, creationTimestamp }, spec: { ips } }: Fact<"ServiceImport">,
   { domain }: Pick<OrchRegistryOptions, "domain">,
 ): Service | undefined {
-  const addresses = ips.filter(isIp);
+  const addresses = [...new Set(ips.filter(canBeService).map(canonicalIp))];
   if (addresses.length === 0) return undefined;
   const hostname = `${name}.${namespace}.svc.${domain}`.toLowerCase();
   return {

@@ -100,6 +100,25 @@ Deno.test("an import of type Headless has no address; one with an address is bal
   assert.equal(aggregate.service(CLUSTER)!.headless, true);
 });
 
+Deno.test("of an import's addresses those that would take others' traffic do not count, and each counts once in one spelling", () => {
+  const { east, aggregate } = twoClusters(BOTH);
+  const hostile = [
+    "0.0.0.0",
+    "::",
+    "127.0.0.1",
+    "::1",
+    "169.254.169.254",
+    "fe80::1",
+    "224.0.0.1",
+    "255.255.255.255",
+    "2001:db8::2%eth0",
+  ];
+  east.apply([...cart("10.1.0.1"), imported(...hostile, "::ffff:127.0.0.1", "::ffff:0:0")], []);
+  assert.equal(aggregate.service(SET), undefined);
+  east.apply([imported(...hostile, "2001:DB8:0::1", "2001:db8::1", "241.0.0.1", "241.0.0.1")], []);
+  assert.deepEqual(aggregate.service(SET)!.addresses, ["2001:db8::1", "241.0.0.1"]);
+});
+
 Deno.test("a cluster that leaves takes its imports along", () => {
   const { east, west, aggregate } = twoClusters(BOTH);
   east.apply([...cart("10.1.0.1"), imported("241.0.0.1")], []);
