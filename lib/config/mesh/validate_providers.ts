@@ -9,7 +9,7 @@ import { hostProblem, isDnsLabel, wildcardHostProblem } from "../validation/name
 import { isIpAddress } from "../validation/network.ts";
 import { PROVIDER_TYPES } from "./provider_schema.ts";
 import { logFormatProblem } from "./log_format.ts";
-import type { ExtAuthzHttpProvider } from "./provider_types.ts";
+import type { ExtAuthzHttpProvider, ProviderHttpHeader } from "./provider_types.ts";
 import type { ExtensionProvider } from "./types.ts";
 
 /** Checks all extension providers, after they were merged by name. */
@@ -31,10 +31,22 @@ export function checkProviders(providers: readonly ExtensionProvider[], report: 
     if (problem !== undefined) {
       report.warning(`${at}.${type}.logFormat`, format, `a format that proxies can read (${problem})`);
     }
+    for (const { name, envName } of exportHeaders(provider)) {
+      if (envName === undefined) continue;
+      const expected = `a value of header ${name ?? ""} (values of variables are not read; it is left out)`;
+      report.warning(`${at}.${type}`, envName, expected);
+    }
     if (opentelemetry?.http !== undefined && opentelemetry.grpc !== undefined) {
       report.warning(`${at}.${type}`, "http and grpc", "only one of http, grpc");
     }
   });
+}
+
+/** Headers that tracers send with their reports. */
+function exportHeaders({ zipkin, opentelemetry }: ExtensionProvider): readonly ProviderHttpHeader[] {
+  const { http, grpc, dynatraceSampler } = opentelemetry ?? {};
+  const lists = [zipkin?.headers, http?.headers, grpc?.initialMetadata, dynatraceSampler?.httpService?.http?.headers];
+  return lists.flatMap((list) => list ?? []);
 }
 
 /** Warns about names that are written twice: the later provider replaces the earlier one. */

@@ -161,6 +161,24 @@ extensionProviders:
   ]);
 });
 
+test("formats of logs that proxies cannot read, and headers whose value is in a variable, are warnings with the reason", () => {
+  const { findings } = mesh(`
+accessLogFormat: "%NO_SUCH%"
+extensionProviders:
+- {name: a, envoyFileAccessLog: {logFormat: {labels: {deep: {x: "100%"}}}}}
+- {name: b, envoyFileAccessLog: {logFormat: {text: "%REQ_WITHOUT_QUERY(:PATH)% %%"}}}
+- {name: c, opentelemetry: {service: c.example.com, port: 80, http: {headers: [{name: x-key, envName: KEY}]}}}
+`);
+  assert.deepEqual(findings.map(({ severity, place: { field } }) => `${severity} ${field}`), [
+    "warning extensionProviders[3].proxyFileAccessLog.logFormat",
+    "warning extensionProviders[5].opentelemetry",
+    "warning accessLogFormat",
+  ]);
+  assert.match(findings[1]?.message ?? "", /"KEY", expected a value of header x-key/);
+  const { findings: json } = mesh("accessLogEncoding: JSON\naccessLogFormat: '[1]'\n");
+  assert.match(json[0]?.message ?? "", /no JSON object\); the default one is used/);
+});
+
 test("a text that is no object, or several, or no YAML", () => {
   for (const text of ["[]", "5", "a: 1\n---\nb: 2", "a: [", "a: &x [*x]"]) {
     const { value, findings } = parseMeshConfig(text, OPTIONS);
