@@ -37,8 +37,7 @@ import { type ChangeTaker, HandOver } from "./hand_over.ts";
 import type { MeshSource } from "./mesh_source.ts";
 import type { RefusedKind } from "./orch/kind_feeds.ts";
 import { OrchObjects, type OrchScope } from "./orch/orchestrator.ts";
-import { SelfCheck } from "./orch/self_check.ts";
-import type { ServicesCheck } from "./fact_registry.ts";
+import { type CheckedCluster, SelfCheck } from "./orch/self_check.ts";
 import type { Pipeline } from "./pipeline.ts";
 
 /** Rank of the first derivation: objects that users wrote have precedence. */
@@ -174,11 +173,16 @@ export class Configuration {
   }
 
   /** Checks that what is known of the orchestrator is what it has, at intervals in milliseconds, until the stop; 0: never. */
-  startSelfCheck(interval: number, services: ServicesCheck | undefined): void {
+  startSelfCheck(
+    interval: number,
+    own: Pick<CheckedCluster, "cluster" | "services">,
+    others: () => Iterable<CheckedCluster> = () => [],
+  ): void {
     const feeds = () => this.#orch?.feeds() ?? [];
     const fact = (key: string) => this.facts.at(key);
     const handedOver = () => this.#handedOver();
-    this.#selfCheck = new SelfCheck({ feeds, fact, handedOver, services, kernel: this.#kernel });
+    const clusters = () => [{ ...own, feeds, fact, handedOver }, ...others()];
+    this.#selfCheck = new SelfCheck({ clusters, kernel: this.#kernel });
     this.#selfCheck.start(interval);
   }
 

@@ -171,7 +171,7 @@ function partsOf(
     return {
       readEntries: (changes: ChangeSet) => pipeline.together(() => entries.take(changes)),
       ...{ clock: kernel.clock, timeout: settings.PILOT_REMOTE_CLUSTER_TIMEOUT },
-      ...{ registry: registry.registry, handOver: new HandOver(registry.taker) },
+      ...{ registry: registry.registry, check: registry.check, handOver: new HandOver(registry.taker) },
       read: (changes: ChangeSet<Fact>) => read(clusterId, changes),
       leave: () => {
         for (const one of [entries, registry.registry]) {

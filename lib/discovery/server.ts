@@ -164,7 +164,14 @@ async function start(
   const source = orchSource(orch, options, settings);
   const sources = await startConfigSources({ ...options, source }, mesh, configuration, kernel);
   await services.settled;
-  if (orch !== undefined) configuration.startSelfCheck(settings.MESH_SELF_CHECK_INTERVAL, services.check);
+  if (orch !== undefined) {
+    const own = { cluster: options.clusterId, services: services.check };
+    configuration.startSelfCheck(
+      settings.MESH_SELF_CHECK_INTERVAL,
+      own,
+      () => services.remote?.clusters.checked() ?? [],
+    );
+  }
   const { store, facts } = configuration;
   const rootNamespace = startRootNamespace(store, mesh, options.systemNamespace, kernel);
   await tokenKeys.follow(store, pipeline);

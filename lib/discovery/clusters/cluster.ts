@@ -18,7 +18,9 @@ import { REGISTRY_KINDS } from "../../registry/orch/options.ts";
 import type { OrchRegistry } from "../../registry/orch/registry.ts";
 import { ApiError } from "../../orch/client/api_error.ts";
 import type { ApiClient } from "../../orch/client/client.ts";
+import type { ServicesCheck } from "../fact_registry.ts";
 import type { HandOver } from "../hand_over.ts";
+import type { CheckedCluster } from "../orch/self_check.ts";
 import type { ClusterConnection } from "./connection.ts";
 import type { WantedCluster } from "./wanted.ts";
 
@@ -33,6 +35,8 @@ export interface RemoteClusterParts {
   /** @throws {Error} when the access is none that may be used. */
   readonly connect: (wanted: WantedCluster) => ClusterConnection;
   readonly registry: OrchRegistry;
+  /** Compares the registry with what it is made of. */
+  readonly check: ServicesCheck;
   /** The way of changes to the registry. */
   readonly handOver: HandOver<Fact>;
   /** Objects of it are others than before, by what was read. */
@@ -119,6 +123,19 @@ export class RemoteCluster {
       return await connection.client.json(call);
     };
     return { clock, json };
+  }
+
+  /** What is read of it now, for the regular check; undefined: nothing yet. */
+  checked(): CheckedCluster | undefined {
+    const used = this.#used;
+    if (used === undefined) return undefined;
+    const { connection } = used;
+    return {
+      ...{ cluster: this.id, services: this.#parts.check, feeds: () => connection.feeds() },
+      fact: (key) => connection.facts.at(key),
+      handedOver: () => this.#handOver.done(),
+      isOver: () => this.#used !== used,
+    };
   }
 
   /** Aborts when it is in no secret any more. */

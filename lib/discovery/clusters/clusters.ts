@@ -6,6 +6,7 @@
  */
 import type { LabelSelector } from "../../config/mesh/types.ts";
 import type { RegistryCounts } from "../../registry/orch/counts.ts";
+import type { CheckedCluster } from "../orch/self_check.ts";
 import { type ClusterSync, RemoteCluster, type RemoteClusterParts } from "./cluster.ts";
 import { type ClusterSecret, type LeftOutCluster, type WantedCluster, wantedClusters } from "./wanted.ts";
 
@@ -86,6 +87,14 @@ export class RemoteClusters {
   /** Resolves when those that there are now have been read once, or are not waited for any more. */
   async settled(): Promise<void> {
     await Promise.all([...this.#clusters.values()].map(({ settled }) => settled));
+  }
+
+  /** The clusters that have been read, for the regular check. */
+  *checked(): Generator<CheckedCluster> {
+    for (const cluster of this.#clusters.values()) {
+      const checked = cluster.checked();
+      if (checked !== undefined) yield checked;
+    }
   }
 
   /** What the registries of the clusters count. */

@@ -17,7 +17,7 @@ import type { Kernel } from "../../kernel/kernel.ts";
 import { FileAccess, readAccessText } from "../../orch/access/file_access.ts";
 import { ApiClient } from "../../orch/client/client.ts";
 import { TokenBucket } from "../../orch/client/token_bucket.ts";
-import type { FindingsListener } from "../orch/feed.ts";
+import type { ApiFeed, FindingsListener } from "../orch/feed.ts";
 import { FactFeeds, type SharingApi } from "../orch/fact_feeds.ts";
 import { KindFeeds } from "../orch/kind_feeds.ts";
 
@@ -118,6 +118,13 @@ export class ClusterConnection {
   /** Why nothing is heard of the cluster at the moment; undefined: all is well. */
   get trouble(): string | undefined {
     return this.#services.trouble ?? this.#credentials.trouble;
+  }
+
+  /** All feeds; kinds that others are read with come first. */
+  *feeds(): Generator<ApiFeed<Fact> | ApiFeed<ConfigObject>> {
+    yield* this.#services.feeds();
+    yield* this.#credentials.feeds();
+    yield* this.#entries?.feeds() ?? [];
   }
 
   /** Has something ended with it, before its client closes. @returns has it not ended */

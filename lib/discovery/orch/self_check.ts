@@ -26,8 +26,9 @@ const LOOKED_AT_ONCE = 200;
 /** Where something differed from what it comes of. */
 export type DriftPlace = "api" | "store" | "services";
 
-/** What is checked. */
-export interface SelfCheckParts {
+/** A cluster that is checked. */
+export interface CheckedCluster {
+  readonly cluster: string;
   /** Kinds that others are read with come first. */
   readonly feeds: () => Iterable<ApiFeed<Fact> | ApiFeed<ConfigObject>>;
   /** The fact in force. */
@@ -36,6 +37,14 @@ export interface SelfCheckParts {
   readonly handedOver: () => Promise<void>;
   /** Absent: services come from elsewhere. */
   readonly services?: ServicesCheck | undefined;
+  /** Whether these feeds are in use no more. Default: they always are. */
+  readonly isOver?: () => boolean;
+}
+
+/** What is checked. */
+export interface SelfCheckParts {
+  /** The clusters of the moment. */
+  readonly clusters: () => Iterable<CheckedCluster>;
   readonly kernel: Kernel;
 }
 
@@ -61,13 +70,16 @@ export class SelfCheck {
 
   /** One check of everything. */
   async check(patience = PATIENCE_MS): Promise<void> {
-    for (const feed of this.#parts.feeds()) {
-      this.#stop.signal.throwIfAborted();
-      await this.#guarded(feed.kind, async () => {
-        this.#drifted("api", feed.kind, await feed.checkApi(patience));
-        await this.#checkStore(feed);
-        await this.#checkGone(feed.kind);
-      });
+    for (const cluster of this.#parts.clusters()) {
+      for (const feed of cluster.feeds()) {
+        this.#stop.signal.throwIfAborted();
+        if (cluster.isOver?.()) break;
+        await this.#guarded(cluster, feed.kind, async () => {
+          this.#drifted("api", cluster, feed.kind, await feed.checkApi(patience));
+          await this.#checkStore(cluster, feed);
+          await this.#checkGone(cluster, feed.kind);
+        });
+      }
     }
   }
 
@@ -85,14 +97,15 @@ export class SelfCheck {
   }
 
   /** In steps between which the event loop turns. */
-  async #checkStore(feed: ApiFeed<Fact> | ApiFeed<ConfigObject>): Promise<void> {
-    const { services, fact, handedOver } = this.#parts;
+  async #checkStore(cluster: CheckedCluster, feed: ApiFeed<Fact> | ApiFeed<ConfigObject>): Promise<void> {
+    const { services, fact, handedOver } = cluster;
     for (const { objects, drifted } of feed.checkStore()) {
-      this.#drifted("store", feed.kind, drifted);
+      this.#drifted("store", cluster, feed.kind, drifted);
       if (services !== undefined) {
         await handedOver();
+        if (cluster.isOver?.()) return;
         const facts = objects.flatMap(({ key }) => fact(key) ?? []);
-        this.#drifted("services", feed.kind, services.check(facts));
+        this.#drifted("services", cluster, feed.kind, services.check(facts));
       }
       await oneTurn();
       this.#stop.signal.throwIfAborted();
@@ -100,15 +113,16 @@ export class SelfCheck {
   }
 
   /** Looks for what services are made of though it is no more. */
-  async #checkGone(kind: string): Promise<void> {
-    const { services, fact, handedOver } = this.#parts;
+  async #checkGone(cluster: CheckedCluster, kind: string): Promise<void> {
+    const { services, fact, handedOver } = cluster;
     if (services === undefined) return;
     let gone: string[] = [];
     let looked = 0;
     const drop = async () => {
       await handedOver();
+      if (cluster.isOver?.()) return;
       // What has come meanwhile is no drift.
-      this.#drifted("services", kind, services.drop(gone.filter((key) => fact(key) === undefined)));
+      this.#drifted("services", cluster, kind, services.drop(gone.filter((key) => fact(key) === undefined)));
       gone = [];
       await oneTurn();
       this.#stop.signal.throwIfAborted();
@@ -121,24 +135,24 @@ export class SelfCheck {
   }
 
   /** What fails does not keep the others from being checked. */
-  async #guarded(kind: string, check: () => Promise<void>): Promise<void> {
+  async #guarded({ cluster, isOver }: CheckedCluster, kind: string, check: () => Promise<void>): Promise<void> {
     try {
       await check();
     } catch (error) {
       if (this.#stop.signal.aborted) throw error;
+      if (isOver?.()) return;
       this.#parts.kernel.log.scope("controllers").warn("what is known could not be compared with its source", {
-        kind,
-        error,
+        ...{ cluster, kind, error },
       });
     }
   }
 
-  #drifted(place: DriftPlace, kind: string, count: number): void {
+  #drifted(place: DriftPlace, { cluster }: CheckedCluster, kind: string, count: number): void {
     if (count === 0) return;
     const { kernel } = this.#parts;
-    kernel.metrics.counter("pilot_k8s_drift").inc({ type: kind, place }, count);
+    kernel.metrics.counter("pilot_k8s_drift").inc({ cluster, type: kind, place }, count);
     kernel.log.scope("controllers").warn("what is known differed from its source, and is repaired", {
-      ...{ kind, place, count },
+      ...{ cluster, kind, place, count },
     });
   }
 }

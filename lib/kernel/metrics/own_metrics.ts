@@ -13,8 +13,8 @@ export const ownMetrics = {
   ),
   pilot_k8s_drift: sum(
     "D",
-    "Objects that differed from what they come of when that was checked (MESH_SELF_CHECK_INTERVAL), by kind and place: api, store, services.",
-    ["type", "place"],
+    "Objects that differed from what they come of when that was checked (MESH_SELF_CHECK_INTERVAL), by cluster, kind and place: api, store, services.",
+    ["cluster", "type", "place"],
   ),
   meshd_remote_cluster_sync_status: gauge(
     "D",

@@ -50,7 +50,10 @@ async function withFeed(
     },
   });
   const checks = new SelfCheck({
-    ...{ feeds: () => [feed], fact: () => undefined, handedOver: () => Promise.resolve(), kernel },
+    clusters: () => [
+      { cluster: "Orch", feeds: () => [feed], fact: () => undefined, handedOver: () => Promise.resolve() },
+    ],
+    kernel,
   });
   let before = new Map<string, number>();
   try {
