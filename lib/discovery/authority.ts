@@ -28,7 +28,7 @@ import { PkiError } from "../pki/pki_error.ts";
 import type { FactStore } from "../config/facts/store.ts";
 import type { ServerAuthentication } from "./authentication.ts";
 import type { MeshSource } from "./mesh_source.ts";
-import { NodeAccounts, readNodeAccounts } from "./node_accounts.ts";
+import { NodeAccountsOfClusters, readNodeAccounts } from "./node_accounts.ts";
 import { findAuthoritySecret, followSecret, secretFiles, untilAnswered } from "./orch/authority_secret.ts";
 import { followBrought } from "./orch/brought_authority.ts";
 import { GENERATED } from "./orch/root_secret.ts";
@@ -79,10 +79,12 @@ export interface ServerAuthorityOptions {
 export async function startServerAuthority(
   { secureGrpc, tls, systemNamespace, cores }: ServerAuthorityOptions,
   settings: DiscoverySettings,
-  { mesh, facts, authentication, orch }: {
+  { mesh, facts, remoteFacts = () => [], authentication, orch }: {
     readonly mesh: Pick<MeshSource, "state" | "onChange">;
     /** Has the pods of the orchestrator. */
     readonly facts: FactStore;
+    /** Have those of remote clusters, as they are read at the moment. Default: there are none. */
+    readonly remoteFacts?: () => Iterable<FactStore>;
     /** Keeps the authority in a secret. Default: there is no orchestrator. */
     readonly orch?: ApiClient | undefined;
     readonly authentication: Pick<ServerAuthentication, "forAuthority" | "useRevocations">;
@@ -107,7 +109,12 @@ export async function startServerAuthority(
     : await startOwnAuthority({ systemNamespace, cores }, settings, { mesh, authentication, orch }, kernel);
   const accounts = readNodeAccounts(settings.CA_TRUSTED_NODE_ACCOUNTS);
   const ownDomain = () => mesh.state.mesh.trustDomain;
-  const nodes = accounts.size === 0 ? undefined : new NodeAccounts({ accounts, facts, trustDomain: ownDomain });
+  const stores = function* () {
+    yield facts;
+    yield* remoteFacts();
+  };
+  const parts = { accounts, trustDomain: ownDomain };
+  const nodes = accounts.size === 0 ? undefined : new NodeAccountsOfClusters(parts, stores);
   const service = serviceOf(signers?.workloads ?? authority!, await authentication.forAuthority(), nodes, kernel);
   return { authority, signers, services: [service], names };
 }
@@ -253,7 +260,7 @@ function shown(material: Current<SigningMaterial | undefined>) {
 function serviceOf(
   authority: WorkloadAuthority,
   authentication: Pick<Authentication, "authenticate">,
-  nodes: NodeAccounts | undefined,
+  nodes: NodeAccountsOfClusters | undefined,
   kernel: Kernel,
 ): GrpcService {
   const authenticate = async ({ peer, headers }: Call): Promise<CallerResult> => {

@@ -95,6 +95,37 @@ export class NodeAccounts {
   }
 }
 
+/** The same in several clusters: that which has the caller's pod decides. */
+export class NodeAccountsOfClusters {
+  readonly #parts: Omit<NodeAccountsParts, "facts">;
+  readonly #stores: () => Iterable<FactStore>;
+  /** They end with the store that they follow. */
+  readonly #clusters = new WeakMap<FactStore, NodeAccounts>();
+
+  /** @param stores Have the pods of each cluster; those that are in use now. */
+  constructor(parts: Omit<NodeAccountsParts, "facts">, stores: () => Iterable<FactStore>) {
+    this.#parts = parts;
+    this.#stores = stores;
+    // Pods are followed from the beginning, not from the first request.
+    for (const facts of stores()) this.#of(facts);
+  }
+
+  /** The identity that a caller asks for, or why it may not have it. */
+  mayImpersonate(caller: CertificateCaller, wanted: string): CallerResult {
+    let first: CallerResult | undefined;
+    for (const facts of this.#stores()) {
+      const result = this.#of(facts).mayImpersonate(caller, wanted);
+      if ("identity" in result || !result.isPassing) return result;
+      first ??= result;
+    }
+    return first ?? { refusal: "no cluster is known yet", isPassing: true };
+  }
+
+  #of(facts: FactStore): NodeAccounts {
+    return this.#clusters.getOrInsertComputed(facts, () => new NodeAccounts({ ...this.#parts, facts }));
+  }
+}
+
 function isPod(fact: Fact): fact is Fact<"Pod"> {
   return fact.kind === "Pod";
 }

@@ -19,7 +19,6 @@ import type { Kernel } from "../kernel/kernel.ts";
 import { startHealthReports } from "./health_reports.ts";
 import { joinedIfAny } from "./joined_roots.ts";
 import { startEntryHealth } from "./registration/entry_health.ts";
-import { serverDerivations } from "./ingress.ts";
 import { giveMemoryBack } from "../kernel/program/memory.ts";
 import type { AccessPlace } from "../orch/access/find.ts";
 import type { ApiClient } from "../orch/client/client.ts";
@@ -27,8 +26,7 @@ import type { Registry } from "../registry/types.ts";
 import type { XdsServer } from "../xds/server.ts";
 import { AnalysisRunner, refusedKeys } from "./analysis_runner.ts";
 import { startServerAuthority } from "./authority.ts";
-import { orchSource, startConfigSources } from "./config_sources.ts";
-import { Configuration } from "./configuration.ts";
+import type { Configuration } from "./configuration.ts";
 import { debugQuestions } from "./debug_questions.ts";
 import { debugView } from "./debug_view.ts";
 import { scrapeMetrics } from "./measure.ts";
@@ -49,7 +47,7 @@ import { NodeReader } from "./node_reader.ts";
 import { startServices } from "./services.ts";
 import { PipelineSource } from "./source.ts";
 import { startRegistration } from "./registration/start.ts";
-import { startRootNamespace } from "./root_namespace.ts";
+import { startConfiguration } from "./start_configuration.ts";
 import { ServerAuthentication } from "./authentication.ts";
 import { newCallers } from "./callers.ts";
 import { pageGuard } from "./page_callers.ts";
@@ -156,24 +154,8 @@ async function start(
   const { nodes, tokenKeys, gatewayNames, pipeline } = startPipeline(options, settings, mesh, kernel);
   await startRegistries(options, pipeline, kernel);
   const services = startServices(orch, options, settings, { pipeline, mesh }, kernel);
-  const reads = { revision: settings.REVISION, foldersAreCluster: options.manifestServices ?? false };
-  const derivations = serverDerivations(options, settings);
-  const configuration = new Configuration(pipeline, derivations, kernel, services.taker, reads);
-  configuration.followMesh(mesh);
-  kernel.stopper.add("configuration", () => configuration.stop());
-  const source = orchSource(orch, options, settings);
-  const sources = await startConfigSources({ ...options, source }, mesh, configuration, kernel);
-  await services.settled;
-  if (orch !== undefined) {
-    const own = { cluster: options.clusterId, services: services.check };
-    configuration.startSelfCheck(
-      settings.MESH_SELF_CHECK_INTERVAL,
-      own,
-      () => services.remote?.clusters.checked() ?? [],
-    );
-  }
-  const { store, facts } = configuration;
-  const rootNamespace = startRootNamespace(store, mesh, options.systemNamespace, kernel);
+  const read = await startConfiguration(options, settings, { orch, mesh, pipeline, services }, kernel);
+  const { configuration, configuration: { store, facts } } = read;
   await tokenKeys.follow(store, pipeline);
   await gatewayNames?.settled();
   await pipeline.start();
@@ -193,7 +175,10 @@ async function start(
   resources.ready = true;
   synced();
 
-  const authority = await startServerAuthority(options, settings, { mesh, facts, authentication, orch }, kernel);
+  const authority = await startServerAuthority(options, settings, {
+    ...{ mesh, facts, authentication, orch },
+    remoteFacts: () => services.remote?.clusters.facts() ?? [],
+  }, kernel);
   const questions = settings.ENABLE_DEBUG_ON_HTTP
     ? debugQuestions(options.systemNamespace, { callers, nodes, pipeline, view: () => view })
     : undefined;
@@ -209,7 +194,7 @@ async function start(
     lists: {
       ...{ leaders: () => duties.states(), injection: injection?.view },
       ...{ clusters: () => services.clusters(), shared: () => services.shared() },
-      findings: () => [mesh, configuration, sources, rootNamespace].flatMap((part) => [...part.findings()]),
+      findings: () => [mesh, ...read.parts].flatMap((part) => [...part.findings()]),
     },
   });
   const ports = await openPorts(options, settings, {

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { readFact } from "../../lib/config/facts/read.ts";
 import { FactStore } from "../../lib/config/facts/store.ts";
-import { NodeAccounts, readNodeAccounts } from "../../lib/discovery/node_accounts.ts";
+import { NodeAccounts, NodeAccountsOfClusters, readNodeAccounts } from "../../lib/discovery/node_accounts.ts";
 
 const NODE = { trustDomain: "cluster.local", namespace: "system", serviceAccount: "node" };
 const CART = "spiffe://cluster.local/ns/shop/sa/cart";
@@ -30,6 +30,24 @@ Deno.test("a pod that took the name of the caller's proves nothing, and one that
   api.apply({ upserted: [pod("n", "system", "node", "a"), pod("cart", "shop", "cart", "a")], removed: [] });
   assert.deepEqual(ask(), { identity: { trustDomain: "cluster.local", namespace: "shop", serviceAccount: "cart" } });
   assert.deepEqual(ask("uid-of-another"), later);
+});
+
+Deno.test("the cluster that has the caller's pod decides: a workload on a node of that name elsewhere does not count", () => {
+  const [own, remote] = [new FactStore(), new FactStore()];
+  const [ownApi, remoteApi] = [own.addSource("api", 1), remote.addSource("api", 1)];
+  let stores = [own];
+  const parts = { accounts: new Set(["system/node"]), trustDomain: () => "cluster.local" };
+  const accounts = new NodeAccountsOfClusters(parts, () => stores);
+  const ask = () => accounts.mayImpersonate({ identity: NODE, pod: { name: "n", uid: "uid-n" } }, CART);
+  ownApi.apply({ upserted: [pod("cart", "shop", "cart", "a")], removed: [] });
+  remoteApi.apply({ upserted: [pod("n", "system", "node", "a")], removed: [] });
+  assert.equal((ask() as { isPassing?: boolean }).isPassing, true, "its cluster is not known yet");
+  stores = [own, remote];
+  assert.match((ask() as { refusal: string }).refusal, /no pod of shop\/cart runs on node a/);
+  remoteApi.apply({ upserted: [pod("cart", "shop", "cart", "a")], removed: [] });
+  assert.equal("identity" in ask(), true);
+  stores = [own];
+  assert.equal("identity" in ask(), false, "the cluster has left");
 });
 
 Deno.test("several pods of one account count as long as one of them runs on the node; pods without a node do not", () => {

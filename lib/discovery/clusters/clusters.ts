@@ -4,6 +4,7 @@
  *
  * @module
  */
+import type { FactStore } from "../../config/facts/store.ts";
 import type { LabelSelector } from "../../config/mesh/types.ts";
 import type { RegistryCounts } from "../../registry/orch/counts.ts";
 import type { CheckedCluster } from "../orch/self_check.ts";
@@ -87,6 +88,11 @@ export class RemoteClusters {
   /** Resolves when those that there are now have been read once, or are not waited for any more. */
   async settled(): Promise<void> {
     await Promise.all([...this.#clusters.values()].map(({ settled }) => settled));
+  }
+
+  /** What was read of the clusters. */
+  *facts(): Generator<FactStore> {
+    for (const { facts } of this.#clusters.values()) if (facts !== undefined) yield facts;
   }
 
   /** The clusters that have been read, for the regular check. */

@@ -1,0 +1,73 @@
+/**
+ * The configuration of a server: all that it is read of, once, and followed from then on.
+ *
+ * Permissions: read of the folders, net (the API of the orchestrator).
+ *
+ * @module
+ */
+import type { Derivation } from "../config/derive/derivation.ts";
+import type { Finding } from "../config/finding/finding.ts";
+import type { Kernel } from "../kernel/kernel.ts";
+import type { ApiClient } from "../orch/client/client.ts";
+import { type ConfigSourcesOptions, orchSource, startConfigSources } from "./config_sources.ts";
+import { Configuration } from "./configuration.ts";
+import { serverDerivations } from "./ingress.ts";
+import type { MeshSource } from "./mesh_source.ts";
+import type { OrchScope } from "./orch/orchestrator.ts";
+import type { Pipeline } from "./pipeline.ts";
+import { startRootNamespace } from "./root_namespace.ts";
+import type { ServerServices } from "./services.ts";
+import type { DiscoverySettings } from "./settings.ts";
+
+/** Where configuration is. */
+export interface ConfigurationOptions extends Omit<ConfigSourcesOptions, "source"> {
+  readonly clusterId: string;
+  /** DNS suffix of services. */
+  readonly domain: string;
+  readonly systemNamespace: string;
+  /** What is read of the orchestrator. Default: there is none. */
+  readonly orch?: OrchScope | undefined;
+  /** Services of manifests in the folders are part of the mesh. Default false. */
+  readonly manifestServices?: boolean;
+  /** What makes objects from objects and facts beside Ingresses. Default: nothing. */
+  readonly derivations?: readonly Derivation[];
+}
+
+/** The configuration, and what has findings about it. */
+export interface StartedConfiguration {
+  readonly configuration: Configuration;
+  readonly parts: readonly { findings(): Iterable<Finding> }[];
+}
+
+/**
+ * Resolves when everything has been read, and remote clusters have been or are not waited for.
+ *
+ * @throws {StartError} When a folder cannot be read, or an orchestrator is listed and there is no access to one.
+ */
+export async function startConfiguration(
+  options: ConfigurationOptions,
+  settings: DiscoverySettings,
+  { orch, mesh, pipeline, services }: {
+    readonly orch: ApiClient | undefined;
+    readonly mesh: MeshSource;
+    readonly pipeline: Pipeline;
+    readonly services: ServerServices;
+  },
+  kernel: Kernel,
+): Promise<StartedConfiguration> {
+  const reads = { revision: settings.REVISION, foldersAreCluster: options.manifestServices ?? false };
+  const derivations = serverDerivations(options, settings);
+  const configuration = new Configuration(pipeline, derivations, kernel, services.taker, reads);
+  configuration.followMesh(mesh);
+  kernel.stopper.add("configuration", () => configuration.stop());
+  const source = orchSource(orch, options, settings);
+  const sources = await startConfigSources({ ...options, source }, mesh, configuration, kernel);
+  await services.settled;
+  if (orch !== undefined) {
+    const own = { cluster: options.clusterId, services: services.check };
+    const others = () => services.remote?.clusters.checked() ?? [];
+    configuration.startSelfCheck(settings.MESH_SELF_CHECK_INTERVAL, own, others);
+  }
+  const rootNamespace = startRootNamespace(configuration.store, mesh, options.systemNamespace, kernel);
+  return { configuration, parts: [configuration, sources, rootNamespace] };
+}
