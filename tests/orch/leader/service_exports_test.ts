@@ -22,7 +22,11 @@ const api = { groups: ["multicluster.orch.example", "multicluster.x-k8s.io"], ve
 async function exporting(
   { client }: ApiServer,
   run: (changed: (local: string) => void) => Promise<unknown>,
-  { as = client, local = "" }: { readonly as?: ApiClient; readonly local?: string } = {},
+  { as = client, local = "", groups = api.groups }: {
+    readonly as?: ApiClient;
+    readonly local?: string;
+    readonly groups?: readonly string[];
+  } = {},
 ): Promise<void> {
   const kernel = startKernel("pilot-discovery", undefined, { log: silentLog() });
   const facts = new FactStore();
@@ -34,7 +38,13 @@ async function exporting(
   const stop = new AbortController();
   const listeners = new Set<() => void>();
   const running = serviceExports({
-    ...{ client: as, facts, api, isLocal: ({ name }) => name === local, log: silentLog().scope("orch") },
+    ...{
+      client: as,
+      facts,
+      api: { ...api, groups },
+      isLocal: ({ name }) => name === local,
+      log: silentLog().scope("orch"),
+    },
     onChange: (listener) => {
       listeners.add(listener);
       return () => void listeners.delete(listener);
@@ -120,19 +130,23 @@ test("a definition that goes is waited for again, and each service is exported w
   }, { as: quick });
 });
 
-test("the account of the manifests may do it; with one verb less it is refused", async ({ server }) => {
-  for (const definition of sharingDefinitions()) await server.objects.define(definition);
-  const needs = ({ resource, verb }: Right) => resource === "serviceexports" && verb !== "watch";
-  await server.objects.apply({ apiVersion: "v1", kind: "Namespace", metadata: { name: SYSTEM } });
-  await server.objects.apply(serviceDraft(SYSTEM, "cart"));
-  for (const manifest of ["pilot-discovery"]) {
-    await everyRightIsNeeded(server, [manifest], needs, async (as) => {
-      const isThere = async () => await server.objects.get(exportDraft(SYSTEM, "cart")) !== undefined;
-      if (await isThere()) await server.objects.delete(exportDraft(SYSTEM, "cart"));
-      await exporting(server, () => as.until("the export", isThere), { as: as.client });
+for (const group of api.groups) {
+  for (const files of [["pilot-discovery"], ["remote-reader", "remote-leader"]]) {
+    test(`${group}: the account of ${files.join(" and ")} may do it; with one verb less it is refused`, async ({ server }) => {
+      for (const definition of sharingDefinitions(group)) await server.objects.define(definition);
+      const needs = ({ resource, verb, ...right }: Right) =>
+        right.group === group && resource === "serviceexports" && verb !== "watch";
+      await server.objects.apply({ apiVersion: "v1", kind: "Namespace", metadata: { name: SYSTEM } });
+      await server.objects.apply(serviceDraft(SYSTEM, "cart"));
+      const cart = { ...exportDraft(SYSTEM, "cart"), apiVersion: `${group}/${api.version}` };
+      const isThere = async () => await server.objects.get(cart) !== undefined;
+      await everyRightIsNeeded(server, files, needs, async (as) => {
+        if (await isThere()) await server.objects.delete(cart);
+        await exporting(server, () => as.until("the export", isThere), { as: as.client, groups: [group] });
+      });
     });
   }
-});
+}
 
 Deno.test("an API without the resource is warned of once, by the variable's name, and asked again", async () => {
   const lines: string[] = [];

@@ -4,18 +4,22 @@ import { ConfigStore } from "../../../lib/config/store.ts";
 import { OrchObjects } from "../../../lib/discovery/orch/orchestrator.ts";
 import { startKernel } from "../../../lib/kernel/kernel.ts";
 import { silentLog } from "../../../lib/kernel/log/log.ts";
-import type { ApiClient } from "../../../lib/orch/client/client.ts";
 import { openDefinition } from "../support/open_definition.ts";
-import { everyRightIsNeeded, type Right } from "../support/server/one_right_less.ts";
+import { everyRightIsNeeded, type Right, type RightsTrial } from "../support/server/one_right_less.ts";
 import { KIND_DEFINITIONS } from "../../../lib/orch/resources/definitions.ts";
 import { manifests } from "../support/server/rights.ts";
 import { apiServerTests } from "../support/server/tests.ts";
 import { sharingDefinitions } from "../support/sharing.ts";
 
 const test = apiServerTests();
+const SHARING_GROUPS = ["multicluster.x-k8s.io", "multicluster.orch.example"] as const;
 
 /** Reads all that the server reads, or until `refused`; then runs `run`. */
-async function reading(client: ApiClient, refused: Promise<unknown>, run: () => Promise<unknown>): Promise<void> {
+async function reading(
+  { client, refused }: Pick<RightsTrial, "client" | "refused">,
+  group: string,
+  run: () => Promise<unknown>,
+): Promise<void> {
   const kernel = startKernel("pilot-discovery", undefined, { log: silentLog() });
   const digestKey = crypto.getRandomValues(new Uint8Array(32));
   const store = new ConfigStore();
@@ -24,7 +28,7 @@ async function reading(client: ApiClient, refused: Promise<unknown>, run: () => 
     facts: new FactStore().addSource("Orch", 0),
     ...{ digestKey, onFindings: () => {} },
   };
-  const sharing = { groups: ["multicluster.x-k8s.io"], version: "v1alpha1", imports: true };
+  const sharing = { groups: [group], version: "v1alpha1", imports: true };
   const scope = { namespace: "", kinds: true, services: true, sharing };
   const objects = new OrchObjects(client, "Orch", scope, target, kernel);
   try {
@@ -38,14 +42,17 @@ async function reading(client: ApiClient, refused: Promise<unknown>, run: () => 
 
 test("with the rights of the manifests the server reads everything; without that to list or watch one resource of our kinds or of facts, its path is refused", async ({ server }) => {
   const theirs = KIND_DEFINITIONS.filter(({ own }) => !own).map(openDefinition);
-  for (const definition of [...manifests("definitions"), ...theirs, ...sharingDefinitions()]) {
+  const sharing = SHARING_GROUPS.flatMap((group) => sharingDefinitions(group));
+  for (const definition of [...manifests("definitions"), ...theirs, ...sharing]) {
     await server.objects.define(definition);
   }
   // Webhooks are read by what keeps them: tests/orch/leader/injection_webhook_test.ts.
   const reads = ({ group, verb }: Right) =>
     group !== "admissionregistration.k8s.io" && ["list", "watch"].includes(verb);
   await everyRightIsNeeded(server, ["pilot-discovery"], reads, async (as) => {
-    await reading(as.client, as.refused, async () => {
+    // Exports and imports are read in the first group that has them.
+    const group = SHARING_GROUPS.find((group) => group === as.without?.group) ?? SHARING_GROUPS[0];
+    await reading(as, group, async () => {
       if (as.without?.verb === "watch") await as.refused;
     });
   });
