@@ -26,19 +26,18 @@ import { SCENARIOS } from "./scenarios/mod.ts";
 import type { RunOptions, Scenario } from "./scenarios/scenario.ts";
 import { missed, page, showFigure, showTarget } from "./table.ts";
 
-const { values: given } = parseArgs({
-  args: Deno.args,
-  options: {
-    only: { type: "string", multiple: true, default: [] },
-    quick: { type: "boolean", default: false },
-    runs: { type: "string" },
-    rounds: { type: "string" },
-    against: { type: "string" },
-    profile: { type: "string" },
-    write: { type: "boolean", default: false },
-    json: { type: "string" },
-  },
-});
+const OPTIONS = {
+  only: { type: "string", multiple: true, default: [] as string[] },
+  quick: { type: "boolean", default: false },
+  runs: { type: "string" },
+  rounds: { type: "string" },
+  against: { type: "string" },
+  profile: { type: "string" },
+  write: { type: "boolean", default: false },
+  json: { type: "string" },
+} as const;
+
+const given = readOptions();
 
 const chosen = SCENARIOS.filter(({ name }) => given.only.length === 0 || given.only.some((o) => name.startsWith(o)));
 if (chosen.length === 0) {
@@ -60,6 +59,15 @@ const options: RunOptions = {
 console.log(Object.entries(facts.machine).map(([name, value]) => `${name}: ${value}`).join("\n"));
 if (given.against === undefined) await measure(chosen);
 else await compare(chosen, await Deno.realPath(given.against));
+
+function readOptions() {
+  try {
+    return parseArgs({ args: Deno.args, options: OPTIONS }).values;
+  } catch (error) {
+    const known = Object.keys(OPTIONS).map((name) => `--${name}`).join(", ");
+    return fail(`${(error as Error).message}; expected ${known}, as the head of tests/bench/mesh/main.ts says`);
+  }
+}
 
 /** Measures this tree. */
 async function measure(scenarios: readonly Scenario[]): Promise<never> {
