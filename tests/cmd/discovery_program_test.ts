@@ -214,11 +214,11 @@ Deno.test("profiles are served with --profile alone, and the program may make th
 });
 
 Deno.test("variables without effect are reported, and the others are not", async () => {
-  const env = { PILOT_TRACE_SAMPLING: "50", ISTIO_DUAL_STACK: "true", ENABLE_VTPROTOBUF: "false" };
+  const env = { MUTEX_PROFILE_FRACTION: "5", ISTIO_DUAL_STACK: "true", ENABLE_VTPROTOBUF: "false" };
   await withProgram({}, ["--registries=", "--ctrlz_port=0"], async (program) => {
     await program.page("/ready");
     const line = program.lines.find(({ msg }) => msg === "variables without effect in this version");
-    assert.deepEqual(line?.["variables"], ["ENABLE_VTPROTOBUF", "PILOT_TRACE_SAMPLING"]);
+    assert.deepEqual(line?.["variables"], ["ENABLE_VTPROTOBUF", "MUTEX_PROFILE_FRACTION"]);
   }, env);
 });
 
