@@ -33,9 +33,10 @@ export type AccessLogging = readonly AccessLogUse[] | undefined;
  */
 export function mergedAccessLogging(
   levels: readonly (readonly TelemetryAccessLogging[])[],
-  { defaultProviders: { accessLogging: defaults = [] } }: MeshConfig,
+  mesh: MeshConfig,
   side: TelemetrySide,
 ): AccessLogging {
+  const defaults = mesh.defaultProviders.accessLogging ?? [];
   if (levels.length === 0 && defaults.length === 0) return undefined;
   const inScope = new Set(decidingProviders(levels, defaults, side));
   const filters = writtenFilters(levels, side);

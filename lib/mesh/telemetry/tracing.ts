@@ -35,9 +35,10 @@ export type Tracing = TracingUse | undefined;
  */
 export function mergedTracing(
   entries: readonly TelemetryTracing[],
-  { defaultProviders: { tracing: [byDefault] = [] } }: MeshConfig,
+  mesh: MeshConfig,
   side: TelemetrySide,
 ): Tracing {
+  const [byDefault] = mesh.defaultProviders.tracing ?? [];
   if (entries.length === 0 && byDefault === undefined) return undefined;
   const base: TracingUse = { disabled: false, useRequestId: true, meshTags: true, withoutPropagation: false };
   const first = byDefault === undefined ? base : { ...base, provider: byDefault };
