@@ -44,6 +44,11 @@ const CASES: readonly (readonly [string, InjectionCase])[] = [
   ["names by the proxy's container", {
     pod: pod({}, { env: [{ name: "MESH_META_DNS_CAPTURE", value: "true" }] }),
   }],
+  ...[
+    ["MESH_OUTBOUND_OWNER_GROUPS", "2005"],
+    ["ISTIO_OUTBOUND_OWNER_GROUPS_EXCLUDE", "2005"],
+    ["MESH_OUTBOUND_IPV4_LOOPBACK_CIDR", "127.0.0.0/8"],
+  ].map(([name, value]) => [`${name} by the proxy's container`, { pod: pod({}, { env: [{ name, value }] }) }] as const),
   ["both families", { pod: pod({ "proxy.mesh.io/config": "proxyMetadata: { MESH_DUAL_STACK: 'true' }" }) }],
 ];
 

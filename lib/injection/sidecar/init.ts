@@ -46,7 +46,8 @@ function variables({ proxy, own }: SidecarInput): { readonly name: string; reado
 }
 
 /** Variables by which rules differ. */
-const RULES = /^(?:(?:MESH|ISTIO)_(?:META_DNS_CAPTURE|DUAL_STACK)|INVALID_DROP)$/;
+const RULES =
+  /^(?:(?:MESH|ISTIO)_(?:META_DNS_CAPTURE|DUAL_STACK|OUTBOUND_OWNER_GROUPS(?:_EXCLUDE)?|OUTBOUND_IPV4_LOOPBACK_CIDR)|DNS_PROXY_ADDR|INVALID_DROP)$/;
 
 /** Rules are made by the superuser with two capabilities; the lock of iptables lies on the root file system. */
 function redirecting(privileged: boolean): PodContainer["securityContext"] {
