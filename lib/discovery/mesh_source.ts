@@ -156,9 +156,11 @@ function meshParts(
   return { shared, meshPart, networksPart };
 }
 
-/** Fields that differ from the defaults and have no effect yet, sorted. */
+/** Fields, and fields of fields, that differ from the defaults and have no effect yet, sorted. */
 export function meshFieldsNotBuilt(mesh: MeshConfig, defaults: MeshConfig): string[] {
-  const texts = (config: MeshConfig) => new Map(Object.entries(config).map(([k, v]) => [k, JSON.stringify(v)]));
-  const [given, usual] = [texts(mesh), texts(defaults)];
-  return meshFieldsWithoutEffect().filter((field) => given.get(field) !== usual.get(field));
+  const textOf = (config: MeshConfig, field: string) =>
+    JSON.stringify(
+      field.split(".").reduce<unknown>((at, key) => (at as Record<string, unknown> | undefined)?.[key], config),
+    );
+  return meshFieldsWithoutEffect().filter((field) => textOf(mesh, field) !== textOf(defaults, field));
 }

@@ -37,14 +37,14 @@ Deno.test("fields that steer nothing are reported when they are given, and once 
   const meshFile = `${folder}/mesh.yaml`;
   await Deno.writeTextFile(
     meshFile,
-    "enablePrometheusMerge: false\nserviceScopeConfigs: [{scope: GLOBAL}]\naccessLogFile: /dev/stdout\n",
+    "enablePrometheusMerge: false\nserviceScopeConfigs: [{scope: GLOBAL}]\naccessLogFile: /dev/stdout\ndefaultProviders: { metrics: [prometheus], tracing: [] }\n",
   );
   const source = await startMeshSource({ meshFile, networksFile: "", systemNamespace: "mesh-system" }, kernel);
   try {
     const reported = lines.map((line) => JSON.parse(line)).filter(({ msg }) =>
       msg === "fields without effect in this version"
     );
-    assert.deepEqual(reported.map(({ fields }) => fields), [["serviceScopeConfigs"]]);
+    assert.deepEqual(reported.map(({ fields }) => fields), [["defaultProviders.metrics", "serviceScopeConfigs"]]);
   } finally {
     await source.stop();
     await kernel.stopper.stop();

@@ -15,6 +15,9 @@ export const telemetry: NotBuiltPart = {
     "PILOT_ENABLE_METADATA_EXCHANGE",
     "PILOT_MX_ADDITIONAL_LABELS",
   ],
+  meshFields: [
+    "defaultProviders.metrics",
+  ],
   kindFields: [
     "Telemetry.metrics",
   ],

@@ -6,6 +6,7 @@ import { pilotDiscovery } from "../../../cmd/pilot-discovery/commands.ts";
 import type { Command } from "../../../lib/cli/command.ts";
 import { flagsOf } from "../../../lib/cli/locate.ts";
 import { telemetry } from "../../../lib/config/kinds/telemetry/schema.ts";
+import type { FieldShape } from "../../../lib/config/schema/field.ts";
 import { KINDS } from "../../../lib/config/kinds/kinds.ts";
 import { meshConfig } from "../../../lib/config/mesh/schema.ts";
 import { metricCatalogue } from "../../../lib/kernel/metrics/catalogue.ts";
@@ -31,11 +32,20 @@ function commandsOf(command: Command, line: readonly Command[]): { path: string;
 
 const commands = [pilotDiscovery, pilotAgent, installCni].flatMap((root) => commandsOf(root, [root]));
 
+function fieldsOf(shape: FieldShape) {
+  return Object.entries(shape.type === "message" ? shape.fields : {});
+}
+
 const owners: Readonly<Record<Exclude<NotBuiltWhat, "refused">, ReadonlySet<string>>> = {
   setting: new Set(Object.keys(catalogue)),
   metric: new Set(Object.keys(metricCatalogue)),
   flag: new Set(commands.flatMap(({ flags }) => flags)),
-  "mesh field": new Set(meshConfig.shape.type === "message" ? Object.keys(meshConfig.shape.fields) : []),
+  "mesh field": new Set(
+    fieldsOf(meshConfig.shape).flatMap(([name, field]) => [
+      name,
+      ...fieldsOf(field.shape).map(([inner]) => `${name}.${inner}`),
+    ]),
+  ),
   kind: new Set<string>(KINDS),
   "kind field": new Set(
     Object.entries(telemetry.shape.type === "message" ? telemetry.shape.fields : {}).map(([name]) =>
