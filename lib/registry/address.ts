@@ -7,9 +7,12 @@ import ipaddr from "ipaddr.js";
 
 const IPV4 = /^(?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(?:\.(?!$)|$)){4}$/;
 
-/** Whether it is an IP address (not a CIDR, not a name). */
+/**
+ * Whether it is an IP address (not a CIDR, not a name). One with a zone (`fe80::1%eth0`) is none: interfaces are of one
+ * machine, and an Envoy on a machine without that interface refuses the whole resource.
+ */
 export function isIp(address: string): boolean {
-  return IPV4.test(address) || (address.includes(":") && ipaddr.IPv6.isValid(address));
+  return IPV4.test(address) || (address.includes(":") && !address.includes("%") && ipaddr.IPv6.isValid(address));
 }
 
 /** Whether it names a Unix domain socket (`unix:///path`, or `unix://@name`). */
@@ -26,9 +29,9 @@ export function canonicalIp(address: string): string {
 /** Ranges that mean a machine itself, its link, or many at once. */
 const SHARED_RANGES: ReadonlySet<string> = new Set(["unspecified", "loopback", "linkLocal", "multicast", "broadcast"]);
 
-/** Whether an IP address can be that of one service on any machine: those of a zone, and of some ranges, cannot. */
+/** Whether an IP address can be that of one service on any machine: those of some ranges cannot. */
 export function canBeService(ip: string): boolean {
-  return isIp(ip) && !ip.includes("%") && !SHARED_RANGES.has(ipaddr.process(ip).range());
+  return isIp(ip) && !SHARED_RANGES.has(ipaddr.process(ip).range());
 }
 
 /**

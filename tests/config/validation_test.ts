@@ -76,7 +76,7 @@ const ADDRESSES: readonly (readonly [string, boolean, boolean])[] = [
   ["10.0.1", false, false],
   ["::1", true, false],
   ["2001:db8::", true, false],
-  ["fe80::1%eth0", true, false],
+  ["fe80::1%eth0", false, false],
   ["::ffff:1.2.3.4", true, false],
   [":::", false, false],
   ["10.0.0.0/8", false, true],

@@ -9,10 +9,13 @@ import { isDnsLabel } from "./names.ts";
 
 const IPV4 = /^(?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)\.){3}(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)$/;
 
-/** Whether the text is an IP address: dotted decimal without leading zeros, or IPv6 (zone allowed). */
+/**
+ * Whether the text is an IP address: dotted decimal without leading zeros, or IPv6 without a zone: an interface is of one
+ * machine, and an Envoy elsewhere refuses the whole resource.
+ */
 export function isIpAddress(text: string): boolean {
   if (IPV4.test(text)) return true;
-  return text.includes(":") && text.length <= 64 && ipaddr.IPv6.isValid(text);
+  return text.includes(":") && !text.includes("%") && text.length <= 64 && ipaddr.IPv6.isValid(text);
 }
 
 /** Whether the text is an address with a prefix length: `10.0.0.0/8`, `2001:db8::/32`. */
