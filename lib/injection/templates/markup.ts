@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { stringify } from "yaml";
+import { dump } from "js-yaml";
 import { printed } from "../../kernel/template/functions.ts";
 import { plainTree } from "./go_fields.ts";
 
@@ -99,5 +99,5 @@ export class Marks {
 }
 
 function yamlOf(tree: unknown): string {
-  return stringify(tree, { lineWidth: 0, aliasDuplicateObjects: false }).replace(/\n$/, "");
+  return dump(tree, { lineWidth: -1, noRefs: true }).replace(/\n$/, "");
 }
