@@ -103,7 +103,9 @@ test("it registers with the account's token, is healthy when its probe says so, 
               async () => await envoyPage(own[0]!, "ready").catch(() => "") === "LIVE\n",
               60_000,
             );
-            assert.match(await envoyPage(own[0]!, "clusters"), /outbound\|80\|\|store\.test.*127\.0\.0\.1:8080/);
+            // The endpoint comes by the entry's health, which may reach the server after its Envoy is live.
+            const isThere = /outbound\|80\|\|store\.test.*127\.0\.0\.1:8080/;
+            await until("the endpoint", async () => isThere.test(await envoyPage(own[0]!, "clusters")), 60_000);
           } finally {
             output += agent.output;
           }
