@@ -21,6 +21,8 @@ import { fields, mapOf, text, textOr } from "./foreign_schema.ts";
 import { HashedFact } from "./hashed_fact.ts";
 import { ingress, ingressClass } from "./ingress_schema.ts";
 import { endpoints, endpointSlice, node, service, serviceImport } from "./service_schema.ts";
+import { usualSlice } from "./usual_endpoints.ts";
+import { usualService } from "./usual_services.ts";
 import { type AnyFact, type FactKind, type FactSpecs, isClusterWide } from "./types.ts";
 import { WORKLOAD_SCHEMAS } from "./workload_schema.ts";
 
@@ -120,20 +122,36 @@ export function readFact(kind: FactKind, tree: unknown, from: Origin, options: F
     return { findings: report.list, name };
   }
   const meta = leanMeta(kind, parseMeta(readableMeta(kind, metadata), namespace, report));
-  const parsed = SCHEMAS[kind].safeParse(tree);
-  if (!parsed.success) { for (const issue of parsed.error.issues) reportIssue(issue, kind, tree, report); }
-  if (!parsed.success || report.failed) return { findings: report.list, name };
+  const spec = usualSpec(kind, tree) ?? parsedSpec(kind, tree, report);
+  if (spec === undefined || report.failed) return { findings: report.list, name };
   // The table pairs each kind with its own schema; the compiler cannot follow that through a kind that is not known.
-  const fact = new HashedFact(kind, meta, parsed.data, origin, digestKey) as AnyFact;
+  const fact = new HashedFact(kind, meta, spec, origin, digestKey) as AnyFact;
   return { fact, findings: report.list, name };
+}
+
+/** What is read of the kinds of which there are thousands, without their schemas; undefined: the schema reads it. */
+function usualSpec(kind: FactKind, tree: object): FactSpecs[FactKind] | undefined {
+  if (kind === "Service") return usualService(tree);
+  return kind === "EndpointSlice" ? usualSlice(tree) : undefined;
+}
+
+function parsedSpec(kind: FactKind, tree: object, report: Findings): FactSpecs[FactKind] | undefined {
+  const { data, error } = SCHEMAS[kind].safeParse(tree);
+  for (const issue of error?.issues ?? []) reportIssue(issue, kind, tree, report);
+  return data;
 }
 
 /** The metadata of pods that an object makes. */
 function podMetadata(tree: unknown): unknown {
-  const inside = (value: unknown, ...path: readonly string[]) =>
-    path.reduce((at, key) => (isObject(at) ? at[key] : undefined), value);
-  return inside(tree, "spec", "template", "metadata") ??
-    inside(tree, "spec", "jobTemplate", "spec", "template", "metadata");
+  const spec = member(tree, "spec");
+  return member(
+    member(spec, "template") ?? member(member(member(spec, "jobTemplate"), "spec"), "template"),
+    "metadata",
+  );
+}
+
+function member(value: unknown, name: string): unknown {
+  return isObject(value) ? value[name] : undefined;
 }
 
 function reportIssue({ path, message }: z.core.$ZodIssue, kind: FactKind, tree: unknown, report: Findings): void {

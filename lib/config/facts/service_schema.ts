@@ -14,7 +14,7 @@ import type {
   ServiceData,
   ServiceImportData,
 } from "./service_data.ts";
-import { usualEndpoints } from "./usual_endpoints.ts";
+import { SERVICE_LABEL } from "./usual_endpoints.ts";
 
 const trueOrFalse = z.boolean({ error: "true or false" });
 
@@ -31,7 +31,7 @@ const servicePort = fields({
 
 const ingress = fields({ ip: optional(text), hostname: optional(text) }, "an address");
 
-/** Kind `Service`. */
+/** Kind `Service`, however it is written. */
 export const service = fields({
   spec: fields({
     type: textOr("ClusterIP"),
@@ -118,8 +118,6 @@ export const serviceImport = fields({
   spec: optional(fields({ type: textOr("ClusterSetIP"), ips: texts })),
 }).transform(({ spec }): ServiceImportData => ({ ips: spec?.type === "ClusterSetIP" ? spec.ips.toSorted() : [] }));
 
-const SERVICE_LABEL = "kubernetes.io/service-name";
-
 const sliceEndpoint = fields({
   addresses: z.array(text, { error: "a list of addresses" }).min(1, { error: "at least one address" }),
   conditions: optional(fields({
@@ -138,22 +136,11 @@ const sliceEndpoint = fields({
   ...defined({ nodeName, zone, pod: podOf(targetRef) }),
 }));
 
-/** Endpoints of a slice by the schema, however they are written. */
-export const anyEndpoints = listOf(sliceEndpoint, "a list of endpoints");
-
-const sliceEndpoints = z.unknown().optional().transform((written, context): readonly EndpointData[] => {
-  const usual = usualEndpoints(written);
-  if (usual !== undefined) return usual;
-  const { data, error } = anyEndpoints.safeParse(written);
-  for (const { path, message } of error?.issues ?? []) context.addIssue({ code: "custom", path, message });
-  return data ?? [];
-});
-
-/** Kind `EndpointSlice`. */
+/** Kind `EndpointSlice`, however it is written. */
 export const endpointSlice = fields({
   metadata: fields({ labels: optional(z.record(z.string(), z.unknown())) }),
   addressType: textOr("IPv4"),
-  endpoints: sliceEndpoints,
+  endpoints: listOf(sliceEndpoint, "a list of endpoints"),
   ports: endpointPorts,
 }).transform(({ metadata, addressType, endpoints, ports }): EndpointSliceData => ({
   service: String(metadata.labels?.[SERVICE_LABEL] ?? ""),

@@ -48,6 +48,7 @@ export function buildEndpoints(
   const found: Endpoint[] = [];
   const waiting: string[] = [];
   const bare = bareWorkloads(of, around);
+  const { clusterId } = around.options;
   for (const data of endpoints) {
     const health = healthOf(data, of.sticky);
     if (health === undefined) continue;
@@ -68,16 +69,9 @@ export function buildEndpoints(
       const [main = address, ...additionalAddresses] = addresses;
       for (const { name, port } of ports) {
         if (port === undefined) continue;
-        found.push({
-          address: main,
-          ...(additionalAddresses.length === 0 ? {} : { additionalAddresses }),
-          port,
-          portName: name,
-          clusterId: around.options.clusterId,
-          weight: 1,
-          health,
-          ...place,
-        });
+        // A spread in the first place is a copy for the runtime; in any other it costs three times that.
+        const endpoint = { ...place, address: main, port, portName: name, clusterId, weight: 1, health };
+        found.push(additionalAddresses.length === 0 ? endpoint : { ...endpoint, additionalAddresses });
       }
     }
   }

@@ -72,7 +72,7 @@ export class RegistryObjects {
 
   /** Takes a new object, or a new version, and notes what it concerns. @returns whether it was there */
   put(fact: RegistryFact, touched: TouchedObjects): boolean {
-    const old = this.#remove(fact.key, touched);
+    const old = this.#take(fact.kind, idOf(fact), touched);
     // The map of a kind holds that kind alone; the compiler cannot follow that through a kind that is not known.
     (this.#facts[fact.kind] as Map<string, RegistryFact>).set(idOf(fact), fact);
     this.#index(fact, true);
@@ -182,14 +182,17 @@ export class RegistryObjects {
   #remove(key: string, touched: TouchedObjects): RegistryFact | undefined {
     const [kind = "", namespace = "", name = ""] = key.split("/");
     if (!Object.hasOwn(this.#facts, kind)) return undefined;
-    const facts: Map<string, RegistryFact> = this.#facts[kind as RegistryKind] as Map<string, RegistryFact>;
-    const id = namespace === "" ? name : `${namespace}/${name}`;
+    return this.#take(kind as RegistryKind, namespace === "" ? name : `${namespace}/${name}`, touched);
+  }
+
+  #take(kind: RegistryKind, id: string, touched: TouchedObjects): RegistryFact | undefined {
+    const facts: Map<string, RegistryFact> = this.#facts[kind] as Map<string, RegistryFact>;
     const old = facts.get(id);
     if (old === undefined) return undefined;
     facts.delete(id);
-    const list = this.#lists.get(key);
+    const list = this.#lists.get(old.key);
     if (list !== undefined) {
-      touched.lists.add(key);
+      touched.lists.add(old.key);
       touched.services.add(list.service);
     }
     this.#index(old, false);
@@ -248,8 +251,6 @@ export class RegistryObjects {
         const list = this.#lists.get(fact.key);
         if (list === undefined) return;
         touched.lists.add(list.key);
-        // Another list may count now.
-        if (old === undefined) touched.services.add(list.service);
       }
     }
   }

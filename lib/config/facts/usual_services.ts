@@ -1,0 +1,66 @@
+/**
+ * Services, read without a schema where they are written as orchestrators write them: the schema takes ten times as
+ * long, and a server starts with thousands.
+ *
+ * @module
+ */
+import type { ServiceData, ServicePortData } from "./service_data.ts";
+import { areTexts, eachUsual, isFields, isTextMap, mayCount, mayName, maySay, NO_FIELDS } from "./usual_fields.ts";
+
+/** The service; undefined where it is written otherwise than usual, so that the schema reads it, or says what is wrong. */
+export function usualService(written: unknown): ServiceData | undefined {
+  if (!isFields(written) || !isFields(written["spec"])) return undefined;
+  const { spec, status = NO_FIELDS } = written as { readonly spec: typeof NO_FIELDS; readonly status?: unknown };
+  const { type = "ClusterIP", clusterIP = "", clusterIPs = [], externalIPs = [], selector = NO_FIELDS } = spec;
+  const { externalName, ports = [], publishNotReadyAddresses, trafficDistribution, internalTrafficPolicy } = spec;
+  if (typeof type !== "string" || typeof clusterIP !== "string" || !mayName(externalName)) return undefined;
+  if (!areTexts(clusterIPs) || !areTexts(externalIPs) || !isTextMap(selector) || !Array.isArray(ports)) {
+    return undefined;
+  }
+  if (!maySay(publishNotReadyAddresses)) return undefined;
+  if (!mayName(trafficDistribution) || !mayName(internalTrafficPolicy)) return undefined;
+  const loadBalancers = usualLoadBalancers(status);
+  const read = eachUsual(ports, usualPort);
+  if (loadBalancers === undefined || read === undefined) return undefined;
+  return {
+    type,
+    clusterIPs: clusterIPs.length > 0 || clusterIP === "" ? clusterIPs : [clusterIP],
+    externalIPs,
+    ...(externalName === undefined ? {} : { externalName }),
+    selector,
+    ports: read,
+    loadBalancers,
+    ...(publishNotReadyAddresses === true ? { publishNotReadyAddresses } : {}),
+    ...(trafficDistribution === undefined ? {} : { trafficDistribution }),
+    ...(internalTrafficPolicy === undefined ? {} : { internalTrafficPolicy }),
+  };
+}
+
+function usualPort(written: unknown): ServicePortData | undefined {
+  if (!isFields(written)) return undefined;
+  const { name = "", port, protocol = "TCP", appProtocol, targetPort, nodePort } = written;
+  if (typeof name !== "string" || typeof protocol !== "string" || port === undefined) return undefined;
+  if (!mayCount(port) || !mayCount(nodePort) || !mayName(appProtocol)) return undefined;
+  if (!mayCount(targetPort) && !mayName(targetPort)) return undefined;
+  const read: { -readonly [K in keyof ServicePortData]: ServicePortData[K] } = { name, port: port!, protocol };
+  if (appProtocol !== undefined) read.appProtocol = appProtocol;
+  if (targetPort !== undefined) read.targetPort = targetPort;
+  if (nodePort !== undefined) read.nodePort = nodePort;
+  return read;
+}
+
+function usualLoadBalancers(status: unknown): readonly string[] | undefined {
+  if (!isFields(status)) return undefined;
+  const { loadBalancer = NO_FIELDS } = status;
+  if (!isFields(loadBalancer)) return undefined;
+  const { ingress = [] } = loadBalancer;
+  return Array.isArray(ingress) ? eachUsual(ingress, usualAddress)?.flat() : undefined;
+}
+
+function usualAddress(written: unknown): readonly string[] | undefined {
+  if (!isFields(written)) return undefined;
+  const { ip, hostname } = written;
+  if (!mayName(ip) || !mayName(hostname)) return undefined;
+  const address = ip ?? hostname;
+  return address === undefined ? [] : [address];
+}
