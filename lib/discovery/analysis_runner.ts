@@ -38,6 +38,7 @@ export class AnalysisRunner {
   readonly #connected: ConnectedWorld;
   readonly #refused: () => ReadonlySet<string>;
   readonly #ending = new AbortController();
+  readonly #served: Promise<void>;
   readonly #listeners = new Set<() => void>();
   readonly #stop: (() => void)[];
   #cancelWake = () => {};
@@ -47,13 +48,18 @@ export class AnalysisRunner {
   #noted = 0;
   #push = 0;
 
-  /** @param refused Keys of objects that are refused and have no version in force. */
+  /**
+   * @param refused Keys of objects that are refused and have no version in force.
+   * @param served Resolves when the server listens: the first look waits for that.
+   */
   constructor(
     pipeline: Pipeline,
     options: Omit<AnalysisOptions, "facts" | "failed" | "now"> & Stores,
     refused: () => ReadonlySet<string>,
     kernel: Kernel,
+    served: Promise<void>,
   ) {
+    this.#served = Promise.race([served, aborted(this.#ending.signal)]);
     this.#pipeline = pipeline;
     this.#kernel = kernel;
     this.#refused = refused;
@@ -183,6 +189,7 @@ export class AnalysisRunner {
 
   async #run(): Promise<void> {
     try {
+      await this.#served;
       do {
         // A turn of the event loop first: callers that wait for the push go before.
         await new Promise<void>((resolve) => setTimeout(resolve, 0));
@@ -198,6 +205,10 @@ export class AnalysisRunner {
       this.#kernel.log.scope("analysis").error("the analysis failed", { error });
     }
   }
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
 }
 
 function objectOf(key: string, { store }: Stores): AnyConfigObject | undefined {

@@ -159,7 +159,8 @@ async function start(
   await tokenKeys.follow(store, pipeline);
   await gatewayNames?.settled();
   await pipeline.start();
-  const analysis = startAnalysis(options, pipeline, configuration, kernel);
+  const served = Promise.withResolvers<void>();
+  const analysis = startAnalysis(options, pipeline, configuration, served.promise, kernel);
   const reviewer = orch && tokenReviewer(orch, options, services.remote?.clusters);
   const authentication = new ServerAuthentication(settings, mesh, kernel, reviewer);
   const callers = newCallers(authentication, settings, kernel);
@@ -202,6 +203,7 @@ async function start(
     pageGuard: pageGuard(authentication.forPages(), options.systemNamespace),
   });
   listening();
+  served.resolve();
   measureStart(kernel);
   const bundles = { roots: joinedIfAny([authority.authority?.roots, tls?.serverRoots]), webhookRoots };
   const worked = { configuration, mesh, pipeline, analysis, xds, remote: services.remote, ...bundles };
@@ -268,11 +270,18 @@ function startAnalysis(
   { domain }: DiscoveryServerOptions,
   pipeline: Pipeline,
   configuration: Configuration,
+  served: Promise<void>,
   kernel: Kernel,
 ): AnalysisRunner {
   const { store, facts } = configuration;
   const settings = { domainSuffix: domain, assumeServices: false };
-  const analysis = new AnalysisRunner(pipeline, { store, facts, settings }, () => refusedKeys(configuration), kernel);
+  const analysis = new AnalysisRunner(
+    pipeline,
+    { store, facts, settings },
+    () => refusedKeys(configuration),
+    kernel,
+    served,
+  );
   kernel.stopper.add("analysis", () => analysis.stop());
   return analysis;
 }

@@ -25,17 +25,24 @@ export function peersKey(key: string): string {
 /** The origin with the labels and annotations that metadata of its object, or of pods that it makes, has in Istio's spelling. */
 export function withPeersKeys<O extends Origin>(origin: O, ...metadata: readonly unknown[]): O {
   if (origin.from === "derived") return origin;
-  const names = metadata.flatMap((one) => [...keysOf(member(one, "labels")), ...keysOf(member(one, "annotations"))]);
-  const peersKeys = names.filter((name) => ownKey(name) !== name).map(ownKey);
-  return peersKeys.length === 0 ? origin : { ...origin, peersKeys };
+  let peersKeys: string[] | undefined;
+  // Lists of all keys would be garbage at once: a server starts with tens of thousands of objects.
+  const look = (map: unknown) => {
+    if (typeof map !== "object" || map === null) return;
+    for (const name in map) {
+      const own = ownKey(name);
+      if (own !== name) (peersKeys ??= []).push(own);
+    }
+  };
+  for (const one of metadata) {
+    look(member(one, "labels"));
+    look(member(one, "annotations"));
+  }
+  return peersKeys === undefined ? origin : { ...origin, peersKeys };
 }
 
 function member(value: unknown, name: string): unknown {
   return typeof value === "object" && value !== null ? (value as Readonly<Record<string, unknown>>)[name] : undefined;
-}
-
-function keysOf(value: unknown): string[] {
-  return typeof value === "object" && value !== null ? Object.keys(value) : [];
 }
 
 /** A label or annotation as the author of its object spelled it. */
