@@ -49,6 +49,7 @@ export const entryMessages: readonly string[] = [
   "envoy.extensions.filters.network.set_filter_state.v3.Config",
   "envoy.extensions.filters.network.rbac.v3.RBAC",
   "envoy.extensions.filters.network.ext_authz.v3.ExtAuthz",
+  "envoy.extensions.filters.network.wasm.v3.Wasm",
   // HTTP filters
   "envoy.extensions.filters.http.router.v3.Router",
   "envoy.extensions.filters.http.cors.v3.Cors",
@@ -63,6 +64,7 @@ export const entryMessages: readonly string[] = [
   "envoy.extensions.filters.http.rbac.v3.RBAC",
   "envoy.extensions.filters.http.ext_authz.v3.ExtAuthz",
   "envoy.extensions.filters.http.jwt_authn.v3.JwtAuthentication",
+  "envoy.extensions.filters.http.wasm.v3.Wasm",
   "envoy.extensions.filters.http.header_mutation.v3.HeaderMutation",
   "envoy.extensions.filters.http.header_mutation.v3.HeaderMutationPerRoute",
   // upstreams, load balancing, retries
@@ -110,6 +112,7 @@ export const entryMessages: readonly string[] = [
   "envoy.admin.v3.EndpointsConfigDump",
   "envoy.admin.v3.SecretsConfigDump",
   "google.protobuf.Any",
+  "google.protobuf.StringValue",
   "google.protobuf.Struct",
   "google.rpc.Status",
 ];

@@ -23,6 +23,8 @@ export const NEWER_FIELDS: Readonly<Record<string, readonly NewerField[]>> = {
   "envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager.Tracing": [
     { name: "no_context_propagation", number: 13, type: "bool" },
   ],
+  // An enum: 1 reloads, 2 denies, 3 lets pass.
+  "envoy.extensions.wasm.v3.PluginConfig": [{ name: "failure_policy", number: 7, type: "uint32" }],
   "envoy.type.tracing.v3.CustomTag": [{ name: "value", number: 6, type: "string" }],
   "envoy.extensions.access_loggers.open_telemetry.v3.OpenTelemetryAccessLogConfig": [
     { name: "grpc_service", number: 9, type: "envoy.config.core.v3.GrpcService" },

@@ -27,6 +27,7 @@ const WORDS: Readonly<Record<string, string>> = {
   cds: "cluster",
   eds: "endpoints",
   sds: "secret",
+  ecds: "extension configuration",
 };
 
 /** The text; ends with a line break. */

@@ -21,7 +21,9 @@ export type MeshFlagValues = FlagValues<typeof meshFlags>;
 export const translateFlags = {
   ...meshFlags,
   node: stringFlag("", "the proxy: namespace/name of a workload, its IP address, or a node id"),
-  type: stringListFlag([], "types of resources; without it all", { allowed: ["cds", "eds", "lds", "rds", "sds"] }),
+  type: stringListFlag([], "types of resources; without it all", {
+    allowed: ["cds", "eds", "lds", "rds", "sds", "ecds"],
+  }),
   output: stringFlag("yaml", "one of `json`, `yaml` or `bootstrap`, with which an Envoy runs alone", {
     short: "o",
     allowed: ["json", "yaml", "bootstrap"],

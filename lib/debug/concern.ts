@@ -12,10 +12,10 @@ import type { EncodedResource } from "../resource/encoded.ts";
 import type { ResourceBucket, ResourceSet } from "../resource/set.ts";
 import type { PushProgress } from "../xds/ledger.ts";
 import type { ProxyView } from "../xds/protocol/source.ts";
-import { CLUSTER, ENDPOINTS, LISTENER, ROUTE, SECRET } from "../xds/protocol/types.ts";
+import { CLUSTER, ENDPOINTS, EXTENSION_CONFIG, LISTENER, ROUTE, SECRET } from "../xds/protocol/types.ts";
 import type { DebugView } from "./view.ts";
 
-const TYPES = [CLUSTER, ENDPOINTS, LISTENER, SECRET];
+const TYPES = [CLUSTER, ENDPOINTS, EXTENSION_CONFIG, LISTENER, SECRET];
 
 /** The proxies that an object concerns; undefined: all, since it is not known or acts on no resource yet. */
 export function concernedProxies(

@@ -19,6 +19,7 @@ const BUILD_ERRORS: Readonly<Record<BuildKind, readonly string[]>> = {
   base: ["cds_builderr", "lds_builderr"],
   clusters: ["cds_builderr"],
   endpoints: ["eds_builderr"],
+  extensions: ["ecds_builderr"],
   gateways: ["lds_builderr", "rds_builderr"],
   inbound: ["cds_builderr", "lds_builderr"],
   listeners: ["lds_builderr"],

@@ -32,6 +32,7 @@ import { TelemetryIndex } from "./telemetry/index.ts";
 import type { Distinction } from "./view/distinctions.ts";
 import { type VirtualServiceDelta, VirtualServiceResolver } from "./virtual_service.ts";
 import { MESH_GATEWAY, VirtualServiceIndex } from "./virtual_service_index.ts";
+import { WasmPluginIndex } from "./wasm_plugins.ts";
 
 /** Where services and endpoints come from; answers are identity-stable while nothing changes. */
 export interface ServiceSource {
@@ -105,6 +106,8 @@ export interface AffectedKeys {
   readonly tokenKeys: Set<string>;
   /** Namespaces of workloads whose telemetry may be another one; `*`: all. */
   readonly telemetry: Set<string>;
+  /** Namespaces of workloads that other extensions may be for; `*`: all. */
+  readonly extensions: Set<string>;
   /** Networks that are entered by other ways. */
   readonly entrances: Set<string>;
 }
@@ -122,6 +125,7 @@ export class Mesh implements MeshIndexes {
   readonly authorizationPolicies: AuthorizationPolicyIndex;
   readonly requestAuthentications: RequestAuthenticationIndex;
   readonly telemetries: TelemetryIndex;
+  readonly wasmPlugins: WasmPluginIndex;
   readonly #identities: EndpointIdentities;
   readonly #resolver: VirtualServiceResolver;
   readonly #source: ServiceSource;
@@ -152,6 +156,7 @@ export class Mesh implements MeshIndexes {
     this.authorizationPolicies = new AuthorizationPolicyIndex(config.rootNamespace);
     this.requestAuthentications = new RequestAuthenticationIndex(config.rootNamespace);
     this.telemetries = new TelemetryIndex(config);
+    this.wasmPlugins = new WasmPluginIndex(config.rootNamespace);
     this.#identities = new EndpointIdentities(options.source);
     this.#scopes = new Scopes(this, options.sharedScopes);
   }
@@ -181,6 +186,7 @@ export class Mesh implements MeshIndexes {
       tokenPolicies: this.requestAuthentications.update(removed.RequestAuthentication, added.RequestAuthentication),
       tokenKeys: new Set(change.tokenKeys ?? []),
       telemetry: this.telemetries.update(removed.Telemetry, added.Telemetry),
+      extensions: this.wasmPlugins.update(removed.WasmPlugin, added.WasmPlugin),
       entrances: change.entrances === undefined ? new Set() : this.#entrances.update(change.entrances),
     };
     if (affected.gateways) this.gateways.update(removed.Gateway, added.Gateway);

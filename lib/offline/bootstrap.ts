@@ -5,6 +5,7 @@
  *     listener with rds ─────> with the route configuration itself
  *     cluster with EDS ──────> STATIC, with its endpoints
  *     secret over SDS ───────> a static secret of the same name
+ *     filter over ECDS ──────> with its configuration itself
  *
  * @module
  */
@@ -20,6 +21,14 @@ export interface BootstrapResources {
   readonly clusters: readonly JsonFields[];
   readonly endpoints: readonly JsonFields[];
   readonly secrets: readonly JsonFields[];
+  readonly extensions: readonly JsonFields[];
+}
+
+/** What is put in its place, by name. */
+interface Replacements {
+  readonly routes: ReadonlyMap<string, JsonFields>;
+  readonly extensions: ReadonlyMap<string, JsonFields>;
+  readonly secrets: ReadonlySet<string>;
 }
 
 /** The node of a proxy that runs alone: without an agent it has no certificates of the mesh, so none may be asked for. */
@@ -41,8 +50,9 @@ export function bootstrapOf(
 ): JsonFields {
   const routes = new Map(resources.routes.map((route) => [String(route.name), route]));
   const assignments = new Map(resources.endpoints.map((one) => [String(one.cluster_name), one]));
+  const extensions = new Map(resources.extensions.map((one) => [String(one.name), one]));
   const secrets = new Set(resources.secrets.map(({ name }) => String(name)));
-  const inlined = (value: JsonFields) => inline(value, routes, secrets) as JsonFields;
+  const inlined = (value: JsonFields) => inline(value, { routes, extensions, secrets }) as JsonFields;
   const bootstrap = {
     node: { id: node.id, cluster: clusterOf(node), metadata: node.metadata ?? {} },
     admin: { address: { socket_address: { address: "127.0.0.1", port_value: admin.port } } },
@@ -77,9 +87,10 @@ function withEndpoints(cluster: JsonFields, assignments: ReadonlyMap<string, Jso
   return { ...rest, type: "STATIC", load_assignment };
 }
 
-/** The same with route configurations in place of their names, and secrets that are there without their source. */
-function inline(value: unknown, routes: ReadonlyMap<string, JsonFields>, secrets: ReadonlySet<string>): unknown {
-  if (Array.isArray(value)) return value.map((item) => inline(item, routes, secrets));
+/** The same with route configurations and configurations of filters in place of their names, and secrets that are there without their source. */
+function inline(value: unknown, by: Replacements): unknown {
+  const { routes, extensions, secrets } = by;
+  if (Array.isArray(value)) return value.map((item) => inline(item, by));
   if (typeof value !== "object" || value === null) return value;
   const out: JsonFields = {};
   for (const [key, inside] of Object.entries(value as JsonFields)) {
@@ -87,9 +98,11 @@ function inline(value: unknown, routes: ReadonlyMap<string, JsonFields>, secrets
     const name = String(rds?.route_config_name ?? "");
     if (rds !== undefined) {
       // A server that has no such routes leaves the listener waiting; alone it answers 404, as it would in the end.
-      out.route_config = inline(routes.get(name) ?? { name }, routes, secrets);
+      out.route_config = inline(routes.get(name) ?? { name }, by);
+    } else if (key === "config_discovery" && extensions.has(String((value as JsonFields).name))) {
+      out.typed_config = extensions.get(String((value as JsonFields).name))!.typed_config;
     } else if (key === "sds_config" && secrets.has(String((value as JsonFields).name))) continue;
-    else out[key] = inline(inside, routes, secrets);
+    else out[key] = inline(inside, by);
   }
   return out;
 }

@@ -9,10 +9,17 @@ import { tablesOfSets } from "../debug/resources.ts";
 import type { EncodedResource } from "../resource/encoded.ts";
 import type { EncodedTables } from "../simulate/decoded.ts";
 import type { ProxyState } from "../translate/per_proxy/proxy_state.ts";
-import { CLUSTER, ENDPOINTS, LISTENER, ROUTE, SECRET } from "../xds/protocol/types.ts";
+import { CLUSTER, ENDPOINTS, EXTENSION_CONFIG, LISTENER, ROUTE, SECRET } from "../xds/protocol/types.ts";
 
 /** Types by their short names, in the order in which a proxy is sent them. */
-export const TYPE_URLS = { cds: CLUSTER, eds: ENDPOINTS, lds: LISTENER, rds: ROUTE, sds: SECRET } as const;
+export const TYPE_URLS = {
+  cds: CLUSTER,
+  eds: ENDPOINTS,
+  lds: LISTENER,
+  rds: ROUTE,
+  sds: SECRET,
+  ecds: EXTENSION_CONFIG,
+} as const;
 
 /** Short name of a type of resources. */
 export type ShortType = keyof typeof TYPE_URLS;
@@ -24,6 +31,7 @@ export const TYPE_WORDS: Readonly<Record<ShortType, string>> = {
   lds: "listeners",
   rds: "routes",
   sds: "secrets",
+  ecds: "extensions",
 };
 
 /** All resources of a proxy of one type, by name. Where two sets hold a name, the later set wins, as on the wire. */

@@ -206,7 +206,7 @@ export class Translator {
     for (const classes of this.#classes.values()) {
       if (affected.gateways) classes.forget("gateways");
       if (affected.tokenPolicies.size > 0) classes.forget(TOKEN_POLICY);
-      if (affected.telemetry.size > 0) classes.forgetChanged();
+      if (affected.telemetry.size > 0 || affected.extensions.size > 0) classes.forgetChanged();
       // Scopes that are gone are not kept up to date.
       if (affected.scopes.size > 0) classes.drop(({ scope }) => !this.mesh.hasScope(scope));
       classes.update(stale);
@@ -247,17 +247,18 @@ export class Translator {
   }
 
   /** Finds other classes for the proxies that belong elsewhere now; gives those whose scope is another one. */
-  #reclassify({ scopes, gateways, tokenPolicies, telemetry }: AffectedKeys): Set<ProxyState> {
+  #reclassify({ scopes, gateways, tokenPolicies, telemetry, extensions }: AffectedKeys): Set<ProxyState> {
     const moved = new Set<ProxyState>();
     const asksMore = [...this.#classes.values()].some((classes) => classes.asksMore);
-    const changed = scopes.size > 0 || gateways || tokenPolicies.size > 0 || telemetry.size > 0;
+    const concerned = telemetry.union(extensions);
+    const changed = scopes.size > 0 || gateways || tokenPolicies.size > 0 || concerned.size > 0;
     if (!changed && !asksMore) return moved;
     for (const state of this.#proxies) {
       const { proxy, proxyClass } = state;
       const source = this.#sourceFor(proxy);
       const classes = this.#classes.get(proxyClass.type)!;
       if (source.scope !== proxyClass.scope) moved.add(state);
-      else if (!isIn(telemetry, proxy) && classes.holds(proxyClass, source)) continue;
+      else if (!isIn(concerned, proxy) && classes.holds(proxyClass, source)) continue;
       state.proxyClass = classes.find(source, proxyClass);
     }
     return moved;
@@ -269,9 +270,8 @@ export class Translator {
     for (const address of addresses) {
       for (const state of this.#byAddress.get(address) ?? []) states.add(state);
     }
-    const policies = affected.peerTls.union(affected.authorization).union(affected.tokenPolicies).union(
-      affected.telemetry,
-    );
+    const { peerTls, authorization, tokenPolicies, telemetry, extensions } = affected;
+    const policies = new Set([...peerTls, ...authorization, ...tokenPolicies, ...telemetry, ...extensions]);
     for (const state of this.#proxies) {
       if (isIn(policies, state.proxy)) states.add(state);
       else if (state.isStale(keys, affected.services)) states.add(state);

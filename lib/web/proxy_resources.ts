@@ -12,7 +12,7 @@ import type { HttpRequest } from "../http/message.ts";
 import { anyJson } from "../pb/json.ts";
 import type { EncodedResource } from "../resource/encoded.ts";
 import type { XdsConnection } from "../xds/connection.ts";
-import { CLUSTER, ENDPOINTS, LISTENER, ROUTE, SECRET, VIRTUAL_HOST } from "../xds/protocol/types.ts";
+import { CLUSTER, ENDPOINTS, EXTENSION_CONFIG, LISTENER, ROUTE, SECRET, VIRTUAL_HOST } from "../xds/protocol/types.ts";
 import { type Html, type HtmlValue, markup } from "./html.ts";
 import { objectUrl, proxyUrl } from "./links.ts";
 import { filterForm, listPart, pageLinks, table } from "./list.ts";
@@ -26,6 +26,7 @@ const TYPES: Readonly<Record<string, string>> = {
   vhds: VIRTUAL_HOST,
   eds: ENDPOINTS,
   sds: SECRET,
+  ecds: EXTENSION_CONFIG,
 };
 
 /** Characters of one decoded resource that a page shows. */

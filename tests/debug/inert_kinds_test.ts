@@ -7,11 +7,11 @@ import { page, withServer } from "../discovery/running.ts";
 import { sourceText } from "../surface/source_scan.ts";
 import { TestProxy } from "./proxy.ts";
 
-const plugin = (name: string) =>
-  `apiVersion: extensions.mesh.io/v1alpha1
-kind: WasmPlugin
+const patch = (name: string) =>
+  `apiVersion: networking.mesh.io/v1alpha3
+kind: ProxyFilter
 metadata: { name: ${name}, namespace: x }
-spec: { url: "oci://x/y" }
+spec: { configPatches: [] }
 `;
 
 Deno.test("a kind is translated, or on the list of those that are not", () => {
@@ -46,21 +46,21 @@ Deno.test("an object of a kind that steers nothing is never said to be in force"
     close() {},
   });
   const log = createLog(["model"], { ...defaultLogOptions, json: true }, { open });
-  const reported = () => lines.filter(({ msg }) => String(msg).startsWith("WasmPlugin objects are read"));
-  await withServer({ "a.yaml": plugin("a") }, async ({ ports }, folder) => {
+  const reported = () => lines.filter(({ msg }) => String(msg).startsWith("ProxyFilter objects are read"));
+  await withServer({ "a.yaml": patch("a") }, async ({ ports }, folder) => {
     using _proxy = await TestProxy.attach(ports.grpc);
     const json = async (path: string) => JSON.parse((await page(ports.http, path)).body);
-    const live = await json("/debug/live?object=WasmPlugin/x/a&wait=30s");
+    const live = await json("/debug/live?object=ProxyFilter/x/a&wait=30s");
     assert.deepEqual([live.live, live.total, live.everywhere], [1, 1, false]);
     assert.match(live.why.join(), /have no effect in this version \(not built yet: extensions\)/);
     const [warning] = await json("/debug/warningz");
-    assert.deepEqual([warning.name, findingKeys(warning)], ["no-effect", ["WasmPlugin/x/a"]]);
-    assert.ok("WasmPlugin/x/a" in (await json("/debug/push_status")).warnings);
+    assert.deepEqual([warning.name, findingKeys(warning)], ["no-effect", ["ProxyFilter/x/a"]]);
+    assert.ok("ProxyFilter/x/a" in (await json("/debug/push_status")).warnings);
     assert.deepEqual(reported().map(({ level, objects, count }) => [level, objects, count]), [
-      ["warn", ["WasmPlugin/x/a"], 1],
+      ["warn", ["ProxyFilter/x/a"], 1],
     ]);
-    await Deno.writeTextFile(`${folder}/b.yaml`, plugin("b"));
-    await json("/debug/live?object=WasmPlugin/x/b&wait=30s");
+    await Deno.writeTextFile(`${folder}/b.yaml`, patch("b"));
+    await json("/debug/live?object=ProxyFilter/x/b&wait=30s");
     assert.equal(reported().length, 1, "once for the kind");
     const without = (await json("/debug/warningz") as { name: string }[]).filter(({ name }) => name === "no-effect");
     assert.equal(without.length, 2);

@@ -41,6 +41,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
         "PeerAuthentication",
         "RequestAuthentication",
         "Telemetry",
+        "WasmPlugin",
       ),
       namespace,
       name,

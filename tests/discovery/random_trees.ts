@@ -211,6 +211,27 @@ const telemetry = fc.record({
   spec: { ...(selector ? { selector: { matchLabels: selector } } : {}), accessLogging: logs, tracing },
 }));
 
+const wasmPlugin = fc.record({
+  object: meta("WasmPlugin", "extensions.mesh.io/v1alpha1"),
+  selector: fc.option(fc.constantFrom({ app: "p" }, { app: "q" }, { app: "gw" }), { nil: undefined }),
+  type: fc.constantFrom("HTTP", "NETWORK"),
+  phase: fc.constantFrom("UNSPECIFIED_PHASE", "AUTHN"),
+  priority: fc.constantFrom({}, { priority: 1 }, { priority: 2 }),
+  failStrategy: fc.constantFrom("FAIL_CLOSE", "FAIL_OPEN"),
+  url: fc.constantFrom("example.com/a:1", "example.com/a:2", "file:///a.wasm"),
+  imagePullSecret: fc.constantFrom({}, { imagePullSecret: "a" }),
+  match: fc.array(
+    fc.record({
+      mode: fc.constantFrom("CLIENT_AND_SERVER", "CLIENT", "SERVER"),
+      ports: fc.constantFrom([], [{ number: 80 }]),
+    }),
+    { maxLength: 2 },
+  ),
+}).map(({ object, selector, priority, imagePullSecret, ...spec }) => ({
+  ...object,
+  spec: { ...spec, ...priority, ...imagePullSecret, ...(selector ? { selector: { matchLabels: selector } } : {}) },
+}));
+
 /** What may have a service account. */
 interface Account {
   readonly serviceAccount?: string;
@@ -223,7 +244,7 @@ export interface Tree {
 }
 const trees = [
   ...[serviceEntry, serviceEntry, workloadEntry, virtualService, destinationRule, sidecar, gateway],
-  ...[peerAuthentication, requestAuthentication, telemetry],
+  ...[peerAuthentication, requestAuthentication, telemetry, wasmPlugin],
 ] as const;
 /** Any of them. */
 export const tree = fc.oneof(...trees) as fc.Arbitrary<Tree>;

@@ -25,10 +25,10 @@ spec:
   http: [{ route: [{ destination: { host: no-such-host.x } }] }]
 `;
 
-const plugin = `apiVersion: extensions.mesh.io/v1
-kind: WasmPlugin
+const patch = `apiVersion: networking.mesh.io/v1alpha3
+kind: ProxyFilter
 metadata: { name: t, namespace: x }
-spec: { url: "https://modules.example/a.wasm" }
+spec: { configPatches: [] }
 `;
 
 Deno.test("a server says at start its version, its pages, objects by kind, findings and how long it took", async () => {
@@ -47,7 +47,7 @@ Deno.test("a server says at start its version, its pages, objects by kind, findi
     "a.yaml": entry("a", "a.x"),
     "b.yaml": entry("b", "b.x"),
     "r.yaml": route,
-    "t.yaml": plugin,
+    "t.yaml": patch,
     "bad.yaml": "apiVersion: networking.mesh.io/v1\na: [\n",
   };
   await withServer(files, async ({ ports }) => {
@@ -57,7 +57,7 @@ Deno.test("a server says at start its version, its pages, objects by kind, findi
     assert.deepEqual([serving["version"], serving["objects"], serving["kinds"]], [
       VERSION,
       4,
-      { VirtualService: 1, ServiceEntry: 2, WasmPlugin: 1 },
+      { VirtualService: 1, ServiceEntry: 2, ProxyFilter: 1 },
     ]);
     assert.ok(Number(serving["seconds"]) > 0);
     const pages = line("pages");

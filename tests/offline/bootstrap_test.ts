@@ -99,6 +99,7 @@ Deno.test("what would go on asking the server is refused by name", () => {
     clusters: [{ name: "odd", transport_socket: { sds_config: { ads: {} } } }],
     endpoints: [],
     secrets: [],
+    extensions: [],
   };
   const node = { id: "sidecar~10.0.0.1~a.b~b.svc.cluster.local" };
   assert.throws(() => bootstrapOf(node, resources, { port: 0 }), /clusters: odd would go on asking the server/);
@@ -123,4 +124,23 @@ spec: { hosts: [shop.example], gateways: [door], http: [{ directResponse: { stat
   assert.match(text, /private_key:\s+filename: \/etc\/k\.pem/);
   assert.doesNotMatch(text, /ads:|redacted/);
   assert.match(text, /tls_certificate_sds_secret_configs:\s+- name: file-cert/);
+});
+
+Deno.test("a plugin's filter stands with its configuration: without an agent what denies in its place", () => {
+  const plugin = `apiVersion: extensions.mesh.io/v1alpha1
+kind: WasmPlugin
+metadata: { name: guard, namespace: x }
+spec: { url: example.com/guard:1 }`;
+  const entry = `apiVersion: networking.mesh.io/v1
+kind: ServiceEntry
+metadata: { name: a, namespace: x }
+spec:
+  hosts: [a.x]
+  location: MESH_INTERNAL
+  resolution: STATIC
+  ports: [{ number: 80, name: http, protocol: HTTP }]
+  endpoints: [{ address: 10.0.0.1, labels: { app: a } }]`;
+  const [text = ""] = [...bootstraps({ "a.yaml": `${plugin}\n---\n${entry}` }, 0).values()];
+  assert.match(text, /name: extensions.istio.io\/wasmplugin\/x.guard\s+typed_config:\s+'@type': >-\s+\S*http.rbac/);
+  assert.doesNotMatch(text, /ads:/);
 });

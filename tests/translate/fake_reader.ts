@@ -17,6 +17,7 @@ import {
 import { TelemetryIndex } from "../../lib/mesh/telemetry/index.ts";
 import { NO_TOKEN_POLICY, type RequestTokenPolicy } from "../../lib/mesh/request_authentication.ts";
 import type { EffectiveDestinationRule, EffectiveVirtualService, EgressListener } from "../../lib/mesh/types.ts";
+import { WasmPluginIndex } from "../../lib/mesh/wasm_plugins.ts";
 import { entrancesByNetwork, writtenEntrances } from "../../lib/mesh/networks.ts";
 import type { Endpoint, NetworkEntrance, Service } from "../../lib/registry/types.ts";
 import type { Reader } from "../../lib/translate/reader/reader.ts";
@@ -53,6 +54,7 @@ export interface FakeWorld {
   readonly authorizationPolicies?: readonly AuthorizationPolicy[];
   readonly tokenPolicy?: RequestTokenPolicy;
   readonly telemetries?: readonly ConfigObject<"Telemetry">[];
+  readonly wasmPlugins?: readonly ConfigObject<"WasmPlugin">[];
   /** Keys of token issuers by their place. */
   readonly tokenKeys?: Readonly<Record<string, string>>;
   /** In every namespace. */
@@ -72,6 +74,7 @@ export function fakeReader(world: FakeWorld = {}): FakeReader {
   const egress = world.egress ?? [{ index: 0, captureMode: "DEFAULT" as const }];
   const policy = world.outboundTrafficPolicy ?? mesh.outboundTrafficPolicy;
   const telemetry = telemetryOf(world, mesh, properties);
+  const plugins = pluginsOf(world, mesh, properties);
   const networks = world.networks ?? { networks: {} };
   const entrances = world.entrances === undefined
     ? entrancesByNetwork(writtenEntrances(networks), () => [])
@@ -97,6 +100,8 @@ export function fakeReader(world: FakeWorld = {}): FakeReader {
     accessLogging: (side) => answer(`accessLogging/${side}`, telemetry.accessLogging[side]),
     tracing: (side) => answer(`tracing/${side}`, telemetry.tracing[side]),
     proxyTracing: () => answer("proxyTracing", properties.tracing),
+    pluginUses: (side) => answer(`pluginUses/${side}`, plugins.uses[side]),
+    wasmPlugins: () => answer("wasmPlugins", plugins.plugins),
     telemetryCauses: () => answer("telemetryCauses", telemetry.causes),
     tokenKeys: (place) => answer(`tokenKeys/${place}`, world.tokenKeys?.[place]),
     refusedPeerTls: (namespace) => answer(`refusedPeerTls/${namespace}`, world.refusedPeerTls),
@@ -129,6 +134,12 @@ export function fakeReader(world: FakeWorld = {}): FakeReader {
 function telemetryOf({ telemetries = [] }: FakeWorld, mesh: MeshConfig, { namespace, labels }: ProxyProperties) {
   const index = new TelemetryIndex(mesh);
   index.update([], telemetries);
+  return index.of({ namespace, labels });
+}
+
+function pluginsOf({ wasmPlugins = [] }: FakeWorld, mesh: MeshConfig, { namespace, labels }: ProxyProperties) {
+  const index = new WasmPluginIndex(mesh.rootNamespace);
+  index.update([], wasmPlugins);
   return index.of({ namespace, labels });
 }
 

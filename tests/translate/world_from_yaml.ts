@@ -1,5 +1,5 @@
 /**
- * A world for builders from what a user writes: ServiceEntry, DestinationRule, VirtualService, AuthorizationPolicy and Telemetry documents, and one
+ * A world for builders from what a user writes: ServiceEntry, DestinationRule, VirtualService, AuthorizationPolicy, Telemetry and WasmPlugin documents, and one
  * `kind: World` document with what the proxy and the process are (`properties`, `settings`, `mesh`, `networks`), and `services` with `endpoints` by host that no ServiceEntry can spell.
  *
  * @module
@@ -11,6 +11,7 @@ import { destinationRule } from "../../lib/config/kinds/destination_rule/schema.
 import { serviceEntry } from "../../lib/config/kinds/service_entry/schema.ts";
 import { telemetry } from "../../lib/config/kinds/telemetry/schema.ts";
 import { virtualService } from "../../lib/config/kinds/virtual_service/schema.ts";
+import { wasmPlugin } from "../../lib/config/kinds/wasm_plugin/schema.ts";
 import { DecodeContext, type Field } from "../../lib/config/schema/field.ts";
 import type { ConfigObject, Kind } from "../../lib/config/types.ts";
 import type { EffectiveDestinationRule, EffectiveVirtualService } from "../../lib/mesh/types.ts";
@@ -42,6 +43,7 @@ export function worldFromYaml(text: string): FakeWorld {
   const routes: ConfigObject<"VirtualService">[] = [];
   const authorizationPolicies: ConfigObject<"AuthorizationPolicy">[] = [];
   const telemetries: ConfigObject<"Telemetry">[] = [];
+  const wasmPlugins: ConfigObject<"WasmPlugin">[] = [];
   for (const parsed of parseAllDocuments(text, { merge: true })) {
     const document = parsed.toJS({ maxAliasCount: 100 }) as Document;
     if (document === null) continue;
@@ -51,6 +53,7 @@ export function worldFromYaml(text: string): FakeWorld {
     else if (document.kind === "AuthorizationPolicy") {
       authorizationPolicies.push(configObject("AuthorizationPolicy", document, authorizationPolicy));
     } else if (document.kind === "Telemetry") telemetries.push(configObject("Telemetry", document, telemetry));
+    else if (document.kind === "WasmPlugin") wasmPlugins.push(configObject("WasmPlugin", document, wasmPlugin));
     else addRule(document, destinationRules);
   }
   const all = [...world.services ?? [], ...services];
@@ -62,6 +65,7 @@ export function worldFromYaml(text: string): FakeWorld {
     virtualServices: byHost(all, routes, world),
     authorizationPolicies,
     telemetries,
+    wasmPlugins,
   };
 }
 

@@ -88,14 +88,14 @@ Deno.test("the namespace is that of the request where the object names none", ()
 
 Deno.test("an object that has no effect is admitted with a warning", () => {
   const object = {
-    apiVersion: "extensions.mesh.io/v1alpha1",
-    kind: "WasmPlugin",
+    apiVersion: "networking.mesh.io/v1alpha3",
+    kind: "ProxyFilter",
     metadata: { name: "a" },
-    spec: { url: "oci://a/b" },
+    spec: { configPatches: [] },
   };
   const { causes, warnings } = validate(request(object));
   assert.deepEqual(causes, []);
-  assert.match(warnings.join(), /WasmPlugin .*not built yet/);
+  assert.match(warnings.join(), /ProxyFilter .*not built yet/);
 });
 
 Deno.test("the annotation by which the orchestrator's side tries a webhook is refused", () => {

@@ -1,6 +1,14 @@
 import assert from "node:assert/strict";
 import { InternedNames } from "../../lib/resource/names.ts";
-import { CLUSTER, ENDPOINTS, LISTENER, ROUTE, SECRET, VIRTUAL_HOST } from "../../lib/xds/protocol/types.ts";
+import {
+  CLUSTER,
+  ENDPOINTS,
+  EXTENSION_CONFIG,
+  LISTENER,
+  ROUTE,
+  SECRET,
+  VIRTUAL_HOST,
+} from "../../lib/xds/protocol/types.ts";
 import { MemorySource, textResource } from "./support/memory_source.ts";
 import { StreamClient } from "./support/stream_client.ts";
 
@@ -334,6 +342,24 @@ Deno.test("incremental: a name that does not exist is sent as removed, and as a 
   from.change(ENDPOINTS, [res(ENDPOINTS, "ghost")]);
   client.stream.reconcile();
   assert.deepEqual(names(client.accept()), ["ghost"]);
+});
+
+Deno.test("incremental: an extension configuration that is gone is not removed, as chains may use it; one that never was is absent", () => {
+  const from = new MemorySource().change(EXTENSION_CONFIG, [res(EXTENSION_CONFIG, "a"), res(EXTENSION_CONFIG, "b")]);
+  const client = new StreamClient(from, true);
+  client.ask(EXTENSION_CONFIG, { names: ["a", "b", "ghost"] });
+  const first = client.accept();
+  assert.deepEqual([names(first), first.removed], [["a", "b"], ["ghost"]]);
+  from.change(EXTENSION_CONFIG, [res(EXTENSION_CONFIG, "b", "2")], ["a"]);
+  client.stream.reconcile();
+  const second = client.accept();
+  assert.deepEqual([names(second), second.removed], [["b"], []]);
+  from.change(EXTENSION_CONFIG, [], ["b"]);
+  client.stream.reconcile();
+  assert.equal(client.inbox.length, 0);
+  from.change(EXTENSION_CONFIG, [res(EXTENSION_CONFIG, "a")]);
+  client.stream.reconcile();
+  assert.deepEqual(names(client.accept()), ["a"]);
 });
 
 Deno.test("incremental: a name that is subscribed again is sent again, though nothing changed", () => {

@@ -10,7 +10,7 @@ import type { ResourceSet } from "../../resource/set.ts";
 import type { ObjectProgress } from "../../status/progress.ts";
 import type { PushProgress } from "../../xds/ledger.ts";
 import type { ProxyView } from "../../xds/protocol/source.ts";
-import { CLUSTER, ENDPOINTS, LISTENER, ROUTE, SECRET } from "../../xds/protocol/types.ts";
+import { CLUSTER, ENDPOINTS, EXTENSION_CONFIG, LISTENER, ROUTE, SECRET } from "../../xds/protocol/types.ts";
 import type { PresentRejections } from "./rejections.ts";
 
 /** An object that is counted for. */
@@ -33,7 +33,7 @@ export interface CountedProxy {
   readonly sidecar?: string | undefined;
 }
 
-const TYPES = [CLUSTER, ENDPOINTS, LISTENER, SECRET, ROUTE];
+const TYPES = [CLUSTER, ENDPOINTS, EXTENSION_CONFIG, LISTENER, SECRET, ROUTE];
 
 /** Proxies of one step. */
 const PROXIES_A_STEP = 4;

@@ -17,6 +17,5 @@ export const extensions: NotBuiltPart = {
   ],
   kinds: [
     "ProxyFilter",
-    "WasmPlugin",
   ],
 };

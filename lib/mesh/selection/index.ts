@@ -175,6 +175,7 @@ function carries(labels: StringMap, wanted: StringMap): boolean {
   return Object.entries(wanted).every(([name, value]) => labels[name] === value);
 }
 
-function oldest(a: ConfigObject, b: ConfigObject): number {
+/** The order of creation; of the same moment by key. */
+export function oldest(a: ConfigObject, b: ConfigObject): number {
   return a.meta.creationTimestamp - b.meta.creationTimestamp || (a.key < b.key ? -1 : a.key > b.key ? 1 : 0);
 }

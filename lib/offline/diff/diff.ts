@@ -23,7 +23,7 @@ export interface ComparedProxy {
 
 /** One resource that proxies are sent. */
 export interface ChangedResource {
-  /** `cds`, `eds`, `lds`, `rds`, `vhds`, `sds`. */
+  /** `cds`, `eds`, `lds`, `rds`, `vhds`, `sds`, `ecds`. */
   readonly type: string;
   readonly name: string;
   readonly change: "new" | "changed" | "gone";
@@ -156,7 +156,7 @@ function byTypeAndName(a: ChangedResource, b: ChangedResource): number {
 /** Changed objects that a reader can look through. */
 const FEW = 3;
 
-const RANK: readonly string[] = ["lds", "rds", "vhds", "cds", "eds", "sds"];
+const RANK: readonly string[] = ["lds", "rds", "vhds", "cds", "eds", "ecds", "sds"];
 
 function describe(change: ResourceChange, objects: ReadonlySet<string>): ChangedResource {
   const { typeUrl, name, before, after } = change;

@@ -7,7 +7,7 @@ import { type Diff, DiffTable } from "../../resource/diff.ts";
 import { contentHash, type EncodedResource } from "../../resource/encoded.ts";
 import type { ResourceSet } from "../../resource/set.ts";
 import type { ProxyState } from "../../translate/per_proxy/proxy_state.ts";
-import { CLUSTER, ENDPOINTS, LISTENER, ROUTE, SECRET } from "../../xds/protocol/types.ts";
+import { CLUSTER, ENDPOINTS, EXTENSION_CONFIG, LISTENER, ROUTE, SECRET } from "../../xds/protocol/types.ts";
 
 /** One resource that differs. */
 export interface ResourceChange {
@@ -22,7 +22,7 @@ export interface ResourceChange {
 /** The sets of one proxy, by type and, for virtual hosts, by route configuration. Sets never change, so this is cheap. */
 export type StateSnapshot = ReadonlyMap<string, readonly ResourceSet[]>;
 
-const TYPES = [CLUSTER, ENDPOINTS, LISTENER, ROUTE, SECRET] as const;
+const TYPES = [CLUSTER, ENDPOINTS, LISTENER, ROUTE, EXTENSION_CONFIG, SECRET] as const;
 
 /** What a proxy has now. */
 export function snapshot(state: ProxyState): StateSnapshot {

@@ -8,10 +8,8 @@ import type { AffectedKeys } from "../../mesh/mesh.ts";
 import type { ServiceTarget } from "../../registry/inbound.ts";
 import type { EncodedResource } from "../../resource/encoded.ts";
 import type { ResourceSet, ResourceTable } from "../../resource/set.ts";
-import { inboundClusters } from "../cluster/inbound.ts";
 import { outboundClusters } from "../cluster/outbound.ts";
-import { staticClusters } from "../cluster/static.ts";
-import { assignmentEncoder, encodeCluster, encodeListener, encodeSecrets } from "../encode/encode.ts";
+import { assignmentEncoder, encodeCluster, encodeListener } from "../encode/encode.ts";
 import {
   type BareRouteConfiguration,
   encodeBareRoute,
@@ -19,28 +17,25 @@ import {
   type VirtualHostEntry,
 } from "../encode/virtual_hosts.ts";
 import { loadAssignments } from "../endpoint/assignment.ts";
+import { type ExtensionSets, extensionSets } from "../extension/extensions.ts";
 import { gatewayHosts } from "../gateway/hosts.ts";
 import { type PlannedVirtualHost, samePlan } from "../gateway/route_plan.ts";
 import { type InboundParts, sameInboundParts } from "../inbound/same_targets.ts";
 import type { ListenerConflict } from "../listener/conflict.ts";
 import type { ListenerContribution } from "../listener/contribution.ts";
-import { inboundListeners } from "../listener/inbound/inbound.ts";
 import { NO_PASSTHROUGH, type Passthrough, passthrough } from "../listener/inbound/passthrough.ts";
-import { inboundFinding } from "../listener/inbound/port.ts";
-import { httpProxyListener } from "../listener/outbound/http_proxy.ts";
 import { mergeOutboundListener } from "../listener/outbound/merge.ts";
 import { listenerContributions } from "../listener/outbound/outbound.ts";
-import { virtualOutboundListener } from "../listener/virtual.ts";
 import type { Finding } from "../../config/finding/finding.ts";
 import { type EncodedName, encodeName } from "../name_table/encode.ts";
 import { nameEntries } from "../name_table/entry.ts";
-import { reported, type ReportFinding } from "../message/finding.ts";
+import { reported } from "../message/finding.ts";
 import { invalidatedKeys } from "../reader/mesh_queries.ts";
-import { aspect } from "../reader/aspect.ts";
 import type { Reader } from "../reader/reader.ts";
 import { sidecarRouteConfiguration } from "../route/configuration.ts";
 import { outboundVirtualHosts } from "../route/sidecar.ts";
 import { EMPTY_PLAN, type GatewayPlan, gatewayPlan, plannedVirtualHost, sameServiceTargets } from "./gateway_plan.ts";
+import { type BaseSets, baseSets, type InboundSets, inboundSets } from "./sets.ts";
 import { type TranslationCache, translationCache, type TranslationResult } from "./translation_cache.ts";
 
 /** Names of results to look at again, by cache. */
@@ -84,6 +79,7 @@ export type BuildKind =
   | "base"
   | "clusters"
   | "endpoints"
+  | "extensions"
   | "gateways"
   | "inbound"
   | "listeners"
@@ -98,19 +94,6 @@ export type BuildFailed = (kind: BuildKind, name: string, error: unknown) => voi
 export interface MergedListener {
   readonly listener: EncodedResource | undefined;
   readonly conflicts: readonly ListenerConflict[];
-}
-
-/** Clusters and listeners that belong to no host. */
-export interface BaseSets {
-  readonly clusters: ResourceSet;
-  readonly listeners: ResourceSet;
-}
-
-/** Inbound resources of one workload. */
-export interface InboundSets {
-  readonly clusters: ResourceSet;
-  readonly listeners: ResourceSet;
-  readonly secrets: ResourceSet;
 }
 
 /** All caches. */
@@ -129,6 +112,8 @@ export class Caches {
   readonly listeners: TranslationCache<MergedListener, readonly ListenerContribution[]>;
   /** One: its name is empty. */
   readonly base: TranslationCache<BaseSets>;
+  /** One: its name is empty. */
+  readonly extensions: TranslationCache<ExtensionSets>;
   /** The hosts that a gateway needs clusters of; undefined: of all. One: its name is empty. */
   readonly gatewayHosts: TranslationCache<ReadonlySet<string> | undefined>;
   /** By the ports of a workload. */
@@ -174,6 +159,10 @@ export class Caches {
     });
     const none = { clusters: empty, listeners: empty, secrets: empty };
     this.base = translationCache((read, _, __, report) => baseSets(read, empty, report), options("base", none));
+    this.extensions = translationCache(
+      (read, _, __, report) => extensionSets(read, empty, report),
+      options<ExtensionSets>("extensions", { configs: empty, pullSecrets: new Map() }),
+    );
     this.gatewayHosts = translationCache(neededHosts, options("gateways", undefined));
     this.inbound = translationCache((read, _, input, report) => inboundSets(read, input, empty, report), {
       ...options("inbound", none),
@@ -203,7 +192,7 @@ export class Caches {
       return names;
     };
     for (const cache of this.#perProxy()) cache.invalidate(keys);
-    for (const cache of [this.base, this.gatewayHosts]) cache.invalidate(keys);
+    for (const cache of [this.base, this.extensions, this.gatewayHosts]) cache.invalidate(keys);
     return {
       clusters: hosts(this.clusters),
       assignments: hosts(this.assignments),
@@ -239,8 +228,9 @@ export class Caches {
   }
 
   #shared() {
-    const { clusters, assignments, virtualHosts, contributions, names, bareRoutes, base, gatewayHosts } = this;
-    return [clusters, assignments, virtualHosts, contributions, names, bareRoutes, base, gatewayHosts];
+    const { clusters, assignments, virtualHosts, contributions, names, bareRoutes, base, extensions, gatewayHosts } =
+      this;
+    return [clusters, assignments, virtualHosts, contributions, names, bareRoutes, base, extensions, gatewayHosts];
   }
 
   #perProxy() {
@@ -261,15 +251,6 @@ function bareRoute(read: Reader, name: string): BareRouteConfiguration {
   return encodeBareRoute(sidecarRouteConfiguration(read, name, read.property("vhds") ? "vhds" : []));
 }
 
-function baseSets(read: Reader, empty: ResourceSet, report: ReportFinding): BaseSets {
-  const all = aspect(read, "outbound") ? [virtualOutboundListener(read), httpProxyListener(read)] : [];
-  const listeners = all.filter((listener) => listener !== undefined);
-  return {
-    clusters: empty.with(staticClusters(read).map(reported("not-as-written", report)).map(encodeCluster)),
-    listeners: empty.with(listeners.map((message) => encodeListener({ message, causes: [] }))),
-  };
-}
-
 function mergedListener(
   read: Reader,
   name: string,
@@ -277,22 +258,6 @@ function mergedListener(
 ): MergedListener {
   const { listener: message, causes, conflicts } = mergeOutboundListener(read, name, contributions);
   return { listener: message && encodeListener({ message, causes }), conflicts };
-}
-
-function inboundSets(
-  read: Reader,
-  { targets, passthrough }: InboundParts,
-  empty: ResourceSet,
-  report: ReportFinding,
-): InboundSets {
-  const { listeners, conflicts, findings } = inboundListeners(read, targets, passthrough);
-  for (const conflict of conflicts) report(inboundFinding(conflict));
-  for (const finding of findings) report(finding);
-  return {
-    secrets: empty.with(encodeSecrets(listeners)),
-    clusters: empty.with(inboundClusters(read, targets).map(reported("not-as-written", report)).map(encodeCluster)),
-    listeners: empty.with(listeners.map(reported("not-as-written", report)).map(encodeListener)),
-  };
 }
 
 function neededHosts(read: Reader): ReadonlySet<string> | undefined {

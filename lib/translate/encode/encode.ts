@@ -16,6 +16,7 @@ const LISTENER = "envoy.config.listener.v3.Listener";
 const ASSIGNMENT = "envoy.config.endpoint.v3.ClusterLoadAssignment";
 const ROUTE = "envoy.config.route.v3.RouteConfiguration";
 const VIRTUAL_HOST = "envoy.config.route.v3.VirtualHost";
+const EXTENSION = "envoy.config.core.v3.TypedExtensionConfig";
 const SECRET = "envoy.extensions.transport_sockets.tls.v3.Secret";
 
 /** Type URLs of the resources that proxies subscribe to. */
@@ -26,6 +27,7 @@ export const TYPE = {
   route: TYPE_URL_PREFIX + ROUTE,
   virtualHost: TYPE_URL_PREFIX + VIRTUAL_HOST,
   secret: TYPE_URL_PREFIX + SECRET,
+  extension: TYPE_URL_PREFIX + EXTENSION,
 } as const;
 
 /** A cluster; one that gets its endpoints over EDS warms on its load assignment. */
@@ -40,6 +42,13 @@ export function encodeCluster({ message, causes }: Built<envoy.config.cluster.v3
 /** A listener. */
 export function encodeListener({ message, causes }: Built<envoy.config.listener.v3.Listener>): EncodedResource {
   return encodeResource(TYPE.listener, message.name ?? "", encode(LISTENER, message), { causes });
+}
+
+/** An extension's configuration. */
+export function encodeExtension(
+  { message, causes }: Built<envoy.config.core.v3.TypedExtensionConfig>,
+): EncodedResource {
+  return encodeResource(TYPE.extension, message.name ?? "", encode(EXTENSION, message), { causes });
 }
 
 /** The secrets that some listeners ask for. */

@@ -22,9 +22,10 @@ import { tlsInspectorFilter } from "../filters/listener/tls_inspector.ts";
 import { tokenFilters, unverifiableFindings } from "../filters/http/jwt_authn/filter.ts";
 import { tcpFilters } from "../filters/network/order.ts";
 import type { TcpProxyPlan } from "../filters/network/tcp_proxy.ts";
+import { pluginCauses } from "../filters/wasm.ts";
 import { listenAddresses, listenerName, wildcards } from "../listener/address.ts";
 import { blackHoleFilter } from "../listener/fallthrough.ts";
-import { httpConnectionManager } from "../listener/http_connection_manager.ts";
+import { requestFilters } from "../listener/http_connection_manager.ts";
 import { objectMetadata } from "../message/object_metadata.ts";
 import type { Reader } from "../reader/reader.ts";
 import { accessLogs, listenerAccessLogs } from "../telemetry/access_logs.ts";
@@ -99,7 +100,7 @@ export function gatewayListener(read: Reader, port: MergedPort, authorization: A
   const { chains, problems } = portChains(read, port);
   if (chains.length === 0) return { problems };
   const tokens = servesHttp(port) ? read.tokenPolicy().causes : [];
-  const policies = [...authorization.causes, ...tokens, ...read.telemetryCauses()];
+  const policies = [...authorization.causes, ...tokens, ...read.telemetryCauses(), ...pluginCauses(read, "client")];
   const causes = [...new Set([...chains.flatMap((chain) => chain.causes), ...policies])];
   const secrets = chains.flatMap((chain) => chain.secrets ?? []);
   const message = listener(read, port, chains, authorization);
@@ -163,13 +164,15 @@ function targetFilters(
   if ("proxy" in target) {
     const { tcp } = authorization;
     if ("closed" in tcp) return [blackHoleFilter()];
-    return tcpFilters(read, withIdleTimeout(read, target.proxy), accessLogs(read, "client", "tcp"), tcp.slots);
+    const plan = withIdleTimeout(read, target.proxy);
+    return tcpFilters(read, plan, accessLogs(read, "client", "tcp"), { side: "client", port: port.port }, tcp.slots);
   }
   const { http } = authorization;
   const authentication = tokenFilters(read);
   if ("closed" in http || authentication === undefined) return [blackHoleFilter()];
-  const manager = httpConnectionManager(read, {
+  return requestFilters(read, {
     direction: "gateway",
+    port: port.port,
     statPrefix: `outbound_${name}`,
     routes: target.routeName,
     grpcWeb: port.servers.some(({ spec }) => parseProtocol(spec.port.protocol) === "GRPC-Web"),
@@ -179,7 +182,6 @@ function targetFilters(
     },
     slots: { ...http.slots, authentication },
   });
-  return [manager];
 }
 
 /** The destination rule's word, else the proxy's own. */

@@ -20,7 +20,7 @@ export function fallthroughFilters(read: Reader): envoy.config.listener.v3.Filte
     clusters: [{ name: cluster, weight: 1 }],
     ...(idleTimeout > 0 ? { idleTimeout } : {}),
   };
-  return tcpFilters(read, plan, accessLogs(read, "client", "tcp"));
+  return tcpFilters(read, plan, accessLogs(read, "client", "tcp"), { side: "client", port: 0 });
 }
 
 /** The cluster for unknown destinations. */

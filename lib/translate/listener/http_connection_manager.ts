@@ -11,6 +11,7 @@ import { any } from "../../pb/codec.ts";
 import { duration, wrap } from "../../pb/wellknown.ts";
 import { httpFilters } from "../filters/http/order.ts";
 import type { HttpFilterSlots } from "../filters/http/order.ts";
+import { wasmNetworkFilters } from "../filters/wasm.ts";
 import type { Reader } from "../reader/reader.ts";
 import { accessLogs } from "../telemetry/access_logs.ts";
 import { tracingFields } from "../telemetry/tracing.ts";
@@ -22,6 +23,8 @@ type HttpConnectionManager = envoy.extensions.filters.network.http_connection_ma
 /** What differs between HTTP connection managers. */
 export interface HttpConnectionManagerOptions {
   readonly direction: "inbound" | "outbound" | "gateway";
+  /** Of the listener, inbound of the workload; 0: any. */
+  readonly port: number;
   /** `outbound_0.0.0.0_80`; Istio's `;` at the end, by which statistics are parsed, is added here. */
   readonly statPrefix: string;
   /** Name of a route configuration that comes over ADS, or the configuration itself. */
@@ -35,6 +38,12 @@ export interface HttpConnectionManagerOptions {
   readonly slots?: HttpFilterSlots;
   /** Fields that the caller decides itself, laid over all others (gateways: what lies before them). */
   readonly overrides?: Partial<HttpConnectionManager>;
+}
+
+/** The network filters of a chain that carries requests. */
+export function requestFilters(read: Reader, options: HttpConnectionManagerOptions): envoy.config.listener.v3.Filter[] {
+  const side = options.direction === "inbound" ? "server" : "client";
+  return [...wasmNetworkFilters(read, { side, port: options.port }), httpConnectionManager(read, options)];
 }
 
 /** `envoy.filters.network.http_connection_manager`. */
@@ -56,6 +65,7 @@ export function httpConnectionManager(
     ...routeSpecifier(options.routes),
     http_filters: httpFilters(read, {
       direction: options.direction,
+      port: options.port,
       grpcWeb: options.grpcWeb ?? false,
       router: { suppressEnvoyHeaders: headers?.proxyDebugHeaders?.disabled ?? false },
       ...(options.slots ? { slots: options.slots } : {}),

@@ -108,13 +108,15 @@ export class ProxyState {
     const own = this.#perProxy;
     switch (typeUrl) {
       case TYPE.cluster:
-        return this.#kept(typeUrl, groups.clusters.set, groups.base.sets.clusters, own?.clusters);
+        return this.#kept(typeUrl, groups.clusters.set, groups.base.value.clusters, own?.clusters);
       case TYPE.listener:
-        return this.#kept(typeUrl, this.proxyClass.listeners, groups.base.sets.listeners, own?.listeners);
+        return this.#kept(typeUrl, this.proxyClass.listeners, groups.base.value.listeners, own?.listeners);
       case TYPE.assignment:
         return this.#kept(typeUrl, groups.assignments.set);
       case TYPE.route:
         return this.#kept(typeUrl, this.proxyClass.routes, own?.routes);
+      case TYPE.extension:
+        return this.#kept(typeUrl, groups.extensions.value.configs);
       case TYPE.secret:
         return this.#kept(typeUrl, own?.secrets);
       default:
@@ -129,6 +131,11 @@ export class ProxyState {
     const now = [first, second, third].filter((set) => set !== undefined);
     this.#sets.set(typeUrl, now);
     return now;
+  }
+
+  /** Secrets that belong into some of its extension configurations, by the name of the configuration. */
+  get pullSecrets(): ReadonlyMap<string, string> {
+    return this.proxyClass.groups.extensions.value.pullSecrets;
   }
 
   /** The virtual hosts that a route configuration gets by VHDS. */

@@ -6,7 +6,8 @@
  */
 import type { InvalidatedKeys } from "../../incremental/keys.ts";
 import type { ResourceSet } from "../../resource/set.ts";
-import type { Caches, InboundSets } from "../cache/caches.ts";
+import type { Caches } from "../cache/caches.ts";
+import type { InboundSets } from "../cache/sets.ts";
 import type { TranslationResult } from "../cache/translation_cache.ts";
 import { inboundTargetsName } from "../inbound/same_targets.ts";
 import type { InboundTarget } from "../inbound/target.ts";

@@ -5,22 +5,25 @@
  */
 import { GroupPool, type ResultGroup } from "../../incremental/groups.ts";
 import type { Caches, StaleResults } from "../cache/caches.ts";
+import type { BaseSets } from "../cache/sets.ts";
 import type { TranslationResult } from "../cache/translation_cache.ts";
 import type { Finding } from "../../config/finding/finding.ts";
+import type { ExtensionSets } from "../extension/extensions.ts";
 import type { MeshAnswers } from "../reader/mesh_answers.ts";
 import { profileOf, type ProxyType } from "../reader/proxy_profile.ts";
 import type { ScopeReader } from "../reader/scope_reader.ts";
-import { BaseResources } from "./base_resources.ts";
 import { HostResources } from "./host_resources.ts";
 import { OutboundListeners } from "./listeners.ts";
 import { type ClassGroups, ProxyClass } from "./proxy_class.ts";
 import { OutboundRoutes } from "./routes.ts";
+import { SoleResult } from "./sole_result.ts";
 
 /** Groups of results of each kind. */
 interface Pools {
   readonly clusters: GroupPool<MeshAnswers, StaleResults, HostResources>;
   readonly assignments: GroupPool<MeshAnswers, StaleResults, HostResources>;
-  readonly base: GroupPool<MeshAnswers, StaleResults, BaseResources>;
+  readonly base: GroupPool<MeshAnswers, StaleResults, SoleResult<BaseSets>>;
+  readonly extensions: GroupPool<MeshAnswers, StaleResults, SoleResult<ExtensionSets>>;
   readonly listeners: GroupPool<MeshAnswers, StaleResults, OutboundListeners>;
   readonly routes: GroupPool<MeshAnswers, StaleResults, OutboundRoutes>;
 }
@@ -46,7 +49,8 @@ function newPools(type: ProxyType, caches: Caches): Pools {
     assignments: new GroupPool((source, model) =>
       new HostResources(source, caches, { cache: "assignments", ofGateways }, model)
     ),
-    base: new GroupPool((source, model) => new BaseResources(source, caches, model)),
+    base: new GroupPool((source, model) => new SoleResult(source, caches.base, model)),
+    extensions: new GroupPool((source, model) => new SoleResult(source, caches.extensions, model)),
     listeners: new GroupPool((source, model) => new OutboundListeners(source, caches, model)),
     routes: new GroupPool((source, model) => new OutboundRoutes(source, caches, model)),
   };
@@ -93,11 +97,12 @@ export class ProxyClasses {
   }
 
   #groups(source: MeshAnswers, before: ClassGroups | undefined): ClassGroups {
-    const { clusters, assignments, base, listeners, routes } = this.#pools;
+    const { clusters, assignments, base, extensions, listeners, routes } = this.#pools;
     return {
       clusters: clusters.find(source, before?.clusters),
       assignments: assignments.find(source, before?.assignments),
       base: base.find(source, before?.base),
+      extensions: extensions.find(source, before?.extensions),
       ...(profileOf(this.#type).outbound
         ? { listeners: listeners.find(source, before?.listeners), routes: routes.find(source, before?.routes) }
         : {}),
@@ -116,9 +121,10 @@ export class ProxyClasses {
 
   /** Whether a proxy of a class still belongs there after the last update. */
   holds({ groups }: ProxyClass, source: MeshAnswers): boolean {
-    const { clusters, assignments, base, listeners, routes } = this.#pools;
+    const { clusters, assignments, base, extensions, listeners, routes } = this.#pools;
     return clusters.holds(groups.clusters, source) && assignments.holds(groups.assignments, source) &&
-      base.holds(groups.base, source) && (!groups.listeners || listeners.holds(groups.listeners, source)) &&
+      base.holds(groups.base, source) && extensions.holds(groups.extensions, source) &&
+      (!groups.listeners || listeners.holds(groups.listeners, source)) &&
       (!groups.routes || routes.holds(groups.routes, source));
   }
 
@@ -156,5 +162,5 @@ export class ProxyClasses {
 
 function sameGroups(a: ClassGroups, b: ClassGroups): boolean {
   return a.clusters === b.clusters && a.assignments === b.assignments && a.base === b.base &&
-    a.listeners === b.listeners && a.routes === b.routes;
+    a.extensions === b.extensions && a.listeners === b.listeners && a.routes === b.routes;
 }

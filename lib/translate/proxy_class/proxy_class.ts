@@ -8,19 +8,23 @@
  */
 import type { Scope } from "../../mesh/scope.ts";
 import type { ResourceSet } from "../../resource/set.ts";
+import type { BaseSets } from "../cache/sets.ts";
+import type { ExtensionSets } from "../extension/extensions.ts";
 import type { ListenerConflict } from "../listener/conflict.ts";
 import type { ProxyType } from "../reader/proxy_profile.ts";
-import type { BaseResources } from "./base_resources.ts";
 import type { HostResources } from "./host_resources.ts";
 import type { OutboundListeners } from "./listeners.ts";
 import type { OutboundRoutes } from "./routes.ts";
+import type { SoleResult } from "./sole_result.ts";
 
 /** The groups whose results a class shares. */
 export interface ClassGroups {
   readonly clusters: HostResources;
   readonly assignments: HostResources;
   /** Clusters and listeners that belong to no host. */
-  readonly base: BaseResources;
+  readonly base: SoleResult<BaseSets>;
+  /** What filters of listeners ask for by name. */
+  readonly extensions: SoleResult<ExtensionSets>;
   /** Absent: proxies of this type have no outbound listeners. */
   readonly listeners?: OutboundListeners;
   readonly routes?: OutboundRoutes;
@@ -47,9 +51,9 @@ export class ProxyClass {
 
   /** A builder threw when results were last looked at: what there was before stays in force. */
   get failing(): boolean {
-    const { clusters, assignments, base, listeners, routes } = this.groups;
-    return clusters.failing || assignments.failing || base.failing || listeners?.failing === true ||
-      routes?.failing === true;
+    const { clusters, assignments, base, extensions, listeners, routes } = this.groups;
+    return clusters.failing || assignments.failing || base.failing || extensions.failing ||
+      listeners?.failing === true || routes?.failing === true;
   }
 
   /** The virtual hosts that a route configuration gets by VHDS. */

@@ -18,6 +18,7 @@ import type {
   EgressListener,
   RuleProtocol,
 } from "../../mesh/types.ts";
+import type { EffectivePlugins } from "../../mesh/wasm_plugins.ts";
 import type { Endpoint, NetworkEntrance, Service } from "../../registry/types.ts";
 import type { ProxyProperties } from "./proxy_properties.ts";
 import type { TranslateSettings } from "./settings.ts";
@@ -54,6 +55,7 @@ export interface MeshAnswers extends ReadSource<ProxyProperties> {
   tokenPolicyOf(properties: ProxyProperties): RequestTokenPolicy;
   /** What Telemetries ask of a workload with these properties; parts of equal content are the same object. */
   telemetryOf(properties: ProxyProperties): EffectiveTelemetry;
+  wasmPluginsOf(properties: ProxyProperties): EffectivePlugins;
   tokenKeys(place: string): string | undefined;
   entrances(network: string): readonly NetworkEntrance[];
 }

@@ -24,6 +24,7 @@ import type {
   EgressListener,
   RuleProtocol,
 } from "../../mesh/types.ts";
+import type { PluginUse, WasmPlugin } from "../../mesh/wasm_plugins.ts";
 import type { Endpoint, NetworkEntrance, Service } from "../../registry/types.ts";
 import type { OwnTracing, PlainProperty, ProxyProperties } from "./proxy_properties.ts";
 import type { TranslateSettings } from "./settings.ts";
@@ -65,6 +66,10 @@ export interface Reader {
   proxyTracing(): OwnTracing | undefined;
   /** Keys of the Telemetries that are for the proxy. Asking splits results by them, whatever they say. */
   telemetryCauses(): readonly string[];
+  /** Where WasmPlugins stand in the listeners of one side, in the order in which they run within a phase. */
+  pluginUses(side: TelemetrySide): readonly PluginUse[];
+  /** The WasmPlugins that are for the proxy, in that order. */
+  wasmPlugins(): readonly WasmPlugin[];
   /** The destination rule in force for that host (most specific host match; own, service's, root namespace). */
   destinationRule(host: string): EffectiveDestinationRule | undefined;
   /**

@@ -19,6 +19,7 @@ import type {
   EgressListener,
   RuleProtocol,
 } from "../../mesh/types.ts";
+import type { PluginUse, WasmPlugin } from "../../mesh/wasm_plugins.ts";
 import type { Endpoint, NetworkEntrance, Service } from "../../registry/types.ts";
 import type { Reader } from "./reader.ts";
 import type { OwnTracing, PlainProperty, ProxyProperties } from "./proxy_properties.ts";
@@ -139,6 +140,17 @@ export class RecordingReader implements Reader {
   telemetryCauses(): readonly string[] {
     const { source } = this.#recorder;
     return this.#recorder.property("telemetryCauses", (properties) => source.telemetryOf(properties).causes);
+  }
+
+  /** A property of the proxy, as its PeerAuthentication is. */
+  pluginUses(side: TelemetrySide): readonly PluginUse[] {
+    const { source } = this.#recorder;
+    return this.#recorder.property(`pluginUses/${side}`, (of) => source.wasmPluginsOf(of).uses[side]);
+  }
+
+  wasmPlugins(): readonly WasmPlugin[] {
+    const { source } = this.#recorder;
+    return this.#recorder.property("wasmPlugins", (of) => source.wasmPluginsOf(of).plugins);
   }
 
   entrances(network: string): readonly NetworkEntrance[] {

@@ -21,6 +21,7 @@ import type {
   EgressListener,
   RuleProtocol,
 } from "../../mesh/types.ts";
+import type { EffectivePlugins } from "../../mesh/wasm_plugins.ts";
 import type { Endpoint, NetworkEntrance, Service } from "../../registry/types.ts";
 import type { ProxyProperties } from "./proxy_properties.ts";
 import type { TranslateSettings } from "./settings.ts";
@@ -141,6 +142,10 @@ export class ScopeReader implements MeshAnswers {
 
   telemetryOf({ namespace, labels }: ProxyProperties): EffectiveTelemetry {
     return this.#mesh.telemetries.of({ namespace, labels });
+  }
+
+  wasmPluginsOf({ namespace, labels }: ProxyProperties): EffectivePlugins {
+    return this.#mesh.wasmPlugins.of({ namespace, labels });
   }
 
   entrances(network: string): readonly NetworkEntrance[] {

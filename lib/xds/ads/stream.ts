@@ -231,14 +231,14 @@ export class AdsStream {
   #send(watch: Watch): void {
     const { delta, maxResponseBytes } = this.#context;
     const started = performance.now();
-    const { owes, resources: { sent, want, portion }, rules: { whole } } = watch;
+    const { owes, resources: { sent, want, portion }, rules: { whole, single, lasting } } = watch;
     // Clusters and listeners come whole: a client takes the first response of these types for all there is.
-    const limit = whole ? Infinity : watch.rules.single ? 1 : Math.min(maxResponseBytes, portion);
-    const form = delta ? "delta" : "sotw";
-    let step = stepTowards(sent, want, { form, maxBytes: limit, table: this.#context.diffs });
+    const limit = whole ? Infinity : single ? 1 : Math.min(maxResponseBytes, portion);
+    let step = stepTowards(sent, want, { form: delta ? "delta" : "sotw", maxBytes: limit, table: this.#context.diffs });
     if (delta && watch.typeUrl === CLUSTER && step.removed.length > 0) step = this.#keepLeaving(watch, step);
+    const gone = lasting ? [] : step.removed;
     const missing = delta ? watch.missing() : [];
-    const removed = missing.length === 0 ? step.removed : [...new Set([...step.removed, ...missing])];
+    const removed = missing.length === 0 ? gone : [...new Set([...gone, ...missing])];
     // Without whole responses the variant has no way to say that something is gone.
     const nothing = step.count === 0 && (removed.length === 0 || (!delta && !whole));
     if (nothing && !owes) {

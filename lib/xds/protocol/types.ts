@@ -38,14 +38,19 @@ export interface TypeRules {
   readonly whole: boolean;
   /** One resource a response: Envoy does not look at what else is in a response with one that it refuses. */
   readonly single: boolean;
+  /**
+   * A client that still asks for a resource is not told that it is gone: it has chains of filters that use it, and drops
+   * it with these.
+   */
+  readonly lasting: boolean;
 }
 
 const rules = (
   short: string,
   rank: number,
   wildcard: boolean,
-  { whole = false, single = false } = {},
-): TypeRules => ({ short, rank, wildcard, whole, single });
+  { whole = false, single = false, lasting = false } = {},
+): TypeRules => ({ short, rank, wildcard, whole, single, lasting });
 
 const KNOWN: ReadonlyMap<string, TypeRules> = new Map([
   [CLUSTER, rules("cds", 0, true, { whole: true })],
@@ -54,7 +59,7 @@ const KNOWN: ReadonlyMap<string, TypeRules> = new Map([
   [ROUTE, rules("rds", 3, false)],
   [VIRTUAL_HOST, rules("vhds", 4, true)],
   [SECRET, rules("sds", 5, false, { single: true })],
-  [EXTENSION_CONFIG, rules("ecds", 6, false)],
+  [EXTENSION_CONFIG, rules("ecds", 6, false, { lasting: true })],
   [PREFIX + "istio.networking.nds.v1.NameTable", rules("nds", 10, true)],
   [PROXY_CONFIG, rules("pcds", 11, true)],
   [PREFIX + "istio.workload.Address", rules("wds", 7, true)],

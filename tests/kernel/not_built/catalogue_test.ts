@@ -67,8 +67,8 @@ Deno.test("every name of the catalogue is one of its owner's, and none is there 
 });
 
 Deno.test("the catalogue answers by sort and name, never by name alone", () => {
-  assert.equal(notBuilt("kind", "WasmPlugin")?.part, "extensions");
-  assert.equal(notBuilt("setting", "WasmPlugin"), undefined);
+  assert.equal(notBuilt("kind", "ProxyFilter")?.part, "extensions");
+  assert.equal(notBuilt("setting", "ProxyFilter"), undefined);
   assert.deepEqual(flagsNotBuilt("install-cni", ["ztunnel-uds-address", "configDir"]), ["--ztunnel-uds-address"]);
   assert.deepEqual(flagsNotBuilt("pilot-discovery", ["ztunnel-uds-address", "configDir"]), []);
   assert.deepEqual(
@@ -85,7 +85,7 @@ Deno.test("an object is warned of for the fields that are not in force, and for 
   const text = (spec: object) => objectNotBuiltText({ kind: "Telemetry", spec });
   assert.match(text({ metrics: [], accessLogging: [] }) ?? "", /^metrics of Telemetry: .*without effect/);
   assert.equal(text({ accessLogging: [] }), undefined);
-  assert.match(objectNotBuiltText({ kind: "WasmPlugin", spec: {} }) ?? "", /^WasmPlugin objects are read/);
+  assert.match(objectNotBuiltText({ kind: "ProxyFilter", spec: {} }) ?? "", /^ProxyFilter objects are read/);
 });
 
 Deno.test("the types of proxies that the catalogue says are refused are", () => {

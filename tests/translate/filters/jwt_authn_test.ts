@@ -87,7 +87,13 @@ function listener(index: number, keys: string): envoy.config.listener.v3.Listene
   const rules = [{ issuer: "a", jwksUri: "http://a.example/keys" }];
   const read = fakeReader({ tokenPolicy: { rules, causes: [] }, tokenKeys: { "http://a.example/keys": keys } });
   const slots = { authentication: tokenFilters(read)! };
-  const filter = httpConnectionManager(read, { direction: "inbound", statPrefix: "a", routes: { name: "a" }, slots });
+  const filter = httpConnectionManager(read, {
+    direction: "inbound",
+    port: 80,
+    statPrefix: "a",
+    routes: { name: "a" },
+    slots,
+  });
   const address = { socket_address: { address: "127.0.0.1", port_value: 20_000 + index } };
   return { name: `l${index}`, address, filter_chains: [{ filters: [filter] }] };
 }

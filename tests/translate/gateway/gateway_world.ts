@@ -79,6 +79,7 @@ function reader(objects: readonly AnyConfigObject[], world: World): FakeReader {
     properties,
     mesh: { extensionProviders: [], ...world.mesh },
     gateways: selected,
+    wasmPlugins: objects.filter((o) => isKind(o, "WasmPlugin")),
     services: services(objects),
     destinationRules: destinationRules(objects),
   });

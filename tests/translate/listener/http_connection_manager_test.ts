@@ -5,11 +5,13 @@ import type { HttpFilterSlots } from "../../../lib/translate/filters/http/order.
 import { httpConnectionManager } from "../../../lib/translate/listener/http_connection_manager.ts";
 import type { envoy } from "../../../proto/gen/types.ts";
 import { fakeReader, type FakeWorld } from "../fake_reader.ts";
+import { worldFromYaml } from "../world_from_yaml.ts";
 
 type Hcm = envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager;
 
 function build(world: FakeWorld = {}, options: { grpcWeb?: boolean; slots?: HttpFilterSlots } = {}): Hcm {
   const filter = httpConnectionManager(fakeReader(world), {
+    port: 80,
     direction: "outbound",
     statPrefix: "outbound_0.0.0.0_80",
     routes: "80",
@@ -23,6 +25,11 @@ function filters(hcm: Hcm): (string | undefined)[] {
   return hcm.http_filters?.map((f) => f.name?.replace("envoy.filters.http.", "")) ?? [];
 }
 
+/** A WasmPlugin of each phase. */
+const plugins = ["UNSPECIFIED_PHASE", "STATS", "AUTHZ", "AUTHN"].map((phase) =>
+  `{kind: WasmPlugin, metadata: {name: ${phase}, namespace: default}, spec: {url: a, phase: ${phase}}}`
+);
+
 Deno.test("filters run in the one order, with those of other packages at their places", () => {
   const named = (name: string) => ({ name });
   const slots: HttpFilterSlots = {
@@ -30,11 +37,12 @@ Deno.test("filters run in the one order, with those of other packages at their p
     authorization: [named("authz")],
     authentication: [named("authn")],
     externalAuthorization: [named("external")],
-    extensions: [named("extension")],
   };
   const settings = { enablePersistentSessionFilter: true };
-  assert.deepEqual(filters(build({ settings }, { grpcWeb: true, slots })), [
-    ...["external", "authn", "authz", "extension"],
+  const world = { ...worldFromYaml(plugins.join("\n---\n")), settings };
+  const plugin = (phase: string) => `extensions.istio.io/wasmplugin/default.${phase}`;
+  assert.deepEqual(filters(build(world, { grpcWeb: true, slots })), [
+    ...["external", plugin("AUTHN"), "authn", plugin("AUTHZ"), "authz", plugin("STATS"), plugin("UNSPECIFIED_PHASE")],
     ...["grpc_web", "grpc_stats", "fault", "cors", "telemetry", "stateful_session", "router"],
   ]);
 });

@@ -15,13 +15,14 @@
  * 10. `upstream_alpn`: says HTTP in the TLS handshake; reads the cluster of the route, so nothing after it may change that.
  * 11. `router`: forwards; always last.
  *
- * Steps 1-4 and 8 come from `slots`: the packages that build these filters hand them in, this list alone says where they run.
+ * Extensions are WasmPlugins. The other filters of steps 1-3 and those of 8 come from `slots`: the packages that build these filters hand them in, this list alone says where they run.
  *
  * @module
  */
 import type { envoy } from "../../../../proto/gen/types.ts";
 import type { Reader } from "../../reader/reader.ts";
 import { hasExtension } from "../extension.ts";
+import { wasmFilters } from "../wasm.ts";
 import { corsFilter } from "./cors/filter.ts";
 import { faultFilter } from "./fault/filter.ts";
 import { grpcStatsFilter } from "./grpc_stats/filter.ts";
@@ -38,13 +39,14 @@ export interface HttpFilterSlots {
   readonly externalAuthorization?: readonly HttpFilter[];
   readonly authentication?: readonly HttpFilter[];
   readonly authorization?: readonly HttpFilter[];
-  readonly extensions?: readonly HttpFilter[];
   readonly telemetry?: readonly HttpFilter[];
 }
 
 /** What decides which filters a listener has. */
 export interface HttpFilterOptions {
   readonly direction: "inbound" | "outbound" | "gateway";
+  /** Of the listener, inbound of the workload; 0: any. */
+  readonly port: number;
   /** Some port behind the listener speaks gRPC-Web. */
   readonly grpcWeb: boolean;
   readonly router?: RouterOptions;
@@ -58,12 +60,16 @@ export interface HttpFilterOptions {
 export function httpFilters(read: Reader, options: HttpFilterOptions): HttpFilter[] {
   const slots = options.slots ?? {};
   const sessions = options.direction !== "inbound" && read.settings.enablePersistentSessionFilter;
+  const side = options.direction === "inbound" ? "server" : "client";
+  const extensions = wasmFilters(read, { side, port: options.port }, "http");
   const built = (filter: HttpFilter) => hasExtension(read, filter.name ?? "") ? [filter] : [];
   return [
     ...slots.externalAuthorization ?? [],
+    ...extensions.authentication,
     ...slots.authentication ?? [],
+    ...extensions.authorization,
     ...slots.authorization ?? [],
-    ...slots.extensions ?? [],
+    ...extensions.others,
     ...(options.grpcWeb ? built(grpcWebFilter()) : []),
     ...built(grpcStatsFilter()),
     ...built(faultFilter()),

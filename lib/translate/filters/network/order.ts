@@ -1,18 +1,20 @@
 /**
  * The network filters of a chain that carries bytes, in the one order in which they run.
  *
- * 1. External authorization, then extensions and authorization: whether the connection is allowed.
- * 2. Telemetry: only connections that are allowed.
+ * 1. External authorization, then extensions of phases AUTHN and AUTHZ and authorization: whether the connection is
+ *    allowed.
+ * 2. Extensions of phase STATS and of no phase, then telemetry: only connections that are allowed.
  * 3. `sni_dynamic_forward_proxy`: resolves the server name, where the destination wants that.
  * 4. `tcp_proxy`: carries the bytes; always last.
  *
- * Steps 1 and 2 come from `slots`: the packages that build these filters hand them in, this list alone says where they run.
+ * Extensions are WasmPlugins. The other filters of steps 1 and 2 come from `slots`: the packages that build these filters hand them in, this list alone says where they run.
  *
  * @module
  */
 import type { envoy } from "../../../../proto/gen/types.ts";
 import type { Reader } from "../../reader/reader.ts";
 import { hasExtension } from "../extension.ts";
+import { type TrafficPlace, wasmFilters } from "../wasm.ts";
 import { sniDynamicForwardProxyFilter } from "./sni_dynamic_forward_proxy.ts";
 import { tcpProxyFilter, type TcpProxyPlan } from "./tcp_proxy.ts";
 
@@ -21,7 +23,6 @@ type Filter = envoy.config.listener.v3.Filter;
 /** Filters built elsewhere, by the step of the order at which they run. */
 export interface NetworkFilterSlots {
   readonly externalAuthorization?: readonly Filter[];
-  readonly extensions?: readonly Filter[];
   readonly authorization?: readonly Filter[];
   readonly telemetry?: readonly Filter[];
 }
@@ -31,15 +32,19 @@ export function tcpFilters(
   read: Reader,
   plan: TcpProxyPlan,
   accessLogs: readonly envoy.config.accesslog.v3.AccessLog[],
+  place: TrafficPlace,
   slots: NetworkFilterSlots = {},
 ): Filter[] {
   const resolver = plan.resolveServerName === undefined
     ? []
     : [sniDynamicForwardProxyFilter(read, plan.resolveServerName)];
+  const extensions = wasmFilters(read, place, "network");
   return [
     ...slots.externalAuthorization ?? [],
-    ...slots.extensions ?? [],
+    ...extensions.authentication,
+    ...extensions.authorization,
     ...slots.authorization ?? [],
+    ...extensions.others,
     ...slots.telemetry ?? [],
     ...resolver.filter((filter) => hasExtension(read, filter.name ?? "")),
     tcpProxyFilter(plan, accessLogs),

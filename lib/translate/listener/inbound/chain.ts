@@ -25,7 +25,7 @@ import { tcpFilters } from "../../filters/network/order.ts";
 import type { Reader } from "../../reader/reader.ts";
 import { accessLogs } from "../../telemetry/access_logs.ts";
 import { blackHoleFilter } from "../fallthrough.ts";
-import { httpConnectionManager } from "../http_connection_manager.ts";
+import { requestFilters } from "../http_connection_manager.ts";
 import { httpAlpn, isHttp2, type ListenerKind, listenerKind } from "../../service/protocol.ts";
 import { statName } from "../stat_name.ts";
 
@@ -127,15 +127,15 @@ function otherVariants(read: Reader, kind: ListenerKind, { tls, mesh }: InboundC
 function httpFilters(read: Reader, chain: InboundChain, { http }: Authorization): Filter[] {
   const authentication = tokenFilters(read);
   if ("closed" in http || authentication === undefined) return [blackHoleFilter()];
-  const manager = httpConnectionManager(read, {
+  return requestFilters(read, {
     direction: "inbound",
+    port: chain.port,
     statPrefix: chain.statPrefix.http,
     routes: chain.routes,
     grpcWeb: chain.protocol === "GRPC-Web",
     http2: isHttp2(chain.protocol),
     slots: { ...http.slots, authentication },
   });
-  return [manager];
 }
 
 function bytesFilters(read: Reader, chain: InboundChain, { tcp }: Authorization): Filter[] {
@@ -146,7 +146,7 @@ function bytesFilters(read: Reader, chain: InboundChain, { tcp }: Authorization)
     clusters: [{ name: chain.cluster, weight: 1 }],
     ...(idleTimeout > 0 ? { idleTimeout } : {}),
   };
-  return tcpFilters(read, plan, accessLogs(read, "server", "tcp"), tcp.slots);
+  return tcpFilters(read, plan, accessLogs(read, "server", "tcp"), { side: "server", port: chain.port }, tcp.slots);
 }
 
 /** Statistics prefix of bytes to a port: by the mesh's pattern where there is one, else the cluster's name. */

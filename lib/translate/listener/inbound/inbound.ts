@@ -18,6 +18,7 @@ import type { Built, BuiltWarning } from "../../message/built.ts";
 import { findingsOnce } from "../../message/finding.ts";
 import { inboundClusterName, type InboundTarget } from "../../inbound/target.ts";
 import { unverifiableFindings } from "../../filters/http/jwt_authn/filter.ts";
+import { pluginCauses } from "../../filters/wasm.ts";
 import type { FileSecret } from "../../message/file_secret.ts";
 import { objectMetadata } from "../../message/object_metadata.ts";
 import type { Reader } from "../../reader/reader.ts";
@@ -77,7 +78,7 @@ export function inboundListeners(
   const { served, conflicts } = servedTargets(read, targets, mode === "NONE");
   const policies = workloadPolicies(read);
   const { peers } = policies;
-  const unchained = [...read.tokenPolicy().causes, ...read.telemetryCauses()];
+  const unchained = [...read.tokenPolicy().causes, ...read.telemetryCauses(), ...pluginCauses(read, "server")];
   const captured = {
     chains: [] as FilterChain[],
     causes: new Set<string>([...peers.policy.causes, ...policies.authorization.causes, ...unchained]),

@@ -9,7 +9,7 @@ import { duration } from "../../../pb/wellknown.ts";
 import type { Reader } from "../../reader/reader.ts";
 import { HTTP_PROXY_ROUTES } from "../../route/placement.ts";
 import { listenAddresses, listenerName, localhosts } from "../address.ts";
-import { httpConnectionManager } from "../http_connection_manager.ts";
+import { requestFilters } from "../http_connection_manager.ts";
 
 /** The listener, on loopback; undefined when neither the proxy (`HTTP_PROXY_PORT`) nor the mesh names a port. */
 export function httpProxyListener(read: Reader): envoy.config.listener.v3.Listener | undefined {
@@ -17,8 +17,9 @@ export function httpProxyListener(read: Reader): envoy.config.listener.v3.Listen
   if (port === 0) return undefined;
   const binds = localhosts(read);
   const name = listenerName(binds[0] ?? "", port);
-  const filter = httpConnectionManager(read, {
+  const filters = requestFilters(read, {
     direction: "outbound",
+    port,
     statPrefix: `outbound_${name}`,
     routes: HTTP_PROXY_ROUTES,
     allowAbsoluteUrl: true,
@@ -30,6 +31,6 @@ export function httpProxyListener(read: Reader): envoy.config.listener.v3.Listen
     ...(read.property("outboundExactBalance") ? { connection_balance_config: { exact_balance: {} } } : {}),
     listener_filters_timeout: duration(0),
     continue_on_listener_filters_timeout: true,
-    filter_chains: [{ filters: [filter] }],
+    filter_chains: [{ filters }],
   };
 }

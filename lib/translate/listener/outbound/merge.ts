@@ -9,13 +9,14 @@ import { duration, wrap } from "../../../pb/wellknown.ts";
 import { httpInspectorFilter } from "../../filters/listener/http_inspector.ts";
 import { tlsInspectorFilter } from "../../filters/listener/tls_inspector.ts";
 import { tcpFilters } from "../../filters/network/order.ts";
+import { pluginCauses } from "../../filters/wasm.ts";
 import { objectMetadata } from "../../message/object_metadata.ts";
 import type { Reader } from "../../reader/reader.ts";
 import { accessLogs } from "../../telemetry/access_logs.ts";
 import { cidrRange, listenAddresses, wildcards } from "../address.ts";
 import type { ChainMatch } from "../chain_match_owners.ts";
 import { fallthroughFilters } from "../fallthrough.ts";
-import { httpConnectionManager } from "../http_connection_manager.ts";
+import { requestFilters } from "../http_connection_manager.ts";
 import { type HttpSide, joinContributions, type JoinedListener, type PlacedChain } from "./join.ts";
 import type { ConflictReason, ListenerConflict } from "../conflict.ts";
 import { compareContributions, type ListenerContribution, STATIC_PORTS } from "../contribution.ts";
@@ -50,7 +51,8 @@ export function mergeOutboundListener(
   if (refused) return { causes: [], conflicts: sorted.map((contribution) => conflict(contribution, refused)) };
   const joined = joinContributions(sorted);
   if (joined === undefined) return { causes: [], conflicts: [] };
-  return { listener: listener(read, key, joined), causes: joined.causes, conflicts: joined.conflicts };
+  const causes = [...joined.causes, ...pluginCauses(read, "client")];
+  return { listener: listener(read, key, joined), causes, conflicts: joined.conflicts };
 }
 
 /** Why no outbound listener may have that address. */
@@ -77,8 +79,8 @@ function conflict(contribution: ListenerContribution, reason: ConflictReason): L
 
 function listener(read: Reader, name: string, joined: JoinedListener): envoy.config.listener.v3.Listener {
   const { first, http } = joined;
-  const chains = joined.chains.map((placed) => tcpChain(read, placed));
-  if (http) chains.unshift(httpChain(read, name, http));
+  const chains = joined.chains.map((placed) => tcpChain(read, placed, first.port));
+  if (http) chains.unshift(httpChain(read, name, http, first.port));
   const matched = chains.filter((chain) => chain.filter_chain_match !== undefined);
   const rest = chains.find((chain) => chain.filter_chain_match === undefined);
   const sniffs = http?.sniffed ?? false;
@@ -111,26 +113,27 @@ function placeChains(
   return { filter_chains: matched, default_filter_chain: rest ?? unknown };
 }
 
-function httpChain(read: Reader, name: string, http: HttpSide): FilterChain {
-  const filter = httpConnectionManager(read, {
+function httpChain(read: Reader, name: string, http: HttpSide, port: number): FilterChain {
+  const filters = requestFilters(read, {
     direction: "outbound",
+    port,
     statPrefix: `outbound_${name}`,
     routes: http.routeName,
     grpcWeb: http.grpcWeb,
   });
-  if (!http.sniffed) return { filters: [filter] };
+  if (!http.sniffed) return { filters };
   const http10 = read.settings.enableHttp10 || read.property("http10");
   const match = { transport_protocol: "raw_buffer", application_protocols: httpAlpn(http10) };
-  return { filter_chain_match: match, filters: [filter] };
+  return { filter_chain_match: match, filters };
 }
 
-function tcpChain(read: Reader, { chain, match }: PlacedChain): FilterChain {
+function tcpChain(read: Reader, { chain, match }: PlacedChain, port: number): FilterChain {
   const idleTimeout = chain.proxy.idleTimeout ?? read.property("idleTimeout");
   const limited = chain.proxy.idleTimeout !== undefined || idleTimeout > 0;
   const plan = limited ? { ...chain.proxy, idleTimeout } : chain.proxy;
   return {
     ...filterChainMatch(match),
-    filters: tcpFilters(read, plan, accessLogs(read, "client", "tcp")),
+    filters: tcpFilters(read, plan, accessLogs(read, "client", "tcp"), { side: "client", port }),
     ...(chain.virtualService ? { metadata: objectMetadata(`VirtualService/${chain.virtualService}`) } : {}),
   };
 }

@@ -1,27 +1,27 @@
 /**
- * Clusters and listeners of some proxies that belong to no host.
+ * What belongs to no host and is made in one result for some proxies.
  *
  * @module
  */
 import { GroupBase, type GroupModel, type ResultGroup } from "../../incremental/groups.ts";
 import { ResultTable } from "../../incremental/result_table.ts";
-import type { BaseSets, Caches, StaleResults } from "../cache/caches.ts";
-import type { TranslationResult } from "../cache/translation_cache.ts";
+import type { StaleResults } from "../cache/caches.ts";
+import type { TranslationCache, TranslationResult } from "../cache/translation_cache.ts";
 import type { Finding } from "../../config/finding/finding.ts";
 import type { MeshAnswers } from "../reader/mesh_answers.ts";
 
 /** The one result, in a table of its own. */
-export class BaseResources extends GroupBase<MeshAnswers> implements ResultGroup<MeshAnswers, StaleResults> {
-  readonly #table: ResultTable<MeshAnswers, BaseSets, Finding>;
+export class SoleResult<T> extends GroupBase<MeshAnswers> implements ResultGroup<MeshAnswers, StaleResults> {
+  readonly #table: ResultTable<MeshAnswers, T, Finding>;
 
-  constructor(source: MeshAnswers, caches: Caches, model: GroupModel<BaseResources> | undefined) {
+  constructor(source: MeshAnswers, cache: TranslationCache<T>, model: GroupModel<SoleResult<T>> | undefined) {
     super(source);
-    this.#table = new ResultTable(caches.base, model?.inherits ? model.like.#table : undefined);
+    this.#table = new ResultTable(cache, model?.inherits ? model.like.#table : undefined);
     this.update();
   }
 
-  /** The sets now. */
-  get sets(): BaseSets {
+  /** What there is now. */
+  get value(): T {
     return this.#table.results.get("")!.value;
   }
 

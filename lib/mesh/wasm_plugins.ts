@@ -1,0 +1,103 @@
+/**
+ * WasmPlugin objects, and which of them run in a proxy, in which order: those of its namespace before those of the root
+ * namespace, the oldest first, and within a phase by priority.
+ *
+ * @module
+ */
+import type { WasmPluginSpec, WasmTrafficSelector } from "../config/kinds/wasm_plugin/types.ts";
+import type { ConfigObject } from "../config/types.ts";
+import { withTargets } from "./selection/gateway_target.ts";
+import { oldest, type SelectableWorkload, type Selected } from "./selection/index.ts";
+import { MergedSelection } from "./selection/merged.ts";
+import { SharedValues } from "./selection/shared_values.ts";
+import type { TelemetrySide } from "./telemetry/access_logging.ts";
+
+/** A WasmPlugin. */
+export type WasmPlugin = ConfigObject<"WasmPlugin">;
+
+/** A plugin as the listeners of one side have it: where it stands, and nothing of what it is. */
+export interface PluginUse {
+  /** Name of the filter and of the extension configuration that it asks for. */
+  readonly name: string;
+  /** Key of the object. */
+  readonly key: string;
+  readonly level: "http" | "network";
+  readonly phase: WasmPluginSpec["phase"];
+  /** Ports whose traffic passes it; absent: all. */
+  readonly ports?: readonly number[];
+}
+
+/** The plugins that are for a proxy. */
+export interface EffectivePlugins {
+  /** In the order in which they run within a phase. Equal lists are one object, whatever else the plugins say. */
+  readonly uses: { readonly [S in TelemetrySide]: readonly PluginUse[] };
+  readonly plugins: readonly WasmPlugin[];
+}
+
+/** Prefix of the names of extension configurations that WasmPlugins make. */
+const PREFIX = "extensions.istio.io/wasmplugin/";
+
+/** Priority of a plugin that has none: it runs after all others of its phase. */
+const UNSET = -Infinity;
+
+/** Name of the extension configuration of a plugin. */
+export function pluginResource({ meta: { namespace, name } }: Pick<WasmPlugin, "meta">): string {
+  return `${PREFIX}${namespace}.${name}`;
+}
+
+/** All WasmPlugin objects of the mesh. */
+export class WasmPluginIndex {
+  readonly #merged: MergedSelection<"WasmPlugin", EffectivePlugins>;
+
+  constructor(rootNamespace: string) {
+    const uses = new SharedValues<readonly PluginUse[]>();
+    const merge = (plugins: readonly WasmPlugin[]): EffectivePlugins => ({
+      plugins,
+      uses: { client: uses.of(usesOf(plugins, "client")), server: uses.of(usesOf(plugins, "server")) },
+    });
+    this.#merged = new MergedSelection(rootNamespace, { choose: inOrder, merge, nothing: merge([]) });
+  }
+
+  /**
+   * Replaces some objects by others (no object of the same key may stay).
+   *
+   * @returns The namespaces of workloads whose plugins may be others; `*`: all.
+   */
+  update(removed: readonly WasmPlugin[], added: readonly WasmPlugin[]): Set<string> {
+    return this.#merged.update(removed, added);
+  }
+
+  /** The plugins for a workload. */
+  of(workload: Omit<SelectableWorkload, "targets">): EffectivePlugins {
+    return this.#merged.of(withTargets(workload));
+  }
+}
+
+function inOrder({ root, namespace, workload }: Selected<"WasmPlugin">): WasmPlugin[] {
+  const all = [...[...namespace, ...workload].sort(oldest), ...root];
+  return all.sort((a, b) => {
+    const [first, second] = [a.spec.priority ?? UNSET, b.spec.priority ?? UNSET];
+    return first === second ? 0 : second > first ? 1 : -1;
+  });
+}
+
+function usesOf(plugins: readonly WasmPlugin[], side: TelemetrySide): PluginUse[] {
+  return plugins.flatMap((plugin) => {
+    const { spec: { match = [], phase, type }, key } = plugin;
+    const matching = match.filter(({ mode }) => isOf(mode, side));
+    if (match.length > 0 && matching.length === 0) return [];
+    const everywhere = match.length === 0 || matching.some(({ ports = [] }) => ports.length === 0);
+    const ports = matching.flatMap(({ ports = [] }) => ports.map(({ number }) => number));
+    return [{
+      name: pluginResource(plugin),
+      key,
+      level: type === "NETWORK" ? "network" as const : "http" as const,
+      phase,
+      ...(everywhere ? {} : { ports }),
+    }];
+  });
+}
+
+function isOf(mode: WasmTrafficSelector["mode"], side: TelemetrySide): boolean {
+  return mode === "UNDEFINED" || mode === "CLIENT_AND_SERVER" || mode === (side === "client" ? "CLIENT" : "SERVER");
+}

@@ -1,0 +1,123 @@
+/**
+ * The extension configuration of a WasmPlugin, as Istio's servers write it: agents that fetch modules read the variables
+ * of `ISTIO_META_WASM_*` and take them out.
+ *
+ * A proxy that cannot run the module has what agents use while they cannot get one: a filter that denies everything, or
+ * lets everything pass, as the plugin says of its failure. So no listener waits for ever.
+ *
+ * Fields: envoy/extensions/wasm/v3/wasm.proto.
+ *
+ * @module
+ */
+import type { envoy } from "../../../proto/gen/types.ts";
+import type { WasmPluginSpec } from "../../config/kinds/wasm_plugin/types.ts";
+import { pluginResource, type WasmPlugin } from "../../mesh/wasm_plugins.ts";
+import { type Any, any } from "../../pb/codec.ts";
+import { duration } from "../../pb/wellknown.ts";
+import { hasExtension } from "../filters/extension.ts";
+import { WASM_FILTER } from "../filters/wasm.ts";
+import type { Built } from "../message/built.ts";
+import type { Reader } from "../reader/reader.ts";
+
+/** An extension configuration. */
+export interface BuiltExtension extends Built<envoy.config.core.v3.TypedExtensionConfig> {
+  /** `kubernetes://NAMESPACE/NAME`: the secret without which the agent cannot fetch it. The message has an empty one. */
+  readonly pullSecret?: string;
+}
+
+/** Variables of the machine that are for agents. */
+export const PULL_SECRET = "ISTIO_META_WASM_IMAGE_PULL_SECRET";
+const PULL_POLICY = "ISTIO_META_WASM_IMAGE_PULL_POLICY";
+const RESOURCE_VERSION = "ISTIO_META_WASM_PLUGIN_RESOURCE_VERSION";
+
+const RUNTIME = "envoy.wasm.runtime.v8";
+const FILE = "file://";
+/** For all attempts of the agent, ms. */
+const FETCH_TIMEOUT_MS = 30_000;
+
+/** `envoy.extensions.wasm.v3.FailurePolicy`. */
+const FAILURE_POLICY = { FAIL_RELOAD: 1, FAIL_CLOSE: 2, FAIL_OPEN: 3 } as const;
+
+/** The configuration for a proxy. */
+export function wasmExtension(read: Reader, plugin: WasmPlugin): BuiltExtension {
+  const { spec, key } = plugin;
+  const level = spec.type === "NETWORK" ? "network" : "http";
+  const name = pluginResource(plugin);
+  const why = whyNotRun(read, spec, level);
+  if (why !== undefined) {
+    const effect = spec.failStrategy === "FAIL_OPEN" ? "everything passes without it" : "everything is denied";
+    const typed_config = standIn(spec, level);
+    return { message: { name, typed_config }, causes: [key], warnings: [{ cause: key, text: `${why}: ${effect}` }] };
+  }
+  const config = { config: pluginConfig(plugin) };
+  const pullSecret = isFile(spec.url) ? undefined : pullSecretOf(plugin);
+  return {
+    message: { name, typed_config: any(`envoy.extensions.filters.${level}.wasm.v3.Wasm`, config) },
+    causes: [key],
+    ...(pullSecret === undefined ? {} : { pullSecret }),
+  };
+}
+
+function whyNotRun(read: Reader, { url }: WasmPluginSpec, level: "http" | "network"): string | undefined {
+  const lacking = [WASM_FILTER[level], RUNTIME].find((name) => !hasExtension(read, name));
+  if (lacking !== undefined) return `the proxy's build lacks ${lacking}`;
+  if (!isFile(url) && !read.property("agent")) return "the proxy has no agent that fetches the module";
+}
+
+/** Rules without a policy deny all; without rules all passes. */
+function standIn({ failStrategy }: WasmPluginSpec, level: "http" | "network"): Any {
+  return any(`envoy.extensions.filters.${level}.rbac.v3.RBAC`, {
+    ...(failStrategy === "FAIL_OPEN" ? {} : { rules: {} }),
+    ...(level === "network" ? { stat_prefix: "wasm" } : {}),
+  });
+}
+
+function pluginConfig(plugin: WasmPlugin): object {
+  const { spec, meta } = plugin;
+  return {
+    name: `${meta.namespace}.${meta.name}`,
+    root_id: spec.pluginName ?? "",
+    vm_config: {
+      runtime: RUNTIME,
+      code: moduleCode(spec),
+      environment_variables: variables(plugin),
+    },
+    ...(Object.keys(spec.pluginConfig ?? {}).length > 0
+      ? { configuration: any("google.protobuf.StringValue", { value: JSON.stringify(spec.pluginConfig) }) }
+      : {}),
+    failure_policy: FAILURE_POLICY[spec.failStrategy],
+  };
+}
+
+/** Envoy never fetches it: the agent puts a file in its place, so the cluster need not exist. */
+function moduleCode({ url, sha256 = "" }: WasmPluginSpec): envoy.config.core.v3.AsyncDataSource {
+  if (isFile(url)) return { local: { filename: url.slice(FILE.length) } };
+  const uri = url.includes("://") ? url : `oci://${url}`;
+  return { remote: { http_uri: { uri, timeout: duration(FETCH_TIMEOUT_MS), cluster: "_" }, sha256 } };
+}
+
+/** What the plugin says cannot take the place of what agents read. */
+function variables(plugin: WasmPlugin): envoy.extensions.wasm.v3.EnvironmentVariables {
+  const { spec: { vmConfig, url, imagePullPolicy, imagePullSecret }, hash } = plugin;
+  const env = vmConfig?.env ?? [];
+  const own = env.filter(({ valueFrom }) => valueFrom === "INLINE").map(({ name, value = "" }) => [name, value]);
+  const forAgent = isFile(url) ? {} : {
+    ...(imagePullSecret ? { [PULL_SECRET]: "" } : {}),
+    ...(imagePullPolicy === "UNSPECIFIED_POLICY" ? {} : { [PULL_POLICY]: imagePullPolicy }),
+    [RESOURCE_VERSION]: hash,
+  };
+  return {
+    host_env_keys: env.filter(({ valueFrom }) => valueFrom === "HOST").map(({ name }) => name),
+    key_values: { ...Object.fromEntries(own), ...forAgent },
+  };
+}
+
+/** A secret of the plugin's own namespace, whatever the plugin writes before its name. */
+function pullSecretOf({ spec: { imagePullSecret = "" }, meta }: WasmPlugin): string | undefined {
+  const name = imagePullSecret.slice(imagePullSecret.lastIndexOf("/") + 1);
+  return name === "" ? undefined : `kubernetes://${meta.namespace}/${name}`;
+}
+
+function isFile(url: string): boolean {
+  return url.startsWith(FILE);
+}
