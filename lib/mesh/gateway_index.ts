@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { passedHosts, type ServerHost } from "../config/kinds/gateway/hosts.ts";
 import { gatewaySelects } from "../config/kinds/gateway/workloads.ts";
 import type { ConfigObject } from "../config/types.ts";
 
@@ -15,6 +16,9 @@ export class GatewayIndex {
   readonly ownNamespaceOnly: boolean;
   /** Equal selections are one array. */
   #selections = new Map<string, readonly Gateway[]>();
+  /** By content, those of selections since the last change; before it, those that were asked for then. */
+  #passed = new Map<string, readonly ServerHost[]>();
+  #passedBefore: ReadonlyMap<string, readonly ServerHost[]> = new Map();
 
   /** @param ownNamespaceOnly `PILOT_SCOPE_GATEWAY_TO_NAMESPACE`: a workload serves only objects of its namespace. */
   constructor(ownNamespaceOnly: boolean) {
@@ -24,6 +28,8 @@ export class GatewayIndex {
   /** Replaces some by others. */
   update(removed: Iterable<Gateway>, added: Iterable<Gateway>): void {
     this.#selections.clear();
+    this.#passedBefore = this.#passed;
+    this.#passed = new Map();
     const out = new Set<string>();
     const put = [...added];
     for (const gateway of removed) out.add(gateway.key);
@@ -44,4 +50,19 @@ export class GatewayIndex {
     this.#selections.set(key, known);
     return known;
   }
+  /**
+   * The hosts whose connections a workload passes on by the name that clients ask for; an equal list is the same array,
+   * also after a change. Of nearly all workloads it is empty.
+   */
+  passed(namespace: string, labels: Readonly<Record<string, string>>): readonly ServerHost[] {
+    const all = this.select(namespace, labels).flatMap(passedHosts);
+    if (all.length === 0) return NONE;
+    const byText = new Map(all.map((one) => [`${one.namespace}/${one.host}`, one]));
+    const key = [...byText.keys()].sort().join();
+    const known = this.#passed.get(key) ?? this.#passedBefore.get(key) ?? [...byText.values()];
+    this.#passed.set(key, known);
+    return known;
+  }
 }
+
+const NONE: readonly ServerHost[] = Object.freeze([]);

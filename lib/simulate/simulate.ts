@@ -36,6 +36,7 @@ type HttpConnectionManager = envoy.extensions.filters.network.http_connection_ma
 type TcpProxy = envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy;
 
 const HCM = "envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager";
+const SNI_CLUSTER = "envoy.extensions.filters.network.sni_cluster.v3.SniCluster";
 const TCP_PROXY = "envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy";
 const PLAINTEXT_SOCKETS: ReadonlySet<string> = new Set([
   "",
@@ -88,6 +89,7 @@ function connect(walk: SimulationState): SimulationOutcome {
 function throughFilters(walk: SimulationState, chain: FilterChain, terminatesTls: boolean): SimulationOutcome {
   const why = refusal(chain.filters ?? [], { connection: walk.request, terminatesTls });
   let last: string | undefined;
+  let named: string | undefined;
   for (const filter of chain.filters ?? []) {
     const type = packedName(filter.typed_config);
     last = filter.name ?? type;
@@ -95,10 +97,11 @@ function throughFilters(walk: SimulationState, chain: FilterChain, terminatesTls
     walk.steps.push({ step: "networkFilter", name: last, terminal });
     if (why !== undefined && isJudging(type)) return { kind: "closed", why };
     if (isJudging(type)) continue;
+    if (type === SNI_CLUSTER) named = walk.request.sni?.toLowerCase();
     const hcm = unpack<HttpConnectionManager>(filter.typed_config, HCM);
     if (hcm) return http(walk, hcm, terminatesTls);
     const tcp = unpack<TcpProxy>(filter.typed_config, TCP_PROXY);
-    if (tcp) return forward(walk, tcpDestinations(tcp), undefined);
+    if (tcp) return forward(walk, named ? [{ name: named, weight: 1 }] : tcpDestinations(tcp), undefined);
   }
   if (last === undefined) return { kind: "closed", why: "the chain has no filters" };
   throw new NotJudged(`what the filter ${last} does with the connection`);

@@ -205,6 +205,7 @@ export class Translator {
     const stale = this.caches.invalidate(affected);
     for (const classes of this.#classes.values()) {
       if (affected.gateways) classes.forget("gateways");
+      if (affected.gateways) classes.forgetChanged();
       if (affected.tokenPolicies.size > 0) classes.forget(TOKEN_POLICY);
       if (affected.telemetry.size > 0 || affected.extensions.size > 0) classes.forgetChanged();
       // Scopes that are gone are not kept up to date.

@@ -1,5 +1,9 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
+import type { MeshNetworks } from "../../lib/config/mesh/types.ts";
+import { passedHosts } from "../../lib/config/kinds/gateway/hosts.ts";
+import { isKind } from "../../lib/config/types.ts";
+import { covers } from "../../lib/mesh/host_match.ts";
 import { contents, Fixture, type FixtureOptions, type TestNode, texts } from "./fixture.ts";
 import { keyPlace, name, namespace, type Tree, tree } from "./random_trees.ts";
 
@@ -13,18 +17,34 @@ type Step =
   | { readonly do: "account"; readonly account: string }
   /** Other keys of a token issuer are fetched. */
   | { readonly do: "keys"; readonly place: string; readonly keys: string }
+  | { readonly do: "networks"; readonly networks: MeshNetworks }
   | { readonly do: "push" }
   | { readonly do: "join"; readonly node: TestNode };
 
 /** A proxy whose agent gives it an identity. */
 const AGENT = { PROXY_CONFIG: { stringValue: "{}" } };
 
+/** Networks with and without gateways, by what endpoints say and by their addresses. */
+const NETWORKS: readonly MeshNetworks[] = [
+  { networks: {} },
+  { networks: { n1: { endpoints: [], gateways: [{ address: "1.2.3.4", port: 15443 }] } } },
+  {
+    networks: {
+      n1: { endpoints: [{ fromCidr: "172.16.0.0/31" }], gateways: [{ address: "1.2.3.4", port: 15443 }] },
+      n2: {
+        endpoints: [],
+        gateways: [{ address: "1.2.3.5", port: 15443 }, { address: "1.2.3.6", port: 15443 }],
+      },
+    },
+  },
+];
+
 const node: fc.Arbitrary<TestNode> = fc.record({
   namespace: fc.constantFrom("a", "b"),
   address: fc.integer({ min: 1, max: 4 }).map((i) => `172.16.0.${i}`),
   labels: fc.constantFrom({ app: "p" }, { app: "q" }, {}),
   delta: fc.boolean(),
-  metadata: fc.constantFrom({}, AGENT),
+  metadata: fc.constantFrom({}, AGENT, { ...AGENT, NETWORK: { stringValue: "n2" } }),
 });
 const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 8, arbitrary: tree.map((tree) => ({ do: "put" as const, tree })) },
@@ -52,6 +72,10 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     weight: 2,
     arbitrary: fc.record({ do: fc.constant("keys" as const), place: keyPlace, keys: fc.constantFrom("A", "B") }),
   },
+  {
+    weight: 1,
+    arbitrary: fc.constantFrom(...NETWORKS).map((networks) => ({ do: "networks" as const, networks })),
+  },
   { weight: 5, arbitrary: fc.constant({ do: "push" as const }) },
   { weight: 2, arbitrary: node.map((node) => ({ do: "join" as const, node })) },
 );
@@ -64,6 +88,13 @@ const early: readonly TestNode[] = [
   { namespace: "a", address: "172.16.0.2", labels: { app: "q" }, delta: false },
   { namespace: "b", address: "172.16.0.3", labels: { app: "q" } },
   { namespace: "b", address: "172.16.0.9", labels: { app: "gw" }, type: "router" },
+  {
+    namespace: "a",
+    address: "172.16.0.8",
+    labels: { app: "gw" },
+    type: "router",
+    metadata: { ...AGENT, NETWORK: { stringValue: "n1" } },
+  },
 ];
 
 function withAccount(tree: Tree, serviceAccount: string): Tree {
@@ -89,6 +120,7 @@ function play(steps: readonly Step[], cache: boolean, settings = SETTINGS) {
   const fixture = new Fixture({ cache, settings, mesh: MESH });
   const joined = early.map((node) => ({ node, state: fixture.join(node) }));
   const trees = new Map<string, Tree>();
+  let networks: MeshNetworks = { networks: {} };
   const put = (tree: Tree) => {
     const { kind, metadata: { namespace, name } } = tree;
     if (fixture.offer(tree)) trees.set(`${kind}/${namespace}/${name}`, tree);
@@ -102,18 +134,19 @@ function play(steps: readonly Step[], cache: boolean, settings = SETTINGS) {
     } else if (s.do === "keys") {
       fixture.tokenKeys.set(s.place, s.keys);
       fixture.pipeline.tokenKeysChanged(s.place);
-    } else if (s.do === "push") fixture.pipeline.flush();
+    } else if (s.do === "networks") fixture.pipeline.meshChanged(fixture.pipeline.mesh, networks = s.networks);
+    else if (s.do === "push") fixture.pipeline.flush();
     else joined.push({ node: s.node, state: fixture.join(s.node) });
   }
   fixture.pipeline.flush();
   assert.deepEqual(fixture.failures, []);
-  return { fixture, joined };
+  return { fixture, joined, networks };
 }
 
 /** Compares every proxy after some steps with one that joins what they left. */
 function compareWithFresh(steps: readonly Step[], settings: typeof SETTINGS): void {
-  const { fixture, joined } = play(steps, true, settings);
-  const fresh = new Fixture({ cache: true, settings, mesh: MESH });
+  const { fixture, joined, networks } = play(steps, true, settings);
+  const fresh = new Fixture({ cache: true, settings, mesh: MESH, networks });
   for (const [place, keys] of fixture.tokenKeys) fresh.tokenKeys.set(place, keys);
   fresh.pipeline.configChanged([], [...fixture.objects.values()]);
   fresh.pipeline.flush();
@@ -176,6 +209,27 @@ Deno.test("a proxy never sees a host that exportTo or its Sidecar hides", () => 
         for (const name of Object.keys(contents(state))) {
           const host = /^cluster\/outbound\|\d+\|[^|]*\|(.+)$/.exec(name)?.[1];
           if (host) assert.ok(seen.has(host), `${node.namespace} sees ${name}`);
+        }
+      }
+    }),
+    { numRuns: RUNS },
+  );
+});
+
+Deno.test("a gateway passes connections on by name to hosts of its servers alone, and to mutual TLS in its own network", () => {
+  fc.assert(
+    fc.property(fc.array(step, { minLength: 15, maxLength: 60, size: "max" }), (steps) => {
+      const { fixture, joined } = play(steps, true);
+      const passed = [...fixture.objects.values()].flatMap((object) =>
+        isKind(object, "Gateway") ? passedHosts(object) : []
+      );
+      for (const { node, state } of joined) {
+        for (const [name, text] of Object.entries(texts(state))) {
+          const host = /^(?:cluster|assignment)\/outbound_\.\d+_\.[^.]*_\.(.+)$/.exec(name)?.[1];
+          if (host === undefined) continue;
+          assert.equal(node.type, "router");
+          assert.ok(passed.some((one) => covers(one.host, host)), name);
+          assert.ok(!/transport_socket|1\.2\.3\./.test(text), text);
         }
       }
     }),

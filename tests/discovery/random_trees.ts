@@ -41,7 +41,8 @@ const serviceEntry = fc.record({
   endpoints: fc.uniqueArray(fc.integer({ min: 1, max: 4 }), { maxLength: 3 }),
   account,
   selects: fc.boolean(),
-}).map(({ object, host, exportTo, ports, protocol, address, resolution, endpoints, account, selects }) => ({
+  network: fc.constantFrom(undefined, "n1", "n2"),
+}).map(({ object, host, exportTo, ports, protocol, address, resolution, endpoints, account, selects, network }) => ({
   ...object,
   spec: {
     hosts: [host],
@@ -57,6 +58,7 @@ const serviceEntry = fc.record({
           address: `172.16.0.${i}`,
           labels: { version: `v${1 + i % 2}` },
           ...(account ? { serviceAccount: account } : {}),
+          ...(network && i > 2 ? { network } : {}),
         })),
       }
       : {}),
@@ -144,11 +146,26 @@ const sidecar = fc.record({
   },
 }));
 
-const gateway = fc.record({ object: meta("Gateway"), hosts: fc.uniqueArray(pattern, { minLength: 1, maxLength: 2 }) })
-  .map(({ object, hosts }) => ({
-    ...object,
-    spec: { selector: { app: "gw" }, servers: [{ port: { number: 80, name: "http", protocol: "HTTP" }, hosts }] },
-  }));
+const gateway = fc.record({
+  object: meta("Gateway"),
+  hosts: fc.uniqueArray(pattern, { minLength: 1, maxLength: 2 }),
+  passed: fc.option(fc.uniqueArray(pattern, { minLength: 1, maxLength: 2 }), { nil: undefined }),
+}).map(({ object, hosts, passed }) => ({
+  ...object,
+  spec: {
+    selector: { app: "gw" },
+    servers: [
+      { port: { number: 80, name: "http", protocol: "HTTP" }, hosts },
+      ...(passed
+        ? [{
+          port: { number: 15443, name: "tls", protocol: "TLS" },
+          hosts: passed,
+          tls: { mode: "AUTO_PASSTHROUGH" },
+        }]
+        : []),
+    ],
+  },
+}));
 
 const mode = fc.constantFrom("UNSET", "DISABLE", "PERMISSIVE", "STRICT");
 

@@ -18,6 +18,7 @@ import { TelemetryIndex } from "../../lib/mesh/telemetry/index.ts";
 import { NO_TOKEN_POLICY, type RequestTokenPolicy } from "../../lib/mesh/request_authentication.ts";
 import type { EffectiveDestinationRule, EffectiveVirtualService, EgressListener } from "../../lib/mesh/types.ts";
 import { WasmPluginIndex } from "../../lib/mesh/wasm_plugins.ts";
+import { passedHosts } from "../../lib/config/kinds/gateway/hosts.ts";
 import { entrancesByNetwork, writtenEntrances } from "../../lib/mesh/networks.ts";
 import type { Endpoint, NetworkEntrance, Service } from "../../lib/registry/types.ts";
 import type { Reader } from "../../lib/translate/reader/reader.ts";
@@ -124,6 +125,7 @@ export function fakeReader(world: FakeWorld = {}): FakeReader {
       return answer(`hasServiceUnder/${pattern}`, under);
     },
     gateways: () => answer("gateways", world.gateways ?? []),
+    passedHosts: () => answer("passedHosts", (world.gateways ?? []).flatMap(passedHosts)),
     virtualServicesOf: (gateway) => {
       const all = Object.values(world.virtualServices ?? {});
       return answer(`virtualServicesOf/${gateway}`, all.filter((v) => v.gateways.includes(gateway)));

@@ -1,5 +1,5 @@
 /**
- * A world for builders from what a user writes: ServiceEntry, DestinationRule, VirtualService, AuthorizationPolicy, Telemetry and WasmPlugin documents, and one
+ * A world for builders from what a user writes: ServiceEntry, DestinationRule, VirtualService, Gateway, AuthorizationPolicy, Telemetry and WasmPlugin documents, and one
  * `kind: World` document with what the proxy and the process are (`properties`, `settings`, `mesh`, `networks`), and `services` with `endpoints` by host that no ServiceEntry can spell.
  *
  * @module
@@ -8,6 +8,7 @@ import { parseAllDocuments } from "yaml";
 import { Findings } from "../../lib/config/finding/findings.ts";
 import { authorizationPolicy } from "../../lib/config/kinds/authorization_policy/schema.ts";
 import { destinationRule } from "../../lib/config/kinds/destination_rule/schema.ts";
+import { gateway } from "../../lib/config/kinds/gateway/schema.ts";
 import { serviceEntry } from "../../lib/config/kinds/service_entry/schema.ts";
 import { telemetry } from "../../lib/config/kinds/telemetry/schema.ts";
 import { virtualService } from "../../lib/config/kinds/virtual_service/schema.ts";
@@ -44,12 +45,14 @@ export function worldFromYaml(text: string): FakeWorld {
   const authorizationPolicies: ConfigObject<"AuthorizationPolicy">[] = [];
   const telemetries: ConfigObject<"Telemetry">[] = [];
   const wasmPlugins: ConfigObject<"WasmPlugin">[] = [];
+  const gateways: ConfigObject<"Gateway">[] = [];
   for (const parsed of parseAllDocuments(text, { merge: true })) {
     const document = parsed.toJS({ maxAliasCount: 100 }) as Document;
     if (document === null) continue;
     if (document.kind === "World") world = document as unknown as FakeWorld;
     else if (document.kind === "ServiceEntry") addEntry(document, services, endpoints);
     else if (document.kind === "VirtualService") routes.push(configObject("VirtualService", document, virtualService));
+    else if (document.kind === "Gateway") gateways.push(configObject("Gateway", document, gateway));
     else if (document.kind === "AuthorizationPolicy") {
       authorizationPolicies.push(configObject("AuthorizationPolicy", document, authorizationPolicy));
     } else if (document.kind === "Telemetry") telemetries.push(configObject("Telemetry", document, telemetry));
@@ -66,6 +69,7 @@ export function worldFromYaml(text: string): FakeWorld {
     authorizationPolicies,
     telemetries,
     wasmPlugins,
+    gateways,
   };
 }
 

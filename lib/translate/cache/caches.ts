@@ -9,6 +9,7 @@ import type { ServiceTarget } from "../../registry/inbound.ts";
 import type { EncodedResource } from "../../resource/encoded.ts";
 import type { ResourceSet, ResourceTable } from "../../resource/set.ts";
 import { outboundClusters } from "../cluster/outbound.ts";
+import { passedClusters } from "../cluster/passed.ts";
 import { assignmentEncoder, encodeCluster, encodeListener } from "../encode/encode.ts";
 import {
   type BareRouteConfiguration,
@@ -17,6 +18,7 @@ import {
   type VirtualHostEntry,
 } from "../encode/virtual_hosts.ts";
 import { loadAssignments } from "../endpoint/assignment.ts";
+import { passedAssignments } from "../endpoint/passed.ts";
 import { type ExtensionSets, extensionSets } from "../extension/extensions.ts";
 import { gatewayHosts } from "../gateway/hosts.ts";
 import { type PlannedVirtualHost, samePlan } from "../gateway/route_plan.ts";
@@ -42,6 +44,8 @@ import { type TranslationCache, translationCache, type TranslationResult } from 
 export interface StaleResults {
   readonly clusters: ReadonlySet<string>;
   readonly assignments: ReadonlySet<string>;
+  readonly passedClusters: ReadonlySet<string>;
+  readonly passedAssignments: ReadonlySet<string>;
   readonly virtualHosts: ReadonlySet<string>;
   readonly contributions: ReadonlySet<string>;
   readonly names: ReadonlySet<string>;
@@ -103,6 +107,9 @@ export class Caches {
   /** By host. */
   readonly clusters: TranslationCache<readonly EncodedResource[]>;
   readonly assignments: TranslationCache<readonly EncodedResource[]>;
+  /** By host: what gateways that pass connections on by name have besides. */
+  readonly passedClusters: TranslationCache<readonly EncodedResource[]>;
+  readonly passedAssignments: TranslationCache<readonly EncodedResource[]>;
   readonly virtualHosts: TranslationCache<readonly VirtualHostEntry[]>;
   readonly contributions: TranslationCache<readonly ListenerContribution[]>;
   readonly names: TranslationCache<readonly EncodedName[]>;
@@ -143,6 +150,14 @@ export class Caches {
     this.assignments = translationCache(
       (read, host, _, report) =>
         loadAssignments(read, host).map(reported("not-as-written", report)).map(encodeAssignment),
+      options("endpoints", []),
+    );
+    this.passedClusters = translationCache(
+      (read, host) => passedClusters(read, host).map(encodeCluster),
+      options("clusters", [], on.clusters),
+    );
+    this.passedAssignments = translationCache(
+      (read, host) => passedAssignments(read, host).map(encodeAssignment),
       options("endpoints", []),
     );
     this.virtualHosts = translationCache(
@@ -196,6 +211,8 @@ export class Caches {
     return {
       clusters: hosts(this.clusters),
       assignments: hosts(this.assignments),
+      passedClusters: hosts(this.passedClusters),
+      passedAssignments: hosts(this.passedAssignments),
       virtualHosts: hosts(this.virtualHosts),
       contributions: hosts(this.contributions),
       names: hosts(this.names),
@@ -230,7 +247,11 @@ export class Caches {
   #shared() {
     const { clusters, assignments, virtualHosts, contributions, names, bareRoutes, base, extensions, gatewayHosts } =
       this;
-    return [clusters, assignments, virtualHosts, contributions, names, bareRoutes, base, extensions, gatewayHosts];
+    const passed = [this.passedClusters, this.passedAssignments];
+    return [
+      ...[clusters, assignments, ...passed, virtualHosts, contributions, names],
+      ...[bareRoutes, base, extensions, gatewayHosts],
+    ];
   }
 
   #perProxy() {

@@ -9,7 +9,7 @@ import { Cluster_DnsLookupFamily as Family, DnsLookupFamily } from "../../../pro
 import { any } from "../../pb/codec.ts";
 import { duration, wrap } from "../../pb/wellknown.ts";
 import type { DestinationPlan } from "../destination/plan.ts";
-import { localityLbEndpoints } from "../endpoint/group.ts";
+import { type Group, localityLbEndpoints } from "../endpoint/group.ts";
 import { resolvedByProxy } from "../endpoint/assignment.ts";
 import type { Reader } from "../reader/reader.ts";
 import type { TranslateSettings } from "../reader/settings.ts";
@@ -22,8 +22,11 @@ type DnsCacheConfig = envoy.extensions.common.dynamic_forward_proxy.v3.DnsCacheC
  * such a cluster. It is the cluster type `envoy.cluster.dns`, which replaces the fields `STRICT_DNS`, `LOGICAL_DNS`,
  * `dns_refresh_rate`, `dns_jitter` and `respect_dns_ttl`: Envoy 1.40 warns of each of them and will drop them.
  */
-export function dnsDiscovery(read: Reader, d: DestinationPlan): Cluster | undefined {
-  const groups = resolvedByProxy(read, d);
+export function dnsDiscovery(
+  read: Reader,
+  d: DestinationPlan,
+  groups: readonly Group[] = resolvedByProxy(read, d),
+): Cluster | undefined {
   const first = groups[0];
   if (first === undefined) return undefined;
   const single = d.discovery === "logicalDns";

@@ -88,14 +88,7 @@ function closedCluster(read: Reader, d: DestinationPlan, why: string): Built<Clu
 function discovery(read: Reader, d: DestinationPlan, insecure: boolean): Cluster | undefined {
   switch (d.discovery) {
     case "eds":
-      return {
-        type: DiscoveryType.EDS,
-        eds_cluster_config: {
-          service_name: d.name,
-          // No timeout: a cluster whose endpoints have not arrived yet must not pass for one that has none.
-          eds_config: { ads: {}, resource_api_version: ApiVersion.V3, initial_fetch_timeout: duration(0) },
-        },
-      };
+      return edsDiscovery(d.name);
     case "strictDns":
     case "logicalDns":
       return dnsDiscovery(read, d);
@@ -106,6 +99,18 @@ function discovery(read: Reader, d: DestinationPlan, insecure: boolean): Cluster
   }
 }
 
+/** Discovery fields of a cluster that gets its endpoints over EDS. */
+export function edsDiscovery(name: string): Cluster {
+  return {
+    type: DiscoveryType.EDS,
+    eds_cluster_config: {
+      service_name: name,
+      // No timeout: a cluster whose endpoints have not arrived yet must not pass for one that has none.
+      eds_config: { ads: {}, resource_api_version: ApiVersion.V3, initial_fetch_timeout: duration(0) },
+    },
+  };
+}
+
 /** A target port of an entry without resolution; endpoints of an orchestrator's services are dialled at their own. */
 function targetPort({ service, port }: DestinationPlan): Cluster {
   if (service.provider === "Orch" || service.resolution !== "passthrough" || !port.targetPort) return {};
@@ -113,7 +118,7 @@ function targetPort({ service, port }: DestinationPlan): Cluster {
 }
 
 /** Where the client's connection or the request determines the address, there is nothing to balance. */
-function balancing(read: Reader, d: DestinationPlan): Cluster {
+export function balancing(read: Reader, d: DestinationPlan): Cluster {
   if (d.discovery === "originalDst" || d.discovery === "dynamicDns") return { lb_policy: LbPolicy.CLUSTER_PROVIDED };
   const common = commonLbConfig(read, d, localityPlan(read, d));
   return { ...loadBalancer(d.policy.loadBalancer), ...(common && { common_lb_config: common }) };

@@ -7,6 +7,7 @@
 import type { Endpoint, Service } from "../../registry/types.ts";
 import type { Reader } from "../reader/reader.ts";
 import { offersPeerTls } from "../tls/secret_source.ts";
+import type { DestinationPlan } from "./plan.ts";
 
 /** Whether endpoints of the service are marked for a proxy: the proxy can show who it is, and the service is of the mesh. */
 export function marksEndpoints(read: Reader, service: Service): boolean {
@@ -16,4 +17,9 @@ export function marksEndpoints(read: Reader, service: Service): boolean {
 /** Whether an endpoint accepts mutual TLS: what its label says, unless a policy has turned it off for the port. */
 export function acceptsPeerTls(read: Reader, { tlsMode, namespace, labels, port }: Endpoint): boolean {
   return tlsMode === "mesh" && read.refusedPeerTls(namespace)?.has(labels, port) !== true;
+}
+
+/** Whether no rule says that connections are plain, or of a TLS that the mesh's gateways do not know. */
+export function asksForPeerTls({ policy: { tls } }: DestinationPlan): boolean {
+  return tls === undefined || tls.mode === "MESH_MUTUAL";
 }

@@ -9,7 +9,7 @@
  */
 import type { Endpoint, Service } from "../../registry/types.ts";
 import type { Built } from "../message/built.ts";
-import { acceptsPeerTls, marksEndpoints } from "../destination/automatic_tls.ts";
+import { acceptsPeerTls, asksForPeerTls, marksEndpoints } from "../destination/automatic_tls.ts";
 import { localityPlan } from "../destination/locality_setting.ts";
 import { parseOutboundClusterName } from "../destination/names.ts";
 import { causesOf, destinationOf, type DestinationPlan, destinations } from "../destination/plan.ts";
@@ -91,11 +91,6 @@ function candidate(read: Reader, service: Service): (endpoint: Endpoint) => Endp
   return (endpoint) => {
     return { endpoint, message: lbEndpoint(read.settings, service, endpoint, isMutual(read, service, endpoint)) };
   };
-}
-
-/** Whether no rule says that connections are plain, or of a TLS that the mesh's gateways do not know. */
-function asksForPeerTls({ policy: { tls } }: DestinationPlan): boolean {
-  return tls === undefined || tls.mode === "MESH_MUTUAL";
 }
 
 function assignment(read: Reader, d: DestinationPlan, candidates: readonly ReachedCandidate[]): LeanAssignment {

@@ -11,13 +11,16 @@ import type { RouteDestination } from "../../config/kinds/virtual_service/types.
 import { overlaps } from "../../mesh/host_match.ts";
 import type { EffectiveVirtualService } from "../../mesh/types.ts";
 import type { FileSecret } from "../message/file_secret.ts";
+import type { ServerHost } from "../../config/kinds/gateway/hosts.ts";
 import type { TcpProxyPlan } from "../filters/network/tcp_proxy.ts";
 import { type ChainMatch, chainMatch, ChainMatchOwners } from "../listener/chain_match_owners.ts";
 import { routePlan } from "../listener/outbound/tcp_destination.ts";
 import type { Reader } from "../reader/reader.ts";
 import type { MergedPort, MergedServer } from "./merge.ts";
+import { lackingFilter, passedServerNames } from "./passed.ts";
 import { type GatewayRefusal, serverRefusal, virtualServiceRefusal } from "./problem.ts";
 import { serverNames } from "./server.ts";
+import { MESH_PROTOCOLS } from "../service/protocol.ts";
 import { downstreamTls } from "../listener/downstream_tls.ts";
 import { matchesServer, visibleVirtualServices } from "./virtual_services.ts";
 import type { envoy } from "../../../proto/gen/types.ts";
@@ -25,12 +28,16 @@ import type { envoy } from "../../../proto/gen/types.ts";
 /** Where a chain leads. */
 export type ChainTarget =
   | { readonly routeName: string; readonly statPrefix?: string }
-  | { readonly proxy: TcpProxyPlan };
+  | { readonly proxy: TcpProxyPlan }
+  /** The clusters that clients name, where they are of these hosts. */
+  | { readonly passed: readonly ServerHost[] };
 
 /** One filter chain. */
 export interface GatewayChain {
   /** Sorted; empty: any connection. */
   readonly serverNames: readonly string[];
+  /** Protocols of which a client must offer one; absent: any, or none. */
+  readonly applicationProtocols?: readonly string[];
   /** Present: TLS ends here. */
   readonly socket?: envoy.config.core.v3.TransportSocket;
   /** Secrets that the socket asks for by name. */
@@ -64,11 +71,8 @@ export function portChains(read: Reader, port: MergedPort): PortChains {
   for (const server of port.servers.filter(ends)) addTerminated(building, server);
   for (const server of port.servers) {
     if (server.kind === "passthrough") addPassthrough(building, server);
-    if (server.kind === "autoPassthrough") {
-      const why = "tls mode AUTO_PASSTHROUGH waits for clusters of other networks";
-      building.problems.push(serverRefusal(server, port.port, "autoPassthrough", why));
-    }
   }
+  addPassed(building, port.servers.filter(({ kind }) => kind === "autoPassthrough"));
   return { chains: building.chains, problems: building.problems };
 }
 
@@ -145,6 +149,26 @@ function addPassthrough(building: Building, server: MergedServer): void {
   if (bound) return;
   const why = "no virtual service that is bound to it has a tls rule for this port";
   problems.push(serverRefusal(server, port.port, "noRoute", why));
+}
+
+/** All servers that pass connections on by name are one chain: by what their clients offer it differs from every other. */
+function addPassed({ read, port, chains, problems }: Building, servers: readonly MergedServer[]): void {
+  const [first] = servers;
+  if (first === undefined) return;
+  const lacking = lackingFilter(read);
+  if (lacking !== undefined) {
+    const why = `left out, the proxy's build lacks ${lacking}`;
+    for (const server of servers) problems.push(serverRefusal(server, port.port, "autoPassthrough", why));
+    return;
+  }
+  const hosts = servers.flatMap((server) => server.hosts);
+  chains.push({
+    serverNames: passedServerNames(hosts),
+    applicationProtocols: MESH_PROTOCOLS,
+    target: { passed: hosts },
+    decidedBy: first.cause,
+    causes: [...new Set(servers.map(({ cause }) => cause))],
+  });
 }
 
 function addRule(

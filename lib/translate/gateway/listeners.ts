@@ -31,6 +31,7 @@ import type { Reader } from "../reader/reader.ts";
 import { accessLogs, listenerAccessLogs } from "../telemetry/access_logs.ts";
 import { type ChainTarget, type GatewayChain, portChains } from "./chains.ts";
 import { mergedGateways, type MergedPort } from "./merge.ts";
+import { PASSED_PLAN, passedNamesFilter } from "./passed.ts";
 import { type GatewayRefusal, serverRefusal } from "./problem.ts";
 import { clientHeaders, gatewayTopology } from "./topology.ts";
 
@@ -78,7 +79,9 @@ export function gatewayPolicyFindings(
   ports: readonly MergedPort[],
   authorization: Authorization,
 ): Finding[] {
-  const bytes = ports.filter(({ servers }) => servers.some(({ routeName }) => routeName === undefined));
+  const bytes = ports.filter(({ servers }) =>
+    servers.some(({ routeName, kind }) => routeName === undefined && kind !== "autoPassthrough")
+  );
   return [
     ...bytes.flatMap(({ port }) => authorization.bytesFindings(`port ${port}`)),
     ...authorization.findings(),
@@ -148,11 +151,21 @@ function filterChain(
   chain: GatewayChain,
 ): envoy.config.listener.v3.FilterChain {
   return {
-    ...(chain.serverNames.length > 0 ? { filter_chain_match: { server_names: [...chain.serverNames] } } : {}),
+    ...chainMatchOf(chain),
     filters: targetFilters(read, of, chain.target),
     ...(chain.socket ? { transport_socket: chain.socket } : {}),
     transport_socket_connect_timeout: duration(HANDSHAKE_TIMEOUT_MS),
     metadata: objectMetadata(chain.decidedBy),
+  };
+}
+
+function chainMatchOf({ serverNames, applicationProtocols }: GatewayChain): envoy.config.listener.v3.FilterChain {
+  if (serverNames.length === 0 && applicationProtocols === undefined) return {};
+  return {
+    filter_chain_match: {
+      ...(serverNames.length > 0 ? { server_names: [...serverNames] } : {}),
+      ...(applicationProtocols ? { application_protocols: [...applicationProtocols] } : {}),
+    },
   };
 }
 
@@ -161,6 +174,12 @@ function targetFilters(
   { port, name, authorization }: ListenerOfPort,
   target: ChainTarget,
 ): envoy.config.listener.v3.Filter[] {
+  if ("passed" in target) {
+    // Authorization policies are for who the client is, and that only the server sees.
+    const slots = { authorization: [passedNamesFilter(target.passed)] };
+    const plan = withIdleTimeout(read, PASSED_PLAN);
+    return tcpFilters(read, plan, accessLogs(read, "client", "tcp"), { side: "client", port: port.port }, slots);
+  }
   if ("proxy" in target) {
     const { tcp } = authorization;
     if ("closed" in tcp) return [blackHoleFilter()];

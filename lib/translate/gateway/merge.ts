@@ -10,6 +10,7 @@
  *
  * @module
  */
+import { serverHosts } from "../../config/kinds/gateway/hosts.ts";
 import type { GatewayServerSpec } from "../../config/kinds/gateway/types.ts";
 import type { ConfigObject } from "../../config/types.ts";
 import type { ServiceTarget } from "../../registry/inbound.ts";
@@ -17,7 +18,7 @@ import { wildcards } from "../listener/address.ts";
 import type { Reader } from "../reader/reader.ts";
 import { listeningPort } from "./port.ts";
 import { type GatewayRefusal, type GatewayRefusalReason, serverRefusal } from "./problem.ts";
-import { type GatewayServer, routeConfigurationName, serverHosts, serverKind, serverNames } from "./server.ts";
+import { type GatewayServer, routeConfigurationName, serverKind, serverNames } from "./server.ts";
 
 /** A server at the port where the proxy listens for it. */
 export interface MergedServer extends GatewayServer {

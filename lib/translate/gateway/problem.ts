@@ -24,7 +24,7 @@ export type GatewayRefusalReason =
   | "ignoredCipherSuites"
   /** Bytes without a destination: no rule for them. */
   | "noRoute"
-  /** TLS to other networks by server name, which needs clusters of them. */
+  /** TLS from other networks by server name, for which the proxy's build lacks a filter. */
   | "autoPassthrough"
   /** An unprivileged proxy cannot listen on ports below 1024. */
   | "privilegedPort";

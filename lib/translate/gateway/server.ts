@@ -3,6 +3,7 @@
  *
  * @module
  */
+import type { ServerHost } from "../../config/kinds/gateway/hosts.ts";
 import type { GatewayServerSpec } from "../../config/kinds/gateway/types.ts";
 import type { ConfigObject } from "../../config/types.ts";
 import { wildcardsOver } from "../../mesh/host_match.ts";
@@ -16,17 +17,9 @@ import { listenerKind } from "../service/protocol.ts";
  * - `tcp`: bytes, to the one destination of the port.
  * - `tls`: TLS ends here, then bytes to a destination by server name.
  * - `passthrough`: TLS goes on as it is, to a destination by server name.
- * - `autoPassthrough`: TLS goes on to the cluster that the server name spells (between networks).
+ * - `autoPassthrough`: mutual TLS goes on to the cluster that the server name spells (from other networks).
  */
 export type ServerKind = "http" | "https" | "tcp" | "tls" | "passthrough" | "autoPassthrough";
-
-/** A host of a server, and of which namespace virtual services may be bound to it. */
-export interface ServerHost {
-  /** A namespace, or `*`: any. */
-  readonly namespace: string;
-  /** Lower case; `*` and `*.example.com` are wildcards. */
-  readonly host: string;
-}
 
 /** A server with the Gateway object that it is part of. */
 export interface GatewayServer {
@@ -55,17 +48,6 @@ export function serverKind(server: GatewayServerSpec): ServerKind | undefined {
   if (tls.mode === "PASSTHROUGH") return "passthrough";
   if (tls.mode === "AUTO_PASSTHROUGH") return "autoPassthrough";
   return protocol === "HTTPS" ? "https" : "tls";
-}
-
-/** Hosts of a server: `host` and `*\/host` of any namespace, `./host` of the object's own, `ns/host` of that one. */
-export function serverHosts(server: GatewayServerSpec, namespace: string): ServerHost[] {
-  return server.hosts.map((text) => {
-    const lower = text.toLowerCase();
-    const slash = lower.indexOf("/");
-    if (slash < 0) return { namespace: "*", host: lower };
-    const written = lower.slice(0, slash);
-    return { namespace: written === "." ? namespace : written, host: lower.slice(slash + 1) };
-  });
 }
 
 /** The server names that a TLS client may ask for here: sorted, each once. */

@@ -108,11 +108,17 @@ export class ProxyState {
     const own = this.#perProxy;
     switch (typeUrl) {
       case TYPE.cluster:
-        return this.#kept(typeUrl, groups.clusters.set, groups.base.value.clusters, own?.clusters);
+        return this.#kept(
+          typeUrl,
+          groups.clusters.set,
+          groups.base.value.clusters,
+          own?.clusters,
+          groups.passed?.clusters.set,
+        );
       case TYPE.listener:
         return this.#kept(typeUrl, this.proxyClass.listeners, groups.base.value.listeners, own?.listeners);
       case TYPE.assignment:
-        return this.#kept(typeUrl, groups.assignments.set);
+        return this.#kept(typeUrl, groups.assignments.set, groups.passed?.assignments.set);
       case TYPE.route:
         return this.#kept(typeUrl, this.proxyClass.routes, own?.routes);
       case TYPE.extension:
@@ -125,10 +131,18 @@ export class ProxyState {
   }
 
   /** The sets as an array: that of the last answer while they are the same. */
-  #kept(typeUrl: string, first?: ResourceSet, second?: ResourceSet, third?: ResourceSet): readonly ResourceSet[] {
+  #kept(
+    typeUrl: string,
+    first?: ResourceSet,
+    second?: ResourceSet,
+    third?: ResourceSet,
+    fourth?: ResourceSet,
+  ): readonly ResourceSet[] {
     const before = this.#sets.get(typeUrl);
-    if (before !== undefined && before[0] === first && before[1] === second && before[2] === third) return before;
-    const now = [first, second, third].filter((set) => set !== undefined);
+    if (
+      before !== undefined && before[0] === first && before[1] === second && before[2] === third && before[3] === fourth
+    ) return before;
+    const now = [first, second, third, fourth].filter((set) => set !== undefined);
     this.#sets.set(typeUrl, now);
     return now;
   }

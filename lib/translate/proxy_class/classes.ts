@@ -12,9 +12,9 @@ import type { ExtensionSets } from "../extension/extensions.ts";
 import type { MeshAnswers } from "../reader/mesh_answers.ts";
 import { profileOf, type ProxyType } from "../reader/proxy_profile.ts";
 import type { ScopeReader } from "../reader/scope_reader.ts";
-import { HostResources } from "./host_resources.ts";
+import { HostResources, type HostResourcesOptions } from "./host_resources.ts";
 import { OutboundListeners } from "./listeners.ts";
-import { type ClassGroups, ProxyClass } from "./proxy_class.ts";
+import { type ClassGroups, type PassedGroups, ProxyClass } from "./proxy_class.ts";
 import { OutboundRoutes } from "./routes.ts";
 import { SoleResult } from "./sole_result.ts";
 
@@ -22,6 +22,8 @@ import { SoleResult } from "./sole_result.ts";
 interface Pools {
   readonly clusters: GroupPool<MeshAnswers, StaleResults, HostResources>;
   readonly assignments: GroupPool<MeshAnswers, StaleResults, HostResources>;
+  readonly passedClusters: GroupPool<MeshAnswers, StaleResults, HostResources>;
+  readonly passedAssignments: GroupPool<MeshAnswers, StaleResults, HostResources>;
   readonly base: GroupPool<MeshAnswers, StaleResults, SoleResult<BaseSets>>;
   readonly extensions: GroupPool<MeshAnswers, StaleResults, SoleResult<ExtensionSets>>;
   readonly listeners: GroupPool<MeshAnswers, StaleResults, OutboundListeners>;
@@ -42,13 +44,15 @@ interface AnyPool extends Iterable<AnyGroup> {
 
 function newPools(type: ProxyType, caches: Caches): Pools {
   const ofGateways = profileOf(type).gateways;
+  const ofHosts = (options: HostResourcesOptions) =>
+    new GroupPool<MeshAnswers, StaleResults, HostResources>((source, model) =>
+      new HostResources(source, caches, options, model)
+    );
   return {
-    clusters: new GroupPool((source, model) =>
-      new HostResources(source, caches, { cache: "clusters", ofGateways }, model)
-    ),
-    assignments: new GroupPool((source, model) =>
-      new HostResources(source, caches, { cache: "assignments", ofGateways }, model)
-    ),
+    clusters: ofHosts({ cache: "clusters", ofGateways }),
+    assignments: ofHosts({ cache: "assignments", ofGateways }),
+    passedClusters: ofHosts({ cache: "passedClusters", ofGateways: false }),
+    passedAssignments: ofHosts({ cache: "passedAssignments", ofGateways: false }),
     base: new GroupPool((source, model) => new SoleResult(source, caches.base, model)),
     extensions: new GroupPool((source, model) => new SoleResult(source, caches.extensions, model)),
     listeners: new GroupPool((source, model) => new OutboundListeners(source, caches, model)),
@@ -103,10 +107,21 @@ export class ProxyClasses {
       assignments: assignments.find(source, before?.assignments),
       base: base.find(source, before?.base),
       extensions: extensions.find(source, before?.extensions),
+      ...this.#passed(source, before?.passed),
       ...(profileOf(this.#type).outbound
         ? { listeners: listeners.find(source, before?.listeners), routes: routes.find(source, before?.routes) }
         : {}),
     };
+  }
+
+  #passed(source: MeshAnswers, before: PassedGroups | undefined): Pick<ClassGroups, "passed"> {
+    if (!this.#passes(source)) return {};
+    const clusters = this.#pools.passedClusters.find(source, before?.clusters);
+    return { passed: { clusters, assignments: this.#pools.passedAssignments.find(source, before?.assignments) } };
+  }
+
+  #passes(source: MeshAnswers): boolean {
+    return profileOf(this.#type).gateways && source.passedHostsOf(source.properties).length > 0;
   }
 
   /** Brings all groups up to date. */
@@ -121,7 +136,12 @@ export class ProxyClasses {
 
   /** Whether a proxy of a class still belongs there after the last update. */
   holds({ groups }: ProxyClass, source: MeshAnswers): boolean {
-    const { clusters, assignments, base, extensions, listeners, routes } = this.#pools;
+    const { clusters, assignments, passedClusters, passedAssignments, base, extensions, listeners, routes } =
+      this.#pools;
+    const { passed } = groups;
+    if (this.#passes(source) !== (passed !== undefined)) return false;
+    if (passed && !passedClusters.holds(passed.clusters, source)) return false;
+    if (passed && !passedAssignments.holds(passed.assignments, source)) return false;
     return clusters.holds(groups.clusters, source) && assignments.holds(groups.assignments, source) &&
       base.holds(groups.base, source) && extensions.holds(groups.extensions, source) &&
       (!groups.listeners || listeners.holds(groups.listeners, source)) &&
@@ -144,7 +164,7 @@ export class ProxyClasses {
     const used = new Set<object>();
     for (const known of this.#classes) {
       if (isDropped(known)) this.#classes.delete(known);
-      else for (const group of Object.values(known.groups)) used.add(group);
+      else for (const group of groupsOf(known.groups)) used.add(group);
     }
     for (const pool of this.#allPools) pool.drop((group) => !used.has(group));
   }
@@ -160,7 +180,13 @@ export class ProxyClasses {
   }
 }
 
+function* groupsOf({ passed, ...groups }: ClassGroups): Iterable<object> {
+  yield* Object.values(groups);
+  if (passed !== undefined) yield* Object.values(passed);
+}
+
 function sameGroups(a: ClassGroups, b: ClassGroups): boolean {
   return a.clusters === b.clusters && a.assignments === b.assignments && a.base === b.base &&
+    a.passed?.clusters === b.passed?.clusters && a.passed?.assignments === b.passed?.assignments &&
     a.extensions === b.extensions && a.listeners === b.listeners && a.routes === b.routes;
 }

@@ -14,7 +14,7 @@ import type { MeshAnswers } from "../reader/mesh_answers.ts";
 
 /** The kind of result that is built for each host. */
 export interface HostResourcesOptions {
-  readonly cache: "clusters" | "assignments";
+  readonly cache: "clusters" | "assignments" | "passedClusters" | "passedAssignments";
   /** Only hosts that the proxy's Gateway objects lead to. */
   readonly ofGateways: boolean;
 }

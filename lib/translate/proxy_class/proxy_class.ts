@@ -17,6 +17,12 @@ import type { OutboundListeners } from "./listeners.ts";
 import type { OutboundRoutes } from "./routes.ts";
 import type { SoleResult } from "./sole_result.ts";
 
+/** Clusters of connections that are passed on by name, and their endpoints. */
+export interface PassedGroups {
+  readonly clusters: HostResources;
+  readonly assignments: HostResources;
+}
+
 /** The groups whose results a class shares. */
 export interface ClassGroups {
   readonly clusters: HostResources;
@@ -25,6 +31,8 @@ export interface ClassGroups {
   readonly base: SoleResult<BaseSets>;
   /** What filters of listeners ask for by name. */
   readonly extensions: SoleResult<ExtensionSets>;
+  /** Of connections that a gateway passes on by name. Absent: it passes none on, as nearly all proxies. */
+  readonly passed?: PassedGroups;
   /** Absent: proxies of this type have no outbound listeners. */
   readonly listeners?: OutboundListeners;
   readonly routes?: OutboundRoutes;
@@ -51,7 +59,8 @@ export class ProxyClass {
 
   /** A builder threw when results were last looked at: what there was before stays in force. */
   get failing(): boolean {
-    const { clusters, assignments, base, extensions, listeners, routes } = this.groups;
+    const { clusters, assignments, passed, base, extensions, listeners, routes } = this.groups;
+    if (passed?.clusters.failing || passed?.assignments.failing) return true;
     return clusters.failing || assignments.failing || base.failing || extensions.failing ||
       listeners?.failing === true || routes?.failing === true;
   }

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import type { ServerHost } from "../../config/kinds/gateway/hosts.ts";
 import type { OutboundTrafficPolicy } from "../../config/kinds/sidecar/types.ts";
 import type { MeshConfig, MeshNetworks } from "../../config/mesh/types.ts";
 import type { ConfigObject } from "../../config/types.ts";
@@ -47,6 +48,8 @@ export interface MeshAnswers extends ReadSource<ProxyProperties> {
   virtualServicesOf(gateway: string): readonly EffectiveVirtualService[];
   /** The gateways that a workload with these properties serves; equal lists are the same array. */
   gatewaysOf(properties: ProxyProperties): readonly ConfigObject<"Gateway">[];
+  /** The hosts that a workload with these properties passes on by name; equal lists are the same array. */
+  passedHostsOf(properties: ProxyProperties): readonly ServerHost[];
   /** The merged PeerAuthentication of a workload with these properties; equal ones are the same object. */
   peerTlsOf(properties: ProxyProperties): PeerTlsPolicy;
   /** The authorization policies for a workload with these properties; equal lists are the same array. */

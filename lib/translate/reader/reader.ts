@@ -9,6 +9,7 @@
  *
  * @module
  */
+import type { ServerHost } from "../../config/kinds/gateway/hosts.ts";
 import type { OutboundTrafficPolicy } from "../../config/kinds/sidecar/types.ts";
 import type { MeshConfig, MeshNetworks, ProxyHeaders } from "../../config/mesh/types.ts";
 import type { ConfigObject } from "../../config/types.ts";
@@ -93,6 +94,8 @@ export interface Reader {
   hasServiceUnder(pattern: string): boolean;
   /** The Gateway objects that select this gateway workload, oldest first. */
   gateways(): readonly ConfigObject<"Gateway">[];
+  /** The hosts whose connections this gateway workload passes on by the name that clients ask for (AUTO_PASSTHROUGH). */
+  passedHosts(): readonly ServerHost[];
   /** The virtual services bound to a gateway (`namespace/name`), oldest first, exported or not. */
   virtualServicesOf(gateway: string): readonly EffectiveVirtualService[];
 }

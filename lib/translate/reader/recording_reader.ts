@@ -3,6 +3,7 @@
  *
  * @module
  */
+import type { ServerHost } from "../../config/kinds/gateway/hosts.ts";
 import type { OutboundTrafficPolicy } from "../../config/kinds/sidecar/types.ts";
 import type { MeshConfig, MeshNetworks, ProxyHeaders } from "../../config/mesh/types.ts";
 import type { ConfigObject } from "../../config/types.ts";
@@ -205,6 +206,12 @@ export class RecordingReader implements Reader {
     this.#recorder.dependOn(KEY.gateways, "");
     const { source } = this.#recorder;
     return this.#recorder.property("gateways", (properties) => source.gatewaysOf(properties));
+  }
+
+  /** A property of the proxy, as its merged PeerAuthentication is: most changes of Gateway objects leave it as it is. */
+  passedHosts(): readonly ServerHost[] {
+    const { source } = this.#recorder;
+    return this.#recorder.property("passedHosts", (properties) => source.passedHostsOf(properties));
   }
 
   virtualServicesOf(gateway: string): readonly EffectiveVirtualService[] {

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import type { ServerHost } from "../../config/kinds/gateway/hosts.ts";
 import type { OutboundTrafficPolicy } from "../../config/kinds/sidecar/types.ts";
 import type { MeshConfig, MeshNetworks } from "../../config/mesh/types.ts";
 import type { ConfigObject } from "../../config/types.ts";
@@ -126,6 +127,10 @@ export class ScopeReader implements MeshAnswers {
 
   gatewaysOf(properties: ProxyProperties): readonly ConfigObject<"Gateway">[] {
     return this.#mesh.gateways.select(properties.namespace, properties.labels);
+  }
+
+  passedHostsOf({ namespace, labels }: ProxyProperties): readonly ServerHost[] {
+    return this.#mesh.gateways.passed(namespace, labels);
   }
 
   peerTlsOf({ namespace, labels }: ProxyProperties): PeerTlsPolicy {

@@ -54,3 +54,12 @@ export function serverSpeaksFirst(protocol: Protocol): boolean {
 export function httpAlpn(http10: boolean): string[] {
   return http10 ? ["http/1.0", "http/1.1", "h2c"] : ["http/1.1", "h2c"];
 }
+
+/** Protocols that sidecars offer inside which they carry HTTP. */
+export const SIDECAR_HTTP: readonly string[] = ["istio-http/1.0", "istio-http/1.1", "istio-h2"];
+
+/** And bytes. Those of Istio offer two. */
+export const SIDECAR_BYTES: readonly string[] = ["istio", "istio-peer-exchange"];
+
+/** All of them: who offers one speaks mutual TLS of the mesh. */
+export const MESH_PROTOCOLS: readonly string[] = [...SIDECAR_BYTES, ...SIDECAR_HTTP];

@@ -4,8 +4,10 @@
 import assert from "node:assert/strict";
 import type { Built } from "../../../lib/translate/message/built.ts";
 import { outboundClusters } from "../../../lib/translate/cluster/outbound.ts";
+import { passedClusters } from "../../../lib/translate/cluster/passed.ts";
 import { staticClusters } from "../../../lib/translate/cluster/static.ts";
 import { loadAssignments } from "../../../lib/translate/endpoint/assignment.ts";
+import { passedAssignments } from "../../../lib/translate/endpoint/passed.ts";
 import { encode } from "../../../lib/pb/codec.ts";
 import { readable } from "../../../lib/pb/reflect.ts";
 import type { envoy } from "../../../proto/gen/types.ts";
@@ -25,8 +27,11 @@ function build(name: string, edit: (yaml: string) => string = (yaml) => yaml) {
   const read = fakeReader(world);
   const hosts = (world.services ?? []).map((s) => s.hostname);
   return {
-    clusters: [...hosts.flatMap((h) => outboundClusters(read, h)), ...staticClusters(read)],
-    assignments: hosts.flatMap((h) => loadAssignments(read, h)),
+    clusters: [
+      ...hosts.flatMap((h) => [...outboundClusters(read, h), ...passedClusters(read, h)]),
+      ...staticClusters(read),
+    ],
+    assignments: hosts.flatMap((h) => [...loadAssignments(read, h), ...passedAssignments(read, h)]),
   };
 }
 

@@ -126,7 +126,10 @@ Deno.test("no listener has two chains for the same connections, and no two liste
       const addresses = listeners.map(({ message }) => JSON.stringify(message.address));
       assert.equal(new Set(addresses).size, addresses.length);
       for (const { message } of listeners) {
-        const names = (message.filter_chains ?? []).flatMap((c) => c.filter_chain_match?.server_names ?? [""]);
+        const names = (message.filter_chains ?? []).flatMap(({ filter_chain_match: match }) => {
+          const offered = match?.application_protocols?.join("+") ?? "";
+          return (match?.server_names ?? [""]).map((name) => `${name} ${offered}`);
+        });
         assert.ok(names.length > 0);
         assert.equal(new Set(names).size, names.length, `${message.name}: ${names}`);
       }

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
-import { HostIndex, serverHosts } from "../../../lib/translate/gateway/server.ts";
+import { serverHosts } from "../../../lib/config/kinds/gateway/hosts.ts";
+import { HostIndex } from "../../../lib/translate/gateway/server.ts";
 
 /** Hosts of a server in namespace `own`, a virtual service's host and namespace, and what they have in common. */
 const cases: readonly [readonly string[], string, string, readonly string[]][] = [

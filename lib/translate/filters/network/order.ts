@@ -4,7 +4,8 @@
  * 1. External authorization, then extensions of phases AUTHN and AUTHZ and authorization: whether the connection is
  *    allowed.
  * 2. Extensions of phase STATS and of no phase, then telemetry: only connections that are allowed.
- * 3. `sni_dynamic_forward_proxy`: resolves the server name, where the destination wants that.
+ * 3. `sni_dynamic_forward_proxy`: resolves the server name, where the destination wants that; `sni_cluster`: takes it for
+ *    the name of the destination.
  * 4. `tcp_proxy`: carries the bytes; always last.
  *
  * Extensions are WasmPlugins. The other filters of steps 1 and 2 come from `slots`: the packages that build these filters hand them in, this list alone says where they run.
@@ -15,6 +16,7 @@ import type { envoy } from "../../../../proto/gen/types.ts";
 import type { Reader } from "../../reader/reader.ts";
 import { hasExtension } from "../extension.ts";
 import { type TrafficPlace, wasmFilters } from "../wasm.ts";
+import { sniClusterFilter } from "./sni_cluster.ts";
 import { sniDynamicForwardProxyFilter } from "./sni_dynamic_forward_proxy.ts";
 import { tcpProxyFilter, type TcpProxyPlan } from "./tcp_proxy.ts";
 
@@ -47,6 +49,7 @@ export function tcpFilters(
     ...extensions.others,
     ...slots.telemetry ?? [],
     ...resolver.filter((filter) => hasExtension(read, filter.name ?? "")),
+    ...plan.byServerName ? [sniClusterFilter()] : [],
     tcpProxyFilter(plan, accessLogs),
   ];
 }

@@ -27,6 +27,8 @@ export interface TcpProxyPlan {
   readonly hashSourceIp?: boolean;
   /** The destination is the host that the client's TLS names: it is resolved, and dialled at this port. */
   readonly resolveServerName?: number;
+  /** The destination is the cluster that has the name for which the client's TLS asks; `clusters` is where none has. */
+  readonly byServerName?: boolean;
   /** Carry the connection inside an HTTP CONNECT (or POST) to this `host:port`. */
   readonly tunnel?: { readonly hostname: string; readonly post: boolean };
 }

@@ -26,7 +26,15 @@ import type { Reader } from "../../reader/reader.ts";
 import { accessLogs } from "../../telemetry/access_logs.ts";
 import { blackHoleFilter } from "../fallthrough.ts";
 import { requestFilters } from "../http_connection_manager.ts";
-import { httpAlpn, isHttp2, type ListenerKind, listenerKind } from "../../service/protocol.ts";
+import {
+  httpAlpn,
+  isHttp2,
+  type ListenerKind,
+  listenerKind,
+  MESH_PROTOCOLS,
+  SIDECAR_BYTES,
+  SIDECAR_HTTP,
+} from "../../service/protocol.ts";
 import { statName } from "../stat_name.ts";
 
 type FilterChain = envoy.config.listener.v3.FilterChain;
@@ -64,11 +72,6 @@ interface Variant {
   readonly socket?: envoy.config.core.v3.TransportSocket;
 }
 
-/** Protocols that sidecars offer inside which they carry HTTP. */
-const SIDECAR_HTTP: readonly string[] = ["istio-http/1.0", "istio-http/1.1", "istio-h2"];
-/** And bytes. Those of Istio offer two. */
-const SIDECAR_BYTES: readonly string[] = ["istio", "istio-peer-exchange"];
-
 /** The filter chains of one port, the more specific first. */
 export function inboundFilterChains(read: Reader, chain: InboundChain, authorization: Authorization): FilterChain[] {
   // Chains of a port differ by the connections that they take, not by what is done with these.
@@ -105,7 +108,7 @@ function strictVariants(kind: ListenerKind, socket: MeshTls["socket"]): Variant[
 /** Connections of sidecars among others. */
 function sidecarVariants(kind: ListenerKind, socket: MeshTls["socket"]): Variant[] {
   const variant = (http: boolean, alpn: readonly string[]): Variant => ({ http, transport: "tls", socket, alpn });
-  if (kind !== "auto") return [variant(kind === "http", [...SIDECAR_BYTES, ...SIDECAR_HTTP])];
+  if (kind !== "auto") return [variant(kind === "http", MESH_PROTOCOLS)];
   return [variant(true, SIDECAR_HTTP), variant(false, SIDECAR_BYTES)];
 }
 

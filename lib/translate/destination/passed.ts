@@ -1,0 +1,36 @@
+/**
+ * The clusters to which a gateway passes connections from other networks on, by the name that their clients ask for.
+ *
+ * @module
+ */
+import { covers } from "../../mesh/host_match.ts";
+import { asksForPeerTls } from "./automatic_tls.ts";
+import { clusterSni } from "../tls/mesh_client.ts";
+import type { Reader } from "../reader/reader.ts";
+import { type DestinationPlan, destinations } from "./plan.ts";
+
+/** How the names begin. */
+export const PASSED_PREFIX = "outbound_.";
+
+/**
+ * The clusters of a host, one for each of its outbound clusters, named as clients spell them in the handshake: lower
+ * case, for Envoy reads server names so. Empty: no server of the gateway has the host, it is outside of the mesh, or
+ * requests decide its address.
+ */
+export function passedDestinations(read: Reader, host: string): DestinationPlan[] {
+  const hosts = read.passedHosts();
+  const service = hosts.length === 0 ? undefined : read.service(host);
+  if (service === undefined || service.meshExternal || service.resolution === "dynamicDns") return [];
+  const isPassed = hosts.some((own) =>
+    (own.namespace === "*" || own.namespace === service.namespace) && covers(own.host, service.hostname)
+  );
+  if (!isPassed) return [];
+  const named = new Map<string, DestinationPlan>();
+  for (const d of destinations(read, host)) {
+    const name = clusterSni(d.port.port, d.subset?.name ?? "", service.hostname).toLowerCase();
+    // The address that was dialled is the gateway's own.
+    const discovery = d.discovery === "originalDst" ? "eds" : d.discovery;
+    if (!named.has(name) && asksForPeerTls(d)) named.set(name, { ...d, name, discovery });
+  }
+  return [...named.values()];
+}
