@@ -13,7 +13,8 @@ import { ROUTE, VIRTUAL_HOST } from "../xds/protocol/types.ts";
 /** Those of a type that it asks for, by name. Of a type that it does not watch: all that it may see. */
 export function resourcesOf(connection: XdsConnection, typeUrl: string): EncodedResource[] {
   const { stream } = connection;
-  return byName(inSets(stream?.view.resourceSets(typeUrl) ?? [], askedBy(connection, typeUrl)).values());
+  const sets = stream?.view.shownSets?.(typeUrl) ?? stream?.view.resourceSets(typeUrl) ?? [];
+  return byName(inSets(sets, askedBy(connection, typeUrl)).values());
 }
 
 /** The same as the simulator takes them, with the virtual hosts that come one by one. */

@@ -20,9 +20,11 @@ import {
   type ResourceSource,
   XdsRefusal,
 } from "../xds/protocol/source.ts";
-import { PROXY_CONFIG, SECRET, WILDCARD } from "../xds/protocol/types.ts";
+import { EXTENSION_CONFIG, PROXY_CONFIG, SECRET, WILDCARD } from "../xds/protocol/types.ts";
 import type { DiscoveryCallers } from "./callers.ts";
-import type { Credentials, ProxyCredentials } from "./credentials/credentials.ts";
+import type { Credentials } from "./credentials/credentials.ts";
+import type { ProxyCredentials } from "./credentials/proxy_credentials.ts";
+import { ProxyExtensions, PulledExtensions } from "./credentials/proxy_extensions.ts";
 import type { MeshRoots } from "./mesh_roots.ts";
 import type { HealthReports, StreamHealth } from "./health_reports.ts";
 import type { NodeReader } from "./node_reader.ts";
@@ -40,6 +42,7 @@ type AgentRoots = Pick<MeshRoots, "sets">;
 /** What a view has beside its proxy's resources. */
 interface ViewParts {
   readonly credentials?: ProxyCredentials | undefined;
+  readonly extensions?: ProxyExtensions | undefined;
   readonly roots?: AgentRoots | undefined;
   readonly health?: StreamHealth | undefined;
   readonly registration?: StreamRegistration | undefined;
@@ -52,6 +55,7 @@ export class ProxyStateView implements ProxyView {
   readonly #pipeline: Pipeline;
   readonly #undecided: UndecidedViews;
   readonly #credentials: ProxyCredentials | undefined;
+  readonly #extensions: ProxyExtensions | undefined;
   readonly #roots: AgentRoots | undefined;
   readonly #health: StreamHealth | undefined;
   readonly #registration: StreamRegistration | undefined;
@@ -67,10 +71,11 @@ export class ProxyStateView implements ProxyView {
     readonly control: ConnectControl,
     undecided: UndecidedViews,
     identity: string | undefined,
-    { credentials, roots, health, registration }: ViewParts = {},
+    { credentials, extensions, roots, health, registration }: ViewParts = {},
   ) {
     if (identity !== undefined) this.identity = identity;
     this.#credentials = credentials;
+    this.#extensions = extensions;
     this.#roots = roots;
     this.#health = health;
     this.#registration = registration;
@@ -99,8 +104,14 @@ export class ProxyStateView implements ProxyView {
   resourceSets(typeUrl: string): readonly ResourceSet[] | undefined {
     if (typeUrl === PROXY_CONFIG) return this.#roots?.sets;
     if (typeUrl === NAME_TABLE_TYPE_URL) return this.#nameTable();
+    if (typeUrl === EXTENSION_CONFIG && this.#extensions) return this.#extensions.sets;
     const sets = this.state.resourceSets(typeUrl);
     return typeUrl === SECRET && this.#credentials ? this.#withCredentials(sets ?? [], this.#credentials.set) : sets;
+  }
+
+  /** Extension configurations without their secrets. */
+  shownSets(typeUrl: string): readonly ResourceSet[] | undefined {
+    return typeUrl === EXTENSION_CONFIG ? this.state.resourceSets(typeUrl) : this.resourceSets(typeUrl);
   }
 
   /** Made for the first proxy that asks, and for all that see the same. */
@@ -125,11 +136,12 @@ export class ProxyStateView implements ProxyView {
    */
   want(typeUrl: string, names: NameSet): readonly string[] {
     if (typeUrl === SECRET) this.#credentials?.want(names);
+    const undecided = typeUrl === EXTENSION_CONFIG ? this.#extensions?.want(names) ?? NONE : NONE;
     const sets = this.failing ? this.resourceSets(typeUrl) : undefined;
-    if (sets === undefined) return NONE;
+    if (sets === undefined) return undecided;
     const has = (name: string) => sets.some((set) => set.has(name) || set.withAlias(name).length > 0);
     const pending = [...names].filter((name) => name !== WILDCARD && !has(name));
-    if (pending.length === 0) return NONE;
+    if (pending.length === 0) return undecided;
     const types = this.#undecided.get(this);
     if (types === undefined) this.#undecided.set(this, new Set([typeUrl]));
     else types.add(typeUrl);
@@ -138,10 +150,12 @@ export class ProxyStateView implements ProxyView {
 
   unwant(typeUrl: string, names: NameSet): void {
     if (typeUrl === SECRET) this.#credentials?.unwant(names);
+    if (typeUrl === EXTENSION_CONFIG) this.#extensions?.unwant(names);
   }
 
   close(): void {
     this.#credentials?.close();
+    this.#extensions?.close();
     this.#health?.close();
     this.#registration?.close();
     this.#undecided.delete(this);
@@ -161,6 +175,7 @@ export class PipelineSource implements ResourceSource {
   readonly #callers: DiscoveryCallers | undefined;
   readonly #undecided: UndecidedViews = new Map();
   readonly #credentials: Credentials | undefined;
+  readonly #pulled = new PulledExtensions();
   readonly #roots: AgentRoots | undefined;
   readonly #health: HealthReports | undefined;
   readonly #registrar: Pick<Registrar, "open"> | undefined;
@@ -242,8 +257,14 @@ export class PipelineSource implements ResourceSource {
       ...(proven && { namespace: proven.namespace, account: proven.serviceAccount }),
     };
     const credentials = this.#credentials?.open(reader, () => control.answered(SECRET));
+    const extensions = this.#credentials && new ProxyExtensions({
+      pulled: this.#pulled,
+      shared: () => ({ sets: state.resourceSets(EXTENSION_CONFIG) ?? NONE, pullSecrets: state.pullSecrets }),
+      open: (changed) => this.#credentials!.openRegistries(reader, changed),
+      answered: (names) => control.answered(EXTENSION_CONFIG, names),
+    });
     return new ProxyStateView(state, this.#pipeline, control, this.#undecided, identity, {
-      ...{ credentials, roots: this.#roots, registration, health: this.#health?.open(proxy, identity) },
+      ...{ credentials, extensions, roots: this.#roots, registration, health: this.#health?.open(proxy, identity) },
     });
   }
 

@@ -19,7 +19,8 @@ function world() {
     clock,
     exchange: async (_url, init) => {
       const { spec } = JSON.parse(String(init.body));
-      asked.push(`${spec.user} ${spec.resourceAttributes.verb} ${spec.resourceAttributes.resource}`);
+      const { verb, resource, namespace, name } = spec.resourceAttributes;
+      asked.push(`${spec.user} ${verb} ${resource}${name === undefined ? "" : ` ${namespace}/${name}`}`);
       await api.hold;
       if (api.allowed === undefined) throw new Error("away");
       return new Response(JSON.stringify({ status: { allowed: api.allowed } }), {
@@ -51,6 +52,25 @@ Deno.test("an account is asked about once, its right counts for five minutes and
   assert.equal(of(), "allowed", "until the API has answered");
   await settle();
   assert.deepEqual([of(), changes, asked.length], ["denied", 2, 2]);
+});
+
+Deno.test("a Secret that is named is asked about by itself, wherever it is, and its right is none for others", async () => {
+  const { asked, api, rights } = world();
+  const changed = () => {};
+  const registry = { namespace: "mesh-system", name: "registry" };
+  assert.equal(rights.of("edge", "gateway", changed, registry), "unknown");
+  await settle();
+  assert.equal(rights.of("edge", "gateway", changed, registry), "allowed");
+  api.allowed = false;
+  assert.equal(rights.of("edge", "gateway", changed, { ...registry, name: "other" }), "unknown");
+  assert.equal(rights.of("edge", "gateway", changed), "unknown");
+  await settle();
+  assert.equal(rights.of("edge", "gateway", changed), "denied");
+  assert.deepEqual(asked, [
+    "system:serviceaccount:edge:gateway get secrets mesh-system/registry",
+    "system:serviceaccount:edge:gateway get secrets mesh-system/other",
+    "system:serviceaccount:edge:gateway list secrets",
+  ]);
 });
 
 Deno.test("a refusal is asked about again each minute while somebody waits, an API that is away after five seconds", async () => {

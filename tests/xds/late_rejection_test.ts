@@ -47,6 +47,18 @@ for (const delta of [true, false]) {
     assert.deepEqual(StreamClient.names(client.accept(EXTENSION_CONFIG, names)), ["a"], "only what changed");
   });
 
+  Deno.test(`${variant}: it is over when the client asks for what it was about no longer`, () => {
+    const { client, nonce, resources, again } = start();
+    again("filter b: no module");
+    assert.deepEqual([resources.lastError, client.accepted], ["filter b: no module", []]);
+    const without = (name: string) =>
+      delta ? { unsubscribe: [name], names: [] } : { names: names.filter((n) => n !== name) };
+    client.ask(EXTENSION_CONFIG, { nonce, ...without("a") });
+    assert.equal(resources.lastError, "filter b: no module");
+    client.ask(EXTENSION_CONFIG, { nonce, ...without("b"), ...(delta ? {} : { names: ["c"] }) });
+    assert.deepEqual([resources.lastError, client.accepted], ["", [EXTENSION_CONFIG]]);
+  });
+
   Deno.test(`${variant}: it is shown until the client takes a response that was made after it`, () => {
     const { client, nonce, resources, again, change } = start();
     change("a", 2);

@@ -5,6 +5,9 @@
  * A proxy may read the Secrets of the namespace of its proven identity, and authorities in ConfigMaps of any; of Secrets that
  * come from an API, those that its account may list there. Without an identity it gets nothing. A proxy of a remote cluster
  * gets the objects of its cluster, and where there are none of a name those of the server's own, as its cluster's API allows.
+ * Credentials for registries of images, which extension configurations of a proxy name, may be Secrets of other namespaces:
+ * of those that come from an API, a proxy gets the ones that its account may get there.
+ *
  * What is refused or cannot be used is counted, and named in the log once for each stream.
  *
  * @module
@@ -14,16 +17,30 @@ import type { FactStore } from "../../config/facts/store.ts";
 import type { AnyFact, Fact, FactKind } from "../../config/facts/types.ts";
 import { encode } from "../../pb/codec.ts";
 import { type EncodedResource, encodeResource } from "../../resource/encoded.ts";
-import type { ResourceSet, ResourceTable } from "../../resource/set.ts";
+import type { ResourceTable } from "../../resource/set.ts";
 import { TYPE } from "../../translate/encode/encode.ts";
-import { authoritiesSecret, certificateSecret } from "./envoy_secret.ts";
-import { type CredentialReference, credentialReference } from "./reference.ts";
-import type { SecretRights } from "./secret_rights.ts";
-
-/** A credential; or why there is none, `undefined` while that is being found out. */
-type FoundCredential = EncodedResource | { readonly why: string | undefined };
+import { authoritiesSecret, certificateSecret, type CredentialMessage, registrySecret } from "./envoy_secret.ts";
+import { type FoundCredential, ProxyCredentials } from "./proxy_credentials.ts";
+import { type CredentialReference, credentialReference, registryReference } from "./reference.ts";
+import type { SecretName, SecretRights } from "./secret_rights.ts";
 
 const SECRET_MESSAGE = "envoy.extensions.transport_sockets.tls.v3.Secret";
+
+/** How objects are used. */
+interface CredentialUse {
+  readonly reference: (resource: string, namespace: string) => CredentialReference | undefined;
+  readonly message: (resource: string, fact: AnyFact, reference: CredentialReference) => CredentialMessage;
+  /** The API is asked for each Secret, whichever namespace it is of. */
+  readonly eachAlone: boolean;
+}
+
+const CERTIFICATES: CredentialUse = {
+  reference: credentialReference,
+  message: (name, fact, { authorities }) => authorities ? authoritiesSecret(name, fact) : certificateSecret(name, fact),
+  eachAlone: false,
+};
+
+const REGISTRIES: CredentialUse = { reference: registryReference, message: registrySecret, eachAlone: true };
 
 /** Who asks. */
 export interface CredentialReader {
@@ -56,12 +73,15 @@ export interface CredentialsOptions extends ClusterCredentials {
   readonly refused: (reader: CredentialReader, resource: string, why: string) => void;
 }
 
+/** By name. */
+type MadeCredentials = Map<string, EncodedResource | { readonly why: string }>;
+
 /** All credentials. */
 export class Credentials {
   readonly #options: CredentialsOptions;
   /** By key of the object that is looked for, there or not. */
   readonly #readers = new Map<string, Set<ProxyCredentials>>();
-  readonly #made = new WeakMap<AnyFact, Map<string, EncodedResource | { readonly why: string }>>();
+  readonly #made = new Map([CERTIFICATES, REGISTRIES].map((use) => [use, new WeakMap<AnyFact, MadeCredentials>()]));
   readonly #stop: () => void;
 
   constructor(options: CredentialsOptions) {
@@ -84,11 +104,29 @@ export class Credentials {
 
   /** The credentials of one stream. @param changed Called when other ones are there for it. */
   open(reader: CredentialReader, changed: () => void): ProxyCredentials {
+    return this.#open(reader, changed, CERTIFICATES);
+  }
+
+  /** The credentials for registries of one stream, likewise; generic secrets, which it is never sent as they are. */
+  openRegistries(reader: CredentialReader, changed: () => void): ProxyCredentials {
+    return this.#open(reader, changed, REGISTRIES);
+  }
+
+  #open(reader: CredentialReader, changed: () => void, use: CredentialUse): ProxyCredentials {
+    const { namespace = "", account = "" } = reader;
+    const asked = new Map<string, SecretName | undefined>();
+    const rightOf: RightOf = (rights, secret) => {
+      asked.set(secret === undefined ? "" : `${secret.namespace}/${secret.name}`, secret);
+      return rights.of(namespace, account, lookAgain, secret);
+    };
     const lookAgain = () => own.lookAgainAtAll();
     const own: ProxyCredentials = new ProxyCredentials(this.#options.table.empty, {
       changed,
-      find: (resource, watch) => this.#find(reader, resource, watch, lookAgain),
-      closed: () => this.#homeOf(reader)?.rights?.leave(reader.namespace ?? "", reader.account ?? "", lookAgain),
+      find: (resource, watch) => this.#find(reader, resource, watch, use, rightOf),
+      closed: () => {
+        const rights = this.#homeOf(reader)?.rights;
+        for (const secret of asked.values()) rights?.leave(namespace, account, lookAgain, secret);
+      },
       refused: (resource, why) => this.#options.refused(reader, resource, why),
       watch: (key, credentials) => {
         const there = this.#readers.get(key);
@@ -119,46 +157,58 @@ export class Credentials {
     reader: CredentialReader,
     resource: string,
     watch: (key: string) => void,
-    lookAgain: () => void,
+    use: CredentialUse,
+    rightOf: RightOf,
   ): FoundCredential {
     const { namespace, account = "" } = reader;
     if (namespace === undefined) {
       return { why: "the proxy has not proven who it is (plain connection, or none of its own)" };
     }
-    const reference = credentialReference(resource, namespace);
+    const reference = use.reference(resource, namespace);
     if (reference === undefined) return { why: "the name is none of a credential" };
-    if (reference.kind === "Secret" && reference.namespace !== namespace) {
-      return { why: `the Secret is of namespace ${reference.namespace}, the proxy's identity of ${namespace}` };
-    }
+    const elsewhere = reference.kind === "Secret" && reference.namespace !== namespace;
+    const whyElsewhere = `the Secret is of namespace ${reference.namespace}, the proxy's identity of ${namespace}`;
+    if (elsewhere && !use.eachAlone) return { why: whyElsewhere };
     for (const name of reference.names) watch(`${reference.kind}/${reference.namespace}/${name}`);
     const home = this.#homeOf(reader);
     const fact = home?.facts && factOf(home.facts, reference) || factOf(this.#options.facts, reference);
     if (fact === undefined) {
       return { why: `there is no ${reference.kind} ${reference.namespace}/${reference.names[0]}` };
     }
-    if (reference.kind === "Secret" && fact.origin.from === "api") {
-      if (home === undefined) return { why: `its cluster ${reader.cluster} is not known here, whose API says who may` };
-      const right = home.rights === undefined ? "allowed" : home.rights.of(namespace, account, lookAgain);
-      if (right === "unknown") return { why: undefined };
-      if (right === "denied") {
-        return { why: `the API does not allow account ${account} to list secrets of namespace ${namespace}` };
-      }
+    const fromApi = reference.kind === "Secret" && fact.origin.from === "api";
+    if (fromApi && home === undefined) {
+      return { why: `its cluster ${reader.cluster} is not known here, whose API says who may` };
     }
-    return this.#resource(resource, fact, reference.authorities);
+    const rights = fromApi ? home?.rights : undefined;
+    if (elsewhere && rights === undefined) return { why: whyElsewhere };
+    if (rights !== undefined) {
+      const secret = use.eachAlone ? { namespace: reference.namespace, name: fact.meta.name } : undefined;
+      const right = rightOf(rights, secret);
+      if (right === "unknown") return { why: undefined };
+      const what = secret ? `get secret ${secret.namespace}/${secret.name}` : `list secrets of namespace ${namespace}`;
+      if (right === "denied") return { why: `the API does not allow account ${account} to ${what}` };
+    }
+    return this.#resource(resource, fact, reference, use);
   }
 
   /** Made once for each version of the object, for all that ask by that name. */
-  #resource(name: string, fact: AnyFact, authorities: boolean): EncodedResource | { readonly why: string } {
-    let byName = this.#made.get(fact);
-    if (!byName) this.#made.set(fact, byName = new Map());
+  #resource(
+    name: string,
+    fact: AnyFact,
+    reference: CredentialReference,
+    use: CredentialUse,
+  ): EncodedResource | { readonly why: string } {
+    const made = this.#made.get(use)!;
+    let byName = made.get(fact);
+    if (!byName) made.set(fact, byName = new Map());
     const known = byName.get(name);
     if (known) return known;
-    const message = authorities ? authoritiesSecret(name, fact) : certificateSecret(name, fact);
-    const made = "why" in message
+    const message = use.message(name, fact, reference);
+    const found = "why" in message
       ? { why: `${fact.key} ${message.why}` }
       : encodeResource(TYPE.secret, name, encode(SECRET_MESSAGE, message.secret), { causes: [fact.key] });
-    byName.set(name, made);
-    return made;
+    byName.set(name, found);
+    return found;
   }
 }
 
@@ -169,120 +219,5 @@ function factOf(facts: FactStore, { kind, namespace, names }: CredentialReferenc
   }
 }
 
-interface CredentialSource {
-  readonly changed: () => void;
-  readonly find: (resource: string, watch: (key: string) => void) => FoundCredential;
-  readonly refused: (resource: string, why: string) => void;
-  readonly watch: (key: string, credentials: ProxyCredentials) => void;
-  readonly unwatch: (key: string, credentials: ProxyCredentials) => void;
-  readonly closed: () => void;
-}
-
-/** The credentials that one stream asks for. Each name costs itself alone, whatever was asked before. */
-export class ProxyCredentials {
-  readonly #source: CredentialSource;
-  /** Names that are asked for, with the keys of the objects that decide about them. */
-  readonly #wanted = new Map<string, ReadonlySet<string>>();
-  /** The other way round. */
-  readonly #waiting = new Map<string, Set<string>>();
-  /** What was refused, by name: each reason is reported once. */
-  readonly #refused = new Map<string, string>();
-  #set: ResourceSet;
-
-  constructor(empty: ResourceSet, source: CredentialSource) {
-    this.#set = empty;
-    this.#source = source;
-  }
-
-  /** Those that are there. */
-  get set(): ResourceSet {
-    return this.#set;
-  }
-
-  /** The proxy asks for more; names that are none of credentials are left to others. */
-  want(names: Iterable<string>): void {
-    this.#look([...names].filter(isCredential));
-  }
-
-  /** It asks for these no longer. */
-  unwant(names: Iterable<string>): void {
-    const gone = [...names].filter((name) => this.#wanted.has(name));
-    for (const name of gone) {
-      this.#forget(name);
-      this.#wanted.delete(name);
-      this.#refused.delete(name);
-    }
-    this.#set = this.#set.with([], gone);
-  }
-
-  /** An object changed. */
-  lookAgain(key: string): void {
-    this.#lookAt([...this.#waiting.get(key) ?? []]);
-  }
-
-  /** Other things may be read than before. */
-  lookAgainAtAll(): void {
-    this.#lookAt([...this.#wanted.keys()]);
-  }
-
-  #lookAt(names: readonly string[]): void {
-    const before = this.#set;
-    this.#look(names);
-    if (this.#set !== before) this.#source.changed();
-  }
-
-  /** The stream is over. */
-  close(): void {
-    this.#source.closed();
-    for (const key of this.#waiting.keys()) this.#source.unwatch(key, this);
-    this.#waiting.clear();
-    this.#wanted.clear();
-  }
-
-  #look(names: readonly string[]): void {
-    const found: EncodedResource[] = [];
-    const missing: string[] = [];
-    for (const name of names) {
-      const keys = new Set<string>();
-      const answer = this.#source.find(name, (key) => keys.add(key));
-      this.#forget(name);
-      this.#remember(name, keys);
-      if ("why" in answer) {
-        const { why } = answer;
-        missing.push(name);
-        if (why === undefined) continue;
-        if (this.#refused.get(name) !== why) this.#source.refused(name, why);
-        this.#refused.set(name, why);
-      } else {
-        found.push(answer);
-        this.#refused.delete(name);
-      }
-    }
-    this.#set = this.#set.with(found, missing);
-  }
-
-  #remember(name: string, keys: ReadonlySet<string>): void {
-    this.#wanted.set(name, keys);
-    for (const key of keys) {
-      const names = this.#waiting.get(key);
-      if (names) names.add(name);
-      else {
-        this.#waiting.set(key, new Set([name]));
-        this.#source.watch(key, this);
-      }
-    }
-  }
-
-  #forget(name: string): void {
-    for (const key of this.#wanted.get(name) ?? []) {
-      const names = this.#waiting.get(key);
-      if (!names?.delete(name) || names.size > 0) continue;
-      this.#waiting.delete(key);
-      this.#source.unwatch(key, this);
-    }
-  }
-}
-
-function isCredential(name: string): boolean {
-  return /^(?:kubernetes|kubernetes-gateway|configmap|invalid):\/\//.test(name);
-}
+/** What the account of a stream may do. */
+type RightOf = (rights: Pick<SecretRights, "of">, secret: SecretName | undefined) => ReturnType<SecretRights["of"]>;

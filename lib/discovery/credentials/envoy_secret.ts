@@ -3,6 +3,7 @@
  *
  *     tls.crt, tls.key, tls.ocsp-staple | cert, key    a certificate with its key
  *     ca.crt, ca.crl | cacert, crl                     authorities, and what they have revoked
+ *     .dockerconfigjson                                credentials for registries of images
  *
  * @module
  */
@@ -62,6 +63,16 @@ export function authoritiesSecret(name: string, fact: AnyFact): CredentialMessag
       },
     },
   };
+}
+
+/** Credentials for registries of an object of type `kubernetes.io/dockerconfigjson`, under the name of the resource. */
+export function registrySecret(name: string, fact: AnyFact): CredentialMessage {
+  if (fact.kind !== "Secret" || fact.spec.type !== "kubernetes.io/dockerconfigjson") {
+    return { why: "is not of type kubernetes.io/dockerconfigjson" };
+  }
+  const bytes = fact.spec.data[".dockerconfigjson"];
+  if (!bytes?.length) return { why: "has no .dockerconfigjson" };
+  return { secret: { name, generic_secret: { secret: inline(bytes) } } };
 }
 
 function authoritiesOf(fact: AnyFact): { readonly authorities?: Uint8Array; readonly revoked?: Uint8Array } {

@@ -7,6 +7,8 @@
  *
  * With `-cacert` at the end: its authorities alone.
  *
+ * Credentials for registries of images have names of the second form, always with a namespace.
+ *
  * @module
  */
 
@@ -41,4 +43,11 @@ export function credentialReference(resource: string, namespace: string): Creden
   // Authorities may have a secret of their own, or lie beside the certificate.
   const names = suffixed ? [name, plain] : [name];
   return { kind: "Secret", namespace: written ?? namespace, names, authorities: suffixed };
+}
+
+/** Reads the name of a Secret with credentials for registries; undefined: it is none. */
+export function registryReference(resource: string): CredentialReference | undefined {
+  const [, namespace, name] = /^kubernetes:\/\/([^/]+)\/([^/]+)$/.exec(resource) ?? [];
+  if (namespace === undefined || name === undefined) return undefined;
+  return { kind: "Secret", namespace, names: [name], authorities: false };
 }

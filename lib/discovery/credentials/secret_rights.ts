@@ -1,6 +1,6 @@
 /**
- * Whether a service account may list the Secrets of its namespace, as the orchestrator's API says (SubjectAccessReview): who
- * may read them there may have them from here.
+ * Whether a service account may list the Secrets of its namespace, or get one that is named, as the orchestrator's API says
+ * (SubjectAccessReview): who may read them there may have them from here.
  *
  * A right is kept for five minutes, a refusal for one. When one is asked for after that, it still counts until the API has
  * answered again; while the API is away, for as long as that takes.
@@ -18,6 +18,20 @@ import type { ApiClient } from "../../orch/client/client.ts";
 
 /** Whether secrets may be read; `unknown`: the API has not answered yet. */
 export type SecretRight = "allowed" | "denied" | "unknown";
+
+/** One Secret. */
+export interface SecretName {
+  readonly namespace: string;
+  readonly name: string;
+}
+
+/** What is asked of the API. */
+interface RightQuestion {
+  readonly user: string;
+  /** Of the account. */
+  readonly namespace: string;
+  readonly secret: SecretName | undefined;
+}
 
 const ALLOWED_MS = 5 * 60_000;
 const DENIED_MS = 60_000;
@@ -61,37 +75,40 @@ export class SecretRights {
   /**
    * What is known now.
    *
+   * @param namespace Of the account.
    * @param changed Called when it is another answer, until {@linkcode leave}. A refusal is asked about again each minute.
+   * @param secret Whether it may get that one. Default: whether it may list all of its namespace.
    */
-  of(namespace: string, account: string, changed: () => void): SecretRight {
-    const user = userOf(namespace, account);
-    let kept = this.#kept.get(user);
+  of(namespace: string, account: string, changed: () => void, secret?: SecretName): SecretRight {
+    const key = keyOf(namespace, account, secret);
+    let kept = this.#kept.get(key);
     if (kept === undefined) {
       kept = { right: "unknown", until: 0, asking: false, waiting: new Set() };
-      this.#kept.set(user, kept);
+      this.#kept.set(key, kept);
       if (this.#kept.size > MOST_KEPT) this.#kept.delete(this.#kept.keys().next().value!);
     }
     const isFresh = kept.until > this.#client.clock.monotonic();
     if (isFresh && kept.right === "allowed") return kept.right;
     kept.waiting.add(changed);
-    if (!kept.asking) void this.#ask(user, namespace, kept, isFresh ? DENIED_MS : 0);
+    const question = { user: userOf(namespace, account), namespace, secret };
+    if (!kept.asking) void this.#ask(question, kept, isFresh ? DENIED_MS : 0);
     return kept.right;
   }
 
   /** Nobody is to be called any more. */
-  leave(namespace: string, account: string, changed: () => void): void {
-    this.#kept.get(userOf(namespace, account))?.waiting.delete(changed);
+  leave(namespace: string, account: string, changed: () => void, secret?: SecretName): void {
+    this.#kept.get(keyOf(namespace, account, secret))?.waiting.delete(changed);
   }
 
   /** Asks until the account is allowed, or nobody waits. @param pause Before the first question, milliseconds. */
-  async #ask(user: string, namespace: string, kept: KeptRight, pause: number): Promise<void> {
+  async #ask(question: RightQuestion, kept: KeptRight, pause: number): Promise<void> {
     const { clock } = this.#client;
     kept.asking = true;
     try {
       for (let next = pause;;) {
         if (next > 0) await clock.sleep(next, this.#stop);
         if (kept.waiting.size === 0) break;
-        next = await this.#answer(user, namespace, kept);
+        next = await this.#answer(question, kept);
         if (next === 0) break;
       }
     } catch (error) {
@@ -102,13 +119,16 @@ export class SecretRights {
   }
 
   /** Takes one answer. @returns milliseconds until the next question; 0: there is none */
-  async #answer(user: string, namespace: string, kept: KeptRight): Promise<number> {
+  async #answer(question: RightQuestion, kept: KeptRight): Promise<number> {
     let allowed: boolean;
     try {
-      allowed = await this.#isAllowed(user, namespace);
+      allowed = await this.#isAllowed(question);
     } catch (error) {
       this.#stop.throwIfAborted();
-      this.#log.warn("it cannot be asked whether an account may read secrets; it is tried again", { user, error });
+      this.#log.warn("it cannot be asked whether an account may read secrets; it is tried again", {
+        user: question.user,
+        error,
+      });
       return AGAIN_MS;
     }
     const before = kept.right;
@@ -120,8 +140,10 @@ export class SecretRights {
     return allowed ? 0 : DENIED_MS;
   }
 
-  async #isAllowed(user: string, namespace: string): Promise<boolean> {
-    const resourceAttributes = { namespace, verb: "list", resource: "secrets" };
+  async #isAllowed({ user, namespace, secret }: RightQuestion): Promise<boolean> {
+    const resourceAttributes = secret === undefined
+      ? { namespace, verb: "list", resource: "secrets" }
+      : { ...secret, verb: "get", resource: "secrets" };
     // The groups that the API itself gives a service account.
     const groups = ["system:serviceaccounts", `system:serviceaccounts:${namespace}`, "system:authenticated"];
     const body = {
@@ -133,6 +155,11 @@ export class SecretRights {
     if (!read.success) throw new Error(issueLines(read.error.issues, "the answer").join("; "));
     return read.data.status.allowed;
   }
+}
+
+function keyOf(namespace: string, account: string, secret: SecretName | undefined): string {
+  const user = userOf(namespace, account);
+  return secret === undefined ? user : `${user} ${secret.namespace}/${secret.name}`;
 }
 
 function userOf(namespace: string, account: string): string {

@@ -147,8 +147,12 @@ export class ClientResources {
     this.#heldAt = undefined;
   }
 
-  /** The client has lost these resources, or never took them: they are sent again though nothing changed. */
+  /**
+   * The client has lost these resources, or never took them: they are sent again though nothing changed. What it said
+   * late of them alone is over.
+   */
   forget(names: NameSet): void {
+    if (this.blamed.length > 0 && this.blamed.every(({ name }) => names.has(name))) this.#endLate();
     this.change((stack) => excludeFromStack(stack, names));
   }
 
@@ -199,7 +203,11 @@ export class ClientResources {
    * the nonce says nothing about the response.
    */
   answeredAlone(answer: ResponseAnswer | "first", { error }: AdsRequest): void {
-    if (this.#late === undefined || answer !== "none" || error !== undefined) return;
+    if (answer === "none" && error === undefined) this.#endLate();
+  }
+
+  #endLate(): void {
+    if (this.#late === undefined) return;
     this.#late = undefined;
     this.blamed = [];
     if (!this.rejecting) this.lastError = "";

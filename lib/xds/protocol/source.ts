@@ -138,6 +138,10 @@ export interface ProxyView {
    * be returned until their content changes. Undefined when the type is not served.
    */
   resourceSets(typeUrl: string): readonly ResourceSet[] | undefined;
+  /**
+   * The same without what only the client may read, for pages. Default: the same.
+   */
+  shownSets?(typeUrl: string): readonly ResourceSet[] | undefined;
   /** The virtual hosts, named `<route configuration>/<any>`, that a route configuration gets by VHDS. */
   virtualHosts(routeConfiguration: string): readonly ResourceSet[];
   /**

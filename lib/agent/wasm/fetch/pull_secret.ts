@@ -51,6 +51,12 @@ export function credentialsFor(registry: string, json: string): RegistryCredenti
 }
 
 function readConfiguration(json: string): z.infer<typeof schema> {
+  if (json === "") {
+    throw new FetchFault(
+      "the image pull secret is empty: the server has none, or none for this proxy",
+      "manifest_failure",
+    );
+  }
   let data: unknown;
   try {
     data = JSON.parse(json);

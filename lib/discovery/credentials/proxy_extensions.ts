@@ -1,0 +1,130 @@
+/**
+ * The extension configurations of one stream, with the secrets of registries that its client may read. While that is being
+ * found out a configuration is left out, and its name is pending; where the client may not, its secret is empty, so that
+ * the agent fetches nothing.
+ *
+ * @module
+ */
+import type { envoy } from "../../../proto/gen/types.ts";
+import { decode } from "../../pb/reflect.ts";
+import type { EncodedResource } from "../../resource/encoded.ts";
+import type { ResourceSet } from "../../resource/set.ts";
+import { withPullSecret } from "../../translate/extension/pull_secret.ts";
+import { WILDCARD } from "../../xds/protocol/types.ts";
+import type { ProxyCredentials } from "./proxy_credentials.ts";
+
+type Secret = envoy.extensions.transport_sockets.tls.v3.Secret;
+
+/** Configurations with their secrets: each pair is made once for all streams. */
+export class PulledExtensions {
+  readonly #made = new WeakMap<EncodedResource, WeakMap<EncodedResource, EncodedResource>>();
+
+  /** @param secret A generic one. */
+  of(config: EncodedResource, secret: EncodedResource): EncodedResource {
+    let bySecret = this.#made.get(config);
+    if (bySecret === undefined) this.#made.set(config, bySecret = new WeakMap());
+    let made = bySecret.get(secret);
+    if (made === undefined) {
+      const { generic_secret } = decode<Secret>("envoy.extensions.transport_sockets.tls.v3.Secret", secret.value);
+      made = withPullSecret(config, generic_secret?.secret?.inline_bytes as Uint8Array ?? new Uint8Array());
+      bySecret.set(secret, made);
+    }
+    return made;
+  }
+}
+
+/** The proxy's side, as translation makes it for all that are alike. */
+export interface SharedExtensions {
+  readonly sets: readonly ResourceSet[];
+  /** Names of secrets by the names of the configurations that they belong into. */
+  readonly pullSecrets: ReadonlyMap<string, string>;
+}
+
+/** What a stream's configurations are made with. */
+export interface ProxyExtensionsOptions {
+  readonly pulled: PulledExtensions;
+  readonly shared: () => SharedExtensions;
+  readonly open: (changed: () => void) => ProxyCredentials;
+  /** Called when it is decided what becomes of these. */
+  readonly answered: (names: readonly string[]) => void;
+}
+
+/** See the module. */
+export class ProxyExtensions {
+  readonly #options: ProxyExtensionsOptions;
+  readonly #asked = new Set<string>();
+  #registries: ProxyCredentials | undefined;
+  /** Secrets that are asked for, by the names of their configurations. */
+  #secrets: ReadonlyMap<string, string> = new Map();
+  /** What the last answer was made of; undefined: it has to be made again. */
+  #madeOf: SharedExtensions | undefined;
+  #sets: readonly ResourceSet[] = [];
+
+  constructor(options: ProxyExtensionsOptions) {
+    this.#options = options;
+  }
+
+  /** The client asks for these. @returns those of which it is not known yet what becomes of them */
+  want(names: Iterable<string>): string[] {
+    for (const name of names) this.#asked.add(name);
+    this.#madeOf = undefined;
+    const { sets } = this;
+    return sets.length === 0 ? [] : [...this.#secrets.keys()].filter((name) => this.#isUndecided(name));
+  }
+
+  /** It asks for these no longer. */
+  unwant(names: Iterable<string>): void {
+    for (const name of names) this.#asked.delete(name);
+    this.#madeOf = undefined;
+  }
+
+  /** The sets for this client; the same array while they are the same. */
+  get sets(): readonly ResourceSet[] {
+    const shared = this.#options.shared();
+    const { sets, pullSecrets } = shared;
+    if (this.#madeOf?.sets === sets && this.#madeOf.pullSecrets === pullSecrets) return this.#sets;
+    this.#madeOf = shared;
+    this.#askFor(pullSecrets);
+    const now = this.#secrets.size === 0 ? sets : sets.map((set) => this.#withSecrets(set));
+    if (now.length !== this.#sets.length || now.some((set, i) => set !== this.#sets[i])) this.#sets = now;
+    return this.#sets;
+  }
+
+  #askFor(pullSecrets: ReadonlyMap<string, string>): void {
+    const all = this.#asked.has(WILDCARD);
+    const secrets = new Map([...pullSecrets].filter(([name]) => all || this.#asked.has(name)));
+    const [before, now] = [new Set(this.#secrets.values()), new Set(secrets.values())];
+    this.#secrets = secrets;
+    if (before.size + now.size === 0) return;
+    this.#registries ??= this.#options.open(() => this.#changed());
+    this.#registries.unwant(before.difference(now));
+    this.#registries.want(now.difference(before));
+  }
+
+  #withSecrets(set: ResourceSet): ResourceSet {
+    const made: EncodedResource[] = [];
+    const undecided: string[] = [];
+    for (const [name, secretName] of this.#secrets) {
+      const config = set.get(name);
+      const secret = this.#registries?.set.get(secretName);
+      if (config !== undefined && secret !== undefined) made.push(this.#options.pulled.of(config, secret));
+      else if (this.#isUndecided(name)) undecided.push(name);
+    }
+    return set.with(made, undecided);
+  }
+
+  #isUndecided(name: string): boolean {
+    const secret = this.#secrets.get(name);
+    return secret !== undefined && this.#registries?.isUndecided(secret) === true;
+  }
+
+  #changed(): void {
+    this.#madeOf = undefined;
+    this.#options.answered([...this.#secrets.keys()].filter((name) => !this.#isUndecided(name)));
+  }
+
+  /** The stream is over. */
+  close(): void {
+    this.#registries?.close();
+  }
+}
