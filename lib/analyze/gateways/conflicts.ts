@@ -3,7 +3,9 @@
  *
  * @module
  */
+import type { WorkloadFact } from "../../config/facts/view.ts";
 import type { GatewayServerSpec } from "../../config/kinds/gateway/types.ts";
+import { gatewaySelectors, gatewaySelects } from "../../config/kinds/gateway/workloads.ts";
 import type { StringMap } from "../../config/kinds/kinds.ts";
 import type { ConfigObject } from "../../config/types.ts";
 import type { Analyzer, ReportMistake } from "../analyzer.ts";
@@ -18,42 +20,88 @@ export const GATEWAY_CONFLICTS: Analyzer<"Gateway"> = {
   reports: ["gateways-of-one-host", "certificate-of-several-gateways"],
   analyze: (gateway, read, report) => {
     const { servers } = gateway.spec;
-    const wanted = servers.map((server, at) => lookForHosts(gateway, server, at, read, report));
+    const rivals = new Rivals(gateway, read);
+    const wanted = servers.map((server, at) => lookForHosts(rivals, server, at, report));
     // A host of both has the certificate of both.
     if (wanted.includes(true)) return;
     for (const [at, server] of servers.entries()) lookForCertificate(gateway, server, at, read, report);
   },
 };
 
-/** Whether another Gateway has a host of a server. */
-function lookForHosts(
-  gateway: GatewayObject,
-  server: GatewayServerSpec,
-  at: number,
-  read: AnalysisReader,
-  report: ReportMistake,
-): boolean {
-  // Plain HTTP servers of one host are merged; of those with TLS the first is served.
-  const isTls = ["HTTPS", "TLS"].includes(server.port.protocol.toUpperCase());
-  // Every Ingress has such a server for every host: nobody wrote that, and all of them are served.
-  if (gateway.origin.from === "derived" && !isTls) return false;
-  for (const [index, written] of server.hosts.entries()) {
-    const host = hostOfServer(written);
+/** Other Gateways of one Gateway's workloads: by their words alone, or by a workload that is known. */
+class Rivals {
+  readonly gateway: GatewayObject;
+  readonly #read: AnalysisReader;
+  #workloads: readonly WorkloadFact[] | undefined;
+
+  constructor(gateway: GatewayObject, read: AnalysisReader) {
+    this.gateway = gateway;
+    this.#read = read;
+  }
+
+  /** The oldest that has a host of a server, with what it shares; undefined: none has it. */
+  ofHost(
+    server: GatewayServerSpec,
+    host: string,
+  ): { readonly other: GatewayObject; readonly which: string } | undefined {
+    const { gateway } = this;
+    const read = this.#read;
     const place = `${server.port.number} ${host}`;
-    const other = read.oldestSharing(
+    const byWords = read.oldestSharing(
       "gatewayPlace",
       place,
-      gateway.spec.selector ?? {},
+      gatewaySelectors(gateway),
       (one) => isOfOneWorkload(gateway, one, read) && serves(one, server, host),
     );
-    if (other === undefined) continue;
+    if (byWords !== undefined) return { other: byWords, which: "has it" };
+    for (const { kind, meta, spec: { labels } } of this.#workloads ??= workloadsOf(gateway, read)) {
+      const known = read.oldestSharing(
+        "gatewayPlace",
+        place,
+        [labels],
+        (one) => mayShare(gateway, one, read) && gatewaySelects(one, labels) && serves(one, server, host),
+      );
+      if (known !== undefined) {
+        return { other: known, which: `has it, and ${kind} ${meta.namespace}/${meta.name} serves both` };
+      }
+    }
+  }
+}
+
+/** The known workloads of a Gateway, of those with the same labels one. One without a selector shares all by its words. */
+function workloadsOf(gateway: GatewayObject, read: AnalysisReader): readonly WorkloadFact[] {
+  if (Object.keys(gateway.spec.selector ?? {}).length === 0 || read.knowsNo("workloads")) return [];
+  const namespaces = read.gatewaysServeOwnNamespace ? [gateway.meta.namespace] : read.namespaceNames();
+  const found = new Map<string, WorkloadFact>();
+  for (const namespace of namespaces) {
+    for (const workload of read.gatewayWorkloads(gateway, namespace)) {
+      const labels = JSON.stringify(Object.entries(workload.spec.labels).sort());
+      if (!found.has(labels)) found.set(labels, workload);
+    }
+  }
+  return [...found.values()].slice(0, MAX_WORKLOADS);
+}
+
+/** Sorts of workloads of one Gateway that are looked at: real ones have a few. */
+const MAX_WORKLOADS = 20;
+
+/** Whether another Gateway has a host of a server. */
+function lookForHosts(rivals: Rivals, server: GatewayServerSpec, at: number, report: ReportMistake): boolean {
+  const { gateway } = rivals;
+  // Plain HTTP servers of one host are merged; of those with TLS the first is served.
+  const isTls = hasTls(server);
+  if (isImplied(gateway, server)) return false;
+  for (const [index, written] of server.hosts.entries()) {
+    const found = rivals.ofHost(server, hostOfServer(written));
+    if (found === undefined) continue;
+    const { other, which } = found;
     const name = `${other.meta.namespace}/${other.meta.name}`;
     const isYounger = isBefore(other, gateway);
     const older = isYounger ? name : "this one";
     report(isYounger && isTls ? "error" : "warning", "gateways-of-one-host", {
       field: `spec.servers[${at}].hosts[${index}]`,
       value: written,
-      expected: `a host that no other Gateway of the workload has on port ${server.port.number} (${name} has it)`,
+      expected: `a host that no other Gateway of the workload has on port ${server.port.number} (${name} ${which})`,
       others: [other.key],
       effect: isTls
         ? `Only ${older} is served there: it is older.`
@@ -65,10 +113,20 @@ function lookForHosts(
 }
 
 /** Whether a gateway has the host on the same port and address. */
-function serves({ spec: { servers } }: GatewayObject, { port, bind = "" }: GatewayServerSpec, host: string): boolean {
-  return servers.some((one) =>
-    one.port.number === port.number && (one.bind ?? "") === bind && one.hosts.some((own) => hostOfServer(own) === host)
+function serves(gateway: GatewayObject, { port, bind = "" }: GatewayServerSpec, host: string): boolean {
+  return gateway.spec.servers.some((one) =>
+    one.port.number === port.number && (one.bind ?? "") === bind && !isImplied(gateway, one) &&
+    one.hosts.some((own) => hostOfServer(own) === host)
   );
+}
+
+/** Whether nobody wrote a server: every Ingress has one for plain requests to every host, and all of them are served. */
+function isImplied({ origin }: GatewayObject, server: GatewayServerSpec): boolean {
+  return origin.from === "derived" && !hasTls(server);
+}
+
+function hasTls({ port }: GatewayServerSpec): boolean {
+  return ["HTTPS", "TLS"].includes(port.protocol.toUpperCase());
 }
 
 function lookForCertificate(
@@ -79,10 +137,10 @@ function lookForCertificate(
   report: ReportMistake,
 ): void {
   if (!tls?.credentialName) return;
-  const { selector = {} } = gateway.spec;
-  const other = read.oldestSharing("gatewayCredential", tls.credentialName, selector, (one) =>
+  const selectors = gatewaySelectors(gateway);
+  const other = read.oldestSharing("gatewayCredential", tls.credentialName, selectors, (one) =>
     // A workload of this one need not be one of the other.
-    isOfOneWorkload(gateway, one, read) && carries(one.spec.selector ?? {}, selector) &&
+    isOfOneWorkload(gateway, one, read) && isWithin(gatewaySelectors(one), selectors) &&
     one.spec.servers.some((its) => its.tls?.credentialName === tls.credentialName && its.port.number === port.number));
   if (other === undefined) return;
   report("warning", "certificate-of-several-gateways", {
@@ -95,11 +153,19 @@ function lookForCertificate(
 
 /** Whether what one of two selects is all that the other one selects, and more. */
 function isOfOneWorkload(a: GatewayObject, b: GatewayObject, read: AnalysisReader): boolean {
-  if (a.key === b.key || (read.gatewaysServeOwnNamespace && a.meta.namespace !== b.meta.namespace)) return false;
-  const [one, two] = [a.spec.selector ?? {}, b.spec.selector ?? {}];
-  return carries(one, two) || carries(two, one);
+  if (!mayShare(a, b, read)) return false;
+  const [one, two] = [gatewaySelectors(a), gatewaySelectors(b)];
+  return isWithin(one, two) || isWithin(two, one);
 }
 
-function carries(labels: StringMap, wanted: StringMap): boolean {
-  return Object.entries(wanted).every(([key, value]) => labels[key] === value);
+/** Whether they are two that a workload may serve both of. */
+function mayShare(a: GatewayObject, b: GatewayObject, read: AnalysisReader): boolean {
+  return a.key !== b.key && (!read.gatewaysServeOwnNamespace || a.meta.namespace === b.meta.namespace);
+}
+
+/** Whether all that one of these selectors selects is selected by one of the others too. */
+function isWithin(inner: readonly StringMap[], outer: readonly StringMap[]): boolean {
+  return inner.some((labels) =>
+    outer.some((wanted) => Object.entries(wanted).every(([key, value]) => labels[key] === value))
+  );
 }

@@ -23,7 +23,7 @@ export function hasWorkload(
   const entry = read.oldestSharing(
     "workloadEntry",
     namespace,
-    labels,
+    [labels],
     ({ meta, spec }) => carries({ ...meta.labels, ...spec.labels }),
   );
   return entry !== undefined ||

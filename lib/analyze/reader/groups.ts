@@ -8,12 +8,13 @@
  * @module
  */
 import type { GatewaySpec, StringMap } from "../../config/kinds/kinds.ts";
+import { gatewaySelectors } from "../../config/kinds/gateway/workloads.ts";
 import type { ConfigObject, Kind } from "../../config/types.ts";
 
-/** What an object shares with others, and the labels that it selects workloads by. */
+/** What an object shares with others, and its selectors: workloads that have all labels of one are selected. */
 interface Membership {
   readonly names: readonly string[];
-  readonly labels: StringMap;
+  readonly selectors: readonly StringMap[];
 }
 
 interface Grouping<K extends Kind> {
@@ -28,23 +29,29 @@ function grouping<K extends Kind>(kind: K, of: (object: ConfigObject<K>) => Memb
 /** All groups. */
 const GROUPS = {
   /** Gateways by port and host of their servers, `443 shop.example.com`. */
-  gatewayPlace: grouping("Gateway", ({ spec }) => ({ names: gatewayPlaces(spec), labels: spec.selector ?? {} })),
+  gatewayPlace: grouping("Gateway", (gateway) => ({
+    names: gatewayPlaces(gateway.spec),
+    selectors: gatewaySelectors(gateway),
+  })),
   /** Gateways by the names of their servers' secrets. */
-  gatewayCredential: grouping("Gateway", ({ spec }) => ({ names: credentials(spec), labels: spec.selector ?? {} })),
+  gatewayCredential: grouping("Gateway", (gateway) => ({
+    names: credentials(gateway.spec),
+    selectors: gatewaySelectors(gateway),
+  })),
   /** Service entries by host and port, `shop.example.com 443`. */
   entryPort: grouping("ServiceEntry", ({ spec: { hosts, ports = [] } }) => ({
     names: hosts.flatMap((host) => ports.map(({ number }) => `${host.toLowerCase()} ${number}`)),
-    labels: {},
+    selectors: [{}],
   })),
   /** Workload entries by namespace. */
   workloadEntry: grouping("WorkloadEntry", ({ meta, spec }) => ({
     names: [meta.namespace],
-    labels: { ...meta.labels, ...spec.labels },
+    selectors: [{ ...meta.labels, ...spec.labels }],
   })),
   /** Telemetries by namespace, without those that name an object. */
   telemetry: grouping("Telemetry", ({ meta, spec: { selector, targetRef, targetRefs } }) => ({
     names: targetRef === undefined && targetRefs === undefined ? [meta.namespace] : [],
-    labels: selector?.matchLabels ?? {},
+    selectors: [selector?.matchLabels ?? {}],
   })),
 } as const;
 
@@ -135,9 +142,10 @@ function groupKeys(object: ConfigObject, sorts: readonly GroupSort[]): readonly 
   const found = new Set<string>();
   for (const sort of sorts) {
     // Each sort is of the object's kind; the compiler cannot follow that through the table.
-    const { names, labels } = (GROUPS[sort] as unknown as Grouping<Kind>).of(object);
+    const { names, selectors } = (GROUPS[sort] as unknown as Grouping<Kind>).of(object);
+    const labels = [ALL, ...selectors.flatMap(labelsOf)];
     for (const name of names) {
-      for (const label of [ALL, ...labelsOf(labels)]) found.add(groupKey(sort, name, label));
+      for (const label of labels) found.add(groupKey(sort, name, label));
     }
   }
   return [...found];
@@ -155,10 +163,10 @@ function groupKey(sort: GroupSort, name: string, label: string): string {
   return `${sort} ${name} ${label}`;
 }
 
-/** The groups with everything that may select a workload that has these labels and others. */
-export function groupsSharing(sort: GroupSort, name: string, labels: StringMap): string[] {
-  const own = labelsOf(labels);
-  const asked = own[0] === NO_LABEL ? [ALL] : [NO_LABEL, ...own];
+/** The groups with everything that may select a workload that has all labels of one of these selectors, and others. */
+export function groupsSharing(sort: GroupSort, name: string, selectors: readonly StringMap[]): string[] {
+  const own = new Set(selectors.flatMap(labelsOf));
+  const asked = own.has(NO_LABEL) ? [ALL] : [NO_LABEL, ...own];
   return asked.map((label) => groupKey(sort, name, label));
 }
 

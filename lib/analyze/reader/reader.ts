@@ -90,17 +90,17 @@ export class AnalysisReader {
   }
 
   /**
-   * The oldest object that passes a test, among those of a group whose selectors share a label with a selector, have no
-   * label, or any where the selector has none. In each group the test ends at the first that passes.
+   * The oldest object that passes a test, among those of a group whose selectors share a label with one of some selectors,
+   * have no label, or any where one of these has none. In each group the test ends at the first that passes.
    */
   oldestSharing<S extends GroupSort>(
     sort: S,
     name: string,
-    labels: StringMap,
+    selectors: readonly StringMap[],
     test: (object: ConfigObject<GroupKind<S>>) => boolean,
   ): ConfigObject<GroupKind<S>> | undefined {
     let found: ConfigObject<GroupKind<S>> | undefined;
-    for (const key of groupsSharing(sort, name, labels)) {
+    for (const key of groupsSharing(sort, name, selectors)) {
       const first = this.#members<S>(key).find(test);
       if (first !== undefined && (found === undefined || isBefore(first, found))) found = first;
     }

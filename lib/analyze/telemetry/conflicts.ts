@@ -65,7 +65,7 @@ function ofOneWorkload(
 ): [other: TelemetryObject, which: string] | undefined {
   const { key, meta: { namespace } } = telemetry;
   const oldest = (shared: StringMap, test: (theirs: StringMap) => boolean) =>
-    read.oldestSharing("telemetry", namespace, shared, (other) => {
+    read.oldestSharing("telemetry", namespace, [shared], (other) => {
       const theirs = labelsOf(other);
       return other.key !== key && Object.keys(theirs).length > 0 && test(theirs);
     });
