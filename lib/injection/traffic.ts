@@ -42,7 +42,7 @@ export const MODE = "sidecar.mesh.io/interceptionMode";
 const MODES = ["REDIRECT", "TPROXY", "NONE"] as const;
 const STATUS_PORT = "status.sidecar.mesh.io/port";
 
-/** The port of health and metrics that the node's plugin never redirects. */
+/** The port of health and metrics that the node's plugin does not redirect, unless an annotation says another one. */
 const USUAL_STATUS_PORT = 15020;
 
 /** The proxy's own ports for metrics and readiness: other machines reach them as they are. */
@@ -101,8 +101,11 @@ export function redirectionAnnotations(traffic: PodTraffic): Record<string, stri
   for (const [field, key] of Object.entries(TRAFFIC_ANNOTATIONS)) {
     annotations[key] = traffic[field as keyof typeof TRAFFIC_ANNOTATIONS];
   }
-  // The plugin knows of the usual port only.
-  const own = traffic.statusPort === 0 || traffic.statusPort === USUAL_STATUS_PORT ? [] : [String(traffic.statusPort)];
+  const { statusPort } = traffic;
+  // Where the agent has no such port, the usual one may be the application's, which is not to be reached beside the proxy.
+  if (statusPort !== USUAL_STATUS_PORT) annotations[STATUS_PORT] = String(statusPort);
+  // Plugins of others do not read that annotation.
+  const own = statusPort === 0 || statusPort === USUAL_STATUS_PORT ? [] : [String(statusPort)];
   annotations[TRAFFIC_ANNOTATIONS.inboundPortsExcluded] = withPorts(own, traffic.inboundPortsExcluded);
   if (traffic.virtualInterfaces !== "") annotations[VIRTUAL_INTERFACES[0]!] = traffic.virtualInterfaces;
   return annotations;

@@ -32,6 +32,9 @@ const CASES: readonly (readonly [string, InjectionCase])[] = [
     [name, readCase(Deno.readTextFileSync(new URL(`${name}.yaml`, folder)))] as const
   ),
   ["another status port", { pod: pod({ "status.sidecar.mesh.io/port": "15030" }) }],
+  ["no status port", { pod: pod({ "status.sidecar.mesh.io/port": "0" }) }],
+  ["no status port by the configuration", { pod: pod({ "proxy.mesh.io/config": "statusPort: 0" }) }],
+  ["another status port by the configuration", { pod: pod({ "proxy.mesh.io/config": "statusPort: 15030" }) }],
   ["a group of one's own with TPROXY", { pod: pod(TRANSPARENT, { securityContext: { runAsGroup: 2001 } }) }],
   ["a user of one's own with TPROXY", { pod: pod(TRANSPARENT, { securityContext: { runAsUser: 2000 } }) }],
   ["the superuser", { pod: pod({}, { securityContext: { runAsUser: 0 } }) }],
@@ -83,13 +86,11 @@ function byPlugin(given: InjectionCase): RedirectionConfig | undefined {
   return decision.do === "redirect" ? podRedirection(read, decision.proxy).config : undefined;
 }
 
-/** In an order of its own; which name servers a pod has, only the pod knows. The plugin never redirects its usual port. */
+/** In an order of its own; which name servers a pod has, only the pod knows. */
 function comparable(config: RedirectionConfig | undefined): unknown {
   if (config === undefined) return undefined;
   const { inboundPorts, dns, ...rest } = config;
-  const ports = "except" in inboundPorts
-    ? inboundPorts.except.map(({ first, last }) => `${first}-${last}`).filter((p) => p !== "15020-15020").sort()
-    : [];
+  const ports = "except" in inboundPorts ? inboundPorts.except.map(({ first, last }) => `${first}-${last}`).sort() : [];
   return { ...rest, dns: dns?.port, inboundPorts: { ...inboundPorts, except: ports } };
 }
 

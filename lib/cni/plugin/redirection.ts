@@ -18,12 +18,16 @@ export interface PodRedirection {
   readonly warnings: readonly string[];
 }
 
-/** Ports of the agent itself that other machines reach: merged metrics and health, readiness, the proxy's metrics. */
-const AGENT_PORTS = "15020,15021,15090";
+/** Port of merged metrics and health where nothing says another one. */
+const USUAL_STATUS_PORT = "15020";
+
+/** The proxy's own ports that other machines reach: readiness, and its metrics. */
+const PROXY_PORTS = "15021,15090";
 
 /** Spellings of annotations, ours first. */
 const spellings = {
   mode: modeKeys,
+  statusPort: ["status.sidecar.mesh.io/port", "status.sidecar.istio.io/port"],
   inboundPorts: traffic("includeInboundPorts"),
   inboundPortsExcluded: traffic("excludeInboundPorts"),
   outboundPorts: traffic("includeOutboundPorts"),
@@ -59,6 +63,8 @@ export function podRedirection(pod: Pod, proxy: Container): PodRedirection {
   const ofProxy = (name: string, otherwise: string) =>
     fixed(`MESH_${name} of container ${proxy.name}`, envOf(proxy, name) ?? otherwise);
   const inboundExcluded = at(spellings.inboundPortsExcluded, "");
+  const status = at(spellings.statusPort, USUAL_STATUS_PORT);
+  const wrong = isPortOrNone(status.value) ? [] : [{ ...status, expected: "a port number, or 0 for none" }];
   const dns = isTrue(envOf(proxy, "META_DNS_CAPTURE"));
   try {
     const { config, warnings } = readInputs({
@@ -71,9 +77,9 @@ export function podRedirection(pod: Pod, proxy: Container): PodRedirection {
       tproxyMark: fixed("mark", "1337"),
       tproxyTable: fixed("routing table", "133"),
       inboundPorts: at(spellings.inboundPorts, "*"),
-      inboundPortsExcluded: { ...inboundExcluded, value: withAgentPorts(inboundExcluded.value) },
+      inboundPortsExcluded: { ...inboundExcluded, value: withAgentPorts(inboundExcluded.value, status.value) },
       outboundPorts: at(spellings.outboundPorts, ""),
-      outboundPortsExcluded: at(spellings.outboundPortsExcluded, "15020"),
+      outboundPortsExcluded: at(spellings.outboundPortsExcluded, USUAL_STATUS_PORT),
       outboundRanges: at(spellings.outboundRanges, "*"),
       outboundRangesExcluded: at(spellings.outboundRangesExcluded, ""),
       interfacesExcluded: at(spellings.interfacesExcluded, ""),
@@ -88,17 +94,26 @@ export function podRedirection(pod: Pod, proxy: Container): PodRedirection {
       captureAllDns: dns,
       dropInvalid: isTrue(proxy.env["INVALID_DROP"]),
     }, { passwd: undefined, group: undefined, nameServers: [] });
+    if (wrong.length > 0) throw new InputError(wrong);
     return { config, dualStack: isTrue(envOf(proxy, "DUAL_STACK")), warnings };
   } catch (error) {
     if (!(error instanceof InputError)) throw error;
-    const said = error.problems.map((p) => `${p.name}: got ${shown(p.value)}, expected ${p.expected}`);
+    const said = [...new Set([...wrong, ...error.problems])].map((p) =>
+      `${p.name}: got ${shown(p.value)}, expected ${p.expected}`
+    );
     throw new CniError(codes.annotation, "the pod asks for redirection that cannot be", said.join("; "));
   }
 }
 
-/** `*` excludes everything already; else the agent's own ports are never redirected. */
-function withAgentPorts(ports: string): string {
-  return ports.trim() === "" ? AGENT_PORTS : `${ports},${AGENT_PORTS}`;
+/** An empty text says nothing, as for injection. */
+function isPortOrNone(text: string): boolean {
+  return text === "" || (/^\d{1,5}$/.test(text) && Number(text) <= 65535);
+}
+
+/** `*` excludes everything already; else the agent's own ports are never redirected. An agent may have no status port. */
+function withAgentPorts(ports: string, status: string): string {
+  const own = Number(status || USUAL_STATUS_PORT);
+  return [ports.trim(), own === 0 ? "" : String(own), PROXY_PORTS].filter((text) => text !== "").join(",");
 }
 
 /** A variable of the proxy in either spelling. */

@@ -191,6 +191,20 @@ Deno.test("annotations in both spellings become redirection; the agent's ports a
   assert.deepEqual(wanted?.config.dns, { port: 15053, all: true });
 });
 
+for (
+  const [key, value, except] of [
+    ["status.sidecar.mesh.io/port", "0", [15021, 15090]],
+    ["status.sidecar.istio.io/port", "15030", [15030, 15021, 15090]],
+    ["status.sidecar.mesh.io/port", "", [15020, 15021, 15090]],
+  ] as const
+) {
+  Deno.test(`with ${key}: ${JSON.stringify(value)} the ports ${except.join(", ")} alone are left alone`, async () => {
+    const { applied: [wanted] } = await call({ pod: pod({ annotations: { [key]: value } }) });
+    const ports = except.map((port) => ({ first: port, last: port }));
+    assert.deepEqual(wanted?.config.inboundPorts, { all: true, except: ports });
+  });
+}
+
 Deno.test("captured DNS goes to the port of the pod's agent; a text that is no port is refused", async () => {
   const asking = (value: string) => {
     const env = [{ name: "MESH_META_DNS_CAPTURE", value: "true" }, { name: "DNS_PROXY_ADDR", value }];
@@ -230,6 +244,8 @@ const hostile: [string, string][] = [
   ["istio.io/reroute-virtual-interfaces", "$(reboot)"],
   ["traffic.sidecar.istio.io/kubevirtInterfaces", "`x`"],
   ["sidecar.istio.io/interceptionMode", "NONE; rm"],
+  ["status.sidecar.mesh.io/port", "0; iptables -F"],
+  ["status.sidecar.istio.io/port", "15020,8080"],
 ];
 for (const [key, value] of hostile) {
   Deno.test(`a hostile annotation (${key}: ${JSON.stringify(value)}) is refused by name, and nothing is applied`, async () => {
