@@ -4,6 +4,7 @@
  * @module
  */
 import { type Address, introspectionAddress, parseAddress } from "../../lib/cli/address.ts";
+import { SHARED_DOMAIN } from "../../lib/registry/shared_domain.ts";
 import { UsageError } from "../../lib/cli/command.ts";
 import type { Settings } from "../../lib/kernel/settings/catalogue.ts";
 import { readableDuration } from "../../lib/kernel/time/duration.ts";
@@ -61,10 +62,15 @@ export interface DiscoveryTls {
   readonly cipherSuites: readonly string[];
 }
 
-/** Variables that stand in for flags that are not given. */
+/** Variables that stand in for flags that are not given, and those that a flag has to agree with. */
 export type DiscoveryFallbacks = Pick<
   Settings,
-  "POD_NAMESPACE" | "CLUSTER_ID" | "GRPC_KEEPALIVE_INTERVAL" | "GRPC_KEEPALIVE_TIMEOUT"
+  | "POD_NAMESPACE"
+  | "CLUSTER_ID"
+  | "GRPC_KEEPALIVE_INTERVAL"
+  | "GRPC_KEEPALIVE_TIMEOUT"
+  | "ENABLE_MCS_SERVICE_DISCOVERY"
+  | "ENABLE_MCS_HOST"
 >;
 
 /**
@@ -108,6 +114,7 @@ export function discoveryOptions(
     ...durationProblems(flags),
     ...aliasProblems(flags.clusterAliases),
     ...otherProblems(flags, given, options),
+    ...sharedNameProblems(options, settings),
   );
   if (problems.length > 0) throw new UsageError(problems.join("\n"));
   return options;
@@ -191,6 +198,15 @@ function otherProblems(flags: DiscoveryFlagValues, given: ReadonlySet<string>, o
   if (flags.orchApiBurst < 0) problems.push(`flag --orchApiBurst: got ${flags.orchApiBurst}, expected 0 or more`);
   if (flags.orchApiQPS < 0) problems.push(`flag --orchApiQPS: got ${flags.orchApiQPS}, expected 0 or more`);
   return problems;
+}
+
+/** A service and what clusters share under its name would be one host, with the endpoints of both. */
+function sharedNameProblems({ domain }: DiscoveryOptions, settings: DiscoveryFallbacks): string[] {
+  if (!settings.ENABLE_MCS_SERVICE_DISCOVERY || !settings.ENABLE_MCS_HOST || domain !== SHARED_DOMAIN) return [];
+  const expected =
+    "the domain of one cluster, such as cluster.local: with ENABLE_MCS_HOST this one is for services that " +
+    "clusters share (name another domain, or leave ENABLE_MCS_HOST off)";
+  return [`flag --domain: got "${domain}", expected ${expected}`];
 }
 
 /** One label of a DNS name, as namespaces are; and names of several. */

@@ -57,6 +57,17 @@ Deno.test("discovery without flags has the defaults", () => {
   assert.equal(options.profile, false);
 });
 
+Deno.test("the domain of shared services is refused for those of a cluster where clusters share under it, and only there", () => {
+  const flags = ["--configDir=/x", "--domain=clusterset.local"];
+  const sharing = { ENABLE_MCS_SERVICE_DISCOVERY: "true", ENABLE_MCS_HOST: "true" };
+  assert.deepEqual(refusal(() => discovery(flags, sharing)), [
+    'flag --domain: got "clusterset.local", expected the domain of one cluster, such as cluster.local: with ' +
+    "ENABLE_MCS_HOST this one is for services that clusters share (name another domain, or leave ENABLE_MCS_HOST off)",
+  ]);
+  assert.equal(discovery(flags, { ...sharing, ENABLE_MCS_HOST: "false" }).domain, "clusterset.local");
+  assert.equal(discovery(["--configDir=/x", "--domain=x.clusterset.local"], sharing).domain, "x.clusterset.local");
+});
+
 Deno.test("a flag of discovery that is not given has its variable as default", () => {
   const env = { POD_NAMESPACE: "ns", CLUSTER_ID: "c1", GRPC_KEEPALIVE_INTERVAL: "1m", GRPC_KEEPALIVE_TIMEOUT: "3s" };
   const options = discovery([], env);

@@ -7,6 +7,7 @@ import type { Fact, ServicePortData } from "../../config/facts/types.ts";
 import { canBeService, canonicalIp, isIp, virtualAddress } from "../address.ts";
 import type { Labels } from "../labels.ts";
 import { portProtocol } from "../protocol.ts";
+import { SHARED_DOMAIN } from "../shared_domain.ts";
 import { distributionOf } from "../traffic_distribution.ts";
 import { type Service, type ServiceKey, serviceKey, type ServicePort } from "../types.ts";
 import type { OrchRegistryOptions } from "./options.ts";
@@ -89,9 +90,6 @@ export function hostnameOf(
 ): string {
   return `${name}.${namespace}.svc.${domain}`.toLowerCase();
 }
-
-/** DNS suffix of services that the clusters of a set share. */
-const SHARED_DOMAIN = "clusterset.local";
 
 /** `name.namespace.svc.clusterset.local`. @param id `namespace/name` */
 export function sharedHostname(id: string): string {

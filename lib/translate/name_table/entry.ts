@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { SHARED_DOMAIN } from "../../registry/shared_domain.ts";
 import type { Endpoint, Service } from "../../registry/types.ts";
 import { isDraining, isResolved, mayUse } from "../endpoint/select.ts";
 import type { Reader } from "../reader/reader.ts";
@@ -20,8 +21,6 @@ export interface NameEntry {
 
 /** Word of the orchestrator's registry on the wire: agents derive short names for no other one. */
 const ORCHESTRATOR = "Kubernetes";
-/** Names of services that clusters share stand for themselves: short names belong to the service of the cluster. */
-const SHARED_DOMAIN = ".clusterset.local";
 
 /**
  * The names of a host, its own one last: none where no address is known, so that the workload's name servers are asked.
@@ -42,7 +41,8 @@ export function nameEntries(read: Reader, host: string): readonly NameEntry[] {
 function own(service: Service, addresses: readonly string[]): NameEntry[] {
   if (addresses.length === 0) return [];
   const entry = { host: service.hostname, ips: [...new Set(addresses)], registry: registryOf(service) };
-  if (service.provider !== "Orch" || service.hostname.endsWith(SHARED_DOMAIN)) return [entry];
+  // Names of services that clusters share stand for themselves: short names belong to the service of the cluster.
+  if (service.provider !== "Orch" || service.hostname.endsWith(`.${SHARED_DOMAIN}`)) return [entry];
   return [{ ...entry, shortname: service.name, namespace: service.namespace }];
 }
 
