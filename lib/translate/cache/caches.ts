@@ -258,9 +258,9 @@ export class Caches {
     return [this.inbound, this.passthrough, this.gatewayPlans, this.gatewayVirtualHosts];
   }
 
-  /** The findings of builders, but for those per proxy. */
+  /** The findings of builders, but for those per proxy, and those of extensions, whose results outlive their objects. */
   *warnings(): Iterable<Finding> {
-    for (const cache of this.#shared()) yield* cache.notes();
+    for (const cache of this.#shared()) if (cache !== this.extensions) yield* cache.notes();
   }
 }
 

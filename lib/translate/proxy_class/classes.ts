@@ -172,6 +172,7 @@ export class ProxyClasses {
   /** Settings that are not in force because of other objects, beside conflicts of listeners. */
   *warnings(): Iterable<Finding> {
     for (const group of this.#pools.routes) yield* group.warnings();
+    for (const group of this.#pools.extensions) for (const { notes } of group.results()) yield* notes ?? [];
   }
 
   /** The results in use. */
