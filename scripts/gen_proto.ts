@@ -1,6 +1,7 @@
 /**
  * Generates `proto/gen/`: one pruned descriptor of every message that we encode or decode (`descriptor.json`;
- * `node.json` is the small part that every stream needs to read its client's node), the functions that encode them
+ * `node.json` is the small part that every stream needs to read its client's node; `kinds.json` has the kinds of the mesh
+ * as they travel between control planes), the functions that encode them
  * (`encoder_functions.js`, typed by `encoders.ts`), their TypeScript shapes (`types.ts`) and their enums (`enums.ts`).
  *
  * Source: the Envoy API tree that ships inside the npm package `@grpc/grpc-js-xds`. Nothing is copied into git.
@@ -12,6 +13,7 @@
  */
 import protobuf from "protobufjs";
 import { entryMessages } from "../proto/entries.ts";
+import { KIND_WIRE_TYPES, MCP_RESOURCE } from "../proto/kinds.ts";
 import { NEWER_FIELDS } from "../proto/newer_fields.ts";
 import { ENCODER_MODULE, encoderModule, TYPED_ENCODERS } from "./proto_encoders.ts";
 
@@ -202,6 +204,8 @@ Deno.mkdirSync(out, { recursive: true });
 Deno.writeTextFileSync(out + "descriptor.json", JSON.stringify(prune(root, keep)));
 const node = closure(root, ["envoy.config.core.v3.Node"]);
 Deno.writeTextFileSync(out + "node.json", JSON.stringify(prune(root, node)));
+const kinds = closure(root, [MCP_RESOURCE, ...KIND_WIRE_TYPES.map(({ message }) => message)]);
+Deno.writeTextFileSync(out + "kinds.json", JSON.stringify(prune(root, kinds)));
 const messages = [...keep].filter((type) => type instanceof protobuf.Type);
 Deno.writeTextFileSync(out + ENCODER_MODULE, encoderModule(messages));
 Deno.writeTextFileSync(out + "encoders.ts", TYPED_ENCODERS);

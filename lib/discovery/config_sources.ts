@@ -17,6 +17,7 @@ import type { Configuration } from "./configuration.ts";
 import { findingFields } from "./finding_log.ts";
 import type { MeshSource } from "./mesh_source.ts";
 import type { OrchScope } from "./orch/orchestrator.ts";
+import { sourceServer, sourceTlsProblems } from "./remote_server.ts";
 import { type DiscoverySettings, sharingApi } from "./settings.ts";
 import { folderFault, StartError } from "./start_error.ts";
 
@@ -53,6 +54,16 @@ export interface ConfigSourcesOptions {
   readonly meshConfig: string;
   /** Undefined: there is no access to one. */
   readonly source: OrchSource | undefined;
+  /** How other control planes are called. */
+  readonly client: RemoteClient;
+}
+
+/** How this server calls other control planes. Times in milliseconds. */
+export interface RemoteClient {
+  /** The node that it says it is. */
+  readonly node: object;
+  readonly keepaliveInterval: number;
+  readonly keepaliveTimeout: number;
 }
 
 /** Precedence of a source in the list: an orchestrator has two, for its two spellings of the kinds. */
@@ -64,7 +75,7 @@ const rankOf = (index: number) => 2 * (index + 1);
  * @throws {StartError} When a folder cannot be read, or an orchestrator is listed and there is no access to one.
  */
 export async function startConfigSources(
-  { configDir, meshConfig: meshFile, source }: ConfigSourcesOptions,
+  { configDir, meshConfig: meshFile, source, client }: ConfigSourcesOptions,
   mesh: MeshSource,
   configuration: Configuration,
   kernel: Kernel,
@@ -72,6 +83,7 @@ export async function startConfigSources(
   const atStart = sourcesOf(mesh.state.mesh);
   await addOrchestrator(configuration, source, atStart);
   const seen = new Set<string>();
+  const remotes = remoteSources(atStart, client, configuration);
   if (configDir !== undefined) await addFolder(configuration, configDir, 0, "configDir", "", seen);
   for (const [index, { address }] of atStart.entries()) {
     const parsed = parseSourceAddress(address);
@@ -80,9 +92,12 @@ export async function startConfigSources(
   }
   const finding = (code: FindingName, field: string, value: unknown, expected: string): Finding =>
     fieldFinding(code, "warning", { ...meshPlace("MeshConfig", meshFile), field }, value, expected);
+  await Promise.all(remotes.map(async (add) => await add()));
   const idle = atStart.flatMap(({ address }, index) => {
-    if (parseSourceAddress(address).kind !== "remote") return [];
-    const expected = "a folder (fs:///path) or the server's orchestrator (k8s://): others are not read in this version";
+    if (parseSourceAddress(address).kind !== "other orchestrator") return [];
+    const expected =
+      "a folder (fs:///path), the server's orchestrator (k8s://) or a control plane (xds://host:port): " +
+      "another cluster's configuration is not read, here as by Istio";
     return [finding("no-effect", `configSources[${index}].address`, address, expected)];
   });
   for (const one of idle) kernel.log.scope("default").warn(one.message, findingFields(one));
@@ -119,6 +134,30 @@ async function addOrchestrator(
   const { client, cluster, scope } = source;
   const kinds = listed.length === 0 ? scope.kinds : index >= 0;
   await configuration.addOrchestrator(client, cluster, { ...scope, kinds }, index < 0 ? 0 : rankOf(index));
+}
+
+/**
+ * Ways to add the control planes of the list; each resolves when all that it has was read.
+ *
+ * @throws {StartError} naming every TLS setting that cannot be used.
+ */
+function remoteSources(
+  listed: readonly ConfigSource[],
+  client: RemoteClient,
+  configuration: Configuration,
+): (() => Promise<void>)[] {
+  const faults = listed.flatMap((source, index) =>
+    sourceTlsProblems(source).map((text) =>
+      ({ option: "meshConfig", text: `configSources[${index}].${text}` }) as const
+    )
+  );
+  if (faults.length > 0) throw new StartError(faults);
+  return listed.flatMap((source, index) => {
+    const parsed = parseSourceAddress(source.address);
+    if (parsed.kind !== "control plane") return [];
+    const { address } = source;
+    return [() => configuration.addRemote({ ...client, address, server: sourceServer(parsed, source) }, rankOf(index))];
+  });
 }
 
 function sourcesOf(mesh: MeshConfig): readonly ConfigSource[] {

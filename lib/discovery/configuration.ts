@@ -17,8 +17,6 @@ import { DiscoveredNamespaces } from "../config/discovered_namespaces.ts";
 import { DiscoveredSource } from "../config/discovered_source.ts";
 import { FactStore } from "../config/facts/store.ts";
 import { type Finding, findingChanges } from "../config/finding/finding.ts";
-import { writtenKey, writtenKind } from "../config/finding/origin.ts";
-import { type Kind, KINDS } from "../config/kinds/kinds.ts";
 import { hiddenFinding } from "../config/overlap.ts";
 import { isOfRevision } from "../config/revision.ts";
 import { type ChangeSet, ConfigStore, type StoreSource } from "../config/store.ts";
@@ -29,7 +27,6 @@ import type { PassedOver } from "../folder/index.ts";
 import type { ApiClient } from "../orch/client/client.ts";
 import type { ObjectPlace } from "../orch/resources/objects.ts";
 import type { Kernel } from "../kernel/kernel.ts";
-import { kindsNotBuilt, objectNotBuiltText } from "../kernel/not_built/catalogue.ts";
 import { unpaced } from "../kernel/time/paced.ts";
 import { type ConfigFolder, startConfigFolder } from "./config_folder.ts";
 import { logFindings } from "./finding_log.ts";
@@ -38,7 +35,9 @@ import type { MeshSource } from "./mesh_source.ts";
 import type { RefusedKind } from "./orch/kind_feeds.ts";
 import { OrchObjects, type OrchScope } from "./orch/orchestrator.ts";
 import { type CheckedCluster, SelfCheck } from "./orch/self_check.ts";
+import { kindsNotBuiltReported } from "./kinds_not_built.ts";
 import type { Pipeline } from "./pipeline.ts";
+import type { RemoteSource } from "./remote_source.ts";
 
 /** Rank of the first derivation: objects that users wrote have precedence. */
 const DERIVED_RANK = 1000;
@@ -69,6 +68,7 @@ export class Configuration {
   readonly #folders: ConfigFolder[] = [];
   /** What lets configuration into the store, one for each source. */
   readonly #gates: DiscoveredSource<ConfigObject>[] = [];
+  readonly #remotes: RemoteSource[] = [];
   #orch: OrchObjects | undefined;
   #selfCheck: SelfCheck | undefined;
   /** The status of Ingresses says addresses of nodes. */
@@ -172,6 +172,28 @@ export class Configuration {
     await this.#handedOver();
   }
 
+  /**
+   * Adds another control plane as a source.
+   *
+   * @param rank Its precedence: 0 is the highest.
+   * @returns When everything that it has was handed to the pipeline once, however long it is away.
+   */
+  async addRemote(
+    parts: Omit<ConstructorParameters<typeof RemoteSource>[0], "target" | "onFindings">,
+    rank: number,
+  ): Promise<void> {
+    // Loaded with the first such source: it brings descriptors of all kinds along.
+    const { RemoteSource } = await import("./remote_source.ts");
+    const remote = new RemoteSource({
+      ...parts,
+      target: this.#ofRevision(this.store.addSource(parts.address, rank), this.#everywhere),
+      onFindings: (changes) => unpaced(logFindings(changes, this.#kernel)),
+    }, this.#kernel);
+    this.#remotes.push(remote);
+    await remote.start();
+    await this.#handedOver();
+  }
+
   /** Checks that what is known of the orchestrator is what it has, at intervals in milliseconds, until the stop; 0: never. */
   startSelfCheck(
     interval: number,
@@ -201,6 +223,7 @@ export class Configuration {
     return [
       ...this.#folders.flatMap((folder) => [...folder.findings()]),
       ...this.#orch?.findings() ?? [],
+      ...this.#remotes.flatMap((remote) => [...remote.findings()]),
       ...this.store.hidden().map(hiddenFinding),
       ...this.#engines.flatMap((engine) => engine.findings()),
     ];
@@ -208,7 +231,8 @@ export class Configuration {
 
   /** Whether an object is in force in its last good version only, because the present text is refused. */
   isStale(object: ConfigObject): boolean {
-    return this.#folders.some((folder) => folder.isStale(object)) || (this.#orch?.isStale(object) ?? false);
+    const sources = [...this.#folders, ...this.#remotes, ...(this.#orch === undefined ? [] : [this.#orch])];
+    return sources.some((source) => source.isStale(object));
   }
 
   /** The objects of the orchestrator that are refused as they are now. */
@@ -232,7 +256,8 @@ export class Configuration {
     await this.#selfCheck?.stop();
     this.#handOver.end();
     this.#factsHandOver?.end();
-    await Promise.all([...this.#folders.map((folder) => folder.stop()), this.#orch?.stop()]);
+    const sources = [...this.#folders, ...this.#remotes];
+    await Promise.all([...sources.map((source) => source.stop()), this.#orch?.stop()]);
   }
 
   /** Why an object that is written does not count here; undefined: it does, or it is not written. */
@@ -258,26 +283,4 @@ export class Configuration {
   #logHidden({ hidden: { before, after } }: ChangeSet): void {
     unpaced(logFindings(findingChanges(before.map(hiddenFinding), after.map(hiddenFinding)), this.#kernel));
   }
-}
-
-/** Logs kinds that have no effect, or not all of theirs, each when the first such object comes. */
-function kindsNotBuiltReported(store: ConfigStore, kernel: Kernel): () => void {
-  const names = kindsNotBuilt();
-  const inert = KINDS.filter((kind) => names.includes(kind));
-  const reported = new Set<Kind>();
-  return () => {
-    for (const kind of inert) {
-      const objects = store.list(kind).filter((object) => objectNotBuiltText(object) !== undefined);
-      const [example] = objects;
-      if (example === undefined) reported.delete(kind);
-      else if (!reported.has(kind)) {
-        reported.add(kind);
-        const first = objects.slice(0, 10).map(writtenKey);
-        kernel.log.scope("model").warn(objectNotBuiltText(example, writtenKind(example.origin, kind)) ?? "", {
-          objects: first,
-          count: objects.length,
-        });
-      }
-    }
-  };
 }

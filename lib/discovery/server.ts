@@ -27,6 +27,7 @@ import type { XdsServer } from "../xds/server.ts";
 import { AnalysisRunner, refusedKeys } from "./analysis_runner.ts";
 import { startServerAuthority } from "./authority.ts";
 import type { Configuration } from "./configuration.ts";
+import { ConfigurationViews } from "./configuration_view.ts";
 import { debugQuestions } from "./debug_questions.ts";
 import { debugView } from "./debug_view.ts";
 import { scrapeMetrics } from "./measure.ts";
@@ -172,7 +173,8 @@ async function start(
   const maxConnectionAge = options.keepaliveMaxServerConnectionAge;
   const registration = { store, client: orch, maxConnectionAge, queueMetrics: queueMetrics(settings, kernel) };
   const registrar = startRegistration(registration, settings, kernel);
-  const resources = new PipelineSource(pipeline, nodes, callers, credentials, roots, health, registrar);
+  const views = new ConfigurationViews({ store, callers, kernel, systemNamespace: options.systemNamespace });
+  const resources = new PipelineSource(pipeline, nodes, callers, credentials, roots, health, registrar, views);
   resources.ready = true;
   synced();
 

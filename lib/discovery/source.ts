@@ -22,6 +22,7 @@ import {
 } from "../xds/protocol/source.ts";
 import { EXTENSION_CONFIG, PROXY_CONFIG, SECRET, WILDCARD } from "../xds/protocol/types.ts";
 import type { DiscoveryCallers } from "./callers.ts";
+import { type ConfigurationViews, wantsConfiguration } from "./configuration_view.ts";
 import type { Credentials } from "./credentials/credentials.ts";
 import type { ProxyCredentials } from "./credentials/proxy_credentials.ts";
 import { ProxyExtensions, PulledExtensions } from "./credentials/proxy_extensions.ts";
@@ -179,6 +180,7 @@ export class PipelineSource implements ResourceSource {
   readonly #roots: AgentRoots | undefined;
   readonly #health: HealthReports | undefined;
   readonly #registrar: Pick<Registrar, "open"> | undefined;
+  readonly #configuration: Pick<ConfigurationViews, "connect"> | undefined;
   #lastTurn: Promise<void> = Promise.resolve();
 
   /**
@@ -187,6 +189,7 @@ export class PipelineSource implements ResourceSource {
    * @param roots What agents are sent. Default: nothing.
    * @param health Takes what agents say of their workloads. Default: nobody.
    * @param registrar Registers workloads that ask for it. Default: nobody.
+   * @param configuration What clients get that ask for configuration. Default: they are read as proxies.
    */
   constructor(
     pipeline: Pipeline,
@@ -196,7 +199,9 @@ export class PipelineSource implements ResourceSource {
     roots?: AgentRoots,
     health?: HealthReports,
     registrar?: Pick<Registrar, "open">,
+    configuration?: Pick<ConfigurationViews, "connect">,
   ) {
+    this.#configuration = configuration;
     this.#registrar = registrar;
     this.#health = health;
     this.#credentials = credentials;
@@ -208,6 +213,10 @@ export class PipelineSource implements ResourceSource {
 
   /** {@linkcode ResourceSource.connect}; a client that has nothing to prove and to wait for gets its view at once. */
   connect(request: ConnectRequest, control: ConnectControl): ProxyView | Promise<ProxyView> {
+    if (this.#configuration !== undefined && wantsConfiguration(request)) {
+      control.waitsFor("the proof of the client's identity, and resources that all such clients share");
+      return this.#configuration.connect(request);
+    }
     const proof = this.#callers?.identify(request);
     if (proof === undefined) return this.#take(request, control, () => undefined);
     control.waitsFor("the proof of the client's identity");

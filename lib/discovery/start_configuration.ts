@@ -9,22 +9,26 @@ import type { Derivation } from "../config/derive/derivation.ts";
 import type { Finding } from "../config/finding/finding.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import type { ApiClient } from "../orch/client/client.ts";
-import { type ConfigSourcesOptions, orchSource, startConfigSources } from "./config_sources.ts";
+import { type ConfigSourcesOptions, orchSource, type RemoteClient, startConfigSources } from "./config_sources.ts";
 import { Configuration } from "./configuration.ts";
 import { serverDerivations } from "./ingress.ts";
 import type { MeshSource } from "./mesh_source.ts";
 import type { OrchScope } from "./orch/orchestrator.ts";
+import { struct } from "../pb/wellknown.ts";
 import type { Pipeline } from "./pipeline.ts";
 import { startRootNamespace } from "./root_namespace.ts";
 import type { ServerServices } from "./services.ts";
 import type { DiscoverySettings } from "./settings.ts";
 
 /** Where configuration is. */
-export interface ConfigurationOptions extends Omit<ConfigSourcesOptions, "source"> {
+export interface ConfigurationOptions extends Omit<ConfigSourcesOptions, "source" | "client"> {
   readonly clusterId: string;
   /** DNS suffix of services. */
   readonly domain: string;
   readonly systemNamespace: string;
+  /** Silence after which another control plane is pinged, and the wait for its answer, milliseconds. */
+  readonly keepaliveInterval: number;
+  readonly keepaliveTimeout: number;
   /** What is read of the orchestrator. Default: there is none. */
   readonly orch?: OrchScope | undefined;
   /** Services of manifests in the folders are part of the mesh. Default false. */
@@ -61,7 +65,12 @@ export async function startConfiguration(
   configuration.followMesh(mesh);
   kernel.stopper.add("configuration", () => configuration.stop());
   const source = orchSource(orch, options, settings);
-  const sources = await startConfigSources({ ...options, source }, mesh, configuration, kernel);
+  const sources = await startConfigSources(
+    { ...options, source, client: remoteClient(options, settings) },
+    mesh,
+    configuration,
+    kernel,
+  );
   await services.settled;
   if (orch !== undefined) {
     const own = { cluster: options.clusterId, services: services.check };
@@ -70,4 +79,17 @@ export async function startConfiguration(
   }
   const rootNamespace = startRootNamespace(configuration.store, mesh, options.systemNamespace, kernel);
   return { configuration, parts: [configuration, sources, rootNamespace] };
+}
+
+/** Name and metadata by which other control planes know this server: those of a workload that asks for configuration. */
+function remoteClient(
+  { domain, systemNamespace, keepaliveInterval, keepaliveTimeout }: ConfigurationOptions,
+  settings: DiscoverySettings,
+): RemoteClient {
+  const name = settings.POD_NAME || Deno.hostname();
+  const node = {
+    id: `sidecar~0.0.0.0~${name}.${systemNamespace}~${systemNamespace}.svc.${domain}`,
+    metadata: struct({ GENERATOR: "api", NAMESPACE: systemNamespace, ISTIO_REVISION: settings.REVISION }),
+  };
+  return { node, keepaliveInterval, keepaliveTimeout };
 }

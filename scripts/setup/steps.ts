@@ -93,8 +93,8 @@ async function missingPackages(root: string) {
 
 /** Changes when the generator of protobuf code or its input does. */
 function protoStamp(tree: Tree): string {
-  const inputs = ["proto/entries.ts", "proto/newer_fields.ts", "scripts/gen_proto.ts", "scripts/proto_encoders.ts"];
-  const messages = tree.files("proto").filter((name) => name.endsWith(".proto")).sort().map((name) => `proto/${name}`);
+  const inputs = ["proto/entries.ts", "proto/newer_fields.ts", "proto/kinds.ts", "scripts/gen_proto.ts", "scripts/proto_encoders.ts"];
+  const messages = tree.below("proto").filter((path) => path.endsWith(".proto")).sort();
   return [...inputs, ...messages].map((path) => tree.hashOf(path)).join("-");
 }
 
@@ -132,6 +132,13 @@ class Tree {
   /** Names in a folder. */
   files(path: string): string[] {
     return [...Deno.readDirSync(this.root + path)].map((entry) => entry.name);
+  }
+
+  /** Paths of the files in a folder and in the folders below it. */
+  below(path: string): string[] {
+    return [...Deno.readDirSync(this.root + path)].flatMap((entry) =>
+      entry.isDirectory ? this.below(`${path}/${entry.name}`) : [`${path}/${entry.name}`]
+    );
   }
 
   /** FNV-1a of a file's text. */

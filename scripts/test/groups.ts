@@ -66,6 +66,8 @@ const PERMISSIONS: Readonly<Record<string, readonly string[]>> = {
   ingress: [READ, TEMP, ENV],
   injection: [READ, ENV],
   kernel: [READ, TEMP, ENV, NET],
+  // cases of kinds in files
+  mcp: [READ],
   // texts that are read, real Envoys, a server that is asked
   offline: [READ, TEMP, ENV, NET, RUN, "--allow-sys=hostname,cpus,systemMemoryInfo,networkInterfaces"],
   // the library as npm installs it: deno, tar, npm, node

@@ -89,8 +89,8 @@ Deno.test("folders of the mesh configuration are read beside that of the flag, w
   );
 });
 
-Deno.test("sources that are not read yet are named, and a list that changes needs a restart", async () => {
-  const sources = ', { address: "xds://127.0.0.1:1" }';
+Deno.test("sources of which nothing is read are named, and a list that changes needs a restart", async () => {
+  const sources = ', { address: "k8s://east" }';
   await withFolders({}, {}, async (server, { mesh, second }) => {
     const codes = async () =>
       (await json<Finding[]>(server, "/debug/problemz")).map(({ name, place }) => [name, place.field]);
@@ -113,7 +113,7 @@ Deno.test("a folder that is not there, or an address that is none, is named with
     );
     return true;
   });
-  for (const address of ["fs://relative", "http://x", "/etc/mesh", "xds://"]) {
+  for (const address of ["fs://relative", "http://x", "/etc/mesh", "xds://", "xds://h", "xds://h:99999"]) {
     await assert.rejects(start(`, { address: "${address}" }`), /configSources\[1\]\.address: ".*expected an a/);
   }
 });

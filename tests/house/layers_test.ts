@@ -58,6 +58,10 @@ const packages: Readonly<Record<string, { readonly may: readonly string[]; reado
     may: ["kernel", "config"],
     why: "the orchestrator's API as plain objects and events; config and registry take them as from a folder",
   },
+  mcp: {
+    may: ["kernel", "config", "pb", "resource"],
+    why: "configuration on the wire between control planes is a codec and a state machine; discovery has the stream",
+  },
   injection: {
     may: ["kernel", "config", "iptables"],
     why: "a pod comes in and goes out; who asks for it, and over which wire, is decided elsewhere",
@@ -95,7 +99,7 @@ const packages: Readonly<Record<string, { readonly may: readonly string[]; reado
         "authority",
         "authenticators",
       ],
-      ...["orch", "webhook", "status", "injection"],
+      ...["orch", "webhook", "status", "injection", "mcp"],
     ],
     why: "it assembles the server; programs use it, packages do not",
   },

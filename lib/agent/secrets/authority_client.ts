@@ -12,7 +12,7 @@ import { MessageWriter } from "../../grpc/message_writer.ts";
 import { codeName } from "../../grpc/codes.ts";
 import { RpcError } from "../../grpc/status.ts";
 import { WireCursor } from "../../resource/protowire.ts";
-import type { ServerCall } from "../relay/upstream.ts";
+import type { ServerCall } from "../../grpc/client/server_stream.ts";
 import type { SignRequest } from "./issued_certificate.ts";
 
 /** Time for a connection, and for the answer, ms. */

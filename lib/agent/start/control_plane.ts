@@ -10,7 +10,7 @@ import type { Metrics } from "../../kernel/metrics/registry.ts";
 import type { Clock } from "../../kernel/time/clock.ts";
 import type { KeySpec } from "../../pki/public_key.ts";
 import { workloadUri } from "../../pki/spiffe.ts";
-import type { ServerCall } from "../relay/upstream.ts";
+import type { ServerCall } from "../../grpc/client/server_stream.ts";
 import { authoritySigner } from "../secrets/authority_client.ts";
 import { orderCertificate } from "../secrets/issued_certificate.ts";
 import { writeCertificateFiles } from "../secrets/output_files.ts";

@@ -8,7 +8,7 @@
  */
 import { DEFAULT_TLS_POLICY, FIPS_TLS_POLICY } from "../../sockets/listen/tls_policy.ts";
 import { parseHostPort } from "../bootstrap/envoy_json.ts";
-import type { ServerCall } from "../relay/upstream.ts";
+import type { ServerCall } from "../../grpc/client/server_stream.ts";
 
 /** A server of the control plane. */
 export interface ControlPlaneServer {

@@ -32,7 +32,7 @@ export interface ApiOrigin {
   readonly from: "api";
   /** Name of the source: the cluster whose API it is. */
   readonly source: string;
-  /** Identity of the object there, which no later object of the same name has. */
+  /** Identity of the object there, which no later object of the same name has; empty: it has none there. */
   readonly uid: string;
   /** Absent: in our spelling. */
   readonly written?: WrittenKind;
@@ -63,7 +63,7 @@ export function describeOrigin(origin: Origin): string {
       return `${path}${line > 0 ? `:${line}` : ""}${within === "" ? "" : ` ${within}`}`;
     }
     case "api":
-      return `${origin.source} (uid ${origin.uid})`;
+      return origin.uid === "" ? origin.source : `${origin.source} (uid ${origin.uid})`;
     case "derived":
       return `derived from ${origin.of} (${describeOrigin(origin.parent)})`;
   }

@@ -12,8 +12,10 @@ export type SourceAddress =
   | { readonly kind: "folder"; readonly path: string }
   /** The orchestrator of the server: `k8s://`, `orch://`. */
   | { readonly kind: "orchestrator" }
-  /** Another control plane (`xds://host:port`), or another orchestrator (`k8s://cluster`). */
-  | { readonly kind: "remote" }
+  /** Another control plane: `xds://host:port`. */
+  | { readonly kind: "control plane"; readonly host: string; readonly port: number }
+  /** Another orchestrator: `k8s://cluster`. */
+  | { readonly kind: "other orchestrator" }
   | { readonly kind: "wrong"; readonly expected: string };
 
 /** Reads an address. */
@@ -23,9 +25,18 @@ export function parseSourceAddress(address: string): SourceAddress {
     if (rest.startsWith("/") && rest !== "/") return { kind: "folder", path: rest };
     return { kind: "wrong", expected: "an absolute path after fs://, such as fs:///etc/mesh/routes" };
   }
-  if (scheme === "orch" || scheme === "k8s") return { kind: rest === "" || rest === "/" ? "orchestrator" : "remote" };
-  if (scheme === "xds" && rest !== "") return { kind: "remote" };
+  if (scheme === "orch" || scheme === "k8s") {
+    return { kind: rest === "" || rest === "/" ? "orchestrator" : "other orchestrator" };
+  }
+  if (scheme === "xds") return controlPlane(rest);
   return { kind: "wrong", expected: "an address such as fs:///path, xds://host:port or orch://" };
+}
+
+function controlPlane(address: string): SourceAddress {
+  const [, bracketed, plain, digits] = /^(?:\[([0-9a-fA-F:.]+)\]|([^:/[\]]+)):(\d{1,5})\/?$/.exec(address) ?? [];
+  const [name, port] = [bracketed ?? plain ?? "", Number(digits)];
+  if (name !== "" && port > 0 && port <= 65535) return { kind: "control plane", host: name, port };
+  return { kind: "wrong", expected: "an address xds://HOST:PORT" };
 }
 
 /** Checks the addresses. */
@@ -35,7 +46,7 @@ export function checkConfigSources(sources: readonly ConfigSource[] | undefined,
     const parsed = parseSourceAddress(address);
     const at = `configSources[${index}].address`;
     if (parsed.kind === "wrong") return report.error(at, address, parsed.expected);
-    const key = JSON.stringify(parsed.kind === "remote" ? address : parsed);
+    const key = JSON.stringify(parsed.kind === "other orchestrator" ? address : parsed);
     if (named.has(key)) report.warning(at, address, "each source once: the first one counts");
     named.add(key);
   });

@@ -81,7 +81,7 @@ export class KindFeeds {
       ...{ resource: DEFINITIONS, metadataOnly: true, project: () => true, troubled },
       log: kernel.log.scope("orch"),
     });
-    const sources = { own: cluster, peers: `${cluster} (istio.io)` };
+    const sources = sourceNames(cluster);
     // Our groups come first, then those of Istio.
     const own = objects(sources.own, 0);
     const peers = objects(sources.peers, 1);
@@ -141,7 +141,8 @@ export class KindFeeds {
 
   /** Where an object of the API is there; undefined: its definition is not watched any more. */
   placeOf({ kind, meta: { namespace, name }, origin }: ConfigObject): ObjectPlace | undefined {
-    if (origin.from !== "api") return undefined;
+    const own: string[] = Object.values(sourceNames(this.#parts.cluster));
+    if (origin.from !== "api" || !own.includes(origin.source)) return undefined;
     const group = origin.written?.apiVersion.split("/")[0] ?? `${groupOfKind(kind)}.mesh.io`;
     const definition = this.#read.find((one) => one.kind === kind && one.group === group);
     const version = definition && this.#feedOf(definition).version;
@@ -242,6 +243,11 @@ export class KindFeeds {
       ...{ watched, without, ...refused },
     });
   }
+}
+
+/** Names of the sources of a cluster: of the kinds in our spelling, and in Istio's. */
+function sourceNames(cluster: string) {
+  return { own: cluster, peers: `${cluster} (istio.io)` };
 }
 
 /** An object of a kind of the mesh that is refused as it is now. */

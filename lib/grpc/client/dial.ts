@@ -20,8 +20,10 @@ export type DialTarget =
 
 /** How the server is verified, and how we show who we are. */
 export interface DialTls {
-  /** Name that the server's certificate must have. */
+  /** Name that the server's certificate must have, and that the server is asked for. */
   readonly serverName: string;
+  /** Names of which its certificate must have one, instead of `serverName`. */
+  readonly names?: readonly string[];
   /** Authorities that it must lead to, as PEM; absent: those of the system. */
   readonly roots?: string;
   /** Our own certificate chain and key, as PEM. */
@@ -69,6 +71,7 @@ export async function dial(target: DialTarget, timeout: number): Promise<Transpo
 
 function connectTls(host: string, port: number, options: DialTls): tls.TLSSocket {
   const { serverName, roots, identity, policy: { minVersion, maxVersion } = DEFAULT_TLS_POLICY } = options;
+  const { names = [serverName] } = options;
   return tls.connect({
     host,
     port,
@@ -76,7 +79,10 @@ function connectTls(host: string, port: number, options: DialTls): tls.TLSSocket
     ...(net.isIP(serverName) === 0 ? { servername: serverName } : {}),
     ALPNProtocols: ["h2"],
     ...{ minVersion, maxVersion },
-    checkServerIdentity: (_name, certificate) => tls.checkServerIdentity(serverName, certificate),
+    checkServerIdentity: (_name, certificate) => {
+      const refusals = names.map((name) => tls.checkServerIdentity(name, certificate));
+      return refusals.includes(undefined) ? undefined : refusals[0];
+    },
     ...(roots === undefined ? {} : { ca: roots }),
     ...(identity === undefined ? {} : { cert: identity.chain, key: identity.key }),
   });

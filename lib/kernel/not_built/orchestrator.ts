@@ -13,6 +13,6 @@ export const orchestrator: NotBuiltPart = {
   flags: [],
   meshFields: [],
   refused: {
-    "configSources[].address xds:// and k8s://CLUSTER": "is a warning; nothing is read from there",
+    "configSources[].address k8s://CLUSTER": "is a warning; nothing is read from there, as by Istio",
   },
 };

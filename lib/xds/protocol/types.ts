@@ -78,7 +78,12 @@ export function isKnownType(typeUrl: string): boolean {
 /** Types that are not known here: their names come from clients, and are no value of a metric's label. */
 const OTHER = rules("other", 20, true);
 
+/** Configuration itself, as control planes ask each other for it: `networking.istio.io/v1/VirtualService`. */
+const CONFIGURATION = rules("other", 20, true, { whole: true });
+
+const CONFIGURATION_TYPE = /^[a-z]+\.istio\.io\/v[a-z0-9]+\/[A-Z][A-Za-z]+$/;
+
 /** The rules of a type; one that is not known here is a wildcard type, sent last. */
 export function typeRules(typeUrl: string): TypeRules {
-  return KNOWN.get(typeUrl) ?? OTHER;
+  return KNOWN.get(typeUrl) ?? (CONFIGURATION_TYPE.test(typeUrl) ? CONFIGURATION : OTHER);
 }

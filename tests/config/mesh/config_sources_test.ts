@@ -12,7 +12,11 @@ test("an address stands for a folder, the server's orchestrator, or something el
   assert.deepEqual(kinds("fs:///etc/mesh", "k8s://", "k8s:///", "orch://"), [
     ...["folder", "orchestrator", "orchestrator", "orchestrator"],
   ]);
-  assert.deepEqual(kinds("xds://host:15010", "k8s://east", "orch://east"), ["remote", "remote", "remote"]);
+  assert.deepEqual(kinds("k8s://east", "orch://east"), ["other orchestrator", "other orchestrator"]);
+  assert.deepEqual(["xds://host:15010", "xds://[::1]:15012/"].map(parseSourceAddress), [
+    { kind: "control plane", host: "host", port: 15010 },
+    { kind: "control plane", host: "::1", port: 15012 },
+  ]);
   assert.deepEqual(kinds("fs://relative", "fs:///", "xds://", "http://x", ""), Array(5).fill("wrong"));
 });
 

@@ -1,0 +1,139 @@
+/**
+ * Objects of the kinds of the mesh as protobuf, in Istio's messages: what control planes send to each other.
+ *
+ *     bytes <──> istio.mcp.v1alpha1.Resource { metadata, body: Any } <──> tree of JSON, as a file has it
+ *
+ * @module
+ */
+import protobuf from "protobufjs";
+import "protobufjs/ext/protojson.js";
+import type * as ProtoJson from "protobufjs/ext/protojson.js";
+import descriptor from "../../proto/gen/kinds.json" with { type: "json" };
+import { KIND_WIRE_TYPES, type KindWireType, MCP_RESOURCE } from "../../proto/kinds.ts";
+import { parseDuration } from "../kernel/time/duration.ts";
+import { type Any, TYPE_URL_PREFIX } from "../pb/codec.ts";
+
+/** An object on the wire. */
+export interface WireObject {
+  readonly namespace: string;
+  readonly name: string;
+  /** Milliseconds since 1970; absent: not known. */
+  readonly created?: number;
+  /** Version that its server gives it; empty: none. */
+  readonly version: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly annotations: Readonly<Record<string, string>>;
+  /** As JSON in Istio's spelling. */
+  readonly spec: object;
+}
+
+const { protojson } = protobuf as unknown as { readonly protojson: typeof ProtoJson };
+
+const root = protobuf.Root.fromJSON(descriptor as protobuf.INamespace);
+const resource = root.lookupType(MCP_RESOURCE);
+
+/** Type URL under which the objects of a kind are asked for: `networking.istio.io/v1/VirtualService`. */
+export function kindTypeUrl({ apiVersion, peersKind }: KindWireType): string {
+  return `${apiVersion}/${peersKind}`;
+}
+
+const byTypeUrl = new Map(KIND_WIRE_TYPES.map((type) => [kindTypeUrl(type), type]));
+
+/** The kind of a type URL; undefined: it is none of the mesh's. */
+export function kindOfTypeUrl(typeUrl: string): KindWireType | undefined {
+  return byTypeUrl.get(typeUrl);
+}
+
+/** What the message of a resource has, decoded. */
+interface DecodedResource {
+  readonly metadata?: {
+    readonly name?: string;
+    readonly create_time?: { readonly seconds?: number; readonly nanos?: number };
+    readonly version?: string;
+    readonly labels?: Readonly<Record<string, string>>;
+    readonly annotations?: Readonly<Record<string, string>>;
+  };
+  readonly body?: Partial<Any>;
+}
+
+/** The JSON with durations as protobuf's JSON has them: in files `1m30s` may stand, there only `90s`. */
+function withSeconds(message: protobuf.Type, json: object): object {
+  return Object.fromEntries(
+    Object.entries(json).map(([name, value]) => {
+      const field = message.fields[name] ?? message.fields[snakeCase(name)];
+      const type = field?.resolve().resolvedType;
+      return [name, type instanceof protobuf.Type ? inSeconds(type, value, field instanceof protobuf.MapField) : value];
+    }),
+  );
+}
+
+function inSeconds(type: protobuf.Type, value: unknown, isMap: boolean): unknown {
+  if (Array.isArray(value)) return value.map((one) => inSeconds(type, one, false));
+  if (type.fullName === ".google.protobuf.Duration") {
+    const ms = typeof value === "string" ? parseDuration(value) : undefined;
+    return ms === undefined ? value : `${(ms / 1000).toFixed(9)}s`;
+  }
+  // Other messages of Google have JSON of their own.
+  if (typeof value !== "object" || value === null || type.fullName.startsWith(".google.")) return value;
+  if (!isMap) return withSeconds(type, value);
+  return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, inSeconds(type, one, false)]));
+}
+
+function snakeCase(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}
+
+/** `NAMESPACE/NAME` of an object; empty: it cannot be read. */
+export function wireName({ value }: Partial<Any>): string {
+  try {
+    const { metadata } = resource.decode(value ?? new Uint8Array()) as unknown as DecodedResource;
+    return metadata?.name ?? "";
+  } catch {
+    return "";
+  }
+}
+
+/**
+ * Reads an object.
+ *
+ * @throws {Error} for what is no resource, has no name, or another body than its kind.
+ */
+export function readWireObject(type: KindWireType, { type_url, value }: Partial<Any>): WireObject {
+  if (type_url !== TYPE_URL_PREFIX + MCP_RESOURCE) {
+    throw new Error(`got a ${JSON.stringify(type_url ?? "")}, expected ${TYPE_URL_PREFIX}${MCP_RESOURCE}`);
+  }
+  const decoded = resource.toObject(resource.decode(value ?? new Uint8Array()), { longs: Number }) as DecodedResource;
+  const { name: written = "", create_time, version = "", labels = {}, annotations = {} } = decoded.metadata ?? {};
+  const [namespace = "", name = "", ...more] = written.split("/");
+  if (name === "" || more.length > 0) {
+    throw new Error(`metadata.name: got ${JSON.stringify(written)}, expected NAMESPACE/NAME`);
+  }
+  const expected = TYPE_URL_PREFIX + type.message;
+  const body = decoded.body?.type_url;
+  if (body !== expected) throw new Error(`${written}: got a body ${JSON.stringify(body ?? "")}, expected ${expected}`);
+  const message = root.lookupType(type.message);
+  const spec = protojson.toJson(message, message.decode(decoded.body?.value ?? new Uint8Array())) as object;
+  const created = create_time && { created: (create_time.seconds ?? 0) * 1000 + (create_time.nanos ?? 0) / 1e6 };
+  return { namespace, name, ...created, version, labels, annotations, spec };
+}
+
+/**
+ * Writes an object.
+ *
+ * @throws {Error} for a spec that Istio's message cannot hold.
+ */
+export function writeWireObject(type: KindWireType, object: WireObject): Any {
+  const { namespace, name, created, version, labels, annotations, spec } = object;
+  const message = root.lookupType(type.message);
+  const value = message.encode(protojson.fromJson(message, withSeconds(message, spec))).finish();
+  const seconds = created === undefined ? undefined : Math.floor(created / 1000);
+  const bytes = resource.encode({
+    metadata: {
+      name: `${namespace}/${name}`,
+      ...(seconds === undefined ? {} : { create_time: { seconds, nanos: Math.round(created! % 1000) * 1e6 } }),
+      ...{ version, labels, annotations },
+    },
+    body: { type_url: TYPE_URL_PREFIX + type.message, value },
+  }).finish();
+  return { type_url: TYPE_URL_PREFIX + MCP_RESOURCE, value: bytes };
+}

@@ -1,0 +1,103 @@
+/**
+ * The objects in force as resources, one set a kind, for clients that ask for configuration instead of what Envoy gets:
+ * each object is encoded once, for all of them.
+ *
+ * @module
+ */
+import { KIND_WIRE_TYPES, type KindWireType } from "../../proto/kinds.ts";
+import { encodeField } from "../config/schema/encode.ts";
+import { KIND_TABLE } from "../config/kinds/table.ts";
+import { inPeersSpelling } from "../config/spelling/peers.ts";
+import type { ChangeSet } from "../config/store.ts";
+import { type ConfigObject, type Kind, UNDATED } from "../config/types.ts";
+import { type EncodedResource, encodeResource } from "../resource/encoded.ts";
+import { type ResourceSet, ResourceTable } from "../resource/set.ts";
+import { kindTypeUrl, writeWireObject } from "./kind_codec.ts";
+
+/** Objects that are encoded in one step: some milliseconds. */
+const ENCODED_AT_ONCE = 20;
+
+/** Called with an object that Istio's messages cannot hold. */
+export type UnwrittenListener = (object: ConfigObject, error: unknown) => void;
+
+/** See the module. */
+export class KindSets {
+  readonly #sets = new Map<string, ResourceSet>();
+  readonly #unwritten: UnwrittenListener;
+  /** Keys of objects that changed while the sets are filled: what fills them is older. Undefined: they are filled. */
+  #newer: Set<string> | undefined = new Set();
+  #changes = 0;
+
+  constructor(unwritten: UnwrittenListener) {
+    this.#unwritten = unwritten;
+    const table = new ResourceTable();
+    for (const type of KIND_WIRE_TYPES) this.#sets.set(kindTypeUrl(type), table.empty);
+  }
+
+  /** Increases whenever a set changes. */
+  get changes(): number {
+    return this.#changes;
+  }
+
+  /** All objects of the kind of that type; undefined: it is no kind's. */
+  get(typeUrl: string): ResourceSet | undefined {
+    return this.#sets.get(typeUrl);
+  }
+
+  /** Takes objects of each kind, in steps between which the event loop may turn. */
+  *fill(list: (kind: Kind) => readonly ConfigObject[]): Generator<void, void> {
+    for (const type of KIND_WIRE_TYPES) {
+      const objects = list(type.kind as Kind);
+      const resources: EncodedResource[] = [];
+      for (const object of objects) {
+        resources.push(...this.#encoded(type, object));
+        if (resources.length % ENCODED_AT_ONCE === 0) yield;
+      }
+      this.#change(type, resources.filter(({ causes: [key = ""] }) => !this.#newer?.has(key)), []);
+    }
+    this.#newer = undefined;
+  }
+
+  /** Takes a change of the store. */
+  take({ added, updated, removed }: ChangeSet): void {
+    const now = [...added, ...updated.map((update) => update.new)];
+    for (const { key } of [...now, ...removed]) this.#newer?.add(key);
+    for (const type of KIND_WIRE_TYPES) {
+      const upserts = now.filter(({ kind }) => kind === type.kind).flatMap((object) => this.#encoded(type, object));
+      const gone = removed.filter(({ kind }) => kind === type.kind).map(nameOf);
+      if (upserts.length + gone.length > 0) this.#change(type, upserts, gone);
+    }
+  }
+
+  #change(type: KindWireType, upserts: readonly EncodedResource[], gone: readonly string[]): void {
+    const typeUrl = kindTypeUrl(type);
+    const before = this.#sets.get(typeUrl)!;
+    const after = before.with(upserts, gone);
+    if (after === before) return;
+    this.#sets.set(typeUrl, after);
+    this.#changes++;
+  }
+
+  /** None, or the one resource. */
+  #encoded(type: KindWireType, object: ConfigObject): EncodedResource[] {
+    const { kind, key, meta: { namespace, name, labels, annotations, creationTimestamp }, spec, hash: version } =
+      object;
+    try {
+      const { type_url, value } = writeWireObject(type, {
+        ...{ namespace, name, version },
+        ...(creationTimestamp === UNDATED ? {} : { created: creationTimestamp }),
+        labels: inPeersSpelling(labels) as typeof labels,
+        annotations: inPeersSpelling(annotations) as typeof annotations,
+        spec: inPeersSpelling(encodeField(KIND_TABLE[kind].schema, spec)) as object,
+      });
+      return [encodeResource(type_url, nameOf(object), value, { causes: [key] })];
+    } catch (error) {
+      this.#unwritten(object, error);
+      return [];
+    }
+  }
+}
+
+function nameOf({ meta: { namespace, name } }: ConfigObject): string {
+  return `${namespace}/${name}`;
+}

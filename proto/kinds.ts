@@ -1,0 +1,43 @@
+/**
+ * The kinds of the mesh as control planes send them to each other over xDS. Type URLs and messages are Istio's
+ * (`pkg/config/schema/gvk` and the protos of istio.io/api), so that its servers and clients attach unchanged.
+ *
+ * @module
+ */
+
+/** A kind on the wire. */
+export interface KindWireType {
+  /** Our name of the kind. */
+  readonly kind: string;
+  /** `group/version` of the objects. */
+  readonly apiVersion: string;
+  /** The kind in Istio's spelling. */
+  readonly peersKind: string;
+  /** Full name of the message of its spec. */
+  readonly message: string;
+}
+
+/** The message in which an object travels: metadata and its spec. */
+export const MCP_RESOURCE = "istio.mcp.v1alpha1.Resource";
+
+function wireType(kind: string, group: string, version: string, message: string, peersKind = kind): KindWireType {
+  return { kind, apiVersion: `${group}.istio.io/${version}`, peersKind, message: `istio.${message}.${peersKind}` };
+}
+
+/** All kinds. */
+export const KIND_WIRE_TYPES: readonly KindWireType[] = [
+  wireType("VirtualService", "networking", "v1", "networking.v1alpha3"),
+  wireType("DestinationRule", "networking", "v1", "networking.v1alpha3"),
+  wireType("Gateway", "networking", "v1", "networking.v1alpha3"),
+  wireType("ServiceEntry", "networking", "v1", "networking.v1alpha3"),
+  wireType("WorkloadEntry", "networking", "v1", "networking.v1alpha3"),
+  wireType("WorkloadGroup", "networking", "v1", "networking.v1alpha3"),
+  wireType("Sidecar", "networking", "v1", "networking.v1alpha3"),
+  wireType("ProxyFilter", "networking", "v1alpha3", "networking.v1alpha3", "EnvoyFilter"),
+  wireType("ProxyConfig", "networking", "v1beta1", "networking.v1beta1"),
+  wireType("AuthorizationPolicy", "security", "v1", "security.v1beta1"),
+  wireType("RequestAuthentication", "security", "v1", "security.v1beta1"),
+  wireType("PeerAuthentication", "security", "v1", "security.v1beta1"),
+  wireType("Telemetry", "telemetry", "v1", "telemetry.v1alpha1"),
+  wireType("WasmPlugin", "extensions", "v1alpha1", "extensions.v1alpha1"),
+];
