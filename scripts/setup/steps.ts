@@ -93,7 +93,13 @@ async function missingPackages(root: string) {
 
 /** Changes when the generator of protobuf code or its input does. */
 function protoStamp(tree: Tree): string {
-  const inputs = ["proto/entries.ts", "proto/newer_fields.ts", "proto/kinds.ts", "scripts/gen_proto.ts", "scripts/proto_encoders.ts"];
+  const inputs = [
+    "proto/entries.ts",
+    "proto/newer_fields.ts",
+    "proto/kinds.ts",
+    "scripts/gen_proto.ts",
+    "scripts/proto_encoders.ts",
+  ];
   const messages = tree.below("proto").filter((path) => path.endsWith(".proto")).sort();
   return [...inputs, ...messages].map((path) => tree.hashOf(path)).join("-");
 }
