@@ -93,7 +93,9 @@ export function networkz(request: HttpRequest, view: DebugView): HttpResponse {
   const { networks: { networks: written }, entrances } = view;
   const names = [...new Set([...Object.keys(written), ...entrances.keys()])];
   const shown = names.map((name) => {
-    const entered = (entrances.get(name) ?? []).map(({ address, port }) => ({ address, port }));
+    const entered = (entrances.get(name) ?? []).map(({ address, port, clusterIds }) => {
+      return { address, port, ...(clusterIds && { clusters: clusterIds }) };
+    });
     return [name, { ...written[name], entrances: entered }];
   });
   return jsonResponse(Object.fromEntries(shown), request);

@@ -52,7 +52,7 @@ export function writtenEntrances(networks: MeshNetworks): NetworkEntrance[] {
 }
 
 /**
- * Entrances by network, each once, sorted by address and port.
+ * Entrances by network, each once with all its clusters, sorted by address and port.
  *
  * @param addressesOf IP addresses of a host name; none: it stands for no entrance.
  */
@@ -64,9 +64,17 @@ export function entrancesByNetwork(
     const addresses = ipaddr.isValid(one.address) ? [canonicalIp(one.address)] : addressesOf(one.address);
     return addresses.map((address) => ({ ...one, address }));
   });
-  const once = new Map(dialled.map((one) => [`${one.network} ${one.address} ${one.port}`, one]));
-  const sorted = [...once.values()].sort((a, b) =>
-    a.address < b.address ? -1 : a.address > b.address ? 1 : a.port - b.port
-  );
-  return Map.groupBy(sorted, ({ network }) => network);
+  const same = Map.groupBy(dialled, ({ network, address, port }) => `${network} ${address} ${port}`);
+  return Map.groupBy([...same.values()].map(together).sort(compareEntrances), ({ network }) => network);
+}
+
+/** The order of entrances: by address, then port. */
+export function compareEntrances(a: NetworkEntrance, b: NetworkEntrance): number {
+  return a.address < b.address ? -1 : a.address > b.address ? 1 : a.port - b.port;
+}
+
+function together(same: readonly NetworkEntrance[]): NetworkEntrance {
+  const [{ network, address, port }] = same as [NetworkEntrance];
+  const clusterIds = [...new Set(same.flatMap((one) => one.clusterIds ?? []))].sort();
+  return { network, address, port, ...(clusterIds.length > 0 && { clusterIds }) };
 }

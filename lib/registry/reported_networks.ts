@@ -35,9 +35,11 @@ export class ReportedNetworks {
     this.#listeners.push(listener);
   }
 
-  /** The entrances to networks, in the order of the registries. */
+  /** The entrances to networks with the cluster of each, in the order of the registries. */
   entrances(): NetworkEntrance[] {
-    return [...this.#reports.values()].flatMap(({ known }) => known.entrances);
+    return [...this.#reports.values()].flatMap(({ clusterId, known }) =>
+      known.entrances.map((entrance) => ({ ...entrance, clusterIds: [clusterId] }))
+    );
   }
 
   /** Network of workloads of a cluster that name none; empty: by their addresses. */

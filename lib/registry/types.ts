@@ -106,7 +106,10 @@ export type Health = "healthy" | "unhealthy" | "draining";
 
 /** One address and port behind one port of a service. */
 export interface Endpoint {
-  /** IP address (canonical, see `canonicalIp`), DNS name (for `dns` resolutions), or absolute path with `unix://`. */
+  /**
+   * IP address (canonical, see `canonicalIp`), DNS name (for `dns` resolutions), or absolute path with `unix://`; empty:
+   * it is reached through a gateway of its network alone.
+   */
   readonly address: string;
   /** Further addresses of the same workload (its other IP family); sent only where dual-stack is on. */
   readonly additionalAddresses?: readonly string[];
@@ -177,6 +180,8 @@ export interface NetworkEntrance {
   /** IP address or host name. */
   readonly address: string;
   readonly port: number;
+  /** Clusters whose service it is, sorted: the way to workloads there. Absent: not known. */
+  readonly clusterIds?: readonly string[];
 }
 
 /** What a registry knows of networks. */

@@ -55,7 +55,7 @@ const serviceEntry = fc.record({
     ...(resolution === "STATIC" && !selects
       ? {
         endpoints: endpoints.map((i) => ({
-          address: `172.16.0.${i}`,
+          ...(network && i > 3 ? {} : { address: `172.16.0.${i}` }),
           labels: { version: `v${1 + i % 2}` },
           ...(account ? { serviceAccount: account } : {}),
           ...(network && i > 2 ? { network } : {}),
@@ -67,12 +67,12 @@ const serviceEntry = fc.record({
 
 const workloadEntry = fc.record({
   object: meta("WorkloadEntry"),
-  address: fc.integer({ min: 1, max: 4 }),
+  address: fc.integer({ min: 1, max: 5 }),
   account,
 }).map(({ object, address, account }) => ({
   ...object,
   spec: {
-    address: `172.16.0.${address}`,
+    ...(address > 4 ? { network: "n2" } : { address: `172.16.0.${address}` }),
     labels: { app: "selected" },
     ...(account ? { serviceAccount: account } : {}),
   },

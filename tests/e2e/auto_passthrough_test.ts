@@ -20,24 +20,24 @@ interface WorldPorts {
 
 /** The far network has one endpoint with mutual TLS and one without; `other.test` is at no server of the gateway. */
 function world({ client, server, gateway, application, plain }: WorldPorts): string {
-  const entry = (name: string) => `
+  const entry = (name: string, resolution = "STATIC", address = "127.0.0.1") => `
 apiVersion: networking.istio.io/v1
 kind: ServiceEntry
 metadata: { name: "${name}", namespace: demo }
 spec:
   hosts: [${name}.test]
   location: MESH_INTERNAL
-  resolution: STATIC
+  resolution: ${resolution}
   ports: [{ number: ${client}, name: http, protocol: HTTP }]
   endpoints:
-    - address: 127.0.0.1
+    - address: ${address}
       network: far
       ports: { http: ${server} }
       serviceAccount: server
       labels: { security.istio.io/tlsMode: istio, color: blue }
     - { address: 127.0.0.1, network: far, ports: { http: ${plain} } }
 ---`;
-  return `${entry("app")}${entry("other")}${entry("x.deep")}
+  return `${entry("app")}${entry("other")}${entry("x.deep")}${entry("named", "DNS", "localhost")}
 apiVersion: networking.istio.io/v1
 kind: DestinationRule
 metadata: { name: app, namespace: demo }
@@ -75,7 +75,7 @@ spec:
   selector: { app: eastwest }
   servers:
     - port: { number: ${port}, name: tls, protocol: TLS }
-      hosts: [app.test, "*.deep.test"]
+      hosts: [app.test, named.test, "*.deep.test"]
       tls: { mode: AUTO_PASSTHROUGH }
 `;
 }
@@ -131,6 +131,7 @@ Deno.test({
         const mine = "200 spiffe://cluster.local/ns/demo/sa/client";
         await until("an answer through the gateway", async () => await ask("app.test") === mine);
         for (let i = 0; i < 20; i++) assert.equal(await ask("app.test"), mine, "the plain endpoint is left out");
+        assert.equal(await ask("named.test"), mine, "a name that its own network resolves");
         assert.match(await ask("other.test"), /^503/, "a host of no server");
         assert.equal(plainRequests, 0);
         const passed = /tcp\.auto_passthrough\.downstream_cx_total: (\d+)/.exec(

@@ -45,6 +45,14 @@ Deno.test("entrances are addresses, each once, in an order that does not depend 
   assert.deepEqual(shown(all, () => []), [["n1", ["2001:db8::1:9"]], ["n2", ["192.0.2.1:15443"]]]);
 });
 
+Deno.test("an entrance that several clusters name is one, with all of them", () => {
+  const one = { network: "n", address: "192.0.2.1", port: 1 };
+  const all = [{ ...one, clusterIds: ["west"] }, one, { ...one, clusterIds: ["east"] }, { ...one, port: 2 }];
+  assert.deepEqual([...entrancesByNetwork(all, () => [])], [
+    ["n", [{ ...one, clusterIds: ["east", "west"] }, { ...one, port: 2 }]],
+  ]);
+});
+
 Deno.test("a change concerns the networks that are entered otherwise, and no others", () => {
   const index = new EntranceIndex();
   const way = (network: string, address: string) => [{ network, address, port: 1 }];

@@ -250,5 +250,5 @@ const defaultMesh: Partial<MeshConfig> = {
   h2UpgradePolicy: "DO_NOT_UPGRADE",
   pathNormalization: { normalization: "DEFAULT" },
   defaultHttpRetryPolicy: { attempts: 2, retryOn: "connect-failure,refused-stream,unavailable,cancelled" },
-  defaultConfig: {} as MeshConfig["defaultConfig"],
+  defaultConfig: { discoveryAddress: "meshd.mesh-system.svc:15012" } as MeshConfig["defaultConfig"],
 };

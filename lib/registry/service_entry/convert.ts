@@ -144,8 +144,8 @@ export function endpointLabels(workload: Workload): Labels {
 /**
  * The endpoint of a workload behind one port of a service.
  *
- * @returns Undefined when it has no address that the resolution can use: a workload without an address is reached
- * only through its network's gateway, a name only where the proxy resolves names, a Unix socket only where it does not
+ * @returns Undefined when it has no address that the resolution can use: an entry without an address (the endpoint's is
+ * empty) is reached only through its network's gateway, a name only where the proxy resolves names, a Unix socket only where it does not
  * (clusters that resolve names make no host of a socket).
  */
 export function workloadEndpoint(
@@ -154,9 +154,9 @@ export function workloadEndpoint(
   port: ServicePort,
   resolution: Resolution,
 ): Endpoint | undefined {
-  const address = workload.addresses[0];
-  if (address === undefined) return undefined;
-  if (!isIp(address) && isUnixSocket(address) === resolvesNames(resolution)) return undefined;
+  const address = workload.addresses[0] ?? "";
+  if (address === "" && (workload.kind !== "workloadEntry" || workload.network === "")) return undefined;
+  if (address !== "" && !isIp(address) && isUnixSocket(address) === resolvesNames(resolution)) return undefined;
   const number = endpointPort(address, workload.ports, port);
   return endpointAt(workload, labels, { address, port: number, portName: port.name });
 }
@@ -214,10 +214,10 @@ function inlineEndpoints(
   const shared = new SharedLabels();
   for (const spec of listed) {
     // Without an address it is reached through its network's gateway alone.
-    if (!spec.address) continue;
+    if (!spec.address && !spec.network) continue;
     const own = spec.labels ?? NO_LABELS;
     const { clusterId } = options;
-    const address = canonicalIp(spec.address);
+    const address = canonicalIp(spec.address ?? "");
     const locality = spec.locality ?? localityOf(own);
     const network = networkOf(spec, own, options);
     const labels = shared.withPlace(own, { locality, network, clusterId });

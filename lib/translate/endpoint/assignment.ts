@@ -16,7 +16,7 @@ import { causesOf, destinationOf, type DestinationPlan, destinations } from "../
 import type { Reader } from "../reader/reader.ts";
 import type { LeanAssignment } from "./encode.ts";
 import { type ReachedCandidate, withEntrances } from "./entered.ts";
-import { byLocality, type EndpointCandidate, type Group, localityLbEndpoints } from "./group.ts";
+import { byLocality, type Group, localityLbEndpoints } from "./group.ts";
 import { lbEndpoint } from "./lb_endpoint.ts";
 import { applyLocality } from "./priority.ts";
 import { entrancesTo, hasLabels, isResolved, usableEndpoints } from "./select.ts";
@@ -52,14 +52,10 @@ export function loadAssignment(read: Reader, clusterName: string): Built<LeanAss
 
 /** Endpoints for a cluster whose names the proxy resolves itself: names are allowed, Unix sockets are not. */
 export function resolvedByProxy(read: Reader, d: DestinationPlan): Group[] {
-  const toCandidate = candidate(read, d.service);
   const candidates = usableEndpoints(read, d.service)
     .filter((e) => e.portName === d.port.name && !e.address.startsWith("unix://"))
-    .filter((e) => hasLabels(e, d.subset?.labels))
-    // A gateway knows no name that the proxy resolves.
-    .filter((e) => entrancesTo(read, e).length === 0)
-    .map((e) => toCandidate(e));
-  return applyLocality(read, byLocality(candidates), localityPlan(read, d));
+    .flatMap((e) => reached(read, d.service, e) ?? []);
+  return chosen(read, d, candidates);
 }
 
 function candidatesOf(
@@ -69,17 +65,24 @@ function candidatesOf(
   portName: string,
 ): ReachedCandidate[] {
   const found: ReachedCandidate[] = [];
-  const toCandidate = candidate(read, service);
   for (const endpoint of usable) {
-    if (endpoint.portName !== portName || !isResolved(endpoint.address)) continue;
-    const entrances = entrancesTo(read, endpoint);
-    if (entrances.length === 0) found.push(toCandidate(endpoint));
-    // Whether one behind a gateway works is for the gateway's network to see.
-    else if (endpoint.health === "healthy" && isMutual(read, service, endpoint)) {
-      found.push({ ...toCandidate(endpoint), entrances });
-    }
+    if (endpoint.portName !== portName || endpoint.address !== "" && !isResolved(endpoint.address)) continue;
+    const candidate = reached(read, service, endpoint);
+    if (candidate !== undefined) found.push(candidate);
   }
   return found;
+}
+
+/** How an endpoint is reached; undefined: not at all. */
+function reached(read: Reader, service: Service, endpoint: Endpoint): ReachedCandidate | undefined {
+  const entrances = entrancesTo(read, endpoint);
+  const dialled = entrances.length === 0;
+  // Without an address there is only the gateway. Whether one behind it works is for the gateway's network to see.
+  if (dialled ? endpoint.address === "" : endpoint.health !== "healthy") return undefined;
+  const mutual = isMutual(read, service, endpoint);
+  if (!dialled && !mutual) return undefined;
+  const candidate = { endpoint, message: lbEndpoint(read.settings, service, endpoint, mutual) };
+  return dialled ? candidate : { ...candidate, entrances };
 }
 
 /** The endpoint comes first: where none accepts mutual TLS, nothing is asked about the proxy. */
@@ -87,17 +90,16 @@ function isMutual(read: Reader, service: Service, endpoint: Endpoint): boolean {
   return acceptsPeerTls(read, endpoint) && marksEndpoints(read, service);
 }
 
-function candidate(read: Reader, service: Service): (endpoint: Endpoint) => EndpointCandidate {
-  return (endpoint) => {
-    return { endpoint, message: lbEndpoint(read.settings, service, endpoint, isMutual(read, service, endpoint)) };
-  };
+function assignment(read: Reader, d: DestinationPlan, candidates: readonly ReachedCandidate[]): LeanAssignment {
+  const groups = chosen(read, d, candidates);
+  return { cluster_name: d.name, ...(groups.length > 0 && { endpoints: groups.map(localityLbEndpoints) }) };
 }
 
-function assignment(read: Reader, d: DestinationPlan, candidates: readonly ReachedCandidate[]): LeanAssignment {
+/** Those of the candidates that a destination's cluster has, by locality. */
+function chosen(read: Reader, d: DestinationPlan, candidates: readonly ReachedCandidate[]): Group[] {
   const labels = d.subset?.labels;
   const own = labels === undefined ? candidates : candidates.filter((c) => hasLabels(c.endpoint, labels));
-  const chosen = asksForPeerTls(d) ? own : own.filter((c) => c.entrances === undefined);
-  if (chosen.length === 0) return { cluster_name: d.name };
-  const groups = applyLocality(read, byLocality(withEntrances(chosen)), localityPlan(read, d));
-  return { cluster_name: d.name, endpoints: groups.map(localityLbEndpoints) };
+  const fitting = asksForPeerTls(d) ? own : own.filter((c) => c.entrances === undefined);
+  if (fitting.length === 0) return [];
+  return applyLocality(read, byLocality(withEntrances(fitting)), localityPlan(read, d));
 }

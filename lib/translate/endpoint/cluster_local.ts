@@ -8,8 +8,8 @@ import type { Reader } from "../reader/reader.ts";
 
 /**
  * Whether clients of the host use endpoints of their own cluster only: as the most specific matching host of
- * `serviceSettings` says; unsaid, for the orchestrator's own services (`*.kube-system.svc.<domain>`,
- * `kubernetes.default.svc.<domain>`) and the control plane's (`meshd.<root namespace>.svc.<domain>`).
+ * `serviceSettings` says, among which are the orchestrator's own services (`*.kube-system.svc.<domain>`,
+ * `kubernetes.default.svc.<domain>`) and the server's (host of `discoveryAddress`), unless they say otherwise.
  */
 export function clusterLocal(read: Reader, host: string): boolean {
   return isClusterLocal(read.mesh(), host, read.settings.domainSuffix);
@@ -17,12 +17,12 @@ export function clusterLocal(read: Reader, host: string): boolean {
 
 /** The same of a mesh configuration. @param domain DNS suffix of services. */
 export function isClusterLocal(
-  mesh: Pick<MeshConfig, "serviceSettings" | "rootNamespace">,
+  mesh: Pick<MeshConfig, "serviceSettings" | "defaultConfig">,
   host: string,
   domain: string,
 ): boolean {
   let best = "";
-  let local: boolean | undefined;
+  let local = false;
   for (const { settings, hosts } of mesh.serviceSettings) {
     for (const pattern of hosts ?? []) {
       if (pattern.length > best.length && matches(pattern, host)) {
@@ -31,7 +31,7 @@ export function isClusterLocal(
       }
     }
   }
-  return local ?? localByDefault(host, domain, mesh.rootNamespace);
+  return local || localByDefault(mesh, host, domain).length > best.length;
 }
 
 /** An exact host is longer than any pattern that matches it, so "longer" is "more specific". */
@@ -40,7 +40,15 @@ function matches(pattern: string, host: string): boolean {
   return host.length >= pattern.length && host.endsWith(pattern.slice(1));
 }
 
-function localByDefault(host: string, domain: string, rootNamespace: string): boolean {
-  return host.endsWith(`.kube-system.svc.${domain}`) || host === `kubernetes.default.svc.${domain}` ||
-    host === `meshd.${rootNamespace}.svc.${domain}`;
+/** The pattern by which a host is local where nothing else is said; empty: none. */
+function localByDefault(
+  { defaultConfig: { discoveryAddress } }: Pick<MeshConfig, "defaultConfig">,
+  host: string,
+  domain: string,
+): string {
+  const ofOrchestrator = `.kube-system.svc.${domain}`;
+  if (host.endsWith(ofOrchestrator)) return `*${ofOrchestrator}`;
+  const server = discoveryAddress.slice(0, discoveryAddress.lastIndexOf(":"));
+  const isServer = host === server || host === `${server}.${domain}`;
+  return isServer || host === `kubernetes.default.svc.${domain}` ? host : "";
 }

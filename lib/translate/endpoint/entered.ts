@@ -2,12 +2,14 @@
  * Endpoints of networks that are entered through gateways: these stand in for them, with their weight.
  *
  *     far endpoints of one locality and network, their weights ──> one endpoint a gateway, which shares the sum
+ *                                    (of one cluster, where that has gateways of its own)
  *
  * A gateway passes connections on by the name that a client of mutual TLS asks for, and sees nothing of them. So only
  * endpoints that accept mutual TLS are reached through it, by clients that offer it.
  *
  * @module
  */
+import { compareEntrances } from "../../mesh/networks.ts";
 import { NETWORK_LABEL } from "../../registry/labels.ts";
 import type { Endpoint, NetworkEntrance } from "../../registry/types.ts";
 import { type EndpointCandidate, MAX_WEIGHT, weightOf } from "./group.ts";
@@ -41,21 +43,28 @@ function scaleOf(candidates: readonly EndpointCandidate[], counts: ReadonlySet<n
 
 /** The gateways instead of endpoints of one network and locality. */
 function gateways(members: readonly ReachedCandidate[], scale: number): EndpointCandidate[] {
-  const [{ endpoint: first, entrances = [] }] = members as [ReachedCandidate];
-  const share = Math.max(1, Math.round((weightOf(members) * scale) / entrances.length));
-  const { network, locality, portName } = first;
-  return entrances.map((entrance) => {
-    const endpoint: Endpoint = {
-      ...{ address: entrance.address, port: entrance.port, portName, network, locality, weight: 1, health: "healthy" },
-      ...{ labels: { [NETWORK_LABEL]: network }, clusterId: first.clusterId, tlsMode: "mesh" },
-      ...{ serviceAccount: "", namespace: "", workloadName: "" },
-    };
-    const message = { endpoint: { address: address(entrance.address, entrance.port) }, metadata: MUTUAL_METADATA };
-    return weighted({ endpoint, message }, share);
-  });
+  const [{ endpoint: first }] = members as [ReachedCandidate];
+  const shares = new Map<NetworkEntrance, number>();
+  for (const ofCluster of Map.groupBy(members, ({ endpoint: { clusterId } }) => clusterId).values()) {
+    const entrances = ofCluster[0]?.entrances ?? [];
+    const share = Math.max(1, Math.round((weightOf(ofCluster) * scale) / entrances.length));
+    for (const entrance of entrances) shares.set(entrance, (shares.get(entrance) ?? 0) + share);
+  }
+  const sorted = [...shares].sort(([a], [b]) => compareEntrances(a, b));
+  return sorted.map(([entrance, share]) => gateway(first, entrance, share));
 }
 
-const MUTUAL_METADATA = { filter_metadata: MUTUAL };
+/** A gateway instead of endpoints such as this one. */
+function gateway({ network, locality, portName, clusterId }: Endpoint, way: NetworkEntrance, share: number) {
+  const endpoint: Endpoint = {
+    ...{ address: way.address, port: way.port, portName, network, locality, weight: 1, health: "healthy" },
+    ...{ labels: { [NETWORK_LABEL]: network }, clusterId: way.clusterIds?.[0] ?? clusterId, tlsMode: "mesh" },
+    ...{ serviceAccount: "", namespace: "", workloadName: "" },
+  };
+  return weighted({ endpoint, message: { endpoint: { address: address(way.address, way.port) }, metadata } }, share);
+}
+
+const metadata = { filter_metadata: MUTUAL };
 
 function weighted({ endpoint, message }: EndpointCandidate, factor: number): EndpointCandidate {
   const weight = Math.min((endpoint.weight || 1) * factor, MAX_WEIGHT);

@@ -47,12 +47,18 @@ function asksForNetwork(read: Reader, network: string): boolean {
   });
 }
 
-/** Ways by which the proxy enters the network of an endpoint; none: it dials the endpoint itself. */
-export function entrancesTo(read: Reader, { network }: Endpoint): readonly NetworkEntrance[] {
+/**
+ * Ways by which the proxy enters the network of an endpoint; none: it dials the endpoint itself. Those of the endpoint's
+ * cluster where there are some: others may not know its service.
+ */
+export function entrancesTo(read: Reader, { network, clusterId }: Endpoint): readonly NetworkEntrance[] {
   if (network === "") return DIALLED;
   const isOwn = read.derived(`inNetwork/${network}`, (t) => t.network === "" || t.network === network);
   // Another network without a gateway counts as reachable.
-  return isOwn ? DIALLED : read.entrances(network);
+  const all = isOwn ? DIALLED : read.entrances(network);
+  if (all.length < 2) return all;
+  const near = all.filter(({ clusterIds }) => clusterIds?.includes(clusterId));
+  return near.length === 0 || near.length === all.length ? all : near;
 }
 
 const DIALLED: readonly NetworkEntrance[] = Object.freeze([]);

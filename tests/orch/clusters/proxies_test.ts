@@ -97,8 +97,8 @@ test("an Envoy in each cluster dials the endpoints of all, knows the address of 
       await become("cart", [`${OWN}.1,${WEST}.7`, `${OWN}.1,${WEST}.7`]);
     });
     const networks = JSON.parse((await page(ports.http, "/debug/networkz")).body);
-    assert.deepEqual(networks["east-net"].entrances, [{ address: "192.0.2.1", port: 15443 }]);
-    assert.deepEqual(networks["west-net"].entrances, [{ address: "192.0.2.2", port: 15443 }]);
+    assert.deepEqual(networks["east-net"].entrances, [{ address: "192.0.2.1", port: 15443, clusters: ["Orch"] }]);
+    assert.deepEqual(networks["west-net"].entrances, [{ address: "192.0.2.2", port: 15443, clusters: ["west"] }]);
   }, { options });
 });
 

@@ -201,7 +201,7 @@ Deno.test("a selector without labels selects nothing", async () => {
   assert.deepEqual(sink.addresses("default/a.example.com"), []);
 });
 
-Deno.test("DNS entries alone select names, static ones alone Unix sockets, none a workload without address", async () => {
+Deno.test("DNS entries alone select names, static ones alone Unix sockets, both a workload of which only the network is known", async () => {
   const selector = { labels: { app: "a" } };
   const { sink } = await started([
     serviceEntry("static", { workloadSelector: selector }),
@@ -211,8 +211,12 @@ Deno.test("DNS entries alone select names, static ones alone Unix sockets, none 
     workloadEntry("w3", { address: "10.0.0.3", labels: { app: "a" } }),
     workloadEntry("w4", { address: "unix:///run/a.sock", labels: { app: "a" } }),
   ]);
-  assert.deepEqual(sink.addresses("default/static.example.com"), ["10.0.0.3:80/http", "unix:///run/a.sock:0/http"]);
-  assert.deepEqual(sink.addresses("default/dns.example.com"), ["w1.example.com:80/http", "10.0.0.3:80/http"]);
+  assert.deepEqual(sink.addresses("default/static.example.com"), [
+    ...[":80/http", "10.0.0.3:80/http", "unix:///run/a.sock:0/http"],
+  ]);
+  assert.deepEqual(sink.addresses("default/dns.example.com"), [
+    ...["w1.example.com:80/http", ":80/http", "10.0.0.3:80/http"],
+  ]);
 });
 
 Deno.test("a workload change touches only the services that select it", async () => {

@@ -4,6 +4,8 @@ import type { LocalityLbSetting } from "../../../lib/config/kinds/common/types.t
 import type { TrafficPolicy } from "../../../lib/config/kinds/destination_rule/types.ts";
 import type { Endpoint, Service } from "../../../lib/registry/types.ts";
 import { outboundClusters } from "../../../lib/translate/cluster/outbound.ts";
+import { isClusterLocal } from "../../../lib/translate/endpoint/cluster_local.ts";
+import { defaultMeshConfig } from "../../../lib/config/mesh/merge.ts";
 import { loadAssignment, loadAssignments } from "../../../lib/translate/endpoint/assignment.ts";
 import type { envoy } from "../../../proto/gen/types.ts";
 import { fakeReader, type FakeWorld } from "../fake_reader.ts";
@@ -120,6 +122,27 @@ Deno.test("the orchestrator's own services are cluster-local unless the mesh say
   assert.deepEqual(seen(loadAssignments(fakeReader(world), host)[0]!.message), ["0/1: 10.0.0.1"]);
   const mesh = { serviceSettings: [{ settings: { clusterLocal: false }, hosts: ["*.kube-system.svc.cluster.local"] }] };
   assert.deepEqual(seen(loadAssignments(fakeReader({ ...world, mesh }), host)[0]!.message), ["0/2: 10.0.0.1 10.0.0.2"]);
+});
+
+Deno.test("the most specific host of the mesh's settings and of what is local by default decides", () => {
+  const local = (host: string, hosts: readonly string[] = [], clusterLocal = false) => {
+    const serviceSettings = hosts.length > 0 ? [{ settings: { clusterLocal }, hosts }] : [];
+    const mesh = defaultMeshConfig({ systemNamespace: "mesh-system" });
+    return isClusterLocal({ ...mesh, serviceSettings }, host, "cluster.local");
+  };
+  const [dns, api] = ["dns.kube-system.svc.cluster.local", "kubernetes.default.svc.cluster.local"];
+  const server = "meshd.mesh-system.svc.cluster.local";
+  for (const host of [dns, api, server]) {
+    assert.ok(local(host), host);
+    for (const wider of ["*", "*.local", "*.svc.cluster.local"]) assert.ok(local(host, [wider]), `${wider} of ${host}`);
+    assert.ok(!local(host, [host]));
+  }
+  assert.ok(!local(dns, ["*.kube-system.svc.cluster.local"]));
+  assert.ok(local("other.kube-system.svc.cluster.local", [dns]), "another one stays");
+  for (const host of ["a.default.svc.cluster.local", "kube-system.svc.cluster.local", "meshd.x.svc.cluster.local"]) {
+    assert.ok(!local(host), host);
+    assert.ok(local(host, ["*"], true), host);
+  }
 });
 
 Deno.test("clients of node-local services stay on their node", () => {

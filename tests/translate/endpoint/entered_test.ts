@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import type { TrafficPolicy } from "../../../lib/config/kinds/destination_rule/types.ts";
 import type { Endpoint } from "../../../lib/registry/types.ts";
+import { outboundClusters } from "../../../lib/translate/cluster/outbound.ts";
 import { loadAssignments } from "../../../lib/translate/endpoint/assignment.ts";
 import type { envoy } from "../../../proto/gen/types.ts";
 import { fakeReader, type FakeWorld } from "../fake_reader.ts";
@@ -69,6 +70,59 @@ Deno.test("through a gateway go connections of mutual TLS to healthy endpoints a
   assert.equal(reached(far(2), { mesh: { enableAutoMtls: false } }), 1);
   assert.equal(reached(far(2), policy({ tls: { mode: "DISABLE" } })), 1);
   assert.equal(reached(far(2), policy({ tls: { mode: "MESH_MUTUAL" } })), 2);
+});
+
+Deno.test("gateways of an endpoint's own cluster are the way to it; where it has none, all of its network are", () => {
+  const way = (address: string, ...clusterIds: string[]) => {
+    return { ...entrance(address), ...(clusterIds.length > 0 && { clusterIds }) };
+  };
+  const to = (endpoints: readonly Endpoint[], ...n2: ReturnType<typeof way>[]) =>
+    dialled(only(read(endpoints, { properties: inN1, entrances: { n2 } })));
+  const [east, west] = [far(2, { clusterId: "east", weight: 2 }), far(3, { clusterId: "west" })];
+  const both = [way("1.2.3.4", "east"), way("1.2.3.5", "west")];
+  assert.deepEqual(to([east], ...both), ["1.2.3.4:15443*2 tls"]);
+  assert.deepEqual(to([east, west], ...both), ["1.2.3.4:15443*2 tls", "1.2.3.5:15443*1 tls"]);
+  assert.deepEqual(to([east, west], way("1.2.3.4", "east"), way("1.2.3.5")), [
+    ...["1.2.3.4:15443*5 tls", "1.2.3.5:15443*1 tls"],
+  ], "that of the west may enter by either; each gateway is there once");
+  assert.deepEqual(to([east, west], way("1.2.3.4", "east", "west"), way("1.2.3.5")), ["1.2.3.4:15443*3 tls"]);
+  assert.deepEqual(to([east, west], way("1.2.3.4", "north")), ["1.2.3.4:15443*3 tls"]);
+});
+
+Deno.test("an endpoint without an address is reached through its network's gateway, and not at all without one", () => {
+  const bare = far(2, { address: "" });
+  const entrances = { n2: [entrance("1.2.3.4")] };
+  assert.deepEqual(dialled(only(read([near, bare], { properties: inN1, entrances }))), [
+    ...["10.0.0.1:8080*1 tls", "1.2.3.4:15443*1 tls"],
+  ]);
+  assert.deepEqual(dialled(only(read([near, bare], { properties: inN1 }))), ["10.0.0.1:8080*1 tls"]);
+  const inN2 = { ...inN1, network: "n2" };
+  assert.deepEqual(dialled(only(read([bare], { properties: inN2, entrances }))), []);
+});
+
+Deno.test("gateways stand for names that the proxy resolves, too, under the same conditions", () => {
+  const named = (world: FakeWorld = {}) => {
+    const endpoints = [far(1, { address: "a.internal" }), near];
+    const services = [service(HOST, { resolution: "dns" })];
+    const entrances = { n2: [entrance("1.2.3.4")] };
+    const all = { services, properties: inN1, entrances, ...world };
+    const [cluster] = outboundClusters(read(endpoints, all), HOST);
+    return dialled(cluster!.message.load_assignment!);
+  };
+  assert.deepEqual(named(), ["10.0.0.1:8080*1 tls", "1.2.3.4:15443*1 tls"]);
+  assert.deepEqual(
+    named({ properties: { ...inN1, network: "n2" } }),
+    ["10.0.0.1:8080*1 tls", "a.internal:8080*1 tls"]
+      .toSorted().toReversed(),
+  );
+  assert.deepEqual(named(policy({ tls: { mode: "DISABLE" } })), ["10.0.0.1:8080*1 tls"]);
+  assert.deepEqual(named({ properties: { network: "n1" } }), ["10.0.0.1:8080*1"], "a proxy without an identity");
+});
+
+Deno.test("endpoints of the one unnamed network ask nothing about networks", () => {
+  const r = read([endpoint("10.0.0.1", { tlsMode: "mesh" }), endpoint("10.0.0.2")], { properties: inN1 });
+  loadAssignments(r, HOST);
+  assert.deepEqual(r.asked.filter((question) => /etwork|entrances|clusterId/i.test(question)), []);
 });
 
 Deno.test("weights are whole and no more than Envoy takes in sum, for any numbers of gateways and weights", () => {
