@@ -86,10 +86,18 @@ Deno.test("a proxy that cannot run a plugin is a finding as long as there is one
   const findings = () => fixture.pipeline.translator.warnings().map(({ name, message }) => `${name}: ${message}`);
   fixture.join({ namespace: "x", address: serviceAddress(1), metadata: AGENT });
   assert.deepEqual(findings(), []);
-  fixture.join({ namespace: "x", address: "10.9.9.9" });
-  assert.deepEqual(findings(), [
-    "not-as-written: the proxy has no agent that fetches the module: everything is denied",
-  ]);
+  const without = [{}, { ...AGENT, WASM_REMOTE_LOAD_CONVERSION: { stringValue: "false" } }];
+  for (const [i, metadata] of without.entries()) {
+    const state = fixture.join({ namespace: "x", address: `10.9.9.${i}`, metadata });
+    assert.deepEqual(findings(), [
+      "not-as-written: the proxy has no agent that fetches the module: everything is denied",
+    ]);
+    if (i + 1 < without.length) {
+      fixture.pipeline.translator.leave(state);
+      fixture.pipeline.translator.sweep();
+      assert.deepEqual(findings(), []);
+    }
+  }
   fixture.put(plugin({ url: "file:///a.wasm" }));
   fixture.pipeline.flush();
   assert.deepEqual(findings(), []);

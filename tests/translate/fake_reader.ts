@@ -180,6 +180,7 @@ export const defaultTraits: ProxyProperties = {
   tlsServerKey: "",
   tlsServerRootCert: "",
   agent: false,
+  fetchesModules: false,
   fileSocket: false,
   credentialSocket: false,
   isUnprivileged: false,

@@ -22,6 +22,7 @@ export type WorkloadSettings = Pick<
   | "PROXY_SKIP_DEPRECATED_LOGS"
   | "EXIT_ON_ZERO_ACTIVE_CONNECTIONS"
   | "MESHD_SAN"
+  | "MESH_AGENT_ENABLE_WASM_REMOTE_LOAD_CONVERSION"
 >;
 
 /** What is known of a workload. */
@@ -109,6 +110,7 @@ function metadataDefaults({ settings, proxy, outlierLogPath, stsPort, cloud }: W
     ENVOY_PROMETHEUS_PORT: settings.PROXY_METRICS_PORT,
     ...(settings.PROXY_SKIP_DEPRECATED_LOGS ? {} : { ENVOY_SKIP_DEPRECATED_LOGS: "false" }),
     ...(settings.EXIT_ON_ZERO_ACTIVE_CONNECTIONS ? { EXIT_ON_ZERO_ACTIVE_CONNECTIONS: "true" } : {}),
+    ...(settings.MESH_AGENT_ENABLE_WASM_REMOTE_LOAD_CONVERSION ? {} : { WASM_REMOTE_LOAD_CONVERSION: "false" }),
     ...(settings.MESHD_SAN === "" ? {} : { PILOT_SAN: [settings.MESHD_SAN] }),
     ...(outlierLogPath === undefined ? {} : { OUTLIER_LOG_PATH: outlierLogPath }),
     ...(stsPort === 0 ? {} : { STS_PORT: String(stsPort) }),

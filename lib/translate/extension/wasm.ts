@@ -61,7 +61,7 @@ export function wasmExtension(read: Reader, plugin: WasmPlugin): BuiltExtension 
 function whyNotRun(read: Reader, { url }: WasmPluginSpec, level: "http" | "network"): string | undefined {
   const lacking = [WASM_FILTER[level], RUNTIME].find((name) => !hasExtension(read, name));
   if (lacking !== undefined) return `the proxy's build lacks ${lacking}`;
-  if (!isFile(url) && !read.property("agent")) return "the proxy has no agent that fetches the module";
+  if (!isFile(url) && !read.property("fetchesModules")) return "the proxy has no agent that fetches the module";
 }
 
 /** Rules without a policy deny all; without rules all passes. */

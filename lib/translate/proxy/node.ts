@@ -127,6 +127,7 @@ function readProperties({ id, metadata, namespace, labels, addresses, node, opti
     tlsServerKey: metadata.text("TLS_SERVER_KEY"),
     tlsServerRootCert: metadata.text("TLS_SERVER_ROOT_CERT"),
     agent: metadata.has("PROXY_CONFIG"),
+    fetchesModules: metadata.has("PROXY_CONFIG") && metadata.flag("WASM_REMOTE_LOAD_CONVERSION", true),
     fileSocket: metadata.flag("file-credential"),
     credentialSocket: metadata.flag("credential"),
     isUnprivileged: metadata.flag("UNPRIVILEGED_POD"),

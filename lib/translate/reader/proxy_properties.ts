@@ -54,6 +54,8 @@ export interface ProxyProperties {
   readonly tlsServerRootCert: string;
   /** An agent runs beside it (it has told its `PROXY_CONFIG`): it serves the workload's certificate and files. */
   readonly agent: boolean;
+  /** An agent beside it fetches Wasm modules (`MESH_AGENT_ENABLE_WASM_REMOTE_LOAD_CONVERSION`). */
+  readonly fetchesModules: boolean;
   /** Its agent serves files on a socket of their own, because another server serves the workload's certificate. */
   readonly fileSocket: boolean;
   /** A server of credentials (`sds://`) listens on its machine. */

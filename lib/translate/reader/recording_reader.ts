@@ -59,6 +59,7 @@ const PROPERTIES: { readonly [K in PlainProperty]: (properties: ProxyProperties)
   tlsServerKey: (t) => t.tlsServerKey,
   tlsServerRootCert: (t) => t.tlsServerRootCert,
   agent: (t) => t.agent,
+  fetchesModules: (t) => t.fetchesModules,
   fileSocket: (t) => t.fileSocket,
   credentialSocket: (t) => t.credentialSocket,
   serviceCluster: (t) => t.serviceCluster,
