@@ -109,6 +109,15 @@ export class Analysis {
     for (const fact of [...added, ...updated.map((one) => one.new)]) this.#put(fact as Subject);
   }
 
+  /** Notes what changed in the facts of remote clusters; undefined: others have been read than before. */
+  remoteChanged(changes: ChangeSet<Fact> | undefined): void {
+    if (changes === undefined) return this.#stale.add(ANALYSIS_KEY.remoteClusters, "");
+    const { added, updated, removed } = changes;
+    for (const { kind, meta } of [...added, ...removed, ...updated.map((one) => one.new)]) {
+      if (kind === "Secret") this.#stale.add(ANALYSIS_KEY.remoteSecret, meta.name);
+    }
+  }
+
   /** Notes which objects are refused and have no version in force. */
   refusedChanged(keys: ReadonlySet<string>): void {
     const before = this.#world.refused;

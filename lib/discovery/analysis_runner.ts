@@ -11,10 +11,10 @@ import { Analysis, type AnalysisOptions } from "../analyze/analysis.ts";
 import { FindingPlaces } from "../analyze/places.ts";
 import type { FileOrigin, Origin } from "../config/finding/origin.ts";
 import { type Finding, findingObject } from "../config/finding/finding.ts";
-import type { ConfigStore } from "../config/store.ts";
+import type { ChangeSet, ConfigStore } from "../config/store.ts";
 import { KINDS } from "../config/kinds/kinds.ts";
 import { type AnyConfigObject, objectKey } from "../config/types.ts";
-import { isFactKind } from "../config/facts/types.ts";
+import { type Fact, isFactKind } from "../config/facts/types.ts";
 import type { FactStore } from "../config/facts/store.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import { paced } from "../kernel/time/paced.ts";
@@ -86,6 +86,12 @@ export class AnalysisRunner {
       }),
     ];
     this.#begin(pipeline.pushes);
+  }
+
+  /** Takes changes of remote clusters, as {@linkcode Analysis.remoteChanged} does. */
+  remoteChanged(changes: ChangeSet<Fact> | undefined): void {
+    this.#analysis.remoteChanged(changes);
+    if (this.#analysis.isBehind) this.#begin(this.#noted);
   }
 
   /** The push whose findings these are; higher ones are still looked at. */

@@ -47,6 +47,8 @@ export interface ServerClusters extends CredentialClusters {
    * the secrets away, after the same time.
    */
   readonly settled: Promise<void>;
+  /** Has a listener take what is read of the clusters; undefined: other clusters have been read than before. */
+  onFacts(listener: (changes: ChangeSet<Fact> | undefined) => void): void;
   /** Has duties done in the clusters that this server leads, from now on. @param begin For one connection to one of them. */
   lead(begin: (connection: ClusterConnection) => LedDuties<LockState>): void;
   /** The locks of these duties. */
@@ -71,12 +73,15 @@ export function startClusters(
   const timeout = settings.PILOT_REMOTE_CLUSTER_TIMEOUT;
   let followed: Credentials | undefined;
   let led: LedClusters<LockState> | undefined;
+  const listeners = new Set<(changes: ChangeSet<Fact> | undefined) => void>();
+  const say = (changes: ChangeSet<Fact> | undefined) => listeners.forEach((listener) => listener(changes));
   const place = { own: options.clusterId, systemNamespace: options.systemNamespace };
   const { changed, gone, timedOut } = reports(kernel);
   const clusters: RemoteClusters = new RemoteClusters({
     own: options.clusterId,
     partsOf: partsOf(options, settings, { pipeline, mesh }, (id, changes) => {
       followed?.changed(changes);
+      say(changes);
       const cluster = clusters.get(id);
       if (cluster !== undefined && hasNamespace(changes)) led?.look(cluster);
     }, kernel),
@@ -85,12 +90,14 @@ export function startClusters(
       changed(cluster);
       // Rights to secrets of any cluster depend on that of the proxy.
       followed?.lookAgainAtAll();
+      say(undefined);
       led?.look(cluster);
     },
     gone: (cluster) => {
       gone(cluster);
       led?.leave(cluster.id);
       followed?.lookAgainAtAll();
+      say(undefined);
     },
     leftOut: ({ id, secret, why }) => log.warn("a secret's cluster does not count", { cluster: id, secret, why }),
   });
@@ -112,6 +119,7 @@ export function startClusters(
     settled: settled(secrets, clusters, timeout, kernel),
     credentialsOf: (name) => credentials.of(name),
     followCredentials: (all) => void (followed = all),
+    onFacts: (listener) => void listeners.add(listener),
     lead: (begin) => {
       led = new LedClusters(place, begin);
       for (const cluster of clusters.values()) led.look(cluster);

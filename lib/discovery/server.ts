@@ -24,7 +24,7 @@ import type { AccessPlace } from "../orch/access/find.ts";
 import type { ApiClient } from "../orch/client/client.ts";
 import type { Registry } from "../registry/types.ts";
 import type { XdsServer } from "../xds/server.ts";
-import { AnalysisRunner, refusedKeys } from "./analysis_runner.ts";
+import type { AnalysisRunner } from "./analysis_runner.ts";
 import { startServerAuthority } from "./authority.ts";
 import type { Configuration } from "./configuration.ts";
 import { ConfigurationViews } from "./configuration_view.ts";
@@ -48,6 +48,7 @@ import { NodeReader } from "./node_reader.ts";
 import { startServices } from "./services.ts";
 import { PipelineSource } from "./source.ts";
 import { startRegistration } from "./registration/start.ts";
+import { startAnalysis } from "./start_analysis.ts";
 import { startConfiguration } from "./start_configuration.ts";
 import { ServerAuthentication } from "./authentication.ts";
 import { newCallers } from "./callers.ts";
@@ -161,7 +162,7 @@ async function start(
   await gatewayNames?.settled();
   await pipeline.start();
   const served = Promise.withResolvers<void>();
-  const analysis = startAnalysis(options, pipeline, configuration, served.promise, kernel);
+  const analysis = startAnalysis(options.domain, { pipeline, configuration, services }, served.promise, kernel);
   const reviewer = orch && tokenReviewer(orch, options, services.remote?.clusters);
   const authentication = new ServerAuthentication(settings, mesh, kernel, reviewer);
   const callers = newCallers(authentication, settings, kernel);
@@ -266,26 +267,6 @@ async function startMesh(
   }, kernel);
   kernel.stopper.add("mesh configuration", () => mesh.stop());
   return mesh;
-}
-
-function startAnalysis(
-  { domain }: DiscoveryServerOptions,
-  pipeline: Pipeline,
-  configuration: Configuration,
-  served: Promise<void>,
-  kernel: Kernel,
-): AnalysisRunner {
-  const { store, facts } = configuration;
-  const settings = { domainSuffix: domain, assumeServices: false };
-  const analysis = new AnalysisRunner(
-    pipeline,
-    { store, facts, settings },
-    () => refusedKeys(configuration),
-    kernel,
-    served,
-  );
-  kernel.stopper.add("analysis", () => analysis.stop());
-  return analysis;
 }
 
 async function startRegistries(

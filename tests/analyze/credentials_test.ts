@@ -2,6 +2,8 @@
 import assert from "node:assert/strict";
 import { judgeCredential } from "../../lib/config/facts/credential.ts";
 import { ConcealedBytes } from "../../lib/config/facts/concealed.ts";
+import { FactStore } from "../../lib/config/facts/store.ts";
+import { FolderIndex } from "../../lib/folder/index.ts";
 import { unpaced } from "../../lib/kernel/time/paced.ts";
 import { AnalyzedFolder } from "./support/analyzed.ts";
 
@@ -37,6 +39,64 @@ Deno.test("of several ends the next is awaited, each in its turn", () => {
   now = END + 1000;
   unpaced(folder.analysis.steps());
   assert.equal(folder.analysis.nextInstant, Date.UTC(2120, 0, 1) + 1000);
+});
+
+const GATEWAY = `apiVersion: networking.mesh.io/v1
+kind: Gateway
+metadata: { name: door, namespace: shop }
+spec:
+  selector: { app: door }
+  servers:
+    - port: { number: 443, name: https, protocol: HTTPS }
+      hosts: [a.example.com]
+      tls: { mode: SIMPLE, credentialName: cert }
+`;
+
+/** What another cluster has, which may change. */
+function remoteCluster(folder: AnalyzedFolder, name: string) {
+  const index = new FolderIndex({ defaultNamespace: "default", source: "" });
+  const facts = new FactStore();
+  const source = facts.addSource("", 0);
+  folder.remote.set(name, facts);
+  facts.subscribe((changes) => folder.analysis.remoteChanged(changes));
+  folder.analysis.remoteChanged(undefined);
+  return (text: string) => {
+    source.apply(index.apply([{ path: "a.yaml", bytes: new TextEncoder().encode(text) }]).facts);
+  };
+}
+
+const secret = (namespace: string, data: string) =>
+  `apiVersion: v1
+kind: Secret
+metadata: { name: cert, namespace: ${namespace} }
+data: ${data}
+`;
+
+Deno.test("a secret of a remote cluster that lacks a key is found with the cluster's name, until it is complete or the cluster gone, by looking at its Gateway alone", () => {
+  const folder = new AnalyzedFolder();
+  folder.write({
+    "a.yaml": GATEWAY,
+    "b.yaml": GATEWAY.replace("name: door", "name: other").replace("cert }", "more }").replace("a.exam", "b.exam"),
+  });
+  const said = () => {
+    const before = folder.analysis.looks;
+    unpaced(folder.analysis.steps());
+    return [...folder.findings().map(({ message }) => message), folder.analysis.looks - before];
+  };
+  const west = remoteCluster(folder, "west");
+  assert.deepEqual(said(), [2], "a cluster that has come may have the secrets of all");
+  west(secret("shop", "{ tls.crt: YQ== }"));
+  const [message, looks] = said();
+  assert.match(String(message), /"cert", expected a Secret with tls\.key \(shop\/cert of cluster west has tls\.crt\)/);
+  assert.equal(looks, 1);
+  assert.deepEqual(folder.findings()[0]?.place.objects.map(({ kind }) => kind), ["Gateway"]);
+  west(secret("ingress", "{ tls.crt: YQ== }"));
+  assert.match(String(said()[0]), /\(ingress\/cert of cluster west has tls\.crt\)/, "its pods may run elsewhere");
+  west(secret("shop", "{}") + "---\n" + secret("ingress", "{ tls.crt: YQ== }"));
+  assert.match(String(said()[0]), /tls\.crt and tls\.key \(shop\/cert of cluster west has no key\)/);
+  folder.remote.delete("west");
+  folder.analysis.remoteChanged(undefined);
+  assert.deepEqual(said(), [2]);
 });
 
 Deno.test("findings about a credential hold nothing of the secret", () => {

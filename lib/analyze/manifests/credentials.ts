@@ -1,6 +1,7 @@
 /**
  * Secrets that gateways name: whether they have the keys that the TLS mode needs, and whether certificate and key can be
- * used. Whether a secret exists is not judged: it is seldom kept beside the configuration.
+ * used. Whether a secret exists is not judged: it is seldom kept beside the configuration. Gateways of a remote cluster
+ * have the secrets of that cluster before others, so each is looked at.
  *
  * @module
  */
@@ -28,25 +29,66 @@ export const GATEWAY_CREDENTIALS: Analyzer<"Gateway"> = {
       if (tls === undefined) continue;
       const needsAuthority = tls.mode === "MUTUAL" || tls.mode === "OPTIONAL_MUTUAL";
       for (const { name, field } of namesOf(tls)) {
-        const secret = secretOf(name, namespace, read);
-        if (secret === undefined) continue;
-        const place = { field: `spec.servers[${at}].tls.${field}`, value: name, others: [secret.key] };
-        const full = `${secret.meta.namespace}/${secret.meta.name}`;
-        const missing = missingKeys(secret, needsAuthority, name, read);
-        const wrong = missing === undefined ? whatIsWrong(secret, read) : undefined;
-        if (missing !== undefined) {
-          const has = Object.keys(secret.spec.data).sort().join(", ") || "no key";
-          report("error", "incomplete-credential", {
-            ...place,
-            expected: `a Secret with ${missing} (${full} has ${has})`,
-          });
-        } else if (wrong !== undefined) {
-          report("error", "unusable-credential", { ...place, expected: `a Secret ${wrong(full)}` });
+        const place = { field: `spec.servers[${at}].tls.${field}`, value: name };
+        for (const cluster of [ownSecrets(read), ...read.remote.clusters().map((id) => remoteSecrets(id, read))]) {
+          const secret = secretOf(name, namespace, cluster);
+          if (secret === undefined) continue;
+          const mistake = mistakeOf(secret, { needsAuthority, name, cluster }, read);
+          if (mistake === undefined) continue;
+          const others = cluster.of === "" ? { others: [secret.key] } : {};
+          report("error", mistake.finding, { ...place, ...others, expected: mistake.expected });
         }
       }
     }
   },
 };
+
+/** The secrets of one cluster. */
+interface ClusterSecretsView {
+  /** What messages put behind the name of a secret; empty: the server's own cluster. */
+  readonly of: string;
+  readonly one: (namespace: string, name: string) => Fact<"Secret"> | undefined;
+  readonly named: (name: string) => readonly Fact<"Secret">[];
+}
+
+function ownSecrets(read: AnalysisReader): ClusterSecretsView {
+  return {
+    of: "",
+    one: (namespace, name) => read.fact("Secret", namespace, name),
+    named: (name) => read.facts("Secret").filter(({ meta }) => meta.name === name),
+  };
+}
+
+function remoteSecrets(cluster: string, read: AnalysisReader): ClusterSecretsView {
+  return {
+    of: ` of cluster ${cluster}`,
+    one: (namespace, name) => read.remote.secret(cluster, namespace, name),
+    named: (name) => read.remote.secrets(cluster, name),
+  };
+}
+
+/** What is wanted of a secret. */
+interface WantedCredential {
+  readonly needsAuthority: boolean;
+  /** As the gateway has it. */
+  readonly name: string;
+  readonly cluster: ClusterSecretsView;
+}
+
+function mistakeOf(
+  secret: Fact<"Secret">,
+  wanted: WantedCredential,
+  read: AnalysisReader,
+): { readonly finding: "incomplete-credential" | "unusable-credential"; readonly expected: string } | undefined {
+  const full = `${secret.meta.namespace}/${secret.meta.name}${wanted.cluster.of}`;
+  const missing = missingKeys(secret, wanted);
+  if (missing !== undefined) {
+    const has = Object.keys(secret.spec.data).sort().join(", ") || "no key";
+    return { finding: "incomplete-credential", expected: `a Secret with ${missing} (${full} has ${has})` };
+  }
+  const wrong = whatIsWrong(secret, read);
+  return wrong && { finding: "unusable-credential", expected: `a Secret ${wrong(full)}` };
+}
 
 function* namesOf(
   { credentialName = "", credentialNames = [] }: ServerTlsSettings,
@@ -56,19 +98,17 @@ function* namesOf(
 }
 
 /** The secret of that name in the gateway's namespace; else the only one of that name: gateways' pods may run elsewhere. */
-function secretOf(name: string, namespace: string, read: AnalysisReader): Fact<"Secret"> | undefined {
-  const own = read.fact("Secret", namespace, name);
+function secretOf(name: string, namespace: string, cluster: ClusterSecretsView): Fact<"Secret"> | undefined {
+  const own = cluster.one(namespace, name);
   if (own !== undefined) return own;
-  const [one, ...more] = read.facts("Secret").filter(({ meta }) => meta.name === name);
+  const [one, ...more] = cluster.named(name);
   return more.length === 0 ? one : undefined;
 }
 
 /** The keys that a secret lacks; undefined: none. */
 function missingKeys(
   { spec: { data }, meta: { namespace } }: Fact<"Secret">,
-  needsAuthority: boolean,
-  name: string,
-  read: AnalysisReader,
+  { needsAuthority, name, cluster }: WantedCredential,
 ): string | undefined {
   const has = (key: string) => Object.hasOwn(data, key);
   if (!PAIRS.some((pair) => pair.every(has))) {
@@ -76,7 +116,7 @@ function missingKeys(
     return begun.filter((key) => !has(key)).join(" and ");
   }
   if (!needsAuthority || AUTHORITIES.some(has)) return undefined;
-  const apart = read.fact("Secret", namespace, `${name}${AUTHORITY_SECRET}`)?.spec.data ?? {};
+  const apart = cluster.one(namespace, `${name}${AUTHORITY_SECRET}`)?.spec.data ?? {};
   return AUTHORITIES.some((key) => Object.hasOwn(apart, key)) ? undefined : AUTHORITIES[0];
 }
 

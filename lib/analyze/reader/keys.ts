@@ -26,6 +26,10 @@ export const ANALYSIS_KEY = {
   gatewayRoutes: "gateway routes",
   /** A group of objects, see groups.ts. */
   group: "group",
+  /** Which remote clusters have been read. */
+  remoteClusters: "remote clusters",
+  /** The secrets of a name in remote clusters, whatever their namespace. */
+  remoteSecret: "remote secret",
   /** An instant that has not come, in milliseconds since 1970. */
   instant: "instant",
 } as const;

@@ -19,6 +19,7 @@ import type { Endpoint, Service } from "../../registry/types.ts";
 import { type GroupKind, type GroupSort, groupsSharing, groupWithoutLabels, isBefore } from "./groups.ts";
 import { ANALYSIS_KEY } from "./keys.ts";
 import { type KnownHost, ofFact, ofService, serviceNamespace } from "./known_host.ts";
+import { RemoteReader } from "./remote.ts";
 import type { AnalysisSettings, AnalyzedWorld } from "./source.ts";
 
 /** Places of the list that are looked through: two for each thing. */
@@ -192,6 +193,11 @@ export class AnalysisReader {
   secret(namespace: string, name: string): KeptData | undefined {
     this.#on("fact-secret", `${namespace}/${name}`);
     return this.#world.factView.secret(namespace, name);
+  }
+
+  /** Remote clusters. */
+  get remote(): RemoteReader {
+    return new RemoteReader(this.#world.remoteFacts?.() ?? new Map(), (kind, name) => this.#on(kind, name));
   }
 
   /** A config map, without its contents. */

@@ -21,6 +21,9 @@ export interface AnalysisSettings {
   readonly assumeServices: boolean;
 }
 
+/** What was read of remote clusters, by name of the cluster. */
+export type RemoteFacts = ReadonlyMap<string, Pick<FactStore, "get" | "list">>;
+
 /** What exists. */
 export interface AnalyzedWorld {
   readonly mesh: Mesh;
@@ -28,6 +31,8 @@ export interface AnalyzedWorld {
   readonly facts: FactStore;
   /** The same facts, by what configuration refers to them by. */
   readonly factView: FactView;
+  /** Default: there are no remote clusters. */
+  readonly remoteFacts?: () => RemoteFacts;
   readonly settings: AnalysisSettings;
   readonly groups: Pick<ObjectGroups, "members">;
   readonly instants: Pick<Instants, "hasCome">;

@@ -90,6 +90,12 @@ export class RemoteClusters {
     await Promise.all([...this.#clusters.values()].map(({ settled }) => settled));
   }
 
+  /** What was read of the clusters, by name. */
+  factsByCluster(): Map<string, FactStore> {
+    const read = [...this.#clusters].flatMap(([id, { facts }]) => facts === undefined ? [] : [[id, facts] as const]);
+    return new Map(read);
+  }
+
   /** What was read of the clusters. */
   *facts(): Generator<FactStore> {
     for (const { facts } of this.#clusters.values()) if (facts !== undefined) yield facts;

@@ -20,6 +20,8 @@ export class AnalyzedFolder {
   readonly index = new FolderIndex({ defaultNamespace: "default", source: "" });
   readonly store = new ConfigStore();
   readonly facts = new FactStore();
+  /** What was read of remote clusters; {@linkcode Analysis.remoteChanged} has to be called. */
+  readonly remote = new Map<string, FactStore>();
   readonly fixture: Fixture;
   readonly analysis: Analysis;
   readonly places = new FindingPlaces((key) => {
@@ -39,7 +41,8 @@ export class AnalyzedFolder {
     const failed = (key: string, error: unknown) => {
       throw new Error(`analysis of ${key}`, { cause: error });
     };
-    this.analysis = new Analysis({ store, facts, settings, failed, now }, pipeline.translator.mesh);
+    const remoteFacts = () => this.remote;
+    this.analysis = new Analysis({ store, facts, settings, failed, now, remoteFacts }, pipeline.translator.mesh);
     pipeline.applied.listen((applied) => {
       if ("objects" in applied) return this.analysis.reset(pipeline.translator.mesh, applied.objects);
       this.analysis.changed(applied.change.removed, applied.change.added, applied.affected);

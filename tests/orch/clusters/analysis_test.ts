@@ -1,5 +1,6 @@
 /** Configuration that refers to services and workloads of a remote cluster alone is not found fault with. */
 import assert from "node:assert/strict";
+import { until } from "../../e2e/support/mesh.ts";
 import { page } from "../../discovery/running.ts";
 import { meshDraft } from "../support/drafts.ts";
 import { clusterSecret, putService, serveClusters, twoClusterTests } from "../support/two_clusters.ts";
@@ -11,6 +12,30 @@ interface ShownFinding {
   readonly message: string;
   readonly place: { readonly objects: readonly { readonly namespace?: string; readonly name: string }[] };
 }
+
+test("a gateway's secret of a remote cluster that lacks a key is found with the cluster's name, and no more when it is whole", async (clusters) => {
+  const { own, remote, namespace } = clusters;
+  const tls = { mode: "SIMPLE", credentialName: "door" };
+  const servers = [{ port: { number: 443, name: "https", protocol: "HTTPS" }, hosts: ["far.example"], tls }];
+  await own.objects.apply(meshDraft("Gateway", namespace, "edge", { selector: {}, servers }));
+  const secret = (data: Record<string, string>) =>
+    remote.objects.apply({ apiVersion: "v1", kind: "Secret", metadata: { namespace, name: "door" }, data });
+  await secret({ "tls.crt": "YQ==" });
+  const credentials = clusterSecret(namespace, "clusters", { west: await Deno.readTextFile(remote.kubeconfig) });
+  await own.objects.apply(credentials);
+  await serveClusters(clusters, async ({ analysis }) => {
+    const said = () =>
+      [...analysis.findings()].filter(({ place }) => place.objects[0]?.namespace === namespace)
+        .map(({ name, expected }) => `${name} ${expected}`);
+    const lacking = `incomplete-credential a Secret with tls.key (${namespace}/door of cluster west has tls.crt)`;
+    await until("the finding", () => said().includes(lacking));
+    await secret({ "tls.crt": "YQ==", "tls.key": "YQ==" });
+    await until("the other finding", () => said().some((one) => one.startsWith("unusable-credential ")));
+    assert.equal(said().length, 1);
+    await own.objects.delete(credentials);
+    await until("no finding", () => said().length === 0);
+  });
+});
 
 test("rules, routes and gateways for services of a remote cluster have no findings, and one for a service of none has", async (clusters) => {
   const { own, remote, namespace } = clusters;

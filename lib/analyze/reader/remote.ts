@@ -1,0 +1,38 @@
+/**
+ * What analyzers read of remote clusters.
+ *
+ * @module
+ */
+import type { Fact } from "../../config/facts/types.ts";
+import { ANALYSIS_KEY } from "./keys.ts";
+import type { RemoteFacts } from "./source.ts";
+
+/** See the module. */
+export class RemoteReader {
+  readonly #facts: RemoteFacts;
+  readonly #on: (kind: string, name: string) => void;
+
+  /** @param on Notes what an answer depends on. */
+  constructor(facts: RemoteFacts, on: (kind: string, name: string) => void) {
+    this.#facts = facts;
+    this.#on = on;
+  }
+
+  /** Names of the clusters that have been read. */
+  clusters(): readonly string[] {
+    this.#on(ANALYSIS_KEY.remoteClusters, "");
+    return [...this.#facts.keys()].sort();
+  }
+
+  /** One secret of a cluster. */
+  secret(cluster: string, namespace: string, name: string): Fact<"Secret"> | undefined {
+    this.#on(ANALYSIS_KEY.remoteSecret, name);
+    return this.#facts.get(cluster)?.get("Secret", namespace, name);
+  }
+
+  /** The secrets of a cluster that have a name, of all namespaces. */
+  secrets(cluster: string, name: string): readonly Fact<"Secret">[] {
+    this.#on(ANALYSIS_KEY.remoteSecret, name);
+    return this.#facts.get(cluster)?.list("Secret").filter(({ meta }) => meta.name === name) ?? [];
+  }
+}

@@ -1,0 +1,45 @@
+/**
+ * The analysis of a running server: of its own configuration and objects, and of the secrets of remote clusters.
+ *
+ * Permissions: those of {@linkcode AnalysisRunner}.
+ *
+ * @module
+ */
+import type { Kernel } from "../kernel/kernel.ts";
+import { AnalysisRunner, refusedKeys } from "./analysis_runner.ts";
+import type { Configuration } from "./configuration.ts";
+import type { Pipeline } from "./pipeline.ts";
+import type { ServerServices } from "./services.ts";
+
+/** What is analyzed. */
+interface AnalyzedParts {
+  readonly pipeline: Pipeline;
+  readonly configuration: Configuration;
+  readonly services: Pick<ServerServices, "remote">;
+}
+
+/**
+ * Begins, until the kernel stops.
+ *
+ * @param domain DNS suffix of services.
+ * @param served Resolves when the server listens.
+ */
+export function startAnalysis(
+  domain: string,
+  { pipeline, configuration, services: { remote } }: AnalyzedParts,
+  served: Promise<void>,
+  kernel: Kernel,
+): AnalysisRunner {
+  const { store, facts } = configuration;
+  const settings = { domainSuffix: domain, assumeServices: false };
+  const analysis = new AnalysisRunner(
+    pipeline,
+    { store, facts, settings, remoteFacts: () => remote?.clusters.factsByCluster() ?? new Map() },
+    () => refusedKeys(configuration),
+    kernel,
+    served,
+  );
+  remote?.onFacts((changes) => analysis.remoteChanged(changes));
+  kernel.stopper.add("analysis", () => analysis.stop());
+  return analysis;
+}
