@@ -41,7 +41,8 @@ function permits(permission: Permission, traffic: JudgedTraffic): boolean {
   if (permission.destination_port !== undefined) return permission.destination_port === destination.port;
   if (permission.destination_ip) return longestRange([permission.destination_ip], destination.ip) !== undefined;
   if (permission.requested_server_name) {
-    return matchesString(permission.requested_server_name, protocol === "tls" ? sni : "");
+    // Envoy keeps it in lower case.
+    return matchesString(permission.requested_server_name, protocol === "tls" ? sni.toLowerCase() : "");
   }
   if (header) return headerMatches(header, traffic);
   if (metadata) return metadataMatches(metadata, traffic);
