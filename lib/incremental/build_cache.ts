@@ -61,6 +61,11 @@ export class BuildCache<S extends ReadSource, T, N = never, I = undefined> {
     return this.#options.enabled;
   }
 
+  /** Whether no result is kept. */
+  get isEmpty(): boolean {
+    return this.#results.size === 0;
+  }
+
   /** How many results are kept. */
   get size(): number {
     let count = 0;

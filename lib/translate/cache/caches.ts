@@ -206,13 +206,16 @@ export class Caches {
       for (const host of appearing) names.add(host);
       return names;
     };
+    // Meshes of one network have no such results, and pay for none.
+    const appeared = new Set(appearing);
+    const seldom = (cache: TranslationCache<unknown>) => cache.isEmpty ? appeared : hosts(cache);
     for (const cache of this.#perProxy()) cache.invalidate(keys);
     for (const cache of [this.base, this.extensions, this.gatewayHosts]) cache.invalidate(keys);
     return {
       clusters: hosts(this.clusters),
       assignments: hosts(this.assignments),
-      passedClusters: hosts(this.passedClusters),
-      passedAssignments: hosts(this.passedAssignments),
+      passedClusters: seldom(this.passedClusters),
+      passedAssignments: seldom(this.passedAssignments),
       virtualHosts: hosts(this.virtualHosts),
       contributions: hosts(this.contributions),
       names: hosts(this.names),

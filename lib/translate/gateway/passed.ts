@@ -29,6 +29,8 @@ export const PASSED_PLAN: TcpProxyPlan = {
   statPrefix: "auto_passthrough",
   clusters: [{ name: BLACK_HOLE, weight: 1 }],
   byServerName: true,
+  // Counts in clusters whose rule balances by a hash alone; of a connection there is nothing else to hash.
+  hashSourceIp: true,
 };
 
 /** The first filter that the chain needs and the proxy's build lacks. */
