@@ -4,17 +4,11 @@
  * @module
  */
 import { ruleText } from "./rule_name.ts";
-import type { envoy, google } from "../../proto/gen/types.ts";
-import { unpack } from "./decode.ts";
+import type { envoy } from "../../proto/gen/types.ts";
+import { type ConfiguredFilter, unpack } from "./decode.ts";
 import { matchesMetadata, NotJudged } from "./matchers.ts";
 import { type JudgedTraffic, matchingRule } from "./rbac.ts";
 import { carriesToken } from "./tokens.ts";
-
-/** The filter that has the configuration. */
-interface JudgingFilter {
-  readonly name?: string;
-  readonly typed_config?: google.protobuf.Any;
-}
 
 const RBAC_TYPES = ["envoy.extensions.filters.http.rbac.v3.RBAC", "envoy.extensions.filters.network.rbac.v3.RBAC"];
 const EXT_AUTHZ_TYPES = [
@@ -33,7 +27,7 @@ type RuleNotes = Record<string, Record<string, unknown>>;
  * Why filters end it; undefined: they let it pass. What an authorizer answers is not judged, nor a token that the request
  * carries, where its claims are not given as metadata. Without one there are no claims.
  */
-export function refusal(filters: readonly JudgingFilter[], traffic: JudgedTraffic): string | undefined {
+export function refusal(filters: readonly ConfiguredFilter[], traffic: JudgedTraffic): string | undefined {
   const { connection, http } = traffic;
   if (connection.metadata === undefined && http && filters.some((one) => carriesToken(one.typed_config, http))) {
     throw new NotJudged("whether the request's token is accepted, and what it claims");
@@ -42,7 +36,7 @@ export function refusal(filters: readonly JudgingFilter[], traffic: JudgedTraffi
   for (const filter of filters) {
     const rules = unpackOne<envoy.extensions.filters.http.rbac.v3.RBAC>(filter, RBAC_TYPES);
     const why = rules && byRules(rules, traffic, notes[filter.name ?? ""] ??= {});
-    if (why !== undefined) return why;
+    if (why !== undefined) return filter.config_discovery ? `what stands in for ${filter.name} denies it` : why;
     const authorizer = unpackOne<envoy.extensions.filters.http.ext_authz.v3.ExtAuthz>(filter, EXT_AUTHZ_TYPES);
     if (authorizer && isAsked(authorizer, notes)) {
       throw new NotJudged("what the external authorizer says, which a CUSTOM policy asks");
@@ -51,7 +45,7 @@ export function refusal(filters: readonly JudgingFilter[], traffic: JudgedTraffi
   return undefined;
 }
 
-function unpackOne<T>({ typed_config }: JudgingFilter, types: readonly string[]): T | undefined {
+function unpackOne<T>({ typed_config }: ConfiguredFilter, types: readonly string[]): T | undefined {
   for (const type of types) {
     const found = unpack<T>(typed_config, type);
     if (found) return found;

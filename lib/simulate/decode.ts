@@ -20,6 +20,24 @@ export function unpack<T>(any: google.protobuf.Any | undefined, name: string): T
   return decode<T>(name, any?.value ?? new Uint8Array());
 }
 
+/** A filter with its configuration: the one in it, or the one that it asks for by its name. */
+export interface ConfiguredFilter {
+  readonly name?: string;
+  readonly typed_config?: google.protobuf.Any;
+  readonly config_discovery?: envoy.config.core.v3.ExtensionConfigSource;
+}
+
+/** Filters with the configurations that they ask for; what is not there stays without one. */
+export function configured(
+  { extensions }: ProxyResources,
+  filters: readonly ConfiguredFilter[],
+): ConfiguredFilter[] {
+  return filters.map((filter) => {
+    const found = filter.config_discovery === undefined ? undefined : extensions.get(filter.name ?? "")?.typed_config;
+    return found === undefined ? filter : { ...filter, typed_config: found };
+  });
+}
+
 /** The configuration objects behind a resource, where the server recorded them; the result is spread into a step. */
 export function causesOf(
   resources: ProxyResources,

@@ -23,6 +23,7 @@ const TYPES = {
   virtualHosts: "envoy.config.route.v3.VirtualHost",
   clusters: "envoy.config.cluster.v3.Cluster",
   assignments: "envoy.config.endpoint.v3.ClusterLoadAssignment",
+  extensions: "envoy.config.core.v3.TypedExtensionConfig",
 } as const;
 
 /** Encoded resources of one type, by name. */
@@ -63,6 +64,7 @@ export function resourcesIn(tables: EncodedTables): ProxyResources {
     virtualHosts: lazy("virtualHosts"),
     clusters: lazy("clusters"),
     assignments: lazy("assignments"),
+    extensions: lazy("extensions"),
     causesOf: (kind, name) => table(kind).get(name)?.causes ?? [],
   };
 }

@@ -12,7 +12,7 @@
 import type { envoy } from "../../proto/gen/types.ts";
 import { act, type ClusterShare } from "./action.ts";
 import { clusterStep, mayForward } from "./cluster.ts";
-import { causeOf, causesOf, packedName, unpack } from "./decode.ts";
+import { causeOf, causesOf, configured, packedName, unpack } from "./decode.ts";
 import { detect } from "./detection.ts";
 import { isJudging, refusal } from "./authorization.ts";
 import { chooseChain } from "./filter_chain.ts";
@@ -87,10 +87,11 @@ function connect(walk: SimulationState): SimulationOutcome {
 }
 
 function throughFilters(walk: SimulationState, chain: FilterChain, terminatesTls: boolean): SimulationOutcome {
-  const why = refusal(chain.filters ?? [], { connection: walk.request, terminatesTls });
+  const filters = configured(walk.resources, chain.filters ?? []);
+  const why = refusal(filters, { connection: walk.request, terminatesTls });
   let last: string | undefined;
   let named: string | undefined;
-  for (const filter of chain.filters ?? []) {
+  for (const filter of filters) {
     const type = packedName(filter.typed_config);
     last = filter.name ?? type;
     const terminal = type === HCM || type === TCP_PROXY;
@@ -119,7 +120,11 @@ function http(walk: SimulationState, hcm: HttpConnectionManager, terminatesTls: 
   if (!isHttp) return { kind: "closed", why: "the bytes are no HTTP, and the chain carries HTTP alone" };
   const normal = normalize(hcm, request, terminatesTls);
   if ("status" in normal) return { kind: "answered", ...normal };
-  const why = refusal(hcm.http_filters ?? [], { connection: request, terminatesTls, http: normal });
+  const why = refusal(configured(resources, hcm.http_filters ?? []), {
+    connection: request,
+    terminatesTls,
+    http: normal,
+  });
   if (why !== undefined) return { kind: "answered", status: 403, why };
   const inline = hcm.route_config;
   const name = hcm.rds?.route_config_name ?? inline?.name ?? "";

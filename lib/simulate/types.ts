@@ -14,6 +14,8 @@ export interface ProxyResources {
   readonly clusters: ReadonlyMap<string, envoy.config.cluster.v3.Cluster>;
   /** Endpoints by the name that the cluster asks for. */
   readonly assignments: ReadonlyMap<string, envoy.config.endpoint.v3.ClusterLoadAssignment>;
+  /** Configurations that filters ask for by their own name. */
+  readonly extensions: ReadonlyMap<string, envoy.config.core.v3.TypedExtensionConfig>;
   /** Keys of the configuration objects that made a resource, where that is known (`VirtualService/ns/name`). */
   readonly causesOf?: (kind: "listeners" | "routes" | "virtualHosts" | "clusters", name: string) => readonly string[];
 }

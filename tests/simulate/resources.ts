@@ -14,6 +14,7 @@ export interface Messages {
   readonly virtualHosts?: Readonly<Record<string, envoy.config.route.v3.VirtualHost>>;
   readonly clusters?: readonly envoy.config.cluster.v3.Cluster[];
   readonly assignments?: readonly envoy.config.endpoint.v3.ClusterLoadAssignment[];
+  readonly extensions?: readonly envoy.config.core.v3.TypedExtensionConfig[];
 }
 
 /** The messages by name. */
@@ -23,6 +24,7 @@ export function resourcesOf(messages: Messages): ProxyResources {
     routes: new Map((messages.routes ?? []).map((message) => [message.name ?? "", message])),
     virtualHosts: new Map(Object.entries(messages.virtualHosts ?? {})),
     clusters: new Map((messages.clusters ?? []).map((message) => [message.name ?? "", message])),
+    extensions: new Map((messages.extensions ?? []).map((message) => [message.name ?? "", message])),
     assignments: new Map((messages.assignments ?? []).map((message) => [message.cluster_name ?? "", message])),
   };
 }

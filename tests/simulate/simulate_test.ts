@@ -307,6 +307,23 @@ Deno.test("an inspector that is switched off for a port finds nothing there", ()
   assert.deepEqual([transport(3306), transport(3307)], ["raw_buffer", "tls"]);
 });
 
+Deno.test("what stands in for a plugin denies connections, where a module lets them go on", () => {
+  const type = "envoy.extensions.filters.network.rbac.v3.RBAC";
+  const config_discovery = { config_source: { ads: {} }, type_urls: [TYPE_URL_PREFIX + type] };
+  const chain = { filters: [{ name: "plugin", config_discovery }, tcp("x")] };
+  const listeners = [{ name: "l", address: socket("0.0.0.0", 80), filter_chains: [chain] }];
+  const end = (config: object, of = type) => {
+    const extensions = [{ name: "plugin", typed_config: any(of, config) }];
+    const destination = { ip: "10.0.0.1", port: 80 };
+    const { outcome } = run({ listeners, extensions }, { direction: "direct", destination, protocol: "tcp" });
+    return outcome.kind === "closed" ? outcome.why : outcome.kind;
+  };
+  assert.equal(end({ rules: {} }), "what stands in for plugin denies it");
+  const passes = end({});
+  assert.equal(passes, end({}, "envoy.extensions.filters.network.wasm.v3.Wasm"));
+  assert.notEqual(passes, end({ rules: {} }));
+});
+
 Deno.test("claims in the request's metadata decide routes that ask for them", () => {
   const value = {
     or_match: {

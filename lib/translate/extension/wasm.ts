@@ -92,7 +92,8 @@ function pluginConfig(plugin: WasmPlugin): object {
 /** Envoy never fetches it: the agent puts a file in its place, so the cluster need not exist. */
 function moduleCode({ url, sha256 = "" }: WasmPluginSpec): envoy.config.core.v3.AsyncDataSource {
   if (isFile(url)) return { local: { filename: url.slice(FILE.length) } };
-  const uri = url.includes("://") ? url : `oci://${url}`;
+  const [scheme = "oci://"] = /^[a-z0-9+.-]+:\/\//i.exec(url) ?? [];
+  const uri = `${scheme.toLowerCase()}${url.slice(url.startsWith(scheme) ? scheme.length : 0)}`;
   return { remote: { http_uri: { uri, timeout: duration(FETCH_TIMEOUT_MS), cluster: "_" }, sha256 } };
 }
 
@@ -119,5 +120,5 @@ function pullSecretOf({ spec: { imagePullSecret = "" }, meta }: WasmPlugin): str
 }
 
 function isFile(url: string): boolean {
-  return url.startsWith(FILE);
+  return url.slice(0, FILE.length).toLowerCase() === FILE;
 }
