@@ -60,11 +60,20 @@ export function isRejection(variant: RelayVariant, bytes: Uint8Array): boolean {
 
 /** The names that a state-of-the-world request asks for; none when the bytes are no request. */
 export function requestNames(bytes: Uint8Array): string[] {
+  return namesIn(bytes, 3);
+}
+
+/** The names that an incremental request gives up, likewise. */
+export function unwantedNames(bytes: Uint8Array): string[] {
+  return namesIn(bytes, 4);
+}
+
+function namesIn(bytes: Uint8Array, field: number): string[] {
   const names: string[] = [];
   try {
     const cursor = new WireCursor(bytes);
     while (cursor.next()) {
-      if (cursor.field === 3 && cursor.wireType === 2) names.push(cursor.string());
+      if (cursor.field === field && cursor.wireType === 2) names.push(cursor.string());
       else cursor.skip();
     }
   } catch (error) {

@@ -37,6 +37,8 @@ export interface RewriteTarget {
 /** Rewrites the responses of one type on one connection; what it sends is in the order of what it takes. */
 export interface ResponseRewriter {
   take(bytes: Uint8Array): void;
+  /** The proxy asks for something: of other types, too. */
+  asked(request: Uint8Array): void;
   /** The connection is over: nothing is sent any more. */
   close(): void;
 }
@@ -158,7 +160,9 @@ export class Relay {
       case "dial later":
         return this.#dialLater(effect.connection, effect.failures);
       case "send up":
-        return this.#upstreams.get(effect.connection)?.send(effect.bytes);
+        this.#upstreams.get(effect.connection)?.send(effect.bytes);
+        for (const rewriter of this.#rewriters.get(effect.connection)?.values() ?? []) rewriter.asked(effect.bytes);
+        return;
       case "close upstream": {
         const upstream = this.#upstreams.get(effect.connection);
         this.#upstreams.delete(effect.connection);

@@ -56,6 +56,9 @@ export function lateRewriter(load: () => Promise<OpenRewriter>, log: Logger): Op
           else rewriter.take(bytes);
         });
       },
+      asked(request) {
+        void opened?.then((rewriter) => rewriter?.asked(request));
+      },
       close() {
         isClosed = true;
         void opened?.then((rewriter) => rewriter?.close());

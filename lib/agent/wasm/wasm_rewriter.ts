@@ -16,8 +16,9 @@ import type { Logger } from "../../kernel/log/log.ts";
 import type { Metrics } from "../../kernel/metrics/registry.ts";
 import type { Cancel, Clock } from "../../kernel/time/clock.ts";
 import { WireError } from "../../resource/protowire.ts";
-import type { RelayVariant } from "../relay/messages.ts";
+import { type RelayVariant, requestNames, requestType, unwantedNames } from "../relay/messages.ts";
 import type { OpenRewriter, ResponseRewriter, RewriteTarget } from "../relay/relay.ts";
+import { EXTENSION_CONFIG_TYPE } from "./extension_type.ts";
 import type { WantedModule } from "./cache/wasm_cache.ts";
 import { type RemoteWasmFilter, standInOf } from "./config/wasm_filter.ts";
 import {
@@ -101,6 +102,15 @@ class WasmRewriter implements ResponseRewriter {
       return () => this.#target.send(bytes);
     });
     this.#enqueue(async () => (await converted)());
+  }
+
+  /** What the proxy gives up is fetched no more, and what it had of it stands in for nothing. */
+  asked(request: Uint8Array): void {
+    if (this.#missing.size + this.#last.size === 0) return;
+    if (requestType(this.#variant, request) !== EXTENSION_CONFIG_TYPE) return;
+    if (this.#variant === "delta") return unwantedNames(request).forEach((name) => this.#forget(name));
+    const wanted = new Set(requestNames(request));
+    for (const name of [...this.#missing.keys(), ...this.#last.keys()]) if (!wanted.has(name)) this.#forget(name);
   }
 
   close(): void {

@@ -183,9 +183,11 @@ Deno.test("what is for the agent stays here: it is worked off, acknowledged or r
 Deno.test("a rewriter that waits holds up no other type; one that is for a connection that is over is closed", async () => {
   const type = "type.googleapis.com/envoy.config.core.v3.TypedExtensionConfig";
   const taken: { readonly target: RewriteTarget; readonly bytes: Uint8Array }[] = [];
+  const heard: Uint8Array[] = [];
   let closed = 0;
   const open: OpenRewriter = (_, target) => ({
     take: (bytes) => void taken.push({ target, bytes: new Uint8Array(bytes) }),
+    asked: (bytes) => void heard.push(new Uint8Array(bytes)),
     close: () => void closed++,
   });
   await relayed(new Map(), async ({ discovery, open }) => {
@@ -205,6 +207,7 @@ Deno.test("a rewriter that waits holds up no other type; one that is for a conne
     stream.call.send(new MessageWriter().string(2, type).string(6, "n").finish());
     await until("acknowledgement and refusal are there", () => requests.length === 3);
     assert.match(new TextDecoder().decode(requests[2]), /no module/);
+    assert.deepEqual(heard, requests.slice(1), "what goes to the server after it was opened");
     call.end(Code.UNAVAILABLE, "restarting");
     await stream.ended;
     assert.equal(closed, 1);

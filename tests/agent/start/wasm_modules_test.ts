@@ -13,12 +13,14 @@ const allCallbacks = () => new Promise((resolve) => setTimeout(resolve));
 function world() {
   const sent: number[] = [];
   const closed: string[] = [];
+  const asked: number[] = [];
   const target: RewriteTarget = { send: ([value]) => void sent.push(value!), refuse() {} };
   const real: OpenRewriter = (variant, target) => ({
     take: ([value]) => target.send(bytes(value! + 10)),
+    asked: ([value]) => void asked.push(value!),
     close: () => void closed.push(variant),
   });
-  return { sent, closed, target, real };
+  return { sent, closed, asked, target, real };
 }
 
 Deno.test("a rewriter is loaded with the first response, and responses stay in their order while it loads", async () => {
@@ -54,4 +56,17 @@ Deno.test("where the rewriter cannot be loaded responses go to the proxy as they
   for (const value of [1, 2]) rewriter.take(bytes(value));
   await allCallbacks();
   assert.deepEqual(sent, [1, 2]);
+});
+
+Deno.test("a rewriter that was loaded hears what the proxy asks for; none is loaded because of that", async () => {
+  const { asked, target, real } = world();
+  let loads = 0;
+  const rewriter = lateRewriter(() => (loads++, Promise.resolve(real)), log)("delta", target);
+  rewriter.asked(bytes(1));
+  assert.equal(loads, 0);
+  rewriter.take(bytes(2));
+  rewriter.asked(bytes(3));
+  await new Promise((resolve) => setTimeout(resolve, 0));
+  assert.deepEqual([loads, asked], [1, [3]]);
+  rewriter.close();
 });

@@ -4,10 +4,11 @@ import type { RelayVariant } from "../../../lib/agent/relay/messages.ts";
 import type { WantedModule } from "../../../lib/agent/wasm/cache/wasm_cache.ts";
 import { readExtensionResponse } from "../../../lib/agent/wasm/conversion.ts";
 import { wasmRewriters } from "../../../lib/agent/wasm/wasm_rewriter.ts";
+import { MessageWriter } from "../../../lib/grpc/message_writer.ts";
 import { createLog, defaultLogOptions } from "../../../lib/kernel/log/log.ts";
 import { createMetrics } from "../../../lib/kernel/metrics/registry.ts";
 import { createFakeClock } from "../../../lib/kernel/time/fake_clock.ts";
-import { extension, extensionOf, response, type TestWasmFilter } from "../support/wasm_messages.ts";
+import { EXTENSION, extension, extensionOf, response, type TestWasmFilter } from "../support/wasm_messages.ts";
 
 const log = createLog(["test"], defaultLogOptions, { open: () => ({ write() {}, close() {} }) }).scope("test");
 const VARIANTS: readonly RelayVariant[] = ["sotw", "delta"];
@@ -162,6 +163,39 @@ Deno.test("a new version whose module does not come leaves the version before in
     "4 e: f1 wasm-default-deny stand-in",
     "what was removed stands in for nothing",
   );
+});
+
+Deno.test("what the proxy asks for no longer is fetched no more, and does not stand in for a filter of that name", async () => {
+  for (const variant of VARIANTS) {
+    const world = new World();
+    const rewriter = world.open(variant);
+    const asks = (kept: readonly string[], dropped: readonly string[], type = EXTENSION) => {
+      const request = new MessageWriter().string(variant === "delta" ? 2 : 4, type);
+      for (const name of variant === "delta" ? dropped : kept) request.string(variant === "delta" ? 4 : 3, name);
+      rewriter.asked(request.finish());
+    };
+    rewriter.take(
+      response(variant, { version: "1", nonce: "a" }, [filter("f1", "http://a/"), filter("f2", "http://b/")]),
+    );
+    world.wanted[0]!.give("/file/a");
+    world.wanted[1]!.fail(new Error("status 503"));
+    await world.settle();
+    asks([], ["f1", "f2"], "type.googleapis.com/other");
+    asks(["f1", "f2"], []);
+    await world.clock.advance(500);
+    assert.equal(world.wanted.length, 3, "another attempt");
+    world.wanted[2]!.fail(new Error("status 503"));
+    await world.settle();
+    asks(["f1"], ["f2"]);
+    await world.clock.advance(120_000);
+    assert.equal(world.wanted.length, 3);
+    asks([], ["f1"]);
+    rewriter.take(response(variant, { version: "2", nonce: "b" }, [filter("f1", "http://c/")]));
+    world.wanted[3]!.fail(new Error("status 503"));
+    await world.settle();
+    assert.match(world.seen(variant).at(-1)!, /f1 wasm-default-deny/);
+    rewriter.close();
+  }
 });
 
 Deno.test("a configuration without an address is not fetched, and stands as it fails", async () => {
