@@ -13,6 +13,12 @@ import type { ClusterStep, ProxyResources, SimulatedEndpoint, SocketAddress } fr
 type Cluster = envoy.config.cluster.v3.Cluster;
 type ClientTlsContext = envoy.extensions.transport_sockets.tls.v3.UpstreamTlsContext;
 
+type TransportSocket = envoy.config.core.v3.TransportSocket;
+type ProxyProtocolUpstreamTransport =
+  envoy.extensions.transport_sockets.proxy_protocol.v3.ProxyProtocolUpstreamTransport;
+
+const PROXY_HEADER = "envoy.extensions.transport_sockets.proxy_protocol.v3.ProxyProtocolUpstreamTransport";
+
 const TYPE_NAMES: ReadonlyMap<number, string> = new Map(
   Object.entries(Cluster_DiscoveryType).map(([name, value]) => [value, name]),
 );
@@ -46,9 +52,15 @@ export function mayForward(step: ClusterStep): boolean {
   return step.endpoints.some((endpoint) => endpoint.healthy) || step.type.includes("dynamic_forward_proxy");
 }
 
+/** What a connection carries behind a header of the PROXY protocol, or without one. */
+function innerSocket(socket: TransportSocket | undefined): TransportSocket | undefined {
+  const header = unpack<ProxyProtocolUpstreamTransport>(socket?.typed_config, PROXY_HEADER);
+  return header === undefined ? socket : header.transport_socket;
+}
+
 function transportOf(cluster: Cluster): ClusterStep["transport"] {
   if (cluster.transport_socket_matches?.length) return "by endpoint";
-  const type = packedName(cluster.transport_socket?.typed_config);
+  const type = packedName(innerSocket(cluster.transport_socket)?.typed_config);
   return type === "" || type.endsWith(".RawBuffer") ? "plaintext" : "tls";
 }
 
@@ -90,7 +102,7 @@ function endpointTransport(
   const chosen = matches.find(({ match }) =>
     Object.entries(fromStruct(match)).every(([key, value]) => marks[key] === value)
   );
-  return { transport: isTls(chosen?.transport_socket) ? "tls" : "plaintext" };
+  return { transport: isTls(innerSocket(chosen?.transport_socket)) ? "tls" : "plaintext" };
 }
 
 /** Requests may offer others than the socket: a filter takes them from the cluster's metadata. */
@@ -98,7 +110,7 @@ function offeredProtocols(cluster: Cluster): Pick<ClusterStep, "alpn"> {
   const sockets = [
     cluster.transport_socket,
     ...(cluster.transport_socket_matches ?? []).map((m) => m.transport_socket),
-  ];
+  ].map(innerSocket);
   const context = unpack<ClientTlsContext>(sockets.find(isTls)?.typed_config, TLS_CONTEXT);
   const bytes = context?.common_tls_context?.alpn_protocols ?? [];
   if (bytes.length === 0) return {};

@@ -20,6 +20,7 @@ import { httpOptions, upstreamHttp } from "./http_options.ts";
 import { commonLbConfig, loadBalancer } from "./load_balancer.ts";
 import { clusterMetadata } from "./metadata.ts";
 import { outlierDetection } from "./outlier.ts";
+import { withProxyHeader } from "./proxy_protocol.ts";
 import { patternStatName, statName } from "./stat_name.ts";
 import { upstreamTls } from "./tls.ts";
 
@@ -44,6 +45,8 @@ function outboundCluster(read: Reader, d: DestinationPlan): Built<Cluster> | und
   const autoSanValidation = tls.autoSanValidation ?? dynamic;
   const found = discovery(read, d, !(autoSni && autoSanValidation));
   if (found === undefined) return undefined;
+  const { proxyProtocol } = policy;
+  const sockets = proxyProtocol === undefined ? tls : withProxyHeader(read, tls, proxyProtocol);
   const metadata = clusterMetadata(read.settings, {
     services: [service],
     rule: d.rule,
@@ -64,11 +67,11 @@ function outboundCluster(read: Reader, d: DestinationPlan): Built<Cluster> | und
       autoSanValidation,
     }),
     ...(policy.outlierDetection && { outlier_detection: outlierDetection(policy.outlierDetection) }),
-    ...(tls.socket && { transport_socket: tls.socket }),
-    ...(tls.matches && { transport_socket_matches: [...tls.matches] }),
+    ...(sockets.socket && { transport_socket: sockets.socket }),
+    ...(sockets.matches && { transport_socket_matches: [...sockets.matches] }),
     ...(metadata && { metadata }),
   };
-  const warnings = warningsOf(d, tls.warning);
+  const warnings = warningsOf(d, [...new Set([tls.warning, sockets.warning])]);
   return { message, causes: causesOf(d), ...(warnings.length > 0 && { warnings }) };
 }
 
@@ -129,11 +132,7 @@ function altStatName(read: Reader, { name, service, port, subset }: DestinationP
   return pattern ? patternStatName(pattern, service, port, subset?.name ?? "", 0) : statName(name);
 }
 
-function warningsOf(d: DestinationPlan, ofTls: string | undefined): BuiltWarning[] {
-  const found = ofTls === undefined ? [] : [ofTls];
-  if (d.policy.proxyProtocol !== undefined) {
-    found.push(`${d.name}: trafficPolicy.proxyProtocol is not translated yet; connections start without its header`);
-  }
+function warningsOf(d: DestinationPlan, found: readonly (string | undefined)[]): BuiltWarning[] {
   const cause = d.rule?.causes[0] ?? d.service.cause;
-  return found.map((text) => ({ cause, text }));
+  return found.flatMap((text) => (text === undefined ? [] : [{ cause, text }]));
 }

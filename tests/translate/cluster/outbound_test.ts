@@ -10,6 +10,8 @@ import { fakeReader, type FakeWorld } from "../fake_reader.ts";
 import { endpoint, port, rule, service } from "../make.ts";
 
 type Cluster = envoy.config.cluster.v3.Cluster;
+type ProxyProtocolUpstreamTransport =
+  envoy.extensions.transport_sockets.proxy_protocol.v3.ProxyProtocolUpstreamTransport;
 type HttpProtocolOptions = envoy.extensions.upstreams.http.v3.HttpProtocolOptions;
 
 const HOST = "a.default.svc.cluster.local";
@@ -194,9 +196,32 @@ Deno.test("the panic threshold is off under outlier detection, set by the user, 
   assert.equal(threshold(30, { settings: { sendUnhealthyEndpoints: true } }), 0);
 });
 
-Deno.test("settings that are not translated yet are reported", () => {
-  const built = build({ trafficPolicy: { proxyProtocol: { version: "V1" } } });
-  assert.match(built[0]!.warnings![0]!.text, /proxyProtocol is not translated yet/);
+Deno.test("the header of the PROXY protocol comes before what a connection carries otherwise, TLS or none", () => {
+  const sockets = (...args: Parameters<typeof build>) => {
+    const { transport_socket, transport_socket_matches = [] } = first(...args);
+    return [transport_socket, ...transport_socket_matches.map((match) => match.transport_socket)].flatMap((socket) => {
+      if (socket === undefined) return [];
+      const { config, transport_socket: inner } = decode<ProxyProtocolUpstreamTransport>(
+        "envoy.extensions.transport_sockets.proxy_protocol.v3.ProxyProtocolUpstreamTransport",
+        socket.typed_config!.value!,
+      );
+      return `${socket.name} ${config?.version ?? 0} ${inner?.name}`;
+    });
+  };
+  const header = "envoy.transport_sockets.upstream_proxy_protocol";
+  const trafficPolicy = { proxyProtocol: { version: "V2" } } as const;
+  assert.deepEqual(sockets({ trafficPolicy }), [`${header} 1 envoy.transport_sockets.raw_buffer`]);
+  assert.deepEqual(sockets({ trafficPolicy: { proxyProtocol: { version: "V1" }, tls: { mode: "SIMPLE" } } }), [
+    `${header} 0 envoy.transport_sockets.tls`,
+  ]);
+  const [lacking] = build({ trafficPolicy }, {}, {
+    properties: { extensions: new Set(["envoy.transport_sockets.tls"]) },
+  });
+  assert.equal(lacking!.message.transport_socket, undefined);
+  assert.match(
+    lacking!.warnings![0]!.text,
+    /proxyProtocol is left out, the proxy's build lacks envoy\.transport_sockets/,
+  );
 });
 
 Deno.test("a rule that asks for a certificate which the proxy has not closes its cluster, and is named first", () => {

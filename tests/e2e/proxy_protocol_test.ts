@@ -1,0 +1,110 @@
+/** The PROXY protocol with stock Envoys: a sidecar that sends the header, and a gateway that believes it. */
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { connect } from "node:net";
+import { withPorts } from "../../scripts/ports.ts";
+import { headerEcho } from "./support/header_echo.ts";
+import { envoyPath, TestMesh, until } from "./support/mesh.ts";
+
+const path = envoyPath();
+
+function world(client: number, gateway: number, application: number, first: number): string {
+  const entry = (name: string, port: number, protocol: string, target: number) => `
+apiVersion: networking.istio.io/v1
+kind: ServiceEntry
+metadata: { name: ${name}, namespace: demo }
+spec:
+  hosts: [${name}.test]
+  addresses: [10.9.0.${name.length}]
+  location: MESH_INTERNAL
+  resolution: STATIC
+  ports: [{ number: ${port}, name: own, protocol: ${protocol} }]
+  endpoints: [{ address: 127.0.0.1, ports: { own: ${target} } }]
+---`;
+  return `${entry("far", client, "TCP", first)}${entry("application", 80, "HTTP", application)}
+apiVersion: networking.istio.io/v1
+kind: DestinationRule
+metadata: { name: far, namespace: demo }
+spec: { host: far.test, trafficPolicy: { proxyProtocol: { version: V1 } } }
+---
+apiVersion: networking.istio.io/v1
+kind: Sidecar
+metadata: { name: client, namespace: demo }
+spec:
+  workloadSelector: { labels: { app: client } }
+  egress:
+    - { port: { number: ${client}, name: own, protocol: TCP }, bind: 127.0.0.1, captureMode: NONE, hosts: ["./far.test"] }
+---
+apiVersion: networking.istio.io/v1
+kind: Gateway
+metadata: { name: edge, namespace: demo }
+spec:
+  selector: { app: edge }
+  servers: [{ port: { number: ${gateway}, name: http, protocol: HTTP }, hosts: ["*"] }]
+---
+apiVersion: networking.istio.io/v1
+kind: VirtualService
+metadata: { name: edge, namespace: demo }
+spec:
+  hosts: ["*"]
+  gateways: [edge]
+  http: [{ route: [{ destination: { host: application.test } }] }]
+`;
+}
+
+/** Sends a text, and reads until the other end closes. */
+async function exchange(port: number, text: string): Promise<string> {
+  try {
+    const socket = connect({ host: "127.0.0.1", port, timeout: 2000 });
+    let answer = "";
+    socket.setEncoding("utf8").on("data", (part) => answer += part);
+    socket.on("timeout", () => socket.destroy());
+    socket.write(text);
+    await once(socket, "close");
+    return answer;
+  } catch (error) {
+    return String(error);
+  }
+}
+
+Deno.test({
+  name:
+    "PROXY protocol: an upstream gets the header that a rule asks for, and a gateway takes the client's address of it",
+  ignore: path === undefined,
+  fn: () =>
+    withPorts(2, async ([client = 0, gateway = 0]) => {
+      await using app = headerEcho();
+      const firstBytes = Promise.withResolvers<string>();
+      using upstream = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+      void (async () => {
+        for await (const connection of upstream) {
+          const bytes = new Uint8Array(200);
+          const length = await connection.read(bytes) ?? 0;
+          firstBytes.resolve(new TextDecoder().decode(bytes.subarray(0, length)));
+          connection.close();
+        }
+      })();
+      const files = { "world.yaml": world(client, gateway, app.port, upstream.addr.port) };
+      const meshConfig = { defaultConfig: { gatewayTopology: { proxyProtocol: {} } } };
+      await using mesh = await TestMesh.start({ files, meshConfig });
+      const attach = (name: string, type: "sidecar" | "router") =>
+        mesh.attach(path!, { type, namespace: "demo", address: "127.0.0.1", name, labels: { app: name } }, true);
+      const calling = await attach("client", "sidecar");
+      await attach("edge", "router");
+      await calling.ready(client);
+
+      await exchange(client, "hello");
+      assert.match(await firstBytes.promise, /^PROXY TCP4 127\.0\.0\.1 127\.0\.0\.1 \d+ \d+\r\n/);
+
+      const request = "GET / HTTP/1.1\r\nhost: a.test\r\nconnection: close\r\n\r\n";
+      const header = "PROXY TCP4 203.0.113.7 127.0.0.1 4711 80\r\n";
+      let answer = "";
+      await until("an answer", async () => {
+        answer = await exchange(gateway, header + request);
+        return answer.includes("200 OK");
+      });
+      assert.match(answer, /"x-forwarded-for":"203\.0\.113\.7"/);
+      assert.ok(!(await exchange(gateway, request)).includes("200 OK"), "who sends no header is not served");
+      await mesh.settled();
+    }),
+});
