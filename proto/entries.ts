@@ -66,6 +66,7 @@ export const entryMessages: readonly string[] = [
   "envoy.extensions.filters.http.jwt_authn.v3.JwtAuthentication",
   "envoy.extensions.filters.http.wasm.v3.Wasm",
   "envoy.extensions.filters.http.header_mutation.v3.HeaderMutation",
+  "envoy.extensions.filters.http.header_to_metadata.v3.Config",
   "envoy.extensions.filters.http.header_mutation.v3.HeaderMutationPerRoute",
   // upstreams, load balancing, retries
   "envoy.extensions.upstreams.http.v3.HttpProtocolOptions",
@@ -94,6 +95,7 @@ export const entryMessages: readonly string[] = [
   "envoy.extensions.access_loggers.grpc.v3.TcpGrpcAccessLogConfig",
   "envoy.extensions.access_loggers.open_telemetry.v3.OpenTelemetryAccessLogConfig",
   "envoy.extensions.access_loggers.filters.cel.v3.ExpressionFilter",
+  "envoy.extensions.access_loggers.stats.v3.Config",
   "envoy.extensions.formatter.req_without_query.v3.ReqWithoutQuery",
   // tracing
   "envoy.config.trace.v3.OpenTelemetryConfig",

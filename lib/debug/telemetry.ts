@@ -11,8 +11,8 @@ import { chosenProxy, isAnswer, PROXY_ID } from "./select.ts";
 import { writtenObject } from "./world.ts";
 
 /**
- * The page. With `proxyID`: for each side (client: what it sends, server: what it gets) the access logs and the tracing
- * that are merged for the proxy, and the objects that they come from; a part that is absent is left to the mesh's own
+ * The page. With `proxyID`: for each side (client: what it sends, server: what it gets) the access logs, the
+ * metrics and the tracing that are merged for the proxy, and the objects that they come from; a part that is absent is left to the mesh's own
  * fields. Without: all objects.
  */
 export const telemetryz = queried(

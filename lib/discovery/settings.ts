@@ -31,6 +31,7 @@ export function translateSettings(settings: DiscoverySettings, domainSuffix: str
     domainSuffix,
     enableHttp10: settings.PILOT_HTTP10,
     traceSampling: settings.PILOT_TRACE_SAMPLING,
+    exchangePeers: settings.PILOT_ENABLE_METADATA_EXCHANGE,
     spawnUpstreamSpanForGateway: settings.PILOT_SPAWN_UPSTREAM_SPAN_FOR_GATEWAY,
     enablePersistentSessionFilter: settings.PILOT_ENABLE_PERSISTENT_SESSION_FILTER,
     persistentSessionLabel: settings.PILOT_PERSISTENT_SESSION_LABEL,

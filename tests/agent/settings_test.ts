@@ -20,6 +20,8 @@ const SETTINGS: Readonly<Record<string, ShownSetting>> = {
   METRICS_LOCALHOST_ACCESS_ONLY: { value: "true", removes: /"address":"0\.0\.0\.0","port_value":METRICS\b/ },
   EXIT_ON_ZERO_ACTIVE_CONNECTIONS: { value: "true", adds: /"EXIT_ON_ZERO_ACTIVE_CONNECTIONS":"true"/ },
   MESH_META_CLUSTER_ID: { value: "east", adds: /"CLUSTER_ID":"east"/ },
+  METRIC_ROTATION_INTERVAL: { value: "1h", adds: /"stats_eviction_interval":"3660s"/ },
+  METRIC_GRACEFUL_DELETION_INTERVAL: { value: "1m", adds: /"stats_eviction_interval":"3660s"/ },
   MESHD_SAN: { value: "meshd.test", adds: /"PILOT_SAN":\["meshd\.test"\]/ },
 };
 

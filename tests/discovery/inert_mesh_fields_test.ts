@@ -44,7 +44,7 @@ Deno.test("fields that steer nothing are reported when they are given, and once 
     const reported = lines.map((line) => JSON.parse(line)).filter(({ msg }) =>
       msg === "fields without effect in this version"
     );
-    assert.deepEqual(reported.map(({ fields }) => fields), [["defaultProviders.metrics", "serviceScopeConfigs"]]);
+    assert.deepEqual(reported.map(({ fields }) => fields), [["serviceScopeConfigs"]]);
   } finally {
     await source.stop();
     await kernel.stopper.stop();

@@ -559,6 +559,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   PILOT_ENABLE_CROSS_CLUSTER_WORKLOAD_ENTRY: "tests/orch/clusters/entries_test.ts",
   PILOT_REMOTE_CLUSTER_TIMEOUT: "tests/orch/clusters/services_test.ts",
   PILOT_STATUS_MAX_WORKERS: "tests/status/writer_test.ts",
+  PILOT_ENABLE_METADATA_EXCHANGE: "tests/discovery/telemetry_test.ts",
   PILOT_TRACE_SAMPLING: "tests/discovery/telemetry_test.ts",
   PILOT_SPAWN_UPSTREAM_SPAN_FOR_GATEWAY: "tests/discovery/telemetry_test.ts",
 };

@@ -27,7 +27,10 @@ function telemetry(name: string, filter: string, app?: string): object {
 const COUNT = 20;
 
 function world() {
-  const extensionProviders = [{ name: "envoy", proxyFileAccessLog: { path: "/dev/stdout" } }];
+  const extensionProviders = [
+    { name: "envoy", proxyFileAccessLog: { path: "/dev/stdout" } },
+    { name: "prometheus", prometheus: {} },
+  ];
   const fixture = new Fixture({ mesh: { extensionProviders } });
   fixture.put(...Array.from({ length: COUNT }, (_, i) => service(i + 1)));
   fixture.pipeline.flush();
@@ -124,4 +127,94 @@ Deno.test("PILOT_SPAWN_UPSTREAM_SPAN_FOR_GATEWAY: gateways make a span of their 
   assert.match(tracingOf({ settings }, gatewayNode, gateway, traced), /"spawn_upstream_span"/);
   assert.doesNotMatch(tracingOf({ settings }, sidecarNode, traced), /"spawn_upstream_span"/);
   assert.doesNotMatch(tracingOf({}, gatewayNode, gateway, traced), /"spawn_upstream_span"/);
+});
+
+function metrics(name: string, spec: object, app?: string): object {
+  const selector = app === undefined ? {} : { selector: { matchLabels: { app } } };
+  const providers = [{ name: "prometheus" }];
+  return {
+    apiVersion: "telemetry.istio.io/v1",
+    kind: "Telemetry",
+    metadata: { name, namespace: "x" },
+    spec: { ...selector, metrics: [{ providers, ...spec }] },
+  };
+}
+
+const web = {
+  apiVersion: "networking.mesh.io/v1",
+  kind: "ServiceEntry",
+  metadata: { name: "web", namespace: "x" },
+  spec: {
+    hosts: ["web.example.com"],
+    addresses: ["10.1.1.1"],
+    location: "MESH_INTERNAL",
+    resolution: "STATIC",
+    ports: [{ number: 80, name: "http", protocol: "HTTP" }],
+    endpoints: [{ address: "10.0.0.1", labels: { app: "s1" } }],
+  },
+};
+
+const PEERS = /x-mesh-peer/;
+const STATS = /envoy\.access_loggers\.stats/;
+
+/** All that a proxy gets, as one text. */
+function everything(options: FixtureOptions, node: TestNode, ...objects: readonly object[]): string {
+  const fixture = new Fixture(options);
+  fixture.put(service(1), web, ...objects);
+  fixture.pipeline.flush();
+  const all = JSON.stringify(texts(fixture.join(node)));
+  assert.deepEqual(fixture.failures, []);
+  return all;
+}
+
+Deno.test("without metrics nothing of them is sent; default providers send them to sidecars and gateways", () => {
+  const mesh = { defaultProviders: { metrics: ["prometheus"] } };
+  for (const node of [sidecarNode, gatewayNode]) {
+    const off = everything({}, node, gateway);
+    assert.doesNotMatch(off, PEERS);
+    assert.doesNotMatch(off, STATS);
+    assert.doesNotMatch(off, /peers/);
+    const on = everything({ mesh }, node, gateway);
+    assert.match(on, PEERS);
+    assert.match(on, STATS);
+  }
+});
+
+Deno.test("PILOT_ENABLE_METADATA_EXCHANGE turns the header off and leaves the metrics", () => {
+  const mesh = { defaultProviders: { metrics: ["prometheus"] } };
+  const text = everything({ mesh, settings: { PILOT_ENABLE_METADATA_EXCHANGE: false } }, sidecarNode);
+  assert.match(text, STATS);
+  assert.doesNotMatch(text, PEERS);
+  assert.doesNotMatch(text, /DYNAMIC_METADATA|peers/);
+});
+
+Deno.test("plain connections are believed only where the proxy's settings say UNDEFINED", () => {
+  const mesh = { defaultProviders: { metrics: ["prometheus"] } };
+  const told = (mode?: string) => {
+    const proxyHeaders = mode === undefined ? {} : { metadataExchangeHeaders: { mode } };
+    const metadata = { PROXY_CONFIG: { stringValue: JSON.stringify({ proxyHeaders }) } };
+    return /connection\.mtls \? '' : '-'/.test(everything({ mesh }, { ...sidecarNode, metadata }));
+  };
+  assert.deepEqual([told(), told("IN_MESH"), told("UNDEFINED")], [true, true, false]);
+});
+
+Deno.test("clusters outside the mesh get no header", () => {
+  const outside = { ...web, spec: { ...web.spec, location: "MESH_EXTERNAL" } };
+  const mesh = { defaultProviders: { metrics: ["prometheus"] } };
+  const peersOf = (object: object) => {
+    const fixture = new Fixture({ mesh });
+    fixture.put(object);
+    fixture.pipeline.flush();
+    return /"peers"/.test(texts(fixture.join(sidecarNode))["cluster/outbound|80||web.example.com"] ?? "");
+  };
+  assert.deepEqual([peersOf(web), peersOf(outside)], [true, false]);
+});
+
+Deno.test("metrics of one workload concern that workload alone, once proxies exchange who they are", () => {
+  const { fixture, counted } = world();
+  fixture.put(metrics("all", {}));
+  fixture.pipeline.flush();
+  const off = { overrides: [{ disabled: true }] };
+  assert.deepEqual(counted(() => fixture.put(metrics("one", off, "s3"))).changed, [2]);
+  assert.deepEqual(counted(() => fixture.remove("Telemetry/x/one")), { listeners: 0, changed: [2] });
 });

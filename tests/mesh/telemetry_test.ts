@@ -148,3 +148,57 @@ Deno.test("parts of equal content are one object, after any changes, whichever T
     }
   }));
 });
+
+/** What is measured on a side, in short: `provider: METRIC tag=expression tag- !METRIC`. */
+function measured(objects: readonly Telemetry[], side: TelemetrySide, defaults: readonly string[] = []): string[] {
+  const mesh = defaultMeshConfig({ systemNamespace: ROOT });
+  const made = new TelemetryIndex({ ...mesh, defaultProviders: { metrics: defaults } });
+  made.update([], objects);
+  return made.of(cart).metrics[side].map(({ provider, changes }) => {
+    const texts = Object.entries(changes).map(([metric, { disabled, tags = {} }]) =>
+      [
+        `${disabled ? "!" : ""}${metric}`,
+        ...Object.entries(tags).map(([tag, value]) => value === null ? `${tag}-` : `${tag}=${value}`),
+      ].join(" ")
+    );
+    return [`${provider}:`, ...texts].join(" ");
+  });
+}
+
+Deno.test("metrics: without anything there are none; default providers measure; the last list of providers decides", () => {
+  const shop = telemetry("shop", "shop", { metrics: [providers("s")] });
+  assert.deepEqual(measured([], "client"), []);
+  assert.deepEqual(measured([], "client", ["d"]), ["d:"]);
+  assert.deepEqual(measured([shop], "client", ["d"]), ["s:"]);
+});
+
+Deno.test("metrics: tags and what is disabled are laid over each other by metric and side, and all can be turned off and on", () => {
+  const count = { metric: "REQUEST_COUNT" };
+  const tags = { a: { value: "x" }, b: { operation: "REMOVE" } };
+  const mesh = telemetry("mesh", ROOT, {
+    metrics: [{ ...providers("p"), overrides: [{ match: count, tagOverrides: tags }] }],
+  });
+  const own = telemetry("own", "shop", {
+    ...app("cart"),
+    metrics: [{
+      overrides: [{ match: { ...count, mode: "SERVER" }, disabled: true, tagOverrides: { b: { value: "y" } } }],
+    }],
+  });
+  assert.deepEqual(measured([mesh, own], "client"), ["p: REQUEST_COUNT a=x b-"]);
+  assert.deepEqual(measured([mesh, own], "server"), ["p: !REQUEST_COUNT a=x b=y"]);
+  const off = telemetry("off", ROOT, { metrics: [{ ...providers("p"), overrides: [{ disabled: true }] }] });
+  const on = telemetry("on", "shop", {
+    metrics: [{ overrides: [{ match: { ...count, mode: "SERVER" }, disabled: false }] }],
+  });
+  assert.deepEqual(measured([off], "client"), []);
+  assert.deepEqual([measured([off, on], "client"), measured([off, on], "server")], [[], ["p: REQUEST_COUNT"]]);
+});
+
+Deno.test("the first Telemetry with metrics and the end of the last one concern all workloads", () => {
+  const index = indexOf([]);
+  const [one, two] = ["one", "two"].map((name) => telemetry(name, "shop", { metrics: [providers("p")] }));
+  assert.deepEqual([index.update([], [one!]), index.measures], [new Set(["*"]), true]);
+  assert.deepEqual(index.update([], [two!]), new Set(["shop"]));
+  assert.deepEqual(index.update([one!], []), new Set(["shop"]));
+  assert.deepEqual([index.update([two!], []), index.measures], [new Set(["*"]), false]);
+});

@@ -100,6 +100,8 @@ export function fakeReader(world: FakeWorld = {}): FakeReader {
     tokenPolicy: () => answer("tokenPolicy", world.tokenPolicy ?? NO_TOKEN_POLICY),
     accessLogging: (side) => answer(`accessLogging/${side}`, telemetry.accessLogging[side]),
     tracing: (side) => answer(`tracing/${side}`, telemetry.tracing[side]),
+    metrics: (side) => answer(`metrics/${side}`, telemetry.metrics[side]),
+    exchangesPeers: () => answer("exchangesPeers", exchangesPeers(world, mesh)),
     proxyTracing: () => answer("proxyTracing", properties.tracing),
     pluginUses: (side) => answer(`pluginUses/${side}`, plugins.uses[side]),
     wasmPlugins: () => answer("wasmPlugins", plugins.plugins),
@@ -131,6 +133,12 @@ export function fakeReader(world: FakeWorld = {}): FakeReader {
       return answer(`virtualServicesOf/${gateway}`, all.filter((v) => v.gateways.includes(gateway)));
     },
   };
+}
+
+function exchangesPeers({ telemetries = [], settings }: FakeWorld, mesh: MeshConfig): boolean {
+  const index = new TelemetryIndex(mesh);
+  index.update([], telemetries);
+  return (settings?.exchangePeers ?? true) && index.measures;
 }
 
 function telemetryOf({ telemetries = [] }: FakeWorld, mesh: MeshConfig, { namespace, labels }: ProxyProperties) {
@@ -197,6 +205,7 @@ export const defaultSettings: TranslateSettings = {
   enableHttp10: false,
   traceSampling: 1,
   spawnUpstreamSpanForGateway: false,
+  exchangePeers: true,
   enablePersistentSessionFilter: false,
   persistentSessionLabel: "mesh.io/persistent-session",
   persistentSessionHeaderLabel: "mesh.io/persistent-session-header",

@@ -27,6 +27,8 @@ export interface BootstrapInput {
   readonly metricsPort: number;
   readonly metricsLocalOnly: boolean;
   readonly countsConnections: boolean;
+  /** After how long series that nothing counts are removed, ms; 0 (the default): never. */
+  readonly evictionInterval?: number;
   readonly outlierLogPath: string | undefined;
   /** Log lines of Envoy are JSON. */
   readonly logAsJson: boolean;
@@ -91,6 +93,7 @@ export function bootstrap(input: BootstrapInput): Bootstrap {
       typed_config: typed("envoy.extensions.bootstrap.internal_listener.v3.InternalListener", { buffer_size_kb: 64 }),
     }],
     stats_config: stats.config,
+    ...(input.evictionInterval ? { stats_eviction_interval: `${input.evictionInterval / 1000}s` } : {}),
     ...(sinks.length === 0 ? {} : { stats_sinks: sinks }),
     admin: {
       profile_path: `${sockets.data}/envoy.prof`,

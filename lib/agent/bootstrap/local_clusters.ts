@@ -25,6 +25,7 @@ export interface LocalPorts {
 export function localClusters(local: LocalPorts): EnvoyJson[] {
   const { localhost, adminPort, agentPort, xdsSocket, sdsSocket, filesSocket, credentialSocket } = local;
   return [
+    // Users name it in patches and templates.
     localCluster("prometheus_stats", tcpAddress(localhost, adminPort), "0.250s"),
     localCluster("agent", tcpAddress(localhost, agentPort), "0.250s"),
     socketCluster("sds-grpc", sdsSocket),

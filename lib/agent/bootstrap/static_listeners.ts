@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { PROXY_METRICS_PATH } from "../scrape/proxy_metrics.ts";
 import { type EnvoyJson, tcpAddress, typed } from "./envoy_json.ts";
 import type { BootstrapFamilies } from "./families.ts";
 
@@ -26,7 +27,8 @@ export function staticListeners(input: StaticListenerInput): EnvoyJson[] {
     forwarding(input.metricsLocalOnly ? loopbackOf(families) : families, metricsPort, {
       stat_prefix: "stats",
       path: "/stats/prometheus",
-      cluster: "prometheus_stats",
+      cluster: "agent",
+      rewrite: PROXY_METRICS_PATH,
       filters: compressor(compression),
     }),
     forwarding(families, readinessPort, {
@@ -51,6 +53,8 @@ interface Forwarding {
   readonly path: string;
   readonly cluster: string;
   readonly filters: readonly EnvoyJson[];
+  /** The path at the cluster; absent: the same. */
+  readonly rewrite?: string;
 }
 
 function forwarding({ wildcard, otherWildcard }: ListenFamilies, port: number, to: Forwarding): EnvoyJson {
@@ -65,7 +69,10 @@ function forwarding({ wildcard, otherWildcard }: ListenFamilies, port: number, t
       virtual_hosts: [{
         name: "backend",
         domains: ["*"],
-        routes: [{ match: { prefix: to.path }, route: { cluster: to.cluster } }],
+        routes: [{
+          match: { prefix: to.path },
+          route: { cluster: to.cluster, ...(to.rewrite === undefined ? {} : { prefix_rewrite: to.rewrite }) },
+        }],
       }],
     },
     http_filters: [...to.filters, router],

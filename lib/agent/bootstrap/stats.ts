@@ -97,7 +97,12 @@ function histogramBuckets(text: string | undefined): EnvoyJson[] | undefined {
   const entries = Object.entries(value).sort(([a], [b]) => a < b ? -1 : 1);
   const isNumbers = (one: unknown) => Array.isArray(one) && one.every((bound) => typeof bound === "number");
   if (!entries.every(([, bounds]) => isNumbers(bounds))) return undefined;
-  return entries.map(([prefix, buckets]) => ({ match: { prefix }, buckets }));
+  return entries.map(([prefix, buckets]) => ({ match: { prefix: ownPrefix(prefix) }, buckets }));
+}
+
+/** Metrics are named `istiocustom.istio_request_bytes` in Istio's proxy, and `istio.request_bytes` here. */
+function ownPrefix(prefix: string): string {
+  return prefix.replace(/^istiocustom(?:\.(?:istio_)?)?/, "istio.");
 }
 
 /** Addresses in names of statistics, IPv4 or IPv6 in brackets, where colons have become underscores. */

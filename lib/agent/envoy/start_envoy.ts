@@ -70,6 +70,12 @@ export async function startEnvoyProcess(
   return new EnvoyProcess(child, admin, clock, log.scope("default"), [...checks, listeners]);
 }
 
+/** A series that nothing counts any more is there for one interval at least, and for two at most. */
+function evictionInterval(settings: AgentInput["settings"]): number {
+  const rotation = settings.METRIC_ROTATION_INTERVAL;
+  return rotation === 0 ? 0 : rotation + settings.METRIC_GRACEFUL_DELETION_INTERVAL;
+}
+
 function bootstrapInput(input: AgentInput, others: OtherServers): BootstrapInput {
   const { proxy, settings, workload, paths, envoyLog } = input;
   return {
@@ -82,6 +88,7 @@ function bootstrapInput(input: AgentInput, others: OtherServers): BootstrapInput
     readinessPort: settings.PROXY_STATUS_PORT,
     metricsPort: settings.PROXY_METRICS_PORT,
     metricsLocalOnly: settings.METRICS_LOCALHOST_ACCESS_ONLY,
+    evictionInterval: evictionInterval(settings),
     fips: settings.COMPLIANCE_POLICY === "fips-140-2",
     countsConnections: settings.EXIT_ON_ZERO_ACTIVE_CONNECTIONS,
     outlierLogPath: input.outlierLogPath,

@@ -6,9 +6,11 @@
 import { encodeField } from "../../config/schema/encode.ts";
 import { proxySettings } from "../../config/mesh/proxy_schema.ts";
 import type { ProxySettings } from "../../config/mesh/types.ts";
+import { PEER_METADATA } from "../../config/mesh/peer_metadata.ts";
 import type { Settings } from "../../kernel/settings/catalogue.ts";
 import { type AgentNode, type AgentRole, nodeCluster, nodeId, type NodeLocality, nodeLocality } from "./agent_node.ts";
 import { type MetadataProblem, type MetadataValue, nodeMetadata } from "./node_metadata.ts";
+import { peerMetadata } from "./peer_metadata.ts";
 
 /** Settings that name the workload, or are reported to the server. */
 export type WorkloadSettings = Pick<
@@ -23,6 +25,7 @@ export type WorkloadSettings = Pick<
   | "EXIT_ON_ZERO_ACTIVE_CONNECTIONS"
   | "MESHD_SAN"
   | "MESH_AGENT_ENABLE_WASM_REMOTE_LOAD_CONVERSION"
+  | "PILOT_MX_ADDITIONAL_LABELS"
 >;
 
 /** What is known of a workload. */
@@ -92,11 +95,18 @@ export function workloadOf(input: WorkloadInput): AgentWorkload {
   const domain = input.domain || `${namespace}.svc.cluster.local`;
   const placed = nodeLocality(labels);
   const workload = typeof metadata.WORKLOAD_NAME === "string" ? metadata.WORKLOAD_NAME : "";
+  const peer = peerMetadata({
+    workload,
+    namespace,
+    cluster: typeof metadata.CLUSTER_ID === "string" ? metadata.CLUSTER_ID : "",
+    labels: metadata.LABELS as Readonly<Record<string, string>> | undefined ?? {},
+    additional: settings.PILOT_MX_ADDITIONAL_LABELS.split(",").map((name) => name.trim()),
+  });
   const node = {
     id: nodeId({ role: input.role, address: addresses[0]!, name, namespace, domain }),
     cluster: nodeCluster({ proxy, flag: input.serviceCluster, labels, workload, namespace }),
     locality: Object.keys(placed).length > 0 ? placed : input.cloud?.locality ?? {},
-    metadata,
+    metadata: { ...metadata, [PEER_METADATA]: peer },
   };
   return { role: input.role, name, namespace, domain, serviceAccount, addresses, node, problems };
 }

@@ -8,6 +8,7 @@
 import { localOnly } from "../../http/local_only.ts";
 import { HttpServer } from "../../http/server.ts";
 import type { Log } from "../../kernel/log/log.ts";
+import { buildInfo } from "../../kernel/program/build_info.ts";
 import type { Metrics } from "../../kernel/metrics/registry.ts";
 import type { Clock } from "../../kernel/time/clock.ts";
 import { familiesOf } from "../bootstrap/families.ts";
@@ -89,7 +90,7 @@ export async function openStatusPort(
     log: log.scope("probes"),
   });
   const ofMetrics = metricsRoutes({
-    ...{ metrics, application, clock, log: log.scope("monitoring") },
+    ...{ metrics, version: buildInfo().tag, application, clock, log: log.scope("monitoring") },
     envoy: settings.DISABLE_PROXY ? undefined : `${admin}/stats/prometheus`,
     localOnly: settings.METRICS_LOCALHOST_ACCESS_ONLY,
   });

@@ -1,5 +1,6 @@
 /**
- * The pages `/stats/prometheus` and `/metrics`: metrics of the agent, of Envoy and of the application in one text.
+ * The pages `/stats/prometheus` and `/metrics`: metrics of the agent, of Envoy and of the application in one text; and
+ * `/stats/proxy`: those of Envoy alone, which its own port of metrics shows.
  *
  * Permissions: net (Envoy's admin page, the application).
  *
@@ -15,6 +16,7 @@ import type { Metrics } from "../../kernel/metrics/registry.ts";
 import type { Clock } from "../../kernel/time/clock.ts";
 import { ACCEPT_TEXT, formatOf, METRICS_CONTENT_TYPES, offeredFormats } from "../scrape/format.ts";
 import { type MergedSource, mergeMetrics } from "../scrape/merge.ts";
+import { PROXY_METRICS_PATH, proxyMetrics } from "../scrape/proxy_metrics.ts";
 import { askSource, type ScrapeSource } from "../scrape/scrape_source.ts";
 
 /** What the pages are made of. */
@@ -23,6 +25,8 @@ export interface MetricsRoutesInput {
   readonly metrics: Metrics;
   /** Page of Envoy's metrics; undefined: the agent has no proxy. */
   readonly envoy: string | undefined;
+  /** Version of this program. */
+  readonly version: string;
   /** Page of the application's metrics; undefined: it has none, or they are not for the agent. */
   readonly application: string | undefined;
   /** `METRICS_LOCALHOST_ACCESS_ONLY`. */
@@ -61,7 +65,11 @@ export function metricsRoutes(input: MetricsRoutesInput): Route[] {
     return [type, new FailureLog(messages, input.log)];
   })) as FailureLogs;
   const handle = (request: HttpRequest) => scrape(request, input, logs);
-  return ["/stats/prometheus", "/metrics"].map((path) => ({ methods: ["GET"] as const, path, guards, handle }));
+  const ofProxy = (request: HttpRequest) => scrapeProxy(request, input, logs.envoy);
+  return [
+    ...["/stats/prometheus", "/metrics"].map((path) => ({ methods: ["GET"] as const, path, guards, handle })),
+    { methods: ["GET"], path: PROXY_METRICS_PATH, guards, handle: ofProxy },
+  ];
 }
 
 async function scrape(request: HttpRequest, input: MetricsRoutesInput, logs: FailureLogs): Promise<HttpResponse> {
@@ -73,17 +81,15 @@ async function scrape(request: HttpRequest, input: MetricsRoutesInput, logs: Fai
     return undefined;
   };
   const heard = (type: ScrapeOrigin) => ({ failed: failed(type), whole: () => logs[type].succeeded() });
-  const query = request.query.size === 0 ? "" : `?${request.query}`;
   const accept = offeredFormats(request.headers["accept"] ?? "");
   const [envoy, application] = await Promise.all([
-    ask("envoy", input.envoy === undefined ? undefined : input.envoy + query, ACCEPT_TEXT, request, input)
-      .catch(failed("envoy")),
+    askProxy(request, input).catch(failed("envoy")),
     ask("application", input.application, accept, request, input).then(asText).catch(failed("application")),
   ]);
   const format = application?.format ?? "text";
   const sources: MergedSource[] = [
     { bytes: ownMetrics(metrics), hasFormat: false, ...heard("agent") },
-    ...(envoy === undefined ? [] : [{ bytes: envoy.bytes, hasFormat: false, ...heard("envoy") }]),
+    ...(envoy === undefined ? [] : [{ bytes: envoy, hasFormat: false, ...heard("envoy") }]),
     ...(application === undefined ? [] : [{ bytes: application.bytes, hasFormat: true, ...heard("application") }]),
   ];
   return {
@@ -92,6 +98,34 @@ async function scrape(request: HttpRequest, input: MetricsRoutesInput, logs: Fai
     body: "",
     parts: mergeMetrics(format, sources),
   };
+}
+
+/** The proxy's metrics alone: without them there is no page. */
+async function scrapeProxy(request: HttpRequest, input: MetricsRoutesInput, log: FailureLog): Promise<HttpResponse> {
+  const failed = (error: unknown) => {
+    input.metrics.counter("scrape_failures_total").inc({ type: "envoy" });
+    log.failed((error as Error).message);
+    return undefined;
+  };
+  const bytes = await askProxy(request, input).catch(failed);
+  if (bytes === undefined) return { status: 503, headers: {}, body: "the proxy does not answer\n" };
+  const source: MergedSource = { bytes, hasFormat: false, failed, whole: () => log.succeeded() };
+  return {
+    status: 200,
+    headers: { "content-type": METRICS_CONTENT_TYPES.text },
+    body: "",
+    parts: mergeMetrics("text", [source]),
+  };
+}
+
+async function askProxy(
+  request: HttpRequest,
+  input: MetricsRoutesInput,
+): Promise<AsyncIterable<Uint8Array> | undefined> {
+  const query = request.query.size === 0 ? "" : `?${request.query}`;
+  const url = input.envoy === undefined ? undefined : input.envoy + query;
+  const source = await ask("envoy", url, ACCEPT_TEXT, request, input);
+  return source && proxyMetrics(source.bytes, input.version);
 }
 
 const TIMEOUT_HEADER = "x-prometheus-scrape-timeout-seconds";

@@ -10,12 +10,14 @@ import { namedProvider, providerUseProblem } from "../../config/mesh/telemetry_p
 import type { Analyzer, ReportMistake } from "../analyzer.ts";
 import type { AnalysisReader } from "../reader/reader.ts";
 
+type ProviderUse = "accessLogging" | "tracing" | "metrics";
+
 /** See the module. */
 export const TELEMETRY_PROVIDERS: Analyzer<"Telemetry"> = {
   kind: "Telemetry",
   reports: ["no-log-provider", "unusable-telemetry-provider"],
-  analyze: ({ spec: { accessLogging = [], tracing = [] }, meta: { namespace } }, read, report) => {
-    const check = (use: "accessLogging" | "tracing", at: number, providers: readonly ProviderRef[] = []) =>
+  analyze: ({ spec: { accessLogging = [], tracing = [], metrics = [] }, meta: { namespace } }, read, report) => {
+    const check = (use: ProviderUse, at: number, providers: readonly ProviderRef[] = []) =>
       providers.forEach(({ name }, position) => {
         const expected = problem(name, use, namespace, read);
         const field = `spec.${use}[${at}].providers[${position}].name`;
@@ -23,6 +25,7 @@ export const TELEMETRY_PROVIDERS: Analyzer<"Telemetry"> = {
       });
     accessLogging.forEach(({ providers }, at) => check("accessLogging", at, providers));
     tracing.forEach(({ providers }, at) => check("tracing", at, providers));
+    metrics.forEach(({ providers }, at) => check("metrics", at, providers));
     reportNoProviders(accessLogging, read, report);
   },
 };
@@ -45,7 +48,7 @@ function reportNoProviders(
 /** What is expected instead of a provider. */
 function problem(
   name: string,
-  use: "accessLogging" | "tracing",
+  use: ProviderUse,
   namespace: string,
   read: AnalysisReader,
 ): string | undefined {

@@ -1,5 +1,5 @@
 /**
- * Which extension providers have access logs, and which have tracing.
+ * Which extension providers have access logs, which have tracing, and which have metrics.
  *
  * @module
  */
@@ -9,7 +9,14 @@ import type { ExtensionProvider, MeshConfig } from "./types.ts";
 const MEMBERS = {
   accessLogging: ["proxyFileAccessLog", "proxyHttpAls", "proxyTcpAls", "proxyOtelAls"],
   tracing: ["zipkin", "datadog", "skywalking", "opentelemetry"],
+  metrics: ["prometheus"],
 } as const satisfies Readonly<Record<string, readonly (keyof ExtensionProvider)[]>>;
+
+const NOTHING_OF: { readonly [U in keyof typeof MEMBERS]: string } = {
+  accessLogging: "has no access logs",
+  tracing: "has no tracing",
+  metrics: "has no metrics",
+};
 
 /** Providers that Envoy does not have any more. */
 export const GONE_PROVIDERS = ["lightstep", "stackdriver", "opencensus"] as const;
@@ -27,5 +34,5 @@ export function providerUseProblem(mesh: MeshConfig, name: string, use: keyof ty
   const gone = GONE_PROVIDERS.find((one) => provider[one] !== undefined);
   if (gone !== undefined) return `is of ${gone}, which Envoy does not have any more: use opentelemetry`;
   if (MEMBERS[use].some((member) => provider[member] !== undefined)) return undefined;
-  return use === "tracing" ? "has no tracing" : "has no access logs";
+  return NOTHING_OF[use];
 }

@@ -12,12 +12,11 @@ import { gatewayApi } from "./gateway_api.ts";
 import { NEEDLESS_MESH_FIELDS, NEEDLESS_SETTINGS } from "./needless.ts";
 import { networks } from "./networks.ts";
 import { orchestrator } from "./orchestrator.ts";
-import { telemetry } from "./telemetry.ts";
 
 /** The parts, in the order of the reference page. */
 export const NOT_BUILT_PARTS: readonly NotBuiltPart[] = [
   ...[orchestrator, gatewayApi, ambient],
-  ...[telemetry, extensions, filters, networks],
+  ...[extensions, filters, networks],
 ];
 
 /** Every entry. */

@@ -12,6 +12,7 @@ import { withTargets } from "../selection/gateway_target.ts";
 import type { SelectableWorkload } from "../selection/index.ts";
 import { MergedSelection } from "../selection/merged.ts";
 import { SharedValues } from "../selection/shared_values.ts";
+import { mergedMetrics, type MetricsUse, type MetricsUses } from "./metrics.ts";
 import { type AccessLogging, mergedAccessLogging, type TelemetrySide } from "./access_logging.ts";
 import { mergedTracing, type Tracing, type TracingUse } from "./tracing.ts";
 
@@ -21,6 +22,7 @@ type Telemetry = ConfigObject<"Telemetry">;
 export interface EffectiveTelemetry {
   readonly accessLogging: { readonly [S in TelemetrySide]: AccessLogging };
   readonly tracing: { readonly [S in TelemetrySide]: Tracing };
+  readonly metrics: { readonly [S in TelemetrySide]: MetricsUses };
   /** Keys of the Telemetries. */
   readonly causes: readonly string[];
 }
@@ -28,9 +30,13 @@ export interface EffectiveTelemetry {
 /** All Telemetry objects of the mesh. */
 export class TelemetryIndex {
   readonly #merged: MergedSelection<"Telemetry", EffectiveTelemetry>;
+  readonly #measuredByDefault: boolean;
+  /** Telemetries that say something of metrics. */
+  #ofMetrics = 0;
 
   constructor(mesh: MeshConfig) {
     const parts = new SharedParts(mesh);
+    this.#measuredByDefault = (mesh.defaultProviders.metrics ?? []).length > 0;
     this.#merged = new MergedSelection(mesh.rootNamespace, {
       choose: ({ root, namespace, workload }) => [...root.slice(0, 1), ...namespace.slice(0, 1), ...workload],
       merge: (objects) => parts.merged(objects),
@@ -44,7 +50,15 @@ export class TelemetryIndex {
    * @returns The namespaces of workloads whose telemetry may be another one; `*`: all.
    */
   update(removed: readonly Telemetry[], added: readonly Telemetry[]): Set<string> {
-    return this.#merged.update(removed, added);
+    const before = this.measures;
+    this.#ofMetrics += added.filter(saysMetrics).length - removed.filter(saysMetrics).length;
+    const namespaces = this.#merged.update(removed, added);
+    return this.measures === before ? namespaces : new Set(["*"]);
+  }
+
+  /** Whether the metrics of any workload may be measured. */
+  get measures(): boolean {
+    return this.#measuredByDefault || this.#ofMetrics > 0;
   }
 
   /** What is in force for a workload. */
@@ -53,10 +67,15 @@ export class TelemetryIndex {
   }
 }
 
+function saysMetrics({ spec: { metrics = [] } }: Telemetry): boolean {
+  return metrics.length > 0;
+}
+
 class SharedParts {
   readonly #mesh: MeshConfig;
   readonly #logging = new SharedValues<NonNullable<AccessLogging>>();
   readonly #tracing = new SharedValues<TracingUse>();
+  readonly #metrics = new SharedValues<readonly MetricsUse[]>();
   readonly #causes = new SharedValues<readonly string[]>();
 
   constructor(mesh: MeshConfig) {
@@ -70,6 +89,7 @@ class SharedParts {
     return {
       accessLogging: { client: this.#accessLogging(logging, "client"), server: this.#accessLogging(logging, "server") },
       tracing: { client: this.#traced(objects, "client"), server: this.#traced(objects, "server") },
+      metrics: { client: this.#measured(objects, "client"), server: this.#measured(objects, "server") },
       causes: this.#causes.of(objects.map(({ key }) => key)),
     };
   }
@@ -77,6 +97,10 @@ class SharedParts {
   #traced(objects: readonly Telemetry[], side: TelemetrySide): Tracing {
     const merged = mergedTracing(objects.flatMap(({ spec: { tracing = [] } }) => tracing), this.#mesh, side);
     return merged && this.#tracing.of(merged);
+  }
+
+  #measured(objects: readonly Telemetry[], side: TelemetrySide): MetricsUses {
+    return this.#metrics.of(mergedMetrics(objects.flatMap(({ spec: { metrics = [] } }) => metrics), this.#mesh, side));
   }
 
   #accessLogging(levels: readonly (readonly TelemetryAccessLogging[])[], side: TelemetrySide): AccessLogging {

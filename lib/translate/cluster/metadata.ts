@@ -8,6 +8,7 @@
 import type { envoy } from "../../../proto/gen/types.ts";
 import type { EffectiveDestinationRule } from "../../mesh/types.ts";
 import { HTTP_ALPN_FIELD } from "../message/http_alpn.ts";
+import { PEER_CLUSTER_FIELD } from "../message/peer_cluster.ts";
 import { struct } from "../../pb/wellknown.ts";
 import type { Service } from "../../registry/types.ts";
 import type { TranslateSettings } from "../reader/settings.ts";
@@ -20,15 +21,17 @@ export interface ClusterMetadata {
   readonly subset?: string;
   /** Protocols that HTTP requests over the cluster offer in the TLS handshake, see `filters/http/upstream_alpn`. */
   readonly httpAlpn?: string;
+  /** Proxies of the mesh may be behind it, which say who they are, see `telemetry/metrics/peer_exchange`. */
+  readonly peers?: boolean;
 }
 
 /** The `metadata` of a cluster; undefined when it would be empty. */
 export function clusterMetadata(
   settings: TranslateSettings,
-  { services, rule, subset, httpAlpn }: ClusterMetadata,
+  { services, rule, subset, httpAlpn, peers = false }: ClusterMetadata,
 ): envoy.config.core.v3.Metadata | undefined {
   const showsServices = settings.enableTelemetryLabel && services.length > 0;
-  if (!showsServices && rule === undefined && httpAlpn === undefined) return undefined;
+  if (!showsServices && rule === undefined && httpAlpn === undefined && !peers) return undefined;
   return {
     filter_metadata: {
       istio: struct({
@@ -37,6 +40,7 @@ export function clusterMetadata(
           { services: services.map(serviceFields) }),
         ...(subset !== undefined && { subset }),
         ...(httpAlpn !== undefined && { [HTTP_ALPN_FIELD]: httpAlpn }),
+        ...(peers && { [PEER_CLUSTER_FIELD]: true }),
       }),
     },
   };

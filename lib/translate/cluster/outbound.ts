@@ -52,6 +52,7 @@ function outboundCluster(read: Reader, d: DestinationPlan): Built<Cluster> | und
     rule: d.rule,
     ...(subset && { subset: subset.name }),
     ...(tls.httpAlpn && { httpAlpn: tls.httpAlpn }),
+    peers: !service.meshExternal && read.exchangesPeers(),
   });
   const message: Cluster = {
     name: d.name,

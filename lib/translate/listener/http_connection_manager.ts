@@ -14,6 +14,7 @@ import type { HttpFilterSlots } from "../filters/http/order.ts";
 import { wasmNetworkFilters } from "../filters/wasm.ts";
 import type { Reader } from "../reader/reader.ts";
 import { accessLogs } from "../telemetry/access_logs.ts";
+import { metricsLogs } from "../telemetry/metrics/stats_logger.ts";
 import { tracingFields } from "../telemetry/tracing.ts";
 import { ALL_ADDRESSES, canonicalRange, cidrRange } from "./address.ts";
 import { clientCertHeaders, ownHeaders, SERVER_NAME } from "./proxy_headers.ts";
@@ -58,7 +59,10 @@ export function httpConnectionManager(
   const useRemoteAddress = gateway ||
     !inbound && !options.allowAbsoluteUrl && read.settings.sidecarUseRemoteAddress;
   const side = inbound ? "server" : "client";
-  const logs = accessLogs(read, side, "http");
+  const logs = [
+    ...accessLogs(read, side, "http"),
+    ...metricsLogs(read, { side, place: "http", trustsHost: options.direction === "outbound" }),
+  ];
   const config: HttpConnectionManager = {
     codec_type: Codec.AUTO,
     stat_prefix: `${options.statPrefix};`,

@@ -58,6 +58,8 @@ export interface MeshAnswers extends ReadSource<ProxyProperties> {
   tokenPolicyOf(properties: ProxyProperties): RequestTokenPolicy;
   /** What Telemetries ask of a workload with these properties; parts of equal content are the same object. */
   telemetryOf(properties: ProxyProperties): EffectiveTelemetry;
+  /** Whether metrics of any workload are measured, and proxies may say which workload they are. */
+  exchangesPeers(): boolean;
   wasmPluginsOf(properties: ProxyProperties): EffectivePlugins;
   tokenKeys(place: string): string | undefined;
   entrances(network: string): readonly NetworkEntrance[];

@@ -18,6 +18,7 @@ import type { AuthorizationPolicy } from "../../mesh/authorization_policy.ts";
 import type { PeerTlsPolicy, RefusedPeerTls } from "../../mesh/peer_authentication.ts";
 import type { RequestTokenPolicy } from "../../mesh/request_authentication.ts";
 import type { AccessLogging, TelemetrySide } from "../../mesh/telemetry/access_logging.ts";
+import type { MetricsUses } from "../../mesh/telemetry/metrics.ts";
 import type { Tracing } from "../../mesh/telemetry/tracing.ts";
 import type {
   EffectiveDestinationRule,
@@ -63,6 +64,10 @@ export interface Reader {
   accessLogging(side: TelemetrySide): AccessLogging;
   /** How Telemetries have requests of one side traced; undefined: what the mesh's and the proxy's own settings say holds. */
   tracing(side: TelemetrySide): Tracing;
+  /** The providers of metrics of one side, with what Telemetries change of these; empty: nothing is measured. */
+  metrics(side: TelemetrySide): MetricsUses;
+  /** Whether proxies say in a header of requests and answers which workload they are. */
+  exchangesPeers(): boolean;
   /** Tracing of its own settings (node metadata `PROXY_CONFIG`), else of the mesh's default ones. */
   proxyTracing(): OwnTracing | undefined;
   /** Keys of the Telemetries that are for the proxy. Asking splits results by them, whatever they say. */

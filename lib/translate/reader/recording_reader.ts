@@ -13,6 +13,7 @@ import type { AuthorizationPolicy } from "../../mesh/authorization_policy.ts";
 import type { PeerTlsPolicy, RefusedPeerTls } from "../../mesh/peer_authentication.ts";
 import type { RequestTokenPolicy } from "../../mesh/request_authentication.ts";
 import type { AccessLogging, TelemetrySide } from "../../mesh/telemetry/access_logging.ts";
+import type { MetricsUses } from "../../mesh/telemetry/metrics.ts";
 import type { Tracing } from "../../mesh/telemetry/tracing.ts";
 import type {
   EffectiveDestinationRule,
@@ -133,6 +134,17 @@ export class RecordingReader implements Reader {
   tracing(side: TelemetrySide): Tracing {
     const { source } = this.#recorder;
     return this.#recorder.property(`tracing/${side}`, (of) => source.telemetryOf(of).tracing[side]);
+  }
+
+  metrics(side: TelemetrySide): MetricsUses {
+    const { source } = this.#recorder;
+    return this.#recorder.property(`metrics/${side}`, (of) => source.telemetryOf(of).metrics[side]);
+  }
+
+  /** A property of the proxy, as its PeerAuthentication is, though it is the same of all. */
+  exchangesPeers(): boolean {
+    const { source } = this.#recorder;
+    return this.#recorder.property("exchangesPeers", () => source.exchangesPeers());
   }
 
   proxyTracing(): OwnTracing | undefined {

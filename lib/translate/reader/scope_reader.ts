@@ -149,6 +149,10 @@ export class ScopeReader implements MeshAnswers {
     return this.#mesh.telemetries.of({ namespace, labels });
   }
 
+  exchangesPeers(): boolean {
+    return this.settings.exchangePeers && this.#mesh.telemetries.measures;
+  }
+
   wasmPluginsOf({ namespace, labels }: ProxyProperties): EffectivePlugins {
     return this.#mesh.wasmPlugins.of({ namespace, labels });
   }

@@ -12,6 +12,8 @@ export interface TranslateSettings {
   /** Percent of requests that are traced where nothing else says so. */
   readonly traceSampling: number;
   readonly spawnUpstreamSpanForGateway: boolean;
+  /** Proxies say to each other which workload they are, where metrics are measured. */
+  readonly exchangePeers: boolean;
   readonly enablePersistentSessionFilter: boolean;
   readonly persistentSessionLabel: string;
   readonly persistentSessionHeaderLabel: string;

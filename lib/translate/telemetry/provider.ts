@@ -17,11 +17,11 @@ export function isUnusable(value: object): value is UnusableProvider {
   return "why" in value;
 }
 
-/** The provider of that name, in any case of letters, where it has access logs or tracing. */
+/** The provider of that name, in any case of letters, where it has what is wanted. */
 export function extensionProvider(
   mesh: MeshConfig,
   name: string,
-  use: "accessLogging" | "tracing",
+  use: "accessLogging" | "tracing" | "metrics",
 ): ExtensionProvider | UnusableProvider {
   const why = providerUseProblem(mesh, name, use);
   return why === undefined ? namedProvider(mesh, name) ?? { why: "" } : { why };

@@ -17,7 +17,7 @@ async function pagesOf(sources: { envoy?: OpenPort; application?: OpenPort }, mo
   const url = (source: OpenPort | undefined, path: string) => source && `http://127.0.0.1:${source.port}${path}`;
   const metrics = createMetrics("pilot-agent", { prefix: "istio_agent_" });
   const routes = metricsRoutes({
-    metrics,
+    ...{ metrics, version: "9" },
     envoy: url(sources.envoy, "/stats/prometheus"),
     application: url(sources.application, "/metrics"),
     ...{ localOnly: false, clock: systemClock, log: silentLog().scope("monitoring") },

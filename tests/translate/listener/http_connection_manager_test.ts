@@ -33,7 +33,6 @@ const plugins = ["UNSPECIFIED_PHASE", "STATS", "AUTHZ", "AUTHN"].map((phase) =>
 Deno.test("filters run in the one order, with those of other packages at their places", () => {
   const named = (name: string) => ({ name });
   const slots: HttpFilterSlots = {
-    telemetry: [named("telemetry")],
     authorization: [named("authz")],
     authentication: [named("authn")],
     externalAuthorization: [named("external")],
@@ -43,7 +42,7 @@ Deno.test("filters run in the one order, with those of other packages at their p
   const plugin = (phase: string) => `extensions.istio.io/wasmplugin/default.${phase}`;
   assert.deepEqual(filters(build(world, { grpcWeb: true, slots })), [
     ...["external", plugin("AUTHN"), "authn", plugin("AUTHZ"), "authz", plugin("STATS"), plugin("UNSPECIFIED_PHASE")],
-    ...["grpc_web", "grpc_stats", "fault", "cors", "telemetry", "stateful_session", "router"],
+    ...["grpc_web", "grpc_stats", "fault", "cors", "stateful_session", "router"],
   ]);
 });
 

@@ -3,6 +3,7 @@
  *
  * A request passes them from top to bottom, an answer from bottom to top. Why this order:
  *
+ * 0. On the inbound side who asks is read first, so that the metrics of refused requests name the client, too.
  * 1. External authorization (`CUSTOM` policies): may refuse before anything else is spent on a request.
  * 2. Extensions of phase AUTHN, then end-user authentication: the identity of the caller.
  * 3. Extensions of phase AUTHZ, then authorization: the caller's permission. Needs the identity from above.
@@ -10,12 +11,12 @@
  * 5. `grpc_web`: from here on a browser's call is plain gRPC, so that the next one counts it.
  * 6. `grpc_stats`: counts the call as it was meant, also when a fault ends it.
  * 7. `fault`, then `cors`: act by the route; a fault may end the request.
- * 8. Telemetry: measures what really goes upstream.
+ * 8. Elsewhere the proxy says here who asks, to the cluster that the request really goes to.
  * 9. `stateful_session`: picks the endpoint, so nothing after it may change the route.
  * 10. `upstream_alpn`: says HTTP in the TLS handshake; reads the cluster of the route, so nothing after it may change that.
  * 11. `router`: forwards; always last.
  *
- * Extensions are WasmPlugins. The other filters of steps 1-3 and those of 8 come from `slots`: the packages that build these filters hand them in, this list alone says where they run.
+ * Extensions are WasmPlugins. The other filters of steps 1-3 come from `slots`: the packages that build these filters hand them in, this list alone says where they run.
  *
  * @module
  */
@@ -28,6 +29,7 @@ import { faultFilter } from "./fault/filter.ts";
 import { grpcStatsFilter } from "./grpc_stats/filter.ts";
 import { grpcWebFilter } from "./grpc_web/filter.ts";
 import { routerFilter, type RouterOptions } from "./router/filter.ts";
+import { peerExchange } from "../../telemetry/metrics/peer_exchange.ts";
 import { offersPeerTls } from "../../tls/secret_source.ts";
 import { statefulSessionFilter } from "./stateful_session/filter.ts";
 import { upstreamAlpnFilter } from "./upstream_alpn/filter.ts";
@@ -39,7 +41,6 @@ export interface HttpFilterSlots {
   readonly externalAuthorization?: readonly HttpFilter[];
   readonly authentication?: readonly HttpFilter[];
   readonly authorization?: readonly HttpFilter[];
-  readonly telemetry?: readonly HttpFilter[];
 }
 
 /** What decides which filters a listener has. */
@@ -62,8 +63,10 @@ export function httpFilters(read: Reader, options: HttpFilterOptions): HttpFilte
   const sessions = options.direction !== "inbound" && read.settings.enablePersistentSessionFilter;
   const side = options.direction === "inbound" ? "server" : "client";
   const extensions = wasmFilters(read, { side, port: options.port }, "http");
+  const exchange = peerExchange(read, side);
   const built = (filter: HttpFilter) => hasExtension(read, filter.name ?? "") ? [filter] : [];
   return [
+    ...(side === "server" ? exchange : []),
     ...slots.externalAuthorization ?? [],
     ...extensions.authentication,
     ...slots.authentication ?? [],
@@ -74,7 +77,7 @@ export function httpFilters(read: Reader, options: HttpFilterOptions): HttpFilte
     ...built(grpcStatsFilter()),
     ...built(faultFilter()),
     ...built(corsFilter()),
-    ...slots.telemetry ?? [],
+    ...(side === "client" ? exchange : []),
     ...(sessions ? built(statefulSessionFilter()) : []),
     ...(options.direction !== "inbound" && offersPeerTls(read) ? built(upstreamAlpnFilter()) : []),
     routerFilter(options.router),

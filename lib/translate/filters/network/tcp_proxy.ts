@@ -29,6 +29,8 @@ export interface TcpProxyPlan {
   readonly resolveServerName?: number;
   /** The destination is the cluster that has the name for which the client's TLS asks; `clusters` is where none has. */
   readonly byServerName?: boolean;
+  /** Access logs are written when a connection is made, too. */
+  readonly logsConnected?: boolean;
   /** Carry the connection inside an HTTP CONNECT (or POST) to this `host:port`. */
   readonly tunnel?: { readonly hostname: string; readonly post: boolean };
 }
@@ -49,6 +51,7 @@ export function tcpProxyFilter(
     ...(plan.tunnel
       ? { tunneling_config: { hostname: plan.tunnel.hostname, ...(plan.tunnel.post ? { use_post: true } : {}) } }
       : {}),
+    ...(plan.logsConnected ? { access_log_options: { flush_access_log_on_connected: true } } : {}),
     ...(accessLogs.length > 0 ? { access_log: [...accessLogs] } : {}),
   };
   return {

@@ -1,0 +1,30 @@
+/**
+ * Expressions of users for values of tags, as texts that the proxy fills in. They are written for Istio's proxy, which
+ * has attributes that Envoy has under other names.
+ *
+ * @module
+ */
+import { celProblem } from "../../../config/validation/cel.ts";
+import type { TelemetrySide } from "../../../mesh/telemetry/access_logging.ts";
+import { PEER_KEY, PEER_NAMESPACE } from "./peer.ts";
+import { cel, firstOf, UNKNOWN } from "./tag_value.ts";
+
+/** A text of CEL, or something else that may hold a name. */
+const TEXTS_AND_NAMES = /"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|(?<![\w.])(?:node|upstream_peer|downstream_peer)(?=[.[])/g;
+
+/** Makes a text of a number; Envoy does that by itself, and lacks the function. */
+const MADE_TEXT = /^\s*string\(([^()]*)\)\s*$/;
+
+/** The value of a tag; what the proxy cannot evaluate is `unknown`. */
+export function expressionValue(expression: string, side: TelemetrySide): string {
+  const plain = expression.replace(MADE_TEXT, "$1");
+  if (celProblem(plain) !== undefined) return "unknown";
+  const peer = `metadata.filter_metadata['${PEER_NAMESPACE}']['${PEER_KEY}']`;
+  const other = side === "client" ? "upstream_peer" : "downstream_peer";
+  const renamed = plain.replaceAll(
+    TEXTS_AND_NAMES,
+    (found) => found === "node" ? "xds.node" : found === other ? peer : found,
+  );
+  // A bracket before a percent sign would end the command.
+  return firstOf(cel(renamed.replaceAll(")%", ") %")), UNKNOWN);
+}

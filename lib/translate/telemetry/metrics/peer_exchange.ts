@@ -1,0 +1,107 @@
+/**
+ * Filters by which proxies say to each other which workload they are:
+ *
+ *     client ── x-mesh-peer: its own ──> server          only to clusters of the mesh
+ *            <── x-mesh-peer: its own ──                 only to one that asked, over mutual TLS
+ *
+ * Both take the header out of what they got, so that applications never see it.
+ *
+ * @module
+ */
+import { Config_ValueEncode, Config_ValueType } from "../../../../proto/gen/enums.ts";
+import { HeaderValueOption_HeaderAppendAction as AppendAction } from "../../../../proto/gen/enums.ts";
+import type { envoy } from "../../../../proto/gen/types.ts";
+import { PEER_HEADER, PEER_METADATA } from "../../../config/mesh/peer_metadata.ts";
+import type { TelemetrySide } from "../../../mesh/telemetry/access_logging.ts";
+import { any } from "../../../pb/codec.ts";
+import { PEER_CLUSTER_FIELD } from "../../message/peer_cluster.ts";
+import { hasExtension } from "../../filters/extension.ts";
+import type { Reader } from "../../reader/reader.ts";
+import { ASKED_KEY, PEER_KEY, PEER_NAMESPACE } from "./peer.ts";
+import { cel, commandText } from "./tag_value.ts";
+
+type HttpFilter = envoy.extensions.filters.network.http_connection_manager.v3.HttpFilter;
+type HeaderRules = envoy.extensions.filters.http.header_to_metadata.v3.Config;
+type HeaderMutations = envoy.extensions.filters.http.header_mutation.v3.Mutations;
+type HeaderMutation = envoy.config.common.mutation_rules.v3.HeaderMutation;
+
+const READS = "envoy.filters.http.header_to_metadata";
+const WRITES = "envoy.filters.http.header_mutation";
+
+/** The filters of one side, in the order in which a request passes them; none where nothing is exchanged. */
+export function peerExchange(read: Reader, side: TelemetrySide): HttpFilter[] {
+  if (!read.exchangesPeers() || !hasExtension(read, READS) || !hasExtension(read, WRITES)) return [];
+  return side === "client" ? clientFilters() : serverFilters(read);
+}
+
+/** Whether the cluster of the request is one of the mesh; without a cluster it cannot be evaluated, which is no. */
+const TO_MESH = `xds.cluster_metadata.filter_metadata['istio']['${PEER_CLUSTER_FIELD}']`;
+const OWN = `xds.node.metadata['${PEER_METADATA}']['header']`;
+
+/** An answer passes them from the last to the first: what others than the mesh say is overwritten before it is read. */
+function clientFilters(): HttpFilter[] {
+  const ofMesh = `'istio' in xds.cluster_metadata.filter_metadata && '${PEER_CLUSTER_FIELD}' in ` +
+    `xds.cluster_metadata.filter_metadata['istio']`;
+  return [
+    reads({ response_rules: [peerRule()] }),
+    writes({
+      request_mutations: [{ remove: PEER_HEADER }, written(`${TO_MESH} ? ${OWN} : ''`, "OVERWRITE_IF_EXISTS_OR_ADD")],
+      response_mutations: [written(`${ofMesh} ? '' : '${NOBODY}'`, "OVERWRITE_IF_EXISTS")],
+    }),
+  ];
+}
+
+/** A plain connection says nothing that is believed, unless the user wants it so. */
+function serverFilters(read: Reader): HttpFilter[] {
+  const believesAll = read.proxyHeaders()?.metadataExchangeHeaders?.mode === "UNDEFINED";
+  const asked = `metadata.filter_metadata['${PEER_NAMESPACE}']['${ASKED_KEY}'] == 'y'`;
+  const known = believesAll ? asked : `connection.mtls && ${asked}`;
+  return [
+    ...(believesAll
+      ? []
+      : [writes({ request_mutations: [written(`connection.mtls ? '' : '${NOBODY}'`, "OVERWRITE_IF_EXISTS")] })]),
+    reads({
+      request_rules: [
+        { header: PEER_HEADER, on_header_present: { metadata_namespace: PEER_NAMESPACE, key: ASKED_KEY, value: "y" } },
+        peerRule(),
+      ],
+    }),
+    writes({
+      response_mutations: [{ remove: PEER_HEADER }, written(`${known} ? ${OWN} : ''`, "OVERWRITE_IF_EXISTS_OR_ADD")],
+    }),
+  ];
+}
+
+/** A message that cannot be read, so that nothing is known. */
+const NOBODY = "-";
+
+function peerRule(): NonNullable<HeaderRules["request_rules"]>[number] {
+  return {
+    header: PEER_HEADER,
+    on_header_present: {
+      metadata_namespace: PEER_NAMESPACE,
+      key: PEER_KEY,
+      type: Config_ValueType.PROTOBUF_VALUE,
+      encode: Config_ValueEncode.BASE64,
+    },
+    remove: true,
+  };
+}
+
+/** Writes the value of an expression; an empty one is not written. */
+function written(expression: string, action: keyof typeof AppendAction): HeaderMutation {
+  const header = { key: PEER_HEADER, value: commandText(cel(expression)) };
+  return { append: { header, append_action: AppendAction[action] } };
+}
+
+function reads(config: HeaderRules): HttpFilter {
+  return { name: READS, typed_config: any("envoy.extensions.filters.http.header_to_metadata.v3.Config", config) };
+}
+
+function writes(mutations: HeaderMutations): HttpFilter {
+  const config = { mutations };
+  return {
+    name: WRITES,
+    typed_config: any("envoy.extensions.filters.http.header_mutation.v3.HeaderMutation", config),
+  };
+}

@@ -1,0 +1,63 @@
+/**
+ * The standard metrics: what of a request or connection each counts or measures.
+ *
+ * @module
+ */
+import type { AccessLogType } from "../../../../proto/gen/enums.ts";
+import type { STANDARD_METRICS } from "../../../mesh/telemetry/metrics.ts";
+import type { LoggingPlace } from "../access_logs.ts";
+
+type StandardMetricName = typeof STANDARD_METRICS[number];
+
+/** One metric. */
+export interface StandardStatistic {
+  /** In Telemetries. */
+  readonly metric: StandardMetricName;
+  /** Without the prefix `istio_`. */
+  readonly name: string;
+  /** What is added to a counter, a number or a command; absent: it is a histogram. */
+  readonly adds?: 1 | string;
+  /** What a histogram measures. */
+  readonly measures?: { readonly unit: "Bytes" | "Milliseconds"; readonly value: string };
+}
+
+/** When they are counted. */
+export interface StatisticsMoment {
+  /** Absent: at the end of a request. */
+  readonly log?: keyof typeof AccessLogType;
+  /** Only connections that never reached an endpoint, for which there is no other moment. */
+  readonly unconnected?: true;
+  readonly statistics: readonly StandardStatistic[];
+}
+
+const SENT = "%DOWNSTREAM_WIRE_BYTES_SENT%";
+const RECEIVED = "%DOWNSTREAM_WIRE_BYTES_RECEIVED%";
+const OPENED: StandardStatistic = { metric: "TCP_OPENED_CONNECTIONS", name: "tcp_connections_opened_total", adds: 1 };
+
+/** By place. Bytes of a connection are counted at its end: what is known before is their sum again and again. */
+export const STATISTICS: { readonly [P in LoggingPlace]: readonly StatisticsMoment[] } = {
+  http: [{
+    statistics: [
+      { metric: "REQUEST_COUNT", name: "requests_total", adds: 1 },
+      {
+        metric: "REQUEST_DURATION",
+        name: "request_duration_milliseconds",
+        measures: { unit: "Milliseconds", value: "%DURATION%" },
+      },
+      { metric: "REQUEST_SIZE", name: "request_bytes", measures: { unit: "Bytes", value: RECEIVED } },
+      { metric: "RESPONSE_SIZE", name: "response_bytes", measures: { unit: "Bytes", value: SENT } },
+    ],
+  }],
+  tcp: [
+    { log: "TcpUpstreamConnected", statistics: [OPENED] },
+    { log: "TcpConnectionEnd", unconnected: true, statistics: [OPENED] },
+    {
+      log: "TcpConnectionEnd",
+      statistics: [
+        { metric: "TCP_CLOSED_CONNECTIONS", name: "tcp_connections_closed_total", adds: 1 },
+        { metric: "TCP_SENT_BYTES", name: "tcp_sent_bytes_total", adds: SENT },
+        { metric: "TCP_RECEIVED_BYTES", name: "tcp_received_bytes_total", adds: RECEIVED },
+      ],
+    },
+  ],
+};

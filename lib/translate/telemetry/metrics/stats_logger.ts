@@ -1,0 +1,98 @@
+/**
+ * The access logger that makes the standard metrics (`envoy.access_loggers.stats`), which Envoy calls work in progress.
+ *
+ * @module
+ */
+import { AccessLogType, Config_Histogram_Unit as Unit } from "../../../../proto/gen/enums.ts";
+import type { envoy } from "../../../../proto/gen/types.ts";
+import type { MetricChange, MetricsUse } from "../../../mesh/telemetry/metrics.ts";
+import { any } from "../../../pb/codec.ts";
+import { wrap } from "../../../pb/wellknown.ts";
+import { hasExtension } from "../../filters/extension.ts";
+import type { Reader } from "../../reader/reader.ts";
+import { extensionProvider, isUnusable } from "../provider.ts";
+import { expressionValue } from "./expression.ts";
+import { type StandardStatistic, STATISTICS, type StatisticsMoment } from "./statistics.ts";
+import { type MetricsPlace, standardTags } from "./tags.ts";
+
+type AccessLog = envoy.config.accesslog.v3.AccessLog;
+type StatsConfig = envoy.extensions.access_loggers.stats.v3.Config;
+type Stat = NonNullable<NonNullable<StatsConfig["counters"]>[number]["stat"]>;
+
+/** Name of the extension. */
+export const STATS_LOGGER = "envoy.access_loggers.stats";
+
+/** Begin of the names; with it Envoy prints `envoy_istio_`, which the agent prints as `istio_`. */
+const PREFIX = "istio";
+
+/** Series of a listener: what clients say is in them. More of them are not counted. */
+const MAX_SERIES = 10_000;
+
+/** Flags of connections that never reached an endpoint: none healthy, none reached, no route, no cluster, too many, denied. */
+const UNCONNECTED_FLAGS = ["UH", "UF", "NR", "NC", "UO", "UAEX", "DF"];
+
+/** The loggers of the metrics that Telemetries and default providers ask for; none where they ask for none. */
+export function metricsLogs(read: Reader, at: MetricsPlace): AccessLog[] {
+  const use = read.metrics(at.side).find(({ provider }) =>
+    !isUnusable(extensionProvider(read.mesh(), provider, "metrics"))
+  );
+  if (use === undefined || !hasExtension(read, STATS_LOGGER)) return [];
+  const tags = standardTags({ ...at, exchanged: at.place === "http" && read.exchangesPeers() });
+  return STATISTICS[at.place].flatMap((moment) => loggerOf(moment, tags, use, at));
+}
+
+function loggerOf(
+  moment: StatisticsMoment,
+  tags: ReadonlyMap<string, string>,
+  { changes }: MetricsUse,
+  at: MetricsPlace,
+): AccessLog[] {
+  const changeOf = ({ metric, name }: StandardStatistic): MetricChange => ({
+    ...changes[metric],
+    ...changes[name],
+    tags: { ...changes[metric]?.tags, ...changes[name]?.tags },
+  });
+  const wanted = moment.statistics.filter((one) => changeOf(one).disabled !== true);
+  if (wanted.length === 0) return [];
+  const stat = (one: StandardStatistic): Stat => ({ name: one.name, tags: changedTags(tags, changeOf(one), at) });
+  const counters = wanted.flatMap((one) => {
+    if (one.adds === undefined) return [];
+    return [{ stat: stat(one), ...(one.adds === 1 ? { value_fixed: wrap(1) } : { value_format: one.adds }) }];
+  });
+  const histograms = wanted.flatMap((one) =>
+    one.measures ? [{ stat: stat(one), unit: Unit[one.measures.unit], value_format: one.measures.value }] : []
+  );
+  const config: StatsConfig = {
+    stats_scope: {
+      prefix: PREFIX,
+      max_counters: wrap(MAX_SERIES),
+      max_histograms: wrap(MAX_SERIES),
+      enable_eviction: true,
+    },
+    ...(histograms.length > 0 ? { histograms } : {}),
+    ...(counters.length > 0 ? { counters } : {}),
+  };
+  const typed_config = any("envoy.extensions.access_loggers.stats.v3.Config", config);
+  return [{ name: STATS_LOGGER, ...momentFilter(moment), typed_config }];
+}
+
+function changedTags(
+  standard: ReadonlyMap<string, string>,
+  { tags = {} }: MetricChange,
+  at: MetricsPlace,
+): NonNullable<Stat["tags"]> {
+  const all = new Map(standard);
+  for (const [name, expression] of Object.entries(tags)) {
+    if (expression === null) all.delete(name);
+    else if (name !== "") all.set(name, expressionValue(expression, at.side));
+  }
+  return [...all].map(([name, value_format]) => ({ name, value_format }));
+}
+
+/** A request is logged once, at its end. */
+function momentFilter({ log, unconnected }: StatisticsMoment): Pick<AccessLog, "filter"> {
+  if (log === undefined) return {};
+  const ofType = { log_type_filter: { types: [AccessLogType[log]] } };
+  if (!unconnected) return { filter: ofType };
+  return { filter: { and_filter: { filters: [ofType, { response_flag_filter: { flags: [...UNCONNECTED_FLAGS] } }] } } };
+}

@@ -1,0 +1,86 @@
+/**
+ * The standard tags of metrics, under the names that dashboards made for Istio know.
+ *
+ * @module
+ */
+import type { TelemetrySide } from "../../../mesh/telemetry/access_logging.ts";
+import type { LoggingPlace } from "../access_logs.ts";
+import { askedPart, askingPart, ownPart, PEER_TAGS, saidOf } from "./peer.ts";
+import { cel, commandText, firstOf, type TagCommand, UNKNOWN } from "./tag_value.ts";
+
+/** Where metrics are measured. */
+export interface MetricsPlace {
+  readonly side: TelemetrySide;
+  readonly place: LoggingPlace;
+  /** Clients name the host, and are known: where nothing else names the destination, the host does. */
+  readonly trustsHost: boolean;
+}
+
+/** As the proxy measures there. */
+export interface MeasuredPlace extends MetricsPlace {
+  /** Proxies say in headers which workload they are. */
+  readonly exchanged: boolean;
+}
+
+/** Tags with their values, in their order. */
+export function standardTags(at: MeasuredPlace): Map<string, string> {
+  const http = at.place === "http";
+  return new Map([
+    ["reporter", at.side === "client" ? "source" : "destination"],
+    ...workloadTags(at),
+    ...principals(at.side),
+    ...serviceTags(at),
+    ["request_protocol", http ? REQUEST_PROTOCOL : "tcp"],
+    ...(http ? [["response_code", "%RESPONSE_CODE%"], ["grpc_response_status", "%GRPC_STATUS_NUMBER%"]] as const : []),
+    ["response_flags", "%RESPONSE_FLAGS%"],
+    ["connection_security_policy", at.side === "client" ? "unknown" : MUTUAL_OR_NOT],
+  ]);
+}
+
+/** The server knows how a connection came to it; the client leaves that to the server. */
+const MUTUAL_OR_NOT = commandText(cel("connection.mtls ? 'mutual_tls' : 'none'"));
+
+const REQUEST_PROTOCOL = firstOf(
+  cel("request.headers['content-type'].matches('^application/grpc($|[+])') ? 'grpc' : 'http'"),
+  cel("'http'"),
+);
+
+function workloadTags({ side, exchanged }: MeasuredPlace): (readonly [string, string])[] {
+  return Object.entries(PEER_TAGS).flatMap(([tag, part]) => {
+    const own = commandText(ownPart(part));
+    return side === "client"
+      ? [[`source_${tag}`, own], [`destination_${tag}`, askedPart(part, exchanged)]] as const
+      : [[`source_${tag}`, askingPart(part, exchanged)], [`destination_${tag}`, own]] as const;
+  });
+}
+
+function principals(side: TelemetrySide): (readonly [string, string])[] {
+  const [source, destination] = side === "client"
+    ? ["UPSTREAM_LOCAL_URI_SAN", "UPSTREAM_PEER_URI_SAN"]
+    : ["DOWNSTREAM_PEER_URI_SAN", "DOWNSTREAM_LOCAL_URI_SAN"];
+  const named = (command: string | undefined) => firstOf({ command: command ?? "" }, UNKNOWN);
+  return [["source_principal", named(source)], ["destination_principal", named(destination)]];
+}
+
+/** Clusters that stand for no service, which dashboards know by name. */
+const CLUSTER_NAME = cel(
+  "re.extract(xds.cluster_name, '^(PassthroughCluster|BlackHoleCluster|InboundPassthroughCluster.*)$', '\\\\1')",
+);
+
+function ofService(field: string): TagCommand {
+  return cel(`xds.cluster_metadata.filter_metadata['istio']['services'][0]['${field}']`);
+}
+
+function serviceTags({ side, place, trustsHost, exchanged }: MeasuredPlace): (readonly [string, string])[] {
+  const unnamed: TagCommand[] = side === "server"
+    ? [ownPart("service")]
+    : trustsHost && place === "http"
+    ? [{ command: "REQUEST_HEADER", param: ":AUTHORITY" }]
+    : [];
+  const namespace = side === "server" ? [ownPart("namespace")] : saidOf("namespace", exchanged);
+  return [
+    ["destination_service", firstOf(ofService("host"), ...unnamed, UNKNOWN)],
+    ["destination_service_name", firstOf(ofService("name"), CLUSTER_NAME, ...unnamed, UNKNOWN)],
+    ["destination_service_namespace", firstOf(ofService("namespace"), ...namespace, UNKNOWN)],
+  ];
+}

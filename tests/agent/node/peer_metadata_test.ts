@@ -1,0 +1,43 @@
+/** What a workload says of itself for metrics. */
+import assert from "node:assert/strict";
+import { Buffer } from "node:buffer";
+import { peerMetadata } from "../../../lib/agent/node/peer_metadata.ts";
+import { decode } from "../../../lib/pb/reflect.ts";
+import { fromStruct } from "../../../lib/pb/wellknown.ts";
+import type { google } from "../../../proto/gen/types.ts";
+
+function said(header: string): unknown {
+  const bytes = Buffer.from(header, "base64");
+  return fromStruct(decode<google.protobuf.Value>("google.protobuf.Value", bytes).structValue);
+}
+
+const base = { workload: "cart-v1", namespace: "shop", cluster: "c1", labels: {}, additional: [] };
+
+Deno.test("the header is a message of all parts; what is not known is unknown", () => {
+  const { header, ...parts } = peerMetadata({ ...base, workload: "", cluster: "" });
+  const unknown = { workload: "unknown", app: "unknown", version: "unknown", service: "unknown", cluster: "unknown" };
+  assert.deepEqual(parts, { ...unknown, namespace: "shop", revision: "latest" });
+  assert.deepEqual(said(header!), parts);
+});
+
+Deno.test("canonical names come from labels in either spelling, then from those that people use", () => {
+  const of = (labels: Readonly<Record<string, string>>) => {
+    const { service, revision } = peerMetadata({ ...base, labels });
+    return [service, revision];
+  };
+  assert.deepEqual(of({}), ["cart-v1", "latest"]);
+  assert.deepEqual(of({ app: "a", version: "1" }), ["a", "1"]);
+  assert.deepEqual(of({ app: "a", "app.kubernetes.io/name": "n" }), ["n", "latest"]);
+  assert.deepEqual(of({ app: "a", "service.istio.io/canonical-name": "c" }), ["c", "latest"]);
+});
+
+Deno.test("further labels are said where they are named, as many as there is room for", () => {
+  const labels = { role: "buyer", other: "x", ...Object.fromEntries(many.map((name) => [name, "v".repeat(300)])) };
+  const { header } = peerMetadata({ ...base, labels, additional: ["role", "none", ...many] });
+  const { labels: found } = said(header!) as { labels: Record<string, string> };
+  assert.deepEqual([found.role, found.other], ["buyer", undefined]);
+  assert.equal(found.l0?.length, 253);
+  assert.equal(Object.keys(found).length, 8);
+});
+
+const many = Array.from({ length: 100 }, (_, i) => `l${i}`);
