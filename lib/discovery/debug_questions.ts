@@ -42,6 +42,7 @@ export function debugQuestions(
   systemNamespace: string,
   { callers, nodes, pipeline, view }: DebugQuestionParts,
 ): DebugAnswers {
+  const isConfinedTo = (identity: string) => parseWorkloadIdentity(identity)?.namespace !== systemNamespace;
   return {
     async identify(request) {
       const caller = await callers.identify(request);
@@ -54,9 +55,10 @@ export function debugQuestions(
         throw error;
       }
     },
+    sees: (identity, other) => !isConfinedTo(identity) || other === identity,
     async answer(question, signal) {
       const { identity } = question;
-      const isConfined = parseWorkloadIdentity(identity)?.namespace !== systemNamespace;
+      const isConfined = isConfinedTo(identity);
       const isShown = ({ stream }: XdsConnection) => stream?.view.identity === identity;
       const shown = isConfined ? { ...view(), isShown } : view();
       if (question.typeUrl !== SYNCZ) return await pageOf(question, shown, isConfined, signal);

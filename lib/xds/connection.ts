@@ -15,15 +15,14 @@ import { AdsStream } from "./ads/stream.ts";
 import type { Call } from "../grpc/call.ts";
 import type { CallHandler } from "../grpc/call_handler.ts";
 import { Code } from "../grpc/codes.ts";
+import { type AsideDesks, AsideRequests, type AsideStream, isAside } from "./aside.ts";
 import { Connecting } from "./connecting.ts";
 import type { PushLedger, PushProgress } from "./ledger.ts";
 import type { XdsMetrics } from "./protocol/metrics.ts";
 import type { OwedEndpoints } from "./owed_endpoints.ts";
 import type { Pushable } from "./push_queue.ts";
 import { readNode } from "./protocol/node.ts";
-import { type QuestionDesk, StreamQuestions } from "./questions/stream_questions.ts";
 import type { RejectGauges } from "./reject_gauges.ts";
-import { isDebugType } from "./protocol/questions.ts";
 import type { ConnectRequest, ProxyView, ResourceSource } from "./protocol/source.ts";
 import { MAX_UNKNOWN_TYPES, typeRules } from "./protocol/types.ts";
 
@@ -50,7 +49,7 @@ export interface ConnectionContext {
   readonly nextNumber: () => number;
   readonly owed: OwedEndpoints;
   readonly rejects: RejectGauges;
-  readonly questions: QuestionDesk;
+  readonly aside: AsideDesks;
   readonly onOpen: (connection: XdsConnection) => void;
   readonly onClose: (connection: XdsConnection) => void;
   /** Names that a client wants are pending no longer. */
@@ -59,8 +58,6 @@ export interface ConnectionContext {
 
 /** A client's report of its workload's health, sent between discovery requests; it asks for nothing. */
 const HEALTH = "type.googleapis.com/istio.v1.HealthInformation";
-/** Bytes of a node that is kept for a later request: the first one of a stream may ask for a page. */
-const MAX_KEPT_NODE = 64 * 1024;
 
 /** A connected client. */
 export class XdsConnection implements CallHandler, Pushable {
@@ -78,9 +75,7 @@ export class XdsConnection implements CallHandler, Pushable {
   /** A report of health was refused, and that was logged. */
   #isDisbelieved = false;
   #connecting: Connecting | undefined;
-  #questions: StreamQuestions | undefined;
-  /** Of the first request, if that asked for a page. */
-  #node: Uint8Array | undefined;
+  #aside: AsideRequests | undefined;
   #closed = false;
 
   constructor(readonly call: Call, readonly delta: boolean, private readonly context: ConnectionContext) {}
@@ -93,7 +88,10 @@ export class XdsConnection implements CallHandler, Pushable {
   message(bytes: Uint8Array): void {
     const request = readRequest(bytes, this.delta, this.context.names);
     if (request.typeUrl === HEALTH) return this.#reported(request);
-    if (isDebugType(request.typeUrl)) return this.#ask(request);
+    if (isAside(request.typeUrl)) {
+      this.#aside ??= new AsideRequests(this.#beside(), this.context.aside);
+      if (this.#aside.take(request)) return;
+    }
     if (this.stream === undefined) this.#connect(request);
     // The call delivers the message again when the view has come.
     if (this.stream === undefined) this.call.pause(bytes);
@@ -117,14 +115,13 @@ export class XdsConnection implements CallHandler, Pushable {
 
   /** The client asks for nothing more; what it has asked for as a page is answered. */
   halfClose(): void {
-    if (this.#questions === undefined) this.call.end();
-    else this.#questions.whenIdle(() => this.call.end());
+    if (!this.#aside?.whenIdle(() => this.call.end())) this.call.end();
   }
 
   close(): void {
     if (this.#closed) return;
     this.#closed = true;
-    this.#questions?.close();
+    this.#aside?.close();
     if (this.stream !== undefined) {
       this.stream.close();
       if (this.delta) this.context.owed.remember(this.node!.id!, this.stream.owed);
@@ -171,18 +168,18 @@ export class XdsConnection implements CallHandler, Pushable {
     this.call.fail(error);
   }
 
-  #ask(request: AdsRequest): void {
-    const { node } = request;
-    if (this.stream === undefined && node.length > 0 && node.length <= MAX_KEPT_NODE) this.#node = node.slice();
-    this.#questions ??= new StreamQuestions({
+  #beside(): AsideStream {
+    const { call, context } = this;
+    return {
       delta: this.delta,
-      client: () => this.#client(readNode(this.#node ?? node)),
+      node: () => this.node,
+      client: (node) => this.#client(node),
       proxy: () => this.stream && { identity: this.stream.view.identity },
-      send: (parts, taken) => this.call.send(parts, false, taken),
-      fail: (error) => this.call.fail(error),
-      onError: (error) => this.context.log("error", "a question was not answered", { connection: this.id, error }),
-    }, this.context.questions);
-    this.#questions.ask(request);
+      send: (parts, taken) => call.send(parts, false, taken),
+      fail: (error) => call.fail(error),
+      onError: (error) => context.log("error", "a question was not answered", { connection: this.id, error }),
+      onRefusedEvents: (error) => context.log("warn", "a client gets no events", { connection: this.id, error }),
+    };
   }
 
   #client(node: Node): ConnectRequest {
@@ -191,8 +188,7 @@ export class XdsConnection implements CallHandler, Pushable {
 
   /** Asks the source for the view; opens the stream if it answers at once. */
   #connect(request: AdsRequest): void {
-    const node = readNode(request.node.length > 0 ? request.node : this.#node ?? request.node);
-    this.#node = undefined;
+    const node = readNode(request.node.length > 0 ? request.node : this.#aside?.takeNode() ?? request.node);
     const { context, call } = this;
     const connecting = this.#connecting = new Connecting(context.connectTimeout, {
       opened: (view) => {
@@ -244,6 +240,7 @@ export class XdsConnection implements CallHandler, Pushable {
         context.metrics.count("pilot_total_xds_rejects", 1, { type });
         context.rejects.rejected(this, view.id, info.typeUrl, info.code);
         context.ledger.rejected(this.progress!, info);
+        context.aside.events.events.rejected(this, info);
         context.log(info.repeated ? "debug" : "warn", "a client rejected a response", { connection: this.id, ...info });
       },
       onAccept: (typeUrl) => {

@@ -22,6 +22,7 @@ import { listen, type Listener, parseListenAddress } from "../sockets/listen/tcp
 import { listenTls, type TlsListener, type TlsListenOptions } from "../sockets/listen/tls.ts";
 import { GrpcServer, type GrpcServerOptions } from "../grpc/server.ts";
 import { Code } from "../grpc/codes.ts";
+import { ClientEvents } from "./events/client_events.ts";
 import { PushLedger } from "./ledger.ts";
 import { NO_METRICS, type XdsMetrics } from "./protocol/metrics.ts";
 import { OwedEndpoints } from "./owed_endpoints.ts";
@@ -75,6 +76,9 @@ export interface XdsServerOptions {
   readonly controlPlane?: string;
 }
 
+/** Streams of events at a time: of control planes and tools, of which a mesh has a few. */
+const EVENT_PLACES = { all: 32, ofOne: 16 } as const;
+
 const PACKAGE = "envoy.service.discovery.v3";
 const SERVICE = `${PACKAGE}.AggregatedDiscoveryService`;
 const METHODS = [
@@ -89,6 +93,7 @@ export class XdsServer {
   readonly health = new HealthService();
   readonly ledger = new PushLedger();
   readonly #connections = new Set<XdsConnection>();
+  readonly #events = new ClientEvents(() => this.#connections);
   readonly #listeners: Listener[] = [];
   readonly #metrics: XdsMetrics;
   readonly #queue: PushQueue;
@@ -138,7 +143,10 @@ export class XdsServer {
       log,
       owed: new OwedEndpoints(),
       rejects: new RejectGauges(metrics),
-      questions: { answers: options.questions, places: new QuestionPlaces() },
+      aside: {
+        questions: { answers: options.questions, places: new QuestionPlaces() },
+        events: { answers: options.questions, places: new QuestionPlaces(EVENT_PLACES), events: this.#events },
+      },
       nextNumber: () => ++this.#numbers,
       onOpen: (connection) => this.#opened(connection),
       onClose: (connection) => this.#closed(connection),
@@ -234,6 +242,7 @@ export class XdsServer {
   #opened(connection: XdsConnection): void {
     this.#connections.add(connection);
     this.#metrics.gauge("pilot_xds", this.#connections.size);
+    this.#events.came(connection);
     this.#context.log("info", "client connected", { connection: connection.id, address: connection.address });
   }
 
@@ -241,6 +250,7 @@ export class XdsServer {
     this.#connections.delete(connection);
     this.#queue.remove(connection);
     this.#metrics.gauge("pilot_xds", this.#connections.size);
+    this.#events.left(connection);
     this.#context.log("info", "client gone", { connection: connection.id, address: connection.address });
   }
 

@@ -3,14 +3,10 @@ import assert from "node:assert/strict";
 import protobuf from "protobufjs";
 import { PAGES } from "../../lib/debug/pages.ts";
 import { askedPage } from "../../lib/debug/asked_page.ts";
-import type { DiscoveryServer } from "../../lib/discovery/server.ts";
 import type { SettingsOf } from "../../lib/kernel/settings/catalogue.ts";
-import { TestIssuer } from "../authenticators/support/issuer.ts";
-import { QuestionClient } from "./question_client.ts";
-import { page, withServer } from "./running.ts";
-
-const idOf = (name: string, namespace: string) =>
-  `sidecar~10.0.0.1~${name}.${namespace}~${namespace}.svc.cluster.local`;
+import type { QuestionClient } from "./question_client.ts";
+import { page } from "./running.ts";
+import { idOf, withTokenClients } from "./token_clients.ts";
 
 const entry = `apiVersion: networking.mesh.io/v1
 kind: ServiceEntry
@@ -22,32 +18,10 @@ spec:
   endpoints: [{ address: 10.0.0.9 }]
 `;
 
-/** A server that believes tokens in plain text, and clients of it. */
-async function withClients(
-  run: (connect: Connect, server: DiscoveryServer) => Promise<void>,
+const withClients = (
+  run: Parameters<typeof withTokenClients>[1],
   settings: Partial<SettingsOf<"pilot-discovery">> = {},
-): Promise<void> {
-  await using issuer = await TestIssuer.start();
-  const rule = JSON.stringify({ issuer: issuer.url, jwksUri: `${issuer.url}/keys`, audiences: ["mesh-ca"] });
-  await withServer({ "a.yaml": entry }, async (server) => {
-    const clients: Disposable[] = [];
-    try {
-      await run(async (name, namespace, account = name) => {
-        const token = account === "" ? undefined : await issuer.token({
-          sub: `system:serviceaccount:${namespace}:${account}`,
-        });
-        const client = await QuestionClient.connect(server.ports.grpc, idOf(name, namespace), token);
-        clients.push(client);
-        return client;
-      }, server);
-    } finally {
-      for (const client of clients) client[Symbol.dispose]();
-    }
-  }, { settings: { JWT_RULE: rule, XDS_AUTH_PLAINTEXT: true, ...settings } });
-}
-
-/** A client of this name; the account is its own, another one, or none: no token. */
-type Connect = (name: string, namespace: string, account?: string) => Promise<QuestionClient>;
+) => withTokenClients({ "a.yaml": entry }, run, settings);
 
 Deno.test("who may ask: the system's identities for everything, others for pages of proxies with their identity", async () => {
   await withClients(async (connect, { xds }) => {

@@ -20,6 +20,7 @@ import { StackDigests } from "../../lib/xds/ads/set_stack.ts";
 import { type ConnectionContext, XdsConnection } from "../../lib/xds/connection.ts";
 import { PushLedger } from "../../lib/xds/ledger.ts";
 import { OwedEndpoints } from "../../lib/xds/owed_endpoints.ts";
+import { ClientEvents } from "../../lib/xds/events/client_events.ts";
 import { QuestionPlaces } from "../../lib/xds/questions/places.ts";
 import { RejectGauges } from "../../lib/xds/reject_gauges.ts";
 import { Fixture } from "./fixture.ts";
@@ -199,7 +200,10 @@ function looseWire(fixture: Fixture, kernel: Kernel): ConnectionContext {
     nextNumber: () => ++numbers,
     owed: new OwedEndpoints(),
     rejects: new RejectGauges(metrics),
-    questions: { answers: undefined, places: new QuestionPlaces() },
+    aside: {
+      questions: { answers: undefined, places: new QuestionPlaces() },
+      events: { answers: undefined, places: new QuestionPlaces(), events: new ClientEvents(() => []) },
+    },
     onOpen() {},
     onClose() {},
     onAnswered() {},

@@ -27,6 +27,10 @@ export class QuestionClient implements Disposable {
   readonly #connection: ClientConnection;
   readonly #call: ClientCall;
   #node: object | undefined;
+  /** Nonce of the last response with clusters. */
+  #nonce = "";
+  /** All responses, in order. */
+  readonly responses: Response[] = [];
   #next = Promise.withResolvers<Response>();
   /** Code and text of the stream's end. */
   #ended: readonly [string, string] | undefined;
@@ -36,7 +40,11 @@ export class QuestionClient implements Disposable {
     this.#node = node;
     const metadata = token === undefined ? {} : { authorization: `Bearer ${token}` };
     this.#call = new ClientCall(connection, { authority: "server", path: ADS, metadata, maxMessageSize: 1 << 26 }, {
-      message: (bytes) => this.#next.resolve(decode("envoy.service.discovery.v3.DiscoveryResponse", bytes)),
+      message: (bytes) => {
+        const response = decode<Response>("envoy.service.discovery.v3.DiscoveryResponse", bytes);
+        this.responses.push(response);
+        this.#next.resolve(response);
+      },
       end: (status) => {
         this.#ended = [codeName(status?.code ?? 0), status?.message ?? ""];
         this.#next.reject(this.#ended);
@@ -53,7 +61,18 @@ export class QuestionClient implements Disposable {
   /** Becomes a proxy: it has its clusters then. */
   async subscribe(): Promise<void> {
     const { nonce } = await this.#request({ type_url: CLUSTERS });
+    this.#nonce = nonce;
     this.#send({ type_url: CLUSTERS, response_nonce: nonce });
+  }
+
+  /** Asks for resources of a type, and waits for nothing. */
+  watch(typeUrl: string): void {
+    this.#send({ type_url: typeUrl });
+  }
+
+  /** Rejects its clusters after all. */
+  reject(message: string): void {
+    this.#send({ type_url: CLUSTERS, response_nonce: this.#nonce, error_detail: { code: 13, message } });
   }
 
   /** Reports the health of its workload, as an agent does. */

@@ -41,6 +41,8 @@ export interface DebugAnswers {
    * @throws {RpcError} UNAUTHENTICATED or PERMISSION_DENIED, or INVALID_ARGUMENT where the node is none
    */
   identify(request: ConnectRequest): Promise<string | undefined>;
+  /** Whether a client with an identity may know of another client, by the identity of that one. */
+  sees(identity: string, other: string | undefined): boolean;
   /**
    * The answer. It must not keep the event loop for long.
    *

@@ -9,9 +9,21 @@ const AT_ONCE = 8;
 /** Of clients with the same identity, so that none keeps the others from asking. */
 const AT_ONCE_OF_ONE = 2;
 
+/** How many are taken at a time. */
+export interface MostPlaces {
+  readonly all: number;
+  readonly ofOne: number;
+}
+
 /** See the module. */
 export class QuestionPlaces {
   readonly #taken = new Map<string, number>();
+  readonly #most: MostPlaces;
+
+  /** @param most Default: 8, and 2 of each identity. */
+  constructor(most: MostPlaces = { all: AT_ONCE, ofOne: AT_ONCE_OF_ONE }) {
+    this.#most = most;
+  }
 
   /**
    * Takes a place.
@@ -21,7 +33,7 @@ export class QuestionPlaces {
   take(identity: string): (() => void) | undefined {
     const own = this.#taken.get(identity) ?? 0;
     const all = this.#taken.values().reduce((sum, count) => sum + count, 0);
-    if (own >= AT_ONCE_OF_ONE || all >= AT_ONCE) return undefined;
+    if (own >= this.#most.ofOne || all >= this.#most.all) return undefined;
     this.#taken.set(identity, own + 1);
     let isTaken = true;
     return () => {

@@ -14,6 +14,7 @@ function answers(identified: string[] = []): DebugAnswers & { readonly asked: De
       identified.push(node.id!);
       return Promise.resolve("spiffe://cluster.local/ns/a/sa/b");
     },
+    sees: () => true,
     answer: (question) => {
       asked.push(question);
       return Promise.resolve([{ name: "syncz", typeUrl: DEBUG, runs: [new Uint8Array(3)] }]);

@@ -41,6 +41,7 @@ class Asker {
   ) {
     const answers: DebugAnswers = {
       identify: () => Promise.resolve(this.identity),
+      sees: () => true,
       answer: (question, signal) => {
         this.asked.push(question);
         return this.answer(question, signal);

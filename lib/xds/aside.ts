@@ -1,0 +1,119 @@
+/**
+ * Requests on a stream that ask for no resources: questions, and events about clients. A stream may carry them alone, as
+ * those of tools do, or beside a client's configuration.
+ *
+ * @module
+ */
+import type { envoy } from "../../proto/gen/types.ts";
+import { fromStruct } from "../pb/wellknown.ts";
+import type { AdsRequest } from "./ads/request.ts";
+import { type EventDesk, StreamEvents } from "./events/stream_events.ts";
+import { EVENT_GENERATORS, isEventType } from "./protocol/events.ts";
+import { readNode } from "./protocol/node.ts";
+import { isDebugType } from "./protocol/questions.ts";
+import type { ConnectRequest } from "./protocol/source.ts";
+import { type QuestionDesk, type QuestionStream, StreamQuestions } from "./questions/stream_questions.ts";
+
+type Node = envoy.config.core.v3.Node;
+
+/** Whether requests of a type may be such ones. */
+export function isAside(typeUrl: string): boolean {
+  return isDebugType(typeUrl) || isEventType(typeUrl);
+}
+
+/** What the streams of one server share. */
+export interface AsideDesks {
+  readonly questions: QuestionDesk;
+  readonly events: EventDesk;
+}
+
+/** The stream's side. */
+export interface AsideStream extends Omit<QuestionStream, "client"> {
+  /** The node of a stream that carries configuration. */
+  node(): Node | undefined;
+  /** The client with its node. */
+  client(node: Node): ConnectRequest;
+  /** A client of a stream that carries configuration gets no events. */
+  onRefusedEvents(error: unknown): void;
+}
+
+/** Bytes of a node that is kept for a later request. */
+const MAX_KEPT_NODE = 64 * 1024;
+
+/** See the module. */
+export class AsideRequests {
+  readonly #stream: AsideStream;
+  readonly #desks: AsideDesks;
+  /** Of the first request, if that was one of these. */
+  #node: Uint8Array | undefined;
+  #questions: StreamQuestions | undefined;
+  #events: StreamEvents | undefined;
+
+  constructor(stream: AsideStream, desks: AsideDesks) {
+    this.#stream = stream;
+    this.#desks = desks;
+  }
+
+  /** Takes a request; false: it asks for resources. */
+  take(request: AdsRequest): boolean {
+    const { typeUrl } = request;
+    if (isDebugType(typeUrl)) {
+      this.#keepNode(request);
+      this.#questions ??= new StreamQuestions(this.#asking(request), this.#desks.questions);
+      this.#questions.ask(request);
+      return true;
+    }
+    if (!isEventType(typeUrl)) return false;
+    const events = this.#events ??= this.#startEvents(request);
+    events?.ask(typeUrl, request);
+    return events !== undefined;
+  }
+
+  /** The node of the first request, once. */
+  takeNode(): Uint8Array | undefined {
+    const node = this.#node;
+    this.#node = undefined;
+    return node;
+  }
+
+  /** Calls back when no answer is due; false: nothing was asked. */
+  whenIdle(then: () => void): boolean {
+    this.#questions?.whenIdle(then);
+    return this.#questions !== undefined;
+  }
+
+  /** The stream is over. */
+  close(): void {
+    this.#questions?.close();
+    this.#events?.close();
+  }
+
+  /** Undefined: the client is none of those that take events, and to it their types are unknown ones. */
+  #startEvents(request: AdsRequest): StreamEvents | undefined {
+    this.#keepNode(request);
+    const asking = this.#asking(request);
+    if (!EVENT_GENERATORS.has(fromStruct(asking.client().node.metadata)["GENERATOR"])) return undefined;
+    // Events are beside what such a stream is for.
+    const fail = (error: unknown) =>
+      asking.proxy() === undefined ? asking.fail(error) : this.#stream.onRefusedEvents(error);
+    return new StreamEvents({ ...asking, fail }, this.#desks.events);
+  }
+
+  /** The first request of a stream has the node. */
+  #keepNode({ node }: AdsRequest): void {
+    const isFirst = this.#stream.node() === undefined && node.length > 0;
+    if (isFirst && node.length <= MAX_KEPT_NODE) this.#node = node.slice();
+  }
+
+  #asking({ node }: AdsRequest): QuestionStream {
+    const stream = this.#stream;
+    return {
+      delta: stream.delta,
+      client: () => stream.client(stream.node() ?? readNode(this.#node ?? node)),
+      proxy: () => stream.proxy(),
+      send: (parts, taken) => stream.send(parts, taken),
+      fail: (error) => stream.fail(error),
+      onError: (error) => stream.onError(error),
+    };
+  }
+}

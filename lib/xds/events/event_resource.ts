@@ -1,0 +1,27 @@
+/**
+ * Events as resources.
+ *
+ * Fields: `Node` of https://www.envoyproxy.io/docs/envoy/latest/api-v3/config/core/v3/base.proto, `DiscoveryRequest` of
+ * https://www.envoyproxy.io/docs/envoy/latest/api-v3/service/discovery/v3/discovery.proto
+ *
+ * @module
+ */
+import { MessageWriter } from "../../grpc/message_writer.ts";
+import { encode, TYPE_URL_PREFIX } from "../../pb/codec.ts";
+import type { DebugResource } from "../protocol/questions.ts";
+import type { ClientEvent } from "./client_events.ts";
+
+const NODE = "envoy.config.core.v3.Node";
+const REQUEST = "envoy.service.discovery.v3.DiscoveryRequest";
+
+/** The resource of an event, named by the client's node. */
+export function eventResource({ client: { node }, rejection }: ClientEvent): DebugResource {
+  const name = node?.id ?? "";
+  if (rejection === undefined) {
+    return { name, typeUrl: `${TYPE_URL_PREFIX}${NODE}`, runs: [encode(NODE, node ?? {})] };
+  }
+  const { typeUrl, code, message } = rejection;
+  const error = new MessageWriter().varint(1, code).string(2, message).finish();
+  const request = new MessageWriter().bytes(2, encode(NODE, { id: name })).string(4, typeUrl).bytes(6, error);
+  return { name, typeUrl: `${TYPE_URL_PREFIX}${REQUEST}`, runs: [request.finish()] };
+}

@@ -1,0 +1,26 @@
+/**
+ * Types of requests for events about clients, with Istio's names: `GENERATOR: event` in the node's metadata asks for
+ * them, and so may control planes that ask for configuration (`GENERATOR: api`).
+ *
+ * @module
+ */
+
+/** Clients that are connected, then those that connect: their nodes. */
+export const CONNECT_EVENTS = "istio.io/connect";
+/** Clients that have gone: their nodes. */
+export const DISCONNECT_EVENTS = "istio.io/disconnect";
+/** Rejections, as discovery requests with the node's id, the type and the error. */
+export const REJECT_EVENTS = "istio.io/nack";
+
+const TYPES = [CONNECT_EVENTS, DISCONNECT_EVENTS, REJECT_EVENTS] as const;
+
+/** Name of a type of events. */
+export type EventType = (typeof TYPES)[number];
+
+/** Whether requests of a type ask for events. */
+export function isEventType(typeUrl: string): typeUrl is EventType {
+  return (TYPES as readonly string[]).includes(typeUrl);
+}
+
+/** Generators whose clients take events. */
+export const EVENT_GENERATORS: ReadonlySet<unknown> = new Set(["event", "api"]);
