@@ -109,6 +109,7 @@ const SETTINGS: NonNullable<FixtureOptions["settings"]> = { PILOT_JWT_ENABLE_REM
 const MESH: NonNullable<FixtureOptions["mesh"]> = {
   proxyHttpPort: 15333,
   extensionProviders: [
+    { name: "prometheus", prometheus: {} },
     { name: "envoy", proxyFileAccessLog: { path: "/dev/stdout" } },
     { name: "tracer", opentelemetry: { service: "y.com", port: 443 } },
     { name: "als", proxyHttpAls: { service: "x.com", port: 80 } },

@@ -223,9 +223,19 @@ const telemetry = fc.record({
     }),
     { maxLength: 1 },
   ),
-}).map(({ object, selector, logs, tracing }) => ({
+  metrics: fc.array(
+    fc.record({
+      providers: fc.array(fc.constantFrom({ name: "prometheus" }, { name: "gone" }), { maxLength: 1 }),
+      overrides: fc.array(
+        fc.record({ match: fc.record({ mode: fc.constantFrom("CLIENT", "SERVER") }), disabled: fc.boolean() }),
+        { maxLength: 1 },
+      ),
+    }),
+    { maxLength: 1 },
+  ),
+}).map(({ object, selector, logs, tracing, metrics }) => ({
   ...object,
-  spec: { ...(selector ? { selector: { matchLabels: selector } } : {}), accessLogging: logs, tracing },
+  spec: { ...(selector ? { selector: { matchLabels: selector } } : {}), accessLogging: logs, tracing, metrics },
 }));
 
 const wasmPlugin = fc.record({
