@@ -13,7 +13,7 @@
  */
 import protobuf from "protobufjs";
 import { entryMessages } from "../proto/entries.ts";
-import { KIND_WIRE_TYPES, MCP_RESOURCE } from "../proto/kinds.ts";
+import { KIND_WIRE_TYPES, MCP_RESOURCE } from "../lib/mcp/wire_types.ts";
 import { NEWER_FIELDS } from "../proto/newer_fields.ts";
 import { ENCODER_MODULE, encoderModule, TYPED_ENCODERS } from "./proto_encoders.ts";
 

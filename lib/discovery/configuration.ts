@@ -37,7 +37,7 @@ import { OrchObjects, type OrchScope } from "./orch/orchestrator.ts";
 import { type CheckedCluster, SelfCheck } from "./orch/self_check.ts";
 import { kindsNotBuiltReported } from "./kinds_not_built.ts";
 import type { Pipeline } from "./pipeline.ts";
-import type { RemoteSource } from "./remote_source.ts";
+import type { RemoteSource, RemoteSourceParts } from "./remote_source.ts";
 
 /** Rank of the first derivation: objects that users wrote have precedence. */
 const DERIVED_RANK = 1000;
@@ -179,7 +179,7 @@ export class Configuration {
    * @returns When everything that it has was handed to the pipeline once, however long it is away.
    */
   async addRemote(
-    parts: Omit<ConstructorParameters<typeof RemoteSource>[0], "target" | "onFindings">,
+    parts: Omit<RemoteSourceParts, "target" | "onFindings">,
     rank: number,
   ): Promise<void> {
     // Loaded with the first such source: it brings descriptors of all kinds along.

@@ -6,7 +6,7 @@
  *
  * @module
  */
-import { KIND_WIRE_TYPES } from "../../proto/kinds.ts";
+import { KIND_WIRE_TYPES } from "../mcp/wire_types.ts";
 import { type Finding, findingChanges } from "../config/finding/finding.ts";
 import type { StoreSource } from "../config/store.ts";
 import type { ConfigObject } from "../config/types.ts";

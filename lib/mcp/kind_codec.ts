@@ -9,7 +9,7 @@ import protobuf from "protobufjs";
 import "protobufjs/ext/protojson.js";
 import type * as ProtoJson from "protobufjs/ext/protojson.js";
 import descriptor from "../../proto/gen/kinds.json" with { type: "json" };
-import { KIND_WIRE_TYPES, type KindWireType, MCP_RESOURCE } from "../../proto/kinds.ts";
+import { KIND_WIRE_TYPES, type KindWireType, MCP_RESOURCE } from "./wire_types.ts";
 import { parseDuration } from "../kernel/time/duration.ts";
 import { type Any, TYPE_URL_PREFIX } from "../pb/codec.ts";
 

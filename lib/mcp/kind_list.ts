@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { KindWireType } from "../../proto/kinds.ts";
+import type { KindWireType } from "./wire_types.ts";
 import type { Finding } from "../config/finding/finding.ts";
 import { parseObject } from "../config/object.ts";
 import type { StoreChanges } from "../config/store.ts";

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { KIND_WIRE_TYPES, type KindWireType } from "../../proto/kinds.ts";
+import { KIND_WIRE_TYPES, type KindWireType } from "./wire_types.ts";
 import { encodeField } from "../config/schema/encode.ts";
 import { KIND_TABLE } from "../config/kinds/table.ts";
 import { inPeersSpelling } from "../config/spelling/peers.ts";

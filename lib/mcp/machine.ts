@@ -8,7 +8,7 @@
  *
  * @module
  */
-import type { KindWireType } from "../../proto/kinds.ts";
+import type { KindWireType } from "./wire_types.ts";
 import type { Any } from "../pb/codec.ts";
 import { kindOfTypeUrl, kindTypeUrl } from "./kind_codec.ts";
 

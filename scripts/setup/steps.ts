@@ -96,7 +96,7 @@ function protoStamp(tree: Tree): string {
   const inputs = [
     "proto/entries.ts",
     "proto/newer_fields.ts",
-    "proto/kinds.ts",
+    "lib/mcp/wire_types.ts",
     "scripts/gen_proto.ts",
     "scripts/proto_encoders.ts",
   ];

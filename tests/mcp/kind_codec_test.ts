@@ -1,7 +1,7 @@
 /** Objects of all kinds in the messages that control planes send to each other. */
 import assert from "node:assert/strict";
 import { load } from "js-yaml";
-import { KIND_WIRE_TYPES, type KindWireType } from "../../proto/kinds.ts";
+import { KIND_WIRE_TYPES, type KindWireType } from "../../lib/mcp/wire_types.ts";
 import { type Kind, KINDS } from "../../lib/config/kinds/kinds.ts";
 import { parseObject } from "../../lib/config/object.ts";
 import { groupOfKind } from "../../lib/config/spelling/spelling.ts";

@@ -1,6 +1,6 @@
 /** Lists of another control plane, as far as they can be read; and what is said to them. */
 import assert from "node:assert/strict";
-import { KIND_WIRE_TYPES } from "../../proto/kinds.ts";
+import { KIND_WIRE_TYPES } from "../../lib/mcp/wire_types.ts";
 import { unpaced } from "../../lib/kernel/time/paced.ts";
 import { kindTypeUrl, writeWireObject } from "../../lib/mcp/kind_codec.ts";
 import { KindList } from "../../lib/mcp/kind_list.ts";
