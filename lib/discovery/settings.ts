@@ -30,6 +30,11 @@ export function translateSettings(settings: DiscoverySettings, domainSuffix: str
   return {
     domainSuffix,
     enableHttp10: settings.PILOT_HTTP10,
+    databases: [
+      ...settings.PILOT_ENABLE_MONGO_FILTER ? ["Mongo" as const] : [],
+      ...settings.PILOT_ENABLE_MYSQL_FILTER ? ["MySQL" as const] : [],
+      ...settings.PILOT_ENABLE_REDIS_FILTER ? ["Redis" as const] : [],
+    ],
     traceSampling: settings.PILOT_TRACE_SAMPLING,
     exchangePeers: settings.PILOT_ENABLE_METADATA_EXCHANGE,
     spawnUpstreamSpanForGateway: settings.PILOT_SPAWN_UPSTREAM_SPAN_FOR_GATEWAY,

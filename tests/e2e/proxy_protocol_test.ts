@@ -1,8 +1,7 @@
 /** The PROXY protocol with stock Envoys: a sidecar that sends the header, and a gateway that believes it. */
 import assert from "node:assert/strict";
-import { once } from "node:events";
-import { connect } from "node:net";
 import { withPorts } from "../../scripts/ports.ts";
+import { exchange } from "./support/exchange.ts";
 import { headerEcho } from "./support/header_echo.ts";
 import { envoyPath, TestMesh, until } from "./support/mesh.ts";
 
@@ -50,21 +49,6 @@ spec:
   gateways: [edge]
   http: [{ route: [{ destination: { host: application.test } }] }]
 `;
-}
-
-/** Sends a text, and reads until the other end closes. */
-async function exchange(port: number, text: string): Promise<string> {
-  try {
-    const socket = connect({ host: "127.0.0.1", port, timeout: 2000 });
-    let answer = "";
-    socket.setEncoding("utf8").on("data", (part) => answer += part);
-    socket.on("timeout", () => socket.destroy());
-    socket.write(text);
-    await once(socket, "close");
-    return answer;
-  } catch (error) {
-    return String(error);
-  }
 }
 
 Deno.test({

@@ -203,6 +203,7 @@ export const defaultSettings: TranslateSettings = {
   domainSuffix: "cluster.local",
   tokenKeysFetchedBy: "server",
   enableHttp10: false,
+  databases: ["Mongo"],
   traceSampling: 1,
   spawnUpstreamSpanForGateway: false,
   exchangePeers: true,

@@ -13,6 +13,7 @@ import { duration } from "../../pb/wellknown.ts";
 import type { Built, BuiltWarning } from "../message/built.ts";
 import { localityPlan } from "../destination/locality_setting.ts";
 import { causesOf, type DestinationPlan, destinations } from "../destination/plan.ts";
+import { isUnderstood } from "../filters/network/databases.ts";
 import type { Reader } from "../reader/reader.ts";
 import { connectionPool } from "./connection_pool.ts";
 import { dnsDiscovery, dynamicDnsDiscovery } from "./dns.ts";
@@ -125,7 +126,11 @@ function targetPort({ service, port }: DestinationPlan): Cluster {
 export function balancing(read: Reader, d: DestinationPlan): Cluster {
   if (d.discovery === "originalDst" || d.discovery === "dynamicDns") return { lb_policy: LbPolicy.CLUSTER_PROVIDED };
   const common = commonLbConfig(read, d, localityPlan(read, d));
-  return { ...loadBalancer(d.policy.loadBalancer), ...(common && { common_lb_config: common }) };
+  const balancer = d.port.protocol === "Redis" && isUnderstood(read, "Redis")
+    // Keys stay where they are when endpoints come and go.
+    ? { lb_policy: LbPolicy.MAGLEV }
+    : loadBalancer(d.policy.loadBalancer);
+  return { ...balancer, ...(common && { common_lb_config: common }) };
 }
 
 function altStatName(read: Reader, { name, service, port, subset }: DestinationPlan): string {

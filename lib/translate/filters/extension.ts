@@ -9,3 +9,8 @@ import type { Reader } from "../reader/reader.ts";
 export function hasExtension(read: Reader, name: string): boolean {
   return read.derived(`hasExtension/${name}`, ({ extensions }) => extensions === undefined || extensions.has(name));
 }
+
+/** The same for one that stock Envoy lacks: a proxy that lists nothing has it not. */
+export function listsExtension(read: Reader, name: string): boolean {
+  return read.derived(`listsExtension/${name}`, ({ extensions }) => extensions?.has(name) === true);
+}

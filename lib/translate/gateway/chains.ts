@@ -9,6 +9,7 @@
  */
 import type { RouteDestination } from "../../config/kinds/virtual_service/types.ts";
 import { overlaps } from "../../mesh/host_match.ts";
+import { parseProtocol } from "../../registry/protocol.ts";
 import type { EffectiveVirtualService } from "../../mesh/types.ts";
 import type { FileSecret } from "../message/file_secret.ts";
 import type { ServerHost } from "../../config/kinds/gateway/hosts.ts";
@@ -213,7 +214,11 @@ function toDestinations(
   routes: readonly RouteDestination[] | undefined,
   server: MergedServer,
 ): FoundTarget | undefined {
-  const port = { port: server.spec.port.number, name: server.spec.port.name };
+  const port = {
+    port: server.spec.port.number,
+    name: server.spec.port.name,
+    protocol: parseProtocol(server.spec.port.protocol),
+  };
   const proxy = routePlan(read, routes ?? [], port, `${vs.name}.${vs.namespace}`);
   return proxy && { target: { proxy }, causes: vs.causes };
 }

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import type { Protocol } from "../../registry/types.ts";
 
 /** The process-wide settings that translation reads, fixed at start (a setting is never read from the environment here). */
 export interface TranslateSettings {
@@ -14,6 +15,8 @@ export interface TranslateSettings {
   readonly spawnUpstreamSpanForGateway: boolean;
   /** Proxies say to each other which workload they are, where metrics are measured. */
   readonly exchangePeers: boolean;
+  /** Databases whose protocol is understood on ports that declare it: Mongo, MySQL, Redis. */
+  readonly databases: readonly Protocol[];
   readonly enablePersistentSessionFilter: boolean;
   readonly persistentSessionLabel: string;
   readonly persistentSessionHeaderLabel: string;

@@ -6,7 +6,8 @@
  * 2. Extensions of phase STATS and of no phase: only connections that are allowed.
  * 3. `sni_dynamic_forward_proxy`: resolves the server name, where the destination wants that; `sni_cluster`: takes it for
  *    the name of the destination.
- * 4. `tcp_proxy`: carries the bytes; always last.
+ * 4. `mongo_proxy`, `mysql_proxy`: statistics of what databases speak.
+ * 5. `tcp_proxy`: carries the bytes; always last. For Redis `redis_proxy` in its place.
  *
  * Extensions are WasmPlugins. The other filters of step 1 come from `slots`: the packages that build these filters hand them in, this list alone says where they run.
  *
@@ -18,6 +19,7 @@ import type { Reader } from "../../reader/reader.ts";
 import { metricsLogs } from "../../telemetry/metrics/stats_logger.ts";
 import { hasExtension } from "../extension.ts";
 import { type TrafficPlace, wasmFilters } from "../wasm.ts";
+import { databaseFilters } from "./databases.ts";
 import { sniClusterFilter } from "./sni_cluster.ts";
 import { sniDynamicForwardProxyFilter } from "./sni_dynamic_forward_proxy.ts";
 import { tcpProxyFilter, type TcpProxyPlan } from "./tcp_proxy.ts";
@@ -44,6 +46,7 @@ export function tcpFilters(
     : [sniDynamicForwardProxyFilter(read, plan.resolveServerName)];
   const measured = metricsLogs(read, { side: place.side, place: "tcp", trustsHost: false });
   const logs = measured.length > 0 ? [...accessLogs.map(notConnected), ...measured] : accessLogs;
+  const databases = databaseFilters(read, plan);
   const extensions = wasmFilters(read, place, "network");
   return [
     ...slots.externalAuthorization ?? [],
@@ -53,7 +56,8 @@ export function tcpFilters(
     ...extensions.others,
     ...resolver.filter((filter) => hasExtension(read, filter.name ?? "")),
     ...plan.byServerName ? [sniClusterFilter()] : [],
-    tcpProxyFilter(measured.length > 0 ? { ...plan, logsConnected: true } : plan, logs),
+    ...databases.before,
+    databases.instead ?? tcpProxyFilter(measured.length > 0 ? { ...plan, logsConnected: true } : plan, logs),
   ];
 }
 

@@ -6,6 +6,7 @@
 import type { envoy } from "../../../../proto/gen/types.ts";
 import { any } from "../../../pb/codec.ts";
 import { duration } from "../../../pb/wellknown.ts";
+import type { Protocol } from "../../../registry/types.ts";
 
 /** A destination and its share of connections. */
 export interface WeightedCluster {
@@ -17,6 +18,8 @@ export interface WeightedCluster {
 /** What one TCP proxy does: small plain data. */
 export interface TcpProxyPlan {
   readonly statPrefix: string;
+  /** What the port declares; absent: bytes. */
+  readonly protocol?: Protocol;
   /** One: everything goes there. Several: by weight. Never empty. */
   readonly clusters: readonly WeightedCluster[];
   /** ms without bytes; 0 turns the timeout off; absent: Envoy's 1 h. */

@@ -146,6 +146,7 @@ function bytesFilters(read: Reader, chain: InboundChain, { tcp }: Authorization)
   const idleTimeout = read.property("idleTimeout");
   const plan = {
     statPrefix: chain.statPrefix.tcp,
+    protocol: chain.protocol,
     clusters: [{ name: chain.cluster, weight: 1 }],
     ...(idleTimeout > 0 ? { idleTimeout } : {}),
   };

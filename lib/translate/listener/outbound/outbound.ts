@@ -194,10 +194,10 @@ function ruleProtocol({ protocol }: Port): "tls" | "tcp" {
 
 /** @param byName TLS connections are the service's only where they name it. */
 function chainsOf(port: Port, ranges: readonly string[], byName: boolean): TcpChain[] {
-  const { read, host, service } = port;
+  const { read, host, service, protocol } = port;
   const rules = read.virtualService(host, ruleProtocol(port));
-  const context = { port: { port: port.number, name: port.name }, cidrs: ranges };
-  const tls = isTls(port.protocol);
+  const context = { port: { port: port.number, name: port.name, protocol }, cidrs: ranges };
+  const tls = isTls(protocol);
   const routed = rules === undefined
     ? { chains: [], complete: false }
     : tls
@@ -205,7 +205,7 @@ function chainsOf(port: Port, ranges: readonly string[], byName: boolean): TcpCh
     : tcpChains(read, rules, context);
   if (host !== service.hostname) return routed.chains.flatMap((chain) => under(host, chain));
   if (routed.complete) return routed.chains;
-  const proxy = servicePlan(read, service, { port: port.servicePort, name: port.name });
+  const proxy = servicePlan(read, service, { port: port.servicePort, name: port.name, protocol });
   // Each range is a chain of its own, so that another host that owns one of them leaves the others.
   const targets = ranges.length > 0 ? ranges.map((range) => [range]) : [[]];
   const match = tls ? serviceSni(service, byName) : { sni: [] };

@@ -5,7 +5,7 @@
  */
 import type { DestinationRuleSpec } from "../../../config/kinds/destination_rule/types.ts";
 import type { Destination, RouteDestination } from "../../../config/kinds/virtual_service/types.ts";
-import type { Service } from "../../../registry/types.ts";
+import type { Protocol, Service } from "../../../registry/types.ts";
 import { portPolicy, subsetPolicy } from "../../destination/policy.ts";
 import type { TcpProxyPlan } from "../../filters/network/tcp_proxy.ts";
 import type { Reader } from "../../reader/reader.ts";
@@ -16,6 +16,7 @@ import { statName } from "../stat_name.ts";
 export interface TcpPort {
   readonly port: number;
   readonly name: string;
+  readonly protocol: Protocol;
 }
 
 /** Everything to one port of a service, as without any rule. */
@@ -47,7 +48,7 @@ export function routePlan(
   if (clusters.length === 0) return undefined;
   // The connection settings of several destinations: those of the first one's rule, for all ports and no subset.
   const rule = ruleOf(read, targets[0]?.service);
-  return { statPrefix: owner, clusters, ...connectionSettings(rule, 0, "") };
+  return { statPrefix: owner, protocol: port.protocol, clusters, ...connectionSettings(rule, 0, "") };
 }
 
 function singlePlan(read: Reader, destination: Destination, listened: TcpPort): TcpProxyPlan {
@@ -57,6 +58,7 @@ function singlePlan(read: Reader, destination: Destination, listened: TcpPort): 
   const statPrefix = pattern && service ? statName(pattern, { host, service, subset, port, portName }) : cluster;
   return {
     statPrefix,
+    protocol: listened.protocol,
     clusters: [{ name: cluster, weight: 1 }],
     ...(service?.resolution === "dynamicDns" ? { resolveServerName: port } : {}),
     ...connectionSettings(ruleOf(read, service), port, subset),
