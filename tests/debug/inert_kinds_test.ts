@@ -26,6 +26,7 @@ Deno.test("a kind is translated, or on the list of those that are not", () => {
     "dns",
     "cli",
     "kernel",
+    "mcp",
     "xds",
   ];
   // The table of how kinds select workloads names those too that nobody asks it for yet.
