@@ -13,7 +13,7 @@ import { duration } from "../../pb/wellknown.ts";
 import type { Built, BuiltWarning } from "../message/built.ts";
 import { localityPlan } from "../destination/locality_setting.ts";
 import { causesOf, type DestinationPlan, destinations } from "../destination/plan.ts";
-import { isUnderstood } from "../filters/network/databases.ts";
+import { isUnderstood } from "../filters/understood.ts";
 import type { Reader } from "../reader/reader.ts";
 import { connectionPool } from "./connection_pool.ts";
 import { dnsDiscovery, dynamicDnsDiscovery } from "./dns.ts";

@@ -2,7 +2,8 @@
 import assert from "node:assert/strict";
 import type { Protocol } from "../../../lib/registry/types.ts";
 import { decode } from "../../../lib/pb/reflect.ts";
-import { databaseFilters, isUnderstood } from "../../../lib/translate/filters/network/databases.ts";
+import { databaseFilters } from "../../../lib/translate/filters/network/databases.ts";
+import { isUnderstood } from "../../../lib/translate/filters/understood.ts";
 import { defaultSettings } from "../../../lib/kernel/settings/read.ts";
 import { translateSettings } from "../../../lib/discovery/settings.ts";
 import { fakeReader } from "../fake_reader.ts";

@@ -10,16 +10,11 @@
 import type { envoy } from "../../../../proto/gen/types.ts";
 import { any } from "../../../pb/codec.ts";
 import { duration } from "../../../pb/wellknown.ts";
-import type { Protocol } from "../../../registry/types.ts";
 import type { Reader } from "../../reader/reader.ts";
-import { hasExtension, listsExtension } from "../extension.ts";
+import { isUnderstood, MONGO, MYSQL, REDIS } from "../understood.ts";
 import type { TcpProxyPlan } from "./tcp_proxy.ts";
 
 type Filter = envoy.config.listener.v3.Filter;
-
-const MONGO = "envoy.filters.network.mongo_proxy";
-const MYSQL = "envoy.filters.network.mysql_proxy";
-const REDIS = "envoy.filters.network.redis_proxy";
 
 /** How long a command of Redis may take, milliseconds; Istio's. */
 const REDIS_TIMEOUT = 5000;
@@ -31,14 +26,6 @@ export interface DatabaseFilters {
 }
 
 const NONE: DatabaseFilters = { before: [] };
-
-/** Whether connections of that protocol are understood, and not only carried. */
-export function isUnderstood(read: Reader, protocol: Protocol | undefined): boolean {
-  if (protocol === undefined || !read.settings.databases.includes(protocol)) return false;
-  if (protocol === "Mongo") return hasExtension(read, MONGO);
-  // Stock Envoy lacks it: only a proxy that lists it gets it.
-  return protocol === "MySQL" ? listsExtension(read, MYSQL) : hasExtension(read, REDIS);
-}
 
 /** The filters of a chain that carries bytes. */
 export function databaseFilters(read: Reader, { protocol, statPrefix, clusters }: TcpProxyPlan): DatabaseFilters {
