@@ -35,7 +35,9 @@ export const entryMessages: readonly string[] = [
   "envoy.extensions.transport_sockets.tls.v3.UpstreamTlsContext",
   "envoy.extensions.transport_sockets.tls.v3.DownstreamTlsContext",
   "envoy.extensions.transport_sockets.raw_buffer.v3.RawBuffer",
+  "envoy.extensions.transport_sockets.quic.v3.QuicDownstreamTransport",
   "envoy.extensions.transport_sockets.proxy_protocol.v3.ProxyProtocolUpstreamTransport",
+  "envoy.extensions.transport_sockets.internal_upstream.v3.InternalUpstreamTransport",
   // listener filters
   "envoy.extensions.filters.listener.tls_inspector.v3.TlsInspector",
   "envoy.extensions.filters.listener.http_inspector.v3.HttpInspector",
@@ -45,6 +47,7 @@ export const entryMessages: readonly string[] = [
   // network filters
   "envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager",
   "envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy",
+  "envoy.extensions.filters.network.set_filter_state.v3.Config",
   "envoy.extensions.filters.network.sni_cluster.v3.SniCluster",
   "envoy.extensions.filters.network.set_filter_state.v3.Config",
   "envoy.extensions.filters.network.mongo_proxy.v3.MongoProxy",

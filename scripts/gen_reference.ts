@@ -213,8 +213,6 @@ export function findingsPage(): string {
 
 const SORTS: Readonly<Record<NotBuilt["what"], string>> = {
   command: "Commands",
-  kind: "Kinds",
-  "kind field": "Fields of kinds",
   flag: "Flags",
   "mesh field": "Fields of the mesh configuration",
   setting: "Settings",
@@ -242,7 +240,7 @@ export function notBuiltPage(): string {
   return [
     note,
     "# What is not built yet",
-    "By the part that will give it its effect. A server that is given one of these names says so at start; `/debug/live` says so of objects.",
+    "By the part that will give it its effect. A server that is given one of these names says so at start.",
     ...NOT_BUILT_PARTS.map(notBuiltSection),
     `## Never\n\nSettings, and fields of the mesh configuration, that are checked and have nothing to change here.\n\n${
       table(["Name", "Why"], never)

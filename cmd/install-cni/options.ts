@@ -32,6 +32,7 @@ export interface InstallOptions {
 /** What the repair of broken pods looks for and does. */
 export interface RepairOptions {
   readonly enabled: boolean;
+  readonly repairPods: boolean;
   readonly deletePods: boolean;
   readonly labelPods: boolean;
   readonly labelKey: string;
@@ -77,11 +78,12 @@ export function installOptions(
     skipTlsVerify: pick("skip-tls-verify", settings.SKIP_TLS_VERIFY),
     repair: {
       enabled: pick("repair-enabled", settings.REPAIR_ENABLED),
+      repairPods: settings.REPAIR_REPAIR_PODS,
       deletePods: pick("repair-delete-pods", settings.REPAIR_DELETE_PODS),
       labelPods: pick("repair-label-pods", settings.REPAIR_LABEL_PODS),
       labelKey: pick("repair-broken-pod-label-key", settings.REPAIR_BROKEN_POD_LABEL_KEY),
       labelValue: pick("repair-broken-pod-label-value", settings.REPAIR_BROKEN_POD_LABEL_VALUE),
-      nodeName: pick("repair-node-name", settings.REPAIR_NODE_NAME) || undefined,
+      nodeName: pick("repair-node-name", settings.REPAIR_NODE_NAME) || ownNode(settings),
       sidecarAnnotation: pick("repair-sidecar-annotation", settings.REPAIR_SIDECAR_ANNOTATION),
       fieldSelectors: pick("repair-field-selectors", settings.REPAIR_FIELD_SELECTORS),
       labelSelectors: pick("repair-label-selectors", settings.REPAIR_LABEL_SELECTORS),
@@ -96,6 +98,11 @@ export function installOptions(
   const problems = [...rangeProblems(options), ...textProblems(options)];
   if (problems.length > 0) throw new UsageError(problems.join("\n"));
   return options;
+}
+
+/** Pods can be redirected on their own node alone, so those of others are not watched for that. */
+function ownNode(settings: CniSettings): string | undefined {
+  return settings.REPAIR_REPAIR_PODS ? settings.NODE_NAME || undefined : undefined;
 }
 
 function rangeProblems(options: InstallOptions): string[] {

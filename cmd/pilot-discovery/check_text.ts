@@ -37,7 +37,7 @@ export function findingText(found: Finding, around: FindingSurroundings, termina
     }`,
     ...excerptLines(around.excerpt, style, found),
     ...sentence(found, around.excerpt),
-    ...block("expected", isTold(found, around.excerpt) ? expectedText(found, around.originOf) : ""),
+    ...block("expected", isShown(found, around.excerpt) ? expectedText(found, around.originOf) : ""),
     ...block("effect", found.effect),
     ...block("fix", found.fix),
   ];
@@ -68,11 +68,11 @@ function excerptLines(excerpt: SourceExcerpt | undefined, style: Style, { severi
 
 /** The finding's own sentence, where the marked line and the expectation do not tell all of it. */
 function sentence(found: Finding, excerpt: SourceExcerpt | undefined): string[] {
-  return isTold(found, excerpt) ? [] : [found.message];
+  return isShown(found, excerpt) ? [] : [found.message];
 }
 
 /** Whether the marked line and the expectation say what the sentence says; one about syntax has a reason beside. */
-function isTold({ expected, message, place: { field } }: Finding, excerpt: SourceExcerpt | undefined): boolean {
+function isShown({ expected, message, place: { field } }: Finding, excerpt: SourceExcerpt | undefined): boolean {
   return expected !== "" && message.includes(`expected ${expected}`) && (excerpt !== undefined || field === "");
 }
 

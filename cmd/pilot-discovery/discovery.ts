@@ -68,6 +68,7 @@ export async function runDiscovery(
       clusterSecrets: clusterSecrets(settings),
       registries: options.registries.includes("Mock") ? [new MockRegistry()] : [],
       manifestServices,
+      variable: (name) => Deno.env.get(name),
       keepaliveInterval: options.keepaliveInterval,
       keepaliveTimeout: options.keepaliveTimeout,
       keepaliveMaxServerConnectionAge: options.keepaliveMaxServerConnectionAge,

@@ -9,7 +9,7 @@ import type { Severity } from "../config/finding/finding.ts";
 import type { ConfigObject, Kind } from "../config/types.ts";
 import type { AnalysisReader } from "./reader/reader.ts";
 
-/** What is analyzed. */
+/** The objects that an analyzer sees. */
 export type SubjectOf<K extends Kind | FactKind> = K extends Kind ? ConfigObject<K>
   : K extends FactKind ? Fact<K>
   : never;
@@ -17,7 +17,7 @@ export type SubjectOf<K extends Kind | FactKind> = K extends Kind ? ConfigObject
 /** Kinds whose objects may be analyzed. */
 export type SubjectKind = Kind | FactKind;
 
-/** What a report says of one mistake. */
+/** One mistake in a report. */
 export interface ReportedMistake {
   /** Path from the object: `spec.http[0].route[1].destination.host`; empty: the object as a whole. */
   readonly field: string;

@@ -29,6 +29,7 @@ import { SUBSET_ENDPOINTS } from "./references/subset_endpoints.ts";
 import { GATEWAY_SUBSETS } from "./routing/gateway_subsets.ts";
 import { SHARED_HOSTS } from "./routing/shared_hosts.ts";
 import { TRAFFIC_POLICIES } from "./routing/traffic_policies.ts";
+import { POST_TUNNELS } from "./routing/tunnels.ts";
 import { ENTRY_PROTOCOLS } from "./services/protocols.ts";
 import { REQUIRED_ADDRESSES } from "./services/addresses.ts";
 import { SIDECAR_CONFLICTS } from "./sidecars/conflicts.ts";
@@ -52,6 +53,7 @@ export const ANALYZERS: readonly Analyzer[] = [
   analyzer(HIDDEN_FROM_GATEWAYS),
   analyzer(TRAFFIC_POLICIES),
   analyzer(UNVERIFIED_SERVERS),
+  analyzer(POST_TUNNELS),
   analyzer(GATEWAY_WORKLOADS),
   ...SELECTS_NOTHING.map((one) => analyzer(one)),
   analyzer(SIDECAR_CONFLICTS),

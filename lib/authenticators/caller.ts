@@ -62,7 +62,7 @@ export interface Authenticator {
   authenticate(credentials: CallerCredentials): ProvenIdentity | Promise<ProvenIdentity>;
 }
 
-/** What a caller shows proves nothing; the message is the reason. */
+/** The caller's credentials prove nothing; the message is the reason. */
 export class NotAuthenticated extends Error {
   override name = "NotAuthenticated";
 }

@@ -6,7 +6,7 @@
  *
  * @module
  */
-import { z } from "zod";
+import * as z from "zod";
 import { issueLines } from "../kernel/json/issues.ts";
 import { type FetchLimits, fetchText, isWebAddress } from "../kernel/fetch/fetch_text.ts";
 import type { TokenRule } from "./jwt_rule.ts";

@@ -9,7 +9,7 @@ import { decodeJwt } from "jose";
 /** Where a token of the server lies: our path, and Istio's. */
 export const OWN_TOKEN_FILES = ["./var/run/secrets/tokens/mesh-token", "./var/run/secrets/tokens/istio-token"] as const;
 
-/** What a token says about itself; empty: nothing. */
+/** Claims of a token about itself; empty: none. */
 export interface OwnTokenClaims {
   readonly issuer: string;
   readonly audiences: readonly string[];

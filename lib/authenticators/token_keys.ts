@@ -5,7 +5,7 @@
  * @module
  */
 import { createLocalJWKSet, type LocalJWKSet } from "jose";
-import { z } from "zod";
+import * as z from "zod";
 import { issueLines } from "../kernel/json/issues.ts";
 import type { Clock } from "../kernel/time/clock.ts";
 

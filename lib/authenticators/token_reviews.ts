@@ -10,7 +10,7 @@
  */
 import { createHash } from "node:crypto";
 import { decodeJwt } from "jose";
-import { z } from "zod";
+import * as z from "zod";
 import { issueLines } from "../kernel/json/issues.ts";
 import { ApiError } from "../orch/client/api_error.ts";
 import type { ApiClient } from "../orch/client/client.ts";

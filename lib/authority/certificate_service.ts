@@ -55,13 +55,13 @@ export interface CertificateCaller {
   readonly pod?: { readonly name: string; readonly uid: string };
 }
 
-/** Who calls, or why nobody is proven to. */
+/** The proven identity of a caller, or the reason why there is none. */
 export type CallerResult =
   | CertificateCaller
   /** `isPassing`: the same caller may be accepted later. */
   | { readonly refusal: string; readonly isPassing?: boolean };
 
-/** What the service needs. */
+/** Inputs of the service. */
 export interface CertificateServiceOptions {
   readonly authority: WorkloadAuthority;
   /** Says who calls. */

@@ -58,7 +58,7 @@ export interface WorkloadOrder {
   readonly signal: AbortSignal;
 }
 
-/** Who issues certificates to workloads. */
+/** The issuer of workload certificates. */
 export interface WorkloadAuthority {
   /** @throws {IssueError} why there is none; {QueueFull} when too many wait */
   issueWorkload(order: WorkloadOrder): Promise<IssuedChain>;
@@ -76,7 +76,7 @@ export function checkedLifetime({ usual, most }: Lifetimes, wanted: number): num
   throw new IssueError("ttl", `the lifetime: got ${seconds(wanted)}, expected at most ${seconds(most)}`);
 }
 
-/** Who issues the server's certificate. */
+/** The issuer of the server's certificate. */
 export interface OwnIssuer {
   /** A certificate of a key for these names. */
   issueServer(key: PrivateKey, dns: readonly string[]): Promise<IssuedChain>;

@@ -11,7 +11,7 @@ import { PkiError } from "../pki/pki_error.ts";
 import { PrivateKey } from "../pki/private_key.ts";
 import { listsOf, readRevocationLists, type RevocationList } from "../pki/revocation.ts";
 
-/** What leaves are signed with, and what is handed out beside them. */
+/** The key and chain that sign leaf certificates, and the roots that are handed out beside them. */
 export interface SigningMaterial {
   readonly certificate: Certificate;
   readonly key: PrivateKey;
@@ -37,7 +37,7 @@ export interface MaterialTexts {
   readonly revocationLists?: string | undefined;
 }
 
-/** What errors call each text; files have names of their own. */
+/** The name of each text in errors; files have names of their own. */
 export type MaterialNames = Readonly<Record<keyof MaterialTexts, string>>;
 
 const NAMES: MaterialNames = {

@@ -5,7 +5,7 @@
  */
 import { commaList } from "../kernel/text/comma_list.ts";
 
-/** What the names are made of. */
+/** Inputs of the names. */
 export interface ServerNameOptions {
   /** Namespace of the server. */
   readonly namespace: string;

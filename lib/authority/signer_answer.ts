@@ -31,7 +31,7 @@ export function requestFault({ names, subject, asks }: CertificateRequest, uri: 
   return undefined;
 }
 
-/** What a signer was asked for. */
+/** The certificate that a signer was asked for. */
 export interface AskedCertificate {
   readonly signer: string;
   /** The key, as SubjectPublicKeyInfo. */

@@ -45,7 +45,7 @@ export type SignElsewhere = (
   signal: AbortSignal,
 ) => Promise<string>;
 
-/** What the signers are asked with. */
+/** Inputs of the signers. */
 export interface SignersOptions {
   /** @throws {IssueError} */
   readonly sign: SignElsewhere;

@@ -5,7 +5,7 @@
  *
  * @module
  */
-import { z } from "zod";
+import * as z from "zod";
 import { issueLines } from "../kernel/json/issues.ts";
 import { readCertificate } from "../pki/certificate.ts";
 import { certificatePem } from "../pki/pem.ts";
@@ -19,7 +19,7 @@ const document = z.object({
   spiffe_refresh_hint: z.number({ error: "a number of seconds" }).optional(),
 }, { error: "a SPIFFE bundle" });
 
-/** What a bundle says. */
+/** Content of a bundle. */
 export interface SpiffeBundle {
   /** PEM, one certificate each. */
   readonly roots: readonly string[];

@@ -6,7 +6,7 @@
 import { LogOptionError } from "../kernel/log/level.ts";
 import { UsageError } from "./command.ts";
 
-/** What the readers refused so far. */
+/** The inputs that readers refused so far. */
 export class Refusals {
   /** One line each. */
   readonly problems: string[] = [];

@@ -6,7 +6,8 @@
  *     node's folders, credentials ─watch─┘        │ ready?
  *     orchestrator ─pods─> repair          /readyz, metrics
  *
- * Permissions: net (listen addresses, the orchestrator's API), read and write (the node's folders, as mounted).
+ * Permissions: net (listen addresses, the orchestrator's API), read and write (the node's folders, as mounted), and those
+ * of in-place repair.
  *
  * @module
  */
@@ -18,8 +19,10 @@ import { currentDesiredState, type DesiredStateOptions, keepsExecutable } from "
 import { systemFileCalls } from "./node/file_calls.ts";
 import { RestPods } from "./pods/rest.ts";
 import type { PodSource } from "./pods/source.ts";
+import { systemRedirector } from "./plugin/system_redirector.ts";
 import type { RepairOptions } from "./repair/broken.ts";
-import { runRepair } from "./repair/repair.ts";
+import type { RepairPlace } from "./repair/in_place.ts";
+import { type RepairWorld, runRepair } from "./repair/repair.ts";
 import { type NodeIntrospection, type NodePorts, serveNode } from "./serve/servers.ts";
 
 /** How the service is started. Ports of 0 are chosen by the system. */
@@ -36,6 +39,8 @@ export interface NodeAgentOptions {
   readonly introspection?: NodeIntrospection;
   /** Undefined: pods are not repaired. */
   readonly repair: RepairOptions | undefined;
+  /** Where pods are redirected in place, instead of this node. */
+  readonly repairPlace?: Partial<RepairPlace>;
   /** Name of the cluster, for metrics (CLUSTER_ID). */
   readonly cluster: string;
   /** Instead of the orchestrator's API. */
@@ -47,6 +52,9 @@ export interface NodeAgent {
   readonly installer: Installer;
   readonly ports: NodePorts;
 }
+
+/** Where runtimes name the network namespaces of pods; mounted from the node. */
+const NAMESPACES = "/var/run/netns";
 
 /** Longest wait for the orchestrator's word on whether another installer comes, milliseconds. */
 const LEAVE_MS = 4000;
@@ -74,7 +82,13 @@ export async function startNodeAgent(options: NodeAgentOptions, kernel: Kernel):
     runFolderMade: () => ports.renewSocket(),
   });
   const ports = await serveNode({ ...options, runDir: folders.run }, kernel, pods, () => installer.notReady);
-  if (options.repair !== undefined) startRepair(options.repair, options.cluster, pods, kernel);
+  const { scopedLock, excludeNamespaces } = options.desired;
+  const place = {
+    namespaces: NAMESPACES,
+    redirector: () => systemRedirector({ scopedLock, factsFile: undefined }),
+    ...{ excludeNamespaces, ...options.repairPlace },
+  };
+  if (options.repair !== undefined) startRepair(options.repair, { pods, cluster: options.cluster, place }, kernel);
   kernel.stopper.add("installer", async () => {
     const how = await howToLeave(options.desired, pods, kernel);
     await installer.stop();
@@ -84,11 +98,15 @@ export async function startNodeAgent(options: NodeAgentOptions, kernel: Kernel):
   return { installer, ports };
 }
 
-function startRepair(options: RepairOptions, cluster: string, pods: PodSource, kernel: Kernel): void {
+function startRepair(
+  options: RepairOptions,
+  node: Pick<RepairWorld, "pods" | "cluster" | "place">,
+  kernel: Kernel,
+): void {
   const log = kernel.log.scope("cni-agent");
   const ended = new AbortController();
   const { clock, metrics } = kernel;
-  const running = runRepair(options, { pods, clock, log, metrics, cluster }, ended.signal)
+  const running = runRepair(options, { ...node, clock, log, metrics }, ended.signal)
     .catch((error) => log.error("repair of pods ended", { error }));
   kernel.stopper.add("repair", async () => {
     ended.abort(new Error("stopped"));

@@ -11,7 +11,7 @@ import { CONNECTION_ANNOTATIONS } from "./kinds/workload_entry/registration.ts";
 import type { ConfigObject, Kind, ObjectMeta, SpecOf } from "./types.ts";
 import { objectKey } from "./types.ts";
 
-/** What translation reads of a status. */
+/** The part of a status that translation reads. */
 export interface StatusFacts {
   readonly assigned?: readonly AssignedAddress[] | undefined;
   readonly healthy?: boolean | undefined;

@@ -21,7 +21,7 @@ import { withPeersKeys } from "./spelling/peers.ts";
 import { isPeersGroup, lookupHeadless, lookupKind } from "./spelling/spelling.ts";
 import type { ConfigObject, Kind, ObjectMeta } from "./types.ts";
 
-/** What {@link parseObject} makes of a tree. */
+/** The result of {@link parseObject}. */
 export interface ParsedObject {
   /** The object, when it is one of our kinds and has no errors. */
   readonly object?: ConfigObject;
@@ -33,7 +33,7 @@ export interface ParsedObject {
   readonly name: ObjectName;
 }
 
-/** What {@link parseObject} assumes. */
+/** Options of {@link parseObject}. */
 export interface ParseOptions {
   /** Namespace of objects that name none. */
   readonly defaultNamespace: string;

@@ -7,7 +7,6 @@
  */
 import { Buffer } from "node:buffer";
 import { type ConfigObject, isKind, objectKey } from "../config/types.ts";
-import { kindNotBuiltText } from "../kernel/not_built/catalogue.ts";
 import type { EncodedResource } from "../resource/encoded.ts";
 import type { ResourceBucket, ResourceSet } from "../resource/set.ts";
 import type { PushProgress } from "../xds/ledger.ts";
@@ -17,12 +16,12 @@ import type { DebugView } from "./view.ts";
 
 const TYPES = [CLUSTER, ENDPOINTS, EXTENSION_CONFIG, LISTENER, SECRET];
 
-/** The proxies that an object concerns; undefined: all, since it is not known or acts on no resource yet. */
+/** The proxies that an object concerns; undefined: all, since it is not known. */
 export function concernedProxies(
   object: ConfigObject | undefined,
   view: DebugView,
 ): ReadonlySet<PushProgress> | undefined {
-  if (object === undefined || kindNotBuiltText(object.kind) !== undefined) return undefined;
+  if (object === undefined) return undefined;
   if (isKind(object, "Sidecar")) return withSidecar(object, view);
   const search = new CauseSearch(isKind(object, "WorkloadEntry") ? selectingEntries(object, view) : [object.key]);
   const found = new Set<PushProgress>();

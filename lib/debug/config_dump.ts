@@ -6,22 +6,21 @@
  * @module
  */
 import { Buffer } from "node:buffer";
-import { z } from "zod";
+import * as z from "zod";
 import type { envoy } from "../../proto/gen/types.ts";
 import { LazyList, LazyObject, longJsonResponse } from "../http/json_stream.ts";
 import { TYPE_URL_PREFIX } from "../pb/codec.ts";
 import { anyJson } from "../pb/json.ts";
 import { decode } from "../pb/reflect.ts";
 import type { EncodedResource } from "../resource/encoded.ts";
-import { stackDigest } from "../xds/ads/set_stack.ts";
-import type { Watch } from "../xds/ads/watch.ts";
 import type { XdsConnection } from "../xds/connection.ts";
-import { CLUSTER, ENDPOINTS, EXTENSION_CONFIG, LISTENER, ROUTE, SECRET, VIRTUAL_HOST } from "../xds/protocol/types.ts";
+import { CLUSTER, ENDPOINTS, EXTENSION_CONFIG, LISTENER, ROUTE, SECRET } from "../xds/protocol/types.ts";
 import type { HttpRequest, HttpResponse } from "../http/message.ts";
 import { unpack } from "../simulate/decode.ts";
+import { dumpEntries, dumpVersion, hostsApart, routeVersion } from "./dump_entries.ts";
 import { queried, SWITCH } from "./query.ts";
-import { resourcesOf, virtualHostsOf } from "./resources.ts";
-import { routesJson, takesHostsApart } from "./routes_json.ts";
+import { resourcesOf } from "./resources.ts";
+import { routesJson } from "./routes_json.ts";
 import { chosenProxy, isAnswer, PROXY_ID } from "./select.ts";
 
 type Json = Record<string, unknown>;
@@ -72,22 +71,21 @@ function dumpOf(typeUrl: string) {
 
 function flatDump(connection: XdsConnection, typeUrls: readonly string[], request: HttpRequest): HttpResponse {
   const resources = typeUrls.flatMap((typeUrl) => resourcesOf(connection, typeUrl));
-  return longJsonResponse(new LazyObject([["resources", LazyList.of(resources, shown)]]), request);
+  return longJsonResponse(new LazyObject([["configs", LazyList.of(resources, shown)]]), request);
 }
 
 /** The parts of a dump in Envoy's order. */
 function sections(connection: XdsConnection, withEndpoints: boolean): LazyList {
-  const of = (typeUrl: string) => new TypeDump(connection, typeUrl);
-  const [clusters, listeners, secrets] = [of(CLUSTER), of(LISTENER), of(SECRET)];
   const parts = [
     part("ClustersConfigDump", {
-      ...clusters.version,
-      dynamic_active_clusters: clusters.entries("cluster", unnamed),
+      ...versionOf(connection, CLUSTER),
+      dynamic_active_clusters: entries(connection, CLUSTER, "cluster", unnamed),
     }),
+    ...extensionPart(connection),
     ...(withEndpoints ? [part("EndpointsConfigDump", { dynamic_endpoint_configs: endpointConfigs(connection) })] : []),
     part("ListenersConfigDump", {
-      ...listeners.version,
-      dynamic_listeners: listeners.entries("listener", ({ name, error_state, ...active_state }) => ({
+      ...versionOf(connection, LISTENER),
+      dynamic_listeners: entries(connection, LISTENER, "listener", ({ name, error_state, ...active_state }) => ({
         name,
         active_state,
         error_state,
@@ -98,9 +96,20 @@ function sections(connection: XdsConnection, withEndpoints: boolean): LazyList {
       static_route_configs: inlineRoutes(resourcesOf(connection, LISTENER)),
       dynamic_route_configs: routeConfigs(connection),
     }),
-    part("SecretsConfigDump", { dynamic_active_secrets: secrets.entries("secret") }),
+    part("SecretsConfigDump", { dynamic_active_secrets: entries(connection, SECRET, "secret") }),
   ];
   return LazyList.of(parts, (one) => one);
+}
+
+function versionOf(connection: XdsConnection, typeUrl: string): Json {
+  const version = dumpVersion(connection, typeUrl);
+  return version === undefined ? {} : { version_info: version };
+}
+
+/** Envoy prints this part where it has an extension configuration. */
+function extensionPart(connection: XdsConnection): LazyObject[] {
+  const ecds_filters = entries(connection, EXTENSION_CONFIG, "ecds_filter", unnamed);
+  return ecds_filters.length === 0 ? [] : [part("EcdsConfigDump", { ecds_filters })];
 }
 
 /** A part; empty lists are left out, as Envoy does. */
@@ -109,46 +118,26 @@ function part(name: string, rest: Json): LazyObject {
   return new LazyObject([["@type", `${TYPE_URL_PREFIX}envoy.admin.v3.${name}`], ...filled]);
 }
 
-/** One type in a dump. */
-class TypeDump {
-  readonly #connection: XdsConnection;
-  readonly #typeUrl: string;
-  readonly #watch: Watch | undefined;
+/** How the resource of an entry is written; default: {@linkcode shown}. */
+type WriteResource = (resource: EncodedResource) => unknown;
 
-  constructor(connection: XdsConnection, typeUrl: string) {
-    this.#connection = connection;
-    this.#typeUrl = typeUrl;
-    this.#watch = connection.stream?.watches.get(typeUrl);
-  }
-
-  /** The version of the type as a whole; none while the client does not ask for it. */
-  get version(): { readonly version_info?: string } {
-    return this.#watch === undefined ? {} : { version_info: stackDigest(this.#watch.resources.want) };
-  }
-
-  /**
-   * The resources, each in a field of this name. A delta client has a version for each, another one that of the whole.
-   *
-   * @param entry What becomes of an entry.
-   */
-  entries(
-    field: string,
-    entry: (fields: Json, resource: EncodedResource) => Json = (fields) => fields,
-    written: (resource: EncodedResource) => unknown = shown,
-  ): LazyList {
-    const blamed = new Set(this.#watch?.resources.blamed);
-    const lastError = this.#watch?.resources.lastError;
-    const whole = this.#connection.delta ? undefined : this.version.version_info;
-    return LazyList.of(resourcesOf(this.#connection, this.#typeUrl), (resource) => {
-      const fields = {
-        name: resource.name,
-        version_info: whole ?? resource.version,
-        [field]: written(resource),
-        ...(blamed.has(resource) ? { error_state: { details: lastError } } : {}),
-      };
-      return new LazyObject(Object.entries(entry(fields, resource)));
-    });
-  }
+/** The resources of a type as a list, each in a field of this name. */
+function entries(
+  connection: XdsConnection,
+  typeUrl: string,
+  field: string,
+  entry: (fields: Json, resource: EncodedResource) => Json = (fields) => fields,
+  written: WriteResource = shown,
+): LazyList {
+  return LazyList.of(dumpEntries(connection, typeUrl), ({ resource, version, rejection }) => {
+    const fields = {
+      name: resource.name,
+      version_info: version,
+      [field]: written(resource),
+      ...(rejection === undefined ? {} : { error_state: { details: rejection } }),
+    };
+    return new LazyObject(Object.entries(entry(fields, resource)));
+  });
 }
 
 function unnamed({ name: _, ...rest }: Json): Json {
@@ -160,18 +149,17 @@ function endpointConfigs(connection: XdsConnection): LazyList {
   return LazyList.of(resourcesOf(connection, ENDPOINTS), (resource) => ({ endpoint_config: shown(resource) }));
 }
 
-/**
- * Route configurations. Virtual hosts that go one by one are shown where Envoy has them, in their route configuration,
- * whose version they make.
- */
+/** Route configurations. Virtual hosts that go one by one are shown where Envoy has them, in their route configuration. */
 function routeConfigs(connection: XdsConnection): LazyList {
-  const { version } = new TypeDump(connection, VIRTUAL_HOST);
-  const apart = (resource: EncodedResource) =>
-    takesHostsApart(resource) ? virtualHostsOf(connection, resource.name).map(({ value }) => value) : [];
-  return new TypeDump(connection, ROUTE).entries(
+  return entries(
+    connection,
+    ROUTE,
     "route_config",
-    (fields, resource) => ({ ...unnamed(fields), ...(apart(resource).length > 0 ? version : {}) }),
-    (resource) => routesJson(resource, apart(resource)),
+    ({ name: _, version_info, ...rest }, resource) => ({
+      version_info: routeVersion(connection, String(version_info), hostsApart(connection, resource)),
+      ...rest,
+    }),
+    (resource) => routesJson(resource, hostsApart(connection, resource)),
   );
 }
 

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { z } from "zod";
+import * as z from "zod";
 import { type HttpRequest, type HttpResponse, jsonResponse, textResponse } from "../http/message.ts";
 import { queried, textQuery } from "./query.ts";
 import { NotExplained } from "./runners.ts";

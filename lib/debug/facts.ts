@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { z } from "zod";
+import * as z from "zod";
 import { describeOrigin } from "../config/finding/origin.ts";
 import { type AnyFact, FACT_KINDS, type FactKind, isFactKind } from "../config/facts/types.ts";
 import { type HttpRequest, type HttpResponse, jsonResponse } from "../http/message.ts";

@@ -6,7 +6,7 @@
  *
  * @module
  */
-import { z } from "zod";
+import * as z from "zod";
 import { bodyText, type HttpRequest, type HttpResponse, jsonResponse, textResponse } from "../http/message.ts";
 import { guardOwnNames } from "../http/own_names.ts";
 import { inlineSource, pageHeaders } from "../http/page_headers.ts";

@@ -6,13 +6,11 @@
  *
  * @module
  */
-import { z } from "zod";
+import * as z from "zod";
 import { type Finding, findingFile, findingObject } from "../config/finding/finding.ts";
-import { writtenKind } from "../config/finding/origin.ts";
 import { KINDS } from "../config/kinds/kinds.ts";
 import { type ConfigObject, type Kind, objectKey } from "../config/types.ts";
 import { spellingsOfKind } from "../config/spelling/spelling.ts";
-import { objectNotBuiltText } from "../kernel/not_built/catalogue.ts";
 import { nearestName } from "../kernel/text/nearest.ts";
 import { type HttpRequest, type HttpResponse, jsonResponse } from "../http/message.ts";
 import { queried, textQuery } from "./query.ts";
@@ -148,8 +146,6 @@ function state(wanted: LiveQuestion, request: HttpRequest, view: DebugView, unre
   else if (total === 0) why.push(`none of the ${connected} connected proxies has anything of it`);
   for (const { message, effect } of lost) why.push(`${message}: ${effect}`);
   if (view.analysis.isBehind) why.push("the last change is still analyzed");
-  const inert = object && objectNotBuiltText(object, writtenKind(object.origin, kind));
-  if (inert) why.unshift(inert);
   const reached = why.length === 0;
   const counts = { push, live, total, failing, connected, noProxy: connected === 0 };
   if (object === undefined) {

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { z } from "zod";
+import * as z from "zod";
 import { decodeNameTable } from "../dns/table/name_table_wire.ts";
 import { LazyObject, longJsonResponse } from "../http/json_stream.ts";
 import { type HttpResponse, textResponse } from "../http/message.ts";

@@ -6,6 +6,7 @@
 import { type HttpRequest, type HttpResponse, isLocalPeer, jsonResponse, textResponse } from "../http/message.ts";
 import { guardOwnNames } from "../http/own_names.ts";
 import { type Guard, guardedRoutes, type HttpMethod, type Route } from "../http/route.ts";
+import { cachez } from "./caches.ts";
 import { changeCommand } from "./change.ts";
 import { configDump, ecdsz, edsz } from "./config_dump.ts";
 import { krtz, resourcesz } from "./collections.ts";
@@ -15,11 +16,13 @@ import { live } from "./live.ts";
 import { ndsz } from "./names.ts";
 import { adsz, connections, forceDisconnect, syncz } from "./proxies.ts";
 import { explainPage } from "./explain.ts";
+import { authorizationz, pushContext } from "./policies.ts";
 import { MAX_PREVIEW_BODY, preview } from "./preview.ts";
 import { pushes, pushStatus, warningz } from "./pushes.ts";
 import { scopez } from "./scopes.ts";
 import { unqueried } from "./query.ts";
 import { search } from "./search.ts";
+import { sidecarz } from "./sidecar.ts";
 import { telemetryz } from "./telemetry.ts";
 import type { DebugView } from "./view.ts";
 import {
@@ -78,6 +81,16 @@ export const PAGES: readonly Page[] = [
     help: "Telemetry objects; ?proxyID=: the access logs and the tracing that they ask of a proxy together",
     answer: telemetryz,
   },
+  {
+    path: "authorizationz",
+    help: "authorization policies by namespace; ?proxyID=: those that are for a proxy",
+    answer: authorizationz,
+  },
+  {
+    path: "sidecarz",
+    help: "the services and destination rules that a proxy sees, and its Sidecar; ?proxyID=",
+    answer: sidecarz,
+  },
   { path: "edsz", help: "the endpoints that a proxy should have; ?proxyID=", ofProxy: true, answer: edsz },
   { path: "ecdsz", help: "the extension configurations that it should have; ?proxyID=", answer: ecdsz },
   {
@@ -119,6 +132,17 @@ export const PAGES: readonly Page[] = [
     methods: ["POST"],
     maxBody: MAX_PREVIEW_BODY,
     answer: unqueried(preview),
+  },
+  {
+    path: "pushcontext",
+    help: "what a push is made of beside services: authorization policies, ways into networks",
+    answer: unqueried(pushContext),
+  },
+  {
+    path: "cachez",
+    help: "resources that the caches of translation keep; ?sizes; POST ?clear makes everything anew from empty caches",
+    methods: ["GET", "POST"],
+    answer: cachez,
   },
   { path: "configz", help: "all configuration objects", answer: unqueried(configz) },
   {

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { z } from "zod";
+import * as z from "zod";
 import { fromStruct } from "../pb/wellknown.ts";
 import type { XdsConnection } from "../xds/connection.ts";
 import { typeRules } from "../xds/protocol/types.ts";

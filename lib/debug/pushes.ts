@@ -3,10 +3,7 @@
  *
  * @module
  */
-import { KINDS } from "../config/kinds/kinds.ts";
-import { kindsNotBuilt, objectNotBuiltText } from "../kernel/not_built/catalogue.ts";
-import { type Finding, findingKeys, warningOf } from "../config/finding/finding.ts";
-import { writtenKind } from "../config/finding/origin.ts";
+import { type Finding, findingKeys } from "../config/finding/finding.ts";
 import { type HttpRequest, type HttpResponse, jsonResponse } from "../http/message.ts";
 import type { DebugView } from "./view.ts";
 import { settledFindings } from "./within.ts";
@@ -49,18 +46,8 @@ export async function warningz(request: HttpRequest, view: DebugView): Promise<H
   return jsonResponse([...allWarnings(view)], request);
 }
 
-/** The findings of translation, and objects of which it does not know everything. */
+/** The findings of translation and of the analysis. */
 export function* allWarnings(view: DebugView): Iterable<Finding> {
   yield* view.warnings();
   yield* view.analysis.findings();
-  const inert = kindsNotBuilt();
-  for (const kind of KINDS.filter((one) => inert.includes(one))) {
-    for (const object of view.store.list(kind)) {
-      const { key, origin } = object;
-      const text = objectNotBuiltText(object, writtenKind(origin, kind));
-      if (text === undefined) continue;
-      const found = warningOf("no-effect", [key], text);
-      yield { ...found, place: { ...found.place, origin } };
-    }
-  }
 }

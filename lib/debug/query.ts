@@ -5,13 +5,13 @@
  *
  * @module
  */
-import { z } from "zod";
+import * as z from "zod";
 import type { JsonIssue } from "../kernel/json/issues.ts";
 import { nearestName } from "../kernel/text/nearest.ts";
 import { type HttpRequest, type HttpResponse, textResponse } from "../http/message.ts";
 import type { DebugView } from "./view.ts";
 
-/** What a page takes in its query, by name. */
+/** The query parameters of a page, by name. */
 export type QuerySchema = z.ZodObject<Readonly<Record<string, z.ZodType>>>;
 
 /** A query that is on when it is there: `?x`, `?x=true`; `x=false` is off. */

@@ -13,7 +13,7 @@ import type { Translator } from "../translate/translator.ts";
 import type { XdsServer } from "../xds/server.ts";
 import type { Explanation } from "./explanation.ts";
 
-/** What of a server previews and explanations look at. */
+/** The part of a server that previews and explanations look at. */
 export interface AskedServer {
   readonly store: ConfigStore;
   readonly facts: FactStore;
@@ -66,7 +66,7 @@ export interface Explainer {
   explain(asked: ExplainAsked, server: AskedServer): Promise<Explanation>;
 }
 
-/** What is wrong with a question; one sentence. */
+/** The fault of a question, in one sentence. */
 export class NotExplained extends Error {
   override readonly name = "NotExplained";
 }

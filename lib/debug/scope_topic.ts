@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { z } from "zod";
+import * as z from "zod";
 import { issueLines } from "../kernel/json/issues.ts";
 import { type Level, levels } from "../kernel/log/level.ts";
 import type { Log } from "../kernel/log/log.ts";

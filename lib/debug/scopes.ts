@@ -6,7 +6,7 @@
  *
  * @module
  */
-import { z } from "zod";
+import * as z from "zod";
 import { issueLines } from "../kernel/json/issues.ts";
 import { ALL, type Level, levels } from "../kernel/log/level.ts";
 import { nearestName } from "../kernel/text/nearest.ts";

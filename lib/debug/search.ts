@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { z } from "zod";
+import * as z from "zod";
 import { KINDS } from "../config/kinds/kinds.ts";
 import { serviceKey } from "../registry/types.ts";
 import { type HttpResponse, jsonResponse } from "../http/message.ts";
@@ -16,13 +16,13 @@ const MAX_FOUND = 20;
 /** Characters of a text to search for. */
 const MAX_TEXT = 200;
 
-/** What was found of one sort: the first names, and how many there are. */
+/** The names found of one sort: the first ones, and their number. */
 export interface FoundNames {
   readonly names: readonly string[];
   readonly total: number;
 }
 
-/** What was found: keys of objects, node ids of proxies, keys of services (`namespace/hostname`). */
+/** The names found: keys of objects, node ids of proxies, keys of services (`namespace/hostname`). */
 export interface FoundByName {
   readonly objects: FoundNames;
   readonly proxies: FoundNames;

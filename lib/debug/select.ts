@@ -3,6 +3,7 @@
  *
  * @module
  */
+import type { ProxyState } from "../translate/per_proxy/proxy_state.ts";
 import type { XdsConnection } from "../xds/connection.ts";
 import { type HttpResponse, textResponse } from "../http/message.ts";
 import { textQuery } from "./query.ts";
@@ -17,14 +18,22 @@ export function shownStreams({ xds, isShown }: DebugView): Iterable<XdsConnectio
   return isShown === undefined ? streams : streams.filter(isShown);
 }
 
+/** The words by which tools made for Istio know that they have to ask the next server. */
+const ASK_ANOTHER = "Proxy not connected to this Pilot instance. It may be connected to another instance.";
+
 /** The connection whose id has this part, or the answer that says why there is none. */
 export function chosenProxy(proxyID: string, view: DebugView): XdsConnection | HttpResponse {
   for (const connection of shownStreams(view)) if (connection.id.includes(proxyID)) return connection;
   const text = JSON.stringify(proxyID);
   return textResponse(
     404,
-    `no proxy whose connection id contains ${text} is connected here; /debug/connections lists those that are\n`,
+    `no proxy whose connection id contains ${text} is connected here; /debug/connections lists those that are\n${ASK_ANOTHER}\n`,
   );
+}
+
+/** The state of a connected proxy; undefined: it has none, as a control plane that asks for configuration. */
+export function proxyStateOf({ node }: XdsConnection, { translator }: DebugView): ProxyState | undefined {
+  return Iterator.from(translator.proxies()).find(({ proxy }) => proxy.nodeId === node?.id);
 }
 
 /** Whether it is the answer instead of a connection. */

@@ -3,28 +3,29 @@
  *
  * @module
  */
-import { z } from "zod";
+import * as z from "zod";
 import { type HttpResponse, jsonResponse } from "../http/message.ts";
-import { LazyList, longJsonResponse } from "../http/json_stream.ts";
+import { LazyObject, longJsonResponse } from "../http/json_stream.ts";
+import { objectsByNamespace } from "./by_namespace.ts";
 import { queried } from "./query.ts";
-import { chosenProxy, isAnswer, PROXY_ID } from "./select.ts";
-import { writtenObject } from "./world.ts";
+import { chosenProxy, isAnswer, PROXY_ID, proxyStateOf } from "./select.ts";
 
 /**
- * The page. With `proxyID`: for each side (client: what it sends, server: what it gets) the access logs, the
- * metrics and the tracing that are merged for the proxy, and the objects that they come from; a part that is absent is left to the mesh's own
- * fields. Without: all objects.
+ * The page. With `proxyID`: for each side (client: what it sends, server: what it gets) the access logs, the metrics and
+ * the tracing that are merged for the proxy, and the objects that they come from; a part that is absent is left to the
+ * mesh's own fields. Without: all objects, in the form of Istio's page.
  */
 export const telemetryz = queried(
   z.object({ proxyID: PROXY_ID.optional() }),
   (request, view, { proxyID }): HttpResponse => {
     if (proxyID === undefined) {
-      return longJsonResponse(LazyList.of(view.store.list("Telemetry"), writtenObject), request);
+      const all = objectsByNamespace("namespace_to_telemetries", view.store.list("Telemetry"), view.mesh.rootNamespace);
+      return longJsonResponse(new LazyObject([["telemetries", all]]), request);
     }
     const connection = chosenProxy(proxyID, view);
     if (isAnswer(connection)) return connection;
     const { translator } = view;
-    const state = [...translator.proxies()].find(({ proxy }) => proxy.nodeId === connection.node?.id);
+    const state = proxyStateOf(connection, view);
     if (state === undefined) return jsonResponse({ proxy: connection.id }, request);
     const { namespace, properties: { labels } } = state.proxy;
     return jsonResponse({ proxy: connection.id, ...translator.mesh.telemetries.of({ namespace, labels }) }, request);

@@ -15,6 +15,7 @@ import type { EndpointIndex } from "../registry/endpoint_index.ts";
 import type { NetworkEntrance } from "../registry/types.ts";
 import type { Translator } from "../translate/translator.ts";
 import type { XdsConnection } from "../xds/connection.ts";
+import type { PushEvent } from "../xds/protocol/source.ts";
 import type { XdsServer } from "../xds/server.ts";
 import type { Explainer, PreviewRunner } from "./runners.ts";
 
@@ -29,7 +30,7 @@ export interface AnalysisView {
   settled(): Promise<void>;
 }
 
-/** What a folder holds of some sorts of things. */
+/** Counts of a folder's contents by sort. */
 export interface FolderCounts {
   readonly folder: string;
   readonly kinds: ReadonlyMap<string, { readonly count: number; readonly files: readonly string[] }>;
@@ -88,6 +89,8 @@ export interface DebugView {
   readonly networks: MeshNetworks;
   /** The ways into networks, by network. */
   readonly entrances: ReadonlyMap<string, readonly NetworkEntrance[]>;
+  /** The same before names are resolved. */
+  readonly namedEntrances: readonly NetworkEntrance[];
   readonly translator: Translator;
   readonly log: Log;
   /** Whether sources are synced and the server listens. */
@@ -123,7 +126,7 @@ export interface DebugView {
   /** Answers previews; undefined: this server has none. */
   readonly preview: PreviewRunner | undefined;
   /** Has a listener called after every push; returns the way to stop that. */
-  onPush(listener: () => void): () => void;
+  onPush(listener: (push: PushEvent) => void): () => void;
   /** Pushes everything again to all; returns the number of proxies. */
   pushAll(): number;
 }

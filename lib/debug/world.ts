@@ -49,9 +49,12 @@ export async function problemz(request: HttpRequest, view: DebugView): Promise<H
 export function registryz(request: HttpRequest, view: DebugView): HttpResponse {
   const services = [...view.services.services()];
   services.sort((a, b) => (`${a.hostname}/${a.namespace}` < `${b.hostname}/${b.namespace}` ? -1 : 1));
-  const dated = ({ creationTimestamp, ...service }: Service) =>
-    creationTimestamp === UNDATED ? service : { ...service, creationTimestamp };
-  return longJsonResponse(LazyList.of(services, dated), request);
+  return longJsonResponse(LazyList.of(services, datedService), request);
+}
+
+/** A service as it is kept, without the date of one that has none. */
+export function datedService({ creationTimestamp, ...service }: Service) {
+  return creationTimestamp === UNDATED ? service : { ...service, creationTimestamp };
 }
 
 /** `/debug/endpointShardz`: endpoints by service and shard. */

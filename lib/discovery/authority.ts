@@ -47,7 +47,7 @@ export function authorityProblems(settings: SignerSettings & Pick<DiscoverySetti
   return problems;
 }
 
-/** What the server has to issue certificates. */
+/** The parts by which the server issues certificates. */
 export interface ServerAuthority {
   /**
    * Undefined: it is switched off, there is no port on which a caller could prove who it is, or signers of the
@@ -62,7 +62,7 @@ export interface ServerAuthority {
   readonly names: () => readonly string[];
 }
 
-/** What an authority is started with, as in `DiscoveryServerOptions`. */
+/** Options with which an authority is started, as in `DiscoveryServerOptions`. */
 export interface ServerAuthorityOptions {
   readonly secureGrpc?: string | undefined;
   readonly tls?: object;

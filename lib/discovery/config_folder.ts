@@ -30,7 +30,7 @@ export interface ConfigFolder {
   stop(): Promise<void>;
 }
 
-/** What a folder feeds. */
+/** The targets of a folder's objects. */
 export interface FolderTarget {
   /** Has the folder's path as its name. */
   readonly objects: StoreSource;

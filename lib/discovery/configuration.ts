@@ -35,14 +35,13 @@ import type { MeshSource } from "./mesh_source.ts";
 import type { RefusedKind } from "./orch/kind_feeds.ts";
 import { OrchObjects, type OrchScope } from "./orch/orchestrator.ts";
 import { type CheckedCluster, SelfCheck } from "./orch/self_check.ts";
-import { kindsNotBuiltReported } from "./kinds_not_built.ts";
 import type { Pipeline } from "./pipeline.ts";
 import type { RemoteSource, RemoteSourceParts } from "./remote_source.ts";
 
 /** Rank of the first derivation: objects that users wrote have precedence. */
 const DERIVED_RANK = 1000;
 
-/** What a folder holds that is neither configuration nor a fact. */
+/** Documents of a folder that are neither configuration nor facts. */
 export interface FolderPassedOver {
   readonly folder: string;
   /** By what it is: see `lib/config/document/manifest.ts`. */
@@ -108,7 +107,6 @@ export class Configuration {
       this.#handOver.take(changes);
       this.#logHidden(changes);
     });
-    this.store.subscribe(kindsNotBuiltReported(this.store, kernel));
     this.#engines = derivations.map((derivation, index) =>
       new DerivationEngine(derivation, {
         store: this.store,

@@ -12,17 +12,17 @@ import { Code } from "../grpc/codes.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import { paced } from "../kernel/time/paced.ts";
 import type { KindSets } from "../mcp/kind_sets.ts";
-import { fromStruct } from "../pb/wellknown.ts";
+import { structText } from "../pb/wellknown.ts";
 import type { ResourceSet } from "../resource/set.ts";
 import { type ConnectRequest, type ProxyView, XdsRefusal } from "../xds/protocol/source.ts";
 import type { DiscoveryCallers } from "./callers.ts";
 
 /** Whether a client asks for configuration instead of what Envoy gets. */
 export function wantsConfiguration({ node }: ConnectRequest): boolean {
-  return node.metadata !== undefined && fromStruct(node.metadata)["GENERATOR"] === "api";
+  return structText(node.metadata, "GENERATOR") === "api";
 }
 
-/** What views are made of. */
+/** Inputs of views. */
 export interface ConfigurationViewParts {
   readonly store: Pick<ConfigStore, "list" | "subscribe">;
   readonly systemNamespace: string;

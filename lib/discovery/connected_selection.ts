@@ -11,7 +11,7 @@ import type { AnyConfigObject } from "../config/types.ts";
 import type { SelectableWorkload } from "../mesh/selection/index.ts";
 import { isSelecting, rootReach, type SelectingObject, selectionOf } from "../mesh/selection/selection.ts";
 
-/** What findings are held against. */
+/** The connected proxies that findings are compared with. */
 export interface ConnectedWorld {
   object(key: string): AnyConfigObject | undefined;
   workloads(): Iterable<SelectableWorkload>;

@@ -1,7 +1,7 @@
 /**
  * Debug pages on discovery's streams, for clients that prove an identity:
  *
- *     identity                    `istio.io/debug`                          `istio.io/debug/syncz`
+ *     identity                    `istio.io/debug`                          `istio.io/debug/syncz`, `/config_dump`
  *     of the system namespace     every page that GET has                   all proxies
  *     of another namespace        pages about one proxy of that identity    proxies of that identity
  *
@@ -24,7 +24,10 @@ import type { NodeReader } from "./node_reader.ts";
 /** Type of the question for the state of proxies. */
 const SYNCZ = `${DEBUG}/syncz`;
 
-/** What answers are made of. */
+/** Type of the question for the configuration of one proxy, whose name is that of the resource. */
+const CONFIG_DUMP = `${DEBUG}/config_dump`;
+
+/** Inputs of answers. */
 export interface DebugQuestionParts {
   readonly callers: Pick<DiscoveryCallers, "identify" | "identityAs">;
   readonly nodes: NodeReader;
@@ -61,6 +64,7 @@ export function debugQuestions(
       const isConfined = isConfinedTo(identity);
       const isShown = ({ stream }: XdsConnection) => stream?.view.identity === identity;
       const shown = isConfined ? { ...view(), isShown } : view();
+      if (question.typeUrl === CONFIG_DUMP) return await dumpOf(question, shown, signal);
       if (question.typeUrl !== SYNCZ) return await pageOf(question, shown, isConfined, signal);
       const { shownStreams } = await import("../debug/select.ts");
       return await paced(statuses(shownStreams(shown)), { signal });
@@ -77,6 +81,28 @@ function* statuses(streams: Iterable<XdsConnection>): Generator<void, DebugResou
   return found;
 }
 
+/** Where the proxy is not connected the answer is a text, as a page has it. */
+async function dumpOf({ typeUrl, names }: DebugQuestion, view: DebugView, signal: AbortSignal) {
+  const name = soleName(names, "the name of a proxy, such as cart-1.shop");
+  const { chosenProxy, isAnswer } = await import("../debug/select.ts");
+  const connection = chosenProxy(name, view);
+  if (isAnswer(connection)) return [{ name, typeUrl, runs: [new TextEncoder().encode(String(connection.body))] }];
+  const { dumpMessages } = await import("../debug/dump_messages.ts");
+  const { MAX_PAGE } = await import("../debug/asked_page.ts");
+  const parts = await paced(dumpMessages(connection), { signal });
+  const length = parts.flatMap(({ runs }) => runs).reduce((sum, run) => sum + run.length, 0);
+  if (length <= MAX_PAGE) return parts;
+  const most = `${MAX_PAGE / 1024 / 1024} MiB`;
+  throw new RpcError(Code.RESOURCE_EXHAUSTED, `the dump has more than ${most}: ask ${DEBUG} for some of its types`);
+}
+
+function soleName(names: readonly string[], expected: string): string {
+  const [name] = names;
+  if (name && names.length === 1) return name;
+  const got = name === "" && names.length === 1 ? "an empty one" : names.length;
+  throw new RpcError(Code.INVALID_ARGUMENT, `resource_names: got ${got}, expected ${expected}`);
+}
+
 async function pageOf(
   { typeUrl, names, identity }: DebugQuestion,
   view: DebugView,
@@ -85,13 +111,10 @@ async function pageOf(
 ): Promise<DebugResource[]> {
   if (typeUrl !== DEBUG) {
     const got = JSON.stringify(typeUrl);
-    throw new RpcError(Code.INVALID_ARGUMENT, `type_url: got ${got}, expected ${DEBUG} or ${SYNCZ}`);
+    const expected = `expected ${DEBUG}, ${SYNCZ} or ${CONFIG_DUMP}`;
+    throw new RpcError(Code.INVALID_ARGUMENT, `type_url: got ${got}, ${expected}`);
   }
-  const [name] = names;
-  if (name === undefined || names.length > 1) {
-    const expected = "expected the name of one page, such as config_dump?proxyID=NAME";
-    throw new RpcError(Code.INVALID_ARGUMENT, `resource_names: got ${names.length}, ${expected}`);
-  }
+  const name = soleName(names, "the name of one page, such as config_dump?proxyID=NAME");
   const { askedPage } = await import("../debug/asked_page.ts");
   const page = await askedPage(name, { view, isConfined, signal });
   if ("runs" in page) return [{ name, typeUrl, runs: page.runs }];

@@ -46,6 +46,9 @@ export function debugView(
     get entrances() {
       return pipeline.entrances;
     },
+    get namedEntrances() {
+      return pipeline.namedEntrances;
+    },
     get networks() {
       return mesh.state.networks;
     },
@@ -70,8 +73,8 @@ export function debugView(
     leftOut: (key) => configuration.leftOut(key),
     passedOver: () => configuration.passedOver(),
     settled: () => configuration.settled(),
-    changedIn: (key) => pipeline.changedIn(key),
-    isWaiting: (key) => pipeline.isWaiting(key),
+    changedIn: (key) => pipeline.known.changedIn(key),
+    isWaiting: (key) => pipeline.known.isWaiting(key),
     onPush: (listener) => pipeline.onPush(listener),
     pushAll: () => pipeline.pushAll(),
   };

@@ -15,7 +15,7 @@ import type { MeshSource } from "./mesh_source.ts";
 import type { Pipeline } from "./pipeline.ts";
 import { type DiscoverySettings, orchOptions } from "./settings.ts";
 
-/** What the registry takes from the process beside its settings. */
+/** Inputs of the registry from the process beside its settings. */
 export interface FactRegistryOptions {
   readonly clusterId: string;
   readonly domain: string;

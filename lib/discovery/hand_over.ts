@@ -8,7 +8,7 @@ import type { ChangeSet, StoredObject } from "../config/store.ts";
 /** Objects in one change, above which it is taken in by steps. */
 const MANY = 500;
 
-/** What takes changes in. */
+/** A receiver of changes. */
 export interface ChangeTaker<O extends StoredObject> {
   /** Takes objects that went or changed, as they were, and objects that are new or changed. */
   few(removed: readonly O[], added: readonly O[]): void;

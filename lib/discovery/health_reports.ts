@@ -18,7 +18,7 @@ import type { HealthReport, ReportPlace, ServiceEntryRegistry } from "../registr
 import { Metadata } from "../translate/proxy/metadata.ts";
 import type { Proxy } from "../translate/proxy/node.ts";
 import type { ClientHealth } from "../xds/protocol/source.ts";
-import { registrationWish } from "./registration/group_entry.ts";
+import { desiredRegistration } from "./registration/group_entry.ts";
 import type { EntryPlace } from "./registration/shelf.ts";
 import type { DiscoverySettings } from "./settings.ts";
 
@@ -50,7 +50,7 @@ export interface HealthKeeper {
   leave(place: EntryPlace): void;
 }
 
-/** What differs between servers. */
+/** Differences between servers. */
 export interface HealthReportOptions {
   /** `MESH_WORKLOAD_ENTRY_VALIDATE_IDENTITY`; without it every client is believed, about its own namespace. */
   readonly validateIdentity: boolean;
@@ -140,8 +140,8 @@ function placesOf(proxy: Proxy): ReportPlace[] {
   const { namespace, addresses, node } = proxy;
   const name = new Metadata(fromStruct(node.metadata)).text("WORKLOAD_ENTRY");
   if (name !== "") return [{ namespace, name }];
-  const wish = registrationWish(proxy);
-  if (wish !== undefined) return [{ namespace, name: wish.name }];
+  const desired = desiredRegistration(proxy);
+  if (desired !== undefined) return [{ namespace, name: desired.name }];
   return addresses.slice(0, MAX_ADDRESSES).map((address) => ({ namespace, address: canonicalIp(address) }));
 }
 

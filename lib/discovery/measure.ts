@@ -7,8 +7,10 @@ import type { Metrics } from "../kernel/metrics/registry.ts";
 import type { Caches } from "../translate/cache/caches.ts";
 import { profileOf } from "../translate/reader/proxy_profile.ts";
 import type { FindingName } from "../config/finding/codes.ts";
+import type { Finding } from "../config/finding/finding.ts";
 import type { XdsCounter, XdsDistribution, XdsGauge, XdsMetrics } from "../xds/protocol/metrics.ts";
 import type { Pipeline } from "./pipeline.ts";
+import { patchMetrics } from "./measure_patches.ts";
 import { worldFacts } from "./world_facts.ts";
 
 /** The wire's measurements as metrics of the program. Its own `pilot_xds` knows no versions: see `scrapeMetrics`. */
@@ -56,15 +58,23 @@ export function wireMetrics(metrics: Metrics): XdsMetrics {
 /**
  * Values that are computed when a scrape asks.
  *
- * @param cacheStats `PILOT_XDS_CACHE_STATS`: whether the metrics of caches are fed.
+ * @param of `caches`: whether the metrics of caches are fed (`PILOT_XDS_CACHE_STATS`); `patches`: those of patches
+ * (`PILOT_PROXY_FILTER_STATS`).
+ * @param analysed Findings of the analysis. Default: there is none.
  */
-export function scrapeMetrics(metrics: Metrics, pipeline: Pipeline, cacheStats: boolean): void {
+export function scrapeMetrics(
+  metrics: Metrics,
+  pipeline: Pipeline,
+  of: { readonly caches: boolean; readonly patches: boolean },
+  analysed: () => Iterable<Finding> = () => [],
+): void {
   metrics.onScrape(() => feedWorld(metrics, pipeline));
   metrics.onScrape(() => feedWarnings(metrics, pipeline));
-  metrics.onScrape(failedLookups(metrics, pipeline));
+  metrics.onScrape(failedLookups(metrics, () => [...pipeline.warnings(), ...analysed()]));
   metrics.onScrape(versions(metrics, pipeline));
   metrics.onScrape(updates(metrics, pipeline));
-  if (cacheStats) metrics.onScrape(caches(metrics, pipeline));
+  if (of.caches) metrics.onScrape(caches(metrics, pipeline));
+  if (of.patches) metrics.onScrape(patchMetrics(metrics, () => pipeline.translator));
 }
 
 function feedWorld(metrics: Metrics, pipeline: Pipeline): void {
@@ -98,13 +108,16 @@ function feedWarnings(metrics: Metrics, pipeline: Pipeline): void {
   metrics.gauge("pilot_vservice_dup_domain").set(count("domain-conflict") + hiddenRules(pipeline));
 }
 
-/** Policies whose provider cannot be asked: each counts when that begins, and again after it was over. */
-function failedLookups(metrics: Metrics, pipeline: Pipeline): () => void {
+/** Findings about a provider that cannot be used by a policy or a Telemetry. */
+const LOOKUPS: ReadonlySet<FindingName> = new Set(["unusable-authorizer", "unusable-telemetry-provider"]);
+
+/** Providers that cannot be used: each use counts when that begins, and again after it was over. */
+function failedLookups(metrics: Metrics, findings: () => Iterable<Finding>): () => void {
   let known = new Set<string>();
   return () => {
     const now = new Set<string>();
-    for (const { name, message, place } of pipeline.warnings()) {
-      if (name === "unusable-authorizer") now.add(JSON.stringify([place.objects, message]));
+    for (const { name, message, place } of findings()) {
+      if (LOOKUPS.has(name)) now.add(JSON.stringify([place.objects, message]));
     }
     metrics.counter("provider_lookup_cluster_failures").inc(now.difference(known).size);
     known = now;

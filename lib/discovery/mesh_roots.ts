@@ -24,7 +24,7 @@ const RESOURCE = "default";
 /** `ProxyConfig.ca_certificates_pem`: istio.io/api/mesh/v1alpha1/proxy.proto. */
 const CA_CERTIFICATES_PEM = 34;
 
-/** What the roots are made with. */
+/** Inputs of the roots. */
 export interface MeshRootsOptions {
   readonly table: ResourceTable;
   /** Whether agents are sent roots, even if there are none. */
@@ -91,7 +91,7 @@ function certificatesOf(text: string): string[] {
   return text === "" ? [] : readCertificates(text).map(({ der }) => certificatePem(der));
 }
 
-/** What starts the roots. */
+/** Inputs of the roots at a start. */
 export interface MeshRootsParts extends Pick<MeshRootsOptions, "table" | "changed"> {
   readonly mesh: Pick<MeshSource, "state" | "onChange">;
   /** Default: over the network. */

@@ -35,6 +35,8 @@ export interface MeshSourceOptions {
   readonly systemNamespace: string;
   /** Name of the server's cluster, the only registry that the networks file may name; absent: not known. */
   readonly clusterId?: string;
+  /** Variables that headers of providers name; absent: it is not known which there are. */
+  readonly variable?: ((name: string) => string | undefined) | undefined;
   /** Texts that stand in for files that are absent at the start. Default: none. */
   readonly texts?: WatchedMeshTexts;
 }
@@ -129,7 +131,7 @@ function meshParts(
   };
   const parse = (text: string, source: string, base?: MeshConfig) =>
     parseMeshConfig(text, {
-      ...{ systemNamespace, rootNamespace: settings.rootNamespace, source },
+      ...{ systemNamespace, rootNamespace: settings.rootNamespace, source, variable: options.variable },
       ...(base === undefined ? {} : { base }),
     });
   const shared = new SharedMesh(texts?.shared, (text) => parse(text, texts?.shared?.name ?? ""), kernel);

@@ -28,7 +28,7 @@ const BUILD_ERRORS: Readonly<Record<BuildKind, readonly string[]>> = {
   "virtual hosts": ["rds_builderr"],
 };
 
-/** What the pipeline of a server is made of. */
+/** Inputs of the pipeline of a server. */
 export interface PipelineParts {
   readonly mesh: MeshSource;
   readonly nodes: NodeReader;
@@ -36,7 +36,7 @@ export interface PipelineParts {
   readonly gatewayNames: ResolvedNames | undefined;
 }
 
-/** What resolves host names of networks' gateways; undefined: `RESOLVE_HOSTNAME_GATEWAYS` is off. */
+/** The resolver of host names of networks' gateways; undefined: `RESOLVE_HOSTNAME_GATEWAYS` is off. */
 export function newGatewayNames(settings: DiscoverySettings, kernel: Kernel): ResolvedNames | undefined {
   if (!settings.RESOLVE_HOSTNAME_GATEWAYS) return undefined;
   const names = new ResolvedNames({ clock: kernel.clock, log: kernel.log.scope("default") });
@@ -46,7 +46,11 @@ export function newGatewayNames(settings: DiscoverySettings, kernel: Kernel): Re
 
 /** Makes it; the mesh and its changes are its input. */
 export function newPipeline(
-  options: { readonly domain: string; readonly clusterId: string },
+  options: {
+    readonly domain: string;
+    readonly clusterId: string;
+    readonly variable?: (name: string) => string | undefined;
+  },
   settings: DiscoverySettings,
   kernel: Kernel,
   { mesh, nodes, tokenKeys, gatewayNames }: PipelineParts,
@@ -56,7 +60,7 @@ export function newPipeline(
   const pushes = kernel.metrics.counter("pilot_xds_pushes");
   const pipeline = new Pipeline({
     ...mesh.state,
-    settings: translateSettings(settings, options.domain),
+    settings: translateSettings(settings, options.domain, options.variable),
     caches: cacheSwitches(settings),
     debounce: debounceOptions(settings),
     entries: entryOptions(settings, options.clusterId),

@@ -1,6 +1,8 @@
 /**
  * The wire of a discovery server, from its options and settings.
  *
+ * Permissions: sys (hostname).
+ *
  * @module
  */
 import type { GrpcService } from "../grpc/service.ts";
@@ -13,7 +15,7 @@ import type { Pipeline } from "./pipeline.ts";
 import { callLimits, type DiscoverySettings, wireLimits } from "./settings.ts";
 import type { PipelineSource } from "./source.ts";
 
-/** What the wire takes of a server's options; durations milliseconds. */
+/** The server's options that the wire reads; durations in milliseconds. */
 export interface WireOptions {
   readonly keepaliveInterval: number;
   readonly keepaliveTimeout: number;
@@ -23,7 +25,7 @@ export interface WireOptions {
   readonly cores: number;
 }
 
-/** What is served beside configuration. */
+/** Services beside configuration. */
 export interface WireServices {
   readonly services: readonly GrpcService[];
   /** Undefined: questions are refused. */
@@ -54,10 +56,17 @@ export function newXdsServer(
     ...wireLimits(settings),
     cores: options.cores,
     controlPlane: `${kernel.program} ${buildInfo().version}`,
+    instance: instanceText(kernel.program, settings.POD_NAME || Deno.hostname()),
   });
   // A client gets all earlier pushes when it connects, so an object read at start is live where that is acknowledged.
   xds.ledger.latest = pipeline.pushes;
   kernel.drain.signal.addEventListener("abort", () => xds.health.stop(), { once: true });
   kernel.stopper.add("discovery", () => xds.stop(options.shutdownDuration));
   return xds;
+}
+
+/** What tools made for Istio read of the server that answers: JSON, by which `istioctl proxy-status` names it. */
+function instanceText(program: string, name: string): string {
+  const { runtime, ...build } = buildInfo();
+  return JSON.stringify({ Component: program, ID: name, Info: { ...build, golang_version: runtime } });
 }

@@ -29,7 +29,7 @@ export function readNodeAccounts(text: string): ReadonlySet<string> {
   throw new TypeError(wrong.map((entry) => `got ${shownText(entry)}, expected namespace/account`).join("\n"));
 }
 
-/** What is asked of pods. */
+/** Inputs of the questions about pods. */
 export interface NodeAccountsParts {
   /** As {@linkcode readNodeAccounts} gives them. */
   readonly accounts: ReadonlySet<string>;

@@ -38,7 +38,7 @@ export interface ProxyNode {
   readonly metadata?: Readonly<Record<string, unknown>>;
 }
 
-/** What a mesh of texts is made with. */
+/** Inputs of a mesh of texts. */
 export interface OfflineMeshOptions {
   readonly settings: DiscoverySettings;
   /** DNS suffix of services. */

@@ -12,7 +12,6 @@
 import { begun, paced, unpaced } from "../kernel/time/paced.ts";
 import type { MeshConfig, MeshNetworks } from "../config/mesh/types.ts";
 import type { AnyConfigObject } from "../config/types.ts";
-import type { MeshChange } from "../mesh/mesh.ts";
 import { Aggregate } from "../registry/aggregate.ts";
 import { EndpointIndex } from "../registry/endpoint_index.ts";
 import type { Registry } from "../registry/types.ts";
@@ -26,12 +25,12 @@ import type { Finding } from "../config/finding/finding.ts";
 import { Debouncer, type MergedChange, REAL_TIMERS, type Timers } from "./debounce.ts";
 import type { PushEvent } from "../xds/protocol/source.ts";
 import { countedSink, type RegistryTrigger, type RegistryUpdates } from "./counted_sink.ts";
+import { CurrentTranslator } from "./current_translator.ts";
 import { PushFailures } from "./failures.ts";
-import { ObjectPushes } from "./object_pushes.ts";
 import { type ChangedNetworks, PipelineNetworks } from "./pipeline_networks.ts";
+import { PipelineObjects } from "./pipeline_objects.ts";
 import type { PipelineOptions } from "./pipeline_options.ts";
-import { newTranslator } from "./new_translator.ts";
-import { changeParts, WaitingChanges } from "./waiting_changes.ts";
+import { WaitingChanges } from "./waiting_changes.ts";
 
 /** The way from changes to pushes. */
 export class Pipeline {
@@ -39,10 +38,11 @@ export class Pipeline {
   readonly endpoints = new EndpointIndex();
   readonly aggregate = new Aggregate(this.endpoints);
   readonly entries: ServiceEntryRegistry;
+  /** The objects taken in, and their pushes. */
+  readonly known = new PipelineObjects();
   readonly #options: PipelineOptions;
   readonly #debouncer: Debouncer;
   readonly #timers: Timers;
-  readonly #objects = new Map<string, AnyConfigObject>();
   readonly #listeners = new Set<(push: PushEvent) => void>();
   /** The parts that note the changes of each push. */
   readonly applied = new AppliedListeners();
@@ -50,22 +50,16 @@ export class Pipeline {
   readonly updates: RegistryUpdates = { eds: 0, svc: 0, svcdelete: 0 };
   readonly #waiting = new WaitingChanges(this.aggregate, this.endpoints);
   readonly #networks: PipelineNetworks;
-  #meshConfig: MeshConfig;
-  #meshChanged = false;
-  #translator: Translator;
-  /** The preparation for proxies under way; all that come meanwhile wait for it. */
-  #preparing: Promise<void> | undefined;
+  readonly #current: CurrentTranslator;
   #pushes = 0;
   readonly #failures: PushFailures;
   /** The last push failed as a whole. */
   failing = false;
-  readonly #objectPushes = new ObjectPushes();
   readonly #stopped = new AbortController();
 
   constructor(options: PipelineOptions) {
     this.#options = options;
     this.#timers = options.timers ?? REAL_TIMERS;
-    this.#meshConfig = options.mesh;
     const { clusterId } = options.entries;
     const networks = new PipelineNetworks(this.aggregate.networks, clusterId, options.networks, options.gatewayNames);
     this.#networks = networks;
@@ -75,7 +69,12 @@ export class Pipeline {
     });
     this.#debouncer = new Debouncer(options.debounce, (change) => this.#push(change), this.#timers);
     this.#failures = new PushFailures(this.#timers, () => this.lookAgain("retry"));
-    this.#translator = this.#newTranslator();
+    const { aggregate, endpoints, table, applied } = this;
+    this.#current = new CurrentTranslator({
+      ...{ options, networks, aggregate, endpoints, table, applied },
+      ...{ waiting: this.#waiting, objects: this.known.all },
+      failed: (resource, error) => this.#failures.add(resource, error),
+    });
     this.aggregate.onWorkloads((source, upserted, removed) => this.entries.onWorkloads(source, upserted, removed));
     this.aggregate.networks.onChange(() => this.networksChanged());
     this.#waiting.setEntrances(networks.entrances);
@@ -84,12 +83,12 @@ export class Pipeline {
 
   /** The translator in use; another one after a change of the mesh configuration. */
   get translator(): Translator {
-    return this.#translator;
+    return this.#current.translator;
   }
 
   /** The mesh configuration in force. */
   get mesh(): MeshConfig {
-    return this.#meshConfig;
+    return this.#current.mesh;
   }
 
   /** The ways into networks, by network. */
@@ -97,10 +96,15 @@ export class Pipeline {
     return this.#networks.entrances;
   }
 
+  /** The same before the names of gateways are resolved. */
+  get namedEntrances(): PipelineNetworks["named"] {
+    return this.#networks.named;
+  }
+
   /** Accepted settings that proxies do not get, each once: found by translation, or in the service entries. */
   warnings(): Finding[] {
     const ofKeys = this.#options.tokenKeys?.findings() ?? [];
-    return [...this.#translator.warnings(), ...addressRangeFindings(this.entries.automaticAddresses), ...ofKeys];
+    return [...this.translator.warnings(), ...addressRangeFindings(this.entries.automaticAddresses), ...ofKeys];
   }
 
   /** Number of the last push. */
@@ -116,7 +120,7 @@ export class Pipeline {
 
   /** All objects that are in force, or wait for their push. */
   objects(): Iterable<AnyConfigObject> {
-    return this.#objects.values();
+    return this.known.all.values();
   }
 
   /**
@@ -124,14 +128,7 @@ export class Pipeline {
    * between which the event loop turns. Undefined: it takes long no more already.
    */
   prepare(proxy: Proxy): Promise<void> | undefined {
-    const steps = this.#translator.prepare(proxy);
-    // Where a step throws, adding the proxy meets the same, and reports it.
-    if (steps === undefined) return this.#preparing;
-    // Who needs what other steps build waits for them as well.
-    const preparing = Promise.all([this.#preparing, paced(steps).catch(() => {})]).then(() => {
-      if (this.#preparing === preparing) this.#preparing = undefined;
-    });
-    return this.#preparing = preparing;
+    return this.#current.prepare(proxy);
   }
 
   /** Adds a registry; resolves when what exists in it has been reported. */
@@ -181,17 +178,15 @@ export class Pipeline {
   /** Takes changes in; the services that entries make are no change of their own. */
   *#take(removed: readonly AnyConfigObject[], added: readonly AnyConfigObject[]): Generator<void, void> {
     const arrived = new Set(added.map((object) => object.key));
-    for (const object of removed) this.#objects.delete(object.key);
-    for (const object of added) this.#objects.set(object.key, object);
+    this.known.take(removed, added);
     this.#waiting.addConfig(removed, added);
     const gone = removed.filter(({ key }) => !arrived.has(key)).map(({ key }) => key);
     for (const _ of this.entries.applySteps(added, gone)) {
       this.#waiting.settleRegistries();
       yield;
     }
-    // Of an object that was replaced the new origin counts.
     const changed = [...removed, ...added];
-    for (const object of changed) this.#objectPushes.wait(object);
+    this.known.wait(changed);
     this.#debouncer.add({ reasons: { config: 1 }, objects: [...new Set(changed.map(({ key }) => key))], full: true });
   }
 
@@ -203,10 +198,9 @@ export class Pipeline {
 
   /** Takes another mesh configuration: everything is translated anew. */
   meshChanged(mesh: MeshConfig, networks: MeshNetworks): void {
-    const reasons = mesh === this.#meshConfig ? { networks: 1 } : { global: 1 };
-    this.#meshConfig = mesh;
+    const reasons = mesh === this.mesh ? { networks: 1 } : { global: 1 };
     if (networks !== this.#networks.written) this.#takeNetworks(this.#networks.use(networks));
-    this.#meshChanged = true;
+    this.#current.useMesh(mesh);
     this.#debouncer.add({ reasons, objects: [], full: true });
   }
 
@@ -219,7 +213,7 @@ export class Pipeline {
   }
 
   #takeNetworks({ own, entrances }: ChangedNetworks): void {
-    if (own) this.entries.apply([...this.#objects.values()], []);
+    if (own) this.entries.apply([...this.objects()], []);
     if (entrances) this.#waiting.setEntrances(this.#networks.entrances);
   }
 
@@ -232,24 +226,13 @@ export class Pipeline {
   async start(): Promise<void> {
     const release = this.#debouncer.hold();
     try {
-      await paced(this.#fill());
+      await paced(this.#current.fill());
     } catch {
-      this.#meshChanged = true; // The push that follows fails in the same way, and reports it.
+      this.#current.invalidate(); // The push that follows fails in the same way, and reports it.
     } finally {
       release();
     }
     this.flush();
-  }
-
-  /** Brings the mesh up to date part by part; nothing is translated, as no proxy is connected. */
-  *#fill(): Generator<void, void> {
-    const change = this.#meshChanged ? this.#everything() : this.#waiting.take().change;
-    if (this.#meshChanged) this.#translator = this.#newTranslator();
-    this.#meshChanged = false;
-    for (const part of changeParts(change)) {
-      this.#translator.mesh.apply(part);
-      yield;
-    }
   }
 
   /** Does at once what waits, without debouncing; for tests. */
@@ -270,12 +253,6 @@ export class Pipeline {
     if (pending) this.#debouncer.add({ reasons: { [trigger]: 1 }, objects: [], full: trigger === "service" });
   }
 
-  #newTranslator(): Translator {
-    const { aggregate, endpoints, table } = this;
-    const parts = { aggregate, endpoints, table, config: this.#meshConfig, networks: this.#networks.written };
-    return newTranslator(parts, this.#options, (what, error) => this.#failures.add(what, error));
-  }
-
   #push(change: MergedChange): Promise<void> | undefined {
     const { signal } = this.#stopped;
     return begun(this.#flush(change), { ...this.#options.pace, signal })?.catch((error: unknown) => {
@@ -286,8 +263,7 @@ export class Pipeline {
   *#flush(change: MergedChange): Generator<void, void> {
     const started = this.#timers.now();
     try {
-      if (this.#meshChanged) yield* this.#rebuild();
-      else this.#apply();
+      yield* this.#current.update();
       this.failing = false;
       const ended = this.#timers.now();
       this.#options.measured?.({
@@ -296,69 +272,28 @@ export class Pipeline {
       });
     } catch (error) {
       // Nothing of the half-done change is trusted: the next push begins from the sources.
-      this.#meshChanged = true;
+      this.#current.invalidate();
       this.failing = true;
       this.#failures.add("push", error);
       this.#options.failed(error, change);
     }
     const { reasons, full, startedAt } = change;
-    const objects = this.#objectPushes.waitingAmong(change.objects);
+    const objects = this.known.waitingAmong(change.objects);
     const failures = this.#failures.take();
     const push: PushEvent = { id: ++this.#pushes, reasons, objects, full, startedAt, failures };
-    this.#objectPushes.pushed(push.id, change.objects, (key) => this.#objects.has(key));
+    this.known.pushed(push.id, change.objects);
     for (const listener of this.#listeners) listener(push);
   }
 
-  /** The push in which an object last changed; 0 for one that was there at the start; undefined: no such object. */
-  changedIn(objectKey: string): number | undefined {
-    return this.#objects.has(objectKey) ? this.#objectPushes.changedIn(objectKey) : undefined;
-  }
-
-  /** Whether this version of an object has been pushed. */
-  isPushed(object: Pick<AnyConfigObject, "key" | "hash">): boolean {
-    const taken = this.#objects.get(object.key);
-    return (taken === object || taken?.hash === object.hash) && !this.isWaiting(object.key);
-  }
-
-  /** Whether an object has changed since its last push. */
-  isWaiting(objectKey: string): boolean {
-    return this.#objectPushes.isWaiting(objectKey);
+  /** Logs and counts that resources of one proxy could not be built between pushes. */
+  reportBuildFailure(name: string, error: unknown): void {
+    this.#options.buildFailed("base", name, error);
   }
 
   /** Translates everything anew and pushes the differences; returns the number of proxies. */
   pushAll(): number {
-    this.#meshChanged = true;
+    this.#current.invalidate();
     this.lookAgain("debug");
-    return this.#translator.counts.proxies;
-  }
-
-  #apply(): void {
-    const { change, addresses } = this.#waiting.take();
-    this.applied.announce({ change, affected: this.#translator.apply(change, addresses) });
-  }
-
-  /** All there is now, instead of what waits. */
-  #everything(): MeshChange & { readonly added: readonly AnyConfigObject[] } {
-    this.#waiting.take();
-    const { entrances } = this.#networks;
-    return { added: [...this.#objects.values()], services: [...this.aggregate.keys()], entrances };
-  }
-
-  /**
-   * A mesh of its own for another mesh configuration; the proxies move over at the end, all at once. What changes
-   * meanwhile waits for the next push.
-   */
-  *#rebuild(): Generator<void, void> {
-    this.#meshChanged = false;
-    const next = this.#newTranslator();
-    const config = this.#meshConfig;
-    const everything = this.#everything();
-    for (const part of changeParts(everything)) {
-      next.mesh.apply(part);
-      yield;
-    }
-    yield* next.adopt(this.#translator, (proxy) => this.#options.readAgain(proxy, config));
-    this.#translator = next;
-    this.applied.announce({ objects: everything.added });
+    return this.translator.counts.proxies;
   }
 }

@@ -23,7 +23,7 @@ export interface GatewayNames {
 /** Names that nobody resolves. */
 const UNRESOLVED: GatewayNames = { follow: () => () => [] };
 
-/** What of it was changed. */
+/** The parts that changed. */
 export interface ChangedNetworks {
   /** Workloads that name no network may be in another one. */
   readonly own: boolean;
@@ -40,6 +40,7 @@ export class PipelineNetworks {
   #own = "";
   #entrances: ReadonlyMap<string, readonly NetworkEntrance[]> = new Map();
   #content = "[]";
+  #named: readonly NetworkEntrance[] = [];
 
   constructor(reported: ReportedNetworks, clusterId: string, written: MeshNetworks, names = UNRESOLVED) {
     this.#reported = reported;
@@ -60,6 +61,11 @@ export class PipelineNetworks {
     return this.#entrances;
   }
 
+  /** The same as mesh networks and registries name them, before names are resolved. */
+  get named(): readonly NetworkEntrance[] {
+    return this.#named;
+  }
+
   /** Network of an address of which nothing else says it; empty: the one without a name. */
   networkOf(address: string): string {
     return this.#own || this.#lookup(address);
@@ -76,7 +82,7 @@ export class PipelineNetworks {
   look(): ChangedNetworks {
     const before = this.#own;
     this.#own = this.#reported.networkOf(this.#clusterId);
-    const all = [...writtenEntrances(this.#written), ...this.#reported.entrances()];
+    const all = this.#named = [...writtenEntrances(this.#written), ...this.#reported.entrances()];
     const addressesOf = this.#names.follow(
       new Set(all.map(({ address }) => address).filter((address) => !isIp(address))),
     );

@@ -19,7 +19,7 @@ export interface PipelineTokenKeys extends TokenKeySource {
   findings(): Iterable<Finding>;
 }
 
-/** What a pipeline is made with. */
+/** Inputs of a pipeline. */
 export interface PipelineOptions {
   readonly mesh: MeshConfig;
   readonly networks: MeshNetworks;

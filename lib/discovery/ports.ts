@@ -43,7 +43,7 @@ export interface PortOptions {
   readonly profiling?: boolean;
 }
 
-/** What the ports need beside addresses. */
+/** Inputs of the ports beside addresses. */
 export interface PortParts {
   readonly kernel: Kernel;
   readonly xds: XdsServer;

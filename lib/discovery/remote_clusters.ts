@@ -28,7 +28,7 @@ import { RemoteEntries } from "./clusters/entries.ts";
 import { LedClusters, type LedDuties } from "./clusters/leading.ts";
 import { ClusterSecrets } from "./clusters/secrets.ts";
 
-/** What remote clusters take from the process beside its settings. */
+/** Inputs of remote clusters from the process beside its settings. */
 export interface ClustersOptions {
   /** Name of the server's own cluster. */
   readonly clusterId: string;

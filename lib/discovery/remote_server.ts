@@ -17,7 +17,7 @@ const REFUSED = [
   ["caCrl", "none: revocation lists of sources are not read"],
 ] as const;
 
-/** What is wrong with the TLS settings of a source: field, value and expectation, one line each. */
+/** Faults of a source's TLS settings: field, value and expectation, one line each. */
 export function sourceTlsProblems({ tlsSettings: tls }: ConfigSource): string[] {
   if (tls === undefined) return [];
   const problem = (field: string, value: unknown, expected: string) =>

@@ -20,7 +20,7 @@ import { encode } from "../pb/codec.ts";
 import { decode } from "../pb/reflect.ts";
 import type { FindingsListener } from "./orch/feed.ts";
 
-/** What a source is made of. */
+/** Inputs of a source. */
 export interface RemoteSourceParts extends ServerStreamOptions {
   /** `xds://HOST:PORT`, its name in origins. */
   readonly address: string;

@@ -51,7 +51,7 @@ export function serverTlsPolicy(
   return policyOfSuites(cipherSuites);
 }
 
-/** What TLS needs. */
+/** Inputs of the secure port. */
 export interface SecurePortOptions {
   /** The server's certificate. */
   readonly identity: ServerIdentity;

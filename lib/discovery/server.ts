@@ -99,6 +99,8 @@ export interface DiscoveryServerOptions extends WireOptions {
   readonly registries: readonly Registry[];
   /** Services of manifests in the folders are part of the mesh (`--registries=File`). Default false. */
   readonly manifestServices?: boolean;
+  /** Values of variables of this process, which headers of providers name (`envName`). Default: there are none. */
+  readonly variable?: (name: string) => string | undefined;
   /** What makes objects from objects and facts, in order of precedence. Default: nothing. */
   readonly derivations?: readonly Derivation[];
   /** Explains requests of connected proxies. Default: nothing does. */
@@ -187,7 +189,8 @@ async function start(
     ? debugQuestions(options.systemNamespace, { callers, nodes, pipeline, view: () => view })
     : undefined;
   const xds = newXdsServer(options, settings, kernel, pipeline, resources, { ...authority, questions });
-  scrapeMetrics(kernel.metrics, pipeline, settings.PILOT_XDS_CACHE_STATS);
+  const measured = { caches: settings.PILOT_XDS_CACHE_STATS, patches: settings.PILOT_PROXY_FILTER_STATS };
+  scrapeMetrics(kernel.metrics, pipeline, measured, () => analysis.findings());
   startUpkeep(pipeline, kernel, () => analysis.findings());
   const tls = await startServerTls(options.tls, settings, { ...authority, meshRoots: roots }, kernel);
   const parts = { ...options, configuration, mesh, client: orch };
@@ -261,6 +264,7 @@ async function startMesh(
     networksFile: options.networksConfig,
     mustExist: options.mustExist ?? [],
     systemNamespace,
+    variable: options.variable,
     // With an orchestrator remote clusters may have registries of other names.
     ...(orch === undefined ? { clusterId: options.clusterId } : {}),
     ...(orch === undefined ? {} : { texts: meshMaps(orch, maps, kernel) }),

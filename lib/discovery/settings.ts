@@ -25,16 +25,25 @@ const KEY_FETCHERS = {
   proxy: "proxy",
 } as const;
 
-/** What translation reads. */
-export function translateSettings(settings: DiscoverySettings, domainSuffix: string): TranslateSettings {
+/** The settings that translation reads. */
+export function translateSettings(
+  settings: DiscoverySettings,
+  domainSuffix: string,
+  variable: TranslateSettings["variable"] = () => undefined,
+): TranslateSettings {
   return {
     domainSuffix,
+    variable,
     enableHttp10: settings.PILOT_HTTP10,
+    http3: settings.PILOT_ENABLE_QUIC_LISTENERS,
     databases: [
       ...settings.PILOT_ENABLE_MONGO_FILTER ? ["Mongo" as const] : [],
       ...settings.PILOT_ENABLE_MYSQL_FILTER ? ["MySQL" as const] : [],
       ...settings.PILOT_ENABLE_REDIS_FILTER ? ["Redis" as const] : [],
     ],
+    listensHbone: settings.PILOT_ENABLE_SIDECAR_LISTENING_HBONE,
+    sendsHbone: settings.PILOT_ENABLE_SENDING_HBONE,
+    prefersHbone: settings.PILOT_PREFER_SENDING_HBONE,
     traceSampling: settings.PILOT_TRACE_SAMPLING,
     exchangePeers: settings.PILOT_ENABLE_METADATA_EXCHANGE,
     spawnUpstreamSpanForGateway: settings.PILOT_SPAWN_UPSTREAM_SPAN_FOR_GATEWAY,

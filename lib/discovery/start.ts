@@ -34,6 +34,8 @@ export interface ServerOptions {
   readonly manifestServices?: boolean;
   /** Settings that differ from their defaults (docs/reference/settings.md). Environment variables are not read. */
   readonly settings?: Partial<SettingsOf<"pilot-discovery">>;
+  /** Values of variables that headers of providers name (`envName`). Default: there are none. */
+  readonly variable?: (name: string) => string | undefined;
   /** Writes the log to the console. Default false: nothing is written. */
   readonly log?: boolean;
 }
@@ -48,7 +50,7 @@ export interface RunningServer {
   stop(): Promise<void>;
 }
 
-/** Who answers what takes more than a server. */
+/** Answers to questions that take more than a server. */
 export type AskedOfServer = Pick<DiscoveryServerOptions, "explainer" | "preview">;
 
 /**
@@ -100,6 +102,7 @@ function serverOptions(options: ServerOptions, settings: SettingsOf<"pilot-disco
     systemNamespace: settings.POD_NAMESPACE,
     registries: options.registries ?? [],
     manifestServices: options.manifestServices ?? false,
+    ...(options.variable ? { variable: options.variable } : {}),
     keepaliveInterval: settings.GRPC_KEEPALIVE_INTERVAL,
     keepaliveTimeout: settings.GRPC_KEEPALIVE_TIMEOUT,
     keepaliveMaxServerConnectionAge: Infinity,

@@ -58,7 +58,7 @@ export function meshFileFault(
   return got(option, file, "a file in a folder that this program may read (see its owner and mode)");
 }
 
-/** What is to be said of a mesh file that was named and is not there. */
+/** The fault of a mesh file that was named and does not exist. */
 export function missingMeshFile(option: MeshFileOption, file: string): StartFault {
   const where = file.startsWith("/") ? "" : "; a relative path starts where the program runs";
   return got(option, file, `a file that exists (create it, or leave the flag out for the defaults${where})`);

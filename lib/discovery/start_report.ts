@@ -8,10 +8,9 @@ import type { ConfigStore } from "../config/store.ts";
 import { KINDS } from "../config/kinds/kinds.ts";
 import { buildInfo } from "../kernel/program/build_info.ts";
 import type { Kernel } from "../kernel/kernel.ts";
-import { notBuilt } from "../kernel/not_built/catalogue.ts";
 import type { PortOptions, ServerPorts } from "./ports.ts";
 
-/** What is reported. */
+/** The contents of the report. */
 export interface StartReport {
   readonly options: PortOptions;
   readonly ports: ServerPorts;
@@ -41,10 +40,9 @@ export function reportStart(report: StartReport, kernel: Kernel): void {
   const said = () => {
     if (kernel.drain.started) return;
     const { errors, warnings } = countFindings(report.findings());
-    const withoutEffect = objectsNotBuilt(report.store);
     const see = pages.debug === undefined || errors + warnings === 0 ? {} : { see: `${pages.debug}/problemz` };
-    const level = errors + warnings + withoutEffect > 0 ? "warn" : "info";
-    log[level]("findings", { errors, warnings, withoutEffect, ...see });
+    const level = errors + warnings > 0 ? "warn" : "info";
+    log[level]("findings", { errors, warnings, ...see });
   };
   void report.settled().then(said).catch((error) => log.error("findings could not be counted", { error }));
 }
@@ -53,11 +51,6 @@ export function reportStart(report: StartReport, kernel: Kernel): void {
 export function objectsByKind(store: Pick<ConfigStore, "list">): Readonly<Record<string, number>> {
   const counts = KINDS.map((kind) => [kind, store.list(kind).length] as const);
   return Object.fromEntries(counts.filter(([, count]) => count > 0));
-}
-
-/** Objects of kinds that have no effect in this version. */
-function objectsNotBuilt(store: Pick<ConfigStore, "list">): number {
-  return Object.entries(objectsByKind(store)).reduce((sum, [kind, n]) => notBuilt("kind", kind) ? sum + n : sum, 0);
 }
 
 /** Findings by severity. */

@@ -9,7 +9,7 @@ import type { Kernel } from "../kernel/kernel.ts";
 /** How long a server that was started is left alone before it gives memory back, milliseconds. */
 const REST_MS = 500;
 
-/** What the end of a start waits for, and asks. */
+/** The work at the end of a start. */
 export interface StartWork {
   /** Resolves when reading and analysis are over. */
   readonly done: () => Promise<void>;

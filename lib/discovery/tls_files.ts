@@ -39,7 +39,7 @@ export async function mountedTlsFiles(): Promise<TlsFiles | undefined> {
   return undefined;
 }
 
-/** What is in them now. */
+/** The present content of the files. */
 export interface TlsFileContent {
   readonly identity: ServerIdentity;
   readonly clientRoots: TrustBundle;

@@ -5,7 +5,7 @@
  */
 import ipaddr from "ipaddr.js";
 
-/** What of the file matters here. */
+/** The fields of the file that are read. */
 export interface ResolvConf {
   /** Addresses of name servers, in order, each once. All are used, also beyond the three that C libraries take. */
   readonly servers: readonly string[];

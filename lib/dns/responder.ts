@@ -22,7 +22,7 @@ export class Responder {
   readonly room = new Uint8Array(MAX_TCP_SIZE);
   readonly #question = new Question();
   #requests = 0;
-  #loopTold = false;
+  #loopReported = false;
 
   readonly #forwarder: Forwarder;
   readonly #before: BeforeTable;
@@ -76,8 +76,8 @@ export class Responder {
   }
 
   #tellLoop(): void {
-    if (this.#loopTold) return;
-    this.#loopTold = true;
+    if (this.#loopReported) return;
+    this.#loopReported = true;
     this.#log.error(
       "questions to a name server come back here, so names that are not in the mesh cannot be resolved; " +
         "a name server of resolv.conf leads here, or redirection does not spare the agent's own questions",

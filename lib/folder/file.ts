@@ -29,7 +29,7 @@ export interface FolderOptions extends DocumentOptions {
   readonly source: string;
 }
 
-/** What a file contributes: configuration, and facts from manifests. */
+/** An object from a file: configuration, or a fact from a manifest. */
 export type FolderObject = ConfigObject | AnyFact;
 
 /** One document of a file. */
@@ -38,7 +38,8 @@ export interface FileDocument {
   readonly line: number;
   /** Hash of its bytes. */
   readonly hash: number;
-  readonly content: DocumentContent;
+  /** Absent: objects that all live, and nothing else. That is nearly every document, and there are many thousand. */
+  readonly content?: DocumentContent;
   /** What lives: objects and facts of the content, and the last good versions of what the content refuses. */
   readonly live: readonly FolderObject[];
 }
@@ -115,7 +116,7 @@ function* readDocuments(
     const match = known.get(hash)?.shift();
     matched.push(match);
     const before = match === undefined ? undefined : old[match];
-    if (before !== undefined) read.push({ line, hash, content: moveContent(before.content, line - before.line) });
+    if (before !== undefined) read.push({ line, hash, content: moveContent(contentOf(before), line - before.line) });
     else {
       const place = { source: options.source, file: path, line, format } as const;
       read.push({ line, hash, content: yield* parseDocumentSteps(documentText(bytes, range), place, options) });
@@ -126,7 +127,21 @@ function* readDocuments(
 }
 
 /** A document as it is written now. */
-type ReadDocument = Omit<FileDocument, "live">;
+interface ReadDocument extends Pick<FileDocument, "line" | "hash"> {
+  readonly content: DocumentContent;
+}
+
+/** All that a document holds. */
+export function contentOf({ content, live }: FileDocument): DocumentContent {
+  // Where there is no content there are no facts.
+  return content ?? { objects: live as readonly ConfigObject[], ...NOTHING_ELSE };
+}
+
+const NOTHING_ELSE: Omit<DocumentContent, "objects"> = { facts: [], refused: [], findings: [], passedOver: [] };
+
+function isPlain({ facts, refused, findings, passedOver }: DocumentContent): boolean {
+  return facts.length + refused.length + findings.length + passedOver.length === 0;
+}
 
 /** A file that is one document, unless it is blank. */
 function wholeFile(bytes: Uint8Array): DocumentRange[] {
@@ -185,6 +200,7 @@ function bringToLife(
     for (const object of kept) taken.add(object.key);
     const own = content.facts.length === 0 ? content.objects : [...content.objects, ...content.facts];
     if (kept.length > 0) return { line, hash, content, live: [...own, ...kept] };
+    if (isPlain(content)) return { line, hash, live: own };
     return {
       line,
       hash,
@@ -236,14 +252,14 @@ function assemble(path: string, endsLine: boolean, documents: readonly FileDocum
   const stale = new Set<string>();
   const passedOver = new Map<string, number>();
   for (const { content, live } of documents) {
-    findings.push(...content.findings);
-    for (const label of content.passedOver) passedOver.set(label, (passedOver.get(label) ?? 0) + 1);
+    findings.push(...content?.findings ?? []);
+    for (const label of content?.passedOver ?? []) passedOver.set(label, (passedOver.get(label) ?? 0) + 1);
     live.forEach((object, index) => {
       const first = objects.get(object.key);
       if (first !== undefined) findings.push(...duplicates([object], first));
       else {
         objects.set(object.key, object);
-        if (index >= content.objects.length + content.facts.length) stale.add(object.key);
+        if (content !== undefined && index >= content.objects.length + content.facts.length) stale.add(object.key);
       }
     });
   }

@@ -1,5 +1,5 @@
 /**
- * The files below a folder: found by walking it, read when they differ from the last read.
+ * The files below a folder: found by walking it, and told from what they were.
  *
  * A file's identity is its times (modification, status change), size and inode; that of a file that was written a moment before it was
  * read is not trusted, since another write in the same tick of the file system's clock leaves it as it is.
@@ -14,9 +14,26 @@ import { isConfigName, isTemporaryName } from "./paths.ts";
 /** Longest tick of a file system's clock, ms: those of Linux take up to 10. */
 const CLOCK_TICK_MS = 50;
 
+/** Files looked at or read at the same time. */
+const FILES_AT_ONCE = 32;
+/**
+ * Fewer are read at the same time where they have this many bytes together, and what was read is parsed before more is
+ * read: with 10 MB of files at once a server has 10 MiB more for ever, because the C library does not give them back.
+ */
+const BYTES_AT_ONCE = 128 * 1024;
+
+/** What is known of a file before it is read. */
+export interface FileLook {
+  readonly path: string;
+  /** Whether it may be another one than at the last look. */
+  readonly differs: boolean;
+  /** Bytes; 0 where that cannot be told. */
+  readonly size: number;
+}
+
 /** The configuration files below one folder. Paths are relative to it; `""` is the folder itself. */
 export class FolderFiles {
-  /** The identity of each file at its last read. */
+  /** The identity of each file when it was last looked at. */
   readonly #identities = new Map<string, string>();
 
   /** @param root The folder, symbolic links resolved. */
@@ -34,16 +51,42 @@ export class FolderFiles {
     this.#identities.delete(path);
   }
 
-  /** Reads a file; undefined when it has not changed since the last read (unless `anyway`). */
-  async read(path: string, anyway: boolean): Promise<FileRead | undefined> {
-    const full = `${this.root}/${path}`;
+  /** Looks whether files changed, in the order given. */
+  async lookAll(paths: readonly string[]): Promise<FileLook[]> {
+    const looks: FileLook[] = [];
+    for (const some of inParts(paths)) looks.push(...await Promise.all(some.map((path) => this.#look(path))));
+    return looks;
+  }
+
+  /** Reads files, some at a time: the next are read when they are asked for. */
+  async *readAll(looks: readonly FileLook[]): AsyncGenerator<readonly FileRead[], void, void> {
+    for (const some of inParts(looks, ({ size }) => size)) {
+      yield await Promise.all(some.map(({ path }) => this.read(path)));
+    }
+  }
+
+  /**
+   * Looks whether a file changed. To be done before it is read: what is written between goes with the identity before it,
+   * so that the next look tells.
+   */
+  async #look(path: string): Promise<FileLook> {
     try {
-      const { mtime, ctime, size, ino } = await Deno.stat(full);
+      const { mtime, ctime, size, ino } = await Deno.stat(`${this.root}/${path}`);
       const identity = `${mtime?.getTime()}:${ctime?.getTime()}:${size}:${ino}`;
-      if (!anyway && this.#identities.get(path) === identity) return undefined;
+      if (this.#identities.get(path) === identity) return { path, differs: false, size };
       if (Math.abs(Date.now() - (mtime?.getTime() ?? 0)) < CLOCK_TICK_MS) this.#identities.delete(path);
       else this.#identities.set(path, identity);
-      return { path, bytes: await Deno.readFile(full) };
+      return { path, differs: true, size };
+    } catch {
+      this.#identities.delete(path); // Reading it says why.
+      return { path, differs: true, size: 0 };
+    }
+  }
+
+  /** Reads a file. */
+  async read(path: string): Promise<FileRead> {
+    try {
+      return { path, bytes: await Deno.readFile(`${this.root}/${path}`) };
     } catch (error) {
       this.#identities.delete(path);
       if (error instanceof Deno.errors.NotFound) return { path, bytes: undefined };
@@ -74,4 +117,19 @@ export class FolderFiles {
       if (!(error instanceof Deno.errors.NotFound)) found.add(path);
     }
   }
+}
+
+/** @param bytesOf How much an item counts; default: only the number of items does. */
+function* inParts<T>(items: readonly T[], bytesOf: (item: T) => number = () => 0): Iterable<readonly T[]> {
+  let part: T[] = [];
+  let bytes = 0;
+  for (const item of items) {
+    part.push(item);
+    bytes += bytesOf(item);
+    if (part.length < FILES_AT_ONCE && bytes < BYTES_AT_ONCE) continue;
+    yield part;
+    part = [];
+    bytes = 0;
+  }
+  if (part.length > 0) yield part;
 }

@@ -43,6 +43,24 @@ export interface FolderChanges extends StoreChanges {
   readonly resolved: readonly Finding[];
 }
 
+/** A batch of reads that comes in parts, so that the bytes of all files need not be there at once. */
+export interface FolderReading {
+  /** Takes some files, each of the batch once; cheap for those that did not change. In steps of some milliseconds. */
+  take(reads: Iterable<FileRead>): Generator<void, void>;
+  /** All files have been taken. Until this is done the index may say what was before, or half of it. In steps too. */
+  end(): Generator<void, FolderChanges>;
+}
+
+/** What a batch has met so far. */
+interface ReadingState {
+  readonly options: FolderOptions;
+  /** Findings of its files before and now. */
+  readonly before: Finding[];
+  readonly after: Finding[];
+  /** The winners before, by key. */
+  readonly affected: Map<string, FolderObject | undefined>;
+}
+
 /** Something that is passed over. */
 export interface PassedOver {
   /** How many there are in all files. */
@@ -108,12 +126,22 @@ export class FolderIndex {
     return unpaced(this.applySteps(reads));
   }
 
-  /** The same in steps of some milliseconds: one a document, and one a file. What the index says is whole again when they are done. */
+  /** The same in steps of some milliseconds. What the index says is whole again when they are done. */
   *applySteps(reads: Iterable<FileRead>): Generator<void, FolderChanges> {
+    const reading = this.begin();
+    yield* reading.take(reads);
+    return yield* reading.end();
+  }
+
+  /** Begins a batch whose reads come in parts; the one before it must have ended. */
+  begin(): FolderReading {
     const options = { ...this.#options, pool: new ValuePool() };
-    const before: Finding[] = [];
-    const after: Finding[] = [];
-    const affected = new Map<string, FolderObject | undefined>();
+    const state: ReadingState = { options, before: [], after: [], affected: new Map() };
+    return { take: (reads) => this.#take(state, reads), end: () => this.#end(state) };
+  }
+
+  /** One step a document, and one a file. */
+  *#take({ options, before, after, affected }: ReadingState, reads: Iterable<FileRead>): Generator<void, void> {
     for (const { path, bytes } of reads) {
       const old = this.#files.get(path);
       const next = yield* this.#read(old, path, bytes, options);
@@ -124,6 +152,9 @@ export class FolderIndex {
       this.#setOwned(path, old, next, affected);
       yield;
     }
+  }
+
+  *#end({ before, after, affected }: ReadingState): Generator<void, FolderChanges> {
     const changes = { upserted: [] as ConfigObject[], removed: [] as string[] };
     const facts = { upserted: [] as AnyFact[], removed: [] as string[] };
     let count = 0;

@@ -16,7 +16,7 @@
  */
 import { paced } from "../kernel/time/paced.ts";
 import { looksTruncated } from "./file.ts";
-import { FolderFiles } from "./files.ts";
+import { type FileLook, FolderFiles } from "./files.ts";
 import { type FileRead, FolderIndex } from "./index.ts";
 import { scanTaskOf } from "./paths.ts";
 import { SweepPlan } from "./sweep.ts";
@@ -30,9 +30,6 @@ const SETTLE_MS = 50;
  * replaced.
  */
 const IDENTITY_CHECK_MS = 1000;
-/** Files read at the same time. */
-const READS_AT_ONCE = 32;
-
 /**
  * Reads the folder and goes on watching it.
  * @returns when everything in it has been read and reported once
@@ -151,23 +148,43 @@ class Folder {
       this.#settled = new Set();
       const isSweep = batch.has("");
       if (isSweep) this.#sweeps.begin(performance.now());
-      const reads = (await this.#readAll(batch)).filter((read) => settled.has(read.path) || !this.#awaitsMore(read));
+      const { changed, gone } = await this.#changesAmong(batch);
       if (isSweep) this.#sweeps.end(performance.now());
-      // A folder that is gone takes nothing with it: it may be about to come back.
-      const lost = reads.some((read) => read.bytes === undefined) && !(await this.#isPresent());
-      const kept = lost ? reads.filter((read) => read.bytes !== undefined) : reads;
-      if (kept.length > 0 && !await this.#handOn(kept)) return;
+      if (!await this.#handOn(changed, gone, settled)) return;
       this.#swept.push(...askers);
       if (this.#settling.size === 0 && this.#settled.size === 0) { for (const done of this.#swept.splice(0)) done(); }
     }
     this.#sweepLater();
   }
 
-  /** Parses the files that were read and reports the changes, in steps; false when watching ended meanwhile. */
-  async #handOn(reads: readonly FileRead[]): Promise<boolean> {
+  /**
+   * Reads and parses files and reports the changes, in steps; false when watching ended meanwhile.
+   *
+   * @param settled Files that are taken even if they look half-written.
+   */
+  async #handOn(
+    changed: readonly FileLook[],
+    missing: readonly string[],
+    settled: ReadonlySet<string>,
+  ): Promise<boolean> {
     const { signal } = this.#ending;
+    const isWhole = (read: FileRead) => settled.has(read.path) || !this.#awaitsMore(read);
+    const reading = this.index.begin();
+    const gone = missing.map((path): FileRead => ({ path, bytes: undefined })).filter(isWhole);
+    let taken = 0;
+    const take = async (reads: readonly FileRead[]) => {
+      taken += reads.length;
+      await paced(reading.take(reads), { signal });
+    };
     try {
-      await this.#options.onChanges(await paced(this.index.applySteps(reads), { signal }), signal);
+      for await (const some of this.#files.readAll(changed)) {
+        const reads = some.filter(isWhole);
+        gone.push(...reads.filter((read) => read.bytes === undefined));
+        await take(reads.filter((read) => read.bytes !== undefined));
+      }
+      // A folder that is gone takes nothing with it: it may be about to come back.
+      if (gone.length > 0 && await this.#isPresent()) await take(gone);
+      if (taken > 0) await this.#options.onChanges(await paced(reading.end(), { signal }), signal);
       return true;
     } catch (error) {
       if (!signal.aborted) throw error;
@@ -202,22 +219,15 @@ class Folder {
     return true;
   }
 
-  async #readAll(paths: ReadonlySet<string>): Promise<FileRead[]> {
+  /** The files at or below some paths that may have changed, sorted, and those that are no more. */
+  async #changesAmong(paths: ReadonlySet<string>): Promise<{ changed: FileLook[]; gone: string[] }> {
     const files = new Set<string>();
-    const gone = new Set<string>();
-    for (const path of paths) await this.#visit(path, files, gone);
-    const wanted = [...files].sort();
-    const reads: FileRead[] = [];
-    for (const path of gone) {
-      if (files.has(path)) continue;
-      this.#files.forget(path);
-      reads.push({ path, bytes: undefined });
-    }
-    for (let at = 0; at < wanted.length; at += READS_AT_ONCE) {
-      const some = wanted.slice(at, at + READS_AT_ONCE).map((path) => this.#files.read(path, paths.has(path)));
-      for (const read of await Promise.all(some)) if (read !== undefined) reads.push(read);
-    }
-    return reads;
+    const missing = new Set<string>();
+    for (const path of paths) await this.#visit(path, files, missing);
+    const gone = [...missing].filter((path) => !files.has(path));
+    for (const path of gone) this.#files.forget(path);
+    const looks = await this.#files.lookAll([...files].sort());
+    return { changed: looks.filter(({ path, differs }) => differs || paths.has(path)), gone };
   }
 
   /** Finds the files at or below a path, and the known ones there that are no more. */

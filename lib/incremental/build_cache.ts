@@ -179,6 +179,11 @@ export class BuildCache<S extends ReadSource, T, N = never, I = undefined> {
     }
   }
 
+  /** What the kept results gave. May be read in steps: results that come or go meanwhile are there or not. */
+  *values(): Iterable<T> {
+    for (const variants of this.#results.values()) for (const { value } of variants) yield value;
+  }
+
   /** The findings of the kept results. */
   *notes(): Iterable<N> {
     for (const name of this.#noted) for (const { notes } of this.#results.get(name) ?? []) yield* notes ?? [];

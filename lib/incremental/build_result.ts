@@ -33,7 +33,7 @@ export type Build<S extends ReadSource, T, N, I> = (
   note: (note: N) => void,
 ) => T;
 
-/** What becomes of a builder that throws. */
+/** The treatment of a builder that throws. */
 export interface BuildFailure<T> {
   /** Stands in for the result. */
   readonly fallback: T;

@@ -5,10 +5,15 @@
  */
 import type { InvalidatedKeys } from "./keys.ts";
 
+/** Most results that a list has; more are a set. A set of two takes four times the memory of a list. */
+const LONGEST_LIST = 8;
+
+/** The results that depend on a thing: a lone one, which is the rule, a few, or many. */
+type ResultNames = string | string[] | Set<string>;
+
 /** Names of results by the things that they depend on: by kind, then by name. */
 export class Dependents {
-  /** A lone result, which is the rule, needs no set. */
-  readonly #byKind = new Map<string, Map<string, string | Set<string>>>();
+  readonly #byKind = new Map<string, Map<string, ResultNames>>();
   #size = 0;
 
   /** How many things results depend on. */
@@ -17,7 +22,7 @@ export class Dependents {
   }
 
   /** The things of a kind on which results depend. */
-  of(kind: string): ReadonlyMap<string, string | Set<string>> | undefined {
+  of(kind: string): ReadonlyMap<string, unknown> | undefined {
     return this.#byKind.get(kind);
   }
 
@@ -41,17 +46,30 @@ export class Dependents {
     if (there === undefined) {
       byName.set(name, result);
       this.#size++;
-    } else if (typeof there !== "string") there.add(result);
-    else if (there !== result) byName.set(name, new Set([there, result]));
+    } else if (there instanceof Set) there.add(result);
+    else if (typeof there === "string") {
+      if (there !== result) byName.set(name, [there, result]);
+    } else if (!there.includes(result)) {
+      if (there.length < LONGEST_LIST) there.push(result);
+      else byName.set(name, new Set(there).add(result));
+    }
   }
 
   /** Notes that it does so no more. */
   delete(kind: string, name: string, result: string): void {
     const byName = this.#byKind.get(kind);
     const there = byName?.get(name);
-    const alone = typeof there === "object" ? there.delete(result) && there.size === 0 : there === result;
-    if (!alone) return;
+    if (there === undefined || !leavesNone(there, result)) return;
     byName!.delete(name);
     this.#size--;
   }
+}
+
+/** Takes a result out of several. @returns whether it was there and none is left */
+function leavesNone(there: ResultNames, result: string): boolean {
+  if (typeof there === "string") return there === result;
+  if (there instanceof Set) return there.delete(result) && there.size === 0;
+  const at = there.indexOf(result);
+  if (at >= 0) there.splice(at, 1);
+  return there.length === 0;
 }

@@ -22,7 +22,7 @@ export interface ReadSource<P = unknown> {
   differsFrom?(view: object): ViewDifference | undefined;
 }
 
-/** What sources of two views see differently. */
+/** A difference between the sources of two views. */
 export interface ViewDifference {
   /** The things about which queries may have different answers. */
   readonly keys: InvalidatedKeys;

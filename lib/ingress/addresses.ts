@@ -9,7 +9,7 @@ import type { MeshConfig } from "../config/mesh/types.ts";
 import { isIpAddress } from "../config/validation/network.ts";
 import { gatewayLabel } from "./gateway.ts";
 
-/** What is read to find them. */
+/** The reader that finds them. */
 export interface AddressReader {
   fact<K extends "Service" | "Node">(kind: K, namespace: string, name: string): Fact<K> | undefined;
   /** The pods of a namespace. */

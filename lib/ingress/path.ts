@@ -6,7 +6,7 @@
 import type { IngressPathData } from "../config/facts/types.ts";
 import type { StringMatch } from "../config/kinds/kinds.ts";
 
-/** What a path matches. */
+/** The match of a path. */
 export interface PathMatch {
   /** A prefix is of whole segments, and a slash at its end says nothing. Undefined: every path. */
   readonly uri: StringMatch | undefined;

@@ -13,7 +13,7 @@ import { type AddressReader, ingressAddresses, sameAddresses } from "./addresses
 import { isServed } from "./class.ts";
 import type { IngressReader } from "./reader.ts";
 
-/** What statuses are made of. */
+/** Inputs of statuses. */
 export interface IngressStatusOptions {
   readonly facts: FactStore;
   /** The mesh configuration at the start. */

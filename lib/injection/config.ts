@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { z } from "zod";
+import * as z from "zod";
 import type { LabelSelector } from "../config/mesh/types.ts";
 import { ownKey, ownLabelValue } from "../config/spelling/spelling.ts";
 import { issueLines } from "../kernel/json/issues.ts";

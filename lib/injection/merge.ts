@@ -17,7 +17,7 @@ const MERGE_KEYS: Readonly<Record<string, string>> = {
   ...{ hostAliases: "ip", topologySpreadConstraints: "topologyKey", resourceClaims: "name" },
 };
 
-/** What a tree becomes when another one is laid over it. Neither is changed; items that are new come last. */
+/** A tree with another one laid over it. Neither is changed; new items come last. */
 export function mergeTrees<T extends JsonTree>(base: T, over: JsonTree): T {
   const merged: Record<string, unknown> = { ...base };
   for (const [field, value] of Object.entries(over)) {

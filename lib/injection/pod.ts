@@ -5,7 +5,7 @@
  *
  * @module
  */
-import { z } from "zod";
+import * as z from "zod";
 import { issueLines } from "../kernel/json/issues.ts";
 
 const text = z.string({ error: "a text" });
@@ -89,7 +89,7 @@ export type PodContainer = InjectedPod["spec"]["containers"][number];
 /** A probe of a container. */
 export type PodProbe = NonNullable<PodContainer["readinessProbe"]>;
 
-/** What a probe or a hook does. */
+/** The handler of a probe or a hook. */
 export type PodHandler = z.infer<typeof handler>;
 
 /** Reads a pod; all problems of its form at once, a line each. */

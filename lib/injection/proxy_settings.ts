@@ -18,7 +18,7 @@ const ANNOTATION = "proxy.mesh.io/config";
 /** The settings, or what is wrong with the annotation. */
 export type PodProxySettings = { readonly proxy: ProxySettings } | { readonly problems: readonly string[] };
 
-/** What settings are chosen by. Labels and annotations have this project's keys. */
+/** Inputs to the choice of settings. Labels and annotations have this project's keys. */
 export interface ProxySettingsInput {
   readonly mesh: MeshConfig;
   readonly proxyConfigs: readonly NamedProxyConfig[];

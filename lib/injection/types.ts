@@ -35,7 +35,7 @@ export interface NamedProxyConfig {
   readonly spec: ProxyConfigSpec;
 }
 
-/** What is the same for all pods. */
+/** Settings that hold for all pods. */
 export interface InjectionSettings {
   readonly config: InjectionConfig;
   readonly values: InjectionValues;
@@ -74,7 +74,7 @@ export interface InjectionRequest {
   readonly parameters?: InjectionParameters;
 }
 
-/** What the URL of a webhook says about all pods that come by it. */
+/** Parameters in the URL of a webhook, for all pods that come by it. */
 export interface InjectionParameters {
   readonly cluster?: string;
   readonly network?: string;
@@ -82,7 +82,7 @@ export interface InjectionParameters {
   readonly variables: Readonly<Record<string, string>>;
 }
 
-/** What becomes of a pod. */
+/** The result of injection into a pod. */
 export type InjectionResult =
   | { readonly kind: "skipped"; readonly reason: string }
   /** Every reason why it cannot have the proxy that it asks for. */

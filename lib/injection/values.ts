@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { z } from "zod";
+import * as z from "zod";
 import { issueLines } from "../kernel/json/issues.ts";
 
 const text = z.string({ error: "a text" });

@@ -43,7 +43,7 @@ export interface RedirectionInputs {
   readonly dropInvalid: boolean;
 }
 
-/** What of the machine the inputs refer to. */
+/** The facts of the machine that inputs refer to. */
 export interface Surroundings {
   /** `/etc/passwd` and `/etc/group`, for names; undefined where those of the workload cannot be seen: numbers only. */
   readonly passwd: string | undefined;

@@ -45,7 +45,7 @@ export function ownTarget(rule: string): string | undefined {
   return at >= 0 && target !== undefined && ownChains.has(target) ? target : undefined;
 }
 
-/** What of a table is ours. */
+/** Our own part of a table. */
 export interface OwnPart {
   readonly chains: ReadonlyMap<string, readonly string[]>;
   /** Rules in chains of others that lead to ours, in order. */

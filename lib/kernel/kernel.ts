@@ -16,7 +16,7 @@ import { createMetrics, type Metrics } from "./metrics/registry.ts";
 import type { Program } from "./program/program.ts";
 import { type Clock, systemClock } from "./time/clock.ts";
 
-/** What every part of a program may need. */
+/** Services that every part of a program may use. */
 export interface Kernel {
   readonly program: Program;
   readonly log: Log;
@@ -27,7 +27,7 @@ export interface Kernel {
   readonly stopper: Stopper;
 }
 
-/** What differs between programs and tests. */
+/** Differences between programs and tests. */
 export interface KernelOptions {
   /** Time for an ordered stop, milliseconds; default 10 s. */
   readonly stopDeadline?: number;

@@ -11,7 +11,7 @@ import type { ConfigObject } from "../config/types.ts";
 import type { Any } from "../pb/codec.ts";
 import { readWireObject, wireName, type WireObject } from "./kind_codec.ts";
 
-/** What a list changes. */
+/** The changes that a list makes to a kind. */
 export interface ListedKind extends StoreChanges {
   /** Why parts of the list could not be read as messages, at most some of them; the last version of such an object stays. */
   readonly refused: readonly string[];

@@ -14,7 +14,7 @@ import { effectiveExportTo, fullHost } from "./names.ts";
 import type { EffectiveDestinationRule } from "./types.ts";
 import { isVisible, visibilityRank } from "./visibility.ts";
 
-/** What merging depends on. */
+/** Inputs on which merging depends. */
 export interface DestinationRuleOptions {
   /** DNS suffix of the mesh, `--domain`. */
   readonly domainSuffix: string;
@@ -133,6 +133,8 @@ function mergedRegardless(
 /** The first rule, its gaps filled from the later ones. */
 function merge(rules: readonly DestinationRuleObject[]): MergedDestinationRule {
   const [first, ...rest] = rules as [DestinationRuleObject, ...(DestinationRuleObject)[]];
+  const { name, namespace } = first.meta;
+  const causes = rules.map((rule) => rule.key);
   const subsets = new Map<string, Subset>();
   const owners = new Map<string, string>();
   const duplicateSubsets: DroppedSubset[] = [];
@@ -146,16 +148,22 @@ function merge(rules: readonly DestinationRuleObject[]): MergedDestinationRule {
       }
     }
   }
+  // A rule that stands alone is the rule: there are many thousand, and nothing of them is there twice.
+  if (rest.length === 0 && duplicateSubsets.length === 0) {
+    return { name, namespace, spec: first.spec, causes, duplicateSubsets: NONE_DROPPED };
+  }
   const trafficPolicy = first.spec.trafficPolicy ?? rest.find((rule) => rule.spec.trafficPolicy)?.spec.trafficPolicy;
   return {
-    name: first.meta.name,
-    namespace: first.meta.namespace,
+    name,
+    namespace,
     spec: {
       ...first.spec,
       ...(trafficPolicy ? { trafficPolicy } : {}),
       ...(subsets.size ? { subsets: [...subsets.values()] } : {}),
     },
-    causes: rules.map((rule) => rule.key),
+    causes,
     duplicateSubsets,
   };
 }
+
+const NONE_DROPPED: readonly DroppedSubset[] = Object.freeze([]);

@@ -1,10 +1,11 @@
 /**
- * What clients must know about a service's endpoints before they connect: whose certificates to expect, and whether all
- * of them accept mutual TLS. Endpoints come and go far more often than these facts change, so what is made from the facts
+ * What clients must know about a service's endpoints before they connect: whose certificates to expect, whether all of
+ * them accept mutual TLS, and whether one takes connections by HBONE. Endpoints come and go far more often than these facts change, so what is made from the facts
  * alone stays as it is.
  *
  * @module
  */
+import { takesHbone } from "../registry/labels.ts";
 import type { Endpoint, ServiceKey } from "../registry/types.ts";
 
 /** Facts about all endpoints of one service together. */
@@ -13,6 +14,8 @@ export interface ServiceIdentities {
   readonly accounts: readonly string[];
   /** Names of ports with endpoints, all of which accept mutual TLS of the mesh. */
   readonly mutualPorts: ReadonlySet<string>;
+  /** Names of ports with an endpoint that takes connections by HBONE. */
+  readonly hbonePorts: ReadonlySet<string>;
 }
 
 /** Gives the endpoints of services. */
@@ -60,13 +63,17 @@ export class EndpointIdentities {
 function factsOf(endpoints: readonly Endpoint[]): KnownIdentities {
   const accounts = new Set<string>();
   const ports = new Map<string, boolean>();
-  for (const { namespace, serviceAccount, portName, tlsMode } of endpoints) {
+  const hbone = new Set<string>();
+  for (const { namespace, serviceAccount, portName, tlsMode, labels } of endpoints) {
     if (serviceAccount !== "") accounts.add(`ns/${namespace}/sa/${serviceAccount}`);
+    if (takesHbone(labels)) hbone.add(portName);
     ports.set(portName, tlsMode === "mesh" && ports.get(portName) !== false);
   }
   const identities = {
     accounts: [...accounts].sort(),
     mutualPorts: new Set([...ports].flatMap(([name, all]) => all ? [name] : []).sort()),
+    hbonePorts: new Set([...hbone].sort()),
   };
-  return { identities, content: JSON.stringify([identities.accounts, [...identities.mutualPorts]]) };
+  const { accounts: names, mutualPorts, hbonePorts } = identities;
+  return { identities, content: JSON.stringify([names, [...mutualPorts], [...hbonePorts]]) };
 }

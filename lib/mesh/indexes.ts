@@ -8,7 +8,7 @@ import type { DestinationRuleIndex } from "./destination_rule_index.ts";
 import type { ServiceIndex } from "./service_index.ts";
 import type { VirtualServiceIndex } from "./virtual_service_index.ts";
 
-/** What scopes ask. */
+/** The indexes that scopes ask. */
 export interface MeshIndexes {
   readonly config: MeshConfig;
   readonly services: ServiceIndex;

@@ -22,6 +22,7 @@ import { GatewayIndex } from "./gateway_index.ts";
 import { EndpointIdentities, type ServiceIdentities } from "./endpoint_identities.ts";
 import type { MeshIndexes } from "./indexes.ts";
 import { PeerAuthenticationIndex } from "./peer_authentication.ts";
+import { ProxyFilterIndex } from "./proxy_filter.ts";
 import { RequestAuthenticationIndex } from "./request_authentication.ts";
 import type { Scope } from "./scope.ts";
 import { Scopes } from "./scopes.ts";
@@ -63,7 +64,7 @@ export interface MeshOptions {
   readonly sharedScopes: boolean;
 }
 
-/** What changed since the last `apply`. */
+/** Changes since the last `apply`. */
 export interface MeshChange {
   readonly removed?: Iterable<AnyConfigObject>;
   /** New objects, and new versions of objects whose old version is in `removed`. */
@@ -102,6 +103,8 @@ export interface AffectedKeys {
   readonly authorization: Set<string>;
   /** Namespaces of workloads that may accept tokens of other issuers now; `*`: all. */
   readonly tokenPolicies: Set<string>;
+  /** Namespaces of workloads whose configuration other patches may be for now; `*`: all. */
+  readonly patches: Set<string>;
   /** Places at which keys of token issuers changed. */
   readonly tokenKeys: Set<string>;
   /** Namespaces of workloads whose telemetry may be another one; `*`: all. */
@@ -126,6 +129,7 @@ export class Mesh implements MeshIndexes {
   readonly requestAuthentications: RequestAuthenticationIndex;
   readonly telemetries: TelemetryIndex;
   readonly wasmPlugins: WasmPluginIndex;
+  readonly proxyFilters: ProxyFilterIndex;
   readonly #identities: EndpointIdentities;
   readonly #resolver: VirtualServiceResolver;
   readonly #source: ServiceSource;
@@ -157,6 +161,7 @@ export class Mesh implements MeshIndexes {
     this.requestAuthentications = new RequestAuthenticationIndex(config.rootNamespace);
     this.telemetries = new TelemetryIndex(config);
     this.wasmPlugins = new WasmPluginIndex(config.rootNamespace);
+    this.proxyFilters = new ProxyFilterIndex(config.rootNamespace);
     this.#identities = new EndpointIdentities(options.source);
     this.#scopes = new Scopes(this, options.sharedScopes);
   }
@@ -184,6 +189,7 @@ export class Mesh implements MeshIndexes {
       refusedPeerTls: peerTls.refusing,
       authorization: this.authorizationPolicies.update(removed.AuthorizationPolicy, added.AuthorizationPolicy),
       tokenPolicies: this.requestAuthentications.update(removed.RequestAuthentication, added.RequestAuthentication),
+      patches: this.proxyFilters.update(removed.ProxyFilter, added.ProxyFilter),
       tokenKeys: new Set(change.tokenKeys ?? []),
       telemetry: this.telemetries.update(removed.Telemetry, added.Telemetry),
       extensions: this.wasmPlugins.update(removed.WasmPlugin, added.WasmPlugin),

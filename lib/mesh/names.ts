@@ -13,7 +13,9 @@ import { MESH_GATEWAY } from "./virtual_service_index.ts";
  * @param domainSuffix DNS suffix of the mesh; empty leaves out `.svc.<suffix>`.
  */
 export function fullHost(host: string, namespace: string, domainSuffix: string): string {
-  const lower = host.toLowerCase();
+  const lowered = host.toLowerCase();
+  // The engine makes another string, though equal; many thousand are kept.
+  const lower = lowered === host ? host : lowered;
   if (lower === "" || lower === "*" || lower.includes(".") || ipaddr.isValid(lower)) return lower;
   const inNamespace = namespace === "" ? lower : `${lower}.${namespace}`;
   return domainSuffix === "" ? inNamespace : `${inNamespace}.svc.${domainSuffix}`;
@@ -31,6 +33,9 @@ export function fullGateway(gateway: string, namespace: string): string {
   return inNamespace === undefined ? `${namespace}/${gateway}` : `${inNamespace}/${name}`;
 }
 
+/** Nearly all lists that {@linkcode effectiveExportTo} returns. */
+const ALL_OR_NOBODY: readonly (readonly string[])[] = [Object.freeze(["*"]), Object.freeze(["~"])];
+
 /**
  * The namespaces that an object is exported to, in one form: `["*"]`, `["~"]` (none), or names, sorted. `.` means
  * the object's own namespace; `*` wins over all else, then `~`.
@@ -43,8 +48,7 @@ export function effectiveExportTo(
   defaults: readonly string[],
 ): readonly string[] {
   const written = exportTo?.length ? exportTo : defaults;
-  for (const whole of ["*", "~"]) {
-    if (written.includes(whole)) return [whole];
-  }
+  const whole = ALL_OR_NOBODY.find(([to = ""]) => written.includes(to));
+  if (whole !== undefined) return whole;
   return [...new Set(written.map((to) => to === "." ? namespace : to))].sort();
 }

@@ -44,7 +44,7 @@ export interface RefusedPeerTls {
   has(labels: StringMap, port: number): boolean;
 }
 
-/** What a change of objects changed. */
+/** The effect of a change of objects. */
 export interface PeerTlsChange {
   /** Namespaces of workloads whose policy may be another one; `*`: all. */
   readonly namespaces: Set<string>;

@@ -10,6 +10,7 @@ import { type ConfigObject, objectKey } from "../config/types.ts";
 import { mergeDelegate } from "./delegate.ts";
 import { effectiveExportTo, fullGateway, fullHost } from "./names.ts";
 import type { EffectiveVirtualService } from "./types.ts";
+import { mapped, unique, withFields } from "./unchanged.ts";
 import { MESH_GATEWAY, oldestFirst } from "./virtual_service_index.ts";
 import { type Exported, isVisible } from "./visibility.ts";
 
@@ -164,7 +165,7 @@ function resolve(
     problems.push(...merged.problems.map((problem) => `delegate ${key}: ${problem}`));
     return merged.routes;
   }
-  const gateways = spec.gateways?.length ? spec.gateways : [MESH_GATEWAY];
+  const gateways = spec.gateways?.length ? spec.gateways : SIDECARS;
   const service: EffectiveVirtualService = {
     name: source.meta.name,
     namespace,
@@ -179,6 +180,9 @@ function resolve(
   return { service, problems };
 }
 
+/** The gateways of one that names none. */
+const SIDECARS: readonly string[] = Object.freeze([MESH_GATEWAY]);
+
 /** Whether prefixes of a virtual service's paths are of whole segments: one that an Ingress became says so. */
 export function hasSegmentPrefixes({ annotations }: Pick<Source["meta"], "annotations">): boolean {
   const semantics = annotations["internal.mesh.io/route-semantics"];
@@ -190,38 +194,49 @@ function exported(source: Source, options: VirtualServiceOptions): Exported {
   return { namespace, exportTo: effectiveExportTo(source.spec.exportTo, namespace, options.defaultExportTo) };
 }
 
-/** The spec with every host and gateway name full, as seen from the object's own namespace. */
-function fullNames(source: Source, options: VirtualServiceOptions): VirtualServiceSpec {
-  const { spec, meta } = source;
+/**
+ * The spec with every host and gateway name full, as seen from the object's own namespace. What has full names already is
+ * not copied: a mesh has many thousand specs, and most people write full names.
+ */
+function fullNames({ spec, meta }: Source, options: VirtualServiceOptions): VirtualServiceSpec {
   const host = (name: string) => fullHost(name, meta.namespace, options.domainSuffix);
   const gateway = (name: string) => fullGateway(name, meta.namespace);
-  const target = <D extends { readonly host: string }>(to: D): D => ({ ...to, host: host(to.host) });
-  const targets = <R extends { readonly destination: { readonly host: string } }>(routes: readonly R[]): R[] =>
-    routes.map((route) => ({ ...route, destination: target(route.destination) }));
-  const rule = <R extends DelegateRule>(one: R): R => ({
-    ...one,
-    ...(one.match && {
-      match: one.match.map((m) => m.gateways ? { ...m, gateways: m.gateways.map(gateway) } : m),
-    }),
-    ...(one.route && { route: targets(one.route) }),
+  const target = <D extends WithHost>(to: D): D => withFields<WithHost, D>(to, { host: host(to.host) });
+  const route = <R extends ToHost>(one: R): R => withFields<ToHost, R>(one, { destination: target(one.destination) });
+  const match = <M extends OfGateways>(one: M): M =>
+    withFields<OfGateways, M>(one, { gateways: one.gateways && mapped(one.gateways, gateway) });
+  const rule = <R extends RoutingRule>(one: R): R =>
+    withFields<RoutingRule, R>(one, {
+      match: one.match && mapped(one.match, match),
+      route: one.route && mapped(one.route, route),
+    });
+  const http = (one: HttpRoute): HttpRoute =>
+    withFields<HttpRoute, HttpRoute>(rule(one), {
+      mirror: one.mirror && target(one.mirror),
+      mirrors: one.mirrors && mapped(one.mirrors, route),
+    });
+  return withFields<VirtualServiceSpec, VirtualServiceSpec>(spec, {
+    hosts: spec.hosts && unique(mapped(spec.hosts, host)),
+    gateways: spec.gateways && unique(mapped(spec.gateways, gateway)),
+    http: spec.http && mapped(spec.http, http),
+    tls: spec.tls && mapped(spec.tls, rule),
+    tcp: spec.tcp && mapped(spec.tcp, rule),
   });
-  return {
-    ...spec,
-    ...(spec.hosts && { hosts: [...new Set(spec.hosts.map(host))] }),
-    ...(spec.gateways && { gateways: [...new Set(spec.gateways.map(gateway))] }),
-    ...(spec.http && {
-      http: spec.http.map((one) => ({
-        ...rule(one),
-        ...(one.mirror && { mirror: target(one.mirror) }),
-        ...(one.mirrors && { mirrors: targets(one.mirrors) }),
-      })),
-    }),
-    ...(spec.tls && { tls: spec.tls.map(rule) }),
-    ...(spec.tcp && { tcp: spec.tcp.map(rule) }),
-  };
 }
 
-interface DelegateRule {
-  readonly match?: readonly { readonly gateways?: readonly string[] }[];
-  readonly route?: readonly { readonly destination: { readonly host: string } }[];
+interface WithHost {
+  readonly host: string;
+}
+
+interface ToHost {
+  readonly destination: WithHost;
+}
+
+interface OfGateways {
+  readonly gateways?: readonly string[];
+}
+
+interface RoutingRule {
+  readonly match?: readonly OfGateways[];
+  readonly route?: readonly ToHost[];
 }

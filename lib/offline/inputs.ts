@@ -81,9 +81,9 @@ async function readPath(
   const root = path.replace(/\/+$/, "") || "/";
   const files = new FolderFiles(root);
   for (const file of [...await files.find("")].sort()) {
-    const read = await files.read(file, true);
+    const read = await files.read(file);
     const full = root === "/" ? `/${file}` : `${root}/${file}`;
-    if (read !== undefined) take(relative || root === "." ? file : full.replace(/^(?:\.\/)+/, ""), full, read);
+    take(relative || root === "." ? file : full.replace(/^(?:\.\/)+/, ""), full, read);
   }
   return undefined;
 }

@@ -24,7 +24,7 @@ export const TYPE_URLS = {
 /** Short name of a type of resources. */
 export type ShortType = keyof typeof TYPE_URLS;
 
-/** What resources of a type are called in the plural. */
+/** Plural words for the resources of a type. */
 export const TYPE_WORDS: Readonly<Record<ShortType, string>> = {
   cds: "clusters",
   eds: "endpoints",

@@ -11,7 +11,7 @@ import { gatewaySelects } from "../config/kinds/gateway/workloads.ts";
 import type { WorkloadEntrySpec } from "../config/kinds/kinds.ts";
 import type { OfflineMesh, ProxyNode } from "../discovery/offline_mesh.ts";
 import { canonicalIp, isIp } from "../registry/address.ts";
-import type { Labels } from "../registry/labels.ts";
+import { type Labels, takesHbone } from "../registry/labels.ts";
 
 /** A proxy that the texts imply. */
 export interface ImpliedProxy {
@@ -32,7 +32,7 @@ export interface ImpliedProxy {
 /** Addresses for documentation (RFC 5737), which no workload has: that of a proxy whose address no text has. */
 export const NO_ADDRESS = "192.0.2.1";
 
-/** What proxies are implied with. */
+/** Options of implied proxies. */
 export interface ImpliedOptions {
   readonly domain: string;
   /** `PILOT_SCOPE_GATEWAY_TO_NAMESPACE`: a Gateway is for workloads of its own namespace alone. */
@@ -102,7 +102,13 @@ function standIn(namespace: string, name: string, labels: Labels): NamedWorkload
 function proxyOf(workload: NamedWorkload, type: ImpliedProxy["type"], { domain }: ImpliedOptions): ImpliedProxy {
   const { namespace, name, address, labels } = workload;
   const id = `${type}~${address}~${name}.${namespace}~${namespace}.svc.${domain}`;
-  return { ...workload, type, node: { id, metadata: { NAMESPACE: namespace, LABELS: labels, ...WITH_AGENT } } };
+  // Injection gives pods the label because of the metadata.
+  const hbone = takesHbone(labels) ? { ENABLE_HBONE: "true" } : {};
+  return {
+    ...workload,
+    type,
+    node: { id, metadata: { NAMESPACE: namespace, LABELS: labels, ...WITH_AGENT, ...hbone } },
+  };
 }
 
 function workloadsOf(object: AnyConfigObject): NamedWorkload[] {

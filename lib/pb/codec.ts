@@ -28,13 +28,34 @@ export interface Any {
  * @throws {RangeError} When there is no encoder of that message (name it in `proto/entries.ts`).
  */
 export function encode(name: string, message: object): Uint8Array {
-  return encoder(name)(message).finish();
+  return written(encoder(name), message);
 }
 
 function encoder(name: string) {
   const found = encoders[name];
   if (!found) throw new RangeError(`unknown protobuf message "${name}": name it in proto/entries.ts`);
   return found;
+}
+
+/** Bytes above which a writer is not kept. */
+const MAX_KEPT = 1024 * 1024;
+
+/**
+ * The writer of the last message. A new one begins with 128 bytes and moves all to twice as many again and again: of a
+ * listener of 10 kB that took longer than to write it.
+ */
+let idle: protobuf.Writer | undefined;
+
+/** What an encoder writes of a message, in bytes of its own. */
+export function written(
+  write: (message: object, writer?: protobuf.Writer) => protobuf.Writer,
+  message: object,
+): Uint8Array {
+  const writer = idle ?? protobuf.Writer.create();
+  idle = undefined; // an encoder that throws leaves half a message in it
+  const bytes = write(message, writer).finish();
+  if (writer.len <= MAX_KEPT) idle = writer.reset();
+  return bytes;
 }
 
 const NO_BYTES = new Uint8Array(0);
@@ -46,5 +67,5 @@ const NO_BYTES = new Uint8Array(0);
  */
 export function any(name: string, message?: object): Any {
   const write = encoder(name);
-  return { type_url: TYPE_URL_PREFIX + name, value: message === undefined ? NO_BYTES : write(message).finish() };
+  return { type_url: TYPE_URL_PREFIX + name, value: message === undefined ? NO_BYTES : written(write, message) };
 }

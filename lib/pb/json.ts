@@ -9,7 +9,7 @@ import protobuf from "protobufjs";
 import { findType } from "./reflect.ts";
 import { wellKnownJson } from "./wellknown_json.ts";
 
-/** What stands in the place of a secret. */
+/** The text in the place of a secret. */
 export const REDACTED = "[redacted]";
 
 /** Whether a message lies below what is secret; `shown`: what is secret is not replaced. */

@@ -7,6 +7,7 @@ import protobuf from "protobufjs";
 import descriptor from "../../proto/gen/descriptor.json" with { type: "json" };
 import nodeDescriptor from "../../proto/gen/node.json" with { type: "json" };
 import { TYPE_URL_PREFIX } from "./codec.ts";
+import { findApiType } from "./envoy_api.ts";
 
 /** Every stream begins with a `Node`; a small descriptor of its own spares the first streams the large one. */
 const NODE = "envoy.config.core.v3.Node";
@@ -56,10 +57,10 @@ export function decode<T>(name: string, bytes: Uint8Array): T {
 
 /**
  * Decodes bytes to readable data: enums by name, `Any` opened as `{"@type", ...fields}`, bytes as base64.
- * A message that the descriptor lacks keeps its bytes under `@bytes`.
+ * A message that Envoy lacks, too, keeps its bytes under `@bytes`.
  */
 export function readable(name: string, bytes: Uint8Array): Record<string, unknown> {
-  const type = findType(name);
+  const type = findType(name) ?? findApiType(name);
   if (!type) return { "@type": TYPE_URL_PREFIX + name, "@bytes": base64(bytes) };
   const plain = type.toObject(type.decode(bytes), { longs: Number, enums: String, defaults: false });
   return open(plain) as Record<string, unknown>;

@@ -39,6 +39,11 @@ function structValue(value: unknown): google.protobuf.Value {
   return { structValue: struct(value as Record<string, unknown>) };
 }
 
+/** The text of one member of a decoded `google.protobuf.Struct`; undefined: it has none. Costs nothing for the others. */
+export function structText(data: google.protobuf.Struct | undefined, member: string): string | undefined {
+  return data?.fields?.[member]?.stringValue;
+}
+
 /** A decoded `google.protobuf.Struct` as plain JSON data. */
 export function fromStruct(data: google.protobuf.Struct | undefined): Record<string, unknown> {
   const out: Record<string, unknown> = {};

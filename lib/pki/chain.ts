@@ -12,7 +12,7 @@ import { isSignedBy } from "./signed.ts";
 /** Certificates of a chain at most, and signatures that are tried at most to find one. */
 const MOST = { length: 10, signatures: 50 } as const;
 
-/** What a chain is verified against. */
+/** Options of the verification of a chain. */
 export interface ChainOptions {
   /** Certificates that may stand between, in any order. Default: none. */
   readonly intermediates?: readonly Certificate[];

@@ -9,7 +9,7 @@ import { ObjectId } from "./object_ids.ts";
 import { PkiError } from "./pki_error.ts";
 import { type AlternativeNames, NO_NAMES, readAlternativeNames, writeAlternativeNames } from "./subject.ts";
 
-/** What the extensions say. */
+/** The contents of the extensions. */
 export interface Extensions {
   /** All of them, as dotted object identifiers. */
   readonly ids: readonly string[];
@@ -100,7 +100,7 @@ export function namesExtension(names: Partial<AlternativeNames>, critical: boole
   return extension(ObjectId.alternativeNames, critical, writeAlternativeNames(names));
 }
 
-/** What marks an authority: it may sign certificates and revocation lists, and authorities below it as deep as said. */
+/** Extensions that mark an authority: it may sign certificates and revocation lists, and authorities below it as deep as said. */
 export function authorityExtensions(subjectKeyId: Uint8Array, pathLength: number | undefined): Uint8Array[] {
   const length = pathLength === undefined ? [] : [unsignedInteger(Uint8Array.of(pathLength))];
   return [
@@ -110,7 +110,7 @@ export function authorityExtensions(subjectKeyId: Uint8Array, pathLength: number
   ];
 }
 
-/** What marks a leaf: no authority; for digital signatures and key encipherment, as a server's and a client's. */
+/** Extensions that mark a leaf: no authority; for digital signatures and key encipherment, as a server's and a client's. */
 export const LEAF_EXTENSIONS: readonly Uint8Array[] = [
   extension(ObjectId.keyUsage, true, bits(Uint8Array.of(0xa0), 5)),
   extension(ObjectId.extendedKeyUsage, false, sequence(objectId(ObjectId.serverAuth), objectId(ObjectId.clientAuth))),

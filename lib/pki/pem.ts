@@ -15,7 +15,7 @@ export interface PemBlock {
   readonly der: Uint8Array;
 }
 
-/** What a block holds. */
+/** The content of a block. */
 export type PemKind = "certificate" | "private key" | "request" | "revocation list" | "other";
 
 const KINDS: Readonly<Record<string, PemKind>> = {
@@ -31,7 +31,7 @@ const KINDS: Readonly<Record<string, PemKind>> = {
   "X509 CRL": "revocation list",
 };
 
-/** What a block with this label holds. */
+/** The content of a block with this label. */
 export function pemKind(label: string): PemKind {
   return Object.hasOwn(KINDS, label) ? KINDS[label]! : "other";
 }

@@ -8,7 +8,7 @@
  */
 import { PkiError } from "./pki_error.ts";
 
-/** Who a workload is. */
+/** The identity of a workload. */
 export interface WorkloadIdentity {
   readonly trustDomain: string;
   readonly namespace: string;

@@ -26,7 +26,7 @@ import { serviceKey } from "./types.ts";
 
 export type { RegistrySource } from "./reports.ts";
 
-/** What changed between two calls of `Aggregate.drain`. */
+/** Changes between two calls of `Aggregate.drain`. */
 export interface ServiceChanges {
   /** Services that appeared, changed or went; ask `service(key)` which. */
   readonly services: ReadonlySet<ServiceKey>;

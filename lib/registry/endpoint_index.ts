@@ -19,7 +19,7 @@ export interface EndpointPlacement {
   readonly endpoint: Endpoint;
 }
 
-/** What changed between two calls of `drain`. */
+/** Changes between two calls of `drain`. */
 export interface EndpointChanges {
   /** Services whose endpoints changed. */
   readonly services: ReadonlySet<ServiceKey>;

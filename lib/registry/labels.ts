@@ -11,6 +11,8 @@ export type Labels = Readonly<Record<string, string>>;
 export const LOCALITY_LABELS: readonly string[] = ["mesh-locality", "istio-locality"];
 /** Whether the workload accepts mutual TLS of the mesh. */
 export const TLS_MODE_LABEL = "security.mesh.io/tlsMode";
+/** Ways in which a workload takes connections in others, comma separated. */
+const TUNNEL_LABEL = "networking.mesh.io/tunnel";
 /** Network of a workload. */
 export const NETWORK_LABEL = "topology.mesh.io/network";
 /** Cluster of a workload. */
@@ -32,6 +34,12 @@ export function tlsModeOf(labels: Labels, serviceAccount: string): "mesh" | "dis
   const mode = labels[TLS_MODE_LABEL];
   if (mode !== undefined) return MESH_TLS_VALUES.has(mode) ? "mesh" : "disabled";
   return serviceAccount === "" ? "disabled" : "mesh";
+}
+
+/** Whether a workload of these labels takes connections by HBONE. */
+export function takesHbone(labels: Labels): boolean {
+  const ways = labels[TUNNEL_LABEL];
+  return ways !== undefined && ways.split(",").includes("http");
 }
 
 /** The locality that the labels name, or empty. */

@@ -10,12 +10,12 @@ import { samePlain } from "./content.ts";
 import type { Endpoint, Health, Registry, RegistrySink, Service, ServiceKey, ServicePort, Workload } from "./types.ts";
 import { serviceKey } from "./types.ts";
 
-/** What {@linkcode plainService} needs. */
+/** Inputs of {@linkcode plainService}. */
 export type MockService =
   & { readonly hostname: string; readonly ports: readonly ServicePort[] }
   & Partial<Omit<Service, "hostname" | "ports" | "provider">>;
 
-/** What {@linkcode plainEndpoint} needs. */
+/** Inputs of {@linkcode plainEndpoint}. */
 export type MockEndpoint =
   & { readonly address: string; readonly port: number; readonly portName: string }
   & Partial<Omit<Endpoint, "address" | "port" | "portName">>;

@@ -6,7 +6,7 @@
 import { type Labels, selects } from "./labels.ts";
 import type { Workload } from "./types.ts";
 
-/** What selects workloads: a service entry, a service of the orchestrator. */
+/** A selector of workloads: a service entry, or a service of the orchestrator. */
 export interface SelectsWorkloads {
   readonly namespace: string;
   /** Absent: it selects none. */

@@ -184,7 +184,7 @@ export interface NetworkEntrance {
   readonly clusterIds?: readonly string[];
 }
 
-/** What a registry knows of networks. */
+/** A registry's knowledge of networks. */
 export interface RegistryNetworks {
   /** Network of workloads of its cluster that name none; empty: by their addresses. */
   readonly network: string;

@@ -87,21 +87,23 @@ export function contentHash(content: string | Uint8Array): string {
  *
  * @param typeUrl type URL, e.g. `type.googleapis.com/envoy.config.cluster.v3.Cluster`
  * @param name resource name
- * @param value the encoded message; copied
+ * @param value the encoded message, as a whole or in runs; copied
  * @param facts see {@linkcode ResourceFacts}
  */
 export function encodeResource(
   typeUrl: string,
   name: string,
-  value: Uint8Array,
+  value: Uint8Array | readonly Uint8Array[],
   facts: ResourceFacts = {},
 ): EncodedResource {
+  const runs = value instanceof Uint8Array ? [value] : value;
+  const length = runs.reduce((sum, run) => sum + run.length, 0);
   const nameBytes = utf8Bytes(name);
   const typeBytes = utf8Bytes(typeUrl);
   const aliases = (facts.aliases ?? []).map(utf8Bytes);
 
   // An empty bytes field is left out, as every protobuf encoder does.
-  const any = fieldSize(typeBytes.length) + (value.length === 0 ? 0 : fieldSize(value.length));
+  const any = fieldSize(typeBytes.length) + (length === 0 ? 0 : fieldSize(length));
   let resource = fieldSize(nameBytes.length) + fieldSize(VERSION_LENGTH) + fieldSize(any);
   for (const alias of aliases) resource += fieldSize(alias.length);
 
@@ -114,9 +116,13 @@ export function encodeResource(
   const sotwAt = at;
   at = putFieldHead(out, at, 2, any);
   at = putField(out, at, 1, typeBytes);
-  if (value.length > 0) at = putField(out, at, 2, value);
+  if (length > 0) at = putFieldHead(out, at, 2, length);
+  for (const run of runs) {
+    out.set(run, at);
+    at += run.length;
+  }
   // Everything that the version stands for (name, aliases, type, message) is in place: it is hashed where it lies.
   const version = contentHash(out);
   for (let i = 0; i < VERSION_LENGTH; i++) out[versionAt + i] = version.charCodeAt(i);
-  return new EncodedResource(name, typeUrl, version, out, sotwAt, out.length - value.length, facts);
+  return new EncodedResource(name, typeUrl, version, out, sotwAt, out.length - length, facts);
 }

@@ -106,9 +106,16 @@ export class WireCursor {
   next(): boolean {
     if (this.at >= this.end) return false;
     this.start = this.at;
-    const tag = this.varint();
-    this.field = Math.floor(tag / 8);
-    this.wireType = tag % 8;
+    const first = this.data[this.at]!;
+    if (first < 128) { // numbers below 16, which nearly all fields have
+      this.at++;
+      this.field = first >> 3;
+      this.wireType = first & 7;
+    } else {
+      const tag = this.varint();
+      this.field = Math.floor(tag / 8);
+      this.wireType = tag % 8;
+    }
     if (this.field === 0) throw new WireError("field number 0");
     return true;
   }

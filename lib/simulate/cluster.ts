@@ -17,7 +17,14 @@ type TransportSocket = envoy.config.core.v3.TransportSocket;
 type ProxyProtocolUpstreamTransport =
   envoy.extensions.transport_sockets.proxy_protocol.v3.ProxyProtocolUpstreamTransport;
 
+type InternalUpstreamTransport = envoy.extensions.transport_sockets.internal_upstream.v3.InternalUpstreamTransport;
+
 const PROXY_HEADER = "envoy.extensions.transport_sockets.proxy_protocol.v3.ProxyProtocolUpstreamTransport";
+
+const INTERNAL = "envoy.extensions.transport_sockets.internal_upstream.v3.InternalUpstreamTransport";
+
+/** Metadata of an endpoint behind an internal listener: the address that the listener takes for the dialled one. */
+const DIALLED = "envoy.filters.listener.original_dst";
 
 const TYPE_NAMES: ReadonlyMap<number, string> = new Map(
   Object.entries(Cluster_DiscoveryType).map(([name, value]) => [value, name]),
@@ -52,10 +59,11 @@ export function mayForward(step: ClusterStep): boolean {
   return step.endpoints.some((endpoint) => endpoint.healthy) || step.type.includes("dynamic_forward_proxy");
 }
 
-/** What a connection carries behind a header of the PROXY protocol, or without one. */
+/** What a connection carries behind a header of the PROXY protocol and inside of an internal listener, or without these. */
 function innerSocket(socket: TransportSocket | undefined): TransportSocket | undefined {
-  const header = unpack<ProxyProtocolUpstreamTransport>(socket?.typed_config, PROXY_HEADER);
-  return header === undefined ? socket : header.transport_socket;
+  const outer = unpack<ProxyProtocolUpstreamTransport>(socket?.typed_config, PROXY_HEADER) ??
+    unpack<InternalUpstreamTransport>(socket?.typed_config, INTERNAL);
+  return outer === undefined ? socket : innerSocket(outer.transport_socket);
 }
 
 function transportOf(cluster: Cluster): ClusterStep["transport"] {
@@ -75,7 +83,7 @@ function endpointsOf(resources: ProxyResources, cluster: Cluster, original: Sock
     : cluster.load_assignment;
   return (assignment?.endpoints ?? []).flatMap((group) =>
     (group.lb_endpoints ?? []).map((one) => ({
-      ...addressOf(one.endpoint?.address),
+      ...addressOf(one),
       priority: group.priority ?? 0,
       locality: localityOf(group.locality),
       localityWeight: group.load_balancing_weight?.value ?? 0,
@@ -120,10 +128,17 @@ function offeredProtocols(cluster: Cluster): Pick<ClusterStep, "alpn"> {
 
 const PLAIN = { priority: 0, locality: "", localityWeight: 0, weight: 1, healthy: true } as const;
 
-function addressOf(address: envoy.config.core.v3.Address | undefined): { address: string; port: number } {
+function addressOf(
+  { endpoint, metadata }: envoy.config.endpoint.v3.LbEndpoint,
+): Pick<SimulatedEndpoint, "address" | "port" | "hbone"> {
+  const address = endpoint?.address;
   if (address?.pipe) return { address: address.pipe.path ?? "", port: 0 };
   const internal = address?.envoy_internal_address;
-  if (internal) return { address: `internal:${internal.server_listener_name ?? ""}`, port: 0 };
+  if (internal) {
+    const dialled = /^\[?(.+?)\]?:(\d+)$/.exec(`${fromStruct(metadata?.filter_metadata?.[DIALLED]).local ?? ""}`);
+    if (dialled) return { address: dialled[1]!, port: Number(dialled[2]), hbone: true };
+    return { address: `internal:${internal.server_listener_name ?? ""}`, port: 0 };
+  }
   return { address: address?.socket_address?.address ?? "", port: address?.socket_address?.port_value ?? 0 };
 }
 

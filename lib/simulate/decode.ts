@@ -38,6 +38,15 @@ export function configured(
   });
 }
 
+const STATE = "envoy.extensions.filters.network.set_filter_state.v3.Config";
+
+/** The cluster that a filter names for the TCP proxy behind it. */
+export function clusterByState({ typed_config }: ConfiguredFilter): string | undefined {
+  const state = unpack<envoy.extensions.filters.network.set_filter_state.v3.Config>(typed_config, STATE);
+  const named = state?.on_new_connection?.find(({ object_key }) => object_key === "envoy.tcp_proxy.cluster");
+  return named?.format_string?.text_format_source?.inline_string?.replaceAll("%%", "%");
+}
+
 /** The configuration objects behind a resource, where the server recorded them; the result is spread into a step. */
 export function causesOf(
   resources: ProxyResources,

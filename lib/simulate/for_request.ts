@@ -16,7 +16,7 @@ const LISTENER = "envoy.config.listener.v3.Listener";
 const ROUTES = "envoy.config.route.v3.RouteConfiguration";
 const HOST = "envoy.config.route.v3.VirtualHost";
 
-/** What of a request decides which resources it may meet. */
+/** The part of a request that decides which resources it may meet. */
 export type MeetingRequest = Pick<SimulatedRequest, "host" | "destination">;
 
 /**

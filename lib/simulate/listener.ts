@@ -24,7 +24,8 @@ export interface ChosenListener {
  *
  * A redirected connection arrives at the virtual listener of its direction. Where that hands connections on
  * (`use_original_dst`), the listener of the original address takes it, else one of any address and that port, else
- * the virtual listener keeps it. A connection that is not redirected needs a listener that is bound to a socket.
+ * the virtual listener keeps it. A connection that is not redirected needs a listener that is bound to a socket. What came
+ * by HBONE goes on at the internal listener behind the one that ended CONNECT.
  *
  * @returns Undefined when there is no listener: the connection is refused.
  */
@@ -32,6 +33,10 @@ export function chooseListener(resources: ProxyResources, request: SimulatedRequ
   const listeners = [...resources.listeners.values()];
   if (request.direction === "direct") {
     return byAddress(listeners.filter((listener) => isBound(listener)), request.destination);
+  }
+  if (request.hbone) {
+    const inside = listeners.find((one) => one.internal_listener && one.traffic_direction === TrafficDirection.INBOUND);
+    return inside && { listener: inside, why: "inside of HBONE" };
   }
   const virtual = virtualListener(listeners, request.direction);
   if (virtual === undefined) return undefined;
@@ -67,6 +72,8 @@ interface BoundAddress extends SocketAddress {
 }
 
 function addresses(listener: Listener): BoundAddress[] {
+  // The connections that are asked about are of TCP.
+  if (listener.udp_listener_config) return [];
   const all = [listener.address, ...(listener.additional_addresses ?? []).map((additional) => additional.address)];
   return all.flatMap((address) => {
     const socket = address?.socket_address;

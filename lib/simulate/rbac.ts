@@ -14,7 +14,7 @@ type RBAC = envoy.config.rbac.v3.RBAC;
 type Permission = envoy.config.rbac.v3.Permission;
 type Principal = envoy.config.rbac.v3.Principal;
 
-/** What rules compare. */
+/** The facts of traffic that rules compare. */
 export interface JudgedTraffic {
   readonly connection: SimulatedRequest;
   /** The chain ended TLS, so that the caller may have shown a certificate. */
@@ -58,8 +58,10 @@ function isPrincipal(principal: Principal, traffic: JudgedTraffic): boolean {
   if (not_id) return !isPrincipal(not_id, traffic);
   if (any) return true;
   if (principal.authenticated) return isAuthenticated(principal.authenticated, traffic);
+  if (principal.filter_state) return isCarried(principal.filter_state, traffic);
   const { ip = "127.0.0.1" } = traffic.connection.source ?? {};
-  if (principal.direct_remote_ip) return longestRange([principal.direct_remote_ip], ip) !== undefined;
+  const direct = principal.direct_remote_ip ?? principal.source_ip;
+  if (direct) return longestRange([direct], ip) !== undefined;
   if (principal.remote_ip) return longestRange([principal.remote_ip], originalIp(traffic, ip)) !== undefined;
   if (header) return headerMatches(header, traffic);
   if (metadata) return metadataMatches(metadata, traffic);
@@ -73,6 +75,20 @@ function isAuthenticated(
   if (!terminatesTls) return false;
   if (identity === undefined) throw new NotJudged("who the caller is, which a rule asks");
   return identity !== "" && (principal_name === undefined || matchesString(principal_name, identity));
+}
+
+/** Filter state of connections by HBONE: the identity that the client of the CONNECT has shown. */
+const PEER_PRINCIPAL = "io.istio.peer_principal";
+
+/** Of connections that came otherwise there is no such state. */
+function isCarried(
+  { key, string_match }: envoy.type.matcher.v3.FilterStateMatcher,
+  { connection: { hbone = false, identity } }: JudgedTraffic,
+): boolean {
+  if (key !== PEER_PRINCIPAL || string_match === undefined) throw new NotJudged(`the state ${key} of a rule`);
+  if (!hbone) return false;
+  if (identity === undefined) throw new NotJudged("who the caller is, which a rule asks");
+  return identity !== "" && matchesString(string_match, identity);
 }
 
 /** Where no header says anything else the client is at the other end of the connection. */

@@ -12,7 +12,7 @@
 import type { envoy } from "../../proto/gen/types.ts";
 import { act, type ClusterShare } from "./action.ts";
 import { clusterStep, mayForward } from "./cluster.ts";
-import { causeOf, causesOf, configured, packedName, unpack } from "./decode.ts";
+import { causeOf, causesOf, clusterByState, configured, packedName, unpack } from "./decode.ts";
 import { detect } from "./detection.ts";
 import { isJudging, refusal } from "./authorization.ts";
 import { chooseChain } from "./filter_chain.ts";
@@ -63,7 +63,9 @@ interface SimulationState {
 function connect(walk: SimulationState): SimulationOutcome {
   const { resources, request, steps } = walk;
   const chosen = chooseListener(resources, request);
-  if (chosen === undefined) return { kind: "closed", why: "no listener has that address" };
+  if (chosen === undefined) {
+    return { kind: "closed", why: request.hbone ? "the proxy takes nothing by HBONE" : "no listener has that address" };
+  }
   const { listener, via, why } = chosen;
   steps.push({
     step: "listener",
@@ -99,6 +101,7 @@ function throughFilters(walk: SimulationState, chain: FilterChain, terminatesTls
     if (why !== undefined && isJudging(type)) return { kind: "closed", why };
     if (isJudging(type)) continue;
     if (type === SNI_CLUSTER) named = walk.request.sni?.toLowerCase();
+    named ??= clusterByState(filter);
     const hcm = unpack<HttpConnectionManager>(filter.typed_config, HCM);
     if (hcm) return http(walk, hcm, terminatesTls);
     const tcp = unpack<TcpProxy>(filter.typed_config, TCP_PROXY);

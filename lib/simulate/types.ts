@@ -48,6 +48,8 @@ export interface SimulatedRequest {
   /** Default 127.0.0.1 with an ephemeral port. */
   readonly source?: Partial<SocketAddress>;
   readonly protocol: WireProtocol;
+  /** An `inbound` connection that came inside of a CONNECT (HBONE), whose client showed the identity. Default: no. */
+  readonly hbone?: boolean;
   /** Identity in the certificate that the client shows (`spiffe://...`); empty: none; absent: not known. */
   readonly identity?: string;
   /** Server name in the TLS hello. */
@@ -82,10 +84,10 @@ export interface ListenerStep extends Caused {
   readonly name: string;
   /** Listener to which the connection was redirected before it was handed on. */
   readonly via?: string;
-  readonly why: "exact address" | "wildcard address" | "no listener for the original destination";
+  readonly why: "exact address" | "wildcard address" | "no listener for the original destination" | "inside of HBONE";
 }
 
-/** What listener filters found in the first bytes. */
+/** The findings of listener filters in the first bytes. */
 export interface DetectionStep {
   readonly step: "detection";
   readonly transport: "tls" | "raw_buffer";
@@ -167,7 +169,7 @@ export interface RouteStep extends Caused, RoutesLookedAt {
   readonly filters: readonly string[];
 }
 
-/** What the route does. */
+/** The action of the route. */
 export interface ActionStep {
   readonly step: "action";
   readonly action: "cluster" | "weightedClusters" | "redirect" | "directResponse";
@@ -195,6 +197,8 @@ export interface SimulatedEndpoint {
   readonly healthy: boolean;
   /** How the proxy talks to it, where endpoints of the cluster differ in that. */
   readonly transport?: "plaintext" | "tls";
+  /** It is reached by HBONE, inside of which the connection is of that transport. */
+  readonly hbone?: true;
 }
 
 /** A cluster that the request may reach. */
@@ -255,7 +259,7 @@ export type SimulationOutcome =
   /** The configuration uses something that the simulator does not judge. */
   | { readonly kind: "unknown"; readonly why: string };
 
-/** What the proxy would do with a request. */
+/** The simulated way of a request through the proxy. */
 export interface Simulation {
   readonly steps: readonly SimulationStep[];
   readonly outcome: SimulationOutcome;

@@ -6,10 +6,10 @@
  *
  * @module
  */
-import { z } from "zod";
+import * as z from "zod";
 import type { ApiJson } from "../orch/client/answer.ts";
 
-/** What a condition says. */
+/** Content of a condition. */
 export interface StatusCondition {
   readonly type: string;
   readonly status: "True" | "False";

@@ -11,7 +11,7 @@ import type { ApiJson } from "../orch/client/answer.ts";
 import { type StatusCondition, withConditions } from "./conditions.ts";
 import type { ProgressSum } from "./progress.ts";
 
-/** What is to be said of one version of an object. */
+/** The desired status of one version of an object. */
 export interface DesiredStatus {
   readonly generation: number;
   readonly conditions: readonly StatusCondition[];

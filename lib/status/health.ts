@@ -6,7 +6,7 @@
 import { HEALTHY, readHealth } from "../config/kinds/workload_entry/health_condition.ts";
 import { type ApiJson, isApiJson } from "../orch/client/answer.ts";
 
-/** What is to be written about a workload. */
+/** The health of a workload as it is to be written. */
 export interface WrittenHealth {
   readonly healthy: boolean;
   /** Why it is not. */

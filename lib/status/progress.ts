@@ -4,7 +4,7 @@
  * @module
  */
 
-/** What one server knows of one object. */
+/** One server's knowledge of one object. */
 export interface ObjectProgress {
   /** The generation that this is about. */
   readonly generation: number;

@@ -5,7 +5,7 @@
  *
  * @module
  */
-import { z } from "zod";
+import * as z from "zod";
 import type { ApiJson } from "../orch/client/answer.ts";
 import type { ObjectProgress } from "./progress.ts";
 

@@ -16,7 +16,7 @@ export interface StatusBearer {
   readonly status: ApiJson;
 }
 
-/** What became of a write. */
+/** Outcome of a write. */
 export type StatusOutcome = "written" | "same" | "gone";
 
 /** Reads and writes before it is given up for now: each conflict is somebody else's success. */

@@ -15,11 +15,18 @@ import type { ServiceTarget } from "../registry/inbound.ts";
 import type { ResourceSet, ResourceTable } from "../resource/set.ts";
 import { type BuildFailed, Caches, type CacheSwitches, type StaleResults } from "./cache/caches.ts";
 import { fillForHosts } from "./cache/fill.ts";
+import { concernedByKind, concernedByPolicies, isIn } from "./concerned.ts";
 import { type ListenerConflict, listenerFinding } from "./listener/conflict.ts";
 import { meshFindings } from "./message/mesh_findings.ts";
 import type { Finding } from "../config/finding/finding.ts";
+import { gatheredNotes } from "./gathered_notes.ts";
 import { distinctFindings } from "./message/finding.ts";
+import { findingsAmong, outcomesAmong, type TranslationNote } from "./message/notes.ts";
+import type { PatchOutcome } from "../patches/types.ts";
 import { NameTables } from "./name_table/tables.ts";
+import { PatchSelection } from "./reader/patch_selection.ts";
+import { StatesByAddress } from "./per_proxy/by_address.ts";
+import { isUnpatched, readingAgain, unpatched } from "./proxy/unpatched.ts";
 import { ProxyState } from "./per_proxy/proxy_state.ts";
 import type { Proxy } from "./proxy/node.ts";
 import { ProxyClasses } from "./proxy_class/classes.ts";
@@ -50,14 +57,16 @@ export class Translator {
   readonly #options: TranslatorOptions;
   readonly #classes: ReadonlyMap<ProxyType, ProxyClasses>;
   readonly #names: NameTables<ProxyState>;
+  readonly #patches: PatchSelection;
   readonly #proxies = new Set<ProxyState>();
-  readonly #byAddress = new Map<string, Set<ProxyState>>();
+  readonly #byAddress = new StatesByAddress();
   /** Types of proxies whose results are built, or being built, before the first one is added; likewise the DNS table. */
   readonly #prepared = new Set<ProxyType | "names">();
 
   constructor(options: TranslatorOptions) {
     this.mesh = options.mesh;
     this.#options = options;
+    this.#patches = new PatchSelection(options.mesh);
     this.caches = new Caches(options.table, options.caches, options.failed);
     this.#classes = new Map(PROXY_TYPES.map((type) => [type, new ProxyClasses(type, this.caches)]));
     this.#names = new NameTables(this.caches, ({ proxy }) => this.#sourceFor(proxy));
@@ -67,7 +76,7 @@ export class Translator {
   get counts(): { readonly classes: number; readonly proxies: number } {
     let classes = 0;
     for (const { size } of this.#classes.values()) classes += size;
-    return { classes, proxies: this.#proxies.size };
+    return { classes, proxies: [...this.proxies()].length };
   }
 
   /** Ports of hosts that lost a conflict, and to which; each once, however many proxies have it. */
@@ -77,25 +86,28 @@ export class Translator {
 
   /** Settings that are not in force as written, each once. Costs the findings, and a look at each group and proxy. */
   warnings(): Finding[] {
-    return distinctFindings(this.#allWarnings());
+    const conflicts = this.conflicts().map(listenerFinding);
+    return distinctFindings([...meshFindings(this.mesh), ...conflicts, ...findingsAmong(this.#notes())]);
   }
 
-  *#allWarnings(): Iterable<Finding> {
-    yield* meshFindings(this.mesh);
-    yield* this.caches.warnings();
-    for (const conflict of this.conflicts()) yield listenerFinding(conflict);
-    for (const classes of this.#classes.values()) yield* classes.warnings();
-    for (const state of this.#proxies) yield* state.perProxy?.warnings() ?? [];
+  /** What became of the patches of ProxyFilters at each place where they matched. Costs as much as the warnings. */
+  patchOutcomes(): Iterable<PatchOutcome> {
+    return outcomesAmong(this.#notes());
+  }
+
+  #notes(): Iterable<TranslationNote> {
+    const { mesh, caches } = this;
+    return gatheredNotes({ mesh, caches, classes: this.#classes.values(), states: this.#proxies });
   }
 
   /** All proxies. */
-  proxies(): Iterable<ProxyState> {
-    return this.#proxies;
+  *proxies(): Iterable<ProxyState> {
+    for (const state of this.#proxies) if (!isUnpatched(state.proxy)) yield state;
   }
 
   /** What objects that select workloads may look at, for each connected proxy. */
   *workloads(): Iterable<SelectableWorkload> {
-    for (const { proxy: { namespace, properties } } of this.#proxies) yield { namespace, labels: properties.labels };
+    for (const { proxy: { namespace, properties } } of this.proxies()) yield { namespace, labels: properties.labels };
   }
 
   /** The DNS table of a proxy's agent: one set with one resource, the same object while it does not change. */
@@ -117,9 +129,10 @@ export class Translator {
    * The steps that take over all proxies of another translator. Until the last one those keep what they have, and belong
    * to the other one; then all move at once.
    *
-   * @param readAgain Reads a proxy's properties again (some have their default in the mesh configuration).
+   * @param read Reads a proxy's properties again (some have their default in the mesh configuration).
    */
-  *adopt(other: Translator, readAgain: (proxy: Proxy) => Proxy): Generator<void, void> {
+  *adopt(other: Translator, read: (proxy: Proxy) => Proxy): Generator<void, void> {
+    const readAgain = readingAgain(read);
     const drafts = new Map<ProxyState, ProxyState>();
     for (const state of [...other.#proxies]) {
       const draft = state.copy();
@@ -167,6 +180,13 @@ export class Translator {
     return fillForHosts(caches, source, hosts);
   }
 
+  /** The steps that build what a proxy gets without patches, so that joining it as such takes long no more. */
+  prepareUnpatched(proxy: Proxy): Generator<void, void> {
+    const { clusters, assignments, contributions, virtualHosts } = this.caches;
+    const source = this.#sourceFor(unpatched(proxy));
+    return fillForHosts([clusters, assignments, contributions, virtualHosts], source, [...source.hosts()]);
+  }
+
   /** Adds a proxy; its resources are there when this returns. */
   join(proxy: Proxy): ProxyState {
     const state = new ProxyState(proxy, this.#classFor(proxy));
@@ -181,33 +201,25 @@ export class Translator {
 
   #enter(state: ProxyState): void {
     this.#proxies.add(state);
-    for (const address of state.proxy.addresses) {
-      const there = this.#byAddress.get(address);
-      if (there) there.add(state);
-      else this.#byAddress.set(address, new Set([state]));
-    }
+    this.#byAddress.add(state);
   }
 
   /** Removes a proxy. Its class stays until the next sweep, in case it returns. */
   leave(state: ProxyState): void {
     this.#proxies.delete(state);
     this.#names.leave(state);
-    for (const address of state.proxy.addresses) {
-      const there = this.#byAddress.get(address);
-      there?.delete(state);
-      if (there?.size === 0) this.#byAddress.delete(address);
-    }
+    this.#byAddress.delete(state);
   }
 
   /** Applies a change; afterwards every set matches the mesh. */
   apply(change: MeshChange, addresses: ReadonlySet<string> = new Set()): AffectedKeys {
     const affected = this.mesh.apply(change);
     const stale = this.caches.invalidate(affected);
+    if (affected.patches.size > 0) this.#patches.forget();
     for (const classes of this.#classes.values()) {
       if (affected.gateways) classes.forget("gateways");
-      if (affected.gateways) classes.forgetChanged();
       if (affected.tokenPolicies.size > 0) classes.forget(TOKEN_POLICY);
-      if (affected.telemetry.size > 0 || affected.extensions.size > 0) classes.forgetChanged();
+      if (affected.gateways || concernedByKind(affected).size > 0) classes.forgetChanged();
       // Scopes that are gone are not kept up to date.
       if (affected.scopes.size > 0) classes.drop(({ scope }) => !this.mesh.hasScope(scope));
       classes.update(stale);
@@ -239,7 +251,7 @@ export class Translator {
 
   #sourceFor({ namespace, properties }: Proxy): ScopeReader {
     const labels = profileOf(properties.type).sidecarsApply ? properties.labels : undefined;
-    return new ScopeReader(this.mesh, this.mesh.scope(namespace, labels), properties, this.#options.settings);
+    return new ScopeReader(this.#patches, this.mesh.scope(namespace, labels), properties, this.#options.settings);
   }
 
   /** @param before The class that the proxy leaves. */
@@ -248,10 +260,11 @@ export class Translator {
   }
 
   /** Finds other classes for the proxies that belong elsewhere now; gives those whose scope is another one. */
-  #reclassify({ scopes, gateways, tokenPolicies, telemetry, extensions }: AffectedKeys): Set<ProxyState> {
+  #reclassify(affected: AffectedKeys): Set<ProxyState> {
+    const { scopes, gateways, tokenPolicies } = affected;
     const moved = new Set<ProxyState>();
     const asksMore = [...this.#classes.values()].some((classes) => classes.asksMore);
-    const concerned = telemetry.union(extensions);
+    const concerned = concernedByKind(affected);
     const changed = scopes.size > 0 || gateways || tokenPolicies.size > 0 || concerned.size > 0;
     if (!changed && !asksMore) return moved;
     for (const state of this.#proxies) {
@@ -267,12 +280,8 @@ export class Translator {
 
   /** Proxies whose per-proxy resources a change affects. */
   #stale(affected: AffectedKeys, { keys }: StaleResults, addresses: ReadonlySet<string>): Set<ProxyState> {
-    const states = new Set<ProxyState>();
-    for (const address of addresses) {
-      for (const state of this.#byAddress.get(address) ?? []) states.add(state);
-    }
-    const { peerTls, authorization, tokenPolicies, telemetry, extensions } = affected;
-    const policies = new Set([...peerTls, ...authorization, ...tokenPolicies, ...telemetry, ...extensions]);
+    const states = this.#byAddress.at(addresses);
+    const policies = concernedByPolicies(affected);
     for (const state of this.#proxies) {
       if (isIn(policies, state.proxy)) states.add(state);
       else if (state.isStale(keys, affected.services)) states.add(state);
@@ -281,17 +290,11 @@ export class Translator {
   }
 
   #refresh(state: ProxyState): void {
-    const { proxy } = state;
     try {
-      state.setServices(this.#sourceFor(proxy), this.#options.targetsOf(proxy), this.caches);
+      state.setServices(this.#sourceFor(state.proxy), this.#options.targetsOf(state.proxy), this.caches);
     } catch (error) {
       // Its per-proxy resources stay as they were; the others go on.
-      this.#options.failed("inbound", proxy.nodeId, error);
+      this.#options.failed("inbound", state.proxy.nodeId, error);
     }
   }
-}
-
-/** @param namespaces `*`: all. */
-function isIn(namespaces: ReadonlySet<string>, { namespace }: Proxy): boolean {
-  return namespaces.has("*") || namespaces.has(namespace);
 }

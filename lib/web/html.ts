@@ -17,7 +17,7 @@ export class Html {
   ) {}
 }
 
-/** What may stand in a template; undefined and false are nothing, lists are put together. */
+/** A value in a template; undefined and false are empty, lists are joined. */
 export type HtmlValue = Html | string | number | undefined | false | readonly HtmlValue[];
 
 /** Makes HTML; see the module. */

@@ -4,7 +4,7 @@
  * @module
  */
 import { dump } from "js-yaml";
-import { z } from "zod";
+import * as z from "zod";
 import { type Finding, findingKeys } from "../config/finding/finding.ts";
 import { describeOrigin, type Origin, writtenKey } from "../config/finding/origin.ts";
 import { KINDS } from "../config/kinds/kinds.ts";

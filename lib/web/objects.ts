@@ -7,8 +7,7 @@ import type { DebugView } from "../debug/view.ts";
 import { KINDS } from "../config/kinds/kinds.ts";
 import { type Finding, findingKeys, findingKind } from "../config/finding/finding.ts";
 import { describeOrigin, writtenKind } from "../config/finding/origin.ts";
-import type { ConfigObject, Kind } from "../config/types.ts";
-import { kindNotBuiltText } from "../kernel/not_built/catalogue.ts";
+import type { ConfigObject } from "../config/types.ts";
 import { findingsByObject } from "./findings.ts";
 import { type HtmlValue, markup } from "./html.ts";
 import { objectUrl } from "./links.ts";
@@ -20,7 +19,6 @@ import { stateHtml, type StateWord } from "./words.ts";
 const OBJECT_STATES = {
   "refused": "bad",
   "last good version": "bad",
-  "no effect": "warn",
   "waiting": "warn",
   "not everywhere": "warn",
   "warned": "warn",
@@ -156,10 +154,9 @@ export function objectStates(view: DebugView): (listed: ListedObject) => ObjectS
     }
     return known;
   };
-  return ({ kind, key, object, findings }) => {
+  return ({ key, object, findings }) => {
     if (object === undefined) return "refused";
     if (view.isStale(object)) return "last good version";
-    if (kindNotBuiltText(kind as Kind) !== undefined) return "no effect";
     if (view.isWaiting(key)) return "waiting";
     if (!isEverywhere(view.changedIn(key) ?? ledger.latest)) return "not everywhere";
     return findings.length > 0 ? "warned" : "in force";

@@ -3,24 +3,26 @@
  *
  * @module
  */
+import type { HttpResponse } from "../http/message.ts";
 import type { Route } from "../http/route.ts";
 import { markup } from "./html.ts";
 import type { WebPageMaker } from "./view.ts";
 
-/** Characters of a JSON text that a page shows. */
+/** Characters of a text that a page shows. */
 const MAX_SHOWN = 200_000;
 
 /** Makes the page of a route. */
 export function plainPage(route: Route): WebPageMaker {
   return async (request) => {
-    const { status, body } = await route.handle(request);
-    const text = indented(typeof body === "string" ? body : new TextDecoder().decode(body));
-    const rest = text.length - MAX_SHOWN;
-    const more = rest > 0 && markup`
-      <p>${rest} characters more; the command below gets all of it.</p>
+    const query = new URLSearchParams(request.query);
+    query.set("pretty", "");
+    const response = await route.handle({ ...request, query });
+    const text = await beginningOf(response);
+    const more = text.length > MAX_SHOWN && markup`
+      <p>The first ${MAX_SHOWN} characters; the command below gets all of it.</p>
     `;
     return {
-      status,
+      status: response.status,
       title: route.path,
       body: markup`
         ${more}<pre>${text.slice(0, MAX_SHOWN)}</pre>
@@ -29,12 +31,14 @@ export function plainPage(route: Route): WebPageMaker {
   };
 }
 
-/** JSON as people read it; what is none, such as the reason of a refusal, as it is. */
-function indented(text: string): string {
-  try {
-    return JSON.stringify(JSON.parse(text), null, 2);
-  } catch (error) {
-    if (error instanceof SyntaxError) return text;
-    throw error;
+/** The text of a response; of a long one more than is shown, and not all. */
+async function beginningOf({ body, parts }: HttpResponse): Promise<string> {
+  const text = (part: string | Uint8Array) => typeof part === "string" ? part : new TextDecoder().decode(part);
+  let found = text(body);
+  if (found.length > MAX_SHOWN) return found;
+  for await (const part of parts ?? []) {
+    found += text(part);
+    if (found.length > MAX_SHOWN) break;
   }
+  return found;
 }

@@ -12,7 +12,7 @@ import { filterForm, listPart, pageLinks, searched, table } from "./list.ts";
 import type { WebPage, WebPageMaker } from "./view.ts";
 import { stateHtml, type StateWord, timeHtml } from "./words.ts";
 
-/** What a node id tells: `type~address~name.namespace~domain`. */
+/** The parts of a node id: `type~address~name.namespace~domain`. */
 export interface NodeName {
   readonly type: string;
   readonly address: string;

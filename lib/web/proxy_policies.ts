@@ -4,9 +4,9 @@
  * @module
  */
 import type { ConfigObject } from "../config/types.ts";
+import { proxyStateOf } from "../debug/select.ts";
 import type { DebugView } from "../debug/view.ts";
 import type { HttpRequest } from "../http/message.ts";
-import { kindNotBuiltText } from "../kernel/not_built/catalogue.ts";
 import { withTargets } from "../mesh/selection/gateway_target.ts";
 import { type SelectableWorkload, type Selected, SelectionIndex } from "../mesh/selection/index.ts";
 import { SELECTING_KINDS, type SelectingKind } from "../mesh/selection/selection.ts";
@@ -14,7 +14,6 @@ import type { XdsConnection } from "../xds/connection.ts";
 import { type Html, type HtmlValue, markup } from "./html.ts";
 import { objectUrl } from "./links.ts";
 import { table } from "./list.ts";
-import { stateHtml } from "./words.ts";
 
 /**
  * How several objects of a kind become one.
@@ -46,8 +45,7 @@ interface MergedField {
 
 /** The part. */
 export function policiesPart(_request: HttpRequest, connection: XdsConnection, view: DebugView): Html {
-  const nodeId = connection.node?.id;
-  const state = [...view.translator.proxies()].find(({ proxy }) => proxy.nodeId === nodeId);
+  const state = proxyStateOf(connection, view);
   if (state === undefined) return markup`<p class="dim">Nothing is translated for it yet.</p>`;
   const { namespace, properties: { labels } } = state.proxy;
   const sections = SELECTING_KINDS.map((kind) =>
@@ -75,7 +73,6 @@ function section(kind: SelectingKind, { root, namespace, workload }: Selected<Se
     { title: "workload", objects: workload },
   ];
   if (levels.every(({ objects }) => objects.length === 0)) return false;
-  const notBuilt = kindNotBuiltText(kind);
   const rows = levels.flatMap(({ title, objects }) =>
     objects.map((object, i): HtmlValue[] => [
       title,
@@ -84,9 +81,7 @@ function section(kind: SelectingKind, { root, namespace, workload }: Selected<Se
     ])
   );
   const effective = levels.map(({ objects }) => objects);
-  return markup`<h2>${kind}</h2>${
-    notBuilt !== undefined && markup`<p>${stateHtml({ tone: "warn", word: notBuilt })}</p>`
-  }${table(["Level", "Object", ""], rows, "")}${merged(MERGING[kind], effective)}`;
+  return markup`<h2>${kind}</h2>${table(["Level", "Object", ""], rows, "")}${merged(MERGING[kind], effective)}`;
 }
 
 /** Whether of one level the oldest object alone counts. */

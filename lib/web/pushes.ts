@@ -88,7 +88,7 @@ function connectionName(connection: string): string {
   return connection.split("~")[2] ?? connection;
 }
 
-/** What proxies rejected, with Envoy's words and the objects behind it. */
+/** A table of rejections, with Envoy's words and the objects behind them. */
 export function rejectionTable(rejections: readonly Rejection[]): Html {
   const rows = rejections.map(({ at, proxy, typeUrl, message, resources, causes }) => [
     timeHtml(at),
@@ -107,7 +107,7 @@ export function rejectionTable(rejections: readonly Rejection[]): Html {
   return table(["At (UTC)", "Proxy", "Type", "Its words", "Resources", "Objects behind"], rows, "nothing");
 }
 
-/** What this server could not make or send. */
+/** A table of resources that this server could not build or send. */
 export function failureTable(failures: readonly FailureRecord[]): Html {
   const rows = failures.map(({ at, push, what, reason, proxy }) => [
     timeHtml(at),

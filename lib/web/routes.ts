@@ -10,14 +10,18 @@ import { guardOwnNames } from "../http/own_names.ts";
 import { guardedRoutes, refusalOf, type Route } from "../http/route.ts";
 import type { Clock } from "../kernel/time/clock.ts";
 import { ASSET_ROUTES } from "./assets.ts";
+import { cachesPage } from "./caches.ts";
 import { LiveEvents, MAX_VIEWERS } from "./events.ts";
 import { findingsPage } from "./findings.ts";
 import { injectionPage } from "./injection.ts";
 import { pageResponse, SAFE_HEADERS } from "./layout.ts";
 import { objectPage } from "./object.ts";
 import { objectsPage } from "./objects.ts";
+import { ofProxyPage, PAGES_OF_PROXIES } from "./of_proxy.ts";
 import { overviewPage, overviewParts } from "./overview.ts";
+import { pagesPage } from "./pages.ts";
 import { plainPage } from "./plain.ts";
+import { policiesPage } from "./policies.ts";
 import { proxiesPage } from "./proxies.ts";
 import { proxyPage } from "./proxy.ts";
 import { pushesPage } from "./pushes.ts";
@@ -39,12 +43,15 @@ const findings: ShapedPage = { make: findingsPage, shared: [] };
 /** Pages with a form of their own, by what stands behind `/debug/`; the others are shown as they are. */
 const SHAPED: Readonly<Record<string, ShapedPage>> = {
   adsz: proxies,
+  authorizationz: { make: policiesPage, shared: ["proxyID"] },
+  cachez: { make: cachesPage, shared: [] },
   connections: proxies,
   config_dump: { make: proxyPage, shared: ["proxyID"] },
   configz: { make: objectsPage, shared: [] },
   endpointShardz: service,
   endpointz: service,
   inject: { make: injectionPage, shared: [] },
+  list: { make: pagesPage, shared: [] },
   live: { make: objectPage, shared: ["object"] },
   problemz: findings,
   pushes: { make: pushesPage, shared: [] },
@@ -80,7 +87,7 @@ function withPage(route: Route, view: DebugView, names: readonly string[]): Rout
   if (!route.methods.includes("GET") || route.methods === "any") return route;
   const name = route.path.replace(/^\/debug\/?/, "");
   if (name === "") return indexRoute(route, view, names);
-  const { make, shared } = SHAPED[name] ?? { make: plainPage(route), shared: "all" as const };
+  const { make, shared } = SHAPED[name] ?? unshapedPage(name, route);
   return {
     ...route,
     handle: async (request) =>
@@ -88,6 +95,12 @@ function withPage(route: Route, view: DebugView, names: readonly string[]): Rout
         ? pageResponse(await make(request, view), request, view, shared)
         : await route.handle(withoutFormat(request)),
   };
+}
+
+function unshapedPage(name: string, route: Route) {
+  return PAGES_OF_PROXIES.has(name)
+    ? { make: ofProxyPage(route), shared: ["proxyID"] }
+    : { make: plainPage(route), shared: "all" as const };
 }
 
 /** `format=json` has been obeyed when a page for programs answers. */

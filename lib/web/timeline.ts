@@ -15,7 +15,7 @@ const HEIGHT = 110;
 /** Room below the bars. */
 const FOOT = 14;
 
-/** What a push cost in bytes. */
+/** The bytes of a push. */
 export function pushBytes({ types }: PushRecord): number {
   return Object.values(types).reduce((sum, { bytes }) => sum + bytes, 0);
 }

@@ -6,7 +6,7 @@
  * @module
  */
 import { Buffer } from "node:buffer";
-import { z } from "zod";
+import * as z from "zod";
 import { issueLines } from "../kernel/json/issues.ts";
 
 /** Version of the review that is written where none was read. */
@@ -40,7 +40,7 @@ const headSchema = z.object({
   request: z.object({ uid: word }).optional().catch(undefined),
 });
 
-/** What the API asks. `object` is what is to be stored, `oldObject` what is stored; null: there is none. */
+/** A request of the API. `object` is the new version, `oldObject` the stored one; null: there is none. */
 export type AdmissionRequest = z.infer<typeof reviewSchema>["request"];
 
 /** A review that was read, or why it was not. */
@@ -71,7 +71,7 @@ export interface AdmissionCause {
   readonly message: string;
 }
 
-/** What is answered. */
+/** The answer. */
 export interface AdmissionAnswer {
   /** None: the object is admitted. */
   readonly causes: readonly AdmissionCause[];

@@ -8,7 +8,7 @@
  * @module
  */
 
-/** What a path says. */
+/** Content of a path. */
 export interface InjectionPath {
   readonly cluster?: string;
   readonly network?: string;

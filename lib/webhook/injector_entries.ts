@@ -30,7 +30,7 @@ interface ChoosingLabels {
 /** Which spelling an entry is in. */
 type EntrySpelling = "own" | "peers";
 
-/** What one entry of the configuration chooses. */
+/** The choice of one entry of the configuration. */
 export interface InjectorEntry {
   /** Such as `rev.namespace.sidecar-injector.mesh.io`. */
   readonly name: string;

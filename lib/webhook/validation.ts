@@ -6,7 +6,6 @@
 import type { Finding } from "../config/finding/finding.ts";
 import { parseObject } from "../config/object.ts";
 import { isObject } from "../config/schema/field.ts";
-import { objectNotBuiltText } from "../kernel/not_built/catalogue.ts";
 import type { AdmissionAnswer, AdmissionRequest } from "./admission.ts";
 
 /** Why an object is refused, as label `reason` of `galley_validation_failed`. */
@@ -36,16 +35,13 @@ export function validate({ operation, subResource = "", namespace, object, oldOb
   }
   const tree = namedTree(object);
   const options = { defaultNamespace: namespace || "default" };
-  const { findings, foreign, name } = parseObject(tree, ORIGIN, options);
+  const { findings, foreign } = parseObject(tree, ORIGIN, options);
   if (foreign) {
     const message = "apiVersion: expected a kind of this mesh; the webhook's rules should not send others";
     return refused("unknown_type", [{ field: "apiVersion", message }]);
   }
   const causes = findings.filter(({ severity }) => severity === "error");
   const warnings = findings.filter(({ severity }) => severity === "warning").map(({ message }) => message);
-  const spec = isObject(tree) && isObject(tree["spec"]) ? tree["spec"] : {};
-  const inert = objectNotBuiltText({ kind: name.kind, spec });
-  if (inert !== undefined) warnings.push(inert);
   if (causes.length === 0) return { causes: [], warnings, failure: undefined };
   const texts = causes.map(({ message }) => message);
   if (operation === "UPDATE" && isObject(oldObject) && sameText(oldObject["spec"], object["spec"])) {

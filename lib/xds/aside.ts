@@ -5,7 +5,7 @@
  * @module
  */
 import type { envoy } from "../../proto/gen/types.ts";
-import { fromStruct } from "../pb/wellknown.ts";
+import { structText } from "../pb/wellknown.ts";
 import type { AdsRequest } from "./ads/request.ts";
 import { type EventDesk, StreamEvents } from "./events/stream_events.ts";
 import { EVENT_GENERATORS, isEventType } from "./protocol/events.ts";
@@ -21,7 +21,7 @@ export function isAside(typeUrl: string): boolean {
   return isDebugType(typeUrl) || isEventType(typeUrl);
 }
 
-/** What the streams of one server share. */
+/** State that the streams of one server share. */
 export interface AsideDesks {
   readonly questions: QuestionDesk;
   readonly events: EventDesk;
@@ -92,7 +92,7 @@ export class AsideRequests {
   #startEvents(request: AdsRequest): StreamEvents | undefined {
     this.#keepNode(request);
     const asking = this.#asking(request);
-    if (!EVENT_GENERATORS.has(fromStruct(asking.client().node.metadata)["GENERATOR"])) return undefined;
+    if (!EVENT_GENERATORS.has(structText(asking.client().node.metadata, "GENERATOR"))) return undefined;
     // Events are beside what such a stream is for.
     const fail = (error: unknown) =>
       asking.proxy() === undefined ? asking.fail(error) : this.#stream.onRefusedEvents(error);

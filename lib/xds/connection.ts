@@ -28,7 +28,7 @@ import { MAX_UNKNOWN_TYPES, typeRules } from "./protocol/types.ts";
 
 type Node = envoy.config.core.v3.Node;
 
-/** What connections of one server share. */
+/** State that connections of one server share. */
 export interface ConnectionContext {
   readonly source: ResourceSource;
   readonly ledger: PushLedger;

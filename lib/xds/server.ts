@@ -74,6 +74,8 @@ export interface XdsServerOptions {
   readonly questions?: DebugAnswers | undefined;
   /** Identifier of this server in responses. */
   readonly controlPlane?: string;
+  /** The same in answers to requests for pages: tools that ask several servers tell them apart by it. */
+  readonly instance?: string;
 }
 
 /** Streams of events at a time: of control planes and tools, of which a mesh has a few. */
@@ -144,7 +146,7 @@ export class XdsServer {
       owed: new OwedEndpoints(),
       rejects: new RejectGauges(metrics),
       aside: {
-        questions: { answers: options.questions, places: new QuestionPlaces() },
+        questions: { answers: options.questions, places: new QuestionPlaces(), server: options.instance },
         events: { answers: options.questions, places: new QuestionPlaces(EVENT_PLACES), events: this.#events },
       },
       nextNumber: () => ++this.#numbers,

@@ -7,8 +7,8 @@
  */
 
 /** An application that answers with the identity of its caller, as its proxy says it; `nobody` without one. */
-export function callerEcho(): { readonly port: number } & AsyncDisposable {
-  const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen() {} }, (request) => {
+export function callerEcho(hostname = "127.0.0.1"): { readonly port: number } & AsyncDisposable {
+  const server = Deno.serve({ hostname, port: 0, onListen() {} }, (request) => {
     const uri = /URI=([^;,]*)/.exec(request.headers.get("x-forwarded-client-cert") ?? "");
     return new Response(uri?.[1] ?? "nobody");
   });

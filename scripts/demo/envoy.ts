@@ -37,39 +37,57 @@ export interface EnvoyOptions {
   readonly interceptionMode?: string;
   /** How long old listeners and filter chains keep their connections, s. Default: Envoy's own, 600. */
   readonly drainTime?: number;
+  /** Series that nothing counts are removed after this time, s. Default: they stay. */
+  readonly evictionInterval?: number;
+  /** Variables of its process beside those of this one. */
+  readonly variables?: Readonly<Record<string, string>>;
 }
 
 /** A running Envoy. */
 export interface RunningEnvoy {
   readonly adminPort: number;
+  readonly pid: number;
   /** Resolves with its output when it ends. */
   readonly ended: Promise<string>;
   /**
    * Resolves when it is live and takes connections at all these addresses (`127.0.0.1:8080`): what an orchestrator
    * learns by readiness.
    *
-   * @throws PortTaken when it could not bind a port; Error when it ends, or is not ready within 30 s
+   * @throws PortTaken when it could not bind a port; Error when it ends, or is not ready in time
    */
   ready(addresses: readonly string[]): Promise<void>;
   stop(): Promise<void>;
 }
 
 /** How long an Envoy may take to start and to become ready, ms. */
-const PATIENCE = 30_000;
+const PATIENCE = 90_000;
 
 /** Path of the Envoy: that of the variable `ENVOY`, else the one that the set-up gets. */
 export function envoyBinary(): string {
   return Deno.env.get("ENVOY") ?? new URL("../../.cache/envoy/envoy/_bin/envoy", import.meta.url).pathname;
 }
 
+/** Listeners that no address leads to, which HBONE needs. */
+const INTERNAL_LISTENERS = {
+  name: "envoy.bootstrap.internal_listener",
+  typed_config: { "@type": "type.googleapis.com/envoy.extensions.bootstrap.internal_listener.v3.InternalListener" },
+};
+
 /** The static part of an Envoy's configuration: its identity and the server that it asks. */
 export function bootstrap(
-  { identity, discoveryPort, delta = true, interceptionMode = "NONE" }: Omit<EnvoyOptions, "binary" | "folder">,
+  { identity, discoveryPort, delta = true, interceptionMode = "NONE", evictionInterval }: Omit<
+    EnvoyOptions,
+    "binary" | "folder"
+  >,
 ): unknown {
   const { type, name, namespace, address, labels, metadata = {}, clusters = [], runtime } = identity;
   const socket = (address: string, port_value: number) => ({ socket_address: { address, port_value } });
   const api = { resource_api_version: "V3" };
+  const eviction = evictionInterval === undefined
+    ? {}
+    : { stats_flush_interval: `${evictionInterval}s`, stats_eviction_interval: `${evictionInterval}s` };
   return {
+    ...eviction,
     node: {
       id: `${type}~${address}~${name}.${namespace}~${namespace}.svc.cluster.local`,
       cluster: `${name}.${namespace}`,
@@ -79,6 +97,7 @@ export function bootstrap(
       },
     },
     admin: { address: socket("127.0.0.1", 0) },
+    bootstrap_extensions: [INTERNAL_LISTENERS],
     ...runtime === undefined ? {} : { layered_runtime: { ["layers"]: [{ name: "own", static_layer: runtime }] } },
     dynamic_resources: {
       ads_config: {
@@ -112,7 +131,7 @@ export function bootstrap(
 
 /** Starts one; a field that it does not know refuses the resource. Resolves when its admin pages can be asked. */
 export async function startEnvoy(options: EnvoyOptions): Promise<RunningEnvoy> {
-  const { binary, folder, identity, drainTime } = options;
+  const { binary, folder, identity, drainTime, variables = {} } = options;
   const file = `${folder}/${identity.name}.json`;
   const address = `${folder}/${identity.name}.admin`;
   await Deno.writeTextFile(file, JSON.stringify(bootstrap(options), null, 2));
@@ -124,6 +143,7 @@ export async function startEnvoy(options: EnvoyOptions): Promise<RunningEnvoy> {
     ],
     stdout: "null",
     stderr: "piped",
+    env: { ...variables },
   }).spawn();
   const log = new Log(child.stderr);
   let over = false;
@@ -159,6 +179,7 @@ export async function startEnvoy(options: EnvoyOptions): Promise<RunningEnvoy> {
   };
   return {
     adminPort,
+    pid: child.pid,
     ended: log.whole,
     ready: (addresses) => until(`listener at ${addresses.join(" and ")}`, () => isReady(addresses)),
     stop,
@@ -202,9 +223,10 @@ export async function adminPage(port: number, page: string): Promise<string | un
 }
 
 async function takesConnections(address: string): Promise<boolean> {
-  const [hostname = "", port] = address.split(":");
+  const at = address.lastIndexOf(":");
+  const hostname = address.slice(0, at).replace(/^\[(.*)\]$/, "$1");
   try {
-    (await Deno.connect({ hostname, port: Number(port) })).close();
+    (await Deno.connect({ hostname, port: Number(address.slice(at + 1)) })).close();
     return true;
   } catch (error) {
     if (error instanceof Deno.errors.ConnectionRefused) return false;

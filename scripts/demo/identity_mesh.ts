@@ -110,7 +110,7 @@ export class IdentityMesh implements AsyncDisposable {
 
   /** Resolves when every proxy has acknowledged all that is written. */
   async live(object: string): Promise<void> {
-    await this.page(`live?object=${object}&wait=20s`);
+    await this.page(`live?object=${object}&wait=90s`);
   }
 
   /** The page of metrics of the server. */

@@ -103,9 +103,9 @@ async function raise(stage: Stage, ports: readonly number[]): Promise<Running> {
 }
 
 async function untilAnswered(url: string): Promise<void> {
-  const deadline = performance.now() + 30_000;
+  const deadline = performance.now() + 90_000;
   while (await request(url) === undefined) {
-    if (performance.now() > deadline) throw new Error(`no answer from ${url} within 30 s`);
+    if (performance.now() > deadline) throw new Error(`no answer from ${url} in time`);
     await new Promise((resolve) => setTimeout(resolve, 25));
   }
 }

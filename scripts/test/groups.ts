@@ -86,7 +86,8 @@ const PERMISSIONS: Readonly<Record<string, readonly string[]>> = {
   sockets: [READ, TEMP, ENV, NET, DENO],
   // real Envoys
   simulate: [READ, TEMP, ENV, NET, RUN],
-  translate: [READ, TEMP, ENV, NET, RUN],
+  // the protobuf files of gRPC for Node, which asks whether it may read them
+  translate: [READ, TEMP, ENV, NET, RUN, "--allow-sys=uid"],
   // a real browser, servers
   web: [READ, TEMP, ENV, NET, RUN, "--allow-sys=hostname,cpus,systemMemoryInfo"],
   webhook: [READ, ENV],
@@ -109,7 +110,10 @@ const NO_TESTS = new Set(["testdata", "surface"]);
 export function testGroups(root: string, wanted: readonly string[]): TestGroup[] {
   if (wanted.length > 0) {
     const byGroup = Map.groupBy(wanted, (path) => /^(?:\.\/)?tests\/([^/]+)/.exec(path)?.[1] ?? path);
-    return [...byGroup].map(([name, paths]) => ({ name, paths, permissions: PERMISSIONS[name] ?? [] }));
+    return [...byGroup].map(([name, paths]) => {
+      const orchestrator = paths.some((path) => startsApiServer(`${root}/${path}`));
+      return { name, paths, permissions: PERMISSIONS[name] ?? [], orchestrator };
+    });
   }
   const folders = [...Deno.readDirSync(`${root}/tests`)].filter((e) => e.isDirectory && !NO_TESTS.has(e.name))
     .map((e) => e.name).sort();
@@ -133,13 +137,14 @@ function hasTests(folder: string): boolean {
   return someTest(folder, () => true);
 }
 
-function startsApiServer(folder: string): boolean {
-  return someTest(folder, (file) => /support\/server\/(tests|api_server)\.ts"/.test(Deno.readTextFileSync(file)));
+/** @param path Of a folder or a file. */
+function startsApiServer(path: string): boolean {
+  return someTest(path, (file) => /support\/server\/(tests|api_server)\.ts"/.test(Deno.readTextFileSync(file)));
 }
 
-function someTest(folder: string, matches: (file: string) => boolean): boolean {
-  return [...Deno.readDirSync(folder)].some(({ isDirectory, name }) => {
-    const path = `${folder}/${name}`;
-    return isDirectory ? someTest(path, matches) : /_test\.ts$/.test(name) && matches(path);
-  });
+function someTest(path: string, matches: (file: string) => boolean): boolean {
+  if (path.endsWith(".ts")) return /_test\.ts$/.test(path) && matches(path);
+  return [...Deno.readDirSync(path)].some(({ isDirectory, name }) =>
+    (isDirectory || name.endsWith(".ts")) && someTest(`${path}/${name}`, matches)
+  );
 }

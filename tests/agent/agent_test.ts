@@ -2,11 +2,12 @@ import assert from "node:assert/strict";
 import { startServer } from "../../mod.ts";
 import { withPorts } from "../../scripts/ports.ts";
 import { gateway, service } from "../e2e/support/door.ts";
-import { TestMesh, until } from "../e2e/support/mesh.ts";
+import { TestMesh } from "../e2e/support/mesh.ts";
 import { requestHost } from "../e2e/support/request.ts";
 import { envoyPath } from "../translate/envoy.ts";
 import { TestAuthority } from "./support/authority.ts";
 import { AgentProcess } from "./support/agent_process.ts";
+import { until } from "../patience.ts";
 
 const noEnvoy = envoyPath() === undefined;
 
@@ -239,7 +240,10 @@ Deno.test("an agent without a proxy keeps certificates in files, renews them, op
   assert.deepEqual(names, ["cert-chain.pem", "key.pem", "root-cert.pem"]);
   const key = await Deno.readTextFile(`${agent.folder}/var/certs/key.pem`);
   await until("it is renewed", async () => await Deno.readTextFile(`${agent.folder}/var/certs/key.pem`) !== key);
-  assert.match(agent.output, /JWT_POLICY: got "first-party-jwt"; tokens are read as with third-party-jwt/);
+  await until(
+    "what is in force is said",
+    () => /JWT_POLICY: got "first-party-jwt"; tokens are read as with third-party-jwt/.test(agent.output),
+  );
   const found = (folder: string) => [...Deno.readDirSync(`${agent.folder}/${folder}`)].map(({ name }) => name).sort();
   // gRPC applications find the relay there.
   assert.deepEqual([found(""), found("etc/mesh/proxy")], [["etc", "var"], ["XDS", "grpc-bootstrap.json"]]);

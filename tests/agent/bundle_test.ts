@@ -6,6 +6,7 @@ import { withPorts } from "../../scripts/ports.ts";
 import { TestIssuer } from "../authenticators/support/issuer.ts";
 import { envoyPath } from "../translate/envoy.ts";
 import { startTokenAgent, withTokenServer } from "./support/token_agent.ts";
+import { until } from "../patience.ts";
 
 const root = new URL("../../", import.meta.url).pathname;
 /** It needs a bundler, which is fetched when it is not there. */
@@ -27,8 +28,8 @@ Deno.test({
             ...{ name: "server", ports, program: [`${place}/pilot-agent`] },
             env: { MESH_META_ENABLE_DNS_SERVER: "true", DNS_PROXY_ADDR: `127.0.0.1:${names}` },
           });
-          assert.match(agent.output, /certificate valid until/);
-          assert.match(agent.output, /\tdns\tlistening\t/);
+          await until("the certificate is said", () => /certificate valid until/.test(agent.output));
+          await until("it listens", () => /\tdns\tlistening\t/.test(agent.output));
         });
       } finally {
         await Deno.remove(place, { recursive: true });

@@ -5,6 +5,7 @@ import { callerEcho } from "../../scripts/demo/caller_echo.ts";
 import { envoyPath } from "../translate/envoy.ts";
 import { askAs, strictWorkload } from "./support/mutual_client.ts";
 import { startTokenAgent, withTokenServer } from "./support/token_agent.ts";
+import { until } from "../patience.ts";
 
 Deno.test({
   name: "under COMPLIANCE_POLICY at both ends an agent gets certificate and configuration, and its Envoy serves them",
@@ -17,7 +18,7 @@ Deno.test({
       const files = { "world.yaml": strictWorkload(app.port, port) };
       await withTokenServer({ issuer, files, settings: { COMPLIANCE_POLICY } }, async (server) => {
         await using agent = await startTokenAgent(server, { name: "server", ports, env: { COMPLIANCE_POLICY } });
-        assert.match(agent.output, /certificate valid until/);
+        await until("the certificate is said", () => /certificate valid until/.test(agent.output));
         assert.equal(await askAs(port), "refused", "without a certificate nobody is let in");
         const certs = await (await fetch(`http://127.0.0.1:${ports[0]}/certs`)).text();
         assert.match(certs, /spiffe:\/\/cluster\.local\/ns\/demo\/sa\/server/);

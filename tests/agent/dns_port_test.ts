@@ -1,9 +1,9 @@
 /** An agent with root's rights that serves DNS on the port of DNS, in a network namespace of its own. */
 import assert from "node:assert/strict";
 import { missing, sh } from "../dns/support/namespace.ts";
-import { until } from "../e2e/support/mesh.ts";
 import { envoyPath } from "../translate/envoy.ts";
 import { AgentProcess } from "./support/agent_process.ts";
+import { until } from "../patience.ts";
 
 const PROXY_USER = 1337;
 

@@ -5,11 +5,11 @@ import { withPorts } from "../../scripts/ports.ts";
 import { TestIssuer } from "../authenticators/support/issuer.ts";
 import type { Certificate } from "../certificates.ts";
 import { callerEcho } from "../e2e/support/caller_echo.ts";
-import { until } from "../e2e/support/mesh.ts";
 import { makeLeaf, makeRoot, P256 } from "../pki/support/make.ts";
 import { envoyPath } from "../translate/envoy.ts";
 import { askAs, strictWorkload } from "./support/mutual_client.ts";
 import { startTokenAgent, withTokenServer } from "./support/token_agent.ts";
+import { until } from "../patience.ts";
 
 const ignore = envoyPath() === undefined;
 const partner = await makeRoot(P256, { notAfter: Date.now() + 1e9, name: "partner" });

@@ -1,15 +1,13 @@
 /** Applications that speak gRPC without a proxy: the bootstrap that the agent writes, and what a real client does by it. */
 import assert from "node:assert/strict";
-import { GrpcServer } from "../../lib/grpc/server.ts";
 import { any, encode } from "../../lib/pb/codec.ts";
 import { decode } from "../../lib/pb/reflect.ts";
-import { listen } from "../../lib/sockets/listen/tcp.ts";
-import { SocketTransport } from "../../lib/sockets/transport/socket.ts";
 import { withPorts } from "../../scripts/ports.ts";
-import { until } from "../e2e/support/mesh.ts";
 import { AgentProcess } from "./support/agent_process.ts";
 import { TestAuthority } from "./support/authority.ts";
+import { echoServer, startClient } from "./support/grpc_process.ts";
 import { TestDiscovery, type TestStream } from "./support/discovery.ts";
+import { until } from "../patience.ts";
 
 const REQUEST = "envoy.service.discovery.v3.DiscoveryRequest";
 const RESPONSE = "envoy.service.discovery.v3.DiscoveryResponse";
@@ -71,68 +69,6 @@ async function scripted(port: number) {
     stream.call.send([encode(RESPONSE, { type_url, version_info: "1", nonce: type_url, resources: [found] })], false);
   });
   return { discovery, requests };
-}
-
-/** A server of `/test.Echo/Say`, which says what it hears. */
-async function echoServer(): Promise<{ readonly port: number } & AsyncDisposable> {
-  const server = new GrpcServer([{
-    name: "test.Echo",
-    methods: [{
-      ...{ name: "Say", input: "google.protobuf.Empty", output: "google.protobuf.Empty" },
-      handle(call) {
-        call.start({
-          message(bytes) {
-            call.send([new Uint8Array(bytes)], false);
-            call.end(0, "");
-          },
-        });
-      },
-    }],
-  }]);
-  const listener = await listen({ host: "127.0.0.1", port: 0 }, (socket) => server.accept(new SocketTransport(socket)));
-  return {
-    port: listener.port,
-    async [Symbol.asyncDispose]() {
-      await listener.close();
-      await server.stop(0);
-    },
-  };
-}
-
-/** A client as a process, with a target of xDS. */
-function startClient(bootstrap: string, target: string) {
-  const child = new Deno.Command(Deno.execPath(), {
-    args: [
-      ...[
-        "run",
-        "--quiet",
-        "--no-prompt",
-        "--allow-env",
-        "--allow-read",
-        "--allow-write",
-        "--allow-net",
-        "--allow-sys",
-      ],
-      ...["--config", new URL("../../deno.json", import.meta.url).pathname],
-      new URL("support/grpc_client.ts", import.meta.url).pathname,
-      target,
-    ],
-    env: { GRPC_XDS_BOOTSTRAP: bootstrap },
-    ...{ stdin: "piped", stdout: "piped", stderr: "inherit" },
-  }).spawn();
-  const input = child.stdin.getWriter();
-  const output = child.stdout.pipeThrough(new TextDecoderStream()).getReader();
-  return {
-    async call(text: string): Promise<string> {
-      await input.write(new TextEncoder().encode(`${text}\n`));
-      return (await output.read()).value?.trim() ?? "the client has ended";
-    },
-    async [Symbol.asyncDispose]() {
-      await input.close().catch(() => {});
-      await output.cancel();
-      await child.status;
-    },
-  };
 }
 
 const environment = { POD_NAME: "app-1", POD_NAMESPACE: "shop", SERVICE_ACCOUNT: "app", INSTANCE_IP: "10.0.0.1" };

@@ -6,8 +6,8 @@ import { oneRequest } from "../../scripts/demo/load.ts";
 import { pairFiles } from "../../scripts/demo/workloads.ts";
 import { withPorts } from "../../scripts/ports.ts";
 import { callerEcho } from "../../scripts/demo/caller_echo.ts";
-import { until } from "../e2e/support/mesh.ts";
 import { envoyPath } from "../translate/envoy.ts";
+import { until } from "../patience.ts";
 
 /** The probes of an orchestrator, and the calls of a workload that ends. */
 async function readyThenDrained(agent: AgentProcess, [, status, readiness]: readonly number[]): Promise<void> {

@@ -5,9 +5,9 @@ import http from "node:http";
 import { withPorts } from "../../scripts/ports.ts";
 import { TestIssuer } from "../authenticators/support/issuer.ts";
 import { Authority, type Certificate, openssl } from "../certificates.ts";
-import { until } from "../e2e/support/mesh.ts";
 import { envoyPath } from "../translate/envoy.ts";
 import { startTokenAgent, withTokenServer } from "./support/token_agent.ts";
+import { until } from "../patience.ts";
 
 /** An application that answers with its name. */
 function application(name: string) {

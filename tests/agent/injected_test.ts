@@ -5,10 +5,10 @@ import type { InjectedPod, PodContainer } from "../../lib/injection/pod.ts";
 import { AgentProcess } from "../../scripts/demo/agent.ts";
 import { withPorts } from "../../scripts/ports.ts";
 import { TestIssuer } from "../authenticators/support/issuer.ts";
-import { until } from "../e2e/support/mesh.ts";
 import { injected } from "../injection/support.ts";
 import { envoyPath } from "../translate/envoy.ts";
 import { type TokenServer, withTokenServer } from "./support/token_agent.ts";
+import { until } from "../patience.ts";
 
 /** What a kubelet knows of the pod. */
 const FIELDS: Readonly<Record<string, string>> = {

@@ -1,10 +1,10 @@
 /** A machine of a cloud: the agent's node, its own token, and the tokens that it gets for the workload. */
 import assert from "node:assert/strict";
 import { withPorts } from "../../scripts/ports.ts";
-import { until } from "../e2e/support/mesh.ts";
 import { AgentProcess } from "./support/agent_process.ts";
 import { TestAuthority } from "./support/authority.ts";
 import { CloudServer, googlePages, unsignedToken } from "./support/cloud_server.ts";
+import { until } from "../patience.ts";
 
 const token = unsignedToken(4_000_000_000);
 

@@ -7,10 +7,11 @@ import { GrpcServer } from "../../lib/grpc/server.ts";
 import { silentLog } from "../../lib/kernel/log/log.ts";
 import { listenUnix } from "../../lib/sockets/listen/unix.ts";
 import { withPorts } from "../../scripts/ports.ts";
-import { TestMesh, until } from "../e2e/support/mesh.ts";
+import { TestMesh } from "../e2e/support/mesh.ts";
 import { envoyPath } from "../translate/envoy.ts";
 import { AgentProcess } from "./support/agent_process.ts";
 import { TestAuthority } from "./support/authority.ts";
+import { until } from "../patience.ts";
 
 /** A gateway whose servers take their certificates from another program by name, from the agent's files, and as the workload. */
 function gateway([named = 0, files = 0, own = 0]: readonly number[]): string {

@@ -3,11 +3,11 @@ import { orderCertificate } from "../../lib/agent/secrets/issued_certificate.ts"
 import { withPorts } from "../../scripts/ports.ts";
 import { programArgs } from "../../scripts/program_args.ts";
 import { gateway } from "../e2e/support/door.ts";
-import { until } from "../e2e/support/mesh.ts";
 import { requestHost } from "../e2e/support/request.ts";
 import { envoyPath } from "../translate/envoy.ts";
 import { AgentProcess } from "./support/agent_process.ts";
 import { TestAuthority } from "./support/authority.ts";
+import { until } from "../patience.ts";
 
 const root = new URL("../..", import.meta.url).pathname.replace(/\/$/, "");
 

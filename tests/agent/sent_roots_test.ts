@@ -9,12 +9,12 @@ import { encode } from "../../lib/pb/codec.ts";
 import { decode } from "../../lib/pb/reflect.ts";
 import { writeCertificates } from "../../lib/pki/certificate.ts";
 import { withPorts } from "../../scripts/ports.ts";
-import { until } from "../e2e/support/mesh.ts";
 import { makeRoot, P256 } from "../pki/support/make.ts";
 import { envoyPath } from "../translate/envoy.ts";
 import { AgentProcess } from "./support/agent_process.ts";
 import { TestAuthority } from "./support/authority.ts";
 import { TestDiscovery } from "./support/discovery.ts";
+import { PATIENCE, until } from "../patience.ts";
 
 const CLUSTERS = "type.googleapis.com/envoy.config.cluster.v3.Cluster";
 const PROXY_CONFIG = "type.googleapis.com/istio.mesh.v1alpha1.ProxyConfig";
@@ -37,7 +37,7 @@ function response(type_url: string, nonce: string, roots: readonly string[] = []
 /** What an agent gives to its proxy as roots, the latest last. */
 async function rootsOf(agent: AgentProcess): Promise<{ readonly given: readonly string[] } & Disposable> {
   const path = `${agent.folder}/var/run/secrets/workload-spiffe-uds/socket`;
-  const connection = new ClientConnection(await dial({ path }, 5000));
+  const connection = new ClientConnection(await dial({ path }, PATIENCE));
   const given: string[] = [];
   const method = "/envoy.service.secret.v3.SecretDiscoveryService/StreamSecrets";
   const call = new ClientCall(connection, { authority: "sds", path: method, maxMessageSize: 1_000_000 }, {
@@ -102,7 +102,10 @@ Deno.test({
         const refused = await send("2", second, "no certificate");
         assert.match(refused.error_detail?.message ?? "", /ca_certificates_pem: expected certificates in PEM/);
         assert.equal(refused.version_info, "1");
-        assert.match(agent.output, /ProxyConfig from the server was rejected: ca_certificates_pem/);
+        await until(
+          "the refusal is said",
+          () => /ProxyConfig from the server was rejected: ca_certificates_pem/.test(agent.output),
+        );
         assert(isGiven(authority.root, first));
         assert.equal((await send("3", second)).error_detail, undefined);
         await until("the second is trusted instead", () => isGiven(authority.root, second));

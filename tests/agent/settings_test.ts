@@ -1,9 +1,9 @@
 /** Settings of an agent that show in how it starts Envoy: each one, against an agent that has none of them. */
 import assert from "node:assert/strict";
 import { withPorts } from "../../scripts/ports.ts";
-import { until } from "../e2e/support/mesh.ts";
 import { envoyPath } from "../translate/envoy.ts";
 import { AgentProcess } from "./support/agent_process.ts";
+import { until } from "../patience.ts";
 
 /** A setting, and a text that its effect puts into Envoy's command line or bootstrap, or takes out of them. */
 interface ShownSetting {

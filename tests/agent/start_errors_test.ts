@@ -3,10 +3,10 @@ import assert from "node:assert/strict";
 import { withPorts } from "../../scripts/ports.ts";
 import { TestIssuer } from "../authenticators/support/issuer.ts";
 import { withServer } from "../discovery/running.ts";
-import { until } from "../e2e/support/mesh.ts";
 import { envoyPath } from "../translate/envoy.ts";
 import { AgentProcess } from "./support/agent_process.ts";
 import { TestAuthority } from "./support/authority.ts";
+import { until } from "../patience.ts";
 
 const noEnvoy = envoyPath() === undefined;
 const identity = { POD_NAME: "cart-1", POD_NAMESPACE: "shop", SERVICE_ACCOUNT: "cart", INSTANCE_IP: "127.0.0.1" };

@@ -35,7 +35,7 @@ Deno.test({
             cluster.name
           );
           assert(names.some((name: string) => name.endsWith("||app.demo.svc.cluster.local")), `${names}`);
-          assert.match((await asked(tap, "edsz?proxyID=web-1.demo"))[1], /^\{"resources":\[/);
+          assert.match((await asked(tap, "edsz?proxyID=web-1.demo"))[1], /^\{"configs":\[/);
           assert.match((await asked(tap, "config_dump?proxyID=owner-1.demo"))[1], /^no proxy whose connection id/);
           assert.equal((await asked(ownerTap, "config_dump?proxyID=owner-1.demo"))[0], 200);
           const [refused, why] = await asked(tap, "syncz");

@@ -9,9 +9,9 @@ import type { RpcError } from "../../lib/grpc/status.ts";
 import { encode } from "../../lib/pb/codec.ts";
 import { decode } from "../../lib/pb/reflect.ts";
 import { withPorts } from "../../scripts/ports.ts";
-import { until } from "../e2e/support/mesh.ts";
 import { AgentProcess } from "./support/agent_process.ts";
 import { TestDiscovery } from "./support/discovery.ts";
+import { PATIENCE, until } from "../patience.ts";
 
 const REQUEST = "envoy.service.discovery.v3.DiscoveryRequest";
 const RESPONSE = "envoy.service.discovery.v3.DiscoveryResponse";
@@ -69,7 +69,7 @@ async function page(port: number, path: string, headers: Record<string, string> 
 
 /** One question over gRPC. */
 async function asked(port: number, typeUrl: string, name: string) {
-  const connection = new ClientConnection(await dial({ host: "127.0.0.1", port }, 5000));
+  const connection = new ClientConnection(await dial({ host: "127.0.0.1", port }, PATIENCE));
   try {
     const answers: Uint8Array[] = [];
     const { promise, resolve } = Promise.withResolvers<RpcError | undefined>();
@@ -86,7 +86,7 @@ async function asked(port: number, typeUrl: string, name: string) {
 
 Deno.test("questions of this machine go to the server by streams of their own, in the workload's name, and its answers come back", async () => {
   await withTap(async ({ discovery, requests, port, agent }) => {
-    const proxy = new ClientConnection(await dial({ path: `${agent.folder}/etc/mesh/proxy/XDS` }, 5000));
+    const proxy = new ClientConnection(await dial({ path: `${agent.folder}/etc/mesh/proxy/XDS` }, PATIENCE));
     const stream = new ClientCall(proxy, { authority: "xds", path: ADS, maxMessageSize: 1000 }, {
       message: () => {},
       end: () => {},

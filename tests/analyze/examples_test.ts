@@ -28,6 +28,11 @@ const without: Readonly<Partial<Record<FindingName, string>>> = {
   "not-as-written": "comes from translation",
   "unusable-authorizer": "comes from translation",
   "http-rule-for-bytes": "comes from translation",
+  "patch-refused": "comes from translation",
+  "patch-partly": "comes from translation",
+  "patch-rejected": "is about a server over time",
+  "patch-failed": "comes from translation",
+  "listener-without-chains": "comes from translation",
 };
 
 function example(name: string, which: "triggers" | "clean"): string {

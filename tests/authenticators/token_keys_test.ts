@@ -9,9 +9,10 @@ import { KEYS_MAX_AGE, KEYS_PAUSE, MAX_KEYS, parseKeySet, TokenKeys } from "../.
 import type { TokenRule } from "../../lib/authenticators/jwt_rule.ts";
 import { ANONYMOUS_TLS, caller } from "./support/callers.ts";
 import { NOW, TestIssuer } from "./support/issuer.ts";
+import { PATIENCE } from "../patience.ts";
 
 /** An authenticator of an issuer's tokens with a clock that the test moves, and what it says of a token. */
-function trusting(issuer: TestIssuer, rule: Partial<TokenRule> = {}, limits = { timeout: 5000, size: 10_000 }) {
+function trusting(issuer: TestIssuer, rule: Partial<TokenRule> = {}, limits = { timeout: PATIENCE, size: 10_000 }) {
   const whole: TokenRule = { issuer: issuer.url, jwksUri: `${issuer.url}/keys`, audiences: ["mesh-ca"], ...rule };
   const clock = { ms: 0, monotonic: () => clock.ms, now: () => NOW * 1000 };
   const failures: string[] = [];
@@ -123,7 +124,8 @@ Deno.test("a key set that is too large, too slow or elsewhere is given up", asyn
   ];
   for (const [answer, reason] of cases) {
     issuer.answer = answer;
-    const { verdict } = trusting(issuer, {}, { timeout: 100, size: 10_000 });
+    const timeout = reason.source.includes("within") ? 100 : PATIENCE;
+    const { verdict } = trusting(issuer, {}, { timeout, size: 10_000 });
     assert.match(await verdict(token), reason);
   }
   assert.equal(issuer.asked.includes("/other"), false, "a redirect is not followed");

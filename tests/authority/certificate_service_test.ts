@@ -19,6 +19,7 @@ import { frame } from "../../lib/grpc/h2/frames.ts";
 import { callHeaders, MemoryClient } from "../grpc/support/grpc_client.ts";
 import { DAY, HOUR, makeIntermediate, makeRoot, NOW, P256 } from "../pki/support/make.ts";
 import { opensslVerifies } from "../pki/support/openssl.ts";
+import { PATIENCE } from "../patience.ts";
 
 /** Largest frame that a server takes unless it says otherwise. */
 const FRAME = 16_384;
@@ -73,7 +74,7 @@ class Service {
     );
     const frames = parts.map((part, i) => frame(FrameType.DATA, i === parts.length - 1 ? 1 : 0, 1, part));
     client.send(callHeaders(1, `/${CERTIFICATE_SERVICE}/CreateCertificate`), ...frames);
-    const deadline = performance.now() + 20_000;
+    const deadline = performance.now() + PATIENCE;
     while (!client.ends.has(1)) {
       assert.ok(performance.now() < deadline, "the call did not end");
       await client.read();

@@ -9,10 +9,10 @@ import { PrivateKey } from "../../lib/pki/private_key.ts";
 import type { KeySpec } from "../../lib/pki/public_key.ts";
 import { DAY, HOUR, type MadeAuthority, makeIntermediate, makeRoot, NOW, P256 } from "../pki/support/make.ts";
 import { opensslVerifies } from "../pki/support/openssl.ts";
+import { PATIENCE } from "../patience.ts";
 
 const clock = { ...systemClock, now: () => NOW };
 const RSA: KeySpec = { type: "RSA", bits: 2048 };
-const DEADLINE = 20_000;
 
 /** The files of an authority below a root. */
 function filesOf(authority: MadeAuthority, roots: readonly MadeAuthority[], between: readonly MadeAuthority[] = []) {
@@ -72,7 +72,7 @@ function listening() {
     debug: take("debug"),
   } as unknown as Logger;
   const until = async (pattern: RegExp) => {
-    const deadline = performance.now() + DEADLINE;
+    const deadline = performance.now() + PATIENCE;
     while (!lines.some((line) => pattern.test(line))) {
       const left = deadline - performance.now();
       assert.ok(left > 0, `no line ${pattern} among ${lines.join("\n")}`);
@@ -90,7 +90,7 @@ function listening() {
 
 function changed(plugged: PluggedIn): Promise<SigningMaterial | undefined> {
   const { promise, resolve, reject } = Promise.withResolvers<SigningMaterial | undefined>();
-  const timer = setTimeout(() => reject(new Error("no change came")), DEADLINE);
+  const timer = setTimeout(() => reject(new Error("no change came")), PATIENCE);
   const stop = plugged.material.onChange((next) => {
     clearTimeout(timer);
     stop();

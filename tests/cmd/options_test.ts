@@ -161,6 +161,15 @@ Deno.test("install-cni: a flag wins over its variable, and a variable over the f
   assert.equal(install([], { REPAIR_LABEL_PODS: "true", REPAIR_NODE_NAME: "n1" }).repair.labelPods, true);
   assert.equal(install(["--repair-label-pods=false"], { REPAIR_LABEL_PODS: "true" }).repair.labelPods, false);
   assert.equal(install(["--repair-node-name", "n2"], { REPAIR_NODE_NAME: "n1" }).repair.nodeName, "n2");
+  const inPlace = { REPAIR_REPAIR_PODS: "true", NODE_NAME: "n3" };
+  assert.deepEqual(
+    [install([], inPlace).repair, install([], { NODE_NAME: "n3" }).repair].map((r) => [r.repairPods, r.nodeName]),
+    [
+      [true, "n3"],
+      [false, undefined],
+    ],
+  );
+  assert.equal(install([], { ...inPlace, REPAIR_NODE_NAME: "n1" }).repair.nodeName, "n1");
   assert.equal(install(["--orchconfig-mode", "0644"]).orchconfigMode, 0o644);
 });
 

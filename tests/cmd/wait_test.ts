@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { waitOptions, waitUntilReady } from "../../cmd/pilot-agent/wait.ts";
 import { UsageError } from "../../lib/cli/command.ts";
 import { createFakeClock } from "../../lib/kernel/time/fake_clock.ts";
+import { PATIENCE } from "../patience.ts";
 
 const options = {
   url: new URL("http://localhost:15021/healthz/ready"),
@@ -49,8 +50,8 @@ Deno.test("a real server that becomes ready ends the wait", async () => {
   await waitUntilReady({
     url: new URL(`http://127.0.0.1:${server.addr.port}/`),
     period: 1,
-    requestTimeout: 1000,
-    timeout: 20_000,
+    requestTimeout: PATIENCE,
+    timeout: PATIENCE,
   });
   assert.equal(asked, 3);
   await server.shutdown();

@@ -9,7 +9,8 @@ import { createFakeClock } from "../../lib/kernel/time/fake_clock.ts";
 import { link } from "./support/commands.ts";
 import { injectedPod } from "./support/orch.ts";
 import { ENTRY, Place, PRIMARY } from "./support/place.ts";
-import { config, eventsAlone, startOther, text, until, withService } from "./support/service.ts";
+import { config, eventsAlone, startOther, text, withService } from "./support/service.ts";
+import { until } from "../patience.ts";
 
 Deno.test("an installation that had to wait for a primary is counted, once", async () => {
   await withService(
@@ -178,8 +179,9 @@ Deno.test("two installers with different options damp each other: from ten chang
     for (const { clock } of both) await clock.advance(500);
     await quiet();
   }
-  assert(changes > before, "neither gives up");
-  assert(changes - before <= 2 * steps, `${changes - before} changes in ${steps} half seconds`);
+  await until("neither gives up", () => changes > before);
+  // Of those before, some may come late.
+  assert(changes <= 2 * 10 + 1 + 2 * steps, `${changes} changes before they wait and in ${steps} half seconds`);
   assert.equal(lines.filter((line) => line.includes("another installer, ")).length <= 2, true, "each reports it once");
   for (const { installer } of both) await installer.stop();
 });
@@ -205,6 +207,7 @@ Deno.test("a run folder that is removed is created again, with the plugin's file
 
 Deno.test("the service repairs broken pods as its options say, counts them, and goes on after the API was away", async () => {
   const repair = {
+    repairPods: false,
     deletePods: false,
     labelPods: true,
     labelKey: "cni.mesh.io/uninitialized",

@@ -43,7 +43,7 @@ const route = (destination: string, gateways = "[mesh]") =>
   );
 
 async function verdict(port: number, key: string): Promise<Verdict> {
-  return JSON.parse((await page(port, `/debug/live?object=${key}&wait=30s`)).body);
+  return JSON.parse((await page(port, `/debug/live?object=${key}&wait=90s`)).body);
 }
 
 /** What live says of an object, with a sidecar and a gateway connected. */

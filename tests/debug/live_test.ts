@@ -48,7 +48,7 @@ async function live(port: number, query: string): Promise<Live> {
 const A = "ServiceEntry/x/a";
 
 /** No test waits for it: what is asked with it comes earlier. */
-const LONG = "wait=30s";
+const LONG = "wait=90s";
 
 Deno.test("live with wait is about the text that was written just before, every time", async () => {
   await withServer({ "a.yaml": entry("a", 1000) }, async ({ ports, pipeline }, folder) => {
@@ -97,7 +97,8 @@ Deno.test("live waits for the acknowledgement, and names the proxies without one
     using proxy = await TestProxy.attach(ports.grpc);
     proxy.hold();
     Deno.writeTextFileSync(`${folder}/a.yaml`, entry("a", 81));
-    const late = await live(ports.http, `${A}&wait=3s`);
+    await proxy.received();
+    const late = await live(ports.http, `${A}&wait=1s`);
     assert.deepEqual([late.live, late.total, late.everywhere], [0, 1, false]);
     assert.deepEqual(late.why, ["1 of 1 proxies have not acknowledged it"]);
     proxy.release();

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { NAME_TABLE_TYPE_URL } from "../../lib/translate/name_table/encode.ts";
 import { page, withServer } from "../discovery/running.ts";
 import { TestProxy } from "./proxy.ts";
+import { PATIENCE } from "../patience.ts";
 
 const entry = `apiVersion: networking.mesh.io/v1
 kind: ServiceEntry
@@ -17,7 +18,7 @@ spec:
 Deno.test("syncz has the fields that proxy-status reads, and filters by the namespace that counts", async () => {
   await withServer({ "a.yaml": entry }, async ({ ports, xds }) => {
     using _proxy = await TestProxy.attach(ports.grpc);
-    assert.equal(await xds.ledger.waitLive(0, 10_000), true);
+    assert.equal(await xds.ledger.waitLive(0, PATIENCE), true);
     const [row, ...more] = JSON.parse((await page(ports.http, "/debug/syncz")).body);
     assert.equal(more.length, 0);
     // The proxy names neither: the namespace is in its id, the cluster that of the server.
@@ -76,7 +77,7 @@ Deno.test("a wrong request is answered with the expectation", async () => {
       assert.match(answer.body, words);
     }
     const dump = JSON.parse((await page(ports.http, "/debug/config_dump?proxyID=a.x&types=cds")).body);
-    assert.ok(dump.resources.some((r: { name: string }) => r.name === "outbound|80||a.example.com"));
+    assert.ok(dump.configs.some((r: { name: string }) => r.name === "outbound|80||a.example.com"));
     const whole = JSON.parse((await page(ports.http, "/debug/config_dump?proxyID=a.x&include_eds")).body);
     assert.deepEqual(whole.configs.map((c: { "@type": string }) => c["@type"].split(".").at(-1)), [
       ...["ClustersConfigDump", "EndpointsConfigDump", "ListenersConfigDump", "ScopedRoutesConfigDump"],
@@ -139,8 +140,10 @@ Deno.test("telemetryz has the Telemetries, and what they ask of one proxy togeth
   };
   await withServer(files, async ({ ports }) => {
     using _proxy = await TestProxy.attach(ports.grpc);
-    const all = JSON.parse((await page(ports.http, "/debug/telemetryz")).body) as { metadata: { name: string } }[];
-    assert.deepEqual(all.map(({ metadata }) => metadata.name), ["logs", "other"]);
+    const { telemetries } = JSON.parse((await page(ports.http, "/debug/telemetryz")).body);
+    assert.equal(telemetries.root_namespace, "mesh-system");
+    const named: { name: string }[] = telemetries.namespace_to_telemetries.x;
+    assert.deepEqual(named.map(({ name }) => name), ["logs", "other"]);
     const { accessLogging, causes, tracing } = JSON.parse(
       (await page(ports.http, "/debug/telemetryz?proxyID=a.x")).body,
     );

@@ -224,7 +224,7 @@ for (const [name, mistake] of Object.entries(TEN)) {
       using _sidecar = await TestProxy.attach(ports.grpc);
       using _gateway = await TestProxy.attach(ports.grpc, ROUTER);
       const key = mistake.key ?? "VirtualService/x/mistake";
-      const live = JSON.parse((await page(ports.http, `/debug/live?object=${key}&wait=30s`)).body);
+      const live = JSON.parse((await page(ports.http, `/debug/live?object=${key}&wait=90s`)).body);
       assert.equal(live.everywhere, false);
       isSaid([...live.refused, ...live.lost ?? []], mistake, "live");
       const problems: readonly Finding[] = JSON.parse((await page(ports.http, "/debug/problemz")).body);

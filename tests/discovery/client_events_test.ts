@@ -2,9 +2,9 @@
 import assert from "node:assert/strict";
 import type { SettingsOf } from "../../lib/kernel/settings/catalogue.ts";
 import { decode } from "../../lib/pb/reflect.ts";
-import { until } from "../e2e/support/mesh.ts";
 import type { QuestionClient } from "./question_client.ts";
 import { withTokenClients } from "./token_clients.ts";
+import { until } from "../patience.ts";
 
 const CONNECT = "istio.io/connect", DISCONNECT = "istio.io/disconnect", REJECT = "istio.io/nack";
 const withClients = (

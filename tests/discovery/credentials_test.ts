@@ -6,7 +6,7 @@ import { readFact } from "../../lib/config/facts/read.ts";
 import { type AnyFact, isFactKind } from "../../lib/config/facts/types.ts";
 import { Credentials } from "../../lib/discovery/credentials/credentials.ts";
 import { credentialReference } from "../../lib/discovery/credentials/reference.ts";
-import { ProxyStateView } from "../../lib/discovery/source.ts";
+import { ProxyStateView } from "../../lib/discovery/proxy_state_view.ts";
 import { readable } from "../../lib/pb/reflect.ts";
 import { ResourceTable } from "../../lib/resource/set.ts";
 import type { ProxyView } from "../../lib/xds/protocol/source.ts";

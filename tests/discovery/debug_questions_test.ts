@@ -1,10 +1,12 @@
 /** Debug pages on discovery's streams: who may ask for what, of a server with its settings. */
 import assert from "node:assert/strict";
-import protobuf from "protobufjs";
+import type protobuf from "protobufjs";
 import { PAGES } from "../../lib/debug/pages.ts";
 import { askedPage } from "../../lib/debug/asked_page.ts";
 import type { SettingsOf } from "../../lib/kernel/settings/catalogue.ts";
+import { messageJson } from "../../lib/pb/json.ts";
 import type { QuestionClient } from "./question_client.ts";
+import { definitions } from "./definitions.ts";
 import { page } from "./running.ts";
 import { idOf, withTokenClients } from "./token_clients.ts";
 
@@ -38,13 +40,18 @@ Deno.test("who may ask: the system's identities for everything, others for pages
       // page, for shop/cart, for the system
       ["config_dump?proxyID=cart-1&types=cds", clusters, clusters],
       ["config_dump?proxyID=bank-1&types=cds", notShown, clusters],
-      ["edsz?proxyID=cart-1", /^\{"resources":\[/, /^\{"resources":\[/],
-      ["edsz?proxyID=bank-1", notShown, /^\{"resources":\[/],
+      ["edsz?proxyID=cart-1", /^\{"configs":\[/, /^\{"configs":\[/],
+      ["edsz?proxyID=bank-1", notShown, /^\{"configs":\[/],
       ["ndsz?proxyID=cart-1", /asks for no table of names/, /asks for no table of names/],
       ["ndsz?proxyID=bank-1", notShown, /asks for no table of names/],
       ["syncz", /^PermissionDenied$/, /"proxy":"bank-1.shop"/],
       ["adsz?proxyID=cart-1", /^PermissionDenied$/, /"totalClients":1/],
-      ["ecdsz?proxyID=cart-1", /^PermissionDenied$/, /^\{"resources":\[\]\}/],
+      ["ecdsz?proxyID=cart-1", /^PermissionDenied$/, /^\{"configs":\[\]\}/],
+      ["sidecarz?proxyID=cart-1", /^PermissionDenied$/, /"egressListenerServices":\[\["a\.example\.com"\]\]/],
+      ["authorizationz", /^PermissionDenied$/, /^\{"authorization_policies":\{/],
+      ["pushcontext", /^PermissionDenied$/, /^\{"AuthorizationPolicies":\{/],
+      ["cachez", /^PermissionDenied$/, /outbound\|80\|\|a\.example\.com/],
+      ["cachez?clear=true", /^PermissionDenied$/, /POST/],
       ["list", /^PermissionDenied$/, /^\["adsz",.*"config_dump"/],
       ["no_such_page", /^PermissionDenied$/, /^no page no_such_page; list has them\n$/],
       ["../../etc/passwd", /^PermissionDenied$/, /^no page/],
@@ -102,7 +109,7 @@ Deno.test("a proxy asks on its own stream, and a refusal there is a text", async
       await proxy.page("syncz"),
       /^page "syncz": expected one of config_dump, ndsz, edsz, as spiffe:.* is of/,
     );
-    assert.match(await proxy.page("edsz?proxyID=cart-1"), /^\{"resources":\[/, "the stream goes on");
+    assert.match(await proxy.page("edsz?proxyID=cart-1"), /^\{"configs":\[/, "the stream goes on");
   });
 });
 
@@ -119,14 +126,7 @@ Deno.test("pages over a stream are those of the HTTP port, byte for byte; tools 
 });
 
 Deno.test("istio.io/debug/syncz is the status of proxies as Envoy's client status service has it", async () => {
-  const modules = new URL("../../node_modules/", import.meta.url).pathname;
-  const root = new protobuf.Root();
-  const roots = ["envoy-api", "xds", "googleapis", "protoc-gen-validate"].map((name) =>
-    `@grpc/grpc-js-xds/deps/${name}`
-  );
-  root.resolvePath = (_, path) =>
-    [...roots, "protobufjs"].map((one) => `${modules}${one}/${path}`).find((one) => exists(one)) ?? path;
-  await root.load("envoy/service/status/v3/csds.proto", { keepCase: true });
+  const root = await definitions("envoy/service/status/v3/csds.proto");
   const ClientConfig = root.lookupType("envoy.service.status.v3.ClientConfig");
   await withClients(async (connect) => {
     const cart = await connect("cart-1", "shop", "cart");
@@ -154,6 +154,89 @@ Deno.test("istio.io/debug/syncz is the status of proxies as Envoy's client statu
   });
 });
 
+/** The parts of a dump by the last word of their type. */
+async function dumpParts(
+  client: QuestionClient,
+  name: string,
+): Promise<Record<string, ReturnType<protobuf.Type["toObject"]>>> {
+  const root = await definitions("envoy/admin/v3/config_dump.proto");
+  const resources = await client.resources("istio.io/debug/config_dump", name);
+  return Object.fromEntries(resources.map((one) => {
+    assert(typeof one === "object", String(one));
+    const type = one.type_url.replace("type.googleapis.com/", "");
+    // On the wire an empty message is no field.
+    const message = root.lookupType(type);
+    return [type.split(".").at(-1)!, message.toObject(message.decode(one.value ?? new Uint8Array()))];
+  }));
+}
+
+Deno.test("istio.io/debug/config_dump is the dump of one proxy as Envoy's messages, with what the page has", async () => {
+  await withClients(async (connect) => {
+    await (await connect("cart-1", "shop", "cart")).subscribe();
+    const tool = await connect("tool-1", "mesh-system", "operator");
+    const parts = await dumpParts(tool, "cart-1.shop");
+    assert.deepEqual(Object.keys(parts).sort(), [
+      ...["BootstrapConfigDump", "ClustersConfigDump", "EcdsConfigDump", "ListenersConfigDump", "RoutesConfigDump"],
+      ...["ScopedRoutesConfigDump", "SecretsConfigDump"],
+    ]);
+    const { configs } = JSON.parse(await tool.page("config_dump?proxyID=cart-1"));
+    const page = configs.find((one: { "@type": string }) => one["@type"].endsWith("ClustersConfigDump"));
+    const clusters = parts["ClustersConfigDump"]!;
+    assert.equal(clusters.version_info, page.version_info);
+    const decoded = (value: Uint8Array) => messageJson("envoy.config.cluster.v3.Cluster", value);
+    assert.deepEqual(
+      clusters.dynamic_active_clusters.map(({ version_info, cluster }: Json<"version_info" | "cluster">) => ({
+        version_info,
+        cluster: { "@type": cluster.type_url, ...decoded(cluster.value) },
+      })),
+      page.dynamic_active_clusters,
+    );
+    assert.ok(page.dynamic_active_clusters.length > 2);
+    // What it does not watch it may have all the same.
+    assert.ok(parts["ListenersConfigDump"]!.dynamic_listeners.length > 0);
+  });
+});
+
+Deno.test("who may ask for a dump: the system of every proxy, others of their own; who is not connected is named", async () => {
+  await withClients(async (connect) => {
+    await (await connect("cart-1", "shop", "cart")).subscribe();
+    await (await connect("bank-1", "shop", "bank")).subscribe();
+    const ask = async (namespace: string, account: string, ...names: string[]) => {
+      const [first] = await (await connect("tool-1", namespace, account)).resources(
+        "istio.io/debug/config_dump",
+        ...names,
+      );
+      if (typeof first !== "object") return first;
+      return first.type_url.endsWith("ConfigDump") ? "a dump" : new TextDecoder().decode(first.value);
+    };
+    assert.equal(await ask("mesh-system", "operator", "bank-1.shop"), "a dump");
+    assert.equal(await ask("shop", "bank", "bank-1.shop"), "a dump");
+    // By these words tools made for Istio ask the next server.
+    const absent =
+      /^no proxy whose [^]*Proxy not connected to this Pilot instance\. It may be connected to another inst/;
+    assert.match(String(await ask("shop", "cart", "bank-1.shop")), absent);
+    assert.match(String(await ask("mesh-system", "operator", "nobody")), absent);
+    assert.equal(await ask("shop", "", "cart-1.shop"), "Unauthenticated");
+    for (const names of [[], [""], ["cart-1", "bank-1"]]) {
+      assert.equal(await ask("mesh-system", "operator", ...names), "InvalidArgument");
+    }
+  });
+});
+
+Deno.test("answers name the server, for tools that ask several; the first response with configuration has its text", async () => {
+  await withClients(async (connect) => {
+    const tool = await connect("tool-1", "mesh-system", "operator");
+    await tool.page("list");
+    const { Component, ID, Info } = JSON.parse(tool.responses[0]!.control_plane!.identifier);
+    assert.deepEqual([Component, ID, Object.keys(Info)], ["pilot-discovery", "meshd-7", [
+      ...["version", "revision", "status", "tag", "golang_version"],
+    ]]);
+    const proxy = await connect("cart-1", "shop", "cart");
+    await proxy.subscribe();
+    assert.match(proxy.responses[0]!.control_plane!.identifier, /^pilot-discovery \d/);
+  }, { POD_NAME: "meshd-7" });
+});
+
 Deno.test("a page that is too long is refused before it is whole", async () => {
   await withClients(async (connect, server) => {
     await (await connect("cart-1", "shop", "cart")).subscribe();
@@ -171,10 +254,6 @@ Deno.test("what a confined client may ask for are pages that show one proxy, whi
   for (const { ofProxy, methods = ["GET"] } of PAGES) if (ofProxy) assert.deepEqual(methods, ["GET"]);
 });
 
-function exists(path: string): boolean {
-  try {
-    return Deno.statSync(path).isFile;
-  } catch {
-    return false;
-  }
-}
+/** A message of JSON with these fields. */
+// deno-lint-ignore no-explicit-any -- fields of messages that the test defines no types for
+type Json<Names extends string> = Readonly<Record<Names, any>>;

@@ -5,6 +5,7 @@ import type { DiscoveryServer } from "../../lib/discovery/server.ts";
 import { TestProxy } from "../debug/proxy.ts";
 import { page, withServer } from "./running.ts";
 import { TrappedRegistry } from "./trapped_registry.ts";
+import { PATIENCE } from "../patience.ts";
 
 const entry = (port: number) =>
   `apiVersion: networking.mesh.io/v1
@@ -36,7 +37,7 @@ async function trapped(
   const registry = new TrappedRegistry();
   const run = async (server: DiscoveryServer, folder: string) => {
     using _proxy = await TestProxy.attach(server.ports.grpc);
-    const before = await json(server.ports.http, "/debug/live?object=ServiceEntry/x/a&wait=30s");
+    const before = await json(server.ports.http, "/debug/live?object=ServiceEntry/x/a&wait=90s");
     assert.equal(before.everywhere, true, before.why.join());
     const failed = pushed(server);
     registry.set("bad", "10.0.0.1", 1, true, where);
@@ -45,7 +46,7 @@ async function trapped(
     assert.ok(registry.sprung > 0, "no one met the trap");
     await look(server);
     registry.armed = false;
-    assert.equal(await server.xds.ledger.waitLive(server.pipeline.pushes + 1, 20_000), true, "tried again");
+    assert.equal(await server.xds.ledger.waitLive(server.pipeline.pushes + 1, PATIENCE), true, "tried again");
     const { live, total, everywhere, why } = await json(server.ports.http, "/debug/live?object=ServiceEntry/x/a");
     assert.deepEqual([live, total, everywhere, why], [1, 1, true, []]);
     const [newest] = await json(server.ports.http, "/debug/pushes");

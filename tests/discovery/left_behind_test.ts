@@ -142,8 +142,8 @@ async function leftBehind(server: DiscoveryServer, size: number, count: number):
 Deno.test("a proxy that is gone leaves nothing of the megabyte behind that it had, wherever it had it", async () => {
   await withServer(FILES, async (server) => {
     const each = await leftBehind(server, 1 << 20, 90);
-    // One place that kept it would be seen: a ninth of them have it there.
-    assert.ok(each < 20_000, `${each} bytes a proxy`);
+    // One place that kept it would be seen: a ninth of them have it there, which is 116 kB a proxy.
+    assert.ok(each < 60_000, `${each} bytes a proxy`);
   });
 });
 
@@ -248,7 +248,6 @@ Deno.test("10,000 identities, each with 8 kB and 200 with a megabyte, leave at m
   }
   fixture.pipeline.translator.sweep();
   const left = await keptBytes() - before;
-  console.log(left);
   assert.ok(left <= 20_000_000, `${left} bytes`);
   assert.ok(context.texts.unique("the tables") === "the tables", "they are in use to the end");
   fixture.pipeline.stop();

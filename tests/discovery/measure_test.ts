@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { scrapeMetrics } from "../../lib/discovery/measure.ts";
+import { warningOf } from "../../lib/config/finding/finding.ts";
 import { worldFacts } from "../../lib/discovery/world_facts.ts";
 import { createMetrics } from "../../lib/kernel/metrics/registry.ts";
 import { MockRegistry } from "../../lib/registry/mock.ts";
@@ -7,7 +8,7 @@ import { Fixture } from "./fixture.ts";
 
 async function scraped(fixture: Fixture): Promise<(name: string) => number | undefined> {
   const metrics = createMetrics("pilot-discovery");
-  scrapeMetrics(metrics, fixture.pipeline, true);
+  scrapeMetrics(metrics, fixture.pipeline, { caches: true, patches: true });
   await metrics.scrape();
   const { body } = await metrics.scrape();
   return (name) => {
@@ -109,7 +110,7 @@ Deno.test("every measurement that is bound for the wire is one that the wire mak
 Deno.test("proxies are counted by at most 50 versions and others, and a version that is gone leaves after one 0", async () => {
   const fixture = new Fixture();
   const metrics = createMetrics("pilot-discovery");
-  scrapeMetrics(metrics, fixture.pipeline, false);
+  scrapeMetrics(metrics, fixture.pipeline, { caches: false, patches: false });
   const lines = async () => (await metrics.scrape()).body.split("\n").filter((line) => line.startsWith("pilot_xds{"));
   const join = (i: number) =>
     fixture.join({
@@ -125,6 +126,22 @@ Deno.test("proxies are counted by at most 50 versions and others, and a version 
   for (const proxy of proxies) fixture.pipeline.translator.leave(proxy);
   assert.ok((await lines()).every((line) => line.endsWith(" 0")));
   assert.deepEqual(await lines(), []);
+});
+
+Deno.test("a provider of a Telemetry that cannot be used counts, and again after it was over", async () => {
+  const fixture = new Fixture();
+  const metrics = createMetrics("pilot-discovery");
+  const message = "spec.tracing[0].providers[0].name";
+  const lost = warningOf("unusable-telemetry-provider", ["Telemetry/x/t"], message);
+  let findings = [lost, warningOf("no-log-provider", ["Telemetry/x/t"], message)];
+  scrapeMetrics(metrics, fixture.pipeline, { caches: false, patches: false }, () => findings);
+  const failures = async () =>
+    Number(/^provider_lookup_cluster_failures (\d+)$/m.exec((await metrics.scrape()).body)?.[1] ?? 0);
+  assert.deepEqual([await failures(), await failures()], [1, 1]);
+  findings = [];
+  assert.equal(await failures(), 1);
+  findings = [lost];
+  assert.equal(await failures(), 2);
 });
 
 Deno.test("a policy whose provider has no service counts once as long as that lasts, and again when it comes back", async () => {
@@ -151,7 +168,7 @@ Deno.test("a policy whose provider has no service counts once as long as that la
   fixture.pipeline.flush();
   fixture.join({ namespace: "x", address: "10.0.0.1", name: "s" });
   const metrics = createMetrics("pilot-discovery");
-  scrapeMetrics(metrics, fixture.pipeline, false);
+  scrapeMetrics(metrics, fixture.pipeline, { caches: false, patches: false });
   const failures = async () => {
     fixture.pipeline.flush();
     const { body } = await metrics.scrape();

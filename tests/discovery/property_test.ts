@@ -24,6 +24,9 @@ type Step =
 /** A proxy whose agent gives it an identity. */
 const AGENT = { PROXY_CONFIG: { stringValue: "{}" } };
 
+/** A workload that speaks xDS itself. */
+const LIBRARY = { ...AGENT, GENERATOR: { stringValue: "grpc" } };
+
 /** Networks with and without gateways, by what endpoints say and by their addresses. */
 const NETWORKS: readonly MeshNetworks[] = [
   { networks: {} },
@@ -44,7 +47,10 @@ const node: fc.Arbitrary<TestNode> = fc.record({
   address: fc.integer({ min: 1, max: 4 }).map((i) => `172.16.0.${i}`),
   labels: fc.constantFrom({ app: "p" }, { app: "q" }, {}),
   delta: fc.boolean(),
-  metadata: fc.constantFrom({}, AGENT, { ...AGENT, NETWORK: { stringValue: "n2" } }),
+  metadata: fc.constantFrom({}, AGENT, LIBRARY, { ...AGENT, NETWORK: { stringValue: "n2" } }, {
+    ...AGENT,
+    ENABLE_HBONE: { stringValue: "true" },
+  }, { ...AGENT, DISABLE_HBONE_SEND: { stringValue: "true" } }),
 });
 const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 8, arbitrary: tree.map((tree) => ({ do: "put" as const, tree })) },
@@ -60,8 +66,10 @@ const step: fc.Arbitrary<Step> = fc.oneof(
         "Gateway",
         "PeerAuthentication",
         "RequestAuthentication",
+        "AuthorizationPolicy",
         "Telemetry",
         "WasmPlugin",
+        "ProxyFilter",
       ),
       namespace,
       name,
@@ -84,9 +92,17 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 const early: readonly TestNode[] = [
   { namespace: "a", address: "172.16.0.1", labels: { app: "p" } },
   { namespace: "a", address: "172.16.0.4", labels: { app: "p" }, metadata: AGENT },
+  {
+    namespace: "a",
+    address: "172.16.0.3",
+    labels: { app: "p" },
+    metadata: { ...AGENT, ENABLE_HBONE: { stringValue: "true" } },
+  },
   { namespace: "b", address: "172.16.0.2", labels: { app: "q" }, metadata: AGENT },
   { namespace: "a", address: "172.16.0.2", labels: { app: "q" }, delta: false },
   { namespace: "b", address: "172.16.0.3", labels: { app: "q" } },
+  { namespace: "a", address: "172.16.0.1", labels: { app: "p" }, metadata: LIBRARY },
+  { namespace: "b", address: "172.16.0.2", labels: { app: "q" }, metadata: LIBRARY, delta: false },
   { namespace: "b", address: "172.16.0.9", labels: { app: "gw" }, type: "router" },
   {
     namespace: "a",
@@ -97,6 +113,20 @@ const early: readonly TestNode[] = [
   },
 ];
 
+/** A service of the early libraries in each namespace: their ports are there in every world. */
+const SERVED = [["a", "172.16.0.1"], ["b", "172.16.0.2"]].map(([namespace, address]) => ({
+  apiVersion: "networking.mesh.io/v1",
+  kind: "ServiceEntry",
+  metadata: { name: "served", namespace },
+  spec: {
+    hosts: [`served.${namespace}.com`],
+    location: "MESH_INTERNAL",
+    resolution: "STATIC",
+    ports: [{ number: 80, name: "grpc", protocol: "GRPC" }],
+    endpoints: [{ address }],
+  },
+}));
+
 function withAccount(tree: Tree, serviceAccount: string): Tree {
   const { spec } = tree;
   if (tree.kind === "WorkloadEntry") return { ...tree, spec: { ...spec, serviceAccount } };
@@ -104,7 +134,10 @@ function withAccount(tree: Tree, serviceAccount: string): Tree {
   return { ...tree, spec: { ...spec, endpoints: spec.endpoints.map((endpoint) => ({ ...endpoint, serviceAccount })) } };
 }
 
-const SETTINGS: NonNullable<FixtureOptions["settings"]> = { PILOT_JWT_ENABLE_REMOTE_JWKS: "hybrid" };
+const SETTINGS: NonNullable<FixtureOptions["settings"]> = {
+  PILOT_JWT_ENABLE_REMOTE_JWKS: "hybrid",
+  PILOT_ENABLE_QUIC_LISTENERS: true,
+};
 
 const MESH: NonNullable<FixtureOptions["mesh"]> = {
   proxyHttpPort: 15333,
@@ -113,12 +146,14 @@ const MESH: NonNullable<FixtureOptions["mesh"]> = {
     { name: "envoy", proxyFileAccessLog: { path: "/dev/stdout" } },
     { name: "tracer", opentelemetry: { service: "y.com", port: 443 } },
     { name: "als", proxyHttpAls: { service: "x.com", port: 80 } },
+    { name: "asked", proxyExtAuthzGrpc: { service: "y.com", port: 80 } },
   ],
 };
 
 /** Plays steps; gives the fixture with what every proxy has at the end. */
 function play(steps: readonly Step[], cache: boolean, settings = SETTINGS) {
   const fixture = new Fixture({ cache, settings, mesh: MESH });
+  fixture.put(...SERVED);
   const joined = early.map((node) => ({ node, state: fixture.join(node) }));
   const trees = new Map<string, Tree>();
   let networks: MeshNetworks = { networks: {} };
@@ -163,6 +198,16 @@ Deno.test("changes one by one leave every proxy with the resources of a fresh st
 Deno.test("so they do where gateways get the clusters that they need alone, those of token issuers among them", () => {
   const settings = { ...SETTINGS, PILOT_FILTER_GATEWAY_CLUSTER_CONFIG: true };
   fc.assert(fc.property(manySteps, (steps) => compareWithFresh(steps, settings)), { numRuns: Math.ceil(RUNS / 4) });
+});
+
+Deno.test("so they do where proxies take and make connections by HBONE", () => {
+  const settings = { ...SETTINGS, PILOT_ENABLE_SIDECAR_LISTENING_HBONE: true, PILOT_ENABLE_SENDING_HBONE: true };
+  fc.assert(
+    fc.property(manySteps, fc.boolean(), (steps, PILOT_PREFER_SENDING_HBONE) => {
+      compareWithFresh(steps, { ...settings, PILOT_PREFER_SENDING_HBONE });
+    }),
+    { numRuns: Math.ceil(RUNS / 2) },
+  );
 });
 
 Deno.test("every route configuration that a listener names is there", () => {

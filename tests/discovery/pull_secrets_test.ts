@@ -7,7 +7,7 @@ import type { Origin } from "../../lib/config/finding/origin.ts";
 import { type CredentialReader, Credentials } from "../../lib/discovery/credentials/credentials.ts";
 import { ProxyExtensions, PulledExtensions } from "../../lib/discovery/credentials/proxy_extensions.ts";
 import type { SecretName, SecretRight } from "../../lib/discovery/credentials/secret_rights.ts";
-import { ProxyStateView } from "../../lib/discovery/source.ts";
+import { ProxyStateView } from "../../lib/discovery/proxy_state_view.ts";
 import { readable } from "../../lib/pb/reflect.ts";
 import type { ResourceSet } from "../../lib/resource/set.ts";
 import type { ProxyView } from "../../lib/xds/protocol/source.ts";

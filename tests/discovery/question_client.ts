@@ -12,6 +12,7 @@ import { codeName } from "../../lib/grpc/codes.ts";
 import { encode } from "../../lib/pb/codec.ts";
 import { decode } from "../../lib/pb/reflect.ts";
 import { struct } from "../../lib/pb/wellknown.ts";
+import { PATIENCE } from "../patience.ts";
 
 const ADS = "/envoy.service.discovery.v3.AggregatedDiscoveryService/StreamAggregatedResources";
 const CLUSTERS = "type.googleapis.com/envoy.config.cluster.v3.Cluster";
@@ -19,6 +20,7 @@ const CLUSTERS = "type.googleapis.com/envoy.config.cluster.v3.Cluster";
 interface Response {
   readonly type_url: string;
   readonly nonce: string;
+  readonly control_plane?: { readonly identifier: string };
   readonly resources?: readonly { readonly type_url: string; readonly value: Uint8Array }[];
 }
 
@@ -55,7 +57,7 @@ export class QuestionClient implements Disposable {
   /** @param metadata of its node */
   static async connect(port: number, id: string, token?: string, metadata?: object): Promise<QuestionClient> {
     const node = { id, ...(metadata && { metadata: struct({ ...metadata }) }) };
-    return new QuestionClient(new ClientConnection(await dial({ host: "127.0.0.1", port }, 5000)), node, token);
+    return new QuestionClient(new ClientConnection(await dial({ host: "127.0.0.1", port }, PATIENCE)), node, token);
   }
 
   /** Becomes a proxy: it has its clusters then. */

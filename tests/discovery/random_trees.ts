@@ -1,5 +1,5 @@
 /**
- * Random objects of the kinds that routes are made of, few names so that they meet.
+ * Random objects of the kinds that proxies' resources are made of, few names so that they meet.
  *
  * @module
  */
@@ -8,7 +8,7 @@ import fc from "fast-check";
 const namespaces = ["a", "b", "mesh-system"] as const;
 const hosts = ["x.com", "y.com", "z.y.com", "svc.a.svc.cluster.local", "svc.b.svc.cluster.local"] as const;
 const patterns = [...hosts, "*.y.com", "*.com"] as const;
-const protocols = ["HTTP", "TCP", "TLS", "GRPC", ""] as const;
+const protocols = ["HTTP", "TCP", "TLS", "GRPC", "UDP", ""] as const;
 const exports = [undefined, ["*"], ["."], ["a"], ["b"]] as const;
 
 /** Of an object. */
@@ -38,11 +38,13 @@ const serviceEntry = fc.record({
   protocol: fc.constantFrom(...protocols),
   address: fc.constantFrom(undefined, "10.9.0.1", "10.9.0.2"),
   resolution: fc.constantFrom("STATIC", "DNS", "NONE"),
-  endpoints: fc.uniqueArray(fc.integer({ min: 1, max: 4 }), { maxLength: 3 }),
+  // Sidecars, and two gateways.
+  endpoints: fc.uniqueArray(fc.constantFrom(1, 2, 3, 4, 8, 9), { maxLength: 3 }),
   account,
   selects: fc.boolean(),
   network: fc.constantFrom(undefined, "n1", "n2"),
-}).map(({ object, host, exportTo, ports, protocol, address, resolution, endpoints, account, selects, network }) => ({
+  hbone: fc.boolean(),
+}).map(({ object, host, exportTo, ports, protocol, address, resolution, endpoints, account, selects, ...more }) => ({
   ...object,
   spec: {
     hosts: [host],
@@ -55,10 +57,10 @@ const serviceEntry = fc.record({
     ...(resolution === "STATIC" && !selects
       ? {
         endpoints: endpoints.map((i) => ({
-          ...(network && i > 3 ? {} : { address: `172.16.0.${i}` }),
-          labels: { version: `v${1 + i % 2}` },
+          ...(more.network && i > 3 ? {} : { address: `172.16.0.${i}` }),
+          labels: { version: `v${1 + i % 2}`, ...(more.hbone && i % 2 ? { "networking.mesh.io/tunnel": "http" } : {}) },
           ...(account ? { serviceAccount: account } : {}),
-          ...(network && i > 2 ? { network } : {}),
+          ...(more.network && i > 2 ? { network: more.network } : {}),
         })),
       }
       : {}),
@@ -69,11 +71,12 @@ const workloadEntry = fc.record({
   object: meta("WorkloadEntry"),
   address: fc.integer({ min: 1, max: 5 }),
   account,
-}).map(({ object, address, account }) => ({
+  hbone: fc.boolean(),
+}).map(({ object, address, account, hbone }) => ({
   ...object,
   spec: {
     ...(address > 4 ? { network: "n2" } : { address: `172.16.0.${address}` }),
-    labels: { app: "selected" },
+    labels: { app: "selected", ...(hbone ? { "networking.istio.io/tunnel": "http" } : {}) },
     ...(account ? { serviceAccount: account } : {}),
   },
 }));
@@ -150,12 +153,20 @@ const gateway = fc.record({
   object: meta("Gateway"),
   hosts: fc.uniqueArray(pattern, { minLength: 1, maxLength: 2 }),
   passed: fc.option(fc.uniqueArray(pattern, { minLength: 1, maxLength: 2 }), { nil: undefined }),
-}).map(({ object, hosts, passed }) => ({
+  ended: fc.option(fc.constantFrom("SIMPLE", "MUTUAL"), { nil: undefined }),
+}).map(({ object, hosts, passed, ended }) => ({
   ...object,
   spec: {
     selector: { app: "gw" },
     servers: [
       { port: { number: 80, name: "http", protocol: "HTTP" }, hosts },
+      ...(ended
+        ? [{
+          port: { number: 443, name: "https", protocol: "HTTPS" },
+          hosts,
+          tls: { mode: ended, credentialName: "web" },
+        }]
+        : []),
       ...(passed
         ? [{
           port: { number: 15443, name: "tls", protocol: "TLS" },
@@ -199,6 +210,50 @@ const requestAuthentication = fc.record({
   spec: {
     ...(selector ? { selector: { matchLabels: selector } } : {}),
     jwtRules: places.map((place) => ({ issuer: "issuer", ...(place.startsWith("http") ? { jwksUri: place } : {}) })),
+  },
+}));
+
+/** What rules of policies ask: what libraries compare, what they do not, and what holds of bytes, too. */
+const rule = fc.record({
+  from: fc.option(
+    fc.constantFrom(
+      { principals: ["cluster.local/ns/a/sa/pay"] },
+      { notNamespaces: ["b"] },
+      { requestPrincipals: ["*"] },
+      { remoteIpBlocks: ["10.0.0.0/8"] },
+    ).map((source) => [{ source }]),
+    { nil: undefined },
+  ),
+  to: fc.option(
+    fc.constantFrom<object>({ ports: ["80"] }, { paths: ["/a/*"], methods: ["POST"] }, { hosts: ["x.com"] })
+      .map((operation) => [{ operation }]),
+    { nil: undefined },
+  ),
+  when: fc.option(
+    fc.constantFrom(
+      { key: "request.headers[h]", values: ["x"] },
+      { key: "request.auth.claims[c]", values: ["x"] },
+      { key: "destination.port", notValues: ["443"] },
+    ).map((condition) => [condition]),
+    { nil: undefined },
+  ),
+}, { requiredKeys: [] });
+
+const authorizationPolicy = fc.record({
+  object: meta("AuthorizationPolicy", "security.mesh.io/v1"),
+  selector: fc.option(fc.constantFrom({ app: "p" }, { app: "q" }, { app: "gw" }), { nil: undefined }),
+  action: fc.constantFrom("ALLOW", "ALLOW", "DENY", "AUDIT", "CUSTOM"),
+  provider: fc.constantFrom("asked", "gone"),
+  rules: fc.option(fc.array(rule, { minLength: 1, maxLength: 2 }), { nil: undefined }),
+  dryRun: fc.boolean(),
+}).map(({ object, selector, action, provider, rules, dryRun }) => ({
+  ...object,
+  metadata: { ...object.metadata, ...(dryRun ? { annotations: { "mesh.io/dry-run": "true" } } : {}) },
+  spec: {
+    action,
+    ...(selector ? { selector: { matchLabels: selector } } : {}),
+    ...(action === "CUSTOM" ? { provider: { name: provider } } : {}),
+    ...(rules ? { rules } : {}),
   },
 }));
 
@@ -259,6 +314,70 @@ const wasmPlugin = fc.record({
   spec: { ...spec, ...priority, ...imagePullSecret, ...(selector ? { selector: { matchLabels: selector } } : {}) },
 }));
 
+const context = fc.constantFrom("ANY", "SIDECAR_INBOUND", "SIDECAR_OUTBOUND", "GATEWAY");
+const routes = (name: string, domain: string) => ({
+  name,
+  domains: [domain],
+  routes: [{ name, match: { prefix: "/" }, direct_response: { status: 418 } }],
+});
+const vhost = fc.constantFrom({}, { vhost: { name: "x.com:80" } }, { vhost: { name: "allow_any" } }, { name: "9090" });
+const lua = {
+  name: "lua",
+  typed_config: { "@type": "type.googleapis.com/envoy.extensions.filters.http.lua.v3.Lua", inline_code: "x" },
+};
+const configPatch = fc.oneof(
+  fc.record({
+    applyTo: fc.constant("CLUSTER"),
+    match: fc.record({ context, cluster: fc.constantFrom({}, { service: "x.com" }, { portNumber: 80 }) }),
+    patch: fc.constantFrom(
+      { operation: "MERGE", value: { connect_timeout: "3s" } },
+      { operation: "REMOVE" },
+      { operation: "ADD", value: { name: "added", connect_timeout: "1s" } },
+      { operation: "ADD", value: { name: "BlackHoleCluster", connect_timeout: "9s" } },
+    ),
+  }),
+  fc.record({
+    applyTo: fc.constant("VIRTUAL_HOST"),
+    match: fc.record({ context, routeConfiguration: vhost }),
+    patch: fc.constantFrom(
+      { operation: "MERGE", value: { domains: ["merged.com", "y.com"] } },
+      { operation: "REMOVE" },
+      { operation: "REPLACE", value: routes("replaced", "replaced.com") },
+      { operation: "ADD", value: routes("x.com:80", "x.com") },
+      { operation: "ADD", value: routes("added", "added.com") },
+    ),
+  }),
+  fc.record({
+    applyTo: fc.constantFrom("HTTP_ROUTE", "ROUTE_CONFIGURATION"),
+    match: fc.record({ context, routeConfiguration: vhost }),
+    patch: fc.constantFrom({ operation: "MERGE", value: { response_headers_to_remove: ["server"] } }),
+  }),
+  fc.record({
+    applyTo: fc.constant("HTTP_FILTER"),
+    match: fc.record({ context, listener: fc.constantFrom({}, { portNumber: 80 }) }),
+    patch: fc.constant({ operation: "INSERT_FIRST", value: lua }),
+  }),
+  fc.record({
+    applyTo: fc.constantFrom("LISTENER", "FILTER_CHAIN"),
+    match: fc.record({ context, listener: fc.constantFrom({}, { portNumber: 80 }, { name: "virtualInbound" }) }),
+    patch: fc.constantFrom({ operation: "REMOVE" }, { operation: "MERGE", value: { stat_prefix: "merged" } }),
+  }),
+  fc.record({
+    applyTo: fc.constant("EXTENSION_CONFIG"),
+    patch: fc.constant({ operation: "ADD", value: lua }),
+  }),
+);
+
+const proxyFilter = fc.record({
+  object: meta("ProxyFilter", "networking.mesh.io/v1alpha3"),
+  selector: fc.option(fc.constantFrom({ app: "p" }, { app: "q" }, { app: "gw" }), { nil: undefined }),
+  priority: fc.constantFrom({}, { priority: 1 }, { priority: -1 }),
+  configPatches: fc.array(configPatch, { minLength: 1, maxLength: 3 }),
+}).map(({ object, selector, priority, configPatches }) => ({
+  ...object,
+  spec: { ...priority, configPatches, ...(selector ? { workloadSelector: { labels: selector } } : {}) },
+}));
+
 /** What may have a service account. */
 interface Account {
   readonly serviceAccount?: string;
@@ -271,7 +390,7 @@ export interface Tree {
 }
 const trees = [
   ...[serviceEntry, serviceEntry, workloadEntry, virtualService, destinationRule, sidecar, gateway],
-  ...[peerAuthentication, requestAuthentication, telemetry, wasmPlugin],
+  ...[peerAuthentication, requestAuthentication, authorizationPolicy, telemetry, wasmPlugin, proxyFilter, proxyFilter],
 ] as const;
 /** Any of them. */
 export const tree = fc.oneof(...trees) as fc.Arbitrary<Tree>;

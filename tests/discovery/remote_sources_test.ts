@@ -10,9 +10,9 @@ import { encode } from "../../lib/pb/codec.ts";
 import { decode } from "../../lib/pb/reflect.ts";
 import { struct } from "../../lib/pb/wellknown.ts";
 import { TestIssuer } from "../authenticators/support/issuer.ts";
-import { until } from "../e2e/support/mesh.ts";
 import { openLog } from "./open_log.ts";
 import { page, withServer } from "./running.ts";
+import { until } from "../patience.ts";
 
 const entry = (name: string, host: string, more = "") =>
   `apiVersion: networking.mesh.io/v1

@@ -41,11 +41,15 @@ spec:
 ---
 kind: WorkloadEntry
 metadata: { name: w1, namespace: x }
-spec: { address: 10.0.0.1, labels: { app: a, leaving: soon }, locality: r/z/s }
+spec: { address: 10.0.0.1, labels: { app: a, leaving: soon, networking.istio.io/tunnel: http }, locality: r/z/s }
 ---
 kind: WorkloadEntry
 metadata: { name: w2, namespace: x, annotations: { proxy.mesh.io/health-checks-enabled: "true" } }
 spec: { address: 10.0.0.2, labels: { app: a } }
+---
+kind: WorkloadEntry
+metadata: { name: w3, namespace: x }
+spec: { address: 10.0.0.3, labels: { app: a, networking.mesh.io/tunnel: http, security.mesh.io/tlsMode: mesh } }
 ---
 kind: ServiceEntry
 metadata: { name: tagged, namespace: x, labels: { my-cookie: sid, service.mesh.io/canonical-name: payments } }
@@ -136,6 +140,7 @@ const ipv6: TestNode = { namespace: "x", address: "fd00::9" };
 const certified: TestNode = { ...sidecar, metadata: metadata({ TLS_CLIENT_CERT_CHAIN: "/proxy.pem" }) };
 const router: TestNode = { namespace: "x", address: "10.0.3.1", type: "router", labels: { app: "gateway" } };
 const withAgent: TestNode = { ...sidecar, metadata: metadata({ PROXY_CONFIG: "{}" }) };
+const listening: TestNode = { ...sidecar, metadata: metadata({ PROXY_CONFIG: "{}", ENABLE_HBONE: "true" }) };
 const sessions: Settings = { PILOT_ENABLE_PERSISTENT_SESSION_FILTER: true };
 
 const ROWS: readonly Row[] = [
@@ -157,6 +162,38 @@ const ROWS: readonly Row[] = [
     proxy: withAgent,
     at: /^listener\/virtualInbound/,
     loses: /spiffe:\/\/cluster\.local\//,
+  },
+  {
+    set: { PILOT_ENABLE_SIDECAR_LISTENING_HBONE: true },
+    proxy: listening,
+    at: /^listener\/(connect_terminate|main_internal)/,
+    appears: true,
+  },
+  {
+    set: { PILOT_ENABLE_SIDECAR_LISTENING_HBONE: true },
+    proxy: listening,
+    at: /^cluster\/main_internal/,
+    appears: true,
+  },
+  {
+    set: { PILOT_ENABLE_SENDING_HBONE: true },
+    proxy: withAgent,
+    at: /^(listener|cluster)\/connect_originate/,
+    appears: true,
+  },
+  {
+    set: { PILOT_ENABLE_SENDING_HBONE: true },
+    proxy: withAgent,
+    at: /^assignment\/.*\|80\|\|a\.example/,
+    gains: /"endpoint_id":"10\.0\.0\.1:80"/,
+  },
+  {
+    set: { PILOT_PREFER_SENDING_HBONE: true },
+    beside: { PILOT_ENABLE_SENDING_HBONE: true },
+    proxy: withAgent,
+    at: /^assignment\/.*\|80\|\|a\.example/,
+    gains: /"endpoint_id":"10\.0\.0\.3:80"/,
+    loses: /"tlsMode"/,
   },
   { set: { PILOT_HTTP10: true }, at: /^listener/, gains: /"accept_http_10":true/ },
   { set: { ...sessions }, at: /^listener/, gains: /stateful_session/ },
@@ -486,6 +523,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   METRICS_LOCALHOST_ACCESS_ONLY: "tests/discovery/server_settings_test.ts",
   PILOT_MAX_REQUESTS_PER_SECOND: "tests/discovery/server_settings_test.ts",
   PILOT_PUSH_THROTTLE: "tests/discovery/server_settings_test.ts",
+  PILOT_PROXY_FILTER_STATS: "tests/discovery/patches_test.ts",
   PILOT_XDS_CACHE_STATS: "tests/discovery/server_settings_test.ts",
   AUDIENCE: "tests/discovery/authentication_test.ts",
   TOKEN_AUDIENCES: "tests/discovery/authentication_test.ts",
@@ -561,6 +599,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   PILOT_STATUS_MAX_WORKERS: "tests/status/writer_test.ts",
   PILOT_ENABLE_MONGO_FILTER: "tests/translate/filters/databases_test.ts",
   PILOT_ENABLE_MYSQL_FILTER: "tests/translate/filters/databases_test.ts",
+  PILOT_ENABLE_QUIC_LISTENERS: "tests/discovery/http3_test.ts",
   PILOT_ENABLE_REDIS_FILTER: "tests/translate/filters/databases_test.ts",
   PILOT_ENABLE_METADATA_EXCHANGE: "tests/discovery/telemetry_test.ts",
   PILOT_TRACE_SAMPLING: "tests/discovery/telemetry_test.ts",

@@ -4,8 +4,9 @@ import { withPorts } from "../../scripts/ports.ts";
 import { Authority, openssl } from "../certificates.ts";
 import { callerEcho } from "./support/caller_echo.ts";
 import { writeIdentity } from "./support/identity_files.ts";
-import { envoyPath, TestMesh, until } from "./support/mesh.ts";
+import { envoyPath, TestMesh } from "./support/mesh.ts";
 import { requestHost } from "./support/request.ts";
+import { until } from "../patience.ts";
 
 const path = envoyPath();
 const ignore = path === undefined || !openssl;

@@ -4,8 +4,9 @@
 import assert from "node:assert/strict";
 import { withPorts } from "../../scripts/ports.ts";
 import { gateway, service } from "./support/door.ts";
-import { envoyPath, TestMesh, until } from "./support/mesh.ts";
+import { envoyPath, TestMesh } from "./support/mesh.ts";
 import { requestHost } from "./support/request.ts";
+import { until } from "../patience.ts";
 
 const path = envoyPath();
 

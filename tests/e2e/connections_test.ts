@@ -9,7 +9,8 @@ import { unpaced } from "../../lib/kernel/time/paced.ts";
 import { compareVersions } from "../../lib/offline/diff/compare.ts";
 import { withPorts } from "../../scripts/ports.ts";
 import { meshOf, readsOf } from "../offline/mesh_of.ts";
-import { envoyPath, type TestEnvoy, TestMesh, until } from "./support/mesh.ts";
+import { envoyPath, type TestEnvoy, TestMesh } from "./support/mesh.ts";
+import { until } from "../patience.ts";
 
 const path = envoyPath();
 

@@ -54,9 +54,10 @@ Deno.test({
       const identity = { type: "sidecar", namespace: "demo", address: "127.0.0.1", name: "client" } as const;
       const calling = await mesh.attach(path!, { ...identity, labels: { app: "client" } }, true);
       await calling.ready(client);
-      assert.equal(await exchange(client, "*1\r\n$4\r\nPING\r\n"), "+PONG\r\n", "the proxy's own answer");
-      assert.equal(await exchange(client, "*2\r\n$3\r\nGET\r\n$1\r\na\r\n"), "+*2 $3 GET $1 a\r\n");
-      assert.match(await exchange(client, "*1\r\n$5\r\nWRONG\r\n"), /^-ERR/, "no command that Redis has");
+      const answer = (command: string) => exchange(client, command, (text) => text.endsWith("\r\n"));
+      assert.equal(await answer("*1\r\n$4\r\nPING\r\n"), "+PONG\r\n", "the proxy's own answer");
+      assert.equal(await answer("*2\r\n$3\r\nGET\r\n$1\r\na\r\n"), "+*2 $3 GET $1 a\r\n");
+      assert.match(await answer("*1\r\n$5\r\nWRONG\r\n"), /^-ERR/, "no command that Redis has");
       const stats = await calling.admin("stats?filter=redis.*downstream_rq_total") ?? "";
       assert.match(stats, new RegExp(`redis\\.outbound\\|${client}\\|\\|keys\\.test\\.downstream_rq_total: 3`));
       const clusters = await calling.admin("config_dump?resource=dynamic_active_clusters") ?? "";

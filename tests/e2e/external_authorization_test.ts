@@ -3,7 +3,8 @@ import assert from "node:assert/strict";
 import { openssl } from "../certificates.ts";
 import { grpcAuthorizer, httpAuthorizer } from "./support/authorizers.ts";
 import { type Asked, type Guarded, type PolicyDocument, withGuarded } from "./support/guarded.ts";
-import { envoyPath, until } from "./support/mesh.ts";
+import { envoyPath } from "./support/mesh.ts";
+import { until } from "../patience.ts";
 
 const ignore = envoyPath() === undefined || !openssl;
 

@@ -3,7 +3,8 @@ import assert from "node:assert/strict";
 import { connect } from "node:net";
 import { withPorts } from "../../scripts/ports.ts";
 import { callerEcho } from "./support/caller_echo.ts";
-import { envoyPath, TestMesh, until } from "./support/mesh.ts";
+import { envoyPath, TestMesh } from "./support/mesh.ts";
+import { until } from "../patience.ts";
 
 const path = envoyPath();
 
@@ -111,10 +112,10 @@ Deno.test({
       ] as const;
       for (const [name, text, refused] of cases) {
         await mesh.write("policies.yaml", text);
-        await mesh.page("live?object=Gateway/demo/edge&wait=20s");
+        await mesh.page("live?object=Gateway/demo/edge&wait=90s");
         const wanted = { ...everything, ...refused };
         let now = await got();
-        await until(name, async () => JSON.stringify(now = await got()) === JSON.stringify(wanted), 5_000)
+        await until(name, async () => JSON.stringify(now = await got()) === JSON.stringify(wanted))
           .catch(() => assert.deepEqual(now, wanted, name));
       }
       await mesh.settled();

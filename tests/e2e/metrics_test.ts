@@ -4,7 +4,8 @@ import { connect, createServer, type Socket } from "node:net";
 import { withPorts } from "../../scripts/ports.ts";
 import { peerMetadata } from "../../lib/agent/node/peer_metadata.ts";
 import { askWith, headerEcho } from "./support/header_echo.ts";
-import { envoyPath, type TestEnvoy, TestMesh, until } from "./support/mesh.ts";
+import { envoyPath, type TestEnvoy, TestMesh } from "./support/mesh.ts";
+import { until } from "../patience.ts";
 
 const path = envoyPath();
 const ignore = path === undefined;
@@ -252,6 +253,25 @@ Deno.test({
       for (const host of ["inside.test", "outside.test"]) {
         const labels = { reporter: "source", source_workload: "door", destination_service: host };
         await until("it is counted", async () => (await counted(envoy, "requests_total", labels)).sum === 1);
+      }
+    }),
+});
+
+Deno.test({
+  name: "a series that nothing counts is removed after the interval of the bootstrap, and begins anew",
+  ignore,
+  fn: () =>
+    withPorts(1, async ([port = 0]) => {
+      await using app = headerEcho();
+      const files = { "in.json": JSON.stringify(ingress("server", "HTTP", port, app.port)) };
+      await using mesh = await TestMesh.start({ files, meshConfig });
+      const envoy = await mesh.attach(path!, sidecar("server"), true, { evictionInterval: 1 });
+      await envoy.ready(port);
+      const sum = async () => (await counted(envoy, "requests_total", { destination_workload: "server" })).sum;
+      for (const wanted of [2, 1]) {
+        for (let i = 0; i < wanted; i++) await askWith(port);
+        await until("they are counted", async () => await sum() === wanted);
+        await until("the series is gone", async () => await sum() === 0);
       }
     }),
 });

@@ -13,7 +13,8 @@ import { withPorts } from "../../scripts/ports.ts";
 import { Authority, type Certificate, openssl } from "../certificates.ts";
 import { writeIdentity } from "./support/identity_files.ts";
 import { callerEcho } from "./support/caller_echo.ts";
-import { envoyPath, TestMesh, until } from "./support/mesh.ts";
+import { envoyPath, TestMesh } from "./support/mesh.ts";
+import { until } from "../patience.ts";
 
 const path = envoyPath();
 const ignore = path === undefined || !openssl;
@@ -159,7 +160,7 @@ Deno.test({
           const { plain, mutual } = expected[name]!;
           await mesh.write("policies.yaml", write(port));
           // The page reads the folder first, and answers when every proxy has acknowledged what it changed.
-          const { why } = await mesh.page<{ why: string[] }>("live?object=Sidecar/demo/server&wait=20s");
+          const { why } = await mesh.page<{ why: string[] }>("live?object=Sidecar/demo/server&wait=90s");
           assert.deepEqual(why, [], name);
           await until(`${name}: the listener is the new one`, async () => {
             return (await ask(port, undefined) === "nobody") === plain &&
@@ -288,7 +289,7 @@ Deno.test({
         ] as const;
         for (const [name, text, wanted] of cases) {
           await mesh.write("policies.yaml", text);
-          await mesh.page("live?object=Sidecar/demo/server&wait=20s");
+          await mesh.page("live?object=Sidecar/demo/server&wait=90s");
           await until(`${name}: ${JSON.stringify(wanted)}`, async () => {
             const now = await got();
             return JSON.stringify(now) === JSON.stringify(wanted);
@@ -297,7 +298,7 @@ Deno.test({
           });
         }
         await mesh.write("policies.yaml", policies["mesh STRICT"]!(0));
-        await mesh.page("live?object=Sidecar/demo/server&wait=20s");
+        await mesh.page("live?object=Sidecar/demo/server&wait=90s");
         await until("bytes pass a port without a protocol", async () => await bytes(auto) === "HTTP/1.1 400");
         await mesh.settled();
       } finally {

@@ -23,7 +23,7 @@ import { ANONYMOUS_TLS, caller } from "../authenticators/support/callers.ts";
 import { TestIssuer } from "../authenticators/support/issuer.ts";
 import { inFile } from "../config/origins.ts";
 import { Fixture } from "../discovery/fixture.ts";
-import { until } from "./support/mesh.ts";
+import { until } from "../patience.ts";
 
 type Compliance = SettingsOf<"pilot-agent">["COMPLIANCE_POLICY"];
 

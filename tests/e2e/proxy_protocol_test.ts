@@ -3,7 +3,8 @@ import assert from "node:assert/strict";
 import { withPorts } from "../../scripts/ports.ts";
 import { exchange } from "./support/exchange.ts";
 import { headerEcho } from "./support/header_echo.ts";
-import { envoyPath, TestMesh, until } from "./support/mesh.ts";
+import { envoyPath, TestMesh } from "./support/mesh.ts";
+import { until } from "../patience.ts";
 
 const path = envoyPath();
 

@@ -4,8 +4,9 @@
 import assert from "node:assert/strict";
 import { withPorts } from "../../scripts/ports.ts";
 import { Authority, type Certificate, openssl } from "../certificates.ts";
-import { envoyPath, type TestEnvoy, TestMesh, until } from "./support/mesh.ts";
+import { envoyPath, type TestEnvoy, TestMesh } from "./support/mesh.ts";
 import { requestHost } from "./support/request.ts";
+import { until } from "../patience.ts";
 
 const path = envoyPath();
 

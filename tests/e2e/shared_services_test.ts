@@ -1,8 +1,9 @@
 /** Requests of real Envoys in two clusters to a service that one of them has: by its shared name, and while it is exported. */
 import assert from "node:assert/strict";
 import { withPorts } from "../../scripts/ports.ts";
-import { envoyPath, TestMesh, until } from "./support/mesh.ts";
+import { envoyPath, TestMesh } from "./support/mesh.ts";
 import { requestHost } from "./support/request.ts";
+import { until } from "../patience.ts";
 
 const path = envoyPath();
 

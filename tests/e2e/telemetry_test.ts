@@ -3,7 +3,8 @@ import assert from "node:assert/strict";
 import { withPorts } from "../../scripts/ports.ts";
 import { testCollector } from "./support/collector.ts";
 import { askWith, headerEcho } from "./support/header_echo.ts";
-import { envoyPath, TestMesh, until } from "./support/mesh.ts";
+import { envoyPath, TestMesh } from "./support/mesh.ts";
+import { until } from "../patience.ts";
 
 const path = envoyPath();
 const ignore = path === undefined;
@@ -50,6 +51,11 @@ function telemetry(name: string, spec: object): string {
 
 const service = { service: "demo/collector.test", port: 4317 };
 
+/** What an Envoy acknowledges reaches the thread that takes connections a moment later: after some requests it is there. */
+async function threadsHaveIt(port: number): Promise<void> {
+  for (let i = 0; i < 3; i++) await askWith(port, { path: "/early" });
+}
+
 Deno.test({
   name:
     "a request is logged in a file, over gRPC and to OpenTelemetry; a filter keeps others out; an edit turns all off",
@@ -94,14 +100,17 @@ Deno.test({
         assert.doesNotMatch(envoyLogs.join() + logs.join(), /\/hidden/);
         await mesh.settled();
         const page = await mesh.page<{ total: number; everywhere: boolean; why: string[] }>(
-          "live?object=Telemetry/demo/logs&wait=20s",
+          "live?object=Telemetry/demo/logs&wait=90s",
         );
         assert.deepEqual([page.total, page.everywhere, page.why], [1, true, []]);
-        await mesh.write("telemetry.yaml", telemetry("logs", { accessLogging: [{ providers, disabled: true }] }));
-        await mesh.page("live?object=Telemetry/demo/logs&wait=20s");
+        const edited = async (logging: object) => {
+          await mesh.write("telemetry.yaml", telemetry("logs", { accessLogging: [logging] }));
+          await mesh.page("live?object=Telemetry/demo/logs&wait=90s");
+          await threadsHaveIt(port);
+        };
+        await edited({ providers, disabled: true });
         await ask("/off", "yes");
-        await mesh.write("telemetry.yaml", telemetry("logs", { accessLogging: [{ providers: [{ name: "als" }] }] }));
-        await mesh.page("live?object=Telemetry/demo/logs&wait=20s");
+        await edited({ providers: [{ name: "als" }] });
         await ask("/end", "yes");
         await until("the last request is logged", () => envoyLogs.join().includes("/end"));
         assert.doesNotMatch(envoyLogs.join(), /\/off/);
@@ -146,7 +155,8 @@ Deno.test({
       await mesh.settled();
       const edited = async (more: object) => {
         await mesh.write("telemetry.yaml", tracing(more));
-        await mesh.page("live?object=Telemetry/demo/spans&wait=20s");
+        await mesh.page("live?object=Telemetry/demo/spans&wait=90s");
+        await threadsHaveIt(port);
       };
       await edited({ randomSamplingPercentage: 0 });
       await ask("/unsampled");

@@ -5,7 +5,8 @@ import assert from "node:assert/strict";
 import { connect } from "node:tls";
 import { SECRET } from "../../lib/xds/protocol/types.ts";
 import { withPorts } from "../../scripts/ports.ts";
-import { envoyPath, type SyncRow, TestMesh, until } from "./support/mesh.ts";
+import { envoyPath, type SyncRow, TestMesh } from "./support/mesh.ts";
+import { until } from "../patience.ts";
 
 const path = envoyPath();
 const pem = new URL("../testdata/translate/cluster/pem/", import.meta.url).pathname;

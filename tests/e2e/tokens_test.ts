@@ -7,7 +7,8 @@ import { SignJWT } from "jose";
 import { withPorts } from "../../scripts/ports.ts";
 import { TestIssuer } from "../authenticators/support/issuer.ts";
 import { type AskedRequest, askWith, headerEcho } from "./support/header_echo.ts";
-import { envoyPath, TestMesh, until } from "./support/mesh.ts";
+import { envoyPath, TestMesh } from "./support/mesh.ts";
+import { until } from "../patience.ts";
 
 const path = envoyPath();
 const ignore = path === undefined;
@@ -120,7 +121,7 @@ Deno.test({
       assert.deepEqual(got, Object.fromEntries(Object.entries(cases).map(([name, [status]]) => [name, status])));
       await mesh.settled();
       const page = await mesh.page<{ total: number; live: number; everywhere: boolean; why: string[] }>(
-        "live?object=RequestAuthentication/demo/tokens&wait=20s",
+        "live?object=RequestAuthentication/demo/tokens&wait=90s",
       );
       assert.deepEqual(page.why, []);
       assert.deepEqual([page.total, page.live, page.everywhere], [1, 1, true]);

@@ -5,6 +5,7 @@ import { createServer, type Server } from "node:http";
 import { type AddressInfo, connect, type Socket } from "node:net";
 import { withPorts } from "../../scripts/ports.ts";
 import { envoyPath, TestMesh } from "./support/mesh.ts";
+import { PATIENCE } from "../patience.ts";
 
 const path = envoyPath();
 
@@ -53,7 +54,7 @@ async function forwardProxy(asked: (line: string) => void): Promise<Server> {
 
 /** Sends a greeting, and reads until the other end closes. */
 async function greet(port: number): Promise<string> {
-  const socket = connect({ host: "127.0.0.1", port, timeout: 5000 });
+  const socket = connect({ host: "127.0.0.1", port, timeout: PATIENCE });
   let answer = "";
   socket.setEncoding("utf8").on("data", (part) => answer += part);
   socket.on("timeout", () => socket.destroy());

@@ -3,7 +3,8 @@ import assert from "node:assert/strict";
 import { oneRequest } from "../../scripts/demo/load.ts";
 import { withPorts } from "../../scripts/ports.ts";
 import { answeringModule } from "../agent/support/wasm_files.ts";
-import { envoyPath, TestMesh, until } from "./support/mesh.ts";
+import { envoyPath, TestMesh } from "./support/mesh.ts";
+import { until } from "../patience.ts";
 
 const gatewayFile = (port: number) => `
 apiVersion: networking.istio.io/v1
@@ -81,6 +82,57 @@ for (const delta of [true, false]) {
           await mesh.settled();
         } finally {
           await Deno.remove(module);
+        }
+      }),
+  });
+}
+
+/** A plugin for the requests that arrive at a port. */
+const pluginAt = (name: string, port: number, module: string) => ({
+  apiVersion: "extensions.istio.io/v1alpha1",
+  kind: "WasmPlugin",
+  metadata: { name, namespace: "demo" },
+  spec: {
+    selector: { matchLabels: { app: "door" } },
+    url: `file://${module}`,
+    match: [{ mode: "CLIENT", ports: [{ number: port }] }],
+  },
+});
+
+for (const delta of [true, false]) {
+  Deno.test({
+    name: `a module that Envoy refuses keeps no other plugin back, and the one before it stays (${
+      delta ? "delta" : "state of the world"
+    })`,
+    ignore: envoyPath() === undefined,
+    fn: () =>
+      withPorts(3, async (ports) => {
+        const folder = await Deno.makeTempDir({ prefix: "mesh-modules-" });
+        try {
+          for (const status of [418, 421]) await Deno.writeFile(`${folder}/${status}.wasm`, answeringModule(status));
+          await Deno.writeTextFile(`${folder}/broken.wasm`, "no module");
+          const plugins = (modules: readonly (string | number)[]) =>
+            modules.map((module, i) => JSON.stringify(pluginAt(`guard-${i}`, ports[i]!, `${folder}/${module}.wasm`)))
+              .join("\n---\n");
+          const files = {
+            "gateways.yaml": ports.map((port, i) =>
+              gatewayFile(port).replaceAll(/\b(door|app), n/g, `$1-${i}, n`)
+                .replace("[door]", `[door-${i}]`)
+            ).join("---"),
+            "plugins.yaml": plugins([418, 418, 418]),
+          };
+          await using mesh = await TestMesh.start({ files });
+          const identity = { name: "door", namespace: "demo", address: "127.0.0.1", labels: { app: "door" } };
+          const envoy = await mesh.attach(envoyPath()!, { type: "router", ...identity }, delta);
+          for (const port of ports) await envoy.ready(port);
+          const answers = () => Promise.all(ports.map(ask));
+          await until("all plugins answer", async () => `${await answers()}` === "418,418,418");
+          await mesh.write("plugins.yaml", plugins([421, "broken", 421]));
+          await until("the others are new", async () => `${await answers()}` === "421,418,421");
+          await mesh.write("plugins.yaml", plugins([418, 421, 421]));
+          await until("all are new", async () => `${await answers()}` === "418,421,421");
+        } finally {
+          await Deno.remove(folder, { recursive: true });
         }
       }),
   });

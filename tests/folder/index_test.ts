@@ -4,6 +4,7 @@ import { findingFile, findingObject, formatFinding } from "../../lib/config/find
 import { FolderIndex } from "../../lib/folder/index.ts";
 import { ConfigStore } from "../../lib/config/store.ts";
 import type { FolderObject } from "../../lib/folder/file.ts";
+import { unpaced } from "../../lib/kernel/time/paced.ts";
 import { inFile } from "../config/origins.ts";
 
 const OPTIONS = { defaultNamespace: "default", source: "" };
@@ -93,6 +94,21 @@ test("objects that only moved are refreshed, not updated, and have their new lin
     set.refreshed.map(({ new: now }) => [now.meta.name, now.origin.from === "file" && now.origin.line]),
     [["one", 8], ["two", 15]],
   );
+});
+
+test("a batch that comes in parts is one change: what went from one file to another was never away", () => {
+  const folder = new Fixture();
+  folder.write("a.yaml", entry("one"), entry("two"));
+  folder.write("b.yaml", entry("three"));
+  const reading = folder.index.begin();
+  unpaced(reading.take([{ path: "a.yaml", bytes: bytes(entry("two")) }]));
+  unpaced(reading.take([{ path: "b.yaml", bytes: bytes(`${entry("three", 81)}---\n${entry("one")}`) }]));
+  const changes = unpaced(reading.end());
+  assert.deepEqual(changes.removed, []);
+  assert.deepEqual(changes.upserted.map(({ meta }) => meta.name).sort(), ["one", "three", "two"]);
+  const { added, updated } = folder.source.apply(changes);
+  assert.deepEqual(added, []);
+  assert.deepEqual(updated.map(({ new: now }) => now.meta.name), ["three"]);
 });
 
 test("an edit of labels that translation does not read changes nothing for it", () => {

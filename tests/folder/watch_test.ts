@@ -5,8 +5,7 @@ import { watchFolder } from "../../lib/folder/watch.ts";
 import type { WatchedFolder } from "../../lib/folder/watched_folder.ts";
 import { type FileText, watchFile } from "../../lib/kernel/files/watch_file.ts";
 import { ConfigStore } from "../../lib/config/store.ts";
-
-const DEADLINE_MS = 20_000;
+import { PATIENCE } from "../patience.ts";
 
 function entry(name: string, port = 80): string {
   return `apiVersion: networking.mesh.io/v1\nkind: ServiceEntry\nmetadata: {name: ${name}}\nspec:\n` +
@@ -54,7 +53,7 @@ class Fixture {
 
   /** Waits until the condition holds after some change; fails at the deadline. */
   async until(what: string, condition: () => boolean): Promise<void> {
-    const deadline = performance.now() + DEADLINE_MS;
+    const deadline = performance.now() + PATIENCE;
     while (!condition()) {
       const left = deadline - performance.now();
       if (left <= 0) assert.fail(`not reached: ${what}; live: ${this.live()}; ${this.findings().join("; ")}`);
@@ -180,13 +179,20 @@ test("a truncated write never takes objects away", async (folder) => {
   await folder.start();
   const seen: string[] = [];
   folder.store.subscribe(() => seen.push(folder.live()));
-  const file = await Deno.open(`${folder.root}/a.yaml`, { write: true, truncate: true });
-  const text = new TextEncoder().encode(entry("a", 81) + "---\n" + entry("b", 81));
-  await file.write(text.subarray(0, 150));
-  await file.write(text.subarray(150));
-  file.close();
-  await folder.lives("a:81 b:81");
-  for (const state of seen) assert.match(state, /a:8\d b:8\d/);
+  // Who pauses in the middle for longer than the reader waits has written half a file: where the machine did so, the
+  // round says nothing.
+  for (let port = 81, took = Infinity; took > 20; port++) {
+    seen.length = 0;
+    const text = new TextEncoder().encode(entry("a", port) + "---\n" + entry("b", port));
+    const began = performance.now();
+    const file = await Deno.open(`${folder.root}/a.yaml`, { write: true, truncate: true });
+    await file.write(text.subarray(0, 150));
+    await file.write(text.subarray(150));
+    file.close();
+    took = performance.now() - began;
+    await folder.lives(`a:${port} b:${port}`);
+  }
+  for (const state of seen) assert.match(state, /a:\d+ b:\d+/);
 });
 
 test("a file that stays empty is taken as empty", async (folder) => {
@@ -276,7 +282,8 @@ test("a watched file reports its text at once, on change, on swap, when it goes,
   };
   try {
     assert.deepEqual(texts, [undefined]);
-    await folder.write("mesh", "a: 1\n");
+    // In one step of this thread, which reads it too: a file that is being made is empty for a moment.
+    Deno.writeTextFileSync(path, "a: 1\n");
     await next(2);
     await folder.write("mesh.tmp", "a: 2\n");
     await Deno.rename(`${folder.root}/mesh.tmp`, path);

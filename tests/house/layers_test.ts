@@ -13,8 +13,12 @@ const packages: Readonly<Record<string, { readonly may: readonly string[]; reado
   config: { may: ["kernel", "incremental"], why: "what users write does not depend on what runs" },
   registry: { may: ["config", "kernel"], why: "registries tell what runs; mesh decides who sees it" },
   mesh: { may: ["config", "registry"], why: "the view of config and registry is pure; give it values, not sources" },
+  patches: {
+    may: ["kernel", "config", "pb"],
+    why: "what a patch does to a message depends on both alone; which proxies it is for is the mesh's matter",
+  },
   translate: {
-    may: ["incremental", "config", "registry", "mesh", "pb", "resource"],
+    may: ["incremental", "config", "registry", "mesh", "patches", "pb", "resource"],
     why: "translation is a pure function of the mesh; the wire asks it, never the other way",
   },
   analyze: {
@@ -84,7 +88,20 @@ const packages: Readonly<Record<string, { readonly may: readonly string[]; reado
   },
   discovery: {
     may: [
-      ...["kernel", "config", "folder", "registry", "mesh", "translate", "sockets", "http", "grpc", "xds", "pb"],
+      ...[
+        "kernel",
+        "config",
+        "folder",
+        "registry",
+        "mesh",
+        "patches",
+        "translate",
+        "sockets",
+        "http",
+        "grpc",
+        "xds",
+        "pb",
+      ],
       ...[
         "resource",
         "incremental",
@@ -153,6 +170,7 @@ const purePackages = new Set([
   "ingress",
   "injection",
   "mesh",
+  "patches",
   "translate",
   "resource",
   "pb",

@@ -7,7 +7,6 @@ const root = new URL("../..", import.meta.url).pathname;
 const big: Readonly<Record<string, string>> = {
   "lib/config/mesh/types.ts": "the fields of one message, one doc comment each",
   "lib/config/yaml/fast.ts": "one scanner: its cases share the position in the text",
-  "lib/discovery/pipeline.ts": "the order of the steps from a change to a push; the steps themselves are apart",
   "lib/registry/orch/registry.ts": "one index of services, pods and lists of endpoints that change each other",
   "lib/registry/service_entry/registry.ts": "one index of entries, workloads and their selections",
 };

@@ -41,3 +41,18 @@ Deno.test("the list of things is copied: to change it afterwards changes nothing
   assert.deepEqual([...results.invalidate(keys(["host", "y"]))], []);
   assert.deepEqual([...results.invalidate(keys(["host", "x"]))], ["a"]);
 });
+
+Deno.test("a thing may have many dependents: each is named once, those that were deleted are not", () => {
+  for (const count of [2, 7, 8, 9, 40]) {
+    const results = new Dependencies();
+    const names = Array.from({ length: count }, (_, i) => `r${i}`);
+    for (const name of names) results.set(name, ["host", "x", "host", "x", "host", "y"]);
+    for (const name of names.slice(1)) results.set(name, ["host", "x"]);
+    results.delete("r1");
+    const all = new InvalidatedKeys();
+    all.addPattern("host", () => true);
+    assert.deepEqual([...results.invalidate(keys(["host", "y"]))], ["r0"]);
+    assert.deepEqual([...results.invalidate(all)], names.slice(2));
+    assert.deepEqual([...results.invalidate(all)], []);
+  }
+});

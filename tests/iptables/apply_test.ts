@@ -187,12 +187,13 @@ for (const kind of ["nft", "legacy"] as const) {
       { ...everything, inboundPortsExcluded: "1" },
       everything,
     ];
-    for (let round = 0; round < 9; round++) {
+    const isEnough = () => (seen.get("proxy") ?? 0) > 100;
+    for (let round = 0; round < 9 || (round < 90 && !isEnough()); round++) {
       await applyIn(cable.pod, kind, modes[round % 3] ?? everything, { reconcile: true });
     }
     running = false;
     await dialling;
-    assert.ok((seen.get("proxy") ?? 0) > 100, JSON.stringify([...seen]));
+    assert.ok(isEnough(), JSON.stringify([...seen]));
     assert.deepEqual(["app", "server"].filter((name) => seen.has(name)), [], JSON.stringify([...seen]));
   }, [kind]);
 

@@ -110,14 +110,14 @@ packetTest("packets of no known connection are dropped when asked, on excluded d
   const client = cable.actor("client", users.root);
   const { pod, client: source } = addresses[4];
   for (const kind of ["nft", "legacy"] as const) {
-    const stray = async (changes: Changes) => {
+    const stray = async (changes: Changes, timeout: number) => {
       await applyIn(cable.pod, kind, changes, { reconcile: true });
-      const said = await client.ask<Dialled>({ do: "stray", source, host: pod, port: 8080 });
+      const said = await client.ask<Dialled>({ do: "stray", source, host: pod, port: 8080, timeout });
       return said.answer?.name ?? said.error;
     };
-    assert.equal(await stray({}), "reset");
-    assert.equal(await stray({ dropInvalid: true }), "timeout");
-    assert.equal(await stray({ dropInvalid: true, interfacesExcluded: "eth0" }), "reset");
+    assert.equal(await stray({}, 60), "reset");
+    assert.equal(await stray({ dropInvalid: true }, 1), "timeout");
+    assert.equal(await stray({ dropInvalid: true, interfacesExcluded: "eth0" }, 60), "reset");
     await applyIn(cable.pod, kind, {}, { cleanup: true });
   }
 });

@@ -46,6 +46,17 @@ Deno.test("the host becomes a full, lower-case name", () => {
   assert.equal(mergeDestinationRules([rule("a", {})], options)[0]!.spec.host, "reviews.default.svc.cluster.local");
 });
 
+Deno.test("a rule that stands alone keeps its subsets, those of one name once", () => {
+  const alone = rule("a", { subsets: [{ name: "v1" }, { name: "v2" }] });
+  const [merged] = mergeDestinationRules([alone], options);
+  assert.equal(merged!.spec.subsets, alone.spec.subsets);
+  assert.deepEqual([merged!.causes, merged!.duplicateSubsets], [[alone.key], []]);
+  const twice = rule("b", { subsets: [{ name: "v1" }, { name: "v1", labels: { version: "2" } }] });
+  const [once] = mergeDestinationRules([twice], options);
+  assert.deepEqual(once!.spec.subsets, [{ name: "v1" }]);
+  assert.deepEqual(once!.duplicateSubsets, [{ subset: "v1", accepted: twice.key, rejected: twice.key }]);
+});
+
 Deno.test("rules of one audience merge: first policy, all subsets, duplicates dropped and reported", () => {
   const merged = mergeDestinationRules([
     rule("a", { subsets: [{ name: "v1" }] }),

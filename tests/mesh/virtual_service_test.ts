@@ -42,6 +42,22 @@ Deno.test("short hosts, destinations and mirrors become full names in the object
   assert.equal(vs.spec.tcp![0]!.route![0]!.destination.host, "tcp.default.svc.cluster.local");
 });
 
+Deno.test("a spec whose names are full is not copied, and of another the rules without short names are not", () => {
+  const full = object("a", {
+    hosts: ["reviews.default.svc.cluster.local"],
+    gateways: ["mesh", "default/gw"],
+    http: [{ match: [{ gateways: ["default/gw"] }], route: to("a.b"), mirror: { host: "c.d" } }],
+    tls: [{ match: [{ sniHosts: ["x"] }], route: to("a.b") }],
+  });
+  assert.equal(only(full).spec, full.spec);
+  const short = object("a", { hosts: ["x.y"], http: [{ route: to("a.b") }, { route: to("reviews") }] });
+  const { spec } = only(short);
+  assert.equal(spec.hosts, short.spec.hosts);
+  assert.equal(spec.http![0], short.spec.http![0]);
+  assert.deepEqual(spec.http![1], { route: to("reviews.default.svc.cluster.local") });
+  assert.deepEqual(short.spec.http![1], { route: to("reviews") });
+});
+
 Deno.test("gateways become namespace/name in all their spellings, and default to mesh", () => {
   assert.deepEqual(only(object("a", { hosts: ["x.y"] })).gateways, ["mesh"]);
   const gateways = ["mesh", "gw", "./own", "other/gw", "gw.ns", "gw.ns2.svc.cluster.local"];

@@ -6,9 +6,9 @@ import { bootstrapOf, type BootstrapResources, standaloneNode } from "../../lib/
 import { resourcesJson, type ShortType, TYPE_URLS } from "../../lib/offline/proxy_resources.ts";
 import { impliedProxies } from "../../lib/offline/workloads.ts";
 import { PortTaken, saysTaken, withPorts } from "../../scripts/ports.ts";
-import { until } from "../e2e/support/mesh.ts";
 import { envoyPath } from "../translate/envoy.ts";
 import { example, meshOf } from "./mesh_of.ts";
+import { until } from "../patience.ts";
 
 const options = { domain: "cluster.local", gatewaysInNamespace: false };
 

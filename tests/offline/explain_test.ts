@@ -4,17 +4,20 @@ import { isServed } from "../../lib/debug/explanation.ts";
 import { explainRequest } from "../../lib/offline/explain/explain.ts";
 import { onWay, worldOf } from "../../lib/offline/explain/of_mesh.ts";
 import { BadQuestion, type ExplainQuestion, readQuestion } from "../../lib/offline/explain/question.ts";
+import { defaultSettings } from "../../lib/kernel/settings/read.ts";
 import { FieldPlaces } from "../../lib/offline/field_place.ts";
 import { findProxy } from "../../lib/offline/find_proxy.ts";
 import { proxiesOf } from "../../lib/offline/workloads.ts";
 import { example, meshOf } from "./mesh_of.ts";
 
-function explain(files: Record<string, string>, from: string, question: ExplainQuestion) {
-  const mesh = meshOf(files);
+function explain(files: Record<string, string>, from: string, question: ExplainQuestion, settings: MeshSettings = {}) {
+  const mesh = meshOf(files, { settings: defaultSettings("pilot-discovery", settings) });
   const { proxies, options } = proxiesOf(mesh);
   const world = worldOf(mesh, proxies, new FieldPlaces((file) => files[file]));
   return explainRequest(readQuestion(question), onWay(findProxy(from, proxies, options).proxy), world);
 }
+
+type MeshSettings = Parameters<typeof defaultSettings<"pilot-discovery">>[1];
 
 /** Steps of a hop in short: what, verdict, text, place. */
 async function steps(files: Record<string, string>, from: string, question: ExplainQuestion, hop = 0) {
@@ -74,6 +77,66 @@ Deno.test("a rule that another workload's labels exclude is not taken for one wi
       line(files, "routes.yaml", '- headers: { x-beta: { exact: "yes" } }\n      route:\n        - dest')
     }`,
   ]);
+});
+
+const HBONE = {
+  PILOT_ENABLE_SENDING_HBONE: true,
+  PILOT_PREFER_SENDING_HBONE: true,
+  PILOT_ENABLE_SIDECAR_LISTENING_HBONE: true,
+};
+
+/** The shop, with workloads of reviews that take HBONE, and what else is written. */
+const tunnelled = (...more: readonly string[]) => ({
+  ...shop,
+  "services.yaml": shop["services.yaml"]!.replaceAll(
+    "labels: { app: reviews, version",
+    'serviceAccount: reviews, labels: { app: reviews, "networking.istio.io/tunnel": http, version',
+  ),
+  // By a service the account of the caller is known.
+  "more.yaml": [
+    `
+apiVersion: networking.istio.io/v1
+kind: ServiceEntry
+metadata: { name: cart, namespace: shop }
+spec:
+  hosts: [cart.shop.svc.cluster.local]
+  location: MESH_INTERNAL
+  resolution: STATIC
+  ports: [{ number: 80, name: http, protocol: HTTP }]
+  endpoints: [{ address: 10.0.0.5, serviceAccount: cart }]
+`,
+    ...more,
+  ].join("\n---\n"),
+});
+
+const policyFor = (principal: string) => `
+apiVersion: security.istio.io/v1
+kind: AuthorizationPolicy
+metadata: { name: callers, namespace: shop }
+spec:
+  selector: { matchLabels: { app: reviews } }
+  rules: [{ from: [{ source: { principals: ["${principal}"], ipBlocks: [10.0.0.5] } }] }]
+`;
+
+Deno.test("a request over HBONE is followed to the address that its CONNECT names, and into the listener inside of it", async () => {
+  const asked = { to: "http://reviews/", headers: ["x-beta: yes"] };
+  const { hops, end } = await explain(tunnelled(), "shop/cart", asked, HBONE);
+  const [sent, taken] = hops.map(({ steps }) => steps.map(({ what, name, text }) => `${what} ${name}: ${text}`));
+  assert.equal(sent!.at(-1), "cluster v2 of reviews:80: 1 of 1 healthy, HBONE");
+  assert.equal(hops[1]!.proxy.name, "reviews-v2");
+  assert.equal(taken![0], "listener main_internal: inside of HBONE");
+  assert.deepEqual([end.kind, end.endpoint], ["forwarded", "10.0.0.7:9080"]);
+});
+
+Deno.test("policies decide about it by the identity behind the CONNECT; a workload that takes no HBONE is told of", async () => {
+  const asked = { to: "http://reviews/", headers: ["x-beta: yes"] };
+  const admitted = tunnelled(policyFor("cluster.local/ns/shop/sa/cart"));
+  assert.equal((await explain(admitted, "shop/cart", asked, HBONE)).end.kind, "forwarded");
+  const refused = tunnelled(policyFor("cluster.local/ns/shop/sa/other"));
+  assert.match((await explain(refused, "shop/cart", asked, HBONE)).end.text, /^answered 403: not admitted by any rule/);
+  const deaf = { ...HBONE, PILOT_ENABLE_SIDECAR_LISTENING_HBONE: false };
+  const { end } = await explain(tunnelled(), "shop/cart", asked, deaf);
+  assert.equal(end.text, "connection closed: the proxy takes nothing by HBONE");
 });
 
 Deno.test("a request that fails says where: no rule, no subset, no port, no host", async () => {

@@ -23,6 +23,24 @@ Deno.test("a cluster survives encode and decode with its snake_case names", () =
   });
 });
 
+Deno.test("messages are encoded one after the other into bytes of their own, also after one that cannot be", () => {
+  const name = "envoy.config.cluster.v3.Cluster";
+  const cluster = (letter: string) => ({ name: letter.repeat(5000), connect_timeout: duration(1500) });
+  const first = encode(name, cluster("a"));
+  const broken = {
+    name: "x".repeat(9000),
+    get connect_timeout(): never {
+      throw new TypeError("broken");
+    },
+  };
+  assert.throws(() => encode(name, broken), /broken/);
+  const second = encode(name, cluster("b"));
+  for (const [bytes, letter] of [[first, "a"], [second, "b"]] as const) {
+    assert.equal(decode<{ name: string }>(name, bytes).name, letter.repeat(5000));
+  }
+  assert.deepEqual(encode(name, cluster("a")), first);
+});
+
 Deno.test("readable opens Any and names enums", () => {
   const filter = {
     name: "envoy.filters.http.router",

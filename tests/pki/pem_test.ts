@@ -41,10 +41,11 @@ Deno.test("a block that is cut off, or is no base64, is refused with its place",
 });
 
 Deno.test("many blocks that begin and never end are read in one pass", () => {
-  const text = "-----BEGIN X-----\n".repeat(100_000);
+  const text = "-----BEGIN X-----\n".repeat(400_000);
   const start = performance.now();
   assert.throws(() => readPem(text));
-  assert.ok(performance.now() - start < 5000);
+  // Reading the rest of the text for each block would be 1.4 million MB, which takes many minutes.
+  assert.ok(performance.now() - start < 60_000);
 });
 
 Deno.test("labels say what a block holds", () => {

@@ -6,8 +6,8 @@ import { parse } from "yaml";
 import { PAGES } from "../../lib/debug/pages.ts";
 import { PortTaken, saysTaken, withPorts } from "../../scripts/ports.ts";
 import { withPagesTable } from "../../scripts/pages.ts";
-import { until } from "../e2e/support/mesh.ts";
 import { envoyPath } from "../translate/envoy.ts";
+import { until } from "../patience.ts";
 
 const root = new URL("../..", import.meta.url).pathname;
 const readme = Deno.readTextFileSync(`${root}README.md`);
@@ -109,7 +109,7 @@ async function firstSteps(ports: readonly number[]): Promise<void> {
   };
   try {
     const hello = command(/^curl .*\/hello$/);
-    await until("the answer", async () => await ask(hello) === "hello from the gateway\n", 30_000);
+    await until("the answer", async () => await ask(hello) === "hello from the gateway\n");
     const routes = `${folder}/mesh/routes.yaml`;
     const edited = (await Deno.readTextFile(routes)).replace("hello from the", "good morning from the");
     await Deno.writeTextFile(routes, edited);
@@ -142,7 +142,7 @@ Deno.test("the Istio folder's command serves it, and nothing is wrong with it", 
   const get = (path: string) => fetch(`http://127.0.0.1:${port()}${path}`);
   const page = async (path: string) => await (await get(path)).text();
   try {
-    await until("readiness", () => port() !== undefined, 30_000);
+    await until("readiness", () => port() !== undefined);
     assert.equal(await page("/debug/problemz"), "[]\n");
     const kinds = JSON.parse(await page("/debug/configz")).map((o: { kind: string }) => o.kind);
     assert.deepEqual(kinds.toSorted(), ["DestinationRule", "Gateway", "ServiceEntry", "VirtualService"]);

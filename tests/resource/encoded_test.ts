@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { encode } from "../../lib/pb/codec.ts";
 import { decode } from "../../lib/pb/reflect.ts";
-import { Block } from "../../lib/resource/block.ts";
+import { Block, concatBytes } from "../../lib/resource/block.ts";
 import { contentHash, encodeResource } from "../../lib/resource/encoded.ts";
 import { putVarint, varintSize, WireCursor, WireError } from "../../lib/resource/protowire.ts";
 import { createHash } from "node:crypto";
@@ -79,6 +79,16 @@ Deno.test("a cursor over arbitrary bytes ends or throws WireError, and reads not
     }),
     { numRuns: 2000 },
   );
+});
+
+Deno.test("a message in runs is encoded as the same message in one piece", () => {
+  const bytes = Uint8Array.from({ length: 300 }, (_, i) => i);
+  for (const runs of [[], [bytes], [bytes.subarray(0, 100), bytes.subarray(100)]]) {
+    const whole = encodeResource("type", "name", concatBytes(runs));
+    const inRuns = encodeResource("type", "name", runs);
+    assert.deepEqual(inRuns.delta, whole.delta);
+    assert.deepEqual([inRuns.sotw, inRuns.value], [whole.sotw, whole.value]);
+  }
 });
 
 Deno.test("gzip members of several blocks concatenate to one gzip stream of their plain bytes", () => {

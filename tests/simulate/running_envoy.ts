@@ -7,6 +7,7 @@
  */
 import { encode } from "../../lib/pb/codec.ts";
 import type { envoy } from "../../proto/gen/types.ts";
+import { PATIENCE } from "../patience.ts";
 
 /** A running Envoy. Listeners ask for port 0 and get one each. */
 export interface RunningEnvoy {
@@ -61,7 +62,7 @@ export async function startEnvoy(
 
 /** Asks the admin interface until Envoy is live. */
 async function listening(folder: string, exited: () => boolean): Promise<Map<string, number>> {
-  const deadline = Date.now() + 20_000;
+  const deadline = Date.now() + PATIENCE;
   while (Date.now() < deadline) {
     if (exited()) throw new Error("Envoy ended");
     try {
@@ -75,7 +76,7 @@ async function listening(folder: string, exited: () => boolean): Promise<Map<str
     }
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
-  throw new Error("Envoy was not ready in 20 s");
+  throw new Error(`Envoy was not ready in ${PATIENCE / 1000} s`);
 }
 
 interface ListenersAnswer {

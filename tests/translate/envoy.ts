@@ -108,6 +108,13 @@ function bootstrap(
   const ads = { name: "ads", connect_timeout: { seconds: 1 }, type: 0 } as const;
   return {
     node: { id: "test", cluster: "test" },
+    bootstrap_extensions: [{
+      name: "envoy.bootstrap.internal_listener",
+      typed_config: {
+        type_url: `${TYPE_URL_PREFIX}envoy.extensions.bootstrap.internal_listener.v3.InternalListener`,
+        value: new Uint8Array(),
+      },
+    }],
     static_resources: { ...resources, clusters: [ads, ...(resources.clusters ?? [])] },
     dynamic_resources: {
       ads_config: {

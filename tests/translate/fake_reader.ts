@@ -21,6 +21,7 @@ import { WasmPluginIndex } from "../../lib/mesh/wasm_plugins.ts";
 import { passedHosts } from "../../lib/config/kinds/gateway/hosts.ts";
 import { entrancesByNetwork, writtenEntrances } from "../../lib/mesh/networks.ts";
 import type { Endpoint, NetworkEntrance, Service } from "../../lib/registry/types.ts";
+import { NO_PATCHES, type PatchList, type PatchPart } from "../../lib/translate/reader/patch_selection.ts";
 import type { Reader } from "../../lib/translate/reader/reader.ts";
 import type { ProxyProperties } from "../../lib/translate/reader/proxy_properties.ts";
 import type { TranslateSettings } from "../../lib/translate/reader/settings.ts";
@@ -53,6 +54,7 @@ export interface FakeWorld {
   };
   /** For the workload. */
   readonly authorizationPolicies?: readonly AuthorizationPolicy[];
+  readonly patches?: Partial<Record<PatchPart, PatchList>>;
   readonly tokenPolicy?: RequestTokenPolicy;
   readonly telemetries?: readonly ConfigObject<"Telemetry">[];
   readonly wasmPlugins?: readonly ConfigObject<"WasmPlugin">[];
@@ -96,6 +98,7 @@ export function fakeReader(world: FakeWorld = {}): FakeReader {
     endpoints: (host) => answer(`endpoints/${host}`, world.endpoints?.[host] ?? []),
     identities: (host) => answer(`identities/${host}`, services.has(host) ? identitiesOf(host) : undefined),
     peerTls: () => answer("peerTls", peerTlsOf(world)),
+    patches: (part) => answer(`patches/${part}`, world.patches?.[part] ?? NO_PATCHES),
     authorizationPolicies: () => answer("authorizationPolicies", world.authorizationPolicies ?? []),
     tokenPolicy: () => answer("tokenPolicy", world.tokenPolicy ?? NO_TOKEN_POLICY),
     accessLogging: (side) => answer(`accessLogging/${side}`, telemetry.accessLogging[side]),
@@ -189,21 +192,30 @@ export const defaultTraits: ProxyProperties = {
   tlsServerRootCert: "",
   agent: false,
   fetchesModules: false,
+  namedByVariable: false,
   fileSocket: false,
   credentialSocket: false,
   isUnprivileged: false,
+  enableHbone: false,
+  disableHboneSend: false,
   serviceCluster: "",
   tracing: undefined,
   proxyHeaders: undefined,
+  patched: { version: "", metadata: () => undefined },
   labels: {},
 };
 
 /** Settings at their defaults. */
 export const defaultSettings: TranslateSettings = {
+  variable: () => undefined,
   domainSuffix: "cluster.local",
   tokenKeysFetchedBy: "server",
+  http3: false,
   enableHttp10: false,
   databases: ["Mongo"],
+  listensHbone: false,
+  sendsHbone: false,
+  prefersHbone: false,
   traceSampling: 1,
   spawnUpstreamSpanForGateway: false,
   exchangePeers: true,

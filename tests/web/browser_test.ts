@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { TestProxy } from "../debug/proxy.ts";
 import { withServer } from "../discovery/running.ts";
 import { Browser, noBrowser, type Tab } from "./support/browser.ts";
+import { PATIENCE } from "../patience.ts";
 
 function entry(name: string): string {
   return `apiVersion: networking.mesh.io/v1
@@ -21,7 +22,7 @@ spec:
 async function withTab(run: (tab: Tab, url: string, folder: string, port: number) => Promise<void>): Promise<void> {
   await withServer({ "a.yaml": entry("alpha") + entry("beta") }, async ({ ports, xds }, folder) => {
     using _proxy = await TestProxy.attach(ports.grpc);
-    assert.equal(await xds.ledger.waitLive(0, 10_000), true);
+    assert.equal(await xds.ledger.waitLive(0, PATIENCE), true);
     await using browser = await Browser.start();
     const tab = await browser.tab();
     const url = `http://127.0.0.1:${ports.http}`;

@@ -8,6 +8,7 @@ import type { DebugView } from "../../lib/debug/view.ts";
 import type { HttpRequest } from "../../lib/http/message.ts";
 import { injectionPage } from "../../lib/web/injection.ts";
 import { withServer } from "../discovery/running.ts";
+import { PATIENCE } from "../patience.ts";
 
 /** What a browser sends. */
 const BROWSER = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
@@ -35,6 +36,9 @@ const PAGES = [
   ...[
     "",
     "/adsz",
+    "/authorizationz",
+    "/authorizationz?proxyID=a.x",
+    "/cachez",
     "/configz",
     "/config_dump?proxyID=a.x",
     "/connections",
@@ -55,7 +59,12 @@ const PAGES = [
     "/registryz",
   ],
   ...[
+    "/pushcontext",
     "/resourcesz",
+    "/sidecarz?proxyID=a.x",
+    "/edsz?proxyID=a.x",
+    "/ecdsz?proxyID=a.x",
+    "/telemetryz?proxyID=a.x",
     "/scopez",
     "/search?q=a",
     "/syncz",
@@ -260,7 +269,7 @@ spec:
 `;
   await withServer({ "a.yaml": entry("a"), "way.yaml": rule }, async ({ ports, configuration, xds }, folder) => {
     using _proxy = await TestProxy.attach(ports.grpc);
-    assert.equal(await xds.ledger.waitLive(0, 10_000), true);
+    assert.equal(await xds.ledger.waitLive(0, PATIENCE), true);
     const path = "/debug/live?object=VirtualService/x/way";
     const good = await ask(ports.http, path);
     assert.match(good.body, /In force on 1 of 1 proxies/);
@@ -332,7 +341,7 @@ spec: { selector: { app: one }, servers: [{ port: { number: 80, name: http, prot
   await withServer({ "world.yaml": world }, async ({ ports, xds }) => {
     const node = { id: "sidecar~10.0.0.1~one.x~x.svc.cluster.local", metadata: struct({ LABELS: { app: "one" } }) };
     using _proxy = await TestProxy.attach(ports.grpc, node);
-    assert.equal(await xds.ledger.waitLive(0, 10_000), true);
+    assert.equal(await xds.ledger.waitLive(0, PATIENCE), true);
     const ties = async (object: string) => {
       const { body } = await ask(ports.http, `/debug/live?object=${object}`);
       const list = (title: string) =>

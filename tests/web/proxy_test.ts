@@ -4,6 +4,7 @@ import { serverExplainer } from "../../lib/offline/explain/of_server.ts";
 import { mergedFields } from "../../lib/web/proxy_policies.ts";
 import { TestProxy } from "../debug/proxy.ts";
 import { withServer } from "../discovery/running.ts";
+import { PATIENCE } from "../patience.ts";
 
 const WORLD = `apiVersion: networking.mesh.io/v1
 kind: ServiceEntry
@@ -43,7 +44,7 @@ async function withProxy(
 ): Promise<void> {
   await withServer({ "world.yaml": WORLD }, async ({ ports, xds }) => {
     using _proxy = await TestProxy.attach(ports.grpc);
-    assert.equal(await xds.ledger.waitLive(0, 10_000), true);
+    assert.equal(await xds.ledger.waitLive(0, PATIENCE), true);
     await run(async (query) => {
       const url = `http://127.0.0.1:${ports.http}/debug/config_dump?proxyID=a.x&${query}`;
       const html = await (await fetch(url, { headers: { accept: "text/html" } })).text();

@@ -86,18 +86,6 @@ Deno.test("the namespace is that of the request where the object names none", ()
   assert.deepEqual(fields(request(virtualService(GOOD, { name: "cart" }))), []);
 });
 
-Deno.test("an object that has no effect is admitted with a warning", () => {
-  const object = {
-    apiVersion: "networking.mesh.io/v1alpha3",
-    kind: "ProxyFilter",
-    metadata: { name: "a" },
-    spec: { configPatches: [] },
-  };
-  const { causes, warnings } = validate(request(object));
-  assert.deepEqual(causes, []);
-  assert.match(warnings.join(), /ProxyFilter .*not built yet/);
-});
-
 Deno.test("the annotation by which the orchestrator's side tries a webhook is refused", () => {
   const annotations = { "internal.istio.io/webhook-always-reject": "true" };
   assert.deepEqual(fields(request(virtualService(GOOD, { name: "cart", annotations }))), ["metadata.annotations"]);

@@ -13,6 +13,7 @@ import {
   serve,
   vhdsRoutes,
 } from "./support/mesh.ts";
+import { PATIENCE } from "../patience.ts";
 
 const path = envoyPath();
 
@@ -58,7 +59,7 @@ for (const delta of [true, false]) {
       const push = source.push();
       await until("the changed route", async () => await body(main, "h.test") === "two");
       assert.equal(await body(main, "new.test"), "static");
-      assert.equal(await server.ledger.waitLive(push, 5000), true);
+      assert.equal(await server.ledger.waitLive(push, PATIENCE), true);
 
       setHosts(source, "r1", host("h", "h.test", { cluster: "b" }));
       source.push();
@@ -75,7 +76,7 @@ for (const delta of [true, false]) {
       await until("the second listener", async () => await body(second, "s.test") === "second");
 
       source.change(LISTENER, [], ["second"]).change(CLUSTER, [], ["a"]).change(ENDPOINTS, [], ["a"]);
-      await server.ledger.waitLive(source.push(), 5000);
+      await server.ledger.waitLive(source.push(), PATIENCE);
       await until("the end of the cluster", async () => !(await envoy.page("/clusters")).includes("a::"));
       assert.equal(await body(main, "h.test"), "one");
       assert.deepEqual(await envoy.rejections(), []);
@@ -166,7 +167,7 @@ for (const delta of [true, false]) {
       assert.deepEqual(rejection.resources, ["bad"]);
       const sent = server.ledger.rejections().length;
       source.change(LISTENER, [], ["bad"]);
-      await server.ledger.waitLive(source.push(), 5000);
+      await server.ledger.waitLive(source.push(), PATIENCE);
       assert.equal(server.ledger.rejections().length, sent, "what was rejected was not sent again");
       assert.equal(await body(main, "h.test"), "fine");
     } finally {

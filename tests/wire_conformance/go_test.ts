@@ -58,7 +58,7 @@ Deno.test({
   ignore: go === undefined,
   fn: async () => {
     const from = source();
-    const { server, port } = await serve(from, { maxConnectionAge: 500, maxConnectionAgeGrace: 200 });
+    const { server, port } = await serve(from, { maxConnectionAge: 1500, maxConnectionAgeGrace: 1000 });
     const client = await GoClient.start(port, "-type", CLUSTER, "-delta");
     for (let i = 0; i < 3; i++) {
       const response = await client.next();

@@ -9,6 +9,7 @@ import { XdsRefusal } from "../../lib/xds/protocol/source.ts";
 import { CLUSTER } from "../../lib/xds/protocol/types.ts";
 import { MemorySource, textResource } from "../xds/support/memory_source.ts";
 import { serve } from "./support/mesh.ts";
+import { PATIENCE } from "../patience.ts";
 
 const SERVICE = "/envoy.service.discovery.v3.AggregatedDiscoveryService/";
 const same = (bytes: Uint8Array) => Buffer.from(bytes);
@@ -193,7 +194,7 @@ Deno.test("an exception in a push ends that stream alone, and the ledger names t
     stream.ask(CLUSTER, "", name);
     stream.ask(CLUSTER, (await stream.next()).nonce);
   }
-  assert.equal(await server.ledger.waitLive(0, 5000), true);
+  assert.equal(await server.ledger.waitLive(0, PATIENCE), true);
   const view = [...server.streams()].find(({ id }) => id.startsWith("bad-"))!.stream!.view;
   view.resourceSets = () => {
     throw new Error("sets cannot be had");
@@ -266,7 +267,7 @@ Deno.test("at a stop streams end with UNAVAILABLE after their last response, and
 });
 
 Deno.test("at its maximum age a connection gets GOAWAY, and the stream ends with UNAVAILABLE after the grace", async () => {
-  const { server, port } = await serve(source(1), { maxConnectionAge: 300, maxConnectionAgeGrace: 100 });
+  const { server, port } = await serve(source(1), { maxConnectionAge: 1500, maxConnectionAgeGrace: 500 });
   const stream = new Stream(port, true, false);
   stream.ask(CLUSTER);
   await stream.next();

@@ -22,6 +22,7 @@ import {
   windowUpdate,
   writeAll,
 } from "./support/raw_client.ts";
+import { until } from "../patience.ts";
 
 /** `LONG_TESTS=1` opens and cuts 10,000 streams instead of a few hundred. */
 const LONG = Deno.env.get("LONG_TESTS") !== undefined;
@@ -38,15 +39,6 @@ function source(megabytes: number): MemorySource {
     CLUSTER,
     Array.from({ length: megabytes * 16 }, (_, i) => textResource(CLUSTER, `c${i}`, `${i}${text}`)),
   );
-}
-
-/** Waits for a condition of the server. */
-async function until(what: string, holds: () => boolean): Promise<void> {
-  const limit = performance.now() + 20_000;
-  while (!holds()) {
-    if (performance.now() > limit) assert.fail(`waited in vain for ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
 }
 
 const connections = (server: XdsServer) => [...server.grpc.connections].length;
@@ -78,13 +70,12 @@ class Witness {
     this.call.write(encode("envoy.service.discovery.v3.DeltaDiscoveryRequest", ask));
   }
 
-  async latency(): Promise<number> {
+  /** A change comes to it. */
+  async served(): Promise<void> {
     this.#arrived = Promise.withResolvers();
     this.from.change("x.y/Small", [textResource("x.y/Small", "w", `${this.#round++}`)]);
-    const started = performance.now();
     this.from.push();
     await this.#arrived.promise;
-    return performance.now() - started;
   }
 
   close(): void {
@@ -133,10 +124,8 @@ Deno.test("a reader that takes nothing does not delay others", async () => {
   const raws = await Promise.all(Array.from({ length: 20 }, () => connectRaw(port, ...frames)));
   const witness = new Witness(port, from);
   await until("all streams", () => [...server.streams()].length === 21);
-  const times: number[] = [];
-  for (let i = 0; i < 20; i++) times.push(await witness.latency());
-  times.sort((a, b) => a - b);
-  assert.ok(times[10]! < 250, `median ${times[10]} ms`);
+  for (let i = 0; i < 20; i++) await witness.served();
+  assert.equal([...server.streams()].length, 21, "it is served while they are there, not after their end");
   witness.close();
   for (const raw of raws) raw.close();
   await server.stop(0);
@@ -152,8 +141,8 @@ Deno.test("a connection that stays silent is closed after the handshake time", a
 
 Deno.test("a client that does not answer pings is closed after the keepalive time", async () => {
   const { server, port } = await serve(new MemorySource().serve(CLUSTER), {
-    keepaliveInterval: 100,
-    keepaliveTimeout: 200,
+    keepaliveInterval: 500,
+    keepaliveTimeout: 1000,
   });
   const raw = await connectRaw(port, PREFACE, settings(65535), headers(1, DELTA), message(1, first));
   await until("the stream", () => [...server.streams()].length === 1);
@@ -217,10 +206,10 @@ for (const [what, act] of Object.entries(BAD)) {
     await until("the witness", () => [...server.streams()].length === 1);
     const raws = [];
     for (let i = 0; i < 3; i++) raws.push(await act(port));
-    assert.ok(await witness.latency() < 5000);
+    await witness.served();
     for (const raw of raws) raw.close();
     await until("the others' end", () => connections(server) === 1 && [...server.streams()].length === 1);
-    assert.ok(await witness.latency() < 5000);
+    await witness.served();
     witness.close();
     await server.stop(1000);
   });

@@ -15,6 +15,7 @@ import { withServer } from "../discovery/running.ts";
 import { type MadeAuthority, makeLeaf, makeRoot, P256 } from "../pki/support/make.ts";
 import { ENTRY } from "./support/entry.ts";
 import { outcomeOf } from "./support/secure_client.ts";
+import { PATIENCE } from "../patience.ts";
 
 const end = { notAfter: Date.now() + 1e9 };
 const [partner, sister] = [
@@ -60,7 +61,7 @@ function agentRoots(port: number): AsyncDisposable & { next(): Promise<readonly 
   const client = new grpc.Client(`127.0.0.1:${port}`, grpc.credentials.createInsecure());
   const path = "/envoy.service.discovery.v3.AggregatedDiscoveryService/StreamAggregatedResources";
   const same = (bytes: Uint8Array) => Buffer.from(bytes);
-  const call = client.makeBidiStreamRequest(path, same, same, new grpc.Metadata(), { deadline: Date.now() + 30_000 });
+  const call = client.makeBidiStreamRequest(path, same, same, new grpc.Metadata(), { deadline: Date.now() + PATIENCE });
   const received = new ReadableStream<Uint8Array>({
     start: (controller) => {
       call.on("data", (bytes: Uint8Array) => controller.enqueue(bytes));

@@ -11,6 +11,7 @@ import {
   type TlsPolicy,
 } from "../../lib/sockets/listen/tls_policy.ts";
 import { Authority, openssl } from "../certificates.ts";
+import { PATIENCE } from "../patience.ts";
 
 const test = (name: string, fn: () => Promise<void>) => Deno.test({ name, ignore: !openssl, fn });
 
@@ -105,7 +106,7 @@ function dialled(policy: TlsPolicy, ...limits: string[]): Promise<string> {
   return withTlsServer(["-alpn", "h2", ...limits], async (port, roots) => {
     try {
       const tls = { serverName: "localhost", roots, policy };
-      const transport = await dial({ host: "127.0.0.1", port, tls }, 10_000);
+      const transport = await dial({ host: "127.0.0.1", port, tls }, PATIENCE);
       transport.destroy();
       return "connected";
     } catch (error) {

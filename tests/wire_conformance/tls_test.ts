@@ -9,6 +9,7 @@ import type { Peer } from "../../lib/sockets/transport/peer.ts";
 import { SocketTransport } from "../../lib/sockets/transport/socket.ts";
 import { spiffeId } from "../../lib/sockets/transport/spiffe_id.ts";
 import { Authority, type Certificate, openssl } from "../certificates.ts";
+import { PATIENCE } from "../patience.ts";
 
 /** A server over TLS with a method that returns what it is sent and notes the caller. */
 async function serve(certificates: TlsCertificates) {
@@ -43,7 +44,7 @@ function call(listener: TlsListener, root: string, own?: Certificate, bytes = ne
     same,
     same,
     bytes,
-    { deadline: Date.now() + 20_000 },
+    { deadline: Date.now() + PATIENCE },
     (error, response) => {
       if (error) answer.reject(error);
       else answer.resolve(response!);

@@ -75,7 +75,12 @@ for (const [what, way] of Object.entries(WAYS)) {
       return { bytes: allocatedBytes() - before.bytes, reads: client.view.reads.count - before.reads };
     };
     cost(100);
-    const [once, twice] = [cost(1000), cost(2000)];
+    // What the compiler allocates while it warms up is nobody's cost: the least of some runs has none of it.
+    const least = (size: number) => {
+      const runs = Array.from({ length: 3 }, () => cost(size));
+      return { reads: runs[0]!.reads, bytes: Math.min(...runs.map(({ bytes }) => bytes)) };
+    };
+    const [once, twice] = [least(1000), least(2000)];
     const figures = JSON.stringify({ once, twice });
     assert.ok(twice.bytes < 2.2 * once.bytes, figures);
     assert.ok(twice.reads < 2.2 * once.reads + 1000, figures);
@@ -135,18 +140,23 @@ Deno.test("a stream whose names take more than 16 MiB ends with a status that sa
 
 Deno.test("a name that a client subscribes to is kept once, with at most 200 bytes beside it", async () => {
   for (const acknowledged of [true, false]) {
-    const client = new StreamClient(new MemorySource().serve(ENDPOINTS), true);
-    client.ask(ENDPOINTS, { names: ["first"] });
-    if (acknowledged) client.accept();
-    const before = await keptBytes();
-    for (let i = 0; i < 5000; i++) {
-      client.ask(ENDPOINTS, { names: [name(i)] });
+    const cost = async () => {
+      const client = new StreamClient(new MemorySource().serve(ENDPOINTS), true);
+      client.ask(ENDPOINTS, { names: ["first"] });
       if (acknowledged) client.accept();
-    }
-    client.received.length = 0;
-    client.infos.length = 0;
-    const each = (await keptBytes() - before) / 5000;
+      const before = await keptBytes();
+      for (let i = 0; i < 5000; i++) {
+        client.ask(ENDPOINTS, { names: [name(i)] });
+        if (acknowledged) client.accept();
+      }
+      client.received.length = 0;
+      client.infos.length = 0;
+      const each = (await keptBytes() - before) / 5000;
+      client.stream.close();
+      return each;
+    };
+    // Code that is compiled meanwhile adds to one of them.
+    const each = Math.min(await cost(), await cost(), await cost());
     assert.ok(each < 200 + name(4999).length, `${each} bytes a name, acknowledged: ${acknowledged}`);
-    client.stream.close();
   }
 });

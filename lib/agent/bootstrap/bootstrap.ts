@@ -14,7 +14,7 @@ import { METRICS_COMPRESSIONS, staticListeners } from "./static_listeners.ts";
 import { statsAnnotation, statsConfig } from "./stats.ts";
 import { tracingConfig } from "./tracing.ts";
 
-/** What a bootstrap is made of. */
+/** Inputs of a bootstrap. */
 export interface BootstrapInput {
   readonly node: AgentNode;
   readonly proxy: ProxySettings;

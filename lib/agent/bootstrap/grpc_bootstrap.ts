@@ -16,7 +16,7 @@ export interface GrpcCertificateFiles {
   readonly roots: string;
 }
 
-/** What the bootstrap is made of. */
+/** Inputs of the bootstrap. */
 export interface GrpcBootstrapInput {
   readonly node: AgentNode;
   /** Absolute path of the relay's socket. */

@@ -6,7 +6,7 @@
 import type { ProxySettings } from "../../config/mesh/types.ts";
 import type { EnvoyJson } from "./envoy_json.ts";
 
-/** What statistics are chosen by. */
+/** Inputs to the choice of statistics. */
 export interface StatsInput {
   readonly proxy: Pick<ProxySettings, "extraStatTags" | "proxyStatsMatcher">;
   readonly annotations: Readonly<Record<string, string>>;

@@ -5,7 +5,7 @@
  *
  * @module
  */
-import { z } from "zod";
+import * as z from "zod";
 import { type CloudFacts, givenTexts, type MetadataPage } from "./metadata_server.ts";
 
 /** Seconds for which a token of the server is asked: long enough for the pages of one start. */

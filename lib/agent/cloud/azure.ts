@@ -5,7 +5,7 @@
  *
  * @module
  */
-import { z } from "zod";
+import * as z from "zod";
 import { type CloudFacts, givenTexts, type MetadataPage } from "./metadata_server.ts";
 
 /** A version that every region has. */

@@ -27,7 +27,7 @@ export type CloudSettings = Pick<
 /** A cloud, by the name that `CLOUD_PLATFORM` has for it. */
 export type CloudName = "aws" | "azure" | "gcp";
 
-/** What a machine's firmware says of its maker: texts of files, by the name of the file. */
+/** Files of a machine's firmware that name its maker: texts by file name. */
 export type Firmware = Readonly<Record<(typeof FIRMWARE_FILES)[number], string>>;
 
 /** Where a workload runs. */
@@ -38,7 +38,7 @@ export interface Cloud extends CloudFacts {
   readonly warnings: readonly string[];
 }
 
-/** What clouds are found by. */
+/** Inputs to the search for the cloud. */
 export interface CloudInput {
   readonly settings: CloudSettings;
   readonly firmware: Firmware;

@@ -8,7 +8,7 @@
 import { fetchText } from "../../kernel/fetch/fetch_text.ts";
 import type { NodeLocality } from "../node/agent_node.ts";
 
-/** What a cloud says of the machine. */
+/** Facts about the machine from its cloud. */
 export interface CloudFacts {
   /** Node metadata `PLATFORM_METADATA`: names as servers of the field read them. */
   readonly metadata: Readonly<Record<string, string>>;

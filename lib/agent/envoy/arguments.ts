@@ -4,7 +4,7 @@
  * @module
  */
 
-/** What the command line says. */
+/** Inputs of the command line. */
 export interface EnvoyArgumentsInput {
   /** The bootstrap file. */
   readonly configFile: string;
@@ -46,7 +46,7 @@ export function envoyArguments(input: EnvoyArgumentsInput): string[] {
   ];
 }
 
-/** What worker threads are counted by. */
+/** Inputs to the number of worker threads. */
 export interface ConcurrencyInput {
   /** The flag `--concurrency`; 0: not given. */
   readonly flag: number;

@@ -12,7 +12,7 @@ import { bootstrap, type BootstrapInput } from "../bootstrap/bootstrap.ts";
 /** Name of the bootstrap in the proxy's folder, without its form. */
 const BOOTSTRAP_FILE = "envoy-rev";
 
-/** What names a template, the first one first. */
+/** Places that may name a template, the first one first. */
 export interface BootstrapTemplates {
   /** `MESH_BOOTSTRAP`; empty: none. */
   readonly variable: string;

@@ -31,7 +31,7 @@ export interface ChildProcess {
   kill(signal: "SIGTERM" | "SIGKILL"): void;
 }
 
-/** What an Envoy is started with. */
+/** Options with which an Envoy is started. */
 export interface EnvoyStart {
   readonly binary: string;
   readonly arguments: readonly string[];

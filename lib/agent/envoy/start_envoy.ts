@@ -10,6 +10,7 @@ import type { Clock } from "../../kernel/time/clock.ts";
 import type { BootstrapInput } from "../bootstrap/bootstrap.ts";
 import { familiesOf } from "../bootstrap/families.ts";
 import type { AgentInput } from "../start/agent_input.ts";
+import { RESOURCE_ATTRIBUTES, resourceAttributes } from "../node/resource_attributes.ts";
 import { listenersCheck } from "../status/listeners.ts";
 import type { ReadinessCheck } from "../status/readiness.ts";
 import { envoyAdmin } from "./admin.ts";
@@ -58,6 +59,9 @@ export async function startEnvoyProcess(
       coreDump: settings.MESH_PROXY_ENABLE_CORE_DUMP,
       ipv6: localhost.includes(":"),
     }),
+    variables: {
+      [RESOURCE_ATTRIBUTES]: resourceAttributes(input.variables[RESOURCE_ATTRIBUTES], workload.node.cluster),
+    },
     ...(input.proxyUser === undefined ? {} : { user: input.proxyUser }),
   });
   const ownPorts = [settings.PROXY_STATUS_PORT, settings.PROXY_METRICS_PORT];

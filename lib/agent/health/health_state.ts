@@ -13,7 +13,7 @@ export interface HealthThresholds {
   readonly failure: number;
 }
 
-/** What is known. */
+/** Health as it is known. */
 export interface HealthState {
   /** Last reported; undefined: nothing yet. */
   readonly reported: boolean | undefined;

@@ -9,7 +9,7 @@ import type { Cancel, Clock } from "../../kernel/time/clock.ts";
 import { within } from "../probes/within.ts";
 import { type HealthThresholds, nextHealth, UNKNOWN_HEALTH, type WorkloadReport } from "./health_state.ts";
 
-/** What it is made of. */
+/** Inputs. */
 export interface WorkloadHealthInput {
   /** Times and thresholds; what is absent or 0 is as Kubernetes has it: 1 s, every 10 s, 1 success, 3 failures. */
   readonly probe: ReadinessProbe;

@@ -38,7 +38,7 @@ export function nodeId({ role, address, name, namespace, domain }: NodeIdentity)
   return `${role}~${address}~${name}.${namespace}~${domain}`;
 }
 
-/** What the name of a node's cluster may come from. */
+/** Sources of the name of a node's cluster. */
 export interface ClusterNameInput {
   readonly proxy: Pick<ProxySettings, "serviceCluster" | "tracingServiceName">;
   /** The flag `--serviceCluster`. */

@@ -7,7 +7,7 @@ import { Buffer } from "node:buffer";
 import { concatBytes } from "../../resource/block.ts";
 import { fieldSize, putFieldHead } from "../../resource/protowire.ts";
 
-/** What it is made of. */
+/** Inputs. */
 export interface PeerInput {
   readonly workload: string;
   readonly namespace: string;

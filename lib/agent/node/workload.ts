@@ -3,10 +3,11 @@
  *
  * @module
  */
+import { commaList } from "../../kernel/text/comma_list.ts";
 import { encodeField } from "../../config/schema/encode.ts";
 import { proxySettings } from "../../config/mesh/proxy_schema.ts";
 import type { ProxySettings } from "../../config/mesh/types.ts";
-import { PEER_METADATA } from "../../config/mesh/peer_metadata.ts";
+import { NAMED_BY_VARIABLE, PEER_METADATA } from "../../config/mesh/peer_metadata.ts";
 import type { Settings } from "../../kernel/settings/catalogue.ts";
 import { type AgentNode, type AgentRole, nodeCluster, nodeId, type NodeLocality, nodeLocality } from "./agent_node.ts";
 import { type MetadataProblem, type MetadataValue, nodeMetadata } from "./node_metadata.ts";
@@ -28,7 +29,7 @@ export type WorkloadSettings = Pick<
   | "PILOT_MX_ADDITIONAL_LABELS"
 >;
 
-/** What is known of a workload. */
+/** Known facts about a workload. */
 export interface WorkloadInput {
   readonly role: AgentRole;
   readonly settings: WorkloadSettings;
@@ -77,8 +78,9 @@ export function workloadOf(input: WorkloadInput): AgentWorkload {
   const name = settings.POD_NAME || input.machine.hostname;
   const namespace = settings.POD_NAMESPACE || "default";
   const serviceAccount = settings.SERVICE_ACCOUNT || "default";
-  const own = settings.INSTANCE_IP === "" ? [] : settings.INSTANCE_IP.split(",").map((ip) => ip.trim());
-  const known = [...new Set([...own, ...input.machine.addresses])].filter((ip) => ip !== "");
+  const known = [...new Set([...commaList(settings.INSTANCE_IP), ...input.machine.addresses])].filter((ip) =>
+    ip !== ""
+  );
   const addresses = known.length === 0 ? ["127.0.0.1"] : known;
   const { metadata, problems } = nodeMetadata({
     variables: input.variables,
@@ -100,13 +102,13 @@ export function workloadOf(input: WorkloadInput): AgentWorkload {
     namespace,
     cluster: typeof metadata.CLUSTER_ID === "string" ? metadata.CLUSTER_ID : "",
     labels: metadata.LABELS as Readonly<Record<string, string>> | undefined ?? {},
-    additional: settings.PILOT_MX_ADDITIONAL_LABELS.split(",").map((name) => name.trim()),
+    additional: commaList(settings.PILOT_MX_ADDITIONAL_LABELS),
   });
   const node = {
     id: nodeId({ role: input.role, address: addresses[0]!, name, namespace, domain }),
     cluster: nodeCluster({ proxy, flag: input.serviceCluster, labels, workload, namespace }),
     locality: Object.keys(placed).length > 0 ? placed : input.cloud?.locality ?? {},
-    metadata: { ...metadata, [PEER_METADATA]: peer },
+    metadata: { ...metadata, [PEER_METADATA]: peer, [NAMED_BY_VARIABLE]: "true" },
   };
   return { role: input.role, name, namespace, domain, serviceAccount, addresses, node, problems };
 }

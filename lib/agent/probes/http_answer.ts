@@ -8,7 +8,7 @@
  */
 import { concatBytes } from "../../resource/block.ts";
 
-/** What a probe learns of a response. */
+/** The part of a response that a probe needs. */
 export interface ProbeAnswer {
   readonly status: number;
   /** Where it leads; absent: nowhere. */

@@ -31,7 +31,7 @@ export interface ProbeConnection {
   close(): void;
 }
 
-/** What is spoken. */
+/** The protocol of a probe. */
 export interface ProbeSpeech {
   /** HTTP/2 is offered on TLS. */
   readonly http2: boolean;

@@ -5,7 +5,7 @@
  */
 import type { Clock } from "../../kernel/time/clock.ts";
 
-/** What ends the work. */
+/** Limits of the work. */
 export interface WithinLimits {
   /** Milliseconds; undefined: none. */
   readonly timeout: number | undefined;

@@ -31,7 +31,7 @@ import {
 } from "./messages.ts";
 import { type PendingRefusals, withRefusal, withRefused } from "./refusals.ts";
 
-/** What happens to a relay. Streams and connections have numbers; those that are over are not heard any more. */
+/** An event of a relay. Streams and connections have numbers; events of ended ones are ignored. */
 export type RelayEvent =
   | { readonly type: "downstream opened"; readonly stream: number; readonly variant: RelayVariant }
   | { readonly type: "downstream message"; readonly stream: number; readonly bytes: Uint8Array }
@@ -55,7 +55,7 @@ export type RelayEvent =
   | { readonly type: "health"; readonly report: WorkloadReport }
   | { readonly type: "stop" };
 
-/** What is to be done. */
+/** An action that an event asks for. */
 export type RelayEffect =
   | { readonly type: "dial"; readonly connection: number; readonly variant: RelayVariant }
   /** After a time that grows with the failures in a row. */

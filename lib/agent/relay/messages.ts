@@ -150,7 +150,7 @@ function anyValue(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   return new Uint8Array(0);
 }
 
-/** What the agent has of a type of its own: versions by name, and of the last response. */
+/** Versions of a type of the agent's own: by name, and of the last response. */
 export interface OwnVersions {
   readonly version: string;
   readonly byName: Readonly<Record<string, string>>;
@@ -231,7 +231,7 @@ export function healthRequest(variant: RelayVariant, report: WorkloadReport): Ui
     : out.string(2, HEALTH_TYPE).bytes(7, detail).finish();
 }
 
-/** What the agent has once a response is accepted. */
+/** Versions once a response is accepted. */
 export function acceptedVersions(before: OwnVersions, { version, resources, removed }: OwnResponse): OwnVersions {
   const gone = new Set(removed);
   const kept = Object.entries(before.byName).filter(([name]) => !gone.has(name));

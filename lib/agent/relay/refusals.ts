@@ -6,7 +6,7 @@
  */
 import { isRejection, type RejectedResponse, rejectRequest, type RelayVariant, requestNonce } from "./messages.ts";
 
-/** What is to be said of the last response of each type. */
+/** The pending refusal of each type's last response. */
 export type PendingRefusals = ReadonlyMap<string, RejectedResponse>;
 
 /** With what is to be said of one more response. */

@@ -46,7 +46,7 @@ export interface ResponseRewriter {
 /** Begins to rewrite on a connection. */
 export type OpenRewriter = (variant: RelayVariant, target: RewriteTarget) => ResponseRewriter;
 
-/** What a relay is made of. */
+/** Inputs of a relay. */
 export interface RelayOptions {
   readonly open: OpenUpstream;
   /** Rewriters by type; absent: every response goes to the proxy as it came. */

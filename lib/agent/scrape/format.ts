@@ -20,7 +20,7 @@ export const METRICS_CONTENT_TYPES: Readonly<Record<MetricsFormat, string>> = {
   "openmetrics 1.0.0": `${OPEN_METRICS}; version=1.0.0; charset=utf-8`,
 };
 
-/** What is asked for where only the text format will do. */
+/** `Accept` header of a request for the text format alone. */
 export const ACCEPT_TEXT = "text/plain;version=0.0.4";
 
 /** Formats that are text; of the others (protobuf) nothing can be merged. */

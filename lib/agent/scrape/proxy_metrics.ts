@@ -15,12 +15,42 @@ const EXTRA = "envoy_".length;
 const TYPE = Buffer.from("# TYPE ");
 const NEW_LINE = 10;
 
-/** The proxy's metrics, as a stream: what says that it runs, then what it made, renamed. */
-export async function* proxyMetrics(bytes: AsyncIterable<Uint8Array>, version: string): AsyncGenerator<Uint8Array> {
+/** Begin of the counters of values that Envoy did not count, because a scope had as many series as it may have. */
+const OVERFLOW = Buffer.from("envoy_server_stats_overflow_");
+
+/**
+ * The proxy's metrics, as a stream: what says that it runs, then what it made, renamed.
+ *
+ * @param overflown Hears at the end how many values Envoy has not counted since its start, because of limits of series.
+ */
+export async function* proxyMetrics(
+  bytes: AsyncIterable<Uint8Array>,
+  version: string,
+  overflown: (values: number) => void,
+): AsyncGenerator<Uint8Array> {
   yield Buffer.from(`# TYPE istio_build gauge\nistio_build{component="proxy",tag=${JSON.stringify(version)}} 1\n`);
   const lines = new WholeLines();
-  for await (const part of bytes) yield* renamed(lines.push(part));
-  yield* renamed(lines.end());
+  let missing = 0;
+  for await (const part of bytes) {
+    const whole = lines.push(part);
+    missing += overflowIn(whole);
+    yield* renamed(whole);
+  }
+  const last = lines.end();
+  yield* renamed(last);
+  overflown(missing + overflowIn(last));
+}
+
+/** The sum of these counters among whole lines. */
+function overflowIn(lines: Uint8Array): number {
+  const text = Buffer.from(lines.buffer, lines.byteOffset, lines.byteLength);
+  let sum = 0;
+  for (let at = text.indexOf(OVERFLOW); at >= 0; at = text.indexOf(OVERFLOW, at + OVERFLOW.length)) {
+    if (at > 0 && text[at - 1] !== NEW_LINE) continue;
+    const line = text.toString("latin1", at, text.indexOf(NEW_LINE, at));
+    sum += Number(line.slice(line.lastIndexOf(" ") + 1)) || 0;
+  }
+  return sum;
 }
 
 /** Whole lines, without the name before standard metrics. */

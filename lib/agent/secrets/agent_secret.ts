@@ -51,7 +51,7 @@ function dataSource(text: string): Uint8Array {
   return new MessageWriter().bytes(2, utf8Bytes(text)).finish();
 }
 
-/** Who wants a secret. */
+/** A listener for one secret. */
 export interface SecretListener {
   /** The secret, and each one that takes its place. */
   secret(secret: AgentSecret): void;

@@ -18,7 +18,7 @@ export type SecretFiles =
   | { readonly chain: string; readonly key: string }
   | { readonly roots: string };
 
-/** What files are read with. Times in ms. */
+/** Options of file secrets. Times in ms. */
 export interface FileSecretOptions {
   /** Quiet time after a change before the files are read. */
   readonly debounce: number;

@@ -26,7 +26,7 @@ export interface IssuedCertificate {
 /** Signs a request; the last text of the answer has the roots, the first one the certificate. */
 export type SignRequest = (csr: string, ttlSeconds: number) => Promise<readonly string[]>;
 
-/** What is asked for. */
+/** The requested certificate. */
 export interface CertificateOrder {
   /** SPIFFE ID of the workload. */
   readonly uri: string;

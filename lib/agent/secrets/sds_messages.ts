@@ -7,7 +7,7 @@ import { MessageWriter } from "../../grpc/message_writer.ts";
 import { utf8Bytes, WireCursor } from "../../resource/protowire.ts";
 import { type EncodedSecret, SECRET_TYPE } from "./agent_secret.ts";
 
-/** What a client says. */
+/** A request of a client. */
 export interface SdsRequest {
   /** State of the world: all names that it wants. Delta: names that it wants besides. */
   readonly names: readonly string[];

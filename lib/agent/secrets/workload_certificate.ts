@@ -11,7 +11,7 @@ import { type RenewalOptions, renewalTime } from "../../pki/renewal.ts";
 import { ROOTS_SECRET, type SecretListener, type SecretSource, WORKLOAD_SECRET } from "./agent_secret.ts";
 import type { IssuedCertificate } from "./issued_certificate.ts";
 
-/** What a certificate is kept with. */
+/** Options of a workload certificate. */
 export interface WorkloadCertificateOptions {
   /** Gets a certificate. */
   readonly order: () => Promise<IssuedCertificate>;

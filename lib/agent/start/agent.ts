@@ -42,7 +42,7 @@ import { wasmModules } from "./wasm_modules.ts";
 import { startWorkloadHealth } from "./workload_probe.ts";
 import { openStatusPort, planStatus } from "./status_port.ts";
 
-/** What an agent shares with its program. */
+/** Parts that an agent shares with its program. */
 export interface AgentParts {
   readonly clock: Clock;
   readonly log: Log;

@@ -18,7 +18,7 @@ export interface EnvoyLogInput {
   readonly asJson: boolean;
 }
 
-/** What the command line says of the security token service. */
+/** Flags of the security token service. */
 export interface TokenServiceInput {
   /** 0: there is none. */
   readonly port: number;

@@ -13,7 +13,7 @@ import { CERTIFICATE_FILES, writeWhole } from "../secrets/output_files.ts";
 import type { AgentInput } from "./agent_input.ts";
 import type { SecretPlan } from "./secret_plan.ts";
 
-/** What is wrong with the path before anything is written: a sentence for each. */
+/** Faults of the path before anything is written: a sentence for each. */
 export async function grpcBootstrapFaults({ settings }: Pick<AgentInput, "settings">): Promise<string[]> {
   const path = settings.GRPC_XDS_BOOTSTRAP;
   if (path === "") return [];

@@ -59,7 +59,7 @@ export function serverCalls(options: ControlPlaneServer): () => Promise<ServerCa
   };
 }
 
-/** What a server that wants proof of who we are does not get; undefined: nothing is missing. */
+/** The credential that is missing for a server that wants proof of our identity; undefined: none is missing. */
 export async function missingCredential(options: ControlPlaneServer): Promise<string | undefined> {
   if (options.tokens.length === 0 || options.machineToken !== undefined) return undefined;
   return await firstFile(options.tokens) === undefined ? `no token in ${options.tokens.join(" or ")}` : undefined;

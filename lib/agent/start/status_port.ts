@@ -19,7 +19,7 @@ import { probePages } from "../status/probe_routes.ts";
 import { type StatusActions, statusRoutes } from "../status/routes.ts";
 import type { AgentInput } from "./agent_input.ts";
 
-/** What variables say of the application. */
+/** Variables about the application. */
 export interface StatusPlan {
   readonly probers: ReadonlyMap<string, AppProber>;
   /** Page of the application's metrics. */

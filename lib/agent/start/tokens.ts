@@ -17,7 +17,7 @@ import { writeWhole } from "../secrets/output_files.ts";
 import type { GoogleIdentity } from "../tokens/google_identity.ts";
 import type { AgentInput, TokenServiceInput } from "./agent_input.ts";
 
-/** What both are made with. */
+/** Inputs of both. */
 export interface TokenParts {
   readonly clock: Clock;
   readonly log: Log;
@@ -30,7 +30,7 @@ const MACHINE = "GoogleComputeEngine";
 /** The one provider of tokens. */
 const PLUGIN = "GoogleTokenExchange";
 
-/** What keeps an agent from starting: a sentence each. */
+/** Faults that keep an agent from starting: a sentence each. */
 export function tokenFaults(
   settings: Pick<SettingsOf<"pilot-agent">, "CREDENTIAL_FETCHER_TYPE" | "CREDENTIAL_IDENTITY_PROVIDER">,
   { port, plugin }: TokenServiceInput,

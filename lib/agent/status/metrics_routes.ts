@@ -19,7 +19,7 @@ import { type MergedSource, mergeMetrics } from "../scrape/merge.ts";
 import { PROXY_METRICS_PATH, proxyMetrics } from "../scrape/proxy_metrics.ts";
 import { askSource, type ScrapeSource } from "../scrape/scrape_source.ts";
 
-/** What the pages are made of. */
+/** Inputs of the pages. */
 export interface MetricsRoutesInput {
   /** Of the agent itself. */
   readonly metrics: Metrics;
@@ -51,9 +51,16 @@ type ScrapeOrigin = (typeof ORIGINS)[number];
 
 type FailureLogs = Readonly<Record<ScrapeOrigin, FailureLog>>;
 
+/** What the log says of scrapes. */
+interface ScrapeLogs {
+  readonly sources: FailureLogs;
+  /** Hears how many values Envoy has not counted, because of limits of series. */
+  readonly overflown: (values: number) => void;
+}
+
 /**
  * The pages. A source that fails is missing, and counted in `scrape_failures_total` each time; the log says when that
- * begins and ends. The answer is 200.
+ * begins and ends. The answer is 200. The log also says when Envoy begins to leave out series because of their limit.
  */
 export function metricsRoutes(input: MetricsRoutesInput): Route[] {
   const guards = input.localOnly ? [localOnly] : [];
@@ -64,15 +71,34 @@ export function metricsRoutes(input: MetricsRoutesInput): Route[] {
     };
     return [type, new FailureLog(messages, input.log)];
   })) as FailureLogs;
-  const handle = (request: HttpRequest) => scrape(request, input, logs);
-  const ofProxy = (request: HttpRequest) => scrapeProxy(request, input, logs.envoy);
+  const scrapeLogs: ScrapeLogs = { sources: logs, overflown: overflowLog(input.log) };
+  const handle = (request: HttpRequest) => scrape(request, input, scrapeLogs);
+  const ofProxy = (request: HttpRequest) => scrapeProxy(request, input, scrapeLogs);
   return [
     ...["/stats/prometheus", "/metrics"].map((path) => ({ methods: ["GET"] as const, path, guards, handle })),
     { methods: ["GET"], path: PROXY_METRICS_PATH, guards, handle: ofProxy },
   ];
 }
 
-async function scrape(request: HttpRequest, input: MetricsRoutesInput, logs: FailureLogs): Promise<HttpResponse> {
+/** Says when Envoy did not count something since the scrape before, and when it counts all again. */
+function overflowLog(log: Logger): (values: number) => void {
+  const lines = new FailureLog({
+    begins: "Envoy has as many series of metrics as it may have, and does not count in further ones",
+    ends: "Envoy counts in all series of metrics again",
+  }, log);
+  let known = 0;
+  return (values) => {
+    if (values > known) lines.failed(`${values} values left out since Envoy started`);
+    else lines.succeeded();
+    known = values;
+  };
+}
+
+async function scrape(
+  request: HttpRequest,
+  input: MetricsRoutesInput,
+  { sources: logs, overflown }: ScrapeLogs,
+): Promise<HttpResponse> {
   const { metrics } = input;
   metrics.counter("scrapes_total").inc();
   const failed = (type: ScrapeOrigin) => (error: unknown) => {
@@ -83,7 +109,7 @@ async function scrape(request: HttpRequest, input: MetricsRoutesInput, logs: Fai
   const heard = (type: ScrapeOrigin) => ({ failed: failed(type), whole: () => logs[type].succeeded() });
   const accept = offeredFormats(request.headers["accept"] ?? "");
   const [envoy, application] = await Promise.all([
-    askProxy(request, input).catch(failed("envoy")),
+    askProxy(request, input, overflown).catch(failed("envoy")),
     ask("application", input.application, accept, request, input).then(asText).catch(failed("application")),
   ]);
   const format = application?.format ?? "text";
@@ -101,13 +127,17 @@ async function scrape(request: HttpRequest, input: MetricsRoutesInput, logs: Fai
 }
 
 /** The proxy's metrics alone: without them there is no page. */
-async function scrapeProxy(request: HttpRequest, input: MetricsRoutesInput, log: FailureLog): Promise<HttpResponse> {
+async function scrapeProxy(
+  request: HttpRequest,
+  input: MetricsRoutesInput,
+  { sources: { envoy: log }, overflown }: ScrapeLogs,
+): Promise<HttpResponse> {
   const failed = (error: unknown) => {
     input.metrics.counter("scrape_failures_total").inc({ type: "envoy" });
     log.failed((error as Error).message);
     return undefined;
   };
-  const bytes = await askProxy(request, input).catch(failed);
+  const bytes = await askProxy(request, input, overflown).catch(failed);
   if (bytes === undefined) return { status: 503, headers: {}, body: "the proxy does not answer\n" };
   const source: MergedSource = { bytes, hasFormat: false, failed, whole: () => log.succeeded() };
   return {
@@ -121,11 +151,12 @@ async function scrapeProxy(request: HttpRequest, input: MetricsRoutesInput, log:
 async function askProxy(
   request: HttpRequest,
   input: MetricsRoutesInput,
+  overflown: (values: number) => void,
 ): Promise<AsyncIterable<Uint8Array> | undefined> {
   const query = request.query.size === 0 ? "" : `?${request.query}`;
   const url = input.envoy === undefined ? undefined : input.envoy + query;
   const source = await ask("envoy", url, ACCEPT_TEXT, request, input);
-  return source && proxyMetrics(source.bytes, input.version);
+  return source && proxyMetrics(source.bytes, input.version, overflown);
 }
 
 const TIMEOUT_HEADER = "x-prometheus-scrape-timeout-seconds";

@@ -12,7 +12,7 @@ import type { Logger } from "../../kernel/log/log.ts";
 import type { AppProber } from "../probes/app_probers.ts";
 import type { ApplicationProbes, ApplicationProbesInput } from "../probes/application_probes.ts";
 
-/** What the pages are made of. */
+/** Inputs of the pages. */
 export interface ProbeRoutesInput extends ApplicationProbesInput {
   readonly probers: ReadonlyMap<string, AppProber>;
   readonly log: Logger;

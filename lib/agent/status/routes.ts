@@ -8,7 +8,7 @@ import { localOnly } from "../../http/local_only.ts";
 import { jsonResponse, textResponse } from "../../http/message.ts";
 import type { Guard, Route } from "../../http/route.ts";
 
-/** What the pages do. */
+/** Actions of the pages. */
 export interface StatusActions {
   /** The name table that the DNS server answers by; undefined: there is none. */
   nameTable(): NameTable | undefined;

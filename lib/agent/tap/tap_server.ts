@@ -22,7 +22,7 @@ import { SocketTransport } from "../../sockets/transport/socket.ts";
 import { readResponse, requestType } from "../relay/messages.ts";
 import { type AskServer, DEBUG_TYPE, questionOf } from "./ask_server.ts";
 
-/** What takes the connections of the port. */
+/** The server of the port. */
 export interface TapServer {
   accept(socket: Socket): void;
   close(): Promise<void>;

@@ -6,13 +6,13 @@
  *
  * @module
  */
-import { z } from "zod";
+import * as z from "zod";
 import type { Logger } from "../../kernel/log/log.ts";
 import type { Cancel, Clock } from "../../kernel/time/clock.ts";
 import { GOOGLE_HEADERS } from "../cloud/google.ts";
 import { metadataPages } from "../cloud/metadata_server.ts";
 
-/** What the token is kept with. */
+/** Options of the machine's token. */
 export interface GoogleIdentityOptions {
   /** Address of the metadata server. */
   readonly server: string;

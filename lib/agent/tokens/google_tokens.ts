@@ -7,14 +7,14 @@
  * @module
  */
 import { createHash } from "node:crypto";
-import { z } from "zod";
+import * as z from "zod";
 import { FetchStatusError, fetchText, type TextExchange } from "../../kernel/fetch/fetch_text.ts";
 import type { Metrics } from "../../kernel/metrics/registry.ts";
 import type { Clock } from "../../kernel/time/clock.ts";
 import { ACCESS_TOKEN, ExchangeError, type ExchangeRequest } from "./exchange_request.ts";
 import type { IssuedToken, TokenManager, TokenStatus } from "./token_service.ts";
 
-/** What tokens are asked for with. */
+/** Options of the requests for tokens. */
 export interface GoogleTokenOptions {
   readonly exchangeEndpoint: string;
   /** `{project_number}` in it stands for the number of the project. */

@@ -17,7 +17,7 @@ export interface IssuedToken {
   readonly expires: number;
 }
 
-/** What is known of a token that was issued, for people. Times in ms since 1970. */
+/** Known facts about a token that was issued, for people. Times in ms since 1970. */
 export interface TokenStatus {
   readonly type: string;
   readonly issued: number;

@@ -30,7 +30,7 @@ import {
   withResources,
 } from "./conversion.ts";
 
-/** What a rewriter is made of. */
+/** Inputs of a rewriter. */
 export interface WasmRewriterOptions {
   /** The file of a module. @throws Error saying why it cannot be had */
   readonly file: (wanted: WantedModule) => Promise<string>;

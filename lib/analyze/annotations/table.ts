@@ -39,7 +39,7 @@ export const ANNOTATION_VALUES: ReadonlyMap<string, CheckAnnotation> = new Map([
 
 const STATS = "proxyStatsMatcher in the settings of the proxy";
 
-/** What replaces deprecated annotations; others have no successor. */
+/** Successors of deprecated annotations; others have none. */
 export const ANNOTATION_SUCCESSORS: ReadonlyMap<string, string> = new Map([
   ["sidecar.mesh.io/inject", "label sidecar.mesh.io/inject"],
   ["sidecar.mesh.io/discoveryAddress", "discoveryAddress in the settings of the proxy"],

@@ -7,7 +7,7 @@ import { parseProxySettings } from "../../config/mesh/parse.ts";
 import type { ProxySettings } from "../../config/mesh/types.ts";
 import { subnetProblem } from "../../config/validation/network.ts";
 
-/** What is expected instead of a value; undefined: it is right. */
+/** A check that returns the expectation which a value misses; undefined: the value is right. */
 export type CheckAnnotation = (value: string, defaults: ProxySettings) => string | undefined;
 
 const BOOLEANS = new Set(["1", "t", "T", "true", "TRUE", "True", "0", "f", "F", "false", "FALSE", "False"]);

@@ -4,6 +4,7 @@
  * @module
  */
 import type { ApplyTo, ConfigPatch, PatchOperation } from "../../config/kinds/proxy_filter/types.ts";
+import type { FindingName } from "../../config/finding/codes.ts";
 import type { Analyzer, ReportMistake } from "../analyzer.ts";
 
 /** See the module. */
@@ -13,6 +14,8 @@ export const FILTER_OPERATIONS: Analyzer<"ProxyFilter"> = {
     "filter-replace-ignored",
     "filter-add-ignored",
     "filter-remove-ignored",
+    "filter-without-effect",
+    "filter-route-last",
     "filter-order",
     "filter-order-by-version",
   ],
@@ -35,24 +38,62 @@ function filterName({ match, patch }: ConfigPatch): string {
   return typeof written === "string" ? written : match?.listener?.filterChain?.filter?.name ?? "";
 }
 
-const REPLACEABLE: readonly ApplyTo[] = ["NETWORK_FILTER", "HTTP_FILTER", "VIRTUAL_HOST"];
-const FIXED: readonly ApplyTo[] = ["ROUTE_CONFIGURATION", "HTTP_ROUTE"];
+const REPLACEABLE: readonly ApplyTo[] = ["LISTENER_FILTER", "NETWORK_FILTER", "HTTP_FILTER", "VIRTUAL_HOST"];
+
+/** What can be inserted somewhere; inserting anything else adds it. */
+const ORDERED: readonly ApplyTo[] = ["LISTENER_FILTER", "NETWORK_FILTER", "HTTP_FILTER", "HTTP_ROUTE"];
+
+/** What alone can be done with these. */
+const SOLE: { readonly [A in ApplyTo]?: PatchOperation } = {
+  ROUTE_CONFIGURATION: "MERGE",
+  EXTENSION_CONFIG: "ADD",
+};
 
 /** Whether proxies never get the patch. */
-function isIgnored({ applyTo, patch }: ConfigPatch, field: string, report: ReportMistake): boolean {
+function isIgnored(config: ConfigPatch, field: string, report: ReportMistake): boolean {
+  const { applyTo, patch } = config;
   const value = patch?.operation;
-  if (value === "REPLACE" && !REPLACEABLE.includes(applyTo)) {
-    const expected = `another operation for ${applyTo} (REPLACE is for ${REPLACEABLE.join(", ")})`;
-    report("error", "filter-replace-ignored", { field, value, expected });
+  if (value === undefined || value === "INVALID") return false;
+  if (applyTo === "BOOTSTRAP") {
+    report("error", "filter-without-effect", { field, value, expected: "something that proxies ask the server for" });
     return true;
   }
-  if ((value !== "ADD" && value !== "REMOVE") || !FIXED.includes(applyTo)) return false;
-  report("error", value === "ADD" ? "filter-add-ignored" : "filter-remove-ignored", {
-    field,
-    value,
-    expected: `another operation for ${applyTo}, such as MERGE`,
-  });
+  const sole = SOLE[applyTo];
+  const done = value.startsWith("INSERT_") && !ORDERED.includes(applyTo) ? "ADD" : value;
+  const works = sole === undefined ? value !== "REPLACE" || REPLACEABLE.includes(applyTo) : done === sole;
+  if (works) return hasNoPlace(config, field, report);
+  const expected = sole === undefined
+    ? `another operation for ${applyTo} (REPLACE is for ${REPLACEABLE.join(", ")})`
+    : `${sole} for ${applyTo}`;
+  report("error", IGNORED[done] ?? "filter-without-effect", { field, value, expected });
   return true;
+}
+
+const IGNORED: { readonly [O in PatchOperation]?: FindingName } = {
+  REPLACE: "filter-replace-ignored",
+  ADD: "filter-add-ignored",
+  REMOVE: "filter-remove-ignored",
+};
+
+/** Whether a patch replaces or removes a filter without saying which; a route that is added is said to be the last one. */
+function hasNoPlace({ applyTo, match, patch }: ConfigPatch, field: string, report: ReportMistake): boolean {
+  const value = patch!.operation;
+  if (applyTo === "HTTP_ROUTE" && value === "ADD") {
+    const expected = "INSERT_FIRST or INSERT_BEFORE: what is added comes behind the route that takes all requests";
+    report("warning", "filter-route-last", { field, value, expected });
+  }
+  if (value !== "REPLACE" && value !== "REMOVE") return false;
+  const { listenerFilter, filterChain } = match?.listener ?? {};
+  const sought = {
+    LISTENER_FILTER: listenerFilter,
+    NETWORK_FILTER: filterChain?.filter,
+    HTTP_FILTER: filterChain?.filter?.subFilter,
+  };
+  const finds = applyTo in sought && !sought[applyTo as keyof typeof sought];
+  if (finds) {
+    report("error", "filter-without-effect", { field, value, expected: `a match that names the filter to ${value}` });
+  }
+  return finds;
 }
 
 const RELATIVE: readonly PatchOperation[] = ["INSERT_BEFORE", "INSERT_AFTER", "REMOVE", "REPLACE"];

@@ -31,7 +31,7 @@ export function isControlPlane({ meta: { labels } }: Fact): boolean {
 
 const INJECT = "sidecar.mesh.io/inject";
 
-/** What pods say of their own injection; undefined: nothing. */
+/** The pod's own word on its injection; undefined: it has none. */
 export function ownInjection({ labels, annotations }: WorkloadData): boolean | undefined {
   const word = labels[INJECT] ?? annotations[INJECT];
   return word === undefined ? undefined : word.toLowerCase() === "true";

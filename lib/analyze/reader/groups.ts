@@ -14,7 +14,8 @@ import type { ConfigObject, Kind } from "../../config/types.ts";
 /** What an object shares with others, and its selectors: workloads that have all labels of one are selected. */
 interface Membership {
   readonly names: readonly string[];
-  readonly selectors: readonly StringMap[];
+  /** Absent: objects of the sort select nothing, so that those of a name are one group, that of objects without labels. */
+  readonly selectors?: readonly StringMap[];
 }
 
 interface Grouping<K extends Kind> {
@@ -41,7 +42,6 @@ const GROUPS = {
   /** Service entries by host and port, `shop.example.com 443`. */
   entryPort: grouping("ServiceEntry", ({ spec: { hosts, ports = [] } }) => ({
     names: hosts.flatMap((host) => ports.map(({ number }) => `${host.toLowerCase()} ${number}`)),
-    selectors: [{}],
   })),
   /** Workload entries by namespace. */
   workloadEntry: grouping("WorkloadEntry", ({ meta, spec }) => ({
@@ -143,7 +143,7 @@ function groupKeys(object: ConfigObject, sorts: readonly GroupSort[]): readonly 
   for (const sort of sorts) {
     // Each sort is of the object's kind; the compiler cannot follow that through the table.
     const { names, selectors } = (GROUPS[sort] as unknown as Grouping<Kind>).of(object);
-    const labels = [ALL, ...selectors.flatMap(labelsOf)];
+    const labels = selectors === undefined ? [NO_LABEL] : [ALL, ...selectors.flatMap(labelsOf)];
     for (const name of names) {
       for (const label of labels) found.add(groupKey(sort, name, label));
     }

@@ -21,10 +21,10 @@ export interface AnalysisSettings {
   readonly assumeServices: boolean;
 }
 
-/** What was read of remote clusters, by name of the cluster. */
+/** Facts of remote clusters, by name of the cluster. */
 export type RemoteFacts = ReadonlyMap<string, Pick<FactStore, "get" | "list">>;
 
-/** What exists. */
+/** The objects that exist. */
 export interface AnalyzedWorld {
   readonly mesh: Mesh;
   readonly store: Pick<ConfigStore, "get" | "list">;

@@ -71,7 +71,7 @@ function addWeighted(
   });
 }
 
-/** What a destination that cannot be reached does to the requests of its rule. */
+/** The effect of an unreachable destination on the requests of its rule. */
 export function effectOf(percent: number | undefined): { readonly effect: string } {
   if (percent === undefined) return { effect: "No copy of a request arrives there." };
   return { effect: `${percent} % of what this rule matches is answered with 503 or closed.` };

@@ -26,7 +26,7 @@ export function sidecarsFor(client: string, read: AnalysisReader): readonly Side
   return own.some(isDefaultSidecar) ? own : [...own, ...meshSidecars(read)];
 }
 
-/** What a Sidecar imports for workloads of a namespace; undefined: all that is exported to them. */
+/** The imports of a Sidecar for workloads of a namespace; undefined: everything exported to them. */
 export function importsFor(
   { spec: { egress = [] } }: SidecarObject,
   client: string,

@@ -17,7 +17,7 @@ const CODES = {
   removed: "31",
 } as const;
 
-/** What a piece of text means. */
+/** The meaning of a piece of text. */
 export type Meaning = keyof typeof CODES;
 
 /** Marks a text with its meaning. */

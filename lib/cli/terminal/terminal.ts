@@ -22,7 +22,7 @@ export const NO_TERMINAL: Terminal = { interactive: false, width: Infinity, colo
 /** Narrower than this nothing reads well; a terminal that claims less gets this. */
 const LEAST_WIDTH = 40;
 
-/** What a standard stream of this process is. */
+/** The terminal behind a standard stream of this process. */
 export function terminalOf(stream: { isTerminal(): boolean }): Terminal {
   if (!stream.isTerminal()) return NO_TERMINAL;
   return { interactive: true, width: Math.max(LEAST_WIDTH, columns()), colour: !Deno.noColor };

@@ -5,7 +5,7 @@
  *
  * @module
  */
-import { z } from "zod";
+import * as z from "zod";
 import { issueLines } from "../../kernel/json/issues.ts";
 import { foldKey, GoObject, goText, goValue, parseAsGo } from "./go_json.ts";
 import { isConfigName, isObject, type NetworkJson, PLUGIN } from "./network.ts";

@@ -29,8 +29,8 @@ export function missingAddresses(previous: NetworkJson | undefined, output: stri
   return podAddresses(previous).filter((address) => !listed.has(address));
 }
 
-/** One text for one address: a URL's host is canonical in both families. */
-function canonical(address: string): string {
+/** One text for one address, without a prefix length: a URL's host is canonical in both families. */
+export function canonical(address: string): string {
   const text = address.includes(":") ? `[${address}]` : address;
   return URL.parse(`http://${text}/`)?.hostname ?? address;
 }

@@ -44,6 +44,8 @@ export interface Pod {
   /** True once it was deleted and is coming to its end. */
   readonly ending: boolean;
   readonly hostNetwork: boolean;
+  /** Of its network, without prefix lengths; none before it has one. */
+  readonly addresses: readonly string[];
   /** Those that start it, then those that are it. */
   readonly containers: readonly Container[];
   readonly initStatuses: readonly InitStatus[];
@@ -65,6 +67,9 @@ export function readPod(value: unknown): Pod {
     nodeName: text(spec["nodeName"]),
     ending: text(meta["deletionTimestamp"]) !== "",
     hostNetwork: spec["hostNetwork"] === true,
+    addresses: [...new Set([status["podIP"], ...objects(status["podIPs"]).map(({ ip }) => ip)].map(text))].filter(
+      Boolean,
+    ),
     containers: [
       ...objects(spec["initContainers"]).map((c) => readContainer(c, true)),
       ...objects(spec["containers"]).map((c) => readContainer(c, false)),

@@ -31,7 +31,7 @@ export type PodEvent = { readonly type: "pod"; readonly pod: Pod } | {
   readonly name: string;
 };
 
-/** What people read about a pod in the orchestrator. */
+/** An event about a pod, for people. */
 export interface PodNote {
   readonly reason: string;
   readonly message: string;

@@ -7,8 +7,10 @@
 import type { Pod, Termination } from "../pods/pod.ts";
 import type { PodFilter } from "../pods/source.ts";
 
-/** What repair looks for and does. */
+/** Options of repair. */
 export interface RepairOptions {
+  /** Redirect the pod where it is; goes before deleting, which goes before labelling. */
+  readonly repairPods: boolean;
   readonly deletePods: boolean;
   readonly labelPods: boolean;
   readonly labelKey: string;

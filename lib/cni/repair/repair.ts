@@ -1,5 +1,6 @@
 /**
- * Repairs broken pods: deletes them, so that their owner makes new ones, or labels them for people.
+ * Repairs broken pods: redirects them where they are, deletes them, so that their owner makes new ones, or labels them
+ * for people.
  *
  * Each pod has one owner: a loop that works on its latest state until that needs nothing.
  *
@@ -11,8 +12,9 @@ import type { Clock } from "../../kernel/time/clock.ts";
 import type { Pod } from "../pods/pod.ts";
 import { type PodSource, PodSourceError } from "../pods/source.ts";
 import { isBroken, repairFilter, type RepairOptions } from "./broken.ts";
+import { redirectInPlace, type RepairPlace } from "./in_place.ts";
 
-/** What repair works with. */
+/** The parts that repair works with. */
 export interface RepairWorld {
   readonly pods: PodSource;
   readonly clock: Clock;
@@ -20,7 +22,36 @@ export interface RepairWorld {
   readonly metrics: Metrics;
   /** Name of the cluster, for metrics. */
   readonly cluster: string;
+  /** Where pods are redirected. */
+  readonly place: RepairPlace;
 }
+
+/** A way to repair a pod, its event, and the event's words when it is done. */
+interface RepairWay {
+  readonly type: "repair" | "delete" | "label";
+  readonly reason: string;
+  readonly done: string;
+  readonly act: (pod: Pod, options: RepairOptions, world: RepairWorld) => Promise<unknown>;
+}
+
+/** The ways, the first that is wanted goes before the others. */
+const WAYS: readonly (RepairWay & { readonly wanted: (options: RepairOptions) => boolean })[] = [
+  {
+    wanted: ({ repairPods }) => repairPods,
+    ...{ type: "repair", reason: "RepairBrokenPod", done: "redirected where it is" },
+    act: (pod, _, { place }) => redirectInPlace(pod, place),
+  },
+  {
+    wanted: ({ deletePods }) => deletePods,
+    ...{ type: "delete", reason: "DeleteBrokenPod", done: "deleted" },
+    act: (pod, _, { pods }) => pods.remove(pod),
+  },
+  {
+    wanted: ({ labelPods }) => labelPods,
+    ...{ type: "label", reason: "LabelBrokenPod", done: "labeled" },
+    act: (pod, { labelKey, labelValue }, { pods }) => pods.label(pod, labelKey, labelValue),
+  },
+];
 
 /** How often one state of a pod is tried. */
 const ATTEMPTS = 5;
@@ -30,17 +61,22 @@ const FIRST_WAIT_MS = 200;
 
 /** Watches and repairs until the signal aborts. */
 export async function runRepair(options: RepairOptions, world: RepairWorld, signal: AbortSignal): Promise<void> {
-  if (!options.deletePods && !options.labelPods) {
-    world.log.info("broken pods are neither deleted nor labelled: nothing to repair");
+  const way = WAYS.find(({ wanted }) => wanted(options));
+  if (way === undefined) {
+    world.log.info("broken pods are neither redirected, deleted nor labelled: nothing to repair");
     return;
   }
+  /** Pods that are redirected by now, by uid: they count as broken until their validation container runs again. */
+  const redirected = new Map<string, string>();
   const latest = new Map<string, Pod | undefined>();
   const owners = new Map<string, Promise<void>>();
   const own = async (key: string) => {
     while (latest.has(key)) {
       const pod = latest.get(key);
       latest.delete(key);
-      if (pod !== undefined) await repairPod(pod, options, world, signal, () => latest.has(key));
+      if (pod === undefined || redirected.get(key) === pod.uid) continue;
+      const done = await repairPod(pod, way, options, world, signal, () => latest.has(key));
+      if (done && way.type === "repair") redirected.set(key, pod.uid);
     }
   };
   const ensureOwner = (key: string) => {
@@ -54,6 +90,7 @@ export async function runRepair(options: RepairOptions, world: RepairWorld, sign
   };
   for await (const event of world.pods.watch(repairFilter(options), signal, tellOfTrouble(world))) {
     const key = event.type === "pod" ? `${event.pod.namespace}/${event.pod.name}` : `${event.namespace}/${event.name}`;
+    if (event.type === "gone") redirected.delete(key);
     latest.set(key, event.type === "pod" && isBroken(event.pod, options) ? event.pod : undefined);
     ensureOwner(key);
   }
@@ -70,42 +107,42 @@ function tellOfTrouble({ log, metrics, cluster }: RepairWorld): (error: PodSourc
   };
 }
 
+/** Resolves with true once the pod is repaired. */
 async function repairPod(
   pod: Pod,
+  { type, reason, done, act }: RepairWay,
   options: RepairOptions,
   world: RepairWorld,
   signal: AbortSignal,
   outdated: () => boolean,
-): Promise<void> {
-  const type = options.deletePods ? "delete" : "label";
+): Promise<boolean> {
   const counter = world.metrics.counter("mesh_cni_repair_pods_repaired_total");
   const log = world.log.with({ pod: `${pod.namespace}/${pod.name}` });
   if (type === "label" && Object.hasOwn(pod.labels, options.labelKey)) {
     counter.inc({ type, result: "skip" });
-    return;
+    return false;
   }
-  const reason = options.deletePods ? "DeleteBrokenPod" : "LabelBrokenPod";
   for (let attempt = 1, wait = FIRST_WAIT_MS; attempt <= ATTEMPTS && !outdated() && !signal.aborted; attempt++) {
     try {
-      if (options.deletePods) await world.pods.remove(pod);
-      else await world.pods.label(pod, options.labelKey, options.labelValue);
+      const said = await act(pod, options, world);
       counter.inc({ type, result: "success" });
-      log.info("broken pod repaired", { by: type });
-      await note(pod, reason, `pod detected as broken, ${type === "delete" ? "deleted" : "labeled"}`, world);
-      return;
+      log.info("broken pod repaired", { by: type, ...typeof said === "string" && { said } });
+      await note(pod, reason, `pod detected as broken, ${done}`, world);
+      return true;
     } catch (error) {
       const status = error instanceof PodSourceError ? error.status : undefined;
       const said = error instanceof Error ? error.message : String(error);
       counter.inc({ type, result: "fail" });
       log.warn("broken pod could not be repaired", { by: type, attempt, error });
       // It changed or went meanwhile: the watch brings its present state.
-      if (status === 404 || status === 409) return;
+      if (status === 404 || status === 409) return false;
       if (attempt === ATTEMPTS) {
         await note(pod, reason, `pod detected as broken, but failed to ${type}: ${said}`, world);
       } else await world.clock.sleep(wait, signal).catch(() => {});
       wait *= 2;
     }
   }
+  return false;
 }
 
 /** Publishes an event; a repair does not depend on it. */

@@ -12,7 +12,7 @@ import type { ConfigStore, StoredObject } from "../store.ts";
 import type { ConfigObject, Kind } from "../types.ts";
 import type { DerivationReader, InputKind } from "./derivation.ts";
 
-/** What derivations read from. */
+/** The source that derivations read from. */
 export interface DerivationSource {
   readonly store: ConfigStore;
   readonly facts: FactStore;

@@ -11,13 +11,13 @@ import { KINDS } from "../kinds/kinds.ts";
 import { isObject } from "../schema/field.ts";
 import { isBuiltInGroup, splitApiVersion } from "../spelling/near_kind.ts";
 
-/** What texts are counted as that hold no object: settings of other programs. */
+/** The count's name for texts without an object: settings of other programs. */
 export const OTHER_TEXT = "other text";
 
-/** What texts are counted as that become objects when a chart is filled in. */
+/** The count's name for texts that become objects when a chart is filled in. */
 export const TEMPLATE = "template";
 
-/** What became of a tree. */
+/** The result of reading a tree. */
 export interface ManifestRead {
   readonly fact?: AnyFact;
   /**

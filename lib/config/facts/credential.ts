@@ -7,7 +7,7 @@
 import { createPrivateKey, createPublicKey, type KeyObject, X509Certificate } from "node:crypto";
 import type { ConcealedBytes } from "./concealed.ts";
 
-/** What a certificate and its key are good for. */
+/** The verdict on a certificate and its key. */
 export type CredentialVerdict =
   /** One of them is not in PEM form, or the key is that of another certificate. */
   | { readonly problem: "certificate" | "key" | "pair" }

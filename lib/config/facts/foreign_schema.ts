@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { z } from "zod";
+import * as z from "zod";
 
 /** A string. */
 export const text = z.string({ error: "a string" });
@@ -48,7 +48,7 @@ export function defined<T extends object>(object: T): { [K in keyof T]: Exclude<
   return found as { [K in keyof T]: Exclude<T[K], undefined> };
 }
 
-/** What was written, or undefined: `null` is as if nothing was written. */
+/** The written value, or undefined: `null` counts as not written. */
 export function optional<T extends z.ZodType>(schema: T) {
   return written((value, context): z.output<T> | undefined => inside(schema, value, context), undefined);
 }

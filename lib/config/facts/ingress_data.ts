@@ -23,7 +23,7 @@ export interface IngressPathData {
   readonly backend: IngressBackendData;
 }
 
-/** What an Ingress says of a host. */
+/** The rules of an Ingress for one host. */
 export interface IngressRuleData {
   /** Empty: every host. */
   readonly host: string;

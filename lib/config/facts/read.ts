@@ -8,7 +8,7 @@
  *
  * @module
  */
-import { z } from "zod";
+import * as z from "zod";
 import { type Finding, type FindingPlace, type ObjectName, shownName } from "../finding/finding.ts";
 import { Findings } from "../finding/findings.ts";
 import { parseMeta } from "../metadata.ts";

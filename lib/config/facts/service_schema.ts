@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { z } from "zod";
+import * as z from "zod";
 import { defined, fields, integer, listOf, mapOf, optional, text, textOr, texts } from "./foreign_schema.ts";
 import type { NodeData } from "./types.ts";
 import type {

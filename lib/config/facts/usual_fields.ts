@@ -7,7 +7,7 @@
 /** Fields of which each may be left out. */
 export type Fields = Readonly<Record<string, unknown>>;
 
-/** What stands in for an object that was left out. */
+/** The fields of an object that was left out: none. */
 export const NO_FIELDS: Fields = Object.freeze({});
 
 /** Whether it is an object. */

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { z } from "zod";
+import * as z from "zod";
 import { ownKey, ownLabelValue } from "../spelling/spelling.ts";
 import { defined, fields, integer, listOf, mapOf, optional, text, textOr } from "./foreign_schema.ts";
 import type { ContainerData, WorkloadData, WorkloadKind } from "./workload_data.ts";

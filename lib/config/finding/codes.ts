@@ -34,7 +34,7 @@ const TOPICS = {
   ...TRANSLATION,
 } as const;
 
-/** What sort of finding it is. */
+/** The name of a finding's sort. */
 export type FindingName = keyof typeof TOPICS;
 
 /** All sorts. */

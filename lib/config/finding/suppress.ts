@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { commaList } from "../../kernel/text/comma_list.ts";
 import { type FindingCode, readCode } from "./codes.ts";
 
 /** The annotation, in our spelling. */
@@ -13,7 +14,7 @@ export const SUPPRESS_ANNOTATION = "galley.mesh.io/analyze-suppress";
 export function suppressedCodes(annotations: Readonly<Record<string, string>>): ReadonlySet<FindingCode> | "*" {
   const text = annotations[SUPPRESS_ANNOTATION];
   if (text === undefined) return NONE;
-  const words = text.split(",").map((word) => word.trim());
+  const words = commaList(text);
   if (words.includes("*")) return "*";
   return new Set(words.map(readCode).filter((code) => code !== undefined));
 }

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { z } from "zod";
+import * as z from "zod";
 
 /** An address that was assigned to a host of a service entry. */
 export interface AssignedAddress {

@@ -17,7 +17,7 @@ import { proxySettings } from "./proxy_schema.ts";
 import { meshConfig, meshNetworks } from "./schema.ts";
 import type { MeshConfig, MeshNetworks, ProxySettings } from "./types.ts";
 import { validateMeshConfig, validateMeshNetworks, validateProxySettings } from "./validate.ts";
-import { checkProviderNames } from "./validate_providers.ts";
+import { checkHeaderVariables, checkProviderNames } from "./validate_providers.ts";
 
 /** A result, or none when there are errors; and all errors and warnings. */
 export interface ParsedMeshText<T> {
@@ -37,6 +37,8 @@ export interface MeshParseOptions extends MeshDefaults {
   readonly source?: string;
   /** The settings that the text lies over; default: `defaultMeshConfig`. */
   readonly base?: MeshConfig;
+  /** Variables that headers of providers name; absent: it is not known which there are. */
+  readonly variable?: ((name: string) => string | undefined) | undefined;
 }
 
 /** Parses mesh configuration (YAML or JSON); an empty text gives the defaults. Never throws. */
@@ -49,6 +51,7 @@ export function parseMeshConfig(text: string, options: MeshParseOptions): Parsed
     checkProviderNames(written.extensionProviders ?? [], report);
     const merged = mergeMeshConfig(base, written);
     validateMeshConfig(merged, report);
+    if (options.variable) checkHeaderVariables(merged.extensionProviders, options.variable, report);
     return merged;
   });
   return { ...parsed, namesRootNamespace };

@@ -177,7 +177,7 @@ export interface ProviderHttpHeader {
   readonly name?: string;
   /** Its value. */
   readonly value?: string;
-  /** Environment variable of the proxy that has its value. */
+  /** Environment variable of the server that has its value. */
   readonly envName?: string;
 }
 

@@ -301,7 +301,7 @@ export interface ProxySettings {
   readonly proxyHeaders?: ProxyHeaders;
 }
 
-/** What lies before a gateway. */
+/** The proxies in front of a gateway. */
 export interface GatewayTopology {
   /** Trusted proxies before this one; default 0. */
   readonly numTrustedProxies?: number;
@@ -311,7 +311,7 @@ export interface GatewayTopology {
   readonly proxyProtocol?: Readonly<Record<never, never>>;
 }
 
-/** What happens to the client certificate header. */
+/** The treatment of the client certificate header. */
 export type ForwardClientCertDetails =
   | "UNDEFINED"
   | "SANITIZE"

@@ -31,13 +31,23 @@ export function checkProviders(providers: readonly ExtensionProvider[], report: 
     if (problem !== undefined) {
       report.warning(`${at}.${type}.logFormat`, format, `a format that proxies can read (${problem})`);
     }
-    for (const { name, envName } of exportHeaders(provider)) {
-      if (envName === undefined) continue;
-      const expected = `a value of header ${name ?? ""} (values of variables are not read; it is left out)`;
-      report.warning(`${at}.${type}`, envName, expected);
-    }
     if (opentelemetry?.http !== undefined && opentelemetry.grpc !== undefined) {
       report.warning(`${at}.${type}`, "http and grpc", "only one of http, grpc");
+    }
+  });
+}
+
+/** Warns about headers whose variable the server does not have: they are not sent. */
+export function checkHeaderVariables(
+  providers: readonly ExtensionProvider[],
+  variable: (name: string) => string | undefined,
+  report: Findings,
+): void {
+  providers.forEach((provider, index) => {
+    for (const { name, envName } of exportHeaders(provider)) {
+      if (envName === undefined || variable(envName)) continue;
+      const expected = `a variable of the server (header ${name ?? ""} is not sent)`;
+      report.warning(`extensionProviders[${index}]`, envName, expected);
     }
   });
 }

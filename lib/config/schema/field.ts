@@ -14,7 +14,7 @@
 import type { Findings } from "../finding/findings.ts";
 import type { ValuePool } from "./value_pool.ts";
 
-/** What a field takes, for printing it in another schema language. */
+/** The values that a field takes, for printing it in another schema language. */
 export type FieldShape =
   | { readonly type: "string" | "boolean" | "number" | "duration" | "base64" | "struct" }
   | { readonly type: "integer"; readonly minimum: number; readonly maximum: number }

@@ -15,7 +15,7 @@ import { BASE64, INTEGER_TEXT, NUMBER_TEXT } from "./scalars.ts";
 /** A JSON Schema. */
 export type JsonSchema = { readonly [keyword: string]: unknown };
 
-/** What people read about a type, from the comments where it is declared. */
+/** The comment of a type's declaration, for people. */
 export interface TypeComment {
   /** Name of the type; absent: it has none of its own. */
   readonly name?: string;

@@ -12,7 +12,7 @@ import type { Field, FieldShape, MessageShape, PresentField } from "./field.ts";
 import { DURATION_TEXT, type JsonSchema, type TypeComment } from "./json_schema.ts";
 import { BASE64 } from "./scalars.ts";
 
-/** What a schema says beyond the fields, by the names of types. */
+/** Rules of a schema beyond its fields, by the names of types. */
 export interface StructuralRules {
   /** Rules of messages. */
   readonly parts: Readonly<Record<string, readonly CelRule[]>>;

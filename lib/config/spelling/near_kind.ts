@@ -8,7 +8,7 @@
  */
 import { nearestName } from "../../kernel/text/nearest.ts";
 
-/** What is wrong with the head of an object, and what was probably meant. */
+/** A fault in the head of an object, with the probable intention. */
 export interface KindSlip {
   readonly field: "apiVersion" | "kind";
   readonly expected: string;

@@ -34,7 +34,7 @@ const TEXT = /[bB]?[rR]?(?:"""[^]*?"""|'''[^]*?'''|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\
 const WORD = /[A-Za-z_]\w*/y;
 const BINARY = /\|\||&&|[<>=!]=|[<>]|in\b|[-+*/%]/y;
 
-/** What is wrong with an expression; undefined: nothing. */
+/** The fault of an expression; undefined: it has none. */
 export function celProblem(expression: string): string | undefined {
   return new CelParser(expression).problem();
 }

@@ -94,7 +94,7 @@ function checkTargetReference(reference: PolicyTargetReference, at: string, repo
   }
 }
 
-/** What differs between kinds in `exportTo`. */
+/** Differences between kinds in `exportTo`. */
 export interface ExportRules {
   /** `~` (no namespace) is allowed. */
   readonly none?: boolean;

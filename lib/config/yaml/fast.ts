@@ -16,7 +16,7 @@ const GIVE_UP = Symbol("give up");
 /** Deepest nesting; beyond it the full parser decides. */
 const MAX_DEPTH = 48;
 
-/** What {@link parseFast} answers when the document is not plain enough. */
+/** The answer of {@link parseFast} to a document that is not plain enough. */
 export const NOT_PLAIN: unique symbol = Symbol("not plain");
 
 /**

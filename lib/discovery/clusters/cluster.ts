@@ -27,7 +27,7 @@ import type { WantedCluster } from "./wanted.ts";
 /** How far a cluster is read, by the words that Istio's page has for it. */
 export type ClusterSync = "syncing" | "synced" | "timeout" | "closed";
 
-/** What a cluster is made of. */
+/** Inputs of a cluster. */
 export interface RemoteClusterParts {
   readonly clock: Clock;
   /** Time after which it is not waited for, milliseconds; 0: it is waited for as long as it takes. */

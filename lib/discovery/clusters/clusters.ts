@@ -11,7 +11,7 @@ import type { CheckedCluster } from "../orch/self_check.ts";
 import { type ClusterSync, RemoteCluster, type RemoteClusterParts } from "./cluster.ts";
 import { type ClusterSecret, type LeftOutCluster, type WantedCluster, wantedClusters } from "./wanted.ts";
 
-/** What the clusters are made of. */
+/** Inputs of the clusters. */
 export interface RemoteClustersParts {
   /** Name of the server's own cluster. */
   readonly own: string;

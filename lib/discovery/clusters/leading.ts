@@ -5,13 +5,14 @@
  *
  * @module
  */
+import { commaList } from "../../kernel/text/comma_list.ts";
 import type { FactStore } from "../../config/facts/store.ts";
 import type { RemoteCluster } from "./cluster.ts";
 import type { ClusterConnection } from "./connection.ts";
 
 const ANNOTATION = "topology.mesh.io/controlPlaneClusters";
 
-/** What is done in a cluster that is led. */
+/** The duties in a cluster that this server leads. */
 export interface LedDuties<State = unknown> {
   /** For pages. */
   states(): readonly State[];
@@ -30,7 +31,7 @@ interface Led<State> {
 /** Whether a server leads a cluster. @param own Name of the server's cluster. */
 export function isLed(facts: FactStore, systemNamespace: string, own: string): boolean {
   const named = facts.get("Namespace", "", systemNamespace)?.meta.annotations[ANNOTATION] ?? "";
-  return named.split(",").map((name) => name.trim()).some((name) => name === "*" || name === own);
+  return commaList(named).some((name) => name === "*" || name === own);
 }
 
 /** See the module. */

@@ -4,7 +4,7 @@
  * @module
  */
 
-/** What is read of a secret. */
+/** The part of a secret that is read. */
 export interface ClusterSecret {
   /** `namespace/name`. */
   readonly name: string;
@@ -23,7 +23,7 @@ export interface WantedCluster {
   readonly access: string;
 }
 
-/** What of a secret does not count, and why. */
+/** An entry of a secret that does not count, with the reason. */
 export interface LeftOutCluster {
   readonly id: string;
   readonly secret: string;

@@ -42,7 +42,7 @@ const CERTIFICATES: CredentialUse = {
 
 const REGISTRIES: CredentialUse = { reference: registryReference, message: registrySecret, eachAlone: true };
 
-/** Who asks. */
+/** The proxy that asks, with its proven identity. */
 export interface CredentialReader {
   /** Namespace of the proven identity; absent: there is none. */
   readonly namespace?: string;

@@ -5,6 +5,7 @@
  *
  * @module
  */
+import { sameItems } from "../../incremental/same_items.ts";
 import type { envoy } from "../../../proto/gen/types.ts";
 import { decode } from "../../pb/reflect.ts";
 import type { EncodedResource } from "../../resource/encoded.ts";
@@ -40,7 +41,7 @@ export interface SharedExtensions {
   readonly pullSecrets: ReadonlyMap<string, string>;
 }
 
-/** What a stream's configurations are made with. */
+/** Inputs of a stream's configurations. */
 export interface ProxyExtensionsOptions {
   readonly pulled: PulledExtensions;
   readonly shared: () => SharedExtensions;
@@ -86,7 +87,7 @@ export class ProxyExtensions {
     this.#madeOf = shared;
     this.#askFor(pullSecrets);
     const now = this.#secrets.size === 0 ? sets : sets.map((set) => this.#withSecrets(set));
-    if (now.length !== this.#sets.length || now.some((set, i) => set !== this.#sets[i])) this.#sets = now;
+    if (!sameItems(now, this.#sets)) this.#sets = now;
     return this.#sets;
   }
 

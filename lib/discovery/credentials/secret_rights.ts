@@ -11,7 +11,7 @@
  *
  * @module
  */
-import { z } from "zod";
+import * as z from "zod";
 import type { Logger } from "../../kernel/log/log.ts";
 import { issueLines } from "../../kernel/json/issues.ts";
 import type { ApiClient } from "../../orch/client/client.ts";

@@ -5,7 +5,7 @@
  *
  * @module
  */
-import { z } from "zod";
+import * as z from "zod";
 import type { Kernel } from "../../kernel/kernel.ts";
 import type { ApiClient } from "../../orch/client/client.ts";
 

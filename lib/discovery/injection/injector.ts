@@ -15,7 +15,7 @@ import type { Clock } from "../../kernel/time/clock.ts";
 import type { AdmissionAnswer, AdmissionRequest } from "../../webhook/admission.ts";
 import { readInjectionPath } from "../../webhook/injection_path.ts";
 
-/** What answers are made of. */
+/** Inputs of answers. */
 export interface InjectorParts {
   /** What is the same for all pods; or why there is no configuration yet. */
   readonly settings: () => InjectionSettings | { readonly problems: readonly string[] };

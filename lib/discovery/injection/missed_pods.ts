@@ -25,7 +25,7 @@ const NAME_LABEL = "kubernetes.io/metadata.name";
 /** Time in which changes are gathered before they are logged, ms: a restart of a Deployment changes many pods. */
 const GATHER_MS = 5_000;
 
-/** What is looked at. */
+/** Inputs of the search. */
 export interface MissedPodsParts {
   readonly facts: FactStore;
   readonly scope: InjectorScope;

@@ -18,7 +18,7 @@ import { MissedPods } from "./missed_pods.ts";
 import { currentInjectionSettings } from "./settings.ts";
 import { watchInjectionTexts } from "./texts.ts";
 
-/** What injection works on. */
+/** Inputs of injection. */
 export interface InjectionParts {
   readonly configuration: Pick<Configuration, "facts" | "store">;
   readonly mesh: Pick<MeshSource, "state" | "onChange">;

@@ -14,7 +14,7 @@ import { PkiError } from "../../pki/pki_error.ts";
 import { BROUGHT, secretFiles, secretInformer } from "./authority_secret.ts";
 import { isGenerated } from "./root_secret.ts";
 
-/** What takes which place. */
+/** The authority that the API brings, and the place that it takes. */
 export interface BroughtAuthority {
   readonly client: ApiClient;
   /** That of the server. */

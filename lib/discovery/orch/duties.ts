@@ -35,7 +35,7 @@ import { trustBundle } from "./trust_bundle.ts";
 import { untaintNodes } from "./untaint.ts";
 import { validationWebhook } from "./validation_webhook.ts";
 
-/** What duties work on. */
+/** Inputs of duties. */
 export interface DutyParts {
   readonly configuration: Configuration;
   readonly mesh: Pick<MeshSource, "state" | "onChange">;

@@ -62,7 +62,7 @@ const SHARING: readonly FactResource[] = [
   { kind: "ServiceImport", plural: "serviceimports", namespaced: true },
 ];
 
-/** What the feeds are made of. */
+/** Inputs of the feeds. */
 export interface FactFeedsParts {
   readonly client: ApiClient;
   readonly kernel: Kernel;

@@ -16,7 +16,7 @@ import type { CacheChange, KeptObject } from "../../orch/informer/cache.ts";
 import { Informer } from "../../orch/informer/informer.ts";
 import { type ApiResource, apiVersionOf, type ListScope } from "../../orch/informer/resource.ts";
 
-/** What an object of the API was read as. */
+/** The result of reading an object of the API. */
 export interface ReadApiObject<O> {
   /** Undefined: it was refused; its last good version stays. */
   readonly object?: O;
@@ -34,7 +34,7 @@ export interface RefusedObject {
   readonly findings: readonly Finding[];
 }
 
-/** What a feed is made of. */
+/** Inputs of a feed. */
 export interface FeedParts<O extends StoredObject> {
   readonly client: ApiClient;
   readonly kernel: Kernel;

@@ -31,7 +31,7 @@ const INGRESSES: ApiResource = {
 /** Ingresses written at a time. */
 const WORKERS = 5;
 
-/** What the duty is made of. */
+/** Inputs of the duty. */
 export interface IngressStatusParts {
   readonly client: ApiClient;
   readonly facts: FactStore;

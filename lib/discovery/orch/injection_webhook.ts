@@ -18,7 +18,7 @@ import { type KeptConfiguration, type KeptWebhook, patchWebhooks, WebhookKeeper 
 /** Labels of a configuration that name its revision, the first that is there. */
 const REVISION_LABELS = ["mesh.io/rev", "istio.io/rev"];
 
-/** What the keeper is made of. */
+/** Inputs of the keeper. */
 export interface InjectionWebhookParts {
   readonly client: ApiClient;
   /** Name of the configuration that is kept without a revision too (`INJECTION_WEBHOOK_CONFIG_NAME`). */

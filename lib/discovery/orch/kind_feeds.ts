@@ -34,7 +34,7 @@ import {
 import { servedVersions } from "../../orch/resources/served.ts";
 import { ApiFeed, type FindingsListener, type ReadApiObject, type RefusedObject } from "./feed.ts";
 
-/** What the feeds are made of. */
+/** Inputs of the feeds. */
 export interface KindFeedsParts {
   readonly client: ApiClient;
   readonly kernel: Kernel;

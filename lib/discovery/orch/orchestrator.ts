@@ -33,7 +33,7 @@ export interface OrchOptions extends OrchScope {
   readonly allowed: readonly string[];
 }
 
-/** What is read of the orchestrator. */
+/** The scope of the orchestrator's objects that are read. */
 export interface OrchScope {
   /** Only objects of this namespace are read (MESH_WATCH_NAMESPACE); empty: all. */
   readonly namespace: string;
@@ -61,7 +61,7 @@ export function orchClient(options: OrchOptions, kernel: Kernel): ApiClient {
   });
 }
 
-/** What the objects of the orchestrator go into. */
+/** Targets of the orchestrator's objects. */
 export interface OrchTarget {
   /** Adds a source of configuration of that precedence: one for each group of the kinds. */
   readonly objects: (name: string, rank: number) => StoreSource;

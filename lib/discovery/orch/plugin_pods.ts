@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { z } from "zod";
+import * as z from "zod";
 import { type CacheChange, cacheKey } from "../../orch/informer/cache.ts";
 
 /** A pod of the plugin. Times in milliseconds since the epoch, of whole seconds as the API has them; 0: not known. */
@@ -17,7 +17,7 @@ export interface PluginPod {
   readonly readySince: number;
 }
 
-/** What is known of the plugin on a node. */
+/** Known facts about the plugin on a node. */
 export type PluginReadiness = "ready" | "not ready" | "of an earlier node";
 
 const podSchema = z.object({

@@ -38,7 +38,7 @@ export interface RootMapNamespaces {
   readonly onChange: (listener: () => void) => () => void;
 }
 
-/** What the duty is made of. */
+/** Inputs of the duty. */
 export interface RootMapsParts {
   readonly client: ApiClient;
   /** Has the namespaces' objects. */

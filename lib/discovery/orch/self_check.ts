@@ -41,7 +41,7 @@ export interface CheckedCluster {
   readonly isOver?: () => boolean;
 }
 
-/** What is checked. */
+/** Inputs of the check. */
 export interface SelfCheckParts {
   /** The clusters of the moment. */
   readonly clusters: () => Iterable<CheckedCluster>;
@@ -141,7 +141,7 @@ export class SelfCheck {
     } catch (error) {
       if (this.#stop.signal.aborted) throw error;
       if (isOver?.()) return;
-      this.#parts.kernel.log.scope("controllers").warn("what is known could not be compared with its source", {
+      this.#parts.kernel.log.scope("controllers").warn("objects could not be compared with their source", {
         ...{ cluster, kind, error },
       });
     }
@@ -151,7 +151,7 @@ export class SelfCheck {
     if (count === 0) return;
     const { kernel } = this.#parts;
     kernel.metrics.counter("pilot_k8s_drift").inc({ cluster, type: kind, place }, count);
-    kernel.log.scope("controllers").warn("what is known differed from its source, and is repaired", {
+    kernel.log.scope("controllers").warn("objects differed from their source, and are repaired", {
       ...{ cluster, kind, place, count },
     });
   }

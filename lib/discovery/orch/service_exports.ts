@@ -36,7 +36,7 @@ const AGAIN_MS = 60_000;
 
 const PLURAL = "serviceexports";
 
-/** What the duty is made of. */
+/** Inputs of the duty. */
 export interface ServiceExportsParts {
   readonly client: ApiClient;
   /** Has the services' objects. */

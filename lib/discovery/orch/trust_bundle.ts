@@ -33,7 +33,7 @@ const VERSIONS = ["v1", "v1beta1", "v1alpha1"];
 /** Time after which an API without the resource is asked again, milliseconds. */
 const AGAIN_MS = 60_000;
 
-/** What the duty is made of. */
+/** Inputs of the duty. */
 export interface TrustBundleParts {
   readonly client: ApiClient;
   readonly roots: TrustBundle;

@@ -6,7 +6,7 @@
  *
  * @module
  */
-import { z } from "zod";
+import * as z from "zod";
 import type { Logger } from "../../kernel/log/log.ts";
 import type { Metrics } from "../../kernel/metrics/registry.ts";
 import type { ApiClient } from "../../orch/client/client.ts";
@@ -28,7 +28,7 @@ const PLUGIN = "k8s-app in (mesh-cni-node,istio-cni-node)";
 /** Nodes written at a time. */
 const WORKERS = 5;
 
-/** What the duty is made of. */
+/** Inputs of the duty. */
 export interface UntaintParts {
   readonly client: ApiClient;
   /** That of the plugin's pods (`--cniNamespace`). */

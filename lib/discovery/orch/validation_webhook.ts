@@ -28,7 +28,7 @@ const GATEWAY: ApiResource = {
   namespaced: true,
 };
 
-/** What the duty is made of. */
+/** Inputs of the duty. */
 export interface ValidationWebhookParts {
   readonly client: ApiClient;
   /** Name of the configuration (`VALIDATION_WEBHOOK_CONFIG_NAME`). */

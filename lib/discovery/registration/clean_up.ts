@@ -12,7 +12,7 @@ import { readConnection } from "./connection.ts";
 import { DepartedEntries, type DepartedEntry, type DepartureTimes } from "./departed.ts";
 import { EntryConflict, type EntryShelf } from "./shelf.ts";
 
-/** What a clean-up works on. */
+/** Inputs of a clean-up. */
 export interface CleanUpParts {
   readonly store: Pick<ConfigStore, "list" | "subscribe">;
   /** Where an entry is kept; undefined: another one cleans up there. */

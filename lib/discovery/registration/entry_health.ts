@@ -26,7 +26,7 @@ import type { HealthKeeper } from "../health_reports.ts";
 import type { DiscoverySettings } from "../settings.ts";
 import type { EntryPlace } from "./shelf.ts";
 
-/** What it works on. */
+/** Inputs. */
 export interface EntryHealthParts {
   readonly client: ApiClient;
   readonly store: Pick<ConfigStore, "get" | "subscribe">;

@@ -10,8 +10,8 @@ import { fromStruct } from "../../pb/wellknown.ts";
 import { Metadata } from "../../translate/proxy/metadata.ts";
 import type { Proxy } from "../../translate/proxy/node.ts";
 
-/** What a proxy asks for that names a group (`AUTO_REGISTER_GROUP`). */
-export interface RegistrationWish {
+/** The registration that a proxy asks for by naming a group (`AUTO_REGISTER_GROUP`). */
+export interface DesiredRegistration {
   readonly group: string;
   readonly namespace: string;
   /** Name of the entry that is its own. */
@@ -29,8 +29,8 @@ export interface RegistrationWish {
 /** Characters of a name that an orchestrator takes. */
 const MOST_NAME = 253;
 
-/** Undefined: the proxy names no group. */
-export function registrationWish(proxy: Proxy): RegistrationWish | undefined {
+/** The registration that a proxy asks for; undefined: it names no group. */
+export function desiredRegistration(proxy: Proxy): DesiredRegistration | undefined {
   const metadata = new Metadata(fromStruct(proxy.node.metadata));
   const group = metadata.text("AUTO_REGISTER_GROUP");
   const [address] = proxy.addresses;
@@ -57,22 +57,22 @@ export type GroupEntry =
   | { readonly refused: string };
 
 /** The entry of a proxy. Labels of the proxy go before those of the group, and these before those of its template. */
-export function groupEntry(group: ConfigObject<"WorkloadGroup">, wish: RegistrationWish): GroupEntry {
+export function groupEntry(group: ConfigObject<"WorkloadGroup">, desired: DesiredRegistration): GroupEntry {
   const { template, metadata = {} } = group.spec;
-  const labels = { ...template.labels, ...metadata.labels, ...wish.labels };
+  const labels = { ...template.labels, ...metadata.labels, ...desired.labels };
   const annotations = {
     ...metadata.annotations,
     [REGISTRATION.group]: group.meta.name,
-    ...(wish.isProbed ? { [HEALTH_CHECKED]: "true" } : {}),
+    ...(desired.isProbed ? { [HEALTH_CHECKED]: "true" } : {}),
   };
   const spec = {
     ...template,
-    address: wish.address,
+    address: desired.address,
     ...(Object.keys(labels).length > 0 ? { labels } : {}),
-    ...(wish.network === "" ? {} : { network: wish.network }),
-    ...(wish.locality === "" ? {} : { locality: wish.locality }),
+    ...(desired.network === "" ? {} : { network: desired.network }),
+    ...(desired.locality === "" ? {} : { locality: desired.locality }),
   };
-  const { namespace, name } = wish;
+  const { namespace, name } = desired;
   const meta = { namespace, name, labels, annotations, creationTimestamp: UNDATED };
   const origin = { from: "derived", source: "registration", of: group.key, parent: group.origin } as const;
   const { object, findings } = objectFromSpec("WorkloadEntry", meta, spec, origin);

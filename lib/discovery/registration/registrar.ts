@@ -21,7 +21,7 @@ import { parseWorkloadIdentity } from "../../pki/spiffe.ts";
 import type { Proxy } from "../../translate/proxy/node.ts";
 import { XdsRefusal } from "../../xds/protocol/source.ts";
 import { connectedTo, disconnected, readConnection } from "./connection.ts";
-import { groupEntry, type RegistrationWish, registrationWish } from "./group_entry.ts";
+import { type DesiredRegistration, desiredRegistration, groupEntry } from "./group_entry.ts";
 import { EntryConflict, type EntryShelf, type ShelvedEntry } from "./shelf.ts";
 
 /** The registration of one stream. */
@@ -30,7 +30,7 @@ export interface StreamRegistration {
   close(): void;
 }
 
-/** What a registrar is made of. */
+/** Inputs of a registrar. */
 export interface RegistrarParts {
   /** Name of this server, which no other one has. */
   readonly controller: string;
@@ -50,7 +50,7 @@ export interface RegistrarParts {
 
 /** One entry that proxies here stand for. */
 interface HeldEntry {
-  wish: RegistrationWish;
+  desired: DesiredRegistration;
   shelf: EntryShelf;
   readonly streams: Set<object>;
   /** When the last stream opened, or the last one closed, ms since the epoch. */
@@ -95,30 +95,30 @@ export class Registrar {
    * who the entry is for, INVALID_ARGUMENT where no valid entry comes of it
    */
   open(proxy: Proxy, identity: string | undefined): StreamRegistration | undefined {
-    const wish = registrationWish(proxy);
-    if (wish === undefined) return undefined;
+    const desired = desiredRegistration(proxy);
+    if (desired === undefined) return undefined;
     const { store, shelfOf, clock } = this.#parts;
-    const group = store.get("WorkloadGroup", wish.namespace, wish.group);
-    const there = store.get("WorkloadEntry", wish.namespace, wish.name);
-    const known = there !== undefined && readConnection(there.meta.annotations).group === wish.group;
+    const group = store.get("WorkloadGroup", desired.namespace, desired.group);
+    const there = store.get("WorkloadEntry", desired.namespace, desired.name);
+    const known = there !== undefined && readConnection(there.meta.annotations).group === desired.group;
     if (group === undefined && !known) {
-      const missing = `there is no WorkloadGroup ${wish.namespace}/${wish.group} (AUTO_REGISTER_GROUP)`;
+      const missing = `there is no WorkloadGroup ${desired.namespace}/${desired.group} (AUTO_REGISTER_GROUP)`;
       throw this.#refusal(Code.FAILED_PRECONDITION, missing, proxy);
     }
     this.#checkIdentity(proxy, identity, known ? there.spec.serviceAccount : undefined);
     if (group !== undefined) {
       this.#checkIdentity(proxy, identity, group.spec.template.serviceAccount);
-      const made = groupEntry(group, wish);
+      const made = groupEntry(group, desired);
       if ("refused" in made) throw this.#refusal(Code.INVALID_ARGUMENT, made.refused, proxy);
     }
-    const key = keyOf(wish);
+    const key = keyOf(desired);
     // Of the two at least one is there.
     const shelf = shelfOf((group ?? there)!);
-    const held = this.#held.get(key) ?? { wish, shelf, streams: new Set(), since: 0, isNew: true };
+    const held = this.#held.get(key) ?? { desired, shelf, streams: new Set(), since: 0, isNew: true };
     this.#held.set(key, held);
     const stream = {};
     held.streams.add(stream);
-    Object.assign(held, { wish, shelf, since: clock.now(), isNew: true });
+    Object.assign(held, { desired, shelf, since: clock.now(), isNew: true });
     this.#queue.add(key);
     return { close: () => this.#leave(key, stream) };
   }
@@ -153,8 +153,8 @@ export class Registrar {
         const isHeld = (this.#held.get(object.key)?.streams.size ?? 0) > 0;
         if (isHeld && !readConnection(object.meta.annotations).connected) this.#queue.add(object.key);
       } else if (object.kind === "WorkloadGroup") {
-        for (const [key, { wish }] of this.#held) {
-          if (wish.group === object.meta.name && wish.namespace === object.meta.namespace) this.#queue.add(key);
+        for (const [key, { desired }] of this.#held) {
+          if (desired.group === object.meta.name && desired.namespace === object.meta.namespace) this.#queue.add(key);
         }
       }
     }
@@ -165,7 +165,7 @@ export class Registrar {
       const held = this.#held.get(key);
       if (held === undefined) return;
       try {
-        const entry = await held.shelf.read(held.wish, signal);
+        const entry = await held.shelf.read(held.desired, signal);
         if (held.streams.size > 0) await this.#hold(key, held, entry, signal);
         else await this.#release(key, held, entry, signal);
         return;
@@ -177,7 +177,7 @@ export class Registrar {
 
   async #hold(key: string, held: HeldEntry, entry: ShelvedEntry | undefined, signal: AbortSignal): Promise<void> {
     const { controller, log } = this.#parts;
-    const { wish, shelf, since } = held;
+    const { desired, shelf, since } = held;
     const claim = connectedTo(controller, since);
     if (entry === undefined) {
       if (!await this.#create(held, claim, signal)) return;
@@ -186,9 +186,9 @@ export class Registrar {
     } else {
       const { group, connected, controller: now } = readConnection(entry.annotations);
       // What its author wrote is left alone, and what another server holds, unless the proxy has come here since.
-      if (group !== wish.group || (connected && !held.isNew)) return;
+      if (group !== desired.group || (connected && !held.isNew)) return;
       if (!connected || now !== controller || isStale(entry, since)) {
-        await shelf.annotate(wish, entry, claim, signal);
+        await shelf.annotate(desired, entry, claim, signal);
         this.#parts.metrics.counter("auto_registration_updates_total").inc();
       }
     }
@@ -200,10 +200,10 @@ export class Registrar {
     claim: Readonly<Record<string, string | undefined>>,
     signal: AbortSignal,
   ): Promise<boolean> {
-    const { wish, shelf } = held;
-    const group = this.#parts.store.get("WorkloadGroup", wish.namespace, wish.group);
+    const { desired, shelf } = held;
+    const group = this.#parts.store.get("WorkloadGroup", desired.namespace, desired.group);
     if (group === undefined) return false;
-    const made = groupEntry(group, wish);
+    const made = groupEntry(group, desired);
     if ("refused" in made) throw new Error(made.refused);
     const { entry } = made;
     const annotations: Record<string, string> = { ...entry.meta.annotations };
@@ -214,10 +214,10 @@ export class Registrar {
 
   async #release(key: string, held: HeldEntry, entry: ShelvedEntry | undefined, signal: AbortSignal): Promise<void> {
     const { controller, log } = this.#parts;
-    const { wish, shelf, since } = held;
+    const { desired, shelf, since } = held;
     const state = entry && readConnection(entry.annotations);
-    if (entry !== undefined && state?.group === wish.group && state.connected && state.controller === controller) {
-      await shelf.annotate(wish, entry, disconnected(since), signal);
+    if (entry !== undefined && state?.group === desired.group && state.connected && state.controller === controller) {
+      await shelf.annotate(desired, entry, disconnected(since), signal);
       this.#parts.metrics.counter("auto_registration_unregister_total").inc();
       log.info("a registered workload has left", { entry: key });
     }
@@ -253,6 +253,6 @@ function isStale({ annotations }: ShelvedEntry, since: number): boolean {
   return !(since - at < RENEW_MS);
 }
 
-function keyOf({ namespace, name }: RegistrationWish): string {
+function keyOf({ namespace, name }: DesiredRegistration): string {
   return objectKey("WorkloadEntry", namespace, name);
 }

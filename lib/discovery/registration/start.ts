@@ -22,7 +22,7 @@ import type { EntryShelf } from "./shelf.ts";
 /** Rank of entries that are kept in memory: what users wrote has precedence. */
 const REGISTERED_RANK = 999;
 
-/** What the registration of a server works on. */
+/** Inputs of the registration of a server. */
 export interface RegistrationParts {
   readonly store: ConfigStore;
   /** Undefined: there is no orchestrator. */

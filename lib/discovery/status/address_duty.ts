@@ -20,7 +20,7 @@ import { assignedChange, sameAssigned } from "../../status/addresses.ts";
 import { changeStatus } from "../../status/write.ts";
 import { StatusWriter, type StatusWriterOptions } from "../../status/writer.ts";
 
-/** What the duty is made of. */
+/** Inputs of the duty. */
 export interface AddressDutyParts {
   readonly client: ApiClient;
   readonly store: Pick<ConfigStore, "get" | "list">;

@@ -72,8 +72,8 @@ function statusWorld({ pipeline, configuration, analysis, xds }: StatusParts): S
     store: configuration.store,
     placeOf: (object) => configuration.placeOf(object),
     refused: () => configuration.refused(),
-    changedIn: (key) => pipeline.changedIn(key),
-    isWaiting: (object) => !pipeline.isPushed(object),
+    changedIn: (key) => pipeline.known.changedIn(key),
+    isWaiting: (object) => !pipeline.known.isPushed(object),
     proxies: () => countedProxies(pipeline, xds),
     ledger: xds.ledger,
     *findings() {

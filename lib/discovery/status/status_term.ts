@@ -32,7 +32,7 @@ export interface StatusTermOptions {
   readonly writing: StatusWriterOptions;
 }
 
-/** What a round has counted. */
+/** The counts of a round. */
 export interface StatusRound {
   readonly objects: readonly ApiObject[];
   /** How far each is on the proxies of this server, by key. */

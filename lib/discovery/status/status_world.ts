@@ -11,7 +11,7 @@ import type { PushLedger } from "../../xds/ledger.ts";
 import type { RefusedKind } from "../orch/kind_feeds.ts";
 import type { CountedProxy } from "./progress_rows.ts";
 
-/** What status says things about. */
+/** The world whose objects get a status. */
 export interface StatusWorld {
   readonly store: ConfigStore;
   /** Where an object is in the API; undefined: it is not there. */

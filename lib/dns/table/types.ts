@@ -27,7 +27,7 @@ export type NameTable = Readonly<Record<string, NameInfo>>;
 /** Values of `registry` that mean a service of the orchestrator: Istio's word on the wire, and ours. */
 export const ORCHESTRATOR_REGISTRIES: ReadonlySet<string> = new Set(["Kubernetes", "orch"]);
 
-/** What names mean to the workload that asks. */
+/** The surroundings of the workload that asks, by which names are resolved. */
 export interface Locality {
   /** Namespace of the workload: services of it answer to their short names. */
   readonly namespace: string;

@@ -27,7 +27,7 @@ export const STALE_AFTER_MS = 1800;
 /** Questions that may wait for answers; more are refused, so that silent servers cannot fill the memory. */
 export const MAX_WAITING = 4096;
 
-/** What forwarding is made of. */
+/** Inputs of forwarding. */
 export interface ForwarderParts {
   readonly udp: UpstreamTransport;
   readonly tcp: UpstreamTransport;

@@ -93,7 +93,7 @@ export class StaleAnswers {
   }
 }
 
-/** What must be equal for an answer to serve for another question: name, type, class, EDNS, DO and CD. */
+/** The key of an answer: name, type, class, EDNS, DO and CD. Questions of equal keys may share an answer. */
 export function staleKey(packet: Uint8Array, question: Question): string {
   let key = String.fromCharCode(
     (question.edns ? 1 : 0) | (question.dnssecOk ? 2 : 0) | (packet[3]! & BITS4.CD),

@@ -9,10 +9,11 @@
  */
 
 const SMALLEST = 64;
+const NOTHING = new Uint8Array(0);
 
 /** Bytes so far, and room for more. */
 export class GrowingBuffer {
-  #buffer = new Uint8Array(0);
+  #buffer = NOTHING;
   /** Bytes held. */
   length = 0;
 
@@ -35,9 +36,10 @@ export class GrowingBuffer {
     const needed = this.length + bytes.length;
     if (needed > this.#buffer.length) {
       const doubled = Math.max(SMALLEST, 2 * this.#buffer.length);
+      const size = total <= 2 * needed ? total : Math.max(needed, Math.min(doubled, total));
       // What it had is freed at once, and only the new part is zeroed: 60 instead of 71 us of CPU for 90 kB in pieces of
       // 16 kB.
-      this.#buffer = new Uint8Array(this.#buffer.buffer.transfer(Math.max(needed, Math.min(doubled, total))));
+      this.#buffer = this.length === 0 ? new Uint8Array(size) : new Uint8Array(this.#buffer.buffer.transfer(size));
     }
     this.#buffer.set(bytes, this.length);
     this.length = needed;
@@ -52,7 +54,7 @@ export class GrowingBuffer {
 
   /** Holds nothing any more. */
   clear(): void {
-    this.#buffer = new Uint8Array(0);
+    this.#buffer = NOTHING;
     this.length = 0;
   }
 }

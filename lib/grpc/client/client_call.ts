@@ -18,7 +18,7 @@ export interface ClientCallListener {
   end(status: RpcError | undefined): void;
 }
 
-/** What a call is made with. */
+/** Inputs of a call. */
 export interface ClientCallOptions {
   /** Host that the server is asked for: `:authority`. */
   readonly authority: string;

@@ -14,11 +14,13 @@ const NETWORKS = "k8s.v1.cni.cncf.io/networks";
 
 /** Labels that the pod has not got. */
 export function sidecarLabels(input: SidecarInput): Record<string, string> {
-  const { labels, owner, settings: { values: { global } }, request: { pod, parameters } } = input;
+  const { labels, owner, proxy, settings: { values: { global } }, request: { pod, parameters } } = input;
   const first = (...keys: string[]) => keys.map((key) => labels[key]).find((text) => text);
   const network = parameters?.network || global.network;
   const wanted: Record<string, string> = {
     ...(input.role === "sidecar" && { "security.mesh.io/tlsMode": "mesh" }),
+    ...(input.role === "sidecar" && proxy.proxyMetadata["MESH_META_ENABLE_HBONE"] === "true" &&
+      { "networking.mesh.io/tunnel": "http" }),
     "service.mesh.io/canonical-name": first("app.kubernetes.io/name", "app") ?? owner.name,
     "service.mesh.io/canonical-revision": first("app.kubernetes.io/version", "version") ?? "latest",
     ...(network !== "" && { "topology.mesh.io/network": network }),

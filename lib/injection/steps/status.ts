@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { z } from "zod";
+import * as z from "zod";
 import { parseJson } from "../../config/yaml/parse.ts";
 import { PROBERS } from "./probes.ts";
 import { METRICS } from "./prometheus.ts";

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { z } from "zod";
+import * as z from "zod";
 import { parseYaml } from "../../config/yaml/parse.ts";
 import { issueLines } from "../../kernel/json/issues.ts";
 import { parseTemplate } from "../../kernel/template/parse.ts";

@@ -13,7 +13,7 @@ import { imageOf } from "../sidecar/image.ts";
 import type { SidecarInput } from "../sidecar/input.ts";
 import { goFields, withSource } from "./go_fields.ts";
 
-/** What a template may name. */
+/** The values that a template may name. */
 export function templateValues(input: SidecarInput): JsonTree {
   const { request: { pod, namespace }, settings, reader, proxy, owner, uid, gid, native } = input;
   const { values, mesh, revision } = settings;

@@ -39,7 +39,7 @@ export interface RuleMatch {
   readonly gid?: number;
 }
 
-/** What happens to a packet that matches. */
+/** The target of a rule: the fate of a packet that matches. */
 export type RuleTarget =
   | { readonly kind: "return" | "accept" | "drop" }
   | { readonly kind: "jump"; readonly to: ChainName }

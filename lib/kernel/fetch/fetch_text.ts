@@ -14,7 +14,7 @@ export interface FetchLimits {
   readonly size: number;
 }
 
-/** What is asked, beside the address. */
+/** The request beside its address. */
 export interface FetchRequest {
   /** Default GET. */
   readonly method?: "GET" | "POST" | "PUT";

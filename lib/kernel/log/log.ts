@@ -78,7 +78,7 @@ interface Switches {
   caller: boolean;
 }
 
-/** What logs are made of besides options; for tests and embedding. */
+/** Parts of logs besides options; for tests and embedding. */
 export interface LogParts {
   readonly clock?: Clock;
   readonly open?: (name: string) => Target;

@@ -29,7 +29,7 @@ class DistributionSeries {
   }
 }
 
-/** What a distribution is made with. */
+/** Inputs of a distribution. */
 export interface DistributionOptions {
   readonly name: string;
   readonly help: string;

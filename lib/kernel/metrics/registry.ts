@@ -61,7 +61,7 @@ type Instrument = SingleValue | Distribution;
 /** The text format that all scrapers take. */
 const CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 
-/** What differs between programs. */
+/** Differences between programs. */
 export interface MetricsOptions {
   /** Put before every name; default none. */
   readonly prefix?: string;

@@ -5,7 +5,7 @@
  */
 import { headLines, labelText, type LabelValues, sampleLine } from "./label_text.ts";
 
-/** What a counter or a gauge is made with. */
+/** Inputs of a counter or a gauge. */
 export interface SingleValueOptions {
   readonly name: string;
   readonly help: string;

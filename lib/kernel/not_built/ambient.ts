@@ -19,9 +19,6 @@ export const ambient: NotBuiltPart = {
     "PILOT_AUTO_ALLOW_WAYPOINT_POLICY",
     "PILOT_ENABLE_AMBIENT",
     "PILOT_ENABLE_AMBIENT_WAYPOINTS",
-    "PILOT_ENABLE_SENDING_HBONE",
-    "PILOT_ENABLE_SIDECAR_LISTENING_HBONE",
-    "PILOT_PREFER_SENDING_HBONE",
   ],
   metrics: [
     "ambient_meshd_managed_clusters",

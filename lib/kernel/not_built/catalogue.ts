@@ -6,8 +6,6 @@
  */
 import { ambient } from "./ambient.ts";
 import { entriesOf, type NotBuilt, type NotBuiltPart, type NotBuiltWhat } from "./entry.ts";
-import { extensions } from "./extensions.ts";
-import { filters } from "./filters.ts";
 import { gatewayApi } from "./gateway_api.ts";
 import { NEEDLESS_MESH_FIELDS, NEEDLESS_SETTINGS } from "./needless.ts";
 import { networks } from "./networks.ts";
@@ -15,8 +13,7 @@ import { orchestrator } from "./orchestrator.ts";
 
 /** The parts, in the order of the reference page. */
 export const NOT_BUILT_PARTS: readonly NotBuiltPart[] = [
-  ...[orchestrator, gatewayApi, ambient],
-  ...[extensions, filters, networks],
+  ...[orchestrator, gatewayApi, ambient, networks],
 ];
 
 /** Every entry. */
@@ -47,37 +44,4 @@ export function settingsWithoutEffect(given: Iterable<string>): string[] {
 /** Fields of the mesh configuration that have no effect, sorted: not built yet, or never needed here. */
 export function meshFieldsWithoutEffect(): string[] {
   return [...notBuiltNames("mesh field"), ...Object.keys(NEEDLESS_MESH_FIELDS)].sort();
-}
-
-/**
- * The warning for an object of a kind; undefined: the kind is in force.
- *
- * @param written The kind as its author spelled it.
- */
-export function kindNotBuiltText(kind: string, written: string = kind): string | undefined {
-  const entry = notBuilt("kind", kind);
-  return entry && `${written} ${entry.effect} in this version (not built yet: ${entry.part})`;
-}
-
-/** Kinds of which nothing or not everything is in force. */
-export function kindsNotBuilt(): string[] {
-  return [...new Set([...notBuiltNames("kind"), ...notBuiltNames("kind field").map((name) => name.split(".")[0]!)])];
-}
-
-/**
- * The warning for an object of which nothing or not everything is in force; undefined: all of it is.
- *
- * @param written The kind as its author spelled it.
- */
-export function objectNotBuiltText(
-  { kind, spec }: { readonly kind: string; readonly spec: object },
-  written: string = kind,
-): string | undefined {
-  const whole = kindNotBuiltText(kind, written);
-  if (whole !== undefined) return whole;
-  const inert = Object.keys(spec).flatMap((field) => notBuilt("kind field", `${kind}.${field}`) ?? []);
-  const [first] = inert;
-  if (first === undefined) return undefined;
-  const fields = inert.map(({ name }) => name.slice(kind.length + 1)).join(" and ");
-  return `${fields} of ${written}: checked, and without effect in this version (not built yet: ${first.part})`;
 }

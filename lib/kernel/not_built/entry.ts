@@ -13,8 +13,6 @@ export type NotBuiltWhat =
   | "metric"
   | "flag"
   | "mesh field"
-  | "kind"
-  | "kind field"
   | "command"
   | "refused";
 
@@ -31,9 +29,6 @@ export interface NotBuiltPart {
   readonly flags?: readonly string[];
   /** Fields of the mesh configuration. */
   readonly meshFields?: readonly string[];
-  readonly kinds?: readonly string[];
-  /** Fields of the spec of a kind that is in force but for them: `Kind.field`. */
-  readonly kindFields?: readonly string[];
   /** `program command`. */
   readonly commands?: readonly string[];
   /** Names that are not accepted at all, with the present behaviour. */
@@ -56,21 +51,16 @@ export const EFFECTS: Readonly<Record<Exclude<NotBuiltWhat, "refused">, string>>
   metric: "is not on the page of metrics",
   flag: "is checked, and has no effect",
   "mesh field": "is checked, and has no effect",
-  kind: "objects are read and checked, and have no effect",
-  "kind field": "is checked, and has no effect",
   command: "checks its flags, and exits with 1",
 };
 
 /** The entries of a part. */
 export function entriesOf(part: NotBuiltPart): NotBuilt[] {
-  const { settings = [], metrics = [], flags = [], meshFields = [], kinds = [], commands = [], refused = {} } = part;
-  const { kindFields = [] } = part;
+  const { settings = [], metrics = [], flags = [], meshFields = [], commands = [], refused = {} } = part;
   const named = (what: Exclude<NotBuiltWhat, "refused">, names: readonly string[]): NotBuilt[] =>
     names.map((name) => ({ what, name, part: part.title, effect: EFFECTS[what] }));
   return [
     ...named("command", commands),
-    ...named("kind", kinds),
-    ...named("kind field", kindFields),
     ...named("flag", flags),
     ...named("mesh field", meshFields),
     ...named("setting", settings),

@@ -72,5 +72,10 @@ export const ownSettings = {
   KUBECONFIG: str("D", "", "Orchestrator config files, separated by colons, where `--orchconfig` names none."),
   ORCH_SERVICE_PORT: str("DC", "443", "Port of the orchestrator's API; set inside a cluster."),
   ORCH_SERVICE_PROTOCOL: str("C", "https", "Protocol of the orchestrator's API."),
+  REPAIR_REPAIR_PODS: bool(
+    "C",
+    false,
+    "Redirect the traffic of broken pods of this node where they are; before the others.",
+  ),
   SKIP_CNI_BINARIES: str("C", "", "Executables, comma separated, that are not put on the node: it has them already."),
 };

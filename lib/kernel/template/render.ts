@@ -14,7 +14,7 @@ const MAX_RESULT = 16 * 1024 * 1024;
 const MAX_DEPTH = 32;
 const MAX_CALLS = 10_000;
 
-/** What a template may have beside the functions of all. */
+/** Extras of one template beside the common functions. */
 export interface RenderOptions {
   /** Functions by name, over those of all templates. */
   readonly functions?: Readonly<Record<string, TemplateFunction>>;

@@ -18,7 +18,7 @@ import { mergedTracing, type Tracing, type TracingUse } from "./tracing.ts";
 
 type Telemetry = ConfigObject<"Telemetry">;
 
-/** What Telemetries ask of a proxy. Parts of equal content are one object, whichever Telemetries say them. */
+/** The merged Telemetries of a proxy. Parts of equal content are one object, whichever Telemetries have them. */
 export interface EffectiveTelemetry {
   readonly accessLogging: { readonly [S in TelemetrySide]: AccessLogging };
   readonly tracing: { readonly [S in TelemetrySide]: Tracing };

@@ -8,7 +8,7 @@ import type { MetricSelector, MetricsOverride, TelemetryMetrics } from "../../co
 import type { MeshConfig } from "../../config/mesh/types.ts";
 import { isFor, type TelemetrySide } from "./access_logging.ts";
 
-/** What differs of one metric from its standard form. */
+/** The differences of one metric from its standard form. */
 export interface MetricChange {
   readonly disabled?: boolean;
   /** Expressions by tag; null: the tag is removed. */

@@ -7,11 +7,11 @@
 import { Analysis } from "../../analyze/analysis.ts";
 import { OTHER_TEXT, TEMPLATE } from "../../config/document/manifest.ts";
 import { FACT_KINDS, isFactKind } from "../../config/facts/types.ts";
-import { type Finding, findingIdentity, findingKeys, type Severity, warningOf } from "../../config/finding/finding.ts";
-import { type Origin, writtenKind } from "../../config/finding/origin.ts";
+import { type Finding, findingIdentity, findingKeys, type Severity } from "../../config/finding/finding.ts";
+import { type Origin } from "../../config/finding/origin.ts";
 import { refusedKeys } from "../../discovery/analysis_runner.ts";
 import type { OfflineMesh } from "../../discovery/offline_mesh.ts";
-import { objectNotBuiltText } from "../../kernel/not_built/catalogue.ts";
+import { contentOf } from "../../folder/file.ts";
 import { systemClock } from "../../kernel/time/clock.ts";
 import { NodeRefused } from "../../translate/proxy/identity.ts";
 import { FieldPlaces } from "../field_place.ts";
@@ -29,7 +29,7 @@ export interface CheckOptions {
   readonly progress?: (text: string) => void;
 }
 
-/** What was checked, and what was found. */
+/** The result of a check: its scope, and the findings. */
 export interface CheckResult {
   /** By file and line. */
   readonly findings: readonly Finding[];
@@ -60,13 +60,13 @@ export function* checkMesh(mesh: OfflineMesh, options: CheckOptions): Generator<
   return { findings, ...countWritten(mesh), passedOver: passedOver(mesh), proxies: proxies.length };
 }
 
-/** What is wrong with a mesh, and with what the proxies that joined it get; by file and line, each thing once. */
+/** Findings of a mesh and of its proxies' resources, by file and line, each once. */
 export function* meshFindings(mesh: OfflineMesh, options: CheckOptions): Generator<void, readonly Finding[]> {
   const analyzed = yield* analysisFindings(mesh, options);
   const places = new FieldPlaces(options.textOf);
   // Translation finds hosts without a service too; the analysis has the field, and knows which it is to take for granted.
   const translated = mesh.findings().filter(({ name }) => name !== "unknown-host");
-  const found = [...translated, ...analyzed, ...notBuiltFindings(mesh)].map((one) => placed(one, mesh, places));
+  const found = [...translated, ...analyzed].map((one) => placed(one, mesh, places));
   const distinct = [...new Map(found.map((one) => [findingIdentity(one), one])).values()];
   return distinct.sort(byPlace);
 }
@@ -94,17 +94,6 @@ function* analysisFindings(
     yield;
   }
   return [...analysis.findings()];
-}
-
-/** One for each object that has no effect yet, or not all of it. */
-function notBuiltFindings(mesh: OfflineMesh): Finding[] {
-  const found: Finding[] = [];
-  for (const object of mesh.objects.values()) {
-    const { kind, key, origin } = object;
-    const text = objectNotBuiltText(object, writtenKind(origin, kind));
-    if (text !== undefined) found.push(warningOf("no-effect", [key], text));
-  }
-  return found;
 }
 
 /** A finding with the place of its field: findings of the whole mesh know objects and paths alone. */
@@ -137,9 +126,10 @@ function compare(a: string, b: string): number {
 
 function countWritten({ index }: OfflineMesh): Pick<CheckResult, "objects" | "manifests"> {
   let [objects, manifests] = [0, 0];
-  for (const { content, live } of index.paths.flatMap((path) => index.file(path)?.documents ?? [])) {
+  for (const document of index.paths.flatMap((path) => index.file(path)?.documents ?? [])) {
+    const content = contentOf(document);
     // It looks like no text of ours, and is passed over.
-    if (content.unless !== undefined && live.length === 0) continue;
+    if (content.unless !== undefined && document.live.length === 0) continue;
     const refusedManifests = content.refused.filter(({ kind }) => isFactKind(kind)).length;
     manifests += content.facts.length + refusedManifests;
     objects += content.objects.length + content.refused.length - refusedManifests;

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { z } from "zod";
+import * as z from "zod";
 import { readCode } from "../../config/finding/codes.ts";
 import { type Finding, findingKeys } from "../../config/finding/finding.ts";
 
@@ -112,7 +112,7 @@ function knownOf(found: Finding): KnownFinding {
   return { code, name, object, field, value };
 }
 
-/** What identifies a finding to programs beside its line. */
+/** The fingerprint by which programs recognize a finding on another line. */
 export function findingFingerprint(found: Finding): string {
   return idOf(knownOf(found));
 }

@@ -21,7 +21,7 @@ export interface EndedConnections {
   readonly which: string;
 }
 
-/** What is known of a changed resource. */
+/** Known facts about a changed resource. */
 export interface ConnectionQuestion {
   readonly typeUrl: string;
   readonly name: string;

@@ -47,7 +47,7 @@ export interface ChangedProxies {
   readonly ended: readonly EndedConnections[];
 }
 
-/** What a change does. */
+/** The effects of a change. */
 export interface BlastRadius {
   readonly proxies: {
     readonly compared: number;
@@ -69,7 +69,7 @@ export function isSame({ groups, proxies, findings }: BlastRadius): boolean {
     findings.appeared.length === 0 && findings.resolved.length === 0;
 }
 
-/** What is sent to proxies that joined, when a change is made. */
+/** The resources that a change sends to connected proxies. */
 export function* changedProxies(
   mesh: OfflineMesh,
   proxies: readonly ComparedProxy[],

@@ -24,7 +24,7 @@ export type StateSnapshot = ReadonlyMap<string, readonly ResourceSet[]>;
 
 const TYPES = [CLUSTER, ENDPOINTS, LISTENER, ROUTE, EXTENSION_CONFIG, SECRET] as const;
 
-/** What a proxy has now. */
+/** A snapshot of a proxy's resources. */
 export function snapshot(state: ProxyState): StateSnapshot {
   const sets = new Map<string, readonly ResourceSet[]>(TYPES.map((type) => [type, state.resourceSets(type) ?? []]));
   if (!state.proxy.properties.vhds) return sets;

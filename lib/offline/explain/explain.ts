@@ -165,7 +165,7 @@ async function throughProxy(
   proxy: ProxyOnWay | undefined,
   { cluster, endpoint, end }: {
     readonly cluster: ClusterStep;
-    readonly endpoint: Pick<SimulatedEndpoint, "address" | "port" | "transport">;
+    readonly endpoint: DialledEndpoint;
     /** Where that proxy lets it pass, or there is none. */
     readonly end: ExplainedEnd;
   },
@@ -184,12 +184,14 @@ async function throughProxy(
   return { hop, end: hop.simulation.outcome.kind === "forwarded" ? end : endOf(hop.simulation) };
 }
 
+type DialledEndpoint = Pick<SimulatedEndpoint, "address" | "port" | "transport" | "hbone">;
+
 /** The request as it arrives at the endpoint's proxy. */
 function arriving(
   sent: SimulatedRequest,
   { steps }: Simulation,
   cluster: ClusterStep,
-  endpoint: Pick<SimulatedEndpoint, "address" | "port" | "transport">,
+  endpoint: DialledEndpoint,
   { address, identity }: { readonly address: string; readonly identity: string | undefined },
 ): SimulatedRequest {
   const action = steps.find((step) => step.step === "action");
@@ -200,7 +202,8 @@ function arriving(
     direction: "inbound",
     destination: { ip: endpoint.address, port: endpoint.port },
     source: { ip: address },
-    ...(!encrypted ? { identity: "" } : identity === undefined ? {} : { identity }),
+    ...(endpoint.hbone ? { hbone: true } : {}),
+    ...(!encrypted && !endpoint.hbone ? { identity: "" } : identity === undefined ? {} : { identity }),
     protocol: encrypted ? "tls" : sent.protocol === "tls" && action ? "http" : sent.protocol,
     ...(alpn ? { alpn } : {}),
     ...(action?.path === undefined ? {} : { path: action.path }),

@@ -20,7 +20,7 @@ import { ManifestServices } from "./manifest.ts";
 import type { Resolver } from "./resolve.ts";
 import type { ExplainWorld } from "./world.ts";
 
-/** What explanations ask, answered by a mesh and the proxies that it implies. */
+/** The world of explanations, from a mesh and the proxies that it implies. */
 export function worldOf(mesh: OfflineMesh, proxies: readonly ImpliedProxy[], places: FieldPlaces): ExplainWorld {
   const byId = new Map(proxies.map((proxy) => [proxy.node.id, proxy]));
   return {

@@ -12,6 +12,7 @@ import { type AskedServer, type ExplainAsked, type Explainer, NotExplained } fro
 import { canonicalIp } from "../../registry/address.ts";
 import { resourcesForRequest } from "../../simulate/for_request.ts";
 import type { ProxyState } from "../../translate/per_proxy/proxy_state.ts";
+import { profileOf } from "../../translate/reader/proxy_profile.ts";
 import { findProxy, NoSuchProxy } from "../find_proxy.ts";
 import { FieldPlaces } from "../field_place.ts";
 import { encodedTables } from "../proxy_resources.ts";
@@ -31,9 +32,14 @@ export function serverExplainer(domain: string): Explainer {
       try {
         const question = readQuestion({ to, method, headers });
         const states = new Map([...view.translator.proxies()].map((state) => [state.proxy.nodeId, state]));
-        const proxies = [...states.values()].map(connected);
-        const { proxy, note } = findProxy(from, proxies, { domain, gatewaysInNamespace: false });
-        if (!states.has(proxy.node.id)) throw new NoSuchProxy(note ?? `${from} is not connected`);
+        const all = [...states.values()];
+        const { proxy, note } = findProxy(from, all.map(connected), { domain, gatewaysInNamespace: false });
+        const state = states.get(proxy.node.id);
+        if (state === undefined) throw new NoSuchProxy(note ?? `${from} is not connected`);
+        if (isLibrary(state)) {
+          throw new NoSuchProxy(`${from} calls without a proxy: what a gRPC library does is not judged`);
+        }
+        const proxies = all.filter((one) => !isLibrary(one)).map(connected);
         return await explainRequest(question, onWay(proxy), worldOfServer(view, states, proxies, domain));
       } catch (error) {
         if (error instanceof BadQuestion || error instanceof NoSuchProxy) throw new NotExplained(error.message);
@@ -43,11 +49,15 @@ export function serverExplainer(domain: string): Explainer {
   };
 }
 
+function isLibrary({ proxy }: ProxyState): boolean {
+  return profileOf(proxy.properties.type).library;
+}
+
 function connected({ proxy: { id, nodeId, namespace, addresses, properties } }: ProxyState): ImpliedProxy {
-  const { type, labels } = properties;
+  const { labels } = properties;
   const [address = ""] = addresses;
   const node = { id: nodeId, metadata: { NAMESPACE: namespace, LABELS: labels } };
-  return { type, namespace, name: id.name, address, labels, cause: "", standsIn: false, node };
+  return { type: id.type, namespace, name: id.name, address, labels, cause: "", standsIn: false, node };
 }
 
 function worldOfServer(

@@ -10,7 +10,7 @@ import type { Protocol, Service } from "../../registry/types.ts";
 import { addressOf, type ManifestServices, protocolOf } from "./manifest.ts";
 import type { DialledAddress } from "./question.ts";
 
-/** What a host means to a client. */
+/** The service or address that a host is to a client. */
 export interface ResolvedHost extends DialledAddress {
   /** The service; undefined: none is known by that host or address. */
   readonly service?: Service;

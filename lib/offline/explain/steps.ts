@@ -78,13 +78,14 @@ function listenerText(
   { name, why }: Extract<SimulationStep, { step: "listener" }>,
   { port }: StepSurroundings,
 ): string {
-  if (why !== "no listener for the original destination") return why === "exact address" ? why : "";
+  if (why !== "no listener for the original destination") return why === "wildcard address" ? "" : why;
   return name === "virtualInbound" ? "" : `no other listener takes port ${port}`;
 }
 
 /** How endpoints are talked to; nothing where it is plainly. */
 function transportText({ transport, endpoints }: Extract<SimulationStep, { step: "cluster" }>): string {
   const used = endpoints.filter(({ healthy }) => healthy);
+  if (used.length > 0 && used.every(({ hbone }) => hbone)) return "HBONE";
   const all = (one: "plaintext" | "tls") => used.length > 0 && used.every((endpoint) => endpoint.transport === one);
   if (transport === "plaintext" || all("plaintext")) return "";
   return all("tls") ? "mutual TLS" : transport;

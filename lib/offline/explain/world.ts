@@ -10,7 +10,7 @@ import type { MeetingRequest } from "../../simulate/for_request.ts";
 import type { ProxyResources } from "../../simulate/types.ts";
 import type { Resolver } from "./resolve.ts";
 
-/** What is asked on the way. */
+/** The world that an explanation asks. */
 export interface ExplainWorld {
   readonly resolver: Resolver;
   /** What a proxy has, as far as a request may meet it. */

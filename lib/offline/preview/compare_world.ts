@@ -171,7 +171,7 @@ function refusedKeys({ index }: OfflineMesh): Set<string> {
   const keys = new Set<string>();
   for (const path of index.paths) {
     for (const { content } of index.file(path)?.documents ?? []) {
-      for (const { kind, namespace, name } of content.refused) {
+      for (const { kind, namespace, name } of content?.refused ?? []) {
         const known = KINDS.find((one) => one === kind);
         if (known !== undefined && name !== "") keys.add(objectKey(known, namespace, name));
       }

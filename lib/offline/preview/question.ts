@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { z } from "zod";
+import * as z from "zod";
 import { issueLines } from "../../kernel/json/issues.ts";
 
 const question = z.strictObject({
@@ -19,7 +19,7 @@ const question = z.strictObject({
       : "an object with files, and perhaps nodes and reversed",
 });
 
-/** What is asked: the files of the configuration folder as they would be. */
+/** The question: the files of the configuration folder as they would be. */
 export type PreviewQuestion = z.output<typeof question>;
 
 /** A question that is none; the message names every mistake. */

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { z } from "zod";
+import * as z from "zod";
 
 /** A file's text, and what its relative paths begin at. */
 export interface ConfigFileText {
@@ -34,7 +34,7 @@ export interface ConfigUser {
   readonly actsAs?: { readonly user: string; readonly groups: readonly string[] };
 }
 
-/** What one context says. */
+/** Content of one context. */
 export interface ConfigContext {
   readonly name: string;
   readonly server: string;

@@ -5,10 +5,10 @@
  *
  * @module
  */
-import { z } from "zod";
+import * as z from "zod";
 import type { ExecProgram } from "./config_file.ts";
 
-/** What a program printed. */
+/** The output of a program. */
 export interface ExecCredentials {
   readonly token?: string;
   readonly identity?: { readonly cert: string; readonly key: string };

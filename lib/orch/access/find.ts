@@ -18,7 +18,7 @@ export type AccessPlace =
   | { readonly from: "files"; readonly files: readonly string[]; /** As people say it. */ readonly by: string }
   | { readonly from: "pod"; readonly server: string; readonly folder: string; readonly by: string };
 
-/** What says where to look. */
+/** Hints to the place of the access. */
 export interface PlaceHints {
   /** `--orchconfig`; undefined: not given. */
   readonly flag: string | undefined;

@@ -34,7 +34,7 @@ export interface ApiCall {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** What a client is made of. */
+/** Inputs of a client. */
 export interface ApiClientParts {
   readonly access: AccessSource;
   /** Default: no limit. */

@@ -22,7 +22,7 @@ export interface CacheChange<T> {
   readonly removed: readonly KeptObject<T>[];
 }
 
-/** What happened to one object. */
+/** The fate of one object. */
 export interface CacheEvent<T> {
   readonly type: "put" | "gone";
   readonly object: KeptObject<T>;

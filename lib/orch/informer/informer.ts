@@ -18,7 +18,7 @@ import { InformerMachine, type InformerStep, type ListAge } from "./machine.ts";
 import { type Projector, readLines, readPage, type ReadParts } from "./read.ts";
 import { type ApiResource, listPath, type ListScope } from "./resource.ts";
 
-/** What an informer keeps, and how. */
+/** Options of an informer. */
 export interface InformerOptions<T> extends ListScope {
   readonly resource: ApiResource;
   readonly project: Projector<T>;

@@ -12,7 +12,7 @@
  */
 import { type CacheChange, type CacheEvent, cacheKey, type KeptObject, ObjectCache } from "./cache.ts";
 
-/** What is to be asked next. */
+/** The next step of an informer. */
 export type InformerStep =
   | {
     readonly ask: "page";

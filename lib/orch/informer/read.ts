@@ -42,7 +42,7 @@ export async function readPage<T>(answer: ApiAnswer, parts: ReadParts<T>): Promi
   return { objects, version: meta["resourceVersion"], token: textOf(meta["continue"]) };
 }
 
-/** What some lines of a watch say. */
+/** The meaning of some lines of a watch. */
 export interface WatchLines<T> {
   readonly events: readonly CacheEvent<T>[];
   /** Version of the last event or bookmark; empty: none was said. */

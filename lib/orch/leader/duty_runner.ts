@@ -24,7 +24,7 @@ export interface DutyRunnerOptions extends Candidate {
   readonly random?: () => number;
 }
 
-/** Who leads, for pages. */
+/** The leader of a lock, for pages. */
 export interface LockState {
   readonly lock: LockName;
   /** What is done under it. */

@@ -14,7 +14,7 @@ import { LOCK_RESOURCES, type LockName, LOCKS } from "./locks.ts";
 import { type Candidate, ELECTION_TIMES, ElectionMachine } from "./machine.ts";
 import { type LockRecord, readLock, writeLock } from "./record.ts";
 
-/** What an election is about. */
+/** Options of an election. */
 export interface ElectionOptions extends Candidate {
   readonly lock: LockName;
   /** Where the lock is. */
@@ -108,7 +108,7 @@ export class Election {
     stop.addEventListener("abort", stopped, { once: true });
     if (stop.aborted) stopped();
     const led = lead(term.signal).catch((error: unknown) =>
-      log.error("what the leader does has failed", { lock, error })
+      log.error("a duty of the leader has failed", { lock, error })
     );
     while (!term.signal.aborted) {
       const now = this.#clock.monotonic();
@@ -134,7 +134,7 @@ export class Election {
     const late = new AbortController();
     await Promise.race([all, this.#clock.sleep(ms, late.signal).catch(() => {})]);
     late.abort();
-    if (!over) log.error("what the leader does goes on after its term", { lock, afterMs: ms });
+    if (!over) log.error("a duty of the leader goes on after its term", { lock, afterMs: ms });
     if (!stop.aborted) await all;
     else if (over) await this.#release();
   }

@@ -8,7 +8,7 @@
  */
 import type { ApiResource } from "../informer/resource.ts";
 
-/** What a lock is kept in. */
+/** The kind of object that keeps a lock. */
 export type LockForm = "ConfigMap" | "Lease";
 
 /** The locks, by duty. */

@@ -25,7 +25,7 @@ export const ELECTION_TIMES = {
 /** The longest that a record may ask others to wait: a mistaken one must not stop a duty for ever, milliseconds. */
 const LONGEST_LEASE = 600_000;
 
-/** Who stands for election. */
+/** A candidate in an election. */
 export interface Candidate {
   /** Of no other process, now or before. */
   readonly identity: string;

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { z } from "zod";
+import * as z from "zod";
 import type { ApiJson } from "../client/answer.ts";
 import type { LockForm } from "./locks.ts";
 

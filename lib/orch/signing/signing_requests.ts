@@ -16,7 +16,7 @@ import { Informer } from "../informer/informer.ts";
 import type { ApiResource } from "../informer/resource.ts";
 import { createObject, deleteObject, type ObjectPlace, patchObject } from "../resources/objects.ts";
 
-/** What is asked of a signer. */
+/** An order to a signer. */
 export interface SigningOrder {
   /** Its whole name: `issuers.example.com/mesh`. */
   readonly signer: string;

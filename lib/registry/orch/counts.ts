@@ -5,7 +5,7 @@
  */
 import type { RegistryKind } from "./options.ts";
 
-/** What happened to an object. */
+/** The fate of an object. */
 export type RegistryEvent = "add" | "update" | "delete";
 
 /** Names of the kinds in metric `pilot_k8s_reg_events`, as dashboards know them. */

@@ -12,7 +12,7 @@ import type { OrchRegistryOptions } from "./options.ts";
 import type { OrchPod } from "./pod.ts";
 import type { OrchService } from "./service.ts";
 
-/** What endpoints are looked up in. */
+/** The surroundings in which endpoints are looked up. */
 export interface EndpointSurroundings {
   readonly options: OrchRegistryOptions;
   /** The pod of that name, unless it is unknown or has ended. */

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { z } from "zod";
+import * as z from "zod";
 import type { Fact } from "../../config/facts/types.ts";
 import { type Labels, NETWORK_LABEL } from "../labels.ts";
 import type { NetworkEntrance } from "../types.ts";

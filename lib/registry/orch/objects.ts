@@ -13,8 +13,8 @@ import { entrancesOf, needsNodes } from "./entrances.ts";
 import { convertPod, type OrchPod } from "./pod.ts";
 import { convertService, hostnameOf, type OrchService } from "./service.ts";
 
-/** What is to be made again. */
-export interface TouchedObjects {
+/** Objects that a change affects, and that are built again. */
+export interface AffectedObjects {
   /** `namespace/name` of services whose own fields may read differently. */
   readonly services: Set<string>;
   /** `namespace/name` of pods likewise. */
@@ -71,12 +71,12 @@ export class RegistryObjects {
   }
 
   /** Takes a new object, or a new version, and notes what it concerns. @returns whether it was there */
-  put(fact: RegistryFact, touched: TouchedObjects): boolean {
-    const old = this.#take(fact.kind, idOf(fact), touched);
+  put(fact: RegistryFact, affected: AffectedObjects): boolean {
+    const old = this.#take(fact.kind, idOf(fact), affected);
     // The map of a kind holds that kind alone; the compiler cannot follow that through a kind that is not known.
     (this.#facts[fact.kind] as Map<string, RegistryFact>).set(idOf(fact), fact);
     this.#index(fact, true);
-    this.#touch(fact, old, touched);
+    this.#touch(fact, old, affected);
     return old !== undefined;
   }
 
@@ -91,14 +91,14 @@ export class RegistryObjects {
   }
 
   /** Takes the end of an object, by its key. @returns its kind; undefined: it was not there */
-  remove(key: string, touched: TouchedObjects): RegistryKind | undefined {
-    const old = this.#remove(key, touched);
-    if (old !== undefined) this.#touch(undefined, old, touched);
+  remove(key: string, affected: AffectedObjects): RegistryKind | undefined {
+    const old = this.#remove(key, affected);
+    if (old !== undefined) this.#touch(undefined, old, affected);
     return old?.kind;
   }
 
   /** Everything is to be made again. */
-  touchAll({ services, pods, lists, entrances }: TouchedObjects): void {
+  touchAll({ services, pods, lists, entrances }: AffectedObjects): void {
     for (const id of this.#facts.Service.keys()) {
       services.add(id);
       entrances.add(id);
@@ -179,21 +179,21 @@ export class RegistryObjects {
     return this.#listsAt.get(address);
   }
 
-  #remove(key: string, touched: TouchedObjects): RegistryFact | undefined {
+  #remove(key: string, affected: AffectedObjects): RegistryFact | undefined {
     const [kind = "", namespace = "", name = ""] = key.split("/");
     if (!Object.hasOwn(this.#facts, kind)) return undefined;
-    return this.#take(kind as RegistryKind, namespace === "" ? name : `${namespace}/${name}`, touched);
+    return this.#take(kind as RegistryKind, namespace === "" ? name : `${namespace}/${name}`, affected);
   }
 
-  #take(kind: RegistryKind, id: string, touched: TouchedObjects): RegistryFact | undefined {
+  #take(kind: RegistryKind, id: string, affected: AffectedObjects): RegistryFact | undefined {
     const facts: Map<string, RegistryFact> = this.#facts[kind] as Map<string, RegistryFact>;
     const old = facts.get(id);
     if (old === undefined) return undefined;
     facts.delete(id);
     const list = this.#lists.get(old.key);
     if (list !== undefined) {
-      touched.lists.add(old.key);
-      touched.services.add(list.service);
+      affected.lists.add(old.key);
+      affected.services.add(list.service);
     }
     this.#index(old, false);
     return old;
@@ -222,35 +222,35 @@ export class RegistryObjects {
     }
   }
 
-  #touch(now: RegistryFact | undefined, old: RegistryFact | undefined, touched: TouchedObjects): void {
+  #touch(now: RegistryFact | undefined, old: RegistryFact | undefined, affected: AffectedObjects): void {
     const fact = now ?? old!;
     switch (fact.kind) {
       case "Namespace": {
         const { name } = fact.meta;
-        for (const id of this.#servicesIn.get(name)) touched.services.add(id);
+        for (const id of this.#servicesIn.get(name)) affected.services.add(id);
         if (name === this.#options.systemNamespace) {
           const network = (one: RegistryFact | undefined) => one?.meta.labels[NETWORK_LABEL];
-          if (network(now) !== network(old)) this.touchAll(touched);
+          if (network(now) !== network(old)) this.touchAll(affected);
         }
         return;
       }
       case "Node":
-        for (const id of this.#servicesOnNodes) touched.entrances.add(id);
-        for (const id of this.#podsOn.get(fact.meta.name)) touched.pods.add(id);
-        for (const key of this.#listsOn.get(fact.meta.name)) touched.lists.add(key);
+        for (const id of this.#servicesOnNodes) affected.entrances.add(id);
+        for (const id of this.#podsOn.get(fact.meta.name)) affected.pods.add(id);
+        for (const key of this.#listsOn.get(fact.meta.name)) affected.lists.add(key);
         return;
       case "ServiceExport":
       case "ServiceImport":
-        return void touched.services.add(idOf(fact));
+        return void affected.services.add(idOf(fact));
       case "Service":
-        touched.entrances.add(idOf(fact));
-        return void touched.services.add(idOf(fact));
+        affected.entrances.add(idOf(fact));
+        return void affected.services.add(idOf(fact));
       case "Pod":
-        return void touched.pods.add(idOf(fact));
+        return void affected.pods.add(idOf(fact));
       default: {
         const list = this.#lists.get(fact.key);
         if (list === undefined) return;
-        touched.lists.add(list.key);
+        affected.lists.add(list.key);
       }
     }
   }

@@ -28,7 +28,7 @@ export function isRegistryKind(kind: string): kind is RegistryKind {
   return (REGISTRY_KINDS as readonly string[]).includes(kind);
 }
 
-/** What exports and imports of services mean (https://multicluster.sigs.k8s.io/concepts/multicluster-services-api/). */
+/** The exports and imports of services (https://multicluster.sigs.k8s.io/concepts/multicluster-services-api/). */
 export interface SharedServices {
   /** An imported service has its own host, `NAME.NAMESPACE.svc.clusterset.local` (`ENABLE_MCS_HOST`). */
   readonly host: boolean;

@@ -1,7 +1,7 @@
 /**
  * The registry of the orchestrator's objects: services, endpoints and pods, wherever the objects come from.
  *
- *     a folder, an API ──apply──> objects ──touched──> services, pods, lists of endpoints ──what differs──> sink
+ *     a folder, an API ──apply──> objects ──affected──> services, pods, lists of endpoints ──what differs──> sink
  *     workload entries ──onWorkloads──────────────────────┘
  *
  * An event costs what it names: a list of endpoints its own endpoints, a pod the lists that name it, a service its own
@@ -34,12 +34,12 @@ import {
 } from "./endpoints.ts";
 import { RegistryCounts } from "./counts.ts";
 import { KnownNetworks } from "./networks.ts";
-import { RegistryObjects, type TouchedObjects } from "./objects.ts";
+import { type AffectedObjects, RegistryObjects } from "./objects.ts";
 import { isRegistryFact, type OrchRegistryOptions, type RegistryKind } from "./options.ts";
 import { nodeLocality, type OrchPod, servedPorts } from "./pod.ts";
 import { importedService, type OrchService, sharedHostname, sharedKey } from "./service.ts";
 
-/** Who may use the endpoints that a cluster has of a service, by the words of Istio's page. */
+/** The clients that may use a cluster's endpoints of a service, in the words of Istio's page. */
 export type Discoverability = "AlwaysDiscoverable" | "DiscoverableFromSameCluster";
 
 /** A service that is exported from a cluster, or imported into it. */
@@ -134,18 +134,18 @@ export class OrchRegistry implements Registry {
 
   /** The same in steps of some milliseconds; other calls may come between them. */
   *applySteps(upserted: readonly AnyFact[], removed: readonly string[]): Generator<void, void> {
-    const touched = nothing();
+    const affected = nothing();
     let count = 0;
     for (const key of removed) {
-      const kind = this.#objects.remove(key, touched);
+      const kind = this.#objects.remove(key, affected);
       if (kind !== undefined) this.counts.event(kind, "delete");
       if (++count % ITEMS_A_STEP === 0) yield;
     }
     for (const fact of upserted) {
-      if (isRegistryFact(fact)) this.counts.event(fact.kind, this.#objects.put(fact, touched) ? "update" : "add");
+      if (isRegistryFact(fact)) this.counts.event(fact.kind, this.#objects.put(fact, affected) ? "update" : "add");
       if (++count % ITEMS_A_STEP === 0) yield;
     }
-    yield* this.#report(touched);
+    yield* this.#report(affected);
   }
 
   /**
@@ -157,17 +157,17 @@ export class OrchRegistry implements Registry {
    */
   check(facts: readonly AnyFact[], gone: readonly string[]): number {
     const before = this.#differences;
-    const touched = nothing();
-    for (const key of gone) if (this.#objects.remove(key, touched) !== undefined) this.#differences++;
+    const affected = nothing();
+    for (const key of gone) if (this.#objects.remove(key, affected) !== undefined) this.#differences++;
     for (const fact of facts) {
       if (!isRegistryFact(fact)) continue;
       const isKnown = this.#objects.has(fact);
       if (!isKnown) this.#differences++;
       // What comes of these two is made of services and pods, which are checked themselves.
       if (isKnown && (fact.kind === "Namespace" || fact.kind === "Node")) continue;
-      this.#objects.put(fact, touched);
+      this.#objects.put(fact, affected);
     }
-    unpaced(this.#report(touched));
+    unpaced(this.#report(affected));
     return this.#differences - before;
   }
 
@@ -202,9 +202,9 @@ export class OrchRegistry implements Registry {
 
   /** Makes everything again: settings outside of the objects, such as networks, are others. */
   again(): void {
-    const touched = nothing();
-    this.#objects.touchAll(touched);
-    unpaced(this.#report(touched));
+    const affected = nothing();
+    this.#objects.touchAll(affected);
+    unpaced(this.#report(affected));
   }
 
   /**
@@ -239,25 +239,25 @@ export class OrchRegistry implements Registry {
     concern(workload);
   }
 
-  /** Makes what was touched again, pods first, and reports what differs, services first. */
-  *#report(touched: TouchedObjects): Generator<void, void> {
+  /** Builds affected objects again, pods first, and reports those that differ, services first. */
+  *#report(affected: AffectedObjects): Generator<void, void> {
     const workloads = new Set<string>();
     let count = 0;
-    for (const id of touched.pods) {
-      this.#makePod(id, touched);
+    for (const id of affected.pods) {
+      this.#makePod(id, affected);
       workloads.add(id);
       if (++count % ITEMS_A_STEP === 0) yield;
     }
-    if (this.#networks.look(touched.entrances)) this.#sink?.networks(this.#networks.known);
+    if (this.#networks.look(affected.entrances)) this.#sink?.networks(this.#networks.known);
     const changed: Service[] = [];
     const gone: ServiceKey[] = [];
-    for (const id of touched.services) {
-      this.#makeService(id, { changed, gone, workloads, lists: touched.lists });
+    for (const id of affected.services) {
+      this.#makeService(id, { changed, gone, workloads, lists: affected.lists });
       this.#makeImport(id, changed, gone);
       if (++count % ITEMS_A_STEP === 0) yield;
     }
-    const services = new Set(touched.services);
-    for (const key of touched.lists) {
+    const services = new Set(affected.services);
+    for (const key of affected.lists) {
       const service = this.#makeList(key);
       if (service !== undefined) services.add(service);
       if (++count % ITEMS_A_STEP === 0) yield;
@@ -272,7 +272,7 @@ export class OrchRegistry implements Registry {
     this.#reportWorkloads(workloads);
   }
 
-  #makePod(id: string, { lists }: TouchedObjects): void {
+  #makePod(id: string, { lists }: AffectedObjects): void {
     const old = this.#pods.get(id);
     const now = this.#objects.pod(id);
     if (samePlain(old, now)) return;
@@ -431,6 +431,6 @@ export class OrchRegistry implements Registry {
   }
 }
 
-function nothing(): TouchedObjects {
+function nothing(): AffectedObjects {
   return { services: new Set(), pods: new Set(), lists: new Set(), entrances: new Set() };
 }

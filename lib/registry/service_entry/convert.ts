@@ -11,7 +11,7 @@ import { parseProtocol } from "../protocol.ts";
 import { distributionOf } from "../traffic_distribution.ts";
 import type { Endpoint, Health, Resolution, Service, ServicePort, Workload } from "../types.ts";
 
-/** What conversion takes from the process. */
+/** Options of the conversion. */
 export interface ConvertOptions {
   /** Cluster of everything that entries define. */
   readonly clusterId: string;
@@ -89,8 +89,11 @@ export function convertEntry(object: ConfigObject<"ServiceEntry">, options: Conv
     name: meta.name,
     namespace: meta.namespace,
     createdAt: meta.creationTimestamp,
-    hosts: [...new Set(spec.hosts.map((host) => host.toLowerCase()))],
-    addresses: [...new Set((spec.addresses ?? []).map(virtualAddress).filter((address) => address !== undefined))],
+    hosts: writtenOr([...new Set(spec.hosts.map((host) => host.toLowerCase()))], spec.hosts),
+    addresses: writtenOr(
+      [...new Set((spec.addresses ?? []).map(virtualAddress).filter((address) => address !== undefined))],
+      spec.addresses ?? NOTHING,
+    ),
     ports,
     resolution,
     meshExternal: spec.location === "MESH_EXTERNAL",
@@ -103,6 +106,11 @@ export function convertEntry(object: ConfigObject<"ServiceEntry">, options: Conv
     assigned: assignedAddresses(object.assigned),
     allocatable: meta.labels[AUTO_ALLOCATE_LABEL]?.toLowerCase() !== "false",
   };
+}
+
+/** A list that was made of a written one; that one where both say the same: most do, and there are many thousand. */
+function writtenOr(made: readonly string[], written: readonly string[]): readonly string[] {
+  return made.length === written.length && made.every((text, at) => text === written[at]) ? written : made;
 }
 
 /**

@@ -56,7 +56,7 @@ export type ReportPlace =
   /** `address`: canonical. */
   | { readonly namespace: string; readonly address: string };
 
-/** What the agent of a workload says of it. */
+/** The health of a workload as its agent reports it. */
 export interface HealthReport {
   readonly healthy: boolean;
   /** That of the agent's proven identity; absent: nobody asks for it. */

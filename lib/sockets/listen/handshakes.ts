@@ -13,7 +13,7 @@ import { addressGroup } from "../transport/address_group.ts";
 import { FairShares } from "./fair_shares.ts";
 import type { ConnectionPlaces } from "./places.ts";
 
-/** What happens to handshakes; each is called with the client's address. */
+/** Callbacks for handshakes; each is called with the client's address. */
 export interface HandshakeEvents {
   /** It was not done in time. */
   late(address: string): void;

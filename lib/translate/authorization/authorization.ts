@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { RBAC_Action as Action } from "../../../proto/gen/enums.ts";
 import type { envoy } from "../../../proto/gen/types.ts";
 import { type Finding, lossOf, warningOf } from "../../config/finding/finding.ts";
 import type { AuthorizationPolicy } from "../../mesh/authorization_policy.ts";
@@ -26,7 +27,7 @@ import type { InexpressibleRule } from "./rules.ts";
 type HttpFilter = envoy.extensions.filters.network.http_connection_manager.v3.HttpFilter;
 type NetworkFilter = envoy.config.listener.v3.Filter;
 
-/** What the policies make of one sort of chains. */
+/** The effect of the policies on one sort of chain. */
 export type ChainAuthorization<S> =
   | { readonly slots: S }
   /** The proxy's build lacks the filter that refuses, so that nothing may be taken. */
@@ -36,11 +37,15 @@ export type ChainAuthorization<S> =
 export class Authorization {
   readonly #read: Reader;
   readonly #policies: readonly AuthorizationPolicy[];
+  readonly #hbone: boolean;
   #http: Side<HttpFilter> | undefined;
   #tcp: Side<NetworkFilter> | undefined;
+  #calls: Side<HttpFilter> | undefined;
 
-  constructor(read: Reader) {
+  /** @param on Connections that came by HBONE have their client in filter state. */
+  constructor(read: Reader, on: { readonly hbone: boolean } = { hbone: false }) {
     this.#read = read;
+    this.#hbone = on.hbone;
     this.#policies = read.authorizationPolicies();
   }
 
@@ -51,7 +56,15 @@ export class Authorization {
 
   /** For chains that carry requests. */
   get http(): ChainAuthorization<HttpFilterSlots> {
-    return slotsOf(this.#http ??= sideOf(this.#read, this.#policies, httpCarrier(this.#read)));
+    return slotsOf(this.#http ??= sideOf(this.#read, this.#policies, httpCarrier(this.#read, this.#hbone)));
+  }
+
+  /** For calls that a gRPC library serves; names of filters are unique. */
+  get calls(): readonly HttpFilter[] {
+    const side = this.#calls ??= sideOf(this.#read, this.#policies.filter(isEnforced), libraryCarrier());
+    if ("closed" in side) return [refuseAll()];
+    const { external, own } = side.filters;
+    return [...external, ...own].map((filter, i) => ({ ...filter, name: `${HTTP_RBAC}.${i}` }));
   }
 
   /** For chains that carry bytes. */
@@ -61,7 +74,7 @@ export class Authorization {
 
   /** What is not in force as written, of the chains that were asked for, where bytes are not said to be the reason. */
   findings(): readonly Finding[] {
-    const sides = [this.#http, this.#tcp].filter((side) => side !== undefined);
+    const sides = [this.#http, this.#tcp, this.#calls].filter((side) => side !== undefined);
     return findingsOnce(sides.flatMap((side) => sideFindings(this.#policies, side)));
   }
 
@@ -81,7 +94,7 @@ export class Authorization {
   }
 
   #bytes(): Side<NetworkFilter> {
-    return this.#tcp ??= sideOf(this.#read, this.#policies, tcpCarrier(this.#read));
+    return this.#tcp ??= sideOf(this.#read, this.#policies, tcpCarrier(this.#read, this.#hbone));
   }
 }
 
@@ -95,9 +108,13 @@ function sideOf<F>(read: Reader, policies: readonly AuthorizationPolicy[], carri
   if (hasExtension(read, carrier.rbacName)) {
     return { filters: authorizationFilters(read, policies, carrier), http: carrier.http };
   }
-  const refuses = (policy: AuthorizationPolicy) => policy.spec.action !== "AUDIT" && !isDryRun(policy);
-  if (!policies.some(refuses)) return { filters: NOTHING, http: carrier.http };
+  if (!policies.some(isEnforced)) return { filters: NOTHING, http: carrier.http };
   return { closed: true, filter: carrier.rbacName };
+}
+
+/** It may refuse something. */
+function isEnforced(policy: AuthorizationPolicy): boolean {
+  return policy.spec.action !== "AUDIT" && !isDryRun(policy);
 }
 
 function slotsOf<F>(
@@ -109,18 +126,29 @@ function slotsOf<F>(
 
 const NOTHING = { external: [], own: [], inexpressible: [], unasked: [] } as const;
 
-function httpCarrier(read: Reader): Carrier<HttpFilter> {
+function httpCarrier(read: Reader, hbone: boolean): Carrier<HttpFilter> {
   return {
     http: true,
+    hbone,
     rbacName: HTTP_RBAC,
     rbac: httpRbacFilter,
     ask: (authorizer, asked) => hasExtension(read, HTTP_EXT_AUTHZ) ? httpExtAuthzFilter(authorizer, asked) : undefined,
   };
 }
 
-function tcpCarrier(read: Reader): Carrier<NetworkFilter> {
+/** Libraries ask no authorizer, mark nothing and try nothing. */
+function libraryCarrier(): Carrier<HttpFilter> {
+  return { http: true, library: true, hbone: false, rbacName: HTTP_RBAC, rbac: httpRbacFilter, ask: () => undefined };
+}
+
+function refuseAll(): HttpFilter {
+  return httpRbacFilter({ rules: { action: Action.ALLOW } });
+}
+
+function tcpCarrier(read: Reader, hbone: boolean): Carrier<NetworkFilter> {
   return {
     http: false,
+    hbone,
     rbacName: NETWORK_RBAC,
     rbac: networkRbacFilter,
     ask: (authorizer, asked) =>

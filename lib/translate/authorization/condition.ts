@@ -5,12 +5,16 @@
  */
 import type { MeshConfig } from "../../config/mesh/types.ts";
 
-/** What a rule is built for. */
+/** The place that a rule is built for. */
 export interface RuleSite {
   /** Namespace of the policy. */
   readonly namespace: string;
   /** Requests; false: connections that carry bytes. */
   readonly http: boolean;
+  /** A gRPC library compares, which has what a call shows of itself and nothing of other filters. */
+  readonly library: boolean;
+  /** They came by HBONE: the connection is that of an internal listener, and its client is in filter state. */
+  readonly hbone: boolean;
   /** The proxy's build has the matcher of path templates. */
   readonly pathTemplates: boolean;
   readonly mesh: Pick<MeshConfig, "trustDomain" | "trustDomainAliases">;
@@ -20,6 +24,8 @@ export interface RuleSite {
 export interface Attribute<M> {
   /** Requests alone have it. */
   readonly httpOnly?: true;
+  /** It comes from other filters, or from what libraries do not look at: these pass the condition over. */
+  readonly proxyOnly?: true;
   /** Undefined: Envoy cannot be told, or would refuse it. */
   readonly matcher: (value: string, place: RuleSite) => M | undefined;
 }
@@ -82,6 +88,7 @@ export function conjunction<M>(
 /** Undefined: one of them cannot be expressed, so that the others alone would say something else. */
 function matchers<M>(attribute: Attribute<M>, values: readonly string[], place: RuleSite): M[] | undefined {
   if (values.length > 0 && attribute.httpOnly && !place.http) return undefined;
+  if (values.length > 0 && attribute.proxyOnly && place.library) return undefined;
   const found = values.map((value) => attribute.matcher(value, place)).filter((one) => one !== undefined);
   return found.length === values.length ? found : undefined;
 }

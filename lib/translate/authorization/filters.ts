@@ -22,6 +22,10 @@ import type { Reader } from "../reader/reader.ts";
 export interface Carrier<F> {
   /** Requests; false: bytes. */
   readonly http: boolean;
+  /** A gRPC library has the filters. */
+  readonly library?: true;
+  /** On connections that came by HBONE. */
+  readonly hbone: boolean;
   readonly rbac: (
     config: Pick<
       envoy.extensions.filters.network.rbac.v3.RBAC,
@@ -79,7 +83,9 @@ export function authorizationFilters<F>(
   const placeOf = ({ meta: { namespace } }: AuthorizationPolicy): RuleSite => ({
     namespace,
     http: carrier.http,
-    pathTemplates: hasExtension(read, URI_TEMPLATE),
+    library: carrier.library === true,
+    pathTemplates: !carrier.library && hasExtension(read, URI_TEMPLATE),
+    hbone: carrier.hbone,
     mesh: read.mesh(),
   });
   const building: BuildingFilters<F> = { read, carrier, placeOf, inexpressible: [], unasked: [] };

@@ -44,12 +44,12 @@ const ATTRIBUTES: Readonly<Record<string, PermissionAttribute>> = {
       return range === undefined ? undefined : { destination_ip: cidrRange(range) };
     },
   },
-  "connection.sni": { matcher: (value) => ({ requested_server_name: textMatcher(value) }) },
+  "connection.sni": { proxyOnly: true, matcher: (value) => ({ requested_server_name: textMatcher(value) }) },
 };
 
 const FILTER_METADATA = "experimental.envoy.filters.";
 
-/** What an operation says. */
+/** The conditions of an operation. */
 export function operationConditions(operation: AuthorizationOperation): Condition<Permission>[] {
   return [
     ...condition("hosts", hosts, operation.hosts, operation.notHosts),
@@ -96,6 +96,7 @@ function filterMetadata(key: string): PermissionAttribute {
   const filter = key.slice("experimental.".length, bracket);
   const path = [{ key: key.slice(bracket + 1, -1) }];
   return {
+    proxyOnly: true,
     matcher: (value) => {
       const isList = value.startsWith("[") && value.endsWith("]");
       const string_match = textMatcher(isList ? value.slice(1, -1) : value);

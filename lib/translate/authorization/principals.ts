@@ -6,9 +6,10 @@
 import type { AuthorizationCondition, AuthorizationSource } from "../../config/kinds/authorization_policy/types.ts";
 import type { envoy } from "../../../proto/gen/types.ts";
 import { cidrRange, networkRange } from "../listener/address.ts";
+import { PEER_PRINCIPAL } from "../hbone/names.ts";
 import { breaksLines } from "../values/wire_limits.ts";
 import { claimMatcher, claimPath, requestPrincipalMatchers } from "./claims.ts";
-import { type Attribute, type Condition, condition, type Connectives } from "./condition.ts";
+import { type Attribute, type Condition, condition, type Connectives, type RuleSite } from "./condition.ts";
 import { withTrustDomains } from "./trust_domains.ts";
 import { identityMatcher, namespaceMatcher, serviceAccountMatcher, textMatcher } from "./values.ts";
 
@@ -24,19 +25,20 @@ export const PRINCIPALS: Connectives<Principal> = {
 };
 
 const identity: PrincipalAttribute = {
-  matcher: (value, { mesh }) => {
-    const ids = withTrustDomains(value, mesh).map((one) => authenticated(identityMatcher(one)));
+  matcher: (value, place) => {
+    const ids = withTrustDomains(value, place.mesh).map((one) => authenticated(identityMatcher(one), place));
     return ids.length === 1 ? ids[0] : PRINCIPALS.any(ids);
   },
 };
-const namespace: PrincipalAttribute = { matcher: (value) => authenticated(namespaceMatcher(value)) };
+const namespace: PrincipalAttribute = { matcher: (value, place) => authenticated(namespaceMatcher(value), place) };
 const serviceAccount: PrincipalAttribute = {
-  matcher: (value, place) => authenticated(serviceAccountMatcher(value, place.namespace)),
+  matcher: (value, place) => authenticated(serviceAccountMatcher(value, place.namespace), place),
 };
-const sourceIp: PrincipalAttribute = { matcher: (value) => ip("direct_remote_ip", value) };
-const remoteIp: PrincipalAttribute = { matcher: (value) => ip("remote_ip", value) };
+const sourceIp: PrincipalAttribute = { matcher: (value, place) => ip(directAddress(place), value) };
+const remoteIp: PrincipalAttribute = { proxyOnly: true, matcher: (value) => ip("remote_ip", value) };
 const requestPrincipal: PrincipalAttribute = {
   httpOnly: true,
+  proxyOnly: true,
   matcher: (value) => PRINCIPALS.all(requestPrincipalMatchers(value).map((metadata) => ({ metadata }))),
 };
 
@@ -52,7 +54,7 @@ const ATTRIBUTES: Readonly<Record<string, PrincipalAttribute>> = {
   "request.auth.presenter": claim(["azp"]),
 };
 
-/** What a source says. */
+/** The conditions of a source. */
 export function sourceConditions(source: AuthorizationSource): Condition<Principal>[] {
   return [
     ...condition("principals", identity, source.principals, source.notPrincipals),
@@ -71,24 +73,46 @@ export function principalAttribute({ key }: Pick<AuthorizationCondition, "key">)
   return key.startsWith("request.auth.claims[") ? claim(claimPath(key)) : undefined;
 }
 
-function authenticated(principal_name: envoy.type.matcher.v3.StringMatcher): Principal {
-  return { authenticated: { principal_name } };
+function authenticated(principal_name: envoy.type.matcher.v3.StringMatcher, { hbone }: RuleSite): Principal {
+  return hbone
+    ? { filter_state: { key: PEER_PRINCIPAL, string_match: principal_name } }
+    : { authenticated: { principal_name } };
 }
 
-function ip(field: "direct_remote_ip" | "remote_ip", value: string): Principal | undefined {
+type AddressField = "direct_remote_ip" | "remote_ip" | "source_ip";
+
+/**
+ * The field that no header changes. On an internal listener the direct address is that of the listener, so there it is
+ * the one that was restored; Envoy calls the field deprecated, and what stands in for it work in progress.
+ */
+function directAddress({ hbone, http }: RuleSite): AddressField {
+  if (!hbone) return "direct_remote_ip";
+  return http ? "source_ip" : "remote_ip";
+}
+
+function ip(field: AddressField, value: string): Principal | undefined {
   const range = networkRange(value);
   return range === undefined ? undefined : { [field]: cidrRange(range) };
 }
 
 function header(name: string): PrincipalAttribute {
-  const matcher = (value: string): Principal | undefined => {
-    if (name === "" || breaksLines(name)) return undefined;
+  const matcher = (value: string, { library }: RuleSite): Principal | undefined => {
+    if (name === "" || breaksLines(name) || library && isHidden(name)) return undefined;
     return { header: value === "*" ? { name, present_match: true } : { name, string_match: textMatcher(value) } };
   };
   return { httpOnly: true, matcher };
 }
 
+/** Headers that libraries do not compare: they refuse a configuration that names one (gRFC A41), or never find it. */
+export function isHidden(header: string): boolean {
+  return /^(?:grpc-.*|:scheme|host|.*-bin)$/i.test(header);
+}
+
 /** @param path Undefined: Envoy would refuse it. */
 function claim(path: readonly string[] | undefined): PrincipalAttribute {
-  return { httpOnly: true, matcher: (value) => path && { metadata: claimMatcher(path, textMatcher(value)) } };
+  return {
+    httpOnly: true,
+    proxyOnly: true,
+    matcher: (value) => path && { metadata: claimMatcher(path, textMatcher(value)) },
+  };
 }

@@ -18,7 +18,7 @@ import { principalAttribute, PRINCIPALS, sourceConditions } from "./principals.t
 export type RbacRules = envoy.config.rbac.v3.RBAC;
 type RbacPolicy = envoy.config.rbac.v3.Policy;
 
-/** What a policy does with what its rules match. */
+/** The action of a policy on matching traffic. */
 export type AuthorizationAction = AuthorizationPolicySpec["action"];
 
 /** A rule of which some conditions cannot be expressed. */

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { sameItems } from "../../incremental/same_items.ts";
 import type { InvalidatedKeys } from "../../incremental/keys.ts";
 import type { AffectedKeys } from "../../mesh/mesh.ts";
 import type { ServiceTarget } from "../../registry/inbound.ts";
@@ -10,33 +11,36 @@ import type { EncodedResource } from "../../resource/encoded.ts";
 import type { ResourceSet, ResourceTable } from "../../resource/set.ts";
 import { outboundClusters } from "../cluster/outbound.ts";
 import { passedClusters } from "../cluster/passed.ts";
-import { assignmentEncoder, encodeCluster, encodeListener } from "../encode/encode.ts";
-import {
-  type BareRouteConfiguration,
-  encodeBareRoute,
-  encodeEntries,
-  type VirtualHostEntry,
-} from "../encode/virtual_hosts.ts";
+import { assignmentEncoder, encodeCluster } from "../encode/encode.ts";
+import { type BareRouteConfiguration, encodeEntries, type VirtualHostEntry } from "../encode/virtual_hosts.ts";
 import { loadAssignments } from "../endpoint/assignment.ts";
 import { passedAssignments } from "../endpoint/passed.ts";
 import { type ExtensionSets, extensionSets } from "../extension/extensions.ts";
 import { gatewayHosts } from "../gateway/hosts.ts";
 import { type PlannedVirtualHost, samePlan } from "../gateway/route_plan.ts";
 import { type InboundParts, sameInboundParts } from "../inbound/same_targets.ts";
-import type { ListenerConflict } from "../listener/conflict.ts";
 import type { ListenerContribution } from "../listener/contribution.ts";
 import { NO_PASSTHROUGH, type Passthrough, passthrough } from "../listener/inbound/passthrough.ts";
-import { mergeOutboundListener } from "../listener/outbound/merge.ts";
 import { listenerContributions } from "../listener/outbound/outbound.ts";
-import type { Finding } from "../../config/finding/finding.ts";
 import { type EncodedName, encodeName } from "../name_table/encode.ts";
 import { nameEntries } from "../name_table/entry.ts";
 import { reported } from "../message/finding.ts";
+import type { TranslationNote } from "../message/notes.ts";
+import { clientClusterPatching } from "../patches/apply.ts";
+import { patchedVirtualHost } from "../patches/routes.ts";
 import { invalidatedKeys } from "../reader/mesh_queries.ts";
 import type { Reader } from "../reader/reader.ts";
-import { sidecarRouteConfiguration } from "../route/configuration.ts";
 import { outboundVirtualHosts } from "../route/sidecar.ts";
-import { EMPTY_PLAN, type GatewayPlan, gatewayPlan, plannedVirtualHost, sameServiceTargets } from "./gateway_plan.ts";
+import {
+  type BuiltPlannedHost,
+  EMPTY_PLAN,
+  type GatewayPlan,
+  gatewayPlan,
+  plannedVirtualHost,
+  sameServiceTargets,
+} from "./gateway_plan.ts";
+import { bareRoute, type MergedListener, mergedListener } from "./outbound_results.ts";
+import { LibraryCaches } from "./library_caches.ts";
 import { type BaseSets, baseSets, type InboundSets, inboundSets } from "./sets.ts";
 import { type TranslationCache, translationCache, type TranslationResult } from "./translation_cache.ts";
 
@@ -46,6 +50,7 @@ export interface StaleResults {
   readonly assignments: ReadonlySet<string>;
   readonly passedClusters: ReadonlySet<string>;
   readonly passedAssignments: ReadonlySet<string>;
+  readonly library: Readonly<Record<"clusters" | "assignments" | "listeners" | "routes", ReadonlySet<string>>>;
   readonly virtualHosts: ReadonlySet<string>;
   readonly contributions: ReadonlySet<string>;
   readonly names: ReadonlySet<string>;
@@ -94,12 +99,6 @@ export type BuildKind =
 /** Called when a builder threw. */
 export type BuildFailed = (kind: BuildKind, name: string, error: unknown) => void;
 
-/** What merging the contributions to one listener gave. */
-export interface MergedListener {
-  readonly listener: EncodedResource | undefined;
-  readonly conflicts: readonly ListenerConflict[];
-}
-
 /** All caches. */
 export class Caches {
   /** The set without resources. */
@@ -110,6 +109,8 @@ export class Caches {
   /** By host: what gateways that pass connections on by name have besides. */
   readonly passedClusters: TranslationCache<readonly EncodedResource[]>;
   readonly passedAssignments: TranslationCache<readonly EncodedResource[]>;
+  /** Of gRPC libraries. */
+  readonly library: LibraryCaches;
   readonly virtualHosts: TranslationCache<readonly VirtualHostEntry[]>;
   readonly contributions: TranslationCache<readonly ListenerContribution[]>;
   readonly names: TranslationCache<readonly EncodedName[]>;
@@ -130,7 +131,7 @@ export class Caches {
   /** By the services at a gateway's addresses. */
   readonly gatewayPlans: TranslationCache<GatewayPlan, readonly ServiceTarget[]>;
   /** By route configuration and virtual host. */
-  readonly gatewayVirtualHosts: TranslationCache<EncodedResource | undefined, PlannedVirtualHost>;
+  readonly gatewayVirtualHosts: TranslationCache<BuiltPlannedHost | undefined, PlannedVirtualHost>;
 
   /** @param failed Called when a builder threw: the kind of work, and what it was for. */
   constructor(table: ResourceTable, on: CacheSwitches, failed: BuildFailed) {
@@ -143,7 +144,8 @@ export class Caches {
     });
     this.clusters = translationCache(
       (read, host, _, report) =>
-        outboundClusters(read, host).map(reported("not-as-written", report)).map(encodeCluster),
+        outboundClusters(read, host).map(reported("not-as-written", report))
+          .flatMap(clientClusterPatching(read, report)).map(encodeCluster),
       options("clusters", [], on.clusters),
     );
     const encodeAssignment = assignmentEncoder();
@@ -153,16 +155,21 @@ export class Caches {
       options("endpoints", []),
     );
     this.passedClusters = translationCache(
-      (read, host) => passedClusters(read, host).map(encodeCluster),
+      (read, host, _, report) =>
+        passedClusters(read, host).flatMap(clientClusterPatching(read, report)).map(encodeCluster),
       options("clusters", [], on.clusters),
     );
     this.passedAssignments = translationCache(
       (read, host) => passedAssignments(read, host).map(encodeAssignment),
       options("endpoints", []),
     );
+    this.library = new LibraryCaches(options, on);
     this.virtualHosts = translationCache(
       (read, host, _, report) =>
-        encodeEntries(outboundVirtualHosts(read, host).map(reported("not-as-written", report))),
+        encodeEntries(
+          outboundVirtualHosts(read, host).map(reported("not-as-written", report)),
+          (routes, built) => patchedVirtualHost(read, routes, built, { context: "SIDECAR_OUTBOUND" }, report),
+        ),
       options("virtual hosts", [], on.routes),
     );
     this.contributions = translationCache((read, host) => listenerContributions(read, host), options("listeners", []));
@@ -170,10 +177,13 @@ export class Caches {
     this.bareRoutes = translationCache(bareRoute, options("routes", undefined, on.routes));
     this.listeners = translationCache(mergedListener, {
       ...options("listeners", { listener: undefined, conflicts: [] }),
-      sameInput: sameContributions,
+      sameInput: sameItems,
     });
     const none = { clusters: empty, listeners: empty, secrets: empty };
-    this.base = translationCache((read, _, __, report) => baseSets(read, empty, report), options("base", none));
+    this.base = translationCache(
+      (read, _, __, report) => baseSets(read, empty, report),
+      options("base", { ...none, added: none }),
+    );
     this.extensions = translationCache(
       (read, _, __, report) => extensionSets(read, empty, report),
       options<ExtensionSets>("extensions", { configs: empty, pullSecrets: new Map() }),
@@ -206,7 +216,7 @@ export class Caches {
       for (const host of appearing) names.add(host);
       return names;
     };
-    // Meshes of one network have no such results, and pay for none.
+    // Meshes of one network, or without libraries, have no such results, and pay for none.
     const appeared = new Set(appearing);
     const seldom = (cache: TranslationCache<unknown>) => cache.isEmpty ? appeared : hosts(cache);
     for (const cache of this.#perProxy()) cache.invalidate(keys);
@@ -216,6 +226,12 @@ export class Caches {
       assignments: hosts(this.assignments),
       passedClusters: seldom(this.passedClusters),
       passedAssignments: seldom(this.passedAssignments),
+      library: {
+        clusters: seldom(this.library.clusters),
+        assignments: seldom(this.library.assignments),
+        listeners: seldom(this.library.listeners),
+        routes: seldom(this.library.routes),
+      },
       virtualHosts: hosts(this.virtualHosts),
       contributions: hosts(this.contributions),
       names: hosts(this.names),
@@ -252,36 +268,20 @@ export class Caches {
       this;
     const passed = [this.passedClusters, this.passedAssignments];
     return [
-      ...[clusters, assignments, ...passed, virtualHosts, contributions, names],
+      ...[clusters, assignments, ...passed, ...this.library.ofHosts, virtualHosts, contributions, names],
       ...[bareRoutes, base, extensions, gatewayHosts],
     ];
   }
 
   #perProxy() {
-    return [this.inbound, this.passthrough, this.gatewayPlans, this.gatewayVirtualHosts];
+    return [this.inbound, this.library.ports, this.passthrough, this.gatewayPlans, this.gatewayVirtualHosts];
   }
 
-  /** The findings of builders, but for those per proxy, and those of extensions, whose results outlive their objects. */
-  *warnings(): Iterable<Finding> {
+  /** The notes of builders, but for those per proxy, and those of extensions, whose results outlive their objects. */
+  *notes(): Iterable<TranslationNote> {
     for (const cache of this.#shared()) if (cache !== this.extensions) yield* cache.notes();
+    yield* this.listeners.notes();
   }
-}
-
-function sameContributions(a: readonly ListenerContribution[], b: readonly ListenerContribution[]): boolean {
-  return a.length === b.length && a.every((contribution, i) => contribution === b[i]);
-}
-
-function bareRoute(read: Reader, name: string): BareRouteConfiguration {
-  return encodeBareRoute(sidecarRouteConfiguration(read, name, read.property("vhds") ? "vhds" : []));
-}
-
-function mergedListener(
-  read: Reader,
-  name: string,
-  contributions: readonly ListenerContribution[],
-): MergedListener {
-  const { listener: message, causes, conflicts } = mergeOutboundListener(read, name, contributions);
-  return { listener: message && encodeListener({ message, causes }), conflicts };
 }
 
 function neededHosts(read: Reader): ReadonlySet<string> | undefined {

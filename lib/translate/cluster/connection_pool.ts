@@ -10,7 +10,7 @@ import { duration, wrap } from "../../pb/wellknown.ts";
 
 type Cluster = envoy.config.cluster.v3.Cluster;
 
-/** What "no limit" is to Envoy, whose own defaults (1024 connections and requests, 3 retries) surprise users. */
+/** The number that means "no limit" to Envoy, whose own defaults (1024 connections and requests, 3 retries) surprise users. */
 export const UNLIMITED = 0xffff_ffff;
 
 /** The pool fields of a cluster: `connect_timeout`, `circuit_breakers` and, where set, `upstream_connection_options`. */

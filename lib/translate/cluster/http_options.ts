@@ -52,7 +52,7 @@ function upgrades(mesh: MeshConfig, protocol: Protocol, pool: ConnectionPoolSett
   return http.has(protocol) && mesh.h2UpgradePolicy === "UPGRADE";
 }
 
-/** What else goes into the options of a cluster. */
+/** Further inputs of a cluster's options. */
 export interface HttpOptionsInput {
   readonly protocol: Protocol;
   readonly version: UpstreamHttp;

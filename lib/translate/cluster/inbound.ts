@@ -38,7 +38,7 @@ function inboundCluster(read: Reader, target: InboundTarget): Built<Cluster> {
   const pool = target.connectionPool ?? rulePool(rule, servicePort.port);
   const fixed = target.fromSidecarIngress ? fixedAddress(read, target) : ofService(read, target);
   const version = upstreamHttp(read, servicePort.protocol, pool, false);
-  const metadata = clusterMetadata(read.settings, { services: toldServices(target), rule });
+  const metadata = clusterMetadata(read.settings, { services: reportedServices(target), rule });
   const message: Cluster = {
     name,
     alt_stat_name: altStatName(read, target, name),
@@ -89,7 +89,7 @@ function at(name: string, fixed: WorkloadAddress): Cluster {
 }
 
 /** All services on the port, each host once; services outside the mesh have no workload here. */
-function toldServices({ service, otherServices }: InboundTarget): Service[] {
+function reportedServices({ service, otherServices }: InboundTarget): Service[] {
   if (service === undefined || service.meshExternal) return [];
   return [...new Map([service, ...(otherServices ?? [])].map((s) => [s.hostname, s])).values()];
 }

@@ -7,13 +7,14 @@
  */
 import type { envoy } from "../../../proto/gen/types.ts";
 import type { EffectiveDestinationRule } from "../../mesh/types.ts";
+import { HBONE_METADATA } from "../hbone/names.ts";
 import { HTTP_ALPN_FIELD } from "../message/http_alpn.ts";
 import { PEER_CLUSTER_FIELD } from "../message/peer_cluster.ts";
 import { struct } from "../../pb/wellknown.ts";
 import type { Service } from "../../registry/types.ts";
 import type { TranslateSettings } from "../reader/settings.ts";
 
-/** What the metadata of a cluster contains. */
+/** The contents of a cluster's metadata. */
 export interface ClusterMetadata {
   /** Services behind it; written only where the telemetry setting is on. */
   readonly services: readonly Service[];
@@ -23,17 +24,24 @@ export interface ClusterMetadata {
   readonly httpAlpn?: string;
   /** Proxies of the mesh may be behind it, which say who they are, see `telemetry/metrics/peer_exchange`. */
   readonly peers?: boolean;
+  /** Names of which a server's certificate must carry one where it is reached by HBONE. */
+  readonly hboneNames?: readonly string[];
 }
 
 /** The `metadata` of a cluster; undefined when it would be empty. */
 export function clusterMetadata(
   settings: TranslateSettings,
-  { services, rule, subset, httpAlpn, peers = false }: ClusterMetadata,
+  { services, rule, subset, httpAlpn, peers = false, hboneNames }: ClusterMetadata,
 ): envoy.config.core.v3.Metadata | undefined {
   const showsServices = settings.enableTelemetryLabel && services.length > 0;
-  if (!showsServices && rule === undefined && httpAlpn === undefined && !peers) return undefined;
+  const { namespace, key } = HBONE_METADATA;
+  const names = hboneNames === undefined ? {} : { [namespace]: struct({ [key]: hboneNames.join() }) };
+  if (!showsServices && rule === undefined && httpAlpn === undefined && !peers) {
+    return hboneNames === undefined ? undefined : { filter_metadata: names };
+  }
   return {
     filter_metadata: {
+      ...names,
       istio: struct({
         ...(rule && { config: rulePath(rule) }),
         ...(showsServices &&

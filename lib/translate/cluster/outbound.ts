@@ -17,6 +17,7 @@ import { isUnderstood } from "../filters/understood.ts";
 import type { Reader } from "../reader/reader.ts";
 import { connectionPool } from "./connection_pool.ts";
 import { dnsDiscovery, dynamicDnsDiscovery } from "./dns.ts";
+import { hboneSockets } from "./hbone.ts";
 import { httpOptions, upstreamHttp } from "./http_options.ts";
 import { commonLbConfig, loadBalancer } from "./load_balancer.ts";
 import { clusterMetadata } from "./metadata.ts";
@@ -47,13 +48,16 @@ function outboundCluster(read: Reader, d: DestinationPlan): Built<Cluster> | und
   const found = discovery(read, d, !(autoSni && autoSanValidation));
   if (found === undefined) return undefined;
   const { proxyProtocol } = policy;
-  const sockets = proxyProtocol === undefined ? tls : withProxyHeader(read, tls, proxyProtocol);
+  const hbone = hboneSockets(read, d, tls);
+  const own = hbone?.tls ?? tls;
+  const sockets = proxyProtocol === undefined ? own : withProxyHeader(read, own, proxyProtocol);
   const metadata = clusterMetadata(read.settings, {
     services: [service],
     rule: d.rule,
     ...(subset && { subset: subset.name }),
     ...(tls.httpAlpn && { httpAlpn: tls.httpAlpn }),
     peers: !service.meshExternal && read.exchangesPeers(),
+    ...(hbone?.names.length && { hboneNames: hbone.names }),
   });
   const message: Cluster = {
     name: d.name,

@@ -11,23 +11,19 @@ import type { ProxyProtocolSettings } from "../../config/kinds/destination_rule/
 import { any } from "../../pb/codec.ts";
 import { hasExtension } from "../filters/extension.ts";
 import type { Reader } from "../reader/reader.ts";
+import { RAW_SOCKET } from "../tls/mesh_client.ts";
 import type { UpstreamTls } from "./tls.ts";
 
 type TransportSocket = envoy.config.core.v3.TransportSocket;
 
 const NAME = "envoy.transport_sockets.upstream_proxy_protocol";
 
-const PLAIN: TransportSocket = {
-  name: "envoy.transport_sockets.raw_buffer",
-  typed_config: any("envoy.extensions.transport_sockets.raw_buffer.v3.RawBuffer"),
-};
-
 /** Sockets of a cluster, and why the header is left out. */
 type SentSockets = Pick<UpstreamTls, "socket" | "matches" | "warning">;
 
 /** The sockets with the header in front of each. */
 export function withProxyHeader(read: Reader, tls: UpstreamTls, settings: ProxyProtocolSettings): SentSockets {
-  const { socket = PLAIN, matches } = tls;
+  const { socket = RAW_SOCKET, matches } = tls;
   if (!hasExtension(read, NAME)) {
     return { ...tls, warning: `trafficPolicy.proxyProtocol is left out, the proxy's build lacks ${NAME}` };
   }
@@ -39,6 +35,6 @@ export function withProxyHeader(read: Reader, tls: UpstreamTls, settings: ProxyP
     }),
   });
   if (matches === undefined) return { ...tls, socket: fronted(socket) };
-  const each = matches.map((match) => ({ ...match, transport_socket: fronted(match.transport_socket ?? PLAIN) }));
+  const each = matches.map((match) => ({ ...match, transport_socket: fronted(match.transport_socket ?? RAW_SOCKET) }));
   return { ...tls, matches: each, ...(tls.socket === undefined ? {} : { socket: fronted(socket) }) };
 }

@@ -14,7 +14,7 @@ import type { DestinationPlan } from "../destination/plan.ts";
 import { aspect } from "../reader/aspect.ts";
 import type { Reader } from "../reader/reader.ts";
 import { marksEndpoints } from "../destination/automatic_tls.ts";
-import { automaticSockets, clusterSni, meshClientSocket } from "../tls/mesh_client.ts";
+import { automaticSockets, clusterSni, meshClientSocket, oneOfNames } from "../tls/mesh_client.ts";
 import { compliant } from "../tls/parameters.ts";
 import { exactNames } from "../tls/san.ts";
 import {
@@ -32,11 +32,13 @@ import { serverNames, workloadNames } from "./server_names.ts";
 type CommonTlsContext = envoy.extensions.transport_sockets.tls.v3.CommonTlsContext;
 type CertificateValidationContext = envoy.extensions.transport_sockets.tls.v3.CertificateValidationContext;
 
-/** What TLS adds to a cluster. */
+/** The additions of TLS to a cluster. */
 export interface UpstreamTls {
   readonly socket?: envoy.config.core.v3.TransportSocket;
   /** Sockets by the mark of an endpoint, in place of one for all. */
   readonly matches?: readonly envoy.config.cluster.v3.Cluster.TransportSocketMatch[];
+  /** The names of the mesh of which a server's certificate must carry one. */
+  readonly names?: readonly string[];
   /** Protocols that HTTP requests over the cluster offer, in place of those of the socket. */
   readonly httpAlpn?: string;
   /** The rule asks for an identity that the proxy has not, so nothing may be sent: in words. */
@@ -155,8 +157,8 @@ interface MeshSocketInput {
 function meshSocket(read: Reader, d: DestinationPlan, { identity, version, names, sni }: MeshSocketInput): UpstreamTls {
   const own = sni ?? clusterSni(d.port.port, d.subset?.name ?? "", d.service.hostname);
   const offered = meshAlpn(d.port.protocol, version);
-  const built = meshClientSocket(read, identity, { sni: own, names, alpn: offered.socket });
-  return { socket: built, ...(offered.http && { httpAlpn: offered.http.join(",") }) };
+  const built = meshClientSocket(read, identity, { sni: own, trusted: oneOfNames(names), alpn: offered.socket });
+  return { socket: built, names, ...(offered.http && { httpAlpn: offered.http.join(",") }) };
 }
 
 function byFiles(read: Reader, tls: ClientTlsSettings, names: readonly string[]): CommonTlsContext {

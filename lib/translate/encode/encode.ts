@@ -6,10 +6,14 @@
 import type { envoy } from "../../../proto/gen/types.ts";
 import { Cluster_DiscoveryType } from "../../../proto/gen/enums.ts";
 import { encode, TYPE_URL_PREFIX } from "../../pb/codec.ts";
+import { encodeApi } from "../../pb/envoy_api.ts";
 import { type EncodedResource, encodeResource, type ResourceFacts } from "../../resource/encoded.ts";
 import { fieldSize, putField, putFieldHead, utf8Bytes } from "../../resource/protowire.ts";
 import type { Built } from "../message/built.ts";
 import { type LeanAssignment, LoadAssignmentEncoder } from "../endpoint/encode.ts";
+
+type Listener = envoy.config.listener.v3.Listener;
+type FilterChain = envoy.config.listener.v3.FilterChain;
 
 const CLUSTER = "envoy.config.cluster.v3.Cluster";
 const LISTENER = "envoy.config.listener.v3.Listener";
@@ -31,24 +35,52 @@ export const TYPE = {
 } as const;
 
 /** A cluster; one that gets its endpoints over EDS warms on its load assignment. */
-export function encodeCluster({ message, causes }: Built<envoy.config.cluster.v3.Cluster>): EncodedResource {
+export function encodeCluster(built: Built<envoy.config.cluster.v3.Cluster>): EncodedResource {
+  const { message, causes } = built;
   const name = message.name ?? "";
   const facts: ResourceFacts = message.type === Cluster_DiscoveryType.EDS
     ? { causes, warms: [message.eds_cluster_config?.service_name || name] }
     : { causes };
-  return encodeResource(TYPE.cluster, name, encode(CLUSTER, message), facts);
+  return encodeResource(TYPE.cluster, name, bytesOf(CLUSTER, built), facts);
 }
 
 /** A listener. */
-export function encodeListener({ message, causes }: Built<envoy.config.listener.v3.Listener>): EncodedResource {
-  return encodeResource(TYPE.listener, message.name ?? "", encode(LISTENER, message), { causes });
+export function encodeListener(
+  built: Built<Listener> & Pick<ResourceFacts, "aliases">,
+): EncodedResource {
+  const { message, causes, aliases = [] } = built;
+  return encodeResource(TYPE.listener, message.name ?? "", bytesOf(LISTENER, built), { causes, aliases });
+}
+
+/**
+ * A listener with chains that other listeners have, too: each chain is encoded once, and encoded messages concatenate.
+ * `filter_chains` is repeated, so only the order among the chains counts.
+ */
+export function encodeListenerOfChains(built: Built<Listener>): EncodedResource {
+  const { message: { filter_chains: chains = [], ...message }, causes, patched } = built;
+  if (patched || chains.length === 0) return encodeListener(built);
+  const runs = [encode(LISTENER, message), ...chains.map(encodedChain)];
+  return encodeResource(TYPE.listener, message.name ?? "", runs, { causes });
+}
+
+/** By chain, as the field of a listener. */
+const encodedChains = new WeakMap<FilterChain, Uint8Array>();
+
+function encodedChain(chain: FilterChain): Uint8Array {
+  let bytes = encodedChains.get(chain);
+  if (bytes === undefined) encodedChains.set(chain, bytes = encode(LISTENER, { filter_chains: [chain] }));
+  return bytes;
+}
+
+/** What patches changed may have fields that the builders' encoders lack. */
+function bytesOf(name: string, { message, patched }: Pick<Built<object>, "message" | "patched">): Uint8Array {
+  return patched ? encodeApi(name, message) : encode(name, message);
 }
 
 /** An extension's configuration. */
-export function encodeExtension(
-  { message, causes }: Built<envoy.config.core.v3.TypedExtensionConfig>,
-): EncodedResource {
-  return encodeResource(TYPE.extension, message.name ?? "", encode(EXTENSION, message), { causes });
+export function encodeExtension(built: Built<envoy.config.core.v3.TypedExtensionConfig>): EncodedResource {
+  const { message, causes } = built;
+  return encodeResource(TYPE.extension, message.name ?? "", bytesOf(EXTENSION, built), { causes });
 }
 
 /** The secrets that some listeners ask for. */
@@ -76,18 +108,18 @@ export function assignmentEncoder(): (built: Built<LeanAssignment>) => EncodedRe
  */
 export function encodeVirtualHost(
   routeConfiguration: string,
-  message: envoy.config.route.v3.VirtualHost,
-  causes: readonly string[],
+  { message, causes, patched }: Built<envoy.config.route.v3.VirtualHost>,
 ): EncodedResource {
   const name = `${routeConfiguration}/${message.name}`;
-  return encodeResource(TYPE.virtualHost, name, encode(VIRTUAL_HOST, { ...message, name }), { causes });
+  const bytes = bytesOf(VIRTUAL_HOST, { message: { ...message, name }, ...(patched ? { patched } : {}) });
+  return encodeResource(TYPE.virtualHost, name, bytes, { causes });
 }
 
 /** A route configuration whose virtual hosts, if any, are inside the message. */
 export function encodeRouteConfiguration(
-  { message, causes }: Built<envoy.config.route.v3.RouteConfiguration>,
+  built: Built<envoy.config.route.v3.RouteConfiguration>,
 ): EncodedResource {
-  return encodeResource(TYPE.route, message.name ?? "", encode(ROUTE, message), { causes });
+  return encodeResource(TYPE.route, built.message.name ?? "", bytesOf(ROUTE, built), { causes: built.causes });
 }
 
 /**
@@ -100,7 +132,7 @@ export function encodeInlineRouteConfiguration(
   virtualHosts: readonly EncodedResource[],
 ): EncodedResource {
   const routeConfiguration = bare.message.name ?? "";
-  const head = encode(ROUTE, bare.message);
+  const head = bytesOf(ROUTE, bare);
   const parts = virtualHosts.map(({ name, value }) => ({
     value,
     name: utf8Bytes(name.slice(routeConfiguration.length + 1)),

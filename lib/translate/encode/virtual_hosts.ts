@@ -6,8 +6,11 @@
 import type { envoy } from "../../../proto/gen/types.ts";
 import type { EncodedResource } from "../../resource/encoded.ts";
 import type { Built } from "../message/built.ts";
+import type { PatchedBareRoutes } from "../patches/routes.ts";
 import type { OutboundVirtualHost } from "../route/sidecar.ts";
 import { encodeRouteConfiguration, encodeVirtualHost } from "./encode.ts";
+
+type VirtualHost = envoy.config.route.v3.VirtualHost;
 
 /** One virtual host of one route configuration, built and encoded. */
 export interface VirtualHostEntry {
@@ -16,30 +19,34 @@ export interface VirtualHostEntry {
   readonly domains: readonly string[];
   /** The older of two that want one domain gets it; ms since the epoch. */
   readonly creationTimestamp: number;
-  readonly resource: EncodedResource;
+  /** Absent: a patch removed it. */
+  readonly resource?: EncodedResource;
   /** To encode it again where another virtual host owns some of its domains. */
-  readonly message: envoy.config.route.v3.VirtualHost;
+  readonly built: Built<VirtualHost>;
 }
 
-/** Encodes what a builder gave. */
-export function encodeEntries(built: readonly OutboundVirtualHost[]): VirtualHostEntry[] {
-  return built.map(({ routeConfiguration, virtualHost, causes, creationTimestamp }) => ({
-    routeConfiguration,
-    name: virtualHost.name ?? "",
-    domains: virtualHost.domains ?? [],
-    creationTimestamp,
-    resource: encodeVirtualHost(routeConfiguration, virtualHost, causes),
-    message: virtualHost,
-  }));
+/** Encodes what a builder gave. @param patch Changes a virtual host of a route configuration; empty: removes it. */
+export function encodeEntries(
+  built: readonly OutboundVirtualHost[],
+  patch: (routeConfiguration: string, built: Built<VirtualHost>) => readonly Built<VirtualHost>[],
+): VirtualHostEntry[] {
+  return built.map(({ routeConfiguration, virtualHost: message, causes, creationTimestamp }) => {
+    const before: Built<VirtualHost> = { message, causes };
+    const [after] = patch(routeConfiguration, before);
+    const entry = { routeConfiguration, creationTimestamp, name: message.name ?? "" };
+    if (after === undefined) return { ...entry, domains: [], built: before };
+    const { message: { domains = [] } } = after;
+    return { ...entry, domains, resource: encodeVirtualHost(routeConfiguration, after), built: after };
+  });
 }
 
 /** A route configuration without the virtual hosts of its hosts, built and encoded. */
-export interface BareRouteConfiguration {
-  readonly built: Built<envoy.config.route.v3.RouteConfiguration>;
+export interface BareRouteConfiguration extends PatchedBareRoutes {
+  /** Without what patches add. */
   readonly resource: EncodedResource;
 }
 
 /** Encodes what a builder gave. */
-export function encodeBareRoute(built: Built<envoy.config.route.v3.RouteConfiguration>): BareRouteConfiguration {
-  return { built, resource: encodeRouteConfiguration(built) };
+export function encodeBareRoute(bare: PatchedBareRoutes): BareRouteConfiguration {
+  return { ...bare, resource: encodeRouteConfiguration(bare.built) };
 }

@@ -13,6 +13,7 @@ import { acceptsPeerTls, asksForPeerTls, marksEndpoints } from "../destination/a
 import { localityPlan } from "../destination/locality_setting.ts";
 import { parseOutboundClusterName } from "../destination/names.ts";
 import { causesOf, destinationOf, type DestinationPlan, destinations } from "../destination/plan.ts";
+import { isReachedByHbone } from "../hbone/ability.ts";
 import type { Reader } from "../reader/reader.ts";
 import type { LeanAssignment } from "./encode.ts";
 import { type ReachedCandidate, withEntrances } from "./entered.ts";
@@ -79,15 +80,16 @@ function reached(read: Reader, service: Service, endpoint: Endpoint): ReachedCan
   const dialled = entrances.length === 0;
   // Without an address there is only the gateway. Whether one behind it works is for the gateway's network to see.
   if (dialled ? endpoint.address === "" : endpoint.health !== "healthy") return undefined;
-  const mutual = isMutual(read, service, endpoint);
-  if (!dialled && !mutual) return undefined;
-  const candidate = { endpoint, message: lbEndpoint(read.settings, service, endpoint, mutual) };
+  const way = wayTo(read, service, endpoint, dialled && isResolved(endpoint.address));
+  if (!dialled && way !== "mutual") return undefined;
+  const candidate = { endpoint, message: lbEndpoint(read.settings, service, endpoint, way) };
   return dialled ? candidate : { ...candidate, entrances };
 }
 
-/** The endpoint comes first: where none accepts mutual TLS, nothing is asked about the proxy. */
-function isMutual(read: Reader, service: Service, endpoint: Endpoint): boolean {
-  return acceptsPeerTls(read, endpoint) && marksEndpoints(read, service);
+/** The endpoint comes first: where none accepts mutual TLS or HBONE, nothing is asked about the proxy. */
+function wayTo(read: Reader, service: Service, endpoint: Endpoint, named: boolean): "plain" | "mutual" | "hbone" {
+  if (named && isReachedByHbone(read, endpoint)) return "hbone";
+  return acceptsPeerTls(read, endpoint) && marksEndpoints(read, service) ? "mutual" : "plain";
 }
 
 function assignment(read: Reader, d: DestinationPlan, candidates: readonly ReachedCandidate[]): LeanAssignment {

@@ -32,18 +32,31 @@ export interface LeanEndpoint {
   load_balancing_weight?: { value: number };
 }
 
-/** Metadata of telemetry, and the mark of mutual TLS. */
+/** Metadata of telemetry, the mark of mutual TLS or HBONE, and the address inside of HBONE. */
 export interface LeanMetadata {
   filter_metadata: {
     istio?: { fields: { workload: { stringValue: string } } };
-    "envoy.transport_socket_match"?: { fields: { tlsMode: { stringValue: string } } };
+    "envoy.transport_socket_match"?: {
+      fields:
+        | { tlsMode: { stringValue: string }; tunnel?: never }
+        | { tunnel: { stringValue: string }; tlsMode?: never };
+    };
+    "envoy.filters.listener.original_dst"?: { fields: { local: { stringValue: string } } };
   };
 }
 
-/** An address with a port, or a Unix socket. */
+/** An address with a port, a Unix socket, or an internal listener. */
 export type LeanAddress =
-  | { socket_address: { address: string; port_value: number }; pipe?: never }
-  | { pipe: { path: string }; socket_address?: never };
+  | { socket_address: { address: string; port_value: number }; pipe?: never; envoy_internal_address?: never }
+  | { pipe: { path: string }; socket_address?: never; envoy_internal_address?: never }
+  | {
+    envoy_internal_address: { server_listener_name: string; endpoint_id: string };
+    socket_address?: never;
+    pipe?: never;
+  };
+
+const MARKS = "envoy.transport_socket_match";
+const DIALLED = "envoy.filters.listener.original_dst";
 
 /** Wire type 2 of protobuf: length and content follow. */
 const DELIMITED = 2;
@@ -108,16 +121,22 @@ export class LoadAssignmentEncoder {
       this.#number(3, address.socket_address.port_value);
       this.#text(2, address.socket_address.address);
       this.#head(1, end);
-    } else {
+    } else if (address.pipe !== undefined) {
       this.#text(1, address.pipe.path);
       this.#head(2, end);
+    } else {
+      this.#text(2, address.envoy_internal_address.endpoint_id);
+      this.#string(1, address.envoy_internal_address.server_listener_name);
+      this.#head(3, end);
     }
     this.#head(1, end);
   }
 
-  #metadata({ filter_metadata: { istio, "envoy.transport_socket_match": match } }: LeanMetadata): void {
+  #metadata({ filter_metadata: { istio, [MARKS]: match, [DIALLED]: dialled } }: LeanMetadata): void {
     const end = this.#begin();
-    if (match) this.#field("envoy.transport_socket_match", "tlsMode", match.fields.tlsMode.stringValue);
+    if (dialled) this.#field(DIALLED, "local", dialled.fields.local.stringValue);
+    if (match?.fields.tunnel) this.#field(MARKS, "tunnel", match.fields.tunnel.stringValue);
+    if (match?.fields.tlsMode) this.#field(MARKS, "tlsMode", match.fields.tlsMode.stringValue);
     if (istio) this.#field("istio", "workload", istio.fields.workload.stringValue);
     this.#head(3, end);
   }

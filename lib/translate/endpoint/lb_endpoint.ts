@@ -7,6 +7,7 @@ import { HealthStatus } from "../../../proto/gen/enums.ts";
 import type { Endpoint, Service } from "../../registry/types.ts";
 import type { TranslateSettings } from "../reader/settings.ts";
 import type { LeanAddress, LeanEndpoint } from "./encode.ts";
+import { CONNECT_ORIGINATE, DIALLED_METADATA, HBONE_MARK } from "../hbone/names.ts";
 import { TLS_MODE } from "../tls/mesh_client.ts";
 import { isDraining } from "./select.ts";
 
@@ -14,16 +15,19 @@ import { isDraining } from "./select.ts";
  * Builds the message of an endpoint. A weight of 1 and health are left out (Envoy's defaults). Metadata of telemetry is
  * there by setting only.
  *
- * @param mutual The endpoint accepts mutual TLS, and is marked for it.
+ * @param way Mutual TLS and HBONE: the endpoint is marked for it.
  */
 export function lbEndpoint(
   settings: TranslateSettings,
   service: Service,
   endpoint: Endpoint,
-  mutual: boolean,
+  way: "plain" | "mutual" | "hbone",
 ): LeanEndpoint {
-  const message: LeanEndpoint = { endpoint: { address: address(endpoint.address, endpoint.port) } };
-  if (settings.dualStack && endpoint.additionalAddresses !== undefined) {
+  const dialled = hostAndPort(endpoint);
+  const message: LeanEndpoint = {
+    endpoint: { address: way === "hbone" ? byHbone(dialled) : address(endpoint.address, endpoint.port) },
+  };
+  if (way !== "hbone" && settings.dualStack && endpoint.additionalAddresses !== undefined) {
     message.endpoint.additional_addresses = endpoint.additionalAddresses.map((a) => ({
       address: address(a, endpoint.port),
     }));
@@ -32,12 +36,13 @@ export function lbEndpoint(
   else if (endpoint.health === "unhealthy") message.health_status = HealthStatus.UNHEALTHY;
   if (endpoint.weight > 1) message.load_balancing_weight = { value: endpoint.weight };
   const labelled = settings.enableTelemetryLabel && settings.endpointTelemetryLabel;
-  if (labelled || mutual) {
+  if (labelled || way !== "plain") {
     const workload = { stringValue: labelled ? workloadLabel(settings, service, endpoint) : "" };
     message.metadata = {
       filter_metadata: {
         ...(labelled && { istio: { fields: { workload } } }),
-        ...(mutual && MUTUAL),
+        ...(way === "mutual" && MUTUAL),
+        ...(way === "hbone" && { ...HBONE, [DIALLED_METADATA]: { fields: { local: { stringValue: dialled } } } }),
       },
     };
   }
@@ -48,6 +53,19 @@ export function lbEndpoint(
 export const MUTUAL = {
   "envoy.transport_socket_match": { fields: { [TLS_MODE.key]: { stringValue: TLS_MODE.value } } },
 } as const;
+
+const HBONE = {
+  "envoy.transport_socket_match": { fields: { [HBONE_MARK.key]: { stringValue: HBONE_MARK.value } } },
+} as const;
+
+/** The internal listener that makes the connection; the endpoint's own address keeps endpoints apart. */
+function byHbone(endpoint_id: string): LeanAddress {
+  return { envoy_internal_address: { server_listener_name: CONNECT_ORIGINATE, endpoint_id } };
+}
+
+function hostAndPort({ address, port }: Endpoint): string {
+  return address.includes(":") ? `[${address}]:${port}` : `${address}:${port}`;
+}
 
 /** An IP address or name with its port, or the pipe of `unix:///path`. */
 export function address(host: string, port: number): LeanAddress {

@@ -30,7 +30,7 @@ export function passedAssignments(read: Reader, host: string): Built<LeanAssignm
 export function passedGroups(read: Reader, d: DestinationPlan): Group[] {
   const dialled = usableEndpoints(read, d.service).filter((endpoint) => isDialled(read, d, endpoint));
   const candidates = dialled.map((endpoint) => {
-    return { endpoint, message: lbEndpoint(read.settings, d.service, endpoint, false) };
+    return { endpoint, message: lbEndpoint(read.settings, d.service, endpoint, "plain") };
   });
   return applyLocality(read, byLocality(candidates), localityPlan(read, d));
 }

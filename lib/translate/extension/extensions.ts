@@ -5,7 +5,11 @@
  */
 import type { ResourceSet } from "../../resource/set.ts";
 import { encodeExtension } from "../encode/encode.ts";
-import { reported, type ReportFinding } from "../message/finding.ts";
+import { sharedTcpProxies } from "../filters/network/shared_tcp_proxy.ts";
+import { reported } from "../message/finding.ts";
+import type { ReportNote } from "../message/notes.ts";
+import { added } from "../patches/added.ts";
+import { aspect } from "../reader/aspect.ts";
 import type { Reader } from "../reader/reader.ts";
 import { wasmExtension } from "./wasm.ts";
 
@@ -19,11 +23,17 @@ export interface ExtensionSets {
   readonly pullSecrets: ReadonlyMap<string, string>;
 }
 
-/** Those that are for a proxy. */
-export function extensionSets(read: Reader, empty: ResourceSet, report: ReportFinding): ExtensionSets {
+/** Those that are for a proxy: what patches add, and WasmPlugins, which have precedence. */
+export function extensionSets(read: Reader, empty: ResourceSet, report: ReportNote): ExtensionSets {
+  if (aspect(read, "library")) return { configs: empty, pullSecrets: new Map() };
   const built = read.wasmPlugins().map((plugin) => wasmExtension(read, plugin));
+  const all = [
+    ...added(read, "extensions", report),
+    ...built.map(reported("not-as-written", report)),
+    ...sharedTcpProxies(read),
+  ];
   return {
-    configs: empty.with(built.map(reported("not-as-written", report)).map(encodeExtension)),
+    configs: empty.with(all.map(encodeExtension)),
     pullSecrets: new Map(
       built.flatMap(({ message: { name = "" }, pullSecret }) => pullSecret === undefined ? [] : [[name, pullSecret]]),
     ),

@@ -18,6 +18,8 @@ export interface TrafficPlace {
   readonly side: TelemetrySide;
   /** Of the listener, inbound of the workload; 0: any. */
   readonly port: number;
+  /** Inside of HBONE: the client's certificate is not that of the connection. */
+  readonly hbone?: true;
 }
 
 /** A filter whose configuration comes by ECDS. */

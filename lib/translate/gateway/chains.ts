@@ -88,13 +88,15 @@ function addHttp({ port, chains }: Building): void {
 /** A server where TLS ends (or there is none), before requests or bytes. */
 function addTerminated(building: Building, server: MergedServer): void {
   const { read, port, owners, chains, problems } = building;
-  const secured = server.spec.tls && server.kind !== "tcp" ? downstreamTls(read, server.spec.tls) : undefined;
+  const carrier = port.http3 ? "quic" : "tcp";
+  const secured = server.spec.tls && server.kind !== "tcp" ? downstreamTls(read, server.spec.tls, carrier) : undefined;
   if (secured && "refusal" in secured) {
-    problems.push(serverRefusal(server, port.port, secured.refusal, secured.why));
+    // The port of TCP has said so.
+    if (!port.http3) problems.push(serverRefusal(server, port.port, secured.refusal, secured.why));
     return;
   }
   const ignored = secured?.ignoredCipherSuites ?? [];
-  if (ignored.length > 0) {
+  if (ignored.length > 0 && !port.http3) {
     const why = `unknown cipher suites are ignored: ${ignored.join(", ")}`;
     problems.push(serverRefusal(server, port.port, "ignoredCipherSuites", why));
   }

@@ -6,13 +6,14 @@
 import type { ExtensionProvider } from "../../config/mesh/types.ts";
 import { destinationHosts } from "../../mesh/virtual_service_index.ts";
 import { keyHost } from "../filters/http/jwt_authn/provider.ts";
+import { PATCH_PARTS } from "../reader/patch_selection.ts";
 import type { Reader } from "../reader/reader.ts";
 import { visibleVirtualServices } from "./virtual_services.ts";
 
 /**
  * The hosts that the virtual services of the gateway's Gateway objects send traffic to, and those of the mesh's
- * extension providers (authorizers, collectors), which any object may name, and those where the proxy fetches the keys of
- * token issuers. They need not be services.
+ * extension providers (authorizers, collectors), which any object may name, those where the proxy fetches the keys of token
+ * issuers, and those that ProxyFilters say they refer to. They need not be services.
  */
 export function gatewayHosts(read: Reader): Set<string> {
   const hosts = new Set<string>();
@@ -24,6 +25,9 @@ export function gatewayHosts(read: Reader): Set<string> {
     for (const vs of visibleVirtualServices(read, `${meta.namespace}/${meta.name}`)) {
       for (const host of destinationHosts(vs)) hosts.add(host);
     }
+  }
+  for (const part of PATCH_PARTS) {
+    for (const { services } of read.patches(part)) for (const host of services) hosts.add(host);
   }
   if (read.settings.tokenKeysFetchedBy !== "server") {
     for (const { jwks, jwksUri } of read.tokenPolicy().rules) {

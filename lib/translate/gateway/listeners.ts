@@ -5,6 +5,7 @@
  *     0.0.0.0_8443   server name a ─> TLS ends ─> https.443.https-a.gw.ns
  *                    server name b ─> passed on ─> outbound|443||b.example.com
  *     10.0.0.1_9000  bytes ─> outbound|9000||db.ns.svc.cluster.local
+ *     udp_0.0.0.0_8443   HTTP/3, server name a ─> https.443.https-a.gw.ns
  *
  * @module
  */
@@ -33,6 +34,7 @@ import { type ChainTarget, type GatewayChain, portChains } from "./chains.ts";
 import { mergedGateways, type MergedPort } from "./merge.ts";
 import { PASSED_PLAN, passedNamesFilter } from "./passed.ts";
 import { type GatewayRefusal, serverRefusal } from "./problem.ts";
+import { HTTP3_CODEC, quicListener } from "./http3.ts";
 import { clientHeaders, gatewayTopology } from "./topology.ts";
 
 /**
@@ -73,7 +75,7 @@ export function gatewayListeners(read: Reader, targets: readonly ServiceTarget[]
   };
 }
 
-/** What becomes of the policies for the workload at these ports, whose listeners are made. */
+/** Findings of the workload's policies at these ports, which have listeners. */
 export function gatewayPolicyFindings(
   read: Reader,
   ports: readonly MergedPort[],
@@ -123,22 +125,22 @@ function listener(
   authorization: Authorization,
 ): envoy.config.listener.v3.Listener {
   const binds = port.bind === "" ? wildcards(read) : [port.bind];
-  const name = listenerName(binds[0] ?? "", port.port);
+  const name = `${port.http3 ? "udp_" : ""}${listenerName(binds[0] ?? "", port.port)}`;
   const topology = gatewayTopology(read);
   const perEvent = read.settings.maxConnectionsPerSocketEventLoop;
   const logs = listenerAccessLogs(read, "client");
   return {
     name,
-    ...listenAddresses(binds, port.port),
+    ...(port.http3 ? quicListener(binds, port.port) : listenAddresses(binds, port.port)),
     traffic_direction: TrafficDirection.OUTBOUND,
-    listener_filters: [
+    listener_filters: port.http3 ? [] : [
       // Before everything else: what follows the header is what the client sent.
       ...(topology?.proxyProtocol ? [proxyProtocolFilter()] : []),
       ...(port.kind === "tls" ? [tlsInspectorFilter()] : []),
     ],
     filter_chains: chains.map((chain) => filterChain(read, { port, name, authorization }, chain)),
     ...(perEvent > 0 ? { max_connections_to_accept_per_socket_event: wrap(perEvent) } : {}),
-    ...(read.property("outboundExactBalance") && !isUnixSocket(port.bind)
+    ...(read.property("outboundExactBalance") && !port.http3 && !isUnixSocket(port.bind)
       ? { connection_balance_config: { exact_balance: {} } }
       : {}),
     ...(logs.length > 0 ? { access_log: logs } : {}),
@@ -197,6 +199,7 @@ function targetFilters(
     grpcWeb: port.servers.some(({ spec }) => parseProtocol(spec.port.protocol) === "GRPC-Web"),
     overrides: {
       ...clientHeaders(gatewayTopology(read)),
+      ...(port.http3 ? HTTP3_CODEC : {}),
       ...(target.statPrefix === undefined ? {} : { stat_prefix: target.statPrefix }),
     },
     slots: { ...http.slots, authentication },

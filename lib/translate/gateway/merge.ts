@@ -16,6 +16,7 @@ import type { ConfigObject } from "../../config/types.ts";
 import type { ServiceTarget } from "../../registry/inbound.ts";
 import { wildcards } from "../listener/address.ts";
 import type { Reader } from "../reader/reader.ts";
+import { Http3Claims, takesHttp3 } from "./http3.ts";
 import { listeningPort } from "./port.ts";
 import { type GatewayRefusal, type GatewayRefusalReason, serverRefusal } from "./problem.ts";
 import { type GatewayServer, routeConfigurationName, serverKind, serverNames } from "./server.ts";
@@ -24,9 +25,11 @@ import { type GatewayServer, routeConfigurationName, serverKind, serverNames } f
 export interface MergedServer extends GatewayServer {
   /** Its route configuration; absent: no HTTP. */
   readonly routeName?: string;
+  /** The UDP port where its requests are taken over HTTP/3 as well; absent: nowhere. */
+  readonly http3Port?: number;
 }
 
-/** What a port carries: requests, bytes, or TLS routed by server name. */
+/** The traffic of a port: requests, bytes, or TLS routed by server name. */
 export type PortKind = "http" | "tcp" | "tls";
 
 /** One port that the proxy listens on. */
@@ -36,13 +39,15 @@ export interface MergedPort {
   /** IP address or Unix socket; empty: all addresses. */
   readonly bind: string;
   readonly kind: PortKind;
+  /** Present: of UDP, for HTTP/3. */
+  readonly http3?: true;
   /** In order of precedence; a `tcp` port has one. */
   readonly servers: readonly MergedServer[];
 }
 
 /** The merged form of some Gateway objects. */
 export interface MergedGateways {
-  /** In order of first appearance. */
+  /** In order of first appearance, those of UDP last. */
   readonly ports: readonly MergedPort[];
   /** Servers by route configuration, in order of precedence. */
   readonly routes: ReadonlyMap<string, readonly MergedServer[]>;
@@ -57,7 +62,7 @@ export interface MergedGateways {
  * @param targets Ports of the workload's own services, by which service ports become ports of the workload.
  */
 export function mergedGateways(read: Reader, targets: readonly ServiceTarget[] = []): MergedGateways {
-  return mergeGateways(read.gateways(), targets, wildcards(read)[0]);
+  return mergeGateways(read.gateways(), targets, wildcards(read)[0], takesHttp3(read));
 }
 
 /**
@@ -66,19 +71,36 @@ export function mergedGateways(read: Reader, targets: readonly ServiceTarget[] =
  * @param gateways Oldest first.
  * @param targets Ports of the workload's own services.
  * @param wildcard The bind that means the same as none (`0.0.0.0`, or `::`).
+ * @param http3 Whether servers are served over HTTP/3 as well, where they can be.
  */
 export function mergeGateways(
   gateways: readonly ConfigObject<"Gateway">[],
   targets: readonly ServiceTarget[] = [],
   wildcard = "0.0.0.0",
+  http3 = false,
 ): MergedGateways {
-  const merge = new Merge(targets, wildcard);
+  const merge = new Merge(targets, wildcard, http3);
   for (const object of gateways) {
     for (const [index, spec] of object.spec.servers.entries()) merge.add(object, spec, index);
   }
   const ports = [...merge.places.values()].map(({ port, bind, kind, servers }) => ({ port, bind, kind, servers }));
   const names = gateways.map(nameOf);
-  return { ports, routes: merge.routes, names, problems: merge.problems };
+  return { ports: [...ports, ...http3Ports(ports)], routes: merge.routes, names, problems: merge.problems };
+}
+
+/** The UDP ports of the servers at these ports. */
+function http3Ports(ports: readonly MergedPort[]): MergedPort[] {
+  const found = new Map<string, MergedPort & { readonly servers: MergedServer[] }>();
+  for (const { bind, servers } of ports) {
+    for (const server of servers) {
+      const port = server.http3Port;
+      if (port === undefined) continue;
+      const known = found.get(`${bind}|${port}`);
+      if (known) known.servers.push(server);
+      else found.set(`${bind}|${port}`, { port, bind, kind: "tls", http3: true, servers: [server] });
+    }
+  }
+  return [...found.values()];
 }
 
 /** A port while it is being merged. */
@@ -99,10 +121,12 @@ class Merge {
   readonly problems: GatewayRefusal[] = [];
   readonly #targets: readonly ServiceTarget[];
   readonly #wildcard: string;
+  readonly #http3: Http3Claims | undefined;
 
-  constructor(targets: readonly ServiceTarget[], wildcard: string) {
+  constructor(targets: readonly ServiceTarget[], wildcard: string, http3: boolean) {
     this.#targets = targets;
     this.#wildcard = wildcard;
+    this.#http3 = http3 ? new Http3Claims(targets) : undefined;
   }
 
   /** Adds one server, or returns the reason for leaving it out. */
@@ -121,7 +145,12 @@ class Merge {
     }
     const kind = portKind(server);
     const routeName = place?.routeName ?? routeConfigurationName(server, object, port);
-    const merged: MergedServer = routeName === undefined ? server : { ...server, routeName };
+    const http3Port = this.#http3?.claim(server, bind);
+    const merged: MergedServer = {
+      ...server,
+      ...(routeName === undefined ? {} : { routeName }),
+      ...(http3Port === undefined ? {} : { http3Port }),
+    };
     const at: PortMerge = place ??
       { port, bind, kind, servers: [], routeName: kind === "http" ? routeName : undefined, names: new Map() };
     at.servers.push(merged);

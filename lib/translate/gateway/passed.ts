@@ -24,7 +24,7 @@ import type { Reader } from "../reader/reader.ts";
 type Filter = envoy.config.listener.v3.Filter;
 type Permission = envoy.config.rbac.v3.Permission;
 
-/** What the TCP proxy of such a chain does. A name without a cluster is refused. */
+/** The plan of such a chain's TCP proxy. A name without a cluster is refused. */
 export const PASSED_PLAN: TcpProxyPlan = {
   statPrefix: "auto_passthrough",
   clusters: [{ name: BLACK_HOLE, weight: 1 }],

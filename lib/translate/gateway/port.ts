@@ -17,9 +17,13 @@ export const NO_PORT_TRANSLATION_LABEL = "experimental.mesh.io/disable-gateway-p
  * @param number Port of the server, 0 for a Unix socket.
  * @param targets Ports of the services that select the gateway workload, the service of precedence first.
  */
-export function listeningPort(number: number, targets: readonly ServiceTarget[]): number {
+export function listeningPort(
+  number: number,
+  targets: readonly ServiceTarget[],
+  transport: "TCP" | "UDP" = "TCP",
+): number {
   const found = targets.find(({ service, port, endpointPort }) =>
-    port.port === number && port.protocol !== "UDP" && endpointPort > 0 &&
+    port.port === number && (port.protocol === "UDP") === (transport === "UDP") && endpointPort > 0 &&
     !Object.hasOwn(service.labels, NO_PORT_TRANSLATION_LABEL)
   );
   return found?.endpointPort ?? number;

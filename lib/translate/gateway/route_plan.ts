@@ -6,6 +6,7 @@
  *
  * @module
  */
+import { sameItems } from "../../incremental/same_items.ts";
 import type { EffectiveVirtualService } from "../../mesh/types.ts";
 import type { Reader } from "../reader/reader.ts";
 import type { MergedGateways, MergedServer } from "./merge.ts";
@@ -35,6 +36,8 @@ export interface PlannedVirtualHost {
   readonly sources: readonly RouteSource[];
   /** Keys of the Gateway objects whose servers have these domains. */
   readonly gatewayCauses: readonly string[];
+  /** Ports of services by which clients reach it, for patches; absent: not asked for, or none. */
+  readonly servicePorts?: readonly number[];
 }
 
 /** One route configuration. */
@@ -42,10 +45,14 @@ export interface RoutePlan {
   readonly name: string;
   /** Port of its first server as the user wrote it. */
   readonly port: number;
+  /** Clients are told that the port takes HTTP/3 as well. */
+  readonly offersHttp3: boolean;
   /** Sorted by name. */
   readonly entries: readonly PlannedVirtualHost[];
   /** Keys of its Gateway objects. */
   readonly causes: readonly string[];
+  /** See {@linkcode PlannedVirtualHost.servicePorts}. */
+  readonly servicePorts?: readonly number[];
 }
 
 /** The plans of all route configurations of the merged gateways, by name. */
@@ -64,16 +71,13 @@ export function gatewayRoutePlans(read: Reader, merged: MergedGateways): Map<str
 /** Whether two entries make the same virtual host, as far as the entry alone decides. */
 export function samePlan(a: PlannedVirtualHost, b: PlannedVirtualHost): boolean {
   return a.routeConfiguration === b.routeConfiguration && a.name === b.name && a.requireTls === b.requireTls &&
-    sameList(a.domains, b.domains) && sameList(a.gatewayCauses, b.gatewayCauses) &&
+    sameItems(a.domains, b.domains) && sameItems(a.gatewayCauses, b.gatewayCauses) &&
+    sameItems(a.servicePorts ?? [], b.servicePorts ?? []) &&
     a.sources.length === b.sources.length && a.sources.every((source, i) => sameSource(source, b.sources[i]));
 }
 
 function sameSource(a: RouteSource, b: RouteSource | undefined): boolean {
   return a.virtualService === b?.virtualService && a.gateway === b.gateway && a.port === b.port && a.tls === b.tls;
-}
-
-function sameList(a: readonly string[], b: readonly string[]): boolean {
-  return a.length === b.length && a.every((text, i) => text === b[i]);
 }
 
 /** A virtual host while its sources are being collected. */
@@ -102,7 +106,8 @@ function routePlan(
   const entries = groups.map((group) => entry(name, group));
   entries.sort((a, b) => a.name < b.name ? -1 : 1);
   const causes = [...new Set(servers.map((server) => server.cause))];
-  return { name, port: servers[0]?.spec.port.number ?? 0, entries, causes };
+  const [first] = servers;
+  return { name, port: first?.spec.port.number ?? 0, offersHttp3: first?.http3Port !== undefined, entries, causes };
 }
 
 function addServer(

@@ -13,6 +13,7 @@ import type { Reader } from "../reader/reader.ts";
 import { matchesAll } from "../route/match.ts";
 import { STATEFUL_SESSION_FILTER, statefulSession } from "../filters/http/stateful_session/per_route.ts";
 import { httpRoutes } from "../route/virtual_service.ts";
+import { http3Offer } from "./http3.ts";
 import { mergedGateways } from "./merge.ts";
 import { gatewayRoutePlans, type PlannedVirtualHost, type RoutePlan, type RouteSource } from "./route_plan.ts";
 
@@ -61,6 +62,7 @@ export function gatewayRouteConfiguration(read: Reader, plan: RoutePlan): Built<
     ...(bound && read.property("vhds") ? { vhds } : {}),
     // Routes may name clusters that are not there yet: 503 until they are, instead of refusing everything.
     validate_clusters: wrap(false),
+    ...(plan.offersHttp3 ? { response_headers_to_add: [http3Offer(plan.port)] } : {}),
     // Clients send `host:port` where the port is not the scheme's default.
     ignore_port_in_host_matching: true,
     max_direct_response_body_size_bytes: wrap(MAX_DIRECT_RESPONSE_BODY_BYTES),

@@ -3,10 +3,11 @@
  *
  * @module
  */
+import { sameItems } from "../../incremental/same_items.ts";
 import type { Passthrough } from "../listener/inbound/passthrough.ts";
 import type { InboundTarget } from "./target.ts";
 
-/** What the inbound resources of a workload are made from beside the mesh. */
+/** Inputs of the inbound resources of a workload beside the mesh. */
 export interface InboundParts {
   readonly targets: readonly InboundTarget[];
   /** Shared by all workloads that it holds for. */
@@ -23,8 +24,8 @@ export function inboundTargetsName(targets: readonly InboundTarget[]): string {
   return targets.map((t) => `${t.port}/${t.service?.namespace}/${t.service?.hostname}`).join();
 }
 
-/** Services are compared by identity. */
-function sameTargets(a: readonly InboundTarget[], b: readonly InboundTarget[]): boolean {
+/** Whether two workloads serve the same ports; services are compared by identity. */
+export function sameTargets(a: readonly InboundTarget[], b: readonly InboundTarget[]): boolean {
   return a.length === b.length && a.every((target, i) => sameTarget(target, b[i]!));
 }
 
@@ -41,5 +42,5 @@ function samePlain(a: unknown, b: unknown): boolean {
 }
 
 function sameServices(a: readonly unknown[] = [], b: readonly unknown[] = []): boolean {
-  return a.length === b.length && a.every((service, i) => service === b[i]);
+  return sameItems(a, b);
 }

@@ -31,12 +31,16 @@ import {
   serverIdentity,
 } from "../tls/secret_source.ts";
 
+type TlsContext = envoy.extensions.transport_sockets.tls.v3.DownstreamTlsContext;
 type CommonTls = envoy.extensions.transport_sockets.tls.v3.CommonTlsContext;
 type CertificateValidationContext =
   envoy.extensions.transport_sockets.tls.v3.CommonTlsContext.CombinedCertificateValidationContext;
 
 /** Why TLS cannot be ended as asked. */
 export type TlsRefusal = "certificateByName" | "meshCertificate" | "missingFiles";
+
+/** The carrier of TLS: TCP, or QUIC, where it is part of the protocol and of version 1.3. */
+export type TlsCarrier = "tcp" | "quic";
 
 /** The transport socket of a chain, or why there is none. */
 export type DownstreamTls =
@@ -62,7 +66,7 @@ const VERSIONS: Readonly<Record<TlsProtocol, (typeof Version)[keyof typeof Versi
  *
  * `tlsDefaults` of the mesh configuration hold where the server says nothing.
  */
-export function downstreamTls(read: Reader, tls: ServerTlsSettings): DownstreamTls {
+export function downstreamTls(read: Reader, tls: ServerTlsSettings, carrier: TlsCarrier = "tcp"): DownstreamTls {
   const found = referencesOf(read, tls);
   if ("refusal" in found) return found;
   const { certificates, authorities } = found;
@@ -72,19 +76,28 @@ export function downstreamTls(read: Reader, tls: ServerTlsSettings): DownstreamT
     ...(Object.keys(limited).length > 0 ? { tls_params: limited } : {}),
     tls_certificate_sds_secret_configs: certificates.map(({ config }) => config),
     ...(authorities ? { combined_validation_context: validation(tls, authorities) } : {}),
-    alpn_protocols: [...INNER_ALPN],
+    alpn_protocols: carrier === "quic" ? ["h3"] : [...INNER_ALPN],
   };
-  const context: envoy.extensions.transport_sockets.tls.v3.DownstreamTlsContext = {
+  const context: TlsContext = {
     common_tls_context: common,
     require_client_certificate: wrap(tls.mode === "MUTUAL" || tls.mode === "MESH_MUTUAL"),
   };
-  const socket = {
+  const secrets = secretsOf(authorities ? [...certificates, authorities] : certificates);
+  return { socket: SOCKETS[carrier](context), secrets, ignoredCipherSuites: ignored };
+}
+
+const SOCKETS: Readonly<Record<TlsCarrier, (context: TlsContext) => envoy.config.core.v3.TransportSocket>> = {
+  tcp: (context) => ({
     name: "envoy.transport_sockets.tls",
     typed_config: any("envoy.extensions.transport_sockets.tls.v3.DownstreamTlsContext", context),
-  };
-  const secrets = secretsOf(authorities ? [...certificates, authorities] : certificates);
-  return { socket, secrets, ignoredCipherSuites: ignored };
-}
+  }),
+  quic: (context) => ({
+    name: "envoy.transport_sockets.quic",
+    typed_config: any("envoy.extensions.transport_sockets.quic.v3.QuicDownstreamTransport", {
+      downstream_tls_context: context,
+    }),
+  }),
+};
 
 /** What a server's TLS is made of. */
 interface References {

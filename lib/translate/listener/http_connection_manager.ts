@@ -21,7 +21,7 @@ import { clientCertHeaders, ownHeaders, SERVER_NAME } from "./proxy_headers.ts";
 
 type HttpConnectionManager = envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager;
 
-/** What differs between HTTP connection managers. */
+/** Differences between HTTP connection managers. */
 export interface HttpConnectionManagerOptions {
   readonly direction: "inbound" | "outbound" | "gateway";
   /** Of the listener, inbound of the workload; 0: any. */
@@ -34,6 +34,8 @@ export interface HttpConnectionManagerOptions {
   readonly grpcWeb?: boolean;
   /** The port is declared as HTTP/2: frames are accepted from the first byte. */
   readonly http2?: boolean;
+  /** Inside of HBONE: the client's certificate is not that of the connection. */
+  readonly hbone?: true;
   /** Accept `GET http://host/path` (HTTP proxy listener). */
   readonly allowAbsoluteUrl?: boolean;
   readonly slots?: HttpFilterSlots;
@@ -59,9 +61,10 @@ export function httpConnectionManager(
   const useRemoteAddress = gateway ||
     !inbound && !options.allowAbsoluteUrl && read.settings.sidecarUseRemoteAddress;
   const side = inbound ? "server" : "client";
+  const inside = options.hbone ? { hbone: true } as const : {};
   const logs = [
     ...accessLogs(read, side, "http"),
-    ...metricsLogs(read, { side, place: "http", trustsHost: options.direction === "outbound" }),
+    ...metricsLogs(read, { side, place: "http", trustsHost: options.direction === "outbound", ...inside }),
   ];
   const config: HttpConnectionManager = {
     codec_type: Codec.AUTO,
@@ -71,6 +74,7 @@ export function httpConnectionManager(
       direction: options.direction,
       port: options.port,
       grpcWeb: options.grpcWeb ?? false,
+      ...inside,
       router: { suppressEnvoyHeaders: headers?.proxyDebugHeaders?.disabled ?? false },
       ...(options.slots ? { slots: options.slots } : {}),
     }),

@@ -21,6 +21,8 @@ export interface Built<T> {
   readonly causes: readonly string[];
   /** Settings that are not in force as written; absent: none. */
   readonly warnings?: readonly BuiltWarning[];
+  /** Patches changed it: it may have fields that `encodeApi` alone knows. */
+  readonly patched?: true;
   /** Secrets that the message asks for by name; absent: none, or others'. */
   readonly secrets?: readonly FileSecret[];
 }

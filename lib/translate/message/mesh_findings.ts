@@ -3,8 +3,10 @@
  *
  * @module
  */
-import type { Mesh } from "../../mesh/mesh.ts";
 import { type Finding, lossOf, warningOf } from "../../config/finding/finding.ts";
+import type { Mesh } from "../../mesh/mesh.ts";
+import type { ProxyFilter } from "../../mesh/proxy_filter.ts";
+import { compileFilter } from "../../patches/compile.ts";
 
 /** The findings of the mesh's indexes: references that cannot be followed, and subsets that several rules define. */
 export function* meshFindings(mesh: Mesh): Iterable<Finding> {
@@ -14,6 +16,16 @@ export function* meshFindings(mesh: Mesh): Iterable<Finding> {
   for (const { host, subset, accepted, rejected } of mesh.destinationRules.duplicateSubsets()) {
     const text = `DestinationRules of ${host}: subset ${subset} of ${accepted} holds, that of ${rejected} is left out`;
     yield lossOf("duplicate-subset", [rejected, accepted], text);
+  }
+  for (const filter of mesh.proxyFilters) yield* patchFindings(filter);
+}
+
+function* patchFindings(filter: ProxyFilter): Iterable<Finding> {
+  for (const { index, what, text } of compileFilter(filter).problems) {
+    const message = `spec.configPatches[${index}].patch.value: ${text}`;
+    yield what === "refused"
+      ? lossOf("patch-refused", [filter.key], message)
+      : lossOf("patch-partly", [filter.key], message);
   }
 }
 

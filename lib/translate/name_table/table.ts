@@ -5,16 +5,16 @@
  */
 import { GroupBase, type GroupModel, type ResultGroup } from "../../incremental/groups.ts";
 import { type ResultLook, ResultTable } from "../../incremental/result_table.ts";
-import type { Finding } from "../../config/finding/finding.ts";
 import type { ResourceSet } from "../../resource/set.ts";
 import type { Caches, StaleResults } from "../cache/caches.ts";
 import type { TranslationResult } from "../cache/translation_cache.ts";
+import type { TranslationNote } from "../message/notes.ts";
 import type { MeshAnswers } from "../reader/mesh_answers.ts";
 import { type EncodedName, encodeNameTable } from "./encode.ts";
 
 /** One table. */
 export class SharedNameTable extends GroupBase<MeshAnswers> implements ResultGroup<MeshAnswers, StaleResults> {
-  readonly #table: ResultTable<MeshAnswers, readonly EncodedName[], Finding>;
+  readonly #table: ResultTable<MeshAnswers, readonly EncodedName[], TranslationNote>;
   #set: ResourceSet;
   /** Some entries are others than those of the set. */
   #changed: boolean;

@@ -11,11 +11,20 @@ import { TYPE } from "../encode/encode.ts";
 import type { InboundTarget } from "../inbound/target.ts";
 import { inboundTargets } from "../inbound/targets.ts";
 import type { ProxyClass } from "../proxy_class/proxy_class.ts";
+import type { RejectedPatches } from "../patches/rejected.ts";
 import type { Proxy } from "../proxy/node.ts";
 import type { ScopeReader } from "../reader/scope_reader.ts";
+import { profileOf } from "../reader/proxy_profile.ts";
+import { LibraryResources } from "./library.ts";
 import type { PerProxyResources } from "./resources.ts";
 import { RouterResources } from "./router.ts";
 import { sidecarResources } from "./sidecar.ts";
+
+/** An answer, and the sets that it was made of. */
+interface KeptSets {
+  readonly of: readonly (ResourceSet | undefined)[];
+  readonly sets: readonly ResourceSet[];
+}
 
 /** A proxy and its resources. */
 export class ProxyState {
@@ -26,8 +35,10 @@ export class ProxyState {
   #perProxyFailing = false;
   #services: readonly ServiceTarget[] = [];
   #targets: readonly InboundTarget[] = [];
+  /** Resources that it rejects and gets without patches, by type and name. */
+  readonly rejectedPatches = new Map<string, RejectedPatches>();
   /** The last answer by type: the same array is given again while its sets are the same. */
-  readonly #sets = new Map<string, readonly ResourceSet[]>();
+  readonly #sets = new Map<string, KeptSets>();
 
   constructor(proxy: Proxy, proxyClass: ProxyClass) {
     this.proxy = proxy;
@@ -87,6 +98,10 @@ export class ProxyState {
       this.#perProxyFailing = this.#perProxy.failing;
       return;
     }
+    if (profileOf(this.proxy.properties.type).library) {
+      this.#setLibrary(source, services, caches);
+      return;
+    }
     const { sidecar } = source.scope;
     this.#targets = inboundTargets({
       targets: services,
@@ -102,21 +117,34 @@ export class ProxyState {
     this.#perProxyFailing = made.failing;
   }
 
+  /** A library is called at the ports of its workload themselves: a Sidecar, which lists those of a proxy, says nothing of it. */
+  #setLibrary(source: ScopeReader, services: readonly ServiceTarget[], caches: Caches): void {
+    const { addresses } = this.proxy;
+    const { allowSidecarServiceInboundListenerMerge: mergeServicePorts } = source.settings;
+    this.#targets = inboundTargets({ targets: services, sidecar: undefined, addresses, mergeServicePorts });
+    const before = this.#perProxy instanceof LibraryResources ? this.#perProxy : undefined;
+    const made = new LibraryResources(caches, this.#targets, addresses, source, before);
+    this.#perProxy = made;
+    this.#perProxyFailing = made.failing;
+  }
+
   /** All its resources of a type, as a few sets. Undefined: the type is not served. Asked of each proxy in each push. */
   resourceSets(typeUrl: string): readonly ResourceSet[] | undefined {
     const { groups } = this.proxyClass;
     const own = this.#perProxy;
+    const { clusters, listeners, added } = groups.base.value;
     switch (typeUrl) {
       case TYPE.cluster:
         return this.#kept(
           typeUrl,
           groups.clusters.set,
-          groups.base.value.clusters,
+          clusters,
           own?.clusters,
           groups.passed?.clusters.set,
+          added.clusters,
         );
       case TYPE.listener:
-        return this.#kept(typeUrl, this.proxyClass.listeners, groups.base.value.listeners, own?.listeners);
+        return this.#kept(typeUrl, this.proxyClass.listeners, listeners, own?.listeners, undefined, added.listeners);
       case TYPE.assignment:
         return this.#kept(typeUrl, groups.assignments.set, groups.passed?.assignments.set);
       case TYPE.route:
@@ -130,21 +158,29 @@ export class ProxyState {
     }
   }
 
-  /** The sets as an array: that of the last answer while they are the same. */
+  /**
+   * The sets as an array: that of the last answer while they are the same.
+   *
+   * @param added What patches add, without what has the name of another resource.
+   */
   #kept(
     typeUrl: string,
     first?: ResourceSet,
     second?: ResourceSet,
     third?: ResourceSet,
     fourth?: ResourceSet,
+    added?: ResourceSet,
   ): readonly ResourceSet[] {
     const before = this.#sets.get(typeUrl);
     if (
-      before !== undefined && before[0] === first && before[1] === second && before[2] === third && before[3] === fourth
-    ) return before;
-    const now = [first, second, third, fourth].filter((set) => set !== undefined);
-    this.#sets.set(typeUrl, now);
-    return now;
+      before !== undefined && before.of[0] === first && before.of[1] === second && before.of[2] === third &&
+      before.of[3] === fourth && before.of[4] === added
+    ) return before.sets;
+    const of = [first, second, third, fourth, added];
+    const built = [first, second, third, fourth].filter((set) => set !== undefined);
+    const sets = added !== undefined && added.size > 0 ? [withoutNamesOf(added, built), ...built] : built;
+    this.#sets.set(typeUrl, { of, sets });
+    return sets;
   }
 
   /** Secrets that belong into some of its extension configurations, by the name of the configuration. */
@@ -156,4 +192,10 @@ export class ProxyState {
   virtualHosts(routeConfiguration: string): readonly ResourceSet[] {
     return [this.#perProxy?.virtualHosts(routeConfiguration) ?? this.proxyClass.virtualHosts(routeConfiguration)];
   }
+}
+
+/** A set without the resources that have the name of one in others. */
+function withoutNamesOf(added: ResourceSet, others: readonly ResourceSet[]): ResourceSet {
+  const taken = [...added].map(({ name }) => name).filter((name) => others.some((set) => set.has(name)));
+  return taken.length === 0 ? added : added.with([], taken);
 }

@@ -4,11 +4,12 @@
  * @module
  */
 import type { InvalidatedKeys } from "../../incremental/keys.ts";
+import type { EncodedResource } from "../../resource/encoded.ts";
 import type { ResourceSet } from "../../resource/set.ts";
 import type { TranslationResult } from "../cache/translation_cache.ts";
-import type { Finding } from "../../config/finding/finding.ts";
+import type { TranslationNote } from "../message/notes.ts";
 
-/** Per-proxy resources: the inbound side of a sidecar, listeners and routes of a gateway. */
+/** Per-proxy resources: the inbound side of a sidecar or library, listeners and routes of a gateway. */
 export interface PerProxyResources {
   readonly clusters: ResourceSet;
   readonly listeners: ResourceSet;
@@ -21,8 +22,14 @@ export interface PerProxyResources {
   virtualHosts(routeConfiguration: string): ResourceSet | undefined;
   /** Whether a change affects what they are made from. */
   dependsOnAny(keys: InvalidatedKeys): boolean;
-  /** Settings that users wrote for the proxy and that are not in force. */
-  warnings(): Iterable<Finding>;
+  /** Settings that users wrote for the proxy and that are not in force, and what became of patches. */
+  notes(): Iterable<TranslationNote>;
   /** The results that they are made from. */
   results(): Iterable<TranslationResult<unknown>>;
+}
+
+/** A set with just these resources, made from another by what differs. */
+export function replaced(set: ResourceSet, resources: readonly EncodedResource[]): ResourceSet {
+  const names = new Set(resources.map((resource) => resource.name));
+  return set.with(resources, [...set].map((resource) => resource.name).filter((name) => !names.has(name)));
 }

@@ -12,12 +12,14 @@ import type { ServiceTarget } from "../../registry/inbound.ts";
 import type { EncodedResource } from "../../resource/encoded.ts";
 import type { ResourceSet } from "../../resource/set.ts";
 import type { Caches } from "../cache/caches.ts";
-import { serviceTargetsName } from "../cache/gateway_plan.ts";
+import { type BuiltPlannedHost, serviceTargetsName } from "../cache/gateway_plan.ts";
 import type { TranslationResult } from "../cache/translation_cache.ts";
 import { encodeInlineRouteConfiguration, encodeRouteConfiguration } from "../encode/encode.ts";
-import type { Finding } from "../../config/finding/finding.ts";
+import type { PlannedVirtualHost } from "../gateway/route_plan.ts";
+import type { TranslationNote } from "../message/notes.ts";
+import { type PatchedBareRoutes, withAddedVirtualHosts } from "../patches/routes.ts";
 import type { MeshAnswers } from "../reader/mesh_answers.ts";
-import type { PerProxyResources } from "./resources.ts";
+import { type PerProxyResources, replaced } from "./resources.ts";
 
 /** Listeners and routes of one gateway workload. */
 export class RouterResources implements PerProxyResources {
@@ -56,11 +58,12 @@ export class RouterResources implements PerProxyResources {
       results.push(...hosts);
       const old = before?.virtualHosts(plan.name) ?? empty;
       const resources = hosts.flatMap(({ value, failed }, i) => {
-        return value ?? (failed ? old.get(`${plan.name}/${plan.entries[i]!.name}`) ?? [] : []);
+        return value?.resource ?? (failed ? old.get(`${plan.name}/${plan.entries[i]!.name}`) ?? [] : []);
       });
       this.#virtualHosts.set(plan.name, replaced(old, resources));
       const bound = resources.length > 0 && !source.properties.vhds;
-      routes.push(bound ? encodeInlineRouteConfiguration(bare, resources) : encodeRouteConfiguration(bare));
+      const built = withAdded(bare, hosts, resources.length > 0);
+      routes.push(bound ? encodeInlineRouteConfiguration(built, resources) : encodeRouteConfiguration(built));
     }
     this.listeners = replaced(before?.listeners ?? empty, planned.value.listeners);
     this.routes = replaced(before?.routes ?? empty, routes);
@@ -80,7 +83,7 @@ export class RouterResources implements PerProxyResources {
     return this.#results.some((result) => result.record.dependsOnAny(keys));
   }
 
-  *warnings(): Iterable<Finding> {
+  *notes(): Iterable<TranslationNote> {
     for (const result of this.#results) yield* result.notes ?? [];
   }
 
@@ -89,8 +92,23 @@ export class RouterResources implements PerProxyResources {
   }
 }
 
-/** A set with just these resources, made from another by what differs. */
-function replaced(set: ResourceSet, resources: readonly EncodedResource[]): ResourceSet {
-  const names = new Set(resources.map((resource) => resource.name));
-  return set.with(resources, [...set].map((resource) => resource.name).filter((name) => !names.has(name)));
+/** The route configuration with what patches add. Where they took all virtual hosts a proxy must not wait for one. */
+function withAdded(
+  bare: PatchedBareRoutes,
+  hosts: readonly TranslationResult<BuiltPlannedHost | undefined, PlannedVirtualHost>[],
+  isServed: boolean,
+): PatchedBareRoutes["built"] {
+  const owners = new Map<string, string>();
+  const removed = new Set<string>();
+  for (const { input, value, failed } of bare.added.length > 0 ? hosts : []) {
+    if (value?.resource === undefined && !failed) removed.add(input.name);
+    for (const domain of value?.domains ?? []) owners.set(domain, input.name);
+  }
+  const { built } = withAddedVirtualHosts(bare, {
+    removed: (name) => removed.has(name),
+    owner: (domain) => owners.get(domain),
+  });
+  if (isServed || built.message.vhds === undefined) return built;
+  const { vhds: _, ...message } = built.message;
+  return { ...built, message };
 }

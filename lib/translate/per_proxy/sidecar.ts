@@ -12,7 +12,7 @@ import type { TranslationResult } from "../cache/translation_cache.ts";
 import { inboundTargetsName } from "../inbound/same_targets.ts";
 import type { InboundTarget } from "../inbound/target.ts";
 import { type Passthrough, passthroughName } from "../listener/inbound/passthrough.ts";
-import type { Finding } from "../../config/finding/finding.ts";
+import type { TranslationNote } from "../message/notes.ts";
 import type { MeshAnswers } from "../reader/mesh_answers.ts";
 import type { PerProxyResources } from "./resources.ts";
 
@@ -67,7 +67,7 @@ class SidecarResources implements PerProxyResources {
     return this.#result.record.dependsOnAny(keys) || this.#passthrough.record.dependsOnAny(keys);
   }
 
-  warnings(): readonly Finding[] {
+  notes(): Iterable<TranslationNote> {
     return this.#result.notes ?? [];
   }
 

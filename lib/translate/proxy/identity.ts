@@ -7,11 +7,11 @@
  * @module
  */
 import { isIp } from "../../registry/address.ts";
-import { isProxyType, PROXY_TYPES, type ProxyType } from "../reader/proxy_profile.ts";
+import { isNodeType, NODE_TYPES, type NodeType } from "../reader/proxy_profile.ts";
 
 /** The parts of a node id. */
 export interface NodeId {
-  readonly type: ProxyType;
+  readonly type: NodeType;
   readonly address: string;
   readonly name: string;
   readonly namespace: string;
@@ -40,7 +40,7 @@ export function parseNodeId(id: string): NodeId {
   }
   const [type, address, workload, dnsDomain] = parts as [string, string, string, string];
   const problems: string[] = [];
-  if (!isProxyType(type)) problems.push(typeProblem(type));
+  if (!isNodeType(type)) problems.push(typeProblem(type));
   if (address !== "" && !isIp(address)) problems.push(`address ${JSON.stringify(address)}, expected an IP address`);
   const dot = workload.lastIndexOf(".");
   if (dot <= 0 || dot === workload.length - 1) {
@@ -49,7 +49,7 @@ export function parseNodeId(id: string): NodeId {
   if (dnsDomain === "") problems.push("empty DNS domain, expected one such as default.svc.cluster.local");
   if (problems.length > 0) throw new NodeRefused(`node id ${JSON.stringify(id)}: ${problems.join("; ")}`);
   return {
-    type: type as ProxyType,
+    type: type as NodeType,
     address,
     name: workload.slice(0, dot),
     namespace: workload.slice(dot + 1),
@@ -59,5 +59,5 @@ export function parseNodeId(id: string): NodeId {
 
 function typeProblem(type: string): string {
   if (type === "waypoint" || type === "ztunnel") return `type "${type}" is not served by this version`;
-  return `type ${JSON.stringify(type)}, expected ${PROXY_TYPES.join(" or ")}`;
+  return `type ${JSON.stringify(type)}, expected ${NODE_TYPES.join(" or ")}`;
 }

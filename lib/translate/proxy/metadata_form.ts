@@ -6,7 +6,7 @@
  *
  * @module
  */
-import { z } from "zod";
+import * as z from "zod";
 import { parseDuration } from "../../config/schema/duration.ts";
 import { ownKey, ownLabelValue } from "../../config/spelling/spelling.ts";
 

@@ -4,6 +4,7 @@
  * @module
  */
 import type { envoy } from "../../../proto/gen/types.ts";
+import { NAMED_BY_VARIABLE } from "../../config/mesh/peer_metadata.ts";
 import type { MeshConfig, ProxyHeaders } from "../../config/mesh/types.ts";
 import { fromStruct } from "../../pb/wellknown.ts";
 import { canonicalIp, isIp } from "../../registry/address.ts";
@@ -72,7 +73,7 @@ export function readNode(node: envoy.config.core.v3.Node, options: NodeOptions):
     addresses,
     namespace,
     serviceAccount: metadata.text("SERVICE_ACCOUNT"),
-    version: metadata.text("MESH_VERSION") || metadata.text("ISTIO_VERSION"),
+    version: versionOf(metadata),
     asksNames: metadata.flag("DNS_CAPTURE") || metadata.flag("ENABLE_DNS_SERVER"),
     properties,
     node,
@@ -100,7 +101,7 @@ function readProperties({ id, metadata, namespace, labels, addresses, node, opti
   const { gatewayTopology, proxyHeaders } = own;
   const mode = metadata.text("INTERCEPTION_MODE").toUpperCase();
   return {
-    type: id.type,
+    type: metadata.text("GENERATOR") === "grpc" ? "proxyless" : id.type,
     namespace,
     dnsDomain: id.dnsDomain,
     clusterId: clusterOf(metadata, options),
@@ -128,13 +129,20 @@ function readProperties({ id, metadata, namespace, labels, addresses, node, opti
     tlsServerRootCert: metadata.text("TLS_SERVER_ROOT_CERT"),
     agent: metadata.has("PROXY_CONFIG"),
     fetchesModules: metadata.has("PROXY_CONFIG") && metadata.flag("WASM_REMOTE_LOAD_CONVERSION", true),
+    namedByVariable: metadata.flag(NAMED_BY_VARIABLE),
     fileSocket: metadata.flag("file-credential"),
     credentialSocket: metadata.flag("credential"),
     isUnprivileged: metadata.flag("UNPRIVILEGED_POD"),
+    enableHbone: metadata.flag("ENABLE_HBONE"),
+    disableHboneSend: metadata.flag("DISABLE_HBONE_SEND"),
     proxyHeaders: options.internHeaders(proxyHeaders ?? options.mesh.defaultConfig.proxyHeaders),
     serviceCluster: clusterName(node, metadata),
     tracing: options.internTracing(tracingOf(own) ?? tracingOf(options.mesh.defaultConfig)),
     ...(gatewayTopology ? { gatewayTopology } : {}),
+    patched: {
+      version: versionOf(metadata),
+      metadata: (key) => fromStruct(node.metadata)[key],
+    },
     labels,
   };
 }
@@ -149,6 +157,10 @@ function clusterName({ cluster = "" }: envoy.config.core.v3.Node, metadata: Meta
   if (cluster.length <= MAX_CLUSTER) return cluster;
   metadata.problems.push(`cluster has ${cluster.length} characters, expected at most ${MAX_CLUSTER}`);
   return "";
+}
+
+function versionOf(metadata: Metadata): string {
+  return metadata.text("MESH_VERSION") || metadata.text("ISTIO_VERSION");
 }
 
 function clusterOf(metadata: Metadata, { clusterId, clusterAliases }: NodeOptions): string {

@@ -7,14 +7,14 @@ import { GroupPool, type ResultGroup } from "../../incremental/groups.ts";
 import type { Caches, StaleResults } from "../cache/caches.ts";
 import type { BaseSets } from "../cache/sets.ts";
 import type { TranslationResult } from "../cache/translation_cache.ts";
-import type { Finding } from "../../config/finding/finding.ts";
 import type { ExtensionSets } from "../extension/extensions.ts";
+import type { TranslationNote } from "../message/notes.ts";
 import type { MeshAnswers } from "../reader/mesh_answers.ts";
 import { profileOf, type ProxyType } from "../reader/proxy_profile.ts";
 import type { ScopeReader } from "../reader/scope_reader.ts";
 import { HostResources, type HostResourcesOptions } from "./host_resources.ts";
 import { OutboundListeners } from "./listeners.ts";
-import { type ClassGroups, type PassedGroups, ProxyClass } from "./proxy_class.ts";
+import { type ClassGroups, type LibraryGroups, type PassedGroups, ProxyClass } from "./proxy_class.ts";
 import { OutboundRoutes } from "./routes.ts";
 import { SoleResult } from "./sole_result.ts";
 
@@ -28,6 +28,8 @@ interface Pools {
   readonly extensions: GroupPool<MeshAnswers, StaleResults, SoleResult<ExtensionSets>>;
   readonly listeners: GroupPool<MeshAnswers, StaleResults, OutboundListeners>;
   readonly routes: GroupPool<MeshAnswers, StaleResults, OutboundRoutes>;
+  readonly libraryListeners: GroupPool<MeshAnswers, StaleResults, HostResources>;
+  readonly libraryRoutes: GroupPool<MeshAnswers, StaleResults, HostResources>;
 }
 
 /** A group of results of any kind. */
@@ -43,20 +45,22 @@ interface AnyPool extends Iterable<AnyGroup> {
 }
 
 function newPools(type: ProxyType, caches: Caches): Pools {
-  const ofGateways = profileOf(type).gateways;
+  const { gateways: ofGateways, library } = profileOf(type);
   const ofHosts = (options: HostResourcesOptions) =>
     new GroupPool<MeshAnswers, StaleResults, HostResources>((source, model) =>
       new HostResources(source, caches, options, model)
     );
   return {
-    clusters: ofHosts({ cache: "clusters", ofGateways }),
-    assignments: ofHosts({ cache: "assignments", ofGateways }),
-    passedClusters: ofHosts({ cache: "passedClusters", ofGateways: false }),
-    passedAssignments: ofHosts({ cache: "passedAssignments", ofGateways: false }),
+    clusters: ofHosts({ pick: library ? (all) => all.library.clusters : (all) => all.clusters, ofGateways }),
+    assignments: ofHosts({ pick: library ? (all) => all.library.assignments : (all) => all.assignments, ofGateways }),
+    passedClusters: ofHosts({ pick: (all) => all.passedClusters, ofGateways: false }),
+    passedAssignments: ofHosts({ pick: (all) => all.passedAssignments, ofGateways: false }),
     base: new GroupPool((source, model) => new SoleResult(source, caches.base, model)),
     extensions: new GroupPool((source, model) => new SoleResult(source, caches.extensions, model)),
     listeners: new GroupPool((source, model) => new OutboundListeners(source, caches, model)),
     routes: new GroupPool((source, model) => new OutboundRoutes(source, caches, model)),
+    libraryListeners: ofHosts({ pick: (all) => all.library.listeners, ofGateways: false }),
+    libraryRoutes: ofHosts({ pick: (all) => all.library.routes, ofGateways: false }),
   };
 }
 
@@ -111,6 +115,15 @@ export class ProxyClasses {
       ...(profileOf(this.#type).outbound
         ? { listeners: listeners.find(source, before?.listeners), routes: routes.find(source, before?.routes) }
         : {}),
+      ...(profileOf(this.#type).library ? { library: this.#library(source, before?.library) } : {}),
+    };
+  }
+
+  #library(source: MeshAnswers, before: LibraryGroups | undefined): LibraryGroups {
+    const { libraryListeners, libraryRoutes } = this.#pools;
+    return {
+      listeners: libraryListeners.find(source, before?.listeners),
+      routes: libraryRoutes.find(source, before?.routes),
     };
   }
 
@@ -138,7 +151,9 @@ export class ProxyClasses {
   holds({ groups }: ProxyClass, source: MeshAnswers): boolean {
     const { clusters, assignments, passedClusters, passedAssignments, base, extensions, listeners, routes } =
       this.#pools;
-    const { passed } = groups;
+    const { passed, library } = groups;
+    if (library && !this.#pools.libraryListeners.holds(library.listeners, source)) return false;
+    if (library && !this.#pools.libraryRoutes.holds(library.routes, source)) return false;
     if (this.#passes(source) !== (passed !== undefined)) return false;
     if (passed && !passedClusters.holds(passed.clusters, source)) return false;
     if (passed && !passedAssignments.holds(passed.assignments, source)) return false;
@@ -169,10 +184,12 @@ export class ProxyClasses {
     for (const pool of this.#allPools) pool.drop((group) => !used.has(group));
   }
 
-  /** Settings that are not in force because of other objects, beside conflicts of listeners. */
-  *warnings(): Iterable<Finding> {
+  /** Settings that are not in force because of other objects, beside conflicts of listeners; what became of patches. */
+  *notes(): Iterable<TranslationNote> {
     for (const group of this.#pools.routes) yield* group.warnings();
-    for (const group of this.#pools.extensions) for (const { notes } of group.results()) yield* notes ?? [];
+    for (const group of this.#pools.extensions) {
+      for (const { notes } of group.results()) yield* notes ?? [];
+    }
   }
 
   /** The results in use. */
@@ -181,13 +198,15 @@ export class ProxyClasses {
   }
 }
 
-function* groupsOf({ passed, ...groups }: ClassGroups): Iterable<object> {
+function* groupsOf({ passed, library, ...groups }: ClassGroups): Iterable<object> {
   yield* Object.values(groups);
+  if (library !== undefined) yield* Object.values(library);
   if (passed !== undefined) yield* Object.values(passed);
 }
 
 function sameGroups(a: ClassGroups, b: ClassGroups): boolean {
   return a.clusters === b.clusters && a.assignments === b.assignments && a.base === b.base &&
     a.passed?.clusters === b.passed?.clusters && a.passed?.assignments === b.passed?.assignments &&
+    a.library?.listeners === b.library?.listeners && a.library?.routes === b.library?.routes &&
     a.extensions === b.extensions && a.listeners === b.listeners && a.routes === b.routes;
 }

@@ -1,5 +1,5 @@
 /**
- * Clusters or load assignments of some proxies, kept up to date host by host.
+ * Clusters or load assignments of some proxies (of libraries, listeners and routes as well), kept up to date host by host.
  *
  * @module
  */
@@ -9,12 +9,21 @@ import type { EncodedResource } from "../../resource/encoded.ts";
 import type { ResourceSet } from "../../resource/set.ts";
 import type { Caches, StaleResults } from "../cache/caches.ts";
 import type { TranslationResult } from "../cache/translation_cache.ts";
-import type { Finding } from "../../config/finding/finding.ts";
+import type { TranslationNote } from "../message/notes.ts";
 import type { MeshAnswers } from "../reader/mesh_answers.ts";
+
+/** Something for each kind of result that is built for each host. */
+interface HostResults<T> {
+  readonly clusters: T;
+  readonly assignments: T;
+  readonly passedClusters: T;
+  readonly passedAssignments: T;
+  readonly library: Readonly<Record<"clusters" | "assignments" | "listeners" | "routes", T>>;
+}
 
 /** The kind of result that is built for each host. */
 export interface HostResourcesOptions {
-  readonly cache: "clusters" | "assignments" | "passedClusters" | "passedAssignments";
+  readonly pick: <T>(all: HostResults<T>) => T;
   /** Only hosts that the proxy's Gateway objects lead to. */
   readonly ofGateways: boolean;
 }
@@ -23,7 +32,7 @@ export interface HostResourcesOptions {
 export class HostResources extends GroupBase<MeshAnswers> implements ResultGroup<MeshAnswers, StaleResults> {
   readonly #caches: Caches;
   readonly #options: HostResourcesOptions;
-  readonly #table: ResultTable<MeshAnswers, readonly EncodedResource[], Finding>;
+  readonly #table: ResultTable<MeshAnswers, readonly EncodedResource[], TranslationNote>;
   /** Hosts that resources are made of; undefined: all. */
   #wanted: ReadonlySet<string> | undefined;
   #set: ResourceSet;
@@ -38,7 +47,7 @@ export class HostResources extends GroupBase<MeshAnswers> implements ResultGroup
     const like = model?.like;
     this.#caches = caches;
     this.#options = options;
-    this.#table = new ResultTable(caches[options.cache], like ? like.#table : undefined);
+    this.#table = new ResultTable(options.pick<Caches["clusters"]>(caches), like ? like.#table : undefined);
     this.#wanted = like ? like.#wanted : undefined;
     this.#set = like ? like.#set : caches.empty;
     const look = this.#begin(model?.inherits);
@@ -59,7 +68,7 @@ export class HostResources extends GroupBase<MeshAnswers> implements ResultGroup
   }
 
   update(stale: StaleResults): void {
-    this.#update(stale[this.#options.cache], this.#begin());
+    this.#update(this.#options.pick<ReadonlySet<string>>(stale), this.#begin());
   }
 
   #begin(keeps?: boolean): ResultLook<MeshAnswers> {

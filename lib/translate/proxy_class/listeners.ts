@@ -7,11 +7,12 @@ import { GroupBase, type GroupModel, type ResultGroup } from "../../incremental/
 import { type ResultLook, ResultTable } from "../../incremental/result_table.ts";
 import type { EncodedResource } from "../../resource/encoded.ts";
 import type { ResourceSet } from "../../resource/set.ts";
-import type { Caches, MergedListener, StaleResults } from "../cache/caches.ts";
+import type { Caches, StaleResults } from "../cache/caches.ts";
+import type { MergedListener } from "../cache/outbound_results.ts";
 import type { TranslationCache, TranslationResult } from "../cache/translation_cache.ts";
+import type { TranslationNote } from "../message/notes.ts";
 import type { ListenerConflict } from "../listener/conflict.ts";
 import { compareContributions, type ListenerContribution } from "../listener/contribution.ts";
-import type { Finding } from "../../config/finding/finding.ts";
 import type { MeshAnswers } from "../reader/mesh_answers.ts";
 
 type Contributions = readonly ListenerContribution[];
@@ -19,7 +20,7 @@ type Contributions = readonly ListenerContribution[];
 /** The listeners that hosts contribute to. */
 export class OutboundListeners extends GroupBase<MeshAnswers> implements ResultGroup<MeshAnswers, StaleResults> {
   readonly #cache: TranslationCache<MergedListener, Contributions>;
-  readonly #table: ResultTable<MeshAnswers, Contributions, Finding>;
+  readonly #table: ResultTable<MeshAnswers, Contributions, TranslationNote>;
   /** Contributions by listener, then by host. */
   readonly #contributions: Map<string, Map<string, Contributions>>;
   readonly #merged: Map<string, TranslationResult<MergedListener>>;

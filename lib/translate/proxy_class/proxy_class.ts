@@ -23,6 +23,12 @@ export interface PassedGroups {
   readonly assignments: HostResources;
 }
 
+/** Listeners and route configurations of gRPC libraries. */
+export interface LibraryGroups {
+  readonly listeners: HostResources;
+  readonly routes: HostResources;
+}
+
 /** The groups whose results a class shares. */
 export interface ClassGroups {
   readonly clusters: HostResources;
@@ -36,6 +42,8 @@ export interface ClassGroups {
   /** Absent: proxies of this type have no outbound listeners. */
   readonly listeners?: OutboundListeners;
   readonly routes?: OutboundRoutes;
+  /** In their place, of gRPC libraries. */
+  readonly library?: LibraryGroups;
 }
 
 /** A class of proxies. */
@@ -49,17 +57,18 @@ export class ProxyClass {
 
   /** Outbound listeners; the same object while nothing in it changed. */
   get listeners(): ResourceSet {
-    return this.groups.listeners?.set ?? this.#empty;
+    return this.groups.listeners?.set ?? this.groups.library?.listeners.set ?? this.#empty;
   }
 
   /** Outbound routes, likewise. */
   get routes(): ResourceSet {
-    return this.groups.routes?.set ?? this.#empty;
+    return this.groups.routes?.set ?? this.groups.library?.routes.set ?? this.#empty;
   }
 
   /** A builder threw when results were last looked at: what there was before stays in force. */
   get failing(): boolean {
-    const { clusters, assignments, passed, base, extensions, listeners, routes } = this.groups;
+    const { clusters, assignments, passed, base, extensions, listeners, routes, library } = this.groups;
+    if (library?.listeners.failing || library?.routes.failing) return true;
     if (passed?.clusters.failing || passed?.assignments.failing) return true;
     return clusters.failing || assignments.failing || base.failing || extensions.failing ||
       listeners?.failing === true || routes?.failing === true;

@@ -3,11 +3,14 @@
  *
  * @module
  */
+import type { envoy } from "../../../proto/gen/types.ts";
 import { LayeredMap } from "../../incremental/layered_map.ts";
 import type { EncodedResource } from "../../resource/encoded.ts";
 import type { ResourceSet } from "../../resource/set.ts";
-import { encodeInlineRouteConfiguration, encodeVirtualHost } from "../encode/encode.ts";
+import { encodeInlineRouteConfiguration, encodeRouteConfiguration, encodeVirtualHost } from "../encode/encode.ts";
 import type { BareRouteConfiguration, VirtualHostEntry } from "../encode/virtual_hosts.ts";
+import type { Built } from "../message/built.ts";
+import { type LostDomain, type OtherVirtualHosts, withAddedVirtualHosts } from "../patches/routes.ts";
 import { DomainOwners } from "../route/domain_owners.ts";
 
 /** See the module. */
@@ -16,7 +19,14 @@ export class RouteTable {
   readonly owners: DomainOwners;
   #set: ResourceSet;
   /** What `#inline` was made of. */
-  #inlineOf: { readonly set: ResourceSet; readonly bare: BareRouteConfiguration } | undefined;
+  #inlineOf:
+    | {
+      readonly set: ResourceSet;
+      readonly bare: BareRouteConfiguration;
+      /** Which of the virtual hosts that patches add are not removed. */
+      readonly left: string;
+    }
+    | undefined;
   #inline: EncodedResource | undefined;
 
   /** @param like Begins as a copy of another class's, with which it shares what stays the same. */
@@ -49,12 +59,12 @@ export class RouteTable {
       for (const name of this.owners.update(entry.name, entry.domains, entry.creationTimestamp)) changed.add(name);
     }
     const upserts: EncodedResource[] = [];
-    const gone = removed.map((entry) => entry.resource.name);
+    const gone = removed.map(resourceName);
     for (const name of changed) {
       const entry = this.entries.get(name);
       const resource = entry && this.#owned(entry);
       if (resource) upserts.push(resource);
-      else if (entry) gone.push(entry.resource.name);
+      else if (entry) gone.push(resourceName(entry));
     }
     this.#set = this.#set.with(upserts, gone);
   }
@@ -63,16 +73,52 @@ export class RouteTable {
     const domains = this.owners.owned(entry.name);
     if (domains.length === entry.domains.length) return entry.resource;
     if (domains.length === 0) return undefined;
-    const message = { ...entry.message, domains: [...domains] };
-    return encodeVirtualHost(entry.routeConfiguration, message, entry.resource.causes);
+    const { built } = entry;
+    return encodeVirtualHost(entry.routeConfiguration, {
+      ...built,
+      message: { ...built.message, domains: [...domains] },
+    });
   }
 
-  /** The route configuration with its virtual hosts inside; made once while neither changes. */
-  withVirtualHosts(bare: BareRouteConfiguration): EncodedResource {
-    if (this.#inline && this.#inlineOf?.set === this.#set && this.#inlineOf.bare === bare) return this.#inline;
-    const virtualHosts = [...this.#set].sort((a, b) => (a.name < b.name ? -1 : 1));
-    this.#inline = encodeInlineRouteConfiguration(bare.built, virtualHosts);
-    this.#inlineOf = { set: this.#set, bare };
+  /** The route configuration with its virtual hosts inside, and what patches add; made once while neither changes. */
+  whole(bare: BareRouteConfiguration): EncodedResource {
+    return this.#once(bare, (built) => {
+      const virtualHosts = [...this.#set].sort((a, b) => (a.name < b.name ? -1 : 1));
+      return encodeInlineRouteConfiguration(built, virtualHosts);
+    });
+  }
+
+  /** The route configuration for a proxy that gets its virtual hosts one by one, with those that patches add. */
+  bare(bare: BareRouteConfiguration): EncodedResource {
+    return bare.added.length === 0 ? bare.resource : this.#once(bare, encodeRouteConfiguration);
+  }
+
+  /** Virtual hosts that patches add, and that go without a domain. */
+  lostByAdded(bare: BareRouteConfiguration): readonly LostDomain[] {
+    return bare.added.length === 0 ? [] : withAddedVirtualHosts(bare, this.#others).lost;
+  }
+
+  #once(
+    bare: BareRouteConfiguration,
+    encode: (built: Built<envoy.config.route.v3.RouteConfiguration>) => EncodedResource,
+  ): EncodedResource {
+    const others = this.#others;
+    const left = bare.added.map(({ message }) => !others.removed(message.name ?? "")).join();
+    const { set, bare: made, left: leftThen } = this.#inlineOf ?? {};
+    if (this.#inline && set === this.#set && made === bare && leftThen === left) return this.#inline;
+    this.#inline = encode(bare.added.length === 0 ? bare.built : withAddedVirtualHosts(bare, others).built);
+    this.#inlineOf = { set: this.#set, bare, left };
     return this.#inline;
   }
+
+  get #others(): OtherVirtualHosts {
+    return {
+      removed: (name) => this.entries.has(name) && this.entries.get(name)?.resource === undefined,
+      owner: (domain) => this.owners.owner(domain),
+    };
+  }
+}
+
+function resourceName({ routeConfiguration, name }: VirtualHostEntry): string {
+  return `${routeConfiguration}/${name}`;
 }

@@ -12,6 +12,7 @@ import type { EncodedResource } from "../../resource/encoded.ts";
 import type { ResourceSet } from "../../resource/set.ts";
 import type { Caches, StaleResults } from "../cache/caches.ts";
 import type { TranslationCache, TranslationResult } from "../cache/translation_cache.ts";
+import type { TranslationNote } from "../message/notes.ts";
 import type { BareRouteConfiguration, VirtualHostEntry } from "../encode/virtual_hosts.ts";
 import type { Finding } from "../../config/finding/finding.ts";
 import type { MeshAnswers } from "../reader/mesh_answers.ts";
@@ -23,7 +24,7 @@ type Entries = readonly VirtualHostEntry[];
 
 /** All route configurations. */
 export class OutboundRoutes extends GroupBase<MeshAnswers> implements ResultGroup<MeshAnswers, StaleResults> {
-  readonly #virtualHosts: ResultTable<MeshAnswers, Entries, Finding>;
+  readonly #virtualHosts: ResultTable<MeshAnswers, Entries, TranslationNote>;
   readonly #bareRoutes: TranslationCache<BareRouteConfiguration | undefined>;
   /** By route configuration. */
   readonly #bare: Map<string, TranslationResult<BareRouteConfiguration | undefined>>;
@@ -69,8 +70,12 @@ export class OutboundRoutes extends GroupBase<MeshAnswers> implements ResultGrou
   *warnings(): Iterable<Finding> {
     for (const [name, table] of this.#tables) {
       for (const { domain, owner, loser } of table.owners.losers()) {
-        const objects = table.entries.get(loser)?.resource.causes ?? [];
+        const objects = table.entries.get(loser)?.built.causes ?? [];
         yield domainFinding(name, domain, owner, loser, objects);
+      }
+      const bare = this.#bare.get(name)?.value;
+      for (const { domain, owner, loser } of bare ? table.lostByAdded(bare) : []) {
+        yield domainFinding(name, domain, owner, loser.message.name ?? "", loser.causes);
       }
     }
   }
@@ -130,7 +135,7 @@ export class OutboundRoutes extends GroupBase<MeshAnswers> implements ResultGrou
       const bare = this.#bareRoutes.get(name, source, undefined);
       onResult(bare);
       if (bare.value) {
-        upserts.push(this.#vhds ? bare.value.resource : table.withVirtualHosts(bare.value));
+        upserts.push(this.#vhds ? table.bare(bare.value) : table.whole(bare.value));
         this.#bare.set(name, bare);
       } else if (!keeps) gone.push(name);
     }

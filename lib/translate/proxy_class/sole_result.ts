@@ -7,12 +7,12 @@ import { GroupBase, type GroupModel, type ResultGroup } from "../../incremental/
 import { ResultTable } from "../../incremental/result_table.ts";
 import type { StaleResults } from "../cache/caches.ts";
 import type { TranslationCache, TranslationResult } from "../cache/translation_cache.ts";
-import type { Finding } from "../../config/finding/finding.ts";
+import type { TranslationNote } from "../message/notes.ts";
 import type { MeshAnswers } from "../reader/mesh_answers.ts";
 
 /** The one result, in a table of its own. */
 export class SoleResult<T> extends GroupBase<MeshAnswers> implements ResultGroup<MeshAnswers, StaleResults> {
-  readonly #table: ResultTable<MeshAnswers, T, Finding>;
+  readonly #table: ResultTable<MeshAnswers, T, TranslationNote>;
 
   constructor(source: MeshAnswers, cache: TranslationCache<T>, model: GroupModel<SoleResult<T>> | undefined) {
     super(source);

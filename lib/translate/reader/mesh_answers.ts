@@ -21,6 +21,7 @@ import type {
 } from "../../mesh/types.ts";
 import type { EffectivePlugins } from "../../mesh/wasm_plugins.ts";
 import type { Endpoint, NetworkEntrance, Service } from "../../registry/types.ts";
+import type { PatchList, PatchPart } from "./patch_selection.ts";
 import type { ProxyProperties } from "./proxy_properties.ts";
 import type { TranslateSettings } from "./settings.ts";
 
@@ -54,6 +55,8 @@ export interface MeshAnswers extends ReadSource<ProxyProperties> {
   peerTlsOf(properties: ProxyProperties): PeerTlsPolicy;
   /** The authorization policies for a workload with these properties; equal lists are the same array. */
   authorizationPoliciesOf(properties: ProxyProperties): readonly AuthorizationPolicy[];
+  /** The patches for a part of the configuration of a proxy with these properties; equal lists are the same object. */
+  patchesOf(properties: ProxyProperties, part: PatchPart): PatchList;
   /** The merged RequestAuthentication of a workload with these properties; equal ones are the same object. */
   tokenPolicyOf(properties: ProxyProperties): RequestTokenPolicy;
   /** What Telemetries ask of a workload with these properties; parts of equal content are the same object. */

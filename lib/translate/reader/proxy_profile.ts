@@ -4,19 +4,24 @@
  * @module
  */
 
-/** Kinds of proxies that this server configures, as node ids name them. */
-export type ProxyType = "sidecar" | "router";
+/** Kinds of proxies that node ids name. */
+export type NodeType = "sidecar" | "router";
+
+/** Kinds of proxies that this server configures: those, and gRPC libraries (node metadata `GENERATOR: grpc`). */
+export type ProxyType = NodeType | "proxyless";
 
 /** One row. */
 export interface ProxyProfile {
   /** Sidecar objects narrow what it sees. False: it sees all that is exported to its namespace. */
   readonly sidecarsApply: boolean;
-  /** It has outbound listeners and their routes, for what its workload dials. */
+  /** It has outbound listeners and their routes, by address and port, for what its workload dials. */
   readonly outbound: boolean;
   /** It has inbound listeners and clusters, for the ports of its workload. */
   readonly inbound: boolean;
   /** It has the listeners and routes of the Gateway objects that select it. */
   readonly gateways: boolean;
+  /** It is a library in the workload, which asks for listeners by the names that the workload dials and serves. */
+  readonly library: boolean;
   /** Connections are captured, so it knows the address that was dialled. */
   readonly originalDestination: boolean;
   /**
@@ -34,6 +39,7 @@ const PROFILES: { readonly [T in ProxyType]: ProxyProfile } = {
     outbound: true,
     inbound: true,
     gateways: false,
+    library: false,
     originalDestination: true,
     sniffs: true,
     namedCredentials: false,
@@ -43,18 +49,32 @@ const PROFILES: { readonly [T in ProxyType]: ProxyProfile } = {
     outbound: false,
     inbound: false,
     gateways: true,
+    library: false,
     originalDestination: false,
     sniffs: false,
     namedCredentials: true,
+  },
+  proxyless: {
+    sidecarsApply: true,
+    outbound: false,
+    inbound: true,
+    gateways: false,
+    library: true,
+    originalDestination: false,
+    sniffs: false,
+    namedCredentials: false,
   },
 };
 
 /** Every kind. */
 export const PROXY_TYPES: readonly ProxyType[] = Object.keys(PROFILES) as ProxyType[];
 
+/** Those that node ids may name. */
+export const NODE_TYPES: readonly NodeType[] = ["sidecar", "router"];
+
 /** Whether a node id may name that kind. */
-export function isProxyType(type: string): type is ProxyType {
-  return Object.hasOwn(PROFILES, type);
+export function isNodeType(type: string): type is NodeType {
+  return (NODE_TYPES as readonly string[]).includes(type);
 }
 
 /** The row of a kind. */

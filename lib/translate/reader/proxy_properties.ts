@@ -4,9 +4,10 @@
  * @module
  */
 import type { GatewayTopology, ProxyHeaders, ProxySettings } from "../../config/mesh/types.ts";
+import type { PatchedProxy } from "../../patches/for_proxy.ts";
 import type { ProxyType } from "./proxy_profile.ts";
 
-/** What a proxy's settings say about its tracer, which is in its bootstrap. */
+/** The settings of a proxy's tracer, which is in its bootstrap. */
 export type OwnTracing = Pick<ProxySettings, "tracing" | "zipkinAddress">;
 
 /** How inbound and outbound connections reach the proxy: iptables REDIRECT or TPROXY, or not at all (NONE). */
@@ -56,11 +57,17 @@ export interface ProxyProperties {
   readonly agent: boolean;
   /** An agent beside it fetches Wasm modules (`MESH_AGENT_ENABLE_WASM_REMOTE_LOAD_CONVERSION`). */
   readonly fetchesModules: boolean;
+  /** A variable of its process names its service for spans of OpenTelemetry. */
+  readonly namedByVariable: boolean;
   /** Its agent serves files on a socket of their own, because another server serves the workload's certificate. */
   readonly fileSocket: boolean;
   /** A server of credentials (`sds://`) listens on its machine. */
   readonly credentialSocket: boolean;
   readonly isUnprivileged: boolean;
+  /** It takes HBONE connections where the server lets it, and its own configuration has internal listeners. */
+  readonly enableHbone: boolean;
+  /** It makes no connections by HBONE. */
+  readonly disableHboneSend: boolean;
   /** The cluster that its node names: its service's name in traces. */
   readonly serviceCluster: string;
   /** Tracing of its own settings, or of the mesh's; equal ones are the same object. */
@@ -69,6 +76,8 @@ export interface ProxyProperties {
   readonly proxyHeaders: ProxyHeaders | undefined;
   /** What lies before it, as its own settings say (node metadata `PROXY_CONFIG`); absent: what the mesh's say. */
   readonly gatewayTopology?: GatewayTopology;
+  /** What patches may ask about it beyond that, from what it said when it introduced itself; undefined: it gets none. */
+  readonly patched: PatchedProxy | undefined;
   /** Labels of the workload. Read through `Reader.derived` only: nearly every workload has its own. */
   readonly labels: Readonly<Record<string, string>>;
 }
@@ -76,5 +85,5 @@ export interface ProxyProperties {
 /** Properties that may be read whole; for the others the reader has a query. */
 export type PlainProperty = Exclude<
   keyof ProxyProperties,
-  "labels" | "proxyHeaders" | "tracing" | "gatewayTopology" | "extensions"
+  "labels" | "patched" | "proxyHeaders" | "tracing" | "gatewayTopology" | "extensions"
 >;

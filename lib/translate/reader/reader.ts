@@ -28,6 +28,7 @@ import type {
 } from "../../mesh/types.ts";
 import type { PluginUse, WasmPlugin } from "../../mesh/wasm_plugins.ts";
 import type { Endpoint, NetworkEntrance, Service } from "../../registry/types.ts";
+import type { PatchList, PatchPart } from "./patch_selection.ts";
 import type { OwnTracing, PlainProperty, ProxyProperties } from "./proxy_properties.ts";
 import type { TranslateSettings } from "./settings.ts";
 
@@ -54,6 +55,8 @@ export interface Reader {
   peerTls(): PeerTlsPolicy;
   /** The authorization policies for the workload that the proxy runs beside, all in force together. */
   authorizationPolicies(): readonly AuthorizationPolicy[];
+  /** The patches for a part of the proxy's configuration, in order. */
+  patches(part: PatchPart): PatchList;
   /** Where workloads of a namespace take plain connections alone; undefined: nowhere. */
   refusedPeerTls(namespace: string): RefusedPeerTls | undefined;
   /** The merged rules of the RequestAuthentication objects that are for the workload. */

@@ -24,6 +24,7 @@ import type {
 import type { PluginUse, WasmPlugin } from "../../mesh/wasm_plugins.ts";
 import type { Endpoint, NetworkEntrance, Service } from "../../registry/types.ts";
 import type { Reader } from "./reader.ts";
+import type { PatchList, PatchPart } from "./patch_selection.ts";
 import type { OwnTracing, PlainProperty, ProxyProperties } from "./proxy_properties.ts";
 import type { TranslateSettings } from "./settings.ts";
 import type { MeshAnswers } from "./mesh_answers.ts";
@@ -31,6 +32,14 @@ import { egressSees, KEY, MESH_QUERY } from "./mesh_queries.ts";
 
 /** The property of proxies that RequestAuthentication objects make. */
 export const TOKEN_POLICY = "tokenPolicy";
+
+/** The properties of proxies that ProxyFilter objects make. */
+export const PATCHES: { readonly [P in PatchPart]: string } = {
+  clusters: "patches/clusters",
+  listeners: "patches/listeners",
+  routes: "patches/routes",
+  extensions: "patches/extensions",
+};
 
 /** Reads each plain property. */
 const PROPERTIES: { readonly [K in PlainProperty]: (properties: ProxyProperties) => ProxyProperties[K] } = {
@@ -61,10 +70,13 @@ const PROPERTIES: { readonly [K in PlainProperty]: (properties: ProxyProperties)
   tlsServerRootCert: (t) => t.tlsServerRootCert,
   agent: (t) => t.agent,
   fetchesModules: (t) => t.fetchesModules,
+  namedByVariable: (t) => t.namedByVariable,
   fileSocket: (t) => t.fileSocket,
   credentialSocket: (t) => t.credentialSocket,
   serviceCluster: (t) => t.serviceCluster,
   isUnprivileged: (t) => t.isUnprivileged,
+  enableHbone: (t) => t.enableHbone,
+  disableHboneSend: (t) => t.disableHboneSend,
 };
 
 /** A reader that records. */
@@ -117,6 +129,12 @@ export class RecordingReader implements Reader {
   authorizationPolicies(): readonly AuthorizationPolicy[] {
     const { source } = this.#recorder;
     return this.#recorder.property("authorizationPolicies", (of) => source.authorizationPoliciesOf(of));
+  }
+
+  /** A property of the proxy, as its merged PeerAuthentication is. */
+  patches(part: PatchPart): PatchList {
+    const { source } = this.#recorder;
+    return this.#recorder.property(PATCHES[part], (properties) => source.patchesOf(properties, part));
   }
 
   /** A property of the proxy, as its PeerAuthentication is. */

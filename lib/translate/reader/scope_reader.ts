@@ -24,6 +24,7 @@ import type {
 } from "../../mesh/types.ts";
 import type { EffectivePlugins } from "../../mesh/wasm_plugins.ts";
 import type { Endpoint, NetworkEntrance, Service } from "../../registry/types.ts";
+import type { PatchList, PatchPart, PatchSelection } from "./patch_selection.ts";
 import type { ProxyProperties } from "./proxy_properties.ts";
 import type { TranslateSettings } from "./settings.ts";
 import type { MeshAnswers } from "./mesh_answers.ts";
@@ -37,9 +38,11 @@ export class ScopeReader implements MeshAnswers {
   readonly properties: ProxyProperties;
   readonly scope: Scope;
   readonly #mesh: Mesh;
+  readonly #patches: PatchSelection;
 
-  constructor(mesh: Mesh, scope: Scope, properties: ProxyProperties, settings: TranslateSettings) {
-    this.#mesh = mesh;
+  constructor(patches: PatchSelection, scope: Scope, properties: ProxyProperties, settings: TranslateSettings) {
+    this.#patches = patches;
+    this.#mesh = patches.mesh;
     this.scope = scope;
     this.properties = properties;
     this.settings = settings;
@@ -139,6 +142,10 @@ export class ScopeReader implements MeshAnswers {
 
   authorizationPoliciesOf({ namespace, labels }: ProxyProperties): readonly AuthorizationPolicy[] {
     return this.#mesh.authorizationPolicies.of({ namespace, labels });
+  }
+
+  patchesOf(properties: ProxyProperties, part: PatchPart): PatchList {
+    return this.#patches.of(properties, part);
   }
 
   tokenPolicyOf({ namespace, labels }: ProxyProperties): RequestTokenPolicy {

@@ -10,13 +10,23 @@ export interface TranslateSettings {
   /** DNS suffix of the mesh, `--domain`. */
   readonly domainSuffix: string;
   readonly enableHttp10: boolean;
+  /** Gateways take requests over HTTP/3 where their service has a UDP port for it. */
+  readonly http3: boolean;
   /** Percent of requests that are traced where nothing else says so. */
   readonly traceSampling: number;
   readonly spawnUpstreamSpanForGateway: boolean;
+  /** Values of variables of the server's process, which headers of providers name; undefined: there is none. */
+  readonly variable: (name: string) => string | undefined;
   /** Proxies say to each other which workload they are, where metrics are measured. */
   readonly exchangePeers: boolean;
   /** Databases whose protocol is understood on ports that declare it: Mongo, MySQL, Redis. */
   readonly databases: readonly Protocol[];
+  /** Sidecars whose metadata says so take HBONE connections. */
+  readonly listensHbone: boolean;
+  /** Proxies make connections by HBONE to endpoints that take them. */
+  readonly sendsHbone: boolean;
+  /** They do so where mutual TLS is possible as well. */
+  readonly prefersHbone: boolean;
   readonly enablePersistentSessionFilter: boolean;
   readonly persistentSessionLabel: string;
   readonly persistentSessionHeaderLabel: string;

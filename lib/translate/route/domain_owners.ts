@@ -57,7 +57,7 @@ export class DomainOwners {
   owned(name: string): readonly string[] {
     const domains = this.#wanted.get(name)?.domains ?? [];
     if (this.#lost === 0) return domains;
-    return domains.filter((domain) => this.#owner(domain) === name);
+    return domains.filter((domain) => this.owner(domain) === name);
   }
 
   /** Virtual hosts that go without a domain, with its owner. Costs nothing while there are none. */
@@ -70,7 +70,8 @@ export class DomainOwners {
     }
   }
 
-  #owner(domain: string): string | undefined {
+  /** The virtual host that has a domain. */
+  owner(domain: string): string | undefined {
     const names = this.#wantedBy.get(domain);
     return typeof names === "string" ? names : names?.[0];
   }
@@ -97,7 +98,7 @@ export class DomainOwners {
   }
 
   #rank(domain: string, names: string[], changed: Set<string>): void {
-    const owner = this.#owner(domain);
+    const owner = this.owner(domain);
     names.sort((a, b) => this.#precedence(domain, a, b));
     const [first, ...rest] = names;
     this.#wantedBy.set(domain, rest.length ? names : first!);

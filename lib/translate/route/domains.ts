@@ -23,6 +23,16 @@ export function hostDomains(read: Reader, host: string, service: Service | undef
   return [...new Set([...names, ...pods, ...addresses.flatMap(addressDomain)])];
 }
 
+/**
+ * The names of a host, the full one first, none of which another host of the mesh has: short forms as orchestrators' DNS
+ * has them, and the absolute name. Addresses and names of single pods are not among them.
+ */
+export function ownNames(read: Reader, host: string): string[] {
+  const others = hasOrchestratorsDomain(read) ? otherNames(read, host) : [];
+  // A short form may be the host of another service.
+  return [host, ...others.filter((name) => read.service(name) === undefined)];
+}
+
 /** The same domains with the port: as a client of a proxy port names them; 80 is also left out by clients. */
 export function withPort(domains: readonly string[], port: number): string[] {
   return domains.flatMap((domain) => port === 80 ? [domain, `${domain}:80`] : [`${domain}:${port}`]);
@@ -82,7 +92,7 @@ function orchestratorForms(host: string, near: Nearness): string[] {
 function otherNames(read: Reader, host: string): string[] {
   if (isIp(host)) return [];
   const absolute = read.settings.enableAbsoluteFqdnVhostDomain ? [`${host}.`] : [];
-  if (!read.derived("orchestratorDnsDomain", (t) => isOrchestrators(t.dnsDomain))) {
+  if (!hasOrchestratorsDomain(read)) {
     return [...absolute, ...shortForms(host, read.property("dnsDomain"))];
   }
   if (!isOrchestrators(host)) return absolute;
@@ -91,11 +101,16 @@ function otherNames(read: Reader, host: string): string[] {
   return [...absolute, ...orchestratorForms(host, near)];
 }
 
+function hasOrchestratorsDomain(read: Reader): boolean {
+  return read.derived("orchestratorDnsDomain", (t) => isOrchestrators(t.dnsDomain));
+}
+
 /** A range is no name; the unspecified address belongs to no host. */
 function addressDomain(address: string): string[] {
   return isRange(address) || address === "0.0.0.0" || address === "::" ? [] : [bracketed(address)];
 }
 
-function bracketed(host: string): string {
+/** An IPv6 address as URLs have it; everything else as it is. */
+export function bracketed(host: string): string {
   return host.includes(":") ? `[${host}]` : host;
 }

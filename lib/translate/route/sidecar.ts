@@ -34,7 +34,7 @@ export interface OutboundVirtualHost {
 }
 
 /** One port of a host with the routes that requests to it take. */
-interface RoutedPort {
+export interface RoutedPort {
   readonly port: number;
   readonly sniffed: boolean;
   /** Ways to name the host. */
@@ -59,11 +59,23 @@ export function outboundVirtualHosts(read: Reader, host: string): OutboundVirtua
   const service = read.service(host);
   const target = service ? behindAlias(read, host) : { host };
   if (service && !target.service) return [];
-  const vs = read.virtualService(host, "http") ??
-    (target.host === host ? undefined : read.virtualService(target.host, "http"));
+  const vs = virtualServiceOf(read, host, target.host);
   const own = service && target.service ? servicePorts(read, service, host, target.service, vs) : [];
   const ports = vs?.hosts.includes(host) ? [...own, ...namedPorts(read, host, vs, target.service)] : own;
   return ports.flatMap((port) => virtualHosts(read, host, service, port));
+}
+
+/** The HTTP and sniffed ports that a service has itself, or the service behind an alias; none where it is not visible. */
+export function routedPorts(read: Reader, host: string): RoutedPort[] {
+  const service = read.service(host);
+  const target = service && behindAlias(read, host);
+  if (!service || !target?.service) return [];
+  return servicePorts(read, service, host, target.service, virtualServiceOf(read, host, target.host));
+}
+
+/** @param target The host behind an alias, else the host. */
+function virtualServiceOf(read: Reader, host: string, target: string): EffectiveVirtualService | undefined {
+  return read.virtualService(host, "http") ?? (target === host ? undefined : read.virtualService(target, "http"));
 }
 
 function virtualHosts(

@@ -21,7 +21,7 @@ type Filter = envoy.config.accesslog.v3.AccessLogFilter;
 
 const CEL_FILTER = "envoy.access_loggers.extension_filters.cel";
 
-/** What writes the logs of a place. */
+/** The place whose logs are written. */
 export type LoggingPlace = "http" | "tcp";
 
 /** Access logs of an HTTP connection manager or a TCP proxy. */
@@ -47,10 +47,21 @@ export function listenerAccessLogs(read: Reader, side: TelemetrySide): AccessLog
     ...meshFile(mesh),
     ...(mesh.enableProxyAccessLogService ? [grpcLog("tcp", ACCESS_LOG_CLUSTER, { logName: LOG_NAME.listener })] : []),
   ];
-  return logs.map((log) => ({
-    ...log,
-    filter: log.filter ? { and_filter: { filters: [unmatched, log.filter] } } : unmatched,
-  }));
+  return logs.map((log) => narrowed(log, unmatched));
+}
+
+/**
+ * Access logs of what only carries other connections: those that it refused or could not connect, for the others are
+ * logged where they end.
+ *
+ * @param failed What of them is logged.
+ */
+export function carrierAccessLogs(read: Reader, side: TelemetrySide, place: LoggingPlace, failed: Filter): AccessLog[] {
+  return accessLogs(read, side, place).map((log) => narrowed(log, failed));
+}
+
+function narrowed(log: AccessLog, to: Filter): AccessLog {
+  return { ...log, filter: log.filter ? { and_filter: { filters: [to, log.filter] } } : to };
 }
 
 /** The logs that Telemetries and default providers ask for; undefined: none of their providers can log. */

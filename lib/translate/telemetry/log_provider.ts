@@ -25,16 +25,35 @@ export function logProvider(read: Reader, name: string): AccessLogger | Unusable
   const provider = extensionProvider(mesh, name, "accessLogging");
   if (isUnusable(provider)) return provider;
   const { proxyFileAccessLog: file, proxyHttpAls: http, proxyTcpAls: tcp, proxyOtelAls: openTelemetry } = provider;
-  const format = (file ?? openTelemetry)?.logFormat;
-  const problem = format && logFormatProblem(format);
-  if (problem !== undefined) return { why: `has a logFormat that the proxy cannot read: ${problem}` };
-  if (file) return fileLog(file.path || STDOUT, fileFormat(mesh, provider.name, file));
+  if (file) return fileLogger(mesh, provider.name, file);
+  const unreadable = formatProblem(openTelemetry?.logFormat);
+  if (unreadable) return unreadable;
   const settings = http ?? tcp ?? openTelemetry;
   if (!settings) return { why: "has no access logs" };
   const to = providerCluster(read, settings);
   if (isUnusable(to)) return to;
   if (openTelemetry) return openTelemetryLog(to, openTelemetrySettings(openTelemetry));
   return http ? grpcLog("http", to, http) : grpcLog("tcp", to, tcp ?? {});
+}
+
+/** Loggers of files by mesh configuration and provider, on which alone they depend; all listeners share them. */
+const fileLoggers = new WeakMap<MeshConfig, Map<string, AccessLogger | UnusableProvider>>();
+
+function fileLogger(mesh: MeshConfig, name: string, settings: FileSettings): AccessLogger | UnusableProvider {
+  let ofMesh = fileLoggers.get(mesh);
+  if (ofMesh === undefined) fileLoggers.set(mesh, ofMesh = new Map());
+  let logger = ofMesh.get(name);
+  if (logger === undefined) {
+    logger = formatProblem(settings.logFormat) ??
+      fileLog(settings.path || STDOUT, fileFormat(mesh, name, settings));
+    ofMesh.set(name, logger);
+  }
+  return logger;
+}
+
+function formatProblem(format: FileSettings["logFormat"]): UnusableProvider | undefined {
+  const problem = format && logFormatProblem(format);
+  return problem === undefined ? undefined : { why: `has a logFormat that the proxy cannot read: ${problem}` };
 }
 
 function fileFormat(mesh: MeshConfig, name: string, { logFormat, omitEmptyValues }: FileSettings): LogFormat {

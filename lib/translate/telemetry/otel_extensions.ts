@@ -7,20 +7,35 @@ import type { envoy } from "../../../proto/gen/types.ts";
 import type { OpenTelemetryProvider } from "../../config/mesh/provider_types.ts";
 import { any } from "../../pb/codec.ts";
 import { type ProviderCluster, providerCluster } from "../destination/provider_service.ts";
+import { hasExtension } from "../filters/extension.ts";
 import type { Reader } from "../reader/reader.ts";
-import { httpService } from "./exporter.ts";
+import { exportHeaders, httpService } from "./exporter.ts";
 import { isUnusable, type UnusableProvider } from "./provider.ts";
 
 type Extension = envoy.config.core.v3.TypedExtensionConfig;
 
+const DETECTOR = "envoy.tracers.opentelemetry.resource_detectors";
 const DETECTORS = "envoy.extensions.tracers.opentelemetry.resource_detectors.v3";
+
+/**
+ * The name of the service. A proxy that has it in a variable reads it there, by the detector of these, so that it shares
+ * listeners with others.
+ */
+export function serviceName(read: Reader): { readonly service_name?: string } {
+  return isNamedByVariable(read) ? {} : { service_name: read.property("serviceCluster") };
+}
+
+function isNamedByVariable(read: Reader): boolean {
+  return hasExtension(read, `${DETECTOR}.environment`) && read.property("namedByVariable");
+}
 
 /** Where attributes of the resource come from. */
 export function resourceDetectors(
+  read: Reader,
   { resourceDetectors: { environment, dynatrace } = {} }: OpenTelemetryProvider,
 ): { readonly resource_detectors?: Extension[] } {
   const found = [
-    ...(environment ? [detector("environment", "Environment")] : []),
+    ...(environment || isNamedByVariable(read) ? [detector("environment", "Environment")] : []),
     ...(dynatrace ? [detector("dynatrace", "Dynatrace")] : []),
   ];
   return found.length > 0 ? { resource_detectors: found } : {};
@@ -28,7 +43,7 @@ export function resourceDetectors(
 
 function detector(name: string, message: string): Extension {
   return {
-    name: `envoy.tracers.opentelemetry.resource_detectors.${name}`,
+    name: `${DETECTOR}.${name}`,
     typed_config: any(`${DETECTORS}.${message}ResourceDetectorConfig`),
   };
 }
@@ -49,7 +64,7 @@ export function otelSampler(
   const config: envoy.extensions.tracers.opentelemetry.samplers.v3.DynatraceSamplerConfig = {
     tenant,
     cluster_id: clusterId,
-    http_service: httpService(to, path, settings.timeout, settings.headers),
+    http_service: httpService(to, path, settings.timeout, exportHeaders(read, settings.headers)),
     ...(rootSpansPerMinute === undefined ? {} : { root_spans_per_minute: rootSpansPerMinute }),
   };
   return {

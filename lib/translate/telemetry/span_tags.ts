@@ -12,8 +12,26 @@ import { HTTP_RBAC } from "../filters/http/rbac/filter.ts";
 type CustomTag = envoy.type.tracing.v3.CustomTag;
 type WrittenTag = TracingCustomTag | NonNullable<ProxyTracing["customTags"]>[string];
 
-/** Sorted by name. @param meshTags Tags of the mesh, too. */
-export function spanTags(written: Readonly<Record<string, WrittenTag>>, meshTags: boolean): CustomTag[] {
+type WrittenTags = Readonly<Record<string, WrittenTag>>;
+
+/** Tags by what was written, with those of the mesh and without; they live as long as that. */
+const known = {
+  withMeshTags: new WeakMap<WrittenTags, CustomTag[]>(),
+  without: new WeakMap<WrittenTags, CustomTag[]>(),
+};
+
+/** Sorted by name; the same list for the same object. @param meshTags Tags of the mesh, too. */
+export function spanTags(written: WrittenTags | undefined, meshTags: boolean): CustomTag[] {
+  const tags = meshTags ? known.withMeshTags : known.without;
+  const of = written ?? NONE;
+  let found = tags.get(of);
+  if (found === undefined) tags.set(of, found = madeTags(of, meshTags));
+  return found;
+}
+
+const NONE: WrittenTags = {};
+
+function madeTags(written: WrittenTags, meshTags: boolean): CustomTag[] {
   const own = Object.entries(written).flatMap(([tag, value]) => writtenTag(tag, value));
   const names = new Set(own.map(({ tag }) => tag));
   const ofMesh = meshTags ? MESH_TAGS.filter(({ tag }) => !names.has(tag)) : [];

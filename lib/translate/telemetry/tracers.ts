@@ -11,8 +11,8 @@ import { any } from "../../pb/codec.ts";
 import { wrap } from "../../pb/wellknown.ts";
 import { type ProviderCluster, providerCluster } from "../destination/provider_service.ts";
 import type { Reader } from "../reader/reader.ts";
-import { grpcService, httpService } from "./exporter.ts";
-import { otelSampler, resourceDetectors } from "./otel_extensions.ts";
+import { exportHeaders, grpcService, httpService } from "./exporter.ts";
+import { otelSampler, resourceDetectors, serviceName } from "./otel_extensions.ts";
 import { extensionProvider, isUnusable, type UnusableProvider } from "./provider.ts";
 
 /** A tracer, and what its provider decides besides. */
@@ -34,19 +34,23 @@ export function tracer(read: Reader, name: string): Tracer | UnusableProvider {
   if (settings === undefined) return { why: "has no tracing" };
   const to = providerCluster(read, settings);
   if (isUnusable(to)) return to;
-  if (zipkin) return { http: zipkinTracer(to, zipkin), maxTagLength: zipkin.maxTagLength };
+  if (zipkin) return { http: zipkinTracer(read, to, zipkin), maxTagLength: zipkin.maxTagLength };
   if (datadog) return { http: datadogTracer(read, to), maxTagLength: datadog.maxTagLength };
   if (skywalking) return { http: skywalkingTracer(to, skywalking.accessToken), maxTagLength: undefined, spawns: true };
   return opentelemetry ? openTelemetryTracer(read, to, opentelemetry) : { why: "has no tracing" };
 }
 
-function zipkinTracer(to: ProviderCluster, settings: NonNullable<ExtensionProvider["zipkin"]>): Tracer["http"] {
+function zipkinTracer(
+  read: Reader,
+  to: ProviderCluster,
+  settings: NonNullable<ExtensionProvider["zipkin"]>,
+): Tracer["http"] {
   const { path = "/api/v2/spans", timeout, headers, traceContextOption } = settings;
   const config: envoy.config.trace.v3.ZipkinConfig = {
     collector_endpoint_version: ZipkinVersion.HTTP_JSON,
     trace_id_128bit: !settings.enable64bitTraceId,
     shared_span_context: wrap(false),
-    collector_service: httpService(to, path, timeout, headers),
+    collector_service: httpService(to, path, timeout, exportHeaders(read, headers)),
     ...(traceContextOption === "USE_B3_WITH_W3C_PROPAGATION" ? { trace_context_option: 1 } : {}),
   };
   return { name: "envoy.tracers.zipkin", typed_config: any("envoy.config.trace.v3.ZipkinConfig", config) };
@@ -78,11 +82,11 @@ function openTelemetryTracer(
   const sampler = otelSampler(read, to, settings);
   if (sampler && isUnusable(sampler)) return sampler;
   const config: envoy.config.trace.v3.OpenTelemetryConfig = {
-    service_name: read.property("serviceCluster"),
+    ...serviceName(read),
     ...(http
-      ? { http_service: httpService(to, http.path ?? "", http.timeout, http.headers) }
-      : { grpc_service: grpcService(to, grpc?.timeout, grpc?.initialMetadata) }),
-    ...resourceDetectors(settings),
+      ? { http_service: httpService(to, http.path ?? "", http.timeout, exportHeaders(read, http.headers)) }
+      : { grpc_service: grpcService(to, grpc?.timeout, exportHeaders(read, grpc?.initialMetadata)) }),
+    ...resourceDetectors(read, settings),
     ...(sampler ? { sampler } : {}),
   };
   return {

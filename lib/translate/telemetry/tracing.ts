@@ -18,7 +18,7 @@ import { tracer } from "./tracers.ts";
 
 type HttpConnectionManager = envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager;
 
-/** What tracing decides of a connection manager. */
+/** The fields of a connection manager that tracing sets. */
 export type TracingFields = Pick<HttpConnectionManager, "tracing" | "request_id_extension">;
 
 /** Percentage where a proxy's own settings have one above 100. */
@@ -33,7 +33,7 @@ export function tracingFields(read: Reader, side: TelemetrySide): TracingFields 
 function bootstrapTracing(read: Reader): TracingFields {
   const own = read.proxyTracing();
   if (!read.mesh().enableTracing || own === undefined) return {};
-  const { customTags = {}, enableMeshTags = true, maxPathTagLength } = own.tracing ?? {};
+  const { customTags, enableMeshTags = true, maxPathTagLength } = own.tracing ?? {};
   return {
     tracing: {
       ...samplingFields(ownSampling(read)),
@@ -52,7 +52,7 @@ function usedTracing(read: Reader, use: TracingUse): TracingFields {
   return {
     tracing: {
       ...samplingFields(found.samples ? 100 : use.sampling ?? ownSampling(read)),
-      custom_tags: spanTags(use.customTags ?? own?.customTags ?? {}, use.meshTags),
+      custom_tags: spanTags(use.customTags ?? own?.customTags, use.meshTags),
       ...maxLength(found.maxTagLength ?? own?.maxPathTagLength),
       provider: found.http,
       ...(spawns ? { spawn_upstream_span: wrap(true) } : {}),

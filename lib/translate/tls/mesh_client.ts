@@ -8,34 +8,48 @@ import { any } from "../../pb/codec.ts";
 import { struct } from "../../pb/wellknown.ts";
 import { exactNames } from "./san.ts";
 import type { Reader } from "../reader/reader.ts";
-import { meshTlsParameters } from "./parameters.ts";
+import { meshTlsParameters, type TlsParameters } from "./parameters.ts";
 import type { ClientIdentity } from "./secret_source.ts";
 
 type TransportSocket = envoy.config.core.v3.TransportSocket;
 type CommonTlsContext = envoy.extensions.transport_sockets.tls.v3.CommonTlsContext;
+type CertificateValidationContext = envoy.extensions.transport_sockets.tls.v3.CertificateValidationContext;
 type TransportSocketMatch = envoy.config.cluster.v3.Cluster.TransportSocketMatch;
 
 /** Key in the metadata of endpoints, and its value, by which the transport socket of an endpoint is chosen. */
 export const TLS_MODE = { key: "tlsMode", value: "istio" } as const;
 
-/** What differs between clusters. */
+/** A transport socket of plain connections. */
+export const RAW_SOCKET: TransportSocket = {
+  name: "envoy.transport_sockets.raw_buffer",
+  typed_config: any("envoy.extensions.transport_sockets.raw_buffer.v3.RawBuffer", {}),
+};
+
+/** Differences between clusters. */
 export interface MeshClientTls {
-  readonly sni: string;
-  /** Names of which a server's certificate must carry one; none: any certificate of the mesh. */
-  readonly names: readonly string[];
+  readonly sni?: string;
+  /** What a server's certificate must have beside an authority of the mesh. */
+  readonly trusted: CertificateValidationContext;
+  /** Absent: those of mutual TLS between workloads. */
+  readonly parameters?: TlsParameters;
   /** Protocols that are offered: sidecars choose by them what they take a connection for. */
   readonly alpn: readonly string[];
 }
 
-/** A transport socket that shows the workload's certificate, and demands one of these names. */
+/** One of these names; none: any certificate of the mesh will do. */
+export function oneOfNames(names: readonly string[]): CertificateValidationContext {
+  return names.length > 0 ? { match_typed_subject_alt_names: exactNames(names) } : {};
+}
+
+/** A transport socket that shows the workload's certificate, and verifies the server's. */
 export function meshClientSocket(read: Reader, identity: ClientIdentity, tls: MeshClientTls): TransportSocket {
   const context: envoy.extensions.transport_sockets.tls.v3.UpstreamTlsContext = {
     common_tls_context: {
-      tls_params: meshTlsParameters(read),
+      tls_params: tls.parameters ?? meshTlsParameters(read),
       alpn_protocols: [...tls.alpn],
-      ...credentials(identity, tls.names),
+      ...credentials(identity, tls.trusted),
     },
-    sni: tls.sni,
+    ...(tls.sni !== undefined && { sni: tls.sni }),
   };
   return {
     name: "envoy.transport_sockets.tls",
@@ -43,8 +57,7 @@ export function meshClientSocket(read: Reader, identity: ClientIdentity, tls: Me
   };
 }
 
-function credentials(identity: ClientIdentity, names: readonly string[]): CommonTlsContext {
-  const trusted = names.length > 0 ? { match_typed_subject_alt_names: exactNames(names) } : {};
+function credentials(identity: ClientIdentity, trusted: CertificateValidationContext): CommonTlsContext {
   if ("files" in identity) {
     const { chain, key, root } = identity.files;
     return {
@@ -65,16 +78,16 @@ function credentials(identity: ClientIdentity, names: readonly string[]): Common
 export function automaticSockets(socket: TransportSocket): TransportSocketMatch[] {
   return [
     { name: "tlsMode-istio", match: struct({ [TLS_MODE.key]: TLS_MODE.value }), transport_socket: socket },
-    {
-      name: "tlsMode-disabled",
-      match: struct({}),
-      transport_socket: {
-        name: "envoy.transport_sockets.raw_buffer",
-        typed_config: any("envoy.extensions.transport_sockets.raw_buffer.v3.RawBuffer", {}),
-      },
-    },
+    PLAIN_OTHERWISE,
   ];
 }
+
+/** Plain connections to endpoints without a mark. */
+export const PLAIN_OTHERWISE: TransportSocketMatch = {
+  name: "tlsMode-disabled",
+  match: struct({}),
+  transport_socket: RAW_SOCKET,
+};
 
 /** Server name of a cluster, `outbound_.80_.v1_.reviews.default.svc.cluster.local`: legal in a handshake, unlike its name. */
 export function clusterSni(port: number, subset: string, host: string): string {

@@ -9,18 +9,28 @@ import type { MeshConfig } from "../../config/mesh/types.ts";
 import { any } from "../../pb/codec.ts";
 import { wrap } from "../../pb/wellknown.ts";
 import type { Reader } from "../reader/reader.ts";
-import { meshTlsParameters } from "./parameters.ts";
+import { meshTlsParameters, type TlsParameters } from "./parameters.ts";
 import type { Identity } from "./secret_source.ts";
 
 /** Protocols inside TLS, by the names that clients other than sidecars use. (Sidecars' own only choose the chain.) */
 export const INNER_ALPN: readonly string[] = ["h2", "http/1.1"];
 
+/** The offer of TLS to clients. */
+export interface ServerTlsOffer {
+  readonly parameters: TlsParameters;
+  readonly alpn: readonly string[];
+}
+
 /** A transport socket that demands a certificate of the mesh from every client. */
-export function meshServerSocket(read: Reader, identity: Identity): envoy.config.core.v3.TransportSocket {
+export function meshServerSocket(
+  read: Reader,
+  identity: Identity,
+  offer: ServerTlsOffer = { parameters: meshTlsParameters(read), alpn: INNER_ALPN },
+): envoy.config.core.v3.TransportSocket {
   const context: envoy.extensions.transport_sockets.tls.v3.DownstreamTlsContext = {
     common_tls_context: {
-      tls_params: meshTlsParameters(read),
-      alpn_protocols: [...INNER_ALPN],
+      tls_params: offer.parameters,
+      alpn_protocols: [...offer.alpn],
       tls_certificate_sds_secret_configs: [identity.certificate.config],
       combined_validation_context: {
         default_validation_context: trustedNames(read),
@@ -36,7 +46,7 @@ export function meshServerSocket(read: Reader, identity: Identity): envoy.config
 }
 
 /** Certificates must be of a trust domain of the mesh, unless the setting accepts all that its authorities issue. */
-function trustedNames(read: Reader): envoy.extensions.transport_sockets.tls.v3.CertificateValidationContext {
+export function trustedNames(read: Reader): envoy.extensions.transport_sockets.tls.v3.CertificateValidationContext {
   if (read.settings.skipValidateTrustDomain) return {};
   return {
     match_typed_subject_alt_names: trustDomains(read.mesh()).map((domain) => ({

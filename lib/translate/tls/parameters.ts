@@ -39,6 +39,14 @@ export function meshTlsParameters(read: Reader): TlsParameters {
   });
 }
 
+/** Parameters of HBONE: TLS 1.3 alone, which all of its implementations have, unless the policy of compliance wants 1.2. */
+export function hboneTlsParameters(read: Reader): TlsParameters {
+  return compliant(read, {
+    tls_minimum_protocol_version: Version.TLSv1_3,
+    tls_maximum_protocol_version: Version.TLSv1_3,
+  });
+}
+
 /** Parameters, limited to what the policy of compliance allows. Suites are filtered; if none is left, all that it allows. */
 export function compliant(read: Reader, parameters: TlsParameters): TlsParameters {
   if (read.settings.compliancePolicy !== "fips-140-2") return parameters;

@@ -29,6 +29,8 @@ export const EXTERNAL_SECRETS = "sds-external";
 const WORKLOAD_CERTIFICATE = "default";
 /** Name of the authorities of the mesh at an agent. */
 const MESH_AUTHORITIES = "ROOTCA";
+/** What every connection of the mesh needs. */
+const MESH_SECRETS: ReadonlySet<string> = new Set([WORKLOAD_CERTIFICATE, MESH_AUTHORITIES]);
 
 /** How a TLS context asks for a secret, and the secret itself where it is to be sent along. */
 export interface SecretReference {
@@ -54,8 +56,9 @@ export function localSecret(name: string, cluster: string): SdsSecretConfig {
         grpc_services: [{ envoy_grpc: { cluster_name: cluster } }],
       },
       resource_api_version: ApiVersion.V3,
-      // The agent asks an authority: a listener that gave up waiting would refuse everyone.
-      ...(cluster === EXTERNAL_SECRETS ? {} : { initial_fetch_timeout: duration(0) }),
+      // The agent asks an authority: a listener that gave up waiting would refuse everyone. For a file that one object
+      // names the wait is Envoy's default, because the whole proxy starts when all its clusters have stopped waiting.
+      ...(MESH_SECRETS.has(name) ? { initial_fetch_timeout: duration(0) } : {}),
     },
   };
 }

@@ -150,8 +150,13 @@ function beginning(bytes: Uint8Array): string {
  * as bytes (`VersionTable`), and text is made only of what differs.
  */
 export class KnownVersions {
+  /** The fields, to be read in words. */
+  readonly view: DataView;
+
   /** @param run The fields, one after the other, with tags and lengths. */
-  constructor(readonly run: Uint8Array) {}
+  constructor(readonly run: Uint8Array) {
+    this.view = new DataView(run.buffer, run.byteOffset, run.byteLength);
+  }
 
   /**
    * Calls back with where the content of each entry begins and ends in the run.

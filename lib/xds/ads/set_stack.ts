@@ -151,7 +151,7 @@ export function clientState(want: SetStack, versions: KnownVersions): ClientStat
     return false;
   };
   versions.each((from, to) => {
-    if (found((table) => table.find(versions.run, from, to))) return;
+    if (found((table) => table.find(versions.view, from, to))) return;
     const { name, version } = versions.entry(from, to);
     if (found((table) => table.findText(name, version))) return;
     if (!sides.some(({ set }) => set.has(name))) absent.push(name);

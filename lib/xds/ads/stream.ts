@@ -81,7 +81,7 @@ export class AdsStream {
   request(request: AdsRequest): void {
     const known = this.watches.get(request.typeUrl);
     const { delta, names: table } = this.#context;
-    const watch = known ?? this.watches.add(request.typeUrl, delta, table);
+    const watch = known ?? this.watches.add(request.typeUrl, delta, table, this.view.byName);
     if (watch === undefined) return this.#context.onIgnored(request.typeUrl);
     const isNew = known === undefined;
     const { names } = watch;
@@ -127,13 +127,12 @@ export class AdsStream {
     const { blamed, hasFound } = watch.resources;
     this.#rejecting.add(watch);
     this.#context.onReject({
-      typeUrl: request.typeUrl,
-      code: error.code,
-      message: error.message,
+      ...{ typeUrl: request.typeUrl, code: error.code, message: error.message },
       ...{ repeated: repeated && !hasFound, late: answer === "late nack" },
       resources: blamed.map((resource) => resource.name),
       causes: [...new Set(blamed.flatMap((resource) => resource.causes))],
     });
+    if (answer === "nack") this.view.rejected?.(request.typeUrl, blamed, error.message);
   }
 
   /** Looks at all sets again; true when something may have to be sent. Sends nothing. */

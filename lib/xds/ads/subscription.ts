@@ -18,9 +18,16 @@ export class Subscription {
   #last: { all: SetStack; names: NameSet; wildcard: boolean; selected: SetStack } | undefined;
   #names: NameSet;
 
-  /** @param names the set without names */
-  constructor(names: NameSet) {
+  /** A wildcard selects nothing. */
+  readonly #byName: boolean;
+
+  /**
+   * @param names the set without names
+   * @param byName the client takes resources by name alone: a wildcard selects nothing
+   */
+  constructor(names: NameSet, byName: boolean) {
     this.#names = names;
+    this.#byName = byName;
   }
 
   /** Names subscribed to, without the wildcard. */
@@ -43,7 +50,7 @@ export class Subscription {
     const last = this.#last;
     const { names, wildcard } = this;
     if (last?.all === all && last.names === names && last.wildcard === wildcard) return last.selected;
-    let selected = wildcard ? all : this.#selectNames(all, last);
+    let selected = wildcard && !this.#byName ? all : this.#selectNames(all, last);
     if (last !== undefined && sameStack(selected, last.selected)) selected = last.selected;
     this.#last = { all, names, wildcard, selected };
     this.#changed = [];

@@ -45,10 +45,15 @@ export class Watch {
   #known: KnownVersions | undefined;
 
   readonly #table: InternedNames;
-
-  constructor(readonly typeUrl: string, readonly rules: TypeRules, readonly delta: boolean, table: InternedNames) {
+  constructor(
+    readonly typeUrl: string,
+    readonly rules: TypeRules,
+    readonly delta: boolean,
+    table: InternedNames,
+    byName = false,
+  ) {
     this.#table = table;
-    this.subscription = new Subscription(table.empty);
+    this.subscription = new Subscription(table.empty, byName);
     this.resources = new ClientResources(rules.whole && !delta, !rules.whole && !rules.single);
     this.#questions = new NamesInQuestion(table);
     this.#covered = table.empty;

@@ -47,10 +47,14 @@ export class Watches {
     return true;
   }
 
-  /** Watches one more type. Undefined: the client asks for too many. */
-  add(typeUrl: string, delta: boolean, names: InternedNames): Watch | undefined {
+  /**
+   * Watches one more type. Undefined: the client asks for too many.
+   *
+   * @param byName see `ProxyView.byName`
+   */
+  add(typeUrl: string, delta: boolean, names: InternedNames, byName = false): Watch | undefined {
     if (!isKnownType(typeUrl) && ++this.#unknown > MAX_UNKNOWN_TYPES) return undefined;
-    const watch = new Watch(typeUrl, typeRules(typeUrl), delta, names);
+    const watch = new Watch(typeUrl, typeRules(typeUrl), delta, names, byName);
     this.#byType.set(typeUrl, watch);
     const at = this.order.findLastIndex((other) => other.rules.rank <= watch.rules.rank);
     this.order.splice(at + 1, 0, watch);

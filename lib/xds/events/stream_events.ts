@@ -17,7 +17,7 @@ import type { QuestionStream } from "../questions/stream_questions.ts";
 import type { ClientEvent, ClientEvents } from "./client_events.ts";
 import { eventResource } from "./event_resource.ts";
 
-/** What the event streams of one server share. */
+/** State that the event streams of one server share. */
 export interface EventDesk {
   /** Undefined: nobody gets events. */
   readonly answers: Pick<DebugAnswers, "identify" | "sees"> | undefined;
@@ -25,6 +25,9 @@ export interface EventDesk {
   readonly places: QuestionPlaces;
   readonly events: ClientEvents;
 }
+
+/** Begin of the nonces of responses. */
+const NONCE = "event-";
 
 /** Bytes of nodes and texts after which a response ends. */
 const MAX_RESPONSE = 1024 * 1024;
@@ -55,7 +58,8 @@ export class StreamEvents {
 
   /** Takes a request. One that answers a response, or asks again, asks for nothing. */
   ask(type: EventType, { nonce, names, unsubscribe }: AdsRequest): void {
-    if (nonce !== "" || this.#asked.has(type) || (names.size === 0 && unsubscribe.size > 0)) return;
+    // A nonce of the client's own answers nothing: `istioctl` and its kin put the time there.
+    if (nonce.startsWith(NONCE) || this.#asked.has(type) || (names.size === 0 && unsubscribe.size > 0)) return;
     this.#asked.add(type);
     this.#begin(type).catch((error) => this.#stream.fail(error));
   }
@@ -132,7 +136,7 @@ export class StreamEvents {
     this.#waiting.splice(0, resources.length);
     this.#listed = Math.max(0, this.#listed - resources.length);
     this.#isSending = true;
-    const nonce = `event-${++this.#sent}`;
+    const nonce = `${NONCE}${++this.#sent}`;
     const { delta } = this.#stream;
     this.#stream.send(answerRuns({ delta, typeUrl: first.type, nonce }, resources), () => this.#taken());
   }

@@ -14,7 +14,7 @@ export function isDebugType(typeUrl: string): boolean {
   return typeUrl === DEBUG || typeUrl.startsWith(`${DEBUG}/`);
 }
 
-/** What a client asks. */
+/** A question of a client. */
 export interface DebugQuestion {
   /** {@linkcode DEBUG}, or a type below it. */
   readonly typeUrl: string;

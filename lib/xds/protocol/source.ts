@@ -5,6 +5,7 @@
  * @module
  */
 import type { envoy } from "../../../proto/gen/types.ts";
+import type { EncodedResource } from "../../resource/encoded.ts";
 import type { NameSet } from "../../resource/name_set.ts";
 import type { ResourceSet } from "../../resource/set.ts";
 import type { Peer } from "../../sockets/transport/peer.ts";
@@ -126,10 +127,17 @@ export interface ProxyView {
   readonly id: string;
   /** Some of its resources could not be made and are older than they should be. Absent: none. */
   readonly failing?: boolean;
+  /** The client takes resources by name alone: a wildcard selects nothing. Default: false. */
+  readonly byName?: boolean;
   /** The client's SPIFFE ID, proven and found to fit its node; absent: there is none. */
   readonly identity?: string;
   /** The client reports the health of its workload. Absent: it is not believed, because its identity is not proven. */
   reportHealth?(health: ClientHealth): void;
+  /**
+   * The client rejects these resources of a response. The view's sets may hold others in their place from then on, which
+   * it reports by {@linkcode ConnectControl.answered}. Absent: it has none.
+   */
+  rejected?(typeUrl: string, resources: readonly EncodedResource[], message: string): void;
   /** Where it belongs to, for debug pages; absent: the source does not know. */
   readonly home?: { readonly namespace: string; readonly clusterId: string };
   /**

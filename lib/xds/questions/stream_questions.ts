@@ -13,11 +13,13 @@ import type { ConnectRequest } from "../protocol/source.ts";
 import { answerRuns } from "./answer.ts";
 import type { QuestionPlaces } from "./places.ts";
 
-/** What the streams of one server share. */
+/** State that the streams of one server share. */
 export interface QuestionDesk {
   /** Undefined: nothing is answered. */
   readonly answers: DebugAnswers | undefined;
   readonly places: QuestionPlaces;
+  /** Identifier of this server in answers. Default: none. */
+  readonly server?: string | undefined;
 }
 
 /** The stream's side. */
@@ -33,6 +35,9 @@ export interface QuestionStream {
   /** An error that is none of the client's. */
   onError(error: unknown): void;
 }
+
+/** Begin of the nonces of answers. */
+const NONCE = "question-";
 
 /** A question without its answer. */
 interface OpenQuestion {
@@ -58,9 +63,12 @@ export class StreamQuestions {
     this.#desk = desk;
   }
 
-  /** Takes a request. One that answers a response, or unsubscribes, asks for nothing. */
+  /**
+   * Takes a request. One that answers a response, or unsubscribes, asks for nothing. A nonce that no server of this kind
+   * makes answers none: `istioctl` puts the time there.
+   */
   ask({ typeUrl, names, nonce, unsubscribe }: AdsRequest): void {
-    if (nonce !== "" || (names.size === 0 && unsubscribe.size > 0)) return;
+    if (nonce.startsWith(NONCE) || (names.size === 0 && unsubscribe.size > 0)) return;
     const question: OpenQuestion = { typeUrl, names: [...names] };
     if (this.#asking) return this.#refuseEarly(question);
     this.#asking = true;
@@ -100,8 +108,9 @@ export class StreamQuestions {
 
   #send({ typeUrl }: OpenQuestion, resources: readonly DebugResource[], taken: () => void): void {
     if (this.#gone.signal.aborted) return;
-    const nonce = `question-${++this.#answered}`;
-    this.#stream.send(answerRuns({ delta: this.#stream.delta, typeUrl, nonce }, resources), taken);
+    const nonce = `${NONCE}${++this.#answered}`;
+    const head = { delta: this.#stream.delta, typeUrl, nonce, controlPlane: this.#desk.server ?? "" };
+    this.#stream.send(answerRuns(head, resources), taken);
   }
 
   #refuseEarly(question: OpenQuestion): void {

@@ -19,6 +19,19 @@ Deno.test("settings that cannot be in force are named with their value and what 
   assert.deepEqual(bad.problems, [{ field: "zipkinAddress", value: "nowhere", expected: "host:port" }]);
 });
 
+Deno.test("buckets of the standard metrics may be named as in Istio's proxy, where their names begin with istiocustom", () => {
+  const written = { "istiocustom.istio_request_bytes": [1, 2], "istiocustom": [3], "cluster.x": [4] };
+  const annotations = { "sidecar.istio.io/statsHistogramBuckets": JSON.stringify(written) };
+  const { config, problems } = bootstrapOfCase({ addresses: ["10.0.0.1"], annotations });
+  assert.deepEqual(problems, []);
+  const found = JSON.stringify(config).match(/\{"match":\{"prefix":[^}]*\},"buckets":[^\]]*\]\}/g) ?? [];
+  assert.deepEqual(found.map((one) => JSON.parse(one)), [
+    { match: { prefix: "cluster.x" }, buckets: [4] },
+    { match: { prefix: "istio." }, buckets: [3] },
+    { match: { prefix: "istio.request_bytes" }, buckets: [1, 2] },
+  ]);
+});
+
 Deno.test("an empty value of the runtime takes a default away, booleans are booleans", () => {
   const values = runtimeValues({ "re2.max_program_size.error_level": "", a: "true", b: "false", c: "7" });
   assert.deepEqual(values, { a: true, b: false, c: "7" });

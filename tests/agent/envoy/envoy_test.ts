@@ -6,8 +6,8 @@ import { EnvoyProcess, exitCodeOf, startProcess } from "../../../lib/agent/envoy
 import { silentLog } from "../../../lib/kernel/log/log.ts";
 import { systemClock } from "../../../lib/kernel/time/clock.ts";
 import { withPorts } from "../../../scripts/ports.ts";
-import { until } from "../../e2e/support/mesh.ts";
 import { envoyPath } from "../../translate/envoy.ts";
+import { until } from "../../patience.ts";
 
 const binary = envoyPath();
 const log = silentLog().scope("test");

@@ -6,8 +6,8 @@ import { peersFile, sidecarFile } from "../../../scripts/demo/workloads.ts";
 import { withPorts } from "../../../scripts/ports.ts";
 import { openssl } from "../../certificates.ts";
 import { callerEcho } from "../../../scripts/demo/caller_echo.ts";
-import { until } from "../../e2e/support/mesh.ts";
 import { envoyPath } from "../../translate/envoy.ts";
+import { until } from "../../patience.ts";
 
 /** Runs openssl in a folder; what it wrote, to both outputs. */
 async function run(cwd: string, ...args: string[]): Promise<{ readonly ok: boolean; readonly text: string }> {

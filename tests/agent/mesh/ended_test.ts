@@ -5,8 +5,8 @@ import { oneRequest } from "../../../scripts/demo/load.ts";
 import { sidecarFile } from "../../../scripts/demo/workloads.ts";
 import { withPorts } from "../../../scripts/ports.ts";
 import { callerEcho } from "../../../scripts/demo/caller_echo.ts";
-import { until } from "../../e2e/support/mesh.ts";
 import { envoyPath } from "../../translate/envoy.ts";
+import { until } from "../../patience.ts";
 
 Deno.test({
   name:

@@ -10,13 +10,12 @@ import type { AgentProcess } from "../../../scripts/demo/agent.ts";
 import { IdentityMesh, SHORT_LEAVES } from "../../../scripts/demo/identity_mesh.ts";
 import { withPorts } from "../../../scripts/ports.ts";
 import { SECRET } from "../../../lib/xds/protocol/types.ts";
-import { until } from "../../e2e/support/mesh.ts";
 import { envoyPath } from "../../translate/envoy.ts";
+import { PATIENCE, until } from "../../patience.ts";
 
 const ADS = "/envoy.service.discovery.v3.AggregatedDiscoveryService/DeltaAggregatedResources";
 const SDS = "/envoy.service.secret.v3.SecretDiscoveryService/StreamSecrets";
 const CREATE = "/istio.v1.auth.IstioCertificateService/CreateCertificate";
-const TIMEOUT = 10_000;
 
 /** A rule about tokens whose keys one server has and another has not. */
 const tokenRules = (keys: string) => `
@@ -52,7 +51,7 @@ async function untilCounted(read: () => Promise<string>, names: readonly string[
 
 /** Runs something on a connection of its own. */
 async function connected<T>(target: DialTarget, use: (connection: ClientConnection) => T | Promise<T>): Promise<T> {
-  const connection = new ClientConnection(await dial(target, TIMEOUT));
+  const connection = new ClientConnection(await dial(target, PATIENCE));
   try {
     return await use(connection);
   } finally {
@@ -101,7 +100,7 @@ async function failAtAuthority(target: DialTarget, mesh: IdentityMesh): Promise<
         secure: true,
       };
       await assert.rejects(
-        callUnary(connection, options, encode("istio.v1.auth.IstioCertificateRequest", request), TIMEOUT),
+        callUnary(connection, options, encode("istio.v1.auth.IstioCertificateRequest", request), PATIENCE),
       );
     }
   });

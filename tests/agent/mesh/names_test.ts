@@ -3,8 +3,8 @@ import assert from "node:assert/strict";
 import { IdentityMesh } from "../../../scripts/demo/identity_mesh.ts";
 import { withPorts } from "../../../scripts/ports.ts";
 import { query, reply, sendUdp } from "../../dns/support/ask.ts";
-import { until } from "../../e2e/support/mesh.ts";
 import { envoyPath } from "../../translate/envoy.ts";
+import { until } from "../../patience.ts";
 
 /** A service that the workload sees. */
 const entry = (port: number, address: string) => `
@@ -37,7 +37,7 @@ Deno.test({
           return response?.status === 200;
         });
         const answers = async () => {
-          const bytes = await sendUdp({ hostname: "127.0.0.1", port: dns }, query({ name: "api.test" }));
+          const bytes = await sendUdp({ hostname: "127.0.0.1", port: dns }, query({ name: "api.test" }), 10_000);
           return bytes === undefined ? [] : reply(bytes).answers;
         };
         // Ready with names: the first question after readiness is answered.

@@ -5,8 +5,8 @@ import { IdentityMesh } from "../../../scripts/demo/identity_mesh.ts";
 import { oneRequest } from "../../../scripts/demo/load.ts";
 import { pairFiles } from "../../../scripts/demo/workloads.ts";
 import { withPorts } from "../../../scripts/ports.ts";
-import { until } from "../../e2e/support/mesh.ts";
 import { envoyPath } from "../../translate/envoy.ts";
+import { until } from "../../patience.ts";
 
 /** Not below a folder that the sets name, as `/tmp` is. */
 const PLACE = "/var/tmp";

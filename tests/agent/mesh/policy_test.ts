@@ -6,9 +6,9 @@ import { Load, oneRequest } from "../../../scripts/demo/load.ts";
 import { peersFile, shortConnectionsFile, sidecarFile } from "../../../scripts/demo/workloads.ts";
 import { withPorts } from "../../../scripts/ports.ts";
 import { callerEcho } from "../../../scripts/demo/caller_echo.ts";
-import { until } from "../../e2e/support/mesh.ts";
 import { envoyPath } from "../../translate/envoy.ts";
 import { CLIENT, withSidecarPair } from "../support/sidecar_pair.ts";
+import { until } from "../../patience.ts";
 
 Deno.test({
   name:
@@ -57,7 +57,7 @@ Deno.test({
       });
       const open = new Agent({ keepAlive: true, maxSockets: 1 });
       try {
-        await mesh.agent({ name: "server", ports, proxy: { drainDuration: "3s" } });
+        await mesh.agent({ name: "server", ports, proxy: { drainDuration: "6s" } });
         await until("it serves", async () => await oneRequest(there, "app.test", open) === "nobody");
         using waiting = await Deno.connect({ hostname: "127.0.0.1", port: there });
         await waiting.write(new TextEncoder().encode("GET / HTTP/1.1\r\n"));

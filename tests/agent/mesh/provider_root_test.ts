@@ -4,12 +4,12 @@ import { writeCertificates } from "../../../lib/pki/certificate.ts";
 import { callerEcho } from "../../../scripts/demo/caller_echo.ts";
 import { startServer } from "../../../scripts/demo/server.ts";
 import { withPorts } from "../../../scripts/ports.ts";
-import { until } from "../../e2e/support/mesh.ts";
 import { makeLeaf, makeRoot, P256 } from "../../pki/support/make.ts";
 import { envoyPath } from "../../translate/envoy.ts";
 import { AgentProcess } from "../support/agent_process.ts";
 import { TestAuthority } from "../support/authority.ts";
 import { askAs, strictWorkload } from "../support/mutual_client.ts";
+import { until } from "../../patience.ts";
 
 const CALLER = "spiffe://cluster.local/ns/shop/sa/cart";
 

@@ -3,9 +3,9 @@ import assert from "node:assert/strict";
 import { envoyCount, type IdentityMesh, SHORT_LEAVES } from "../../../scripts/demo/identity_mesh.ts";
 import { Load, oneRequest } from "../../../scripts/demo/load.ts";
 import { serviceFile } from "../../../scripts/demo/workloads.ts";
-import { until } from "../../e2e/support/mesh.ts";
 import { envoyPath } from "../../translate/envoy.ts";
 import { CLIENT, withSidecarPair } from "../support/sidecar_pair.ts";
+import { until } from "../../patience.ts";
 
 /** Clusters, listeners and routes that an Envoy has made. */
 const made = (admin: number) =>

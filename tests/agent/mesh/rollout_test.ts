@@ -4,8 +4,8 @@ import { IdentityMesh } from "../../../scripts/demo/identity_mesh.ts";
 import { Load, oneRequest } from "../../../scripts/demo/load.ts";
 import { peersFile, serviceFile, sidecarFile } from "../../../scripts/demo/workloads.ts";
 import { withPorts } from "../../../scripts/ports.ts";
-import { until } from "../../e2e/support/mesh.ts";
 import { envoyPath } from "../../translate/envoy.ts";
+import { until } from "../../patience.ts";
 
 /** An application that names its instance, and takes its time over each answer: some are under way at any moment. */
 function application(name: string): { readonly port: number } & AsyncDisposable {
@@ -39,7 +39,7 @@ Deno.test({
       });
       try {
         const start = ({ name, ports }: typeof instances[number]) =>
-          mesh.agent({ name, account: "server", ports, proxy: { terminationDrainDuration: "2s" } });
+          mesh.agent({ name, account: "server", ports, proxy: { terminationDrainDuration: "8s" } });
         let old = await start(instances[0]);
         await mesh.agent({ name: "client", ports: ports.slice(10, 14) });
         await until("a request passes both sidecars", async () => await oneRequest(here, "app.test") === "one");

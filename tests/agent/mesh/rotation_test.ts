@@ -4,9 +4,9 @@ import type { AgentProcess } from "../../../scripts/demo/agent.ts";
 import { envoyCount, envoyPage, SHORT_LEAVES } from "../../../scripts/demo/identity_mesh.ts";
 import { Load } from "../../../scripts/demo/load.ts";
 import { shortConnectionsFile } from "../../../scripts/demo/workloads.ts";
-import { until } from "../../e2e/support/mesh.ts";
 import { envoyPath } from "../../translate/envoy.ts";
 import { CLIENT, withSidecarPair } from "../support/sidecar_pair.ts";
+import { until } from "../../patience.ts";
 
 /** A root of 40 s, replaced 4 s after it was made (its 160 s begin two minutes earlier), looked at each 200 ms. */
 const SHORT_ROOTS = {

@@ -1,11 +1,11 @@
 /** The status port of a real agent beside a real Envoy: readiness, merged metrics, probes, profiles. */
 import assert from "node:assert/strict";
 import { withPorts } from "../../../scripts/ports.ts";
-import { until } from "../../e2e/support/mesh.ts";
 import { envoyPath } from "../../translate/envoy.ts";
 import { AgentProcess } from "../../../scripts/demo/agent.ts";
 import { envoyCount, IdentityMesh } from "../../../scripts/demo/identity_mesh.ts";
 import { serviceFile } from "../../../scripts/demo/workloads.ts";
+import { until } from "../../patience.ts";
 
 const OPEN_METRICS = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 

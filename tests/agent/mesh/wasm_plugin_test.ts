@@ -2,11 +2,11 @@
 import assert from "node:assert/strict";
 import { LISTENER } from "../../../lib/xds/protocol/types.ts";
 import { Load, oneRequest } from "../../../scripts/demo/load.ts";
-import { until } from "../../e2e/support/mesh.ts";
 import { envoyPath } from "../../translate/envoy.ts";
 import { TestRegistry } from "../support/registry.ts";
 import { CLIENT, withSidecarPair } from "../support/sidecar_pair.ts";
 import { answeringModule } from "../support/wasm_files.ts";
+import { until } from "../../patience.ts";
 
 const LAYER = "application/vnd.module.wasm.content.layer.v1+wasm";
 const PASSWORD = "hunter2";

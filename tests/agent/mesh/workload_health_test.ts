@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { IdentityMesh } from "../../../scripts/demo/identity_mesh.ts";
 import { withPorts } from "../../../scripts/ports.ts";
-import { until } from "../../e2e/support/mesh.ts";
 import { envoyPath } from "../../translate/envoy.ts";
+import { until } from "../../patience.ts";
 
 const FILES = {
   "vm.yaml": `

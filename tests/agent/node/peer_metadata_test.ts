@@ -2,6 +2,10 @@
 import assert from "node:assert/strict";
 import { Buffer } from "node:buffer";
 import { peerMetadata } from "../../../lib/agent/node/peer_metadata.ts";
+import { workloadOf } from "../../../lib/agent/node/workload.ts";
+import { defaultProxySettings, mergeProxySettings } from "../../../lib/config/mesh/merge.ts";
+import { PEER_METADATA } from "../../../lib/config/mesh/peer_metadata.ts";
+import { defaultSettings } from "../../../lib/kernel/settings/read.ts";
 import { decode } from "../../../lib/pb/reflect.ts";
 import { fromStruct } from "../../../lib/pb/wellknown.ts";
 import type { google } from "../../../proto/gen/types.ts";
@@ -41,3 +45,15 @@ Deno.test("further labels are said where they are named, as many as there is roo
 });
 
 const many = Array.from({ length: 100 }, (_, i) => `l${i}`);
+
+Deno.test("PILOT_MX_ADDITIONAL_LABELS names the further labels of an agent's workload", () => {
+  const { node } = workloadOf({
+    ...{ role: "sidecar", variables: {}, annotations: {}, labels: { role: "buyer", team: "a", other: "x" } },
+    settings: defaultSettings("pilot-agent", { PILOT_MX_ADDITIONAL_LABELS: "role, team,," }),
+    proxy: mergeProxySettings(defaultProxySettings({ systemNamespace: "mesh-system" }), {}),
+    machine: { hostname: "cart-1", addresses: ["10.0.0.1"] },
+    ...{ domain: "", serviceCluster: "mesh-proxy", outlierLogPath: undefined, stsPort: 0, version: "1" },
+  });
+  const { header } = node.metadata[PEER_METADATA] as { readonly header: string };
+  assert.deepEqual((said(header) as { labels: unknown }).labels, { role: "buyer", team: "a" });
+});

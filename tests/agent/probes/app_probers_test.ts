@@ -8,6 +8,7 @@ Deno.test("probes are read as injection writes them; a time that is absent is a 
     "/app-health/cart/startupz": { tcpSocket: { port: 9000, host: "" }, timeoutSeconds: 0 },
     "/app-health/db/livez": { grpc: { port: 9001, service: null } },
     "/app-lifecycle/cart/prestopz": { httpGet: { path: "/bye", port: 1 } },
+    "/app-lifecycle/cart/poststartz": { tcpSocket: { port: 2 } },
   }));
   assert.ok("probers" in read);
   assert.deepEqual(Object.fromEntries(read.probers), {
@@ -22,6 +23,7 @@ Deno.test("probes are read as injection writes them; a time that is absent is a 
       probe: { type: "http", secure: false, port: 1, target: "/bye" },
       timeout: undefined,
     },
+    "/app-lifecycle/cart/poststartz": { probe: { type: "tcp", port: 2 }, timeout: undefined },
   });
 });
 

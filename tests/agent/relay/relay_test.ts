@@ -14,8 +14,8 @@ import { createLog, defaultLogOptions } from "../../../lib/kernel/log/log.ts";
 import { noMetrics } from "../../../lib/kernel/metrics/registry.ts";
 import { createFakeClock, type FakeClock } from "../../../lib/kernel/time/fake_clock.ts";
 import { listenUnix } from "../../../lib/sockets/listen/unix.ts";
-import { until } from "../../e2e/support/mesh.ts";
 import { TestDiscovery } from "../support/discovery.ts";
+import { PATIENCE, until } from "../../patience.ts";
 
 const LISTENERS = "type.googleapis.com/envoy.config.listener.v3.Listener";
 const NAMES = "type.googleapis.com/istio.networking.nds.v1.NameTable";
@@ -68,7 +68,7 @@ async function relayed(
   const relay = new Relay({ open, own, rewriters, clock, log, metrics: noMetrics(), random: () => 1 });
   const server = new GrpcServer([relay.service]);
   const listener = await listenUnix(`${folder}/XDS`, (transport) => server.accept(transport));
-  const connection = new ClientConnection(await dial({ path: `${folder}/XDS` }, 5000));
+  const connection = new ClientConnection(await dial({ path: `${folder}/XDS` }, PATIENCE));
   try {
     await test({
       discovery,

@@ -9,6 +9,9 @@ const WRITTEN = [
   "# HELP envoy_cluster_x says envoy_istio_z",
   "envoy_cluster_x{} 2",
   "envoy_istio_request_bytes_sum{} 3",
+  "# TYPE envoy_server_stats_overflow_counter counter",
+  "envoy_server_stats_overflow_counter{} 40",
+  "envoy_server_stats_overflow_histogram{} 2",
 ].join("\n");
 
 const EXPECTED = [
@@ -19,6 +22,9 @@ const EXPECTED = [
   "# HELP envoy_cluster_x says envoy_istio_z",
   "envoy_cluster_x{} 2",
   "istio_request_bytes_sum{} 3",
+  "# TYPE envoy_server_stats_overflow_counter counter",
+  "envoy_server_stats_overflow_counter{} 40",
+  "envoy_server_stats_overflow_histogram{} 2",
   "",
 ].join("\n");
 
@@ -35,7 +41,10 @@ Deno.test("standard metrics lose Envoy's name and nothing else does, however the
   await fc.assert(fc.asyncProperty(fc.array(fc.integer({ min: 1, max: 60 }), { minLength: 1 }), async (sizes) => {
     const decoder = new TextDecoder();
     let text = "";
-    for await (const part of proxyMetrics(parts(WRITTEN, sizes), "1.0")) text += decoder.decode(part);
+    const overflown: number[] = [];
+    const metrics = proxyMetrics(parts(WRITTEN, sizes), "1.0", (values) => overflown.push(values));
+    for await (const part of metrics) text += decoder.decode(part);
     assert.equal(text, EXPECTED);
+    assert.deepEqual(overflown, [42], "values that Envoy did not count");
   }));
 });

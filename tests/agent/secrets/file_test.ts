@@ -6,8 +6,8 @@ import { silentLog } from "../../../lib/kernel/log/log.ts";
 import { noMetrics } from "../../../lib/kernel/metrics/registry.ts";
 import { systemClock } from "../../../lib/kernel/time/clock.ts";
 import { createFakeClock } from "../../../lib/kernel/time/fake_clock.ts";
-import { until } from "../../e2e/support/mesh.ts";
 import { TestAuthority } from "../support/authority.ts";
+import { until } from "../../patience.ts";
 
 const authority = await TestAuthority.make();
 const uri = "spiffe://cluster.local/ns/shop/sa/cart";

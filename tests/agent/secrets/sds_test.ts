@@ -18,7 +18,7 @@ import type { RpcError } from "../../../lib/grpc/status.ts";
 import { silentLog } from "../../../lib/kernel/log/log.ts";
 import { utf8Bytes } from "../../../lib/resource/protowire.ts";
 import { listenUnix } from "../../../lib/sockets/listen/unix.ts";
-import { until } from "../../e2e/support/mesh.ts";
+import { PATIENCE, until } from "../../patience.ts";
 
 /** Secrets that a test sets. */
 class TestSecrets implements SecretSource {
@@ -61,7 +61,7 @@ async function served(
   const secrets = new TestSecrets();
   const server = new GrpcServer([sdsService(secrets, silentLog().scope("test"))]);
   const listener = await listenUnix(`${folder}/socket`, (transport) => server.accept(transport));
-  const connection = new ClientConnection(await dial({ path: `${folder}/socket` }, 5000));
+  const connection = new ClientConnection(await dial({ path: `${folder}/socket` }, PATIENCE));
   const open = (method: string) => {
     const messages: Uint8Array[] = [];
     const { promise: ended, resolve } = Promise.withResolvers<RpcError | undefined>();
@@ -146,11 +146,11 @@ Deno.test("over delta, a secret that the client has is not sent again", async ()
 Deno.test("a single fetch waits for all that it names, and fails as a whole", async () => {
   await served(async (secrets, _, connection) => {
     const options = { authority: "sds", path: `${PATH}FetchSecrets` };
-    const answer = callUnary(connection, options, ask(["default", "ROOTCA"]), 5000);
+    const answer = callUnary(connection, options, ask(["default", "ROOTCA"]), PATIENCE);
     await until("both are watched", () => [...secrets.listeners.values()].every(({ size }) => size === 1));
     secrets.set("ROOTCA", "roots");
     secrets.set("default", "leaf");
     assert.equal(readResponse("sotw", await answer).resources.length, 2);
-    await assert.rejects(callUnary(connection, options, ask(["ROOTCA", "nobody"]), 5000), { code: Code.NOT_FOUND });
+    await assert.rejects(callUnary(connection, options, ask(["ROOTCA", "nobody"]), PATIENCE), { code: Code.NOT_FOUND });
   });
 });

@@ -1,13 +1,13 @@
 import assert from "node:assert/strict";
 import { X509Certificate } from "node:crypto";
 import { discoveryServer, workloadCertificate } from "../../../lib/agent/start/control_plane.ts";
-import { silentLog } from "../../../lib/kernel/log/log.ts";
+import { createLog, defaultLogOptions } from "../../../lib/kernel/log/log.ts";
 import { noMetrics } from "../../../lib/kernel/metrics/registry.ts";
 import { systemClock } from "../../../lib/kernel/time/clock.ts";
 import { readCertificateRequest } from "../../../lib/pki/request.ts";
-import { until } from "../../e2e/support/mesh.ts";
 import { agentInput, type AgentInputChanges } from "../support/agent_input.ts";
 import { TestAuthority } from "../support/authority.ts";
+import { until } from "../../patience.ts";
 
 /** A folder with these files, as long as the test runs. */
 async function container(
@@ -112,13 +112,16 @@ async function certificateBy(changes: AgentInputChanges) {
     ...changes.settings,
   };
   await Deno.writeTextFile(`${folder}/root.pem`, authority.root);
-  const parts = { clock: systemClock, log: silentLog(), metrics: noMetrics() };
+  const lines: string[] = [];
+  const open = () => ({ write: (bytes: Uint8Array) => void lines.push(new TextDecoder().decode(bytes)), close() {} });
+  const log = createLog([], { ...defaultLogOptions, targets: ["test"] }, { open });
+  const parts = { clock: systemClock, log, metrics: noMetrics() };
   const certificate = workloadCertificate(agentInput(folder, { ...changes, settings }), parts, undefined);
   try {
     certificate.start();
     await until("there is a certificate", () => certificate.current !== undefined);
     const written = await Deno.readTextFile(`${folder}/out/key.pem`);
-    return { issued: certificate.current!, written, request: authority.requests[0]! };
+    return { issued: certificate.current!, written, request: authority.requests[0]!, logged: lines.join("") };
   } finally {
     certificate.stop();
     await Deno.remove(folder, { recursive: true });
@@ -149,6 +152,17 @@ for (const [settings, expected, form] of keys) {
     assert.equal(written, issued.key);
   });
 }
+
+Deno.test("SECRET_GRACE_PERIOD_RATIO and SECRET_GRACE_PERIOD_RATIO_JITTER say how long before its end a certificate is renewed", async () => {
+  for (const [jitter, least, most] of [[0, 0.24, 0.26], [0.2, 0.04, 0.46]] as const) {
+    const settings = { SECRET_GRACE_PERIOD_RATIO: 0.25, SECRET_GRACE_PERIOD_RATIO_JITTER: jitter };
+    const begin = Date.now();
+    const { logged } = await certificateBy({ settings });
+    const [, end = "", renewed = ""] = /valid until (\S+), renewed at (\S+Z)/.exec(logged) ?? [];
+    const grace = (Date.parse(end) - Date.parse(renewed)) / (Date.parse(end) - begin);
+    assert.ok(grace > least && grace < most, `${grace}: ${logged}`);
+  }
+});
 
 Deno.test("the authority is asked with its own headers, for the workload's name, lifetime and signer", async () => {
   const { request } = await certificateBy({

@@ -11,6 +11,7 @@ import { systemClock } from "../../../lib/kernel/time/clock.ts";
 import { withPorts } from "../../../scripts/ports.ts";
 import { agentInput } from "../support/agent_input.ts";
 import { TestDiscovery } from "../support/discovery.ts";
+import { PATIENCE } from "../../patience.ts";
 
 const ADS = "/envoy.service.discovery.v3.AggregatedDiscoveryService/StreamAggregatedResources";
 
@@ -31,7 +32,7 @@ async function sent(settings: { readonly MESH_GPRC_MAXRECVMSGSIZE?: number }, si
       });
       const parts = { clock: systemClock, log: silentLog(), metrics: createMetrics("pilot-agent") };
       const agent = await startAgent(input, parts);
-      const connection = new ClientConnection(await dial({ path: input.xdsSocket }, 10_000));
+      const connection = new ClientConnection(await dial({ path: input.xdsSocket }, PATIENCE));
       try {
         new ClientCall(connection, { authority: "localhost", path: ADS }, {
           message() {},

@@ -7,9 +7,9 @@ import { secretSource } from "../../../lib/agent/start/secret_sources.ts";
 import { silentLog } from "../../../lib/kernel/log/log.ts";
 import { createMetrics } from "../../../lib/kernel/metrics/registry.ts";
 import { createFakeClock } from "../../../lib/kernel/time/fake_clock.ts";
-import { until } from "../../e2e/support/mesh.ts";
 import { agentInput } from "../support/agent_input.ts";
 import { TestAuthority } from "../support/authority.ts";
+import { until } from "../../patience.ts";
 
 /** A fake clock that keeps the times of the timers that were set. */
 function notedClock() {

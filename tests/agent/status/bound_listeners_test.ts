@@ -5,8 +5,8 @@ import { listenersCheck } from "../../../lib/agent/status/listeners.ts";
 import { boundListeners } from "../../../lib/agent/status/bound_listeners.ts";
 import { systemClock } from "../../../lib/kernel/time/clock.ts";
 import { PortTaken, saysTaken, withPorts } from "../../../scripts/ports.ts";
-import { until } from "../../e2e/support/mesh.ts";
 import { envoyPath } from "../../translate/envoy.ts";
+import { until } from "../../patience.ts";
 
 const envoy = envoyPath();
 

@@ -1,27 +1,43 @@
 /**
  * An application that speaks gRPC without a proxy: it finds its server by the bootstrap that `GRPC_XDS_BOOTSTRAP` names,
- * and calls the target that is its argument with each line of its input; an answer is a line of its output.
+ * and calls the target that is its argument with each line of its input; an answer is a line of its output. A line is a
+ * text, or a call with its method and metadata as JSON.
  *
  * Permissions: env, read (the bootstrap), net (the server), write (the agent's socket).
  *
  * @module
  */
 import { Buffer } from "node:buffer";
-import { Client, credentials } from "@grpc/grpc-js";
+import { Client, credentials, Metadata } from "@grpc/grpc-js";
 import { register } from "@grpc/grpc-js-xds";
+import { PATIENCE } from "../../patience.ts";
 
 register();
 const client = new Client(Deno.args[0]!, credentials.createInsecure());
 
-function call(request: string): Promise<string> {
+/** A call. */
+interface AskedCall {
+  /** Default: Say. */
+  readonly method?: string;
+  readonly metadata?: Readonly<Record<string, string>>;
+  readonly text: string;
+}
+
+function call(line: string): Promise<string> {
+  const { method = "Say", metadata = {}, text: request }: AskedCall = line.startsWith("{")
+    ? JSON.parse(line)
+    : { text: line };
+  const headers = new Metadata();
+  for (const [key, value] of Object.entries(metadata)) headers.set(key, value);
   return new Promise((resolve) => {
     client.makeUnaryRequest(
-      "/test.Echo/Say",
+      `/test.Echo/${method}`,
       (text: string) => Buffer.from(text),
       (answer: Buffer) => answer.toString(),
       request,
-      { deadline: Date.now() + 20_000 },
-      (error, answer) => resolve(error === null ? `answer ${answer}` : `error ${error.message}`),
+      headers,
+      { deadline: Date.now() + PATIENCE },
+      (error, answer) => resolve(error === null ? `answer ${answer}` : `error ${error.message.replaceAll("\n", " ")}`),
     );
   });
 }

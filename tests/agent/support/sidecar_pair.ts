@@ -12,7 +12,7 @@ import { IdentityMesh, type IdentityMeshOptions } from "../../../scripts/demo/id
 import { oneRequest } from "../../../scripts/demo/load.ts";
 import { pairFiles } from "../../../scripts/demo/workloads.ts";
 import { withPorts } from "../../../scripts/ports.ts";
-import { until } from "../../e2e/support/mesh.ts";
+import { until } from "../../patience.ts";
 
 /** Who the client is for the server's application. */
 export const CLIENT = "spiffe://cluster.local/ns/demo/sa/client";

@@ -11,6 +11,7 @@ import type { TestIssuer } from "../../authenticators/support/issuer.ts";
 import { withServer } from "../../discovery/running.ts";
 import type { AgentProcess } from "../../../scripts/demo/agent.ts";
 import { type DemoWorkload, startIdentityAgent } from "../../../scripts/demo/identity_agent.ts";
+import { until } from "../../patience.ts";
 
 /** The server, for agents. */
 export interface TokenServer {
@@ -66,14 +67,10 @@ export async function startTokenAgent(
   const { name, ports: [, , readiness] } = workload;
   const token = await issuer.token({ sub: `system:serviceaccount:demo:${name}` });
   const agent = await startIdentityAgent({ port, token, roots: root }, workload);
-  const end = performance.now() + 20_000;
   const isReady = () => fetch(`http://127.0.0.1:${readiness}/healthz/ready`).then(({ ok }) => ok, () => false);
-  while (!await isReady()) {
-    if (performance.now() > end) {
-      await agent[Symbol.asyncDispose]();
-      throw new Error(`the proxy is not ready:\n${agent.output}`);
-    }
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
+  await until("readiness of the proxy", isReady).catch(async (error: Error) => {
+    await agent[Symbol.asyncDispose]();
+    throw new Error(`${error.message}:\n${agent.output}`);
+  });
   return agent;
 }

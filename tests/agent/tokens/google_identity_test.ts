@@ -2,8 +2,8 @@ import assert from "node:assert/strict";
 import { GoogleIdentity } from "../../../lib/agent/tokens/google_identity.ts";
 import { silentLog } from "../../../lib/kernel/log/log.ts";
 import { createFakeClock } from "../../../lib/kernel/time/fake_clock.ts";
-import { until } from "../../e2e/support/mesh.ts";
 import { CloudServer, unsignedToken } from "../support/cloud_server.ts";
+import { until } from "../../patience.ts";
 
 /** A machine whose metadata server is a stand-in. */
 function machine(answer: () => Response | undefined, stored: (token: string) => void = () => {}) {

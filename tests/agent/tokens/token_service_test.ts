@@ -169,10 +169,10 @@ Deno.test("what Google refuses is the request's fault or the target's; what fail
 
 Deno.test("a provider that is silent is waited for once, and the next one who asks is served when it is there", async () => {
   let isSilent = true;
-  await using sts = await service((request) => isSilent ? "silence" : google(request), { timeout: 100 });
+  await using sts = await service((request) => isSilent ? "silence" : google(request), { timeout: 5000 });
   const { status, json } = await sts.exchange(GOOD);
   assert.deepEqual([status, json.error], [503, "temporarily_unavailable"]);
-  assert.match(json.error_description, /no answer within 0\.1 s/);
+  assert.match(json.error_description, /no answer within 5 s/);
   assert.equal(sts.google.requests.length, 1);
   isSilent = false;
   assert.equal((await sts.exchange(GOOD)).status, 200);

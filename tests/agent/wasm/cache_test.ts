@@ -12,10 +12,10 @@ import { createLog, defaultLogOptions } from "../../../lib/kernel/log/log.ts";
 import { createMetrics } from "../../../lib/kernel/metrics/registry.ts";
 import { createFakeClock } from "../../../lib/kernel/time/fake_clock.ts";
 import { systemClock } from "../../../lib/kernel/time/clock.ts";
-import { until } from "../../e2e/support/mesh.ts";
 import { TestRegistry } from "../support/registry.ts";
 import { sha256, wasmModule } from "../support/wasm_files.ts";
 import { TestWebServer } from "../support/web_server.ts";
+import { until } from "../../patience.ts";
 
 const log = createLog(["test"], defaultLogOptions, { open: () => ({ write() {}, close() {} }) }).scope("test");
 const HOUR = 3_600_000;

@@ -3,7 +3,6 @@ import assert from "node:assert/strict";
 import { lastText } from "../../../lib/agent/wasm/config/wire_fields.ts";
 import { withPorts } from "../../../scripts/ports.ts";
 import { missing } from "../../dns/support/namespace.ts";
-import { until } from "../../e2e/support/mesh.ts";
 import { envoyPath } from "../../translate/envoy.ts";
 import { AgentProcess } from "../support/agent_process.ts";
 import { TestDiscovery } from "../support/discovery.ts";
@@ -11,6 +10,7 @@ import { answeringModule, sha256 } from "../support/wasm_files.ts";
 import { CLUSTER, LISTENER, listenerWithFilter } from "../support/wasm_listener.ts";
 import { EXTENSION, extensionOf, response } from "../support/wasm_messages.ts";
 import { TestWebServer } from "../support/web_server.ts";
+import { until } from "../../patience.ts";
 
 const PLUGIN = "answers";
 /** Runs a program with a folder in the place of `/var/lib`, which agents of one machine share. */

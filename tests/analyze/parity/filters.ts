@@ -19,7 +19,7 @@ function filter(name: string, priority: number, ...configPatches: readonly unkno
 
 const version = { proxy: { proxyVersion: "^1\\.11.*" } };
 
-/** Of ProxyFilters. */
+/** Of ProxyFilters. Istio's analyzer calls routes that are added or removed ignored, too; its server does both. */
 export const FILTERS_OF_PEER: readonly ParityCase[] = [
   {
     about: "operations that depend on other filters, or that nothing can be done with",
@@ -33,19 +33,15 @@ export const FILTERS_OF_PEER: readonly ParityCase[] = [
       filter("replace-filter", 10, patch("HTTP_FILTER", "REPLACE", { listener: manager })),
       filter("add-filter", 0, patch("HTTP_FILTER", "ADD")),
       filter("add-routes", 0, patch("ROUTE_CONFIGURATION", "ADD")),
-      filter("add-route", 0, patch("HTTP_ROUTE", "ADD")),
       filter("remove-filter", 0, patch("NETWORK_FILTER", "REMOVE", { listener: manager })),
       filter("remove-routes", 0, patch("ROUTE_CONFIGURATION", "REMOVE")),
-      filter("remove-route", 0, patch("HTTP_ROUTE", "REMOVE")),
     ],
     expected: [
       "MSH0151 EnvoyFilter shop/after",
       "MSH0151 EnvoyFilter shop/before",
       "MSH0151 EnvoyFilter shop/remove-filter",
       "MSH0152 EnvoyFilter shop/replace-cluster",
-      "MSH0153 EnvoyFilter shop/add-route",
       "MSH0153 EnvoyFilter shop/add-routes",
-      "MSH0154 EnvoyFilter shop/remove-route",
       "MSH0154 EnvoyFilter shop/remove-routes",
     ],
   },

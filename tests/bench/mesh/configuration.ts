@@ -15,6 +15,8 @@ export interface Shape {
   readonly routed: number;
   /** Services with an AuthorizationPolicy: the first ones; absent: none. */
   readonly authorized?: number;
+  /** Whether the whole mesh has metrics, access logs, spans and patches, and service 0 a Telemetry of its own. */
+  readonly extended?: boolean;
 }
 
 /** What an edit changed so far. */
@@ -27,6 +29,8 @@ export interface Edits {
   readonly serviceAddress?: string;
   /** Path that the policy of service 0 admits. */
   readonly admitted?: string;
+  /** Path of which requests of service 0 are logged. */
+  readonly logged?: string;
 }
 
 /** Every service has the first port, every fifth all of them. */
@@ -58,6 +62,7 @@ export function namespaceFile(shape: Shape, namespace: number, edits: Edits = {}
   for (let index = namespace; index < shape.services; index += shape.namespaces) {
     documents.push(serviceEntry(shape, index, edits));
     if (index < (shape.authorized ?? 0)) documents.push(authorizationPolicy(shape, index, edits));
+    if (index === 0 && shape.extended) documents.push(ownTelemetry(shape, edits));
     if (index < shape.routed) documents.push(destinationRule(shape, index), virtualService(shape, index, edits));
   }
   return documents.join("---\n");
@@ -69,7 +74,68 @@ export function configuration(shape: Shape): Map<string, string> {
   for (let namespace = 0; namespace < shape.namespaces; namespace++) {
     files.set(`ns-${namespace}.yaml`, namespaceFile(shape, namespace));
   }
+  if (shape.extended) files.set("root.yaml", EXTENSIONS);
   return files;
+}
+
+/** The mesh configuration that goes with `extended`: a collector of spans, which is the last service. */
+export function extendedMesh(shape: Shape): string {
+  const { host } = service(shape, shape.services - 1);
+  return JSON.stringify({ extensionProviders: [{ name: "spans", zipkin: { service: host, port: 80 } }] });
+}
+
+function patch(name: string, configPatch: object): string {
+  return `${head("ProxyFilter", name, "mesh-system")}  configPatches: ${JSON.stringify([configPatch])}\n`;
+}
+
+/** Telemetry and patches of the whole mesh; one of the patches is of routes. */
+const EXTENSIONS = [
+  `${head("Telemetry", "mesh", "mesh-system", "telemetry")}  metrics: [{providers: [{name: prometheus}]}]
+  accessLogging: [{providers: [{name: envoy}]}]
+  tracing: [{providers: [{name: spans}], randomSamplingPercentage: 10}]
+`,
+  patch("routes", {
+    applyTo: "HTTP_ROUTE",
+    match: { context: "SIDECAR_OUTBOUND" },
+    patch: { operation: "MERGE", value: { response_headers_to_add: [{ header: { key: "x-mesh", value: "yes" } }] } },
+  }),
+  patch("clusters", {
+    applyTo: "CLUSTER",
+    match: { context: "SIDECAR_OUTBOUND" },
+    patch: { operation: "MERGE", value: { per_connection_buffer_limit_bytes: 65536 } },
+  }),
+  patch("buffer", {
+    applyTo: "HTTP_FILTER",
+    match: {
+      context: "SIDECAR_INBOUND",
+      listener: {
+        filterChain: {
+          filter: {
+            name: "envoy.filters.network.http_connection_manager",
+            subFilter: { name: "envoy.filters.http.router" },
+          },
+        },
+      },
+    },
+    patch: {
+      operation: "INSERT_BEFORE",
+      value: {
+        name: "envoy.filters.http.buffer",
+        typed_config: {
+          "@type": "type.googleapis.com/envoy.extensions.filters.http.buffer.v3.Buffer",
+          max_request_bytes: 1048576,
+        },
+      },
+    },
+  }),
+].join("---\n");
+
+function ownTelemetry(shape: Shape, edits: Edits): string {
+  const { name, namespace } = service(shape, 0);
+  const path = edits.logged ?? "/api";
+  return `${head("Telemetry", name, namespace, "telemetry")}  selector: {matchLabels: {app: ${name}}}
+  accessLogging: [{providers: [{name: envoy}], filter: {expression: "request.url_path == '${path}'"}}]
+`;
 }
 
 function head(kind: string, name: string, namespace: string, group = "networking"): string {

@@ -35,6 +35,15 @@ Deno.test("services have policies where the shape says so, and an edit changes t
   assert.deepEqual(after.map((text, i) => text !== before[i]), [true, false]);
 });
 
+Deno.test("an extended mesh has telemetry and three patches, and an edit changes the Telemetry of the first service", () => {
+  const shape = { ...SHAPE, extended: true };
+  const counts = new Map<string, number>();
+  for (const { kind } of objects(configuration(shape))) counts.set(kind, (counts.get(kind) ?? 0) + 1);
+  assert.deepEqual([counts.get("Telemetry"), counts.get("ProxyFilter")], [2, 3]);
+  const logged = (edits: Edits) => JSON.stringify(objects([["a", namespaceFile(shape, 0, edits)]]));
+  assert.match(logged({ logged: "/x" }), /request.url_path == '\/x'/);
+});
+
 Deno.test("every service has its endpoints; every fifth has all ports", () => {
   const entries = objects(configuration(SHAPE)).filter(({ kind }) => kind === "ServiceEntry");
   const addresses = new Set<string>();

@@ -8,7 +8,7 @@
 import type { KeySpec } from "../../../lib/pki/public_key.ts";
 import type { BenchApi } from "./api.ts";
 import type { Calibrator } from "./calibrator.ts";
-import { configuration, type Edits, namespaceFile } from "./configuration.ts";
+import { configuration, type Edits, extendedMesh, namespaceFile } from "./configuration.ts";
 import type { Counters, LoadOptions } from "./load/protocol.ts";
 import { type LoadChild, startLoad } from "./load_child.ts";
 import { type BenchCertificates, benchCertificates } from "./certificates.ts";
@@ -74,14 +74,15 @@ export class Session {
     const files = api === undefined ? configuration(shape) : [];
     for (const [name, text] of files) await Deno.writeTextFile(`${base}/live/${name}`, text);
     const meshConfig = `${base}/mesh.yaml`;
-    if (editsMesh) await Deno.writeTextFile(meshConfig, meshText("format-0"));
+    const mesh = editsMesh ? meshText("format-0") : shape.extended ? extendedMesh(shape) : undefined;
+    if (mesh !== undefined) await Deno.writeTextFile(meshConfig, mesh);
     const tls = mutualTls ? await benchCertificates(base, shape.namespaces, authorityKey) : undefined;
     options.calibrator.pause();
     const { result: server, calibration } = await options.calibrator.beside(async () => {
       const started = await startServer(api ?? { folder: `${base}/live` }, {
         ...options,
         ...tls && { tls: tls.files, authority: tls.authority },
-        ...editsMesh && { meshConfig },
+        ...mesh !== undefined && { meshConfig },
       });
       await started.idle();
       return started;
@@ -127,6 +128,12 @@ export class Session {
   changePolicy(): Promise<Measured> {
     const admitted = `/api-${this.#nextRound()}`;
     return this.#edit({ admitted }, 0, admitted, 1);
+  }
+
+  /** The Telemetry of one workload logs other requests. */
+  changeTelemetry(): Promise<Measured> {
+    const logged = `/logged-${this.#nextRound()}`;
+    return this.#edit({ logged }, 0, logged, 1);
   }
 
   /** The mesh configuration has another format of access logs: each listener is another one, and all is made anew. */

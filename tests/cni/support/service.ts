@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import type { DesiredStateOptions } from "../../../lib/cni/install/desired_state.ts";
 import { type NodeAgent, startNodeAgent } from "../../../lib/cni/node_agent.ts";
 import type { RepairOptions } from "../../../lib/cni/repair/broken.ts";
+import type { RepairPlace } from "../../../lib/cni/repair/in_place.ts";
 import { type Kernel, startKernel } from "../../../lib/kernel/kernel.ts";
 import { createLog, defaultLogOptions } from "../../../lib/kernel/log/log.ts";
 import { type Clock, systemClock } from "../../../lib/kernel/time/clock.ts";
@@ -33,6 +34,7 @@ export async function withService(
   before?: (p: Place) => void,
   repair?: RepairOptions,
   clock: Clock = systemClock,
+  repairPlace: Partial<RepairPlace> = {},
 ) {
   using place = new Place();
   const orch = new FakeOrch();
@@ -52,7 +54,7 @@ export async function withService(
     metricsLocalOnly: false,
     names: [],
     cluster: "c1",
-    repair,
+    ...{ repair, repairPlace },
   };
   try {
     const agent = await startNodeAgent(options, kernel);
@@ -86,15 +88,6 @@ export async function startOther({ place, orch }: Service, more: Partial<Desired
     repair: undefined,
   }, kernel);
   return kernel;
-}
-
-/** Waits until a condition holds that a service brings about by itself; fails after 30 s. */
-export async function until(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
-  const end = performance.now() + 30_000;
-  while (!await holds()) {
-    if (performance.now() > end) assert.fail(`not within 30 s: ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
 }
 
 export function text(place: Place, name = config): string {

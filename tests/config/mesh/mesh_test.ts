@@ -161,20 +161,25 @@ extensionProviders:
   ]);
 });
 
-test("formats of logs that proxies cannot read, and headers whose value is in a variable, are warnings with the reason", () => {
+test("formats of logs that proxies cannot read are warnings with the reason, and headers whose variable is not there", () => {
   const { findings } = mesh(`
 accessLogFormat: "%NO_SUCH%"
 extensionProviders:
 - {name: a, envoyFileAccessLog: {logFormat: {labels: {deep: {x: "100%"}}}}}
 - {name: b, envoyFileAccessLog: {logFormat: {text: "%REQ_WITHOUT_QUERY(:PATH)% %%"}}}
-- {name: c, opentelemetry: {service: c.example.com, port: 80, http: {headers: [{name: x-key, envName: KEY}]}}}
 `);
   assert.deepEqual(findings.map(({ severity, place: { field } }) => `${severity} ${field}`), [
     "warning extensionProviders[3].proxyFileAccessLog.logFormat",
-    "warning extensionProviders[5].opentelemetry",
     "warning accessLogFormat",
   ]);
-  assert.match(findings[1]?.message ?? "", /"KEY", expected a value of header x-key/);
+  const headers = `
+extensionProviders:
+- {name: c, opentelemetry: {service: c.example.com, port: 80, http: {headers: [{name: x-key, envName: KEY}]}}}
+- {name: d, zipkin: {service: c.example.com, port: 80, headers: [{name: x-other, envName: OTHER}]}}
+`;
+  assert.deepEqual(mesh(headers).findings, []);
+  const known = parseMeshConfig(headers, { ...OPTIONS, variable: (name) => name === "KEY" ? "secret" : undefined });
+  assert.deepEqual(known.findings.map(({ message }) => /"OTHER", expected.*x-other/.test(message)), [true]);
   const { findings: json } = mesh("accessLogEncoding: JSON\naccessLogFormat: '[1]'\n");
   assert.match(json[0]?.message ?? "", /no JSON object\); the default one is used/);
 });

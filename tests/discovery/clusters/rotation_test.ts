@@ -1,8 +1,8 @@
 /** A remote cluster whose access is rotated a thousand times leaves nothing behind. */
 import assert from "node:assert/strict";
-import { until } from "../../e2e/support/mesh.ts";
 import { keptBytes } from "../../xds/support/memory.ts";
 import { Rotated } from "./memory_cluster.ts";
+import { until } from "../../patience.ts";
 
 const ROTATIONS = 1000;
 const WARM = 100;
@@ -35,8 +35,8 @@ Deno.test("1,000 rotations and removals leave no timer, no watch, no memory, and
   const before = await count();
   for (let number = WARM + 1; number <= ROTATIONS; number++) await round(number);
   const grown = await count() - before;
-  // One connection with its objects is some 50 kB.
-  assert(grown / (ROTATIONS - WARM) < 1000, `${grown} bytes`);
+  // One connection with its objects is some 50 kB; code that is compiled meanwhile is up to 1 MB in all.
+  assert(grown / (ROTATIONS - WARM) < 5000, `${grown} bytes`);
   await clusters.stop();
   assert.equal(world.endpoints, 0);
   await until("the end of all watches and timers", () => api.watching === 0 && clock.waiting === 0);

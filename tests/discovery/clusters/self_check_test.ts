@@ -1,8 +1,8 @@
 /** The regular check of remote clusters. */
 import assert from "node:assert/strict";
 import { SelfCheck } from "../../../lib/discovery/orch/self_check.ts";
-import { until } from "../../e2e/support/mesh.ts";
 import { Rotated } from "./memory_cluster.ts";
+import { until } from "../../patience.ts";
 
 Deno.test("what a remote cluster has otherwise than its API is repaired, and counted by cluster; an access that is left is not checked on", async () => {
   const world = new Rotated();

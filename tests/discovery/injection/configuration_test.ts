@@ -4,8 +4,8 @@ import { InjectionConfiguration } from "../../../lib/discovery/injection/configu
 import { type InjectionTexts, watchInjectionTexts } from "../../../lib/discovery/injection/texts.ts";
 import { startKernel } from "../../../lib/kernel/kernel.ts";
 import { silentLog } from "../../../lib/kernel/log/log.ts";
-import { until } from "../../e2e/support/mesh.ts";
 import { openLog } from "../open_log.ts";
+import { until } from "../../patience.ts";
 
 const place = "./var/lib/mesh/inject";
 const texts = (config: InjectionTexts["config"], values?: string): InjectionTexts => ({ place, config, values });

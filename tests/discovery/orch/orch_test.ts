@@ -5,6 +5,7 @@ import type { Kernel } from "../../../lib/kernel/kernel.ts";
 import { createLog, defaultLogOptions, type Log } from "../../../lib/kernel/log/log.ts";
 import { withServer } from "../running.ts";
 import { MemoryApi } from "./memory_api.ts";
+import { PATIENCE, until as eventually } from "../../patience.ts";
 
 const OURS = "/apis/networking.mesh.io/v1/serviceentries";
 const THEIRS = "/apis/networking.istio.io/v1/serviceentries";
@@ -22,7 +23,7 @@ async function until(server: DiscoveryServer, holds: () => boolean): Promise<voi
   const look = () => void (holds() && over.resolve());
   const end = [server.store.subscribe(look), server.configuration.facts.subscribe(look)];
   server.mesh.onChange(look);
-  const timer = setTimeout(() => over.reject(new Error(`it did not come to ${holds}`)), 20_000);
+  const timer = setTimeout(() => over.reject(new Error(`it did not come to ${holds}`)), PATIENCE);
   look();
   try {
     await over.promise;
@@ -188,10 +189,7 @@ Deno.test("what is known is compared with lists of the API each time that MESH_S
   const lists = () => api.asked.filter((one) => /^list \S*\/services\b/.test(one)).length;
   await withOrch(api, async () => {
     const before = lists();
-    for (const end = Date.now() + 20_000; lists() < before + 2;) {
-      assert.ok(Date.now() < end, "two further lists");
-      await new Promise((resolve) => setTimeout(resolve, 10));
-    }
+    await eventually("two further lists", () => lists() >= before + 2);
   }, { checks: 20 });
 });
 

@@ -9,6 +9,7 @@ import { startKernel } from "../../../lib/kernel/kernel.ts";
 import { silentLog } from "../../../lib/kernel/log/log.ts";
 import { ApiClient } from "../../../lib/orch/client/client.ts";
 import { MemoryApi } from "./memory_api.ts";
+import { PATIENCE } from "../../patience.ts";
 
 const PATH = "/apis/networking.mesh.io/v1/serviceentries";
 const RESOURCE = {
@@ -89,7 +90,7 @@ async function becomes(store: ConfigStore, hosts: () => readonly string[], expec
   const over = Promise.withResolvers<void>();
   const look = () => void (hosts().join() === expected.join() && over.resolve());
   const end = store.subscribe(look);
-  const timer = setTimeout(() => over.reject(new Error(`${hosts()}, expected ${expected}`)), 10_000);
+  const timer = setTimeout(() => over.reject(new Error(`${hosts()}, expected ${expected}`)), PATIENCE);
   look();
   await over.promise.finally(() => clearTimeout(timer));
   end();

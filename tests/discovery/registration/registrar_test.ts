@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { entryName, groupEntry, registrationWish } from "../../../lib/discovery/registration/group_entry.ts";
+import { desiredRegistration, entryName, groupEntry } from "../../../lib/discovery/registration/group_entry.ts";
 import type { ConfigObject } from "../../../lib/config/types.ts";
 import { GRACE, machine, replicas, VM, workloadGroup } from "./replicas.ts";
 
@@ -14,7 +14,7 @@ Deno.test("an entry has the template's ports, weight and account, and the labels
     { LABELS: { app: "mine" }, NETWORK: "n1", PROXY_CONFIG: { readinessProbe: {} } },
     "r1",
   );
-  const made = groupEntry(GROUP as ConfigObject<"WorkloadGroup">, registrationWish(proxy)!);
+  const made = groupEntry(GROUP as ConfigObject<"WorkloadGroup">, desiredRegistration(proxy)!);
   assert.ok("entry" in made);
   const { meta, spec } = made.entry;
   assert.equal(meta.name, "machines-10.0.0.1-n1");
@@ -91,7 +91,7 @@ Deno.test("an entry stays for the grace period after the last stream, and a stre
 
 Deno.test("an entry that its author wrote is neither taken over nor deleted", async () => {
   const world = replicas();
-  const made = groupEntry(GROUP as ConfigObject<"WorkloadGroup">, registrationWish(machine("10.0.0.1"))!);
+  const made = groupEntry(GROUP as ConfigObject<"WorkloadGroup">, desiredRegistration(machine("10.0.0.1"))!);
   assert.ok("entry" in made);
   world.user.apply({
     upserted: [GROUP, { ...made.entry, meta: { ...made.entry.meta, annotations: {} } }],

@@ -1,8 +1,8 @@
 /** Machines that name a WorkloadGroup of a folder register at a running server, where that is on. */
 import assert from "node:assert/strict";
-import { until } from "../../e2e/support/mesh.ts";
 import { QuestionClient } from "../question_client.ts";
 import { withServer } from "../running.ts";
+import { until } from "../../patience.ts";
 
 const GROUP = `apiVersion: networking.mesh.io/v1
 kind: WorkloadGroup

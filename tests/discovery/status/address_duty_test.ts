@@ -10,8 +10,8 @@ import { TokenBucket } from "../../../lib/orch/client/token_bucket.ts";
 import type { ObjectPlace } from "../../../lib/orch/resources/objects.ts";
 import { ServiceEntryRegistry } from "../../../lib/registry/service_entry/registry.ts";
 import { OPTIONS } from "../../registry/objects.ts";
-import { until } from "../../e2e/support/mesh.ts";
 import { ObjectsApi } from "./objects_api.ts";
+import { until } from "../../patience.ts";
 
 const resource = {
   group: "networking.mesh.io",

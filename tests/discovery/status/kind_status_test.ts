@@ -16,8 +16,8 @@ import { encodeResource } from "../../../lib/resource/encoded.ts";
 import { ResourceTable } from "../../../lib/resource/set.ts";
 import { PushLedger, type PushProgress } from "../../../lib/xds/ledger.ts";
 import { CLUSTER } from "../../../lib/xds/protocol/types.ts";
-import { until } from "../../e2e/support/mesh.ts";
 import { ObjectsApi } from "./objects_api.ts";
+import { until } from "../../patience.ts";
 
 const resource = {
   group: "networking.mesh.io",
@@ -163,7 +163,7 @@ Deno.test("of 1,000 objects with 400 proxies each is one write, an edit is one m
     server.hear(...names);
     for (let n = 0; n < 400; n++) server.connect(`p${n}`, names);
     await led(server, async () => {
-      await until("all statuses", () => statusWrites(api).length === 1000, 60_000);
+      await until("all statuses", () => statusWrites(api).length === 1000);
       assert.equal(condition(api, "v7")!["message"], "400/400 proxies up to date.");
       write(api, "v7", 2);
       server.hear("v7");

@@ -10,6 +10,7 @@ import { Buffer } from "node:buffer";
 // @ts-types="npm:@types/dns-packet@5.6.5"
 import dnsPacket from "dns-packet";
 import type { ListenEndpoint } from "../../../lib/dns/listen_plan.ts";
+import { PATIENCE } from "../../patience.ts";
 
 /** An answer in few words. */
 export interface Reply {
@@ -64,7 +65,7 @@ export function reply(bytes: Uint8Array): Reply {
 }
 
 /** Sends bytes over UDP and waits for the answer; undefined when none comes within `ms`. */
-export async function sendUdp(to: ListenEndpoint, bytes: Uint8Array, ms = 3000): Promise<Uint8Array | undefined> {
+export async function sendUdp(to: ListenEndpoint, bytes: Uint8Array, ms = PATIENCE): Promise<Uint8Array | undefined> {
   const conn = Deno.listenDatagram({
     transport: "udp",
     hostname: to.hostname.includes(":") ? "::1" : "127.0.0.1",

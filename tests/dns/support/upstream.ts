@@ -95,6 +95,7 @@ function questionOf(query: Uint8Array): dnsPacket.Question | undefined {
 export function answerTo(
   query: Uint8Array,
   behaviour: readonly string[] | "NXDOMAIN" | "SERVFAIL" | "REFUSED",
+  ttl = 3600,
 ): Uint8Array {
   const { id, questions } = dnsPacket.decode(Buffer.from(query));
   const { name, type } = questions![0]!;
@@ -103,7 +104,7 @@ export function answerTo(
     : behaviour.filter((ip) => type === (ip.includes(":") ? "AAAA" : "A")).map((data) => ({
       name,
       type: type as "A",
-      ttl: 3600,
+      ttl,
       data,
     }));
   const flags = 0x0180 | (typeof behaviour === "string" ? rcodes[behaviour] : 0);

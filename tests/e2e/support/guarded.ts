@@ -8,10 +8,13 @@
 import assert from "node:assert/strict";
 import { connect } from "node:tls";
 import { withPorts } from "../../../scripts/ports.ts";
-import { Authority } from "../../certificates.ts";
+import { Authority, type Certificate } from "../../certificates.ts";
 import { writeIdentity } from "./identity_files.ts";
+import { HBONE_PORT } from "../../../lib/translate/hbone/names.ts";
+import { askByHbone } from "./hbone_client.ts";
 import { callerEcho } from "./caller_echo.ts";
-import { TestMesh, until } from "./mesh.ts";
+import { TestMesh } from "./mesh.ts";
+import { until } from "../../patience.ts";
 
 /** Who asks: service accounts in namespaces `demo` and `other`, one of an alias of the trust domain. */
 export type Caller = "friend" | "guest" | "alias";
@@ -58,6 +61,10 @@ export interface Guarded {
   /** Writes policies, waits until they are in force, and compares what every request gets. */
   check(one: PolicyCase): Promise<void>;
   ask(asked: Asked): Promise<number | "closed">;
+  /** A certificate of the mesh with these URIs. */
+  sign(...ids: string[]): Promise<Certificate>;
+  /** Writes the files of an identity; answers with the metadata of a proxy that has it. */
+  identify(name: string, id: string): ReturnType<typeof writeIdentity>;
 }
 
 /**
@@ -67,7 +74,14 @@ export interface Guarded {
 export function withGuarded(
   options: {
     readonly meshConfig?: (spare: number) => object;
-    readonly files?: (spare: number) => Readonly<Record<string, string>>;
+    readonly files?: (spare: number, ports: Guarded["ports"]) => Readonly<Record<string, string>>;
+    /** Callers come by HBONE, whose port is fixed: for tests in a network of their own. */
+    readonly hbone?: true;
+    readonly settings?: Readonly<Record<string, boolean>>;
+    /** Of the workload. Default 127.0.0.1. */
+    readonly address?: "::1";
+    /** What both ports lead to. Default: it says who called it. */
+    readonly application?: () => { readonly port: number } & AsyncDisposable;
   },
   run: (guarded: Guarded) => Promise<void>,
 ): Promise<void> {
@@ -75,7 +89,8 @@ export function withGuarded(
     const folder = await Deno.makeTempDir({ prefix: "mesh-authz-" });
     const authority = await Authority.make("mesh");
     try {
-      await using app = callerEcho();
+      const { address = "127.0.0.1" } = options;
+      await using app = options.application?.() ?? callerEcho(address);
       const signed = (id: string) => authority.sign(id.slice(-5), 1, [["URI", `spiffe://${id}`]]);
       const certificates = new Map<Caller, { readonly cert: string; readonly key: string }>();
       for (const [name, id] of Object.entries(IDENTITIES) as [Caller, string][]) {
@@ -88,18 +103,36 @@ export function withGuarded(
         await signed("cluster.local/ns/demo/sa/server"),
         authority.certificate,
       );
-      const own = { "workload.yaml": workload({ http, tcp }, app.port), ...options.files?.(spare) };
+      const ip = address === "::1" ? "[::1]" : address;
+      const own = {
+        "workload.yaml": workload({ http, tcp }, { address, ip, application: app.port }, options.hbone === true),
+        ...options.files?.(spare, { http, tcp }),
+      };
       await using mesh = await TestMesh.start({
         files: own,
         meshConfig: { trustDomainAliases: ["old.example"], ...options.meshConfig?.(spare) },
+        settings: { PILOT_ENABLE_SIDECAR_LISTENING_HBONE: options.hbone === true, ...options.settings },
       });
-      const identity = { name: "server", namespace: "demo", address: "127.0.0.1", labels: { app: "server" } };
-      const envoy = await mesh.attach(path(), { ...identity, type: "sidecar", metadata: files("SERVER") }, true);
-      await envoy.ready(http);
-      await envoy.ready(tcp);
-      const ask = (asked: Asked) =>
-        request(asked.tcp ? tcp : http, certificates.get(asked.by ?? "friend")!, asked, asked.tcp === true);
-      await run({ mesh, envoy, ports: { http, tcp }, ask, check: (one) => check(mesh, ask, one) });
+      const identity = { name: "server", namespace: "demo", address, labels: { app: "server" } };
+      const metadata = { ...files("SERVER"), ...(options.hbone ? { ENABLE_HBONE: "true" } : {}) };
+      const envoy = await mesh.attach(path(), { ...identity, type: "sidecar", metadata }, true);
+      for (const port of options.hbone ? [http, tcp, HBONE_PORT] : [http, tcp]) {
+        await envoy.ready(port, ip);
+      }
+      const ask = async (asked: Asked) => {
+        const port = asked.tcp ? tcp : http;
+        const certificate = certificates.get(asked.by ?? "friend")!;
+        if (!options.hbone) return await request(port, certificate, asked, asked.tcp === true);
+        const said = await askByHbone(
+          { to: `${ip}:${port}`, proxy: address, ...certificate, ...asked },
+          requestText(asked),
+        );
+        return said.connected !== 200 || said.text === "" ? "closed" : statusOf(said.text);
+      };
+      const sign = (...ids: string[]) => authority.sign("named", 1, ids.map((id) => ["URI", id] as const));
+      const identify = async (name: string, id: string) =>
+        await writeIdentity(folder, name, await signed(id), authority.certificate);
+      await run({ mesh, envoy, ports: { http, tcp }, ask, sign, identify, check: (one) => check(mesh, ask, one) });
       await mesh.settled();
     } finally {
       await authority.remove();
@@ -121,7 +154,7 @@ async function check(mesh: TestMesh, ask: Guarded["ask"], { name, policies, aske
   }));
   await mesh.write("policies.yaml", documents.map((one) => JSON.stringify(one)).join("\n---\n"));
   // The page reads the folder first, and answers when every proxy has acknowledged what it changed.
-  const { why } = await mesh.page<{ why: string[] }>("live?object=Sidecar/demo/server&wait=20s");
+  const { why } = await mesh.page<{ why: string[] }>("live?object=Sidecar/demo/server&wait=90s");
   assert.deepEqual(why, [], name);
   const wanted = asked.map(([one, status]) => [JSON.stringify(one), status]);
   let told: unknown[] = [];
@@ -131,19 +164,18 @@ async function check(mesh: TestMesh, ask: Guarded["ask"], { name, policies, aske
     return JSON.stringify(told) === JSON.stringify(wanted);
   };
   // An acknowledged listener still has to reach the threads that take connections.
-  await until(name, look, 5_000).catch(() => assert.deepEqual(told, wanted, name));
+  await until(name, look).catch(() => assert.deepEqual(told, wanted, name));
 }
 
 /** One request on a connection of its own: the status, or "closed" without an answer. */
 function request(
   port: number,
   certificate: { readonly cert: string; readonly key: string },
-  { method = "GET", path = "/", host = "app.test", headers = {}, from }: Asked,
+  asked: Asked,
   tcp: boolean,
 ): Promise<number | "closed"> {
   const { promise, resolve } = Promise.withResolvers<number | "closed">();
-  const lines = Object.entries({ ...headers, "content-length": "0", connection: "close" });
-  const head = [`${method} ${path} HTTP/1.1`, `Host: ${host}`, ...lines.map(([name, value]) => `${name}: ${value}`)];
+  const { from } = asked;
   const socket = connect({
     host: "127.0.0.1",
     port,
@@ -151,7 +183,7 @@ function request(
     ALPNProtocols: tcp ? ["istio"] : ["istio-http/1.1"],
     ...certificate,
     ...(from === undefined ? {} : { localAddress: from }),
-  }, () => socket.write(`${head.join("\r\n")}\r\n\r\n`));
+  }, () => socket.write(requestText(asked)));
   let text = "";
   socket.setEncoding("utf8");
   socket.on("data", (part: string) => {
@@ -159,21 +191,37 @@ function request(
     if (/\r\n\r\n/.test(text)) socket.destroy();
   });
   socket.on("error", () => {});
-  socket.on("close", () => resolve(text === "" ? "closed" : Number(/^HTTP\/1.1 (\d+)/.exec(text)?.[1])));
+  socket.on("close", () => resolve(text === "" ? "closed" : statusOf(text)));
   return promise;
 }
 
+/** A request on a connection that ends with it. */
+export function requestText({ method = "GET", path = "/", host = "app.test", headers = {} }: Asked): string {
+  const lines = Object.entries({ ...headers, "content-length": "0", connection: "close" });
+  const head = [`${method} ${path} HTTP/1.1`, `Host: ${host}`, ...lines.map(([name, value]) => `${name}: ${value}`)];
+  return `${head.join("\r\n")}\r\n\r\n`;
+}
+
+function statusOf(text: string): number {
+  return Number(/^HTTP\/1.1 (\d+)/.exec(text)?.[1]);
+}
+
 /** A port with requests and one with bytes, both before the same application; its callers must show certificates. */
-function workload({ http, tcp }: { readonly http: number; readonly tcp: number }, application: number): string {
+function workload(
+  { http, tcp }: Guarded["ports"],
+  { address, ip, application }: { readonly address: string; readonly ip: string; readonly application: number },
+  callsNobody: boolean,
+): string {
   const port = (number: number, protocol: string) =>
     `  - { port: { number: ${number}, protocol: ${protocol}, name: p${number} }, ` +
-    `defaultEndpoint: "127.0.0.1:${application}", bind: 127.0.0.1, captureMode: NONE }`;
+    `defaultEndpoint: "${ip}:${application}", bind: "${address}", captureMode: NONE }`;
   return `
 apiVersion: networking.mesh.io/v1
 kind: Sidecar
 metadata: { name: server, namespace: demo }
 spec:
   workloadSelector: { labels: { app: server } }
+${callsNobody ? '  egress: [{ hosts: ["~/*"] }]' : ""}
   ingress:
 ${port(http, "HTTP")}
 ${port(tcp, "TCP")}

@@ -16,6 +16,7 @@ import {
 } from "../../../scripts/demo/envoy.ts";
 import { PortTaken, saysTaken } from "../../../scripts/ports.ts";
 import { LISTENER, SECRET } from "../../../lib/xds/protocol/types.ts";
+import { until } from "../../patience.ts";
 
 export { envoyPath } from "../../translate/envoy.ts";
 
@@ -27,6 +28,8 @@ export interface MeshOptions {
   readonly settings?: Readonly<Record<string, string | number | boolean>>;
   /** Services of manifests are part of the mesh. Default false. */
   readonly manifestServices?: boolean;
+  /** Variables of the server that headers of providers name. */
+  readonly variable?: (name: string) => string | undefined;
 }
 
 /** One watch of a proxy as `/debug/syncz` shows it. */
@@ -44,15 +47,6 @@ export interface SyncRow {
   readonly resources: Readonly<Record<string, Watch>>;
 }
 
-/** Waits until something holds. */
-export async function until(what: string, holds: () => boolean | Promise<boolean>, deadline = 20_000): Promise<void> {
-  const end = performance.now() + deadline;
-  while (!await holds()) {
-    assert(performance.now() < end, `${what}: not within ${deadline / 1000} s`);
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-}
-
 /** A server and its Envoys. */
 export class TestMesh implements AsyncDisposable {
   readonly #envoys: TestEnvoy[] = [];
@@ -61,7 +55,7 @@ export class TestMesh implements AsyncDisposable {
 
   /** Starts the server. */
   static async start(
-    { files, meshConfig = {}, settings = {}, manifestServices = false }: MeshOptions,
+    { files, meshConfig = {}, settings = {}, manifestServices = false, variable }: MeshOptions,
   ): Promise<TestMesh> {
     const folder = await Deno.makeTempDir({ prefix: "mesh-e2e-" });
     await Deno.mkdir(`${folder}/config`);
@@ -71,6 +65,7 @@ export class TestMesh implements AsyncDisposable {
       configDir: `${folder}/config`,
       meshConfig: `${folder}/mesh.json`,
       manifestServices,
+      ...(variable ? { variable } : {}),
       settings: { PILOT_DEBOUNCE_AFTER: 10, ...settings },
     });
     return new TestMesh(folder, server);
@@ -81,7 +76,7 @@ export class TestMesh implements AsyncDisposable {
     path: string,
     identity: EnvoyIdentity,
     delta: boolean,
-    options: Pick<EnvoyOptions, "interceptionMode" | "drainTime"> = {},
+    options: Pick<EnvoyOptions, "interceptionMode" | "drainTime" | "evictionInterval" | "variables"> = {},
   ): Promise<TestEnvoy> {
     const envoy = await TestEnvoy.start(path, this, identity, delta, options);
     this.#envoys.push(envoy);
@@ -122,7 +117,7 @@ export class TestMesh implements AsyncDisposable {
       // Envoy asks for routes after their listener: what is acknowledged has to stay so for a while.
       quiet = started && answered.every((w) => w.sent !== "" && w.sent === w.acked) ? quiet + 1 : 0;
       return quiet >= 10;
-    }, 60_000);
+    });
     for (const envoy of this.#envoys) assert.deepEqual(await envoy.rejected(), []);
     return rows;
   }
@@ -143,7 +138,7 @@ export class TestEnvoy {
     { folder, server }: TestMesh,
     identity: EnvoyIdentity,
     delta: boolean,
-    options: Pick<EnvoyOptions, "interceptionMode" | "drainTime">,
+    options: Pick<EnvoyOptions, "interceptionMode" | "drainTime" | "evictionInterval" | "variables">,
   ): Promise<TestEnvoy> {
     const discoveryPort = server.ports.grpc;
     return new TestEnvoy(await startEnvoy({ ...options, binary, folder, identity, discoveryPort, delta }));
@@ -154,9 +149,9 @@ export class TestEnvoy {
     return adminPage(this.running.adminPort, page);
   }
 
-  /** Resolves when it is live and takes connections at a port of 127.0.0.1; throws PortTaken when it cannot bind it. */
-  ready(port: number): Promise<void> {
-    return this.running.ready([`127.0.0.1:${port}`]);
+  /** Resolves when it is live and takes connections at a port of the loopback; throws PortTaken when it cannot bind it. */
+  ready(port: number, ip: "127.0.0.1" | "[::1]" = "127.0.0.1"): Promise<void> {
+    return this.running.ready([`${ip}:${port}`]);
   }
 
   /** Envoy's own counts of updates that it rejected, those that are not 0. */

@@ -10,6 +10,7 @@ import { unaryMethod } from "../../../lib/grpc/service.ts";
 import { RpcError } from "../../../lib/grpc/status.ts";
 import { listen } from "../../../lib/sockets/listen/tcp.ts";
 import { SocketTransport } from "../../../lib/sockets/transport/socket.ts";
+import { PATIENCE } from "../../patience.ts";
 
 const shape = { input: "google.protobuf.Struct", output: "google.protobuf.Struct" };
 const bytes = (length: number, value = 7) => new Uint8Array(length).fill(value);
@@ -59,7 +60,7 @@ async function connected(
     { host: "127.0.0.1", port: 0 },
     (socket) => server.accept(new SocketTransport(socket)),
   );
-  const transport = await dial({ host: "127.0.0.1", port: listener.port }, 5000);
+  const transport = await dial({ host: "127.0.0.1", port: listener.port }, PATIENCE);
   const connection = new ClientConnection(transport, options);
   try {
     const call = (method: string) => ({
@@ -94,14 +95,14 @@ function stream(connection: ClientConnection, options: ReturnType<Connected["cal
 
 Deno.test("a call has its response, a failed one its status and text", async () => {
   await connected(async ({ connection, call }) => {
-    assert.deepEqual(await callUnary(connection, call("Once"), bytes(3), 5000), bytes(3));
-    await assert.rejects(callUnary(connection, call("Fail"), bytes(1), 5000), {
+    assert.deepEqual(await callUnary(connection, call("Once"), bytes(3), PATIENCE), bytes(3));
+    await assert.rejects(callUnary(connection, call("Fail"), bytes(1), PATIENCE), {
       code: Code.NOT_FOUND,
       message: "no ä % here",
     });
-    await assert.rejects(callUnary(connection, call("Nowhere"), bytes(1), 5000), { code: Code.UNIMPLEMENTED });
+    await assert.rejects(callUnary(connection, call("Nowhere"), bytes(1), PATIENCE), { code: Code.UNIMPLEMENTED });
     await assert.rejects(callUnary(connection, call("Never"), bytes(1), 50), { code: Code.DEADLINE_EXCEEDED });
-    assert.deepEqual(await callUnary(connection, call("Once"), bytes(4), 5000), bytes(4));
+    assert.deepEqual(await callUnary(connection, call("Once"), bytes(4), PATIENCE), bytes(4));
   });
 });
 
@@ -119,10 +120,10 @@ Deno.test("messages larger than every window pass in both directions, and in the
 
 Deno.test("compressed messages of several gzip members are unpacked, up to the limit", async () => {
   await connected(async ({ connection, call }) => {
-    const response = await callUnary(connection, call("Big"), bytes(1), 20_000);
+    const response = await callUnary(connection, call("Big"), bytes(1), PATIENCE);
     assert.equal(response.length, 8_000_000);
     const small = { ...call("Big"), maxMessageSize: 7_000_000 };
-    await assert.rejects(callUnary(connection, small, bytes(1), 20_000), { code: Code.RESOURCE_EXHAUSTED });
+    await assert.rejects(callUnary(connection, small, bytes(1), PATIENCE), { code: Code.RESOURCE_EXHAUSTED });
   });
 });
 
@@ -136,7 +137,7 @@ Deno.test("a server that stops ends the calls with UNAVAILABLE, and the connecti
     assert.equal((await ended)?.code, Code.UNAVAILABLE);
     await closed.promise;
     assert.equal(connection.usable, false);
-    await assert.rejects(callUnary(connection, call("Once"), bytes(1), 5000), { code: Code.UNAVAILABLE });
+    await assert.rejects(callUnary(connection, call("Once"), bytes(1), PATIENCE), { code: Code.UNAVAILABLE });
   }, { onClose: closed.resolve });
 });
 
@@ -146,14 +147,14 @@ Deno.test("a cancelled call ends once, and others on the connection go on", asyn
     echo.cancel();
     echo.cancel();
     assert.equal((await ended)?.code, Code.CANCELLED);
-    assert.deepEqual(await callUnary(connection, call("Once"), bytes(2), 5000), bytes(2));
+    assert.deepEqual(await callUnary(connection, call("Once"), bytes(2), PATIENCE), bytes(2));
   });
 });
 
 Deno.test("a server that shows no sign of life is given up", async () => {
   using silent = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const accepted = silent.accept();
-  const transport = await dial({ host: "127.0.0.1", port: silent.addr.port }, 5000);
+  const transport = await dial({ host: "127.0.0.1", port: silent.addr.port }, PATIENCE);
   const { promise: closed, resolve } = Promise.withResolvers<string>();
   const connection = new ClientConnection(transport, { keepaliveInterval: 20, keepaliveTimeout: 40, onClose: resolve });
   const { ended } = stream(connection, { authority: "a", path: "/test.Echo/Stream", maxMessageSize: 1 });
@@ -167,7 +168,7 @@ Deno.test("a server that cannot be reached, or breaks off, is named with the rea
   const { port } = silent.addr;
   silent.accept().then((connection) => connection.close());
   await assert.rejects(
-    dial({ host: "127.0.0.1", port, tls: { serverName: "a" } }, 5000),
+    dial({ host: "127.0.0.1", port, tls: { serverName: "a" } }, PATIENCE),
     new RegExp(`^Error: 127\\.0\\.0\\.1:${port}: `),
   );
   silent.accept().then(() => {}, () => {});

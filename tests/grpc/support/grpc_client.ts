@@ -10,6 +10,7 @@ import { encodeHeaders, HpackDecoder } from "../../../lib/grpc/h2/hpack.ts";
 import type { GrpcServer } from "../../../lib/grpc/server.ts";
 import { hello } from "./h2_client.ts";
 import { MemoryTransport } from "./memory_transport.ts";
+import { PATIENCE } from "../../patience.ts";
 
 /** HEADERS of a call. */
 export function callHeaders(stream: number, path: string, more: Readonly<Record<string, string>> = {}): Uint8Array {
@@ -64,7 +65,7 @@ export class MemoryClient {
 
   /** Reads until a condition holds. */
   async until(holds: () => boolean): Promise<void> {
-    const limit = performance.now() + 20_000;
+    const limit = performance.now() + PATIENCE;
     while (!holds()) {
       if (performance.now() > limit) throw new Error("waited in vain");
       await new Promise((resolve) => setTimeout(resolve, 1));

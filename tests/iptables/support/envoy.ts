@@ -6,6 +6,7 @@
  * @module
  */
 import { addresses, type Cable, users } from "./pod.ts";
+import { PATIENCE } from "../../patience.ts";
 
 const cached = new URL("../../../.cache/envoy/envoy/_bin/envoy", import.meta.url).pathname;
 
@@ -156,7 +157,7 @@ export class EnvoyInPod implements AsyncDisposable {
   }
 
   /** Waits for a line that matches, which is then used up. */
-  async line(pattern: RegExp, timeout = 10_000): Promise<string> {
+  async line(pattern: RegExp, timeout = PATIENCE): Promise<string> {
     const end = Date.now() + timeout;
     while (true) {
       const at = this.#lines.findIndex((line) => pattern.test(line));

@@ -52,7 +52,7 @@ def bound(kind, command):
 def forward(conn, command, original):
     """Connects on, as an inbound proxy does that keeps the client's address, and returns the application's answer."""
     out = socket.socket(conn.family, socket.SOCK_STREAM)
-    out.settimeout(3)
+    out.settimeout(60)
     out.setsockopt(socket.SOL_SOCKET, socket.SO_MARK, command["forwardMark"])
     if conn.family == socket.AF_INET6:
         out.setsockopt(socket.IPPROTO_IPV6, IPV6_TRANSPARENT, 1)
@@ -101,7 +101,7 @@ def dial(command):
     host = command["host"]
     udp = command["protocol"] == "udp"
     sock = socket.socket(family_of(host), socket.SOCK_DGRAM if udp else socket.SOCK_STREAM)
-    sock.settimeout(command.get("timeout", 2))
+    sock.settimeout(command.get("timeout", 60))
     try:
         if "source" in command:
             sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -137,7 +137,7 @@ def stray(command):
     source, target, port = command["source"], command["host"], command["port"]
     raw = socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_TCP)
     raw.bind((source, 0))
-    raw.settimeout(command.get("timeout", 1))
+    raw.settimeout(command["timeout"])
     own = 33333
     header = lambda check: struct.pack("!HHIIBBHHH", own, port, 7, 9, 5 << 4, 0x12, 1024, check, 0)
     pseudo = socket.inet_aton(source) + socket.inet_aton(target) + struct.pack("!BBH", 0, 6, 20)

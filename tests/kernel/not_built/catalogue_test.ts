@@ -5,18 +5,14 @@ import { pilotAgent } from "../../../cmd/pilot-agent/commands.ts";
 import { pilotDiscovery } from "../../../cmd/pilot-discovery/commands.ts";
 import type { Command } from "../../../lib/cli/command.ts";
 import { flagsOf } from "../../../lib/cli/locate.ts";
-import { telemetry } from "../../../lib/config/kinds/telemetry/schema.ts";
 import type { FieldShape } from "../../../lib/config/schema/field.ts";
-import { KINDS } from "../../../lib/config/kinds/kinds.ts";
 import { meshConfig } from "../../../lib/config/mesh/schema.ts";
 import { metricCatalogue } from "../../../lib/kernel/metrics/catalogue.ts";
 import {
   flagsNotBuilt,
-  kindNotBuiltText,
   NOT_BUILT,
   NOT_BUILT_PARTS,
   notBuilt,
-  objectNotBuiltText,
   settingsWithoutEffect,
 } from "../../../lib/kernel/not_built/catalogue.ts";
 import type { NotBuiltWhat } from "../../../lib/kernel/not_built/entry.ts";
@@ -46,12 +42,6 @@ const owners: Readonly<Record<Exclude<NotBuiltWhat, "refused">, ReadonlySet<stri
       ...fieldsOf(field.shape).map(([inner]) => `${name}.${inner}`),
     ]),
   ),
-  kind: new Set<string>(KINDS),
-  "kind field": new Set(
-    Object.entries(telemetry.shape.type === "message" ? telemetry.shape.fields : {}).map(([name]) =>
-      `Telemetry.${name}`
-    ),
-  ),
   command: new Set(commands.map(({ path }) => path)),
 };
 
@@ -67,8 +57,8 @@ Deno.test("every name of the catalogue is one of its owner's, and none is there 
 });
 
 Deno.test("the catalogue answers by sort and name, never by name alone", () => {
-  assert.equal(notBuilt("kind", "ProxyFilter")?.part, "extensions");
-  assert.equal(notBuilt("setting", "ProxyFilter"), undefined);
+  assert.equal(notBuilt("setting", "PILOT_ENABLE_AMBIENT")?.part, "ambient");
+  assert.equal(notBuilt("flag", "PILOT_ENABLE_AMBIENT"), undefined);
   assert.deepEqual(flagsNotBuilt("install-cni", ["ztunnel-uds-address", "configDir"]), ["--ztunnel-uds-address"]);
   assert.deepEqual(flagsNotBuilt("pilot-discovery", ["ztunnel-uds-address", "configDir"]), []);
   assert.deepEqual(
@@ -78,12 +68,6 @@ Deno.test("the catalogue answers by sort and name, never by name alone", () => {
       "ENABLE_VTPROTOBUF",
     ],
   );
-  assert.equal(kindNotBuiltText("VirtualService"), undefined);
-});
-
-Deno.test("an object is warned of where its kind is not in force, and nowhere else", () => {
-  assert.equal(objectNotBuiltText({ kind: "Telemetry", spec: { metrics: [], accessLogging: [] } }), undefined);
-  assert.match(objectNotBuiltText({ kind: "ProxyFilter", spec: {} }) ?? "", /^ProxyFilter objects are read/);
 });
 
 Deno.test("the types of proxies that the catalogue says are refused are", () => {

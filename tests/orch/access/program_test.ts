@@ -1,6 +1,7 @@
 /** Where the program `pilot-discovery` looks for an orchestrator, by its variables, under its own permission set. */
 import assert from "node:assert/strict";
 import { MemoryApi } from "../../discovery/orch/memory_api.ts";
+import { PATIENCE } from "../../patience.ts";
 
 const repository = new URL("../../../", import.meta.url).pathname;
 const START = ["run", "--quiet", "--no-prompt", "-P=pilot-discovery", "cmd/pilot-discovery/main.ts", "discovery"];
@@ -39,7 +40,7 @@ async function printed(
     if (!ended) child.kill("SIGTERM");
     ended = true;
   };
-  const late = setTimeout(end, 30_000);
+  const late = setTimeout(end, PATIENCE);
   await Promise.all([read(child.stdout), read(child.stderr), child.status]);
   clearTimeout(late);
   return text;

@@ -3,9 +3,9 @@ import assert from "node:assert/strict";
 import { SecretRights } from "../../../lib/discovery/credentials/secret_rights.ts";
 import { silentLog } from "../../../lib/kernel/log/log.ts";
 import type { ApiClient } from "../../../lib/orch/client/client.ts";
-import { until } from "../../e2e/support/mesh.ts";
 import { accountClient, manifests } from "../support/server/rights.ts";
 import { apiServerTests } from "../support/server/tests.ts";
+import { until } from "../../patience.ts";
 
 const test = apiServerTests();
 const SYSTEM = "mesh-system";

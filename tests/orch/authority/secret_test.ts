@@ -17,6 +17,7 @@ import { DAY, makeIntermediate, makeLeaf, makeRoot, P256 } from "../../pki/suppo
 import type { ApiServer } from "../support/server/api_server.ts";
 import { everyRightIsNeeded, type Right, SYSTEM } from "../support/server/one_right_less.ts";
 import { apiServerTests } from "../support/server/tests.ts";
+import { until } from "../../patience.ts";
 
 const test = apiServerTests();
 const LIFETIME = 100 * DAY;
@@ -45,13 +46,6 @@ async function textsOf(server: ApiServer, namespace: string, name: string) {
 
 const encoded = (texts: Readonly<Record<string, string>>) =>
   Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, btoa(text)]));
-
-async function until(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
-  for (let tries = 1; !await holds(); tries++) {
-    if (tries === 400) throw new Error(`${what}: not within 20 s`);
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-}
 
 test("of servers that start together one makes the root, and all use it", async ({ server, namespace }) => {
   const starts = [1, 2, 3, 4].map(() => SelfSigned.start(optionsFor(storeOf(server, namespace), Date.now())));

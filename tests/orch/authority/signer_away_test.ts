@@ -1,10 +1,10 @@
 /** While the API is away nobody gets a certificate, callers hear that it may pass, and it does. */
 import assert from "node:assert/strict";
-import { until } from "../../e2e/support/mesh.ts";
 import { quickClock } from "../support/scripted_api.ts";
 import { apiServerTests } from "../support/server/tests.ts";
 import { rootsOf, signerOf, withSigners } from "../support/signer_server.ts";
 import { TestSigner } from "../support/test_signer.ts";
+import { until } from "../../patience.ts";
 
 const test = apiServerTests();
 
@@ -28,6 +28,6 @@ test("who asks while the API is away, or when it leaves before the signer has an
     assert.match(String(await ask()), /^UNAVAILABLE: the caller proved no identity/);
     await server.start();
     signer.answer = usual;
-    await until("a certificate", async () => Array.isArray(await ask({}, { chain })), 60_000);
+    await until("a certificate", async () => Array.isArray(await ask({}, { chain })));
   }, quickClock(10));
 });

@@ -5,7 +5,6 @@ import { scopes } from "../../../lib/kernel/log/scopes.ts";
 import { SigningRefused, SigningRequests } from "../../../lib/orch/signing/signing_requests.ts";
 import { readCertificates, writeCertificates } from "../../../lib/pki/certificate.ts";
 import { createCertificateRequest } from "../../../lib/pki/request.ts";
-import { until } from "../../e2e/support/mesh.ts";
 import { makeRoot, P256 } from "../../pki/support/make.ts";
 import { opensslVerifies } from "../../pki/support/openssl.ts";
 import { everyRightIsNeeded } from "../support/server/one_right_less.ts";
@@ -13,6 +12,7 @@ import { accountClient } from "../support/server/rights.ts";
 import { apiServerTests } from "../support/server/tests.ts";
 import { DOMAIN, key, REQUEST_KIND, requestsOf, rootsOf, signerOf, withSigners } from "../support/signer_server.ts";
 import { TestSigner } from "../support/test_signer.ts";
+import { until } from "../../patience.ts";
 
 const test = apiServerTests();
 async function isVerified(chain: readonly string[] | string): Promise<void> {

@@ -1,9 +1,9 @@
 /** Configuration that refers to services and workloads of a remote cluster alone is not found fault with. */
 import assert from "node:assert/strict";
-import { until } from "../../e2e/support/mesh.ts";
 import { page } from "../../discovery/running.ts";
 import { meshDraft } from "../support/drafts.ts";
 import { clusterSecret, putService, serveClusters, twoClusterTests } from "../support/two_clusters.ts";
+import { until } from "../../patience.ts";
 
 const test = twoClusterTests();
 

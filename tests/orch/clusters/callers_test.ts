@@ -9,10 +9,10 @@ import { PrivateKey } from "../../../lib/pki/private_key.ts";
 import { createCertificateRequest } from "../../../lib/pki/request.ts";
 import { SECRET } from "../../../lib/xds/protocol/types.ts";
 import { page } from "../../discovery/running.ts";
-import { until } from "../../e2e/support/mesh.ts";
 import { P256 } from "../../pki/support/make.ts";
 import { clusterSecret, serveClusters, type TwoClusters, twoClusterTests } from "../support/two_clusters.ts";
 import type { ApiServer } from "../support/server/api_server.ts";
+import { PATIENCE, until } from "../../patience.ts";
 
 const test = twoClusterTests();
 const same = (bytes: Uint8Array) => Buffer.from(bytes);
@@ -46,7 +46,7 @@ async function certificateOf({ ports }: DiscoveryServer, shown: Shown): Promise<
     (bytes: Uint8Array) => decode<{ cert_chain: string[] }>("istio.v1.auth.IstioCertificateResponse", bytes).cert_chain,
     encode("istio.v1.auth.IstioCertificateRequest", { csr, validity_duration: 3600 }),
     metadataOf(shown),
-    { deadline: Date.now() + 30_000 },
+    { deadline: Date.now() + PATIENCE },
     (error, chain) => {
       client.close();
       const names = error === null ? readCertificates(chain![0]!)[0]!.names.uris.join() : "";

@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { meshDraft, serviceDraft } from "../support/drafts.ts";
 import { defineKinds } from "../support/feeds.ts";
-import { until } from "../../e2e/support/mesh.ts";
 import { clusterSecret, endpointsOf, putService, serveClusters, twoClusterTests } from "../support/two_clusters.ts";
+import { until } from "../../patience.ts";
 
 const test = twoClusterTests();
 

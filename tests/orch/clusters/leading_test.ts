@@ -1,12 +1,12 @@
 /** Remote clusters that a server leads, by two real API servers: its roots are there, for as long as the namespace says so. */
 import assert from "node:assert/strict";
 import { page } from "../../discovery/running.ts";
-import { until } from "../../e2e/support/mesh.ts";
 import { namespaceDraft } from "../support/drafts.ts";
 import { clusterSecret, serveClusters, type TwoClusters, twoClusterTests } from "../support/two_clusters.ts";
 import { kubeconfigOf } from "../support/server/kubeconfig.ts";
 import { manifests } from "../support/server/rights.ts";
 import type { ApiServer } from "../support/server/api_server.ts";
+import { until } from "../../patience.ts";
 
 const BETA = "certificates.k8s.io/v1beta1";
 const test = twoClusterTests({

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { decodeNameTable } from "../../../lib/dns/table/name_table_wire.ts";
 import { page } from "../../discovery/running.ts";
-import { envoyPath, until } from "../../e2e/support/mesh.ts";
+import { envoyPath } from "../../e2e/support/mesh.ts";
 import { dialled, withEnvoys } from "../support/cluster_envoys.ts";
 import { namespaceDraft, serviceDraft, sliceDraft } from "../support/drafts.ts";
 import {
@@ -12,6 +12,7 @@ import {
   type TwoClusters,
   twoClusterTests,
 } from "../support/two_clusters.ts";
+import { until } from "../../patience.ts";
 
 const test = twoClusterTests();
 const binary = envoyPath();

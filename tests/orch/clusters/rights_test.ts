@@ -5,12 +5,12 @@ import { ClusterConnection } from "../../../lib/discovery/clusters/connection.ts
 import { SecretRights } from "../../../lib/discovery/credentials/secret_rights.ts";
 import { startKernel } from "../../../lib/kernel/kernel.ts";
 import { silentLog } from "../../../lib/kernel/log/log.ts";
-import { until } from "../../e2e/support/mesh.ts";
 import type { ApiServer } from "../support/server/api_server.ts";
 import { kubeconfigOf } from "../support/server/kubeconfig.ts";
 import { accountsWithOneRightLess, type Right, SYSTEM } from "../support/server/one_right_less.ts";
 import { manifests } from "../support/server/rights.ts";
 import { apiServerTests } from "../support/server/tests.ts";
+import { until } from "../../patience.ts";
 
 const test = apiServerTests();
 

@@ -1,7 +1,7 @@
 /** Services of several clusters, by two real API servers: merged, followed, and taken out of the mesh again. */
 import assert from "node:assert/strict";
+import { isDeepStrictEqual } from "node:util";
 import { page } from "../../discovery/running.ts";
-import { until } from "../../e2e/support/mesh.ts";
 import {
   clusterSecret,
   endpointsOf,
@@ -10,6 +10,7 @@ import {
   twoClusterTests,
   untilEndpoints,
 } from "../support/two_clusters.ts";
+import { until } from "../../patience.ts";
 
 const test = twoClusterTests();
 
@@ -39,10 +40,12 @@ test("a secret adds a cluster's endpoints and addresses to services, its end tak
     await untilEndpoints(server, namespace, "far", ["10.2.0.9"]);
     const cart = pipeline.aggregate.service(`${namespace}/cart.${namespace}.svc.cluster.local`);
     assert.deepEqual(cart?.clusterAddresses, { Orch: ["10.96.7.101"], west: ["10.96.7.102"] });
-    assert.deepEqual(await clusterz(ports.http), [
+    const both = [
       { id: "Orch", syncStatus: "synced" },
       { id: "west", secretName: `${namespace}/clusters`, syncStatus: "synced" },
-    ]);
+    ];
+    // The last kinds of the other cluster may come after its services.
+    await until("both are synced", async () => isDeepStrictEqual(await clusterz(ports.http), both));
     const metrics = async () => (await page(ports.monitoring!, "/metrics")).body;
     assert.match(await metrics(), /^meshd_managed_clusters\{cluster_type="remote"\} 1$/m);
     assert.match(await metrics(), /^meshd_remote_cluster_sync_status\{cluster="west",status="synced"\} 1$/m);
@@ -53,7 +56,10 @@ test("a secret adds a cluster's endpoints and addresses to services, its end tak
     await own.objects.delete(secret);
     await untilEndpoints(server, namespace, "cart", ["10.1.0.1"]);
     assert.equal(pipeline.aggregate.service(`${namespace}/far.${namespace}.svc.cluster.local`), undefined);
-    assert.match(await metrics(), /^meshd_managed_clusters\{cluster_type="remote"\} 0$/m);
+    await until(
+      "no remote cluster is counted",
+      async () => /^meshd_managed_clusters\{cluster_type="remote"\} 0$/m.test(await metrics()),
+    );
     assert.doesNotMatch(await metrics(), /cluster="west",status/);
   });
 });

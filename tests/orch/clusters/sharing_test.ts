@@ -5,7 +5,7 @@ import type { DiscoveryServer } from "../../../lib/discovery/server.ts";
 import { defaultSettings } from "../../../lib/kernel/settings/read.ts";
 import { sharingWithoutEffect } from "../../../lib/discovery/settings.ts";
 import { page } from "../../discovery/running.ts";
-import { envoyPath, until } from "../../e2e/support/mesh.ts";
+import { envoyPath } from "../../e2e/support/mesh.ts";
 import { dialled, withEnvoys } from "../support/cluster_envoys.ts";
 import { exportDraft, importDraft, sharingDefinitions } from "../support/sharing.ts";
 import {
@@ -15,6 +15,7 @@ import {
   type TwoClusters,
   twoClusterTests,
 } from "../support/two_clusters.ts";
+import { until } from "../../patience.ts";
 
 const test = twoClusterTests();
 const ignored = envoyPath() === undefined;

@@ -4,9 +4,9 @@ import type { DiscoveryServer } from "../../../lib/discovery/server.ts";
 import type { Kernel } from "../../../lib/kernel/kernel.ts";
 import type { SettingsOf } from "../../../lib/kernel/settings/catalogue.ts";
 import { withServer } from "../../discovery/running.ts";
-import { until } from "../../e2e/support/mesh.ts";
 import type { ApiServer } from "../support/server/api_server.ts";
 import { apiServerTests } from "../support/server/tests.ts";
+import { until } from "../../patience.ts";
 
 const test = apiServerTests();
 

@@ -2,9 +2,9 @@
 import assert from "node:assert/strict";
 import type { DiscoveryServer } from "../../../lib/discovery/server.ts";
 import { withServer } from "../../discovery/running.ts";
-import { until } from "../../e2e/support/mesh.ts";
 import type { ApiServer } from "../support/server/api_server.ts";
 import { apiServerTests } from "../support/server/tests.ts";
+import { until } from "../../patience.ts";
 
 const test = apiServerTests();
 

@@ -6,11 +6,11 @@ import type { Kernel } from "../../../lib/kernel/kernel.ts";
 import type { SettingsOf } from "../../../lib/kernel/settings/catalogue.ts";
 import { openLog } from "../../discovery/open_log.ts";
 import { page, withServer } from "../../discovery/running.ts";
-import { until } from "../../e2e/support/mesh.ts";
 import type { ApiServer } from "../support/server/api_server.ts";
 import type { StoredObject } from "../support/server/objects.ts";
 import { manifests } from "../support/server/rights.ts";
 import { apiServerTests } from "../support/server/tests.ts";
+import { until } from "../../patience.ts";
 
 const test = apiServerTests();
 

@@ -2,11 +2,12 @@
 import assert from "node:assert/strict";
 import { adminPage, startEnvoy } from "../../../scripts/demo/envoy.ts";
 import { page, withServer } from "../../discovery/running.ts";
-import { envoyPath, until } from "../../e2e/support/mesh.ts";
+import { envoyPath } from "../../e2e/support/mesh.ts";
 import type { ApiServer } from "../support/server/api_server.ts";
 import type { ObjectDraft, ObjectId } from "../support/server/objects.ts";
 import { manifests } from "../support/server/rights.ts";
 import { apiServerTests } from "../support/server/tests.ts";
+import { until } from "../../patience.ts";
 
 const test = apiServerTests();
 const binary = envoyPath();
@@ -61,7 +62,7 @@ async function withWorld(server: ApiServer, namespace: string, run: (world: Worl
         until(what, async () => {
           const condition = await reconciled(server, id);
           return Object.entries(is).every(([field, value]) => condition[field] === value);
-        }, 60_000),
+        }),
       connect: async () => {
         const identity = { type: "sidecar", name: "client", namespace, address: "10.9.1.1", labels: {} } as const;
         const runtime = { "re2.max_program_size.error_level": 10 };

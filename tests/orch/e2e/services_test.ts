@@ -2,9 +2,10 @@
 import assert from "node:assert/strict";
 import { startEnvoy } from "../../../scripts/demo/envoy.ts";
 import { withServer } from "../../discovery/running.ts";
-import { envoyPath, until } from "../../e2e/support/mesh.ts";
+import { envoyPath } from "../../e2e/support/mesh.ts";
 import type { ApiServer } from "../support/server/api_server.ts";
 import { apiServerTests } from "../support/server/tests.ts";
+import { until } from "../../patience.ts";
 
 const test = apiServerTests();
 const binary = envoyPath();
@@ -49,7 +50,7 @@ test("a service with a slice reaches Envoy; an edit of the slice, a restart of t
       return [...new Set(lines.map((line) => line.split("::")[1]))].sort();
     };
     const become = (what: string, expected: readonly string[]) =>
-      until(what, async () => JSON.stringify(await addresses()) === JSON.stringify(expected), 60_000);
+      until(what, async () => JSON.stringify(await addresses()) === JSON.stringify(expected));
     try {
       await become("the service's endpoint", ["10.9.0.1:8080"]);
       await objects.apply(slice(namespace, ["10.9.0.2", "10.9.0.3"]));

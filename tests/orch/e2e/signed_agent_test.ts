@@ -4,11 +4,12 @@ import { startIdentityAgent } from "../../../scripts/demo/identity_agent.ts";
 import { envoyPage } from "../../../scripts/demo/identity_mesh.ts";
 import { PortTaken, saysTaken, withPorts } from "../../../scripts/ports.ts";
 import { readCertificates } from "../../../lib/pki/certificate.ts";
-import { envoyPath, until } from "../../e2e/support/mesh.ts";
+import { envoyPath } from "../../e2e/support/mesh.ts";
 import { opensslVerifies } from "../../pki/support/openssl.ts";
 import { apiServerTests } from "../support/server/tests.ts";
 import { rootsOf, signerOf, withSigners } from "../support/signer_server.ts";
 import { TestSigner } from "../support/test_signer.ts";
+import { until } from "../../patience.ts";
 
 const test = apiServerTests();
 
@@ -26,7 +27,7 @@ test("an agent with a token of its account has a chain of ORCH_SIGNER for it, do
       });
       const read = (name: string) => Deno.readTextFile(`${agent.folder}/certs/${name}`).catch(() => "");
       try {
-        await until("its Envoy", async () => await envoyPage(ports[0]!, "ready").catch(() => "") === "LIVE\n", 60_000);
+        await until("its Envoy", async () => await envoyPage(ports[0]!, "ready").catch(() => "") === "LIVE\n");
         await until("its certificate", async () => await read("root-cert.pem") !== "");
       } catch (error) {
         if (saysTaken(agent.output)) throw new PortTaken(agent.output);

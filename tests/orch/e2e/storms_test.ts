@@ -7,6 +7,7 @@ import { quickClock } from "../support/scripted_api.ts";
 import type { ApiServer } from "../support/server/api_server.ts";
 import { apiServerTests } from "../support/server/tests.ts";
 import { XdsWatch } from "../support/xds_watch.ts";
+import { until } from "../../patience.ts";
 
 const test = apiServerTests({ flags: ["--etcd-compaction-interval=2s"] });
 
@@ -93,7 +94,8 @@ for (const trouble of TROUBLES) {
       await move("reviews", "10.9.0.3");
       assert.deepEqual(lost, []);
       if (trouble === "server errors") {
-        assert.match(await metrics(), /controller_sync_errors_total\{cluster="Orch"\} [1-9]/);
+        const counted = /controller_sync_errors_total\{cluster="Orch"\} [1-9]/;
+        await until("they are counted", async () => counted.test(await metrics()));
       }
       api.become("none");
       await follows("cart", "10.9.0.2");

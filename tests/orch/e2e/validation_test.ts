@@ -4,6 +4,7 @@ import { ApiError } from "../../../lib/orch/client/api_error.ts";
 import { withServer } from "../../discovery/running.ts";
 import { defineKinds } from "../support/feeds.ts";
 import { apiServerTests } from "../support/server/tests.ts";
+import { PATIENCE } from "../../patience.ts";
 
 const test = apiServerTests();
 
@@ -62,7 +63,7 @@ test("the API refuses a bad object with the causes, takes a good one, and takes 
 
 /** The API learns of a webhook by its own watch, so the first attempts may still pass: with other names each. */
 async function untilRefused(attempt: () => Promise<unknown>): Promise<ApiError> {
-  for (const end = Date.now() + 30_000; Date.now() < end;) {
+  for (const end = Date.now() + PATIENCE; Date.now() < end;) {
     try {
       await attempt();
     } catch (error) {
@@ -71,5 +72,5 @@ async function untilRefused(attempt: () => Promise<unknown>): Promise<ApiError> 
     }
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
-  throw new Error("the API refused nothing within 30 s");
+  throw new Error("the API refused nothing in time");
 }

@@ -4,11 +4,11 @@ import https from "node:https";
 import { writeCertificates } from "../../../lib/pki/certificate.ts";
 import { openLog } from "../../discovery/open_log.ts";
 import { withServer } from "../../discovery/running.ts";
-import { until } from "../../e2e/support/mesh.ts";
 import { DAY, makeLeaf, makeRoot, P256 } from "../../pki/support/make.ts";
 import type { ApiServer } from "../support/server/api_server.ts";
 import { manifests } from "../support/server/rights.ts";
 import { apiServerTests } from "../support/server/tests.ts";
+import { until } from "../../patience.ts";
 
 const test = apiServerTests();
 
@@ -124,7 +124,7 @@ test("while the authority is replaced the API and clients that follow caBundle a
       ];
       const before = await bundleOf(server);
       await replaceFiles(folder, "second");
-      await until("the new leaf", () => Promise.resolve(lines.some(isShown)), 60_000);
+      await until("the new leaf", () => Promise.resolve(lines.some(isShown)));
       const after = await bundleOf(server);
       assert.ok(after.endsWith(before) && after !== before, "old and new roots together");
       for (const load of loads) await load.more(20);

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"sync/atomic"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -25,9 +26,17 @@ func main() {
 	client, err := kubernetes.NewForConfig(config)
 	fail(err)
 	ctx, cancel := context.WithCancel(context.Background())
-	// Who started it may be gone without a word.
+	var leading atomic.Bool
+	stop := func() {
+		if leading.Swap(false) {
+			fmt.Println("stopped")
+		}
+	}
+	// Who started it may be gone without a word. It says that it stops before the lease is given back: after that,
+	// another one may be quicker to say that it leads.
 	go func() {
 		_, _ = io.Copy(io.Discard, os.Stdin)
+		stop()
 		cancel()
 	}()
 	identity := os.Args[4]
@@ -38,12 +47,16 @@ func main() {
 			LockConfig: resourcelock.ResourceLockConfig{Identity: identity},
 		},
 		ReleaseOnCancel: true,
-		LeaseDuration:   3 * time.Second,
-		RenewDeadline:   1500 * time.Millisecond,
-		RetryPeriod:     300 * time.Millisecond,
+		// A busy API server answers within a fraction of them.
+		LeaseDuration: 9 * time.Second,
+		RenewDeadline: 4500 * time.Millisecond,
+		RetryPeriod:   900 * time.Millisecond,
 		Callbacks: leaderelection.LeaderCallbacks{
-			OnStartedLeading: func(context.Context) { fmt.Println("leads") },
-			OnStoppedLeading: func() { fmt.Println("stopped") },
+			OnStartedLeading: func(context.Context) {
+				leading.Store(true)
+				fmt.Println("leads")
+			},
+			OnStoppedLeading: stop,
 			OnNewLeader:      func(holder string) { fmt.Println("holder " + holder) },
 		},
 	})

@@ -3,11 +3,11 @@ import assert from "node:assert/strict";
 import { StartError } from "../../../lib/discovery/start_error.ts";
 import type { DiscoveryServer } from "../../../lib/discovery/server.ts";
 import { withServer } from "../../discovery/running.ts";
-import { until } from "../../e2e/support/mesh.ts";
 import { meshDraft, namespaceDraft, serviceDraft } from "../support/drafts.ts";
 import { defineKinds } from "../support/feeds.ts";
 import type { ApiServer } from "../support/server/api_server.ts";
 import { apiServerTests } from "../support/server/tests.ts";
+import { until } from "../../patience.ts";
 
 const test = apiServerTests();
 

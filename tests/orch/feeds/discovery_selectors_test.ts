@@ -2,9 +2,9 @@
 import assert from "node:assert/strict";
 import type { DiscoveryServer } from "../../../lib/discovery/server.ts";
 import { page } from "../../discovery/running.ts";
-import { until } from "../../e2e/support/mesh.ts";
 import { meshDraft, namespaceDraft, serviceDraft, sliceDraft } from "../support/drafts.ts";
 import { type ObjectFeed, twoFeeds } from "../support/feeds.ts";
+import { until } from "../../patience.ts";
 
 const test = twoFeeds();
 

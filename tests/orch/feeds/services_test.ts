@@ -2,9 +2,9 @@
 import assert from "node:assert/strict";
 import type { DiscoveryServer } from "../../../lib/discovery/server.ts";
 import type { Service } from "../../../lib/registry/types.ts";
-import { until } from "../../e2e/support/mesh.ts";
 import { meshDraft, namespaceDraft, serviceDraft, sliceDraft } from "../support/drafts.ts";
 import { twoFeeds } from "../support/feeds.ts";
+import { until } from "../../patience.ts";
 
 const test = twoFeeds();
 

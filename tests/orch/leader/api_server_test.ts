@@ -12,8 +12,8 @@ import { apiServerTests } from "../support/server/tests.ts";
 
 const test = apiServerTests();
 
-/** Waits of an election take this fraction of their time. */
-const clock = quickClock(20);
+/** Waits of an election take this fraction of their time: a leader has 3 s for an answer of a busy API server. */
+const clock = quickClock(5);
 const log = silentLog().scope("orch");
 
 /** One that stands for election under a lock. */

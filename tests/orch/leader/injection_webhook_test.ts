@@ -6,10 +6,10 @@ import { writeCertificates } from "../../../lib/pki/certificate.ts";
 import { CurrentValue } from "../../../lib/pki/current.ts";
 import { openLog } from "../../discovery/open_log.ts";
 import { makeRoot } from "../../pki/support/make.ts";
-import { until } from "../../e2e/support/mesh.ts";
 import type { ApiServer } from "../support/server/api_server.ts";
 import { everyRightIsNeeded, type Right, SYSTEM } from "../support/server/one_right_less.ts";
 import { apiServerTests } from "../support/server/tests.ts";
+import { until } from "../../patience.ts";
 
 const test = apiServerTests();
 const NAMED = "mesh-sidecar-injector";

@@ -41,7 +41,7 @@ for (const manifest of ["pilot-discovery", "remote-leader"]) {
         await runner.stop();
         // Each account makes it anew.
         if (await server.objects.get(id) !== undefined) await server.objects.delete(id);
-      }, quickClock(20));
+      }, quickClock(8));
     });
   }
 }

@@ -9,11 +9,11 @@ import { silentLog } from "../../../lib/kernel/log/log.ts";
 import type { ApiClient } from "../../../lib/orch/client/client.ts";
 import { DutyRunner } from "../../../lib/orch/leader/duty_runner.ts";
 import { CurrentValue } from "../../../lib/pki/current.ts";
-import { until } from "../../e2e/support/mesh.ts";
 import { quickClock } from "../support/scripted_api.ts";
 import type { ApiServer } from "../support/server/api_server.ts";
 import { everyRightIsNeeded, type Right, SYSTEM } from "../support/server/one_right_less.ts";
 import { apiServerTests } from "../support/server/tests.ts";
+import { until } from "../../patience.ts";
 
 const test = apiServerTests();
 const NAME = "mesh-ca-root-cert";

@@ -8,12 +8,12 @@ import { createLog, defaultLogOptions, silentLog } from "../../../lib/kernel/log
 import { scopes } from "../../../lib/kernel/log/scopes.ts";
 import { type Clock, systemClock } from "../../../lib/kernel/time/clock.ts";
 import { ApiClient } from "../../../lib/orch/client/client.ts";
-import { until } from "../../e2e/support/mesh.ts";
 import { serviceDraft } from "../support/drafts.ts";
 import type { ApiServer } from "../support/server/api_server.ts";
 import { everyRightIsNeeded, type Right, SYSTEM } from "../support/server/one_right_less.ts";
 import { apiServerTests } from "../support/server/tests.ts";
 import { exportDraft, sharingDefinitions } from "../support/sharing.ts";
+import { until } from "../../patience.ts";
 
 const test = apiServerTests();
 const api = { groups: ["multicluster.orch.example", "multicluster.x-k8s.io"], version: "v1alpha1" };

@@ -7,10 +7,10 @@ import { ApiClient } from "../../../lib/orch/client/client.ts";
 import { writeCertificates } from "../../../lib/pki/certificate.ts";
 import { CurrentValue } from "../../../lib/pki/current.ts";
 import { makeRoot } from "../../pki/support/make.ts";
-import { until } from "../../e2e/support/mesh.ts";
 import type { ApiServer } from "../support/server/api_server.ts";
 import { everyRightIsNeeded, type Right } from "../support/server/one_right_less.ts";
 import { apiServerTests } from "../support/server/tests.ts";
+import { until } from "../../patience.ts";
 
 const BETA = "certificates.k8s.io/v1beta1";
 const test = apiServerTests({ flags: [`--runtime-config=${BETA}=true`, "--feature-gates=ClusterTrustBundle=true"] });

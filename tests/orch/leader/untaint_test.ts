@@ -6,10 +6,10 @@ import { ApiClient } from "../../../lib/orch/client/client.ts";
 import { openExchange } from "../../../lib/orch/client/exchange.ts";
 import { DutyRunner } from "../../../lib/orch/leader/duty_runner.ts";
 import { withServer } from "../../discovery/running.ts";
-import { until } from "../../e2e/support/mesh.ts";
 import type { ApiServer } from "../support/server/api_server.ts";
 import { everyRightIsNeeded, type Right, SYSTEM } from "../support/server/one_right_less.ts";
 import { apiServerTests } from "../support/server/tests.ts";
+import { until } from "../../patience.ts";
 
 const test = apiServerTests();
 const OURS = { key: "cni.mesh.io/not-ready", effect: "NoSchedule" };

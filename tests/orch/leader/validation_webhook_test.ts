@@ -9,12 +9,12 @@ import { DutyRunner } from "../../../lib/orch/leader/duty_runner.ts";
 import { CurrentValue } from "../../../lib/pki/current.ts";
 import { openLog } from "../../discovery/open_log.ts";
 import { withServer } from "../../discovery/running.ts";
-import { until } from "../../e2e/support/mesh.ts";
 import { quickClock } from "../support/scripted_api.ts";
 import type { ApiServer } from "../support/server/api_server.ts";
 import { everyRightIsNeeded, type Right, SYSTEM } from "../support/server/one_right_less.ts";
 import { manifests } from "../support/server/rights.ts";
 import { apiServerTests } from "../support/server/tests.ts";
+import { until } from "../../patience.ts";
 
 const test = apiServerTests();
 const NAME = "mesh-mesh-system";

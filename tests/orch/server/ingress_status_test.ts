@@ -10,11 +10,11 @@ import { IngressStatuses } from "../../../lib/ingress/status.ts";
 import { startKernel } from "../../../lib/kernel/kernel.ts";
 import { silentLog } from "../../../lib/kernel/log/log.ts";
 import type { ApiClient } from "../../../lib/orch/client/client.ts";
-import { until } from "../../e2e/support/mesh.ts";
 import type { ObjectId, StoredObject } from "../support/server/objects.ts";
 import { quickClock } from "../support/scripted_api.ts";
 import { everyRightIsNeeded, type Right } from "../support/server/one_right_less.ts";
 import { apiServerTests } from "../support/server/tests.ts";
+import { until } from "../../patience.ts";
 
 const test = apiServerTests();
 const DEFAULTS = defaultMeshConfig({ systemNamespace: "mesh-system" });

@@ -2,17 +2,17 @@
 import assert from "node:assert/strict";
 import { connectedTo, disconnected } from "../../../lib/discovery/registration/connection.ts";
 import { ApiShelf } from "../../../lib/discovery/registration/api_shelf.ts";
-import { groupEntry, registrationWish } from "../../../lib/discovery/registration/group_entry.ts";
+import { desiredRegistration, groupEntry } from "../../../lib/discovery/registration/group_entry.ts";
 import type { ApiClient } from "../../../lib/orch/client/client.ts";
 import type { ConfigObject } from "../../../lib/config/types.ts";
 import { QuestionClient } from "../../discovery/question_client.ts";
 import { machine, workloadGroup } from "../../discovery/registration/replicas.ts";
 import { withServer } from "../../discovery/running.ts";
-import { until } from "../../e2e/support/mesh.ts";
 import type { ApiServer } from "../support/server/api_server.ts";
 import { everyRightIsNeeded, type Right } from "../support/server/one_right_less.ts";
 import { manifests } from "../support/server/rights.ts";
 import { apiServerTests } from "../support/server/tests.ts";
+import { until } from "../../patience.ts";
 
 const test = apiServerTests();
 const API_VERSION = "networking.mesh.io/v1";
@@ -48,7 +48,7 @@ test("a machine's entry is made, follows it to another server, and goes when it 
         return client;
       };
       const first = await connect(one.ports.grpc!);
-      await until("the entry", async () => await objects.get(id) !== undefined, 20_000);
+      await until("the entry", async () => await objects.get(id) !== undefined);
       const { metadata, spec } = (await objects.get(id))!;
       assert.deepEqual(spec, { address: "10.0.0.1", labels: { app: "store" }, ports: { http: 8080 } });
       assert.deepEqual(metadata.labels, { app: "store" });
@@ -56,7 +56,7 @@ test("a machine's entry is made, follows it to another server, and goes when it 
       assert.deepEqual([owner?.uid, owner?.controller], [group.metadata.uid, true]);
       assert.equal(await annotation("workloadController"), "server-one");
       const second = await connect(other.ports.grpc!);
-      await until("the other server", async () => await annotation("workloadController") === "server-two", 20_000);
+      await until("the other server", async () => await annotation("workloadController") === "server-two");
       first[Symbol.dispose]();
       await until(
         "both know the entry",
@@ -64,7 +64,7 @@ test("a machine's entry is made, follows it to another server, and goes when it 
       );
       assert.equal(await annotation("disconnectedAt"), undefined);
       second[Symbol.dispose]();
-      await until("the end", async () => await objects.get(id) === undefined, 30_000);
+      await until("the end", async () => await objects.get(id) === undefined);
     }, changes("server-two"));
   }, changes("server-one"));
 });
@@ -105,7 +105,7 @@ test("the health that an agent reports to one server is known to all, moves with
       };
       const known = (at: typeof one) => at.store.get("WorkloadEntry", namespace, id.metadata.name)?.healthy;
       const both = (healthy: boolean) =>
-        until(`both servers: ${healthy}`, () => known(one) === healthy && known(other) === healthy, 20_000);
+        until(`both servers: ${healthy}`, () => known(one) === healthy && known(other) === healthy);
       const first = await connect(one.ports.grpc!);
       first.reportHealth(true);
       await both(true);
@@ -129,9 +129,9 @@ test("the health that an agent reports to one server is known to all, moves with
       const third = await connect(one.ports.grpc!, { WORKLOAD_ENTRY: "own" });
       const knownOwn = () => other.store.get("WorkloadEntry", namespace, "own")?.healthy;
       third.reportHealth(true);
-      await until("the report", () => knownOwn() === true, 20_000);
+      await until("the report", () => knownOwn() === true);
       third[Symbol.dispose]();
-      await until("no report", () => knownOwn() === undefined, 20_000);
+      await until("no report", () => knownOwn() === undefined);
     }, changes("server-two"));
   }, changes("server-one"));
 });
@@ -141,7 +141,7 @@ async function keepEntry(client: ApiClient): Promise<void> {
   const shelf = new ApiShelf(client, API_VERSION);
   const group = workloadGroup({ template: {} }) as ConfigObject<"WorkloadGroup">;
   const address = `10.1.${crypto.getRandomValues(new Uint8Array(2)).join(".")}`;
-  const made = groupEntry(group, registrationWish(machine(address))!);
+  const made = groupEntry(group, desiredRegistration(machine(address))!);
   assert.ok("entry" in made);
   const { signal } = new AbortController();
   const { entry } = made;

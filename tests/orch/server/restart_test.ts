@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { until } from "../../e2e/support/mesh.ts";
 import { apiServerTests } from "../support/server/tests.ts";
+import { until } from "../../patience.ts";
 
 const test = apiServerTests();
 const marker = (namespace: string) => ({ apiVersion: "v1", kind: "ConfigMap", metadata: { namespace, name: "kept" } });

@@ -8,6 +8,7 @@ import { openDefinition } from "../support/open_definition.ts";
 import { everyRightIsNeeded, type Right } from "../support/server/one_right_less.ts";
 import { manifests } from "../support/server/rights.ts";
 import { apiServerTests } from "../support/server/tests.ts";
+import { PATIENCE } from "../../patience.ts";
 
 const test = apiServerTests();
 
@@ -35,7 +36,7 @@ test("of each kind, in our spelling and in Istio's, the status takes the rights 
   const writes = ({ group, resource, verb }: Right) =>
     groups.has(group) && (resource.endsWith("/status") || verb === "get");
   await everyRightIsNeeded(server, ["pilot-discovery"], writes, async ({ client, account }) => {
-    const signal = AbortSignal.timeout(60_000);
+    const signal = AbortSignal.timeout(PATIENCE);
     for (const { place, uid } of places) {
       await changeStatus(client, place, uid, () => ({ touchedBy: account }), signal);
     }

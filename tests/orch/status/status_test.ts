@@ -3,7 +3,6 @@ import assert from "node:assert/strict";
 import { OwnReport } from "../../../lib/discovery/status/server_reports.ts";
 import { KIND_DEFINITIONS } from "../../../lib/orch/resources/definitions.ts";
 import { withServer } from "../../discovery/running.ts";
-import { until } from "../../e2e/support/mesh.ts";
 import { openDefinition } from "../support/open_definition.ts";
 import type { ApiServer } from "../support/server/api_server.ts";
 import { kubeconfigOf } from "../support/server/kubeconfig.ts";
@@ -11,6 +10,7 @@ import type { ObjectDraft, ObjectId } from "../support/server/objects.ts";
 import { everyRightIsNeeded, type Right, SYSTEM } from "../support/server/one_right_less.ts";
 import { manifests } from "../support/server/rights.ts";
 import { apiServerTests } from "../support/server/tests.ts";
+import { PATIENCE, until } from "../../patience.ts";
 
 const test = apiServerTests();
 const GROUP = "networking.mesh.io";
@@ -85,7 +85,6 @@ test("a server writes addresses and what it finds with the rights of the manifes
     await until(
       "addresses",
       async () => (await statusOf(server, entry(namespace, "a"))).addresses?.length === 2,
-      60_000,
     );
     const { addresses } = await statusOf(server, entry(namespace, "a"));
     assert.deepEqual(addresses!.map(({ host }) => host), ["a.example.com", "a.example.com"]);
@@ -93,20 +92,19 @@ test("a server writes addresses and what it finds with the rights of the manifes
     await until("the other definition's", async () => {
       const { addresses, conditions } = await statusOf(server, theirs);
       return addresses?.length === 2 && conditions?.length === 3;
-    }, 60_000);
+    });
     assert.deepEqual((await statusOf(server, theirs)).conditions![0], condition);
     const id = route(namespace, "");
     await until(
       "the finding",
       async () => said(await statusOf(server, id))["PassedValidation"]?.startsWith("False") ?? false,
-      60_000,
     );
     const found = await statusOf(server, id);
     assert.equal(found.observedGeneration, 1);
     assert.equal(said(found)["Reconciled"], "True: 0/0 proxies up to date.");
     assert.match(JSON.stringify(found.validationMessages), /absent\.example\.com.*"code":"MSH0101"/);
     await server.objects.apply(route(namespace, "a.example.com"));
-    await until("the edit", async () => (await statusOf(server, id)).observedGeneration === 2, 60_000);
+    await until("the edit", async () => (await statusOf(server, id)).observedGeneration === 2);
     assert.deepEqual(said(await statusOf(server, id)), {
       Reconciled: "True: 0/0 proxies up to date.",
       PassedValidation: "True: No errors found.",
@@ -116,7 +114,7 @@ test("a server writes addresses and what it finds with the rights of the manifes
     await until("another address", async () => {
       const now = (await statusOf(server, entry(namespace, "a"))).addresses ?? [];
       return now.length === 2 && now.every(({ value }) => addresses!.every((one) => one.value !== value));
-    }, 60_000);
+    });
   });
 });
 
@@ -124,7 +122,7 @@ test("the reports of servers take the rights of the manifests; with one verb les
   const writes = ({ resource, verb, name }: Right) =>
     resource === "configmaps" && name === undefined && ["create", "patch", "delete"].includes(verb);
   await everyRightIsNeeded(server, ["pilot-discovery"], writes, async ({ client, account }) => {
-    const signal = AbortSignal.timeout(30_000);
+    const signal = AbortSignal.timeout(PATIENCE);
     const report = new OwnReport(client, SYSTEM, account);
     await report.write(new Map(), 0, signal);
     await report.remove(signal);

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import type { ApiClient } from "../../../lib/orch/client/client.ts";
 import { Informer, type InformerOptions } from "../../../lib/orch/informer/informer.ts";
 import type { ApiResource } from "../../../lib/orch/informer/resource.ts";
+import { PATIENCE } from "../../patience.ts";
 
 export const CONFIG_MAPS: ApiResource = {
   group: "",
@@ -30,13 +31,13 @@ export function watchConfigMaps(client: ApiClient, options: Partial<InformerOpti
   const state = () =>
     [...informer.values()].map(({ namespace, name, uid, value }) => `${namespace}/${name} ${uid} ${value}`).sort();
   /** Resolves when the informer has what is expected; fails with the difference after a time. */
-  const becomes = async (expected: () => readonly string[], ms = 20_000) => {
+  const becomes = async (expected: () => readonly string[]) => {
     const over = Promise.withResolvers<void>();
     const look = () => {
       if (JSON.stringify(state()) === JSON.stringify(expected())) over.resolve();
     };
     changed.add(look);
-    const timer = setTimeout(() => over.resolve(), ms);
+    const timer = setTimeout(() => over.resolve(), PATIENCE);
     look();
     await over.promise;
     clearTimeout(timer);

@@ -10,10 +10,10 @@ import type { Clock } from "../../../lib/kernel/time/clock.ts";
 import { PrivateKey } from "../../../lib/pki/private_key.ts";
 import { createCertificateRequest } from "../../../lib/pki/request.ts";
 import { withServer } from "../../discovery/running.ts";
-import { until } from "../../e2e/support/mesh.ts";
 import { P256 } from "../../pki/support/make.ts";
 import { certificateFor } from "../../wire_conformance/support/certificate_client.ts";
 import type { ApiServer } from "./server/api_server.ts";
+import { until } from "../../patience.ts";
 
 /** Domain of the signers of tests. */
 export const DOMAIN = "issuers.example.com";

@@ -8,11 +8,11 @@
 import type { DiscoveryServer } from "../../../lib/discovery/server.ts";
 import type { Kernel } from "../../../lib/kernel/kernel.ts";
 import { type ServerChanges, withServer } from "../../discovery/running.ts";
-import { until } from "../../e2e/support/mesh.ts";
 import { namespaceDraft, serviceDraft, sliceDraft } from "./drafts.ts";
 import { defineKinds } from "./feeds.ts";
 import { type ApiServer, type ApiServerOptions, startApiServer } from "./server/api_server.ts";
 import { noApiServer } from "./server/programs.ts";
+import { until } from "../../patience.ts";
 
 /** What a test of two clusters gets. */
 export interface TwoClusters {

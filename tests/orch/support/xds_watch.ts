@@ -9,6 +9,7 @@ import * as grpc from "@grpc/grpc-js";
 import { encode } from "../../../lib/pb/codec.ts";
 import { decode } from "../../../lib/pb/reflect.ts";
 import { CLUSTER, ENDPOINTS } from "../../../lib/xds/protocol/types.ts";
+import { PATIENCE } from "../../patience.ts";
 
 const ADS = "/envoy.service.discovery.v3.AggregatedDiscoveryService/DeltaAggregatedResources";
 const same = (bytes: Uint8Array) => Buffer.from(bytes);
@@ -55,7 +56,7 @@ export class XdsWatch implements Disposable {
    *
    * @throws {Error} after a time
    */
-  async has(cluster: string, addresses: readonly string[], ms = 60_000): Promise<void> {
+  async has(cluster: string, addresses: readonly string[]): Promise<void> {
     const over = Promise.withResolvers<void>();
     const look = () => {
       if (this.endpoints.get(cluster)?.toSorted().join() === addresses.toSorted().join()) over.resolve();
@@ -63,7 +64,7 @@ export class XdsWatch implements Disposable {
     this.#waiting.add(look);
     const timer = setTimeout(() => {
       over.reject(new Error(`${cluster}: got ${this.endpoints.get(cluster)}, expected ${addresses}`));
-    }, ms);
+    }, PATIENCE);
     look();
     await over.promise.finally(() => {
       clearTimeout(timer);

@@ -3,7 +3,7 @@ import socket
 import sys
 
 try:
-    with socket.create_connection((sys.argv[1], int(sys.argv[2])), timeout=3) as connection:
+    with socket.create_connection((sys.argv[1], int(sys.argv[2])), timeout=60) as connection:
         print(connection.recv(100).decode())
 except OSError as error:
     print(type(error).__name__)

@@ -3,6 +3,7 @@
  */
 import assert from "node:assert/strict";
 import type { Built } from "../../../lib/translate/message/built.ts";
+import { connectOriginateClusters } from "../../../lib/translate/cluster/hbone.ts";
 import { outboundClusters } from "../../../lib/translate/cluster/outbound.ts";
 import { passedClusters } from "../../../lib/translate/cluster/passed.ts";
 import { staticClusters } from "../../../lib/translate/cluster/static.ts";
@@ -30,6 +31,7 @@ function build(name: string, edit: (yaml: string) => string = (yaml) => yaml) {
     clusters: [
       ...hosts.flatMap((h) => [...outboundClusters(read, h), ...passedClusters(read, h)]),
       ...staticClusters(read),
+      ...connectOriginateClusters(read),
     ],
     assignments: hosts.flatMap((h) => [...loadAssignments(read, h), ...passedAssignments(read, h)]),
   };

@@ -12,13 +12,13 @@ const hosts: VirtualHost[] = [
 ];
 
 Deno.test("a virtual host as a resource bears the resource's name, by which Envoy drops it", () => {
-  const resource = encodeVirtualHost("http.80", hosts[0]!, []);
+  const resource = encodeVirtualHost("http.80", { message: hosts[0]!, causes: [] });
   assert.equal(resource.name, "http.80/a.test:80");
   assert.equal(decode<VirtualHost>("envoy.config.route.v3.VirtualHost", resource.value).name, resource.name);
 });
 
 Deno.test("inside a route configuration virtual hosts bear their short names", () => {
-  const resources = hosts.map((host) => encodeVirtualHost("http.80", host, []));
+  const resources = hosts.map((host) => encodeVirtualHost("http.80", { message: host, causes: [] }));
   const inline = encodeInlineRouteConfiguration({ message: { name: "http.80" }, causes: [] }, resources);
   const message = decode<RouteConfiguration>("envoy.config.route.v3.RouteConfiguration", inline.value);
   assert.deepEqual(message, { name: "http.80", virtual_hosts: hosts });

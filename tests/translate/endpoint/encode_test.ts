@@ -23,11 +23,16 @@ const wrapped = fc.record({ value: uint32 });
 const address: fc.Arbitrary<LeanAddress> = fc.oneof(
   fc.record({ socket_address: fc.record({ address: text, port_value: fc.nat(65535) }) }),
   fc.record({ pipe: fc.record({ path: text }) }),
+  fc.record({ envoy_internal_address: fc.record({ server_listener_name: text, endpoint_id: text }) }),
 );
 const metadata: fc.Arbitrary<LeanMetadata> = fc.record({
   filter_metadata: fc.record({
     istio: text.map((stringValue) => ({ fields: { workload: { stringValue } } })),
-    "envoy.transport_socket_match": text.map((stringValue) => ({ fields: { tlsMode: { stringValue } } })),
+    "envoy.transport_socket_match": fc.oneof(
+      text.map((stringValue) => ({ fields: { tlsMode: { stringValue } } })),
+      text.map((stringValue) => ({ fields: { tunnel: { stringValue } } })),
+    ),
+    "envoy.filters.listener.original_dst": text.map((stringValue) => ({ fields: { local: { stringValue } } })),
   }, { requiredKeys: [] }),
 });
 const endpoint: fc.Arbitrary<LeanEndpoint> = fc.record({

@@ -1,9 +1,11 @@
 /** What holds for any set of Gateway objects and virtual services. */
 import assert from "node:assert/strict";
 import fc from "fast-check";
+import { decode } from "../../../lib/pb/reflect.ts";
 import { gatewayListeners } from "../../../lib/translate/gateway/listeners.ts";
 import { mergeGateways } from "../../../lib/translate/gateway/merge.ts";
 import { gatewayRouteConfigurations } from "../../../lib/translate/gateway/routes.ts";
+import type { envoy } from "../../../proto/gen/types.ts";
 import { gatewayWorldOf } from "./gateway_world.ts";
 
 const api = "networking.mesh.io/v1";
@@ -119,10 +121,58 @@ Deno.test("every server is either served or reported", () => {
   );
 });
 
+/** The gateway's service: HTTP/3 at its own port of the workload, or at that of another. */
+const udp = {
+  apiVersion: api,
+  kind: "ServiceEntry",
+  metadata: { name: "own", namespace: "mesh-system" },
+  spec: {
+    hosts: ["own.test"],
+    resolution: "STATIC",
+    ports: [{ number: 443, name: "a", protocol: "UDP" }, { number: 80, name: "b", protocol: "UDP" }],
+  },
+};
+const targetsOf = fc.constantFrom({}, { 443: 443 }, { 443: 8443 }, { 443: 8443, 80: 8443 });
+
+function withHttp3(objects: readonly object[], targets: object, http3 = true) {
+  const world = { kind: "World", ownService: "own.test", targets, settings: { http3 }, properties: { agent: true } };
+  return gatewayWorldOf([...objects, udp, world]);
+}
+
+Deno.test("HTTP/3 changes nothing of TCP, is offered where it is served, and served where it is offered", () => {
+  fc.assert(
+    fc.property(gatewaysOf, virtualServicesOf, targetsOf, (gateways, virtualServices, targets) => {
+      const [without, world] = [false, true].map((on) => withHttp3([...gateways, ...virtualServices], targets, on));
+      const { listeners, problems } = gatewayListeners(world!.read, world!.targets);
+      const before = gatewayListeners(without!.read, without!.targets);
+      const [quic, tcp] = [true, false].map((is) =>
+        listeners.filter(({ message }) => (message.udp_listener_config !== undefined) === is)
+      );
+      assert.deepEqual(tcp, before.listeners);
+      assert.deepEqual(problems, before.problems);
+      const routesOf = (of: typeof listeners) =>
+        new Set(of.flatMap(({ message }) => (message.filter_chains ?? []).map(routeConfigurationOf)));
+      const offered = [...gatewayRouteConfigurations(world!.read, world!.targets)].flatMap(([name, built]) =>
+        built.routeConfiguration.message.response_headers_to_add ? [name] : []
+      );
+      assert.deepEqual(routesOf(quic!), new Set(offered));
+      assert.ok(routesOf(quic!).isSubsetOf(routesOf(tcp!)));
+    }),
+    runs,
+  );
+});
+
+function routeConfigurationOf({ filters }: envoy.config.listener.v3.FilterChain): string | undefined {
+  const { type_url = "", value } = filters!.at(-1)!.typed_config!;
+  return decode<{ rds?: { route_config_name?: string } }>(type_url.split("/")[1]!, value as Uint8Array)
+    .rds?.route_config_name;
+}
+
 Deno.test("no listener has two chains for the same connections, and no two listeners the same address", () => {
   fc.assert(
-    fc.property(gatewaysOf, virtualServicesOf, (gateways, virtualServices) => {
-      const { listeners } = gatewayListeners(gatewayWorldOf([...gateways, ...virtualServices]).read);
+    fc.property(gatewaysOf, virtualServicesOf, targetsOf, (gateways, virtualServices, targets) => {
+      const world = withHttp3([...gateways, ...virtualServices], targets);
+      const { listeners } = gatewayListeners(world.read, world.targets);
       const addresses = listeners.map(({ message }) => JSON.stringify(message.address));
       assert.equal(new Set(addresses).size, addresses.length);
       for (const { message } of listeners) {

@@ -38,6 +38,8 @@ const pem = new URL("../cluster/pem/", folder).pathname;
 const WITHOUT_SUCCESSOR: ReadonlySet<string> = new Set([
   "envoy.config.rbac.v3.Principal.metadata",
   "envoy.config.rbac.v3.Permission.metadata",
+  // Work in progress.
+  "envoy.config.rbac.v3.Principal.source_ip",
 ]);
 
 /** Some tracers refuse to start without their cluster. */

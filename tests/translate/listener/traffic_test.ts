@@ -11,6 +11,7 @@ import { envoyPath } from "../envoy.ts";
 import { fakeReader } from "../fake_reader.ts";
 import { port, service } from "../make.ts";
 import { mergeAll } from "./world.ts";
+import { until } from "../../patience.ts";
 
 const envoyBinary = envoyPath();
 
@@ -49,15 +50,15 @@ function cluster(name: string, port: number): envoy.config.cluster.v3.Cluster {
 
 /** Workers open their sockets a moment after Envoy says that it starts them. */
 async function listening(port: number): Promise<void> {
-  for (let attempt = 0;; attempt++) {
+  await until(`a listener at ${port}`, async () => {
     try {
       (await Deno.connect({ hostname: "127.0.0.1", port })).close();
-      return;
+      return true;
     } catch (error) {
-      if (!(error instanceof Deno.errors.ConnectionRefused) || attempt === 200) throw error;
-      await new Promise((done) => setTimeout(done, 20));
+      if (!(error instanceof Deno.errors.ConnectionRefused)) throw error;
+      return false;
     }
-  }
+  });
 }
 
 /** Runs Envoy until `use` is done. */

@@ -8,6 +8,7 @@ import type { Endpoint, Service, ServicePort } from "../../../lib/registry/types
 import type { Built } from "../../../lib/translate/message/built.ts";
 import type { InboundTarget } from "../../../lib/translate/inbound/target.ts";
 import { httpProxyListener } from "../../../lib/translate/listener/outbound/http_proxy.ts";
+import { connectOriginateListener } from "../../../lib/translate/listener/hbone/originate.ts";
 import { inboundListeners } from "../../../lib/translate/listener/inbound/inbound.ts";
 import { mergeOutboundListener } from "../../../lib/translate/listener/outbound/merge.ts";
 import { listenerContributions } from "../../../lib/translate/listener/outbound/outbound.ts";
@@ -50,7 +51,9 @@ export function buildListeners(yaml: string): BuiltListeners {
   const read = fakeReader(world);
   const outbound = mergeAll(read, (world.services ?? []).flatMap((s) => listenerContributions(read, s.hostname)));
   const inbound = inboundListeners(read, (world.targets ?? []).map((t) => withService(t, world.services ?? [])));
-  const own = [httpProxyListener(read), virtualOutboundListener(read)].filter((l) => l !== undefined)
+  const own = [httpProxyListener(read), virtualOutboundListener(read), connectOriginateListener(read)].filter((l) =>
+    l !== undefined
+  )
     .map((message) => ({ message, causes: [] }));
   return {
     listeners: [...outbound.listeners, ...own, ...inbound.listeners],

@@ -6,6 +6,7 @@
  * @module
  */
 import assert from "node:assert/strict";
+import { PATIENCE } from "../../patience.ts";
 
 /** Why there is no browser; undefined: there is one. */
 export const noBrowser: string | undefined = await (async () => {
@@ -20,7 +21,6 @@ export const noBrowser: string | undefined = await (async () => {
 })();
 
 /** How long a browser may take for one step, ms: the machine of a test is busy. */
-const PATIENCE = 30_000;
 
 /** An event or answer of the protocol. */
 interface DevToolsMessage {

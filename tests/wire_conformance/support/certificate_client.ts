@@ -6,10 +6,11 @@
 import * as grpc from "@grpc/grpc-js";
 import { encode } from "../../../lib/pb/codec.ts";
 import { decode } from "../../../lib/pb/reflect.ts";
+import { PATIENCE } from "../../patience.ts";
 
 /** Asks for a certificate; the chain, or the status. */
 export function certificateFor(
-  { port, root, token, identity, csr, seconds = 3600, asked = {}, within = 30_000 }: {
+  { port, root, token, identity, csr, seconds = 3600, asked = {}, within = PATIENCE }: {
     port: number;
     root: string;
     token?: string;

@@ -6,14 +6,12 @@
  * @module
  */
 import { envoyPath } from "../../translate/envoy.ts";
+import { PATIENCE } from "../../patience.ts";
 
 export { envoyPath };
 
 /** See the module. */
 export class RunningEnvoy {
-  /** Milliseconds a wait may take; generous, since the machine may be busy. */
-  static readonly PATIENCE = 30_000;
-
   private constructor(
     private readonly process: Deno.ChildProcess,
     private readonly folder: string,
@@ -131,7 +129,7 @@ export async function until<T>(
   what: string,
   ask: () => Promise<T | undefined | false> | T | undefined | false,
 ): Promise<T> {
-  const limit = performance.now() + RunningEnvoy.PATIENCE;
+  const limit = performance.now() + PATIENCE;
   while (true) {
     const answer = await ask();
     if (answer !== undefined && answer !== false) return answer;

@@ -9,6 +9,7 @@ import { decode } from "../../../lib/pb/reflect.ts";
 import { struct } from "../../../lib/pb/wellknown.ts";
 import { CLUSTER } from "../../../lib/xds/protocol/types.ts";
 import type { Certificate } from "../../certificates.ts";
+import { PATIENCE } from "../../patience.ts";
 
 /** How a client connects; without `root` in plain text. */
 export interface SecureClientOptions {
@@ -44,7 +45,7 @@ export class SecureClient {
     for (const [name, value] of Object.entries(headers)) metadata.set(name, value);
     const path = "/envoy.service.discovery.v3.AggregatedDiscoveryService/StreamAggregatedResources";
     const same = (bytes: Uint8Array) => Buffer.from(bytes);
-    this.#call = this.#client.makeBidiStreamRequest(path, same, same, metadata, { deadline: Date.now() + 30_000 });
+    this.#call = this.#client.makeBidiStreamRequest(path, same, same, metadata, { deadline: Date.now() + PATIENCE });
     const status = Promise.withResolvers<string>();
     this.status = status.promise;
     this.#call.on("data", (bytes: Uint8Array) => {

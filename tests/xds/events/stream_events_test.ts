@@ -115,6 +115,15 @@ Deno.test("clients that are there come first, then events in their order, of the
   watcher.events.close();
 });
 
+Deno.test("a first request may come with a nonce of the client's own, as tools of Istio send the time", async () => {
+  const watcher = new Watcher(undefined, false);
+  watcher.connected.push(client("a"));
+  watcher.events.ask(CONNECT, { ...request, nonce: "2025-05-28 10:11:12.123 +0000 UTC m=+0.1" });
+  await new Promise((resolve) => setTimeout(resolve, 0));
+  assert.deepEqual(watcher.said, ["connect a"]);
+  watcher.events.close();
+});
+
 Deno.test("a list of many clients comes in responses of bounded size, by name where the stream is incremental", async () => {
   const watcher = new Watcher(undefined, true);
   for (let at = 0; at < 1000; at++) watcher.connected.push(client(`p${at}`, 4000));

@@ -104,6 +104,16 @@ Deno.test("a page is one resource with the page's bytes, in both variants, and i
   });
 });
 
+Deno.test("a question may come with a nonce of the client's own, as istioctl sends the time; one of an earlier answer asks for nothing", async () => {
+  const asker = new Asker();
+  await asker.ask(["syncz"], { response_nonce: "2025-05-28 10:11:12.123 +0000 UTC m=+0.1" });
+  assert.equal(asker.sent.length, 1);
+  asker.taken[0]!();
+  await asker.ask(["syncz"], { response_nonce: asker.sent[0]!.nonce });
+  await asker.ask(["syncz"], { response_nonce: "question-17" });
+  assert.equal(asker.asked.length, 1);
+});
+
 Deno.test("without an identity nobody is answered, on streams of proxies neither, and a server without pages refuses", async () => {
   const stranger = new Asker();
   stranger.identity = undefined;

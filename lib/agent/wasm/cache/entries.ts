@@ -17,7 +17,7 @@ export interface CacheEntry {
   lastUsed: number;
 }
 
-/** What is looked up. */
+/** A lookup in the cache. */
 export interface CacheQuery {
   readonly url: string;
   /** Digest, hex; empty: any. */

@@ -35,7 +35,7 @@ export interface DownloadRules {
   readonly resolve?: (name: string) => Promise<readonly string[]>;
 }
 
-/** What is asked. */
+/** The request. */
 export interface DownloadRequest {
   readonly url: string;
   readonly headers?: Readonly<Record<string, string>>;

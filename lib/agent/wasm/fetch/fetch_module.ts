@@ -15,7 +15,7 @@ import { isPassing, Repository } from "./registry.ts";
 import { shownUrl } from "./shown_url.ts";
 import { unpacked } from "./unpack.ts";
 
-/** What is fetched. */
+/** The module to fetch. */
 export interface ModuleRequest {
   readonly url: string;
   /** A Docker configuration as JSON; undefined: no credentials. */

@@ -18,7 +18,7 @@ export interface ImageName {
 
 /** Begin of the addresses of images. */
 export const OCI = "oci://";
-/** What `docker.io` stands for. */
+/** The registry that `docker.io` stands for. */
 export const DOCKER_HUB = "registry-1.docker.io";
 
 const FORM =

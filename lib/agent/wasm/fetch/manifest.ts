@@ -6,7 +6,7 @@
  *
  * @module
  */
-import { z } from "zod";
+import * as z from "zod";
 import { issueLines } from "../../../kernel/json/issues.ts";
 import { FetchFault } from "./fetch_fault.ts";
 
@@ -40,7 +40,7 @@ const schema = z.object({
   manifests: z.array(listed, { error: "a list of manifests" }).optional(),
 }, { error: "a manifest" });
 
-/** What a manifest says. */
+/** Content of a manifest. */
 export type ImageManifest =
   /** Manifests by platform; digests in hex, the best one first. */
   | { readonly type: "index"; readonly manifests: readonly string[] }

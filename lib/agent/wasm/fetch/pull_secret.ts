@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { z } from "zod";
+import * as z from "zod";
 import { issueLines } from "../../../kernel/json/issues.ts";
 import { FetchFault } from "./fetch_fault.ts";
 import { DOCKER_HUB } from "./image_name.ts";

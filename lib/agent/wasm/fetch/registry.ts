@@ -8,7 +8,7 @@
  *
  * @module
  */
-import { z } from "zod";
+import * as z from "zod";
 import { bounded, type ByteStream, digested, wholeBytes } from "./bounded_bytes.ts";
 import { download, type Downloaded, type DownloadRequest, type DownloadRules, isInsecure } from "./download.ts";
 import { type FetchFailure, FetchFault } from "./fetch_fault.ts";

@@ -24,16 +24,16 @@ export const FILTERS = {
   "filter-add-ignored": {
     code: "MSH0153",
     title: "nothing can be added there",
-    meaning: "A patch has operation ADD for route configurations or routes.",
+    meaning: "A patch has operation ADD for route configurations.",
     effect: "The patch does nothing.",
-    fix: "Use MERGE, or INSERT_FIRST for a route.",
+    fix: "Use MERGE.",
   },
   "filter-remove-ignored": {
     code: "MSH0154",
     title: "nothing there can be removed",
-    meaning: "A patch has operation REMOVE for route configurations or routes.",
+    meaning: "A patch has operation REMOVE for route configurations or configurations of extensions.",
     effect: "The patch does nothing.",
-    fix: "Change what makes the route, or use MERGE.",
+    fix: "Change what makes it, or use MERGE for a route configuration.",
   },
   "filter-order-by-version": {
     code: "MSH0155",
@@ -42,5 +42,19 @@ export const FILTERS = {
       "A ProxyFilter without priority patches one filter again whose earlier patch is for one version of the proxy.",
     effect: "While proxies are upgraded the patch may find nothing to act on.",
     fix: "Write a priority, or use INSERT_FIRST or ADD.",
+  },
+  "filter-without-effect": {
+    code: "MSH1031",
+    title: "patch that no proxy gets",
+    meaning: "A patch is for the bootstrap, has an operation that does nothing there, or names no filter to remove.",
+    effect: "The patch does nothing.",
+    fix: "Change the operation or the match. Bootstraps are changed where the proxy starts.",
+  },
+  "filter-route-last": {
+    code: "MSH1032",
+    title: "route behind all others",
+    meaning: "A patch adds a route at the end of a virtual host.",
+    effect: "Where the last route takes all requests, as usual, the one that is added takes none.",
+    fix: "Use INSERT_FIRST, or INSERT_BEFORE with a match.",
   },
 } as const satisfies Readonly<Record<string, FindingRow>>;

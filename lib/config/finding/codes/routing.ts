@@ -95,4 +95,12 @@ export const ROUTING = {
     effect: "The gateway answers 404 for its hosts.",
     fix: "Add the namespace of the gateway's workloads to exportTo.",
   },
+  "post-tunnel": {
+    code: "MSH1111",
+    title: "tunnel that may end Envoy",
+    meaning:
+      "A tunnel uses POST. Envoy 1.40 ends with a segmentation fault when the other end closes such a tunnel first.",
+    effect: "A server behind the tunnel can take the whole proxy down.",
+    fix: "Use CONNECT.",
+  },
 } as const satisfies Readonly<Record<string, FindingRow>>;

@@ -79,4 +79,41 @@ export const TRANSLATION = {
       "There an ALLOW rule never matches, and any other rule matches without regard to it, so that it denies more.",
     fix: "Limit the rule to its ports (operation.ports), or declare the port's protocol as HTTP.",
   },
+  "patch-refused": {
+    code: "MSH1027",
+    title: "patch that Envoy cannot read",
+    meaning: "The value of a patch is no configuration of the Envoy that this version configures.",
+    effect: "The patch is left out; the others of the object are in force.",
+    fix: "Change the field that the message names.",
+  },
+  "patch-partly": {
+    code: "MSH1028",
+    title: "patch with a part that has no effect",
+    meaning:
+      "The value of a patch has a field or a name that this version of Envoy does not know, or that cannot change.",
+    effect: "That part is left out; the rest of the patch is in force.",
+    fix: "Change or remove what the message names.",
+  },
+  "patch-failed": {
+    code: "MSH1029",
+    title: "patch that fails where it matches",
+    meaning: "A patch matches configuration that it cannot be applied to.",
+    effect: "The patch does nothing there; the others are in force.",
+    fix: "Change the match or the value so that they fit.",
+  },
+  "patch-rejected": {
+    code: "MSH1033",
+    title: "patch that a proxy rejects",
+    meaning: "A proxy rejects a resource that patches changed.",
+    effect:
+      "The proxy gets that resource without patches, until it changes. What the patches guarded is not guarded there.",
+    fix: "Change the value of the patch that the proxy's words are about.",
+  },
+  "listener-without-chains": {
+    code: "MSH1030",
+    title: "listener without filter chains",
+    meaning: "Patches take all filter chains of a listener away.",
+    effect: "Proxies do not get the listener, since Envoy refuses one without chains.",
+    fix: "Remove the listener by a patch, or leave it a chain.",
+  },
 } as const satisfies Readonly<Record<string, FindingRow>>;

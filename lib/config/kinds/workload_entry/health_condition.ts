@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { z } from "zod";
+import * as z from "zod";
 
 /** Type of the condition. */
 export const HEALTHY = "Healthy";
@@ -12,7 +12,7 @@ export const HEALTHY = "Healthy";
 const status = z.object({ conditions: z.array(z.unknown()) });
 const condition = z.object({ type: z.literal(HEALTHY), status: z.string(), lastProbeTime: z.string().nullish() });
 
-/** What the condition says. */
+/** Content of the condition. */
 export interface HealthCondition {
   readonly healthy: boolean;
   /** When it was written last, as text; empty: unknown. By it a server knows its own words again. */

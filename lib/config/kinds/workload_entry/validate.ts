@@ -15,7 +15,7 @@ export const validateWorkloadEntry: Validate<WorkloadEntrySpec> = (spec, _meta, 
   checkWorkload(spec, "spec", report, { hostNames: true });
 };
 
-/** What differs for endpoints of a ServiceEntry. */
+/** Differences for endpoints of a ServiceEntry. */
 export interface WorkloadRules {
   /** Whether host names are addresses too (DNS resolutions, and entries whose use is not known). */
   readonly hostNames: boolean;

@@ -43,13 +43,15 @@ export interface HttpFilterSlots {
   readonly authorization?: readonly HttpFilter[];
 }
 
-/** What decides which filters a listener has. */
+/** Inputs to the choice of a listener's filters. */
 export interface HttpFilterOptions {
   readonly direction: "inbound" | "outbound" | "gateway";
   /** Of the listener, inbound of the workload; 0: any. */
   readonly port: number;
   /** Some port behind the listener speaks gRPC-Web. */
   readonly grpcWeb: boolean;
+  /** Inside of HBONE: the client is known, though not by the connection. */
+  readonly hbone?: true;
   readonly router?: RouterOptions;
   readonly slots?: HttpFilterSlots;
 }
@@ -63,7 +65,7 @@ export function httpFilters(read: Reader, options: HttpFilterOptions): HttpFilte
   const sessions = options.direction !== "inbound" && read.settings.enablePersistentSessionFilter;
   const side = options.direction === "inbound" ? "server" : "client";
   const extensions = wasmFilters(read, { side, port: options.port }, "http");
-  const exchange = peerExchange(read, side);
+  const exchange = peerExchange(read, side, options.hbone === true);
   const built = (filter: HttpFilter) => hasExtension(read, filter.name ?? "") ? [filter] : [];
   return [
     ...(side === "server" ? exchange : []),

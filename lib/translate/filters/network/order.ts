@@ -7,22 +7,23 @@
  * 3. `sni_dynamic_forward_proxy`: resolves the server name, where the destination wants that; `sni_cluster`: takes it for
  *    the name of the destination.
  * 4. `mongo_proxy`, `mysql_proxy`: statistics of what databases speak.
- * 5. `tcp_proxy`: carries the bytes; always last. For Redis `redis_proxy` in its place.
+ * 5. `tcp_proxy`: carries the bytes; always last. For Redis `redis_proxy` in its place. Outbound listeners of sidecars
+ *    share one where metrics are measured, and `set_filter_state` before it names the destination.
  *
  * Extensions are WasmPlugins. The other filters of step 1 come from `slots`: the packages that build these filters hand them in, this list alone says where they run.
  *
  * @module
  */
-import { AccessLogType } from "../../../../proto/gen/enums.ts";
 import type { envoy } from "../../../../proto/gen/types.ts";
 import type { Reader } from "../../reader/reader.ts";
-import { metricsLogs } from "../../telemetry/metrics/stats_logger.ts";
 import { hasExtension } from "../extension.ts";
 import { type TrafficPlace, wasmFilters } from "../wasm.ts";
 import { databaseFilters } from "./databases.ts";
 import { sniClusterFilter } from "./sni_cluster.ts";
 import { sniDynamicForwardProxyFilter } from "./sni_dynamic_forward_proxy.ts";
-import { tcpProxyFilter, type TcpProxyPlan } from "./tcp_proxy.ts";
+import { measuredTcpProxy } from "./measured.ts";
+import { hasSharedTcpProxy, sharedTcpProxy } from "./shared_tcp_proxy.ts";
+import type { TcpProxyPlan } from "./tcp_proxy.ts";
 
 type Filter = envoy.config.listener.v3.Filter;
 type AccessLog = envoy.config.accesslog.v3.AccessLog;
@@ -44,8 +45,6 @@ export function tcpFilters(
   const resolver = plan.resolveServerName === undefined
     ? []
     : [sniDynamicForwardProxyFilter(read, plan.resolveServerName)];
-  const measured = metricsLogs(read, { side: place.side, place: "tcp", trustsHost: false });
-  const logs = measured.length > 0 ? [...accessLogs.map(notConnected), ...measured] : accessLogs;
   const databases = databaseFilters(read, plan);
   const extensions = wasmFilters(read, place, "network");
   return [
@@ -57,12 +56,17 @@ export function tcpFilters(
     ...resolver.filter((filter) => hasExtension(read, filter.name ?? "")),
     ...plan.byServerName ? [sniClusterFilter()] : [],
     ...databases.before,
-    databases.instead ?? tcpProxyFilter(measured.length > 0 ? { ...plan, logsConnected: true } : plan, logs),
+    ...databases.instead ? [databases.instead] : lastFilters(read, plan, accessLogs, place),
   ];
 }
 
-/** Metrics have the log written when a connection is made as well; others hear of its end alone, as without them. */
-function notConnected(log: AccessLog): AccessLog {
-  const atEnd = { log_type_filter: { types: [AccessLogType.TcpUpstreamConnected], exclude: true } };
-  return { ...log, filter: log.filter ? { and_filter: { filters: [atEnd, log.filter] } } : atEnd };
+/** The TCP proxy, and what it needs before it. */
+function lastFilters(
+  read: Reader,
+  plan: TcpProxyPlan,
+  accessLogs: readonly AccessLog[],
+  { side, hbone }: TrafficPlace,
+): Filter[] {
+  const shared = side === "client" && hasSharedTcpProxy(read) ? sharedTcpProxy(plan) : undefined;
+  return shared ?? [measuredTcpProxy(read, plan, accessLogs, side, hbone)];
 }

@@ -15,7 +15,7 @@ export interface WeightedCluster {
   readonly weight: number;
 }
 
-/** What one TCP proxy does: small plain data. */
+/** The plan of one TCP proxy: small plain data. */
 export interface TcpProxyPlan {
   readonly statPrefix: string;
   /** What the port declares; absent: bytes. */

@@ -22,6 +22,7 @@ import type { Protocol, Service } from "../../../registry/types.ts";
 import type { Authorization } from "../../authorization/authorization.ts";
 import { tokenFilters } from "../../filters/http/jwt_authn/filter.ts";
 import { tcpFilters } from "../../filters/network/order.ts";
+import type { TrafficPlace } from "../../filters/wasm.ts";
 import type { Reader } from "../../reader/reader.ts";
 import { accessLogs } from "../../telemetry/access_logs.ts";
 import { blackHoleFilter } from "../fallthrough.ts";
@@ -54,6 +55,8 @@ export interface InboundChain {
   readonly tls?: envoy.config.core.v3.TransportSocket;
   /** Mutual TLS of the mesh. Absent: the mode is DISABLE, or PERMISSIVE and the proxy has no identity. */
   readonly mesh?: MeshTls;
+  /** Connections came by HBONE, whose TLS has ended: any is taken. */
+  readonly hbone?: true;
   readonly metadata?: envoy.config.core.v3.Metadata;
 }
 
@@ -84,7 +87,7 @@ export function inboundFilterChains(read: Reader, chain: InboundChain, authoriza
     name: variant.http ? chain.name.http : chain.name.tcp,
     filter_chain_match: {
       ...(chain.port > 0 ? { destination_port: wrap(chain.port) } : {}),
-      transport_protocol: variant.transport,
+      ...(chain.hbone ? {} : { transport_protocol: variant.transport }),
       ...(variant.alpn ? { application_protocols: [...variant.alpn] } : {}),
     },
     ...(variant.socket ? { transport_socket: variant.socket } : {}),
@@ -137,6 +140,7 @@ function httpFilters(read: Reader, chain: InboundChain, { http }: Authorization)
     routes: chain.routes,
     grpcWeb: chain.protocol === "GRPC-Web",
     http2: isHttp2(chain.protocol),
+    ...(chain.hbone ? { hbone: true } : {}),
     slots: { ...http.slots, authentication },
   });
 }
@@ -150,7 +154,8 @@ function bytesFilters(read: Reader, chain: InboundChain, { tcp }: Authorization)
     clusters: [{ name: chain.cluster, weight: 1 }],
     ...(idleTimeout > 0 ? { idleTimeout } : {}),
   };
-  return tcpFilters(read, plan, accessLogs(read, "server", "tcp"), { side: "server", port: chain.port }, tcp.slots);
+  const place: TrafficPlace = { side: "server", port: chain.port, ...(chain.hbone ? { hbone: true } : {}) };
+  return tcpFilters(read, plan, accessLogs(read, "server", "tcp"), place, tcp.slots);
 }
 
 /** Statistics prefix of bytes to a port: by the mesh's pattern where there is one, else the cluster's name. */

@@ -5,6 +5,7 @@
  *                    ├ port of a target             its cluster
  *                    └ any other port               passed through
  *     bind_port ─────  a target that is dialled directly (capture mode NONE), a listener of its own
+ *     connect_terminate ─ main_internal   the same targets by HBONE, see `hbone.ts`
  *
  * Nothing here depends on the address of the proxy unless the user binds to it, so replicas of a workload share it.
  *
@@ -16,18 +17,17 @@ import { type Finding, lossOf } from "../../../config/finding/finding.ts";
 import { duration, wrap } from "../../../pb/wellknown.ts";
 import type { Built, BuiltWarning } from "../../message/built.ts";
 import { findingsOnce } from "../../message/finding.ts";
-import { inboundClusterName, type InboundTarget } from "../../inbound/target.ts";
+import type { InboundTarget } from "../../inbound/target.ts";
 import { unverifiableFindings } from "../../filters/http/jwt_authn/filter.ts";
 import { pluginCauses } from "../../filters/wasm.ts";
 import type { FileSecret } from "../../message/file_secret.ts";
-import { objectMetadata } from "../../message/object_metadata.ts";
 import type { Reader } from "../../reader/reader.ts";
-import { inboundRouteConfiguration } from "../../route/configuration.ts";
 import { listenerAccessLogs } from "../../telemetry/access_logs.ts";
 import { listenAddresses, wildcards } from "../address.ts";
 import { downstreamTls } from "../downstream_tls.ts";
 import { blackHoleFilter } from "../fallthrough.ts";
-import { type InboundChain, inboundFilterChains, inboundStatPrefix, type MeshTls } from "./chain.ts";
+import { inboundFilterChains } from "./chain.ts";
+import { hboneListeners } from "./hbone.ts";
 import {
   capturesInbound,
   closedChain,
@@ -39,18 +39,11 @@ import {
   workloadPolicies,
 } from "./passthrough.ts";
 import { type PeerTls, WITHOUT_IDENTITY } from "./peer_tls.ts";
-import {
-  bindsToPort,
-  causesOf,
-  hostOf,
-  inboundBinds,
-  type InboundConflict,
-  inboundName,
-  servedTargets,
-} from "./port.ts";
+import { bindsToPort, causesOf, inboundBinds, type InboundConflict, inboundName, servedTargets } from "./port.ts";
 import { inboundListenerFilters } from "../inspectors.ts";
-import { afterTlsTermination, listenerKind } from "../../service/protocol.ts";
+import { listenerKind } from "../../service/protocol.ts";
 import { connectionsPerEvent } from "../virtual.ts";
+import { targetChain, type TargetTls } from "./target_chain.ts";
 
 type Listener = envoy.config.listener.v3.Listener;
 type FilterChain = envoy.config.listener.v3.FilterChain;
@@ -105,8 +98,14 @@ export function inboundListeners(
     captured.secrets.push(...secrets);
     for (const cause of causesOf(target)) captured.causes.add(cause);
   }
+  const causes = [...captured.causes];
+  const hbone = hboneListeners(read, served);
+  const allCauses = [...new Set([...causes, ...served.flatMap(causesOf)])];
+  const tunnelled = hbone.listeners.map((message) => built(message, allCauses, [], hbone.secrets));
+  findings.push(...hbone.findings);
   if (!capturesInbound(read)) {
-    return { listeners: bound, conflicts, findings: [...findings, ...policies.authorization.findings()] };
+    const listeners = [...bound, ...tunnelled];
+    return { listeners, conflicts, findings: [...findings, ...policies.authorization.findings()] };
   }
   const servedPorts = new Set(served.map((target) => target.port));
   const passed = [...peers.policy.ports.keys()].filter((port) => !servedPorts.has(port)).sort((a, b) => a - b);
@@ -117,7 +116,7 @@ export function inboundListeners(
   const named = passed.flatMap((port) => passthroughChains(read, port, policies));
   const virtual = virtualInboundListener(read, [...others.chains, ...named, ...captured.chains]);
   return {
-    listeners: [built(virtual, [...captured.causes], captured.warnings, captured.secrets), ...bound],
+    listeners: [built(virtual, causes, captured.warnings, captured.secrets), ...bound, ...tunnelled],
     conflicts,
     findings: findingsOnce([...findings, ...others.findings, ...policies.authorization.findings()]),
   };
@@ -164,33 +163,6 @@ function targetChains(read: Reader, target: InboundTarget, { peers, authorizatio
   }
   const chains = [closedChain(inboundName(read, target), target.port)];
   return { ...none, chains, notes: [`${where} is closed: ${ended.why}`] };
-}
-
-interface TargetTls {
-  readonly mesh: MeshTls | undefined;
-  /** TLS of the Sidecar. */
-  readonly tls?: envoy.config.core.v3.TransportSocket;
-}
-
-function targetChain(read: Reader, target: InboundTarget, { mesh, tls }: TargetTls): InboundChain {
-  const { servicePort, service, port } = target;
-  const name = inboundName(read, target);
-  const cluster = inboundClusterName(port);
-  const facts = { host: hostOf(target), port: servicePort.port, portName: servicePort.name };
-  return {
-    name: { http: name, tcp: name },
-    statPrefix: {
-      http: `inbound_${name}`,
-      tcp: inboundStatPrefix(read, cluster, service ? { ...facts, service } : facts),
-    },
-    port,
-    protocol: tls ? afterTlsTermination(servicePort.protocol) : servicePort.protocol,
-    cluster,
-    routes: inboundRouteConfiguration(target, cluster),
-    ...(tls ? { tls } : {}),
-    ...(mesh ? { mesh } : {}),
-    ...(target.sidecar ? { metadata: objectMetadata(`Sidecar/${target.sidecar}`) } : {}),
-  };
 }
 
 function boundListener(read: Reader, target: InboundTarget, chains: FilterChain[]): Listener {

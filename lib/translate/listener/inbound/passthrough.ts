@@ -14,7 +14,7 @@ import type { MeshAnswers } from "../../reader/mesh_answers.ts";
 import type { Reader } from "../../reader/reader.ts";
 import { inboundRouteConfiguration } from "../../route/configuration.ts";
 import { blackHoleFilter } from "../fallthrough.ts";
-import { inboundFilterChains } from "./chain.ts";
+import { type InboundChain, inboundFilterChains } from "./chain.ts";
 import { type PeerTls, peerTls } from "./peer_tls.ts";
 
 type FilterChain = envoy.config.listener.v3.FilterChain;
@@ -33,7 +33,7 @@ export function workloadPolicies(read: Reader): WorkloadPolicies {
   return { peers: peerTls(read), authorization: new Authorization(read) };
 }
 
-/** What becomes of connections to ports that neither a service nor a policy names. */
+/** The treatment of connections to ports that neither a service nor a policy names. */
 export interface Passthrough {
   readonly chains: readonly FilterChain[];
   /** What of the policies is not in force there as written. */
@@ -83,16 +83,18 @@ export function passthroughChains(
 ): FilterChain[] {
   const { mesh, closed } = peers.of(port);
   if (closed) return port === 0 ? [] : [closedChain(`${VIRTUAL_INBOUND}-${port}`, port)];
-  return inboundFilterChains(read, {
-    name: { http: `${VIRTUAL_INBOUND}-catchall-http`, tcp: VIRTUAL_INBOUND },
-    statPrefix: { http: INBOUND_PASSTHROUGH, tcp: INBOUND_PASSTHROUGH },
-    ...(mesh ? { mesh } : {}),
-    port,
-    protocol: "Unsupported",
-    cluster: INBOUND_PASSTHROUGH,
-    routes: inboundRouteConfiguration(ANY_PORT, INBOUND_PASSTHROUGH),
-  }, authorization);
+  return inboundFilterChains(read, { ...PASSED, ...(mesh ? { mesh } : {}), port }, authorization);
 }
+
+/** The chain for connections to any other port. */
+export const PASSED: InboundChain = {
+  name: { http: `${VIRTUAL_INBOUND}-catchall-http`, tcp: VIRTUAL_INBOUND },
+  statPrefix: { http: INBOUND_PASSTHROUGH, tcp: INBOUND_PASSTHROUGH },
+  port: 0,
+  protocol: "Unsupported",
+  cluster: INBOUND_PASSTHROUGH,
+  routes: inboundRouteConfiguration(ANY_PORT, INBOUND_PASSTHROUGH),
+};
 
 /** Left out, the port would be passed through in plain text: closed is what the user can notice. */
 export function closedChain(name: string, port: number): FilterChain {

@@ -10,7 +10,7 @@ import { meshServerSocket } from "../../tls/mesh_server.ts";
 import { secretsOf, serverIdentity } from "../../tls/secret_source.ts";
 import type { MeshTls } from "./chain.ts";
 
-/** What holds for one port. */
+/** The TLS mode of one port. */
 export interface PortTls {
   /** Absent: connections are taken as they come. */
   readonly mesh?: MeshTls;
@@ -18,7 +18,7 @@ export interface PortTls {
   readonly closed?: true;
 }
 
-/** What holds for a workload. */
+/** The TLS modes of a workload. */
 export interface PeerTls {
   readonly policy: PeerTlsPolicy;
   /** Secrets that go along with the listeners. */

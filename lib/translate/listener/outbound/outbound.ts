@@ -224,11 +224,12 @@ function serviceSni(service: Service, byName: boolean): Pick<TcpChain, "sni" | "
 }
 
 /**
- * Whether only the server name distinguishes services: in a range, and at all addresses. At one address that several
+ * Whether only the server name distinguishes services: in a range, at all addresses, and where names are resolved. At one address that several
  * share (loopback) a service gets all connections, as the only one there usually is, unless it is a range elsewhere.
  */
 function needsName(port: Port, binds: readonly string[], ranges: readonly string[]): boolean {
-  if (ranges.length > 0) return true;
+  // Else a proxy would resolve whatever its clients name.
+  if (ranges.length > 0 || port.service.resolution === "dynamicDns") return true;
   const addresses = serviceAddresses(port.read, port.service);
   if (addresses.length > 0) return addresses.every(isRange);
   return binds[0] === wildcards(port.read)[0];

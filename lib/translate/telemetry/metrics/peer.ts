@@ -4,6 +4,7 @@
  * @module
  */
 import { PEER_METADATA } from "../../../config/mesh/peer_metadata.ts";
+import { PEER_NAMESPACE_STATE } from "../../hbone/names.ts";
 import { cel, firstOf, type FixedText, metadata, type TagCommand, UNKNOWN } from "./tag_value.ts";
 
 /** Namespace of the metadata that the header is read into. */
@@ -36,12 +37,22 @@ export function ownPart(part: PeerPart): TagCommand {
   return cel(`xds.node.metadata['${PEER_METADATA}']['${part}']`);
 }
 
-/** The part of the one that asked. Its certificate knows the namespace better than its header. @param exchanged There are headers. */
-export function askingPart(part: PeerPart, exchanged: boolean): string {
-  const ofCertificate = part === "namespace"
-    ? [cel(`re.extract(connection.uri_san_peer_certificate, '^spiffe://[^/]*/ns/([^/]+)/sa/.*$', '\\\\1')`)]
-    : [];
-  return firstOf(...ofCertificate, ...saidOf(part, exchanged), nothingOf(part));
+/**
+ * The part of the one that asked. Its certificate knows the namespace better than its header.
+ *
+ * @param exchanged There are headers.
+ * @param hbone The certificate is not that of the connection; what it says is in filter state.
+ */
+export function askingPart(part: PeerPart, exchanged: boolean, hbone: boolean): string {
+  return firstOf(...(part === "namespace" ? [certified(hbone)] : []), ...saidOf(part, exchanged), nothingOf(part));
+}
+
+/** The namespace in the name of the client's certificate, as an expression. */
+export const CERTIFIED_NAMESPACE =
+  `re.extract(connection.uri_san_peer_certificate, '^spiffe://[^/]*/ns/([^/]+)/sa/.*$', '\\\\1')`;
+
+function certified(hbone: boolean): TagCommand {
+  return hbone ? { command: "FILTER_STATE", param: `${PEER_NAMESPACE_STATE}:PLAIN` } : cel(CERTIFIED_NAMESPACE);
 }
 
 /** The part of the one that was asked: as it says, else as its endpoint's metadata says. @param exchanged There are headers. */
@@ -52,7 +63,7 @@ export function askedPart(part: PeerPart, exchanged: boolean): string {
   return firstOf(...saidOf(part, exchanged), ...ofEndpoint, nothingOf(part));
 }
 
-/** What the other side says in the header. */
+/** Tags from the header of the other side. */
 export function saidOf(part: PeerPart, exchanged: boolean): TagCommand[] {
   return exchanged ? [metadata(PEER_NAMESPACE, PEER_KEY, part)] : [];
 }

@@ -28,10 +28,25 @@ type HeaderMutation = envoy.config.common.mutation_rules.v3.HeaderMutation;
 const READS = "envoy.filters.http.header_to_metadata";
 const WRITES = "envoy.filters.http.header_mutation";
 
-/** The filters of one side, in the order in which a request passes them; none where nothing is exchanged. */
-export function peerExchange(read: Reader, side: TelemetrySide): HttpFilter[] {
+/**
+ * The filters of one side, in the order in which a request passes them; none where nothing is exchanged.
+ *
+ * @param hbone Requests came by HBONE, so that all of them are of the mesh.
+ */
+export function peerExchange(read: Reader, side: TelemetrySide, hbone = false): readonly HttpFilter[] {
   if (!read.exchangesPeers() || !hasExtension(read, READS) || !hasExtension(read, WRITES)) return [];
-  return side === "client" ? clientFilters() : serverFilters(read);
+  if (side === "client") return knownFilters("client", clientFilters);
+  const believesAll = hbone || read.proxyHeaders()?.metadataExchangeHeaders?.mode === "UNDEFINED";
+  return knownFilters(`server ${believesAll}`, () => serverFilters(believesAll));
+}
+
+/** Filters by kind: they name nothing of a proxy, and so all listeners share them. */
+const known = new Map<string, readonly HttpFilter[]>();
+
+function knownFilters(kind: string, make: () => HttpFilter[]): readonly HttpFilter[] {
+  let filters = known.get(kind);
+  if (filters === undefined) known.set(kind, filters = make());
+  return filters;
 }
 
 /** Whether the cluster of the request is one of the mesh; without a cluster it cannot be evaluated, which is no. */
@@ -52,10 +67,9 @@ function clientFilters(): HttpFilter[] {
 }
 
 /** A plain connection says nothing that is believed, unless the user wants it so. */
-function serverFilters(read: Reader): HttpFilter[] {
-  const believesAll = read.proxyHeaders()?.metadataExchangeHeaders?.mode === "UNDEFINED";
+function serverFilters(believesAll: boolean): HttpFilter[] {
   const asked = `metadata.filter_metadata['${PEER_NAMESPACE}']['${ASKED_KEY}'] == 'y'`;
-  const known = believesAll ? asked : `connection.mtls && ${asked}`;
+  const isKnown = believesAll ? asked : `connection.mtls && ${asked}`;
   return [
     ...(believesAll
       ? []
@@ -67,7 +81,7 @@ function serverFilters(read: Reader): HttpFilter[] {
       ],
     }),
     writes({
-      response_mutations: [{ remove: PEER_HEADER }, written(`${known} ? ${OWN} : ''`, "OVERWRITE_IF_EXISTS_OR_ADD")],
+      response_mutations: [{ remove: PEER_HEADER }, written(`${isKnown} ? ${OWN} : ''`, "OVERWRITE_IF_EXISTS_OR_ADD")],
     }),
   ];
 }

@@ -25,14 +25,13 @@ export interface StandardStatistic {
 export interface StatisticsMoment {
   /** Absent: at the end of a request. */
   readonly log?: keyof typeof AccessLogType;
-  /** Only connections that never reached an endpoint, for which there is no other moment. */
-  readonly unconnected?: true;
+  /** Also at the end of connections that never reached an endpoint, for which there is no other moment. */
+  readonly orUnconnected?: true;
   readonly statistics: readonly StandardStatistic[];
 }
 
 const SENT = "%DOWNSTREAM_WIRE_BYTES_SENT%";
 const RECEIVED = "%DOWNSTREAM_WIRE_BYTES_RECEIVED%";
-const OPENED: StandardStatistic = { metric: "TCP_OPENED_CONNECTIONS", name: "tcp_connections_opened_total", adds: 1 };
 
 /** By place. Bytes of a connection are counted at its end: what is known before is their sum again and again. */
 export const STATISTICS: { readonly [P in LoggingPlace]: readonly StatisticsMoment[] } = {
@@ -49,8 +48,11 @@ export const STATISTICS: { readonly [P in LoggingPlace]: readonly StatisticsMome
     ],
   }],
   tcp: [
-    { log: "TcpUpstreamConnected", statistics: [OPENED] },
-    { log: "TcpConnectionEnd", unconnected: true, statistics: [OPENED] },
+    {
+      log: "TcpUpstreamConnected",
+      orUnconnected: true,
+      statistics: [{ metric: "TCP_OPENED_CONNECTIONS", name: "tcp_connections_opened_total", adds: 1 }],
+    },
     {
       log: "TcpConnectionEnd",
       statistics: [

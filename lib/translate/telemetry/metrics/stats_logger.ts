@@ -5,6 +5,7 @@
  */
 import { AccessLogType, Config_Histogram_Unit as Unit } from "../../../../proto/gen/enums.ts";
 import type { envoy } from "../../../../proto/gen/types.ts";
+import type { TelemetrySide } from "../../../mesh/telemetry/access_logging.ts";
 import type { MetricChange, MetricsUse } from "../../../mesh/telemetry/metrics.ts";
 import { any } from "../../../pb/codec.ts";
 import { wrap } from "../../../pb/wellknown.ts";
@@ -13,9 +14,10 @@ import type { Reader } from "../../reader/reader.ts";
 import { extensionProvider, isUnusable } from "../provider.ts";
 import { expressionValue } from "./expression.ts";
 import { type StandardStatistic, STATISTICS, type StatisticsMoment } from "./statistics.ts";
-import { type MetricsPlace, standardTags } from "./tags.ts";
+import { type MeasuredPlace, type MetricsPlace, standardTags } from "./tags.ts";
 
 type AccessLog = envoy.config.accesslog.v3.AccessLog;
+type MomentFilter = envoy.config.accesslog.v3.AccessLogFilter;
 type StatsConfig = envoy.extensions.access_loggers.stats.v3.Config;
 type Stat = NonNullable<NonNullable<StatsConfig["counters"]>[number]["stat"]>;
 
@@ -31,14 +33,37 @@ const MAX_SERIES = 10_000;
 /** Flags of connections that never reached an endpoint: none healthy, none reached, no route, no cluster, too many, denied. */
 const UNCONNECTED_FLAGS = ["UH", "UF", "NR", "NC", "UO", "UAEX", "DF"];
 
-/** The loggers of the metrics that Telemetries and default providers ask for; none where they ask for none. */
-export function metricsLogs(read: Reader, at: MetricsPlace): AccessLog[] {
-  const use = read.metrics(at.side).find(({ provider }) =>
+/** Which metrics Telemetries and default providers ask for; undefined: none. */
+export function measuredMetrics(read: Reader, side: TelemetrySide): MetricsUse | undefined {
+  const use = read.metrics(side).find(({ provider }) =>
     !isUnusable(extensionProvider(read.mesh(), provider, "metrics"))
   );
-  if (use === undefined || !hasExtension(read, STATS_LOGGER)) return [];
-  const tags = standardTags({ ...at, exchanged: at.place === "http" && read.exchangesPeers() });
-  return STATISTICS[at.place].flatMap((moment) => loggerOf(moment, tags, use, at));
+  return use && hasExtension(read, STATS_LOGGER) ? use : undefined;
+}
+
+/** The loggers of the metrics that Telemetries and default providers ask for; none where they ask for none. */
+export function metricsLogs(read: Reader, at: MetricsPlace): readonly AccessLog[] {
+  const use = measuredMetrics(read, at.side);
+  if (use === undefined) return [];
+  return knownLoggers(use, { ...at, exchanged: at.place === "http" && read.exchangesPeers() });
+}
+
+/**
+ * Loggers by place; they live as long as what asks for them. Each is some kB of tags, and the same for all listeners of
+ * all proxies of a side.
+ */
+const known = new WeakMap<MetricsUse, Map<string, readonly AccessLog[]>>();
+
+function knownLoggers(use: MetricsUse, at: MeasuredPlace): readonly AccessLog[] {
+  const key = `${at.side} ${at.place} ${at.trustsHost} ${at.hbone === true} ${at.exchanged}`;
+  let places = known.get(use);
+  if (places === undefined) known.set(use, places = new Map());
+  let loggers = places.get(key);
+  if (loggers === undefined) {
+    const tags = standardTags(at);
+    places.set(key, loggers = STATISTICS[at.place].flatMap((moment) => loggerOf(moment, tags, use, at)));
+  }
+  return loggers;
 }
 
 function loggerOf(
@@ -90,9 +115,15 @@ function changedTags(
 }
 
 /** A request is logged once, at its end. */
-function momentFilter({ log, unconnected }: StatisticsMoment): Pick<AccessLog, "filter"> {
+function momentFilter({ log, orUnconnected }: StatisticsMoment): Pick<AccessLog, "filter"> {
   if (log === undefined) return {};
-  const ofType = { log_type_filter: { types: [AccessLogType[log]] } };
-  if (!unconnected) return { filter: ofType };
-  return { filter: { and_filter: { filters: [ofType, { response_flag_filter: { flags: [...UNCONNECTED_FLAGS] } }] } } };
+  const then = ofType(log);
+  if (!orUnconnected) return { filter: then };
+  const unconnected: MomentFilter = { response_flag_filter: { flags: [...UNCONNECTED_FLAGS] } };
+  const atEnd: MomentFilter = { and_filter: { filters: [ofType("TcpConnectionEnd"), unconnected] } };
+  return { filter: { or_filter: { filters: [then, atEnd] } } };
+}
+
+function ofType(log: keyof typeof AccessLogType): MomentFilter {
+  return { log_type_filter: { types: [AccessLogType[log]] } };
 }

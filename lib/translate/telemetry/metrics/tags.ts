@@ -5,6 +5,7 @@
  */
 import type { TelemetrySide } from "../../../mesh/telemetry/access_logging.ts";
 import type { LoggingPlace } from "../access_logs.ts";
+import { LOCAL_PRINCIPAL, PEER_PRINCIPAL } from "../../hbone/names.ts";
 import { askedPart, askingPart, ownPart, PEER_TAGS, saidOf } from "./peer.ts";
 import { cel, commandText, firstOf, type TagCommand, UNKNOWN } from "./tag_value.ts";
 
@@ -14,6 +15,8 @@ export interface MetricsPlace {
   readonly place: LoggingPlace;
   /** Clients name the host, and are known: where nothing else names the destination, the host does. */
   readonly trustsHost: boolean;
+  /** Inside of HBONE: identities are in filter state. */
+  readonly hbone?: true;
 }
 
 /** As the proxy measures there. */
@@ -28,12 +31,12 @@ export function standardTags(at: MeasuredPlace): Map<string, string> {
   return new Map([
     ["reporter", at.side === "client" ? "source" : "destination"],
     ...workloadTags(at),
-    ...principals(at.side),
+    ...principals(at),
     ...serviceTags(at),
     ["request_protocol", http ? REQUEST_PROTOCOL : "tcp"],
     ...(http ? [["response_code", "%RESPONSE_CODE%"], ["grpc_response_status", "%GRPC_STATUS_NUMBER%"]] as const : []),
     ["response_flags", "%RESPONSE_FLAGS%"],
-    ["connection_security_policy", at.side === "client" ? "unknown" : MUTUAL_OR_NOT],
+    ["connection_security_policy", at.side === "client" ? "unknown" : at.hbone ? "mutual_tls" : MUTUAL_OR_NOT],
   ]);
 }
 
@@ -45,21 +48,26 @@ const REQUEST_PROTOCOL = firstOf(
   cel("'http'"),
 );
 
-function workloadTags({ side, exchanged }: MeasuredPlace): (readonly [string, string])[] {
+function workloadTags({ side, exchanged, hbone }: MeasuredPlace): (readonly [string, string])[] {
   return Object.entries(PEER_TAGS).flatMap(([tag, part]) => {
     const own = commandText(ownPart(part));
     return side === "client"
       ? [[`source_${tag}`, own], [`destination_${tag}`, askedPart(part, exchanged)]] as const
-      : [[`source_${tag}`, askingPart(part, exchanged)], [`destination_${tag}`, own]] as const;
+      : [[`source_${tag}`, askingPart(part, exchanged, hbone === true)], [`destination_${tag}`, own]] as const;
   });
 }
 
-function principals(side: TelemetrySide): (readonly [string, string])[] {
-  const [source, destination] = side === "client"
-    ? ["UPSTREAM_LOCAL_URI_SAN", "UPSTREAM_PEER_URI_SAN"]
-    : ["DOWNSTREAM_PEER_URI_SAN", "DOWNSTREAM_LOCAL_URI_SAN"];
-  const named = (command: string | undefined) => firstOf({ command: command ?? "" }, UNKNOWN);
-  return [["source_principal", named(source)], ["destination_principal", named(destination)]];
+function principals(at: MeasuredPlace): (readonly [string, string])[] {
+  const [source, destination] = identities(at);
+  return [["source_principal", firstOf(source, UNKNOWN)], ["destination_principal", firstOf(destination, UNKNOWN)]];
+}
+
+/** Of the client and of the server. */
+function identities({ side, hbone }: MeasuredPlace): readonly [TagCommand, TagCommand] {
+  if (side === "client") return [{ command: "UPSTREAM_LOCAL_URI_SAN" }, { command: "UPSTREAM_PEER_URI_SAN" }];
+  if (!hbone) return [{ command: "DOWNSTREAM_PEER_URI_SAN" }, { command: "DOWNSTREAM_LOCAL_URI_SAN" }];
+  const state = (key: string) => ({ command: "FILTER_STATE", param: `${key}:PLAIN` });
+  return [state(PEER_PRINCIPAL), state(LOCAL_PRINCIPAL)];
 }
 
 /** Clusters that stand for no service, which dashboards know by name. */

@@ -6,8 +6,10 @@
 import { analyses } from "./analysis.ts";
 import { certificates } from "./certificates.ts";
 import { events } from "./events.ts";
+import { extended } from "./extended.ts";
 import { injection } from "./injection.ts";
 import { pages } from "./pages.ts";
+import { proxyMetrics } from "./proxy_metrics.ts";
 import { orchEdits, orchStart } from "./orchestrator.ts";
 import { agents, hundred, large, meshEdits, names, policies, storm } from "./proxies.ts";
 import { LARGE, type Scenario, USUAL } from "./scenario.ts";
@@ -22,6 +24,7 @@ export const SCENARIOS: readonly Scenario[] = [
   agents,
   ...certificates,
   policies,
+  extended,
   names,
   hundred(false, true),
   hundred(false, false),
@@ -42,4 +45,5 @@ export const SCENARIOS: readonly Scenario[] = [
   subscriptions,
   injection,
   sidecar,
+  proxyMetrics,
 ];

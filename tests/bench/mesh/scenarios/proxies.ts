@@ -175,7 +175,7 @@ function reconnectFigures(back: Measured, cpu = 2): Figure[] {
 }
 
 /** Makes the rows of a scenario. */
-function rowsOf(name: string, load: string) {
+export function rowsOf(name: string, load: string) {
   return (what: string, work: string, istio: string, steps: readonly Measured[], figures: readonly Figure[]): Row => ({
     id: `${name}/${what}`,
     work: `${load}: ${work}`,

@@ -7,10 +7,10 @@
  */
 import assert from "node:assert/strict";
 import type { Clock } from "../../../../lib/kernel/time/clock.ts";
-import { until } from "../../../e2e/support/mesh.ts";
 import type { ApiServer } from "./api_server.ts";
 import { type AccountClient, accountClient, manifests } from "./rights.ts";
 import type { RoleRule } from "./users.ts";
+import { until } from "../../../patience.ts";
 
 /** Where the programs and their accounts are. */
 export const SYSTEM = "mesh-system";

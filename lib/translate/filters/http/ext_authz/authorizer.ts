@@ -78,7 +78,7 @@ function httpProblem(settings: ExtAuthzHttpProvider): string | undefined {
   return wrong && `has a name or value in includeAdditionalHeadersInCheck that no header can have: ${wrong[0]}`;
 }
 
-/** What an authorizer answers where it fails. */
+/** The answer of an authorizer that fails. */
 export function statusOnError({ statusOnError }: ExtAuthzGrpcProvider): envoy.type.v3.HttpStatus | undefined {
   // Checked against the list above.
   return statusOnError === undefined ? undefined : { code: Number(statusOnError) as envoy.type.v3.StatusCode };

@@ -16,7 +16,7 @@ type HttpFilter = envoy.extensions.filters.network.http_connection_manager.v3.Ht
 type JwtRequirement = envoy.extensions.filters.http.jwt_authn.v3.JwtRequirement;
 type JwtAuthentication = envoy.extensions.filters.http.jwt_authn.v3.JwtAuthentication;
 
-/** What is said of a proxy whose build cannot verify tokens. */
+/** Findings of a proxy whose build cannot verify tokens. */
 export function unverifiableFindings(read: Reader): Finding[] {
   if (tokenFilters(read) !== undefined) return [];
   const text = `ports of HTTP are closed: the proxy's build lacks ${JWT_FILTER}, by which tokens are verified`;

@@ -6,7 +6,7 @@
 import type { envoy } from "../../../../../proto/gen/types.ts";
 import { any } from "../../../../pb/codec.ts";
 
-/** What varies between listeners. */
+/** Differences between listeners. */
 export interface RouterOptions {
   /** No `x-envoy-*` headers in answers and upstream requests. Default false. */
   readonly suppressEnvoyHeaders?: boolean;

@@ -5,11 +5,13 @@
  */
 import { any } from "../../../../pb/codec.ts";
 import type { Service } from "../../../../registry/types.ts";
-import type { google } from "../../../../../proto/gen/types.ts";
+import type { envoy, google } from "../../../../../proto/gen/types.ts";
 import type { Reader } from "../../../reader/reader.ts";
 
 /** Name of the filter in the chain, and so of its per-route configuration. */
 export const STATEFUL_SESSION_FILTER = "envoy.filters.http.stateful_session";
+
+type StatefulSession = envoy.extensions.filters.http.stateful_session.v3.StatefulSession;
 
 const STATE = "envoy.extensions.http.stateful_session";
 
@@ -18,13 +20,32 @@ const STATE = "envoy.extensions.http.stateful_session";
  * the service carries neither label. The cookie label reads `name` or `name:/path`, the header label is the header.
  */
 export function statefulSession(read: Reader, service: Service | undefined): google.protobuf.Any | undefined {
+  const stateful_session = sessionState(read, service);
+  return stateful_session &&
+    any("envoy.extensions.filters.http.stateful_session.v3.StatefulSessionPerRoute", { stateful_session });
+}
+
+function sessionState(read: Reader, service: Service | undefined): StatefulSession | undefined {
   const { enablePersistentSessionFilter, persistentSessionLabel, persistentSessionHeaderLabel } = read.settings;
   if (!service || !enablePersistentSessionFilter) return undefined;
   const cookie = service.labels[persistentSessionLabel];
   const header = service.labels[persistentSessionHeaderLabel];
-  if (cookie) return perRoute("cookie", `${STATE}.cookie.v3.CookieBasedSessionState`, { cookie: cookieOf(cookie) });
-  if (header) return perRoute("header", `${STATE}.header.v3.HeaderBasedSessionState`, { name: header });
+  if (cookie) return stateIn("cookie", `${STATE}.cookie.v3.CookieBasedSessionState`, { cookie: cookieOf(cookie) });
+  if (header) return stateIn("header", `${STATE}.header.v3.HeaderBasedSessionState`, { name: header });
   return undefined;
+}
+
+/** The filter itself for requests to one service alone, as libraries take it; those that do not know it go without. */
+export function ownStatefulSession(
+  read: Reader,
+  service: Service | undefined,
+): envoy.extensions.filters.network.http_connection_manager.v3.HttpFilter | undefined {
+  const state = sessionState(read, service);
+  return state && {
+    name: STATEFUL_SESSION_FILTER,
+    typed_config: any("envoy.extensions.filters.http.stateful_session.v3.StatefulSession", state),
+    is_optional: true,
+  };
 }
 
 /** Without a lifetime: the cookie ends with the browser's session. */
@@ -33,10 +54,6 @@ function cookieOf(label: string): { name: string; path: string } {
   return colon < 0 ? { name: label, path: "/" } : { name: label.slice(0, colon), path: label.slice(colon + 1) };
 }
 
-function perRoute(kind: string, type: string, state: object): google.protobuf.Any {
-  return any("envoy.extensions.filters.http.stateful_session.v3.StatefulSessionPerRoute", {
-    stateful_session: {
-      session_state: { name: `envoy.http.stateful_session.${kind}`, typed_config: any(type, state) },
-    },
-  });
+function stateIn(kind: string, type: string, state: object): StatefulSession {
+  return { session_state: { name: `envoy.http.stateful_session.${kind}`, typed_config: any(type, state) } };
 }

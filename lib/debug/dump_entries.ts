@@ -1,0 +1,48 @@
+/**
+ * The resources of one type that a proxy should have, with what dumps say of each.
+ *
+ * @module
+ */
+import type { EncodedResource } from "../resource/encoded.ts";
+import { stackDigest } from "../xds/ads/set_stack.ts";
+import type { XdsConnection } from "../xds/connection.ts";
+import { VIRTUAL_HOST } from "../xds/protocol/types.ts";
+import { resourcesOf, virtualHostsOf } from "./resources.ts";
+import { takesHostsApart } from "./routes_json.ts";
+
+/** One resource. */
+export interface DumpEntry {
+  readonly resource: EncodedResource;
+  /** A delta client has a version for each resource, another one that of the type. */
+  readonly version: string;
+  /** The proxy's words about its last rejection; absent: it did not blame this resource. */
+  readonly rejection?: string;
+}
+
+/** The version of a type as a whole; undefined while the client does not ask for it. */
+export function dumpVersion({ stream }: XdsConnection, typeUrl: string): string | undefined {
+  const watch = stream?.watches.get(typeUrl);
+  return watch === undefined ? undefined : stackDigest(watch.resources.want);
+}
+
+/** The resources by name. */
+export function dumpEntries(connection: XdsConnection, typeUrl: string): DumpEntry[] {
+  const client = connection.stream?.watches.get(typeUrl)?.resources;
+  const blamed = new Set(client?.blamed);
+  const whole = connection.delta ? undefined : dumpVersion(connection, typeUrl);
+  return resourcesOf(connection, typeUrl).map((resource) => ({
+    resource,
+    version: whole ?? resource.version,
+    ...(blamed.has(resource) ? { rejection: client?.lastError ?? "" } : {}),
+  }));
+}
+
+/** The encoded virtual hosts that a proxy has of a route configuration beside those in it. */
+export function hostsApart(connection: XdsConnection, resource: EncodedResource): Uint8Array[] {
+  return takesHostsApart(resource) ? virtualHostsOf(connection, resource.name).map(({ value }) => value) : [];
+}
+
+/** The version of a route configuration: with virtual hosts that come one by one it is theirs. */
+export function routeVersion(connection: XdsConnection, own: string, apart: readonly Uint8Array[]): string {
+  return apart.length === 0 ? own : dumpVersion(connection, VIRTUAL_HOST) ?? own;
+}

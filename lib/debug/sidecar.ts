@@ -1,0 +1,71 @@
+/**
+ * `/debug/sidecarz`: what one proxy sees of the mesh: the services and rules of its namespace or its Sidecar.
+ *
+ * @module
+ */
+import * as z from "zod";
+import { paced } from "../kernel/time/paced.ts";
+import { LazyList, LazyObject, longJsonResponse } from "../http/json_stream.ts";
+import { type HttpResponse, textResponse } from "../http/message.ts";
+import type { Scope } from "../mesh/scope.ts";
+import type { EffectiveDestinationRule } from "../mesh/types.ts";
+import type { Service } from "../registry/types.ts";
+import { queried } from "./query.ts";
+import { chosenProxy, isAnswer, PROXY_ID, proxyStateOf } from "./select.ts";
+import { datedService } from "./world.ts";
+
+/** What a scope shows. */
+interface SeenByScope {
+  readonly services: Service[];
+  /** Hosts by position of the egress listener. */
+  readonly byListener: readonly string[][];
+  /** The hosts that have rules. */
+  readonly rules: (readonly [host: string, rules: readonly EffectiveDestinationRule[]])[];
+}
+
+/**
+ * The page, with the fields of Istio's. A service stands in full under `services`; elsewhere its host stands for it:
+ * `servicesByHostname` has its namespace, `egressListenerServices` a list of hosts for each egress listener.
+ */
+export const sidecarz = queried(
+  z.object({ proxyID: PROXY_ID }),
+  async (request, view, { proxyID }): Promise<HttpResponse> => {
+    const connection = chosenProxy(proxyID, view);
+    if (isAnswer(connection)) return connection;
+    const state = proxyStateOf(connection, view);
+    if (state === undefined) return textResponse(404, `nothing is translated for ${connection.id}\n`);
+    const { proxy: { namespace }, proxyClass: { scope } } = state;
+    const { services, byListener, rules } = await paced(seenBy(scope), { signal: request.signal });
+    const named = services.map(({ hostname, namespace }) => [hostname, namespace] as const);
+    const shown = new LazyObject([
+      ["version", String(view.xds.ledger.latest)],
+      ["name", scope.sidecar?.meta.name ?? NO_SIDECAR],
+      ["namespace", scope.sidecar?.meta.namespace ?? namespace],
+      ["sidecar", scope.sidecar?.spec],
+      ["outboundTrafficPolicy", scope.outboundTrafficPolicy()],
+      ["services", LazyList.of(services, datedService)],
+      ["egressListenerServices", LazyList.of(byListener, (hosts) => hosts)],
+      ["servicesByHostname", new LazyObject(named)],
+      ["destinationRules", new LazyObject(rules)],
+    ]);
+    return longJsonResponse(shown, request);
+  },
+);
+
+/** What Istio's page has as the name of a scope without a Sidecar. */
+const NO_SIDECAR = "default-sidecar";
+
+/** The steps that ask a scope for all that it shows. */
+function* seenBy(scope: Scope): Generator<void, SeenByScope> {
+  const seen: SeenByScope = { services: [], byListener: scope.egress.map(() => []), rules: [] };
+  for (const host of scope.hosts()) {
+    yield;
+    const service = scope.service(host);
+    if (service === undefined) continue;
+    seen.services.push(service);
+    for (const { index } of scope.egress) if (scope.sees(index, host)) seen.byListener[index]?.push(host);
+    const rules = scope.destinationRules(host);
+    if (rules.length > 0) seen.rules.push([host, rules]);
+  }
+  return seen;
+}

@@ -1,0 +1,73 @@
+/**
+ * ProxyFilter objects by the workloads that they are for, in the order in which they are applied.
+ *
+ * @module
+ */
+import type { StringMap } from "../config/kinds/common/types.ts";
+import type { ConfigObject } from "../config/types.ts";
+import { withTargets } from "./selection/gateway_target.ts";
+import { SelectionIndex } from "./selection/index.ts";
+import { SharedLists } from "./selection/shared_lists.ts";
+
+/** A ProxyFilter. */
+export type ProxyFilter = ConfigObject<"ProxyFilter">;
+
+/** All ProxyFilter objects of the mesh. */
+export class ProxyFilterIndex {
+  readonly #rootNamespace: string;
+  readonly #selection: SelectionIndex<"ProxyFilter">;
+  readonly #lists = new SharedLists<ProxyFilter>();
+  readonly #all = new Map<string, ProxyFilter>();
+
+  constructor(rootNamespace: string) {
+    this.#rootNamespace = rootNamespace;
+    this.#selection = new SelectionIndex(rootNamespace);
+  }
+
+  /** How many there are. */
+  get size(): number {
+    return this.#all.size;
+  }
+
+  /** The one of that key. */
+  get(key: string): ProxyFilter | undefined {
+    return this.#all.get(key);
+  }
+
+  /** All of them. */
+  [Symbol.iterator](): Iterator<ProxyFilter> {
+    return this.#all.values();
+  }
+
+  /**
+   * Replaces some objects by others (no object of the same key may stay). Costs them alone.
+   *
+   * @returns Namespaces of workloads that other filters may be for now; `*`: all.
+   */
+  update(removed: readonly ProxyFilter[], added: readonly ProxyFilter[]): Set<string> {
+    for (const { key } of removed) this.#all.delete(key);
+    for (const filter of added) this.#all.set(filter.key, filter);
+    return this.#selection.update(removed, added);
+  }
+
+  /**
+   * The filters for a workload: the lowest priority first, then those of the root namespace, then the oldest, then by
+   * name. Workloads with the same filters get the same list, until one of the filters changes.
+   */
+  of(workload: { readonly namespace: string; readonly labels: StringMap }): readonly ProxyFilter[] {
+    if (this.#all.size === 0) return NONE;
+    const { root, namespace, workload: own } = this.#selection.select(withTargets(workload));
+    return this.#lists.of([...root, ...namespace, ...own].sort((a, b) => this.#compare(a, b)));
+  }
+
+  #compare(a: ProxyFilter, b: ProxyFilter): number {
+    return (a.spec.priority ?? 0) - (b.spec.priority ?? 0) || this.#place(a) - this.#place(b) ||
+      a.meta.creationTimestamp - b.meta.creationTimestamp || (a.key < b.key ? -1 : a.key > b.key ? 1 : 0);
+  }
+
+  #place({ meta }: ProxyFilter): number {
+    return meta.namespace === this.#rootNamespace ? 0 : 1;
+  }
+}
+
+const NONE: readonly never[] = [];

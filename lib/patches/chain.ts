@@ -1,0 +1,119 @@
+/**
+ * Patches of one filter chain, its network filters and its HTTP filters.
+ *
+ * @module
+ */
+import type { envoy } from "../../proto/gen/types.ts";
+import type { Any } from "../pb/codec.ts";
+import { decodeApi, encodeApi, packedName } from "../pb/envoy_api.ts";
+import { bytesOf, merged } from "../pb/merge.ts";
+import { takeField } from "../pb/one_field.ts";
+import { attempted } from "./attempt.ts";
+import { PATCHED_MESSAGE } from "./compile.ts";
+import { mergeFilters, patchFilterList } from "./filters.ts";
+import { httpFilterName, matchesChain, networkFilterName } from "./listener_match.ts";
+import { PatchedContents, PatchedParts } from "./patched_parts.ts";
+import { mergedSocket } from "./transport_socket.ts";
+import type { CompiledPatch, ReportPatch } from "./types.ts";
+
+type Listener = envoy.config.listener.v3.Listener;
+type NetworkLevelFilter = envoy.config.listener.v3.Filter;
+type FilterChain = envoy.config.listener.v3.FilterChain;
+type HttpConnectionManager = envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager;
+
+/** Name of the filter that carries HTTP filters. */
+const MANAGER_NAME = "envoy.filters.network.http_connection_manager";
+/** Its message. */
+export const MANAGER = "envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager";
+
+const NO_FILTERS: readonly NetworkLevelFilter[] = [];
+
+/**
+ * A chain with the patches that match it.
+ *
+ * @param patches Those that match the listener.
+ * @returns The same object where none matches. Undefined: removed
+ */
+export function patchChain(
+  listener: Listener,
+  chain: FilterChain,
+  patches: readonly CompiledPatch[],
+  report: ReportPatch,
+): FilterChain | undefined {
+  let now = chain;
+  for (const patch of patches) {
+    if (patch.applyTo !== "FILTER_CHAIN" || !matchesChain(listener, now, patch)) continue;
+    if (patch.operation === "REMOVE") {
+      report({ patch });
+      return undefined;
+    }
+    if (patch.operation === "MERGE") now = attempted(patch, now, report, (before) => mergedChain(before, patch));
+  }
+  const left = patches.filter((patch) => matchesChain(listener, now, patch));
+  return chains.patched(now, left, report, (heard) => {
+    const before = now.filters ?? NO_FILTERS;
+    const filters = patchNetworkFilters(before, left, heard);
+    return filters === before ? now : { ...now, filters: [...filters] };
+  });
+}
+
+/** One chain in many listeners stays one object, so that it is encoded once as well. */
+const chains = new PatchedParts<FilterChain>();
+
+function mergedChain(chain: FilterChain, { value }: CompiledPatch): FilterChain {
+  const own = chain.transport_socket;
+  const wanted = (value as FilterChain).transport_socket;
+  if (own && wanted && own.name === wanted.name) return { ...chain, transport_socket: mergedSocket(own, wanted) };
+  return merged(PATCHED_MESSAGE.FILTER_CHAIN, { ...chain }, value);
+}
+
+function patchNetworkFilters(
+  before: readonly NetworkLevelFilter[],
+  patches: readonly CompiledPatch[],
+  report: ReportPatch,
+): readonly NetworkLevelFilter[] {
+  const own = patches.filter(({ applyTo }) => applyTo === "NETWORK_FILTER");
+  const listed = patchFilterList(before, own, networkFilterName, report);
+  const filters = mergeFilters(listed, own, networkFilterName, report);
+  const http = patches.filter(({ applyTo }) => applyTo === "HTTP_FILTER");
+  if (http.length === 0) return filters;
+  const now = filters.map((filter) => patchHttpFilters(filter, http, report));
+  return now.every((filter, i) => filter === filters[i]) ? filters : now;
+}
+
+/** The HTTP filters of a connection manager; other filters have none. */
+function patchHttpFilters(
+  filter: NetworkLevelFilter,
+  patches: readonly CompiledPatch[],
+  report: ReportPatch,
+): NetworkLevelFilter {
+  const { name = "", typed_config: config } = filter;
+  if (name !== MANAGER_NAME || config === undefined || packedName(config) !== MANAGER) return filter;
+  const fitting = patches.filter((patch) => (networkFilterName(patch) ?? name) === name);
+  if (fitting.length === 0) return filter;
+  return managers.patched(filter, fitting, report, (heard) => patchManager(filter, config, fitting, heard));
+}
+
+const managers = new PatchedParts<NetworkLevelFilter>();
+const filterLists = new PatchedContents();
+
+/** Number of the field `http_filters`. */
+const HTTP_FILTERS = 5;
+
+/** All but the HTTP filters stays as it is encoded: most managers differ in other fields alone. */
+function patchManager(
+  filter: NetworkLevelFilter,
+  config: Partial<Any>,
+  fitting: readonly CompiledPatch[],
+  report: ReportPatch,
+): NetworkLevelFilter {
+  const taken = takeField(bytesOf(config), HTTP_FILTERS);
+  const patched = filterLists.patched(taken.field, fitting, report, (heard) => {
+    const { http_filters: before = [] } = decodeApi(MANAGER, taken.field) as HttpConnectionManager;
+    const listed = patchFilterList(before, fitting, httpFilterName, heard);
+    const filters = mergeFilters(listed, fitting, httpFilterName, heard);
+    return filters === before ? undefined : encodeApi(MANAGER, { http_filters: filters });
+  });
+  if (patched === undefined) return filter;
+  return { ...filter, typed_config: { type_url: config.type_url!, value: taken.with(patched) } };
+}

@@ -1,0 +1,76 @@
+/**
+ * Patches of clusters.
+ *
+ * @module
+ */
+import type { envoy } from "../../proto/gen/types.ts";
+import type { ClusterMatch } from "../config/kinds/proxy_filter/types.ts";
+import { mergedUnderName } from "../pb/merge.ts";
+import { attempted } from "./attempt.ts";
+import { PATCHED_MESSAGE } from "./compile.ts";
+import { mergedSocket } from "./transport_socket.ts";
+import { type CompiledPatch, isFor, type PatchContext, type ReportPatch } from "./types.ts";
+
+type Cluster = envoy.config.cluster.v3.Cluster;
+
+/** A cluster, and what it is for. */
+export interface PatchedCluster {
+  readonly context: PatchContext;
+  /** Hosts of the services that an inbound cluster is for: its name does not tell them. */
+  readonly hosts: readonly string[];
+}
+
+/**
+ * A cluster with the patches that match it.
+ *
+ * @param patches All of a proxy; those of other things are passed over.
+ * @returns The same object where none matches; undefined: removed
+ */
+export function patchCluster(
+  cluster: Cluster,
+  patches: readonly CompiledPatch[],
+  of: PatchedCluster,
+  report: ReportPatch,
+): Cluster | undefined {
+  let now: Cluster | undefined = cluster;
+  for (const patch of patches) {
+    if (patch.applyTo !== "CLUSTER" || !isFor(patch, of.context)) continue;
+    const { operation } = patch;
+    if ((operation !== "MERGE" && operation !== "REMOVE") || !matches(now, patch.cluster, of)) continue;
+    now = attempted<Cluster | undefined>(patch, now, report, (before) => {
+      return operation === "REMOVE" ? undefined : mergedCluster(before!, patch.value as Cluster);
+    });
+    if (now === undefined) return undefined;
+  }
+  return now;
+}
+
+/** A name decides alone; the other conditions look into the name of the cluster: `outbound|80|v1|reviews.default`. */
+function matches({ name = "" }: Cluster, match: ClusterMatch | undefined, of: PatchedCluster): boolean {
+  if (match === undefined) return true;
+  if (match.name) return match.name === name;
+  const [direction = "", port = "", subset = "", host = ""] = nameParts(name);
+  const hosts = direction === "inbound" && of.hosts.length > 0 ? of.hosts : [host];
+  return (!match.subset || match.subset === subset) && (!match.service || hosts.includes(match.service)) &&
+    (!match.portNumber || match.portNumber === Number(port));
+}
+
+/** Clusters of connections that gateways pass on by name have another separator: `outbound_.80_.v1_.reviews.default`. */
+function nameParts(name: string): string[] {
+  return name.startsWith("outbound_.") ? name.split("_.") : name.split("|");
+}
+
+function mergedCluster(cluster: Cluster, patch: Cluster): Cluster {
+  const { transport_socket: wanted } = patch;
+  if (wanted === undefined) return mergedUnderName(PATCHED_MESSAGE.CLUSTER, { ...cluster }, { ...patch }) as Cluster;
+  const { transport_socket: own, transport_socket_matches: matches = [] } = cluster;
+  if (matches.length > 0) {
+    // A socket beside them would be refused: without one of that name the patch does nothing.
+    const at = matches.findIndex(({ transport_socket }) => transport_socket?.name === wanted.name);
+    if (at < 0) return cluster;
+    const one = matches[at]!;
+    const socket = mergedSocket(one.transport_socket!, wanted);
+    return { ...cluster, transport_socket_matches: matches.with(at, { ...one, transport_socket: socket }) };
+  }
+  return { ...cluster, transport_socket: own?.name === wanted.name ? mergedSocket(own!, wanted) : wanted };
+}

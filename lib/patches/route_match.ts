@@ -1,0 +1,70 @@
+/**
+ * Which route configurations, virtual hosts and routes a patch is for.
+ *
+ * @module
+ */
+import type { envoy } from "../../proto/gen/types.ts";
+import type { CompiledPatch, PatchContext } from "./types.ts";
+
+type VirtualHost = envoy.config.route.v3.VirtualHost;
+type Route = envoy.config.route.v3.Route;
+
+/** A route configuration, as far as patches look at it. */
+export interface PatchedRoutes {
+  readonly context: PatchContext;
+  readonly name: string;
+  /** Ports of services by which a gateway's port is reached, where that is known. */
+  readonly servicePorts?: readonly number[];
+}
+
+/** Whether a route configuration is one that the patch looks for. */
+export function matchesRoutes(of: PatchedRoutes, { routeConfiguration: match }: CompiledPatch): boolean {
+  if (match === undefined) return true;
+  if (match.name && match.name !== of.name) return false;
+  if (of.context !== "GATEWAY") return !match.portNumber || match.portNumber === sidecarPort(of.name);
+  const { port, portName, gateway } = gatewayParts(of.name);
+  if (match.portName && match.portName !== portName) return false;
+  if (match.gateway && match.gateway !== gateway) return false;
+  return !match.portNumber || (of.servicePorts ?? [port]).includes(match.portNumber);
+}
+
+/** `8080`, or `inbound|8080||`; another name has no port. */
+function sidecarPort(name: string): number {
+  return Number(name.startsWith("inbound|") ? name.split("|")[1] : /^\d+$/.test(name) ? name : 0);
+}
+
+/** The port in the name of a gateway's route configuration; 0: there is none. */
+export function portOfRoutes(name: string): number {
+  return gatewayParts(name).port;
+}
+
+/** `http.8080`, or `https.443.<port name>.<gateway>.<namespace>`; only the latter tells its gateway. */
+function gatewayParts(name: string): { readonly port: number; readonly portName: string; readonly gateway: string } {
+  const [kind, port = "", portName = "", gateway = "", namespace = ""] = name.split(".");
+  if (kind === "https") return { port: Number(port), portName, gateway: `${namespace}/${gateway}` };
+  return { port: kind === "http" ? Number(port) : 0, portName: "", gateway: "" };
+}
+
+/** Whether a virtual host of such a route configuration is one that the patch looks for. */
+export function matchesVirtualHost({ name = "", domains = [] }: VirtualHost, patch: CompiledPatch): boolean {
+  const match = patch.routeConfiguration?.vhost;
+  return match === undefined ||
+    (!match.name || match.name === name) && (!match.domainName || domains.includes(match.domainName));
+}
+
+/** The test for the routes that a patch names; undefined: it names none. */
+export function soughtRoute({ routeConfiguration }: CompiledPatch): ((route: Route) => boolean) | undefined {
+  const match = routeConfiguration?.vhost?.route;
+  return match && ((route) => {
+    if (match.name && match.name !== route.name) return false;
+    const action = actionOf(route);
+    return match.action === "ANY" || action === undefined || action === match.action;
+  });
+}
+
+/** undefined: an action that patches have no word for, which fits all words. */
+function actionOf(route: Route): "ROUTE" | "REDIRECT" | "DIRECT_RESPONSE" | undefined {
+  if (route.route !== undefined) return "ROUTE";
+  if (route.redirect !== undefined) return "REDIRECT";
+  return route.direct_response !== undefined ? "DIRECT_RESPONSE" : undefined;
+}

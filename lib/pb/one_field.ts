@@ -1,0 +1,60 @@
+/**
+ * One field of an encoded message, apart from the others: to change it without decoding the rest.
+ *
+ * @module
+ */
+import protobuf from "protobufjs/minimal.js";
+
+/** An encoded message in two parts. */
+export interface TakenField {
+  /** The field with its tags, as often as it comes: itself a message, with nothing but that field. */
+  readonly field: Uint8Array;
+  /** The message with another such message in the place of the field. */
+  with(field: Uint8Array): Uint8Array;
+}
+
+/**
+ * Takes a field out of a message; one that is not there is empty, and would stand at the end.
+ *
+ * @param message Not copied where the field stands in one place, as encoders write it.
+ * @param number Of the field.
+ * @throws {Error} The bytes are no message.
+ */
+export function takeField(message: Uint8Array, number: number): TakenField {
+  const reader = protobuf.Reader.create(message);
+  const own: Uint8Array[] = [];
+  const others: Uint8Array[] = [];
+  let from = 0, ofField = false, before = -1;
+  const cut = (to: number) => {
+    if (to > from) (ofField ? own : others).push(message.subarray(from, to));
+    from = to;
+  };
+  while (reader.pos < reader.len) {
+    const start = reader.pos;
+    const tag = reader.uint32();
+    const isField = tag >>> 3 === number;
+    if (isField !== ofField) {
+      cut(start);
+      ofField = isField;
+      if (before < 0) before = others.length;
+    }
+    reader.skipType(tag & 7);
+  }
+  cut(message.length);
+  const at = before < 0 ? others.length : before;
+  return {
+    field: joined(own),
+    with: (field) => joined([...others.slice(0, at), field, ...others.slice(at)]),
+  };
+}
+
+function joined(parts: readonly Uint8Array[]): Uint8Array {
+  if (parts.length === 1) return parts[0]!;
+  const out = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const part of parts) {
+    out.set(part, at);
+    at += part.length;
+  }
+  return out;
+}

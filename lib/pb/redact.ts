@@ -1,0 +1,76 @@
+/**
+ * Encoded messages without their secrets, as messages: what `json.ts` does for messages that are printed.
+ *
+ * @module
+ */
+import protobuf from "protobufjs";
+import { REDACTED } from "./json.ts";
+import { findType } from "./reflect.ts";
+
+/** One decoded message, changed in place. */
+type OpenMessage = Record<string, unknown>;
+
+const ANY = ".google.protobuf.Any";
+const REDACTED_BYTES = new TextEncoder().encode(REDACTED);
+const NOTHING = new Uint8Array(0);
+
+/**
+ * A message in which what its definition marks as secret is replaced, however deep it lies: texts and bytes by
+ * `[redacted]`, numbers by nothing. The same bytes where there is no secret. Of a message that the descriptor lacks
+ * nothing is left, as its content may be secret.
+ *
+ * @param name Full name.
+ * @throws {Error} for bytes that are no such message
+ */
+export function withoutSecrets(name: string, bytes: Uint8Array): Uint8Array {
+  return cleanBytes(name, bytes, false);
+}
+
+function cleanBytes(name: string, bytes: Uint8Array, isSecret: boolean): Uint8Array {
+  const type = findType(name);
+  if (type === undefined) return NOTHING;
+  const message = type.decode(bytes);
+  return clean(type, message as unknown as OpenMessage, isSecret) ? type.encode(message).finish() : bytes;
+}
+
+/** @returns whether something was replaced */
+function clean(type: protobuf.Type, message: OpenMessage, isSecret: boolean): boolean {
+  if (type.fullName === ANY) return cleanAny(message, isSecret);
+  let changed = false;
+  for (const field of type.fieldsArray) {
+    if (!Object.hasOwn(message, field.name)) continue;
+    const hidden = isSecret || field.resolve().options?.sensitive === true;
+    if (cleanField(field, message, hidden)) changed = true;
+  }
+  return changed;
+}
+
+function cleanAny(message: OpenMessage, isSecret: boolean): boolean {
+  const { type_url: url, value } = message;
+  if (!(value instanceof Uint8Array) || value.length === 0) return false;
+  const name = typeof url === "string" ? url.slice(url.lastIndexOf("/") + 1) : "";
+  const cleaned = cleanBytes(name, value, isSecret);
+  message.value = cleaned;
+  return cleaned !== value;
+}
+
+/** Names in maps stay. */
+function cleanField(field: protobuf.Field, message: OpenMessage, hidden: boolean): boolean {
+  const value = message[field.name];
+  const { resolvedType } = field;
+  if (resolvedType instanceof protobuf.Type) {
+    const inner = field.map ? Object.values(value as OpenMessage) : field.repeated ? value as unknown[] : [value];
+    return inner.map((one) => clean(resolvedType, one as OpenMessage, hidden)).includes(true);
+  }
+  if (!hidden) return false;
+  const replacement = field.type === "string" ? REDACTED : field.type === "bytes" ? REDACTED_BYTES : undefined;
+  if (replacement === undefined) delete message[field.name];
+  else if (field.map) message[field.name] = replacedValues(value as OpenMessage, replacement);
+  else if (field.repeated) message[field.name] = (value as unknown[]).map(() => replacement);
+  else message[field.name] = replacement;
+  return true;
+}
+
+function replacedValues(map: OpenMessage, replacement: unknown): OpenMessage {
+  return Object.fromEntries(Object.keys(map).map((key) => [key, replacement]));
+}

@@ -1,0 +1,79 @@
+/**
+ * One TCP proxy for the outbound listeners of a sidecar, where metrics are measured: it comes by ECDS, and a filter before
+ * it says where each connection goes.
+ *
+ *     listener ─> set_filter_state (cluster) ─> name of the shared TCP proxy ─> its access logs and metrics, once
+ *
+ * In each listener the loggers of metrics would be 15 kB.
+ *
+ * @module
+ */
+import { ApiVersion } from "../../../../proto/gen/enums.ts";
+import type { envoy } from "../../../../proto/gen/types.ts";
+import { any, TYPE_URL_PREFIX } from "../../../pb/codec.ts";
+import { duration } from "../../../pb/wellknown.ts";
+import { BLACK_HOLE } from "../../cluster/static.ts";
+import type { Built } from "../../message/built.ts";
+import { aspect } from "../../reader/aspect.ts";
+import type { Reader } from "../../reader/reader.ts";
+import { accessLogs } from "../../telemetry/access_logs.ts";
+import { measuredMetrics } from "../../telemetry/metrics/stats_logger.ts";
+import { hasExtension } from "../extension.ts";
+import { measuredTcpProxy } from "./measured.ts";
+import type { TcpProxyPlan } from "./tcp_proxy.ts";
+
+type Filter = envoy.config.listener.v3.Filter;
+
+/** Name of its configuration. */
+export const SHARED_TCP_PROXY = "extensions.mesh.io/tcp_proxy/client";
+
+/** Keys of the filter state that Envoy's TCP proxy reads. */
+export const CLUSTER_STATE = "envoy.tcp_proxy.cluster";
+const IDLE_STATE = "envoy.tcp_proxy.per_connection_idle_timeout_ms";
+
+const SET_STATE = "envoy.filters.network.set_filter_state";
+const TCP_PROXY = "envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy";
+
+/**
+ * Whether outbound listeners have a shared TCP proxy: at sidecars whose metrics are measured, unless patches are for
+ * network filters, which look for one in each chain.
+ */
+export function hasSharedTcpProxy(read: Reader): boolean {
+  return measuredMetrics(read, "client") !== undefined && !aspect(read, "gateways") && hasExtension(read, SET_STATE) &&
+    !read.patches("listeners").some(({ applyTo }) => applyTo === "NETWORK_FILTER");
+}
+
+/** The filters of a chain with such a plan; undefined: it needs a TCP proxy of its own. */
+export function sharedTcpProxy(plan: TcpProxyPlan): Filter[] | undefined {
+  const [cluster, ...more] = plan.clusters;
+  const { statPrefix, protocol: _, clusters: __, idleTimeout, ...others } = plan;
+  if (cluster === undefined || more.length > 0 || Object.keys(others).length > 0) return undefined;
+  // A prefix of the mesh's own pattern is the user's wish; 0 turns the timeout off, which no state can say.
+  if (statPrefix !== cluster.name || idleTimeout === 0) return undefined;
+  const states = { [CLUSTER_STATE]: cluster.name, ...(idleTimeout ? { [IDLE_STATE]: `${idleTimeout}` } : {}) };
+  const config: envoy.extensions.filters.network.set_filter_state.v3.Config = {
+    on_new_connection: Object.entries(states).map(([object_key, value]) => ({
+      object_key,
+      format_string: { text_format_source: { inline_string: value.replaceAll("%", "%%") } },
+    })),
+  };
+  return [
+    { name: SET_STATE, typed_config: any("envoy.extensions.filters.network.set_filter_state.v3.Config", config) },
+    {
+      name: SHARED_TCP_PROXY,
+      config_discovery: {
+        config_source: { ads: {}, resource_api_version: ApiVersion.V3, initial_fetch_timeout: duration(0) },
+        type_urls: [TYPE_URL_PREFIX + TCP_PROXY],
+      },
+    },
+  ];
+}
+
+/** The configuration of the shared TCP proxy; none where nothing is measured. */
+export function sharedTcpProxies(read: Reader): Built<envoy.config.core.v3.TypedExtensionConfig>[] {
+  if (!hasSharedTcpProxy(read)) return [];
+  // The cluster stands for connections of which nothing says where they go; there are none.
+  const plan = { statPrefix: "outbound", clusters: [{ name: BLACK_HOLE, weight: 1 }] };
+  const { typed_config } = measuredTcpProxy(read, plan, accessLogs(read, "client", "tcp"), "client");
+  return typed_config === undefined ? [] : [{ message: { name: SHARED_TCP_PROXY, typed_config }, causes: [] }];
+}

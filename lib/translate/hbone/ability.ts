@@ -1,0 +1,78 @@
+/**
+ * Which proxies take connections by HBONE, and which make them.
+ *
+ * @module
+ */
+import { hasExtension } from "../filters/extension.ts";
+import { HTTP_RBAC } from "../filters/http/rbac/filter.ts";
+import { aspect } from "../reader/aspect.ts";
+import type { Reader } from "../reader/reader.ts";
+import type { Endpoint, Service } from "../../registry/types.ts";
+import { takesHbone } from "../../registry/labels.ts";
+import { type Identity, offersPeerTls, serverIdentity } from "../tls/secret_source.ts";
+import { INTERNAL_UPSTREAM } from "./internal_upstream.ts";
+
+/** What a build needs to listen: without one of these it would refuse the listeners, or admit whom it should not. */
+const LISTENING = [
+  "envoy.bootstrap.internal_listener",
+  "envoy.built_in_formatters.cel",
+  "envoy.filters.http.set_filter_state",
+  "envoy.filters.listener.original_dst",
+  HTTP_RBAC,
+  INTERNAL_UPSTREAM,
+] as const;
+
+/** Whether the proxy is asked to take HBONE connections, and with which identity. */
+export type HboneListening =
+  | { readonly asked: false }
+  | { readonly asked: true; readonly identity: Identity }
+  /** It cannot, in words that follow the proxy. */
+  | { readonly asked: true; readonly why: string };
+
+/** Of the proxy of a workload. Where the setting is off nothing is asked about proxies. */
+export function hboneListening(read: Reader): HboneListening {
+  if (!read.settings.listensHbone || !read.property("enableHbone") || aspect(read, "library")) return { asked: false };
+  const missing = LISTENING.filter((name) => !hasExtension(read, name));
+  if (missing.length > 0) return { asked: true, why: `its build lacks ${missing.join(", ")}` };
+  const identity = serverIdentity(read);
+  if (identity !== undefined) return { asked: true, identity };
+  return {
+    asked: true,
+    why: "it has neither an agent nor certificate files in its metadata (TLS_SERVER_CERT_CHAIN, TLS_SERVER_KEY, " +
+      "TLS_SERVER_ROOT_CERT)",
+  };
+}
+
+/** What a build needs to send. */
+const SENDING = [
+  "envoy.bootstrap.internal_listener",
+  "envoy.filters.listener.original_dst",
+  "envoy.filters.network.set_filter_state",
+  INTERNAL_UPSTREAM,
+] as const;
+
+/**
+ * Whether the proxy makes connections by HBONE: it has an identity to show, and its own configuration has internal
+ * listeners, as every agent writes it. A proxy without an agent says so by ENABLE_HBONE.
+ */
+export function sendsHbone(read: Reader): boolean {
+  if (!read.settings.sendsHbone || aspect(read, "library") || !offersPeerTls(read)) return false;
+  const mayHave = read.derived("sendsHbone", (t) => !t.disableHboneSend && (t.agent || t.enableHbone));
+  return mayHave && SENDING.every((name) => hasExtension(read, name));
+}
+
+/** Whether some endpoint of a port may be reached by HBONE: the cluster needs a socket for it. */
+export function reachesByHbone(read: Reader, { hostname }: Service, portName: string): boolean {
+  if (!read.settings.sendsHbone || read.identities(hostname)?.hbonePorts.has(portName) !== true) return false;
+  return sendsHbone(read);
+}
+
+/**
+ * Whether an endpoint is reached by HBONE. Where it accepts mutual TLS as well, only if that is preferred. The endpoint
+ * comes first: where none takes such connections, nothing is asked about the proxy.
+ */
+export function isReachedByHbone(read: Reader, { labels, tlsMode, address }: Endpoint): boolean {
+  const { sendsHbone: sends, prefersHbone: prefers } = read.settings;
+  if (!sends || !takesHbone(labels) || address.startsWith("unix://")) return false;
+  return (prefers || tlsMode !== "mesh") && sendsHbone(read);
+}

@@ -1,0 +1,62 @@
+/**
+ * The internal listener of connections that are made by HBONE: each becomes one CONNECT, which names the address that is
+ * dialled, over a connection to the same machine that many of them share.
+ *
+ * @module
+ */
+import type { envoy } from "../../../../proto/gen/types.ts";
+import { any } from "../../../pb/codec.ts";
+import { originalDstFilter } from "../../filters/listener/original_dst.ts";
+import { tcpProxyFilter } from "../../filters/network/tcp_proxy.ts";
+import { sendsHbone } from "../../hbone/ability.ts";
+import { CONNECT_ORIGINATE, HBONE_METADATA } from "../../hbone/names.ts";
+import type { Reader } from "../../reader/reader.ts";
+import { carrierAccessLogs, listenerAccessLogs } from "../../telemetry/access_logs.ts";
+
+type Filter = envoy.config.listener.v3.Filter;
+
+/** The listener; undefined for a proxy that makes no connections by HBONE. */
+export function connectOriginateListener(read: Reader): envoy.config.listener.v3.Listener | undefined {
+  if (!sendsHbone(read)) return undefined;
+  const logs = listenerAccessLogs(read, "client");
+  return {
+    name: CONNECT_ORIGINATE,
+    internal_listener: {},
+    listener_filters: [originalDstFilter()],
+    filter_chains: [{ filters: [expectedNames(), tunnel(read)] }],
+    ...(logs.length > 0 ? { access_log: logs } : {}),
+  };
+}
+
+/** The server must have one of the names that the cluster of the service says. */
+function expectedNames(): Filter {
+  const { namespace, key } = HBONE_METADATA;
+  const config: envoy.extensions.filters.network.set_filter_state.v3.Config = {
+    on_new_connection: [{
+      object_key: "envoy.network.upstream_subject_alt_names",
+      format_string: {
+        text_format_source: { inline_string: `%DYNAMIC_METADATA(${namespace}:${key})%` },
+        omit_empty_values: true,
+      },
+      skip_if_empty: true,
+    }],
+  };
+  return {
+    name: "envoy.filters.network.set_filter_state",
+    typed_config: any("envoy.extensions.filters.network.set_filter_state.v3.Config", config),
+  };
+}
+
+/**
+ * What is carried is logged where it begins, and ends when it may be idle no longer; here only what could not be
+ * connected is logged, for its reason is known here alone.
+ */
+function tunnel(read: Reader): Filter {
+  const logs = carrierAccessLogs(read, "client", "tcp", { response_flag_filter: { flags: ["UF"] } });
+  return tcpProxyFilter({
+    statPrefix: CONNECT_ORIGINATE,
+    clusters: [{ name: CONNECT_ORIGINATE, weight: 1 }],
+    idleTimeout: 0,
+    tunnel: { hostname: "%DOWNSTREAM_LOCAL_ADDRESS%", post: false },
+  }, logs);
+}

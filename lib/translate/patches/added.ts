@@ -1,0 +1,56 @@
+/**
+ * Clusters, listeners and configurations of extensions that patches add. Where one has the name of another, the first
+ * stays.
+ *
+ * @module
+ */
+import type { envoy } from "../../../proto/gen/types.ts";
+import { addedOnes } from "../../patches/added.ts";
+import type { PatchContext } from "../../patches/types.ts";
+import type { Built } from "../message/built.ts";
+import type { ReportNote } from "../message/notes.ts";
+import { NO_PATCHES } from "../reader/patch_selection.ts";
+import type { Reader } from "../reader/reader.ts";
+
+/** The message of each part that patches add whole. */
+interface AddedMessages {
+  readonly clusters: envoy.config.cluster.v3.Cluster;
+  readonly listeners: envoy.config.listener.v3.Listener;
+  readonly extensions: envoy.config.core.v3.TypedExtensionConfig;
+}
+
+const TARGETS = { clusters: "CLUSTER", listeners: "LISTENER", extensions: "EXTENSION_CONFIG" } as const;
+
+/**
+ * What patches add.
+ *
+ * @param others What is built beside it and keeps its names.
+ * @param context The side; undefined: extensions are on none, proxies ask for them by name.
+ */
+export function added<P extends keyof AddedMessages>(
+  read: Reader,
+  part: P,
+  report: ReportNote,
+  others: readonly Built<{ readonly name?: string }>[] = [],
+  context?: (read: Reader) => PatchContext,
+): Built<AddedMessages[P]>[] {
+  const patches = read.patches(part);
+  if (patches === NO_PATCHES) return [];
+  const taken = new Map<string, string>();
+  return addedOnes(patches, TARGETS[part], context?.(read)).flatMap((patch) => {
+    const message = patch.value as AddedMessages[P];
+    const { name = "" } = message;
+    if (others.some(({ message }) => message.name === name)) {
+      report({ patch, error: `${name} is left out, proxies have one of that name` });
+      return [];
+    }
+    const owner = taken.get(name);
+    if (owner !== undefined) {
+      report({ patch, error: `${name} is left out, ${owner} adds one of that name`, beside: [owner] });
+      return [];
+    }
+    taken.set(name, patch.filter);
+    report({ patch });
+    return [{ message, causes: [patch.filter], patched: true as const }];
+  });
+}

@@ -1,0 +1,115 @@
+/**
+ * Patches of routes that proxies ask for by name. Virtual hosts are patched one by one, as they are built; those that
+ * patches add belong to the route configuration, and go with it also where the others come one by one (VHDS).
+ *
+ * @module
+ */
+import type { envoy } from "../../../proto/gen/types.ts";
+import type { PatchedRoutes } from "../../patches/route_match.ts";
+import { patchesOfRoutes, patchRouteConfiguration, patchVirtualHost } from "../../patches/routes.ts";
+import type { PatchContext } from "../../patches/types.ts";
+import type { Built } from "../message/built.ts";
+import type { ReportNote } from "../message/notes.ts";
+import { NO_PATCHES } from "../reader/patch_selection.ts";
+import type { Reader } from "../reader/reader.ts";
+import { patchedAs, patchNotes } from "./apply.ts";
+
+type RouteConfiguration = envoy.config.route.v3.RouteConfiguration;
+type VirtualHost = envoy.config.route.v3.VirtualHost;
+
+/** A route configuration without the virtual hosts that are built one by one. */
+export interface PatchedBareRoutes {
+  readonly built: Built<RouteConfiguration>;
+  /** Virtual hosts that patches add to it. */
+  readonly added: readonly Built<VirtualHost>[];
+}
+
+/** Known facts about a route configuration beside its name. */
+export interface RoutesPlace {
+  readonly context: PatchContext;
+  /** See {@linkcode PatchedRoutes.servicePorts}. */
+  readonly servicePorts?: readonly number[];
+}
+
+/** Patches a route configuration, and finds out what is added to it. */
+export function patchBareRoutes(
+  read: Reader,
+  built: Built<RouteConfiguration>,
+  place: RoutesPlace,
+  report: ReportNote,
+): PatchedBareRoutes {
+  const fitting = fittingPatches(read, built.message.name ?? "", place);
+  if (fitting.length === 0) return { built, added: [] };
+  const filters = new Set<string>();
+  const { routes, added } = patchRouteConfiguration(built.message, fitting, patchNotes(report, filters));
+  return {
+    built: filters.size === 0 ? built : patchedAs(built, routes, filters),
+    added: added.map(({ value, filter }) => ({ message: value as VirtualHost, causes: [filter], patched: true })),
+  };
+}
+
+/** Patches one virtual host of a route configuration; empty: a patch removed it. */
+export function patchedVirtualHost(
+  read: Reader,
+  routeConfiguration: string,
+  built: Built<VirtualHost>,
+  place: RoutesPlace,
+  report: ReportNote,
+): readonly Built<VirtualHost>[] {
+  const fitting = fittingPatches(read, routeConfiguration, place);
+  if (fitting.length === 0) return [built];
+  const filters = new Set<string>();
+  const message = patchVirtualHost(built.message, fitting, patchNotes(report, filters));
+  if (message === undefined) return [];
+  return [message === built.message ? built : patchedAs(built, message, filters)];
+}
+
+function fittingPatches(read: Reader, name: string, place: RoutesPlace): ReturnType<typeof patchesOfRoutes> {
+  const patches = read.patches("routes");
+  if (patches === NO_PATCHES) return NO_PATCHES;
+  const of: PatchedRoutes = { ...place, name };
+  return patchesOfRoutes(patches, of);
+}
+
+/** A virtual host that a patch adds, and that goes without a domain because another one has it. */
+export interface LostDomain {
+  readonly domain: string;
+  readonly owner: string;
+  readonly loser: Built<VirtualHost>;
+}
+
+/** Inputs to the decision which virtual hosts may be added. */
+export interface OtherVirtualHosts {
+  /** Whether a patch removed one of that name. */
+  readonly removed: (name: string) => boolean;
+  /** The one that has a domain. */
+  readonly owner: (domain: string) => string | undefined;
+}
+
+/**
+ * A route configuration with the virtual hosts that patches add. Envoy refuses one in which a domain comes twice, so those
+ * that have it already keep it.
+ */
+export function withAddedVirtualHosts(
+  { built, added }: PatchedBareRoutes,
+  { removed, owner }: OtherVirtualHosts,
+): { readonly built: Built<RouteConfiguration>; readonly lost: readonly LostDomain[] } {
+  const own = built.message.virtual_hosts ?? [];
+  const owners = new Map(
+    own.flatMap(({ domains = [], name = "" }) => domains.map((domain) => [domain, name] as const)),
+  );
+  const lost: LostDomain[] = [];
+  const kept = added.flatMap((one) => {
+    const { message } = one;
+    if (removed(message.name ?? "")) return [];
+    const domains = (message.domains ?? []).filter((domain) => {
+      const taken = owners.get(domain) ?? owner(domain);
+      if (taken === undefined) owners.set(domain, message.name ?? "");
+      else lost.push({ domain, owner: taken, loser: one });
+      return taken === undefined;
+    });
+    return domains.length === 0 ? [] : [{ ...message, domains }];
+  });
+  if (kept.length === 0) return { built, lost };
+  return { lost, built: { ...built, message: { ...built.message, virtual_hosts: [...own, ...kept] }, patched: true } };
+}

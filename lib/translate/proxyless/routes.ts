@@ -1,0 +1,144 @@
+/**
+ * Route configurations of gRPC libraries: one for each port of a host, `outbound|PORT||HOST`, made of the same routes as
+ * those of sidecars.
+ *
+ * A library refuses a whole configuration for one thing that it does not know, and passes over fields that it does not
+ * read. So what it does not read is left out where that only means less (headers, mirrors, rewrites); a rule that would
+ * take more calls than it should never matches, and one that answers by itself fails its calls.
+ *
+ * Format: gRFC A28 (matching), A31 (timeouts), A33 (faults), A42 (hashing), A44 (retries).
+ *
+ * @module
+ */
+import type { envoy, google } from "../../../proto/gen/types.ts";
+import { isWildcard } from "../../mesh/host_match.ts";
+import { GRPC_STATUSES } from "../../config/kinds/virtual_service/grpc_statuses.ts";
+import { any } from "../../pb/codec.ts";
+import { outboundClusterName } from "../destination/names.ts";
+import { FAULT_FILTER } from "../filters/http/fault/per_route.ts";
+import type { Built, BuiltWarning } from "../message/built.ts";
+import type { Reader } from "../reader/reader.ts";
+import { fractionOf } from "../values/fraction.ts";
+import { virtualHostName } from "../route/domains.ts";
+import { routedPorts } from "../route/sidecar.ts";
+
+type Route = envoy.config.route.v3.Route;
+type RouteMatch = envoy.config.route.v3.RouteMatch;
+type RouteAction = envoy.config.route.v3.RouteAction;
+type HeaderMatcher = envoy.config.route.v3.HeaderMatcher;
+
+/** The route configurations of a host. */
+export function clientRoutes(read: Reader, host: string): Built<envoy.config.route.v3.RouteConfiguration>[] {
+  const ports = isWildcard(host) ? [] : routedPorts(read, host);
+  return ports.map(({ port, routes, causes, warnings }) => {
+    const notes = new Set<string>();
+    const translated = routes.flatMap((route) => clientRoute(route, outboundClusterName(port, "", host), notes) ?? []);
+    const cause = causes.find((key) => key.startsWith("VirtualService/")) ?? causes[0] ?? "";
+    const all: BuiltWarning[] = [...warnings, ...[...notes].map((text) => ({ cause, text }))];
+    return {
+      message: {
+        name: outboundClusterName(port, "", host),
+        // The listener is for this host and port alone, whatever authority a call names.
+        virtual_hosts: [{ name: virtualHostName(host, port), domains: ["*"], routes: translated }],
+      },
+      causes,
+      ...(all.length > 0 ? { warnings: all } : {}),
+    };
+  });
+}
+
+/**
+ * @param cluster The host's own.
+ * @returns Undefined: no call ever matches.
+ */
+function clientRoute(route: Route, cluster: string, notes: Set<string>): Route | undefined {
+  const match = clientMatch(route.match ?? {}, notes);
+  if (match === undefined) return undefined;
+  const named = { ...(route.name ? { name: route.name } : {}), match };
+  if (route.route === undefined) {
+    notes.add("gRPC clients cannot answer calls themselves: calls that a redirect or directResponse takes fail there");
+    return { ...named, route: { cluster }, ...withFault(failure(route)) };
+  }
+  const fault = route.typed_per_filter_config?.[FAULT_FILTER];
+  return {
+    ...named,
+    route: clientAction(route.route),
+    ...(fault ? withFault(fault) : {}),
+  };
+}
+
+function withFault(fault: google.protobuf.Any): Pick<Route, "typed_per_filter_config"> {
+  return { typed_per_filter_config: { [FAULT_FILTER]: fault } };
+}
+
+const UNAVAILABLE = GRPC_STATUSES.indexOf("UNAVAILABLE");
+
+/**
+ * An abort of every call. Routes that forward nothing would say it better, but gRPC for Node 1.14 ends the application at
+ * one.
+ */
+function failure({ direct_response: { status = 0 } = {} }: Route): google.protobuf.Any {
+  const percentage = fractionOf(100);
+  const abort = status >= 400 ? { http_status: status, percentage } : { grpc_status: UNAVAILABLE, percentage };
+  return any("envoy.extensions.filters.http.fault.v3.HTTPFault", { abort });
+}
+
+function clientMatch(match: RouteMatch, notes: Set<string>): RouteMatch | undefined {
+  const { dynamic_metadata: claims = [], query_parameters: query = [], path_separated_prefix: segments } = match;
+  if (query.length > 0 || claims.some(({ invert }) => !invert)) {
+    notes.add("calls of gRPC clients have no query and no verified token: rules that want one never match there");
+    return undefined;
+  }
+  const headers = (match.headers ?? []).filter((header) => !isPost(header));
+  if (headers.some(({ name }) => name?.startsWith(":"))) {
+    notes.add(
+      "gRPC clients do not compare authority, scheme and other methods than POST: rules that do never match there",
+    );
+    return undefined;
+  }
+  return {
+    ...pathOf(match, segments),
+    ...(match.case_sensitive ? { case_sensitive: match.case_sensitive } : {}),
+    ...(headers.length > 0 ? { headers } : {}),
+  };
+}
+
+/** Every call is a POST. */
+function isPost({ name, string_match, present_match }: HeaderMatcher): boolean {
+  if (name !== ":method") return false;
+  return present_match === true || string_match?.exact === "POST" ||
+    string_match?.prefix !== undefined && "POST".startsWith(string_match.prefix);
+}
+
+/** Prefixes of whole segments are not known to libraries. */
+function pathOf({ path, prefix, safe_regex }: RouteMatch, segments: string | undefined): RouteMatch {
+  if (segments !== undefined) {
+    return { safe_regex: { regex: `${segments.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&")}(/.*)?` } };
+  }
+  if (path !== undefined) return { path };
+  return safe_regex ? { safe_regex } : { prefix: prefix ?? "/" };
+}
+
+function clientAction(action: RouteAction): RouteAction {
+  const { cluster = "", weighted_clusters: weighted, hash_policy, retry_policy: retry, timeout } = action;
+  return {
+    ...(weighted ? { weighted_clusters: { clusters: (weighted.clusters ?? []).map(share) } } : { cluster }),
+    ...(hash_policy ? { hash_policy } : {}),
+    ...(retry ? { retry_policy: clientRetry(retry) } : {}),
+    // The field `timeout` is not read.
+    ...(timeout && lasts(timeout) ? { max_stream_duration: { max_stream_duration: timeout } } : {}),
+  };
+}
+
+function share({ name = "", weight }: envoy.config.route.v3.WeightedCluster.ClusterWeight) {
+  return { name, ...(weight ? { weight } : {}) };
+}
+
+/** Retries are at most 5, whatever is asked. */
+function clientRetry({ retry_on = "", num_retries, retry_back_off }: envoy.config.route.v3.RetryPolicy) {
+  return { retry_on, ...(num_retries ? { num_retries } : {}), ...(retry_back_off ? { retry_back_off } : {}) };
+}
+
+function lasts({ seconds, nanos }: google.protobuf.Duration): boolean {
+  return Number(seconds ?? 0) !== 0 || (nanos ?? 0) !== 0;
+}

@@ -1,0 +1,101 @@
+/**
+ * The server's side of gRPC libraries: what the ports of a workload demand of those who call.
+ *
+ *     xds.istio.io/grpc/lds/inbound/IP:PORT    the name by which the library asks, and the address that it compares
+ *       one chain: mutual TLS or none ─> trust domains ─> tokens ─> authorization ─> the workload itself
+ *
+ * A library does not see what a connection begins with, so a port is one or the other: PERMISSIVE is plain, and mutual TLS
+ * where the workload's label says that it speaks it, by which its clients choose. Ports that no service names have no
+ * listener: the library does not serve them.
+ *
+ * Format: gRFC A36 (servers), A29 (TLS), A41 (RBAC).
+ *
+ * @module
+ */
+import { RBAC_Action as Action } from "../../../proto/gen/enums.ts";
+import type { envoy } from "../../../proto/gen/types.ts";
+import { lossOf } from "../../config/finding/finding.ts";
+import { peerTlsModeOf } from "../../mesh/peer_authentication.ts";
+import { any } from "../../pb/codec.ts";
+import { tlsModeOf } from "../../registry/labels.ts";
+import { Authorization } from "../authorization/authorization.ts";
+import { HTTP_RBAC, httpRbacFilter } from "../filters/http/rbac/filter.ts";
+import { routerFilter } from "../filters/http/router/filter.ts";
+import type { InboundTarget } from "../inbound/target.ts";
+import type { Built } from "../message/built.ts";
+import { findingsOnce, type ReportFinding } from "../message/finding.ts";
+import type { Reader } from "../reader/reader.ts";
+import { trustDomains } from "../tls/mesh_server.ts";
+import { serverSocket } from "./tls.ts";
+import { tokenRefusal } from "./tokens.ts";
+
+type HttpFilter = envoy.extensions.filters.network.http_connection_manager.v3.HttpFilter;
+type FilterChain = envoy.config.listener.v3.FilterChain;
+
+/** The demands of one port of the workload; the same at each address. */
+export interface LibraryPort extends Built<FilterChain> {
+  readonly port: number;
+}
+
+/** Name of the listener of an address that a library listens on, as its bootstrap spells it. */
+export function serverListenerName(address: string, port: number): string {
+  return `xds.istio.io/grpc/lds/inbound/${address.includes(":") ? `[${address}]` : address}:${port}`;
+}
+
+/** The ports of a workload that services name. */
+export function libraryPorts(read: Reader, targets: readonly InboundTarget[], report: ReportFinding): LibraryPort[] {
+  if (targets.length === 0) return [];
+  const peers = read.peerTls();
+  const authorization = new Authorization(read);
+  const tokens = read.tokenPolicy();
+  const refusal = tokenRefusal(tokens.rules);
+  const filters = [...refusal ? [refusal] : [], ...authorization.calls, routerFilter()];
+  if (refusal) {
+    report(
+      lossOf("not-as-written", [...tokens.causes], "gRPC servers verify no tokens: calls that carry one are refused"),
+    );
+  }
+  for (const finding of findingsOnce(authorization.findings())) report(finding);
+  const policies = [...peers.causes, ...authorization.causes, ...tokens.causes];
+  return targets.map(({ port, service }) => ({
+    port,
+    message: serverChain(read, isMutual(read, port), filters),
+    causes: [...new Set([...service ? [service.cause] : [], ...policies])],
+  }));
+}
+
+function isMutual(read: Reader, port: number): boolean {
+  const mode = peerTlsModeOf(read.peerTls(), port);
+  if (mode !== "PERMISSIVE") return mode === "STRICT";
+  return read.derived("labelledTlsMode", ({ labels }) => tlsModeOf(labels, "") === "mesh");
+}
+
+function serverChain(read: Reader, mutual: boolean, filters: readonly HttpFilter[]): FilterChain {
+  const own = mutual && !read.settings.skipValidateTrustDomain ? [trustedDomains(read)] : [];
+  const manager: envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager = {
+    route_config: {
+      name: "inbound",
+      virtual_hosts: [{
+        name: "inbound",
+        domains: ["*"],
+        routes: [{ match: { prefix: "/" }, non_forwarding_action: {} }],
+      }],
+    },
+    http_filters: [...own, ...filters],
+  };
+  const type = "envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager";
+  return {
+    name: mutual ? "inbound-mtls" : "inbound-plaintext",
+    filters: [{ name: "inbound-hcm", typed_config: any(type, manager) }],
+    ...(mutual ? { transport_socket: serverSocket() } : {}),
+  };
+}
+
+/** Libraries take no names in the TLS of servers, so identities of other trust domains are refused here. */
+function trustedDomains(read: Reader): HttpFilter {
+  const principals = trustDomains(read.mesh()).map((domain) => ({
+    authenticated: { principal_name: { prefix: `spiffe://${domain}/` } },
+  }));
+  const rules = { action: Action.ALLOW, policies: { "trust-domains": { permissions: [{ any: true }], principals } } };
+  return { ...httpRbacFilter({ rules }), name: `${HTTP_RBAC}.trust-domains` };
+}

@@ -1,0 +1,65 @@
+/**
+ * Mutual TLS of gRPC libraries: certificate and authorities of the workload come from the certificate provider that the
+ * library's bootstrap names `default`, which the agent writes.
+ *
+ * Format: gRFC A29, with the fields `tls_certificate_provider_instance` and `ca_certificate_provider_instance`.
+ *
+ * @module
+ */
+import type { envoy } from "../../../proto/gen/types.ts";
+import { any } from "../../pb/codec.ts";
+import { workloadNames } from "../cluster/server_names.ts";
+import type { DestinationPlan } from "../destination/plan.ts";
+import type { Reader } from "../reader/reader.ts";
+
+type TransportSocket = envoy.config.core.v3.TransportSocket;
+type CommonTlsContext = envoy.extensions.transport_sockets.tls.v3.CommonTlsContext;
+
+/** The additions of TLS to a cluster. */
+export interface ClientTls {
+  readonly socket?: TransportSocket;
+  /** The rule asks for what a library cannot do, so nothing may be sent: in words. */
+  readonly closed?: string;
+}
+
+/**
+ * TLS of the connections of one cluster: as its rule says. Without a word there is none, also to endpoints that accept
+ * mutual TLS: the names of protocols by which sidecars in mode PERMISSIVE know it are not a library's to choose.
+ */
+export function clientTls(read: Reader, { policy: { tls }, service }: DestinationPlan): ClientTls {
+  if (tls === undefined || tls.mode === "DISABLE") return {};
+  if (tls.mode !== "MESH_MUTUAL") {
+    return { closed: `their TLS is that of the mesh (ISTIO_MUTUAL), and the rule's tls.mode is ${tls.mode}` };
+  }
+  const names = tls.subjectAltNames ?? workloadNames(read, service);
+  const common_tls_context = certificates(names);
+  return { socket: socket("UpstreamTlsContext", { common_tls_context }) };
+}
+
+/** A transport socket that demands a certificate of the mesh from every client. */
+export function serverSocket(): TransportSocket {
+  return socket("DownstreamTlsContext", {
+    common_tls_context: certificates([]),
+    require_client_certificate: { value: true },
+  });
+}
+
+/** @param names Names of which a server's certificate must carry one; none: any. Libraries take them on clients alone. */
+function certificates(names: readonly string[]): CommonTlsContext {
+  return {
+    tls_certificate_provider_instance: { instance_name: "default", certificate_name: "default" },
+    combined_validation_context: {
+      default_validation_context: {
+        ca_certificate_provider_instance: { instance_name: "default", certificate_name: "ROOTCA" },
+        // Not the typed form, which libraries pass over: any server of the mesh would do.
+        ...(names.length > 0 ? { match_subject_alt_names: names.map((exact) => ({ exact })) } : {}),
+      },
+    },
+  };
+}
+
+/** Libraries take the socket by this name alone. */
+function socket(type: "UpstreamTlsContext" | "DownstreamTlsContext", context: object): TransportSocket {
+  const message = `envoy.extensions.transport_sockets.tls.v3.${type}` as const;
+  return { name: "envoy.transport_sockets.tls", typed_config: any(message, context) };
+}

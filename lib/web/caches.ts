@@ -1,0 +1,30 @@
+/**
+ * The caches of translation for people: how many resources of each type are kept, and how large they are.
+ *
+ * @module
+ */
+import { cachedTypes } from "../translate/cache/content.ts";
+import { paced } from "../kernel/time/paced.ts";
+import { type HtmlValue, markup } from "./html.ts";
+import { table } from "./list.ts";
+import type { WebPage, WebPageMaker } from "./view.ts";
+import { bytesText } from "./words.ts";
+
+/** The page. */
+export const cachesPage: WebPageMaker = async ({ host, signal }, { translator }): Promise<WebPage> => {
+  const types = [...await paced(cachedTypes(translator.caches), { signal })].sort(([a], [b]) => (a < b ? -1 : 1));
+  const rows = types.map(([type, { names, bytes }]): HtmlValue[] => [
+    markup`<span class="mono">${type.slice(type.lastIndexOf("/") + 1)}</span>`,
+    names.size,
+    bytesText(bytes),
+  ]);
+  const { hits, misses, cleared, crowdedOut } = translator.caches.stats();
+  return {
+    title: "Caches",
+    live: "push",
+    body: markup`${table(["Type", "Names", "Size"], rows, "Nothing is kept.")}
+<p>Since they were made: ${hits} results found, ${misses} built, ${cleared} dropped by changes, ${crowdedOut} crowded
+out by others of their name.</p>
+<p>To have everything made anew: <code>curl -X POST 'http://${host}/debug/cachez?clear=true'</code></p>`,
+  };
+};

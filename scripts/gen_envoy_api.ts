@@ -1,0 +1,67 @@
+/**
+ * Generates `proto/gen/envoy_api.json`: the descriptors of every message that this release of Envoy knows, read from its
+ * program. Patches that users write may name any of them; `descriptor.json` has only those that the programs build.
+ *
+ * The file holds compressed text: it is opened only where there is a patch.
+ *
+ * Permissions: read (the program, given as argument), write (proto/gen).
+ *
+ * @module
+ */
+import { gzipSync } from "node:zlib";
+import protobuf from "protobufjs";
+import type * as Descriptor from "protobufjs/ext/descriptor.js";
+import { descriptor, embeddedDescriptors } from "./envoy_descriptors.ts";
+
+/** Files of the program that describe no configuration: options of descriptors, and what libraries bring along. */
+const OTHERS =
+  /^(google\/protobuf\/(descriptor|cpp)|google\/api\/(annotations|http)|(validate|udpa\/annotations)\/)|^(xds|envoy)\/annotations\/|^(src|source|tcmalloc)\//;
+
+interface Options {
+  options?: unknown;
+}
+
+/** Options say nothing about the wire, but for that of messages that are entries of maps. */
+function withoutOptions(message: Descriptor.IDescriptorProto): void {
+  const map = message.options?.mapEntry === true;
+  message.options = map ? { mapEntry: true } : {};
+  message.extension = [];
+  for (const field of message.field ?? []) delete (field as Options).options;
+  for (const nested of message.nestedType ?? []) withoutOptions(nested);
+  for (const one of message.enumType ?? []) enumWithoutOptions(one);
+}
+
+function enumWithoutOptions(one: Descriptor.IEnumDescriptorProto): void {
+  delete (one as Options).options;
+  for (const value of one.value ?? []) delete (value as Options).options;
+}
+
+/** What lies in `google.protobuf`. */
+function googleOf(root: protobuf.INamespace): Record<string, unknown> {
+  const { google } = root.nested as Record<string, protobuf.INamespace>;
+  return (google!.nested as Record<string, protobuf.INamespace>).protobuf!.nested!;
+}
+
+const program = Deno.args[0];
+if (program === undefined) throw new Error("usage: gen_envoy_api.ts <the program of Envoy>");
+const files = embeddedDescriptors(Deno.readFileSync(program)).filter(({ name = "" }) => !OTHERS.test(name));
+for (const file of files) {
+  delete (file as Options).options;
+  file.extension = [];
+  file.service = [];
+  for (const message of file.messageType ?? []) withoutOptions(message);
+  for (const one of file.enumType ?? []) enumWithoutOptions(one);
+}
+if (files.length < 100) {
+  throw new Error(`${program} carries ${files.length} descriptors, expected those of Envoy's API`);
+}
+const set = descriptor.FileDescriptorSet.create({ file: files });
+const root = protobuf.Root.fromDescriptor(set as unknown as Descriptor.IFileDescriptorSet, { keepCase: true });
+const json = root.toJSON();
+// protobufjs has definitions of its own for these, with names in camelCase; builders and its JSON use them.
+const ours = protobuf.Root.fromJSON(protobuf.common.get("google/protobuf/struct.proto")!);
+Object.assign(googleOf(json), googleOf(ours.toJSON()));
+const out = new URL("../proto/gen/", import.meta.url).pathname;
+const gzip = gzipSync(JSON.stringify(json), { level: 9 }).toString("base64");
+Deno.writeTextFileSync(out + "envoy_api.json", JSON.stringify({ gzip }) + "\n");
+console.log(`gen_envoy_api: ${files.length} files`);

@@ -1,0 +1,56 @@
+/**
+ * Tests that need fixed ports: they run in a network namespace where all ports are free, with a loopback device alone.
+ *
+ * Permissions: run (unshare, deno), write (a temporary file).
+ *
+ * @module
+ */
+import assert from "node:assert/strict";
+
+/** What is missing here; undefined: nothing. */
+export const withoutOwnNetwork: string | undefined = (() => {
+  if (Deno.build.os !== "linux") return "network namespaces exist on Linux only";
+  try {
+    const made = new Deno.Command("unshare", { args: ["--net", "ip", "link"], stdout: "null", stderr: "null" });
+    return made.outputSync().success ? undefined : "network namespaces cannot be made here";
+  } catch {
+    return "unshare or ip is not installed (Debian packages util-linux, iproute2)";
+  }
+})();
+
+const PERMISSIONS = ["--allow-read", "--allow-write=/tmp", "--allow-env", "--allow-net", "--allow-run"];
+const SYS = "--allow-sys=hostname,cpus,systemMemoryInfo";
+
+/** Like redirection's, the device has the address by which proxies call their own workload over IPv6. */
+const DEVICE = "ip link set lo up && ip -6 address add ::6/128 dev lo";
+
+/** Where a test may answer the resolvers of its programs, at their port 53. */
+export const NAME_SERVER = "127.0.0.53";
+
+/** Runs a file of tests there; fails with their output. */
+export async function inOwnNetwork(
+  file: URL,
+  { asksNameServer = false }: {
+    /** The programs' resolvers ask {@linkcode NAME_SERVER} alone. Default: as the machine's. */
+    readonly asksNameServer?: boolean;
+  } = {},
+): Promise<void> {
+  const resolvConf = await Deno.makeTempFile();
+  await Deno.writeTextFile(resolvConf, `nameserver ${NAME_SERVER}\n`);
+  try {
+    await run(file, asksNameServer ? `mount --bind ${resolvConf} /etc/resolv.conf && ` : "");
+  } finally {
+    await Deno.remove(resolvConf);
+  }
+}
+
+async function run(file: URL, before: string): Promise<void> {
+  const tests = [Deno.execPath(), "test", "--quiet", "--no-prompt", "--no-check", ...PERMISSIONS, SYS, file.pathname];
+  const { success, stdout, stderr } = await new Deno.Command("unshare", {
+    args: ["--net", "--mount", "sh", "-c", `${before}${DEVICE} && exec "$@"`, "sh", ...tests],
+    stdout: "piped",
+    stderr: "piped",
+  }).output();
+  const [out, err] = [stdout, stderr].map((bytes) => new TextDecoder().decode(bytes));
+  assert.ok(success, `${out}\n${err}`);
+}

@@ -1,0 +1,52 @@
+/**
+ * Patches for tests of what they do, from plain data.
+ *
+ * @module
+ */
+import assert from "node:assert/strict";
+import { parseObject } from "../../lib/config/object.ts";
+import type { ConfigObject } from "../../lib/config/types.ts";
+import { type CompiledFilter, compileFilter } from "../../lib/patches/compile.ts";
+import type { CompiledPatch } from "../../lib/patches/types.ts";
+import { inFile } from "../config/origins.ts";
+
+/** A patch as it is written. */
+export interface WrittenPatch {
+  readonly applyTo: string;
+  readonly match?: object;
+  readonly patch: { readonly operation: string; readonly value?: object };
+}
+
+/** A ProxyFilter with these patches. */
+export function filterOf(...configPatches: readonly WrittenPatch[]): ConfigObject<"ProxyFilter"> {
+  const tree = {
+    apiVersion: "networking.mesh.io/v1alpha3",
+    kind: "ProxyFilter",
+    metadata: { name: "f", namespace: "x" },
+    spec: { configPatches },
+  };
+  const { object, findings } = parseObject(tree, inFile("test"), { defaultNamespace: "x" });
+  assert.ok(object, JSON.stringify(findings));
+  return object as ConfigObject<"ProxyFilter">;
+}
+
+/** What is read of these patches. */
+export function compiledOf(...written: readonly WrittenPatch[]): CompiledFilter {
+  return compileFilter(filterOf(...written));
+}
+
+/** Patches without a problem. */
+export function patchesOf(...written: readonly WrittenPatch[]): readonly CompiledPatch[] {
+  const { patches, problems } = compiledOf(...written);
+  assert.deepEqual(problems, []);
+  return patches;
+}
+
+/** What patches said of themselves: `0` for one that was applied, `0: why` for one that failed. */
+export class Outcomes {
+  readonly heard: string[] = [];
+  /** Hears of one. */
+  readonly report = ({ patch, error }: { patch: CompiledPatch; error?: string }): void => {
+    this.heard.push(error === undefined ? `${patch.index}` : `${patch.index}: ${error}`);
+  };
+}

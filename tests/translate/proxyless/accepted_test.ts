@@ -1,0 +1,35 @@
+/** A real library takes what is sent to it: zero rejections. */
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { encodeResource } from "../../../lib/resource/encoded.ts";
+import { Fixture, resources } from "../../discovery/fixture.ts";
+import { tree } from "../../discovery/random_trees.ts";
+import { inputNames } from "../../golden.ts";
+import { refusal } from "./accepted.ts";
+import { folder, LIBRARY, world } from "./world.ts";
+
+for (const name of inputNames(new URL("in/", folder))) {
+  Deno.test(`gRPC for Node takes all resources of ${name}`, () => {
+    const all = Object.entries(resources(world(name).join(LIBRARY)));
+    assert.deepEqual(all.map(([key, one]) => [key, refusal(one)]).filter(([, why]) => why !== undefined), []);
+  });
+}
+
+Deno.test("it takes them of any configuration", () => {
+  fc.assert(
+    fc.property(fc.array(tree, { minLength: 3, maxLength: 25, size: "max" }), (trees) => {
+      const fixture = new Fixture();
+      for (const one of trees) fixture.offer(one);
+      fixture.pipeline.flush();
+      for (const [key, one] of Object.entries(resources(fixture.join({ ...LIBRARY, namespace: "a" })))) {
+        assert.equal(refusal(one), undefined, key);
+      }
+    }),
+    { numRuns: 60 },
+  );
+});
+
+Deno.test("it refuses what it does not know, so the check can fail", () => {
+  const url = "type.googleapis.com/envoy.config.cluster.v3.Cluster";
+  assert.match(refusal(encodeResource(url, "x", new Uint8Array())) ?? "", /validation failed/);
+});
