@@ -50,11 +50,12 @@ export class OnDemandSource extends MemorySource {
     const resources = value === undefined ? [] : names.map((name) => textResource(type, name, `${name}=${value}`));
     this.shared.set(type, before.with(resources, value === undefined ? names : []));
     const answers = new Map<OnDemandView, string[]>();
+    const table = this.#wanted.get(type)!;
     for (const name of names) {
-      const wanted = this.#wanted.get(type)!.get(name);
-      if (wanted === undefined) continue;
-      wanted.decided = true;
-      for (const view of wanted.views) {
+      const wanted = table.get(name);
+      if (wanted !== undefined) wanted.decided = true;
+      // Who wants everything hears of names that nobody asked for, too: the revision of its view stays.
+      for (const view of new Set([...wanted?.views ?? [], ...table.get("*")?.views ?? []])) {
         const list = answers.get(view);
         if (list === undefined) answers.set(view, [name]);
         else list.push(name);
