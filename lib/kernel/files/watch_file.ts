@@ -98,7 +98,7 @@ class File {
     this.#work = this.#work.then(async () => {
       if (this.#stopped) return;
       let text = await this.#read();
-      if (this.#looksUnfinished(text)) {
+      if (looksUnfinished(text, this.#written)) {
         await new Promise((resolve) => setTimeout(resolve, SETTLE_MS));
         text = await this.#read();
       }
@@ -110,12 +110,6 @@ class File {
     this.#text = text;
     if (typeof text === "string" && text !== "") this.#written = text;
     this.#onText(text);
-  }
-
-  /** Gone or empty as between `rm` and `cp`, or cut off in the middle of a line. */
-  #looksUnfinished(text: FileText): boolean {
-    if (this.#written === "" || typeof text === "object") return false;
-    return text === undefined || text === "" || (this.#written.endsWith("\n") && !text.endsWith("\n"));
   }
 
   async #read(): Promise<FileText> {
@@ -152,6 +146,17 @@ class File {
     }, LOOK_MS);
     this.#timer.unref();
   }
+}
+
+/**
+ * Whether a file may be half-written: gone or empty as between `rm` and `cp`, or cut off in the middle of a line.
+ *
+ * @param written the last text that was not empty; empty: there was none
+ */
+export function looksUnfinished(now: FileText, written: string): boolean {
+  if (typeof now === "object") return false;
+  if (now === undefined) return written !== "";
+  return now === "" || (!now.endsWith("\n") && (written === "" || written.endsWith("\n")));
 }
 
 function isSame(a: FileText, b: FileText): boolean {
