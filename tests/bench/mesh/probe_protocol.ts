@@ -9,7 +9,7 @@ export const PROBE_PREFIX = "bench-probe ";
 
 /** What the probe answers to any line. */
 export interface ProbeAnswer {
-  /** Greatest lateness of a timer of 10 ms since the question before, ms. */
+  /** Greatest lateness of a timer of 50 ms since the question before, ms. */
   readonly delay: number;
   /** CPU seconds of the process since its start, to the microsecond. */
   readonly cpu: number;

@@ -122,7 +122,7 @@ from a server in another process, beside an idle Envoy, or with a simulated prox
   waited by a clock (the debounce) stays as it is. **Targets are judged by these values.**
 - **MiB**: memory, 2^20 bytes. Resident: \`VmRSS\` when the server has come to rest; peak: \`VmHWM\` since its start.
 - **MB, kB**: 10^6 and 10^3 bytes on the wire: all that crossed the connections, both ways, compressed where it is.
-- **longest delay of the event loop**: by how much a timer of 10 ms in the server came late at most, while the row was
+- **longest delay of the event loop**: by how much a timer of 50 ms in the server came late at most, while the row was
   measured.
 - An edit is made ${rounds} times a run; bytes are per edit, CPU is the mean of the middle half of them. The dearest edit is
   a figure of its own: in it V8 compiles what ran for the first time, or collects what the connect left behind (once,
