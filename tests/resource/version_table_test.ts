@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { encodeResource } from "../../lib/resource/encoded.ts";
-import { ResourceTable } from "../../lib/resource/set.ts";
+import { type ResourceSet, ResourceTable } from "../../lib/resource/set.ts";
 import { fieldSize, putField, utf8Bytes } from "../../lib/resource/protowire.ts";
 import { clientState } from "../../lib/xds/ads/set_stack.ts";
 import { KnownVersions } from "../../lib/xds/ads/request.ts";
@@ -44,6 +44,36 @@ Deno.test("a client's report is compared by name and version, however it is writ
     assert.deepEqual(known.absent, unknown);
     assert.equal(known.stack === want, same.length === all.length);
   }));
+});
+
+Deno.test("a long report in the order of the sets is compared as one in any order, with what changed, is gone or comes twice", () => {
+  const table = new ResourceTable();
+  const [lower, upper] = [0, 1].map((part) =>
+    table.from(Array.from({ length: 300 }, (_, i) => encodeResource(TYPE, `name ${i}.${part}`, new Uint8Array([1]))))
+  ) as [ResourceSet, ResourceSet];
+  const want = [lower, upper].map((set, i) => ({ group: "", key: `${i}`, set }));
+  const all = [...lower, ...upper];
+  const edit = fc.record({ at: fc.nat(all.length - 1), how: fc.constantFrom("changed", "gone", "twice", "moved") });
+  fc.assert(
+    fc.property(fc.array(edit, { maxLength: 5 }), (edits) => {
+      const entries = all.map(({ name, version }) => ({ name, version }));
+      for (const { at, how } of edits) {
+        if (at >= entries.length) continue;
+        const one = entries[at]!;
+        if (how === "changed") entries[at] = { ...one, version: "another one" };
+        else entries.splice(at, how === "twice" ? 0 : 1, ...how === "twice" ? [one] : []);
+        if (how === "moved") entries.push(one);
+      }
+      const run = new Uint8Array(entries.flatMap((e) => [...entryOf(e.name, e.version, false)]));
+      const known = clientState(want, new KnownVersions(run));
+      const reported = new Set(entries.map(({ name, version }) => `${name} ${version}`));
+      const same = all.filter(({ name, version }) => reported.has(`${name} ${version}`));
+      assert.deepEqual(known.stack.flatMap(({ set }) => [...set]), same);
+      assert.deepEqual(known.absent, []);
+      assert.equal(known.stack === want, same.length === all.length);
+    }),
+    { numRuns: 50 },
+  );
 });
 
 Deno.test("neither a name nor a version alone is found", () => {

@@ -159,18 +159,18 @@ export class KnownVersions {
   }
 
   /**
-   * Calls back with where the content of each entry begins and ends in the run.
+   * Calls back with where each field begins, where its content begins, and where it ends in the run; goes on where the
+   * callback says.
    *
+   * @param visit returns the end of the field, or of a later one when it has read those between
    * @throws RpcError INVALID_ARGUMENT when the entries do not decode
    */
-  each(visit: (from: number, to: number) => void): void {
+  each(visit: (from: number, content: number, to: number) => number): void {
     try {
       const cursor = new WireCursor(this.run);
       while (cursor.next()) {
         const to = cursor.lengthPrefix();
-        const from = cursor.at;
-        cursor.at = to;
-        visit(from, to);
+        cursor.at = visit(cursor.start, cursor.at, to);
       }
     } catch (error) {
       if (!(error instanceof WireError)) throw error;
@@ -183,10 +183,10 @@ export class KnownVersions {
    *
    * @throws WireError when it does not decode
    */
-  entry(from: number, to: number): { readonly name: string; readonly version: string } {
+  entry(content: number, to: number): { readonly name: string; readonly version: string } {
     let name = "";
     let version = "";
-    const cursor = new WireCursor(this.run, from, to);
+    const cursor = new WireCursor(this.run, content, to);
     while (cursor.next()) {
       if (cursor.field === 1) name = cursor.string();
       else if (cursor.field === 2) version = cursor.string();

@@ -133,33 +133,77 @@ export interface ClientState {
 
 /** Compares the resources that a client should have with those that it reports. */
 export function clientState(want: SetStack, versions: KnownVersions): ClientState {
-  const sides = want.map(({ set }) => ({ set, seen: new Uint8Array(set.size), matched: 0 }));
+  const sides = want.map(({ set }) => new ReportedSet(set));
   const absent: string[] = [];
   // A client reports in the order in which it was sent to, so the set that held the last one holds the next as a rule.
   let last = 0;
   const found = (find: (table: VersionTable) => number): boolean => {
     for (let tried = 0; tried < sides.length; tried++) {
-      const side = sides[last]!;
-      const at = find(side.set.versions);
-      if (at >= 0) {
-        side.matched += 1 - side.seen[at]!;
-        side.seen[at] = 1;
-        return true;
-      }
+      if (sides[last]!.add(find)) return true;
       last = (last + 1) % sides.length;
     }
     return false;
   };
-  versions.each((from, to) => {
-    if (found((table) => table.find(versions.view, from, to))) return;
-    const { name, version } = versions.entry(from, to);
-    if (found((table) => table.findText(name, version))) return;
+  versions.each((from, content, to) => {
+    if (found((table) => table.find(versions.view, from, to))) return sides[last]!.addRuns(versions.run, to);
+    const { name, version } = versions.entry(content, to);
+    if (found((table) => table.findText(name, version))) return to;
     if (!sides.some(({ set }) => set.has(name))) absent.push(name);
+    return to;
   });
   const stack = want.map((one, i) => {
-    const { set, seen, matched } = sides[i]!;
-    if (matched === set.size) return one;
-    return { ...one, set: set.table.from(set.list.filter((_, at) => seen[at] === 1)) };
+    const set = sides[i]!.reported;
+    return set === one.set ? one : { ...one, set };
   });
   return { stack: stack.every((one, i) => one === want[i]) ? want : stack, absent };
+}
+
+/** A set, and which of its resources a client has reported in their version. */
+class ReportedSet {
+  readonly #seen: Uint8Array;
+  #count = 0;
+  /** The place after the one that was reported last. */
+  #next = 0;
+  /** Whether the last two were reported in the order of the set: an Envoy reports in any order, and tries cost. */
+  #inOrder = false;
+
+  constructor(readonly set: ResourceSet) {
+    this.#seen = new Uint8Array(set.size);
+  }
+
+  /** Notes the resource at the place that `find` returns; whether there is one. */
+  add(find: (table: VersionTable) => number): boolean {
+    const at = find(this.set.versions);
+    if (at < 0) return false;
+    this.#inOrder = at === this.#next;
+    this.#note(at, at + 1);
+    return true;
+  }
+
+  /** Notes the resources that follow the last one as long as the report has them, many at once; returns where they end. */
+  addRuns(report: Uint8Array, from: number): number {
+    const { versions, size } = this.set;
+    while (this.#inOrder && this.#next < size) {
+      const to = versions.endOfRun(this.#next, report, from);
+      if (to < 0) break;
+      this.#note(this.#next, versions.runEnd(this.#next));
+      from = to;
+    }
+    return from;
+  }
+
+  #note(from: number, to: number): void {
+    for (let at = from; at < to; at++) {
+      this.#count += 1 - this.#seen[at]!;
+      this.#seen[at] = 1;
+    }
+    this.#next = to;
+  }
+
+  /** The set of the reported resources; the set itself when that is all. */
+  get reported(): ResourceSet {
+    const { set } = this;
+    if (this.#count === set.size) return set;
+    return set.table.from(set.list.filter((_, at) => this.#seen[at] === 1));
+  }
 }
