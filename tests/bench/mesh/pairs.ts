@@ -29,7 +29,10 @@ export interface Comparison {
   readonly verdict: Verdict;
 }
 
-/** `worse` and `better`: by more than {@linkcode TOLERANCE}, and in all pairs but one. */
+/**
+ * `worse` and `better`: by more than {@linkcode TOLERANCE}, and in all pairs but one, with calibration and without it. A
+ * machine that becomes slow within a pair changes what was measured; calibrations spread by a tenth of their own.
+ */
 export type Verdict = "worse" | "better" | "same";
 
 /** How much a figure may get worse before it counts: 5 %. */
@@ -71,6 +74,8 @@ interface Two {
 function comparison({ id, work }: Row, figure: Figure, values: readonly Two[]): Comparison {
   const median = (pick: (two: Two) => number) => spread(values.map(pick)).median;
   const ratios = values.map(({ here, there }) => ratioOf(here.atReference, there.atReference));
+  const raw = values.map(({ here, there }) => ratioOf(here.measured, there.measured));
+  const verdict = verdictOf(ratios, figure);
   return {
     id,
     work,
@@ -79,8 +84,8 @@ function comparison({ id, work }: Row, figure: Figure, values: readonly Two[]): 
     there: median(({ there }) => there.atReference),
     ratio: spread(ratios),
     ratios,
-    raw: median(({ here, there }) => ratioOf(here.measured, there.measured)),
-    verdict: verdictOf(ratios, figure),
+    raw: spread(raw).median,
+    verdict: verdict === verdictOf(raw, figure) ? verdict : "same",
   };
 }
 

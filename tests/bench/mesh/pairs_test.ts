@@ -32,6 +32,12 @@ Deno.test("the raw ratio is that of what was measured, whatever the calibrations
   assert.equal(found!.raw, 1);
 });
 
+Deno.test("calibrations that differ make nothing worse or better that was measured as the same", () => {
+  const [found] = comparePairs([pair(row(2, 0.8), row(2)), pair(row(2, 0.8), row(2))]);
+  assert.equal(found!.ratio.median, 1.25);
+  assert.equal(found!.verdict, "same");
+});
+
 Deno.test("rows and figures that the other tree lacks are left out, and nothing at all is an error", () => {
   const both: Pair = { here: [row(1), row(1, 1, "new")], there: [row(1)] };
   assert.deepEqual(comparePairs([both]).map(({ id }) => id), ["a"]);
