@@ -12,6 +12,8 @@ export interface BundleSpec {
   /** Folder for the generated files. */
   readonly folder: string;
   readonly entry: string;
+  /** Modules that it loads by a name made at run time: each becomes a file beside the entry. */
+  readonly late?: readonly string[];
   /** Files that count as sources beside the modules. */
   readonly beside?: readonly string[];
 }
@@ -41,18 +43,46 @@ export function currentBundle(root: string, { folder, entry }: BundleSpec): stri
  *
  * @throws {Error} when they cannot be made, for instance because the bundler is not there and cannot be fetched.
  */
-export async function makeBundle(root: string, { folder, entry, beside = [] }: BundleSpec): Promise<void> {
-  const { modules } = JSON.parse(await deno(root, ["info", "--json", entry]));
+export async function makeBundle(root: string, { folder, entry, late = [], beside = [] }: BundleSpec): Promise<void> {
+  const stubs = `${folder}.entries`;
+  const entries = late.length === 0 ? [entry] : await writeStubs(root, stubs, [entry, ...late]);
+  try {
+    await bundle(root, folder, entries, beside);
+  } finally {
+    if (late.length > 0) await Deno.remove(`${root}${stubs}`, { recursive: true });
+  }
+}
+
+async function bundle(root: string, folder: string, entries: readonly string[], beside: readonly string[]) {
+  const graphs = await Promise.all(
+    entries.map(async (entry) => JSON.parse(await deno(root, ["info", "--json", entry]))),
+  );
+  const modules = graphs.flatMap((graph) => graph.modules);
   const paths: string[] = modules.flatMap(({ local }: { local?: string }) => local?.startsWith(root) ? [local] : []);
   // A change of a package's version is one of these.
-  const own = [...paths.map((path) => path.slice(root.length)), "deno.lock", ...beside].sort();
+  const own = [...new Set([...paths.map((path) => path.slice(root.length)), "deno.lock", ...beside])]
+    .filter((path) => !path.startsWith(`${folder}.`)).sort();
   const numbers = Object.fromEntries(own.map((path) => [path, numberOf(`${root}${path}`)]));
   await Deno.remove(`${root}${folder}`, { recursive: true }).catch((error) => {
     if (!(error instanceof Deno.errors.NotFound)) throw error;
   });
   // Modules that are imported later stay in files of their own: hardly a start needs them.
-  await deno(root, ["bundle", "--quiet", "--code-splitting", "--outdir", folder, entry]);
+  await deno(root, ["bundle", "--quiet", "--code-splitting", "--outdir", folder, ...entries]);
   await Deno.writeTextFile(`${root}${folder}/sources.json`, JSON.stringify(numbers, null, 1) + "\n");
+}
+
+/**
+ * Modules of one folder that stand for modules of several. The bundler lays files out as their entries lie, and puts what
+ * entries share into files at the top: in one folder all of them are beside each other.
+ */
+async function writeStubs(root: string, folder: string, modules: readonly string[]): Promise<string[]> {
+  await Deno.mkdir(`${root}${folder}`, { recursive: true });
+  const up = "../".repeat(folder.split("/").length);
+  return await Promise.all(modules.map(async (module) => {
+    const path = `${folder}/${module.slice(module.lastIndexOf("/") + 1)}`;
+    await Deno.writeTextFile(`${root}${path}`, `export * from "${up}${module}";\n`);
+    return path;
+  }));
 }
 
 async function deno(root: string, args: string[]): Promise<string> {

@@ -8,15 +8,13 @@ import { checks, type Command, runs } from "../../lib/cli/command.ts";
 import { completionCommand } from "../../lib/cli/completion/command.ts";
 import { vklogFlag } from "../../lib/cli/log_flags.ts";
 import { versionCommand } from "../../lib/cli/version.ts";
+import { moduleBeside } from "../../lib/kernel/program/late_module.ts";
 import { discoveryFlags } from "./discovery_flags.ts";
 import { offlineCommands } from "./offline_commands.ts";
 import { setUpError } from "./set_up.ts";
 
-/**
- * The server's module, named where Deno does not look: an import that it can see is read and parsed, with all that it
- * imports, before the program runs, whichever command that is. (`scripts/compile.ts` names it to `deno compile`.)
- */
-const serverModule = new URL("start.ts", import.meta.url).href;
+/** The server's module, loaded when it is to run. (`scripts/late_modules.ts` names it to those who pack the program.) */
+const serverModule = moduleBeside("start", import.meta.url).href;
 
 const discovery: Command = {
   name: "discovery",

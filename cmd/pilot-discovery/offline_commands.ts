@@ -5,6 +5,7 @@
  */
 import { type Command, type Invocation, runs } from "../../lib/cli/command.ts";
 import type { FlagSet } from "../../lib/cli/flag.ts";
+import { moduleBeside } from "../../lib/kernel/program/late_module.ts";
 import { checkFlags, diffFlags, explainFlags, translateFlags } from "./offline_flags.ts";
 import { setUpError } from "./set_up.ts";
 
@@ -25,7 +26,7 @@ const check: Command = {
   flags: checkFlags,
   mistake: COULD_NOT_RUN,
   run: later(checkFlags, async () => {
-    const loaded: typeof import("./check_command.ts") = await import(moduleAt("check_command.ts"));
+    const loaded: typeof import("./check_command.ts") = await import(moduleAt("check_command"));
     return loaded.runCheck;
   }),
 };
@@ -44,7 +45,7 @@ file, - for standard input, or the address of a running server: then its connect
   flags: diffFlags,
   mistake: COULD_NOT_RUN,
   run: later(diffFlags, async () => {
-    const loaded: typeof import("./diff_command.ts") = await import(moduleAt("diff_command.ts"));
+    const loaded: typeof import("./diff_command.ts") = await import(moduleAt("diff_command"));
     return loaded.runDiff;
   }),
 };
@@ -62,7 +63,7 @@ followed. Exit code: 0 the request is served, 1 it or a share of such requests f
   flags: explainFlags,
   mistake: COULD_NOT_RUN,
   run: later(explainFlags, async () => {
-    const loaded: typeof import("./explain_command.ts") = await import(moduleAt("explain_command.ts"));
+    const loaded: typeof import("./explain_command.ts") = await import(moduleAt("explain_command"));
     return loaded.runExplain;
   }),
 };
@@ -79,7 +80,7 @@ of protobuf that Envoy reads. As a bootstrap they are what \`envoy --mode valida
   flags: translateFlags,
   mistake: COULD_NOT_RUN,
   run: later(translateFlags, async () => {
-    const loaded: typeof import("./translate_command.ts") = await import(moduleAt("translate_command.ts"));
+    const loaded: typeof import("./translate_command.ts") = await import(moduleAt("translate_command"));
     return loaded.runTranslate;
   }),
 };
@@ -87,9 +88,9 @@ of protobuf that Envoy reads. As a bootstrap they are what \`envoy --mode valida
 /** The commands. */
 export const offlineCommands: readonly Command[] = [check, diff, explain, translate];
 
-/** Named where Deno does not look, as the server's module is: see `commands.ts`. */
+/** Loaded when the command runs, as the server's module is: see `commands.ts`. */
 function moduleAt(name: string): string {
-  return new URL(name, import.meta.url).href;
+  return moduleBeside(name, import.meta.url).href;
 }
 
 type Run<F extends FlagSet> = (invocation: Invocation<F>) => Promise<number>;

@@ -28,18 +28,23 @@ export interface DemoServerOptions {
   readonly cwd?: string;
   /** Variables. */
   readonly env?: Readonly<Record<string, string>>;
+  /** The command that runs the program. Default: this runtime with its sources. */
+  readonly program?: readonly string[];
   /** Takes each line of its log. */
   readonly log?: (line: string) => void;
 }
 
+const fromSources = () => [Deno.execPath(), ...programElsewhere("pilot-discovery")];
+
 /** Starts the server on a folder, on ports that are free; resolves when it serves. */
 export async function startServer(
   folder: string,
-  { securePort, cwd = folder, env = {}, log = () => {} }: DemoServerOptions = {},
+  { securePort, cwd = folder, env = {}, log = () => {}, program = fromSources() }: DemoServerOptions = {},
 ): Promise<DemoServer> {
-  const child = new Deno.Command(Deno.execPath(), {
+  const [command, ...args] = program;
+  const child = new Deno.Command(command!, {
     args: [
-      ...programElsewhere("pilot-discovery"),
+      ...args,
       "discovery",
       "--registries=Mock",
       `--configDir=${folder}`,

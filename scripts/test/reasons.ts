@@ -9,7 +9,7 @@
 /** Words in a test file, and what its ignored tests miss. */
 const COMPONENTS: readonly (readonly [words: RegExp, reason: string])[] = [
   [/envoyPath|envoyBinary/, "no Envoy: `deno task setup` fetches it, or set ENVOY to a binary"],
-  [/bundleAgent/, "no bundler: `deno bundle` fetches it from npm"],
+  [/bundleProgram/, "no bundler: `deno bundle` fetches it from npm"],
   [/networkInterfaces/, "this machine has no address but its loopback"],
   [/openssl/, "no openssl: install it (setup does as root)"],
   [/noBrowser/, "no Chromium: install the package chromium (setup does as root)"],

@@ -1,6 +1,6 @@
 /** The agent as images have it: a folder of JavaScript with a launcher, and nothing of the tree. */
 import assert from "node:assert/strict";
-import { AGENT_BUNDLE, AGENT_LAUNCHER, bundleAgent } from "../../scripts/bundle.ts";
+import { bundleProgram, bundleSpec, launcherPath } from "../../scripts/bundle.ts";
 import { compileArguments, permissionSets } from "../../scripts/compile.ts";
 import { withPorts } from "../../scripts/ports.ts";
 import { TestIssuer } from "../authenticators/support/issuer.ts";
@@ -10,7 +10,7 @@ import { until } from "../patience.ts";
 
 const root = new URL("../../", import.meta.url).pathname;
 /** It needs a bundler, which is fetched when it is not there. */
-const isMade = await bundleAgent(root).then(() => true, () => false);
+const isMade = await bundleProgram(root, "pilot-agent").then(() => true, () => false);
 
 Deno.test({
   name: "a copy of the bundle starts Envoy, gets its certificate and configuration, and answers names of the mesh",
@@ -20,8 +20,8 @@ Deno.test({
       await using issuer = await TestIssuer.start();
       const place = await Deno.makeTempDir();
       try {
-        for (const { name } of Deno.readDirSync(`${root}${AGENT_BUNDLE.folder}`)) {
-          await Deno.copyFile(`${root}${AGENT_BUNDLE.folder}/${name}`, `${place}/${name}`);
+        for (const { name } of Deno.readDirSync(`${root}${bundleSpec("pilot-agent").folder}`)) {
+          await Deno.copyFile(`${root}${bundleSpec("pilot-agent").folder}/${name}`, `${place}/${name}`);
         }
         await withTokenServer({ issuer, files: {} }, async (server) => {
           await using agent = await startTokenAgent(server, {
@@ -41,7 +41,7 @@ Deno.test({
   name: "the bundle's launcher gives the flags and permissions that an executable has, and no others",
   ignore: !isMade,
   fn: async () => {
-    const launcher = await Deno.readTextFile(`${root}${AGENT_LAUNCHER}`);
+    const launcher = await Deno.readTextFile(`${root}${launcherPath("pilot-agent")}`);
     const flags = (words: readonly string[]) => words.filter((word) => /^--(?:allow|v8-flags|no-prompt)/.test(word));
     const quoted = [...launcher.matchAll(/'([^']*)'/g)].map(([, word]) => word!);
     const compiled = compileArguments("pilot-agent", permissionSets()["pilot-agent"]!);

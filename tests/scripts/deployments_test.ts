@@ -12,7 +12,7 @@ import { readValues } from "../../lib/injection/values.ts";
 import { readSettings } from "../../lib/kernel/settings/read.ts";
 import { catalogue } from "../../lib/kernel/settings/catalogue.ts";
 import { parseMeshConfig, parseMeshNetworks } from "../../lib/config/mesh/parse.ts";
-import { programArgs } from "../../scripts/program_args.ts";
+import { bundleSpec, launcherPath } from "../../scripts/bundle.ts";
 import { settingsOf } from "../injection/support.ts";
 
 const root = new URL("../../", import.meta.url);
@@ -118,9 +118,12 @@ for (const name of ["pilot-discovery", "proxy", "install-cni"]) {
   });
 }
 
-Deno.test("the server's image from sources starts it as its task does", () => {
-  const [entry] = [...containerFile("pilot-discovery").matchAll(/^ENTRYPOINT (\[.*\])$/gm)];
-  const args = JSON.parse(entry![1]!) as string[];
-  const plain = args.slice(1).filter((arg) => arg !== "--cached-only" && !arg.startsWith("--config="));
-  assert.deepEqual(plain.map((arg) => arg.replace(/^\/app\//, "")), programArgs("pilot-discovery"));
-});
+for (const [name, program] of [["pilot-discovery", "pilot-discovery"], ["proxy", "pilot-agent"]] as const) {
+  Deno.test(`the image of JavaScript of ${name} runs the launcher that its bundle has`, () => {
+    const text = containerFile(name);
+    const { folder } = bundleSpec(program);
+    const [, place] = new RegExp(`^COPY ${folder} (\\S+)$`, "m").exec(text) ?? [];
+    const [, launcher] = /^RUN \["ln", "-s", "(\S+)", "\S+"\]$/m.exec(text) ?? [];
+    assert.equal(launcher, `${place}${launcherPath(program).slice(folder.length)}`);
+  });
+}

@@ -12,6 +12,7 @@ import { KINDS } from "../../config/kinds/kinds.ts";
 import type { ConfigObject } from "../../config/types.ts";
 import { type AskedServer, PreviewFailed, type PreviewRunner } from "../../debug/runners.ts";
 import type { DiscoverySettings } from "../../discovery/settings.ts";
+import { moduleBeside } from "../../kernel/program/late_module.ts";
 import { paced } from "../../kernel/time/paced.ts";
 import { fromStruct } from "../../pb/wellknown.ts";
 import type { ConnectedNode, PreviewInput, PreviewOutput, SentFact } from "./messages.ts";
@@ -35,11 +36,6 @@ export const PREVIEW_TIME = 60_000;
 /** Objects that cross to the worker at once: some milliseconds of copying. */
 const CHUNK = 200;
 
-/** The worker's module beside this one: as it is written, or as a package has it. */
-export function workerModule(own: string): URL {
-  return new URL(own.endsWith(".js") ? "./worker.js" : "./worker.ts", own);
-}
-
 /** See the module. */
 export class WorkerPreviews implements PreviewRunner {
   readonly #options: PreviewOptions;
@@ -56,7 +52,7 @@ export class WorkerPreviews implements PreviewRunner {
   async run(body: Uint8Array, view: AskedServer, signal: AbortSignal): Promise<unknown> {
     if (this.#busy) throw new PreviewFailed("another preview is being answered, expected one at a time", 503);
     this.#busy = true;
-    const worker = new Worker(workerModule(import.meta.url), { type: "module", name: "preview" });
+    const worker = new Worker(moduleBeside("worker", import.meta.url), { type: "module", name: "preview" });
     const { promise, resolve, reject } = Promise.withResolvers<unknown>();
     const ended = new AbortController();
     const { time = PREVIEW_TIME } = this.#options;

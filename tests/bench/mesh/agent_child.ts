@@ -23,7 +23,16 @@ export async function agentProgram(tree = THIS_TREE): Promise<string[]> {
     const run = [Deno.execPath(), "run", "--quiet", "--config", `${tree}/deno.json`];
     return [...run, ...flags, ...permissions, `${tree}/cmd/pilot-agent/main.ts`];
   }
-  const args = ["run", "--quiet", "--no-prompt", "--allow-read", "--allow-write=dist", "--allow-run=deno", maker];
+  const args = [
+    "run",
+    "--quiet",
+    "--no-prompt",
+    "--allow-read",
+    "--allow-write=dist",
+    "--allow-run=deno",
+    maker,
+    "pilot-agent",
+  ];
   const { success, stdout, stderr } = await new Deno.Command(Deno.execPath(), { args, cwd: tree }).output();
   const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes).trim();
   if (!success) throw new Error(`${maker}: ${text(stderr)}`);

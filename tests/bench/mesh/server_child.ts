@@ -22,9 +22,9 @@ const READY_PATIENCE = 300_000;
 export interface ServerOptions {
   /** Root of the tree whose program is started. Default: this tree. */
   readonly tree?: string;
-  /** Folder for a CPU profile. */
+  /** Folder for a CPU profile, which is of the sources. */
   readonly profile?: string;
-  /** Whether it analyzes the mesh, as it does for users. Default: it does. */
+  /** Whether it analyzes the mesh, as it does for users. Default: it does. Where this is said, the sources are run. */
   readonly analysis?: boolean;
   /** Serves over TLS with these files; proxies then connect there. Default: in plain text. */
   readonly tls?: TlsFiles;
@@ -65,12 +65,27 @@ export interface ServerChild {
   stop(): Promise<void>;
 }
 
+/**
+ * Arguments of the runtime for the program as images have it: a tree's bundle; of a tree that makes none its sources.
+ */
+async function programOf(tree: string): Promise<string[]> {
+  const maker = `${tree}/scripts/bundle.ts`;
+  const source = await Deno.readTextFile(maker).catch(() => "");
+  if (!source.includes("bundleFlags")) return programArgs("pilot-discovery", tree);
+  const { bundleFlags, bundleSpec }: typeof import("../../../scripts/bundle.ts") = await import(maker);
+  const args = ["run", "--quiet", "--no-prompt", "--allow-read", "--allow-write=dist", "--allow-run=deno", maker];
+  const made = await new Deno.Command("deno", { args: [...args, "pilot-discovery"], cwd: tree }).output();
+  if (!made.success) throw new Error(`${maker}: ${new TextDecoder().decode(made.stderr)}`);
+  return ["run", ...bundleFlags("pilot-discovery"), `${tree}/${bundleSpec("pilot-discovery").folder}/main.js`];
+}
+
 /** Starts `pilot-discovery` on a mesh as users do, with the probe inside; resolves when it is ready. */
 export async function startServer(
   mesh: ServerMesh,
-  { tree = THIS_TREE, profile, analysis = true, meshConfig, tls, authority, webhooks = false }: ServerOptions,
+  { tree = THIS_TREE, profile, analysis, meshConfig, tls, authority, webhooks = false }: ServerOptions,
 ): Promise<ServerChild> {
-  const [run, ...rest] = programArgs("pilot-discovery", tree);
+  const ofSources = profile !== undefined || analysis !== undefined;
+  const [run, ...rest] = ofSources ? programArgs("pilot-discovery", tree) : await programOf(tree);
   const serving = Promise.withResolvers<{ readonly grpc: string; readonly http: string }>();
   const started = performance.now();
   const child = startLineChild([
@@ -97,7 +112,7 @@ export async function startServer(
       PILOT_MAX_REQUESTS_PER_SECOND: "100000",
       PILOT_PUSH_THROTTLE: "100",
       ...authority === undefined ? {} : { ROOT_CA_DIR: authority },
-      ...analysis ? {} : { [WITHOUT_ANALYSIS]: tree },
+      ...analysis ?? true ? {} : { [WITHOUT_ANALYSIS]: tree },
     },
     isAnswer: (line) => line.startsWith(PROBE_PREFIX),
     other(line) {

@@ -102,7 +102,7 @@ export function page(rows: readonly Row[], { machine, runs, rounds, quick }: Run
 
 Written by \`deno task bench --write\`; do not edit the figures by hand.
 ${warning}
-What is measured: the program \`pilot-discovery\` as users start it, on a folder of configuration, with simulated proxies
+What is measured: the program \`pilot-discovery\` as images have it (\`deno task bundle\`), on a folder of configuration, with simulated proxies
 in another process on the same machine. Unless a row says otherwise the folder holds 1,000 services with 10 endpoints
 each in 10 namespaces, 100 of them routed by a VirtualService over two subsets; each proxy is another workload, on a
 connection of its own, and asks what Envoy asks.

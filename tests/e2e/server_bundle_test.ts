@@ -1,0 +1,61 @@
+/** The server as images have it: a folder of JavaScript with a launcher, and nothing of the tree. */
+import assert from "node:assert/strict";
+import { bundleSpec, launcherPath } from "../../scripts/bundle.ts";
+import { compileArguments, permissionSets } from "../../scripts/compile.ts";
+import { startServer } from "../../scripts/demo/server.ts";
+import { TestProxy } from "../debug/proxy.ts";
+
+const root = new URL("../../", import.meta.url).pathname;
+const { folder } = bundleSpec("pilot-discovery");
+/** It needs a bundler, which is fetched when it is not there. */
+const isMade = await bundleProgram();
+
+async function bundleProgram(): Promise<boolean> {
+  const args = ["run", "--no-prompt", "--allow-read", "--allow-write=dist", "--allow-run=deno", "scripts/bundle.ts"];
+  const { success } = await new Deno.Command("deno", { args: [...args, "pilot-discovery"], cwd: root }).output();
+  return success;
+}
+
+Deno.test({
+  name: "a copy of the server's bundle serves a folder, previews other files, and has the commands for files",
+  ignore: !isMade,
+  fn: async () => {
+    const place = await Deno.makeTempDir({ prefix: "mesh-bundle-" });
+    try {
+      for (const { name } of Deno.readDirSync(`${root}${folder}`)) {
+        await Deno.copyFile(`${root}${folder}/${name}`, `${place}/${name}`);
+      }
+      const program = `${place}/pilot-discovery`;
+      const mesh = `${root}examples/first-steps/mesh`;
+      const server = await startServer(mesh, { program: [program], cwd: place });
+      try {
+        using proxy = await TestProxy.attach(server.grpcPort);
+        const pages = `http://127.0.0.1:${server.httpPort}`;
+        assert.match(await (await fetch(`${pages}/debug/connections`)).text(), /a\.x/);
+        const files = { "mesh.yaml": await Deno.readTextFile(`${mesh}/routes.yaml`) };
+        const headers = { "content-type": "application/json" };
+        const asked = { method: "POST", body: JSON.stringify({ files }), headers };
+        assert.deepEqual((await (await fetch(`${pages}/debug/preview`, asked)).json()).same, false);
+        assert.ok(proxy);
+      } finally {
+        await server.stop();
+      }
+      const { code, stdout } = await new Deno.Command(program, { args: ["check", mesh], cwd: place }).output();
+      assert.equal(code, 0, new TextDecoder().decode(stdout));
+    } finally {
+      await Deno.remove(place, { recursive: true });
+    }
+  },
+});
+
+Deno.test({
+  name: "the launcher of the server's bundle gives the flags and permissions that an executable has, and no others",
+  ignore: !isMade,
+  fn: async () => {
+    const launcher = await Deno.readTextFile(`${root}${launcherPath("pilot-discovery")}`);
+    const flags = (words: readonly string[]) => words.filter((word) => /^--(?:allow|v8-flags|no-prompt)/.test(word));
+    const quoted = [...launcher.matchAll(/'([^']*)'/g)].map(([, word]) => word!);
+    const compiled = compileArguments("pilot-discovery", permissionSets()["pilot-discovery"]!);
+    assert.deepEqual(flags(quoted).sort(), flags(compiled).sort());
+  },
+});
