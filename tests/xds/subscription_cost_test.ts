@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
 import { CLUSTER, ENDPOINTS, ROUTE, VIRTUAL_HOST } from "../../lib/xds/protocol/types.ts";
+import { VersionTable } from "../../lib/resource/version_table.ts";
+import { calls } from "./support/counting.ts";
 import { allocatedBytes, bytesInUse, keptBytes } from "./support/memory.ts";
 import { MemorySource, textResource } from "./support/memory_source.ts";
 import { StreamClient } from "./support/stream_client.ts";
@@ -159,4 +161,43 @@ Deno.test("a name that a client subscribes to is kept once, with at most 200 byt
     const each = Math.min(await cost(), await cost(), await cost());
     assert.ok(each < 200 + name(4999).length, `${each} bytes a name, acknowledged: ${acknowledged}`);
   }
+});
+
+/** Looks for reported versions while a client with virtual hosts of this many route configurations comes back. */
+function looksOfReturn(routes: number, versions: Readonly<Record<string, string>>): { looks: number; removed: number } {
+  const client = new StreamClient(mesh(routes), true, { maxResponseBytes: Infinity });
+  client.ask(ROUTE, { names: Array.from({ length: routes }, (_, i) => name(i)) });
+  client.accept();
+  const count = calls(VersionTable.prototype, ["find"]);
+  client.ask(VIRTUAL_HOST, { versions });
+  const looks = count.stop();
+  const { resources, removed } = client.accept(VIRTUAL_HOST);
+  assert.equal(resources.size, routes - Object.values(versions).filter((version) => version.length > 10).length);
+  client.stream.close();
+  return { looks, removed: removed.length };
+}
+
+Deno.test("a client that comes back with thousands of other virtual hosts costs some looks for each, however many route configurations it has", () => {
+  const others = Object.fromEntries(
+    Array.from({ length: 5000 }, (_, i) => [`${name(i % 300)}/b${i}`, `version-${i}`.slice(0, 10)]),
+  );
+  for (const routes of [3, 300]) {
+    const { looks, removed } = looksOfReturn(routes, others);
+    assert.equal(removed, 5000);
+    assert.ok(looks <= 5 * 5000, `${looks} looks with ${routes} route configurations`);
+  }
+});
+
+Deno.test("a client that comes back with its virtual hosts in any order costs some looks for each", () => {
+  const first = new StreamClient(mesh(300), true, { maxResponseBytes: Infinity });
+  first.ask(ROUTE, { names: Array.from({ length: 300 }, (_, i) => name(i)) });
+  first.accept();
+  first.ask(VIRTUAL_HOST);
+  const { resources } = first.accept(VIRTUAL_HOST);
+  first.stream.close();
+  const versions = [...resources].map(([name, { version }]) => [name, version] as const);
+  const mixed = Object.fromEntries(versions.map((_, i) => versions[i * 101 % versions.length]!));
+  assert.equal(Object.keys(mixed).length, 300);
+  const { looks } = looksOfReturn(300, { ...mixed, [`${name(0)}/gone`]: "1" });
+  assert.ok(looks <= 6 * 300, `${looks} looks`);
 });

@@ -131,24 +131,27 @@ export interface ClientState {
   readonly absent: readonly string[];
 }
 
+/** Sets that are tried for a reported resource one after the other; of more, the one with its name is looked up. */
+const TRIED = 4;
+
 /** Compares the resources that a client should have with those that it reports. */
 export function clientState(want: SetStack, versions: KnownVersions): ClientState {
   const sides = want.map(({ set }) => new ReportedSet(set));
+  const placeOf = placesIn(want);
   const absent: string[] = [];
   // A client reports in the order in which it was sent to, so the set that held the last one holds the next as a rule.
   let last = 0;
-  const found = (find: (table: VersionTable) => number): boolean => {
-    for (let tried = 0; tried < sides.length; tried++) {
-      if (sides[last]!.add(find)) return true;
-      last = (last + 1) % sides.length;
-    }
-    return false;
-  };
   versions.each((from, content, to) => {
-    if (found((table) => table.find(versions.view, from, to))) return sides[last]!.addRuns(versions.run, to);
+    for (let tried = 0; tried < sides.length && tried < TRIED; tried++) {
+      const at = (last + tried) % sides.length;
+      if (!sides[at]!.add((table) => table.find(versions.view, from, to))) continue;
+      last = at;
+      return sides[at]!.addRuns(versions.run, to);
+    }
     const { name, version } = versions.entry(content, to);
-    if (found((table) => table.findText(name, version))) return to;
-    if (!sides.some(({ set }) => set.has(name))) absent.push(name);
+    const at = placeOf(name);
+    if (at < 0) absent.push(name);
+    else if (sides[at]!.add((table) => table.findText(name, version))) last = at;
     return to;
   });
   const stack = want.map((one, i) => {
@@ -156,6 +159,19 @@ export function clientState(want: SetStack, versions: KnownVersions): ClientStat
     return set === one.set ? one : { ...one, set };
   });
   return { stack: stack.every((one, i) => one === want[i]) ? want : stack, absent };
+}
+
+/**
+ * Where in the stack the resource of a name is; below 0: nowhere. Of virtual hosts there is a set for each route
+ * configuration, and a client may report a hundred thousand: all names are listed when the first is asked for.
+ */
+function placesIn(stack: SetStack): (name: string) => number {
+  if (stack.length <= TRIED) return (name) => stack.findIndex(({ set }) => set.has(name));
+  let places: ReadonlyMap<string, number> | undefined;
+  return (name) => {
+    places ??= new Map(stack.flatMap(({ set }, at) => [...set].map((resource) => [resource.name, at] as const)));
+    return places.get(name) ?? -1;
+  };
 }
 
 /** A set, and which of its resources a client has reported in their version. */
