@@ -79,7 +79,7 @@ export interface XdsServerOptions {
 }
 
 /** Streams of events at a time: of control planes and tools, of which a mesh has a few. */
-const EVENT_PLACES = { all: 32, ofOne: 16 } as const;
+const EVENT_PLACES = { all: 32, ofOne: 16, confined: 16 } as const;
 
 const PACKAGE = "envoy.service.discovery.v3";
 const SERVICE = `${PACKAGE}.AggregatedDiscoveryService`;

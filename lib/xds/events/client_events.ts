@@ -1,24 +1,21 @@
 /**
- * What happens to the clients of a server, for whoever listens. Without a listener an event costs nothing.
+ * What happens to the clients of a server, for whoever listens. Without a listener an event costs nothing; with any
+ * number of them it is encoded once.
  *
  * @module
  */
-import type { envoy } from "../../../proto/gen/types.ts";
 import type { RejectInfo } from "../ads/stream_types.ts";
 import type { EventType } from "../protocol/events.ts";
 import { CONNECT_EVENTS, DISCONNECT_EVENTS, REJECT_EVENTS } from "../protocol/events.ts";
+import type { DebugResource } from "../protocol/questions.ts";
+import { type EventClient, type EventRejection, eventResource } from "./event_resource.ts";
 
-/** A client as events show it. */
-export interface EventClient {
-  readonly node: envoy.config.core.v3.Node | undefined;
-  readonly stream: { readonly view: { readonly identity?: string } } | undefined;
-}
-
-/** One event; a rejection has its text. */
+/** One event. Whoever keeps the resource instead keeps nothing of the client, which may be gone by then. */
 export interface ClientEvent {
   readonly type: EventType;
   readonly client: EventClient;
-  readonly rejection?: Pick<RejectInfo, "typeUrl" | "code" | "message">;
+  /** Encodes it at the first call. */
+  resource(): DebugResource;
 }
 
 /** Takes events. Must not throw. */
@@ -47,20 +44,22 @@ export class ClientEvents {
 
   /** A client has come. */
   came(client: EventClient): void {
-    this.#say({ type: CONNECT_EVENTS, client });
+    this.#say(CONNECT_EVENTS, client);
   }
 
   /** A client has gone. */
   left(client: EventClient): void {
-    this.#say({ type: DISCONNECT_EVENTS, client });
+    this.#say(DISCONNECT_EVENTS, client);
   }
 
   /** A client has rejected a response; the same rejection again is no event. */
   rejected(client: EventClient, rejection: RejectInfo): void {
-    if (!rejection.repeated) this.#say({ type: REJECT_EVENTS, client, rejection });
+    if (!rejection.repeated) this.#say(REJECT_EVENTS, client, rejection);
   }
 
-  #say(event: ClientEvent): void {
+  #say(type: EventType, client: EventClient, rejection?: EventRejection): void {
+    let resource: DebugResource | undefined;
+    const event = { type, client, resource: () => resource ??= eventResource(client, rejection) };
     for (const listener of this.#listeners) listener(event);
   }
 }

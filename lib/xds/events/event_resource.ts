@@ -6,16 +6,26 @@
  *
  * @module
  */
+import type { envoy } from "../../../proto/gen/types.ts";
 import { MessageWriter } from "../../grpc/message_writer.ts";
 import { encode, TYPE_URL_PREFIX } from "../../pb/codec.ts";
+import type { RejectInfo } from "../ads/stream_types.ts";
 import type { DebugResource } from "../protocol/questions.ts";
-import type { ClientEvent } from "./client_events.ts";
 
 const NODE = "envoy.config.core.v3.Node";
 const REQUEST = "envoy.service.discovery.v3.DiscoveryRequest";
 
+/** A client as events show it. */
+export interface EventClient {
+  readonly node: envoy.config.core.v3.Node | undefined;
+  readonly stream: { readonly view: { readonly identity?: string } } | undefined;
+}
+
+/** The rejection that an event is about. */
+export type EventRejection = Pick<RejectInfo, "typeUrl" | "code" | "message">;
+
 /** The resource of an event, named by the client's node. */
-export function eventResource({ client: { node }, rejection }: ClientEvent): DebugResource {
+export function eventResource({ node }: EventClient, rejection?: EventRejection): DebugResource {
   const name = node?.id ?? "";
   if (rejection === undefined) {
     return { name, typeUrl: `${TYPE_URL_PREFIX}${NODE}`, runs: [encode(NODE, node ?? {})] };

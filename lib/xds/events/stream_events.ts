@@ -9,13 +9,13 @@
 import { Code } from "../../grpc/codes.ts";
 import { RpcError } from "../../grpc/status.ts";
 import type { AdsRequest } from "../ads/request.ts";
-import { CONNECT_EVENTS, type EventType } from "../protocol/events.ts";
+import { CONNECT_EVENTS, DISCONNECT_EVENTS, type EventType } from "../protocol/events.ts";
 import type { DebugAnswers, DebugResource } from "../protocol/questions.ts";
 import { answerRuns } from "../questions/answer.ts";
 import type { QuestionPlaces } from "../questions/places.ts";
 import type { QuestionStream } from "../questions/stream_questions.ts";
 import type { ClientEvent, ClientEvents } from "./client_events.ts";
-import { eventResource } from "./event_resource.ts";
+import { type EventClient, eventResource } from "./event_resource.ts";
 
 /** State that the event streams of one server share. */
 export interface EventDesk {
@@ -33,6 +33,14 @@ const NONCE = "event-";
 const MAX_RESPONSE = 1024 * 1024;
 /** Events that wait for a client that does not read; then its stream ends, and it gets the whole list when it returns. */
 const MAX_WAITING = 4000;
+/** Bytes of these: a node may have megabytes, and goes on waiting when its client has left. */
+const MAX_WAITING_BYTES = 32 * 1024 * 1024;
+
+/** An event that waits. */
+interface WaitingEvent {
+  readonly type: EventType;
+  readonly resource: DebugResource;
+}
 
 /** See the module. */
 export class StreamEvents {
@@ -40,9 +48,10 @@ export class StreamEvents {
   readonly #desk: EventDesk;
   readonly #asked = new Set<EventType>();
   readonly #types = new Set<EventType>();
-  #waiting: ClientEvent[] = [];
-  /** Events of the first list that wait: as many as there are clients, so that they do not count. */
-  #listed = 0;
+  #waiting: WaitingEvent[] = [];
+  #waitingBytes = 0;
+  /** Clients of the first list that wait. They are connected, so that they cost nothing here, and none that has gone is kept. */
+  readonly #listed = new Set<EventClient>();
   #admitted: Promise<string> | undefined;
   #unlisten = () => {};
   #release = () => {};
@@ -71,6 +80,7 @@ export class StreamEvents {
     this.#release();
     clearTimeout(this.#next);
     this.#waiting = [];
+    this.#listed.clear();
   }
 
   async #begin(type: EventType): Promise<void> {
@@ -78,11 +88,7 @@ export class StreamEvents {
     if (this.#closed) return;
     this.#types.add(type);
     if (type !== CONNECT_EVENTS) return;
-    for (const client of this.#desk.events.connected()) {
-      if (!this.#sees(identity, { type, client })) continue;
-      this.#waiting.push({ type, client });
-      this.#listed++;
-    }
+    for (const client of this.#desk.events.connected()) if (this.#sees(identity, client)) this.#listed.add(client);
     this.#send();
   }
 
@@ -97,54 +103,84 @@ export class StreamEvents {
       throw new RpcError(Code.UNAUTHENTICATED, "events are for clients that prove an identity, over TLS");
     }
     if (this.#closed) return identity;
-    const release = places.take(identity);
+    const release = places.take(identity, !answers.sees(identity, undefined));
     if (release === undefined) {
       throw new RpcError(Code.RESOURCE_EXHAUSTED, "too many clients get events, try again later");
     }
     this.#release = release;
     this.#unlisten = events.listen((event) => {
-      if (this.#types.has(event.type) && this.#sees(identity, event)) this.#add(event);
+      if (event.type === DISCONNECT_EVENTS) this.#listed.delete(event.client);
+      if (this.#types.has(event.type) && this.#sees(identity, event.client)) this.#add(event);
     });
     return identity;
   }
 
-  #sees(identity: string, { client: { stream } }: ClientEvent): boolean {
+  #sees(identity: string, { stream }: EventClient): boolean {
     return this.#desk.answers!.sees(identity, stream?.view.identity);
   }
 
-  #add(event: ClientEvent): void {
-    if (this.#waiting.length - this.#listed >= MAX_WAITING) {
-      this.#stream.fail(new RpcError(Code.RESOURCE_EXHAUSTED, `the client has not taken ${MAX_WAITING} events`));
-      return this.close();
-    }
+  #add({ type, resource }: ClientEvent): void {
+    const event = { type, resource: resource() };
+    if (this.#waiting.length >= MAX_WAITING) return this.#giveUp(`${MAX_WAITING} events`);
+    this.#waitingBytes += lengthOf(event.resource);
+    if (this.#waitingBytes > MAX_WAITING_BYTES) return this.#giveUp(`${MAX_WAITING_BYTES >> 20} MiB of events`);
     this.#waiting.push(event);
     this.#send();
   }
 
-  /** Sends what is of one type, up to the length of a response. */
+  #giveUp(what: string): void {
+    this.#stream.fail(new RpcError(Code.RESOURCE_EXHAUSTED, `the client has not taken ${what}`));
+    this.close();
+  }
+
   #send(): void {
+    if (this.#isSending || this.#closed) return;
+    if (this.#listed.size > 0) return this.#respond(CONNECT_EVENTS, this.#nextOfList());
     const [first] = this.#waiting;
-    if (first === undefined || this.#isSending || this.#closed) return;
+    if (first !== undefined) this.#respond(first.type, this.#nextOfType(first.type));
+  }
+
+  #nextOfList(): DebugResource[] {
+    const resources: DebugResource[] = [];
+    let bytes = 0;
+    for (const client of this.#listed) {
+      if (bytes > MAX_RESPONSE) break;
+      const resource = eventResource(client);
+      resources.push(resource);
+      bytes += lengthOf(resource);
+      this.#listed.delete(client);
+    }
+    return resources;
+  }
+
+  #nextOfType(type: EventType): DebugResource[] {
     const resources: DebugResource[] = [];
     let bytes = 0;
     for (const event of this.#waiting) {
-      if (event.type !== first.type || bytes > MAX_RESPONSE) break;
-      const resource = eventResource(event);
-      resources.push(resource);
-      bytes += resource.runs.reduce((sum, { length }) => sum + length, 0);
+      if (event.type !== type || bytes > MAX_RESPONSE) break;
+      resources.push(event.resource);
+      bytes += lengthOf(event.resource);
     }
     this.#waiting.splice(0, resources.length);
-    this.#listed = Math.max(0, this.#listed - resources.length);
+    this.#waitingBytes -= bytes;
+    return resources;
+  }
+
+  #respond(typeUrl: EventType, resources: readonly DebugResource[]): void {
     this.#isSending = true;
     const nonce = `${NONCE}${++this.#sent}`;
     const { delta } = this.#stream;
-    this.#stream.send(answerRuns({ delta, typeUrl: first.type, nonce }, resources), () => this.#taken());
+    this.#stream.send(answerRuns({ delta, typeUrl, nonce }, resources), () => this.#taken());
   }
 
   /** Others have their turn before the next response is made. */
   #taken(): void {
     this.#isSending = false;
-    if (this.#closed || this.#waiting.length === 0) return;
+    if (this.#closed || this.#waiting.length + this.#listed.size === 0) return;
     this.#next = setTimeout(() => this.#send(), 0);
   }
+}
+
+function lengthOf({ runs }: DebugResource): number {
+  return runs.reduce((sum, { length }) => sum + length, 0);
 }

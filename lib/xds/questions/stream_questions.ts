@@ -55,6 +55,7 @@ export class StreamQuestions {
   /** The same for a question that came too early. */
   #refusing = false;
   #answered = 0;
+  #identity: Promise<string | undefined> | undefined;
   #onIdle: (() => void) | undefined;
   #release: (() => void) | undefined;
 
@@ -93,17 +94,22 @@ export class StreamQuestions {
       throw new RpcError(Code.UNIMPLEMENTED, "this server answers no questions (ENABLE_DEBUG_ON_HTTP is false)");
     }
     const proxy = this.#stream.proxy();
-    const identity = proxy === undefined ? await answers.identify(this.#stream.client()) : proxy.identity;
+    const identity = proxy === undefined ? await this.#identify(answers) : proxy.identity;
     if (this.#gone.signal.aborted) return;
     if (identity === undefined) {
       throw new RpcError(Code.UNAUTHENTICATED, "questions are for clients that prove an identity, over TLS");
     }
-    this.#release = places.take(identity);
+    this.#release = places.take(identity, !answers.sees(identity, undefined));
     if (this.#release === undefined) {
       throw new RpcError(Code.RESOURCE_EXHAUSTED, "too many questions are being answered, try again later");
     }
     const resources = await answers.answer({ ...question, identity }, this.#gone.signal);
     this.#send(question, resources, () => this.#done());
+  }
+
+  /** Proven once for a stream, as for one that carries configuration: a refusal ends the stream. */
+  #identify(answers: DebugAnswers): Promise<string | undefined> {
+    return this.#identity ??= answers.identify(this.#stream.client());
   }
 
   #send({ typeUrl }: OpenQuestion, resources: readonly DebugResource[], taken: () => void): void {

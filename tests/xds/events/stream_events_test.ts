@@ -6,7 +6,8 @@ import { struct } from "../../../lib/pb/wellknown.ts";
 import { concatBytes } from "../../../lib/resource/block.ts";
 import { InternedNames } from "../../../lib/resource/names.ts";
 import type { AdsRequest } from "../../../lib/xds/ads/request.ts";
-import { ClientEvents, type EventClient } from "../../../lib/xds/events/client_events.ts";
+import { ClientEvents } from "../../../lib/xds/events/client_events.ts";
+import type { EventClient } from "../../../lib/xds/events/event_resource.ts";
 import { StreamEvents } from "../../../lib/xds/events/stream_events.ts";
 import type { EventType } from "../../../lib/xds/protocol/events.ts";
 import { QuestionPlaces } from "../../../lib/xds/questions/places.ts";
@@ -138,7 +139,7 @@ Deno.test("a list of many clients comes in responses of bounded size, by name wh
 });
 
 Deno.test("a client that does not read is sent away, and costs nothing any more; a long list alone is no reason", async () => {
-  const places = new QuestionPlaces({ all: 1, ofOne: 1 });
+  const places = new QuestionPlaces({ all: 1, ofOne: 1, confined: 1 });
   const watcher = new Watcher(places);
   for (let at = 0; at < 5000; at++) watcher.connected.push(client(`p${at}`, 1000));
   await watcher.ask(CONNECT);
@@ -151,15 +152,68 @@ Deno.test("a client that does not read is sent away, and costs nothing any more;
   assert.match(String(watcher.failures[0]), /has not taken 4000 events/);
   watcher.hub.came(client("later"));
   assert.deepEqual([watcher.failures.length, watcher.sent.length], [1, 1]);
-  assert.notEqual(places.take("me"), undefined, "its place is free");
+  assert.notEqual(places.take("me", false), undefined, "its place is free");
 });
 
 Deno.test("a stream that ends before its client is known takes no place", async () => {
-  const places = new QuestionPlaces({ all: 1, ofOne: 1 });
+  const places = new QuestionPlaces({ all: 1, ofOne: 1, confined: 1 });
   const watcher = new Watcher(places);
   watcher.events.ask(CONNECT, request);
   watcher.events.close();
   await watcher.ask();
-  assert.notEqual(places.take("me"), undefined);
+  assert.notEqual(places.take("me", false), undefined);
   assert.deepEqual([watcher.sent, watcher.failures], [[], []]);
+});
+
+Deno.test("megabytes of clients that have gone are not kept for one that does not read: its stream ends", async () => {
+  const watcher = new Watcher();
+  await watcher.ask(CONNECT);
+  watcher.hub.came(client("taken", 1 << 20));
+  await watcher.ask();
+  for (let at = 0; at < 31; at++) watcher.hub.came(client(`p${at}`, 1 << 20));
+  assert.deepEqual(watcher.failures, []);
+  watcher.hub.came(client("one too many", 1 << 20));
+  assert.match(String(watcher.failures[0]), /has not taken 32 MiB of events/);
+});
+
+Deno.test("events that were taken make room for others, however many megabytes they were", async () => {
+  const watcher = new Watcher();
+  await watcher.ask(CONNECT);
+  for (let at = 0; at < 100; at++) {
+    watcher.hub.came(client(`p${at}`, 1 << 20));
+    if (at > 0) await watcher.take();
+  }
+  assert.deepEqual(watcher.failures, []);
+  assert.equal(watcher.sent.flatMap(({ resources }) => resources).length, 100);
+  watcher.events.close();
+});
+
+Deno.test("a client that goes before the list comes to it is not in the list, so that nothing of it is kept", async () => {
+  const watcher = new Watcher();
+  for (const id of ["a", "b", "c"]) watcher.connected.push(client(id, 2 << 20));
+  await watcher.ask(CONNECT);
+  watcher.hub.left(watcher.connected[1]!);
+  await watcher.take();
+  assert.deepEqual(watcher.said, ["connect a", "connect c"]);
+  watcher.events.close();
+});
+
+Deno.test("an event is encoded once for all that listen, and not at all where nobody does", async () => {
+  const hub = new ClientEvents(() => []);
+  let reads = 0;
+  const counted = {
+    stream: undefined,
+    get node() {
+      reads++;
+      return { id: "a" };
+    },
+  };
+  hub.came(counted);
+  assert.equal(reads, 0);
+  const heard = Array.from({ length: 3 }, () => Promise.withResolvers<Uint8Array>());
+  for (const { resolve } of heard) hub.listen((event) => resolve(event.resource().runs[0]!));
+  hub.came(counted);
+  const [first, ...others] = await Promise.all(heard.map(({ promise }) => promise));
+  assert.equal(reads, 1);
+  for (const other of others) assert.equal(other, first);
 });

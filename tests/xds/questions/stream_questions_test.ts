@@ -33,6 +33,9 @@ class Asker {
   answer: (question: DebugQuestion, signal: AbortSignal) => Promise<readonly DebugResource[]> = ({ names, typeUrl }) =>
     Promise.resolve([{ name: names[0]!, typeUrl, runs: ["a ", "page"].map((part) => new TextEncoder().encode(part)) }]);
   identity: string | undefined = IDENTITY;
+  /** It sees what is its own alone. */
+  isConfined = false;
+  identified = 0;
   readonly questions: StreamQuestions;
 
   constructor(
@@ -40,8 +43,11 @@ class Asker {
     places = new QuestionPlaces(),
   ) {
     const answers: DebugAnswers = {
-      identify: () => Promise.resolve(this.identity),
-      sees: () => true,
+      identify: () => {
+        this.identified++;
+        return Promise.resolve(this.identity);
+      },
+      sees: () => !this.isConfined,
       answer: (question, signal) => {
         this.asked.push(question);
         return this.answer(question, signal);
@@ -174,6 +180,31 @@ Deno.test("two questions of an identity and eight in all are answered at a time,
   const again = [0, 1, 2].map(() => new Asker({}, places));
   for (const asker of again) await asker.ask();
   assert.deepEqual(again.map(({ sent }) => sent.length), [1, 1, 0]);
+});
+
+Deno.test("workloads that see their own proxies alone have half of the places, however many identities they have", async () => {
+  const places = new QuestionPlaces();
+  const asker = async (identity: string, isConfined: boolean) => {
+    const made = new Asker({}, places);
+    Object.assign(made, { identity, isConfined });
+    await made.ask();
+    return made;
+  };
+  const workloads = [];
+  for (let at = 0; at < 6; at++) workloads.push(await asker(`spiffe://cluster.local/ns/n/sa/${at}`, true));
+  assert.deepEqual(workloads.map(({ sent }) => sent.length), [1, 1, 1, 1, 0, 0]);
+  for (const name of ["a", "b"]) for (const _ of "12") assert.equal((await asker(name, false)).sent.length, 1);
+  workloads[0]!.taken[0]!();
+  assert.equal((await asker("another", true)).sent.length, 1);
+});
+
+Deno.test("a client proves once who it is, however much it asks", async () => {
+  const asker = new Asker();
+  for (let at = 0; at < 100; at++) {
+    await asker.ask();
+    asker.taken.at(-1)!();
+  }
+  assert.deepEqual([asker.sent.length, asker.identified], [100, 1]);
 });
 
 Deno.test("the work for a client that goes away is called off, and its answer goes nowhere", async () => {
