@@ -60,17 +60,19 @@ export class UnpatchedResources {
   rejected(typeUrl: string, resources: readonly EncodedResource[], message: string): void {
     if (!TYPES.has(typeUrl)) return;
     const { rejectedPatches } = this.#state;
+    const revision = this.#revision;
     for (const { name, version, causes } of resources) {
       const filters = patchingFilters(causes);
       if (filters.length === 0 || rejectedPatches.size >= MAX_REPLACED) continue;
       rejectedPatches.set(`${typeUrl} ${name}`, { typeUrl, name, version, filters, message });
       this.#revision++;
-      const built = () => this.#closed || this.#answered(typeUrl);
-      void (this.#building ??= this.#build()).then(built, (error) => {
-        if (this.#building !== undefined) this.#failed(error);
-        this.#building = undefined;
-      });
     }
+    if (this.#revision === revision) return;
+    const built = () => this.#closed || this.#answered(typeUrl);
+    void (this.#building ??= this.#build()).then(built, (error) => {
+      if (this.#building !== undefined) this.#failed(error);
+      this.#building = undefined;
+    });
   }
 
   /** Step by step: others go on between. Where a step throws, the proxy keeps what it has until its next rejection. */
@@ -89,6 +91,8 @@ export class UnpatchedResources {
 
   /** The same of the virtual hosts of a route configuration. */
   virtualHosts(routes: string, sets: Sets): Sets {
+    // Of a route configuration that does not exist nothing is kept: a client makes up any number of names.
+    if (sets.every((set) => set.size === 0)) return sets;
     return this.#replaced(VIRTUAL_HOST, `${VIRTUAL_HOST} ${routes}`, sets, (plain) => plain.virtualHosts(routes));
   }
 

@@ -9,6 +9,7 @@ import { ProxyExtensions, PulledExtensions } from "../../lib/discovery/credentia
 import type { SecretName, SecretRight } from "../../lib/discovery/credentials/secret_rights.ts";
 import { ProxyStateView } from "../../lib/discovery/proxy_state_view.ts";
 import { readable } from "../../lib/pb/reflect.ts";
+import { encodeResource } from "../../lib/resource/encoded.ts";
 import type { ResourceSet } from "../../lib/resource/set.ts";
 import type { ProxyView } from "../../lib/xds/protocol/source.ts";
 import { EXTENSION_CONFIG } from "../../lib/xds/protocol/types.ts";
@@ -218,4 +219,42 @@ Deno.test("a plugin that comes to name a secret keeps its configuration at the c
   assert.equal(client.accept(EXTENSION_CONFIG, [NAME]).resources.size, 1);
   assert.equal(sent(), "one");
   client.close();
+});
+
+/** Counts how often all of it is looked at. */
+class CountedMap extends Map<string, string> {
+  walks = 0;
+
+  override [Symbol.iterator](): MapIterator<[string, string]> {
+    this.walks++;
+    return super[Symbol.iterator]();
+  }
+
+  override keys(): MapIterator<string> {
+    this.walks++;
+    return super.keys();
+  }
+}
+
+Deno.test("thousands of names that are asked for one by one cost themselves alone, however many plugins have a secret", () => {
+  const table = new Fixture().pipeline.table;
+  const config = (name: string) => encodeResource(EXTENSION_CONFIG, name, new Uint8Array());
+  const pullSecrets = new CountedMap(
+    Array.from({ length: 500 }, (_, i) => [`secret-${i}`, "kubernetes://shop/registry"]),
+  );
+  const sets = [table.from([...pullSecrets.keys()].map(config))];
+  const extensions = new ProxyExtensions({
+    ...{ pulled: new PulledExtensions(), answered: () => {}, shared: () => ({ sets, pullSecrets }) },
+    open: () => assert.fail("no secret is asked for"),
+  });
+  assert.equal(extensions.sets[0], sets[0]);
+  pullSecrets.walks = 0;
+  for (let i = 0; i < 5000; i++) {
+    assert.deepEqual(extensions.want([`name-${i}`]), []);
+    assert.equal(extensions.sets[0], sets[0]);
+  }
+  for (let i = 0; i < 5000; i++) extensions.unwant([`name-${i}`]);
+  assert.equal(extensions.sets[0], sets[0]);
+  assert.equal(pullSecrets.walks, 0);
+  extensions.close();
 });

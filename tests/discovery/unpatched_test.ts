@@ -4,6 +4,7 @@ import { UnpatchedResources } from "../../lib/discovery/unpatched_resources.ts";
 import { readable } from "../../lib/pb/reflect.ts";
 import { TYPE } from "../../lib/translate/encode/encode.ts";
 import type { ProxyState } from "../../lib/translate/per_proxy/proxy_state.ts";
+import { keptBytes } from "../xds/support/memory.ts";
 import { Fixture, service } from "./fixture.ts";
 
 const NAME = "outbound|80||s1.example.com";
@@ -232,4 +233,37 @@ Deno.test("a proxy keeps what it has where building without patches fails, and i
   assert.equal(await answered.promise, TYPE.cluster);
   assert.notEqual(sets(), state.resourceSets(TYPE.cluster));
   unpatched.close();
+});
+
+Deno.test("a rejection of many resources has the sets of their type looked at again once", async () => {
+  const fixture = world();
+  fixture.put(...[3, 4, 5].map((i) => service(i)));
+  fixture.pipeline.flush();
+  const state = fixture.join({ namespace: "x", address: "10.0.0.1" });
+  const answered: string[] = [];
+  const heard = Promise.withResolvers<void>();
+  const unpatched = new UnpatchedResources(state, () => fixture.pipeline.translator, (type) => {
+    answered.push(type);
+    heard.resolve();
+  }, (error) => assert.fail(String(error)));
+  const hosts = state.virtualHosts("80").flatMap((set) => [...set]);
+  assert.ok(hosts.length >= 4);
+  unpatched.rejected(TYPE.virtualHost, hosts, "all of them");
+  await heard.promise;
+  await new Promise((resolve) => setTimeout(resolve, 0));
+  assert.deepEqual(answered, [TYPE.virtualHost]);
+  assert.ok(state.rejectedPatches.size >= 4);
+  unpatched.close();
+});
+
+Deno.test("route configurations that a client makes up leave nothing behind, though something was rejected", async () => {
+  const fixture = world();
+  const proxy = new PatchedProxy(fixture);
+  await proxy.rejectsVirtualHost("80", "80/s1.example.com:80");
+  const none = proxy.state.virtualHosts("none");
+  const before = await keptBytes();
+  for (let i = 0; i < 20_000; i++) assert.equal(proxy.unpatched.virtualHosts(`made-up-${i}`, none), none);
+  const each = (await keptBytes() - before) / 20_000;
+  assert.ok(each < 20, `${each} bytes a name`);
+  proxy.unpatched.close();
 });

@@ -65,18 +65,30 @@ export class ProxyExtensions {
     this.#options = options;
   }
 
-  /** The client asks for these. @returns those of which it is not known yet what becomes of them */
+  /**
+   * The client asks for these. One without a secret costs itself alone.
+   *
+   * @returns those of which it is not known yet what becomes of them
+   */
   want(names: Iterable<string>): string[] {
-    for (const name of names) this.#asked.add(name);
+    const { pullSecrets } = this.#options.shared();
+    const secret: string[] = [];
+    for (const name of names) {
+      this.#asked.add(name);
+      if (name === WILDCARD) secret.push(...pullSecrets.keys());
+      else if (pullSecrets.has(name)) secret.push(name);
+    }
+    if (secret.length === 0) return [];
     this.#madeOf = undefined;
-    const { sets } = this;
-    return sets.length === 0 ? [] : [...this.#secrets.keys()].filter((name) => this.#isUndecided(name));
+    return this.sets.length === 0 ? [] : secret.filter((name) => this.#isUndecided(name));
   }
 
   /** It asks for these no longer. */
   unwant(names: Iterable<string>): void {
-    for (const name of names) this.#asked.delete(name);
-    this.#madeOf = undefined;
+    for (const name of names) {
+      const isSecret = name === WILDCARD || this.#secrets.has(name);
+      if (this.#asked.delete(name) && isSecret) this.#madeOf = undefined;
+    }
   }
 
   /** The sets for this client; the same array while they are the same. */
