@@ -7,6 +7,7 @@
 import { Buffer } from "node:buffer";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { type HttpResponse, type RequestHead, textResponse } from "./message.ts";
+import type { HeldBody } from "./held_bodies.ts";
 import type { Peer } from "../sockets/transport/peer.ts";
 
 /** Bytes of a body beyond its limit that are read and dropped, so that the client gets to read the refusal. */
@@ -45,17 +46,23 @@ export function requestHead(request: IncomingMessage, peer: Peer): RequestHead |
 /**
  * Reads the body of a request.
  *
+ * @param held counts what is kept of it; released by the caller
  * @returns undefined when it is longer than `max` bytes
  * @throws when the connection ends before the body does
  */
-export async function readBody(request: IncomingMessage, max: number): Promise<Uint8Array | undefined> {
+export async function readBody(request: IncomingMessage, max: number, held: HeldBody): Promise<Uint8Array | undefined> {
   if (Number(request.headers["content-length"] ?? 0) > max + MAX_DROPPED) return undefined;
   const chunks: Uint8Array[] = [];
   let length = 0;
   for await (const chunk of request) {
     length += chunk.length;
-    if (length <= max) chunks.push(chunk);
-    else chunks.length = 0;
+    if (length <= max) {
+      chunks.push(chunk);
+      held.add(chunk.length);
+    } else {
+      chunks.length = 0;
+      held.release();
+    }
     if (length > max + MAX_DROPPED) return undefined;
   }
   return length <= max ? Buffer.concat(chunks) : undefined;

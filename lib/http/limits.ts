@@ -18,6 +18,8 @@ export interface HttpLimits {
   readonly stallTime: number;
   /** Connections at a time; default 1,000. One more closes the one that has been waiting longest for its client. */
   readonly connections: number;
+  /** Bytes of bodies that have not come whole, of all clients; default 64 MiB. Above, the oldest connection is closed. */
+  readonly bodyBytes: number;
   /** Requests that one connection may send before the first is answered; default 16. */
   readonly pipelined: number;
 }
@@ -30,5 +32,6 @@ export const DEFAULT_HTTP_LIMITS: HttpLimits = {
   idleTime: 90_000,
   stallTime: 30_000,
   connections: 1000,
+  bodyBytes: 64 * 1024 * 1024,
   pipelined: 16,
 };

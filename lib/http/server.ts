@@ -21,6 +21,7 @@ import { listenUnix, type UnixListener, type UnixListenOptions } from "../socket
 import type { Peer, TlsState } from "../sockets/transport/peer.ts";
 import { HttpConnection } from "./connection.ts";
 import { readBody, requestHead, sendResponse } from "./exchange.ts";
+import { HeldBodies } from "./held_bodies.ts";
 import { DEFAULT_HTTP_LIMITS, type HttpLimits } from "./limits.ts";
 import { type HttpResponse, type RequestHead, textResponse } from "./message.ts";
 import { DEFAULT_MAX_BODY, refusalOf, type Route } from "./route.ts";
@@ -58,6 +59,7 @@ export class HttpServer {
   readonly #limits: HttpLimits;
   readonly #clock: Clock;
   readonly #parser: http.Server;
+  readonly #bodies: HeldBodies;
   readonly #listeners: { close(): Promise<void> }[] = [];
   /** The one that has been waiting longest for its client comes first. */
   readonly #connections = new Map<Duplex, HttpConnection>();
@@ -69,6 +71,7 @@ export class HttpServer {
     this.#log = log;
     this.#limits = { ...DEFAULT_HTTP_LIMITS, ...limits };
     this.#clock = clock ?? systemClock;
+    this.#bodies = new HeldBodies(this.#limits.bodyBytes);
     this.#parser = http.createServer({ maxHeaderSize: this.#limits.headBytes, keepAliveTimeout: 0 });
     // A server that does not listen itself would close each connection after its first response.
     Object.defineProperty(this.#parser, "listening", { get: () => !this.#closing });
@@ -208,7 +211,7 @@ export class HttpServer {
     if (awaitsContinue && refused !== undefined) return refused;
     if (awaitsContinue && Number(request.headers["content-length"] ?? 0) > max) return tooLong(max);
     if (awaitsContinue) response.writeContinue();
-    const body = await readBody(request, max);
+    const body = await this.#body(request, max, connection);
     connection.bodyRead();
     if (refused !== undefined) return refused;
     if (body === undefined || !("route" in found)) return tooLong(max);
@@ -216,6 +219,16 @@ export class HttpServer {
       return await found.route.handle({ ...head, params: found.params, body, signal });
     } catch (error) {
       return this.#failed(head, error);
+    }
+  }
+
+  /** @throws when the client goes away, or its body is given up for those of others */
+  async #body(request: IncomingMessage, max: number, connection: HttpConnection): Promise<Uint8Array | undefined> {
+    const held = this.#bodies.begin(() => connection.stream.destroy());
+    try {
+      return await readBody(request, max, held);
+    } finally {
+      held.release();
     }
   }
 

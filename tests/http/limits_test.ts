@@ -116,3 +116,31 @@ Deno.test("while all connections are at work one more is closed at once, and lat
     await next.until(/page$/);
   }, { limits: { connections: 1 } });
 });
+
+Deno.test("bodies that do not come whole hold a bounded memory together: the oldest has to go, later ones are served", async () => {
+  const upload = {
+    methods: ["POST"] as const,
+    path: "/upload",
+    maxBody: 1 << 20,
+    handle: () => textResponse(200, "taken"),
+  };
+  const head = (length: number) => `POST /upload HTTP/1.1\r\nhost: x\r\ncontent-length: ${length}\r\n\r\n`;
+  await withRoutes([upload], async ({ port }) => {
+    const stuck: RawClient[] = [];
+    // Each has a part of its body come before the next begins, which the answer to another client shows.
+    for (let i = 0; i < 6; i++) {
+      const client = await RawClient.connect(port);
+      await client.write(`${head(1 << 20)}${"x".repeat(600_000)}`).catch(() => {});
+      stuck.push(client);
+      assert.match(
+        await exchange(port, `${head(1000).replace("host: x", "host: x\r\nconnection: close")}${"y".repeat(1000)}`),
+        /taken$/,
+      );
+    }
+    assert.deepEqual(await Promise.all(stuck.slice(0, 3).map((client) => client.rest())), ["", "", ""]);
+    const last = stuck.at(-1)!;
+    await last.write("x".repeat((1 << 20) - 600_000));
+    await last.until(/taken$/);
+    for (const client of stuck) client[Symbol.dispose]();
+  }, { limits: { bodyBytes: 2_000_000 } });
+});
