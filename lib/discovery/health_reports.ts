@@ -26,6 +26,8 @@ import type { DiscoverySettings } from "./settings.ts";
 const MAX_ADDRESSES = 4;
 /** Characters of a reason that are logged. */
 const MAX_REASON = 200;
+/** Reports of one stream that are logged as news; an agent that goes on and on is seen at level debug. */
+const MAX_LOGGED = 100;
 
 /** The reports of one stream. */
 export interface StreamHealth {
@@ -94,23 +96,30 @@ export class HealthReports {
     const of = this.#validateIdentity && proven !== undefined ? { serviceAccount: proven.serviceAccount } : {};
     const places = placesOf(proxy);
     const stream = {};
+    let last: ClientHealth | undefined;
+    let reports = 0;
     return {
       report: ({ healthy, reason = "" }) => {
-        const node = proxy.nodeId;
-        this.#log.info("an agent reports the health of its workload", {
-          ...{ node, healthy },
+        if (last?.healthy === healthy && last.reason === reason) return;
+        last = { healthy, reason };
+        this.#log[++reports > MAX_LOGGED ? "debug" : "info"]("an agent reports the health of its workload", {
+          ...{ node: proxy.nodeId, healthy },
           ...(healthy ? {} : { reason: reason.slice(0, MAX_REASON) }),
         });
-        for (const place of places) {
-          this.#reporters.get(JSON.stringify(place))?.cancel?.();
-          const report = { healthy, ...of };
-          this.#reporters.set(JSON.stringify(place), { stream, report });
-          this.#entries.setHealth(place, report);
-          if ("name" in place) this.#keeper?.report(place, { healthy, reason }, report.serviceAccount);
-        }
+        for (const place of places) this.#report(place, stream, { healthy, ...of }, reason);
       },
       close: () => this.#leave(stream, places),
     };
+  }
+
+  #report(place: ReportPlace, stream: object, report: HealthReport, reason: string): void {
+    const key = JSON.stringify(place);
+    const known = this.#reporters.get(key);
+    known?.cancel?.();
+    this.#reporters.set(key, { stream, report });
+    const isNew = known?.stream !== stream || known.report.healthy !== report.healthy;
+    if (isNew) this.#entries.setHealth(place, report);
+    if ("name" in place) this.#keeper?.report(place, { healthy: report.healthy, reason }, report.serviceAccount);
   }
 
   /** No report ends any more. */

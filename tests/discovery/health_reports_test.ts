@@ -13,14 +13,18 @@ const VM = "spiffe://cluster.local/ns/shop/sa/vm";
 function world(validateIdentity = true) {
   const clock = createFakeClock();
   const health = new Map<string, string>();
+  let changes = 0;
+  const lines: string[] = [];
   const entries: ConstructorParameters<typeof HealthReports>[0] = {
     setHealth(place, report) {
+      changes++;
       const key = "name" in place ? `${place.namespace}/${place.name}` : `${place.namespace} ${place.address}`;
       if (report === undefined) health.delete(key);
       else health.set(key, `${report.healthy} by ${report.serviceAccount}`);
     },
   };
-  const reports = new HealthReports(entries, { validateIdentity, grace: GRACE, clock, log: silentLog().scope("wle") });
+  const log = Object.assign(silentLog().scope("wle"), { info: (line: unknown) => void lines.push(String(line)) });
+  const reports = new HealthReports(entries, { validateIdentity, grace: GRACE, clock, log });
   const nodes = new NodeReader({ vhds: false, clusterId: "c1", clusterAliases: {} });
   const open = (metadata: Record<string, unknown> = {}, identity = VM) => {
     const node = { id: "sidecar~10.0.0.1~vm-1.shop~shop.svc.cluster.local", metadata: struct(metadata) };
@@ -29,7 +33,7 @@ function world(validateIdentity = true) {
       identity || undefined,
     );
   };
-  return { clock, health, reports, open, of: () => Object.fromEntries(health) };
+  return { clock, health, reports, open, of: () => Object.fromEntries(health), changes: () => changes, lines };
 }
 
 Deno.test("a report counts for the entry that the node names, else for its addresses, with the proven service account", () => {
@@ -83,4 +87,17 @@ Deno.test("a report lives as long as its stream and its grace; a newer stream's 
   third.close();
   reports.stop();
   assert.equal(clock.pending(), 0);
+});
+
+Deno.test("an agent that says the same again and again changes nothing, and one that changes its mind is logged a hundred times", () => {
+  const { open, changes, lines } = world();
+  const stream = open({ WORKLOAD_ENTRY: "vm-1" })!;
+  for (let i = 0; i < 1000; i++) stream.report({ healthy: true });
+  assert.deepEqual([changes(), lines.length], [1, 1]);
+  for (let i = 0; i < 1000; i++) stream.report({ healthy: false, reason: `${i}` });
+  assert.equal(changes(), 2, "another reason is no other health");
+  for (let i = 0; i < 1000; i++) stream.report({ healthy: i % 2 === 0 });
+  assert.deepEqual([changes(), lines.length], [1002, 100]);
+  open({ WORKLOAD_ENTRY: "vm-1" })!.report({ healthy: false });
+  assert.deepEqual([changes(), lines.length], [1003, 101], "another stream has its own say");
 });
