@@ -27,6 +27,11 @@ export class SmallMultimap<K, V> {
     }
   }
 
+  /** Whether there is a value. */
+  has(key: K): boolean {
+    return this.#values.has(key);
+  }
+
   /** The values of a key, in the order in which they came; empty when there are none. */
   get(key: K): readonly V[] {
     const known = this.#values.get(key);

@@ -6,14 +6,19 @@ import { readFact } from "../../lib/config/facts/read.ts";
 import { type AnyFact, isFactKind } from "../../lib/config/facts/types.ts";
 import { Credentials } from "../../lib/discovery/credentials/credentials.ts";
 import { credentialReference } from "../../lib/discovery/credentials/reference.ts";
+import { MAX_CREDENTIALS } from "../../lib/discovery/credentials/proxy_credentials.ts";
+import { startCredentials } from "../../lib/discovery/credentials/start.ts";
 import { ProxyStateView } from "../../lib/discovery/proxy_state_view.ts";
+import { startKernel } from "../../lib/kernel/kernel.ts";
 import { readable } from "../../lib/pb/reflect.ts";
 import { ResourceTable } from "../../lib/resource/set.ts";
 import type { ProxyView } from "../../lib/xds/protocol/source.ts";
 import { SECRET } from "../../lib/xds/protocol/types.ts";
 import { inFile } from "../config/origins.ts";
 import { type ClientSource, StreamClient } from "../xds/support/stream_client.ts";
+import { keptBytes } from "../xds/support/memory.ts";
 import { Fixture } from "./fixture.ts";
+import { openLog } from "./open_log.ts";
 
 const pem = new URL("../testdata/translate/cluster/pem/", import.meta.url);
 const [certificate, key, root, revoked] = ["cert", "key", "root", "crl"].map((name) =>
@@ -194,3 +199,46 @@ for (const delta of [true, false]) {
     fixture.pipeline.stop();
   });
 }
+
+type Asking = ReturnType<Credentials["open"]>;
+
+Deno.test("names that a client makes up are kept with some hundred bytes each, and above a bound not at all", async () => {
+  const { open, refused, credentials } = world(web);
+  const { own } = open("edge");
+  const wanted = async (from: number, to: number) => {
+    const before = await keptBytes();
+    for (let i = from; i < to; i++) own.want([`kubernetes://made-up-${i}`]);
+    refused.length = 0;
+    return (await keptBytes() - before) / (to - from);
+  };
+  const each = await wanted(0, MAX_CREDENTIALS);
+  assert.ok(each < 900, `${each} bytes a name`);
+  const beyond = await wanted(MAX_CREDENTIALS, 3 * MAX_CREDENTIALS);
+  assert.ok(beyond < 20, `${beyond} bytes a name beyond`);
+  own.want(["kubernetes://web"]);
+  assert.deepEqual([shown(own.set), refused], [{}, []]);
+  own.unwant(["kubernetes://made-up-1", "kubernetes://made-up-7"]);
+  own.want(["kubernetes://web", "kubernetes://made-up-0"]);
+  assert.deepEqual([...own.set].map(({ name }) => name), ["kubernetes://web"]);
+  own.close();
+  credentials.stop();
+});
+
+Deno.test("of one stream a hundred refusals are logged, and all are counted; another stream has its own", async () => {
+  const { log, lines } = openLog();
+  const kernel = startKernel("pilot-discovery", undefined, { log });
+  const credentials = startCredentials(new ResourceTable(), new FactStore(), kernel);
+  const [loud, quiet] = ["loud", "quiet"].map((name) => credentials.open({ name }, () => {})) as [Asking, Asking];
+  for (let i = 0; i < 1000; i++) loud.want([`kubernetes://made-up-${i}`]);
+  quiet.want(["kubernetes://web"]);
+  const messages = lines.map(({ msg }) => String(msg));
+  assert.deepEqual(
+    ["loud does", "loud: further", "quiet does"].map((begin) =>
+      messages.filter((message) => message.startsWith(begin)).length
+    ),
+    [100, 1, 1],
+    messages.slice(-3).join("\n"),
+  );
+  assert.match((await kernel.metrics.scrape()).body, /^pilot_sds_certificate_errors_total 1001$/m);
+  await kernel.stopper.stop();
+});

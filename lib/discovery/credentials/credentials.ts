@@ -8,7 +8,7 @@
  * Credentials for registries of images, which extension configurations of a proxy name, may be Secrets of other namespaces:
  * of those that come from an API, a proxy gets the ones that its account may get there.
  *
- * What is refused or cannot be used is counted, and named in the log once for each stream.
+ * A credential that is refused or cannot be used is counted, and named in the log once for each stream.
  *
  * @module
  */
@@ -16,6 +16,7 @@ import type { ChangeSet } from "../../config/store.ts";
 import type { FactStore } from "../../config/facts/store.ts";
 import type { AnyFact, Fact, FactKind } from "../../config/facts/types.ts";
 import { encode } from "../../pb/codec.ts";
+import { SmallMultimap } from "../../registry/small_multimap.ts";
 import { type EncodedResource, encodeResource } from "../../resource/encoded.ts";
 import type { ResourceTable } from "../../resource/set.ts";
 import { TYPE } from "../../translate/encode/encode.ts";
@@ -69,8 +70,12 @@ export interface CredentialsOptions extends ClusterCredentials {
   readonly table: ResourceTable;
   /** A remote cluster by its name; `own`: it is none, `unknown`: nobody can be asked for the rights of its proxies. Default: all are `own`. */
   readonly clusters?: ((name: string) => ClusterCredentials | "own" | "unknown") | undefined;
-  /** Called for each credential that a proxy asked for and does not get, with the reason: each reason once for each stream. */
-  readonly refused: (reader: CredentialReader, resource: string, why: string) => void;
+  /**
+   * Called for each credential that a proxy asked for and does not get, with the reason: each reason once for each stream.
+   *
+   * @param count how many these were of the stream
+   */
+  readonly refused: (reader: CredentialReader, resource: string, why: string, count: number) => void;
 }
 
 /** By name. */
@@ -80,7 +85,7 @@ type MadeCredentials = Map<string, EncodedResource | { readonly why: string }>;
 export class Credentials {
   readonly #options: CredentialsOptions;
   /** By key of the object that is looked for, there or not. */
-  readonly #readers = new Map<string, Set<ProxyCredentials>>();
+  readonly #readers = new SmallMultimap<string, ProxyCredentials>();
   readonly #made = new Map([CERTIFICATES, REGISTRIES].map((use) => [use, new WeakMap<AnyFact, MadeCredentials>()]));
   readonly #stop: () => void;
 
@@ -92,14 +97,14 @@ export class Credentials {
   /** Objects of a cluster are others than before. */
   changed({ added, updated, removed }: Pick<ChangeSet<Fact>, "added" | "updated" | "removed">): void {
     const changed = [...added, ...removed, ...updated.map((one) => one.new)];
-    for (const { key } of changed) for (const reader of [...this.#readers.get(key) ?? []]) reader.lookAgain(key);
+    for (const { key } of changed) for (const reader of this.#readers.get(key)) reader.lookAgain(key);
   }
 
   /** A cluster came or went. */
   lookAgainAtAll(): void {
-    for (const reader of new Set([...this.#readers.values()].flatMap((readers) => [...readers]))) {
-      reader.lookAgainAtAll();
-    }
+    const readers = new Set<ProxyCredentials>();
+    for (const [, some] of this.#readers.entries()) for (const reader of some) readers.add(reader);
+    for (const reader of readers) reader.lookAgainAtAll();
   }
 
   /** The credentials of one stream. @param changed Called when other ones are there for it. */
@@ -119,6 +124,7 @@ export class Credentials {
       asked.set(secret === undefined ? "" : `${secret.namespace}/${secret.name}`, secret);
       return rights.of(namespace, account, lookAgain, secret);
     };
+    let refusals = 0;
     const lookAgain = () => own.lookAgainAtAll();
     const own: ProxyCredentials = new ProxyCredentials(this.#options.table.empty, {
       changed,
@@ -127,16 +133,9 @@ export class Credentials {
         const rights = this.#homeOf(reader)?.rights;
         for (const secret of asked.values()) rights?.leave(namespace, account, lookAgain, secret);
       },
-      refused: (resource, why) => this.#options.refused(reader, resource, why),
-      watch: (key, credentials) => {
-        const there = this.#readers.get(key);
-        if (there) there.add(credentials);
-        else this.#readers.set(key, new Set([credentials]));
-      },
-      unwatch: (key, credentials) => {
-        const there = this.#readers.get(key);
-        if (there?.delete(credentials) && there.size === 0) this.#readers.delete(key);
-      },
+      refused: (resource, why) => this.#options.refused(reader, resource, why, ++refusals),
+      watch: (key, credentials) => this.#readers.add(key, credentials),
+      unwatch: (key, credentials) => this.#readers.delete(key, credentials),
     });
     return own;
   }

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { SmallMultimap } from "../../registry/small_multimap.ts";
 import type { EncodedResource } from "../../resource/encoded.ts";
 import type { ResourceSet } from "../../resource/set.ts";
 
@@ -19,17 +20,24 @@ export interface CredentialSource {
   readonly closed: () => void;
 }
 
+const NO_KEYS: readonly never[] = [];
+
+/** Credentials of one stream; a gateway has thousands at most. Of more nothing is kept: each takes 700 bytes. */
+export const MAX_CREDENTIALS = 20_000;
+
 /** See the module. Each name costs itself alone, whatever was asked before. */
 export class ProxyCredentials {
   readonly #source: CredentialSource;
   /** Names that are asked for, with the keys of the objects that decide about them. */
-  readonly #wanted = new Map<string, ReadonlySet<string>>();
+  readonly #wanted = new Map<string, readonly string[]>();
   /** The other way round. */
-  readonly #waiting = new Map<string, Set<string>>();
+  readonly #waiting = new SmallMultimap<string, string>();
   /** What was refused, by name: each reason is reported once. */
   readonly #refused = new Map<string, string>();
   /** Names of which nobody knows yet whether they may be read. */
   readonly #undecided = new Set<string>();
+  /** It has asked for more than there may be, and that was reported. */
+  #isFull = false;
   #set: ResourceSet;
 
   constructor(empty: ResourceSet, source: CredentialSource) {
@@ -49,7 +57,19 @@ export class ProxyCredentials {
 
   /** The proxy asks for more; names that are none of credentials are left to others. */
   want(names: Iterable<string>): void {
-    this.#look([...names].filter(isCredential));
+    const taken: string[] = [];
+    let more = MAX_CREDENTIALS - this.#wanted.size;
+    for (const name of names) {
+      if (!isCredential(name)) continue;
+      if (this.#wanted.has(name) || more-- > 0) taken.push(name);
+      else this.#refuseMore(name);
+    }
+    this.#look(taken);
+  }
+
+  #refuseMore(name: string): void {
+    if (!this.#isFull) this.#source.refused(name, `a stream gets at most ${MAX_CREDENTIALS} credentials`);
+    this.#isFull = true;
   }
 
   /** It asks for these no longer. */
@@ -66,7 +86,7 @@ export class ProxyCredentials {
 
   /** An object changed. */
   lookAgain(key: string): void {
-    this.#lookAt([...this.#waiting.get(key) ?? []]);
+    this.#lookAt(this.#waiting.get(key));
   }
 
   /** Other things may be read than before. */
@@ -84,8 +104,7 @@ export class ProxyCredentials {
   /** The stream is over. */
   close(): void {
     this.#source.closed();
-    for (const key of this.#waiting.keys()) this.#source.unwatch(key, this);
-    this.#waiting.clear();
+    for (const name of this.#wanted.keys()) this.#forget(name);
     this.#wanted.clear();
   }
 
@@ -93,8 +112,8 @@ export class ProxyCredentials {
     const found: EncodedResource[] = [];
     const missing: string[] = [];
     for (const name of names) {
-      const keys = new Set<string>();
-      const answer = this.#source.find(name, (key) => keys.add(key));
+      const keys: string[] = [];
+      const answer = this.#source.find(name, (key) => void keys.push(key));
       this.#forget(name);
       this.#remember(name, keys);
       if ("why" in answer) {
@@ -116,24 +135,18 @@ export class ProxyCredentials {
     this.#set = this.#set.with(found, missing);
   }
 
-  #remember(name: string, keys: ReadonlySet<string>): void {
-    this.#wanted.set(name, keys);
+  #remember(name: string, keys: readonly string[]): void {
+    this.#wanted.set(name, keys.length === 0 ? NO_KEYS : keys);
     for (const key of keys) {
-      const names = this.#waiting.get(key);
-      if (names) names.add(name);
-      else {
-        this.#waiting.set(key, new Set([name]));
-        this.#source.watch(key, this);
-      }
+      if (!this.#waiting.has(key)) this.#source.watch(key, this);
+      this.#waiting.add(key, name);
     }
   }
 
   #forget(name: string): void {
     for (const key of this.#wanted.get(name) ?? []) {
-      const names = this.#waiting.get(key);
-      if (!names?.delete(name) || names.size > 0) continue;
-      this.#waiting.delete(key);
-      this.#source.unwatch(key, this);
+      this.#waiting.delete(key, name);
+      if (!this.#waiting.has(key)) this.#source.unwatch(key, this);
     }
   }
 }

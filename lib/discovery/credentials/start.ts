@@ -19,6 +19,9 @@ export interface CredentialClusters {
   followCredentials(credentials: Credentials): void;
 }
 
+/** Credentials of one stream that are named in the log: a client may make up any number of names. */
+const MAX_LOGGED = 100;
+
 /**
  * Credentials of these facts, until the kernel stops.
  *
@@ -40,9 +43,11 @@ export function startCredentials(
     table,
     clusters: clusters && ((name) => clusters.credentialsOf(name)),
     rights: client && new SecretRights(client, kernel.log.scope("authorization"), stop.signal),
-    refused: ({ name }, resource, why) => {
+    refused: ({ name }, resource, why, count) => {
       errors.inc();
+      if (count > MAX_LOGGED) return;
       log.warn(`${name} does not get ${resource}: ${why}`);
+      if (count === MAX_LOGGED) log.warn(`${name}: further credentials that it does not get are counted alone`);
     },
   });
   clusters?.followCredentials(credentials);
