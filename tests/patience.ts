@@ -4,8 +4,6 @@
  * A wait ends by the event that it is for. The limit is there for a test that hangs, and says nothing about speed: it
  * is long enough for a machine many times slower than usual, and short against the limit of a group (scripts/test.ts).
  *
- * Permissions: none.
- *
  * @module
  */
 import assert from "node:assert/strict";

@@ -3,6 +3,8 @@
  *
  * @module
  */
+import { API_VERSIONS, groupOfKind, pluralOfKind, spellingsOfKind } from "../config/spelling/spelling.ts";
+import { KINDS } from "../config/kinds/kinds.ts";
 import type { Route } from "../http/route.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import type { AdmissionAnswer, AdmissionRequest } from "../webhook/admission.ts";
@@ -13,6 +15,12 @@ import { type InjectionParts, startInjection } from "./injection/start.ts";
 import type { SecurePortOptions } from "./secure_port.ts";
 import type { DiscoverySettings } from "./settings.ts";
 import { followingTls } from "./webhook_identity.ts";
+
+const GROUPS: ReadonlySet<string> = new Set(
+  KINDS.map(groupOfKind).flatMap((group) => ["mesh", "istio"].map((domain) => `${group}.${domain}.io`)),
+);
+const VERSIONS: ReadonlySet<string> = new Set(API_VERSIONS);
+const RESOURCES: ReadonlySet<string> = new Set(KINDS.flatMap(spellingsOfKind).map(pluralOfKind));
 
 /** Path of the validating webhook. */
 const VALIDATE = "/validate";
@@ -57,14 +65,19 @@ export function webhookRoutes(
   const answer = (request: AdmissionRequest): AdmissionAnswer => {
     const verdict = validate(request);
     const { resource: { group, version, resource }, namespace = "", name = "" } = request;
-    const labels = { group: shortLabel(group), version: shortLabel(version), resource: shortLabel(resource) };
+    const labels = {
+      group: known(GROUPS, group),
+      version: known(VERSIONS, version),
+      resource: known(RESOURCES, resource),
+    };
     if (verdict.failure === undefined) {
       metrics.counter("galley_validation_passed").inc(labels);
       return verdict;
     }
     metrics.counter("galley_validation_failed").inc({ ...labels, reason: verdict.failure });
     const causes = verdict.causes.map(({ message }) => message);
-    server.info("an object is refused", { ...labels, namespace, name, reason: verdict.failure, causes });
+    const object = { namespace: short(namespace), name: short(name) };
+    server.info("an object is refused", { ...labels, ...object, reason: verdict.failure, causes });
     return verdict;
   };
   return [webhookRoute(VALIDATE, { answer, failed }), ...(injector === undefined ? [] : injectionRoutes(injector))];
@@ -79,7 +92,12 @@ function injectionRoutes(injector: Pick<Injector, "answer" | "failed">): Route[]
   return [webhookRoute(INJECT, webhook), webhookRoute(`${INJECT}/*`, webhook)];
 }
 
-/** A label of a metric is as long as names of the API are at most. */
-function shortLabel(text: string): string {
+/** Whoever reaches the port may ask about anything: a label of a metric is a name that there is. */
+function known(names: ReadonlySet<string>, text: string): string {
+  return names.has(text) ? text : "other";
+}
+
+/** As long as names of the API are at most. */
+function short(text: string): string {
   return text.slice(0, 253);
 }

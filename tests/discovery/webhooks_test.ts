@@ -74,6 +74,41 @@ Deno.test("with an empty address webhooks are on the port of pages", async () =>
   }, { options: { webhooks: "" } });
 });
 
+Deno.test("whoever asks about made-up resources makes no series of metrics, and a pod with thousands of mistakes is a short answer", async () => {
+  await withServer({}, async ({ ports }, _, kernel) => {
+    await kernel.readiness.whenReady;
+    const ask = async (path: string, request: object) => {
+      const body = { apiVersion: "admission.k8s.io/v1", kind: "AdmissionReview", request };
+      const answer = await fetch(`http://127.0.0.1:${ports.http}${path}`, {
+        method: "POST",
+        body: JSON.stringify(body),
+        headers: { "content-type": "application/json" },
+      });
+      return await answer.text();
+    };
+    for (let i = 0; i < 50; i++) {
+      const resource = { group: `made-up-${i}`, version: `v${i + 10}`, resource: `things-${i}` };
+      await ask("/validate", { uid: "1", resource, operation: "CREATE", object: sidecar(i % 2 === 0 ? 80 : 99999) });
+    }
+    const scrape = (await kernel.metrics.scrape()).body;
+    const series = scrape.split("\n").filter((line) =>
+      line.startsWith("galley_validation_") && line.includes("group=")
+    );
+    assert.deepEqual(series, [
+      'galley_validation_failed{group="other",version="other",resource="other",reason="invalid_resource"} 25',
+      'galley_validation_passed{group="other",version="other",resource="other"} 25',
+    ]);
+    const containers = Array.from({ length: 20_000 }, (_, i) => ({ name: 7, image: "x" + i }));
+    const pod = { apiVersion: "v1", kind: "Pod", metadata: { name: "a" }, spec: { containers } };
+    const resource = { group: "", version: "v1", resource: "pods" };
+    const answer = await ask("/inject", { uid: "2", resource, operation: "CREATE", namespace: "shop", object: pod });
+    const { response } = JSON.parse(answer);
+    assert.equal(response.allowed, false);
+    assert.match(response.status.message, /; and \d+ more problems$/);
+    assert.ok(answer.length < 50_000, `${answer.length} bytes`);
+  }, { options: { webhooks: "" } });
+});
+
 Deno.test("without a certificate there is no port for webhooks, and the server serves", async () => {
   await withServer({}, ({ ports }) => {
     assert.equal(ports.webhooks, undefined);

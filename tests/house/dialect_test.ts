@@ -23,6 +23,12 @@ Deno.test("private members are #private: the runtime holds to it, and a name say
   assert.deepEqual(files.filter((file) => withKeyword(file) && !LATE.includes(file)), []);
 });
 
+Deno.test("no comment says that a module needs no permissions: only those that are needed are named", () => {
+  const all = sourceFiles(root, ["lib", "cmd", "scripts", "tests"]);
+  assert.ok(all.length > 1500, "the walk found the tests");
+  assert.deepEqual(all.filter((file) => / \* Permissions: none/.test(Deno.readTextFileSync(`${root}/${file}`))), []);
+});
+
 Deno.test("the list of files with the keyword only shrinks", () => {
   assert.deepEqual(LATE.filter((file) => !files.includes(file) || !withKeyword(file)), [], "take these off the list");
 });

@@ -1,8 +1,6 @@
 /**
  * A pod and what surrounds it, from one text.
  *
- * Permissions: none.
- *
  * @module
  */
 import { parse, stringify } from "yaml";

@@ -5,7 +5,6 @@
  *
  * @module
  */
-import { localOnly } from "../../http/local_only.ts";
 import { HttpServer } from "../../http/server.ts";
 import type { Log } from "../../kernel/log/log.ts";
 import { buildInfo } from "../../kernel/program/build_info.ts";
@@ -16,7 +15,7 @@ import type { AppProber } from "../probes/app_probers.ts";
 import { requestTarget } from "../probes/request_target.ts";
 import { metricsRoutes } from "../status/metrics_routes.ts";
 import { probePages } from "../status/probe_routes.ts";
-import { type StatusActions, statusRoutes } from "../status/routes.ts";
+import { LOCAL_GUARDS, type StatusActions, statusRoutes } from "../status/routes.ts";
 import type { AgentInput } from "./agent_input.ts";
 
 /** Variables about the application. */
@@ -95,7 +94,7 @@ export async function openStatusPort(
     localOnly: settings.METRICS_LOCALHOST_ACCESS_ONLY,
   });
   const profiles = input.profiling
-    ? (await import("../../http/profiles/routes.ts")).profileRoutes("pilot-agent", [localOnly])
+    ? (await import("../../http/profiles/routes.ts")).profileRoutes("pilot-agent", LOCAL_GUARDS)
     : [];
   const server = new HttpServer({
     routes: [...statusRoutes(actions), ...probes.routes, ...ofMetrics, ...profiles],

@@ -5,6 +5,7 @@
  */
 import type { NameTable } from "../../dns/table/types.ts";
 import { localOnly } from "../../http/local_only.ts";
+import { guardOwnNames } from "../../http/own_names.ts";
 import { jsonResponse, textResponse } from "../../http/message.ts";
 import type { Guard, Route } from "../../http/route.ts";
 
@@ -24,8 +25,8 @@ export interface StatusActions {
   drain(): Promise<void>;
 }
 
-/** The proxy ends for the workload beside it, not for other machines. */
-const guards: readonly Guard[] = [localOnly];
+/** For the workload beside the proxy: not for other machines, nor for web pages in a browser of this one. */
+export const LOCAL_GUARDS: readonly Guard[] = [localOnly, guardOwnNames([])];
 
 /**
  * `GET /healthz/ready`: 200, or 503 with the reason. `POST /quitquitquit` and `POST /drain`, from this machine alone: 200
@@ -45,7 +46,7 @@ export function statusRoutes(actions: StatusActions): Route[] {
     {
       methods: ["GET"],
       path: "/debug/ndsz",
-      guards,
+      guards: LOCAL_GUARDS,
       handle: (request) => {
         const table = actions.nameTable();
         return table === undefined ? jsonResponse({}, request, 404) : jsonResponse({ table }, request);
@@ -54,7 +55,7 @@ export function statusRoutes(actions: StatusActions): Route[] {
     {
       methods: ["POST"],
       path: "/quitquitquit",
-      guards,
+      guards: LOCAL_GUARDS,
       handle: () => {
         actions.quit();
         return textResponse(200, "OK");
@@ -63,7 +64,7 @@ export function statusRoutes(actions: StatusActions): Route[] {
     {
       methods: ["POST"],
       path: "/drain",
-      guards,
+      guards: LOCAL_GUARDS,
       handle: async () => {
         try {
           await actions.drain();

@@ -72,9 +72,11 @@ export class Injector {
         metrics.counter("sidecar_injection_skip_total").inc();
         log.info("a pod gets no proxy", { ...place, why: result.reason });
         return { ...ADMITTED, warnings };
-      case "refused":
-        log.warn("a pod is refused", { ...place, problems: result.problems });
-        return { ...this.#refuse(result.problems), warnings };
+      case "refused": {
+        const problems = firstOf(result.problems);
+        log.warn("a pod is refused", { ...place, problems });
+        return { ...this.#refuse(problems), warnings };
+      }
       case "injected":
         metrics.counter("sidecar_injection_success_total").inc();
         log.info("a pod gets its proxy", place);
@@ -104,6 +106,14 @@ export class Injector {
     this.#parts.metrics.counter("sidecar_injection_failure_total").inc();
     return { causes: problems.map((message) => ({ field: "", message })), warnings: [] };
   }
+}
+
+/** Problems that an answer and the log name: a pod may have a hundred thousand of them. */
+const MOST_PROBLEMS = 100;
+
+function firstOf(problems: readonly string[]): readonly string[] {
+  if (problems.length <= MOST_PROBLEMS) return problems;
+  return [...problems.slice(0, MOST_PROBLEMS), `and ${problems.length - MOST_PROBLEMS} more problems`];
 }
 
 type InjectionParametersOfPath = Omit<ReturnType<typeof readInjectionPath>, "problems">;

@@ -14,17 +14,24 @@ export interface Metric<T extends MetricType = MetricType, L extends string = st
   readonly users: Users;
   readonly help: string;
   readonly labels: readonly L[];
+  /** The label whose values others choose without end: the first are shown, the rest as `other`. */
+  readonly bounded?: L;
   /** Upper bounds of a distribution. */
   readonly buckets?: readonly number[];
 }
 
-/** A counter: it only grows. */
+/**
+ * A counter: it only grows.
+ *
+ * @param bounded see {@linkcode Metric.bounded}
+ */
 export function sum<const L extends string = never>(
   users: Users,
   help: string,
   labels: readonly L[] = [],
+  bounded?: NoInfer<L>,
 ): Metric<"Sum", L> {
-  return { type: "Sum", users, help, labels };
+  return { type: "Sum", users, help, labels, ...(bounded !== undefined && { bounded }) };
 }
 
 /** A gauge: the last value counts. */

@@ -28,7 +28,7 @@ export const modelMetrics = {
   pilot_no_ip: gauge("DC", "Pods that are in no endpoint table."),
   pilot_proxy_filter_status: gauge("D", "ProxyFilter patches: 1 where the result holds.", ["name", "patch", "result"]),
   pilot_services: gauge("D", "Services known."),
-  pilot_total_rejected_configs: sum("DC", "Configuration objects rejected or ignored.", ["type", "name"]),
+  pilot_total_rejected_configs: sum("DC", "Configuration objects rejected or ignored.", ["type", "name"], "name"),
   pilot_virt_services: gauge("DC", "Virtual services known."),
   pilot_vservice_dup_domain: gauge("DC", "Virtual services that claim a domain of another."),
 };

@@ -104,10 +104,10 @@ export function createMetrics(program: Program, options: MetricsOptions = {}): M
   };
 }
 
-function instrument(name: string, { type, help, labels: labelNames, buckets = [] }: Metric): Instrument {
+function instrument(name: string, { type, help, labels: labelNames, bounded, buckets = [] }: Metric): Instrument {
   switch (type) {
     case "Sum":
-      return new SingleValue({ name, help, type: "counter", labelNames });
+      return new SingleValue({ name, help, type: "counter", labelNames, bounded });
     case "LastValue":
       return new SingleValue({ name, help, type: "gauge", labelNames });
     case "Distribution":

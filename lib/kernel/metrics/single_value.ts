@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { BoundedLabel } from "./bounded_label.ts";
 import { headLines, labelText, type LabelValues, sampleLine } from "./label_text.ts";
 
 /** Inputs of a counter or a gauge. */
@@ -11,6 +12,8 @@ export interface SingleValueOptions {
   readonly help: string;
   readonly type: "counter" | "gauge";
   readonly labelNames: readonly string[];
+  /** The label whose values others choose. Default: none. */
+  readonly bounded?: string | undefined;
 }
 
 /**
@@ -23,6 +26,7 @@ export class SingleValue {
   readonly #options: SingleValueOptions;
   /** By the labels' text, in the order of their first values. */
   readonly #values = new Map<string, number>();
+  readonly #bound = new BoundedLabel();
 
   constructor(options: SingleValueOptions) {
     this.#options = options;
@@ -88,6 +92,9 @@ export class SingleValue {
   }
 
   #key(labels: LabelValues<string>): string {
-    return labelText(this.#options.labelNames, labels);
+    const { labelNames, bounded } = this.#options;
+    const value = bounded === undefined ? undefined : labels[bounded];
+    if (bounded === undefined || typeof value !== "string") return labelText(labelNames, labels);
+    return labelText(labelNames, { ...labels, [bounded]: this.#bound.of(value) });
   }
 }
