@@ -13,6 +13,7 @@ import {
   type Explanation,
   mainShare,
 } from "../../lib/debug/explanation.ts";
+import { profileOf } from "../../lib/translate/reader/proxy_profile.ts";
 
 /** Rules that did not match which are shown: those nearest to the one that did. */
 const MAX_PASSED = 10;
@@ -74,7 +75,7 @@ function hopPart(hop: ExplainedHop, style: Style): TextPart {
 }
 
 function headOf({ proxy }: ExplainedHop, style: Style): string {
-  return style("strong", `${proxy.type === "router" ? "gateway" : "sidecar"} ${proxy.namespace}/${proxy.name}`);
+  return style("strong", `${profileOf(proxy.type).noun} ${proxy.namespace}/${proxy.name}`);
 }
 
 function endLine({ kind, text }: ExplainedEnd, style: Style, share?: number): string {

@@ -6,6 +6,7 @@
  */
 import type { Labels } from "../registry/labels.ts";
 import type { SimulatedRequest, Simulation } from "../simulate/types.ts";
+import type { NodeType } from "../translate/reader/proxy_profile.ts";
 
 /** A place in a file. */
 export interface FieldPlace {
@@ -18,7 +19,7 @@ export interface FieldPlace {
 
 /** A proxy on the way. */
 export interface ProxyOnWay {
-  readonly type: "sidecar" | "router";
+  readonly type: NodeType;
   readonly namespace: string;
   readonly name: string;
   readonly address: string;

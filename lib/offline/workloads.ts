@@ -12,10 +12,11 @@ import type { WorkloadEntrySpec } from "../config/kinds/kinds.ts";
 import type { OfflineMesh, ProxyNode } from "../discovery/offline_mesh.ts";
 import { canonicalIp, isIp } from "../registry/address.ts";
 import { type Labels, takesHbone } from "../registry/labels.ts";
+import { type NodeType, profileOf } from "../translate/reader/proxy_profile.ts";
 
 /** A proxy that the texts imply. */
 export interface ImpliedProxy {
-  readonly type: "sidecar" | "router";
+  readonly type: NodeType;
   readonly namespace: string;
   readonly name: string;
   readonly address: string;
@@ -65,12 +66,14 @@ export function impliedProxies(
   for (const gateway of gateways) {
     const selector = gateway.spec.selector ?? {};
     const served = [...found.values()].some((proxy) =>
-      proxy.type === "router" && gatewaySelects(gateway, proxy.labels) &&
+      profileOf(proxy.type).gateways && gatewaySelects(gateway, proxy.labels) &&
       (!options.gatewaysInNamespace || proxy.namespace === gateway.meta.namespace)
     );
     if (!served) add({ ...standIn(gateway.meta.namespace, gateway.meta.name, selector), cause: gateway.key }, "router");
   }
-  const namespaces = new Set([...found.values()].filter(({ type }) => type === "sidecar").map((one) => one.namespace));
+  const namespaces = new Set(
+    [...found.values()].filter(({ type }) => profileOf(type).sidecarsApply).map((one) => one.namespace),
+  );
   for (const { meta: { namespace } } of all) {
     if (!namespaces.has(namespace)) add(standIn(namespace, "any-workload", {}), "sidecar");
     namespaces.add(namespace);

@@ -21,6 +21,7 @@ import { objectUrl } from "./links.ts";
 import { nodeName } from "./proxies.ts";
 import { wayHtml } from "./request_way.ts";
 import { stateHtml } from "./words.ts";
+import { isNodeType, profileOf } from "../translate/reader/proxy_profile.ts";
 
 const DIRECTIONS = ["outbound", "inbound", "direct"] as const;
 
@@ -43,7 +44,8 @@ export async function requestPart(
   connection: XdsConnection,
   view: DebugView,
 ): Promise<Html> {
-  const ofClients = nodeName(connection).type === "router" ? "direct" : "outbound";
+  const { type } = nodeName(connection);
+  const ofClients = isNodeType(type) && profileOf(type).gateways ? "direct" : "outbound";
   const direction = DIRECTIONS.find((one) => one === query.get("direction")) ?? ofClients;
   const asked: AskedRequest = {
     url: query.get("url") ?? "",

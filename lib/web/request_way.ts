@@ -9,6 +9,7 @@ import type { DebugView } from "../debug/view.ts";
 import { type Html, markup } from "./html.ts";
 import { objectUrl, proxyUrl } from "./links.ts";
 import { stateHtml, type StateWord } from "./words.ts";
+import { profileOf } from "../translate/reader/proxy_profile.ts";
 
 /** The way; undefined: this server explains nothing. */
 export async function wayHtml(asked: ExplainAsked, view: DebugView): Promise<Html | undefined> {
@@ -41,7 +42,7 @@ function shareHtml({ share, cluster, hop, end }: ExplainedShare): Html {
 }
 
 function hopHtml({ proxy, steps }: ExplainedHop): Html {
-  const name = `${proxy.type === "router" ? "gateway" : "sidecar"} ${proxy.namespace}/${proxy.name}`;
+  const name = `${profileOf(proxy.type).noun} ${proxy.namespace}/${proxy.name}`;
   return markup`<h3><a href="${proxyUrl(proxy.id)}">${name}</a></h3><ol>${steps.map(stepHtml)}</ol>`;
 }
 

@@ -20,6 +20,7 @@ import { type ReadQuestion, simulatedRequest } from "./question.ts";
 import { type ResolvedHost, resolveHost } from "./resolve.ts";
 import { explainedSteps, shortCluster } from "./steps.ts";
 import type { ExplainWorld } from "./world.ts";
+import { profileOf } from "../../translate/reader/proxy_profile.ts";
 
 /** Explains the way of a request from a client's proxy. */
 export async function explainRequest(
@@ -27,7 +28,7 @@ export async function explainRequest(
   from: ProxyOnWay,
   world: ExplainWorld,
 ): Promise<Explanation> {
-  const isGateway = from.type === "router";
+  const isGateway = profileOf(from.type).gateways;
   const resolved: ResolvedHost = isGateway
     ? { ip: from.address, port: question.port, http: question.scheme === "unknown" }
     : resolveHost(question.host, question.port, from.namespace, world.resolver);

@@ -19,6 +19,7 @@ import { type ImpliedProxy, NO_ADDRESS } from "../workloads.ts";
 import { ManifestServices } from "./manifest.ts";
 import type { Resolver } from "./resolve.ts";
 import type { ExplainWorld } from "./world.ts";
+import { profileOf } from "../../translate/reader/proxy_profile.ts";
 
 /** The world of explanations, from a mesh and the proxies that it implies. */
 export function worldOf(mesh: OfflineMesh, proxies: readonly ImpliedProxy[], places: FieldPlaces): ExplainWorld {
@@ -38,7 +39,8 @@ export function worldOf(mesh: OfflineMesh, proxies: readonly ImpliedProxy[], pla
     },
     proxyAt: (address) => {
       const found = proxies.find((proxy) =>
-        proxy.type === "sidecar" && proxy.address !== NO_ADDRESS && proxy.address === canonicalIp(address)
+        profileOf(proxy.type).originalDestination && proxy.address !== NO_ADDRESS &&
+        proxy.address === canonicalIp(address)
       );
       return found && onWay(found);
     },

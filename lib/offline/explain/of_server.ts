@@ -82,7 +82,9 @@ function worldOfServer(
       return Promise.resolve(resourcesForRequest(encodedTables(state), request));
     },
     proxyAt: (address) => {
-      const found = proxies.find((proxy) => proxy.type === "sidecar" && proxy.address === canonicalIp(address));
+      const found = proxies.find((proxy) =>
+        profileOf(proxy.type).originalDestination && proxy.address === canonicalIp(address)
+      );
       return found && onWay(found);
     },
     // A proxy does not say which workload it is beside: its address does.

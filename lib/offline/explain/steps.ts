@@ -20,6 +20,7 @@ import { parseOutboundClusterName } from "../../translate/destination/names.ts";
 import { hasSegmentPrefixes } from "../../mesh/virtual_service.ts";
 import { type DelegateRules, type RuleAt, rulesBehind } from "./rules.ts";
 import type { ExplainWorld } from "./world.ts";
+import { profileOf } from "../../translate/reader/proxy_profile.ts";
 
 /** Where steps are looked at. */
 export interface StepSurroundings {
@@ -173,7 +174,7 @@ function routePlaces(
     delegateOf: (rule: HttpRoute) => delegateOf(rule, owner, world),
     segmentPrefixes: hasSegmentPrefixes(object.meta),
   };
-  return rulesBehind(routes, written, { namespace, labels, port, mesh: type === "sidecar" });
+  return rulesBehind(routes, written, { namespace, labels, port, mesh: !profileOf(type).gateways });
 }
 
 function delegateOf({ delegate }: HttpRoute, owner: string, world: ExplainWorld): DelegateRules | undefined {

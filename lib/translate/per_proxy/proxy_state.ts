@@ -92,13 +92,14 @@ export class ProxyState {
     // Until the end is reached, also if it is left by an exception.
     this.#perProxyFailing = true;
     this.#services = services;
-    if (this.proxy.properties.type === "router") {
+    const profile = profileOf(this.proxy.properties.type);
+    if (profile.gateways) {
       const before = this.#perProxy instanceof RouterResources ? this.#perProxy : undefined;
       this.#perProxy = new RouterResources(caches, services, source, before);
       this.#perProxyFailing = this.#perProxy.failing;
       return;
     }
-    if (profileOf(this.proxy.properties.type).library) {
+    if (profile.library) {
       this.#setLibrary(source, services, caches);
       return;
     }

@@ -12,6 +12,8 @@ export type ProxyType = NodeType | "proxyless";
 
 /** One row. */
 export interface ProxyProfile {
+  /** In sentences for people. */
+  readonly noun: string;
   /** Sidecar objects narrow what it sees. False: it sees all that is exported to its namespace. */
   readonly sidecarsApply: boolean;
   /** It has outbound listeners and their routes, by address and port, for what its workload dials. */
@@ -35,6 +37,7 @@ export interface ProxyProfile {
 /** All of them. */
 const PROFILES: { readonly [T in ProxyType]: ProxyProfile } = {
   sidecar: {
+    noun: "sidecar",
     sidecarsApply: true,
     outbound: true,
     inbound: true,
@@ -45,6 +48,7 @@ const PROFILES: { readonly [T in ProxyType]: ProxyProfile } = {
     namedCredentials: false,
   },
   router: {
+    noun: "gateway",
     sidecarsApply: false,
     outbound: false,
     inbound: false,
@@ -55,6 +59,7 @@ const PROFILES: { readonly [T in ProxyType]: ProxyProfile } = {
     namedCredentials: true,
   },
   proxyless: {
+    noun: "gRPC library",
     sidecarsApply: true,
     outbound: false,
     inbound: true,
