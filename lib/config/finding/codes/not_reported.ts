@@ -16,9 +16,10 @@ export const NOT_REPORTED: Readonly<Record<FindingCode, string>> = {
   MSH0141: "Concerns permissions of an installer at a running orchestrator.",
   MSH0142: "Concerns the version of a running orchestrator.",
   MSH0143: "Needs the sockets of running pods: no manifest says on which address a process listens.",
-  MSH0148: "Concerns the default of an injector, which is not built yet.",
+  MSH0148:
+    "Concerns a value of the injector (`enableNamespacesByDefault`): the analysis reads no values of an injector.",
   MSH0156: GATEWAY_API,
-  MSH0158: "Compares running proxies with the image of an injector, which is not built yet.",
+  MSH0158: "Compares running proxies with the injector's image: the analysis reads no configuration of an injector.",
   MSH0163: WEBHOOKS,
   MSH0164: WEBHOOKS,
   MSH0165: GATEWAY_API,
