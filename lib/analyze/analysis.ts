@@ -160,7 +160,7 @@ export class Analysis {
   /** Brings the findings up to date, one object a step; what changes meanwhile is taken in too. */
   *steps(): Generator<void, void> {
     this.#invalidate();
-    // What is put in behind while this goes on comes round as well.
+    // Work that is put in behind while this goes on comes round as well.
     for (const [key, subject] of this.#pending) {
       this.#pending.delete(key);
       this.#look(key, subject);

@@ -67,7 +67,7 @@ export class NotAuthenticated extends Error {
   override name = "NotAuthenticated";
 }
 
-/** Whoever knows whether a caller's proof is good could not be asked. */
+/** The judge of a caller's proof could not be asked. */
 export class CannotBeAsked extends NotAuthenticated {
   override name = "CannotBeAsked";
 }

@@ -75,7 +75,7 @@ export class SigningAuthority implements WorkloadAuthority, OwnIssuer {
   async issue({ spki, names, subject = {}, lifetime = 0 }: IssueRequest): Promise<IssuedChain> {
     const allowed = checkedLifetime(this.#lifetimes, lifetime);
     return await this.#queue.run(async () => {
-      // What holds when its turn has come: it may have waited through a rotation.
+      // The material of the moment at which its turn has come: it may have waited through a rotation.
       const now = this.#clock.now();
       const material = this.material.current();
       if (material === undefined || material.notAfter <= now) {

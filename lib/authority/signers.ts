@@ -124,7 +124,7 @@ export class Signers implements WorkloadAuthority {
     if (gone?.aborted) left();
     const usages = [...USAGES, ...asked.purposes.map((purpose) => AUTH[purpose])];
     const order = { signer: asked.signer, request, usages, seconds: Math.round(wanted / 1000) };
-    // Who waits behind others is answered in time, too.
+    // A caller that waits behind others is answered in time, too.
     const waited = Promise.withResolvers<never>();
     let isAsked = false;
     stop.signal.addEventListener("abort", () => {

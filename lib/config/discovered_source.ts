@@ -5,7 +5,7 @@
  *     a feed, a folder ──apply──> [ discovered? read here? ] ──yes──> store
  *                                            └──no──> held back, by namespace <── labels of a namespace change
  *
- * What is held back waits for its namespace without being read again.
+ * An object that is held back waits for its namespace without being read again.
  *
  * @module
  */

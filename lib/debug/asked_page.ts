@@ -18,7 +18,7 @@ export type AskedPage =
 /** How pages are given out. */
 export interface AskedPageOptions {
   readonly view: DebugView;
-  /** Whoever asks may see pages about one proxy alone, and proxies that {@linkcode DebugView.isShown} names. */
+  /** The client may see pages about one proxy alone, and proxies that {@linkcode DebugView.isShown} names. */
   readonly isConfined: boolean;
   /** Bytes; default {@linkcode MAX_PAGE}. */
   readonly longest?: number;

@@ -40,7 +40,7 @@ export function searchNames(text: string, view: DebugView): FoundByName {
   const wanted = text.slice(0, MAX_TEXT).trim().toLowerCase();
   const among = (names: Iterable<string>): FoundNames => {
     const found = wanted === "" ? [] : [...names].filter((name) => name.toLowerCase().includes(wanted));
-    // Where the name itself begins with the text comes first.
+    // A name that itself begins with the text comes first.
     const rank = (name: string) => name.slice(name.lastIndexOf("/") + 1).toLowerCase().startsWith(wanted) ? 0 : 1;
     found.sort((a, b) => rank(a) - rank(b) || (a < b ? -1 : 1));
     return { names: found.slice(0, MAX_FOUND), total: found.length };

@@ -83,7 +83,7 @@ export interface DebugView {
   readonly services: Aggregate;
   readonly endpoints: EndpointIndex;
   readonly xds: XdsServer;
-  /** Which proxies whoever asks may see, on pages about one proxy. Absent: all. */
+  /** Which proxies the client may see, on pages about one proxy. Absent: all. */
   readonly isShown?: ((connection: XdsConnection) => boolean) | undefined;
   readonly mesh: MeshConfig;
   readonly networks: MeshNetworks;

@@ -70,7 +70,7 @@ export class CurrentTranslator {
     const steps = this.#translator.prepare(proxy);
     // Where a step throws, adding the proxy meets the same, and reports it.
     if (steps === undefined) return this.#preparing;
-    // Who needs what other steps build waits for them as well.
+    // A step that needs the results of other steps waits for them as well.
     const preparing = Promise.all([this.#preparing, paced(steps).catch(() => {})]).then(() => {
       if (this.#preparing === preparing) this.#preparing = undefined;
     });

@@ -90,7 +90,7 @@ export class Debouncer {
     if (this.#stopped) return;
     const now = this.#timers.now();
     const urgent = this.#isUrgent(change);
-    // What may go at once does not wait for other changes that are being collected, nor delay them.
+    // A change that may go at once does not wait for others that are being collected, nor delay them.
     if (urgent && !this.#running && this.#blocked === 0) return this.#run(merge(start(now), change));
     if (!urgent) this.#lastAt = now;
     merge(this.#merged ??= start(now), change);

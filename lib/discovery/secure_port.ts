@@ -157,7 +157,7 @@ export async function listenWithIdentity(
   };
   const listener = await listen(certificates(), {
     policy,
-    // Whoever connects can cause these, so they are for who looks for them.
+    // Any client can cause these, so they are logged at a level that an operator has to ask for.
     onHandshakeError: (error, client) => log.debug("a TLS handshake failed", { client, error: error.message }),
     onRefused: (client) => log.debug("no place for a TLS handshake", { client }),
   });

@@ -6,7 +6,7 @@
  *                                            └─no───> the newest, with its patches
  *
  * Only the proxy that rejects does without them. Configurations of extensions are left out: a filter without one denies.
- * What is remembered of a resource goes with it.
+ * A rejection is forgotten when its resource goes.
  *
  * @module
  */

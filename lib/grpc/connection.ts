@@ -136,7 +136,7 @@ export class Connection {
     const limits = this.#limits;
     const { now } = this.#time;
     if (!this.#anyCall && now - this.#openedAt >= limits.handshakeTimeout) return this.destroy("handshake");
-    // What waits for its turn here may be all that the client still owes.
+    // The part that waits for its turn here may be all that the client still owes.
     if (!this.h2.waitsForTurn) {
       const { insideSince } = this.h2;
       if (insideSince !== undefined && now - insideSince >= limits.frameTimeout) return this.destroy("frame");

@@ -96,7 +96,7 @@ export class GroupPool<S extends ReadSource, C, G extends ResultGroup<S, C>> {
     let groups = this.#byView.get(source.view);
     if (!groups) this.#byView.set(source.view, groups = new Set());
     for (const group of groups) {
-      // What cannot be made now is there only for sources that come from the same group.
+      // A result that cannot be made now is there only for sources that come from the same group.
       const lacks = before !== undefined && group.failing && this.#predecessors.get(group)?.deref() !== before;
       if (!lacks && group.asked.fits(source.properties)) return group;
     }

@@ -61,7 +61,7 @@ export class IngressStatuses {
     if (ingress === undefined) return undefined;
     const { addresses } = ingress.spec;
     if (this.#served.has(key)) return sameAddresses(addresses, this.#addresses) ? undefined : this.#addresses;
-    // What another controller has written since then is its own.
+    // An address that another controller has written since then is its own.
     const left = this.#left.get(key);
     return left !== undefined && sameAddresses(addresses, left) ? [] : undefined;
   }

@@ -53,7 +53,7 @@ export class FieldPlaces {
   }
 }
 
-/** What was derived is written where its parent is. */
+/** A derived object is written where its parent is. */
 function fileOrigin(origin: Origin): FileOrigin | undefined {
   if (origin.from === "derived") return fileOrigin(origin.parent);
   return origin.from === "file" ? origin : undefined;

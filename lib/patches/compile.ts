@@ -93,7 +93,7 @@ function referencedServices(annotations: StringMap): readonly string[] {
 
 type ReportProblem = (what: PatchProblem["what"], text: string) => void;
 
-/** What others call by its name. */
+/** Targets that other messages call by name. */
 const NAMED: ReadonlySet<PatchTarget> = new Set([
   "LISTENER",
   "ROUTE_CONFIGURATION",
@@ -102,7 +102,7 @@ const NAMED: ReadonlySet<PatchTarget> = new Set([
   "EXTENSION_CONFIG",
 ]);
 
-/** What is added needs a name; what is there keeps its own. */
+/** A part that is added needs a name; one that is there keeps its own. */
 function hasRightName(
   { applyTo, match }: ConfigPatch,
   operation: PatchOperation,

@@ -33,7 +33,7 @@ function lookAtOwn({ kind, meta, origin }: Fact<FactKind>, read: AnalysisReader,
 
 /** Of what makes pods the template is what pods get. */
 function lookAtAll(fact: Fact<WorkloadKind>, read: AnalysisReader, report: ReportMistake): void {
-  // What another object made has its annotations, which are looked at there.
+  // An object that another one made has the annotations of that one, which are looked at there.
   if (fact.spec.owner !== undefined) return;
   lookAtOwn(fact, read, report);
   if (fact.kind === "Pod") return;

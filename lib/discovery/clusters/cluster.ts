@@ -118,7 +118,7 @@ export class RemoteCluster {
     const { clock } = this.#parts;
     const json: ApiClient["json"] = async (call) => {
       const { connection } = this.#used ?? this.#tried ?? {};
-      // Whoever asks is to ask again.
+      // Callers are to ask again.
       if (connection === undefined) throw new ApiError(`there is no access to cluster ${this.id}`, undefined);
       return await connection.client.json(call);
     };

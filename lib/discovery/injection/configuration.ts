@@ -53,7 +53,7 @@ export class InjectionConfiguration {
   /** Takes the present texts; undefined: no place has any. */
   take(texts: InjectionTexts | undefined): void {
     if (texts === undefined && this.#state !== undefined && this.#state.place !== BUILT_IN) {
-      // Whoever copies files anew, or replaces a config map, must not change what all pods get for a moment.
+      // A copy of files that is under way, or a config map that is replaced, changes no pod for a moment.
       return this.#refused(this.#state.place, ["it is gone, expected its earlier content"]);
     }
     const { place = BUILT_IN, config: configText, values: valuesText } = texts ?? {};

@@ -104,7 +104,7 @@ export class DefinedFeed<O extends StoredObject> {
       if (!this.#definitions.every(({ informer }) => informer.synced)) return;
       const found = await this.#find();
       if (found.kind === "followed") this.feed.follow(found.place);
-      // What was served once is followed on: a server that starts may not know its own definitions yet.
+      // A resource that was served once is followed on: a server that starts may not know its own definitions yet.
       else if (found.kind !== "unserved") this.feed.vanish();
       this.#say(found);
       if (found.kind !== "unserved" || clock.monotonic() - began > SERVED_MS) this.#known.resolve();

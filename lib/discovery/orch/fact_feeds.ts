@@ -125,7 +125,7 @@ export class FactFeeds {
 
   #definedFeed(one: FactResource, parts: FactFeedsParts, { groups, version }: SharingApi): DefinedFeed<Fact> {
     const { kind, plural, namespaced } = one;
-    // What goes wrong with these is no trouble of the cluster: others may do without them.
+    // Faults of these are no trouble of the cluster: others may do without them.
     const feed: ApiFeed<Fact> = this.#feedOf(one, parts, (error) => defined.troubled(error));
     const places = groups.map((group) => ({ group, version, plural, kind, namespaced }));
     const log = parts.kernel.log.scope("orch");

@@ -81,7 +81,7 @@ async function write(
   const found = await getObject(client, place, { signal });
   const live = found && liveStatus(found);
   const wanted = statuses.wanted(key);
-  // What was read is older than what is there: the change is on its way, and decides.
+  // The API has a newer version than the one that was read: the change is on its way, and decides.
   const isKnown = live !== undefined && known.origin.from === "api" && known.origin.uid === live.uid &&
     sameAddresses(known.spec.addresses, live.addresses);
   if (!isKnown || wanted === undefined) return;

@@ -217,7 +217,7 @@ export class KindFeeds {
         const versions = served.get(definition.plural);
         const version = versions && watchedVersion(versions);
         if (version !== undefined) this.#feedOf(definition).follow(kindResource(definition, version));
-        // What was served once is followed on: a server that starts may not know its own definitions yet.
+        // A resource that was served once is followed on: a server that starts may not know its own definitions yet.
         else if (this.#feedOf(definition).version === undefined) (versions ? unread : unserved).push(definition);
       }
     }

@@ -121,7 +121,7 @@ export class SelfCheck {
     const drop = async () => {
       await handedOver();
       if (cluster.isOver?.()) return;
-      // What has come meanwhile is no drift.
+      // Changes that have come meanwhile are no drift.
       this.#drifted("services", cluster, kind, services.drop(gone.filter((key) => fact(key) === undefined)));
       gone = [];
       await oneTurn();
@@ -134,7 +134,7 @@ export class SelfCheck {
     await drop();
   }
 
-  /** What fails does not keep the others from being checked. */
+  /** A check that fails does not keep the others from being made. */
   async #guarded({ cluster, isOver }: CheckedCluster, kind: string, check: () => Promise<void>): Promise<void> {
     try {
       await check();

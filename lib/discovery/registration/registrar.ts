@@ -185,7 +185,7 @@ export class Registrar {
       log.info("a workload has registered itself", { entry: key });
     } else {
       const { group, connected, controller: now } = readConnection(entry.annotations);
-      // What its author wrote is left alone, and what another server holds, unless the proxy has come here since.
+      // An entry that its author wrote is left alone, and one that another server holds, unless the proxy came here since.
       if (group !== desired.group || (connected && !held.isNew)) return;
       if (!connected || now !== controller || isStale(entry, since)) {
         await shelf.annotate(desired, entry, claim, signal);

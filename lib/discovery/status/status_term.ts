@@ -111,7 +111,7 @@ export class StatusTerm {
    */
   async judge(round: StatusRound, signal: AbortSignal): Promise<boolean> {
     const { world, analysisInterval, namespace } = this.#options;
-    // What was changed is said together with what is found in it.
+    // A change is reported together with the findings about it.
     const fresh = round.hadChanged && !world.isBehind ? byObject(world.findings()) : undefined;
     if (!world.isBehind && round.now - this.#lookedAt >= analysisInterval) {
       this.#lookedAt = round.now;

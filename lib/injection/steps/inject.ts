@@ -1,7 +1,7 @@
 /**
  * Injection: a pod comes in, and comes out with its proxy, or with the reason why it has none.
  *
- * What an earlier injection added is taken back first, so that injecting twice is injecting once.
+ * The parts that an earlier injection added are taken back first, so that injecting twice is injecting once.
  *
  * @module
  */

@@ -23,7 +23,7 @@ const listOf = <T extends z.ZodType>(item: T) =>
   z.array(item, { error: "a list" }).nullish().transform((items) => items ?? []);
 
 const partSchema = z.object({
-  // What else a pod's metadata has is not a template's to say, and would be lost.
+  // The rest of a pod's metadata is not a template's to say, and would be lost.
   metadata: z.strictObject({ labels: texts, annotations: texts }, { error: "labels and annotations alone" }).nullish(),
   spec: z.looseObject({
     containers: listOf(podContainer),

@@ -70,7 +70,7 @@ export function* compareVersions(
     },
     groups: staying,
     objects,
-    // What an object says is the same finding in whatever file the object lies.
+    // A finding about an object stays the same when the object moves to another file.
     findings: {
       appeared: splitBy(baselineOf(before), after).fresh,
       resolved: splitBy(baselineOf(after), before).fresh,

@@ -110,7 +110,7 @@ export class StateDiffs {
   }
 }
 
-/** What is a proxy's own is small, and so may be what changes: the smaller side is looked up in the other. */
+/** A proxy's own resources are few, and so may be those that change: the smaller side is looked up in the other. */
 function overlaps({ names }: ChangeBlock, set: ResourceSet): boolean {
   if (names.size <= set.size) return names.values().some((name) => set.has(name));
   return [...set].some(({ name }) => names.has(name));

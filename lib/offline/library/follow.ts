@@ -73,7 +73,7 @@ export async function followRequest(request: FollowedRequest): Promise<Explanati
   const { mesh, textOf } = await meshOfTexts(request);
   const { proxies: implied, options } = proxiesOf(mesh);
   const { proxy, note } = findProxy(typeof from === "string" ? from : from.id, implied, options);
-  // What a caller says of a node counts more than what the texts say of its workload.
+  // The caller's words about a node count more than those of the texts about its workload.
   const node = typeof from === "string"
     ? proxy.node
     : { ...from, metadata: { ...proxy.node.metadata, ...from.metadata } };

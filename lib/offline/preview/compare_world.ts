@@ -65,7 +65,7 @@ export class ServerWorld {
     const written = yield* mesh.index.applySteps(reads);
     const refused = refusedKeys(mesh);
     const mine = new Set(written.upserted.map(({ key }) => key));
-    // What a server refuses stays in force in its last good version.
+    // An object that a server refuses stays in force in its last good version.
     const kept = this.#ofFolder.filter(({ key }) => refused.has(key) && !mine.has(key));
     const read = mesh.index.findings();
     const ofFolder: FolderVersion = { objects: this.#ofFolder, facts: this.#factsOfFolder, read: this.#findings };

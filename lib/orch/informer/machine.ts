@@ -101,7 +101,7 @@ export class InformerMachine<T> {
     else if (ask === "page" && this.#step.token === undefined) this.#step = { ...this.#step, asOf: "now" };
   }
 
-  /** What is known is doubted: everything is listed anew, no older than that version. A list that is under way goes on. */
+  /** The known state is doubted: everything is listed anew, no older than that version. A list that is under way goes on. */
   doubted(version: string): void {
     if (this.#step.ask === "watch") this.#listAnew({ version });
   }

@@ -163,7 +163,7 @@ export class OrchRegistry implements Registry {
       if (!isRegistryFact(fact)) continue;
       const isKnown = this.#objects.has(fact);
       if (!isKnown) this.#differences++;
-      // What comes of these two is made of services and pods, which are checked themselves.
+      // The results of these two are made of services and pods, which are checked themselves.
       if (isKnown && (fact.kind === "Namespace" || fact.kind === "Node")) continue;
       this.#objects.put(fact, affected);
     }

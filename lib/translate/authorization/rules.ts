@@ -1,7 +1,7 @@
 /**
  * Authorization policies as the rules of Envoy's RBAC filters.
  *
- * What cannot be expressed is never let in: a rule of an ALLOW policy with such a condition never matches, and a rule
+ * A condition that cannot be expressed lets nothing in: a rule of an ALLOW policy with such a condition never matches, and a rule
  * of any other policy matches whatever the condition says, so that it denies more and not less.
  *
  * @module

@@ -55,7 +55,7 @@ export function baseSets(read: Reader, empty: ResourceSet, report: ReportNote): 
   }));
   const clusters = staticClusters(read).map(reported("not-as-written", report)).flatMap(sides);
   const patched = listeners.flatMap(listenerPatching(read, report, "SIDECAR_OUTBOUND"));
-  // What carries connections is no place for patches: they see what is carried.
+  // Listeners that carry connections are no place for patches: these see the connections that are carried.
   const carrier = connectOriginateListener(read);
   const carriers = carrier === undefined ? [] : [{ message: carrier, causes: [] }];
   const ownClusters = [...clusters, ...connectOriginateClusters(read)];

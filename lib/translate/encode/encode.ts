@@ -72,7 +72,7 @@ function encodedChain(chain: FilterChain): Uint8Array {
   return bytes;
 }
 
-/** What patches changed may have fields that the builders' encoders lack. */
+/** Messages that patches changed may have fields that the builders' encoders lack. */
 function bytesOf(name: string, { message, patched }: Pick<Built<object>, "message" | "patched">): Uint8Array {
   return patched ? encodeApi(name, message) : encode(name, message);
 }

@@ -137,7 +137,7 @@ export class ClientResources {
     this.sent = sent;
   }
 
-  /** What the client has is not what was sent: a part was lost or given up, without a response. */
+  /** The client's resources are not those that were sent: a part was lost or given up, without a response. */
   change(change: (stack: SetStack) => SetStack): void {
     const sent = change(this.sent);
     if (this.inFlight !== undefined) this.inFlight.before = change(this.inFlight.before);

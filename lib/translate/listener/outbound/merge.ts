@@ -102,7 +102,7 @@ function listener(read: Reader, name: string, joined: JoinedListener): envoy.con
   };
 }
 
-/** What matches everything is the default chain; where there is none, unknown connections follow the traffic policy. */
+/** A chain that matches everything is the default chain; where there is none, unknown connections follow the traffic policy. */
 function placeChains(
   read: Reader,
   matched: FilterChain[],
