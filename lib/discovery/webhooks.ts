@@ -22,6 +22,9 @@ const GROUPS: ReadonlySet<string> = new Set(
 const VERSIONS: ReadonlySet<string> = new Set(API_VERSIONS);
 const RESOURCES: ReadonlySet<string> = new Set(KINDS.flatMap(spellingsOfKind).map(pluralOfKind));
 
+/** Causes of a refusal that the log names; the answer has more. */
+const MOST_LOGGED = 10;
+
 /** Path of the validating webhook. */
 const VALIDATE = "/validate";
 
@@ -75,7 +78,7 @@ export function webhookRoutes(
       return verdict;
     }
     metrics.counter("galley_validation_failed").inc({ ...labels, reason: verdict.failure });
-    const causes = verdict.causes.map(({ message }) => message);
+    const causes = verdict.causes.slice(0, MOST_LOGGED).map(({ message }) => message);
     const object = { namespace: short(namespace), name: short(name) };
     server.info("an object is refused", { ...labels, ...object, reason: verdict.failure, causes });
     return verdict;

@@ -96,6 +96,7 @@ export class XdsServer {
   readonly ledger = new PushLedger();
   readonly #connections = new Set<XdsConnection>();
   readonly #events = new ClientEvents(() => this.#connections);
+  readonly #options: XdsServerOptions;
   readonly #listeners: Listener[] = [];
   readonly #metrics: XdsMetrics;
   readonly #queue: PushQueue;
@@ -106,7 +107,8 @@ export class XdsServer {
   #numbers = 0;
   #refuseNext: boolean;
 
-  constructor(private readonly options: XdsServerOptions) {
+  constructor(options: XdsServerOptions) {
+    this.#options = options;
     const cores = options.cores ?? 2;
     this.#refuseNext = options.refuseFirst ?? false;
     const metrics = this.#metrics = options.metrics ?? NO_METRICS;
@@ -222,7 +224,7 @@ export class XdsServer {
       this.#refuseNext = false;
       return call.end(Code.UNAVAILABLE, "the server is warming up, try again");
     }
-    if (!this.options.source.ready) return call.end(Code.UNAVAILABLE, "the server's sources are not synced yet");
+    if (!this.#options.source.ready) return call.end(Code.UNAVAILABLE, "the server's sources are not synced yet");
     const waiting: WaitingStream = {
       admit: () => this.#start(call, delta),
       refuse: () => call.end(Code.RESOURCE_EXHAUSTED, "too many new streams, try again later"),

@@ -9,7 +9,6 @@ const files = sourceFiles(root, ["lib", "cmd", "scripts"]);
 const LATE: readonly string[] = [
   "lib/cni/install/loop.ts",
   "lib/xds/connection.ts",
-  "lib/xds/server.ts",
 ];
 
 /** A member or parameter property with the keyword, except a constructor, which has no other way to be private. */
