@@ -13,6 +13,11 @@ import { contentHash, type EncodedResource } from "./encoded.ts";
 import { VersionTable } from "./version_table.ts";
 import { WeakTable } from "./weak_table.ts";
 
+/** Whether two lists have the same items in the same order. */
+function sameItems(a: readonly string[], b: readonly string[]): boolean {
+  return a === b || (a.length === b.length && a.every((item, at) => item === b[at]));
+}
+
 const nameOf = (resource: EncodedResource): string => resource.name;
 const NO_RESOURCES: readonly EncodedResource[] = [];
 
@@ -22,11 +27,22 @@ export class ResourceBucket {
   #sotw: Block | undefined;
   #aliases: ReadonlyMap<string, readonly EncodedResource[]> | undefined;
 
+  /** A bucket with the same bytes, which makes the blocks for both. */
+  readonly #model: ResourceBucket | undefined;
+
   /**
    * @param resources must not change afterwards
    * @param digest hash of the content
+   * @param model a bucket with the same content and other causes. Default: there is none.
    */
-  constructor(readonly resources: readonly EncodedResource[], readonly digest: string) {}
+  constructor(readonly resources: readonly EncodedResource[], readonly digest: string, model?: ResourceBucket) {
+    this.#model = model === undefined ? undefined : model.#model ?? model;
+  }
+
+  /** Whether each of these resources, which have the same content, comes of the same objects. */
+  hasCausesOf(resources: readonly EncodedResource[]): boolean {
+    return this.resources.every((one, at) => one === resources[at] || sameItems(one.causes, resources[at]!.causes));
+  }
 
   /** The resource of that name. */
   get(name: string): EncodedResource | undefined {
@@ -40,6 +56,7 @@ export class ResourceBucket {
 
   /** The bytes of all its resources in one form; made once. */
   block(form: Form): Block {
+    if (this.#model !== undefined) return this.#model.block(form);
     if (form === "delta") return this.#delta ??= new Block(this.resources.map((r) => r.delta));
     return this.#sotw ??= new Block(this.resources.map((r) => r.sotw));
   }
@@ -71,7 +88,8 @@ export class ResourceTable {
   /** How sets of this table are changed. */
   readonly rules: BucketRules<EncodedResource, ResourceBucket> = {
     name: nameOf,
-    same: (a, b) => a.version === b.version,
+    // An object that takes the place of another may have the same effect: it is the cause from then on.
+    same: (a, b) => a.version === b.version && sameItems(a.causes, b.causes),
     items: (bucket) => bucket.resources,
     sum: () => 0,
     bucket: (resources) => this.bucket(resources),
@@ -87,8 +105,9 @@ export class ResourceTable {
     // Type and name are part of each version's hash, so the versions alone distinguish buckets.
     const digest = resources.length === 1 ? resources[0]!.version : contentHash(resources.map((r) => r.version).join());
     const known = this.#buckets.get(digest);
-    if (known !== undefined) return known;
-    const bucket = new ResourceBucket(resources, digest);
+    if (known !== undefined && known.hasCausesOf(resources)) return known;
+    // The bytes are the same, whatever they come of.
+    const bucket = new ResourceBucket(resources, digest, known);
     this.#buckets.set(digest, bucket);
     return bucket;
   }

@@ -66,6 +66,11 @@ export class TestProxy implements Disposable {
     return this.#received.promise;
   }
 
+  /** Number of responses that are held back. */
+  get waiting(): number {
+    return this.#waiting.length;
+  }
+
   /** Acknowledges what was held back. */
   release(): void {
     this.#holding = false;

@@ -171,3 +171,18 @@ Deno.test("aliases select a resource", () => {
   const set = table.from([encodeResource(TYPE, "a", new Uint8Array(1), { aliases: ["x"] }), resource("b")]);
   assert.deepEqual([...contents(new InternedNames().of(["x"]).select(set)).keys()], ["a"]);
 });
+
+Deno.test("a resource with the same bytes and another cause is another one: nothing is sent, and the bytes are shared", () => {
+  const table = new ResourceTable();
+  const caused = (name: string, ...causes: string[]) => encodeResource("t", name, new Uint8Array([1]), { causes });
+  const one = table.from([caused("a", "x"), caused("b", "y")]);
+  assert.equal(one.with([caused("a", "x")]), one, "the same cause changes nothing");
+  const other = one.with([caused("a", "z")]);
+  assert.deepEqual([one.get("a")!.causes, other.get("a")!.causes], [["x"], ["z"]]);
+  assert.equal(other.digest, one.digest);
+  assert.ok(diffs.between(one, other).empty && diffs.between(other, one).empty);
+  for (const form of ["delta", "sotw"] as const) assert.equal(setBlocks(other, form)[0], setBlocks(one, form)[0]);
+  const back = other.with([caused("a", "x")]);
+  assert.deepEqual(back.get("a")!.causes, ["x"]);
+  assert.equal(setBlocks(back, "delta")[0], setBlocks(one, "delta")[0]);
+});
