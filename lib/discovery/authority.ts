@@ -79,12 +79,10 @@ export interface ServerAuthorityOptions {
 export async function startServerAuthority(
   { secureGrpc, tls, systemNamespace, cores }: ServerAuthorityOptions,
   settings: DiscoverySettings,
-  { mesh, facts, remoteFacts = () => [], authentication, orch }: {
+  { mesh, facts, authentication, orch }: {
     readonly mesh: Pick<MeshSource, "state" | "onChange">;
-    /** Has the pods of the orchestrator. */
-    readonly facts: FactStore;
-    /** Have those of remote clusters, as they are read at the moment. Default: there are none. */
-    readonly remoteFacts?: () => Iterable<FactStore>;
+    /** Have the pods of each cluster, as they are read at the moment. */
+    readonly facts: () => Iterable<FactStore>;
     /** Keeps the authority in a secret. Default: there is no orchestrator. */
     readonly orch?: ApiClient | undefined;
     readonly authentication: Pick<ServerAuthentication, "forAuthority" | "useRevocations">;
@@ -109,12 +107,8 @@ export async function startServerAuthority(
     : await startOwnAuthority({ systemNamespace, cores }, settings, { mesh, authentication, orch }, kernel);
   const accounts = readNodeAccounts(settings.CA_TRUSTED_NODE_ACCOUNTS);
   const ownDomain = () => mesh.state.mesh.trustDomain;
-  const stores = function* () {
-    yield facts;
-    yield* remoteFacts();
-  };
   const parts = { accounts, trustDomain: ownDomain };
-  const nodes = accounts.size === 0 ? undefined : new NodeAccountsOfClusters(parts, stores);
+  const nodes = accounts.size === 0 ? undefined : new NodeAccountsOfClusters(parts, facts);
   const service = serviceOf(signers?.workloads ?? authority!, await authentication.forAuthority(), nodes, kernel);
   return { authority, signers, services: [service], names };
 }

@@ -69,7 +69,7 @@ export function startClusters(
   { pipeline, mesh }: { readonly pipeline: Pipeline; readonly mesh: MeshSource },
   kernel: Kernel,
 ): ServerClusters {
-  const log = kernel.log.scope("orch");
+  const log = kernel.log.scope("secretcontroller");
   const timeout = settings.PILOT_REMOTE_CLUSTER_TIMEOUT;
   let followed: Credentials | undefined;
   let led: LedClusters<LockState> | undefined;
@@ -146,7 +146,7 @@ async function settled(
   cancel();
   if (first === "late") {
     const why = secrets.trouble ?? `no list within ${timeout / 1000} s`;
-    log.scope("orch").warn("the secrets of remote clusters cannot be read; the server starts without them", { why });
+    log.scope("secretcontroller").warn("the secrets of remote clusters cannot be read; the server starts without them", { why });
     return;
   }
   if (first === undefined) await Promise.race([clusters.settled(), stopped]);
@@ -200,7 +200,7 @@ function partsOf(
 
 /** What the metrics and the log say of clusters. */
 function reports({ metrics, log: { scope } }: Kernel) {
-  const log = scope("orch");
+  const log = scope("secretcontroller");
   const status = metrics.gauge("meshd_remote_cluster_sync_status");
   const said = new WeakMap<RemoteCluster, string>();
   return {

@@ -14,6 +14,7 @@ import type { Finding } from "../config/finding/finding.ts";
 import type { Explainer, PreviewRunner } from "../debug/runners.ts";
 import type { DebugView } from "../debug/view.ts";
 import type { Derivation } from "../config/derive/derivation.ts";
+import type { FactStore } from "../config/facts/store.ts";
 import type { ConfigStore } from "../config/store.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import { startHealthReports } from "./health_reports.ts";
@@ -158,15 +159,29 @@ async function start(
   const { nodes, tokenKeys, gatewayNames, pipeline } = startPipeline(options, settings, mesh, kernel);
   await startRegistries(options, pipeline, kernel);
   const services = startServices(orch, options, settings, { pipeline, mesh }, kernel);
+  const reviewer = orch && tokenReviewer(orch, options, services.remote?.clusters);
+  const authentication = new ServerAuthentication(settings, mesh, kernel, reviewer);
+  const own: { facts?: FactStore } = {};
+  const knownFacts = function* () {
+    if (own.facts !== undefined) yield own.facts;
+    yield* services.remote?.clusters.facts() ?? [];
+  };
+  // Beside the reading: the key of a new root takes another core as long as thousands of objects take this one.
+  const authorityStarts = startServerAuthority(
+    options,
+    settings,
+    { mesh, facts: knownFacts, authentication, orch },
+    kernel,
+  );
+  authorityStarts.catch(() => {}); // It is awaited below, unless the start has ended by then.
   const read = await startConfiguration(options, settings, { orch, mesh, pipeline, services }, kernel);
   const { configuration, configuration: { store, facts } } = read;
+  own.facts = facts;
   await tokenKeys.follow(store, pipeline);
   await gatewayNames?.settled();
   await pipeline.start();
   const served = Promise.withResolvers<void>();
   const analysis = startAnalysis(options.domain, { pipeline, configuration, services }, served.promise, kernel);
-  const reviewer = orch && tokenReviewer(orch, options, services.remote?.clusters);
-  const authentication = new ServerAuthentication(settings, mesh, kernel, reviewer);
   const callers = newCallers(authentication, settings, kernel);
   const credentials = startCredentials(pipeline.table, facts, kernel, orch, services.remote);
   const changed = () => pipeline.lookAgain("global");
@@ -181,10 +196,7 @@ async function start(
   resources.ready = true;
   synced();
 
-  const authority = await startServerAuthority(options, settings, {
-    ...{ mesh, facts, authentication, orch },
-    remoteFacts: () => services.remote?.clusters.facts() ?? [],
-  }, kernel);
+  const authority = await authorityStarts;
   const questions = settings.ENABLE_DEBUG_ON_HTTP
     ? debugQuestions(options.systemNamespace, { callers, nodes, pipeline, view: () => view })
     : undefined;

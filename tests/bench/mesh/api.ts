@@ -12,6 +12,9 @@ import { service, type Shape } from "./configuration.ts";
 /** Objects that are written at once. */
 const AT_ONCE = 32;
 
+/** Of this server, and of Istio's: each keeps the root of its authority there. */
+const SYSTEM_NAMESPACES = ["mesh-system", "istio-system"];
+
 /** See the module. It runs until it is disposed of. */
 export class BenchApi implements AsyncDisposable {
   readonly #server: ApiServer;
@@ -53,8 +56,9 @@ export class BenchApi implements AsyncDisposable {
 
   async #fill(): Promise<void> {
     const { objects } = this.#server;
-    for (let i = 0; i < this.shape.namespaces; i++) {
-      await objects.apply({ apiVersion: "v1", kind: "Namespace", metadata: { name: `ns-${i}` } });
+    const names = Array.from({ length: this.shape.namespaces }, (_, i) => `ns-${i}`);
+    for (const name of [...SYSTEM_NAMESPACES, ...names]) {
+      await objects.apply({ apiVersion: "v1", kind: "Namespace", metadata: { name } });
     }
     let next = 0;
     const write = async () => {

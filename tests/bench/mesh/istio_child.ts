@@ -1,12 +1,13 @@
 /**
- * Istio's server beside ours, as an authority alone: the program that the variable `ISTIO_DISCOVERY` names, built from
- * commit 46aaf05beec.
+ * Istio's server beside ours: the program that the variable `ISTIO_DISCOVERY` names, built from commit
+ * 46aaf05beec.
  *
  * Permissions: env, run (that program, cat), net (loopback), write (a folder).
  *
  * @module
  */
-import { delay, usage } from "./usage.ts";
+import { untilReady } from "./server_child.ts";
+import { delay, type Usage, usage } from "./usage.ts";
 
 /** Name that its certificate has. */
 export const ISTIO_NAME = "istiod.istio-system.svc";
@@ -17,25 +18,32 @@ const PATIENCE = 60_000;
 export interface IstioChild {
   /** `host:port` of its secure port. */
   readonly target: string;
-  /** CPU seconds so far. */
-  cpu(): Promise<number>;
+  /** Seconds until it was ready. */
+  readonly seconds: number;
+  /** What it has used so far. */
+  used(): Promise<Usage>;
   stop(): Promise<void>;
 }
 
 /**
- * Starts it in a folder whose `etc/cacerts` has the authority; resolves when it listens.
+ * Starts it in a folder whose `etc/cacerts` may have the authority; resolves when it is ready.
  *
+ * @param kubeconfig Access to the API server that has its mesh. Default: it has none.
  * @returns undefined where the variable names no program
  */
-export async function startIstio(folder: string): Promise<IstioChild | undefined> {
+export async function startIstio(folder: string, kubeconfig?: string): Promise<IstioChild | undefined> {
   const program = Deno.env.get("ISTIO_DISCOVERY");
   if (!program) return undefined;
   await Deno.mkdir(`${folder}/live`, { recursive: true });
   await Deno.writeTextFile(`${folder}/mesh.yaml`, "{}\n");
   const [secure, http] = [freePort(), freePort()];
+  const mesh = kubeconfig === undefined
+    ? ["--registries=", "--configDir", `${folder}/live`]
+    : ["--registries=Kubernetes", "--kubeconfig", kubeconfig];
+  const began = performance.now();
   const child = new Deno.Command(program, {
     args: [
-      ...["discovery", "--registries=", "--configDir", `${folder}/live`, "--meshConfig", `${folder}/mesh.yaml`],
+      ...["discovery", ...mesh, "--meshConfig", `${folder}/mesh.yaml`],
       ...["--networksConfig", "/dev/null", "--httpsAddr", "", "--grpcAddr", "", "--monitoringAddr", ""],
       ...["--httpAddr", `127.0.0.1:${http}`, "--secureGRPCAddr", `127.0.0.1:${secure}`, "--ctrlz_port", "0"],
     ],
@@ -51,12 +59,14 @@ export async function startIstio(folder: string): Promise<IstioChild | undefined
   const ended = child.status.then(({ code }) => Promise.reject(new Error(`${program} ended with exit status ${code}`)));
   ended.catch(() => {});
   try {
+    await Promise.race([untilReady(`http://127.0.0.1:${http}/ready`, PATIENCE), ended]);
     await Promise.race([untilListening(secure), ended]);
   } catch (error) {
     await stop().catch(() => {});
     throw error;
   }
-  return { target: `127.0.0.1:${secure}`, cpu: async () => (await usage(child.pid)).cpu, stop };
+  const seconds = (performance.now() - began) / 1000;
+  return { target: `127.0.0.1:${secure}`, seconds, used: () => usage(child.pid), stop };
 }
 
 /** It takes no port 0 for all of its ports, so a port that was free a moment ago has to do. */

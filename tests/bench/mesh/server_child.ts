@@ -147,8 +147,9 @@ function meshFlags(mesh: ServerMesh): string[] {
   return ["--registries=Orch", `--orchconfig=${mesh.kubeconfig}`];
 }
 
-async function untilReady(url: string): Promise<void> {
-  for (const patience = performance.now() + READY_PATIENCE; performance.now() < patience;) {
+/** Asks a page until it answers with success. @throws when it does not within `patience` milliseconds */
+export async function untilReady(url: string, patience = READY_PATIENCE): Promise<void> {
+  for (const end = performance.now() + patience; performance.now() < end;) {
     try {
       const response = await fetch(url);
       await response.body?.cancel();
@@ -156,5 +157,5 @@ async function untilReady(url: string): Promise<void> {
     } catch { /* it does not listen yet */ }
     await delay(20);
   }
-  throw new Error(`the server was not ready within ${READY_PATIENCE / 1000} s`);
+  throw new Error(`the server was not ready within ${patience / 1000} s`);
 }

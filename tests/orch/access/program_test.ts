@@ -161,7 +161,7 @@ contexts: [{name: c, context: {cluster: k}}]
     });
     const flags = ["--clusterRegistriesNamespace=clusters"];
     const text = await printed(/serving/, { KUBECONFIG: file }, undefined, flags);
-    assert.match(text, /a remote cluster.*west.*synced/);
+    assert.match(text, /\tsecretcontroller\ta remote cluster.*west.*synced/);
     assert.ok(api.asked.some((one) => /^list .*\/namespaces\/clusters\/secrets\?.*multiCluster/.test(one)));
     await remote.stop();
   }));

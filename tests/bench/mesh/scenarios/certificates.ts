@@ -110,7 +110,7 @@ async function istioRate({ base }: Session, made: BenchCertificates, csr: string
   try {
     const asked = await startLoadOn(istio.target, ISTIO_NAME, made, csr);
     try {
-      return await rateOf(asked, () => istio.cpu());
+      return await rateOf(asked, async () => (await istio.used()).cpu);
     } finally {
       await asked.stop();
     }
