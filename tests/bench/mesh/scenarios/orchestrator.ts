@@ -7,6 +7,7 @@
  */
 import { BenchApi } from "../api.ts";
 import { atMost, calibrationOf, connectFigures, delayFigure, editFigures, figure } from "../figures.ts";
+import { startIstio } from "../istio_child.ts";
 import {
   checked,
   label,
@@ -23,7 +24,7 @@ import {
 /** 80,000 endpoints, in one slice for each service. */
 const ENDPOINTS = 16;
 
-/** Start with all services and endpoints in the API. */
+/** Start with all services and endpoints in the API, and Istio's beside it where there is one. */
 export const orchStart: Scenario = {
   name: "orch-start",
   async run(options: RunOptions) {
@@ -50,6 +51,7 @@ export const orchStart: Scenario = {
             delayFigure(delay, rest.delay),
           ],
           calibrations: [session.startCalibration],
+          ...await beside(api.kubeconfig),
         }];
       },
       shape,
@@ -57,6 +59,22 @@ export const orchStart: Scenario = {
     );
   },
 };
+
+/** What Istio's server takes for the same start, on the same machine and API server. */
+async function beside(kubeconfig: string): Promise<{ readonly note?: string }> {
+  const folder = await Deno.makeTempDir({ prefix: "mesh-bench-istio-" });
+  try {
+    const istio = await startIstio(folder, kubeconfig);
+    if (istio === undefined) return {};
+    const { cpu, resident } = await istio.used();
+    await istio.stop();
+    return {
+      note: `Istio beside: ${cpu.toFixed(2)} CPU s, ${istio.seconds.toFixed(2)} s, ${resident.toFixed(0)} MiB resident`,
+    };
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+}
 
 /** An edit of one slice. */
 export const orchEdits: Scenario = {
