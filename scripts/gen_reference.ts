@@ -29,7 +29,7 @@ import { metricAreas } from "../lib/kernel/metrics/catalogue.ts";
 import type { Metric } from "../lib/kernel/metrics/define.ts";
 import { NOT_BUILT_PARTS, notBuilt } from "../lib/kernel/not_built/catalogue.ts";
 import { entriesOf, type NotBuilt, type NotBuiltPart } from "../lib/kernel/not_built/entry.ts";
-import { NEEDLESS_MESH_FIELDS, NEEDLESS_SETTINGS } from "../lib/kernel/not_built/needless.ts";
+import { NEEDLESS_MESH_FIELDS, NEEDLESS_SETTINGS, NEEDLESS_VALUES } from "../lib/kernel/not_built/needless.ts";
 import { programLetters } from "../lib/kernel/program/program.ts";
 import { spellings } from "../lib/kernel/settings/border.ts";
 import { settingAreas } from "../lib/kernel/settings/catalogue.ts";
@@ -233,16 +233,14 @@ function notBuiltSection(part: NotBuiltPart): string {
 
 /** The page of what is accepted and not built yet. */
 export function notBuiltPage(): string {
-  const never = Object.entries({ ...NEEDLESS_SETTINGS, ...NEEDLESS_MESH_FIELDS }).map(([name, reason]) => [
-    `\`${name}\``,
-    reason,
-  ]);
+  const needless = { ...NEEDLESS_SETTINGS, ...NEEDLESS_MESH_FIELDS, ...NEEDLESS_VALUES };
+  const never = Object.entries(needless).map(([name, reason]) => [`\`${name}\``, reason]);
   return [
     note,
     "# What is not built yet",
     "By the part that will give it its effect. A server that is given one of these names says so at start.",
     ...NOT_BUILT_PARTS.map(notBuiltSection),
-    `## Never\n\nSettings, and fields of the mesh configuration, that are checked and have nothing to change here.\n\n${
+    `## Never\n\nSettings, and fields and values of the mesh configuration, that are checked and have nothing to change here.\n\n${
       table(["Name", "Why"], never)
     }`,
   ].join("\n\n") + "\n";

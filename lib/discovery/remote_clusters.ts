@@ -146,7 +146,10 @@ async function settled(
   cancel();
   if (first === "late") {
     const why = secrets.trouble ?? `no list within ${timeout / 1000} s`;
-    log.scope("secretcontroller").warn("the secrets of remote clusters cannot be read; the server starts without them", { why });
+    log.scope("secretcontroller").warn(
+      "the secrets of remote clusters cannot be read; the server starts without them",
+      { why },
+    );
     return;
   }
   if (first === undefined) await Promise.race([clusters.settled(), stopped]);

@@ -9,12 +9,9 @@ import { entriesOf, type NotBuilt, type NotBuiltPart, type NotBuiltWhat } from "
 import { gatewayApi } from "./gateway_api.ts";
 import { NEEDLESS_MESH_FIELDS, NEEDLESS_SETTINGS } from "./needless.ts";
 import { networks } from "./networks.ts";
-import { orchestrator } from "./orchestrator.ts";
 
 /** The parts, in the order of the reference page. */
-export const NOT_BUILT_PARTS: readonly NotBuiltPart[] = [
-  ...[orchestrator, gatewayApi, ambient, networks],
-];
+export const NOT_BUILT_PARTS: readonly NotBuiltPart[] = [gatewayApi, ambient, networks];
 
 /** Every entry. */
 export const NOT_BUILT: readonly NotBuilt[] = NOT_BUILT_PARTS.flatMap(entriesOf);

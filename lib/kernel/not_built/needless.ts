@@ -1,5 +1,5 @@
 /**
- * Settings and fields that will never have an effect here, because there is nothing for them to change.
+ * Settings, fields and values that will never have an effect here, because there is nothing for them to change.
  *
  * @module
  */
@@ -29,4 +29,10 @@ export const NEEDLESS_MESH_FIELDS: Readonly<Record<string, string>> = {
   ca: "agents name an authority elsewhere by CA_ADDR; Istio does not read the field either",
   verifyCertificateAtClient:
     "DestinationRules say whether and by which authorities clients verify a server; Istio does not read the field either",
+};
+
+/** Values of fields that are not taken, with the reason; a warning names each that is given. */
+export const NEEDLESS_VALUES: Readonly<Record<string, string>> = {
+  "configSources[].address k8s://CLUSTER":
+    "a control plane in that cluster serves its configuration at xds://HOST:PORT; Istio reads nothing from there either",
 };

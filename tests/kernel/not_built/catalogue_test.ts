@@ -16,7 +16,8 @@ import {
   settingsWithoutEffect,
 } from "../../../lib/kernel/not_built/catalogue.ts";
 import type { NotBuiltWhat } from "../../../lib/kernel/not_built/entry.ts";
-import { NEEDLESS_MESH_FIELDS, NEEDLESS_SETTINGS } from "../../../lib/kernel/not_built/needless.ts";
+import { NEEDLESS_MESH_FIELDS, NEEDLESS_SETTINGS, NEEDLESS_VALUES } from "../../../lib/kernel/not_built/needless.ts";
+import { parseSourceAddress } from "../../../lib/config/mesh/config_sources.ts";
 import { catalogue } from "../../../lib/kernel/settings/catalogue.ts";
 import { parseNodeId } from "../../../lib/translate/proxy/identity.ts";
 
@@ -68,6 +69,11 @@ Deno.test("the catalogue answers by sort and name, never by name alone", () => {
       "ENABLE_VTPROTOBUF",
     ],
   );
+});
+
+Deno.test("the sources of configuration that the catalogue says are never taken are not", () => {
+  const addresses = Object.keys(NEEDLESS_VALUES).map((name) => name.replace("configSources[].address ", ""));
+  assert.deepEqual(addresses.map((address) => parseSourceAddress(address).kind), ["other orchestrator"]);
 });
 
 Deno.test("the types of proxies that the catalogue says are refused are", () => {
