@@ -14,7 +14,6 @@ import type { Finding } from "../config/finding/finding.ts";
 import type { Explainer, PreviewRunner } from "../debug/runners.ts";
 import type { DebugView } from "../debug/view.ts";
 import type { Derivation } from "../config/derive/derivation.ts";
-import type { FactStore } from "../config/facts/store.ts";
 import type { ConfigStore } from "../config/store.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import { startHealthReports } from "./health_reports.ts";
@@ -26,7 +25,7 @@ import type { ApiClient } from "../orch/client/client.ts";
 import type { Registry } from "../registry/types.ts";
 import type { XdsServer } from "../xds/server.ts";
 import type { AnalysisRunner } from "./analysis_runner.ts";
-import { startServerAuthority } from "./authority.ts";
+import { beginAuthority } from "./begun_authority.ts";
 import type { Configuration } from "./configuration.ts";
 import { ConfigurationViews } from "./configuration_view.ts";
 import { debugQuestions } from "./debug_questions.ts";
@@ -34,7 +33,6 @@ import { debugView } from "./debug_view.ts";
 import { scrapeMetrics } from "./measure.ts";
 import { startMeshRoots } from "./mesh_roots.ts";
 import { type MeshSource, startMeshSource } from "./mesh_source.ts";
-import { tokenReviewer } from "./clusters/askers.ts";
 import { startCredentials } from "./credentials/start.ts";
 import { newXdsServer, type WireOptions } from "./new_xds_server.ts";
 import { meshMaps } from "./orch/mesh_maps.ts";
@@ -51,7 +49,6 @@ import { PipelineSource } from "./source.ts";
 import { startRegistration } from "./registration/start.ts";
 import { startAnalysis } from "./start_analysis.ts";
 import { startConfiguration } from "./start_configuration.ts";
-import { ServerAuthentication } from "./authentication.ts";
 import { newCallers } from "./callers.ts";
 import { pageGuard } from "./page_callers.ts";
 import { type ServerTlsOptions, startServerTls } from "./secure_port.ts";
@@ -159,24 +156,11 @@ async function start(
   const { nodes, tokenKeys, gatewayNames, pipeline } = startPipeline(options, settings, mesh, kernel);
   await startRegistries(options, pipeline, kernel);
   const services = startServices(orch, options, settings, { pipeline, mesh }, kernel);
-  const reviewer = orch && tokenReviewer(orch, options, services.remote?.clusters);
-  const authentication = new ServerAuthentication(settings, mesh, kernel, reviewer);
-  const own: { facts?: FactStore } = {};
-  const knownFacts = function* () {
-    if (own.facts !== undefined) yield own.facts;
-    yield* services.remote?.clusters.facts() ?? [];
-  };
-  // Beside the reading: the key of a new root takes another core as long as thousands of objects take this one.
-  const authorityStarts = startServerAuthority(
-    options,
-    settings,
-    { mesh, facts: knownFacts, authentication, orch },
-    kernel,
-  );
-  authorityStarts.catch(() => {}); // It is awaited below, unless the start has ended by then.
+  const begun = beginAuthority(options, settings, { mesh, services, orch }, kernel);
+  const { authentication } = begun;
   const read = await startConfiguration(options, settings, { orch, mesh, pipeline, services }, kernel);
   const { configuration, configuration: { store, facts } } = read;
-  own.facts = facts;
+  begun.hasRead(facts);
   await tokenKeys.follow(store, pipeline);
   await gatewayNames?.settled();
   await pipeline.start();
@@ -196,7 +180,7 @@ async function start(
   resources.ready = true;
   synced();
 
-  const authority = await authorityStarts;
+  const authority = await begun.started;
   const questions = settings.ENABLE_DEBUG_ON_HTTP
     ? debugQuestions(options.systemNamespace, { callers, nodes, pipeline, view: () => view })
     : undefined;
