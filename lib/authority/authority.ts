@@ -20,6 +20,7 @@ import {
   type WorkloadOrder,
 } from "./issuing.ts";
 import type { SigningMaterial } from "./material.ts";
+import type { KeyInForce } from "./key_in_force.ts";
 import { WorkQueue } from "../kernel/time/work_queue.ts";
 
 /** Milliseconds that a certificate is valid before it is issued, for clocks that are behind. */
@@ -35,6 +36,14 @@ export interface IssueRequest {
   readonly lifetime?: number;
 }
 
+/** How an authority signs. */
+export interface SigningOptions {
+  /** Signatures at a time. Default 2. */
+  readonly cores?: number;
+  /** Makes signatures with the key in force. Default: the key itself does. */
+  readonly keyInForce?: KeyInForce;
+}
+
 /** Longest common name that a certificate may have (RFC 5280, appendix A.1). */
 const MAX_COMMON_NAME = 64;
 
@@ -47,20 +56,23 @@ export class SigningAuthority implements WorkloadAuthority, OwnIssuer {
   readonly #lifetimes: Lifetimes;
   readonly #clock: Pick<Clock, "now">;
   readonly #queue: WorkQueue;
+  readonly #keyInForce: KeyInForce | undefined;
 
-  /** @param cores Signatures at a time. */
   constructor(
     material: Current<SigningMaterial | undefined>,
     lifetimes: Lifetimes,
     clock: Pick<Clock, "now">,
-    cores = 2,
+    { cores = 2, keyInForce }: SigningOptions = {},
   ) {
     this.material = material;
     this.#lifetimes = lifetimes;
     this.#clock = clock;
     this.#queue = new WorkQueue(cores);
+    this.#keyInForce = keyInForce;
+    void keyInForce?.take(material.current()?.key);
     this.roots = new CurrentValue(material.current()?.rootsPem ?? "");
     material.onChange((next) => {
+      void keyInForce?.take(next?.key);
       const rootsPem = next?.rootsPem ?? "";
       if (rootsPem !== this.roots.current()) this.roots.set(rootsPem);
     });
@@ -81,7 +93,8 @@ export class SigningAuthority implements WorkloadAuthority, OwnIssuer {
       if (material === undefined || material.notAfter <= now) {
         throw new IssueError("not ready", "the authority has no certificate that is valid now");
       }
-      const { certificate, key, between, rootsPem } = material;
+      const { certificate, between, rootsPem } = material;
+      const key = this.#keyInForce?.of(material.key) ?? material.key;
       const notBefore = Math.max(now - CLOCK_SKEW, certificate.notBefore);
       const notAfter = Math.min(now + allowed, material.notAfter);
       const leaf = await issueLeaf({ certificate, key }, { spki, names, subject, notBefore, notAfter });

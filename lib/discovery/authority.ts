@@ -2,7 +2,7 @@
  * The certificate authority of a server, from its settings: brought along in a folder or a secret, or made by the server
  * itself.
  *
- * Permissions: read (`ROOT_CA_DIR`), read and write (`MESH_SELF_SIGNED_CA_DIR`).
+ * Permissions: read (`ROOT_CA_DIR`), read and write (`MESH_SELF_SIGNED_CA_DIR`); ffi (OpenSSL, where it is granted).
  *
  * @module
  */
@@ -11,6 +11,7 @@ import type { WorkloadAuthority } from "../authority/issuing.ts";
 import { measureExpiry } from "../authority/authority_metrics.ts";
 import { type CallerResult, certificateService } from "../authority/certificate_service.ts";
 import { FolderRootStore } from "../authority/folder_store.ts";
+import { KeyInForce } from "../authority/key_in_force.ts";
 import type { SigningMaterial } from "../authority/material.ts";
 import { hasPluggedIn, PluggedIn, type PluggedInOptions } from "../authority/plugged_in.ts";
 import { MemoryRootStore } from "../authority/root_store.ts";
@@ -24,6 +25,8 @@ import type { GrpcService } from "../grpc/service.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import type { ApiClient } from "../orch/client/client.ts";
 import { type Current, CurrentValue } from "../pki/current.ts";
+import { openOpenssl } from "../pki/openssl/library.ts";
+import { opensslSigner } from "../pki/openssl/signer.ts";
 import { PkiError } from "../pki/pki_error.ts";
 import type { FactStore } from "../config/facts/store.ts";
 import type { ServerAuthentication } from "./authentication.ts";
@@ -133,7 +136,23 @@ async function startOwnAuthority(
   measureExpiry(kernel.metrics, source.material, kernel.clock);
   authentication.useRevocations(() => source.material.current()?.revocations ?? []);
   const lifetimes = { usual: settings.DEFAULT_WORKLOAD_CERT_TTL, most: settings.MAX_WORKLOAD_CERT_TTL };
-  return new SigningAuthority(source.material, lifetimes, kernel.clock, cores);
+  const keyInForce = startSigner(kernel);
+  return new SigningAuthority(source.material, lifetimes, kernel.clock, { cores, ...keyInForce && { keyInForce } });
+}
+
+/** OpenSSL as the signer, where the machine has it and the program may use it. */
+function startSigner(kernel: Kernel): KeyInForce | undefined {
+  const log = kernel.log.scope("pkica");
+  const openssl = openOpenssl();
+  if ("reason" in openssl) {
+    log.info("certificates are signed by the runtime, as OpenSSL cannot be used", { reason: openssl.reason });
+    return undefined;
+  }
+  const { path, version, functions } = openssl;
+  log.info("certificates are signed by OpenSSL", { path, version });
+  const keyInForce = new KeyInForce((key) => opensslSigner(functions, key), log);
+  kernel.stopper.add("key of the authority", () => keyInForce.take(undefined));
+  return keyInForce;
 }
 
 /** Whether the folder has an authority, which is no secret that the servers made themselves and that is mounted there. */

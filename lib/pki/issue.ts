@@ -11,12 +11,13 @@ import type { Certificate } from "./certificate.ts";
 import { bits, sequence, tagged, time, unsignedInteger } from "./der_write.ts";
 import { authorityExtensions, issuerKeyExtension, keyBits, LEAF_EXTENSIONS, namesExtension } from "./extensions.ts";
 import type { PrivateKey } from "./private_key.ts";
+import type { SigningKey } from "./signer.ts";
 import { type AlternativeNames, type SubjectName, writeSubject } from "./subject.ts";
 
 /** An authority that can sign: its certificate, and the key of it. */
 export interface Issuer {
   readonly certificate: Pick<Certificate, "subjectDer" | "subjectKeyId">;
-  readonly key: PrivateKey;
+  readonly key: SigningKey;
 }
 
 /** How long a certificate is valid, milliseconds since 1970; whole seconds count. */

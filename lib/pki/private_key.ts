@@ -11,9 +11,10 @@ import { ObjectId } from "./object_ids.ts";
 import { pemKind, readPem, writePem } from "./pem.ts";
 import { PkiError } from "./pki_error.ts";
 import { type KeySpec, keySpecOf, keySpecText } from "./public_key.ts";
+import type { SigningKey } from "./signer.ts";
 
 /** A private key with its public half. */
-export class PrivateKey {
+export class PrivateKey implements SigningKey {
   /** Algorithm and size. */
   readonly spec: KeySpec;
   /** The public half, as SubjectPublicKeyInfo. */
@@ -68,6 +69,11 @@ export class PrivateKey {
     } catch (error) {
       throw new PkiError(`${what}: ${(error as Error).message}`);
     }
+  }
+
+  /** A copy of the key as PKCS#8 in DER. */
+  der(): Uint8Array<ArrayBuffer> {
+    return new Uint8Array(this.#pkcs8);
   }
 
   /** The key as PKCS#8 in PEM. */

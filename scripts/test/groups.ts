@@ -5,6 +5,7 @@
  *
  * @module
  */
+import { OPENSSL_PATHS } from "../../lib/pki/openssl/library.ts";
 
 /** Tests that run in one process. */
 export interface TestGroup {
@@ -24,6 +25,8 @@ const ENV = "--allow-env";
 /** Servers listen on loopback addresses with free ports; listeners of Envoys are dialled there. */
 const NET = "--allow-net";
 const DENO = "--allow-run=deno," + Deno.execPath();
+/** The library that the server may use; a test holds the list to that of the server's permission set. */
+const OPENSSL = "--allow-ffi=" + OPENSSL_PATHS.join(",");
 /** Where the program to run is made by the test (a wrapper, a compiled client) or named by a variable (ENVOY). */
 const RUN = "--allow-run";
 
@@ -74,8 +77,8 @@ const PERMISSIONS: Readonly<Record<string, readonly string[]>> = {
   package: [READ, TEMP, ENV, RUN],
   // files that are watched; symbolic links cannot be made with less; openssl; sockets of both ends
   authority: [READ, "--allow-write", ENV, NET, "--allow-run=openssl"],
-  // openssl, which reads what is written and writes what is read
-  pki: [READ, TEMP, ENV, "--allow-run=openssl"],
+  // openssl, which reads what is written and writes what is read; its library, which signs
+  pki: [READ, TEMP, ENV, "--allow-run=openssl", OPENSSL],
   // an API with ports of its own; files of access; programs that print credentials; servers and real Envoys
   orch: [READ, TEMP, ENV, NET, RUN, "--allow-sys=hostname,cpus,systemMemoryInfo,networkInterfaces,uid"],
   // the commands that the page names

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { programs } from "../../lib/kernel/program/program.ts";
 import { spellings } from "../../lib/kernel/settings/border.ts";
 import { settingsUsedBy } from "../../lib/kernel/settings/catalogue.ts";
+import { OPENSSL_PATHS } from "../../lib/pki/openssl/library.ts";
 import { compileArguments, compiledPrograms, permissionFlags, permissionSets } from "../../scripts/compile.ts";
 
 const sets = permissionSets();
@@ -32,6 +33,17 @@ Deno.test("install-cni may read exactly its variables, in every spelling", () =>
 Deno.test("pilot-discovery may read all variables: the mesh configuration names some (envName), agents pass theirs on", () => {
   assert.equal(sets["pilot-discovery"]?.["env"], true);
   assert.equal(sets["pilot-agent"]?.["env"], true);
+});
+
+Deno.test("the server alone may call a library beside the runtime, OpenSSL's, by its paths", () => {
+  for (const [name, { ffi }] of Object.entries(sets)) {
+    assert.deepEqual(ffi, name === "pilot-discovery" ? OPENSSL_PATHS : undefined, name);
+  }
+  const flag = `--allow-ffi=${OPENSSL_PATHS.join(",")}`;
+  assert(compileArguments("pilot-discovery", sets["pilot-discovery"] ?? {}).includes(flag));
+  // Else the library could be replaced by what a request writes.
+  const writable = sets["pilot-discovery"]?.["write"];
+  assert(Array.isArray(writable) && !writable.some((folder) => OPENSSL_PATHS.some((path) => path.startsWith(folder))));
 });
 
 Deno.test("the flags of deno compile are the permission set, and unknown kinds are refused", () => {

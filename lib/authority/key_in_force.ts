@@ -1,0 +1,72 @@
+/**
+ * The key of an authority while it is in force, at the signer that makes its signatures fastest.
+ *
+ * Until that signer has the key, and when it fails, the key itself signs: who makes a signature changes nothing in it.
+ *
+ * @module
+ */
+import type { Logger } from "../kernel/log/log.ts";
+import type { PrivateKey } from "../pki/private_key.ts";
+import type { Signer, SigningKey } from "../pki/signer.ts";
+
+/** Gives a key to a signer. Rejects with the reason when that does not take it. */
+export type SignerOf = (key: PrivateKey) => Promise<Signer>;
+
+/** See the module. */
+export class KeyInForce {
+  readonly #signerOf: SignerOf;
+  readonly #log: Pick<Logger, "warn">;
+  #key: PrivateKey | undefined;
+  #signer: Signer | undefined;
+  #taking: Promise<void> = Promise.resolve();
+
+  constructor(signerOf: SignerOf, log: Pick<Logger, "warn">) {
+    this.#signerOf = signerOf;
+    this.#log = log;
+  }
+
+  /** Another key is in force from now on, or none. Resolves when the signer has it. */
+  take(key: PrivateKey | undefined): Promise<void> {
+    if (key !== this.#key) {
+      this.#key = key;
+      this.#signer?.release();
+      this.#signer = undefined;
+      if (key !== undefined) this.#taking = this.#give(key);
+    }
+    return this.#taking;
+  }
+
+  /** What signs for a key now: the signer, where it has this key. */
+  of(key: PrivateKey): SigningKey {
+    const signer = this.#signer;
+    if (signer === undefined || key !== this.#key) return key;
+    const sign = async (body: Uint8Array): Promise<Uint8Array> => {
+      try {
+        return await signer.sign(body);
+      } catch (error) {
+        this.#failed(error, signer);
+        return await key.sign(body);
+      }
+    };
+    return { signatureAlgorithm: signer.signatureAlgorithm, sign };
+  }
+
+  async #give(key: PrivateKey): Promise<void> {
+    try {
+      const signer = await this.#signerOf(key);
+      // Another key may have come meanwhile.
+      if (key === this.#key) this.#signer = signer;
+      else signer.release();
+    } catch (error) {
+      if (key !== this.#key) return;
+      this.#log.warn("the authority's key signs by itself, slower: another signer did not take it", { error });
+    }
+  }
+
+  #failed(error: unknown, signer: Signer): void {
+    if (this.#signer !== signer) return;
+    this.#signer = undefined;
+    signer.release();
+    this.#log.warn("the authority's key signs by itself from now on, slower: another signer failed", { error });
+  }
+}

@@ -1,0 +1,140 @@
+/**
+ * Signatures by OpenSSL, on threads of the runtime: an RSA signature takes it a quarter of WebCrypto's time.
+ *
+ * Permissions: ffi, by `./library.ts`.
+ *
+ * @module
+ */
+import { ObjectId } from "../object_ids.ts";
+import { PkiError } from "../pki_error.ts";
+import type { PrivateKey } from "../private_key.ts";
+import { type KeySpec, keySpecText } from "../public_key.ts";
+import { isSignedBy } from "../signed.ts";
+import type { Signer } from "../signer.ts";
+import { lastError, type OpensslFunctions } from "./library.ts";
+
+/** Bytes of the longest signature: of an RSA key with 8192 bits. */
+const MOST_BYTES = 1024;
+
+/**
+ * Gives a key to OpenSSL, and lets WebCrypto judge a first signature of it.
+ *
+ * @throws {PkiError} when OpenSSL does not take the key, or signs in another way
+ */
+export async function opensslSigner(functions: OpensslFunctions, key: PrivateKey): Promise<Signer> {
+  const signer = new OpensslSigner(functions, key);
+  try {
+    const body = crypto.getRandomValues(new Uint8Array(32));
+    const signature = await signer.sign(body);
+    if (await isSignedBy({ body, signature, signatureAlgorithm: algorithmOf(key.spec) }, key.spki)) return signer;
+    throw new PkiError(`OpenSSL: expected a signature by the ${keySpecText(key.spec)} key, got another`);
+  } catch (error) {
+    signer.release();
+    throw error;
+  }
+}
+
+/** One signature under way. OpenSSL works on these buffers in another thread, so they have to live until then. */
+interface Job {
+  readonly body: Uint8Array<ArrayBuffer>;
+  readonly signature: Uint8Array<ArrayBuffer>;
+  readonly length: BigUint64Array<ArrayBuffer>;
+}
+
+class OpensslSigner implements Signer {
+  readonly signatureAlgorithm: Uint8Array;
+  readonly #functions: OpensslFunctions;
+  readonly #hash: Deno.PointerValue;
+  readonly #jobs = new Set<Job>();
+  /** Null: it is freed. */
+  #key: Deno.PointerValue;
+  #isReleased = false;
+
+  constructor(functions: OpensslFunctions, key: PrivateKey) {
+    this.#functions = functions;
+    this.signatureAlgorithm = key.signatureAlgorithm;
+    this.#hash = algorithmOf(key.spec) === ObjectId.ecdsaWithSha384 ? functions.EVP_sha384() : functions.EVP_sha256();
+    this.#key = readKey(functions, key);
+  }
+
+  async sign(body: Uint8Array): Promise<Uint8Array> {
+    if (this.#isReleased) throw new PkiError("OpenSSL: expected a key, got one that was given back");
+    const job: Job = {
+      // Of its own: nobody changes it meanwhile.
+      body: new Uint8Array(body),
+      signature: new Uint8Array(MOST_BYTES),
+      length: BigUint64Array.of(BigInt(MOST_BYTES)),
+    };
+    this.#jobs.add(job);
+    try {
+      if (await this.#signElsewhere(job) !== 1) this.#signHere(job);
+      return job.signature.subarray(0, Number(job.length[0]));
+    } finally {
+      this.#jobs.delete(job);
+      this.#freeWhenDone();
+    }
+  }
+
+  release(): void {
+    this.#isReleased = true;
+    this.#freeWhenDone();
+  }
+
+  async #signElsewhere({ body, signature, length }: Job): Promise<number> {
+    const context = this.#begin();
+    try {
+      const size = BigInt(body.length);
+      return await this.#functions.EVP_DigestSign(context, signature, length, body, size);
+    } finally {
+      this.#functions.EVP_MD_CTX_free(context);
+    }
+  }
+
+  /** The same once more on this thread, as the reason of a failure can be read nowhere else. */
+  #signHere({ body, signature, length }: Job): void {
+    const context = this.#begin();
+    try {
+      length[0] = BigInt(signature.length);
+      const size = BigInt(body.length);
+      if (this.#functions.digestSignHere(context, signature, length, body, size) === 1) return;
+      throw new PkiError(`OpenSSL: expected a signature: ${lastError(this.#functions)}`);
+    } finally {
+      this.#functions.EVP_MD_CTX_free(context);
+    }
+  }
+
+  /** A context for one signature. */
+  #begin(): Deno.PointerValue {
+    const context = this.#functions.EVP_MD_CTX_new();
+    if (context === null) throw new PkiError(`OpenSSL: expected a context: ${lastError(this.#functions)}`);
+    if (this.#functions.EVP_DigestSignInit(context, null, this.#hash, null, this.#key) === 1) return context;
+    this.#functions.EVP_MD_CTX_free(context);
+    throw new PkiError(`OpenSSL: expected a key that signs: ${lastError(this.#functions)}`);
+  }
+
+  #freeWhenDone(): void {
+    if (!this.#isReleased || this.#jobs.size > 0 || this.#key === null) return;
+    this.#functions.EVP_PKEY_free(this.#key);
+    this.#key = null;
+  }
+}
+
+/** OpenSSL's own copy of a key. */
+function readKey(functions: OpensslFunctions, key: PrivateKey): Deno.PointerValue {
+  const der = key.der();
+  const reader = functions.BIO_new_mem_buf(der, der.length);
+  try {
+    const read = reader === null ? null : functions.d2i_PrivateKey_bio(reader, null);
+    if (read !== null) return read;
+    throw new PkiError(`OpenSSL: expected a private key: ${lastError(functions)}`);
+  } finally {
+    if (reader !== null) functions.BIO_free(reader);
+    der.fill(0);
+  }
+}
+
+/** The algorithm of a key's signatures. */
+function algorithmOf(spec: KeySpec): string {
+  if (spec.type === "RSA") return ObjectId.sha256WithRsa;
+  return spec.curve === "P-256" ? ObjectId.ecdsaWithSha256 : ObjectId.ecdsaWithSha384;
+}
