@@ -16,6 +16,7 @@ import { encode } from "../pb/codec.ts";
 import { decode } from "../pb/reflect.ts";
 import { PkiError } from "../pki/pki_error.ts";
 import { type CertificateRequest, readCertificateRequest } from "../pki/request.ts";
+import type { Verify } from "../pki/signed.ts";
 import { type WorkloadIdentity, workloadUri } from "../pki/spiffe.ts";
 import {
   type IssuedChain,
@@ -72,6 +73,8 @@ export interface CertificateServiceOptions {
    * @param wanted The SPIFFE ID that is asked for.
    */
   readonly mayImpersonate?: (caller: CertificateCaller, wanted: string) => CallerResult;
+  /** Verifies signatures of requests. Default: WebCrypto does. */
+  readonly verify?: Verify;
   readonly metrics: Pick<Metrics, "counter">;
   readonly log: Pick<Logger, "warn">;
   readonly clock: Pick<Clock, "monotonic">;
@@ -157,7 +160,7 @@ class Creation {
       if (csr.length > MOST.request) {
         throw new PkiError(`expected at most ${MOST.request} characters, got ${csr.length}`);
       }
-      return await readCertificateRequest(csr);
+      return await readCertificateRequest(csr, this.#options.verify);
     } catch (error) {
       if (!(error instanceof PkiError)) throw error;
       this.#options.metrics.counter("citadel_server_csr_parsing_err_count").inc();

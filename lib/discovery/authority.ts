@@ -25,8 +25,9 @@ import type { GrpcService } from "../grpc/service.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import type { ApiClient } from "../orch/client/client.ts";
 import { type Current, CurrentValue } from "../pki/current.ts";
-import { openOpenssl } from "../pki/openssl/library.ts";
+import { openOpenssl, type OpensslLibrary } from "../pki/openssl/library.ts";
 import { opensslSigner } from "../pki/openssl/signer.ts";
+import { opensslVerifier } from "../pki/openssl/verifier.ts";
 import { PkiError } from "../pki/pki_error.ts";
 import type { FactStore } from "../config/facts/store.ts";
 import type { ServerAuthentication } from "./authentication.ts";
@@ -103,16 +104,18 @@ export async function startServerAuthority(
     measureExpiry(kernel.metrics, new CurrentValue(undefined), kernel.clock);
     return { authority: undefined, signers, services: [], names };
   }
+  const openssl = findOpenssl(kernel);
   const isElsewhere = signers?.workloads !== undefined && signers.own !== undefined;
   if (isElsewhere) measureExpiry(kernel.metrics, new CurrentValue(undefined), kernel.clock);
   const authority = isElsewhere
     ? undefined
-    : await startOwnAuthority({ systemNamespace, cores }, settings, { mesh, authentication, orch }, kernel);
+    : await startOwnAuthority({ systemNamespace, cores }, settings, { mesh, authentication, orch, openssl }, kernel);
   const accounts = readNodeAccounts(settings.CA_TRUSTED_NODE_ACCOUNTS);
   const ownDomain = () => mesh.state.mesh.trustDomain;
   const parts = { accounts, trustDomain: ownDomain };
   const nodes = accounts.size === 0 ? undefined : new NodeAccountsOfClusters(parts, facts);
-  const service = serviceOf(signers?.workloads ?? authority!, await authentication.forAuthority(), nodes, kernel);
+  const callers = { authentication: await authentication.forAuthority(), nodes };
+  const service = serviceOf(signers?.workloads ?? authority!, callers, openssl, kernel);
   return { authority, signers, services: [service], names };
 }
 
@@ -120,10 +123,11 @@ export async function startServerAuthority(
 async function startOwnAuthority(
   { systemNamespace, cores }: Pick<ServerAuthorityOptions, "systemNamespace" | "cores">,
   settings: DiscoverySettings,
-  { mesh, authentication, orch }: {
+  { mesh, authentication, orch, openssl }: {
     readonly mesh: Pick<MeshSource, "state">;
     readonly authentication: Pick<ServerAuthentication, "useRevocations">;
     readonly orch?: ApiClient | undefined;
+    readonly openssl: OpensslLibrary | undefined;
   },
   kernel: Kernel,
 ): Promise<SigningAuthority> {
@@ -136,21 +140,24 @@ async function startOwnAuthority(
   measureExpiry(kernel.metrics, source.material, kernel.clock);
   authentication.useRevocations(() => source.material.current()?.revocations ?? []);
   const lifetimes = { usual: settings.DEFAULT_WORKLOAD_CERT_TTL, most: settings.MAX_WORKLOAD_CERT_TTL };
-  const keyInForce = startSigner(kernel);
+  const keyInForce = openssl && startSigner(openssl, kernel);
   return new SigningAuthority(source.material, lifetimes, kernel.clock, { cores, ...keyInForce && { keyInForce } });
 }
 
-/** OpenSSL as the signer, where the machine has it and the program may use it. */
-function startSigner(kernel: Kernel): KeyInForce | undefined {
+/** OpenSSL, where the machine has it and the program may use it. */
+function findOpenssl(kernel: Kernel): OpensslLibrary | undefined {
   const log = kernel.log.scope("pkica");
-  const openssl = openOpenssl();
-  if ("reason" in openssl) {
-    log.info("certificates are signed by the runtime, as OpenSSL cannot be used", { reason: openssl.reason });
+  const found = openOpenssl();
+  if ("reason" in found) {
+    log.info("the runtime signs certificates, as OpenSSL cannot be used", { reason: found.reason });
     return undefined;
   }
-  const { path, version, functions } = openssl;
-  log.info("certificates are signed by OpenSSL", { path, version });
-  const keyInForce = new KeyInForce((key) => opensslSigner(functions, key), log);
+  log.info("OpenSSL signs certificates", { path: found.path, version: found.version });
+  return found;
+}
+
+function startSigner({ functions }: OpensslLibrary, kernel: Kernel): KeyInForce {
+  const keyInForce = new KeyInForce((key) => opensslSigner(functions, key), kernel.log.scope("pkica"));
   kernel.stopper.add("key of the authority", () => keyInForce.take(undefined));
   return keyInForce;
 }
@@ -272,8 +279,11 @@ function shown(material: Current<SigningMaterial | undefined>) {
 
 function serviceOf(
   authority: WorkloadAuthority,
-  authentication: Pick<Authentication, "authenticate">,
-  nodes: NodeAccountsOfClusters | undefined,
+  { authentication, nodes }: {
+    readonly authentication: Pick<Authentication, "authenticate">;
+    readonly nodes: NodeAccountsOfClusters | undefined;
+  },
+  openssl: OpensslLibrary | undefined,
   kernel: Kernel,
 ): GrpcService {
   const authenticate = async ({ peer, headers }: Call): Promise<CallerResult> => {
@@ -284,6 +294,7 @@ function serviceOf(
   const { metrics, clock } = kernel;
   return certificateService({
     ...{ authority, authenticate, metrics, clock, log: kernel.log.scope("serverca") },
+    ...(openssl && { verify: opensslVerifier(openssl.functions) }),
     ...(nodes && { mayImpersonate: (caller, wanted) => nodes.mayImpersonate(caller, wanted) }),
   });
 }

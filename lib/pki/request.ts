@@ -10,7 +10,7 @@ import { ObjectId } from "./object_ids.ts";
 import { pemKind, readPem, writePem } from "./pem.ts";
 import { PkiError } from "./pki_error.ts";
 import type { PrivateKey } from "./private_key.ts";
-import { isSignedBy, readSigned, type Signed } from "./signed.ts";
+import { isSignedBy, readSigned, type Signed, type Verify } from "./signed.ts";
 import { type AlternativeNames, NO_NAMES, readSubject, type SubjectName, writeSubject } from "./subject.ts";
 
 /** A request, as its sender wrote it: nothing in it is proven but that the sender has the key. */
@@ -46,10 +46,11 @@ export async function createCertificateRequest(
 /**
  * Reads the one request in a PEM text, and verifies its signature.
  *
+ * @param verify Verifies it. Default: WebCrypto does.
  * @throws {PkiError} when there is not exactly one, it is damaged, its key is none that is used here, or its signature is
  * not that key's
  */
-export async function readCertificateRequest(pem: string): Promise<CertificateRequest> {
+export async function readCertificateRequest(pem: string, verify: Verify = isSignedBy): Promise<CertificateRequest> {
   const blocks = readPem(pem, WHAT);
   const [block] = blocks;
   if (block === undefined || blocks.length > 1 || pemKind(block.label) !== "request") {
@@ -57,7 +58,7 @@ export async function readCertificateRequest(pem: string): Promise<CertificateRe
     throw new PkiError(`${WHAT}: expected one CERTIFICATE REQUEST in PEM, got ${got || "none"}`);
   }
   const request = readFields(block.der);
-  if (!await isSignedBy(request, request.spki)) {
+  if (!await verify(request, request.spki)) {
     throw new PkiError(`${WHAT}: expected a signature by its own key, with SHA-256, 384 or 512`);
   }
   return request;

@@ -45,7 +45,14 @@ const ALGORITHMS: Readonly<Record<string, { readonly type: "RSA" | "EC"; readonl
 };
 
 /**
- * Whether a signature was made with the private half of a key; verified by WebCrypto outside the event loop's thread.
+ * Says whether a signature was made with the private half of a key, which is given as SubjectPublicKeyInfo.
+ *
+ * Throws a {@linkcode PkiError} when the public key is none that is used here.
+ */
+export type Verify = (signed: Signed, spki: Uint8Array) => Promise<boolean>;
+
+/**
+ * Whether a signature was made with the private half of a key; verified by WebCrypto, in Deno 2.8.3 on this thread.
  * False too for algorithms that are not verified here (RSA with PKCS#1 padding and ECDSA are, with SHA-256, 384 and 512).
  *
  * @throws {PkiError} when the public key is none that is used here

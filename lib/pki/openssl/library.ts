@@ -1,9 +1,9 @@
 /**
  * The libcrypto of OpenSSL 3 that this machine has: opened where the program may use it, its functions as they are.
  *
- * What runs there is outside the runtime's permissions, so it gets nothing that strangers wrote but bytes to hash: no keys
- * of theirs, no certificates, no requests (docs/decisions). Nothing here reads memory through a pointer: with a permission
- * for a path alone, the runtime refuses that.
+ * What runs there is outside the runtime's permissions, so it reads nothing that strangers wrote: of their keys it gets the
+ * numbers, whose sizes are known (docs/decisions). Nothing here reads memory through a pointer: with a permission for a path
+ * alone, the runtime refuses that.
  *
  * Permissions: ffi (the paths of `OPENSSL_PATHS`).
  *
@@ -32,12 +32,22 @@ const SYMBOLS = {
   EVP_MD_CTX_free: { parameters: ["pointer"], result: "void" },
   EVP_DigestSignInit: { parameters: ["pointer", "pointer", "pointer", "pointer", "pointer"], result: "i32" },
   EVP_DigestSign: { parameters: ["pointer", "buffer", "buffer", "buffer", "usize"], result: "i32", nonblocking: true },
-  /** The same on this thread, whose errors can be read: OpenSSL keeps those of each thread apart. */
+  /** The same on this thread, whose errors can be read, as OpenSSL keeps those of each thread apart. */
   digestSignHere: {
     name: "EVP_DigestSign",
     parameters: ["pointer", "buffer", "buffer", "buffer", "usize"],
     result: "i32",
   },
+  EC_KEY_new_by_curve_name: { parameters: ["i32"], result: "pointer" },
+  EC_KEY_oct2key: { parameters: ["pointer", "buffer", "usize", "pointer"], result: "i32" },
+  EC_KEY_free: { parameters: ["pointer"], result: "void" },
+  ECDSA_verify: { parameters: ["i32", "buffer", "i32", "buffer", "i32", "pointer"], result: "i32" },
+  BN_bin2bn: { parameters: ["buffer", "i32", "pointer"], result: "pointer" },
+  BN_free: { parameters: ["pointer"], result: "void" },
+  RSA_new: { parameters: [], result: "pointer" },
+  RSA_set0_key: { parameters: ["pointer", "pointer", "pointer", "pointer"], result: "i32" },
+  RSA_free: { parameters: ["pointer"], result: "void" },
+  RSA_verify: { parameters: ["i32", "buffer", "u32", "buffer", "u32", "pointer"], result: "i32" },
   ERR_get_error: { parameters: [], result: "u64" },
   ERR_error_string_n: { parameters: ["u64", "buffer", "usize"], result: "void" },
   ERR_clear_error: { parameters: [], result: "void" },
