@@ -18,6 +18,7 @@ const BATCH = 64 * 1024;
 const FRAME = 16384;
 /** Control bytes that may wait for a peer that does not read; more is an attack (e.g. a flood of pings). */
 const MAX_CONTROL = 256 * 1024;
+const NOTHING = new Uint8Array();
 /** A connection's smallest share. */
 const MIN_SHARE = 32 * 1024;
 
@@ -195,25 +196,31 @@ export class Outbound {
   /** Hands over what windows and share allow. */
   flush(): void {
     if (this.#closed || this.#transport.destroyed) return;
-    const control = this.#control;
-    if (control.length > 0) {
-      this.#control = [];
-      this.#controlSize = 0;
-      this.#write(control.length === 1 ? control[0]! : concatBytes(control), [], false);
-    }
+    // Control frames go out in one write with the first data: each write is a record of TLS and a call of the system.
+    let head = this.#takeControl();
     while (this.#ready.size > 0) {
-      const room = Math.min(BATCH, this.#budget.share - this.#unwritten);
-      if (room <= 0) return;
+      const room = Math.min(BATCH, this.#budget.share - this.#unwritten - head.length);
+      if (room <= 0) break;
       const done: (() => void)[] = [];
-      const batch = this.#batch(room, done);
-      if (batch === undefined) return;
+      const batch = this.#batch(head, room, done);
+      if (batch === undefined) break;
+      head = NOTHING;
       this.batches++;
       this.#write(batch, done, true);
     }
+    if (head.length > 0) this.#write(head, [], false);
   }
 
-  /** Fills one batch, a frame of each stream in turn; undefined when all windows are shut. */
-  #batch(room: number, done: (() => void)[]): Uint8Array | undefined {
+  #takeControl(): Uint8Array {
+    if (this.#control.length === 0) return NOTHING;
+    const control = concatBytes(this.#control);
+    this.#control = [];
+    this.#controlSize = 0;
+    return control;
+  }
+
+  /** Fills one batch behind a head, a frame of each stream in turn; undefined when all windows are shut. */
+  #batch(head: Uint8Array, room: number, done: (() => void)[]): Uint8Array | undefined {
     const plan: { queue: SendQueue; length: number }[] = [];
     let total = 0;
     let size = 0;
@@ -227,8 +234,9 @@ export class Outbound {
       if (total >= room) break;
     }
     if (plan.length === 0) return undefined;
-    const out = new Uint8Array(size);
-    let at = 0;
+    const out = new Uint8Array(head.length + size);
+    out.set(head);
+    let at = head.length;
     for (const { queue, length } of plan) {
       for (let sent = 0; sent < length; sent += FRAME) {
         const part = Math.min(FRAME, length - sent);
