@@ -18,6 +18,7 @@ export type UnaryAnswer = (request: Uint8Array, call: Call, left: AbortSignal) =
 /** Sends one response to one request. */
 export class UnaryHandler implements CallHandler {
   #asked = false;
+  #answered = false;
   readonly #left = new AbortController();
 
   readonly #call: Call;
@@ -35,6 +36,7 @@ export class UnaryHandler implements CallHandler {
     // Others may read on from the buffer that the request lies in while the answer is made.
     const request = new Uint8Array(bytes); // `slice` of a Buffer copies nothing
     Promise.resolve().then(() => this.#answer(request, this.#call, this.#left.signal)).then((response) => {
+      this.#answered = true;
       this.#call.send([response], false);
       this.#call.end();
     }, (error) => this.#call.fail(error));
@@ -42,7 +44,7 @@ export class UnaryHandler implements CallHandler {
 
   /** The client has left, or the call is over. */
   close(): void {
-    this.#left.abort(new Error("the caller has left"));
+    if (!this.#answered) this.#left.abort(new Error("the caller has left"));
   }
 
   halfClose(): void {

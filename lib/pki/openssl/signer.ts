@@ -15,8 +15,8 @@ import { isSignedBy } from "../signed.ts";
 import type { Signer } from "../signer.ts";
 import { lastError, type OpensslFunctions } from "./library.ts";
 
-/** Bytes of the longest signature: of an RSA key with 8192 bits. */
-const MOST_BYTES = 1024;
+/** Bytes of the longest signature on a curve that is used here, P-384. */
+const MOST_ECDSA = 104;
 
 /**
  * Gives a key to OpenSSL, and lets WebCrypto judge a first signature of it.
@@ -48,6 +48,8 @@ class OpensslSigner implements Signer {
   readonly #functions: OpensslFunctions;
   readonly #hash: Deno.PointerValue;
   readonly #isQuick: boolean;
+  /** Bytes of the longest signature. */
+  readonly #most: number;
   readonly #jobs = new Set<Job>();
   /** Null: it is freed. */
   #key: Deno.PointerValue;
@@ -57,22 +59,23 @@ class OpensslSigner implements Signer {
     this.#functions = functions;
     this.signatureAlgorithm = key.signatureAlgorithm;
     this.#hash = algorithmOf(key.spec) === ObjectId.ecdsaWithSha384 ? functions.EVP_sha384() : functions.EVP_sha256();
+    this.#most = key.spec.type === "RSA" ? Math.ceil(key.spec.bits / 8) : MOST_ECDSA;
     this.#isQuick = algorithmOf(key.spec) === ObjectId.ecdsaWithSha256;
     this.#key = readKey(functions, key);
   }
 
   async sign(body: Uint8Array): Promise<Uint8Array> {
     if (this.#isReleased) throw new PkiError("OpenSSL: expected a key, got one that was given back");
+    // Bytes of its own: nobody changes them meanwhile.
     const job: Job = {
-      // Of its own: nobody changes it meanwhile.
       body: new Uint8Array(body),
-      signature: new Uint8Array(MOST_BYTES),
-      length: BigUint64Array.of(BigInt(MOST_BYTES)),
+      signature: new Uint8Array(this.#most),
+      length: new BigUint64Array(1),
     };
+    if (this.#isQuick) return this.#signHere(job);
     this.#jobs.add(job);
     try {
-      if (this.#isQuick || await this.#signElsewhere(job) !== 1) this.#signHere(job);
-      return job.signature.subarray(0, Number(job.length[0]));
+      return await this.#signElsewhere(job) === 1 ? signatureOf(job) : this.#signHere(job);
     } finally {
       this.#jobs.delete(job);
       this.#freeWhenDone();
@@ -87,6 +90,7 @@ class OpensslSigner implements Signer {
   async #signElsewhere({ body, signature, length }: Job): Promise<number> {
     const context = this.#begin();
     try {
+      length[0] = BigInt(signature.length);
       const size = BigInt(body.length);
       return await this.#functions.EVP_DigestSign(context, signature, length, body, size);
     } finally {
@@ -95,12 +99,13 @@ class OpensslSigner implements Signer {
   }
 
   /** On this thread: a quick one, or once more one that failed, as its reason can be read nowhere else. */
-  #signHere({ body, signature, length }: Job): void {
+  #signHere(job: Job): Uint8Array {
+    const { body, signature, length } = job;
     const context = this.#begin();
     try {
       length[0] = BigInt(signature.length);
       const size = BigInt(body.length);
-      if (this.#functions.digestSignHere(context, signature, length, body, size) === 1) return;
+      if (this.#functions.digestSignHere(context, signature, length, body, size) === 1) return signatureOf(job);
       throw new PkiError(`OpenSSL: expected a signature: ${lastError(this.#functions)}`);
     } finally {
       this.#functions.EVP_MD_CTX_free(context);
@@ -121,6 +126,10 @@ class OpensslSigner implements Signer {
     this.#functions.EVP_PKEY_free(this.#key);
     this.#key = null;
   }
+}
+
+function signatureOf({ signature, length }: Job): Uint8Array {
+  return signature.subarray(0, Number(length[0]));
 }
 
 /** OpenSSL's own copy of a key. */

@@ -62,3 +62,46 @@ export function counted(functions: OpensslFunctions): { readonly functions: Open
     },
   };
 }
+
+/** The functions, with the public keys and numbers that are not freed, and how often a signature was judged. */
+export function countedKeys(functions: OpensslFunctions) {
+  const held = { keys: 0, numbers: 0 };
+  const calls = { verdicts: 0 };
+  const made = (kind: keyof typeof held, pointer: Deno.PointerValue) => {
+    if (pointer !== null) held[kind]++;
+    return pointer;
+  };
+  const counting: OpensslFunctions = {
+    ...functions,
+    EC_KEY_new_by_curve_name: (curve) => made("keys", functions.EC_KEY_new_by_curve_name(curve)),
+    EC_KEY_free: (pointer) => {
+      if (pointer !== null) held.keys--;
+      functions.EC_KEY_free(pointer);
+    },
+    RSA_new: () => made("keys", functions.RSA_new()),
+    RSA_free: (pointer) => {
+      if (pointer !== null) held.keys--;
+      functions.RSA_free(pointer);
+    },
+    BN_bin2bn: (bytes, length, into) => made("numbers", functions.BN_bin2bn(bytes, length, into)),
+    BN_free: (pointer) => {
+      if (pointer !== null) held.numbers--;
+      functions.BN_free(pointer);
+    },
+    RSA_set0_key: (key, n, e, d) => {
+      const status = functions.RSA_set0_key(key, n, e, d);
+      // The key has them from then on.
+      if (status === 1) held.numbers -= 2;
+      return status;
+    },
+    ECDSA_verify: (...args) => {
+      calls.verdicts++;
+      return functions.ECDSA_verify(...args);
+    },
+    RSA_verify: (...args) => {
+      calls.verdicts++;
+      return functions.RSA_verify(...args);
+    },
+  };
+  return { functions: counting, held, calls };
+}
