@@ -10,6 +10,7 @@ import { bearerToken } from "./bearer.ts";
 import { type Authenticator, type CallerCredentials, NotAuthenticated } from "./caller.ts";
 import type { TokenRule } from "./jwt_rule.ts";
 import type { TokenKeys } from "./token_keys.ts";
+import { type TokenClaims, VerifiedTokens } from "./verified_tokens.ts";
 import { accountIdentity, shownText, type TrustDomains } from "./trust.ts";
 
 /**
@@ -28,9 +29,10 @@ export const CLOCK_TOLERANCE = 30;
 export class JwtAuthenticator implements Authenticator {
   readonly name: string;
   readonly #rule: TokenRule;
-  readonly #keys: TokenKeys;
+  readonly #keys: Pick<TokenKeys, "current" | "renewed">;
   readonly #domains: () => TrustDomains;
   readonly #clock: Pick<Clock, "now">;
+  readonly #verifiedTokens = new VerifiedTokens(CLOCK_TOLERANCE);
 
   /**
    * @param name for reasons: the setting that made it
@@ -39,7 +41,7 @@ export class JwtAuthenticator implements Authenticator {
   constructor(
     name: string,
     rule: TokenRule,
-    keys: TokenKeys,
+    keys: Pick<TokenKeys, "current" | "renewed">,
     domains: () => TrustDomains,
     clock: Pick<Clock, "now">,
   ) {
@@ -62,7 +64,7 @@ export class JwtAuthenticator implements Authenticator {
     return accountIdentity(sub!, this.#domains());
   }
 
-  async #verified(token: string): Promise<JWTPayload> {
+  async #verified(token: string): Promise<TokenClaims> {
     let keys: LocalJWKSet;
     try {
       keys = await this.#keys.current();
@@ -84,7 +86,15 @@ export class JwtAuthenticator implements Authenticator {
     }
   }
 
-  async #verifiedBy(token: string, keys: LocalJWKSet): Promise<JWTPayload> {
+  async #verifiedBy(token: string, keys: LocalJWKSet): Promise<TokenClaims> {
+    const known = this.#verifiedTokens.find(token, keys, this.#clock.now());
+    if (known !== undefined) return known;
+    const claims = await this.#verify(token, keys);
+    this.#verifiedTokens.keep(token, keys, claims);
+    return claims;
+  }
+
+  async #verify(token: string, keys: LocalJWKSet): Promise<JWTPayload> {
     const options: JWTVerifyOptions = {
       algorithms: ALGORITHMS,
       issuer: this.#rule.issuer,

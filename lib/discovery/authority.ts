@@ -140,8 +140,10 @@ async function startOwnAuthority(
   measureExpiry(kernel.metrics, source.material, kernel.clock);
   authentication.useRevocations(() => source.material.current()?.revocations ?? []);
   const lifetimes = { usual: settings.DEFAULT_WORKLOAD_CERT_TTL, most: settings.MAX_WORKLOAD_CERT_TTL };
-  const keyInForce = openssl && startSigner(openssl, kernel);
-  return new SigningAuthority(source.material, lifetimes, kernel.clock, { cores, ...keyInForce && { keyInForce } });
+  if (openssl === undefined) return new SigningAuthority(source.material, lifetimes, kernel.clock, { cores });
+  // A signature that is made waits for the event loop: with one for each core, cores would wait with it.
+  const signing = { cores: 2 * cores, keyInForce: startSigner(openssl, kernel) };
+  return new SigningAuthority(source.material, lifetimes, kernel.clock, signing);
 }
 
 /** OpenSSL, where the machine has it and the program may use it. */
@@ -149,7 +151,7 @@ function findOpenssl(kernel: Kernel): OpensslLibrary | undefined {
   const log = kernel.log.scope("pkica");
   const found = openOpenssl();
   if ("reason" in found) {
-    log.info("the runtime signs certificates, as OpenSSL cannot be used", { reason: found.reason });
+    log.info("the runtime signs certificates", { openssl: found.reason });
     return undefined;
   }
   log.info("OpenSSL signs certificates", { path: found.path, version: found.version });

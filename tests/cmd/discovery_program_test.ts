@@ -1,5 +1,6 @@
 /** `pilot-discovery discovery` as a process, under exactly its permission set. */
 import assert from "node:assert/strict";
+import { OPENSSL_PATHS } from "../../lib/pki/openssl/library.ts";
 import { type Finding, findingFile } from "../../lib/config/finding/finding.ts";
 import { TestProxy } from "../debug/proxy.ts";
 
@@ -253,6 +254,18 @@ Deno.test("with its permissions it keeps the root that it makes, for its owner a
     assert.equal((await Deno.stat(`${folder}/ca/authority.pem`)).mode! & 0o777, 0o600);
     assert.ok(program.lines.some(({ msg, secureGrpc }) => msg === "serving" && Number(secureGrpc) > 0));
     assert.deepEqual(program.lines.filter(({ level }) => level === "warn" || level === "error"), []);
+    const library = OPENSSL_PATHS.find((path) => exists(path));
+    const signs = program.lines.find(({ msg }) => `${msg}`.includes("signs certificates"));
+    assert.equal(signs?.msg, `${library === undefined ? "the runtime" : "OpenSSL"} signs certificates`);
+    assert.equal(signs["path"], library);
   }, env);
   await Deno.remove(folder, { recursive: true });
 });
+
+function exists(path: string): boolean {
+  try {
+    return Deno.statSync(path).isFile;
+  } catch {
+    return false;
+  }
+}
