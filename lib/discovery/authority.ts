@@ -11,7 +11,6 @@ import type { WorkloadAuthority } from "../authority/issuing.ts";
 import { measureExpiry } from "../authority/authority_metrics.ts";
 import { type CallerResult, certificateService } from "../authority/certificate_service.ts";
 import { FolderRootStore } from "../authority/folder_store.ts";
-import { KeyInForce } from "../authority/key_in_force.ts";
 import type { SigningMaterial } from "../authority/material.ts";
 import { hasPluggedIn, PluggedIn, type PluggedInOptions } from "../authority/plugged_in.ts";
 import { MemoryRootStore } from "../authority/root_store.ts";
@@ -36,6 +35,7 @@ import { NodeAccountsOfClusters, readNodeAccounts } from "./node_accounts.ts";
 import { findAuthoritySecret, followSecret, secretFiles, untilAnswered } from "./orch/authority_secret.ts";
 import { followBrought } from "./orch/brought_authority.ts";
 import { GENERATED } from "./orch/root_secret.ts";
+import { findOpenssl, startSigner } from "./openssl.ts";
 import { type ServerSigners, signerProblems, type SignerSettings, startSigners } from "./signers.ts";
 import type { DiscoverySettings } from "./settings.ts";
 import { StartError } from "./start_error.ts";
@@ -144,24 +144,6 @@ async function startOwnAuthority(
   // A signature that is made waits for the event loop: with one for each core, cores would wait with it.
   const signing = { cores: 2 * cores, keyInForce: startSigner(openssl, kernel) };
   return new SigningAuthority(source.material, lifetimes, kernel.clock, signing);
-}
-
-/** OpenSSL, where the machine has it and the program may use it. */
-function findOpenssl(kernel: Kernel): OpensslLibrary | undefined {
-  const log = kernel.log.scope("pkica");
-  const found = openOpenssl();
-  if ("reason" in found) {
-    log.info("the runtime signs certificates", { openssl: found.reason });
-    return undefined;
-  }
-  log.info("OpenSSL signs certificates", { path: found.path, version: found.version });
-  return found;
-}
-
-function startSigner({ functions }: OpensslLibrary, kernel: Kernel): KeyInForce {
-  const keyInForce = new KeyInForce((key) => opensslSigner(functions, key), kernel.log.scope("pkica"));
-  kernel.stopper.add("key of the authority", () => keyInForce.take(undefined));
-  return keyInForce;
 }
 
 /** Whether the folder has an authority, which is no secret that the servers made themselves and that is mounted there. */

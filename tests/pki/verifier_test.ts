@@ -160,6 +160,7 @@ opensslTest("a modulus that DER has as a negative number is not taken for a posi
     bits(sequence(negative, unsignedInteger(Uint8Array.of(1, 0, 1)))),
   );
   const signed = await signedBy(rsa);
-  assert.notEqual(await verdict(opensslVerifier(counting), signed, spki), "unknown");
+  const verify = opensslVerifier(counting);
+  assert.equal(await verdict(verify, signed, spki), await verdict(isSignedBy, signed, spki));
   assert.equal(calls.verdicts, 0);
 });

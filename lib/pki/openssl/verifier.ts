@@ -3,7 +3,7 @@
  * event loop's thread.
  *
  * A stranger chose the key, so OpenSSL parses nothing of it: it gets a point of 65 bytes, or the modulus of an RSA key whose
- * exponent is the usual one. Keys and algorithms of other kinds, and whatever OpenSSL cannot judge, are WebCrypto's.
+ * exponent is the usual one. Keys and algorithms of other kinds, and whatever OpenSSL does not confirm, are WebCrypto's.
  *
  * Permissions: ffi, by `./library.ts`.
  *
@@ -34,12 +34,12 @@ type Bytes = Uint8Array<ArrayBuffer>;
 /** What a verification takes of a public key. */
 type KeyNumbers = { readonly point: Bytes } | { readonly modulus: Bytes };
 
-/** A verifier whose verdicts are those of {@linkcode isSignedBy}. */
+/** A verifier whose verdicts are those of {@linkcode isSignedBy}: a refusal is always its own, with its reason. */
 export function opensslVerifier(functions: OpensslFunctions): Verify {
   return async (signed, spki) => {
     const numbers = numbersOf(spki, signed.signatureAlgorithm);
-    const verdict = numbers === undefined ? -1 : verdictOf(functions, signed, numbers);
-    return verdict === 1 || verdict === 0 ? verdict === 1 : await isSignedBy(signed, spki);
+    const isProven = numbers !== undefined && verdictOf(functions, signed, numbers) === 1;
+    return isProven || await isSignedBy(signed, spki);
   };
 }
 
@@ -59,7 +59,7 @@ function numbersOf(spki: Uint8Array, signatureAlgorithm: string): KeyNumbers | u
   return isPoint ? { point: new Uint8Array(key) } : undefined;
 }
 
-/** 1: the key's; 0: not the key's; others: OpenSSL does not know. */
+/** 1: the key's; others: it is not, or OpenSSL does not know. */
 function verdictOf(functions: OpensslFunctions, { body, signature }: Signed, numbers: KeyNumbers): number {
   const digest = new Uint8Array(createHash("sha256").update(body).digest());
   const proof = new Uint8Array(signature);
