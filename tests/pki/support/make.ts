@@ -17,6 +17,7 @@ export const P256: KeySpec = { type: "EC", curve: "P-256" };
 /** An authority with its certificate. */
 export interface MadeAuthority extends Issuer {
   readonly certificate: Certificate;
+  readonly key: PrivateKey;
 }
 
 const VALID = { notBefore: NOW - DAY, notAfter: NOW + 365 * DAY };
