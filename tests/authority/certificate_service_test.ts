@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { SigningAuthority } from "../../lib/authority/authority.ts";
 import { measureExpiry } from "../../lib/authority/authority_metrics.ts";
 import { type CallerResult, CERTIFICATE_SERVICE, certificateService } from "../../lib/authority/certificate_service.ts";
+import { KeyInForce } from "../../lib/authority/key_in_force.ts";
 import { materialOf, type SigningMaterial } from "../../lib/authority/material.ts";
 import { Code } from "../../lib/grpc/codes.ts";
 import { GrpcServer } from "../../lib/grpc/server.ts";
@@ -11,14 +12,19 @@ import { encode } from "../../lib/pb/codec.ts";
 import { decode } from "../../lib/pb/reflect.ts";
 import { readCertificates } from "../../lib/pki/certificate.ts";
 import { CurrentValue } from "../../lib/pki/current.ts";
+import { ObjectId } from "../../lib/pki/object_ids.ts";
+import type { OpensslFunctions } from "../../lib/pki/openssl/library.ts";
+import { opensslSigner } from "../../lib/pki/openssl/signer.ts";
+import { opensslVerifier } from "../../lib/pki/openssl/verifier.ts";
 import { PrivateKey } from "../../lib/pki/private_key.ts";
-import { createCertificateRequest } from "../../lib/pki/request.ts";
+import { createCertificateRequest, readCertificateRequest } from "../../lib/pki/request.ts";
 import { frameHead } from "../../lib/grpc/frame.ts";
 import { FrameType } from "../../lib/grpc/h2/constants.ts";
 import { frame } from "../../lib/grpc/h2/frames.ts";
 import { callHeaders, MemoryClient } from "../grpc/support/grpc_client.ts";
 import { DAY, HOUR, makeIntermediate, makeRoot, NOW, P256 } from "../pki/support/make.ts";
-import { opensslVerifies } from "../pki/support/openssl.ts";
+import { openssl, opensslVerifies } from "../pki/support/openssl.ts";
+import { counted, openssl as functions } from "../pki/support/signers.ts";
 import { PATIENCE } from "../patience.ts";
 
 /** Largest frame that a server takes unless it says otherwise. */
@@ -40,6 +46,8 @@ interface Setup {
   readonly caller?: CallerResult;
   readonly material?: SigningMaterial | undefined;
   readonly mayImpersonate?: (wanted: string) => CallerResult;
+  /** OpenSSL signs and verifies. */
+  readonly openssl?: OpensslFunctions;
 }
 
 /** A server with the service, and what a client gets from it. */
@@ -49,15 +57,23 @@ class Service {
   readonly lines: string[] = [];
   readonly server: GrpcServer;
 
-  constructor({ caller = { identity: CART }, material = MATERIAL, mayImpersonate }: Setup = {}, empty = false) {
-    const current = new CurrentValue(empty ? undefined : material);
-    const authority = new SigningAuthority(current, { usual: DAY, most: 90 * DAY }, this.clock);
+  readonly current: CurrentValue<SigningMaterial | undefined>;
+  readonly keyInForce: KeyInForce | undefined;
+
+  constructor(setup: Setup = {}, empty = false) {
+    const { caller = { identity: CART }, material = MATERIAL, mayImpersonate, openssl } = setup;
+    const current = this.current = new CurrentValue(empty ? undefined : material);
+    const log = { warn: (message: unknown) => void this.lines.push(String(message)) };
+    const keyInForce = this.keyInForce = openssl && new KeyInForce((key) => opensslSigner(openssl, key), log);
+    const lifetimes = { usual: DAY, most: 90 * DAY };
+    const authority = new SigningAuthority(current, lifetimes, this.clock, { ...keyInForce && { keyInForce } });
     measureExpiry(this.metrics, current, this.clock);
     this.server = new GrpcServer([
       certificateService({
         ...{ authority, metrics: this.metrics, clock: this.clock },
         log: { warn: (message, fields) => void this.lines.push(`${message} ${JSON.stringify(fields)}`) },
         authenticate: () => Promise.resolve(caller),
+        ...(openssl && { verify: opensslVerifier(openssl) }),
         ...(mayImpersonate === undefined ? {} : { mayImpersonate: (_, wanted) => mayImpersonate(wanted) }),
       }),
     ]);
@@ -112,6 +128,53 @@ Deno.test("a workload gets its proven identity, whatever names it asks for, with
   assert.ok(success, text);
   assert.deepEqual(await service.count("citadel_server_csr_count"), ["citadel_server_csr_count 1"]);
   assert.deepEqual(await service.count("citadel_server_success"), ["citadel_server_success_cert_issuance_count 1"]);
+});
+
+Deno.test("a request that asks to be an authority, or to sign, gets the certificate of a workload", async () => {
+  const asks = ["basicConstraints=critical,CA:TRUE", "keyUsage=critical,keyCertSign", "extendedKeyUsage=OCSPSigning"];
+  const text = await openssl([
+    ...["req", "-new", "-nodes", "-keyout", "k.pem", "-subj", "/CN=root/O=evil", "-newkey", "ec"],
+    ...["-pkeyopt", "ec_paramgen_curve:P-256", ...asks.flatMap((extension) => ["-addext", extension])],
+  ]);
+  const csr = text.slice(text.indexOf("-----BEGIN CERTIFICATE REQ"));
+  assert.equal((await readCertificateRequest(csr)).asks.length, 3, "it does ask");
+  await using service = new Service();
+  const [leaf] = readCertificates((await service.ask({ csr }))[0]!);
+  assert.deepEqual([leaf!.isCa, leaf!.keyUsage?.signCertificates, leaf!.commonName], [false, false, CART_URI]);
+  assert.deepEqual(leaf!.purposes, [ObjectId.serverAuth, ObjectId.clientAuth]);
+  assert.deepEqual(leaf!.names.uris, [CART_URI]);
+});
+
+Deno.test({
+  name: "with OpenSSL, certificates of each key are the same to openssl, also after the key was replaced " +
+    "(ignored: this machine has no libcrypto of OpenSSL 3)",
+  ignore: functions === undefined,
+  async fn() {
+    const { held, functions: counting } = counted(functions!);
+    await using service = new Service({ openssl: counting });
+    const next = await makeRoot({ type: "RSA", bits: 2048 }, { name: "next" });
+    const materials = [
+      MATERIAL,
+      materialOf(next.certificate, next.key, { path: [next.certificate], roots: [next.certificate] }),
+    ];
+    for (const material of materials) {
+      service.current.set(material);
+      await service.keyInForce!.take(material.key);
+      assert.notEqual(service.keyInForce!.of(material.key), material.key, "OpenSSL has it");
+      assert.deepEqual(held, { keys: 1, contexts: 0, readers: 0 });
+      const chains = await Promise.all(Array.from({ length: 8 }, () => service.ask({ csr: REQUEST })));
+      for (const chain of chains) {
+        assert.ok(Array.isArray(chain), String(chain));
+        const ders = chain.flatMap((text: string) => readCertificates(text)).map(({ der }) => der);
+        const { success, text } = await opensslVerifies(ders, NOW);
+        assert.ok(success, text);
+      }
+    }
+    const damaged = REQUEST.replace(/[A-Za-z](?=[^\n]*\n-----END)/, (c) => (c === "A" ? "B" : "A"));
+    assert.match(String(await service.ask({ csr: damaged })), /csr: /);
+    await service.keyInForce!.take(undefined);
+    assert.deepEqual(held, { keys: 0, contexts: 0, readers: 0 });
+  },
 });
 
 Deno.test("below a root that signs by itself the chain has two entries, the last of them all roots", async () => {
@@ -250,9 +313,9 @@ Deno.test("refusals fill the log with a line a second at most", async () => {
 Deno.test("the ends of the root and of the chain are on the page of metrics", async () => {
   await using service = new Service();
   const end = (NOW + 365 * DAY) / 1000;
-  assert.deepEqual(await service.count("citadel_server_root_cert_expiry_timestamp"), [
-    `citadel_server_root_cert_expiry_timestamp ${end}`,
-  ]);
+  for (const name of ["citadel_server_root_cert_expiry_timestamp", "citadel_server_cert_chain_expiry_timestamp"]) {
+    assert.deepEqual(await service.count(name), [`${name} ${end}`]);
+  }
   await service.clock.advance(366 * DAY);
   assert.deepEqual(await service.count("citadel_server_cert_chain_expiry_seconds"), [
     "citadel_server_cert_chain_expiry_seconds -86400",
