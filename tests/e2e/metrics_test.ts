@@ -2,9 +2,9 @@
 import assert from "node:assert/strict";
 import { connect, createServer, type Socket } from "node:net";
 import { withPorts } from "../../scripts/ports.ts";
-import { peerMetadata } from "../../lib/agent/node/peer_metadata.ts";
 import { askWith, headerEcho } from "./support/header_echo.ts";
-import { envoyPath, type TestEnvoy, TestMesh } from "./support/mesh.ts";
+import { envoyPath, TestMesh } from "./support/mesh.ts";
+import { counted, entry, ingress, said, sidecar } from "./support/measured.ts";
 import { until } from "../patience.ts";
 
 const path = envoyPath();
@@ -31,61 +31,6 @@ function refused(port: number): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   connect({ host: "127.0.0.1", port }).on("error", () => {}).on("close", () => resolve()).resume();
   return promise;
-}
-
-type Labels = Readonly<Record<string, string>>;
-
-/** The series of a metric that have these labels, and their sum. */
-async function counted(envoy: TestEnvoy, name: string, wanted: Labels): Promise<{ sum: number; labels: Labels[] }> {
-  const text = await envoy.admin("stats/prometheus") ?? "";
-  const found = [...text.matchAll(new RegExp(`^envoy_istio_${name}\\{(.*)\\} (\\S+)$`, "gm"))]
-    .map(([, labels = "", value]) => ({
-      labels: Object.fromEntries([...labels.matchAll(/(\w+)="([^"]*)"/g)].map(([, key, one]) => [key!, one!])),
-      value: Number(value),
-    }))
-    .filter(({ labels }) => Object.entries(wanted).every(([key, value]) => labels[key] === value));
-  return { sum: found.reduce((sum, { value }) => sum + value, 0), labels: found.map(({ labels }) => labels) };
-}
-
-function entry(name: string, port: number, protocol: string, endpoint: number): object {
-  return {
-    apiVersion: "networking.mesh.io/v1",
-    kind: "ServiceEntry",
-    metadata: { name, namespace: "demo" },
-    spec: {
-      hosts: [`${name}.test`],
-      location: "MESH_INTERNAL",
-      resolution: "STATIC",
-      ports: [{ number: port, protocol, name: protocol.toLowerCase() }],
-      endpoints: [{ address: "127.0.0.1", ports: { [protocol.toLowerCase()]: endpoint }, labels: { app: "far" } }],
-    },
-  };
-}
-
-function ingress(app: string, protocol: string, port: number, application: number): object {
-  return {
-    apiVersion: "networking.mesh.io/v1",
-    kind: "Sidecar",
-    metadata: { name: app, namespace: "demo" },
-    spec: {
-      workloadSelector: { labels: { app } },
-      egress: [{ hosts: ["~/*"] }],
-      ingress: [{
-        port: { number: port, protocol, name: "in" },
-        defaultEndpoint: `127.0.0.1:${application}`,
-        bind: "127.0.0.1",
-        captureMode: "NONE",
-      }],
-    },
-  };
-}
-
-const said = (workload: string) =>
-  peerMetadata({ workload, namespace: "demo", cluster: "c1", labels: { app: workload }, additional: [] });
-
-function sidecar(name: string) {
-  const metadata = { MESH_PEER: said(name) };
-  return { type: "sidecar", name, namespace: "demo", address: "127.0.0.1", labels: { app: name }, metadata } as const;
 }
 
 const meshConfig = { defaultProviders: { metrics: ["prometheus"] } };

@@ -55,12 +55,21 @@ function certified(hbone: boolean): TagCommand {
   return hbone ? { command: "FILTER_STATE", param: `${PEER_NAMESPACE_STATE}:PLAIN` } : cel(CERTIFIED_NAMESPACE);
 }
 
-/** The part of the one that was asked: as it says, else as its endpoint's metadata says. @param exchanged There are headers. */
+/** The namespace in the name of the server's certificate, at a client. */
+const ASKED_CERTIFIED_NAMESPACE = CERTIFIED_NAMESPACE.replace("connection.", "upstream.");
+
+/**
+ * The part of the one that was asked: as it says, else as its endpoint's metadata says. Here, too, the certificate knows
+ * the namespace better.
+ *
+ * @param exchanged There are headers.
+ */
 export function askedPart(part: PeerPart, exchanged: boolean): string {
   const at = OF_ENDPOINT.indexOf(part);
   const text = "xds.upstream_host_metadata.filter_metadata['istio']['workload']";
   const ofEndpoint = at < 0 ? [] : [cel(`re.extract(${text}, '^(?:[^;]*;){${at}}([^;]+)(?:;.*)?$', '\\\\1')`)];
-  return firstOf(...saidOf(part, exchanged), ...ofEndpoint, nothingOf(part));
+  const certified = part === "namespace" ? [cel(ASKED_CERTIFIED_NAMESPACE)] : [];
+  return firstOf(...certified, ...saidOf(part, exchanged), ...ofEndpoint, nothingOf(part));
 }
 
 /** Tags from the header of the other side. */

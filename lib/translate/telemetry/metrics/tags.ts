@@ -6,6 +6,7 @@
 import type { TelemetrySide } from "../../../mesh/telemetry/access_logging.ts";
 import type { LoggingPlace } from "../access_logs.ts";
 import { LOCAL_PRINCIPAL, PEER_PRINCIPAL } from "../../hbone/names.ts";
+import { BLOCK_ALL } from "../../route/configuration.ts";
 import { askedPart, askingPart, ownPart, PEER_TAGS, saidOf } from "./peer.ts";
 import { cel, commandText, firstOf, type TagCommand, UNKNOWN } from "./tag_value.ts";
 
@@ -75,6 +76,9 @@ const CLUSTER_NAME = cel(
   "re.extract(xds.cluster_name, '^(PassthroughCluster|BlackHoleCluster|InboundPassthroughCluster.*)$', '\\\\1')",
 );
 
+/** A request to a host that nobody knows, where such are refused: no cluster was chosen. */
+const REFUSED = cel(`{'${BLOCK_ALL}': 'BlackHoleCluster'}[xds.route_name]`);
+
 function ofService(field: string): TagCommand {
   return cel(`xds.cluster_metadata.filter_metadata['istio']['services'][0]['${field}']`);
 }
@@ -85,10 +89,11 @@ function serviceTags({ side, place, trustsHost, exchanged }: MeasuredPlace): (re
     : trustsHost && place === "http"
     ? [{ command: "REQUEST_HEADER", param: ":AUTHORITY" }]
     : [];
+  const refused = side === "client" && place === "http" ? [REFUSED] : [];
   const namespace = side === "server" ? [ownPart("namespace")] : saidOf("namespace", exchanged);
   return [
     ["destination_service", firstOf(ofService("host"), ...unnamed, UNKNOWN)],
-    ["destination_service_name", firstOf(ofService("name"), CLUSTER_NAME, ...unnamed, UNKNOWN)],
+    ["destination_service_name", firstOf(ofService("name"), CLUSTER_NAME, ...refused, ...unnamed, UNKNOWN)],
     ["destination_service_namespace", firstOf(ofService("namespace"), ...namespace, UNKNOWN)],
   ];
 }
