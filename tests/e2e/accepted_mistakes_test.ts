@@ -1,0 +1,108 @@
+/**
+ * Configuration with mistakes, served to real Envoys: whatever users write wrong, a proxy takes all that it gets, and
+ * where a patch is wrong, all without it. The examples of findings and the inputs of analyzers come one after the
+ * other, as edits of one folder.
+ */
+import assert from "node:assert/strict";
+import { SECRET } from "../../lib/xds/protocol/types.ts";
+import { withPorts } from "../../scripts/ports.ts";
+import { envoyPath, type SyncRow, TestMesh } from "./support/mesh.ts";
+import { until } from "../patience.ts";
+import { folders, gatewayPorts, objectsIn, runnable, yamlFiles } from "./support/real_files.ts";
+
+const path = envoyPath();
+
+/** Each file by its path; examples without the mistake are left out. */
+function worlds(...dirs: readonly string[]): ReadonlyMap<string, ReturnType<typeof objectsIn>> {
+  const files = dirs.flatMap(folders).flatMap((dir) =>
+    Object.entries(yamlFiles(dir)).flatMap(([name, text]) =>
+      name === "clean.yaml" ? [] : [[`${dir}/${name}`, text] as const]
+    )
+  );
+  return new Map(files.flatMap(([name, text]) => {
+    // What is no YAML stays away from Envoys by itself.
+    try {
+      return [[name, objectsIn(text)] as const];
+    } catch {
+      return [];
+    }
+  }));
+}
+
+/** The last edit of each world: when proxies have it they have the others. */
+const marker = (port: number) =>
+  JSON.stringify({
+    apiVersion: "networking.istio.io/v1",
+    kind: "ServiceEntry",
+    metadata: { name: "marker", namespace: "shop" },
+    spec: {
+      hosts: ["marker.test"],
+      addresses: ["198.18.0.1"],
+      ports: [{ number: port, name: "tcp", protocol: "TCP" }],
+      resolution: "STATIC",
+      endpoints: [{ address: "127.0.0.1" }],
+    },
+  });
+
+const PROXIES = [
+  { type: "sidecar", labels: { app: "cart" } },
+  { type: "router", labels: { app: "door", zone: "b", istio: "ingressgateway" } },
+] as const;
+
+/** Waits until proxies have all that they were sent; what they rejected once was sent otherwise since. */
+async function acknowledged(mesh: TestMesh, name: string): Promise<void> {
+  let quiet = 0;
+  await until(`${name} is acknowledged`, async () => {
+    const watches = (await mesh.page<SyncRow[]>("syncz")).flatMap(({ resources }) => Object.entries(resources));
+    const sent = watches.filter(([type, { sent }]) => type !== SECRET || sent !== "");
+    const isTaken = sent.every(([, { sent, acked, lastError }]) => sent !== "" && sent === acked && !lastError);
+    quiet = isTaken ? quiet + 1 : 0;
+    return quiet >= 3;
+  });
+}
+
+const SETS = {
+  "every example of a finding": ["tests/testdata/findings"],
+  "every input of an analyzer": ["tests/testdata/analyze"],
+};
+
+for (const [what, dirs] of Object.entries(SETS)) {
+  Deno.test({
+    name: `${what} is accepted by sidecars and gateways, delta and state of the world`,
+    ignore: path === undefined,
+    fn: () => {
+      const all = worlds(...dirs);
+      assert.ok(all.size > 20);
+      const numbers = [...new Set([...all.values()].flatMap(gatewayPorts))];
+      return withPorts(2 + numbers.length, async ([proxyListenPort, proxyInboundListenPort, ...free]) => {
+        const ports = new Map(numbers.map((number, i) => [number, free[i]!]));
+        await using mesh = await TestMesh.start({
+          files: { "marker.json": marker(1) },
+          meshConfig: { proxyListenPort, proxyInboundListenPort },
+          manifestServices: true,
+        });
+        const envoys = await Promise.all(PROXIES.flatMap(({ type, labels }) =>
+          [true, false].map((delta) => {
+            const name = `${type}-${delta ? "delta" : "sotw"}`;
+            const identity = { type, name, namespace: "shop", address: "127.0.0.1", labels };
+            return mesh.attach(path!, identity, delta, { interceptionMode: "REDIRECT" });
+          })
+        ));
+        const rejected = async () => (await Promise.all(envoys.map((envoy) => envoy.rejected()))).flat();
+        await mesh.settled();
+        let before = await rejected();
+        let port = 1;
+        for (const [name, objects] of all) {
+          await mesh.write("world.yaml", objects.map((tree) => runnable(tree, ports)).join("\n---\n"));
+          await mesh.write("marker.json", marker(++port));
+          await mesh.page("live?object=ServiceEntry/shop/marker&wait=90s");
+          await acknowledged(mesh, name);
+          const after = await rejected();
+          const isPatched = objects.some(({ kind }) => kind === "ProxyFilter" || kind === "EnvoyFilter");
+          if (!isPatched) assert.deepEqual(after, before, `${name}: ${JSON.stringify(await mesh.page("push_status"))}`);
+          before = after;
+        }
+      });
+    },
+  });
+}
