@@ -1,0 +1,69 @@
+/** Providers of the mesh configuration: both spellings, and those that Envoy does not have any more. */
+import assert from "node:assert/strict";
+import { parseMeshConfig } from "../../../lib/config/mesh/parse.ts";
+import { namedProvider, providerUseProblem } from "../../../lib/config/mesh/telemetry_providers.ts";
+
+const OPTIONS = { systemNamespace: "mesh-system" };
+
+function meshWith(provider: object) {
+  const written = { extensionProviders: [{ name: "one", ...provider }] };
+  const { value, findings } = parseMeshConfig(JSON.stringify(written), OPTIONS);
+  assert.deepEqual(findings, []);
+  return value!;
+}
+
+const service = { service: "collector.test", port: 4317 };
+
+const SPELLED = {
+  FileAccessLog: { path: "/tmp/log", logFormat: { text: "a" } },
+  HttpAls: { ...service, additionalRequestHeadersToLog: ["x-a"] },
+  TcpAls: { ...service, logName: "own" },
+  OtelAls: { ...service, logFormat: { labels: { a: "b" } } },
+  ExtAuthzHttp: { ...service, pathPrefix: "/check" },
+  ExtAuthzGrpc: { ...service, failOpen: true },
+};
+
+for (const [name, fields] of Object.entries(SPELLED)) {
+  Deno.test(`envoy${name} and proxy${name} are one provider`, () => {
+    for (const spelling of ["proxy", "envoy"]) {
+      const read = namedProvider(meshWith({ [`${spelling}${name}`]: fields }), "one");
+      assert.deepEqual(read, { name: "one", [`proxy${name}`]: fields });
+    }
+  });
+}
+
+const GONE = {
+  lightstep: { ...service, accessToken: "t" },
+  stackdriver: {},
+  opencensus: service,
+};
+
+for (const [name, fields] of Object.entries(GONE)) {
+  Deno.test(`${name} is refused with what to use in its place, for logs and for traces`, () => {
+    const mesh = meshWith({ [name]: fields });
+    for (const use of ["accessLogging", "tracing"] as const) {
+      assert.equal(
+        providerUseProblem(mesh, "one", use),
+        `is of ${name}, which Envoy does not have any more: use opentelemetry`,
+      );
+    }
+  });
+}
+
+Deno.test("each use takes the providers that have it, and says of others what they lack", () => {
+  const taken = (provider: object) =>
+    (["accessLogging", "tracing", "metrics"] as const).filter((use) =>
+      providerUseProblem(meshWith(provider), "one", use) === undefined
+    );
+  for (const name of ["FileAccessLog", "HttpAls", "TcpAls", "OtelAls"] as const) {
+    assert.deepEqual(taken({ [`envoy${name}`]: SPELLED[name] }), ["accessLogging"]);
+  }
+  for (const name of ["zipkin", "datadog", "skywalking", "opentelemetry"]) {
+    assert.deepEqual(taken({ [name]: service }), ["tracing"]);
+  }
+  assert.deepEqual(taken({ prometheus: {} }), ["metrics"]);
+  assert.equal(
+    providerUseProblem(meshWith({ prometheus: {} }), "two", "metrics"),
+    "is not among the extensionProviders of the mesh configuration",
+  );
+});
