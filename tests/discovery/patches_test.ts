@@ -67,18 +67,20 @@ Deno.test("PILOT_PROXY_FILTER_STATS feeds the metric of patches, which has no se
   }
 });
 
-Deno.test("gateways that get only the clusters that they need get those that a ProxyFilter refers to", () => {
-  const fixture = new Fixture({ settings: { PILOT_FILTER_GATEWAY_CLUSTER_CONFIG: true } });
-  fixture.put(service(1), service(2), service(3));
-  fixture.pipeline.flush();
-  const gateway = fixture.join({ namespace: "x", address: "10.0.9.9", type: "router" });
-  const clusters = () => Object.keys(contents(gateway)).filter((key) => key.startsWith("cluster/outbound"));
-  assert.deepEqual(clusters(), []);
-  const annotations = { "envoyfilter.istio.io/referenced-services": "x/s1.example.com, s3.example.com" };
-  fixture.put(proxyFilter("limits", [onHost("none.example.com")], annotations));
-  fixture.pipeline.flush();
-  assert.deepEqual(clusters(), ["cluster/outbound|80||s1.example.com", "cluster/outbound|80||s3.example.com"]);
-});
+for (const spelling of ["envoyfilter.istio.io", "proxyfilter.mesh.io"]) {
+  Deno.test(`gateways that get only the clusters that they need get those that a ProxyFilter refers to (${spelling})`, () => {
+    const fixture = new Fixture({ settings: { PILOT_FILTER_GATEWAY_CLUSTER_CONFIG: true } });
+    fixture.put(service(1), service(2), service(3));
+    fixture.pipeline.flush();
+    const gateway = fixture.join({ namespace: "x", address: "10.0.9.9", type: "router" });
+    const clusters = () => Object.keys(contents(gateway)).filter((key) => key.startsWith("cluster/outbound"));
+    assert.deepEqual(clusters(), []);
+    const annotations = { [`${spelling}/referenced-services`]: "x/s1.example.com, s3.example.com" };
+    fixture.put(proxyFilter("limits", [onHost("none.example.com")], annotations));
+    fixture.pipeline.flush();
+    assert.deepEqual(clusters(), ["cluster/outbound|80||s1.example.com", "cluster/outbound|80||s3.example.com"]);
+  });
+}
 
 Deno.test("what patches add under a name that proxies have is left out, with a finding, and is in force nowhere", () => {
   const fixture = new Fixture();
