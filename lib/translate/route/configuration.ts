@@ -9,6 +9,7 @@ import { duration, wrap } from "../../pb/wellknown.ts";
 import type { Built } from "../message/built.ts";
 import type { InboundTarget } from "../inbound/target.ts";
 import type { Reader } from "../reader/reader.ts";
+import { ALLOW_ANY, BLOCK_ALL } from "../message/unknown_hosts.ts";
 import { defaultInboundRoute } from "./default_route.ts";
 import { routeTarget } from "./destination.ts";
 import { virtualHostName } from "./domains.ts";
@@ -16,11 +17,6 @@ import { isSniffed, tellsPortsApart } from "./placement.ts";
 
 type VirtualHost = envoy.config.route.v3.VirtualHost;
 type RouteConfiguration = envoy.config.route.v3.RouteConfiguration;
-
-/** Virtual host for every Host header that no other one takes, where the outbound policy lets requests out. */
-export const ALLOW_ANY = "allow_any";
-/** The same where it does not. */
-export const BLOCK_ALL = "block_all";
 
 /** Cluster that passes requests on to the address that was dialled. */
 const PASSTHROUGH_CLUSTER = "PassthroughCluster";

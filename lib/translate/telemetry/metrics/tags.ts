@@ -6,7 +6,7 @@
 import type { TelemetrySide } from "../../../mesh/telemetry/access_logging.ts";
 import type { LoggingPlace } from "../access_logs.ts";
 import { LOCAL_PRINCIPAL, PEER_PRINCIPAL } from "../../hbone/names.ts";
-import { BLOCK_ALL } from "../../route/configuration.ts";
+import { BLOCK_ALL } from "../../message/unknown_hosts.ts";
 import { askedPart, askingPart, ownPart, PEER_TAGS, saidOf } from "./peer.ts";
 import { cel, commandText, firstOf, type TagCommand, UNKNOWN } from "./tag_value.ts";
 
