@@ -215,7 +215,7 @@ export class Translator {
   apply(change: MeshChange, addresses: ReadonlySet<string> = new Set()): AffectedKeys {
     const affected = this.mesh.apply(change);
     const stale = this.caches.invalidate(affected);
-    if (affected.patches.size > 0) this.#patches.forget();
+    if (affected.patches.size > 0) this.#patches.renew();
     for (const classes of this.#classes.values()) {
       if (affected.gateways) classes.forget("gateways");
       if (affected.tokenPolicies.size > 0) classes.forget(TOKEN_POLICY);

@@ -6,6 +6,7 @@
  */
 import type { Mesh } from "../../mesh/mesh.ts";
 import { SharedLists } from "../../mesh/selection/shared_lists.ts";
+import { compileFilter } from "../../patches/compile.ts";
 import { patchesFor } from "../../patches/for_proxy.ts";
 import { isOfListeners } from "../../patches/listener.ts";
 import { isOfRoutes } from "../../patches/routes.ts";
@@ -45,9 +46,10 @@ export class PatchSelection {
     this.mesh = mesh;
   }
 
-  /** To be called when ProxyFilters changed. */
-  forget(): void {
+  /** To be called when ProxyFilters changed. They are compiled now, so that no proxy waits for that. */
+  renew(): void {
     this.#known = new WeakMap();
+    for (const filter of this.mesh.proxyFilters) compileFilter(filter);
   }
 
   /** The patches of a proxy with these properties. */
