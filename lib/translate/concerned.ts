@@ -1,5 +1,5 @@
 /**
- * Which proxies a change of objects that select workloads concerns.
+ * The proxies that a change of objects that select workloads concerns.
  *
  * @module
  */

@@ -10,7 +10,7 @@ import { rejectionFindings } from "./patches/rejected.ts";
 import type { ProxyState } from "./per_proxy/proxy_state.ts";
 import type { ProxyClasses } from "./proxy_class/classes.ts";
 
-/** What makes results. */
+/** The holders of results, whose notes are gathered. */
 interface NoteSources {
   readonly mesh: Mesh;
   readonly caches: Caches;

@@ -90,7 +90,7 @@ export class Translator {
     return distinctFindings([...meshFindings(this.mesh), ...conflicts, ...findingsAmong(this.#notes())]);
   }
 
-  /** What became of the patches of ProxyFilters at each place where they matched. Costs as much as the warnings. */
+  /** Outcomes of the patches of ProxyFilters at each place where they matched. Costs as much as the warnings. */
   patchOutcomes(): Iterable<PatchOutcome> {
     return outcomesAmong(this.#notes());
   }
@@ -105,7 +105,7 @@ export class Translator {
     for (const state of this.#proxies) if (!isUnpatched(state.proxy)) yield state;
   }
 
-  /** What objects that select workloads may look at, for each connected proxy. */
+  /** The properties that objects select workloads by, for each connected proxy. */
   *workloads(): Iterable<SelectableWorkload> {
     for (const { proxy: { namespace, properties } } of this.proxies()) yield { namespace, labels: properties.labels };
   }
@@ -126,7 +126,7 @@ export class Translator {
   }
 
   /**
-   * The steps that take over all proxies of another translator. Until the last one those keep what they have, and belong
+   * The steps that take over all proxies of another translator. Until the last one those keep their results, and belong
    * to the other one; then all move at once.
    *
    * @param read Reads a proxy's properties again (some have their default in the mesh configuration).
@@ -161,9 +161,9 @@ export class Translator {
   }
 
   /**
-   * The steps that build what the first proxy of a type shares with all that follow, so that adding it takes long no
-   * more; likewise the names of the first proxy whose agent asks for them. Undefined: another proxy has it, these steps
-   * were begun before, or there is little to build.
+   * The steps that build the results that the first proxy of a type shares with all that follow, so that adding it
+   * takes long no more; likewise the names of the first proxy whose agent asks for them. Undefined: another proxy has
+   * it, these steps were begun before, or there is little to build.
    */
   prepare(proxy: Proxy): Generator<void, void> | undefined {
     const { clusters, assignments, contributions, virtualHosts, names } = this.caches;
@@ -180,7 +180,7 @@ export class Translator {
     return fillForHosts(caches, source, hosts);
   }
 
-  /** The steps that build what a proxy gets without patches, so that joining it as such takes long no more. */
+  /** The steps that build a proxy's results without patches, so that joining it as such takes long no more. */
   prepareUnpatched(proxy: Proxy): Generator<void, void> {
     const { clusters, assignments, contributions, virtualHosts } = this.caches;
     const source = this.#sourceFor(unpatched(proxy));

@@ -72,14 +72,17 @@ export class Authorization {
     return slotsOf(this.#bytes());
   }
 
-  /** What is not in force as written, of the chains that were asked for, where bytes are not said to be the reason. */
+  /**
+   * Parts of policies not in force as written, of the chains that were asked for, where bytes are not the stated
+   * reason.
+   */
   findings(): readonly Finding[] {
     const sides = [this.#http, this.#tcp, this.#calls].filter((side) => side !== undefined);
     return findingsOnce(sides.flatMap((side) => sideFindings(this.#policies, side)));
   }
 
   /**
-   * What becomes of policies at a port that carries bytes alone.
+   * Findings about policies at a port that carries bytes alone.
    *
    * @param port Its name in the text.
    */

@@ -1,5 +1,5 @@
 /**
- * Conditions of authorization rules: what is compared, with which values, and whether it can be said to Envoy at all.
+ * Conditions of authorization rules: the attribute, the values compared with it, and whether Envoy can express them.
  *
  * @module
  */
@@ -11,7 +11,7 @@ export interface RuleSite {
   readonly namespace: string;
   /** Requests; false: connections that carry bytes. */
   readonly http: boolean;
-  /** A gRPC library compares, which has what a call shows of itself and nothing of other filters. */
+  /** A gRPC library compares: it knows the properties of a call itself, and none that other filters find out. */
   readonly library: boolean;
   /** They came by HBONE: the connection is that of an internal listener, and its client is in filter state. */
   readonly hbone: boolean;
@@ -24,7 +24,7 @@ export interface RuleSite {
 export interface Attribute<M> {
   /** Requests alone have it. */
   readonly httpOnly?: true;
-  /** It comes from other filters, or from what libraries do not look at: these pass the condition over. */
+  /** It comes from other filters, or from properties that libraries do not look at: these pass the condition over. */
   readonly proxyOnly?: true;
   /** Undefined: Envoy cannot be told, or would refuse it. */
   readonly matcher: (value: string, place: RuleSite) => M | undefined;

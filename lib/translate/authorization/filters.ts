@@ -1,10 +1,10 @@
 /**
  * The filters that put a workload's authorization policies in force, for requests and for connections that carry bytes.
  *
- *     CUSTOM   a rule notes what it matches ─> the authorizer is asked about that
- *     AUDIT    a rule marks what it matches, for access logs
- *     DENY     what a rule matches is refused
- *     ALLOW    what no rule matches is refused
+ *     CUSTOM   a rule notes the traffic that it matches ─> the authorizer is asked about it
+ *     AUDIT    a rule marks the traffic that it matches, for access logs
+ *     DENY     traffic that a rule matches is refused
+ *     ALLOW    traffic that no rule matches is refused
  *
  * @module
  */
@@ -38,7 +38,7 @@ export interface Carrier<F> {
   readonly ask: (authorizer: Authorizer, asked: envoy.type.matcher.v3.MetadataMatcher) => F | undefined;
 }
 
-/** A CUSTOM policy whose authorizer cannot be asked, so that what its rules match is refused. */
+/** A CUSTOM policy whose authorizer cannot be asked, so that traffic that its rules match is refused. */
 export interface UnaskedPolicy {
   readonly policy: AuthorizationPolicy;
   readonly provider: string;
@@ -47,7 +47,7 @@ export interface UnaskedPolicy {
   readonly requestsOnly: boolean;
 }
 
-/** The filters of policies, and what of these is not in force as written. */
+/** The filters of policies, and the parts of these that are not in force as written. */
 export interface AuthorizationFilters<F> {
   /** Run before end users are authenticated. */
   readonly external: readonly F[];
@@ -56,7 +56,7 @@ export interface AuthorizationFilters<F> {
   readonly unasked: readonly UnaskedPolicy[];
 }
 
-/** Prefixes of what rules note, by which users find it in statistics and metadata. */
+/** Prefixes of the notes of rules, by which users find these in statistics and metadata. */
 const DRY_RUN: Readonly<Partial<Record<AuthorizationAction, string>>> = {
   ALLOW: "istio_dry_run_allow_",
   DENY: "istio_dry_run_deny_",
@@ -95,7 +95,7 @@ export function authorizationFilters<F>(
   return { external, own, inexpressible: building.inexpressible, unasked: building.unasked };
 }
 
-/** Whether a policy is only tried: what it would have done is counted and logged. */
+/** Whether a policy is only tried: the decisions that it would have made are counted and logged. */
 export function isDryRun({ meta, spec }: AuthorizationPolicy): boolean {
   return DRY_RUN[spec.action] !== undefined && /^(?:1|t|true)$/i.test(meta.annotations["mesh.io/dry-run"] ?? "");
 }
@@ -126,7 +126,7 @@ function builtRules<F>(
   return built.rbac;
 }
 
-/** Two filters for each authorizer: rules that note what they match, and the filter that asks about that. */
+/** Two filters for each authorizer: rules that note the traffic that they match, and the filter that asks about it. */
 function customFilters<F>(building: BuildingFilters<F>, policies: readonly AuthorizationPolicy[]): F[] {
   const byProvider = Map.groupBy(policies, ({ spec }) => spec.provider?.name ?? "");
   return [...byProvider].flatMap(([provider, own]) => {

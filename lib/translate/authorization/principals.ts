@@ -83,7 +83,7 @@ type AddressField = "direct_remote_ip" | "remote_ip" | "source_ip";
 
 /**
  * The field that no header changes. On an internal listener the direct address is that of the listener, so there it is
- * the one that was restored; Envoy calls the field deprecated, and what stands in for it work in progress.
+ * the one that was restored; Envoy calls the field deprecated, and its replacement work in progress.
  */
 function directAddress({ hbone, http }: RuleSite): AddressField {
   if (!hbone) return "direct_remote_ip";

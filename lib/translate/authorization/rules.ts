@@ -64,7 +64,7 @@ export function rbacRules(
       if (conditions.length > 0) inexpressible.push({ policy, index, conditions });
       rules[ruleName(policy, action, index)] = action === "ALLOW" && conditions.length > 0 ? NEVER : matcher;
     }
-    // Nothing depends on it but those who read which policies there are.
+    // It changes no decision: it shows the policy to readers of the configuration.
     if (policy.spec.rules === undefined) rules[ruleName(policy, action, 0)] = NEVER;
   }
   return { rbac: { action: ACTIONS[action], policies: rules }, inexpressible };

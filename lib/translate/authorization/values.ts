@@ -20,7 +20,7 @@ export function textMatcher(value: string): StringMatcher {
   return { exact: value };
 }
 
-/** What identities begin with. */
+/** The prefix of identities. */
 const SPIFFE = "spiffe://";
 
 /** An identity (`cluster.local/ns/a/sa/b`), which certificates have as a URI. */

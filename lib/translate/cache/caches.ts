@@ -1,5 +1,5 @@
 /**
- * The caches of what builders made, one for each builder, shared by all proxies.
+ * The caches of build results, one for each builder, shared by all proxies.
  *
  * @module
  */
@@ -60,7 +60,7 @@ export interface StaleResults {
   readonly keys: InvalidatedKeys;
 }
 
-/** Which caches are on. Off: every class of proxies builds its own. */
+/** Switches of the caches. Off: every class of proxies builds its own results. */
 export interface CacheSwitches {
   /** `PILOT_ENABLE_XDS_CACHE`. */
   readonly all: boolean;
@@ -70,12 +70,15 @@ export interface CacheSwitches {
   readonly routes: boolean;
 }
 
-/** Counts over the caches of what classes of proxies share, since they were made, and what they hold now. */
+/**
+ * Counts over the caches of results that classes of proxies share, since these caches were made, and their present
+ * size.
+ */
 export interface CacheStats {
   /** Look-ups that found a result, and that had to build one. */
   readonly hits: number;
   readonly misses: number;
-  /** Results that went because what they were made from changed, and because too many of one name came. */
+  /** Results that were removed because their inputs changed, and because too many of one name came. */
   readonly cleared: number;
   readonly crowdedOut: number;
   readonly size: number;
@@ -106,7 +109,7 @@ export class Caches {
   /** By host. */
   readonly clusters: TranslationCache<readonly EncodedResource[]>;
   readonly assignments: TranslationCache<readonly EncodedResource[]>;
-  /** By host: what gateways that pass connections on by name have besides. */
+  /** By host: the additional clusters and endpoints of gateways that pass connections on by name. */
   readonly passedClusters: TranslationCache<readonly EncodedResource[]>;
   readonly passedAssignments: TranslationCache<readonly EncodedResource[]>;
   /** Of gRPC libraries. */
@@ -133,7 +136,7 @@ export class Caches {
   /** By route configuration and virtual host. */
   readonly gatewayVirtualHosts: TranslationCache<BuiltPlannedHost | undefined, PlannedVirtualHost>;
 
-  /** @param failed Called when a builder threw: the kind of work, and what it was for. */
+  /** @param failed Called when a builder threw: the kind of result, and its name. */
   constructor(table: ResourceTable, on: CacheSwitches, failed: BuildFailed) {
     const { empty } = table;
     this.empty = empty;
@@ -207,7 +210,7 @@ export class Caches {
     );
   }
 
-  /** Drops what a change makes stale. */
+  /** Drops the results that a change makes stale. */
   invalidate(affected: AffectedKeys): StaleResults {
     const keys = invalidatedKeys(affected);
     const appearing = [...affected.services, ...affected.virtualServices];

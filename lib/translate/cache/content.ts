@@ -15,7 +15,7 @@ export interface CachedType {
   bytes: number;
 }
 
-/** The steps that collect what is kept, by type URL. They cost a look at each resource. */
+/** The steps that collect the kept resources, by type URL. They cost a look at each resource. */
 export function* cachedTypes(caches: Caches): Generator<void, Map<string, CachedType>> {
   const types = new Map<string, CachedType>();
   const add = (typeUrl: string, name: string, bytes: number) => {

@@ -7,8 +7,9 @@ import type { MeshAnswers } from "../reader/mesh_answers.ts";
 import type { TranslationCache } from "./translation_cache.ts";
 
 /**
- * Builds what groups of a source's view ask some caches for, host by host: a group that is made afterwards finds it.
- * Each `yield` is a place where others may go on; what a change makes stale meanwhile is dropped like all else.
+ * Builds the results that groups of a source's view ask some caches for, host by host: a group that is made afterwards
+ * finds it. Each `yield` is a place where others may go on; a result that a change makes stale meanwhile is dropped
+ * like any other.
  */
 export function* fillForHosts(
   caches: readonly TranslationCache<unknown>[],

@@ -1,5 +1,5 @@
 /**
- * What a gateway serves: its listeners, and its routes without their virtual hosts, which are built one by one.
+ * The plan of a gateway: its listeners, and its routes without their virtual hosts, which are built one by one.
  *
  * @module
  */

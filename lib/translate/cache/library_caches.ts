@@ -1,5 +1,6 @@
 /**
- * The caches of what gRPC libraries have, shared by all of them. Where there are none, these are empty and cost nothing.
+ * The caches of the resources of gRPC libraries, shared by all of them. Without libraries they are empty and cost
+ * nothing.
  *
  * @module
  */
@@ -32,7 +33,7 @@ export class LibraryCaches {
   readonly assignments: OfHost;
   readonly listeners: OfHost;
   readonly routes: OfHost;
-  /** By the ports of a workload: what these demand of their callers. */
+  /** By the ports of a workload: the demands of these on their callers. */
   readonly ports: TranslationCache<readonly EncodedPort[], readonly InboundTarget[]>;
 
   constructor(options: OptionsOf, on: { readonly clusters: boolean; readonly routes: boolean }) {

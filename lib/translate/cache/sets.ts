@@ -30,7 +30,7 @@ export interface ClustersAndListeners {
 
 /** Clusters and listeners that belong to no host. */
 export interface BaseSets extends ClustersAndListeners {
-  /** What patches add to the side of clients; what has the same name elsewhere has precedence. */
+  /** Resources that patches add to the side of clients; a resource of the same name elsewhere has precedence. */
   readonly added: ClustersAndListeners;
 }
 

@@ -10,7 +10,7 @@ import type { MeshAnswers } from "../reader/mesh_answers.ts";
 import type { Reader } from "../reader/reader.ts";
 import { RecordingReader } from "../reader/recording_reader.ts";
 
-/** A result, with what was read for it and the warnings that it gave. */
+/** A result, with its read record and the warnings that it gave. */
 export type TranslationResult<T, I = unknown> = BuildResult<MeshAnswers, T, TranslationNote, I>;
 
 /** Results of one builder by name, and by input where the name alone does not determine them. */

@@ -10,7 +10,7 @@ const IPV4 = "127.0.0.6";
 const IPV6 = "::6";
 
 /**
- * `127.0.0.6` or `::6`: what the redirection rules let pass, so that traffic of the proxy to its workload is not sent
+ * `127.0.0.6` or `::6`: the redirection rules let it pass, so that traffic of the proxy to its workload is not sent
  * back to the proxy.
  *
  * @param both Whether a proxy with both IP versions gets both addresses.

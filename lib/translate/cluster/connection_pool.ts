@@ -33,7 +33,9 @@ export function connectionPool(mesh: MeshConfig, pool: ConnectionPoolSettings | 
   };
 }
 
-/** The mesh's keepalive with what the pool sets in its place, each value by itself. Present even if empty: keepalive on. */
+/**
+ * The mesh's keepalive with the pool's values in its place, each value by itself. Present even if empty: keepalive on.
+ */
 function tcpKeepalive(
   mesh: TcpKeepalive | undefined,
   own: TcpKeepalive | undefined,

@@ -33,7 +33,7 @@ import type { UpstreamTls } from "./tls.ts";
 type Match = envoy.config.cluster.v3.Cluster.TransportSocketMatch;
 type Cluster = envoy.config.cluster.v3.Cluster;
 
-/** From the listener that ends tunnels to that of what was inside; none where the proxy takes no tunnels. */
+/** From the listener that ends tunnels to that of the connections inside; none where the proxy takes no tunnels. */
 export function hboneInboundClusters(read: Reader): Built<Cluster>[] {
   const listening = hboneListening(read);
   if (!listening.asked || !("identity" in listening)) return [];
@@ -55,7 +55,7 @@ export function hboneInboundClusters(read: Reader): Built<Cluster>[] {
 
 /**
  * The cluster of the connections that carry others by HBONE, whose endpoint is the address that is dialled inside; none
- * where the proxy makes none. Any workload of the mesh will do here: whom a service's connections must meet is in the
+ * where the proxy makes none. Any workload of the mesh will do here: the identities that a service must have are in the
  * metadata of its cluster, and verified beside this.
  */
 export function connectOriginateClusters(read: Reader): Built<Cluster>[] {
@@ -92,8 +92,8 @@ export interface HboneSockets {
 }
 
 /**
- * The sockets of a cluster with one for endpoints that are reached by HBONE, where there are such. What a rule asks for
- * beside the mesh's own TLS is inside of it. The other endpoints are reached as without it.
+ * The sockets of a cluster with one for endpoints that are reached by HBONE, where there are such. Settings of a rule
+ * beside the mesh's own TLS are inside of it. The other endpoints are reached as without it.
  */
 export function hboneSockets(read: Reader, d: DestinationPlan, without: UpstreamTls): HboneSockets | undefined {
   if (d.discovery !== "eds" || !reachesByHbone(read, d.service, d.port.name)) return undefined;

@@ -1,5 +1,6 @@
 /**
- * Which HTTP a cluster speaks, and its limits: the extension `envoy.extensions.upstreams.http.v3.HttpProtocolOptions`.
+ * The HTTP versions of a cluster, and their limits: the extension
+ * `envoy.extensions.upstreams.http.v3.HttpProtocolOptions`.
  *
  * @module
  */

@@ -64,7 +64,9 @@ function ruleOf(read: Reader, service: Service): EffectiveDestinationRule | unde
   return rule?.spec.workloadSelector === undefined && rule?.spec.trafficPolicy !== undefined ? rule : undefined;
 }
 
-/** The server's side needs room for what a rule lets clients send: of a rule, only the pool counts here. */
+/**
+ * The server's side needs room for all requests that a rule lets clients send: of a rule, only the pool counts here.
+ */
 function rulePool(rule: EffectiveDestinationRule | undefined, port: number): ConnectionPoolSettings | undefined {
   return rule && portPolicy(rule.spec.trafficPolicy, port).connectionPool;
 }

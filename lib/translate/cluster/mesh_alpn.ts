@@ -1,6 +1,6 @@
 /**
- * Protocols that a proxy offers in mutual TLS of the mesh. The server's sidecar chooses its filter chain by them, before
- * it has read a byte of what is inside: `istio-http/1.1` and `istio-h2` say HTTP, `istio` alone says bytes. Names
+ * Protocols that a proxy offers in mutual TLS of the mesh. The server's sidecar chooses its filter chain by them,
+ * before it has read a byte of the content: `istio-http/1.1` and `istio-h2` say HTTP, `istio` alone says bytes. Names
  * without that prefix are agreed on as usual, and are offered only where the version is certain.
  *
  * `istio-peer-exchange` is never offered: it announces data before the first byte, which stock Envoy does not send.

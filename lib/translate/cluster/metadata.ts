@@ -22,7 +22,7 @@ export interface ClusterMetadata {
   readonly subset?: string;
   /** Protocols that HTTP requests over the cluster offer in the TLS handshake, see `filters/http/upstream_alpn`. */
   readonly httpAlpn?: string;
-  /** Proxies of the mesh may be behind it, which say who they are, see `telemetry/metrics/peer_exchange`. */
+  /** Proxies of the mesh may be behind it, which say what workload they are, see `telemetry/metrics/peer_exchange`. */
   readonly peers?: boolean;
   /** Names of which a server's certificate must carry one where it is reached by HBONE. */
   readonly hboneNames?: readonly string[];

@@ -30,7 +30,7 @@ export function outlierDetection(outlier: OutlierDetection): envoy.config.cluste
   };
 }
 
-/** Failures that arise at the proxy itself (connect timeouts, resets) counted apart from what the server answers. */
+/** Failures that arise at the proxy itself (connect timeouts, resets) counted apart from the server's answers. */
 function localOrigin(failures: number | undefined): envoy.config.cluster.v3.OutlierDetection {
   return {
     split_external_local_origin_errors: true,

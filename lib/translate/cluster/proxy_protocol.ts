@@ -1,5 +1,5 @@
 /**
- * Connections that begin with a header of the PROXY protocol, which names the client to who answers them.
+ * Connections that begin with a header of the PROXY protocol, which names the client to the server.
  *
  *     PROXY header | TLS or plain, as the cluster has it
  *

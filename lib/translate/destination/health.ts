@@ -1,5 +1,5 @@
 /**
- * Which endpoints beside the healthy ones a service's clients get.
+ * The endpoints that a service's clients get beside the healthy ones.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * Which locality rules hold for a destination: its rule's, else its service's traffic distribution, else the mesh's.
+ * The locality rules of a destination: those of its rule, else its service's traffic distribution, else the mesh's.
  *
  * @module
  */

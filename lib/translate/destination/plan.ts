@@ -1,5 +1,5 @@
 /**
- * Which outbound clusters a host has, and of which type: the one answer that cluster and endpoint builders share.
+ * The outbound clusters of a host and their types: the one plan that cluster and endpoint builders share.
  *
  *     service ports ─┐
  *                    ├─> port x (default, each subset) -> name, policy, discovery

@@ -1,8 +1,8 @@
 /**
- * Which traffic policy holds for one port of a host, or for one subset on that port.
+ * The traffic policy of one port of a host, or of one subset on that port.
  *
  * Rules of Istio: settings of a port replace the whole policy for that port (what they leave out falls back to
- * defaults, not to the policy of all ports); what a subset sets replaces the same part of the rule's policy.
+ * defaults, not to the policy of all ports); the settings of a subset replace the same parts of the rule's policy.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * Listeners of gRPC servers: what a port demands is encoded once, and stands behind each name and address.
+ * Listeners of gRPC servers: the demands of a port are encoded once, and stand behind each name and address.
  *
  * @module
  */
@@ -19,7 +19,7 @@ export interface EncodedPort {
   readonly causes: readonly string[];
 }
 
-/** Encodes what a builder gave. */
+/** Encodes the filter chain of a port. */
 export function encodePort(
   { port, message, causes }: Built<envoy.config.listener.v3.FilterChain> & { readonly port: number },
 ): EncodedPort {

@@ -25,7 +25,7 @@ export interface VirtualHostEntry {
   readonly built: Built<VirtualHost>;
 }
 
-/** Encodes what a builder gave. @param patch Changes a virtual host of a route configuration; empty: removes it. */
+/** Encodes built virtual hosts. @param patch Changes a virtual host of a route configuration; empty: removes it. */
 export function encodeEntries(
   built: readonly OutboundVirtualHost[],
   patch: (routeConfiguration: string, built: Built<VirtualHost>) => readonly Built<VirtualHost>[],
@@ -42,11 +42,11 @@ export function encodeEntries(
 
 /** A route configuration without the virtual hosts of its hosts, built and encoded. */
 export interface BareRouteConfiguration extends PatchedBareRoutes {
-  /** Without what patches add. */
+  /** Without the virtual hosts that patches add. */
   readonly resource: EncodedResource;
 }
 
-/** Encodes what a builder gave. */
+/** Encodes a built route configuration. */
 export function encodeBareRoute(bare: PatchedBareRoutes): BareRouteConfiguration {
   return { ...bare, resource: encodeRouteConfiguration(bare.built) };
 }

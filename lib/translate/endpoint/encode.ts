@@ -159,7 +159,7 @@ export class LoadAssignmentEncoder {
     return this.#written;
   }
 
-  /** Tag and length before what was written since `end`. */
+  /** Tag and length before the bytes that were written since `end`. */
   #head(field: number, end: number): void {
     this.#varint(this.#written - end);
     this.#put((field << 3) | DELIMITED);
@@ -226,7 +226,7 @@ export class LoadAssignmentEncoder {
     this.#buffer.set(bytes, this.#buffer.length - this.#written);
   }
 
-  /** A larger buffer; what is written stays at its end. */
+  /** A larger buffer; the written bytes stay at its end. */
   #grow(room: number): void {
     const larger = new Uint8Array(this.#buffer.length * 2 + room);
     larger.set(this.#buffer, larger.length - this.#buffer.length);

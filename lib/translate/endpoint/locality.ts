@@ -19,14 +19,14 @@ export interface LocalityParts {
   sub_zone?: string;
 }
 
-/** Splits `region/zone/subzone`; undefined when empty. What stands behind a third slash is ignored. */
+/** Splits `region/zone/subzone`; undefined when empty. Text behind a third slash is ignored. */
 export function locality(text: string): LocalityParts | undefined {
   if (text === "") return undefined;
   const [region = "", zone = "", sub_zone = ""] = text.split("/");
   return { ...(region && { region }), ...(zone && { zone }), ...(sub_zone && { sub_zone }) };
 }
 
-/** Whether a locality matches a rule's `region/zone/subzone`, where `*` and what is left out match everything. */
+/** Whether a locality matches a rule's `region/zone/subzone`, where `*` and omitted parts match everything. */
 export function matchesLocality(text: string, rule: string): boolean {
   const [region = "", zone = "", subzone = ""] = text.split("/");
   const [ruleRegion = "", ruleZone = "", ruleSubzone = ""] = rule.split("/");

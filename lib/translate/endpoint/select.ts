@@ -1,5 +1,5 @@
 /**
- * Which endpoints of a service a proxy may use, before port and subset are looked at.
+ * The endpoints of a service that a proxy may use, before port and subset are looked at.
  *
  * Each question about the proxy is asked only when an endpoint makes it matter, so that services of one network and
  * one cluster are built once for all proxies.

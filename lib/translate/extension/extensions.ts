@@ -1,5 +1,5 @@
 /**
- * The extension configurations of a proxy: what filters of its listeners ask for by name (ECDS).
+ * The extension configurations of a proxy, which filters of its listeners ask for by name (ECDS).
  *
  * @module
  */
@@ -23,7 +23,7 @@ export interface ExtensionSets {
   readonly pullSecrets: ReadonlyMap<string, string>;
 }
 
-/** Those that are for a proxy: what patches add, and WasmPlugins, which have precedence. */
+/** Those that are for a proxy: additions of patches, and WasmPlugins, which have precedence. */
 export function extensionSets(read: Reader, empty: ResourceSet, report: ReportNote): ExtensionSets {
   if (aspect(read, "library")) return { configs: empty, pullSecrets: new Map() };
   const built = read.wasmPlugins().map((plugin) => wasmExtension(read, plugin));

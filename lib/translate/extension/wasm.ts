@@ -2,7 +2,7 @@
  * The extension configuration of a WasmPlugin, as Istio's servers write it: agents that fetch modules read the variables
  * of `ISTIO_META_WASM_*` and take them out.
  *
- * A proxy that cannot run the module has what agents use while they cannot get one: a filter that denies everything, or
+ * A proxy that cannot run the module has the filter that agents use while they cannot get one: it denies everything, or
  * lets everything pass, as the plugin says of its failure. So no listener waits for ever.
  *
  * Fields: envoy/extensions/wasm/v3/wasm.proto.
@@ -97,7 +97,7 @@ function moduleCode({ url, sha256 = "" }: WasmPluginSpec): envoy.config.core.v3.
   return { remote: { http_uri: { uri, timeout: duration(FETCH_TIMEOUT_MS), cluster: "_" }, sha256 } };
 }
 
-/** What the plugin says cannot take the place of what agents read. */
+/** The plugin's own variables cannot override those that agents read. */
 function variables(plugin: WasmPlugin): envoy.extensions.wasm.v3.EnvironmentVariables {
   const { spec: { vmConfig, url, imagePullPolicy, imagePullSecret }, hash } = plugin;
   const env = vmConfig?.env ?? [];

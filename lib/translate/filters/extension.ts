@@ -1,5 +1,5 @@
 /**
- * Which filters a proxy gets: one that its build lacks is never sent to it.
+ * The filters that a proxy can run: one that its build lacks is never sent to it.
  *
  * @module
  */

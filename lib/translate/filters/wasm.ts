@@ -69,7 +69,7 @@ function filter(read: Reader, { name, level }: PluginUse): DiscoveredFilter {
   return {
     name,
     config_discovery: {
-      // Without an end: plugins may be what authorizes requests.
+      // Without an end: plugins may authorize requests.
       config_source: { ads: {}, resource_api_version: ApiVersion.V3, initial_fetch_timeout: duration(0) },
       type_urls: types.map((type) => `${TYPE_URL_PREFIX}envoy.extensions.filters.${level}.${type}`),
     },

@@ -50,7 +50,7 @@ export interface GatewayChain {
   readonly causes: readonly string[];
 }
 
-/** The chains of one port, and what was left out. */
+/** The chains of one port, and the problems of servers that were left out. */
 export interface PortChains {
   readonly chains: readonly GatewayChain[];
   readonly problems: readonly GatewayRefusal[];
@@ -154,7 +154,7 @@ function addPassthrough(building: Building, server: MergedServer): void {
   problems.push(serverRefusal(server, port.port, "noRoute", why));
 }
 
-/** All servers that pass connections on by name are one chain: by what their clients offer it differs from every other. */
+/** All servers that pass connections on by name are one chain: the protocols that their clients offer set it apart. */
 function addPassed({ read, port, chains, problems }: Building, servers: readonly MergedServer[]): void {
   const [first] = servers;
   if (first === undefined) return;

@@ -1,5 +1,6 @@
 /**
- * Which hosts a gateway needs clusters of, when it is to get no others (`PILOT_FILTER_GATEWAY_CLUSTER_CONFIG`).
+ * The hosts of which a gateway needs clusters, for the setting that gives it no others
+ * (`PILOT_FILTER_GATEWAY_CLUSTER_CONFIG`).
  *
  * @module
  */

@@ -37,7 +37,7 @@ export function takesHttp3({ settings }: Reader): boolean {
 }
 
 /**
- * Which servers have HTTP/3 at which port of the workload. Two TCP ports may have one UDP port behind them: its server
+ * The servers that have HTTP/3, by port of the workload. Two TCP ports may have one UDP port behind them: its server
  * names are the first server's.
  */
 export class Http3Claims {

@@ -55,7 +55,7 @@ export interface GatewayListeners {
   readonly listeners: readonly Built<envoy.config.listener.v3.Listener>[];
   /** All that is not served as written: of the merge, and of every port. */
   readonly problems: readonly GatewayRefusal[];
-  /** What of authorization policies is not in force as written. */
+  /** Parts of authorization policies that are not in force as written. */
   readonly findings: readonly Finding[];
 }
 
@@ -134,7 +134,7 @@ function listener(
     ...(port.http3 ? quicListener(binds, port.port) : listenAddresses(binds, port.port)),
     traffic_direction: TrafficDirection.OUTBOUND,
     listener_filters: port.http3 ? [] : [
-      // Before everything else: what follows the header is what the client sent.
+      // Before everything else: the bytes after the header are those that the client sent.
       ...(topology?.proxyProtocol ? [proxyProtocolFilter()] : []),
       ...(port.kind === "tls" ? [tlsInspectorFilter()] : []),
     ],
@@ -177,7 +177,7 @@ function targetFilters(
   target: ChainTarget,
 ): envoy.config.listener.v3.Filter[] {
   if ("passed" in target) {
-    // Authorization policies are for who the client is, and that only the server sees.
+    // Authorization policies need the client's identity, which only the server sees.
     const slots = { authorization: [passedNamesFilter(target.passed)] };
     const plan = withIdleTimeout(read, PASSED_PLAN);
     return tcpFilters(read, plan, accessLogs(read, "client", "tcp"), { side: "client", port: port.port }, slots);

@@ -69,7 +69,7 @@ export function virtualServiceRefusal(
   return { cause: vs.causes[0] ?? "", index: rule, port, reason, message };
 }
 
-/** What a finding says of a reason, beside its sentence. */
+/** The texts of a finding about a reason, beside its sentence. */
 interface RefusalText {
   /** Path from the server, or from the rule. */
   readonly field: string;

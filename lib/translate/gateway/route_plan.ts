@@ -1,6 +1,6 @@
 /**
- * Which virtual hosts the route configurations of a gateway have, and from what each is made: an index that is cheap to
- * make again, so that one changed virtual service rebuilds its own virtual hosts only.
+ * The plan of a gateway's route configurations: their virtual hosts, and the servers and virtual services of each. The
+ * index is cheap to make again, so that one changed virtual service rebuilds its own virtual hosts only.
  *
  *     server hosts  ∩  virtual service hosts ─> entry (domains, virtual services in order) ─> virtual host
  *

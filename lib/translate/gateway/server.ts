@@ -1,5 +1,5 @@
 /**
- * One server of a Gateway object as the proxy serves it: what kind of traffic, which hosts, under which names.
+ * One server of a Gateway object as the proxy serves it: its kind of traffic, its hosts and their names.
  *
  * @module
  */
@@ -11,7 +11,7 @@ import { parseProtocol } from "../../registry/protocol.ts";
 import { listenerKind } from "../service/protocol.ts";
 
 /**
- * What happens to a connection.
+ * The treatment of a server's connections.
  * - `http`: plain HTTP, routed by requests (also where all requests are redirected to HTTPS).
  * - `https`: TLS ends here, then routed by requests.
  * - `tcp`: bytes, to the one destination of the port.
@@ -23,20 +23,20 @@ export type ServerKind = "http" | "https" | "tcp" | "tls" | "passthrough" | "aut
 
 /** A server with the Gateway object that it is part of. */
 export interface GatewayServer {
-  /** `namespace/name` of the Gateway object: what virtual services bind to. */
+  /** `namespace/name` of the Gateway object, by which virtual services bind to it. */
   readonly gateway: string;
   /** Key of the Gateway object. */
   readonly cause: string;
   /** Position in the object. */
   readonly index: number;
   readonly kind: ServerKind;
-  /** As the user wrote it; `port.number` is what virtual services match, the proxy may listen on another. */
+  /** As the user wrote it; virtual services match `port.number`, and the proxy may listen on another port. */
   readonly spec: GatewayServerSpec;
   readonly hosts: readonly ServerHost[];
 }
 
 /**
- * What kind of server it is.
+ * The kind of a server.
  *
  * @returns Undefined for HTTPS or TLS without `tls` settings, which validation refuses.
  */

@@ -1,5 +1,5 @@
 /**
- * What lies before a gateway: how many proxies to believe, and whose client certificate header.
+ * The proxies in front of a gateway: how many it trusts, and which header with a client certificate it accepts.
  *
  * @module
  */

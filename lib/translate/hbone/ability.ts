@@ -1,5 +1,5 @@
 /**
- * Which proxies take connections by HBONE, and which make them.
+ * The proxies that take connections by HBONE, and those that make them.
  *
  * @module
  */
@@ -12,7 +12,10 @@ import { takesHbone } from "../../registry/labels.ts";
 import { type Identity, offersPeerTls, serverIdentity } from "../tls/secret_source.ts";
 import { INTERNAL_UPSTREAM } from "./internal_upstream.ts";
 
-/** What a build needs to listen: without one of these it would refuse the listeners, or admit whom it should not. */
+/**
+ * Extensions that a build needs to listen: without one it would refuse the listeners, or admit clients that it must
+ * not.
+ */
 const LISTENING = [
   "envoy.bootstrap.internal_listener",
   "envoy.built_in_formatters.cel",
@@ -43,7 +46,7 @@ export function hboneListening(read: Reader): HboneListening {
   };
 }
 
-/** What a build needs to send. */
+/** Extensions that a build needs to send. */
 const SENDING = [
   "envoy.bootstrap.internal_listener",
   "envoy.filters.listener.original_dst",

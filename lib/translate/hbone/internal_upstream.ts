@@ -1,5 +1,6 @@
 /**
- * The transport socket of connections to an internal listener: it hands on what is shared of the request or connection.
+ * The transport socket of connections to an internal listener: it hands on the shared state of the request or
+ * connection.
  *
  * @module
  */
@@ -16,7 +17,7 @@ export const INTERNAL_UPSTREAM = "envoy.transport_sockets.internal_upstream";
 /**
  * The socket.
  *
- * @param transport_socket What is inside of the connection.
+ * @param transport_socket The transport socket inside of the connection.
  * @param passthrough_metadata Metadata that the internal listener gets.
  */
 export function internalUpstream(

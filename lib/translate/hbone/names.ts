@@ -3,7 +3,8 @@
  *
  *     client ── CONNECT 10.0.0.1:8080, TLS ──> 10.0.0.1:15008 connect_terminate ──> main_internal ──> 10.0.0.1:8080
  *
- * Names of listeners, clusters and of what travels between them are Istio's, so that tools and tables made for it work.
+ * Names of listeners, of clusters and of the metadata between them are Istio's, so that tools and tables made for it
+ * work.
  *
  * @module
  */
@@ -14,7 +15,7 @@ export const HBONE_PORT = 15008;
 /** The listener that ends TLS and CONNECT. */
 export const CONNECT_TERMINATE = "connect_terminate";
 
-/** The internal listener of what was inside, and the cluster that leads there. */
+/** The internal listener of the connections inside, and the cluster that leads there. */
 export const MAIN_INTERNAL = "main_internal";
 
 /** The internal listener of connections to be made by HBONE, and the cluster of the connections that carry them. */

@@ -1,5 +1,5 @@
 /**
- * Which workloads serve the same ports in the same way, so that they share inbound resources.
+ * Compares workloads: those that serve the same ports in the same way share inbound resources.
  *
  * @module
  */

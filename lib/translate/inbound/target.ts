@@ -1,6 +1,6 @@
 /**
- * What a proxy serves on behalf of its workload: one entry for each port that clients may dial there. Inbound clusters
- * and inbound listeners are both built from the same list, so that their names meet.
+ * The inbound targets of a proxy: one for each port of its workload that clients may dial. Inbound clusters and inbound
+ * listeners are both built from the same list, so that their names meet.
  *
  * @module
  */

@@ -1,5 +1,6 @@
 /**
- * What a sidecar serves for its workload: the ports of the services that select it, or what its `Sidecar` lists.
+ * The inbound targets of a sidecar: the ports of the services that select its workload, or those that its `Sidecar`
+ * lists.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * Which host owns which connections at a listener.
+ * The hosts that own the connections at a listener.
  *
  * Envoy refuses a listener in which two chains match the same connections, so each pair of range and server name
  * belongs to the first host that asks for it.

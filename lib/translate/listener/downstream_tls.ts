@@ -5,8 +5,8 @@
  *     credentialName         a secret over ADS, for proxies whose identity was verified
  *     MESH_MUTUAL            the workload's own certificate
  *
- * A server that asks for what the proxy cannot have is left out with the reason, because a port that speaks something
- * else than it should is worse than a closed one.
+ * A server that asks for a certificate that the proxy cannot have is left out with the reason, because a port that
+ * speaks something else than it should is worse than a closed one.
  *
  * @module
  */
@@ -99,7 +99,7 @@ const SOCKETS: Readonly<Record<TlsCarrier, (context: TlsContext) => envoy.config
   }),
 };
 
-/** What a server's TLS is made of. */
+/** The secrets of a server's TLS settings. */
 interface References {
   readonly certificates: readonly SecretReference[];
   /** Absent: clients are not verified. */
@@ -143,12 +143,15 @@ function referencesOf(read: Reader, tls: ServerTlsSettings): References | Refuse
   return { certificates, authorities: authorityFile(read, tls.caCertificates, tls.caCrl) };
 }
 
-/** Certificates by name need an agent, which connects as who it is, or a server of credentials beside the proxy. */
+/**
+ * Certificates by name need an agent, which connects with its own identity, or a server of credentials beside the
+ * proxy.
+ */
 function mayBeServed(read: Reader, name: string): boolean {
   return read.property("agent") || (name.startsWith("sds://") && read.property("credentialSocket"));
 }
 
-/** Which client certificates are good: signed by the authority, and where given: of these names, keys or hashes. */
+/** The accepted client certificates: signed by the authority, and where given: of these names, keys or hashes. */
 function validation(tls: ServerTlsSettings, authorities: SecretReference): CertificateValidationContext {
   const default_validation_context = {
     ...(tls.subjectAltNames?.length ? { match_typed_subject_alt_names: exactNames(tls.subjectAltNames) } : {}),

@@ -11,7 +11,7 @@ import { wrap } from "../../pb/wellknown.ts";
 
 type HttpConnectionManager = envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager;
 
-/** Value of the `server` header of what this mesh answers inbound. */
+/** Value of the `server` header in answers of inbound listeners. */
 export const SERVER_NAME = "mesh-proxy";
 
 /** Server name and request id: every HTTP connection manager. Outbound keeps Envoy's own server name. */
@@ -29,7 +29,7 @@ export function ownHeaders(
 }
 
 /**
- * What an inbound listener does with `x-forwarded-client-cert`: appends the client's certificate, with subject, URI
+ * Settings of an inbound listener for `x-forwarded-client-cert`: it appends the client's certificate, with subject, URI
  * and DNS names, unless the settings say otherwise.
  */
 export function clientCertHeaders(

@@ -1,6 +1,6 @@
 /**
  * The listener that outbound connections are redirected to. It hands each on to the listener of the address that was
- * dialled; what has none goes where the outbound traffic policy says.
+ * dialled; a connection without one goes where the outbound traffic policy says.
  *
  * @module
  */

@@ -2,7 +2,7 @@
  * Certificates, keys and authorities that lie in files of the proxy's own machine, as secrets.
  *
  * A listener that named the files itself would be refused whole by Envoy if one of them is not there. A secret that
- * names them is a resource of its own: what is missing costs the chains that use it alone, and Envoy reads files that
+ * names them is a resource of its own: a missing file costs only the chains that use it, and Envoy reads files that
  * come later or change (moved into place, as orchestrators and certificate tools do). The bytes never leave the machine.
  *
  * @module

@@ -1,5 +1,5 @@
 /**
- * Notes of builders, kept with the result that they belong to: settings that are not in force, and what became of patches.
+ * Notes of builders, kept with the result that they belong to: settings that are not in force, and outcomes of patches.
  *
  * @module
  */

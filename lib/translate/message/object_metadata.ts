@@ -1,5 +1,5 @@
 /**
- * Which object made a part of the configuration, written into the part itself.
+ * The object that made a part of the configuration, written into the part itself.
  *
  * @module
  */

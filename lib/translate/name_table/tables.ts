@@ -1,6 +1,6 @@
 /**
- * All DNS tables: one for the agents whose proxies see the same and answer alike what its entries asked, made when the
- * first of them asks for it.
+ * All DNS tables: one for the agents whose proxies have one view and answer alike the queries of its entries, made when
+ * the first of them asks for it.
  *
  * @module
  */
@@ -10,13 +10,13 @@ import type { TranslationResult } from "../cache/translation_cache.ts";
 import type { MeshAnswers } from "../reader/mesh_answers.ts";
 import { SharedNameTable } from "./table.ts";
 
-/** The tables, by who asked: a proxy whose agent asks for none costs nothing. */
+/** The tables by proxy: a proxy whose agent asks for none costs nothing. */
 export class NameTables<P extends object> {
   readonly #pool: GroupPool<MeshAnswers, StaleResults, SharedNameTable>;
   readonly #byProxy = new Map<P, SharedNameTable>();
   readonly #sourceOf: (proxy: P) => MeshAnswers;
 
-  /** @param sourceOf what a proxy sees now */
+  /** @param sourceOf the present view of a proxy */
   constructor(caches: Caches, sourceOf: (proxy: P) => MeshAnswers) {
     this.#pool = new GroupPool((source, model) => new SharedNameTable(source, caches, model));
     this.#sourceOf = sourceOf;

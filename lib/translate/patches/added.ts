@@ -22,9 +22,9 @@ interface AddedMessages {
 const TARGETS = { clusters: "CLUSTER", listeners: "LISTENER", extensions: "EXTENSION_CONFIG" } as const;
 
 /**
- * What patches add.
+ * The messages that patches add.
  *
- * @param others What is built beside it and keeps its names.
+ * @param others The messages of builders, which keep their names.
  * @param context The side; undefined: extensions are on none, proxies ask for them by name.
  */
 export function added<P extends keyof AddedMessages>(

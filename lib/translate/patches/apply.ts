@@ -1,5 +1,5 @@
 /**
- * Applies the patches of a proxy to what builders built, before it is encoded.
+ * Applies the patches of a proxy to the messages of builders, before these are encoded.
  *
  *     builder ─> message ─> patches that match ─> encoder
  *
@@ -21,15 +21,15 @@ import { patchInlineRoutes } from "./inline_routes.ts";
 type Cluster = envoy.config.cluster.v3.Cluster;
 type Listener = envoy.config.listener.v3.Listener;
 
-/** Changes what a builder built; empty: a patch removed it. */
+/** Changes the message of a builder; empty: a patch removed it. */
 export type Patching<T> = (built: Built<T>) => readonly Built<T>[];
 
-/** The side that what belongs to no workload's own ports is on. */
+/** The context of resources that belong to no workload's own ports. */
 export function clientContext(read: Reader): PatchContext {
   return aspect(read, "gateways") ? "GATEWAY" : "SIDECAR_OUTBOUND";
 }
 
-/** Patches clusters. @param of What a cluster is for; asked only where there are patches. */
+/** Patches clusters. @param of Gives the purpose of a cluster; called only where there are patches. */
 export function clusterPatching(
   read: Reader,
   report: ReportNote,
@@ -96,7 +96,7 @@ export function patching<T>(
   };
 }
 
-/** What lies packed in a listener: around it there is nothing that builders would not write. */
+/** Parts that lie packed in a listener: around these a patched listener has nothing that builders would not write. */
 const PACKED: ReadonlySet<CompiledPatch["applyTo"]> = new Set<CompiledPatch["applyTo"]>([
   "HTTP_FILTER",
   "ROUTE_CONFIGURATION",

@@ -1,5 +1,5 @@
 /**
- * Patches that proxies reject: the resources that they are withdrawn from, and what is said about them.
+ * Patches that proxies reject: the resources that they are withdrawn from, and the findings about them.
  *
  * @module
  */
@@ -17,7 +17,7 @@ export interface RejectedPatches {
   readonly message: string;
 }
 
-/** Keys of the ProxyFilters among what caused a resource. */
+/** Keys of the ProxyFilters among the causes of a resource. */
 export function patchingFilters(causes: readonly string[]): readonly string[] {
   return causes.filter((cause) => cause.startsWith("ProxyFilter/"));
 }

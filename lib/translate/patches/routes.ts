@@ -31,7 +31,7 @@ export interface RoutesPlace {
   readonly servicePorts?: readonly number[];
 }
 
-/** Patches a route configuration, and finds out what is added to it. */
+/** Patches a route configuration, and finds out the virtual hosts that are added to it. */
 export function patchBareRoutes(
   read: Reader,
   built: Built<RouteConfiguration>,

@@ -1,9 +1,10 @@
 /**
  * The listeners by which a gRPC library serves its workload's ports, at each address on which it may listen: all
- * addresses of the machine, the loopback ones, and the workload's own. Replicas of a workload share what ports demand.
+ * addresses of the machine, the loopback ones, and the workload's own. Replicas of a workload share the demands of
+ * ports.
  *
- * A library names the address itself. Those that it may name are listed here instead, so that nothing depends on what a
- * client asks for.
+ * A library names the address itself. Those that it may name are listed here instead, so that nothing depends on the
+ * names that a client asks for.
  *
  * @module
  */
@@ -32,7 +33,7 @@ export class LibraryResources implements PerProxyResources {
 
   /**
    * @param addresses Of the workload.
-   * @param before What there was: the same set where nothing changes, and what stays in force where a builder throws.
+   * @param before The former resources: the same set where nothing changes, and in force where a builder throws.
    */
   constructor(
     caches: Caches,

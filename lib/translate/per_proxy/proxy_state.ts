@@ -31,7 +31,7 @@ export class ProxyState {
   proxy: Proxy;
   proxyClass: ProxyClass;
   #perProxy: PerProxyResources | undefined;
-  /** A builder of per-proxy resources threw when it was last asked: what there was before stays. */
+  /** A builder of per-proxy resources threw when it was last asked: the former resources stay. */
   #perProxyFailing = false;
   #services: readonly ServiceTarget[] = [];
   #targets: readonly InboundTarget[] = [];
@@ -162,7 +162,7 @@ export class ProxyState {
   /**
    * The sets as an array: that of the last answer while they are the same.
    *
-   * @param added What patches add, without what has the name of another resource.
+   * @param added Resources that patches add, without those that have the name of another resource.
    */
   #kept(
     typeUrl: string,

@@ -1,6 +1,6 @@
 /**
  * The listeners and routes of a gateway, from the Gateway objects that select it and the services at its addresses.
- * Replicas of one gateway share what they are made from.
+ * Replicas of one gateway share the results that they are made from.
  *
  *     gateways ─> plan ─┬─> listeners
  *                       └─> route configurations ─> virtual hosts, each built again only when its own sources changed
@@ -30,7 +30,7 @@ export class RouterResources implements PerProxyResources {
   readonly #results: readonly TranslationResult<unknown>[];
   readonly #virtualHosts: Map<string, ResourceSet> = new Map();
 
-  /** @param before What there was, so that sets which do not change stay the same objects. */
+  /** @param before The former resources, so that sets which do not change stay the same objects. */
   constructor(
     caches: Caches,
     targets: readonly ServiceTarget[],
@@ -92,7 +92,10 @@ export class RouterResources implements PerProxyResources {
   }
 }
 
-/** The route configuration with what patches add. Where they took all virtual hosts a proxy must not wait for one. */
+/**
+ * The route configuration with the additions of patches. Where they took all virtual hosts a proxy must not wait for
+ * one.
+ */
 function withAdded(
   bare: PatchedBareRoutes,
   hosts: readonly TranslationResult<BuiltPlannedHost | undefined, PlannedVirtualHost>[],

@@ -20,7 +20,7 @@ import {
   text,
 } from "./metadata_form.ts";
 
-/** Reads typed values out of metadata and collects what does not fit. */
+/** Reads typed values out of metadata and collects those that do not fit. */
 export class Metadata {
   readonly #data: Readonly<Record<string, unknown>>;
   /** Values that are not as expected, each with key, value and expectation. Such a value counts as absent. */

@@ -1,5 +1,5 @@
 /**
- * A proxy as if no ProxyFilter were for it: what it gets in place of resources that it rejects because of patches.
+ * A proxy as if no ProxyFilter were for it, whose resources take the place of those rejected because of patches.
  *
  * @module
  */

@@ -92,7 +92,7 @@ export class ProxyClasses {
   /**
    * The class of a proxy; made where there is none.
    *
-   * @param before The class that the proxy leaves: where a builder throws, what it has stays in force.
+   * @param before The class that the proxy leaves: where a builder throws, the results of that class stay in force.
    */
   find(source: ScopeReader, before?: ProxyClass): ProxyClass {
     const groups = this.#groups(source, before?.groups);
@@ -169,7 +169,7 @@ export class ProxyClasses {
     for (const known of this.#classes) if (known.groups.clusters.asked.has(property)) this.#classes.delete(known);
   }
 
-  /** Drops the groups whose own source answers otherwise now what their results asked about its properties. */
+  /** Drops the groups whose own source now answers otherwise to the questions of their results about its properties. */
   forgetChanged(): void {
     for (const pool of this.#allPools) pool.drop(({ asked, source }) => !asked.fits(source.properties));
   }
@@ -184,7 +184,10 @@ export class ProxyClasses {
     for (const pool of this.#allPools) pool.drop((group) => !used.has(group));
   }
 
-  /** Settings that are not in force because of other objects, beside conflicts of listeners; what became of patches. */
+  /**
+   * Settings that are not in force because of other objects, beside conflicts of listeners; and the outcomes of
+   * patches.
+   */
   *notes(): Iterable<TranslationNote> {
     for (const group of this.#pools.routes) yield* group.warnings();
     for (const group of this.#pools.extensions) {

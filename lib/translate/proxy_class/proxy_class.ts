@@ -1,8 +1,8 @@
 /**
  * Classes of proxies: all proxies of a class share every result that is not per proxy.
  *
- * Results of one kind (clusters, endpoints, listeners, routes) are shared more widely than by class: by all proxies that
- * see the same and answer alike what results of that kind asked. A class is one combination of such groups.
+ * Results of one kind (clusters, endpoints, listeners, routes) are shared more widely than by class: by all proxies of
+ * one view that answer alike the queries of that kind's results. A class is one combination of such groups.
  *
  * @module
  */
@@ -35,7 +35,7 @@ export interface ClassGroups {
   readonly assignments: HostResources;
   /** Clusters and listeners that belong to no host. */
   readonly base: SoleResult<BaseSets>;
-  /** What filters of listeners ask for by name. */
+  /** Extension configurations that filters of listeners ask for by name. */
   readonly extensions: SoleResult<ExtensionSets>;
   /** Of connections that a gateway passes on by name. Absent: it passes none on, as nearly all proxies. */
   readonly passed?: PassedGroups;
@@ -65,7 +65,7 @@ export class ProxyClass {
     return this.groups.routes?.set ?? this.groups.library?.routes.set ?? this.#empty;
   }
 
-  /** A builder threw when results were last looked at: what there was before stays in force. */
+  /** A builder threw when results were last looked at: the results before stay in force. */
   get failing(): boolean {
     const { clusters, assignments, passed, base, extensions, listeners, routes, library } = this.groups;
     if (library?.listeners.failing || library?.routes.failing) return true;

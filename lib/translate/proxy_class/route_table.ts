@@ -18,18 +18,18 @@ export class RouteTable {
   readonly entries: LayeredMap<string, VirtualHostEntry>;
   readonly owners: DomainOwners;
   #set: ResourceSet;
-  /** What `#inline` was made of. */
+  /** The inputs from which `#inline` was made. */
   #inlineOf:
     | {
       readonly set: ResourceSet;
       readonly bare: BareRouteConfiguration;
-      /** Which of the virtual hosts that patches add are not removed. */
+      /** Marks the virtual hosts that patches add and that are not removed, in order. */
       readonly left: string;
     }
     | undefined;
   #inline: EncodedResource | undefined;
 
-  /** @param like Begins as a copy of another class's, with which it shares what stays the same. */
+  /** @param like Begins as a copy of another class's, with which it shares unchanged parts. */
   constructor(empty: ResourceSet, like?: RouteTable) {
     this.entries = new LayeredMap(like?.entries);
     this.owners = new DomainOwners(like?.owners);
@@ -43,7 +43,10 @@ export class RouteTable {
     return this.#set;
   }
 
-  /** Puts in and takes out virtual hosts; those that lose or gain domains by it are encoded with what they own. */
+  /**
+   * Puts in and takes out virtual hosts; those that lose or gain domains by it are encoded with the domains that they
+   * own.
+   */
   update(removed: readonly VirtualHostEntry[], added: readonly VirtualHostEntry[]): void {
     const changed = new Set<string>();
     const kept = new Set(added.map((entry) => entry.name));
@@ -80,7 +83,9 @@ export class RouteTable {
     });
   }
 
-  /** The route configuration with its virtual hosts inside, and what patches add; made once while neither changes. */
+  /**
+   * The route configuration with its virtual hosts inside, and those that patches add; made once while neither changes.
+   */
   whole(bare: BareRouteConfiguration): EncodedResource {
     return this.#once(bare, (built) => {
       const virtualHosts = [...this.#set].sort((a, b) => (a.name < b.name ? -1 : 1));

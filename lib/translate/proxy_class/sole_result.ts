@@ -1,5 +1,5 @@
 /**
- * What belongs to no host and is made in one result for some proxies.
+ * Results that belong to no host: one result for all proxies that share it.
  *
  * @module
  */
@@ -20,7 +20,7 @@ export class SoleResult<T> extends GroupBase<MeshAnswers> implements ResultGroup
     this.update();
   }
 
-  /** What there is now. */
+  /** The current value. */
   get value(): T {
     return this.#table.results.get("")!.value;
   }

@@ -35,7 +35,7 @@ function clientCluster(read: Reader, d: LibraryDestination, report: ReportFindin
   const tls = clientTls(read, plan);
   const without = tls.closed ?? d.without;
   const causes = causesOf(plan);
-  // The rule first: it is what is not in force.
+  // The rule first: it is the object that is not in force.
   const say = (text: string) =>
     report(lossOf("not-as-written", [...plan.rule?.causes ?? [], plan.service.cause], text));
   if (without !== undefined) {

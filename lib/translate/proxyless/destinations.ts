@@ -1,5 +1,5 @@
 /**
- * Which clusters of a host gRPC libraries have, and how these find their endpoints: over EDS, or by resolving one name.
+ * The clusters of a host for gRPC libraries, and their discovery of endpoints: over EDS, or by resolving one name.
  *
  * @module
  */

@@ -3,8 +3,8 @@
  * those of sidecars.
  *
  * A library refuses a whole configuration for one thing that it does not know, and passes over fields that it does not
- * read. So what it does not read is left out where that only means less (headers, mirrors, rewrites); a rule that would
- * take more calls than it should never matches, and one that answers by itself fails its calls.
+ * read. So a field that it does not read is left out where that only means less (headers, mirrors, rewrites); a rule
+ * that would take more calls than it should never matches, and one that answers by itself fails its calls.
  *
  * Format: gRFC A28 (matching), A31 (timeouts), A33 (faults), A42 (hashing), A44 (retries).
  *

@@ -1,12 +1,12 @@
 /**
- * The server's side of gRPC libraries: what the ports of a workload demand of those who call.
+ * The server's side of gRPC libraries: the demands of a workload's ports on their callers.
  *
  *     xds.istio.io/grpc/lds/inbound/IP:PORT    the name by which the library asks, and the address that it compares
  *       one chain: mutual TLS or none ─> trust domains ─> tokens ─> authorization ─> the workload itself
  *
- * A library does not see what a connection begins with, so a port is one or the other: PERMISSIVE is plain, and mutual TLS
- * where the workload's label says that it speaks it, by which its clients choose. Ports that no service names have no
- * listener: the library does not serve them.
+ * A library does not see the first bytes of a connection, so a port is one or the other: PERMISSIVE is plain, and
+ * mutual TLS where the workload's label says that it speaks it, by which its clients choose. Ports that no service
+ * names have no listener: the library does not serve them.
  *
  * Format: gRFC A36 (servers), A29 (TLS), A41 (RBAC).
  *

@@ -18,7 +18,7 @@ type CommonTlsContext = envoy.extensions.transport_sockets.tls.v3.CommonTlsConte
 /** The additions of TLS to a cluster. */
 export interface ClientTls {
   readonly socket?: TransportSocket;
-  /** The rule asks for what a library cannot do, so nothing may be sent: in words. */
+  /** The rule asks for something that a library cannot do, so nothing may be sent: the reason in words. */
   readonly closed?: string;
 }
 

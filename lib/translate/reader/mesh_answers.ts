@@ -59,7 +59,9 @@ export interface MeshAnswers extends ReadSource<ProxyProperties> {
   patchesOf(properties: ProxyProperties, part: PatchPart): PatchList;
   /** The merged RequestAuthentication of a workload with these properties; equal ones are the same object. */
   tokenPolicyOf(properties: ProxyProperties): RequestTokenPolicy;
-  /** What Telemetries ask of a workload with these properties; parts of equal content are the same object. */
+  /**
+   * The telemetry that Telemetries ask of a workload with these properties; parts of equal content are the same object.
+   */
   telemetryOf(properties: ProxyProperties): EffectiveTelemetry;
   /** Whether metrics of any workload are measured, and proxies may say which workload they are. */
   exchangesPeers(): boolean;

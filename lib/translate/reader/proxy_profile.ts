@@ -1,5 +1,5 @@
 /**
- * What distinguishes kinds of proxies: one row each. Builders ask for an aspect of the row, never for the kind.
+ * Profiles of the kinds of proxies: one row each. Builders ask for an aspect of the row, never for the kind.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * What translation may read of a proxy.
+ * The properties of a proxy that translation may read.
  *
  * @module
  */
@@ -74,9 +74,9 @@ export interface ProxyProperties {
   readonly tracing: OwnTracing | undefined;
   /** Headers that its own settings (node metadata `PROXY_CONFIG`) or the mesh's say; equal ones are the same object. */
   readonly proxyHeaders: ProxyHeaders | undefined;
-  /** What lies before it, as its own settings say (node metadata `PROXY_CONFIG`); absent: what the mesh's say. */
+  /** The proxies in front of it, by its own settings (node metadata `PROXY_CONFIG`); absent: by those of the mesh. */
   readonly gatewayTopology?: GatewayTopology;
-  /** What patches may ask about it beyond that, from what it said when it introduced itself; undefined: it gets none. */
+  /** Further facts that patches may match, from the proxy's own introduction; undefined: it gets no patches. */
   readonly patched: PatchedProxy | undefined;
   /** Labels of the workload. Read through `Reader.derived` only: nearly every workload has its own. */
   readonly labels: Readonly<Record<string, string>>;

@@ -1,5 +1,5 @@
 /**
- * What builders read the mesh and the proxy through.
+ * The interface through which builders read the mesh and the proxy.
  *
  * A builder is a pure function of its arguments and of what it asks a `Reader`. Each query and the identity of its
  * answer are recorded; the result serves every proxy for which all these queries have the same answers, and stays valid
@@ -37,8 +37,8 @@ export interface Reader {
   readonly settings: TranslateSettings;
   property<K extends PlainProperty>(name: K): ProxyProperties[K];
   /**
-   * What follows from some properties, recorded as its answer alone: `derived("sameNamespace/a", (p) => p.namespace === "a")`
-   * splits the results in two, where `property("namespace")` would split them by namespace.
+   * A fact derived from some properties, recorded as its answer alone: `derived("sameNamespace/a", (p) => p.namespace
+   * === "a")` splits the results in two, where `property("namespace")` would split them by namespace.
    *
    * @param key Names the query and all that `compute` takes from outside the properties.
    * @param compute Pure; its answer must be a primitive.
@@ -90,7 +90,7 @@ export interface Reader {
   egressListeners(): readonly EgressListener[];
   /** Whether that egress listener of the scope sees that host. */
   egressSees(egress: EgressListener, host: string): boolean;
-  /** What becomes of traffic to destinations that nothing names: as the scope's Sidecar says, else as the mesh says. */
+  /** The policy for traffic to destinations that nothing names: of the scope's Sidecar, else of the mesh. */
   outboundTrafficPolicy(): OutboundTrafficPolicy;
   /** Headers that the proxy adds: of its own settings (node metadata `PROXY_CONFIG`), else of the mesh's default ones. */
   proxyHeaders(): ProxyHeaders | undefined;

@@ -56,7 +56,10 @@ export interface TranslateSettings {
   readonly labelCanonicalServicesForMeshExternal: boolean;
   /** Certificates of any trust domain are accepted, if an authority of the mesh issued them. */
   readonly skipValidateTrustDomain: boolean;
-  /** Who fetches the keys of token issuers by address: the server, the proxy, or the proxy where the address is a service. */
+  /**
+   * The program that fetches keys of token issuers by address: server, proxy, or (`hybrid`) proxy if the address is a
+   * service.
+   */
   readonly tokenKeysFetchedBy: "server" | "hybrid" | "proxy";
   /** TLS is limited to what that standard allows, over every other setting; empty: not limited. */
   readonly compliancePolicy: "" | "fips-140-2";

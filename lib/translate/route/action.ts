@@ -16,7 +16,7 @@ import { boundedDuration, boundedWeights } from "../values/wire_limits.ts";
 
 type RouteAction = envoy.config.route.v3.RouteAction;
 
-/** A built action, with what belongs on the route beside it. */
+/** A built action, with the fields that belong on the route beside it. */
 export interface ForwardAction {
   readonly action: RouteAction;
   /** Header operations of the rule, and of its destination when there is only one. */
@@ -39,7 +39,7 @@ interface ActionInput {
  * Builds the action.
  *
  * @param port Port of the listener that the route is for.
- * @param warnings Takes what the user wrote and does not get.
+ * @param warnings Receives the settings that the user wrote and does not get.
  * @returns Undefined when the rule leaves no destination with a share of the requests.
  */
 export function forwardAction(

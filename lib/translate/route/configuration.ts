@@ -1,5 +1,5 @@
 /**
- * Route configurations of sidecars: what stands around the virtual hosts.
+ * Route configurations of sidecars: the fields around the virtual hosts.
  *
  * @module
  */
@@ -48,7 +48,9 @@ export function sidecarRouteConfiguration(
   return { message, causes: [] };
 }
 
-/** What becomes of requests to hosts that nothing names: passed on as dialled, sent to the egress proxy, or refused. */
+/**
+ * The virtual host of requests to hosts that nothing names: passed on as dialled, sent to the egress proxy, or refused.
+ */
 function catchAllVirtualHost(read: Reader): VirtualHost {
   const { mode, egressProxy } = read.outboundTrafficPolicy();
   const attempts = read.proxyHeaders()?.attemptCount?.disabled ? {} : { include_request_attempt_count: true };

@@ -1,5 +1,5 @@
 /**
- * Which virtual host of one route configuration owns a domain that several want: Envoy refuses a route configuration
+ * The owners of domains that several virtual hosts of one route configuration want: Envoy refuses a route configuration
  * in which a domain occurs twice, so the others go without it.
  *
  * A virtual host named after the domain (`host:port`) wins over those for which it is a short form or an address; then
@@ -23,7 +23,7 @@ export class DomainOwners {
   readonly #wantedBy: LayeredMap<string, string | readonly string[]>;
   #lost: number;
 
-  /** @param from Begins as a copy of another, with which it shares what stays the same. */
+  /** @param from Begins as a copy of another, with which it shares unchanged parts. */
   constructor(from?: DomainOwners) {
     this.#wanted = new LayeredMap(from ? from.#wanted : undefined);
     this.#wantedBy = new LayeredMap(from ? from.#wantedBy : undefined);

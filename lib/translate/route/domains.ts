@@ -47,8 +47,8 @@ export function virtualHostName(host: string, port: number): string {
  * Short forms of a host for a client in a DNS domain.
  *
  * With a domain like `ns.svc.cluster.local`: hosts under `.svc.cluster.local` are also named without it, and those of
- * the same namespace by their first label alone. Other domains: what is left of the host without the part that both
- * share. Hosts that share nothing with the domain have none.
+ * the same namespace by their first label alone. Other domains: the rest of the host without the part that both share.
+ * Hosts that share nothing with the domain have none.
  */
 export function shortForms(host: string, dnsDomain: string): string[] {
   if (isOrchestrators(dnsDomain)) return orchestratorForms(host, nearness(domainOf(host), dnsDomain));

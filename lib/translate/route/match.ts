@@ -63,7 +63,7 @@ function path(uri: StringMatch | undefined): RouteMatch {
   return { prefix: uri?.prefix ?? "/" };
 }
 
-/** What the proxy takes for a prefix of whole segments; it refuses everything with another one among it. */
+/** A prefix of whole segments that the proxy accepts; it refuses a whole configuration that has another one. */
 const SEGMENTS = /^[^?#]+[^?#/]$/;
 
 /** Undefined: no prefix, or one that the proxy does not take for one of segments. */

@@ -97,7 +97,7 @@ function ruleWarnings(
   return [...new Set(warnings)].map((warning) => ({ cause: vs.causes[0] ?? "", text: `${where}: ${warning}` }));
 }
 
-/** Cheap and shared questions first: what only some proxies answer differently is asked last. */
+/** Cheap and shared questions first: a question to which proxies differ in their answers is asked last. */
 function applies(match: HttpMatchRequest, { read, port, gateways }: RouteContext): boolean {
   if (match.port && match.port !== port) return false;
   if (match.gateways?.length && !match.gateways.some((gateway) => gateways.includes(gateway))) return false;

@@ -1,5 +1,5 @@
 /**
- * What the protocol of a port means for listeners and routes.
+ * The meaning of a port's protocol for listeners and routes.
  *
  * @module
  */
@@ -61,5 +61,5 @@ export const SIDECAR_HTTP: readonly string[] = ["istio-http/1.0", "istio-http/1.
 /** And bytes. Those of Istio offer two. */
 export const SIDECAR_BYTES: readonly string[] = ["istio", "istio-peer-exchange"];
 
-/** All of them: who offers one speaks mutual TLS of the mesh. */
+/** All of them: a client that offers one speaks mutual TLS of the mesh. */
 export const MESH_PROTOCOLS: readonly string[] = [...SIDECAR_BYTES, ...SIDECAR_HTTP];

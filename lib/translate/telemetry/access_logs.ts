@@ -51,10 +51,10 @@ export function listenerAccessLogs(read: Reader, side: TelemetrySide): AccessLog
 }
 
 /**
- * Access logs of what only carries other connections: those that it refused or could not connect, for the others are
- * logged where they end.
+ * Access logs of a listener that only carries other connections: it logs those that it refused or could not connect,
+ * for the others are logged where they end.
  *
- * @param failed What of them is logged.
+ * @param failed Selects the connections that are logged.
  */
 export function carrierAccessLogs(read: Reader, side: TelemetrySide, place: LoggingPlace, failed: Filter): AccessLog[] {
   return accessLogs(read, side, place).map((log) => narrowed(log, failed));

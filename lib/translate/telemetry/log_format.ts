@@ -9,7 +9,7 @@ import type { MeshConfig } from "../../config/mesh/types.ts";
 import { any } from "../../pb/codec.ts";
 import { struct } from "../../pb/wellknown.ts";
 
-/** How a log writes what it has of a request. */
+/** The format in which a log writes the facts of a request. */
 export type LogFormat = envoy.config.core.v3.SubstitutionFormatString;
 
 /** Fields of the default format, by their name in JSON: Istio's names, which log pipelines parse. */

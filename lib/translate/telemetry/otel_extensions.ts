@@ -1,5 +1,5 @@
 /**
- * Extensions of the tracer of OpenTelemetry: where attributes of the resource come from, and who decides what is sampled.
+ * Extensions of the tracer of OpenTelemetry: where attributes of the resource come from, and the sampler.
  *
  * @module
  */

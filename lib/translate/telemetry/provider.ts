@@ -17,7 +17,7 @@ export function isUnusable(value: object): value is UnusableProvider {
   return "why" in value;
 }
 
-/** The provider of that name, in any case of letters, where it has what is wanted. */
+/** The provider of that name, in any case of letters, where it has the wanted settings. */
 export function extensionProvider(
   mesh: MeshConfig,
   name: string,

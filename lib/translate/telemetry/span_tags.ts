@@ -1,5 +1,5 @@
 /**
- * Tags of spans: those of the mesh, and what users add.
+ * Tags of spans: those of the mesh, and those that users add.
  *
  * @module
  */
@@ -14,7 +14,7 @@ type WrittenTag = TracingCustomTag | NonNullable<ProxyTracing["customTags"]>[str
 
 type WrittenTags = Readonly<Record<string, WrittenTag>>;
 
-/** Tags by what was written, with those of the mesh and without; they live as long as that. */
+/** Tags by the written settings, with those of the mesh and without; they live as long as the settings. */
 const known = {
   withMeshTags: new WeakMap<WrittenTags, CustomTag[]>(),
   without: new WeakMap<WrittenTags, CustomTag[]>(),
@@ -58,7 +58,7 @@ function named(name: string, defaultValue: string | undefined): { name: string; 
   return { name, ...(defaultValue ? { default_value: defaultValue } : {}) };
 }
 
-/** A value of the proxy's node metadata, read by the proxy itself, so that proxies share what has the tag. */
+/** A value of the proxy's node metadata, read by the proxy itself, so that proxies share resources with the tag. */
 function ofNode(tag: string, key: string, otherwise: string): CustomTag {
   const at = `xds.node.metadata`;
   return { tag, value: `%CEL('${key}' in ${at} ? ${at}['${key}'] : '${otherwise}')%` };
@@ -74,7 +74,7 @@ function ofLabel(tag: string, label: string, otherwise: string): CustomTag {
   return { tag, value: `%CEL(${known.join("")}'${otherwise}')%` };
 }
 
-/** What a rule that is only tried notes of a request; without a note there is no tag. */
+/** The tag of a note that a rule in dry run makes of a request; without a note there is no tag. */
 function dryRun(policy: "allow" | "deny", what: "name" | "result", note: string): CustomTag {
   const key = `istio_dry_run_${policy}_${note}`;
   const metadata_key = { key: HTTP_RBAC, path: [{ key }] };

@@ -15,11 +15,11 @@ import { exportHeaders, grpcService, httpService } from "./exporter.ts";
 import { otelSampler, resourceDetectors, serviceName } from "./otel_extensions.ts";
 import { extensionProvider, isUnusable, type UnusableProvider } from "./provider.ts";
 
-/** A tracer, and what its provider decides besides. */
+/** A tracer, and the other settings that its provider decides. */
 export interface Tracer {
   readonly http: envoy.config.trace.v3.Tracing.Http & { readonly name: string };
   readonly maxTagLength: number | undefined;
-  /** It decides itself what is sampled. */
+  /** It decides itself which requests are sampled. */
   readonly samples?: true;
   /** It needs a span of its own for each upstream request. */
   readonly spawns?: true;

@@ -74,7 +74,7 @@ function withoutRequestId(): NonNullable<HttpConnectionManager["request_id_exten
   return { typed_config: any("envoy.extensions.request_id.uuid.v3.UuidRequestIdConfig", config) };
 }
 
-/** Only the random share is limited: who asks for a trace gets one. */
+/** Only the random share is limited: a client that asks for a trace gets one. */
 function samplingFields(
   percent: number,
 ): Pick<NonNullable<TracingFields["tracing"]>, "client_sampling" | "random_sampling" | "overall_sampling"> {

@@ -1,5 +1,6 @@
 /**
- * The client's side of mutual TLS between workloads: what a proxy shows to endpoints, and asks of them.
+ * The client's side of mutual TLS between workloads: the certificate that a proxy shows to endpoints, and its demands
+ * on theirs.
  *
  * @module
  */
@@ -28,11 +29,11 @@ export const RAW_SOCKET: TransportSocket = {
 /** Differences between clusters. */
 export interface MeshClientTls {
   readonly sni?: string;
-  /** What a server's certificate must have beside an authority of the mesh. */
+  /** The demands on a server's certificate beside an authority of the mesh. */
   readonly trusted: CertificateValidationContext;
   /** Absent: those of mutual TLS between workloads. */
   readonly parameters?: TlsParameters;
-  /** Protocols that are offered: sidecars choose by them what they take a connection for. */
+  /** Protocols that are offered: sidecars recognize the kind of a connection by them. */
   readonly alpn: readonly string[];
 }
 

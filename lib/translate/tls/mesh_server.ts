@@ -1,5 +1,5 @@
 /**
- * The server's side of mutual TLS between workloads: what a sidecar asks of those that call its workload.
+ * The server's side of mutual TLS between workloads: the demands of a sidecar on the callers of its workload.
  *
  * @module
  */

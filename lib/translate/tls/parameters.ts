@@ -1,5 +1,5 @@
 /**
- * Versions, cipher suites and curves of TLS. They are always said: what stock Envoy allows by itself is wider.
+ * Versions, cipher suites and curves of TLS. They are always set: the defaults of stock Envoy allow more.
  *
  * @module
  */
@@ -20,7 +20,7 @@ export const MESH_CIPHER_SUITES: readonly string[] = [
   "AES128-GCM-SHA256",
 ];
 
-/** What FIPS 140-2 allows. */
+/** Cipher suites that FIPS 140-2 allows. */
 const FIPS_CIPHER_SUITES: readonly string[] = [
   "ECDHE-ECDSA-AES128-GCM-SHA256",
   "ECDHE-RSA-AES128-GCM-SHA256",
@@ -47,7 +47,10 @@ export function hboneTlsParameters(read: Reader): TlsParameters {
   });
 }
 
-/** Parameters, limited to what the policy of compliance allows. Suites are filtered; if none is left, all that it allows. */
+/**
+ * Parameters, limited to those that the policy of compliance allows. Suites are filtered; if none is left, all that it
+ * allows.
+ */
 export function compliant(read: Reader, parameters: TlsParameters): TlsParameters {
   if (read.settings.compliancePolicy !== "fips-140-2") return parameters;
   const asked = (parameters.cipher_suites ?? []).filter((suite) => FIPS_CIPHER_SUITES.includes(suite));

@@ -29,7 +29,7 @@ export const EXTERNAL_SECRETS = "sds-external";
 const WORKLOAD_CERTIFICATE = "default";
 /** Name of the authorities of the mesh at an agent. */
 const MESH_AUTHORITIES = "ROOTCA";
-/** What every connection of the mesh needs. */
+/** Secrets that every connection of the mesh needs. */
 const MESH_SECRETS: ReadonlySet<string> = new Set([WORKLOAD_CERTIFICATE, MESH_AUTHORITIES]);
 
 /** How a TLS context asks for a secret, and the secret itself where it is to be sent along. */

@@ -1,5 +1,5 @@
 /**
- * What Envoy refuses in a route although it means something: one such value would cost all routes that are sent with it.
+ * Values of routes that make sense and that Envoy refuses: one such value would cost all routes that are sent with it.
  *
  * @module
  */
@@ -60,7 +60,7 @@ function headerProblem(headers: Headers | undefined): string | undefined {
   return undefined;
 }
 
-/** Whether a text has what no part of an HTTP head may have. */
+/** Whether a text has a character (NUL, CR, LF) that no part of an HTTP head may have. */
 export function breaksLines(text: string): boolean {
   return /[\0\r\n]/.test(text);
 }

@@ -3,7 +3,7 @@
  *
  * A request passes them from top to bottom, an answer from bottom to top. Why this order:
  *
- * 0. On the inbound side who asks is read first, so that the metrics of refused requests name the client, too.
+ * 0. On the inbound side the client's statement is read first: metrics of refused requests name the client, too.
  * 1. External authorization (`CUSTOM` policies): may refuse before anything else is spent on a request.
  * 2. Extensions of phase AUTHN, then end-user authentication: the identity of the caller.
  * 3. Extensions of phase AUTHZ, then authorization: the caller's permission. Needs the identity from above.
@@ -11,7 +11,7 @@
  * 5. `grpc_web`: from here on a browser's call is plain gRPC, so that the next one counts it.
  * 6. `grpc_stats`: counts the call as it was meant, also when a fault ends it.
  * 7. `fault`, then `cors`: act by the route; a fault may end the request.
- * 8. Elsewhere the proxy says here who asks, to the cluster that the request really goes to.
+ * 8. Elsewhere the proxy states here which client it is, to the cluster that the request really goes to.
  * 9. `stateful_session`: picks the endpoint, so nothing after it may change the route.
  * 10. `upstream_alpn`: says HTTP in the TLS handshake; reads the cluster of the route, so nothing after it may change that.
  * 11. `router`: forwards; always last.

@@ -1,5 +1,5 @@
 /**
- * Filters that understand what databases speak, on ports that declare it.
+ * Filters that understand the protocols of databases, on ports that declare them.
  *
  * MongoDB and MySQL: statistics in front of the TCP proxy. Redis: requests go to the endpoint that has their key, so the
  * filter stands in for the TCP proxy. (Istio's: PILOT_ENABLE_MONGO_FILTER, PILOT_ENABLE_MYSQL_FILTER,

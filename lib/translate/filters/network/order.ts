@@ -6,7 +6,7 @@
  * 2. Extensions of phase STATS and of no phase: only connections that are allowed.
  * 3. `sni_dynamic_forward_proxy`: resolves the server name, where the destination wants that; `sni_cluster`: takes it for
  *    the name of the destination.
- * 4. `mongo_proxy`, `mysql_proxy`: statistics of what databases speak.
+ * 4. `mongo_proxy`, `mysql_proxy`: statistics of databases' protocols.
  * 5. `tcp_proxy`: carries the bytes; always last. For Redis `redis_proxy` in its place. Outbound listeners of sidecars
  *    share one where metrics are measured, and `set_filter_state` before it names the destination.
  *
@@ -60,7 +60,7 @@ export function tcpFilters(
   ];
 }
 
-/** The TCP proxy, and what it needs before it. */
+/** The TCP proxy, and the filters that it needs before it. */
 function lastFilters(
   read: Reader,
   plan: TcpProxyPlan,

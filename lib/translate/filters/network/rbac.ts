@@ -27,7 +27,7 @@ export function networkRbacFilter(config: Omit<NetworkRbac, "stat_prefix">): Fil
   return { name: NETWORK_RBAC, typed_config: any("envoy.extensions.filters.network.rbac.v3.RBAC", message) };
 }
 
-/** @param asked What metadata must hold for a connection to be asked about. */
+/** @param asked The metadata of the connections that the authorizer is asked about. */
 export function networkExtAuthzFilter(authorizer: Authorizer, asked: envoy.type.matcher.v3.MetadataMatcher): Filter {
   const config: envoy.extensions.filters.network.ext_authz.v3.ExtAuthz = {
     stat_prefix: STAT_PREFIX,

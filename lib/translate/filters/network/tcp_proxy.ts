@@ -18,7 +18,7 @@ export interface WeightedCluster {
 /** The plan of one TCP proxy: small plain data. */
 export interface TcpProxyPlan {
   readonly statPrefix: string;
-  /** What the port declares; absent: bytes. */
+  /** The protocol that the port declares; absent: bytes. */
   readonly protocol?: Protocol;
   /** One: everything goes there. Several: by weight. Never empty. */
   readonly clusters: readonly WeightedCluster[];

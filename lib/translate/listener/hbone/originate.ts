@@ -48,8 +48,8 @@ function expectedNames(): Filter {
 }
 
 /**
- * What is carried is logged where it begins, and ends when it may be idle no longer; here only what could not be
- * connected is logged, for its reason is known here alone.
+ * A carried connection is logged where it begins, and ends when it may be idle no longer; here only a failed connect is
+ * logged, for its reason is known here alone.
  */
 function tunnel(read: Reader): Filter {
   const logs = carrierAccessLogs(read, "client", "tcp", { response_flag_filter: { flags: ["UF"] } });

@@ -2,7 +2,7 @@
  * The listener that takes HBONE connections: it ends mutual TLS and CONNECT, and hands on what is inside with the
  * addresses and identities that the chains behind it decide by.
  *
- * Who has a certificate of the mesh could name any address in a CONNECT, so only the address that it dialled itself is
+ * A client with a certificate of the mesh could name any address in a CONNECT, so only the address that it dialled is
  * accepted: the port is then one of the workload, never another machine or the proxy's own administration.
  *
  * @module
@@ -159,8 +159,8 @@ function shared(key: string, text: string): FilterStateValue {
 }
 
 /**
- * Who names another address, or has no single name, is refused. Several names would be one text to the policies, which
- * match by the whole of it.
+ * A client that names another address, or has no single name, is refused. Several names would be one text to the
+ * policies, which match by the whole of it.
  */
 function admitted(): HttpFilter {
   const ids = [

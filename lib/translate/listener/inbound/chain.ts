@@ -1,5 +1,5 @@
 /**
- * The chains of one inbound port: which connections each takes, and what is done with them.
+ * The chains of one inbound port: the connections that each takes, and their treatment.
  *
  *     protocol HTTP        HTTP
  *     protocol TCP, TLS    bytes
@@ -12,7 +12,7 @@
  *     PERMISSIVE   mutual TLS of those that offer a sidecar's protocols, and all of the above
  *     DISABLE      all of the above
  *
- * What a sidecar carries inside mutual TLS is known by the protocols that it offers (`cluster/mesh_alpn.ts`).
+ * The protocols that a sidecar offers tell what it carries inside mutual TLS (`cluster/mesh_alpn.ts`).
  *
  * @module
  */
@@ -66,18 +66,18 @@ export interface MeshTls {
   readonly socket: envoy.config.core.v3.TransportSocket;
 }
 
-/** One chain: which connections, and as what. */
+/** One chain: the connections that it takes, and their treatment. */
 interface Variant {
   readonly http: boolean;
   readonly transport: "raw_buffer" | "tls";
   readonly alpn?: readonly string[];
-  /** TLS that ends here; absent: what comes is passed on. */
+  /** TLS that ends here; absent: the bytes are passed on. */
   readonly socket?: envoy.config.core.v3.TransportSocket;
 }
 
 /** The filter chains of one port, the more specific first. */
 export function inboundFilterChains(read: Reader, chain: InboundChain, authorization: Authorization): FilterChain[] {
-  // Chains of a port differ by the connections that they take, not by what is done with these.
+  // Chains of a port differ by the connections that they take, not by their treatment of these.
   let http: Filter[] | undefined, bytes: Filter[] | undefined;
   const filters = (variant: Variant) =>
     variant.http
@@ -102,7 +102,7 @@ function chainVariants(read: Reader, chain: InboundChain): Variant[] {
   return [...(chain.mesh ? sidecarVariants(kind, chain.mesh.socket) : []), ...otherVariants(read, kind, chain)];
 }
 
-/** All that comes must be mutual TLS: what of it is HTTP is said by the client. */
+/** All connections must be mutual TLS: the client's protocols say which of them are HTTP. */
 function strictVariants(kind: ListenerKind, socket: MeshTls["socket"]): Variant[] {
   const all: Variant = { http: kind === "http", transport: "tls", socket };
   return kind === "auto" ? [{ http: true, transport: "tls", socket, alpn: SIDECAR_HTTP }, all] : [all];

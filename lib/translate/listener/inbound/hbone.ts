@@ -1,5 +1,5 @@
 /**
- * What a workload serves, for connections that come by HBONE: the listener that ends these, and an internal listener
+ * The ports of a workload for connections that come by HBONE: the listener that ends these, and an internal listener
  * with the chains of all targets.
  *
  *     connect_terminate ── main_internal ─ port of a target     its cluster

@@ -138,7 +138,7 @@ function closedFinding({ policy }: PeerTls, port: string, target?: InboundTarget
 
 interface TargetChains {
   readonly chains: FilterChain[];
-  /** What of its settings is not in force, one sentence each. */
+  /** Settings of the target that are not in force, one sentence each. */
   readonly notes: readonly string[];
   readonly secrets: readonly FileSecret[];
 }

@@ -36,11 +36,11 @@ export function workloadPolicies(read: Reader): WorkloadPolicies {
 /** The treatment of connections to ports that neither a service nor a policy names. */
 export interface Passthrough {
   readonly chains: readonly FilterChain[];
-  /** What of the policies is not in force there as written. */
+  /** Parts of the policies that are not in force there as written. */
   readonly findings: readonly Finding[];
 }
 
-/** No connection matches: what a workload gets whose chains could not be built. */
+/** No connection matches: for a workload whose chains could not be built. */
 export const NO_PASSTHROUGH: Passthrough = { chains: [], findings: [] };
 
 /** The chains of all ports that nothing names; none for a proxy that captures no inbound connections. */
@@ -96,7 +96,7 @@ export const PASSED: InboundChain = {
   routes: inboundRouteConfiguration(ANY_PORT, INBOUND_PASSTHROUGH),
 };
 
-/** Left out, the port would be passed through in plain text: closed is what the user can notice. */
+/** Left out, the port would be passed through in plain text: a closed port is one that the user notices. */
 export function closedChain(name: string, port: number): FilterChain {
   return { name, filter_chain_match: { destination_port: wrap(port) }, filters: [blackHoleFilter()] };
 }

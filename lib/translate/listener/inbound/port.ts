@@ -1,5 +1,5 @@
 /**
- * Which ports of a workload have listeners, at which addresses, and for which targets.
+ * The ports of a workload that have listeners, with their addresses and targets.
  *
  * @module
  */

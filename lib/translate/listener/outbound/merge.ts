@@ -95,7 +95,7 @@ function listener(read: Reader, name: string, joined: JoinedListener): envoy.con
       ...(serverNames ? [tlsInspectorFilter()] : []),
       ...(sniffs ? [httpInspectorFilter()] : []),
     ],
-    // Waiting for bytes of a client whose server speaks first would hang both: only the mesh's word limits it.
+    // Waiting for bytes of a client whose server speaks first would hang both: only the mesh's timeout limits it.
     listener_filters_timeout: duration(sniffs ? read.mesh().protocolDetectionTimeout : 0),
     continue_on_listener_filters_timeout: true,
     ...placeChains(read, matched, rest),

@@ -24,7 +24,7 @@ import { isRange, serviceAddresses } from "../../service/address.ts";
 import { servicePlan } from "./tcp_destination.ts";
 import { tcpChains, tlsChains } from "./tcp_route.ts";
 
-/** One port of one host at one egress listener: what all functions below are about. */
+/** One port of one host at one egress listener: the subject of all functions below. */
 interface Port {
   readonly read: Reader;
   /** Host of the service, or one under its wildcard that a virtual service names. */
@@ -228,7 +228,7 @@ function serviceSni(service: Service, byName: boolean): Pick<TcpChain, "sni" | "
  * share (loopback) a service gets all connections, as the only one there usually is, unless it is a range elsewhere.
  */
 function needsName(port: Port, binds: readonly string[], ranges: readonly string[]): boolean {
-  // Else a proxy would resolve whatever its clients name.
+  // Else a proxy would resolve any name that its clients send.
   if (ranges.length > 0 || port.service.resolution === "dynamicDns") return true;
   const addresses = serviceAddresses(port.read, port.service);
   if (addresses.length > 0) return addresses.every(isRange);

@@ -1,5 +1,5 @@
 /**
- * From destinations of a rule, or the plain service, to what a TCP proxy does.
+ * Makes the plan of a TCP proxy from the destinations of a rule, or from the plain service.
  *
  * @module
  */

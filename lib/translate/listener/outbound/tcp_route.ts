@@ -1,8 +1,8 @@
 /**
  * TCP and TLS rules of virtual services as chains of a listener.
  *
- * What depends on the proxy alone (labels, namespace, gateway, port) is decided here; what depends on the connection
- * (server name, address that was dialled) becomes the match of a chain.
+ * Conditions on the proxy alone (labels, namespace, gateway, port) are decided here; conditions on the connection
+ * (server name, address that was dialled) become the match of a chain.
  *
  * @module
  */

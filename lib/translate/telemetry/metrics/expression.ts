@@ -15,7 +15,7 @@ const TEXTS_AND_NAMES = /"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|(?<![\w.])(?:node|u
 /** Makes a text of a number; Envoy does that by itself, and lacks the function. */
 const MADE_TEXT = /^\s*string\(([^()]*)\)\s*$/;
 
-/** The value of a tag; what the proxy cannot evaluate is `unknown`. */
+/** The value of a tag; an expression that the proxy cannot evaluate is `unknown`. */
 export function expressionValue(expression: string, side: TelemetrySide): string {
   const plain = expression.replace(MADE_TEXT, "$1");
   if (celProblem(plain) !== undefined) return "unknown";

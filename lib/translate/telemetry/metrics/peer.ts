@@ -9,12 +9,12 @@ import { cel, firstOf, type FixedText, metadata, type TagCommand, UNKNOWN } from
 
 /** Namespace of the metadata that the header is read into. */
 export const PEER_NAMESPACE = "mesh.peer";
-/** Key of what the peer says. */
+/** Key of the peer's statement. */
 export const PEER_KEY = "peer";
 /** Key of the mark that the peer has said something, so that it is answered. */
 export const ASKED_KEY = "asked";
 
-/** What is known of a workload, by the names of its parts in the header. */
+/** The facts about a workload, by the names of its parts in the header. */
 const PARTS = ["workload", "namespace", "app", "version", "service", "revision", "cluster"] as const;
 type PeerPart = typeof PARTS[number];
 
@@ -29,7 +29,7 @@ export const PEER_TAGS: Readonly<Record<string, PeerPart>> = {
   cluster: "cluster",
 };
 
-/** What the endpoint's metadata says: `workload;namespace;canonical name;canonical revision;cluster`. */
+/** The parts in an endpoint's metadata, in order: `workload;namespace;canonical name;canonical revision;cluster`. */
 const OF_ENDPOINT: readonly PeerPart[] = ["workload", "namespace", "service", "revision", "cluster"];
 
 /** The proxy's own part. */
@@ -41,7 +41,7 @@ export function ownPart(part: PeerPart): TagCommand {
  * The part of the one that asked. Its certificate knows the namespace better than its header.
  *
  * @param exchanged There are headers.
- * @param hbone The certificate is not that of the connection; what it says is in filter state.
+ * @param hbone The certificate is not that of the connection; its namespace is in filter state.
  */
 export function askingPart(part: PeerPart, exchanged: boolean, hbone: boolean): string {
   return firstOf(...(part === "namespace" ? [certified(hbone)] : []), ...saidOf(part, exchanged), nothingOf(part));

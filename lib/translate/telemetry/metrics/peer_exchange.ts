@@ -4,7 +4,7 @@
  *     client ── x-mesh-peer: its own ──> server          only to clusters of the mesh
  *            <── x-mesh-peer: its own ──                 only to one that asked, over mutual TLS
  *
- * Both take the header out of what they got, so that applications never see it.
+ * Both remove the header from the request or answer that they got, so that applications never see it.
  *
  * @module
  */
@@ -53,7 +53,9 @@ function knownFilters(kind: string, make: () => HttpFilter[]): readonly HttpFilt
 const TO_MESH = `xds.cluster_metadata.filter_metadata['istio']['${PEER_CLUSTER_FIELD}']`;
 const OWN = `xds.node.metadata['${PEER_METADATA}']['header']`;
 
-/** An answer passes them from the last to the first: what others than the mesh say is overwritten before it is read. */
+/**
+ * An answer passes them from the last to the first: a statement from outside the mesh is overwritten before it is read.
+ */
 function clientFilters(): HttpFilter[] {
   const ofMesh = `'istio' in xds.cluster_metadata.filter_metadata && '${PEER_CLUSTER_FIELD}' in ` +
     `xds.cluster_metadata.filter_metadata['istio']`;

@@ -1,5 +1,5 @@
 /**
- * The standard metrics: what of a request or connection each counts or measures.
+ * The standard metrics, and the quantity of a request or connection that each counts or measures.
  *
  * @module
  */
@@ -15,9 +15,9 @@ export interface StandardStatistic {
   readonly metric: StandardMetricName;
   /** Without the prefix `istio_`. */
   readonly name: string;
-  /** What is added to a counter, a number or a command; absent: it is a histogram. */
+  /** The increment of a counter, a number or a command; absent: it is a histogram. */
   readonly adds?: 1 | string;
-  /** What a histogram measures. */
+  /** The unit and value that a histogram measures. */
   readonly measures?: { readonly unit: "Bytes" | "Milliseconds"; readonly value: string };
 }
 
@@ -33,7 +33,10 @@ export interface StatisticsMoment {
 const SENT = "%DOWNSTREAM_WIRE_BYTES_SENT%";
 const RECEIVED = "%DOWNSTREAM_WIRE_BYTES_RECEIVED%";
 
-/** By place. Bytes of a connection are counted at its end: what is known before is their sum again and again. */
+/**
+ * By place. Bytes of a connection are counted at its end: the numbers known before are running sums, which would add up
+ * wrongly.
+ */
 export const STATISTICS: { readonly [P in LoggingPlace]: readonly StatisticsMoment[] } = {
   http: [{
     statistics: [

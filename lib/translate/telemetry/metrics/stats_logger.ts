@@ -27,13 +27,13 @@ export const STATS_LOGGER = "envoy.access_loggers.stats";
 /** Begin of the names; with it Envoy prints `envoy_istio_`, which the agent prints as `istio_`. */
 const PREFIX = "istio";
 
-/** Series of a listener: what clients say is in them. More of them are not counted. */
+/** Limit of a listener's series, as their tags contain values that clients choose. Further series are not counted. */
 const MAX_SERIES = 10_000;
 
 /** Flags of connections that never reached an endpoint: none healthy, none reached, no route, no cluster, too many, denied. */
 const UNCONNECTED_FLAGS = ["UH", "UF", "NR", "NC", "UO", "UAEX", "DF"];
 
-/** Which metrics Telemetries and default providers ask for; undefined: none. */
+/** The metrics that Telemetries and default providers ask for; undefined: none. */
 export function measuredMetrics(read: Reader, side: TelemetrySide): MetricsUse | undefined {
   const use = read.metrics(side).find(({ provider }) =>
     !isUnusable(extensionProvider(read.mesh(), provider, "metrics"))
@@ -49,8 +49,8 @@ export function metricsLogs(read: Reader, at: MetricsPlace): readonly AccessLog[
 }
 
 /**
- * Loggers by place; they live as long as what asks for them. Each is some kB of tags, and the same for all listeners of
- * all proxies of a side.
+ * Loggers by place; they live as long as the settings that ask for them. Each is some kB of tags, and the same for all
+ * listeners of all proxies of a side.
  */
 const known = new WeakMap<MetricsUse, Map<string, readonly AccessLog[]>>();
 

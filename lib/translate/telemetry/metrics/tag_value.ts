@@ -15,7 +15,7 @@ export interface FixedText {
   readonly text: string;
 }
 
-/** A value of an expression of CEL. What cannot be evaluated is no value. */
+/** A value of an expression of CEL. An expression that cannot be evaluated gives no value. */
 export function cel(expression: string): TagCommand {
   return { command: "CEL", param: expression };
 }

@@ -16,7 +16,7 @@ type HttpService = envoy.extensions.filters.http.ext_authz.v3.HttpService;
 /** Name of the filter. */
 export const HTTP_EXT_AUTHZ = "envoy.filters.http.ext_authz";
 
-/** @param asked What metadata must hold for a request to be asked about. */
+/** @param asked The metadata of the requests that the authorizer is asked about. */
 export function httpExtAuthzFilter(
   authorizer: Authorizer,
   asked: envoy.type.matcher.v3.MetadataMatcher,

@@ -45,7 +45,7 @@ export function tokenFilters(read: Reader): readonly HttpFilter[] | undefined {
 
 /**
  * A request passes with a token that one rule accepts, or where each rule accepts its token or finds none: two rules
- * that look at the same place never both accept what is there.
+ * that look at the same place never both accept the token there.
  */
 function requirement(names: readonly string[]): JwtRequirement {
   const accepted = (name: string): JwtRequirement => ({ provider_name: name });
