@@ -1,6 +1,6 @@
 /**
- * The resources of one proxy as a bootstrap with which an Envoy runs alone: what it would ask the server for stands where
- * it is asked for.
+ * The resources of one proxy as a bootstrap with which an Envoy runs alone: a resource that it would ask the server for
+ * stands in the place of the question.
  *
  *     listener with rds ─────> with the route configuration itself
  *     cluster with EDS ──────> STATIC, with its endpoints
@@ -24,7 +24,7 @@ export interface BootstrapResources {
   readonly extensions: readonly JsonFields[];
 }
 
-/** What is put in its place, by name. */
+/** The resources that take the place of references, by name. */
 interface Replacements {
   readonly routes: ReadonlyMap<string, JsonFields>;
   readonly extensions: ReadonlyMap<string, JsonFields>;
@@ -41,7 +41,8 @@ export function standaloneNode({ id, metadata }: ProxyNode): ProxyNode {
  * The bootstrap, as protojson.
  *
  * @param admin Address of the admin page: `127.0.0.1` and a port, 0 for one that the system chooses.
- * @throws {RangeError} naming what cannot be written into a bootstrap: what goes on asking the server for something.
+ * @throws {RangeError} naming the parts that cannot be written into a bootstrap, because they go on asking the server
+ * for something.
  */
 export function bootstrapOf(
   node: ProxyNode,

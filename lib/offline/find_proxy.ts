@@ -1,5 +1,5 @@
 /**
- * Which proxy a person means by `shop/cart`, `cart.shop`, an IP address or a node id.
+ * Finds the proxy that a person means by `shop/cart`, `cart.shop`, an IP address or a node id.
  *
  * @module
  */
@@ -8,7 +8,7 @@ import { canonicalIp, isIp } from "../registry/address.ts";
 import { NodeRefused, parseNodeId } from "../translate/proxy/identity.ts";
 import { type ImpliedOptions, type ImpliedProxy, NO_ADDRESS, unknownWorkload, WITH_AGENT } from "./workloads.ts";
 
-/** The proxy that is meant, and what a reader should know about the choice. */
+/** The proxy that is meant, and a note about the choice. */
 export interface FoundProxy {
   readonly proxy: ImpliedProxy;
   /** One sentence; undefined: the name fits exactly one workload. */

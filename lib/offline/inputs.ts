@@ -1,7 +1,7 @@
 /**
- * What a command reads: folders, files and standard input, together one mesh.
+ * The inputs of a command: folders, files and standard input, together one mesh.
  *
- * Permissions: read of what is named.
+ * Permissions: read of the named paths.
  *
  * @module
  */

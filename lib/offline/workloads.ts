@@ -121,7 +121,7 @@ function workloadsOf(object: AnyConfigObject): NamedWorkload[] {
     if (address === undefined) return [];
     return [{ namespace, name, address, labels: { ...object.meta.labels, ...labels }, cause: key, standsIn: false }];
   }
-  // A proxy beside what lies outside of the mesh is none of this mesh.
+  // A proxy beside a server outside of the mesh is none of this mesh.
   if (object.kind !== "ServiceEntry" || object.spec.location !== "MESH_INTERNAL") return [];
   const endpoints = (object.spec.endpoints ?? []).flatMap((endpoint) => addressed(endpoint) ?? []);
   const names = endpointNames(name, endpoints.map((one) => one.labels["version"] ?? ""));

@@ -1,6 +1,6 @@
 /**
- * All that is wrong with a mesh of texts: what reading it finds, what the analysis of the whole mesh finds, and what the
- * proxies that it implies would not get.
+ * All that is wrong with a mesh of texts: the findings of reading it and of the analysis of the whole mesh, and the
+ * settings that the proxies that it implies would not get.
  *
  * @module
  */
@@ -19,13 +19,13 @@ import { proxiesOf } from "../workloads.ts";
 
 /** How a mesh is checked. */
 export interface CheckOptions {
-  /** Services of an orchestrator exist beside what the texts tell of. */
+  /** Services of an orchestrator exist beside those in the texts. */
   readonly assumeServices: boolean;
   /** Text of a file that was read. */
   readonly textOf: (file: string) => string | undefined;
   /** Wall time in milliseconds since 1970: certificates end. Default: that of the machine. */
   readonly now?: () => number;
-  /** Called now and then with what is done. */
+  /** Called now and then with the progress in words. */
   readonly progress?: (text: string) => void;
 }
 
@@ -39,7 +39,7 @@ export interface CheckResult {
   readonly manifests: number;
   /** Objects of kinds that are not ours. */
   readonly passedOver: number;
-  /** Proxies that the texts imply; what each would get is translated. */
+  /** Proxies that the texts imply; the resources of each are translated. */
   readonly proxies: number;
 }
 

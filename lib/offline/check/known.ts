@@ -61,7 +61,7 @@ const baselineFile = z.object({
 /** A baseline as it is written. */
 export type Baseline = z.infer<typeof baselineFile>;
 
-/** One finding of a baseline. Lines are no part of it: what only moved is known still. */
+/** One finding of a baseline. Lines are no part of it: a finding that only moved is still known. */
 type KnownFinding = Baseline["findings"][number];
 
 /** The baseline of findings. */

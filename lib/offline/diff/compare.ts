@@ -1,5 +1,5 @@
 /**
- * Compares two versions of configuration by what proxies are sent when one follows the other.
+ * Compares two versions of configuration by the resources that proxies are sent when one follows the other.
  *
  * @module
  */
@@ -104,7 +104,7 @@ function* join(
   return joined;
 }
 
-/** Names of workloads; those that stand for a namespace come and go with what is named there. */
+/** Names of workloads; those that stand for a namespace come and go with the workloads that are named there. */
 function namesOf(proxies: readonly ImpliedProxy[]): Set<string> {
   return new Set(proxies.filter(({ standsIn }) => !standsIn).map(({ namespace, name }) => `${namespace}/${name}`));
 }

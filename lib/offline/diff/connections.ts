@@ -1,5 +1,6 @@
 /**
- * What an Envoy does with open connections when resources change. `tests/e2e/connections_test.ts` shows it of a real one.
+ * The effect of changed resources on open connections of an Envoy. `tests/e2e/connections_test.ts` shows it on a real
+ * one.
  *
  * - Routes, virtual hosts, endpoints and secrets are taken in place: connections stay, also to an endpoint that is gone,
  *   until one of their ends closes them.
@@ -17,7 +18,7 @@ import type { FieldDifference } from "./json_diff.ts";
 export interface EndedConnections {
   readonly of: "listener" | "cluster";
   readonly name: string;
-  /** Which of them, in words. */
+  /** Names the connections that end, in words. */
   readonly which: string;
 }
 

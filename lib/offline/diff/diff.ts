@@ -1,6 +1,6 @@
 /**
- * What a change of configuration does to proxies: which of them are sent anything, what, and what becomes of their
- * connections. It is found by making the change, in the pipeline of a server.
+ * The effect of a change of configuration on proxies: the resources that each is sent, and the fate of its connections.
+ * It is found by making the change, in the pipeline of a server.
  *
  * @module
  */

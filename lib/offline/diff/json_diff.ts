@@ -1,5 +1,5 @@
 /**
- * What differs between two messages as JSON, in few lines: a path and the values on both sides.
+ * The differences between two messages as JSON, in few lines: a path and the values on both sides.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * What one proxy would be sent after a change: resources that are new, others or gone, as a server compares them.
+ * The resources that one proxy would be sent after a change: new, changed or removed ones, as a server compares them.
  *
  * @module
  */
@@ -43,8 +43,8 @@ export interface ChangeBlock {
 }
 
 /**
- * What differs between snapshots of many proxies. Proxies of a class hold the same sets, so a pair of sets is compared
- * once for all of them; what is a proxy's own is in sets of its own, which are small.
+ * The differences between snapshots of many proxies. Proxies of a class hold the same sets, so a pair of sets is
+ * compared once for all of them; per-proxy resources are in sets of their own, which are small.
  */
 export class StateDiffs {
   readonly #table = new DiffTable();

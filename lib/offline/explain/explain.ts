@@ -1,6 +1,6 @@
 /**
  * The way of a request over both hops: through the client's proxy, and through the proxy of the endpoint that it
- * reaches. What each proxy does is what the simulator says of the resources that it gets. Where a rule shares requests
+ * reaches. The simulator tells the actions of each proxy from the resources that it gets. Where a rule shares requests
  * out, every share is followed.
  *
  * @module
@@ -71,7 +71,7 @@ async function hopOf(proxy: ProxyOnWay, request: SimulatedRequest, world: Explai
   return { proxy, direction: request.direction, steps, simulation };
 }
 
-/** What is known behind the first hop. */
+/** The facts known behind the first hop. */
 interface FirstHop {
   readonly first: ExplainedHop;
   readonly sent: SimulatedRequest;
@@ -126,7 +126,7 @@ async function wayOf(cluster: ClusterStep, behind: FirstHop): Promise<FollowedWa
     return known[0] === undefined ? { end: forwarded(cluster, endpoint) } : await wayByManifest(known, cluster, behind);
   }
   const end = forwarded(cluster, endpoint);
-  // The address that the client dialled: what lies there is no part of this mesh.
+  // The address that the client dialled: the server there is no part of this mesh.
   const isExternal = cluster.type !== "EDS" && cluster.type !== "STATIC" && cluster.type !== "ORIGINAL_DST";
   return await throughProxy(
     isExternal ? undefined : world.proxyAt(endpoint.address),
@@ -161,7 +161,7 @@ async function wayByManifest(
   return await throughProxy(proxy, { cluster, endpoint, end }, behind);
 }
 
-/** What a proxy beside the endpoint does with the request. */
+/** The way of the request through a proxy beside the endpoint. */
 async function throughProxy(
   proxy: ProxyOnWay | undefined,
   { cluster, endpoint, end }: {

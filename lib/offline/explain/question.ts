@@ -1,5 +1,5 @@
 /**
- * What a request is and where it goes: from a URL or `host:port` to what a client's proxy would see of it.
+ * Reads questions: from a URL or `host:port` to the request that a client's proxy would see, and its destination.
  *
  * @module
  */
@@ -15,7 +15,7 @@ export interface ExplainQuestion {
   readonly headers?: readonly string[];
 }
 
-/** A question that is none; the message says what was expected. */
+/** A text that is no question; the message says what was expected. */
 export class BadQuestion extends Error {
   override readonly name = "BadQuestion";
 }

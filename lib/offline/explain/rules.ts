@@ -1,5 +1,5 @@
 /**
- * Which rule of a virtual service made each route of a proxy.
+ * The rules of virtual services that made each route of a proxy.
  *
  * A route tells its virtual service and no more. But routes stand in the order of rules and their matches, and each has
  * the condition of its match: so each route is of the first match, behind those before it, that holds for this proxy and
@@ -102,7 +102,7 @@ function entriesOf(rule: HttpRoute, index: number, reader: WrittenRuleReader): W
   });
 }
 
-/** The entries of a delegate's rules. Each match of one is merged alone, which tells what it becomes. */
+/** The entries of a delegate's rules. Each match of one is merged alone, which tells its result. */
 function delegatedEntries(
   root: HttpRoute,
   rule: number,

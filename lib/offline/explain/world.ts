@@ -1,5 +1,6 @@
 /**
- * What is asked to explain a request: proxies with their resources, services, objects and where those are written.
+ * The inputs of an explanation of a request: proxies with their resources, services, objects and where those are
+ * written.
  *
  * @module
  */
@@ -13,7 +14,7 @@ import type { Resolver } from "./resolve.ts";
 /** The world that an explanation asks. */
 export interface ExplainWorld {
   readonly resolver: Resolver;
-  /** What a proxy has, as far as a request may meet it. */
+  /** The resources of a proxy that a request may meet. */
   resources(proxy: ProxyOnWay, request: MeetingRequest): Promise<ProxyResources>;
   /** The proxy beside the workload of an address. */
   proxyAt(address: string): ProxyOnWay | undefined;

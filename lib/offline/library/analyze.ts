@@ -1,5 +1,5 @@
 /**
- * All that is wrong with configuration, for programs: what the command `check` reports.
+ * All that is wrong with configuration, for programs: the findings that the command `check` reports.
  *
  * Permissions: read of the paths, env (`LOG_TOKENS` and `LOG_STREAM`, which the YAML package reads).
  *
@@ -11,13 +11,13 @@ import { meshOfTexts, type MeshTexts, throwFailures } from "./texts_mesh.ts";
 
 /** The configuration to analyze. */
 export interface AnalyzeRequest extends MeshTexts {
-  /** Services of an orchestrator exist beside what the texts tell of: their hosts are not unknown. Default false. */
+  /** Services of an orchestrator exist beside those in the texts: their hosts are not unknown. Default false. */
   readonly assumeServices?: boolean;
 }
 
 /**
- * Analyzes configuration: what cannot be read, references that lead nowhere, objects that exclude each other, and what
- * the proxies that the texts imply would not get.
+ * Analyzes configuration: unreadable parts, references that lead nowhere, objects that exclude each other, and settings
+ * that the proxies that the texts imply would not get.
  *
  * ```ts
  * import { analyze } from "@mesh/pilot";

@@ -1,5 +1,5 @@
 /**
- * A mesh from what a program gives: texts in memory, or files and folders.
+ * A mesh from the inputs of a program: texts in memory, or files and folders.
  *
  * Permissions: read of the paths, env (`LOG_TOKENS` and `LOG_STREAM`, which the YAML package reads).
  *
@@ -49,7 +49,7 @@ export async function meshOfTexts(texts: MeshTexts): Promise<MeshOfTexts> {
   return { mesh, textOf: (path) => files[path] ?? read.textOf(path) };
 }
 
-/** Throws what a builder threw: a defect of this library, never of the texts. */
+/** Throws the error of a builder: a defect of this library, never of the texts. */
 export function throwFailures({ failures }: OfflineMesh): void {
   const [failure] = failures;
   if (failure !== undefined) throw failure.error;

@@ -30,7 +30,7 @@ export class ServerWorld {
   readonly #ofFolder: ConfigObject[] = [];
   readonly #otherFacts: AnyFact[] = [];
   readonly #factsOfFolder: AnyFact[] = [];
-  /** What was found when the folder was read. */
+  /** Findings of reading the folder. */
   readonly #findings: Finding[] = [];
 
   constructor({ settings, domain, manifestServices, mesh, nodes }: World) {
@@ -52,7 +52,7 @@ export class ServerWorld {
     (ofFolder ? this.#factsOfFolder : this.#otherFacts).push(...facts.map(factOf));
   }
 
-  /** Takes what was found when the folder was read. */
+  /** Takes findings of reading the folder. */
   addFindings(findings: readonly Finding[]): void {
     this.#findings.push(...findings);
   }
@@ -138,7 +138,7 @@ const NOTHING: FolderChanges = {
 interface FolderVersion {
   readonly objects: readonly ConfigObject[];
   readonly facts: readonly AnyFact[];
-  /** What is found when it is read. */
+  /** Findings of reading it. */
   readonly read: readonly Finding[];
 }
 

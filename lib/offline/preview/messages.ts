@@ -1,5 +1,5 @@
 /**
- * What a server and its worker for previews say to each other.
+ * The messages between a server and its worker for previews.
  *
  * @module
  */
@@ -45,7 +45,7 @@ export type PreviewInput =
   | { readonly say: "objects"; readonly ofFolder: boolean; readonly objects: readonly SentObject[] }
   /** Facts, likewise. */
   | { readonly say: "facts"; readonly ofFolder: boolean; readonly facts: readonly SentFact[] }
-  /** What was found when the folder was read. */
+  /** Findings of reading the folder. */
   | { readonly say: "findings"; readonly findings: readonly Finding[] }
   /** The body of the request. */
   | { readonly say: "compare"; readonly body: Uint8Array };
@@ -54,6 +54,6 @@ export type PreviewInput =
 export type PreviewOutput =
   | { readonly say: "loaded" }
   | { readonly say: "answer"; readonly radius: BlastRadius }
-  /** A mistake in what was asked. */
+  /** A mistake in the request. */
   | { readonly say: "refused"; readonly message: string }
   | { readonly say: "failed"; readonly message: string };

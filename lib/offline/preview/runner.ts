@@ -1,5 +1,5 @@
 /**
- * Answers previews of a server, each in a worker of its own: one at a time, in bounded time, and what crosses to the
+ * Answers previews of a server, each in a worker of its own: one at a time, in bounded time, and the data for the
  * worker is copied in small parts.
  *
  * Permissions: those of the worker; none of its own.
@@ -130,7 +130,10 @@ function sentFact(fact: Fact): SentFact {
   return { kind, meta, spec: { type, keys: Object.keys(data) }, origin };
 }
 
-/** Found about the folder beside what reading it finds: other sources decide it, and other files leave it as it is. */
+/**
+ * Findings about the folder that do not come from reading it: other sources decide it, and other files leave it as it
+ * is.
+ */
 const BESIDE_READING: ReadonlySet<string> = new Set(["hidden-object", "outside-root-namespace"]);
 
 /** The connected proxies, each once. */
