@@ -1,5 +1,5 @@
 /**
- * Requests that change what runs: POST and PUT, never GET, which links, images and prefetching browsers send.
+ * Requests that change the running server: POST and PUT, never GET, which links, images and prefetching browsers send.
  *
  * @module
  */

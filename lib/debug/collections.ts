@@ -1,5 +1,5 @@
 /**
- * The page about what the server keeps in memory, and of what each part of it is made.
+ * The page about the collections that the server keeps in memory, and the inputs of each.
  *
  * @module
  */

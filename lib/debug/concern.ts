@@ -1,5 +1,5 @@
 /**
- * Which connected proxies an object concerns: those of which a resource is made from it.
+ * The connected proxies that an object concerns: those of which a resource is made from it.
  *
  * Resources are shared between proxies by bucket, so each distinct bucket is looked at once.
  *
@@ -26,7 +26,7 @@ export function concernedProxies(
   const search = new CauseSearch(isKind(object, "WorkloadEntry") ? selectingEntries(object, view) : [object.key]);
   const found = new Set<PushProgress>();
   for (const { stream, progress } of view.xds.streams()) {
-    // Of a proxy that lacks what could not be made nobody knows that it would have nothing of the object.
+    // A proxy that lacks resources because a builder failed counts too: these could have been made from the object.
     if (stream && progress && (progress.failing() || search.has(stream.view))) found.add(progress);
   }
   return found;

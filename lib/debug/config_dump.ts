@@ -1,7 +1,8 @@
 /**
  * `/debug/config_dump`: all that one proxy should have, as Envoy's admin page of that name prints it.
  *
- * What only Envoy knows is not there: its bootstrap, when it took a resource, and the state that it adds to endpoints.
+ * Facts that only Envoy knows are missing: its bootstrap, when it took a resource, and the state that it adds to
+ * endpoints.
  *
  * @module
  */

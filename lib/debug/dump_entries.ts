@@ -1,5 +1,5 @@
 /**
- * The resources of one type that a proxy should have, with what dumps say of each.
+ * The resources of one type that a proxy should have, with the fields of dumps for each.
  *
  * @module
  */

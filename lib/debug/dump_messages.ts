@@ -1,6 +1,6 @@
 /**
- * The parts of a config dump as messages of `envoy.admin.v3`, which tools compare with the dump of Envoy itself. What is
- * secret is replaced; endpoints, and routes that stand in listeners, are left out.
+ * The parts of a config dump as messages of `envoy.admin.v3`, which tools compare with the dump of Envoy itself.
+ * Secrets are replaced; endpoints, and routes that stand in listeners, are left out.
  *
  * Fields: https://www.envoyproxy.io/docs/envoy/latest/api-v3/admin/v3/config_dump_shared.proto and `config_dump.proto`
  * beside it.

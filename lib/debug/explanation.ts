@@ -1,6 +1,5 @@
 /**
- * What an explanation of a request says: the proxies on its way, their steps in the words of configuration, and how it
- * ends.
+ * The explanation of a request: the proxies on its way, their steps in the words of configuration, and how it ends.
  *
  * @module
  */
@@ -35,7 +34,7 @@ export interface ExplainedStep {
   readonly name: string;
   /** Of a rule: whether it matches. */
   readonly matches?: boolean;
-  /** What happens there, and why. */
+  /** The step in words, with its reason. */
   readonly text: string;
   /** Key of the object that caused it, the nearest one. */
   readonly object?: string;
@@ -45,7 +44,7 @@ export interface ExplainedStep {
   readonly place?: FieldPlace;
 }
 
-/** One proxy on the way, and what it does. */
+/** One proxy on the way, and its steps. */
 export interface ExplainedHop {
   readonly proxy: ProxyOnWay;
   readonly direction: SimulatedRequest["direction"];
@@ -96,7 +95,7 @@ export interface Explanation {
   readonly shares: readonly ExplainedShare[];
   /** Copies of the request, in the order of the rule; `share` is of the requests of the rule. Their answers are thrown away. */
   readonly mirrors: readonly ExplainedShare[];
-  /** What a reader should know of how the question was read, one sentence each. */
+  /** Notes about the way in which the question was read, one sentence each. */
   readonly notes: readonly string[];
 }
 

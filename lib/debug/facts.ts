@@ -1,5 +1,5 @@
 /**
- * Pages about what folders and orchestrators hold beside configuration.
+ * Pages about the facts and other documents that folders and orchestrators hold beside configuration.
  *
  * @module
  */

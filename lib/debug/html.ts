@@ -1,5 +1,5 @@
 /**
- * Plain HTML of introspection pages: values as tables, no script but what a page brings, nothing loaded from elsewhere.
+ * Plain HTML of introspection pages: values as tables, no script but the page's own, nothing loaded from elsewhere.
  *
  * @module
  */

@@ -9,7 +9,7 @@ import type { DebugView } from "./view.ts";
 /** Pods that are listed; of the others the number is said. */
 const MAX_MISSED = 1000;
 
-/** `/debug/inject`: configuration, what is wrong with it, and pods that should have a proxy and have none. */
+/** `/debug/inject`: configuration, its problems, and pods that should have a proxy and have none. */
 export function inject(request: HttpRequest, { injection }: DebugView): HttpResponse {
   if (injection === undefined) {
     const problems = ["this server injects nothing: INJECT_ENABLED is false, or it serves no webhooks"];

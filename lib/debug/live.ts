@@ -22,7 +22,7 @@ import { settledFindings, within } from "./within.ts";
 /** Longest wait, in seconds. */
 const LONGEST_WAIT = 300;
 
-/** Which object is asked for. */
+/** The object that the page is asked about. */
 interface LiveQuestion {
   readonly kind: Kind;
   readonly namespace: string;
@@ -62,7 +62,7 @@ export const live = queried(QUERY, async (request, view, { object, wait }): Prom
   return state(object, request, view, isRead ? undefined : `the folder could not be read within ${wait} s`);
 });
 
-/** Reads `kind/namespace/name`; the answer is what was expected where it is no such text. */
+/** Reads `kind/namespace/name`; for any other text the answer says what was expected. */
 function wantedObject(text: string): LiveQuestion | { readonly expected: string } {
   const [word = "", namespace, name, ...rest] = text.split("/");
   if (!namespace || !name || rest.length > 0) return { expected: OBJECT_EXPECTED };

@@ -1,5 +1,5 @@
 /**
- * What takes the effect of an object away, or a part of it: errors that the analysis and translation find.
+ * The errors of the analysis and of translation that take the effect of an object away, or a part of it.
  *
  * @module
  */

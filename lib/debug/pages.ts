@@ -43,9 +43,9 @@ export interface Page {
   /** Below `/debug/`. */
   readonly path: string;
   readonly help: string;
-  /** Default: GET. What changes anything is POST or PUT. */
+  /** Default: GET. A page that changes anything has POST or PUT. */
   readonly methods?: readonly HttpMethod[];
-  /** About one proxy, and shows nothing else: whoever has that proxy's identity may see it. */
+  /** About one proxy, and shows nothing else: a client with that proxy's identity may see it. */
   readonly ofProxy?: true;
   /** Longest body, bytes; default: that of routes. */
   readonly maxBody?: number;
@@ -191,7 +191,7 @@ export const PAGES: readonly Page[] = [
   { path: "networkz", help: "networks of the mesh", answer: unqueried(networkz) },
 ];
 
-/** Pages that change what runs, there with `UNSAFE_ENABLE_ADMIN_ENDPOINTS` alone. */
+/** Pages that change the running server, there with `UNSAFE_ENABLE_ADMIN_ENDPOINTS` alone. */
 const ADMIN_PAGES: readonly Page[] = [
   {
     path: "force_disconnect",
@@ -208,9 +208,9 @@ export const localOnly: Guard = ({ peer }) =>
     : textResponse(401, "debug pages are for callers of the same machine, by 127.0.0.1 or [::1]\n");
 
 /**
- * Everything under `/debug`. The index is for everybody, the pages for whom the guard lets in.
+ * Everything under `/debug`. The index is for everybody, the pages for clients that the guard lets in.
  *
- * @param admin `UNSAFE_ENABLE_ADMIN_ENDPOINTS`: pages that change what runs are there too
+ * @param admin `UNSAFE_ENABLE_ADMIN_ENDPOINTS`: pages that change the running server are there too
  * @param names of this server beside addresses and localhost
  * @param guard default: {@linkcode localOnly}
  */

@@ -1,5 +1,5 @@
 /**
- * Pages about what stands beside services in a push: authorization policies, and the ways into networks.
+ * Pages about the inputs of a push beside services: authorization policies, and the ways into networks.
  *
  * @module
  */
@@ -41,7 +41,7 @@ function byNamespace(policies: readonly AuthorizationPolicy[], { mesh }: DebugVi
 }
 
 /**
- * `/debug/pushcontext`: what a push is made of beside services, in the form of Istio's page: authorization policies, the
+ * `/debug/pushcontext`: the inputs of a push beside services, in the form of Istio's page: authorization policies, the
  * ways into networks by address, and the same before the names of gateways are resolved.
  */
 export function pushContext(request: HttpRequest, view: DebugView): HttpResponse {

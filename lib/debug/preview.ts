@@ -1,5 +1,5 @@
 /**
- * `/debug/preview`: what other configuration would do to the proxies that are connected, before it is applied.
+ * `/debug/preview`: the effect that other configuration would have on the connected proxies, before it is applied.
  *
  * The answer is computed elsewhere (`PreviewRunner`), so that no push waits for it, one at a time.
  *
@@ -14,7 +14,7 @@ export const MAX_PREVIEW_BODY = 32 * 1024 * 1024;
 
 /**
  * The page. The body is JSON: `files`, texts by path relative to the folder, which take the place of all that the folder
- * holds; `nodes` narrows the proxies; `reversed` asks for the way back, from these files to what is in force.
+ * holds; `nodes` narrows the proxies; `reversed` asks for the way back, from these files to the configuration in force.
  */
 export async function preview(request: HttpRequest, view: DebugView): Promise<HttpResponse> {
   const { preview: runner } = view;

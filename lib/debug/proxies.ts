@@ -1,5 +1,5 @@
 /**
- * Pages about connected proxies: which there are, and what each has and acknowledged.
+ * Pages about connected proxies: their list, and the resources that each has and acknowledged.
  *
  * @module
  */
@@ -55,7 +55,7 @@ export const forceDisconnect = queried(z.object({ proxyID: PROXY_ID }), (_reques
   return textResponse(200, "OK\n");
 });
 
-/** `/debug/syncz`: what was sent to each proxy and what it acknowledged. */
+/** `/debug/syncz`: the responses that each proxy was sent and acknowledged. */
 export const syncz = queried(SYNCZ_QUERY, (request, view, { namespace }): HttpResponse => {
   const rows = [];
   for (const connection of view.xds.streams()) {

@@ -1,5 +1,5 @@
 /**
- * Pages about pushes: what triggered them, which proxies they reached, and what was rejected.
+ * Pages about pushes: their triggers, the proxies that they reached, and rejections.
  *
  * @module
  */

@@ -28,7 +28,7 @@ export function virtualHostsOf(connection: XdsConnection, routeConfiguration: st
   return byName((connection.stream?.view.virtualHosts(routeConfiguration) ?? []).flatMap((set) => [...set]));
 }
 
-/** What a view holds that no client has. */
+/** The view of a connection that has none: it holds no resources. */
 const NO_VIEW: Pick<ProxyView, "resourceSets" | "virtualHosts"> = {
   resourceSets: () => undefined,
   virtualHosts: () => [],
@@ -39,7 +39,7 @@ type IsAsked = (name: string) => boolean;
 /**
  * The resources of a view as tables. One that is asked for by its name is found by it: there may be tens of thousands.
  *
- * @param askedOf Which names of a type count. Default: all.
+ * @param askedOf Tells the names of a type that count. Default: all.
  */
 export function tablesOfSets(
   view: Pick<ProxyView, "resourceSets" | "virtualHosts">,

@@ -1,5 +1,5 @@
 /**
- * What some pages ask of others, because it takes more of the library than pages may know: previews and explanations.
+ * Interfaces of work that pages leave to other packages, as it needs more of the library: previews and explanations.
  *
  * @module
  */
@@ -22,7 +22,7 @@ export interface AskedServer {
   readonly xds: XdsServer;
   readonly mesh: MeshConfig;
   readonly translator: Translator;
-  /** The present findings about what was read. */
+  /** The present findings about the configuration that was read. */
   findings(): Iterable<Finding>;
 }
 
@@ -33,7 +33,7 @@ export interface PreviewRunner {
   /**
    * Answers one, as plain JSON.
    *
-   * @param body As it came; whoever answers reads it.
+   * @param body As it came; the runner parses it.
    * @throws {PreviewFailed} when there is no answer
    */
   run(body: Uint8Array, server: AskedServer, signal: AbortSignal): Promise<unknown>;
@@ -43,7 +43,7 @@ export interface PreviewRunner {
 export class PreviewFailed extends Error {
   override readonly name = "PreviewFailed";
 
-  /** @param status Of the response: 400 for what was asked, 503 for what could not be done in time. */
+  /** @param status Of the response: 400 for a wrong request, 503 for an answer that could not be given in time. */
   constructor(message: string, readonly status: 400 | 503) {
     super(message);
   }

@@ -16,7 +16,7 @@ export function shownScopes(log: Log) {
   }));
 }
 
-/** A change of one scope; what is absent stays as it is. */
+/** A change of one scope; an absent setting stays as it is. */
 export interface ScopeChange {
   readonly level: Level | undefined;
   readonly stackLevel: Level | undefined;
@@ -25,7 +25,7 @@ export interface ScopeChange {
 
 const LEVEL_EXPECTED = `one of ${levels.join(", ")}`;
 
-/** Empty is what clients of this port send for a level that they do not change. */
+/** Clients of this port send an empty text for a level that they do not change. */
 const LEVEL = z.union([z.enum(levels), z.literal("")], { error: LEVEL_EXPECTED }).optional();
 
 /** The object that a GET answers with, or a part of it; further fields are those that cannot be changed. */

@@ -1,5 +1,5 @@
 /**
- * `/debug/scopez`: what each log scope writes, to be looked at and changed while the server runs.
+ * `/debug/scopez`: the levels of each log scope, to be looked at and changed while the server runs.
  *
  * The words of the answers are those of Istio's introspection port (`/scopej/`): `name`, `output_level`,
  * `stack_trace_level`, `log_callers`.
@@ -14,7 +14,7 @@ import type { Log, ScopeState } from "../kernel/log/log.ts";
 import { bodyText, type HttpRequest, type HttpResponse, jsonResponse, textResponse } from "../http/message.ts";
 import type { DebugView } from "./view.ts";
 
-/** What can be asked for, by each of its names: short in a query, and as answers have it. */
+/** The settings that a request may change, by each of their names: short in a query, and as in answers. */
 const NAMES: Readonly<Record<string, keyof ScopeRequest>> = {
   scope: "scope",
   name: "scope",
@@ -44,8 +44,8 @@ interface Change {
 
 /**
  * The page. GET lists all scopes, or with `scope=` one. PUT and POST change one scope, or all of them by `scope=all`,
- * as the query or a JSON object in the body says, and answer with what holds then. Nothing is changed when anything
- * asked for is wrong: 400 names each mistake.
+ * as the query or a JSON object in the body says, and answer with the new settings. Nothing is changed when any part of
+ * the request is wrong: 400 names each mistake.
  */
 export function scopez(request: HttpRequest, { log }: DebugView): HttpResponse {
   const { method } = request;

@@ -1,5 +1,5 @@
 /**
- * `/debug/sidecarz`: what one proxy sees of the mesh: the services and rules of its namespace or its Sidecar.
+ * `/debug/sidecarz`: the part of the mesh that one proxy sees: the services and rules of its namespace or its Sidecar.
  *
  * @module
  */
@@ -14,7 +14,7 @@ import { queried } from "./query.ts";
 import { chosenProxy, isAnswer, PROXY_ID, proxyStateOf } from "./select.ts";
 import { datedService } from "./world.ts";
 
-/** What a scope shows. */
+/** The services, hosts and rules that a scope shows. */
 interface SeenByScope {
   readonly services: Service[];
   /** Hosts by position of the egress listener. */
@@ -52,7 +52,7 @@ export const sidecarz = queried(
   },
 );
 
-/** What Istio's page has as the name of a scope without a Sidecar. */
+/** The name that Istio's page gives to a scope without a Sidecar. */
 const NO_SIDECAR = "default-sidecar";
 
 /** The steps that ask a scope for all that it shows. */

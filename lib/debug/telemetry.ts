@@ -1,5 +1,5 @@
 /**
- * `/debug/telemetryz`: the Telemetries, or what they ask of one proxy together.
+ * `/debug/telemetryz`: the Telemetries, or their merged settings for one proxy.
  *
  * @module
  */
@@ -11,9 +11,9 @@ import { queried } from "./query.ts";
 import { chosenProxy, isAnswer, PROXY_ID, proxyStateOf } from "./select.ts";
 
 /**
- * The page. With `proxyID`: for each side (client: what it sends, server: what it gets) the access logs, the metrics and
- * the tracing that are merged for the proxy, and the objects that they come from; a part that is absent is left to the
- * mesh's own fields. Without: all objects, in the form of Istio's page.
+ * The page. With `proxyID`: for each side (client: requests that it sends, server: requests that it gets) the access
+ * logs, the metrics and the tracing that are merged for the proxy, and the objects that they come from; a part that is
+ * absent is left to the mesh's own fields. Without: all objects, in the form of Istio's page.
  */
 export const telemetryz = queried(
   z.object({ proxyID: PROXY_ID.optional() }),

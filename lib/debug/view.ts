@@ -55,13 +55,13 @@ export interface ClusterView {
   readonly secretName?: string;
   /** `syncing`, `synced`, `timeout` or `closed`. */
   readonly syncStatus: string;
-  /** What is wrong at the moment; absent: nothing. */
+  /** The present problem; absent: none. */
   readonly problem?: string;
 }
 
 /** The injection of a server. */
 export interface InjectionView {
-  /** What is in force, and where it is from; without them there is none yet. Problems are those of the present texts. */
+  /** The configuration in force and its place; absent: there is none yet. Problems are those of the present texts. */
   readonly configuration: {
     readonly place?: string;
     readonly config?: object;
@@ -83,7 +83,7 @@ export interface DebugView {
   readonly services: Aggregate;
   readonly endpoints: EndpointIndex;
   readonly xds: XdsServer;
-  /** Which proxies the client may see, on pages about one proxy. Absent: all. */
+  /** Whether the client may see a proxy, on pages about one proxy. Absent: it may see all. */
   readonly isShown?: ((connection: XdsConnection) => boolean) | undefined;
   readonly mesh: MeshConfig;
   readonly networks: MeshNetworks;
@@ -105,7 +105,7 @@ export interface DebugView {
   isStale(object: ConfigObject): boolean;
   /** Why an object that is written does not count in this server, by its key; undefined: it does, or is not written. */
   leftOut(key: string): string | undefined;
-  /** What each folder holds that is neither configuration nor a fact, by what it is. */
+  /** Counts of the documents of each folder that are neither configuration nor facts, by kind. */
   passedOver(): Iterable<FolderCounts>;
   /** Resolves when all configuration that is written now has been read and waits for its push, or has had it. */
   settled(): Promise<void>;

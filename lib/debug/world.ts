@@ -1,5 +1,5 @@
 /**
- * Pages about what the server knows: objects, services, endpoints, mesh configuration.
+ * Pages about the server's knowledge: objects, services, endpoints, mesh configuration.
  *
  * @module
  */
