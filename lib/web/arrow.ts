@@ -18,7 +18,9 @@ export interface ObjectArrow {
   readonly missing: boolean;
 }
 
-/** An arrow to an object or a host. A host that nothing defines has no page, and what is of no kind of ours neither. */
+/**
+ * An arrow to an object or a host. A host that nothing defines has no page, and an object of an unknown kind neither.
+ */
 export function objectArrow(from: string, to: string, missing = false): ObjectArrow {
   const [kind = "", ...rest] = to.split("/");
   const hasPage = rest.length === 2 && KINDS.some((one) => one === kind);

@@ -3,14 +3,14 @@
  *
  *     ledger, store ──(revision)──> a look, two a second at most ──> one text ──> every viewer
  *
- * While nobody looks nothing is done. Whatever the number of viewers a part is made once, and a viewer that does not take
- * it gets the latest later, not all of them.
+ * While nobody looks nothing is done. A part is made once for any number of viewers, and a viewer that does not take it
+ * gets the latest later, not all of them.
  *
  * @module
  */
 import type { Cancel, Clock } from "../kernel/time/clock.ts";
 
-/** A part: the event's name, and what it says now. */
+/** A part: the event's name, and its present text. */
 export interface LivePart {
   readonly event: string;
   /** Changes when the text may have. Cheap: it is asked for twice a second. */
@@ -18,7 +18,7 @@ export interface LivePart {
   text(): string;
 }
 
-/** Time between looks, ms: what people see as at once. */
+/** Time between looks, ms: people take it for at once. */
 const LOOK_TIME = 500;
 
 /** Part of the server's time that looks may take, while they are dear: one in so many. */
@@ -30,7 +30,7 @@ const STILL_THERE_TIME = 15_000;
 /** Viewers at a time; each costs one connection, of which the server has a thousand. */
 export const MAX_VIEWERS = 100;
 
-/** What one viewer has not taken yet: of each event the latest. */
+/** Events that one viewer has not taken yet: of each the latest. */
 class Viewer {
   readonly waiting = new Map<string, string>();
   wake = Promise.withResolvers<void>();
@@ -80,7 +80,7 @@ export class LiveEvents {
     const stop = () => viewer.wake.resolve();
     signal.addEventListener("abort", stop, { once: true });
     try {
-      // Whoever has lost the connection comes again after three seconds.
+      // A viewer that has lost the connection comes again after three seconds.
       yield "retry: 3000\n\n";
       while (!signal.aborted) {
         const cancel = this.#clock.after(STILL_THERE_TIME, stop);

@@ -1,5 +1,5 @@
 /**
- * Findings for people: what is wrong in configuration, and what it asks for and proxies do not get.
+ * Findings for people: mistakes in configuration, and settings that it asks for and proxies do not get.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * HTML as a tagged template: whatever is put in is escaped, unless it is HTML already.
+ * HTML as a tagged template: values in it are escaped, unless they are HTML already.
  *
  *     markup`<a href="${url}">${name}</a>`
  *
@@ -12,7 +12,7 @@ import { escapeHtml } from "../debug/html.ts";
 /** HTML that was made by {@linkcode markup}. */
 export class Html {
   constructor(
-    /** The text; whoever makes one answers for it. */
+    /** The text; the code that makes one answers for its escaping. */
     readonly text: string,
   ) {}
 }

@@ -1,5 +1,5 @@
 /**
- * Injection for people: where its configuration is from, what is wrong with it, and the pods that have no proxy.
+ * Injection for people: the place of its configuration, its problems, and the pods that have no proxy.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * What all pages have around them: navigation, the search box, and the command that asks for the same as JSON.
+ * The frame of all pages: navigation, the search box, and the command that asks for the same as JSON.
  *
  * @module
  */
@@ -133,7 +133,7 @@ function changed(request: HttpRequest): Html {
   `;
 }
 
-/** The command for the same as JSON; what is for people alone is left out of the query. */
+/** The command for the same as JSON; parameters for people alone are left out of the query. */
 function curl({ host, path, query }: HttpRequest, shared: readonly string[] | "all"): string {
   const kept = [...query].filter(([name]) => shared === "all" || shared.includes(name));
   const url = `http://${host}${withQuery(path === "/debug" ? "/debug/list" : path, Object.fromEntries(kept))}`;

@@ -1,5 +1,6 @@
 /**
- * An object and what it is tied to, as a picture: who refers to it on the left, what it refers to on the right.
+ * An object and its neighbours, as a picture: objects that refer to it on the left, those that it refers to on the
+ * right.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * One object for people: is it in force, where, why not; its text, what it is tied to, its pushes.
+ * One object for people: is it in force, where, why not; its text, its neighbours, its pushes.
  *
  * @module
  */
@@ -26,7 +26,7 @@ import { sourceHtml, sourceText } from "./source_text.ts";
 import type { WebPage, WebPageMaker } from "./view.ts";
 import { stateHtml, type StateWord } from "./words.ts";
 
-/** What the page shows of the answer of `/debug/live`. */
+/** The fields of the answer of `/debug/live` that the page shows. */
 const LIVE_ANSWER = z.object({
   object: z.string(),
   everywhere: z.boolean(),
@@ -50,7 +50,7 @@ export const objectPage: WebPageMaker = async (request, view) => {
   return await pageOf(state, view);
 };
 
-/** A page is shown at once; who waits asks for JSON. */
+/** A page is shown at once; a client that waits asks for JSON. */
 function withoutWait(request: HttpRequest): HttpRequest {
   return { ...request, query: new URLSearchParams({ object: request.query.get("object") ?? "" }) };
 }
@@ -118,7 +118,7 @@ async function texts(
   return markup`<h2>Text</h2>${shown}<details><summary>As it was read</summary>${good}</details>`;
 }
 
-/** The arrows as lists, for whom a picture says nothing. */
+/** The arrows as lists, for readers who cannot use a picture. */
 function tied(key: string, arrows: readonly ObjectArrow[]): Html {
   const list = (
     title: string,

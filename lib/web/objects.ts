@@ -142,7 +142,7 @@ function* refusedObjects(
   }
 }
 
-/** Tells states; what pushes are in force where is asked once for each push. */
+/** Tells states; whether a push is in force everywhere is asked once for each push. */
 export function objectStates(view: DebugView): (listed: ListedObject) => ObjectState {
   const { ledger } = view.xds;
   const everywhere = new Map<number, boolean>();

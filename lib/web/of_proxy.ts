@@ -11,7 +11,7 @@ import { plainPage } from "./plain.ts";
 import { nodeName } from "./proxies.ts";
 import type { WebPage, WebPageMaker } from "./view.ts";
 
-/** Such pages, by what stands behind `/debug/`. */
+/** Such pages, by the path behind `/debug/`. */
 export const PAGES_OF_PROXIES: ReadonlySet<string> = new Set(["ecdsz", "edsz", "ndsz", "sidecarz"]);
 
 /** Makes the page of a route; query `q` searches the proxies. */

@@ -1,5 +1,5 @@
 /**
- * The first page: is it ready, what is there, what is wrong, who is up to date, and how the last pushes went.
+ * The first page: readiness, counts, problems, proxies that are up to date, and the outcome of the last pushes.
  *
  * @module
  */

@@ -1,6 +1,6 @@
 /**
- * "Send a request": where one of this proxy's clients goes, over both proxies on its way. What arrives at the proxy, or
- * goes to an address that somebody names, is followed through this proxy alone. Nothing is sent.
+ * "Send a request": where one of this proxy's clients goes, over both proxies on its way. A request that arrives at the
+ * proxy, or goes to an address that somebody names, is followed through this proxy alone. Nothing is sent.
  *
  * @module
  */
@@ -25,7 +25,7 @@ import { isNodeType, profileOf } from "../translate/reader/proxy_profile.ts";
 
 const DIRECTIONS = ["outbound", "inbound", "direct"] as const;
 
-/** What the form asks for. */
+/** The request that the form asks about. */
 interface AskedRequest {
   readonly url: string;
   readonly method: string;

@@ -1,5 +1,5 @@
 /**
- * The resources of a proxy: found by name or by what stands in them, and decoded one at a time.
+ * The resources of a proxy: found by name or by content, and decoded one at a time.
  *
  * @module
  */
@@ -86,7 +86,7 @@ function one(name: string, resource: EncodedResource | undefined): Html {
 ${!isWhole && markup`<p>This is its begin; the command below gets all of it.</p>`}<pre>${text}</pre>`;
 }
 
-/** As much of a resource as a page shows; what comes behind that is not made. */
+/** As much of a resource as a page shows; the rest is not made. */
 function beginOf(resource: EncodedResource): { readonly text: string; readonly isWhole: boolean } {
   const json = resource.typeUrl === ROUTE ? routesJson(resource) : anyJson(resource.typeUrl, resource.value);
   let text = "";

@@ -1,5 +1,6 @@
 /**
- * How far a proxy is: who it is, and for each type what it should have, was sent, and has acknowledged.
+ * The state of a proxy: its identity, and for each type the resources that it should have, was sent and has
+ * acknowledged.
  *
  * @module
  */
@@ -57,7 +58,7 @@ function watchState({ clean, resources: { lastError, inFlight, nonceSent } }: Wa
   return clean ? { tone: "good", word: "in sync" } : { tone: "warn", word: "something waits to be sent" };
 }
 
-/** What it rejects now, in its words. */
+/** Its present rejections, in its words. */
 function blamed({ stream }: XdsConnection): Html[] {
   return [...stream?.watches.values() ?? []].filter(({ resources }) => resources.lastError !== "").map(
     ({ typeUrl, resources }) => {

@@ -1,5 +1,5 @@
 /**
- * What a proxy does with traffic, as a tree: listeners, filter chains, routes, clusters, endpoints.
+ * The way of traffic through a proxy, as a tree: listeners, filter chains, routes, clusters, endpoints.
  *
  * @module
  */
@@ -28,7 +28,7 @@ const NETWORK = "envoy.extensions.filters.network";
 const HCM = `${NETWORK}.http_connection_manager.v3.HttpConnectionManager`;
 const TCP_PROXY = `${NETWORK}.tcp_proxy.v3.TcpProxy`;
 
-/** What one page shows at most: a proxy may have thousands of each. */
+/** The most entries that one page shows: a proxy may have thousands of each. */
 const MAX = { listeners: 15, chains: 20, hosts: 12, routes: 10, clusters: 5, endpoints: 5 } as const;
 
 /** The part; query `q` is looked for in names of listeners, and in names and domains of virtual hosts. */

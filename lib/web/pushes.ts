@@ -1,5 +1,5 @@
 /**
- * Pushes for people: a table, what proxies rejected, and what could not be made.
+ * Pushes for people: a table, rejections of proxies, and resources that could not be made.
  *
  * @module
  */
@@ -60,7 +60,7 @@ function pushRow(push: PushRecord): Html {
 
 function pushedObjects({ objects }: PushRecord): Html[] {
   const more = objects.length - NAMED_OBJECTS;
-  // The origin is what the server itself recorded; the ledger depends on nothing in it.
+  // The server itself recorded the origin; the ledger depends on nothing in it.
   const links = objects.slice(0, NAMED_OBJECTS).map(({ key, origin }) =>
     markup`
       <a href="${objectUrl(key)}" title="${describeOrigin(origin as Origin)}">${key}</a><br>

@@ -1,6 +1,6 @@
 /**
- * What objects refer to: gateways, hosts with the services and rules behind them, delegates, and what their selectors
- * choose: workloads and connected proxies.
+ * The references of objects: gateways, hosts with the services and rules behind them, delegates, and the choices of
+ * their selectors: workloads and connected proxies.
  *
  * @module
  */
@@ -20,7 +20,7 @@ interface NamedReference {
   readonly name: string;
 }
 
-/** What an object names; the same list while the object is the same. */
+/** The names in an object; the same list while the object is the same. */
 const named = new WeakMap<ConfigObject, readonly NamedReference[]>();
 
 /** All arrows that begin or end at an object. Costs a look at every object, and for one that selects at every proxy. */
@@ -62,7 +62,7 @@ function exists(key: string, { store }: DebugView): boolean {
   return known !== undefined && store.get(known, namespace, name) !== undefined;
 }
 
-/** Objects that say something of a host: who defines it, and its destination rules. */
+/** Objects about a host: those that define it, and its destination rules. */
 function definedHosts(view: DebugView): Map<string, string[]> {
   const hosts = new Map<string, string[]>();
   for (const { hostname, cause, otherCauses = [] } of view.services.services()) {

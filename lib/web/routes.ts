@@ -1,5 +1,5 @@
 /**
- * The web interface: the debug pages as HTML for who asks for it, at the same addresses.
+ * The web interface: the debug pages as HTML for clients that ask for it, at the same addresses.
  *
  * @module
  */
@@ -40,7 +40,7 @@ const proxies: ShapedPage = { make: proxiesPage, shared: [] };
 const service: ShapedPage = { make: servicePage, shared: [] };
 const findings: ShapedPage = { make: findingsPage, shared: [] };
 
-/** Pages with a form of their own, by what stands behind `/debug/`; the others are shown as they are. */
+/** Pages with a form of their own, by the path behind `/debug/`; the others are shown as they are. */
 const SHAPED: Readonly<Record<string, ShapedPage>> = {
   adsz: proxies,
   authorizationz: { make: policiesPage, shared: ["proxyID"] },
@@ -62,14 +62,14 @@ const SHAPED: Readonly<Record<string, ShapedPage>> = {
 };
 
 /**
- * The debug routes with HTML added, and what only people need: `/`, the files of the pages, events.
+ * The debug routes with HTML added, and the routes that only people need: `/`, the files of the pages, events.
  *
  * @param routes of `debugRoutes`
  * @param names of this server beside addresses and localhost
  */
 export function webRoutes(routes: readonly Route[], view: DebugView, names: readonly string[], clock: Clock): Route[] {
   const events = new LiveEvents(overviewParts(view), clock);
-  // Whoever may not see a page may not see its files and events either.
+  // A client that may not see a page may not see its files and events either.
   const guards = routes.find(({ path }) => path === "/debug/list")?.guards ?? [];
   const own: Route[] = [
     { methods: ["GET"], path: "/debug/events", handle: (request) => eventStream(request, events) },
@@ -111,7 +111,7 @@ function withoutFormat(request: HttpRequest): HttpRequest {
   return { ...request, query };
 }
 
-/** The list of pages is for everybody; the overview is for who may see pages, and takes its place there. */
+/** The list of pages is for everybody; the overview is for clients that may see pages, and takes its place there. */
 function indexRoute(route: Route, view: DebugView, names: readonly string[]): Route {
   const guards = [guardOwnNames(names)];
   return {

@@ -1,5 +1,5 @@
 /**
- * The one script of the pages. Without it every page works as well; it adds keys, and what is live.
+ * The one script of the pages. Without it every page works as well; it adds keys, and live parts.
  *
  * - `/` goes to the search box, `j` and `k` through the links of a list, `n` and `p` to the next and previous page.
  * - A page with `data-live="overview"` takes its live part from `/debug/events`; another one with `data-live` says that

@@ -1,5 +1,5 @@
 /**
- * What the selectors of objects choose: WorkloadEntries, and the proxies that are connected.
+ * The choices of objects' selectors: WorkloadEntries, and connected proxies.
  *
  * @module
  */
@@ -42,7 +42,7 @@ export function workloadOf({ meta, spec }: ConfigObject<"WorkloadEntry">): Selec
   return { namespace: meta.namespace, labels: { ...meta.labels, ...spec.labels } };
 }
 
-/** Arrows to what an object selects. Costs a look at every WorkloadEntry and every proxy. */
+/** Arrows to the workloads that an object selects. Costs a look at every WorkloadEntry and every proxy. */
 export function selectedBy(object: AnyConfigObject, view: DebugView): ObjectArrow[] {
   if (selectorOf(object, view.mesh.rootNamespace) === undefined) return [];
   const from = object.key;

@@ -1,5 +1,5 @@
 /**
- * The text of an object as it lies in its file now, line by line, with what is wrong in it.
+ * The text of an object as it lies in its file now, line by line, with its findings.
  *
  * Permissions: read (the folders of configuration).
  *
@@ -59,7 +59,7 @@ function documentAt(text: string, line: number): SourceText {
 export function sourceHtml({ start, lines, more }: SourceText, findings: readonly Finding[]): Html {
   const whole = lines.join("\n");
   const root = places(whole);
-  // What was found over the whole mesh names a field, and not yet a line.
+  // A finding of the analysis of the whole mesh names a field, and not yet a line.
   const lineAt = ({ line, field }: Finding["place"]) =>
     line > 0 || field === "" || root === undefined ? line : start + lineOf(root, field);
   const byLine = Map.groupBy(findings, ({ place }) => lineAt(place));

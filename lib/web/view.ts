@@ -1,5 +1,5 @@
 /**
- * What a page for people is, and who gets one.
+ * Pages for people, and the requests that are answered with one.
  *
  * @module
  */
@@ -13,14 +13,14 @@ export interface WebPage {
   readonly status?: number;
   readonly title: string;
   readonly body: Html;
-  /** What becomes of the page while it is open; default: nothing. */
+  /** The live updates of the page while it is open; default: none. */
   readonly live?: "overview" | "push";
 }
 
 /** Makes a page. */
 export type WebPageMaker = (request: HttpRequest, view: DebugView) => WebPage | Promise<WebPage>;
 
-/** Whether whoever asks is a browser that wants to show a page. `format=json` is for who sits before one. */
+/** Whether the client is a browser that wants to show a page. `format=json` is for a person who sits before one. */
 export function wantsPage({ headers, query }: Pick<RequestHead, "headers" | "query">): boolean {
   return query.get("format") !== "json" && (headers["accept"] ?? "").split(",").some(isHtml);
 }
