@@ -134,7 +134,7 @@ export class BuildCache<S extends ReadSource, T, N = never, I = undefined> {
     }
   }
 
-  /** Drops all results that depend on what changed, and those whose builder threw; returns their names. */
+  /** Drops all results that depend on the changed things, and those whose builder threw; returns their names. */
   invalidate(keys: InvalidatedKeys): Set<string> {
     const names = new Set(this.#failed);
     for (const kind of keys.kinds()) {
@@ -179,7 +179,7 @@ export class BuildCache<S extends ReadSource, T, N = never, I = undefined> {
     }
   }
 
-  /** What the kept results gave. May be read in steps: results that come or go meanwhile are there or not. */
+  /** The values of the kept results. May be read in steps: results that come or go meanwhile are there or not. */
   *values(): Iterable<T> {
     for (const variants of this.#results.values()) for (const { value } of variants) yield value;
   }

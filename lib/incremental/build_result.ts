@@ -1,5 +1,5 @@
 /**
- * The result of one build, with the record of what was read for it.
+ * The result of one build, with its read record.
  *
  * @module
  */
@@ -11,9 +11,9 @@ import { Recorder } from "./read_record.ts";
  * A result.
  *
  * @typeParam S The source that it was read from.
- * @typeParam T What was built.
- * @typeParam N What builders have to say about it.
- * @typeParam I What it was built from beside the source.
+ * @typeParam T The value that was built.
+ * @typeParam N A builder's note about it.
+ * @typeParam I The input that it was built from, beside the source.
  */
 export interface BuildResult<S extends ReadSource, T, N = never, I = unknown> {
   readonly value: T;
@@ -25,7 +25,7 @@ export interface BuildResult<S extends ReadSource, T, N = never, I = unknown> {
   readonly notes?: readonly N[];
 }
 
-/** Builds one result from what a recorder asks, from nothing else, and from its input. */
+/** Builds one result from the answers of a recorder and from its input, and from nothing else. */
 export type Build<S extends ReadSource, T, N, I> = (
   recorder: Recorder<S>,
   name: string,

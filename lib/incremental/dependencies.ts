@@ -1,5 +1,5 @@
 /**
- * What each result depends on, where there is one result of a name and one source: a change makes it be computed again,
+ * The dependencies of results, where there is one result of a name and one source: a change makes it be computed again,
  * and nothing is replayed. Where several sources may share results there is a `BuildCache`.
  *
  * @module
@@ -14,7 +14,7 @@ export class Dependencies {
   readonly #things = new Map<string, readonly string[]>();
 
   /**
-   * Notes what a result depends on, in place of what was noted before.
+   * Notes the dependencies of a result, in place of its former ones.
    *
    * @param things Kind and name of each thing, one after the other.
    */
@@ -34,7 +34,7 @@ export class Dependencies {
     for (let at = 0; at < things.length; at += 2) this.#dependents.delete(things[at]!, things[at + 1]!, result);
   }
 
-  /** Forgets the results that depend on what changed. @returns their names */
+  /** Forgets the results that depend on the changed things. @returns their names */
   invalidate(keys: InvalidatedKeys): ReadonlySet<string> {
     const results = new Set(this.#dependents.affectedBy(keys));
     for (const result of results) this.delete(result);

@@ -1,5 +1,5 @@
 /**
- * Which results depend on a thing.
+ * The results that depend on each thing.
  *
  * @module
  */
@@ -26,7 +26,7 @@ export class Dependents {
     return this.#byKind.get(kind);
   }
 
-  /** The results that depend on what changed; some come more than once. */
+  /** The results that depend on the changed things; some come more than once. */
   *affectedBy(keys: InvalidatedKeys): Iterable<string> {
     for (const kind of keys.kinds()) {
       const byName = this.#byKind.get(kind);

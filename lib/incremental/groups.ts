@@ -18,11 +18,14 @@ export interface ResultGroup<S extends ReadSource, C> {
   readonly asked: AskedProperties<PropertiesOf<S>>;
   /** A builder threw when results were last looked at: the earlier results stay in force. */
   readonly failing: boolean;
-  /** Looks again at what a change affects. */
+  /** Looks again at the results that a change affects. */
   update(change: C): void;
 }
 
-/** What groups of all kinds of results have in common: a source, and the queries and keys of the results, gathered while they are looked at. */
+/**
+ * The common part of groups of all kinds of results: a source, and the queries and keys of the results, gathered while
+ * these are looked at.
+ */
 export class GroupBase<S extends ReadSource> {
   readonly source: S;
   readonly asked = new AskedProperties<PropertiesOf<S>>();
@@ -58,8 +61,8 @@ export interface GroupModel<G> {
    */
   readonly inherits: boolean;
   /**
-   * What its view and the source's see differently: only results that asked about these or about properties can differ.
-   * Absent: that is not known, or some of its results are fallbacks.
+   * The differences between its view and the source's: only results that asked about these or about properties can
+   * differ. Absent: that is not known, or some of its results are fallbacks.
    */
   readonly difference?: ViewDifference;
 }
@@ -90,7 +93,8 @@ export class GroupPool<S extends ReadSource, C, G extends ResultGroup<S, C>> {
   /**
    * The group of a source; made where it fits none.
    *
-   * @param before The group that the source leaves: where a builder throws, what the source has stays in force.
+   * @param before The group that the source leaves: where a builder throws, the present result of the source stays in
+   * force.
    */
   find(source: S, before?: G): G {
     let groups = this.#byView.get(source.view);

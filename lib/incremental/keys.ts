@@ -1,6 +1,6 @@
 /**
- * What changed, in the words in which read records note what their answers depend on: a kind of thing and the name of
- * one, such as `("service", "a.example.com")`.
+ * The changed things, in the words in which read records note the dependencies of their answers: a kind of thing and
+ * the name of one, such as `("service", "a.example.com")`.
  *
  * @module
  */
@@ -55,8 +55,8 @@ export class InvalidatedKeys {
   }
 
   /**
-   * The names of a kind that are among them, of those that an index has. Without patterns it costs what changed, else a
-   * look at every name of the index.
+   * The names of a kind that are among them, of those that an index has. Without patterns its cost grows with the
+   * change, else it is a look at every name of the index.
    */
   among(kind: string, index: ReadonlyMap<string, unknown>): readonly string[] {
     const own = this.#byKind.get(kind);

@@ -1,5 +1,5 @@
 /**
- * Maps that begin as copies of each other and stay nearly the same: what they have in common is held once.
+ * Maps that begin as copies of each other and stay nearly the same: their common entries are held once.
  *
  * @module
  */
@@ -15,11 +15,14 @@ const MOST_OWN = 1 / 2;
 /** A copy shares the layer as it is while the original's own values are fewer than this share of it. */
 const MOST_COPIED = 1 / 8;
 
-/** A map. Making a copy costs what differs from the layer that both share, not what they hold. No value is undefined. */
+/**
+ * A map. The cost of a copy grows with the differences from the layer that both share, not with their size. No value is
+ * undefined.
+ */
 export class LayeredMap<K, V extends NonNullable<unknown>> implements ReadonlyMap<K, V> {
   /** Shared with copies, so it never changes. */
   #shared: ReadonlyMap<K, V> = EMPTY;
-  /** What differs from the shared layer. */
+  /** The differences from the shared layer. */
   #own: Map<K, V | typeof GONE> = new Map();
   #size = 0;
 

@@ -164,7 +164,7 @@ export class AskedProperties<P> {
 
   /**
    * Whether a source with these properties gives the same answers to all. Groups are asked about sources of others far
-   * more often than about their own, and what tells one source apart tells most: that is asked first.
+   * more often than about their own, and the property that tells one source apart tells most: it is asked first.
    */
   fits(properties: P): boolean {
     if (this.#telling !== undefined && !answersAlike(this.#telling, properties)) return false;

@@ -18,7 +18,7 @@ export interface ReadSource<P = unknown> {
   readonly properties: P;
   /** Sources of one view give the same answers to every query that is not about properties. */
   readonly view: object;
-  /** What sources of another view see differently; undefined, and where it is absent: not known. */
+  /** The differences that sources of another view see; undefined, and where it is absent: not known. */
   differsFrom?(view: object): ViewDifference | undefined;
 }
 
@@ -36,7 +36,7 @@ export type PropertiesOf<S extends ReadSource> = S["properties"];
 /** A query about a named thing; a constant wherever it can be, as builds ask many. Compared by identity. */
 export interface SourceQuery<S, T> {
   readonly ask: (source: S, name: string) => T;
-  /** Kinds of things: what happens to one of them, of that name, may change the answer. */
+  /** Kinds of things: a change of one of them, of that name, may change the answer. */
   readonly on: readonly string[];
 }
 
@@ -84,7 +84,7 @@ export class Recorder<S extends ReadSource> {
     (this.#more ??= []).push(kind, name);
   }
 
-  /** The record of what was read so far. */
+  /** The record of the queries so far. */
   record(): ReadRecord<S> {
     return new ReadRecord(this.#properties, this.#queries, this.#more, this.source.view);
   }
@@ -140,8 +140,8 @@ export class ReadRecord<S extends ReadSource> {
   }
 
   /**
-   * Whether a source answers every query as this record says. What changed must have dropped the records that depend on
-   * it before this is asked.
+   * Whether a source answers every query as this record says. A change must have dropped the records that depend on it
+   * before this is asked.
    */
   holds(source: S): boolean {
     return this.properties.fits(source.properties) && this.holdsInView(source);

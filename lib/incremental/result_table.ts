@@ -35,7 +35,7 @@ export class ResultTable<S extends ReadSource, T, N = never> {
   readonly #cache: BuildCache<S, T, N>;
   readonly #results: LayeredMap<string, BuildResult<S, T, N, undefined>>;
 
-  /** @param like Begins as a copy of another group's, with which it shares what stays the same. */
+  /** @param like Begins as a copy of another group's, with which it shares unchanged results. */
   constructor(cache: BuildCache<S, T, N>, like?: ResultTable<S, T, N>) {
     this.#cache = cache;
     this.#results = new LayeredMap(like ? like.#results : undefined);
@@ -50,7 +50,7 @@ export class ResultTable<S extends ReadSource, T, N = never> {
    * The names that a copy has to look at: those whose results asked something that this source answers differently than
    * the group that was copied. The results of all others are the ones that a look would give.
    *
-   * @param difference What the group's view and the source's see differently.
+   * @param difference The differences between the group's view and the source's.
    */
   unlike({ source, onResult }: ResultLook<S>, difference: ViewDifference): Set<string> {
     const names = new Set(difference.names);

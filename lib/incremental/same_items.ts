@@ -1,5 +1,5 @@
 /**
- * Lists by what they hold.
+ * Comparison of lists by their items.
  *
  * @module
  */
