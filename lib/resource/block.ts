@@ -13,7 +13,9 @@ import { storedGzipMember } from "./gzip.ts";
  */
 export const BLOCK_GZIP_LEVEL = 6;
 
-/** The level for who is the first to ask, and mostly the only one: a third of the time, a third more bytes. */
+/**
+ * The level for the client that is the first to ask, and mostly the only one: a third of the time, a third more bytes.
+ */
 const FIRST_GZIP_LEVEL = 1;
 
 /** Bytes from which a block is compressed as soon as anyone wants it compressed. */

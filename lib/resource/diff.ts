@@ -1,7 +1,7 @@
 /**
- * What differs between two sets of resources. Buckets are compared by identity first, so a comparison costs the number
- * of buckets plus what changed; the result is kept for each pair of sets, so that all streams that move from one set to
- * another share one computation and one byte run.
+ * The differences between two sets of resources. Buckets are compared by identity first, so a comparison costs the
+ * number of buckets plus the changes; the result is kept for each pair of sets, so that all streams that move from one
+ * set to another share one computation and one byte run.
  *
  * @module
  */
@@ -81,11 +81,11 @@ interface Way {
   readonly parts: Map<number, DiffPart>;
 }
 
-/** Remembers what differs between sets, as long as both are in use. One table for a server. */
+/** Remembers the differences between sets, as long as both are in use. One table for a server. */
 export class DiffTable {
   readonly #ways = new WeakMap<ResourceSet, WeakMap<ResourceSet, Way>>();
 
-  /** What must be sent to turn a holder of one set into a holder of the other. */
+  /** The resources and names that must be sent to turn a holder of one set into a holder of the other. */
   between(from: ResourceSet, to: ResourceSet): Diff {
     return this.#way(from, to).diff;
   }

@@ -1,5 +1,5 @@
 /**
- * Fields of messages as runs of bytes, for messages that hold what others hold, too: nothing of it is copied.
+ * Fields of messages as runs of bytes, for messages that share fields with others: none of these is copied.
  *
  * @module
  */

@@ -9,7 +9,7 @@ import { crc32 } from "node:zlib";
 const HEADER = Uint8Array.of(0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255);
 
 /**
- * A gzip member that holds `data` uncompressed. For few bytes, and for what only one client gets, this is much
+ * A gzip member that holds `data` uncompressed. For few bytes, and for those that only one client gets, this is much
  * cheaper than to compress, and it joins the shared compressed blocks in one stream.
  *
  * @param data at most 65,535 bytes are stored in a deflate block; longer data takes several

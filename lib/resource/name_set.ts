@@ -1,9 +1,9 @@
 /**
- * Immutable sets of resource names: what a client subscribes to. A set with one name more shares all buckets but one
- * with the set before, so that a client that subscribes name by name costs one bucket each time.
+ * Immutable sets of resource names, for the subscriptions of clients. A set with one name more shares all buckets but
+ * one with the set before, so that a client that subscribes name by name costs one bucket each time.
  *
- * What a set of names selects of a set of resources is remembered with it, bucket by bucket, so that a change of the
- * resources costs what changed, and all clients with the same subscription share one selection.
+ * The selection by a set of names from a set of resources is remembered with it, bucket by bucket, so that a change of
+ * the resources costs only the changed buckets, and all clients with the same subscription share one selection.
  *
  * @module
  */

@@ -77,8 +77,8 @@ function aliasesOf(resources: readonly EncodedResource[]): ReadonlyMap<string, r
 }
 
 /**
- * Interns buckets by content. One table for a whole server: what shares a table shares memory.
- * Entries are held weakly and vanish with the last set that uses them.
+ * Interns buckets by content. One table for a whole server: sets that share a table share memory. Entries are held
+ * weakly and vanish with the last set that uses them.
  */
 export class ResourceTable {
   /** The set without resources. */
@@ -197,7 +197,7 @@ export class ResourceSet {
     return buckets === this.buckets ? this : new ResourceSet(this.table, buckets, size);
   }
 
-  /** The set with what `keep` leaves of each bucket; buckets that lose nothing are shared. */
+  /** The set with the resources that `keep` leaves of each bucket; buckets that lose nothing are shared. */
   filter(keep: (bucket: ResourceBucket, index: number) => ResourceBucket): ResourceSet {
     let size = 0;
     let same = true;

@@ -93,7 +93,7 @@ export class VersionTable {
     return place === 0 ? 0 : this.#ends[place - 1]!;
   }
 
-  /** Compares four bytes at a time: one by one they were a tenth of what a reconnecting client costs. */
+  /** Compares four bytes at a time: one by one they were a tenth of the cost of a reconnecting client. */
   #is(place: number, data: DataView, from: number, to: number): boolean {
     const bytes = this.#view;
     let at = this.#begin(place);
