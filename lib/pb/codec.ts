@@ -46,7 +46,7 @@ const MAX_KEPT = 1024 * 1024;
  */
 let idle: protobuf.Writer | undefined;
 
-/** What an encoder writes of a message, in bytes of its own. */
+/** The bytes that an encoder writes of a message, in a buffer of their own. */
 export function written(
   write: (message: object, writer?: protobuf.Writer) => protobuf.Writer,
   message: object,

@@ -1,8 +1,8 @@
 /**
  * All messages that Envoy 1.40 knows, by the descriptors that its program carries. For patches, which may name any of
- * them; what the programs build themselves has encoders of its own (`codec.ts`).
+ * them; messages that the programs build themselves have encoders of their own (`codec.ts`).
  *
- * The descriptors are opened at the first use: 12 MiB and 0.15 s that nobody pays who writes no patch.
+ * The descriptors are opened at the first use: 12 MiB and 0.15 s, which users without patches do not pay.
  *
  * @module
  */
@@ -54,7 +54,7 @@ export function apiType(name: string): protobuf.Type {
 /**
  * A message from protobuf's JSON, with field names in either case, and `@type` where a message is packed.
  *
- * @param unknown What becomes of fields and names in enums that this release does not know.
+ * @param unknown The treatment of fields and names in enums that this release does not know.
  * @throws {Error} JSON that is no such message: unknown types, values of another kind, two fields of which one may be.
  */
 export function messageFromJson(name: string, json: unknown, unknown: "refused" | "left out" = "refused"): ApiMessage {

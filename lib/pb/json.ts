@@ -1,7 +1,7 @@
 /**
- * Encoded messages as protobuf's JSON, in the form in which Envoy's admin pages print them: the field names of the `.proto`
- * files, enums by name, durations as `10s`, 64-bit integers as text, bytes as base64, `Any` opened, fields without a value
- * left out, and what is secret replaced.
+ * Encoded messages as protobuf's JSON, in the form in which Envoy's admin pages print them: the field names of the
+ * `.proto` files, enums by name, durations as `10s`, 64-bit integers as text, bytes as base64, `Any` opened, fields
+ * without a value left out, and secrets replaced.
  *
  * @module
  */
@@ -12,14 +12,15 @@ import { wellKnownJson } from "./wellknown_json.ts";
 /** The text in the place of a secret. */
 export const REDACTED = "[redacted]";
 
-/** Whether a message lies below what is secret; `shown`: what is secret is not replaced. */
+/** Whether a message lies below a secret field; `shown`: secrets are not replaced. */
 type Secrecy = boolean | "shown";
 
 /** One decoded message: fields by name; those that lie on no wire come from the prototype. */
 type DecodedMessage = Readonly<Record<string, unknown>>;
 
 /**
- * A message as JSON. What its definition marks as secret (keys, passwords) is `[redacted]`, however deep it lies.
+ * A message as JSON. A field that its definition marks as secret (keys, passwords) is `[redacted]`, however deep it
+ * lies.
  *
  * @param name Full name; of a message that the descriptor lacks only the type is printed, as its content may be secret.
  * @param secrets `shown`: for a program that is to work with them. Definitions mark names of files as secret, too.

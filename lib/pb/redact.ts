@@ -1,5 +1,5 @@
 /**
- * Encoded messages without their secrets, as messages: what `json.ts` does for messages that are printed.
+ * Encoded messages without their secrets, as messages, as `json.ts` replaces secrets in printed ones.
  *
  * @module
  */
@@ -15,7 +15,7 @@ const REDACTED_BYTES = new TextEncoder().encode(REDACTED);
 const NOTHING = new Uint8Array(0);
 
 /**
- * A message in which what its definition marks as secret is replaced, however deep it lies: texts and bytes by
+ * A message in which fields that its definition marks as secret are replaced, however deep they lie: texts and bytes by
  * `[redacted]`, numbers by nothing. The same bytes where there is no secret. Of a message that the descriptor lacks
  * nothing is left, as its content may be secret.
  *

@@ -1,5 +1,5 @@
 /**
- * Protobuf messages by full name, read by what their descriptor says: decoded, and turned into readable plain data.
+ * Protobuf messages by full name, read by their descriptors: decoded, and turned into readable plain data.
  *
  * @module
  */
