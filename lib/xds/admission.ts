@@ -27,7 +27,7 @@ const BATCH = 64;
 
 /**
  * A limit of 0 means: this many streams a second. Computing and sending a first configuration costs 3 to 5 ms of CPU
- * (its share of a storm of 400 proxies), so this is what a core can serve.
+ * (its share of a storm of 400 proxies), so a core can serve this many.
  */
 export function defaultAdmissionRate(cores: number): number {
   return 200 * Math.max(1, cores);

@@ -93,7 +93,7 @@ export class AsideRequests {
     this.#keepNode(request);
     const asking = this.#asking(request);
     if (!EVENT_GENERATORS.has(structText(asking.client().node.metadata, "GENERATOR"))) return undefined;
-    // Events are beside what such a stream is for.
+    // Events are beside the purpose of such a stream.
     const fail = (error: unknown) =>
       asking.proxy() === undefined ? asking.fail(error) : this.#stream.onRefusedEvents(error);
     return new StreamEvents({ ...asking, fail }, this.#desks.events);

@@ -113,7 +113,7 @@ export class XdsConnection implements CallHandler, Pushable {
     });
   }
 
-  /** The client asks for nothing more; what it has asked for as a page is answered. */
+  /** The client asks for nothing more; its questions for pages are still answered. */
   halfClose(): void {
     if (!this.#aside?.whenIdle(() => this.call.end())) this.call.end();
   }
@@ -139,7 +139,7 @@ export class XdsConnection implements CallHandler, Pushable {
     this.call.end(Code.UNAVAILABLE, message);
   }
 
-  /** Sends what a push has changed. */
+  /** Sends the changes of a push. */
   push(taken: () => void): void {
     if (this.#closed) return taken();
     this.#onTaken = taken;

@@ -263,7 +263,7 @@ export class PushLedger {
     });
   }
 
-  /** Who waits for a push now. */
+  /** The number of callers that wait for a push now. */
   get waiting(): number {
     return this.#waiters.size;
   }

@@ -19,7 +19,7 @@ const BATCH = 64;
 
 /** Something to be served. */
 export interface Pushable {
-  /** Sends what differs; calls `taken` when the connection has taken it. */
+  /** Sends the differences; calls `taken` when the connection has taken them. */
   push(taken: () => void): void;
 }
 

@@ -1,7 +1,8 @@
 /**
  * A queue that serves groups of clients in turn, and in each group its clients in turn: a group of four times as many
- * clients is served twice as often, up to a limit. So whoever opens many connections from one address delays the others little, and
- * many clients behind one address are not held back as if they were one. All operations take constant time.
+ * clients is served twice as often, up to a limit. So a client that opens many connections from one address delays the
+ * others little, and many clients behind one address are not held back as if they were one. All operations take
+ * constant time.
  *
  * @module
  */

@@ -1,9 +1,9 @@
 /**
  * The resources of one type that a client has and should have, and the responses that bring it from one to the other.
  *
- * The state is level-triggered: there is what the client has (`sent`) and what it should have (`want`), both stacks of
- * shared immutable sets; the difference is sent when nothing of the type is in flight. So changes that come while a
- * response is in flight merge by themselves.
+ * The state is level-triggered: the resources that the client has (`sent`) and those that it should have (`want`) are
+ * both stacks of shared immutable sets; the difference is sent when nothing of the type is in flight. So changes that
+ * come while a response is in flight merge by themselves.
  *
  * @module
  */
@@ -27,14 +27,14 @@ export interface InFlight {
 export type ResponseAnswer =
   | "ack"
   | "nack"
-  /** A rejection of what the client has acknowledged before. */
+  /** A rejection of a response that the client has acknowledged before. */
   | "late nack"
   /** Of a response that is not the last one. */
   | "stale"
   /** A repetition. */
   | "none";
 
-/** Rejections while what is bad is looked for: a client that rejects everything is not asked for ever. */
+/** Most rejections while the bad resources are looked for: a client that rejects everything is not asked for ever. */
 const MAX_DIVISIONS = 200;
 
 /** Resources of an acknowledged response that are kept for a late rejection, which may name them. */
@@ -60,7 +60,7 @@ export class ClientResources {
   #divisions = 0;
   /** Resources that the last rejection named; none after the next answer. */
   blamed: readonly EncodedResource[] = [];
-  /** What the last acknowledged response changed, if that is little. */
+  /** The resources that the last acknowledged response changed, if they are few. */
   #taken: InFlight["changed"] = [];
   /** Nonce of the last response that was rejected late: one late rejection of each counts. */
   #rejectedLate = "";
@@ -69,27 +69,27 @@ export class ClientResources {
   #settled: SetStack | undefined;
   #heldAt: SetStack | undefined;
   readonly #rejected = new RejectedVersions();
-  /** What `want` was made of. */
+  /** The inputs from which `want` was made. */
   #wantOf: { selected: SetStack; rejections: number } | undefined;
   readonly #whole: boolean;
   readonly #divisible: boolean;
 
   /**
-   * @param whole each response says of what it lacks that it does not exist, so that nothing can be left out of one
-   * @param divisible what differs may be sent in several responses
+   * @param whole each response says that resources that it lacks do not exist, so that nothing can be left out of one
+   * @param divisible the differences may be sent in several responses
    */
   constructor(whole: boolean, divisible: boolean) {
     this.#whole = whole;
     this.#divisible = divisible;
   }
 
-  /** The client has rejected something that has not changed since, or what it had acknowledged. */
+  /** The client has rejected something that has not changed since, or a response that it had acknowledged. */
   get rejecting(): boolean {
     return this.#late !== undefined || this.#rejected.size > 0 ||
       (this.#heldAt !== undefined && this.#heldAt === this.want);
   }
 
-  /** The last rejection says what is bad of what was looked for: that is news, in the same words. */
+  /** The last rejection names the bad resource that was looked for: that is news, in the same words. */
   get hasFound(): boolean {
     return this.blamed.length > 0 && this.portion !== Infinity;
   }
@@ -100,7 +100,7 @@ export class ClientResources {
   }
 
   /**
-   * Takes in what the client's subscription selects now; compared by identity.
+   * Takes in the present selection of the client's subscription; compared by identity.
    *
    * @returns false when that is as it was
    */
@@ -148,8 +148,8 @@ export class ClientResources {
   }
 
   /**
-   * The client has lost these resources, or never took them: they are sent again though nothing changed. What it said
-   * late of them alone is over.
+   * The client has lost these resources, or never took them: they are sent again though nothing changed. A late
+   * rejection of them alone is over.
    */
   forget(names: NameSet): void {
     if (this.blamed.length > 0 && this.blamed.every(({ name }) => names.has(name))) this.#endLate();
@@ -184,8 +184,8 @@ export class ClientResources {
   }
 
   /**
-   * The client has what it acknowledged, whatever it says of it later: nothing is sent because of that. An agent, for
-   * example, acknowledges a Wasm filter that its proxy runs without the module, and says why.
+   * The client has the resources that it acknowledged, also when it rejects them later: nothing is sent because of
+   * that. An agent, for example, acknowledges a Wasm filter that its proxy runs without the module, and says why.
    */
   #answeredAgain(nonce: string, error: AdsRequest["error"]): ResponseAnswer {
     if (error === undefined || nonce !== this.nonceAcked || nonce === this.#rejectedLate) {
@@ -199,8 +199,8 @@ export class ClientResources {
   }
 
   /**
-   * The request changes no subscription. One that repeats an acknowledgement takes what was rejected late; with a change,
-   * the nonce says nothing about the response.
+   * The request changes no subscription. One that repeats an acknowledgement accepts the response that was rejected
+   * late; with a change, the nonce says nothing about the response.
    */
   answeredAlone(answer: ResponseAnswer | "first", { error }: AdsRequest): void {
     if (answer === "none" && error === undefined) this.#endLate();
@@ -214,9 +214,9 @@ export class ClientResources {
   }
 
   /**
-   * A rejected response counts as not sent. What the client names as bad is not sent again before it changes; the rest
-   * of the response goes out again without it. When nothing is named, it is found by sending halves (virtual hosts, for
-   * example, are never named); where that is not possible, nothing is sent until something changes.
+   * A rejected response counts as not sent. A resource that the client names as bad is not sent again before it
+   * changes; the rest of the response goes out again without it. When nothing is named, it is found by sending halves
+   * (virtual hosts, for example, are never named); where that is not possible, nothing is sent until something changes.
    */
   #reject(inFlight: InFlight, message: string): void {
     this.sent = inFlight.before;

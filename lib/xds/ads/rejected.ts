@@ -10,9 +10,9 @@
 import type { EncodedResource } from "../../resource/encoded.ts";
 import { findInStack, mapStack, type SetStack } from "./set_stack.ts";
 
-/** Set for characters that a name goes on with, so that what stands before a name must be another one. */
+/** Set for characters that a name goes on with, so that the character before a name must be another one. */
 const BEFORE = characters("_.|-");
-/** The same for what stands behind a name; a full stop ends a sentence. */
+/** The same for the character behind a name; a full stop ends a sentence. */
 const AFTER = characters("_|-");
 
 function characters(signs: string): Uint8Array {

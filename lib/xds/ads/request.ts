@@ -147,7 +147,7 @@ function beginning(bytes: Uint8Array): string {
 
 /**
  * The entries of `initial_resource_versions` (map entries: name = 1, version = 2), read where they lie: most are found
- * as bytes (`VersionTable`), and text is made only of what differs.
+ * as bytes (`VersionTable`), and text is made only of those that differ.
  */
 export class KnownVersions {
   /** The fields, to be read in words. */

@@ -69,8 +69,8 @@ export function stepTowards(sent: SetStack, want: SetStack, options: StepOptions
 }
 
 /**
- * The step between two stacks of one set each, such as endpoints, where it is the whole difference: made of what all
- * streams share. Undefined: it is not.
+ * The step between two stacks of one set each, such as endpoints, where it is the whole difference: made of parts that
+ * all streams share. Undefined: it is not.
  */
 function stepOfLoneSet(
   sent: StackedSet,

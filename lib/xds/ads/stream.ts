@@ -30,7 +30,7 @@ const LEAVING = "leaving";
 /** A stream after its first request. Call {@linkcode AdsStream.reconcile} when sets may have changed. */
 export class AdsStream {
   readonly watches = new Watches();
-  /** Undefined: the view does not ask what the client subscribes to. */
+  /** Undefined: the view does not ask for the client's subscriptions. */
   readonly #wants: Wants | undefined;
   /** Watches whose sets are to be looked at though the view's revision stays. */
   readonly #stale = new Set<Watch>();
@@ -51,7 +51,7 @@ export class AdsStream {
 
   /**
    * @param id prefix of nonces, unique among all streams
-   * @param owed what an earlier stream of this client owed when it ended, see {@linkcode AdsStream.owed}
+   * @param owed the endpoints that an earlier stream of this client owed when it ended, see {@linkcode AdsStream.owed}
    */
   constructor(
     readonly id: string,
@@ -150,7 +150,7 @@ export class AdsStream {
     return dirty;
   }
 
-  /** Sends what differs, in order. */
+  /** Sends the differences, in order. */
   reconcile(): void {
     if (this.#closed || !this.refresh()) return;
     for (const watch of this.watches.order) {

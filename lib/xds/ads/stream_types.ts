@@ -10,7 +10,7 @@ import type { XdsMetrics } from "../protocol/metrics.ts";
 import type { RecentTexts } from "./recent_texts.ts";
 import type { StackDigests } from "./set_stack.ts";
 
-/** The way out, and what the stream shares with others. */
+/** The way out, and the parts that the stream shares with others. */
 export interface StreamContext {
   readonly delta: boolean;
   readonly gzip: boolean;
@@ -60,7 +60,7 @@ export interface RejectInfo {
   readonly message: string;
   /** The client's last rejection of this type said the same. */
   readonly repeated: boolean;
-  /** The client had acknowledged the response before: it has the resources, and says what is wrong with them. */
+  /** The client had acknowledged the response before: it has the resources, and reports an error in them. */
   readonly late: boolean;
   /** Resources that the message names. */
   readonly resources: readonly string[];

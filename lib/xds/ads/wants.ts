@@ -1,5 +1,5 @@
 /**
- * Reports to the view what the client of one stream subscribes to, and ends the wait for names that stay pending.
+ * Reports the subscriptions of one stream's client to the view, and ends the wait for names that stay pending.
  *
  * @module
  */
@@ -40,7 +40,7 @@ export class Wants {
     this.#onLate = onLate;
   }
 
-  /** The client has changed what it subscribes to. */
+  /** The client has changed its subscription. */
   report(watch: Watch, change: SubscriptionChange): void {
     const { wanted, unwanted } = change;
     if (wanted.size > 0) {
@@ -59,7 +59,7 @@ export class Wants {
     });
   }
 
-  /** What the view answers before it has said that it would do so later is kept until then. */
+  /** An answer of the view that comes before the view has said that it is pending is kept until then. */
   #ask(watch: Watch, ask: () => void): void {
     const early: EarlyAnswer[] = this.#early = [];
     try {

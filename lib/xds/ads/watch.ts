@@ -41,7 +41,7 @@ export class Watch {
   #postponed = false;
   /** The client once gave a name: an empty list no longer means everything. */
   #explicit = false;
-  /** Versions by initial request, until it is known what the client should have. */
+  /** Versions by initial request, until the resources that the client should have are known. */
   #known: KnownVersions | undefined;
 
   readonly #table: InternedNames;
@@ -80,8 +80,8 @@ export class Watch {
   }
 
   /**
-   * Nothing may be sent: clients take the first response of these types for all there is, and in state of the world each
-   * response says of what it lacks that it does not exist.
+   * Nothing may be sent: clients take the first response of these types for all there is, and in state of the world
+   * each response says that resources that it lacks do not exist.
    */
   get held(): boolean {
     if (!this.rules.whole || this.pendingUntil === undefined) return false;
@@ -146,7 +146,7 @@ export class Watch {
   }
 
   /**
-   * Takes in what is visible of the type now; `all` is compared by identity.
+   * Takes in the visible resources of the type; `all` is compared by identity.
    *
    * @returns names that the client has from an earlier stream, that are not visible, and that its wildcard may cover;
    * undefined: none

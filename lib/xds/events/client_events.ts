@@ -1,6 +1,6 @@
 /**
- * What happens to the clients of a server, for whoever listens. Without a listener an event costs nothing; with any
- * number of them it is encoded once.
+ * Events about the clients of a server, for listeners. Without a listener an event costs nothing; with any number of
+ * them it is encoded once.
  *
  * @module
  */
@@ -10,7 +10,7 @@ import { CONNECT_EVENTS, DISCONNECT_EVENTS, REJECT_EVENTS } from "../protocol/ev
 import type { DebugResource } from "../protocol/questions.ts";
 import { type EventClient, type EventRejection, eventResource } from "./event_resource.ts";
 
-/** One event. Whoever keeps the resource instead keeps nothing of the client, which may be gone by then. */
+/** One event. A listener that keeps the resource instead keeps nothing of the client, which may be gone by then. */
 export interface ClientEvent {
   readonly type: EventType;
   readonly client: EventClient;

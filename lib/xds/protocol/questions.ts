@@ -1,6 +1,6 @@
 /**
  * The interface between the discovery service and the pages that clients may ask for on their streams, by requests of
- * type `istio.io/debug`. The service knows who asks; the pages decide what they may see.
+ * type `istio.io/debug`. The service knows the client; the pages decide on its permissions.
  *
  * @module
  */

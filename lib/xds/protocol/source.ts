@@ -18,7 +18,7 @@ export interface ConnectRequest {
   readonly node: envoy.config.core.v3.Node;
   /** Whether the stream speaks the incremental variant. */
   readonly delta: boolean;
-  /** The remote end of the client's connection: its address, and what TLS proved. */
+  /** The remote end of the client's connection: its address, and the identity that TLS proved. */
   readonly peer: Peer;
   /** Metadata of the call (lower-case names, several of one name joined by a comma), e.g. `authorization`. */
   readonly metadata: Readonly<Record<string, string | undefined>>;
@@ -83,7 +83,7 @@ export interface PushEvent {
   readonly full: boolean;
   /** When the first change of this push happened: milliseconds since the epoch. */
   readonly startedAt: number;
-  /** What could not be made in it, and stays as it was. Absent: nothing. */
+  /** The parts that could not be made in it, and stay as they were. Absent: none. */
   readonly failures?: readonly PushFailure[];
 }
 
@@ -147,7 +147,7 @@ export interface ProxyView {
    */
   resourceSets(typeUrl: string): readonly ResourceSet[] | undefined;
   /**
-   * The same without what only the client may read, for pages. Default: the same.
+   * The same without the parts that only the client may read, for pages. Default: the same.
    */
   shownSets?(typeUrl: string): readonly ResourceSet[] | undefined;
   /** The virtual hosts, named `<route configuration>/<any>`, that a route configuration gets by VHDS. */
@@ -157,10 +157,10 @@ export interface ProxyView {
    * are pending: the source cannot say yet whether they exist. Each other name is present if {@linkcode
    * ProxyView.resourceSets} holds it, and absent if not.
    *
-   * Of a pending name the client hears nothing until {@linkcode ConnectControl.answered}; after a time (10 s by default)
-   * it counts as absent until it is answered. Also called with names that the client has from an earlier stream, where
-   * its wildcard may cover them. Streams with the same names give the same set of names, so that a source can do once
-   * what many ask for. Without this method no name is ever pending.
+   * Of a pending name the client hears nothing until {@linkcode ConnectControl.answered}; after a time (10 s by
+   * default) it counts as absent until it is answered. Also called with names that the client has from an earlier
+   * stream, where its wildcard may cover them. Streams with the same names give the same set of names, so that a source
+   * can do the work for many clients once. Without this method no name is ever pending.
    */
   want?(typeUrl: string, names: NameSet): Iterable<string>;
   /** The client wants these names no longer. Some of them it may never have wanted; {@linkcode close} ends all wants. */

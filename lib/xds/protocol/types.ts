@@ -34,9 +34,9 @@ export interface TypeRules {
   readonly rank: number;
   /** A first request without names means all resources. */
   readonly wildcard: boolean;
-  /** A state-of-the-world response must hold all resources, and what it lacks is deleted. */
+  /** A state-of-the-world response must hold all resources, and the client deletes those that it lacks. */
   readonly whole: boolean;
-  /** One resource a response: Envoy does not look at what else is in a response with one that it refuses. */
+  /** One resource a response: Envoy does not look at the others in a response with one that it refuses. */
   readonly single: boolean;
   /**
    * A client that still asks for a resource is not told that it is gone: it has chains of filters that use it, and drops

@@ -1,6 +1,6 @@
 /**
- * What proxies have taken, as messages: `envoy.service.status.v3.ClientConfig`, one for each proxy. Tools that list the
- * proxies of a mesh read them.
+ * The resources that proxies have taken, as messages: `envoy.service.status.v3.ClientConfig`, one for each proxy. Tools
+ * that list the proxies of a mesh read them.
  *
  * Fields: https://www.envoyproxy.io/docs/envoy/latest/api-v3/service/status/v3/csds.proto
  *

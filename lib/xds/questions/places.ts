@@ -15,7 +15,7 @@ const AT_ONCE_CONFINED = 4;
 export interface MostPlaces {
   readonly all: number;
   readonly ofOne: number;
-  /** Of all clients that are confined to what is their own. */
+  /** Of all clients that are confined to their own resources. */
   readonly confined: number;
 }
 
@@ -34,7 +34,7 @@ export class QuestionPlaces {
   /**
    * Takes a place.
    *
-   * @param isConfined the client sees what is its own alone
+   * @param isConfined the client sees its own resources alone
    * @returns the way to give it back, of which the first call counts; undefined: there is none
    */
   take(identity: string, isConfined: boolean): (() => void) | undefined {

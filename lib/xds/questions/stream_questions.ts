@@ -1,7 +1,7 @@
 /**
  * The questions on one stream. A stream may carry them alone, as those of tools do; it is no proxy's then, and nothing
- * is made for it. On a proxy's stream they harm nothing: what is refused is said by the answer's text, because a status
- * would end the stream.
+ * is made for it. On a proxy's stream they harm nothing: a refusal is in the answer's text, because a status would end
+ * the stream.
  *
  * @module
  */
