@@ -6,7 +6,7 @@
 import type { CompiledPatch, ReportPatch } from "./types.ts";
 
 /**
- * The result of one patch; what there was before, where it throws.
+ * The result of one patch; the value before, where it throws.
  *
  * @param apply Gives a new value, or the same where the patch changes nothing there. Pure.
  */

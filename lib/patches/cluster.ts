@@ -13,7 +13,7 @@ import { type CompiledPatch, isFor, type PatchContext, type ReportPatch } from "
 
 type Cluster = envoy.config.cluster.v3.Cluster;
 
-/** A cluster, and what it is for. */
+/** The purpose of a cluster. */
 export interface PatchedCluster {
   readonly context: PatchContext;
   /** Hosts of the services that an inbound cluster is for: its name does not tell them. */

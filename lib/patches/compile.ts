@@ -16,7 +16,7 @@ import type { CompiledPatch, PatchTarget } from "./types.ts";
 export interface PatchProblem {
   /** Position in `spec.configPatches`. */
   readonly index: number;
-  /** `refused`: the patch is left out; `left out`: only what Envoy does not know. */
+  /** `refused`: the patch is left out; `left out`: only the fields that Envoy does not know. */
   readonly what: "refused" | "left out";
   /** Where and why, for people. */
   readonly text: string;
@@ -122,7 +122,7 @@ function hasRightName(
   return true;
 }
 
-/** What has an order in which something can be inserted. */
+/** The targets with an order, into which something can be inserted. */
 const ORDERED: ReadonlySet<PatchTarget> = new Set(["LISTENER_FILTER", "NETWORK_FILTER", "HTTP_FILTER", "HTTP_ROUTE"]);
 
 function operationOn(

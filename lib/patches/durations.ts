@@ -11,7 +11,8 @@ import { findApiType, packedName } from "../pb/envoy_api.ts";
 const DURATION = ".google.protobuf.Duration";
 
 /**
- * JSON of a message with all durations in seconds. What is no duration stays, for the reader of the message to refuse.
+ * JSON of a message with all durations in seconds. A value that is no duration stays, for the reader of the message to
+ * refuse.
  *
  * @param type Full name of the message; one that Envoy does not know is left as it is.
  */

@@ -16,7 +16,7 @@ import { type CompiledPatch, isFor, type PatchContext, type PatchTarget, type Re
 type Listener = envoy.config.listener.v3.Listener;
 type FilterChain = envoy.config.listener.v3.FilterChain;
 
-/** What is patched with a listener. */
+/** The targets that are patched with a listener. */
 const OF_LISTENERS: ReadonlySet<PatchTarget> = new Set([
   "LISTENER",
   "LISTENER_FILTER",

@@ -1,5 +1,5 @@
 /**
- * Which listeners and filter chains a patch is for.
+ * The matching of patches to listeners and filter chains.
  *
  * @module
  */

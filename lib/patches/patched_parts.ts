@@ -29,13 +29,13 @@ function nameOf(patches: readonly CompiledPatch[]): string {
   return patches.map(numberOf).join();
 }
 
-/** Applies patches, and keeps what they are reported to have done. */
+/** Applies patches, and keeps their reported outcomes. */
 function applied<T>(apply: (report: ReportPatch) => T): PartResult<T> {
   const outcomes: PatchOutcome[] = [];
   return { result: apply((outcome) => outcomes.push(outcome)), outcomes };
 }
 
-/** Reports again what patches did. */
+/** Reports the outcomes of patches again. */
 function reported<T>({ result, outcomes }: PartResult<T>, report: ReportPatch): T {
   for (const outcome of outcomes) report(outcome);
   return result;

@@ -1,5 +1,5 @@
 /**
- * Which route configurations, virtual hosts and routes a patch is for.
+ * The matching of patches to route configurations, virtual hosts and routes.
  *
  * @module
  */

@@ -16,7 +16,7 @@ type RouteConfiguration = envoy.config.route.v3.RouteConfiguration;
 type VirtualHost = envoy.config.route.v3.VirtualHost;
 type Route = envoy.config.route.v3.Route;
 
-/** What is patched with a route configuration. */
+/** The targets that are patched with a route configuration. */
 const OF_ROUTES: ReadonlySet<PatchTarget> = new Set(["ROUTE_CONFIGURATION", "VIRTUAL_HOST", "HTTP_ROUTE"]);
 
 /** Whether a patch is for route configurations, or for something in them. */
@@ -38,7 +38,7 @@ export interface PatchedRouteConfiguration {
 }
 
 /**
- * A route configuration with the virtual hosts inside it: merges, those of the virtual hosts, then what is added, which is
+ * A route configuration with the virtual hosts inside it: merges, those of the virtual hosts, then additions, which are
  * not patched. A virtual host that is removed takes an added one of its name with it.
  *
  * @param fitting {@linkcode patchesOfRoutes}
@@ -103,7 +103,7 @@ export function patchVirtualHost(
   return now === virtualHost ? now : { ...now, name: virtualHost.name! };
 }
 
-/** First merges and removals, route by route; then what is added, which may stand beside a route that is removed. */
+/** First merges and removals, route by route; then additions, which may stand beside a route that is removed. */
 function patchRoutes(
   before: readonly Route[],
   patches: readonly CompiledPatch[],

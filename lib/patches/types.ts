@@ -28,7 +28,7 @@ export interface CompiledPatch {
   /** Position in `spec.configPatches`. */
   readonly index: number;
   readonly applyTo: PatchTarget;
-  /** INSERT_* of what has no order is ADD. */
+  /** INSERT_* for a target without an order is ADD. */
   readonly operation: Exclude<PatchOperation, "INVALID">;
   readonly context: ConfigObjectMatch["context"];
   readonly listener?: ListenerMatch;
