@@ -46,7 +46,7 @@ export function requestHead(request: IncomingMessage, peer: Peer): RequestHead |
 /**
  * Reads the body of a request.
  *
- * @param held counts what is kept of it; released by the caller
+ * @param held counts the bytes that are kept of it; released by the caller
  * @returns undefined when it is longer than `max` bytes
  * @throws when the connection ends before the body does
  */
@@ -72,7 +72,7 @@ export async function readBody(request: IncomingMessage, max: number, held: Held
 export interface SendingProgress {
   /** A part waits for the client to take it. */
   sending(): void;
-  /** The client has what there is, and waits for the next part. */
+  /** The client has all parts so far, and waits for the next one. */
   sent(): void;
 }
 
@@ -130,7 +130,7 @@ async function sendParts(
 /** @throws TypeError for a header that would end its line: `node:http` on Deno 2.8.3 writes it as it is */
 function checkHeaders(headers: Readonly<Record<string, string>>): void {
   for (const [name, value] of Object.entries(headers)) {
-    // deno-lint-ignore no-control-regex -- control characters are what is looked for
+    // deno-lint-ignore no-control-regex -- it looks for control characters
     if (/^[\w-]+$/.test(name) && !/[\x00-\x08\x0a-\x1f\x7f]/.test(value)) continue;
     throw new TypeError(
       `response header ${JSON.stringify(name)}: got ${JSON.stringify(value)}, expected one line of text`,

@@ -1,5 +1,5 @@
 /**
- * Long JSON in slices: what is large is made, written and sent part by part, and the event loop turns between them.
+ * Long JSON in slices: a large value is made, written and sent part by part, and the event loop turns between them.
  *
  * @module
  */
@@ -14,7 +14,7 @@ export class LazyList {
   readonly length: number;
   readonly #elements: () => Iterable<unknown>;
 
-  /** @param make Called while the list is written: what it reads of a server may be newer than the list. */
+  /** @param make Called while the list is written: the state that it reads of a server may be newer than the list. */
   static of<T>(items: readonly T[], make: (item: T) => unknown): LazyList {
     return new LazyList(items.length, () => Iterator.from(items).map(make));
   }
@@ -36,7 +36,7 @@ export class LazyObject {
 }
 
 /**
- * A response of JSON that may be long. What is short goes as one body with its length.
+ * A response of JSON that may be long. Short JSON goes as one body with its length.
  *
  * @param value {@linkcode LazyList} and {@linkcode LazyObject} in each other; everything inside is written at once.
  */
@@ -70,7 +70,7 @@ function take(pieces: Iterator<string>): { readonly text: string; readonly done:
 }
 
 /**
- * The JSON of a value, piece by piece: joined they are what `JSON.stringify` makes of it.
+ * The JSON of a value, piece by piece: joined they equal the text of `JSON.stringify`.
  *
  * @param indent Of one level; empty: all in one line.
  * @param line Begin of a line at the present level: a line break and its indent.

@@ -1,5 +1,5 @@
 /**
- * What every program serves for scrapers: metrics and its version.
+ * The routes that every program serves for scrapers: metrics and its version.
  *
  * @module
  */
@@ -10,7 +10,7 @@ import { textResponse } from "./message.ts";
 import { guardOwnNames } from "./own_names.ts";
 import type { Route } from "./route.ts";
 
-/** Which clients may read metrics. */
+/** Decides which clients may read metrics. */
 export interface MonitoringOptions {
   /** `METRICS_LOCALHOST_ACCESS_ONLY`: clients of this machine alone. */
   readonly localOnly: boolean;

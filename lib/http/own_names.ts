@@ -1,5 +1,5 @@
 /**
- * Refuses what web pages of other sites ask by a browser of this machine.
+ * Refuses requests that web pages of other sites send by a browser of this machine.
  *
  * A page can have its own name resolve to 127.0.0.1 (DNS rebinding): then its requests carry that name as host, and the
  * browser shows it the answers. And it can send requests of some kinds to any address: these carry its origin.

@@ -43,7 +43,7 @@ export class Router {
    * The route of a request, or the response to a request that has none: 404, 405 with the methods that are allowed,
    * those methods for OPTIONS, 400 for a path that cannot be decoded.
    *
-   * @throws What loading the further routes throws; the next request tries again.
+   * @throws The error of loading the further routes; the next request tries again.
    */
   async find(head: RequestHead): Promise<FoundRoute | HttpResponse> {
     if (head.method === "OPTIONS" && head.path === "*") return { status: 204, body: "" };

@@ -131,7 +131,7 @@ export class HttpServer {
 
   /**
    * Stops listening, closes idle connections, lets responses that are under way end within `time` milliseconds, and
-   * breaks off what is left then.
+   * breaks off the connections that are left then.
    *
    * @returns when no connection is left
    */

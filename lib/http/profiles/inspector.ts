@@ -11,7 +11,7 @@ import { Session } from "node:inspector";
 const CALLS = {
   cpu: { before: [["Profiler.enable"], ["Profiler.start"]], end: "Profiler.stop" },
   allocations: {
-    // What is collected meanwhile counts too: the question is who allocates.
+    // Objects that are collected meanwhile count too: the question is which code allocates.
     before: [["HeapProfiler.startSampling", {
       includeObjectsCollectedByMajorGC: true,
       includeObjectsCollectedByMinorGC: true,
@@ -35,7 +35,7 @@ export async function profileDuring<T>(kind: keyof typeof CALLS, seconds: number
     await pause(seconds * 1000, signal);
     return (await post(session, end)).profile as T;
   } finally {
-    // This ends what the session has begun.
+    // This ends the profile that the session has begun.
     session.disconnect();
   }
 }

@@ -1,5 +1,5 @@
 /**
- * Profiles of V8 in the form that `go tool pprof` and what goes with it read: a message of `profile.proto`, packed with
+ * Profiles of V8 in the form that `go tool pprof` and its companions read: a message of `profile.proto`, packed with
  * gzip (https://github.com/google/pprof/blob/main/proto/README.md).
  *
  * @module

@@ -1,7 +1,7 @@
 /**
  * Profiles of a program under `/debug/pprof/`: in pprof's form, so that `go tool pprof http://host/debug/pprof/profile`
- * works, and in V8's own (`form=v8`), which Chrome's developer tools, VS Code and speedscope read. What Go's pages of
- * these names have and V8 does not is answered with 501 and the reason.
+ * works, and in V8's own (`form=v8`), which Chrome's developer tools, VS Code and speedscope read. Profiles that Go's
+ * pages of these names have and V8 lacks are answered with 501 and the reason.
  *
  * Permissions: sys (inspector).
  *
@@ -43,7 +43,7 @@ interface ProfileRequest {
  * The pages. One profile is made at a time; another request is answered with 409.
  *
  * @param name of the program, in the names of files
- * @param guards Who may see them.
+ * @param guards Decide which clients may see them.
  */
 export function profileRoutes(name: string, guards: readonly Guard[]): Route[] {
   let isBusy = false;
