@@ -1,8 +1,8 @@
 /**
- * How long remote ends may take. A process that is held up, by long work of its own or by other work of the machine, does
- * not read what comes meanwhile; its timers are due before its sockets are looked at, so it would end clients that have
- * long sent what it waits for. Time in which the event loop does not turn therefore hardly counts, and nobody is judged
- * before the sockets were looked at again.
+ * How long remote ends may take. A process that is held up, by long work of its own or by other work of the machine,
+ * does not read bytes that come meanwhile; its timers are due before its sockets are looked at, so it would end clients
+ * that have long sent the bytes that it waits for. Time in which the event loop does not turn therefore hardly counts,
+ * and nobody is judged before the sockets were looked at again.
  *
  * @module
  */
@@ -11,7 +11,7 @@
 export interface PatienceClock {
   /** Milliseconds, never going back. */
   monotonic(): number;
-  /** Calls back once after so many milliseconds; returns what ends the timer. */
+  /** Calls back once after so many milliseconds; returns a function that ends the timer. */
   after(ms: number, fire: () => void): () => void;
 }
 
@@ -35,8 +35,8 @@ export class RemoteTime {
   #spared = false;
 
   /**
-   * @param longest milliseconds that count between two ticks; more is time in which the process was held up. Twice what
-   * lies between ticks by intention is a good choice. Default 2,000.
+   * @param longest milliseconds that count between two ticks; more is time in which the process was held up. Twice the
+   * intended time between ticks is a good choice. Default 2,000.
    * @param clock milliseconds, never going back
    */
   constructor(longest = 2000, clock: () => number = CLOCK.monotonic) {
@@ -53,8 +53,8 @@ export class RemoteTime {
   /**
    * The event loop has turned.
    *
-   * @returns whether remote ends may be judged. False when the process was held up since the last tick: what they have
-   * sent meanwhile is read before the next one. Never false twice in a row.
+   * @returns whether remote ends may be judged. False when the process was held up since the last tick: bytes that they
+   * sent meanwhile are read before the next one. Never false twice in a row.
    */
   tick(): boolean {
     const now = this.#clock();
@@ -71,7 +71,7 @@ export class RemoteTime {
  *
  * @param ms milliseconds, above 0
  * @param late called once when they have passed
- * @returns what calls it off; harmless afterwards
+ * @returns a function that calls it off; harmless afterwards
  */
 export function remoteDeadline(ms: number, late: () => void, clock: PatienceClock = CLOCK): () => void {
   const between = Math.max(SHORTEST_LOOK, ms / LOOKS);

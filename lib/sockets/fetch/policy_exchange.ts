@@ -16,7 +16,7 @@ import { systemRoots } from "./system_roots.ts";
 /** A way to ask a server, as `fetch` does. */
 export type PolicyExchange = (url: string, init: RequestInit) => Promise<Response>;
 
-/** Whom is trusted. */
+/** The servers that are trusted. */
 export interface ExchangeTrust {
   /** Authorities of servers beside those of the machine, as PEM. */
   readonly further?: string;
@@ -66,8 +66,8 @@ export interface CheckedTrust {
 /**
  * A connection that the policy allows.
  *
- * @param to `name` is what the server's certificate is for
- * @throws Error when there is none, or the policy does not allow what the server chose
+ * @param to `name` is the name that the server's certificate must have
+ * @throws Error when there is none, or the policy does not allow the version or suite that the server chose
  */
 export function connectUnder(
   policy: TlsPolicy,

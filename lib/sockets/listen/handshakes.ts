@@ -72,7 +72,7 @@ export class Handshakes {
     if (key !== undefined) this.#end(key);
   }
 
-  /** Breaks off what is in progress. */
+  /** Breaks off handshakes in progress. */
   stop(): void {
     for (const key of [...this.#running.keys()]) this.#breakOff(key);
   }

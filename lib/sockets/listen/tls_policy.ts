@@ -1,5 +1,5 @@
 /**
- * Which versions and cipher suites of TLS a server takes.
+ * The versions and cipher suites of TLS that a server accepts.
  *
  * Deno 2.8.3 limits a listener to versions, and to no suites (it takes `ciphers`, and does nothing with them): it picks
  * the first suite of the client's list that it has. So a connection of a suite that is not wanted ends after its

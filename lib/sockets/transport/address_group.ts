@@ -1,5 +1,5 @@
 /**
- * The group of clients that an address belongs to, so that no group takes what is for all.
+ * The group of clients that an address belongs to, so that no group uses up limits that are for all.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * The remote end of a connection: where it is, and what TLS proved about it.
+ * The remote end of a connection: its address, and the facts that TLS proved about it.
  *
  * @module
  */

@@ -13,7 +13,7 @@ export class SocketTransport implements Transport {
   readonly peer: Peer;
   readonly #socket: Socket;
 
-  /** @param tls what the handshake proved, on a TLS socket */
+  /** @param tls the facts that the handshake proved, on a TLS socket */
   constructor(socket: Socket, tls?: TlsState) {
     this.#socket = socket;
     const address = `${socket.remoteAddress ?? "?"}:${socket.remotePort ?? "?"}`;

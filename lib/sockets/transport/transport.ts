@@ -5,7 +5,7 @@
  */
 import type { Peer } from "./peer.ts";
 
-/** Takes what a transport receives. */
+/** Receives the bytes and events of a transport. */
 export interface TransportReceiver {
   /** Bytes arrived; the buffer is the receiver's from now on. */
   data(bytes: Uint8Array): void;
