@@ -1,8 +1,8 @@
 /**
  * Authorization policies as the rules of Envoy's RBAC filters.
  *
- * A condition that cannot be expressed lets nothing in: a rule of an ALLOW policy with such a condition never matches, and a rule
- * of any other policy matches whatever the condition says, so that it denies more and not less.
+ * A condition that cannot be expressed lets nothing in: a rule of an ALLOW policy with such a condition never matches,
+ * and a rule of any other policy matches as if it had no such condition, so that it denies more and not less.
  *
  * @module
  */

@@ -9,12 +9,12 @@ import type { Reader } from "../reader/reader.ts";
 import { offersPeerTls } from "../tls/secret_source.ts";
 import type { DestinationPlan } from "./plan.ts";
 
-/** Whether endpoints of the service are marked for a proxy: the proxy can show who it is, and the service is of the mesh. */
+/** Whether endpoints of the service are marked for a proxy: it can show an identity, and the service is of the mesh. */
 export function marksEndpoints(read: Reader, service: Service): boolean {
   return !service.meshExternal && read.mesh().enableAutoMtls && offersPeerTls(read);
 }
 
-/** Whether an endpoint accepts mutual TLS: what its label says, unless a policy has turned it off for the port. */
+/** Whether an endpoint accepts mutual TLS: by its label, unless a policy has turned it off for the port. */
 export function acceptsPeerTls(read: Reader, { tlsMode, namespace, labels, port }: Endpoint): boolean {
   return tlsMode === "mesh" && read.refusedPeerTls(namespace)?.has(labels, port) !== true;
 }

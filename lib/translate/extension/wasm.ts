@@ -113,7 +113,7 @@ function variables(plugin: WasmPlugin): envoy.extensions.wasm.v3.EnvironmentVari
   };
 }
 
-/** A secret of the plugin's own namespace, whatever the plugin writes before its name. */
+/** A secret of the plugin's own namespace, also where the plugin writes another one before its name. */
 function pullSecretOf({ spec: { imagePullSecret = "" }, meta }: WasmPlugin): string | undefined {
   const name = imagePullSecret.slice(imagePullSecret.lastIndexOf("/") + 1);
   return name === "" ? undefined : `kubernetes://${meta.namespace}/${name}`;

@@ -38,7 +38,7 @@ export interface InboundTarget {
   /** Pool of the Sidecar for this port (its ingress entry, else its `inboundConnectionPool`): replaces the destination rule's. */
   readonly connectionPool?: ConnectionPoolSettings;
   readonly fromSidecarIngress: boolean;
-  /** The `Sidecar` that lists it, `namespace/name`; named in causes and in what the proxy shows of its chains. */
+  /** The `Sidecar` that lists it, `namespace/name`; named in causes and in the metadata of the proxy's chains. */
   readonly sidecar?: string;
 }
 

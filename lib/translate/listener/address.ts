@@ -57,7 +57,7 @@ export const ALL_ADDRESSES = "";
  * A range in its one spelling: `10.1.0.5/24` is `10.1.0.0/24`, an IP is a range of one. All IPv4 addresses (which need
  * no match) are `ALL_ADDRESSES`.
  *
- * @returns Undefined for what is neither an IP nor a CIDR.
+ * @returns Undefined for text that is neither an IP nor a CIDR.
  */
 export function canonicalRange(text: string): string | undefined {
   const range = networkRange(text);

@@ -66,7 +66,7 @@ export class ChainMatchOwners {
     this.#owners.delete(key("", ""));
   }
 
-  /** Gives an owner what is free of a match. */
+  /** Gives an owner the free part of a match. */
   take(match: ChainMatch, owner: ChainMatchOwner): Remainder {
     const names = match.serverNames.length > 0 ? match.serverNames : [""];
     const freeByNames = new Map<string, { ranges: string[]; serverNames: string[] }>();

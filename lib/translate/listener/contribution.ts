@@ -13,7 +13,7 @@ import type { Protocol } from "../../registry/types.ts";
 import type { ListenerKind } from "../service/protocol.ts";
 import type { TcpProxyPlan } from "../filters/network/tcp_proxy.ts";
 
-/** A chain of a listener that carries bytes: what it matches, and where they go. */
+/** A chain of a listener that carries bytes: its match, and their destination. */
 export interface TcpChain {
   /** Server names of TLS clients, lower case, `*.` in front allowed. Empty: any, or no TLS. */
   readonly sni: readonly string[];
@@ -37,7 +37,7 @@ export interface ListenerContribution {
   readonly binds: readonly string[];
   /** 0 for a Unix socket. */
   readonly port: number;
-  /** A real socket; false: reached only by what iptables redirected. */
+  /** A real socket; false: reached only by connections that iptables redirected. */
   readonly bindToPort: boolean;
   readonly kind: ListenerKind;
   readonly protocol: Protocol;

@@ -39,7 +39,7 @@ export interface HttpConnectionManagerOptions {
   /** Accept `GET http://host/path` (HTTP proxy listener). */
   readonly allowAbsoluteUrl?: boolean;
   readonly slots?: HttpFilterSlots;
-  /** Fields that the caller decides itself, laid over all others (gateways: what lies before them). */
+  /** Fields that the caller decides itself, laid over all others (gateways: those about proxies in front of them). */
   readonly overrides?: Partial<HttpConnectionManager>;
 }
 

@@ -1,5 +1,5 @@
 /**
- * Listener filters of inbound listeners: only where a chain needs what they find out.
+ * Listener filters of inbound listeners: only where a chain needs their findings.
  *
  * Inspecting costs time on each connection, and would hang where the server speaks first; so each inspector runs on the
  * ports whose chains match by it and on no other.
@@ -33,7 +33,7 @@ export function inboundListenerFilters(
     ...(captured ? [originalDstFilter()] : []),
     ...(captured && mode === "TPROXY" ? [originalSrcFilter()] : []),
     ...onPorts(tlsInspectorFilter(), tls),
-    // After TLS: what is encrypted is not looked at.
+    // After TLS: encrypted bytes are not looked at.
     ...onPorts(httpInspectorFilter(), http),
   ];
 }

@@ -38,7 +38,7 @@ export function clientRoutes(read: Reader, host: string): Built<envoy.config.rou
     return {
       message: {
         name: outboundClusterName(port, "", host),
-        // The listener is for this host and port alone, whatever authority a call names.
+        // The listener is for this host and port alone, so a call may name any authority.
         virtual_hosts: [{ name: virtualHostName(host, port), domains: ["*"], routes: translated }],
       },
       causes,
@@ -134,7 +134,7 @@ function share({ name = "", weight }: envoy.config.route.v3.WeightedCluster.Clus
   return { name, ...(weight ? { weight } : {}) };
 }
 
-/** Retries are at most 5, whatever is asked. */
+/** Retries are at most 5, also where a rule asks for more. */
 function clientRetry({ retry_on = "", num_retries, retry_back_off }: envoy.config.route.v3.RetryPolicy) {
   return { retry_on, ...(num_retries ? { num_retries } : {}), ...(retry_back_off ? { retry_back_off } : {}) };
 }

@@ -25,7 +25,7 @@ import type { PatchList, PatchPart } from "./patch_selection.ts";
 import type { ProxyProperties } from "./proxy_properties.ts";
 import type { TranslateSettings } from "./settings.ts";
 
-/** Answers the mesh queries of one scope. Answers are identity-stable; see {@linkcode Reader} for what they mean. */
+/** Answers the mesh queries of one scope. Answers are identity-stable; see {@linkcode Reader} for their meaning. */
 export interface MeshAnswers extends ReadSource<ProxyProperties> {
   readonly settings: TranslateSettings;
   /** Every host that may have something to translate. */

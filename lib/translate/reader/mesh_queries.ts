@@ -1,5 +1,5 @@
 /**
- * The mesh queries of builders, and what changes their answers.
+ * The mesh queries of builders, and the keys that their answers depend on.
  *
  * @module
  */

@@ -16,7 +16,7 @@ export interface ProxyProfile {
   readonly noun: string;
   /** Sidecar objects narrow what it sees. False: it sees all that is exported to its namespace. */
   readonly sidecarsApply: boolean;
-  /** It has outbound listeners and their routes, by address and port, for what its workload dials. */
+  /** It has outbound listeners and their routes, by address and port, for the connections of its workload. */
   readonly outbound: boolean;
   /** It has inbound listeners and clusters, for the ports of its workload. */
   readonly inbound: boolean;

@@ -13,7 +13,7 @@ export type OwnTracing = Pick<ProxySettings, "tracing" | "zipkinAddress">;
 /** How inbound and outbound connections reach the proxy: iptables REDIRECT or TPROXY, or not at all (NONE). */
 export type InterceptionMode = "REDIRECT" | "TPROXY" | "NONE";
 
-/** All that translation may read of a proxy, beside what it runs (its own services) and what its scope lets it see. */
+/** All that translation may read of a proxy, beside its own services and the content of its scope. */
 export interface ProxyProperties {
   readonly type: ProxyType;
   readonly namespace: string;
@@ -49,7 +49,7 @@ export interface ProxyProperties {
   readonly tlsClientCertChain: string;
   readonly tlsClientKey: string;
   readonly tlsClientRootCert: string;
-  /** The same of the workload's own side (TLS_SERVER_CERT_CHAIN and so on), for what it serves. */
+  /** The same of the workload's own side (TLS_SERVER_CERT_CHAIN and so on), for the ports that it serves. */
   readonly tlsServerCertChain: string;
   readonly tlsServerKey: string;
   readonly tlsServerRootCert: string;

@@ -1,9 +1,9 @@
 /**
  * The interface through which builders read the mesh and the proxy.
  *
- * A builder is a pure function of its arguments and of what it asks a `Reader`. Each query and the identity of its
+ * A builder is a pure function of its arguments and of the answers of a `Reader`. Each query and the identity of its
  * answer are recorded; the result serves every proxy for which all these queries have the same answers, and stays valid
- * until one of them changes. So a cache key is what was really read: there is nothing to declare and nothing to forget.
+ * until one of them changes. So a cache key is the real read record: there is nothing to declare and nothing to forget.
  * A builder therefore keeps no other reference to the mesh, and asks only for what it needs (asking for
  * `property("locality")` without need splits the results by locality).
  *
@@ -63,17 +63,17 @@ export interface Reader {
   tokenPolicy(): RequestTokenPolicy;
   /** The keys of a token issuer's place (`keyPlaceOf`) that the server fetched, as JSON text; undefined: none yet. */
   tokenKeys(place: string): string | undefined;
-  /** The access logs that Telemetries ask of the proxy on one side; undefined: what the mesh's own fields say holds. */
+  /** The access logs that Telemetries ask of the proxy on one side; undefined: the mesh's own fields decide. */
   accessLogging(side: TelemetrySide): AccessLogging;
-  /** How Telemetries have requests of one side traced; undefined: what the mesh's and the proxy's own settings say holds. */
+  /** How Telemetries have requests of one side traced; undefined: the mesh's and the proxy's own settings decide. */
   tracing(side: TelemetrySide): Tracing;
-  /** The providers of metrics of one side, with what Telemetries change of these; empty: nothing is measured. */
+  /** The providers of metrics of one side, with the changes of Telemetries to these; empty: nothing is measured. */
   metrics(side: TelemetrySide): MetricsUses;
   /** Whether proxies say in a header of requests and answers which workload they are. */
   exchangesPeers(): boolean;
   /** Tracing of its own settings (node metadata `PROXY_CONFIG`), else of the mesh's default ones. */
   proxyTracing(): OwnTracing | undefined;
-  /** Keys of the Telemetries that are for the proxy. Asking splits results by them, whatever they say. */
+  /** Keys of the Telemetries that are for the proxy. Asking splits results by them, also where they say the same. */
   telemetryCauses(): readonly string[];
   /** Where WasmPlugins stand in the listeners of one side, in the order in which they run within a phase. */
   pluginUses(side: TelemetrySide): readonly PluginUse[];

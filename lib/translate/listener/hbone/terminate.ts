@@ -1,6 +1,6 @@
 /**
- * The listener that takes HBONE connections: it ends mutual TLS and CONNECT, and hands on what is inside with the
- * addresses and identities that the chains behind it decide by.
+ * The listener that takes HBONE connections: it ends mutual TLS and CONNECT, and hands on the connection inside with
+ * the addresses and identities that the chains behind it decide by.
  *
  * A client with a certificate of the mesh could name any address in a CONNECT, so only the address that it dialled is
  * accepted: the port is then one of the workload, never another machine or the proxy's own administration.
@@ -103,7 +103,7 @@ function connectionManager(read: Reader): Filter {
   };
 }
 
-/** A connection may last: Envoy would count 15 s from the end of what the client sends. */
+/** A connection may last: Envoy would count 15 s from the end of the client's bytes. */
 const ROUTES: envoy.config.route.v3.RouteConfiguration = {
   name: "default",
   validate_clusters: wrap(false),

@@ -6,7 +6,7 @@
  *                                        ├ ports of the proxy   nowhere
  *                                        └ any other port       passed through
  *
- * Mutual TLS has ended before, so that the chains are those of plain connections, whatever the mode of the port; their
+ * Mutual TLS has ended before, so that the chains are those of plain connections, in every mode of the port; their
  * policies read the client's identity from filter state.
  *
  * @module

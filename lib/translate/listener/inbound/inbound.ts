@@ -1,5 +1,5 @@
 /**
- * The inbound listeners of a sidecar: what its workload serves.
+ * The inbound listeners of a sidecar, for the ports that its workload serves.
  *
  *     virtualInbound ─ to the capture port itself   nowhere
  *                    ├ port of a target             its cluster

@@ -22,7 +22,7 @@ type FilterChain = envoy.config.listener.v3.FilterChain;
 /** Name of the listener that inbound connections are redirected to. */
 export const VIRTUAL_INBOUND = "virtualInbound";
 
-/** The policies that decide who may connect. */
+/** The policies that decide which clients may connect. */
 export interface WorkloadPolicies {
   readonly peers: PeerTls;
   readonly authorization: Authorization;

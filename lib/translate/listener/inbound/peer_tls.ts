@@ -1,5 +1,6 @@
 /**
- * Mutual TLS on the ports of a workload, by its merged PeerAuthentication and by what the proxy can show.
+ * Mutual TLS on the ports of a workload, by its merged PeerAuthentication and by the certificate that the proxy can
+ * show.
  *
  * @module
  */
@@ -14,7 +15,7 @@ import type { MeshTls } from "./chain.ts";
 export interface PortTls {
   /** Absent: connections are taken as they come. */
   readonly mesh?: MeshTls;
-  /** The policy wants what the proxy cannot do, so that nothing may be taken. */
+  /** The policy wants TLS that the proxy cannot do, so that no connection may be taken. */
   readonly closed?: true;
 }
 
