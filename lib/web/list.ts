@@ -122,7 +122,7 @@ function select({ name, label, options }: FilterChoice, chosen: string): Html {
   `;
 }
 
-/** Whether a text holds the query `q`, whatever the case. */
+/** Whether a text holds the query `q`, in any case of letters. */
 export function searched({ query }: HttpRequest): (text: string) => boolean {
   const wanted = (query.get("q") ?? "").trim().toLowerCase();
   return (text) => wanted === "" || text.toLowerCase().includes(wanted);
