@@ -1,7 +1,7 @@
 /**
  * Runs the analysis of the mesh beside the pipeline: after each push, in steps, so that no push waits for it.
  *
- *     push ─> what changed is noted ─> steps between which the event loop turns ─> findings of that push
+ *     push ─> changed keys are noted ─> steps between which the event loop turns ─> findings of that push
  *
  * Permissions: read (the files in which findings are, when somebody asks for their lines).
  *
@@ -23,7 +23,7 @@ import type { Configuration } from "./configuration.ts";
 import { type ConnectedWorld, withoutConnected } from "./connected_selection.ts";
 import type { Pipeline } from "./pipeline.ts";
 
-/** What is analyzed. */
+/** The stores that are analyzed. */
 interface Stores {
   readonly store: ConfigStore;
   readonly facts: FactStore;
@@ -131,7 +131,7 @@ export class AnalysisRunner {
   async settled(): Promise<void> {
     do {
       await this.analyzed();
-      // One look after the other: each finds what the one before it left.
+      // One look after the other: each finds the lines that the one before it left.
       await (this.#located = this.#located.then(() => this.#locate()));
     } while (this.isBehind);
   }

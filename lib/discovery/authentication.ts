@@ -25,7 +25,7 @@ import type { RevocationList } from "../pki/revocation.ts";
 import type { MeshSource } from "./mesh_source.ts";
 import type { DiscoverySettings } from "./settings.ts";
 
-/** The settings that say who is believed. */
+/** The settings that say which proofs of callers are accepted. */
 export type AuthenticationSettings = Pick<
   DiscoverySettings,
   | "JWT_RULE"
@@ -103,8 +103,8 @@ export class ServerAuthentication {
   }
 
   /**
-   * Who asks for certificates: as for discovery, and last by tokens of `TOKEN_ISSUER` for `AUDIENCE`. What of them is not
-   * set is as in the server's own token; without that the audiences are `TOKEN_AUDIENCES`.
+   * Callers that ask for certificates: as for discovery, and last by tokens of `TOKEN_ISSUER` for `AUDIENCE`. A setting
+   * of these that is missing is taken from the server's own token; without that the audiences are `TOKEN_AUDIENCES`.
    *
    * @param tokenFiles where the server's own token may be
    */

@@ -53,7 +53,7 @@ export function authorityProblems(settings: SignerSettings & Pick<DiscoverySetti
 /** The parts by which the server issues certificates. */
 export interface ServerAuthority {
   /**
-   * Undefined: it is switched off, there is no port on which a caller could prove who it is, or signers of the
+   * Undefined: it is switched off, there is no port on which a caller could prove its identity, or signers of the
    * orchestrator sign everything.
    */
   readonly authority: SigningAuthority | undefined;
@@ -253,7 +253,7 @@ async function startSelfSigned(
   }
 }
 
-/** What a log says of an authority. */
+/** The fields of an authority in the log. */
 function shown(material: Current<SigningMaterial | undefined>) {
   const now = material.current();
   if (now === undefined) return {};

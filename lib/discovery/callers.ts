@@ -1,5 +1,5 @@
 /**
- * Which clients of discovery may connect, and as whom.
+ * Decides which clients of discovery may connect, and with which identity.
  *
  * @module
  */
@@ -23,7 +23,7 @@ import type { DiscoverySettings } from "./settings.ts";
 
 /** How clients are checked. */
 export interface CallerRules {
-  /** `XDS_AUTH`: clients prove who they are, in plain text only where `XDS_AUTH_PLAINTEXT` says so. */
+  /** `XDS_AUTH`: clients prove their identity, in plain text only where `XDS_AUTH_PLAINTEXT` says so. */
   readonly authenticate: boolean;
   /** `PILOT_ENABLE_XDS_IDENTITY_CHECK`: they are the node that they say they are. */
   readonly checkIdentity: boolean;
@@ -46,7 +46,7 @@ export class DiscoveryCallers {
   }
 
   /**
-   * Finds out who a client is. Undefined: it need not say.
+   * Finds out the identity of a client. Undefined: it need not prove one.
    *
    * @throws {XdsRefusal} UNAUTHENTICATED with all reasons (UNAVAILABLE: one of them may pass), as the promise's rejection
    */

@@ -21,7 +21,7 @@ export interface ConfigFolder {
   readonly name: string;
   /** The present findings about the folder. */
   findings(): Iterable<Finding>;
-  /** What the folder holds that is neither configuration nor a fact, by what it is. */
+  /** The documents of the folder that are neither configuration nor facts, by kind. */
   passedOver(): ReadonlyMap<string, PassedOver>;
   /** Whether an object of the folder is in force in its last good version only, because the present text is refused. */
   isStale(object: ConfigObject): boolean;
@@ -42,7 +42,7 @@ export interface FolderTarget {
 /**
  * Reads a folder into its sources and keeps them up to date.
  *
- * @param handedOn Resolves when what the store has taken in has been handed on.
+ * @param handedOn Resolves when the changes that the store has taken in have been handed on.
  * @returns When everything in the folder has been handed on once.
  * @throws Deno.errors.NotFound and others when the folder cannot be read at the start.
  */
@@ -58,7 +58,7 @@ export async function startConfigFolder(
     parse: { defaultNamespace: "default", source: name, facts: { digestKey } },
     onChanges: async (changes, signal) => {
       await paced(logFindings(changes, kernel), { signal });
-      // First, so that who looks at a change of an object finds the facts that were written with it.
+      // First, so that a listener for a change of an object finds the facts that were written with it.
       facts.apply(changes.facts);
       objects.apply(changes);
       await handedOn();

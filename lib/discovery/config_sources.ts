@@ -32,7 +32,7 @@ export interface OrchSource {
   readonly client: ApiClient;
   /** Name of its cluster. */
   readonly cluster: string;
-  /** What is read of it where no sources are listed. */
+  /** The parts of it that are read where no sources are listed. */
   readonly scope: OrchScope;
 }
 
@@ -46,7 +46,7 @@ export function orchSource(
   return { client, cluster: clusterId, scope: { ...orch, sharing: sharingApi(settings) } };
 }
 
-/** Which sources, and where they are named. */
+/** The sources, and the places where they are named. */
 export interface ConfigSourcesOptions {
   /** `--configDir`; undefined: none. */
   readonly configDir: string | undefined;

@@ -44,11 +44,11 @@ const DERIVED_RANK = 1000;
 /** Documents of a folder that are neither configuration nor facts. */
 export interface FolderPassedOver {
   readonly folder: string;
-  /** By what it is: see `lib/config/document/manifest.ts`. */
+  /** By kind: see `lib/config/document/manifest.ts`. */
   readonly kinds: ReadonlyMap<string, PassedOver>;
 }
 
-/** Which objects of its sources a server reads. */
+/** Selects the objects of its sources that a server reads. */
 export interface ReadObjects {
   /** `REVISION`: configuration of other revisions is passed over. Default: there are none. */
   readonly revision?: string;
@@ -65,7 +65,7 @@ export class Configuration {
   readonly #everywhere: DiscoveredNamespaces;
   readonly #reads: ReadObjects;
   readonly #folders: ConfigFolder[] = [];
-  /** What lets configuration into the store, one for each source. */
+  /** The gates through which configuration enters the store, one for each source. */
   readonly #gates: DiscoveredSource<ConfigObject>[] = [];
   readonly #remotes: RemoteSource[] = [];
   #orch: OrchObjects | undefined;
@@ -118,7 +118,7 @@ export class Configuration {
     );
   }
 
-  /** From now on `discoverySelectors` choose namespaces, and what is derived follows the mesh configuration. */
+  /** From now on `discoverySelectors` choose namespaces, and derived objects follow the mesh configuration. */
   followMesh(mesh: Pick<MeshSource, "state" | "onChange">): void {
     const take = (config: MeshConfig) => {
       this.#needsNodes = config.ingressService === "";
@@ -151,7 +151,7 @@ export class Configuration {
    * Adds an orchestrator as a source.
    *
    * @param cluster Its name.
-   * @param scope What of it is read.
+   * @param scope The parts of it that are read.
    * @param rank Precedence of our spelling of the kinds; that of Istio comes next.
    * @returns When everything that it has was handed to the pipeline once, however long its API is away.
    */
@@ -192,7 +192,7 @@ export class Configuration {
     await this.#handedOver();
   }
 
-  /** Checks that what is known of the orchestrator is what it has, at intervals in milliseconds, until the stop; 0: never. */
+  /** Checks that objects here equal the orchestrator's, at intervals in milliseconds, until the stop; 0: never. */
   startSelfCheck(
     interval: number,
     own: Pick<CheckedCluster, "cluster" | "services">,
@@ -211,7 +211,7 @@ export class Configuration {
     await this.#selfCheck?.check(patience);
   }
 
-  /** What each folder holds that is neither configuration nor a fact. */
+  /** The documents of each folder that are neither configuration nor facts. */
   passedOver(): FolderPassedOver[] {
     return this.#folders.map(({ name, passedOver }) => ({ folder: name, kinds: passedOver() }));
   }

@@ -17,7 +17,7 @@ import type { ResourceSet } from "../resource/set.ts";
 import { type ConnectRequest, type ProxyView, XdsRefusal } from "../xds/protocol/source.ts";
 import type { DiscoveryCallers } from "./callers.ts";
 
-/** Whether a client asks for configuration instead of what Envoy gets. */
+/** Whether a client asks for configuration instead of Envoy's resources. */
 export function wantsConfiguration({ node }: ConnectRequest): boolean {
   return structText(node.metadata, "GENERATOR") === "api";
 }

@@ -47,7 +47,7 @@ function selectorOf(
 ): { readonly labels: StringMap; readonly namespace?: string } | undefined {
   const { kind, meta: { namespace } } = object;
   if (kind === "DestinationRule") return { labels: object.spec.workloadSelector?.matchLabels ?? {}, namespace };
-  // Endpoints of a ServiceEntry are workloads of the registry, whatever proxies are connected.
+  // Endpoints of a ServiceEntry are workloads of the registry, and do not depend on connected proxies.
   if (!isSelecting(kind)) return undefined;
   const { labels } = selectionOf(object as SelectingObject);
   return rootReach(kind) === "any" && namespace === rootNamespace ? { labels } : { labels, namespace };

@@ -88,7 +88,7 @@ export class CurrentTranslator {
     }
   }
 
-  /** Takes in what waits, or rebuilds. */
+  /** Takes in the waiting changes, or rebuilds. */
   *update(): Generator<void, void> {
     if (this.#isStale) return yield* this.#rebuild();
     const { change, addresses } = this.#parts.waiting.take();
@@ -104,7 +104,7 @@ export class CurrentTranslator {
     );
   }
 
-  /** All there is now, instead of what waits. */
+  /** The whole present state, in place of the waiting changes. */
   #everything(): MeshChange & { readonly added: readonly AnyConfigObject[] } {
     const { waiting, networks, objects, aggregate } = this.#parts;
     waiting.take();
@@ -112,8 +112,8 @@ export class CurrentTranslator {
   }
 
   /**
-   * A mesh of its own for another mesh configuration; the proxies move over at the end, all at once. What changes
-   * meanwhile waits for the next push.
+   * A mesh of its own for another mesh configuration; the proxies move over at the end, all at once. Changes that come
+   * meanwhile wait for the next push.
    */
   *#rebuild(): Generator<void, void> {
     const { options, applied } = this.#parts;

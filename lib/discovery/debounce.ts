@@ -122,7 +122,7 @@ export class Debouncer {
     };
   }
 
-  /** Hands over what waits, to a caller that pushes it at once. */
+  /** Hands over the waiting changes, to a caller that pushes them at once. */
   take(): MergedChange | undefined {
     const merged = this.#merged;
     this.#cancel?.();

@@ -21,9 +21,9 @@ export function debugView(
     readonly mesh: MeshSource;
     readonly configuration: Configuration;
     readonly analysis: AnalysisRunner;
-    /** Who answers previews and explanations. */
+    /** Answers previews and explanations. */
     readonly asked: { readonly preview?: PreviewRunner | undefined; readonly explainer?: Explainer | undefined };
-    /** What several parts of the server have. */
+    /** Lists that several parts of the server give. */
     readonly lists: Pick<DebugView, "leaders" | "clusters" | "shared" | "injection" | "findings">;
     /** DNS suffix of services. */
     readonly domain: string;

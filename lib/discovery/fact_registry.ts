@@ -36,11 +36,11 @@ export interface FactRegistry {
 
 /** Compares services with the facts that they are made of, and repairs them; all that was handed over must be done. */
 export interface ServicesCheck {
-  /** Makes again what comes of these facts. @returns the number of things that had drifted */
+  /** Makes the results of these facts again. @returns the number of things that had drifted */
   check(facts: readonly Fact[]): number;
   /** Keys of facts of a kind that the registry has. */
   keys(kind: string): Iterable<string>;
-  /** Takes away what comes of facts that are no more. @returns the number of things that had drifted */
+  /** Removes the results of facts that are gone. @returns the number of things that had drifted */
   drop(keys: readonly string[]): number;
 }
 
@@ -77,7 +77,7 @@ export function addClusterRegistry(
   return { registry, ...registryParts(registry, pipeline, options.from) };
 }
 
-/** What changes of facts go through on their way to a registry. */
+/** The steps of facts' changes on their way to a registry. */
 function registryParts(
   registry: OrchRegistry,
   pipeline: Pipeline,

@@ -27,7 +27,7 @@ export function findingFields(finding: Finding): Record<string, unknown> {
   };
 }
 
-/** Logs what has changed, and counts refused configuration; one finding a step. */
+/** Logs the changes of findings, and counts refused configuration; one finding a step. */
 export function* logFindings(
   { appeared, resolved }: { readonly appeared: readonly Finding[]; readonly resolved: readonly Finding[] },
   kernel: Kernel,

@@ -16,7 +16,7 @@ export interface ChangeTaker<O extends StoredObject> {
   many(removed: readonly O[], added: readonly O[], signal: AbortSignal): Promise<void>;
 }
 
-/** Hands changes of a store to what takes them in. */
+/** Hands changes of a store to their taker. */
 export class HandOver<O extends StoredObject> {
   readonly #taker: ChangeTaker<O>;
   readonly #ending = new AbortController();

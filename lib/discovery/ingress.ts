@@ -9,7 +9,7 @@ import { ingressDerivation } from "../ingress/derivation.ts";
 import { factServices, type ServiceFacts } from "./fact_registry.ts";
 import type { DiscoverySettings } from "./settings.ts";
 
-/** What derives objects in a server. */
+/** The inputs of the derivations of a server. */
 interface DerivationParts extends ServiceFacts {
   /** DNS suffix of services. */
   readonly domain: string;

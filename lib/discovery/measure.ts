@@ -1,5 +1,5 @@
 /**
- * Binds what the wire and the pipeline measure to the program's metrics.
+ * Binds the measurements of the wire and the pipeline to the program's metrics.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * What the registries of the orchestrator's objects count, as metrics.
+ * The counts of the registries of the orchestrator's objects, as metrics.
  *
  * @module
  */

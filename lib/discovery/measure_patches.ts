@@ -28,7 +28,7 @@ const PATCH: { readonly [A in Exclude<ApplyTo, "INVALID">]: string } = {
 
 const OF_ROUTES: readonly ApplyTo[] = ["ROUTE_CONFIGURATION", "VIRTUAL_HOST", "HTTP_ROUTE"];
 
-/** What patches change in resources of a type that proxies may reject. */
+/** The targets of patches in resources of a type that proxies may reject. */
 const OF_TYPE: Readonly<Record<string, readonly ApplyTo[]>> = {
   [CLUSTER]: ["CLUSTER"],
   [LISTENER]: ["LISTENER", "LISTENER_FILTER", "FILTER_CHAIN", "NETWORK_FILTER", "HTTP_FILTER", ...OF_ROUTES],
@@ -41,16 +41,16 @@ type PatchLabels = { readonly name: string; readonly patch: string; readonly res
 /** The mesh that metrics of patches are read from. */
 export interface PatchedMesh {
   readonly mesh: Mesh;
-  /** What became of patches where they matched. */
+  /** Outcomes of patches where they matched. */
   patchOutcomes(): Iterable<PatchOutcome>;
-  /** The proxies, with what they reject because of patches. */
+  /** The proxies, with the resources that they reject because of patches. */
   proxies(): Iterable<{ readonly rejectedPatches: ReadonlyMap<string, RejectedPatches> }>;
 }
 
 /**
- * Feeds `pilot_proxy_filter_status`: for each ProxyFilter and what it patches, whether something is patched by it now
- * (result `applied`: 1, else 0), and whether a patch fails, cannot be read, or gives what a proxy rejects (`error`: 1).
- * Series of objects that are gone go with the next scrape. Costs a look at the notes of all results.
+ * Feeds `pilot_proxy_filter_status`: for each ProxyFilter and target, whether something is patched by it now (result
+ * `applied`: 1, else 0), and whether a patch fails, cannot be read, or gives a resource that a proxy rejects (`error`:
+ * 1). Series of objects that are gone go with the next scrape. Costs a look at the notes of all results.
  *
  * @returns To be called at each scrape.
  */
@@ -85,7 +85,7 @@ export function patchMetrics(metrics: Metrics, patched: () => PatchedMesh): () =
   };
 }
 
-/** The patches that may have made what a proxy rejects. */
+/** The patches that may have made a resource that a proxy rejects. */
 function suspects(mesh: Mesh, { typeUrl, filters }: RejectedPatches): readonly CompiledPatch[] {
   const present = filters.flatMap((key) => mesh.proxyFilters.get(key) ?? []);
   return present.flatMap((filter) => compileFilter(filter).patches)

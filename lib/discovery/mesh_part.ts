@@ -35,7 +35,7 @@ export class WatchedPart<T> {
   /** The text of the value in force; blank: the defaults. */
   #text = "";
   #watched: WatchedFile | undefined;
-  /** Why it cannot be read at the start, apart from what it says. */
+  /** The fault of a file that cannot be read at the start, apart from faults in its text. */
   #unusable: StartFault | undefined;
 
   constructor(part: MeshFile<T>, kernel: Kernel) {

@@ -23,7 +23,7 @@ import { insteadOf, type WatchedMeshTexts, type WatchedText } from "./mesh_text.
 import { SharedMesh } from "./shared_mesh.ts";
 import { type MeshFileOption, StartError } from "./start_error.ts";
 
-/** Which files, and what their absence means. */
+/** The files, and the meaning of their absence. */
 export interface MeshSourceOptions {
   /** `--meshConfig`. */
   readonly meshFile: string;
@@ -118,7 +118,7 @@ export async function startMeshSource(options: MeshSourceOptions, kernel: Kernel
   };
 }
 
-/** The parts of a source; what parsing finds out of the root namespace is noted in `settings`. */
+/** The parts of a source; the root namespace that parsing finds is noted in `settings`. */
 function meshParts(
   options: MeshSourceOptions,
   settings: { namesRootNamespace: boolean; readonly rootNamespace: string },

@@ -14,7 +14,7 @@ import type { ServerTokenKeys } from "./server_token_keys.ts";
 import { cacheSwitches, debounceOptions, type DiscoverySettings, entryOptions, translateSettings } from "./settings.ts";
 import type { NodeReader } from "./node_reader.ts";
 
-/** Values of label `type` of metric `pilot_xds_pushes` for what could not be built. */
+/** Values of label `type` of metric `pilot_xds_pushes` for results that could not be built. */
 const BUILD_ERRORS: Readonly<Record<BuildKind, readonly string[]>> = {
   base: ["cds_builderr", "lds_builderr"],
   clusters: ["cds_builderr"],

@@ -21,7 +21,7 @@ export interface TranslatorParts {
   readonly table: ResourceTable;
 }
 
-/** @param failed Called with what could not be built, beside the options' own. */
+/** @param failed Called with results that could not be built, beside the options' own callback. */
 export function newTranslator(
   { config, networks, aggregate, endpoints, table }: TranslatorParts,
   { settings, caches, enhancedDestinationRuleMerge, tokenKeys, buildFailed }: PipelineOptions,

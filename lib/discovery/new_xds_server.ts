@@ -65,7 +65,7 @@ export function newXdsServer(
   return xds;
 }
 
-/** What tools made for Istio read of the server that answers: JSON, by which `istioctl proxy-status` names it. */
+/** The text about the answering server, for tools made for Istio: JSON, by which `istioctl proxy-status` names it. */
 function instanceText(program: string, name: string): string {
   const { runtime, ...build } = buildInfo();
   return JSON.stringify({ Component: program, ID: name, Info: { ...build, golang_version: runtime } });

@@ -11,7 +11,7 @@ import type { Fact } from "../config/facts/types.ts";
 import { parseWorkloadIdentity } from "../pki/spiffe.ts";
 import { commaList } from "../kernel/text/comma_list.ts";
 
-/** What an entry of the setting has to be: two names of the orchestrator. */
+/** The form of an entry of the setting: two names of the orchestrator. */
 const ACCOUNT = /^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?\/[a-z0-9](?:[-.a-z0-9]*[a-z0-9])?$/;
 
 /** Phases of pods that run no more. */

@@ -3,7 +3,7 @@
  *
  *     texts ─> folder index ─> objects ─> pipeline ─> proxies join ─> their resources
  *
- * Texts may change, and what follows from that is what a server would push.
+ * Texts may change, and the resources then change as a server would push them.
  *
  * Permissions: env (`LOG_TOKENS` and `LOG_STREAM`, which the YAML package reads).
  *
@@ -62,13 +62,13 @@ export class OfflineMesh {
   readonly index = new FolderIndex({ defaultNamespace: "default", source: "" });
   readonly pipeline: Pipeline;
   readonly store = new ConfigStore();
-  /** What manifests in the texts tell of an orchestrator. */
+  /** Facts about an orchestrator from manifests in the texts. */
   readonly facts = new FactStore();
   readonly #source: StoreSource;
   readonly #factSource: StoreSource<Fact>;
   /** Objects in force, by key. */
   readonly objects = new Map<string, AnyConfigObject>();
-  /** What could not be built: defects of this program, never of the texts. */
+  /** Results that could not be built: defects of this program, never of the texts. */
   readonly failures: { readonly what: string; readonly error: unknown }[] = [];
   readonly #options: OfflineMeshOptions;
   readonly #nodes: NodeReader;
@@ -131,14 +131,14 @@ export class OfflineMesh {
     return this.pipeline.mesh;
   }
 
-  /** Takes texts in; afterwards all proxies have what follows from them. */
+  /** Takes texts in; afterwards all proxies have the resources that follow from them. */
   apply(reads: readonly FileRead[]): FolderChanges {
     const changes = this.index.apply(reads);
     this.takeChanges(changes);
     return changes;
   }
 
-  /** Takes in what the index has read; the part of {@linkcode OfflineMesh.apply} that translates. */
+  /** Takes in the changes of the index; the part of {@linkcode OfflineMesh.apply} that translates. */
   takeChanges(changes: FolderChanges): void {
     this.#factSource.apply(changes.facts);
     this.#source.apply(changes);
@@ -156,7 +156,7 @@ export class OfflineMesh {
     return this.pipeline.translator.join(this.#nodes.read({ id, metadata: struct(metadata) }, vhds, this.mesh));
   }
 
-  /** What is wrong or noteworthy in the texts, and in what the proxies that joined get of them. */
+  /** The findings about the texts, and about the resources that the proxies that joined get from them. */
   findings(): Finding[] {
     const conflict: Finding[] = this.rootNamespaceConflict === undefined
       ? []
@@ -196,7 +196,7 @@ export class OfflineMesh {
     }
   }
 
-  /** What is written and what is derived of it, as far as it is in force. */
+  /** Takes in written and derived objects, as far as they are in force. */
   #takeStored({ added, updated, removed, refreshed }: ChangeSet): void {
     const renewed = [...updated, ...refreshed];
     // The store knows objects as ConfigObject; the union by kind is the same objects with `kind` telling the spec's type.

@@ -1,5 +1,5 @@
 /**
- * Which clients of other machines may see debug pages.
+ * Decides which clients of other machines may see debug pages.
  *
  * @module
  */
@@ -9,8 +9,8 @@ import { isLocalPeer, textResponse } from "../http/message.ts";
 import type { Guard } from "../http/route.ts";
 
 /**
- * Lets in clients of this machine, and of others whoever proves an identity of the mesh. To change something the identity
- * must be one of the control plane's own namespace.
+ * Lets in clients of this machine, and clients of others that prove an identity of the mesh. To change something the
+ * identity must be one of the control plane's own namespace.
  */
 export function pageGuard(authentication: Pick<Authentication, "authenticate">, systemNamespace: string): Guard {
   return async ({ peer, headers, method }) => {

@@ -124,14 +124,14 @@ export class Pipeline {
   }
 
   /**
-   * Resolves when adding a proxy takes long no more: what the first one shares with all that follow is built in steps
-   * between which the event loop turns. Undefined: it takes long no more already.
+   * Resolves when adding a proxy takes long no more: the results that the first one shares with all that follow are
+   * built in steps between which the event loop turns. Undefined: it takes long no more already.
    */
   prepare(proxy: Proxy): Promise<void> | undefined {
     return this.#current.prepare(proxy);
   }
 
-  /** Adds a registry; resolves when what exists in it has been reported. */
+  /** Adds a registry; resolves when all that exists in it has been reported. */
   addRegistry(registry: Registry): Promise<void> {
     return registry.start(
       countedSink(this.aggregate.sink(registry), this.updates, (trigger) => this.#handedOn(trigger)),
@@ -190,7 +190,7 @@ export class Pipeline {
     this.#debouncer.add({ reasons: { config: 1 }, objects: [...new Set(changed.map(({ key }) => key))], full: true });
   }
 
-  /** The keys of a token issuer are others at a place, or what is wrong with them is. */
+  /** The keys of a token issuer at a place have changed, or their problems have. */
   tokenKeysChanged(place: string): void {
     this.#waiting.addTokenKeys(place);
     this.lookAgain("tokenKeys");
@@ -235,7 +235,7 @@ export class Pipeline {
     this.flush();
   }
 
-  /** Does at once what waits, without debouncing; for tests. */
+  /** Pushes the waiting changes at once, without debouncing; for tests. */
   flush(): void {
     const nothing = { reasons: {}, objects: new Set<string>(), full: true, startedAt: this.#timers.now(), changes: 0 };
     unpaced(this.#flush(this.#debouncer.take() ?? nothing));

@@ -1,6 +1,6 @@
 /**
- * The networks of a pipeline: which one an address is in, and how each is entered, of the mesh networks and of what
- * registries know.
+ * The networks of a pipeline: the one that an address is in, and the entrances of each, from the mesh networks and from
+ * registries.
  *
  * @module
  */

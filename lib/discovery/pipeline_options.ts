@@ -1,5 +1,5 @@
 /**
- * What a pipeline is made with.
+ * The inputs of a pipeline.
  *
  * @module
  */
@@ -14,7 +14,7 @@ import type { TranslateSettings } from "../translate/reader/settings.ts";
 import type { DebounceOptions, MergedChange, Timers } from "./debounce.ts";
 import type { GatewayNames } from "./pipeline_networks.ts";
 
-/** Keys of token issuers, and what is wrong with them. */
+/** Keys of token issuers, and the findings about them. */
 export interface PipelineTokenKeys extends TokenKeySource {
   findings(): Iterable<Finding>;
 }

@@ -39,7 +39,7 @@ export interface PortOptions {
   readonly webhooks?: string | undefined;
   readonly monitoring: string | undefined;
   readonly introspection?: IntrospectionOptions;
-  /** Profiles are served on `http`, to whom debug pages are. Default: they are not. */
+  /** Profiles are served on `http`, to the clients that may see debug pages. Default: they are not. */
   readonly profiling?: boolean;
 }
 
@@ -48,7 +48,7 @@ export interface PortParts {
   readonly kernel: Kernel;
   readonly xds: XdsServer;
   readonly view: DebugView;
-  /** Decides who may see debug pages. */
+  /** Decides which clients may see debug pages. */
   readonly pageGuard: Guard;
   /** Undefined: there is no certificate, so nothing is served over TLS. */
   readonly tls: SecurePortOptions | undefined;

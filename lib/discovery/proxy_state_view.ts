@@ -1,6 +1,6 @@
 /**
- * A proxy as the wire sees it: its resources, with credentials that it may read, its agent's roots and names, and what
- * stands in for resources that it rejects.
+ * A proxy as the wire sees it: its resources, with credentials that it may read, its agent's roots and names, and the
+ * stand-ins of resources that it rejects.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * Remote clusters of a running server: secrets to clusters, with their metrics and what the log says of them.
+ * Remote clusters of a running server: secrets to clusters, with their metrics and log lines.
  *
  * Permissions: net (the APIs of the clusters), and those of `lib/orch/access`.
  *
@@ -47,7 +47,7 @@ export interface ServerClusters extends CredentialClusters {
    * the secrets away, after the same time.
    */
   readonly settled: Promise<void>;
-  /** Has a listener take what is read of the clusters; undefined: other clusters have been read than before. */
+  /** Has a listener take the facts of the clusters; undefined: other clusters have been read than before. */
   onFacts(listener: (changes: ChangeSet<Fact> | undefined) => void): void;
   /** Has duties done in the clusters that this server leads, from now on. @param begin For one connection to one of them. */
   lead(begin: (connection: ClusterConnection) => LedDuties<LockState>): void;
@@ -201,7 +201,7 @@ function partsOf(
   };
 }
 
-/** What the metrics and the log say of clusters. */
+/** The metrics and log lines about clusters. */
 function reports({ metrics, log: { scope } }: Kernel) {
   const log = scope("secretcontroller");
   const status = metrics.gauge("meshd_remote_cluster_sync_status");

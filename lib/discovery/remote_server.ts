@@ -10,7 +10,7 @@ import type { ConfigSource } from "../config/mesh/types.ts";
 import type { DialTls } from "../grpc/client/dial.ts";
 import type { ServerCall } from "../grpc/client/server_stream.ts";
 
-/** TLS settings that are not read here: field and what is expected in its place. */
+/** TLS settings that are not read here: the field, and the expectation in its place. */
 const REFUSED = [
   ["credentialName", "files: caCertificates, and of MUTUAL clientCertificate and privateKey"],
   ["insecureSkipVerify", "caCertificates, which verify the server"],

@@ -1,6 +1,6 @@
 /**
- * Another control plane as a source of configuration: `configSources` with `xds://HOST:PORT`. What it had last stays in
- * force while it is away, and it is called again.
+ * Another control plane as a source of configuration: `configSources` with `xds://HOST:PORT`. The objects that it had
+ * last stay in force while it is away, and it is called again.
  *
  * Permissions: net (its address), read (the files of its TLS settings).
  *
@@ -73,7 +73,7 @@ export class RemoteSource {
     return [...this.#lists.values()].some((list) => list.isStale(object));
   }
 
-  /** Ends; what is in the store stays. */
+  /** Ends; the objects in the store stay. */
   async stop(): Promise<void> {
     this.#ending.abort(new Error("stopped"));
     this.#stream?.close();

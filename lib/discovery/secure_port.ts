@@ -28,8 +28,8 @@ import { startProviderRoot } from "./provider_root.ts";
 import { mountedTlsFiles, startTlsFiles, type TlsFiles } from "./tls_files.ts";
 
 /**
- * The policy of the server's own TLS: `COMPLIANCE_POLICY` before the suites that are named. Says in the log which of them
- * the runtime does not have, and what it cannot hold to.
+ * The policy of the server's own TLS: `COMPLIANCE_POLICY` before the suites that are named. Says in the log which of
+ * them the runtime does not have, and the limits that it cannot enforce.
  *
  * @throws TypeError when the runtime has none of the suites
  */
@@ -55,7 +55,7 @@ export function serverTlsPolicy(
 export interface SecurePortOptions {
   /** The server's certificate. */
   readonly identity: ServerIdentity;
-  /** By what others verify it. */
+  /** The roots by which others verify it. */
   readonly serverRoots: TrustBundle;
   /** Roots of client certificates: while they are exchanged, the old and the new ones. */
   readonly clientRoots: TrustBundle;
@@ -71,8 +71,8 @@ export interface ServerTlsOptions {
 }
 
 /**
- * Finds what the server's own TLS needs: the certificate in the files that flags name, in the files of a mounted secret,
- * from a signer of the orchestrator, or from the server's own authority. Undefined: there is none.
+ * Finds the inputs of the server's own TLS: the certificate in the files that flags name, in the files of a mounted
+ * secret, from a signer of the orchestrator, or from the server's own authority. Undefined: there is none.
  *
  * @throws {StartError} when a file is missing or cannot be used
  */
@@ -137,8 +137,8 @@ export function openSecurePort(
 }
 
 /**
- * Listens for TLS. Certificates and roots that change are used for new connections, open ones stay; what cannot be used is
- * reported, and the last that could stays in force.
+ * Listens for TLS. Certificates and roots that change are used for new connections, open ones stay; material that
+ * cannot be used is reported, and the last good one stays in force.
  *
  * @param name of the port, for messages
  * @throws TypeError when the certificates cannot be used, Error when the address cannot

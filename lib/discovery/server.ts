@@ -82,7 +82,7 @@ export interface DiscoveryServerOptions extends WireOptions {
   readonly orch?: OrchOptions | undefined;
   readonly meshConfig: string;
   readonly networksConfig: string;
-  /** Which of the two must exist at the start. Default: neither, an absent one means the defaults. */
+  /** Those of the two files that must exist at the start. Default: neither, an absent one means the defaults. */
   readonly mustExist?: readonly MeshFileOption[];
   readonly domain: string;
   readonly clusterId: string;
@@ -99,7 +99,7 @@ export interface DiscoveryServerOptions extends WireOptions {
   readonly manifestServices?: boolean;
   /** Values of variables of this process, which headers of providers name (`envName`). Default: there are none. */
   readonly variable?: (name: string) => string | undefined;
-  /** What makes objects from objects and facts, in order of precedence. Default: nothing. */
+  /** Derivations of objects from objects and facts, in order of precedence. Default: none. */
   readonly derivations?: readonly Derivation[];
   /** Explains requests of connected proxies. Default: nothing does. */
   readonly explainer?: Explainer;
@@ -219,7 +219,7 @@ async function start(
   return { pipeline, xds, store, configuration, mesh, analysis, findings: view.findings, ports };
 }
 
-/** The pipeline, which follows the mesh configuration, and what it is made of. */
+/** The pipeline, which follows the mesh configuration, and its parts. */
 function startPipeline(
   options: DiscoveryServerOptions,
   settings: DiscoverySettings,

@@ -1,5 +1,5 @@
 /**
- * Keys of token issuers in a running server: the rules that name them come from the store, what is fetched goes to the
+ * Keys of token issuers in a running server: the rules that name them come from the store, fetched keys go to the
  * pipeline.
  *
  * Permissions: net (the addresses that rules name), read (the file of further authorities).
@@ -73,7 +73,7 @@ export class ServerTokenKeys {
     given.abort();
   }
 
-  /** What is wrong with keys now. */
+  /** The present findings about keys. */
   findings(): Iterable<Finding> {
     const isService = (uri: string) => {
       const { host, port } = keyHost(uri);
@@ -127,7 +127,7 @@ function countedFetch(
   };
 }
 
-/** A way to ask, and what ends it. */
+/** A way to ask, and a function that ends it. */
 interface KeyExchange {
   readonly exchange: TextExchange;
   readonly close: () => void;

@@ -18,7 +18,7 @@ import type { Pipeline } from "./pipeline.ts";
 import { type ClustersOptions, type ServerClusters, startClusters } from "./remote_clusters.ts";
 import { type DiscoverySettings, sharingWithoutEffect } from "./settings.ts";
 
-/** Which services a server has. */
+/** Selects the services of a server. */
 interface ServerServicesOptions extends Omit<ClustersOptions, "orch"> {
   /** Those of manifests. */
   readonly manifestServices?: boolean;
@@ -36,7 +36,7 @@ export interface ServerServices extends Partial<Pick<FactRegistry, "taker" | "ch
   readonly remote: ServerClusters | undefined;
   /** The clusters, as pages show them. */
   clusters(): ClusterView[];
-  /** What clusters share with each other; empty where `ENABLE_MCS_SERVICE_DISCOVERY` is off. */
+  /** The services that clusters share with each other; empty where `ENABLE_MCS_SERVICE_DISCOVERY` is off. */
   shared(): SharedService[];
 }
 

@@ -16,7 +16,7 @@ import type { XdsServerOptions } from "../xds/server.ts";
 /** Settings of this program. */
 export type DiscoverySettings = SettingsOf<"pilot-discovery">;
 
-/** `PILOT_JWT_ENABLE_REMOTE_JWKS`: who fetches the keys of token issuers. */
+/** `PILOT_JWT_ENABLE_REMOTE_JWKS`: the program that fetches the keys of token issuers. */
 const KEY_FETCHERS = {
   false: "server",
   meshd: "server",
@@ -88,7 +88,7 @@ export function debounceOptions(settings: DiscoverySettings): DebounceOptions {
   };
 }
 
-/** Which caches are on. */
+/** The switches of the caches. */
 export function cacheSwitches(settings: DiscoverySettings): CacheSwitches {
   return {
     all: settings.PILOT_ENABLE_XDS_CACHE,
@@ -121,7 +121,7 @@ export function orchOptions(
   };
 }
 
-/** Settings of exports and imports that are on and have no effect, each with what it lacks. */
+/** Settings of exports and imports that are on and have no effect, each with the settings that it lacks. */
 export function sharingWithoutEffect(settings: DiscoverySettings): string[] {
   const needs = [
     ["ENABLE_MCS_HOST", ["ENABLE_MCS_SERVICE_DISCOVERY"]],

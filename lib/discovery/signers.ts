@@ -22,7 +22,7 @@ import type { DiscoverySettings } from "./settings.ts";
 import { StartError, type StartFault } from "./start_error.ts";
 import { startSignerRoots } from "./orch/signer_roots.ts";
 
-/** The settings that say who signs. */
+/** The settings that choose the signers. */
 export type SignerSettings = Pick<
   DiscoverySettings,
   | "CERT_SIGNER_DOMAIN"
@@ -33,7 +33,7 @@ export type SignerSettings = Pick<
   | "PILOT_CERT_PROVIDER"
 >;
 
-/** What `PILOT_CERT_PROVIDER` begins with where a signer of the orchestrator is meant. */
+/** The prefix of `PILOT_CERT_PROVIDER` that means a signer of the orchestrator. */
 const PREFIX = "orch.io/";
 
 const EXAMPLE = "such as issuers.example.com/mesh";

@@ -31,7 +31,7 @@ export class Sockets {
     }
   }
 
-  /** What could not be opened. */
+  /** Faults of sockets that could not be opened. */
   get faults(): readonly StartFault[] {
     return this.#faults;
   }

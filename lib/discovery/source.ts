@@ -48,12 +48,12 @@ export class PipelineSource implements ResourceSource {
   #lastTurn: Promise<void> = Promise.resolve();
 
   /**
-   * @param callers Which clients may connect. Default: all, without an identity.
-   * @param credentials What configuration names and proxies may read. Default: nothing.
-   * @param roots What agents are sent. Default: nothing.
-   * @param health Takes what agents say of their workloads. Default: nobody.
+   * @param callers Decide which clients may connect. Default: all may, without an identity.
+   * @param credentials Secrets that configuration names and proxies may read. Default: none.
+   * @param roots Root certificates that agents are sent. Default: none.
+   * @param health Takes agents' reports about their workloads. Default: nobody.
    * @param registrar Registers workloads that ask for it. Default: nobody.
-   * @param configuration What clients get that ask for configuration. Default: they are read as proxies.
+   * @param configuration Views for clients that ask for configuration. Default: they are read as proxies.
    */
   constructor(
     pipeline: Pipeline,
@@ -90,7 +90,7 @@ export class PipelineSource implements ResourceSource {
     });
   }
 
-  /** Nobody waits, or makes others wait, who is not let in: the identity is looked at first. */
+  /** The identity is looked at first: a client that is not let in neither waits nor makes others wait. */
   #take(request: ConnectRequest, control: ConnectControl, identityOf: IdentityOf): ProxyView | Promise<ProxyView> {
     const { mesh } = this.#pipeline;
     const read = this.#read(request, identityOf);
@@ -148,7 +148,7 @@ export class PipelineSource implements ResourceSource {
     });
   }
 
-  /** Answers what was pending for proxies for which everything could be made. */
+  /** Answers pending names of proxies for which everything could be made. */
   #decide(): void {
     for (const [view, types] of this.#undecided) {
       if (view.failing) continue;

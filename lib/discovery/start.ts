@@ -1,6 +1,7 @@
 /**
- * A discovery server in this process, with the defaults that a person would choose for a try. What explains requests and
- * previews changes is given to it: programs of others start a server by `lib/offline/library/start_server.ts`.
+ * A discovery server in this process, with the defaults that a person would choose for a try. The explainer of requests
+ * and the runner of previews are given to it: programs of others start a server by
+ * `lib/offline/library/start_server.ts`.
  *
  * Permissions: net (the listen addresses), read (the folder and the mesh files), env (`LOG_TOKENS` and `LOG_STREAM`,
  * which the YAML package reads).
@@ -94,7 +95,7 @@ function serverOptions(options: ServerOptions, settings: SettingsOf<"pilot-disco
     configDir: options.configDir,
     meshConfig: options.meshConfig ?? "./etc/mesh/config/mesh",
     networksConfig: options.networksConfig ?? "./etc/mesh/config/meshNetworks",
-    // The defaults may be absent, what a caller names may not.
+    // The default files may be absent, those that a caller names may not.
     mustExist: (["meshConfig", "networksConfig"] as const).filter((name) => options[name] !== undefined),
     domain: options.domain ?? "cluster.local",
     clusterId: settings.CLUSTER_ID,

@@ -11,7 +11,7 @@ import type { Configuration } from "./configuration.ts";
 import type { Pipeline } from "./pipeline.ts";
 import type { ServerServices } from "./services.ts";
 
-/** What is analyzed. */
+/** The parts that are analyzed. */
 interface AnalyzedParts {
   readonly pipeline: Pipeline;
   readonly configuration: Configuration;

@@ -29,15 +29,15 @@ export interface ConfigurationOptions extends Omit<ConfigSourcesOptions, "source
   /** Silence after which another control plane is pinged, and the wait for its answer, milliseconds. */
   readonly keepaliveInterval: number;
   readonly keepaliveTimeout: number;
-  /** What is read of the orchestrator. Default: there is none. */
+  /** The parts of the orchestrator that are read. Default: there is none. */
   readonly orch?: OrchScope | undefined;
   /** Services of manifests in the folders are part of the mesh. Default false. */
   readonly manifestServices?: boolean;
-  /** What makes objects from objects and facts beside Ingresses. Default: nothing. */
+  /** Derivations of objects from objects and facts, beside that of Ingresses. Default: none. */
   readonly derivations?: readonly Derivation[];
 }
 
-/** The configuration, and what has findings about it. */
+/** The configuration, and the sources of findings about it. */
 export interface StartedConfiguration {
   readonly configuration: Configuration;
   readonly parts: readonly { findings(): Iterable<Finding> }[];

@@ -67,7 +67,7 @@ export function missingMeshFile(option: MeshFileOption, file: string): StartFaul
 const WATCHABLE = "a path that can be watched: the system's limit is reached (raise fs.inotify.max_user_watches and " +
   "fs.inotify.max_user_instances)";
 
-/** ENOSPC and EMFILE are what the system says when it watches no more. */
+/** The system reports ENOSPC and EMFILE when it watches no more. */
 function isWatchLimit(error: unknown): boolean {
   return error instanceof Error && /watch limit|os error (?:24|28)\b/i.test(error.message);
 }
@@ -77,7 +77,7 @@ const LISTEN_EXPECTATIONS: Readonly<Record<string, string>> = {
   EADDRINUSE: "an address that is free: another process listens there (end it, or name another port; 0 takes any)",
   EACCES: "an address that this program may listen on (ports below 1024 need more rights)",
   EADDRNOTAVAIL: "an address of this machine (without host, as in :15010, it is all of them)",
-  // What Deno 2.8 says of one that is not.
+  // Deno 2.8 reports this for an address of another machine.
   EINVAL: "an address of this machine (without host, as in :15010, it is all of them)",
   ENOTFOUND: "a host that resolves (without host, as in :15010, it is all addresses)",
   EAI_AGAIN: "a host that resolves (without host, as in :15010, it is all addresses)",

@@ -1,5 +1,6 @@
 /**
- * What a server says in its log when it serves: what it is, where its pages are, what it holds, what is wrong with that.
+ * The lines that a server logs when it serves: its identity, the addresses of its pages, its objects, and their
+ * problems.
  *
  * @module
  */

@@ -26,7 +26,7 @@ export interface StartWork {
  */
 export async function tidyUp({ done, isBusy, giveBack, rest }: StartWork): Promise<void> {
   await done();
-  // Who waits for the server to be ready asks now, and proxies that lost another one connect.
+  // Clients that wait for the server to be ready ask now, and proxies that lost another one connect.
   const isOver = await rest().then(() => false, () => true);
   if (!isOver && !isBusy()) giveBack();
 }

@@ -82,7 +82,7 @@ export async function startTlsFiles(files: TlsFiles, kernel: Kernel): Promise<Tl
     try {
       const { server, roots } = read();
       const { certificatePem, keyPem } = identity.current();
-      // Roots first: whoever hands them out must not be behind the certificate.
+      // Roots first: the code that hands them out must not be behind the certificate.
       if (roots !== clientRoots.current()) clientRoots.set(roots);
       if (server.certificatePem !== certificatePem || server.keyPem !== keyPem) identity.set(server);
     } catch (error) {

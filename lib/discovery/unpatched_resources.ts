@@ -1,5 +1,5 @@
 /**
- * What a proxy gets in place of resources that it rejects and that patches of ProxyFilters changed: the same ones without
+ * Replaces resources that a proxy rejects and that patches of ProxyFilters changed: it gets the same ones without
  * patches.
  *
  *     rejected version ──is still the newest?──yes──> the resource without patches
@@ -75,7 +75,7 @@ export class UnpatchedResources {
     });
   }
 
-  /** Step by step: others go on between. Where a step throws, the proxy keeps what it has until its next rejection. */
+  /** In steps: others go on between. Where one throws, the proxy keeps its resources until its next rejection. */
   async #build(): Promise<void> {
     for (const _ of this.#translator().prepareUnpatched(this.#state.proxy)) {
       await new Promise((resolve) => setTimeout(resolve, 0));
@@ -147,7 +147,7 @@ function found(sets: Sets, name: string): EncodedResource | undefined {
   return sets.findLast((set) => set.has(name))?.get(name);
 }
 
-/** What stands before each slash of a name: one is the route configuration of a virtual host. Both may have slashes. */
+/** The texts before each slash of a name: one is the route configuration of a virtual host. Both may have slashes. */
 function beginnings(name: string): string[] {
   const parts = name.split("/");
   return parts.slice(1).map((_, i) => parts.slice(0, i + 1).join("/"));

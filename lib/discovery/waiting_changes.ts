@@ -55,7 +55,7 @@ export class WaitingChanges {
     this.#entrances = all;
   }
 
-  /** Settles what registries have reported since the last call; the more often, the less work at once. */
+  /** Settles the reports of registries since the last call; the more often, the less work at once. */
   settleRegistries(): void {
     const services = this.#aggregate.drain();
     const endpoints = this.#index.drain();
@@ -89,7 +89,7 @@ export class WaitingChanges {
 
 /**
  * Parts of a change, which have the same effect one after another as the whole at once. Services come before the rules
- * for them: who sees a rule depends on whose service it is for, and would be found twice.
+ * for them: the visibility of a rule depends on the owner of its service, and would be found twice.
  */
 export function* changeParts({ removed, added, services, endpoints, entrances }: MeshChange): Generator<MeshChange> {
   if (entrances !== undefined) yield { entrances };

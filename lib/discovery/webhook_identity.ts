@@ -2,7 +2,7 @@
  * The server's certificate as webhooks show it: a leaf follows its root.
  *
  * The orchestrator's API verifies webhooks by roots in their configurations, where new ones arrive by a patch and the
- * API's own watch. Until then it refuses a certificate that only they verify, and what it asks about fails. So new roots are
+ * API's own watch. Until then it refuses a certificate that only they verify, and its requests fail. So new roots are
  * handed out at once, beside those before them, and the certificate that came with them is shown a little later. Other
  * servers of the mesh may show the old one still: the roots before stay for some minutes.
  *
@@ -19,14 +19,14 @@ const TRAVEL_MS = 10_000;
 /** As long as other servers may take to read files that were replaced for all of them, ms. */
 const OVERLAP_MS = 10 * 60_000;
 
-/** Sets of roots before the present one that are kept: someone who changes them every second fills nothing. */
+/** Sets of roots before the present one that are kept: changes every second fill no memory. */
 const MAX_EARLIER = 3;
 
 /** See the module. */
 export class WebhookIdentity {
-  /** What the port of webhooks shows. */
+  /** The certificate that the port of webhooks shows. */
   readonly identity: ServerIdentity;
-  /** By what it is verified: the roots, and those before them. */
+  /** Roots by which it is verified: the present ones, and those before them. */
   readonly roots: TrustBundle;
   readonly #shown: CurrentValue<ServerCertificate>;
   readonly #handedOut: CurrentValue<string>;
@@ -41,7 +41,7 @@ export class WebhookIdentity {
 
   /**
    * @param own The certificate. It must change after the roots that it needs.
-   * @param roots By what it is verified.
+   * @param roots Roots by which it is verified.
    */
   constructor(own: ServerIdentity, roots: TrustBundle, clock: Pick<Clock, "after" | "monotonic">) {
     this.#own = own;
@@ -52,7 +52,7 @@ export class WebhookIdentity {
     this.#ends = [roots.onChange((text) => this.#rootsChanged(text)), own.onChange(() => this.#showLater())];
   }
 
-  /** Ends; what is shown stays. */
+  /** Ends; the shown certificate stays. */
   stop(): void {
     for (const end of this.#ends) end();
     for (const cancel of this.#timers) cancel();

@@ -28,11 +28,12 @@ const MOST_LOGGED = 10;
 /** Path of the validating webhook. */
 const VALIDATE = "/validate";
 
-/** Path of the injector; what follows are parameters. */
+/** Path of the injector; parameters follow. */
 const INJECT = "/inject";
 
 /**
- * Starts what webhooks need: injection where they are served, in plain text or over TLS, and the certificate that they show.
+ * Starts the parts of webhooks: injection where they are served, in plain text or over TLS, and the certificate that
+ * they show.
  *
  * @param tls Undefined: the server has no certificate.
  */
@@ -95,7 +96,7 @@ function injectionRoutes(injector: Pick<Injector, "answer" | "failed">): Route[]
   return [webhookRoute(INJECT, webhook), webhookRoute(`${INJECT}/*`, webhook)];
 }
 
-/** Whoever reaches the port may ask about anything: a label of a metric is a name that there is. */
+/** Any client that reaches the port may ask about anything: only known names become labels of a metric. */
 function known(names: ReadonlySet<string>, text: string): string {
   return names.has(text) ? text : "other";
 }

@@ -1,6 +1,6 @@
 /**
- * What a server asks the APIs of clusters about callers: tokens, and rights to secrets. The cluster that a caller names
- * decides which API is asked.
+ * The questions of a server to the APIs of clusters about callers: tokens, and rights to secrets. The cluster that a
+ * caller names decides which API is asked.
  *
  * @module
  */
@@ -40,7 +40,7 @@ export function tokenReviewer(own: ApiClient, names: ClusterNames, clusters: Fou
   };
 }
 
-/** Credentials of remote clusters, with who may read them as the API of the cluster says. */
+/** Credentials of remote clusters, with the rights to read them as the API of the cluster says. */
 export class RemoteCredentials {
   readonly #own: string;
   readonly #clusters: FoundClusters;

@@ -1,7 +1,7 @@
 /**
  * A remote cluster: its services in the mesh, and the connection that they are read by.
  *
- *     access ──> connection ──has read all──> compare with the one before ──what differs──> registry
+ *     access ──> connection ──has read all──> compare with the one before ──differences──> registry
  *
  * Another access is tried beside the one in use, which serves until the new one has read everything; with an access that
  * does not work nothing changes.
@@ -35,11 +35,11 @@ export interface RemoteClusterParts {
   /** @throws {Error} when the access is none that may be used. */
   readonly connect: (wanted: WantedCluster) => ClusterConnection;
   readonly registry: OrchRegistry;
-  /** Compares the registry with what it is made of. */
+  /** Compares the registry with the facts that it is made of. */
   readonly check: ServicesCheck;
   /** The way of changes to the registry. */
   readonly handOver: HandOver<Fact>;
-  /** Objects of it are others than before, by what was read. */
+  /** Called with facts of it that have changed, as they were read. */
   readonly read: (changes: ChangeSet<Fact>) => void;
   /** Workload entries of it are others than before. */
   readonly readEntries: (changes: ChangeSet) => void;
@@ -95,7 +95,7 @@ export class RemoteCluster {
     return this.#secret;
   }
 
-  /** What is wrong at the moment, in one line; undefined: nothing. */
+  /** The present problem, in one line; undefined: none. */
   get problem(): string | undefined {
     if (this.#fault !== undefined) return this.#fault.why;
     const trouble = this.#tried?.connection.trouble;
@@ -108,7 +108,7 @@ export class RemoteCluster {
     return this.#used?.connection;
   }
 
-  /** What was read of it; undefined: nothing yet. */
+  /** The facts that were read of it; undefined: none yet. */
   get facts(): FactStore | undefined {
     return this.#used?.connection.facts;
   }
@@ -125,7 +125,7 @@ export class RemoteCluster {
     return { clock, json };
   }
 
-  /** What is read of it now, for the regular check; undefined: nothing yet. */
+  /** The present objects of it, for the regular check; undefined: none yet. */
   checked(): CheckedCluster | undefined {
     const used = this.#used;
     if (used === undefined) return undefined;
@@ -147,7 +147,7 @@ export class RemoteCluster {
     return this.#parts.registry;
   }
 
-  /** Takes what the secrets say of it now; an access that it has, or tries, changes nothing. */
+  /** Takes its present access from the secrets; an access that it has, or tries, changes nothing. */
   use(wanted: WantedCluster): void {
     this.#secret = wanted.secret;
     const { access } = wanted;
@@ -200,7 +200,7 @@ export class RemoteCluster {
     });
   }
 
-  /** From now on its services are read by this connection; the mesh gets what differs. */
+  /** From now on its services are read by this connection; the mesh gets the differences. */
   #take(now: UsedConnection): void {
     this.#cancelTimer();
     const before = this.#used;
@@ -248,16 +248,16 @@ export class RemoteCluster {
   }
 }
 
-/** Kinds that are compared: what services are made of, and credentials. */
+/** Kinds that are compared: the inputs of services, and credentials. */
 const COMPARED: readonly FactKind[] = [...REGISTRY_KINDS, "Secret", "ConfigMap"];
 
-/** What is compared of a store. */
+/** The part of a store that is compared. */
 interface ComparedStore<O extends StoredObject> {
   at(key: string): O | undefined;
   list(kind: never): readonly O[];
 }
 
-/** What one store has otherwise than the other. */
+/** The differences between two stores, as a change. */
 function differences<O extends StoredObject>(
   kinds: readonly string[],
   before: ComparedStore<O> | undefined,

@@ -15,7 +15,7 @@ import { type ClusterSecret, type LeftOutCluster, type WantedCluster, wantedClus
 export interface RemoteClustersParts {
   /** Name of the server's own cluster. */
   readonly own: string;
-  /** What a cluster is made of, but for the listener of its state. */
+  /** The parts of a cluster, but for the listener of its state. */
   readonly partsOf: (id: string) => Omit<RemoteClusterParts, "changed" | "timedOut">;
   /** The state of a cluster is another one, or the connection. */
   readonly changed: (cluster: RemoteCluster) => void;
@@ -33,7 +33,7 @@ export interface ClusterState {
   /** `namespace/name`; absent: the server's own cluster. */
   readonly secretName?: string;
   readonly syncStatus: ClusterSync;
-  /** What is wrong at the moment; absent: nothing. */
+  /** The present problem; absent: none. */
   readonly problem?: string;
 }
 
@@ -90,13 +90,13 @@ export class RemoteClusters {
     await Promise.all([...this.#clusters.values()].map(({ settled }) => settled));
   }
 
-  /** What was read of the clusters, by name. */
+  /** The facts that were read of the clusters, by name. */
   factsByCluster(): Map<string, FactStore> {
     const read = [...this.#clusters].flatMap(([id, { facts }]) => facts === undefined ? [] : [[id, facts] as const]);
     return new Map(read);
   }
 
-  /** What was read of the clusters. */
+  /** The facts that were read of the clusters. */
   *facts(): Generator<FactStore> {
     for (const { facts } of this.#clusters.values()) if (facts !== undefined) yield facts;
   }
@@ -109,12 +109,12 @@ export class RemoteClusters {
     }
   }
 
-  /** What the registries of the clusters count. */
+  /** The counts of the clusters' registries. */
   *counts(): Generator<RegistryCounts> {
     for (const { registry } of this.#clusters.values()) yield registry.counts;
   }
 
-  /** The clusters by name, and what of the secrets does not count. */
+  /** The clusters by name, and the entries of secrets that do not count. */
   states(): ClusterState[] {
     const states = [...this.#clusters.values()].map(({ id, secret, sync, problem }): ClusterState => ({
       ...{ id, secretName: secret, syncStatus: sync },

@@ -21,13 +21,13 @@ import type { ApiFeed, FindingsListener } from "../orch/feed.ts";
 import { FactFeeds, type SharingApi } from "../orch/fact_feeds.ts";
 import { KindFeeds } from "../orch/kind_feeds.ts";
 
-/** What of a cluster is read before its services count. */
+/** The kinds that are read of a cluster before its services count. */
 const SERVICES: readonly FactKind[] = [
   ...["Namespace", "Node", "Service", "EndpointSlice", "Pod"] as const,
   ...["ServiceExport", "ServiceImport"] as const,
 ];
 
-/** What its proxies may be given; a reader that may not list these has the services of the cluster all the same. */
+/** The kinds that its proxies may be given; a reader that may not list these still has the cluster's services. */
 const CREDENTIALS: readonly FactKind[] = ["Secret", "ConfigMap"];
 
 /** How remote clusters are read. */
@@ -52,7 +52,7 @@ export interface ConnectionOptions {
 /** See the module. */
 export class ClusterConnection {
   readonly client: ApiClient;
-  /** What was read. */
+  /** The facts that were read. */
   readonly facts = new FactStore();
   /** Workload entries that were read. */
   readonly entries = new ConfigStore();
@@ -62,9 +62,9 @@ export class ClusterConnection {
   readonly #credentials: FactFeeds;
   readonly #entries: KindFeeds | undefined;
   readonly #ended = Promise.withResolvers<false>();
-  /** What is ended with it. */
+  /** Ends of the work that stops with it. */
   readonly #stops = new Set<() => Promise<void>>();
-  /** What it waits for at its end. */
+  /** The work that it waits for at its end. */
   readonly #work = new Set<Promise<void>>();
   /** Resolves when the API does not allow to read credentials. */
   readonly #forbidden = Promise.withResolvers<void>();
@@ -72,7 +72,7 @@ export class ClusterConnection {
   readonly #noEntries = Promise.withResolvers<void>();
 
   /**
-   * @param name What messages call the access.
+   * @param name The name of the access in messages.
    * @throws {Error} when the access is not one, naming each field at fault.
    */
   constructor(
@@ -139,7 +139,7 @@ export class ClusterConnection {
     this.#work.add(over);
   }
 
-  /** Ends reading; what was read stays until nobody has this any more. */
+  /** Ends reading; the objects stay until nobody has this connection any more. */
   async stop(): Promise<void> {
     this.#ended.resolve(false);
     const ends = [...this.#stops].map((stop) => stop());

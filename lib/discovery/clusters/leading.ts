@@ -1,7 +1,7 @@
 /**
- * Remote clusters that this server leads: those whose system namespace names the server's own cluster, or all clusters, in
- * its annotation `topology.mesh.io/controlPlaneClusters` (names separated by commas, `*` for all). There it does what a
- * server of the cluster would do.
+ * Remote clusters that this server leads: those whose system namespace names the server's own cluster, or all clusters,
+ * in its annotation `topology.mesh.io/controlPlaneClusters` (names separated by commas, `*` for all). There it does the
+ * work of a server of the cluster.
  *
  * @module
  */
@@ -20,7 +20,7 @@ export interface LedDuties<State = unknown> {
   stop(): Promise<void>;
 }
 
-/** What is done in one cluster, by one connection. */
+/** The duties in one cluster, by one connection. */
 interface Led<State> {
   readonly connection: ClusterConnection;
   readonly duties: LedDuties<State>;
@@ -40,7 +40,7 @@ export class LedClusters<State> {
   readonly #begin: (connection: ClusterConnection) => LedDuties<State>;
   readonly #led = new Map<string, Led<State>>();
 
-  /** @param begin Begins what is done in a cluster; it is ended with its connection. */
+  /** @param begin Begins the duties in a cluster; they end with its connection. */
   constructor(
     place: { readonly own: string; readonly systemNamespace: string },
     begin: (connection: ClusterConnection) => LedDuties<State>,
@@ -73,7 +73,7 @@ export class LedClusters<State> {
     this.#led.delete(id);
   }
 
-  /** What is done, by cluster. */
+  /** The states of the duties, by cluster. */
   *states(): Generator<{ readonly cluster: string } & State> {
     for (const [cluster, { duties }] of this.#led) for (const state of duties.states()) yield { cluster, ...state };
   }

@@ -46,7 +46,7 @@ export class ClusterSecrets {
     return this.#informers.map((one) => one.trouble).find((trouble) => trouble !== undefined);
   }
 
-  /** Those that are there, each once; none until all were read, because the rest may decide what counts. */
+  /** Those that are there, each once; none until all were read, because the rest may decide which of them count. */
   all(): ClusterSecret[] {
     if (!this.#informers.every((one) => one.synced)) return [];
     const byName = new Map<string, ClusterSecret>();

@@ -1,5 +1,5 @@
 /**
- * Which clusters the secrets name: each key of a secret is the name of a cluster, its value the access to its API.
+ * The clusters that the secrets name: each key of a secret is the name of a cluster, its value the access to its API.
  *
  * @module
  */

@@ -55,11 +55,11 @@ export interface CredentialReader {
   readonly name: string;
 }
 
-/** Objects of one cluster, and who may read them. */
+/** Objects of one cluster, and the rights to read them. */
 export interface ClusterCredentials {
   /** Undefined: nothing has been read yet. */
   readonly facts: FactStore | undefined;
-  /** Who may read Secrets of an API. Default: everybody in their namespace. */
+  /** Decides which accounts may read Secrets of an API. Default: each account, in its namespace. */
   readonly rights?: Pick<SecretRights, "of" | "leave"> | undefined;
 }
 
@@ -218,5 +218,5 @@ function factOf(facts: FactStore, { kind, namespace, names }: CredentialReferenc
   }
 }
 
-/** What the account of a stream may do. */
+/** Gives the right of a stream's account. */
 type RightOf = (rights: Pick<SecretRights, "of">, secret: SecretName | undefined) => ReturnType<SecretRights["of"]>;

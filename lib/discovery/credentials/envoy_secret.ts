@@ -2,7 +2,7 @@
  * Secrets and ConfigMaps of an orchestrator as secrets of Envoy.
  *
  *     tls.crt, tls.key, tls.ocsp-staple | cert, key    a certificate with its key
- *     ca.crt, ca.crl | cacert, crl                     authorities, and what they have revoked
+ *     ca.crt, ca.crl | cacert, crl                     authorities, and their revoked certificates
  *     .dockerconfigjson                                credentials for registries of images
  *
  * @module

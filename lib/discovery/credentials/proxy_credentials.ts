@@ -25,14 +25,14 @@ const NO_KEYS: readonly never[] = [];
 /** Credentials of one stream; a gateway has thousands at most. Of more nothing is kept: each takes 700 bytes. */
 export const MAX_CREDENTIALS = 20_000;
 
-/** See the module. Each name costs itself alone, whatever was asked before. */
+/** See the module. The cost of a name does not depend on the names before it. */
 export class ProxyCredentials {
   readonly #source: CredentialSource;
   /** Names that are asked for, with the keys of the objects that decide about them. */
   readonly #wanted = new Map<string, readonly string[]>();
   /** The other way round. */
   readonly #waiting = new SmallMultimap<string, string>();
-  /** What was refused, by name: each reason is reported once. */
+  /** Reasons of refusals, by name: each reason is reported once. */
   readonly #refused = new Map<string, string>();
   /** Names of which nobody knows yet whether they may be read. */
   readonly #undecided = new Set<string>();
@@ -50,7 +50,7 @@ export class ProxyCredentials {
     return this.#set;
   }
 
-  /** Whether it is being found out what becomes of a name. */
+  /** Whether a name is still undecided. */
   isUndecided(name: string): boolean {
     return this.#undecided.has(name);
   }

@@ -46,7 +46,7 @@ export interface ProxyExtensionsOptions {
   readonly pulled: PulledExtensions;
   readonly shared: () => SharedExtensions;
   readonly open: (changed: () => void) => ProxyCredentials;
-  /** Called when it is decided what becomes of these. */
+  /** Called when the configurations of these names are decided. */
   readonly answered: (names: readonly string[]) => void;
 }
 
@@ -57,7 +57,7 @@ export class ProxyExtensions {
   #registries: ProxyCredentials | undefined;
   /** Secrets that are asked for, by the names of their configurations. */
   #secrets: ReadonlyMap<string, string> = new Map();
-  /** What the last answer was made of; undefined: it has to be made again. */
+  /** The inputs of the last answer; undefined: it has to be made again. */
   #madeOf: SharedExtensions | undefined;
   #sets: readonly ResourceSet[] = [];
 
@@ -68,7 +68,7 @@ export class ProxyExtensions {
   /**
    * The client asks for these. One without a secret costs itself alone.
    *
-   * @returns those of which it is not known yet what becomes of them
+   * @returns those that are not decided yet
    */
   want(names: Iterable<string>): string[] {
     const { pullSecrets } = this.#options.shared();

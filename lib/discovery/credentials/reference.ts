@@ -18,7 +18,7 @@ export interface CredentialReference {
   readonly namespace: string;
   /** The objects that are looked for, the first that exists counts. */
   readonly names: readonly string[];
-  /** What is asked of it: authorities, or a certificate with its key. */
+  /** The wanted part of it: authorities, or (false) a certificate with its key. */
   readonly authorities: boolean;
 }
 

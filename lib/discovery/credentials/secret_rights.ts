@@ -1,6 +1,6 @@
 /**
- * Whether a service account may list the Secrets of its namespace, or get one that is named, as the orchestrator's API says
- * (SubjectAccessReview): who may read them there may have them from here.
+ * Whether a service account may list the Secrets of its namespace, or get one that is named, as the orchestrator's API
+ * says (SubjectAccessReview): an account that may read them there may have them from here.
  *
  * A right is kept for five minutes, a refusal for one. When one is asked for after that, it still counts until the API has
  * answered again; while the API is away, for as long as that takes.
@@ -25,7 +25,7 @@ export interface SecretName {
   readonly name: string;
 }
 
-/** What is asked of the API. */
+/** A question to the API. */
 interface RightQuestion {
   readonly user: string;
   /** Of the account. */
@@ -48,7 +48,7 @@ const answerSchema = z.object({
   status: z.object({ allowed: z.boolean({ error: "true or false" }) }, { error: "a status" }),
 }, { error: "a SubjectAccessReview" });
 
-/** What is known of an account. */
+/** The kept right of an account. */
 interface KeptRight {
   right: SecretRight;
   /** On the monotonic clock. */
@@ -73,7 +73,7 @@ export class SecretRights {
   }
 
   /**
-   * What is known now.
+   * The right as known now.
    *
    * @param namespace Of the account.
    * @param changed Called when it is another answer, until {@linkcode leave}. A refusal is asked about again each minute.

@@ -1,6 +1,6 @@
 /**
- * Credentials in a running server: what a proxy asks for and does not get is counted, and said, because an operator must
- * learn why a port takes no connections.
+ * Credentials in a running server: a secret that a proxy asks for and does not get is counted and logged, because an
+ * operator must learn why a port takes no connections.
  *
  * @module
  */
@@ -25,7 +25,7 @@ const MAX_LOGGED = 100;
 /**
  * Credentials of these facts, until the kernel stops.
  *
- * @param client Asked who may read Secrets of the API. Default: there is none.
+ * @param client Asked for the rights to read Secrets of the API. Default: there is none.
  * @param clusters Default: there are no others than the server's own.
  */
 export function startCredentials(

@@ -1,5 +1,5 @@
 /**
- * The version of the orchestrator's API: pods may have what it understands.
+ * The version of the orchestrator's API: pods may have the fields that it understands.
  *
  * Permissions: net (the API). Every account may ask it.
  *
@@ -15,7 +15,7 @@ const AGAIN_MS = 5 * 60_000;
 /** Minor versions may have a sign behind the number. */
 const versionSchema = z.object({ minor: z.string().regex(/^\d+/).transform((text) => parseInt(text, 10)) });
 
-/** Asks for the minor version until the kernel stops; what is returned says the last one, undefined: not known. */
+/** Asks for the minor version until the kernel stops; the function gives the last one, undefined: not known. */
 export function followApiVersion(client: ApiClient, { stopper, clock }: Kernel): () => number | undefined {
   let minor: number | undefined;
   const stop = new AbortController();

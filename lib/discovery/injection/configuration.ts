@@ -40,7 +40,7 @@ export class InjectionConfiguration {
     return this.#state;
   }
 
-  /** What is wrong with the present texts, a line each. */
+  /** Problems of the present texts, a line each. */
   get problems(): readonly string[] {
     return this.#problems;
   }

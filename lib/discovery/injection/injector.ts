@@ -17,7 +17,7 @@ import { readInjectionPath } from "../../webhook/injection_path.ts";
 
 /** Inputs of answers. */
 export interface InjectorParts {
-  /** What is the same for all pods; or why there is no configuration yet. */
+  /** The settings for all pods; or the problems because of which there is no configuration yet. */
   readonly settings: () => InjectionSettings | { readonly problems: readonly string[] };
   /** Has the objects of namespaces. */
   readonly facts: Pick<FactStore, "get">;
@@ -118,7 +118,7 @@ function firstOf(problems: readonly string[]): readonly string[] {
 
 type InjectionParametersOfPath = Omit<ReturnType<typeof readInjectionPath>, "problems">;
 
-/** Which pod, for the log: one that something else makes has no name yet. */
+/** The pod, for the log: one that another object makes has no name yet. */
 function placeOf({ namespace = "", name = "", object }: AdmissionRequest) {
   const { metadata } = (object ?? {}) as { readonly metadata?: Partial<InjectedPod["metadata"]> };
   return { namespace, pod: name || metadata?.name || `${metadata?.generateName ?? ""}*` };

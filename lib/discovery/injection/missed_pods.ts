@@ -1,6 +1,6 @@
 /**
- * Finds the pods that should have a proxy and have none: they were created before their namespace was labelled, while no
- * webhook was configured, or while its failures were ignored. A restart of what made them gives them one.
+ * Finds the pods that should have a proxy and have none: they were created before their namespace was labelled, while
+ * no webhook was configured, or while its failures were ignored. A restart of their owner gives them one.
  *
  * @module
  */
@@ -16,7 +16,7 @@ import { type InjectorScope, isAskedFor } from "../../webhook/injector_entries.t
 /** Names of the proxy's container, ours and Istio's. */
 const PROXIES = new Set(["mesh-proxy", "istio-proxy"]);
 
-/** Says what was injected, in our spelling: of templates without a proxy it is the only sign. */
+/** Annotation about the injected parts, in our spelling: of templates without a proxy it is the only sign. */
 const STATUS = "sidecar.mesh.io/status";
 
 /** The label that every namespace has, with its name. */
@@ -39,7 +39,7 @@ export interface MissedPodsParts {
 export interface MissedPod {
   readonly namespace: string;
   readonly pod: string;
-  /** What made it, as `Kind/name`; empty: nothing did. */
+  /** The object that made it, as `Kind/name`; empty: none did. */
   readonly owner: string;
 }
 

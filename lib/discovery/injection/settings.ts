@@ -1,5 +1,5 @@
 /**
- * What injection takes of a server, one value until something of it changes.
+ * The settings that injection takes from a server, one value until one of them changes.
  *
  * @module
  */

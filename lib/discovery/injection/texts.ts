@@ -21,7 +21,7 @@ export interface InjectionTexts {
   readonly place: string;
   /** Policy, templates, selectors; undefined: none. */
   readonly config: FileText;
-  /** What templates are filled with; undefined: none. */
+  /** The values that templates are filled with; undefined: none. */
   readonly values: FileText;
 }
 

@@ -24,7 +24,7 @@ const ISTIOS = "istio-ca-secret";
 /** Name of the one that operators bring along. */
 export const BROUGHT = "cacerts";
 
-/** Which secret it is. */
+/** The secret of the authority. */
 export interface AuthoritySecret {
   readonly name: string;
   /** Where the servers keep their own authority; undefined: it is brought along. */
@@ -100,8 +100,8 @@ export function secretInformer(client: ApiClient, namespace: string, name: strin
  * Tries until the API has answered, however long that takes: an authority of its own for each server would be worse than
  * none.
  *
- * @returns what the work gives; undefined: the server's namespace is not there, so no other server can be in it
- * @throws what is no error of the API
+ * @returns the result of the work; undefined: the server's namespace is not there, so no other server can be in it
+ * @throws errors that are not the API's
  */
 export async function untilAnswered<T>(work: () => Promise<T>, kernel: Kernel): Promise<T | undefined> {
   const backOff = new BackOff();

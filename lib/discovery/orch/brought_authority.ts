@@ -24,7 +24,7 @@ export interface BroughtAuthority {
   readonly multiRoot: boolean;
 }
 
-/** Begins; what cannot be used is reported, and the present authority stays. @returns ends it */
+/** Begins; an authority that cannot be used is reported, and the present one stays. @returns ends it */
 export function followBrought(
   { client, namespace, succession, multiRoot }: BroughtAuthority,
   kernel: Kernel,

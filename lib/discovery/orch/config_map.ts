@@ -11,13 +11,13 @@ import type { ApiClient } from "../../orch/client/client.ts";
 import { Informer } from "../../orch/informer/informer.ts";
 import { LOCK_RESOURCES } from "../../orch/leader/locks.ts";
 
-/** Which config map. */
+/** The place of a config map. */
 export interface ConfigMapPlace {
   readonly namespace: string;
   readonly name: string;
 }
 
-/** Watches a config map until the kernel stops, and keeps what `entries` leaves of it. */
+/** Watches a config map until the kernel stops, and keeps the value that `entries` makes of it. */
 export function watchConfigMap<T>(
   client: ApiClient,
   { namespace, name }: ConfigMapPlace,

@@ -30,7 +30,7 @@ export interface DefinedFeedParts<O extends StoredObject> {
   readonly log: Logger;
 }
 
-/** What was found of the definitions. */
+/** The state of the definition. */
 type DefinitionState =
   | { readonly kind: "followed"; readonly place: ApiResource }
   | { readonly kind: "absent" }
@@ -66,7 +66,7 @@ export class DefinedFeed<O extends StoredObject> {
     });
   }
 
-  /** Hears of failures of its feed too: what is forbidden is not waited for. */
+  /** Hears of failures of its feed too: a forbidden resource is not waited for. */
   troubled(error: ApiError): void {
     if (error.forbidden) this.#forbidden.resolve();
   }

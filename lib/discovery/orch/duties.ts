@@ -1,5 +1,5 @@
 /**
- * The duties of a server at its orchestrator: what one of several servers does for all of them.
+ * The duties of a server at its orchestrator: work that one of several servers does for all of them.
  *
  * @module
  */
@@ -42,11 +42,11 @@ export interface DutyParts {
   readonly pipeline: Pipeline;
   readonly analysis: AnalysisRunner;
   readonly xds: XdsServer;
-  /** By what others verify this server; undefined: it has no authority. */
+  /** Roots by which others verify this server; undefined: it has no authority. */
   readonly roots: TrustBundle | undefined;
-  /** By what the API verifies the webhooks; undefined: they are not served over TLS. */
+  /** Roots by which the API verifies the webhooks; undefined: they are not served over TLS. */
   readonly webhookRoots: TrustBundle | undefined;
-  /** What is read of the orchestrator. */
+  /** The parts of the orchestrator that are read. */
   readonly orch?: Pick<OrchScope, "namespace" | "kinds" | "services"> | undefined;
   /** Namespace of the node plugin. Default: that of the server. */
   readonly cniNamespace?: string | undefined;
@@ -62,9 +62,9 @@ export interface DutyParts {
   readonly remote?: Pick<ServerClusters, "lead" | "led"> | undefined;
 }
 
-/** The same, and what ends with a term. */
+/** The same, and the parts that end with a term. */
 interface WorkingParts extends DutyParts {
-  /** Has a listener called when the mesh configuration is another one; returns what ends that. */
+  /** Has a listener called when the mesh configuration is another one; returns a function that ends that. */
   readonly onMeshChange: (listener: () => void) => () => void;
 }
 
@@ -103,7 +103,7 @@ function dutiesOf(
     mesh.onChange((state) => statuses.meshChanged(state.mesh));
     duties.push(ingressStatus({ client, facts, statuses, log: kernel.log.scope("status"), metrics }));
   }
-  // Kinds of a folder have nobody to whom their status could be written.
+  // Kinds of a folder have no object of an API into which their status could be written.
   if (orch?.kinds) duties.push(...startStatus({ ...parts, client, namespace }, settings, kernel));
   if (settings.PILOT_ENABLE_WORKLOAD_ENTRY_AUTOREGISTRATION) {
     duties.push(registrationDuty({ store, client, maxConnectionAge }, settings, kernel));
@@ -166,7 +166,7 @@ export function queueMetrics(
 
 /** Duties that are done while the server runs. */
 export interface ServerDuties {
-  /** Who leads under which lock. */
+  /** The leaders of all locks. */
   states(): readonly (LockState | RemoteLockState)[];
 }
 
@@ -242,7 +242,7 @@ function startRunner(
   };
 }
 
-/** What every server does for its revision in a cluster, without a lock. */
+/** Keeps the injection webhook of the server's revision in a cluster, as every server does, without a lock. */
 function keepInjectionWebhookOf(
   client: ApiClient,
   { webhookRoots: roots, systemNamespace: namespace }: Pick<DutyParts, "webhookRoots" | "systemNamespace">,

@@ -1,6 +1,6 @@
 /**
- * What configuration refers to, from the orchestrator: namespaces, services with their endpoints and pods, nodes, accounts,
- * secrets and config maps, as facts.
+ * The objects that configuration refers to, from the orchestrator, as facts: namespaces, services with their endpoints
+ * and pods, nodes, accounts, secrets and config maps.
  *
  * Permissions: those of the client.
  *
@@ -150,7 +150,7 @@ export class FactFeeds {
     this.#feeds.find(({ resource }) => resource.kind === "Node")?.feed.rescope({ namespace: this.#namespace });
   }
 
-  /** All feeds; services and endpoints are read with what namespaces and nodes say. */
+  /** All feeds; those of namespaces and nodes come first, because services and endpoints are read with them. */
   feeds(): readonly ApiFeed<Fact>[] {
     const isFirst = ({ kind }: ApiFeed<Fact>) => kind === "Namespace" || kind === "Node";
     const all = [...this.#feeds, ...this.#shared].map(({ feed }) => feed);
@@ -171,7 +171,7 @@ export class FactFeeds {
   }
 }
 
-/** MeshMapEntries of config maps that are read: authorities and what they revoked. Dashboards and scripts of others are not kept. */
+/** Entries of config maps that are read: authorities and revocation lists. Dashboards and scripts are not kept. */
 const ENTRIES = new Set(["ca.crt", "ca.crl", "cacert", "crl"]);
 
 function leanTree(kind: FactKind, tree: ApiJson): ApiJson {

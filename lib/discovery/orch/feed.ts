@@ -57,9 +57,9 @@ export type FindingsListener = (changes: ReturnType<typeof findingChanges>) => v
 
 /** One step of a check of the store. */
 export interface CheckedStep<O> {
-  /** What the store should have. */
+  /** The objects that the store should have. */
   readonly objects: readonly O[];
-  /** How many it had otherwise. */
+  /** The number of those that differed in the store. */
   readonly drifted: number;
 }
 
@@ -125,7 +125,7 @@ export class ApiFeed<O extends StoredObject> {
     });
   }
 
-  /** Asks for more or less of the resource from now on; what is in the store stays until that was listed. */
+  /** Asks for more or less of the resource from now on; the objects in the store stay until that was listed. */
   rescope(scope: ListScope): void {
     this.#scope = scope;
     const resource = this.#resource;
@@ -174,9 +174,9 @@ export class ApiFeed<O extends StoredObject> {
   }
 
   /**
-   * Gives the store again what it should have, some objects a step, and takes from it what is not there any more.
+   * Gives the store the objects that it should have again, some a step, and takes from it those that are gone.
    *
-   * @returns each step: the objects that were given, and how many the store had otherwise
+   * @returns each step: the objects that were given, and the number of those that differed in the store
    */
   *checkStore(): Generator<CheckedStep<O>, void> {
     const informer = this.#informer;
@@ -201,7 +201,7 @@ export class ApiFeed<O extends StoredObject> {
     for (const object of this.#parts.target.objects()) if (object.kind === this.#parts.kind) yield object;
   }
 
-  /** Ends watching; what is in the store stays. */
+  /** Ends watching; the objects in the store stay. */
   async stop(): Promise<void> {
     this.#leave();
     await Promise.all(this.#stopped);

@@ -90,7 +90,7 @@ async function write(
   log.debug("wrote the status of an Ingress", { key, addresses: wanted.length });
 }
 
-/** What is there now. */
+/** The present status in the API. */
 interface LiveStatus {
   readonly uid: string;
   readonly version: string;

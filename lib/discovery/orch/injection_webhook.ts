@@ -27,7 +27,7 @@ export interface InjectionWebhookParts {
   readonly revision: string;
   /** That of the server. */
   readonly namespace: string;
-  /** By what the server's certificate is verified. */
+  /** Roots by which the server's certificate is verified. */
   readonly roots: TrustBundle;
   readonly log: Logger;
   readonly metrics: Metrics;

@@ -195,7 +195,7 @@ export class KindFeeds {
     }
   }
 
-  /** What is not followed; undefined: the API did not say what it serves. */
+  /** The kinds that are not followed; undefined: the API did not list the kinds that it serves. */
   async #tryRefresh(): Promise<NotFollowed | undefined> {
     try {
       return await this.#refresh();
@@ -207,7 +207,7 @@ export class KindFeeds {
     }
   }
 
-  /** Follows what is served. */
+  /** Follows the kinds that are served. */
   async #refresh(): Promise<NotFollowed> {
     const isThere = (definition: MeshDefinition) => this.#definitions.get("", definitionName(definition)) !== undefined;
     const [unserved, unread]: [MeshDefinition[], MeshDefinition[]] = [[], []];
@@ -265,7 +265,7 @@ interface NotFollowed {
   readonly unread: readonly MeshDefinition[];
 }
 
-/** An object of a definition; the API has added to it what no file has. */
+/** An object of a definition; the API has added fields to it that no file has. */
 function readKind(tree: ApiJson, source: string): ReadApiObject<ConfigObject> {
   const { apiVersion, kind, metadata, spec, status } = tree;
   const uid = isApiJson(metadata) && typeof metadata["uid"] === "string" ? metadata["uid"] : "";

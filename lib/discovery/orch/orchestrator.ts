@@ -39,7 +39,7 @@ export interface OrchScope {
   readonly namespace: string;
   /** The kinds of the mesh and its configuration; false where a folder has them. */
   readonly kinds: boolean;
-  /** Services, with what the registry needs to make them. */
+  /** Services, with the objects that the registry needs to make them. */
   readonly services: boolean;
   /** The API of exports and imports of services; undefined: they are not read. */
   readonly sharing?: SharingApi | undefined;

@@ -29,7 +29,7 @@ const podSchema = z.object({
   }).nullish(),
 });
 
-/** Reads a pod; what cannot be read is not ready. */
+/** Reads a pod; one that cannot be read is not ready. */
 export function readPluginPod(pod: unknown): PluginPod {
   const { metadata, spec, status } = podSchema.safeParse(pod).data ?? {};
   const ready = status?.conditions?.find((one) => one.type === "Ready" && one.status === "True");
@@ -52,7 +52,7 @@ export class PluginPods {
   readonly #nodeOf = new Map<string, string>();
   readonly #byNode = new Map<string, Map<string, PluginPod>>();
 
-  /** Takes in what has changed. @returns the nodes on which a pod is ready now */
+  /** Takes in changed pods. @returns the nodes on which a pod is ready now */
   take({ upserted, removed }: CacheChange<PluginPod>): ReadonlySet<string> {
     const ready = new Set<string>();
     for (const one of removed) this.#drop(cacheKey(one));
@@ -96,7 +96,7 @@ export class PluginPods {
   }
 }
 
-/** A pod that is being deleted says nothing of what comes after it. */
+/** A pod that is being deleted says nothing of its successor. */
 function counts({ ready, leaving }: PluginPod): boolean {
   return ready && !leaving;
 }

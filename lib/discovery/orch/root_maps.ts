@@ -1,6 +1,6 @@
 /**
- * The duty that puts the mesh's root certificates into every namespace, as a config map: there agents read by what they
- * verify the server.
+ * The duty that puts the mesh's root certificates into every namespace, as a config map: agents read it there to verify
+ * the server.
  *
  * Permissions: those of the client. The API's: `list`, `watch`, `create` and `patch` of config maps.
  *
@@ -34,7 +34,7 @@ const WORKERS = 5;
 export interface RootMapNamespaces {
   /** Whether one is part of the mesh. */
   readonly has: (namespace: string) => boolean;
-  /** Calls `listener` when that may have changed for any of them; returns what ends that. */
+  /** Calls `listener` when that may have changed for any of them; returns a function that ends that. */
   readonly onChange: (listener: () => void) => () => void;
 }
 
@@ -52,7 +52,7 @@ export interface RootMapsParts {
   readonly metrics?: Metrics | undefined;
 }
 
-/** What is read of a config map. */
+/** The fields of a config map that this duty reads. */
 interface RootMap {
   readonly roots: string;
   readonly labelled: boolean;
@@ -120,7 +120,7 @@ class RootMaps {
     for (const { meta } of this.#parts.facts.list("Namespace")) this.#queue.add(meta.name);
   }
 
-  /** Makes the config map of a namespace what it should be; what else is in it stays. */
+  /** Writes the desired roots into the config map of a namespace; its other entries stay. */
   async #write(namespace: string, signal: AbortSignal): Promise<void> {
     const { client, facts, namespaces, name } = this.#parts;
     const roots = this.#parts.roots.current();

@@ -1,6 +1,6 @@
 /**
- * Keeps the self-signed authority in a secret of the orchestrator, for all servers of a namespace: the first one that makes
- * it wins, and whoever replaces it says which one it read.
+ * Keeps the self-signed authority in a secret of the orchestrator, for all servers of a namespace: the first one that
+ * makes it wins, and a server that replaces it names the version that it read.
  *
  * Permissions: those of the client. The API's: `get`, `create` and `update` of secrets in the namespace.
  *
@@ -32,7 +32,7 @@ export function isGenerated(keys: readonly string[]): boolean {
 /** How a certificate begins and ends in PEM. */
 const BEGIN = "-----BEGIN CERTIFICATE-----", END = "-----END CERTIFICATE-----\n";
 
-/** Data of a secret as texts. @throws {PkiError} for what is no base64 */
+/** Data of a secret as texts. @throws {PkiError} for text that is no base64 */
 export function secretTexts({ data }: ApiJson, place: string): Readonly<Record<string, string>> {
   const entries = isApiJson(data) ? Object.entries(data) : [];
   return Object.fromEntries(entries.map(([key, value]) => {

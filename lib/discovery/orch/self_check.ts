@@ -1,6 +1,6 @@
 /**
- * The regular check that what is served comes of what the orchestrator has: each step of the way is compared with the one
- * before it, and repaired.
+ * The regular check that the served services come from the orchestrator's objects: each step of the way is compared
+ * with the one before it, and repaired.
  *
  *     API ──list of metadata──> informer ──> store ──> services, endpoints, workloads
  *
@@ -17,13 +17,13 @@ import { oneTurn } from "../../kernel/time/paced.ts";
 import type { ServicesCheck } from "../fact_registry.ts";
 import type { ApiFeed } from "./feed.ts";
 
-/** How long a watch may take to tell of what a list has, milliseconds. */
+/** How long a watch may take to report the objects of a list, milliseconds. */
 const PATIENCE_MS = 5000;
 
 /** Objects that services are made of and that are looked for at once. */
 const LOOKED_AT_ONCE = 200;
 
-/** Where something differed from what it comes of. */
+/** The place of something that differed from its origin. */
 export type DriftPlace = "api" | "store" | "services";
 
 /** A cluster that is checked. */
@@ -112,7 +112,7 @@ export class SelfCheck {
     }
   }
 
-  /** Looks for what services are made of though it is no more. */
+  /** Looks for facts that services are still made of though they are gone. */
   async #checkGone(cluster: CheckedCluster, kind: string): Promise<void> {
     const { services, fact, handedOver } = cluster;
     if (services === undefined) return;

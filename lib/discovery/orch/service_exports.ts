@@ -44,7 +44,7 @@ export interface ServiceExportsParts {
   readonly api: Pick<SharingApi, "groups" | "version">;
   /** Whether a service is kept in its cluster. */
   readonly isLocal: (service: { readonly namespace: string; readonly name: string }) => boolean;
-  /** Calls `listener` when that may be another answer for any of them; returns what ends that. */
+  /** Calls `listener` when that may be another answer for any of them; returns a function that ends that. */
   readonly onChange: (listener: () => void) => () => void;
   readonly log: Logger;
   /** Default: its queue is not measured. */

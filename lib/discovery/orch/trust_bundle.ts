@@ -19,7 +19,7 @@ import { createObject, patchObject } from "../../orch/resources/objects.ts";
 import { servedVersions } from "../../orch/resources/served.ts";
 import type { TrustBundle } from "../../pki/current.ts";
 
-/** Who answers for the roots, and the object's name, which has to begin with that. */
+/** The signer that answers for the roots; the object's name has to begin with it. */
 const SIGNER = "mesh.io/meshd-ca";
 
 /** Name of the bundle. */
@@ -80,7 +80,7 @@ async function servedResource(
   return undefined;
 }
 
-/** Keeps the object what it should be until the signal aborts. */
+/** Keeps the object in its desired state until the signal aborts. */
 async function keep(
   resource: ApiResource,
   { client, roots, log, metrics }: TrustBundleParts,

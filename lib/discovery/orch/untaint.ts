@@ -1,6 +1,6 @@
 /**
- * The duty that takes the taint off a node once the node's plugin is ready there: until then no pod of the mesh may start
- * on it. Whoever makes nodes (an autoscaler) makes them with the taint.
+ * The duty that takes the taint off a node once the node's plugin is ready there: until then no pod of the mesh may
+ * start on it. The maker of nodes (an autoscaler) makes them with the taint.
  *
  * Permissions: those of the client. The API's: `list` and `watch` of nodes and pods, `patch` of nodes.
  *

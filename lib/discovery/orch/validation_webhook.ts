@@ -35,7 +35,7 @@ export interface ValidationWebhookParts {
   readonly name: string;
   /** That of the server. */
   readonly namespace: string;
-  /** By what the server's certificate is verified. */
+  /** Roots by which the server's certificate is verified. */
   readonly roots: TrustBundle;
   readonly log: Logger;
   readonly metrics: Metrics;
@@ -61,7 +61,7 @@ export function validationWebhook(parts: ValidationWebhookParts): Duty {
   };
 }
 
-/** Makes the webhooks what they should be: roots first, because the API asks nobody whom it cannot verify. */
+/** Writes the desired fields into the webhooks: roots first, because the API asks no server that it cannot verify. */
 async function keepValidation(
   parts: ValidationWebhookParts,
   configuration: KeptConfiguration,

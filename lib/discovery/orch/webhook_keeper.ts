@@ -1,5 +1,6 @@
 /**
- * Keeps the webhooks of configurations in the orchestrator's API: what the validating and the mutating ones share.
+ * Keeps the webhooks of configurations in the orchestrator's API: the common part of the validating and the mutating
+ * ones.
  *
  * A change is a JSON patch of single fields that first tests the entry's name. An entry that was removed, or that is
  * another one by now, therefore makes the patch fail and is never made again; fields of others stay theirs.
@@ -46,10 +47,10 @@ export interface WebhookKeeperOptions {
   readonly sort: WebhookSort;
   /** Name of the only one that is read. Default: all are. */
   readonly only?: string;
-  /** By what the API verifies the server. Nothing is done while there are none. */
+  /** Roots by which the API verifies the server. Nothing is done while there are none. */
   readonly roots: TrustBundle;
   /**
-   * Makes a configuration what it should be; a failure is tried again.
+   * Writes the desired fields into a configuration; a failure is tried again.
    *
    * @param caBundle Base64 of the roots; never empty.
    */
@@ -64,7 +65,7 @@ export interface WebhookKeeperOptions {
   readonly queueMetrics?: Metrics | undefined;
 }
 
-/** A field of some webhooks, and what it should be. */
+/** A field of some webhooks, and its desired value. */
 export interface WebhookField {
   readonly path: "/clientConfig/caBundle" | "/failurePolicy";
   readonly value: string;

@@ -1,5 +1,5 @@
 /**
- * Which server a registered proxy is connected to, as its entry says.
+ * The server that a registered proxy is connected to, as its entry says.
  *
  * Times are written for people and for Istio. No decision compares them with a clock: those of servers differ.
  *

@@ -23,7 +23,7 @@ export interface DepartedEntry {
   readonly namespace: string;
   readonly name: string;
   readonly key: string;
-  /** See `EntryConnection`: what it said when it was seen. */
+  /** See `EntryConnection`: its value when the entry was seen. */
   readonly mark: string;
   readonly entry: ConfigObject<"WorkloadEntry">;
 }

@@ -74,14 +74,14 @@ export class EntryHealth implements HealthKeeper {
     this.#change(key, report, (status) => healthRemoval(report.at, status));
   }
 
-  /** Ends; what is written stays, because the agents go to other servers. */
+  /** Ends; the written health stays, because the agents go to other servers. */
   async stop(): Promise<void> {
     this.#unsubscribe();
     this.#stop.abort();
     await this.#writer.stop();
   }
 
-  /** The entry is new, or somebody took its health away. What another server wrote is left: the agent is there now. */
+  /** The entry is new, or somebody removed its health. Health of another server is left: the agent is there now. */
   #look(key: string): void {
     const report = this.#kept.get(key);
     const entry = this.#entry(key);

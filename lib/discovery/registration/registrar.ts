@@ -3,9 +3,9 @@
  *
  *     stream opens ──> entry is made, or becomes ours ──> last stream closes ──> entry says so ──> see `departed.ts`
  *
- * For each entry the server knows what should be: ours while there is a stream. It is compared with what is when a stream
- * opens or closes and when the entry or its group changes, and again after each failure. So the order in which two servers
- * write does not matter, and an entry that somebody deleted comes back.
+ * For each entry the server knows the desired state: ours while there is a stream. It is compared with the present
+ * state when a stream opens or closes and when the entry or its group changes, and again after each failure. So the
+ * order in which two servers write does not matter, and an entry that somebody deleted comes back.
  *
  * @module
  */
@@ -55,7 +55,7 @@ interface HeldEntry {
   readonly streams: Set<object>;
   /** When the last stream opened, or the last one closed, ms since the epoch. */
   since: number;
-  /** The entry is to say that it is ours, whatever it says now. */
+  /** The entry is to say that it is ours, even if it says that another server holds it. */
   isNew: boolean;
 }
 
@@ -91,8 +91,8 @@ export class Registrar {
    * The registration of a stream; undefined where its proxy names no group.
    *
    * @param identity proven, as a SPIFFE ID; undefined: it has none
-   * @throws {XdsRefusal} FAILED_PRECONDITION where there is no such group (yet), PERMISSION_DENIED where the proxy is not
-   * who the entry is for, INVALID_ARGUMENT where no valid entry comes of it
+   * @throws {XdsRefusal} FAILED_PRECONDITION where there is no such group (yet), PERMISSION_DENIED where the entry is
+   * for another identity, INVALID_ARGUMENT where the entry would not be valid
    */
   open(proxy: Proxy, identity: string | undefined): StreamRegistration | undefined {
     const desired = desiredRegistration(proxy);

@@ -21,7 +21,7 @@ export interface ShelvedEntry {
   readonly version: string;
 }
 
-/** Another write came first: who writes reads again and decides again. */
+/** Another write came first: the writer reads again and decides again. */
 export class EntryConflict extends Error {
   override readonly name = "EntryConflict";
 }

@@ -19,7 +19,7 @@ import { MemoryShelf } from "./memory_shelf.ts";
 import { Registrar } from "./registrar.ts";
 import type { EntryShelf } from "./shelf.ts";
 
-/** Rank of entries that are kept in memory: what users wrote has precedence. */
+/** Rank of entries that are kept in memory: entries that users wrote have precedence. */
 const REGISTERED_RANK = 999;
 
 /** Inputs of the registration of a server. */

@@ -1,9 +1,9 @@
 /**
  * The duty of one server of several: the addresses that are allocated to service entries go into their status, so that
- * they stay the same whatever comes later, and other programs know them.
+ * they stay the same in spite of later changes, and other programs know them.
  *
- * All servers allocate alike, and each serves what it has allocated before it is written; so a write changes nothing that
- * proxies have, and without a leader nothing waits.
+ * All servers allocate alike, and each serves the addresses that it has allocated before they are written; so a write
+ * changes nothing that proxies have, and without a leader nothing waits.
  *
  * Permissions: those of the client; of the account `get` of service entries and `patch` of their status.
  *

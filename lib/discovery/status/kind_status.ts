@@ -1,5 +1,6 @@
 /**
- * Status of the kinds of the mesh: what the analysis finds, and on how many proxies each object is in force.
+ * Status of the kinds of the mesh: the findings of the analysis, and the number of proxies on which each object is in
+ * force.
  *
  *     proxies ──> rows of this server ──┬─> (not the leader) report ──> leader
  *     reports of other servers ─────────┴─> (the leader) sums + findings ──> status
@@ -7,7 +8,8 @@
  * A round takes place when something may be other than before, at most once in `interval`, and never takes more than a
  * tenth of the time.
  *
- * Permissions: those of the client; of the account `get` of the kinds and `patch` of their status, and what reports need.
+ * Permissions: those of the client; of the account `get` of the kinds and `patch` of their status, and the permissions
+ * of reports.
  *
  * @module
  */

@@ -1,8 +1,8 @@
 /**
  * How far each object has come on the proxies of this server.
  *
- * Resources name the objects that caused them. What the sets of proxies name is collected once for each set, as most
- * proxies share most sets; then one walk over the proxies counts for all objects at once.
+ * Resources name the objects that caused them. The objects that the sets of proxies name are collected once for each
+ * set, as most proxies share most sets; then one walk over the proxies counts for all objects at once.
  *
  * @module
  */
@@ -29,7 +29,7 @@ export interface CountedObject {
 export interface CountedProxy {
   readonly view: Pick<ProxyView, "resourceSets" | "virtualHosts">;
   readonly progress: PushProgress;
-  /** Key of the Sidecar that chooses what it gets, which no resource names; undefined: none. */
+  /** Key of the Sidecar that chooses its resources, which no resource names; undefined: none. */
   readonly sidecar?: string | undefined;
 }
 
@@ -48,7 +48,7 @@ interface Row {
   seen: number;
 }
 
-/** See the module. Remembers what sets name as long as they live. */
+/** See the module. Remembers the objects that sets name as long as these live. */
 export class ProgressRows {
   readonly #causes = new WeakMap<ResourceSet, ReadonlySet<string>>();
 

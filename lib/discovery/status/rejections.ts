@@ -1,19 +1,19 @@
 /**
- * What connected proxies reject at the moment, by the object that caused it.
+ * The present rejections of connected proxies, by the object that caused them.
  *
  * @module
  */
 import type { RejectInfo } from "../../xds/ads/stream_types.ts";
 import type { PushProgress, RejectionListener } from "../../xds/ledger.ts";
 
-/** A rejection of what one object has made. */
+/** A rejection of resources that one object has made. */
 interface ObjectRejection {
   readonly message: string;
-  /** The latest push when it came: what changed later is not what was rejected. */
+  /** The latest push when it came: later changes were not rejected. */
   readonly push: number;
 }
 
-/** What one proxy rejects of one type. */
+/** The rejections of one proxy for one type. */
 interface TypeRejections {
   readonly byObject: Map<string, ObjectRejection>;
   /** A rejection of which nobody knows the cause: it may be about anything in that push and before. */
@@ -26,7 +26,7 @@ const MOST_OBJECTS = 1000;
 /** Characters of a text that are kept. */
 const MOST_TEXT = 500;
 
-/** See the module. What it keeps of a client goes with it. */
+/** See the module. The rejections of a client are dropped when it leaves. */
 export class PresentRejections implements RejectionListener {
   readonly #byProxy = new Map<PushProgress, Map<string, TypeRejections>>();
   /** Another number whenever something here is other than before. */
@@ -39,7 +39,7 @@ export class PresentRejections implements RejectionListener {
     let found = types.get(typeUrl);
     if (found === undefined) types.set(typeUrl, found = { byObject: new Map(), unknown: undefined });
     const rejection = { message: message.slice(0, MOST_TEXT), push };
-    // One that names something says what was wrong with what came together with it before.
+    // A rejection that names resources explains an earlier one without names: the fault was in one of these.
     found.unknown = resources.length === 0 ? rejection : undefined;
     for (const key of causes.slice(0, MOST_OBJECTS)) found.byObject.set(key, rejection);
     for (const oldest of found.byObject.keys()) {
@@ -57,7 +57,7 @@ export class PresentRejections implements RejectionListener {
   }
 
   /**
-   * Why a proxy rejects what an object makes.
+   * The reason for which a proxy rejects resources of an object.
    *
    * @param changedIn The push of the object's last change.
    * @returns undefined: it does not, as far as is known; empty: it rejects something of that push, perhaps this

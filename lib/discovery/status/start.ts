@@ -1,6 +1,6 @@
 /**
- * What a server writes back into the objects of the orchestrator: addresses of service entries, and status of the kinds of
- * the mesh.
+ * The values that a server writes back into the objects of the orchestrator: addresses of service entries, and status
+ * of the kinds of the mesh.
  *
  * Permissions: sys (hostname), those of the client; see `./address_duty.ts` and `./kind_status.ts`.
  *
@@ -20,7 +20,7 @@ import { KindStatus } from "./kind_status.ts";
 import type { CountedProxy } from "./progress_rows.ts";
 import type { StatusWorld } from "./status_world.ts";
 
-/** Of what status is made. */
+/** The inputs of status. */
 export interface StatusParts {
   readonly client: ApiClient;
   readonly pipeline: Pipeline;

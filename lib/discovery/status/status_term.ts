@@ -1,7 +1,8 @@
 /**
  * One time in which a server writes the status of the kinds of the mesh.
  *
- * Permissions: those of the client; of the account `get` of the kinds and `patch` of their status, and what reports need.
+ * Permissions: those of the client; of the account `get` of the kinds and `patch` of their status, and the permissions
+ * of reports.
  *
  * @module
  */
@@ -52,7 +53,7 @@ const NUMBERS_MS = 600_000;
 /** Objects that are judged in one step. */
 const OBJECTS_A_STEP = 50;
 
-/** What a server says of an object that it does not have, as one of another revision. */
+/** The report of a server about an object that it does not have, such as one of another revision. */
 const NOTHING: ObjectProgress = { generation: Infinity, total: 0, live: 0, rejected: 0, reason: "" };
 
 /** See the module. */

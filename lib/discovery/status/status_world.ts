@@ -1,5 +1,5 @@
 /**
- * What status is about: the objects of an API, and what is known of them.
+ * The inputs of status: the objects of an API, and the facts about them.
  *
  * @module
  */

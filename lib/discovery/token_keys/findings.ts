@@ -8,7 +8,7 @@ import type { KeyPlaceUse } from "./places.ts";
 import type { KeyFailure, TokenKeyResolver } from "./resolver.ts";
 
 /**
- * What is wrong with the keys of issuers, one finding a rule.
+ * The findings about keys of issuers, one for each rule.
  *
  * @param isService whether the address of keys is a service of the mesh, from which proxies fetch for themselves
  */
