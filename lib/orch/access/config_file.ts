@@ -5,7 +5,7 @@
  */
 import * as z from "zod";
 
-/** A file's text, and what its relative paths begin at. */
+/** A file, from whose place relative paths begin, and its text. */
 export interface ConfigFileText {
   readonly file: string;
   readonly text: string;
@@ -22,7 +22,7 @@ export interface ExecProgram {
   readonly apiVersion: string;
 }
 
-/** How a user proves who they are. */
+/** The ways in which a user proves an identity. */
 export interface ConfigUser {
   readonly cert?: Held;
   readonly key?: Held;
@@ -102,7 +102,7 @@ interface Merged {
 /**
  * The cluster and user of a context.
  *
- * @param parse Reads YAML; throws for what is none.
+ * @param parse Reads YAML; throws for text that is none.
  * @param context Its name. Default: the one that the first file names that names one.
  * @throws {Error} naming file, field, value and expectation: all problems of a file at once.
  */
@@ -211,7 +211,7 @@ function userOf(name: string, row: User, path: string): ConfigUser {
   if ((cert === undefined) !== (key === undefined)) {
     throw new Error(`${path}: users[${name}]: got a client certificate or a key alone, expected both`);
   }
-  // A file wins over a token beside it, which is what was in the file when the config was written.
+  // A file wins over a token beside it, which is its content when the config was written.
   const token: Held | undefined = row.tokenFile
     ? { file: resolved(path, row.tokenFile) }
     : row.token

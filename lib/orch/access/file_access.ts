@@ -1,6 +1,6 @@
 /**
- * Access by orchestrator config files, by such a text, or by the account of the pod. Files are read again once a minute, and
- * at once when the API refused what they said: tokens and certificates are rotated under a running program.
+ * Access by orchestrator config files, by such a text, or by the account of the pod. Files are read again once a
+ * minute, and at once when the API refused their access: tokens and certificates are rotated under a running program.
  *
  * Permissions: read (the files and those that they name), run (a program for credentials, where one is allowed).
  *
@@ -50,7 +50,7 @@ export class FileAccess implements AccessSource {
     this.#clock = options.clock ?? systemClock;
   }
 
-  /** @throws {Error} when nothing could be read yet; later what was read last holds, with a warning. */
+  /** @throws {Error} when nothing could be read yet; later the last access that was read holds, with a warning. */
   current(): ApiAccess | Promise<ApiAccess> {
     const isOld = this.#clock.monotonic() - this.#readAt > MAX_AGE_MS;
     if (this.#last !== undefined && !isOld) return this.#last;
@@ -118,7 +118,7 @@ export class FileAccess implements AccessSource {
 }
 
 /**
- * What a text says, which somebody wrote who may not read the files of this program, nor run anything here.
+ * The access in a text, whose author may not read the files of this program, nor run anything here.
  *
  * @throws {Error} naming the text, the field at fault, its value and the expectation.
  */
@@ -152,7 +152,7 @@ async function podAccess({ server, folder }: AccessPlace & { readonly from: "pod
 /** Names the ways to prove an identity that are allowed though they run programs or read files. */
 const VARIABLE = "PILOT_INSECURE_MULTICLUSTER_ORCHCONFIG_OPTIONS";
 
-/** @throws {Error} for a way to prove an identity that runs what the file names, unless it is allowed. */
+/** @throws {Error} for a way to prove an identity that runs a program that the file names, unless it is allowed. */
 function refuseUnsafe({ name, user }: ConfigContext, allowed: readonly string[]): void {
   if (user.exec !== undefined && !allowed.includes("exec")) {
     throw new Error(

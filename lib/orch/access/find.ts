@@ -7,10 +7,10 @@
  * @module
  */
 
-/** Files, a text that somebody wrote who need not be trusted, or the account that a pod is given. */
+/** Files, a text whose author need not be trusted, or the account that a pod is given. */
 export type AccessPlace =
   | {
-    readonly from: "text"; /** What messages call it. */
+    readonly from: "text"; /** Its name in messages. */
     readonly name: string;
     readonly text: string;
     readonly by: string;

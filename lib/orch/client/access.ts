@@ -1,5 +1,5 @@
 /**
- * How the orchestrator's API is reached: an address, what is trusted, and what proves who asks.
+ * How the orchestrator's API is reached: an address, the trusted authorities, and the proof of the caller's identity.
  *
  * @module
  */
@@ -16,13 +16,13 @@ export interface ApiAccess {
   readonly identity?: { readonly cert: string; readonly key: string } | undefined;
   /** Value of the header `authorization`. Default: none is sent. */
   readonly authorization?: string | undefined;
-  /** The user as whom the API is to act, with groups. Default: oneself. */
+  /** The user that the client impersonates at the API, with groups. Default: none. */
   readonly actsAs?: { readonly user: string; readonly groups: readonly string[] } | undefined;
   /** Address of an HTTP proxy. Default: none. */
   readonly proxy?: string | undefined;
 }
 
-/** Where access comes from; what it gives may be another one each time, because tokens and certificates change. */
+/** The source of access; it may give another one each time, because tokens and certificates change. */
 export interface AccessSource {
   /**
    * The access as of now.
@@ -30,6 +30,6 @@ export interface AccessSource {
    * @throws {Error} that names the file and field at fault; asked again, it may succeed.
    */
   current(): ApiAccess | Promise<ApiAccess>;
-  /** The API refused what the last access proved: the next one is read anew. */
+  /** The API refused the proof of the last access: the next one is read anew. */
   refused(): void;
 }

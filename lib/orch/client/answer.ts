@@ -27,7 +27,7 @@ const LIST_PIECE = 64 * 1024;
 /** Longest line of a watch, characters: objects are smaller than the API's own limit of 3 MiB. */
 const MAX_LINE = 32 * 1024 * 1024;
 
-/** What an answer is made of. */
+/** The parts of an answer. */
 interface AnswerParts {
   readonly response: Response;
   /** The request, for messages. */
@@ -61,7 +61,7 @@ export class ApiAnswer {
   /**
    * The body as a list, of which each item is handed over when it has come.
    *
-   * @param take Called with each item that is an object or a list. What it throws is thrown.
+   * @param take Called with each item that is an object or a list. Its errors are passed on.
    * @returns the list without those items
    * @throws {ApiError} for a body that stays silent, ends too early, or is no object.
    */
@@ -145,7 +145,7 @@ export class ApiAnswer {
 /** Bytes that are read at a time, at most. */
 const MOST_AT_ONCE = 128 * 1024;
 
-/** The pieces of a body, in one buffer where the body allows that: what the runtime reads of connections does. */
+/** The pieces of a body, in one buffer where the body allows that: bodies that come from connections do. */
 async function* pieces(body: ReadableStream<Uint8Array> | null, atLeast: number): AsyncGenerator<Uint8Array, void> {
   const reader = body && intoBuffer(body);
   if (reader === undefined) return yield* body ?? [];

@@ -42,7 +42,7 @@ export class ApiError extends Error {
     return this.status === 409;
   }
 
-  /** True when the API knows who asks and does not allow it. */
+  /** True when the API knows the caller and does not allow the request. */
   get forbidden(): boolean {
     return this.status === 403;
   }

@@ -1,7 +1,8 @@
 /**
  * The client of the orchestrator's API: requests in JSON by the access of the moment, at the rate that is allowed.
  *
- * Lists and watches are read by `../informer`. Nothing is asked twice here: who asks knows what a second time means.
+ * Lists and watches are read by `../informer`. Nothing is asked twice here: the caller knows the effect of a second
+ * request.
  *
  * Permissions: net (the API's address), and those of the access.
  *
@@ -125,7 +126,7 @@ export class ApiClient {
     (await this.send(call)).cancel();
   }
 
-  /** Drops its connections; whoever asks later opens new ones. */
+  /** Drops its connections; a later request opens new ones. */
   close(): void {
     this.#open?.by.then((open) => open.close(), () => {});
     this.#open = undefined;

@@ -4,7 +4,7 @@
  *     bytes ──> outside of "items": kept, parsed at the end
  *           └─> one item: parsed, handed over, forgotten
  *
- * Braces and quotes are followed; what stands between them is the parser's of each item.
+ * Braces and quotes are followed; the parser of each item reads the text between them.
  *
  * @module
  */

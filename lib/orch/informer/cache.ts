@@ -1,10 +1,10 @@
 /**
- * The objects of one resource as last heard of, and what a list or some events change.
+ * The objects of one resource as last heard of, and the changes of a list or of some events.
  *
  * @module
  */
 
-/** An object that is kept: its identity, and what a projector left of it. */
+/** An object that is kept: its identity, and the value that a projector made of it. */
 export interface KeptObject<T> {
   /** Empty: it has none. */
   readonly namespace: string;
@@ -45,8 +45,8 @@ export class ObjectCache<T> {
   }
 
   /**
-   * Takes a whole list: what is not in it is gone. Versions are compared for being equal only, because an API that was
-   * restored from a backup goes back.
+   * Takes a whole list: an object that is not in it is gone. Versions are compared for being equal only, because an API
+   * that was restored from a backup goes back.
    */
   replace(list: ReadonlyMap<string, KeptObject<T>>): CacheChange<T> {
     const upserted: KeptObject<T>[] = [];

@@ -1,6 +1,6 @@
 /**
- * What an informer keeps, compared with a list of the API. A list and a watch do not come to the same moment together, so
- * a difference is a doubt at first; it is a drift when no event has told of it after a while.
+ * Compares the objects of an informer with a list of the API. A list and a watch do not come to the same moment
+ * together, so a difference is a doubt at first; it is a drift when no event has told of it after a while.
  *
  * @module
  */
@@ -16,7 +16,7 @@ interface KeptObjects {
 /** Objects by key, each as `uid version`. */
 export type Identities = Map<string, string>;
 
-/** Adds an object of a list to those that it has; what has no name is left out. */
+/** Adds an object of a list to those that it has; an object without a name is left out. */
 export function addIdentity(item: unknown, into: Identities): void {
   if (!isApiJson(item) || !isApiJson(item["metadata"])) return;
   const { namespace = "", name, uid, resourceVersion }: ApiJson = item["metadata"];
@@ -26,7 +26,10 @@ export function addIdentity(item: unknown, into: Identities): void {
 /** Objects that are compared in one step. */
 const ITEMS_A_STEP = 500;
 
-/** The objects that the API has otherwise: by key, each as it is kept; empty: it is not. What is kept may change between steps. */
+/**
+ * The objects that the API has otherwise: by key, each as it is kept; empty: it is not. The kept objects may change
+ * between steps.
+ */
 export function* differences(listed: Identities, kept: KeptObjects): Generator<void, Identities> {
   const found: Identities = new Map();
   let count = 0;

@@ -1,6 +1,6 @@
 /**
- * Keeps the objects of one resource as the orchestrator has them: lists, watches, and heals whatever happens in between.
- * Any number of parts share one informer.
+ * Keeps the objects of one resource as the orchestrator has them: lists, watches, and recovers from failures in
+ * between. Any number of parts share one informer.
  *
  * Permissions: those of the client.
  *
@@ -100,7 +100,7 @@ export class Informer<T> {
     return this.#machine.cache.values();
   }
 
-  /** Calls `listener` on every change from now on; what is kept already is in {@linkcode values}. @returns ends it */
+  /** Calls `listener` on every change from now on; present objects are in {@linkcode values}. @returns ends it */
   subscribe(listener: InformerListener<T>): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
@@ -112,8 +112,8 @@ export class Informer<T> {
   }
 
   /**
-   * Compares what is kept with what the API has, by metadata alone; where they differ everything is listed anew. Does
-   * nothing while the API is not heard of, or is being listed.
+   * Compares the kept objects with those of the API, by metadata alone; where they differ everything is listed anew.
+   * Does nothing while the API is not heard of, or is being listed.
    *
    * @param patience How long the watch may take to tell of a difference, milliseconds.
    * @returns The number of objects that differed, and of which no event has told.
@@ -125,7 +125,7 @@ export class Informer<T> {
     const first = await paced(differences((await this.#identities()).listed, this), { signal });
     if (first.size === 0) return 0;
     await this.#client.clock.sleep(patience, signal);
-    // The first list may have been older than what the watch had told by then; the second one is not.
+    // The first list may have been older than the events of the watch by then; the second one is not.
     if (unheard(first, this).length === 0) return 0;
     const { listed, version } = await this.#identities();
     const second = await paced(differences(listed, this), { signal });
@@ -136,7 +136,7 @@ export class Informer<T> {
     return drifted.length;
   }
 
-  /** What the API has, no older than what is known. */
+  /** The objects of the API, no older than the known ones. */
   async #identities(): Promise<{ readonly listed: Identities; readonly version: string }> {
     const known = this.#machine.version;
     const path = this.#query(ageQuery({ version: known }));
@@ -147,7 +147,7 @@ export class Informer<T> {
     return { listed, version: isApiJson(metadata) ? String(metadata["resourceVersion"]) : known };
   }
 
-  /** Ends; what is kept stays. */
+  /** Ends; the kept objects stay. */
   async stop(): Promise<void> {
     this.#stop.abort(new Error("stopped"));
     await this.#running;
@@ -183,7 +183,7 @@ export class Informer<T> {
     this.#machine.failed(error.expired);
     // A connection that died, or a quiet resource and a server without bookmarks: the next watch shows which.
     if (error.silent) return;
-    // A version grows old in the normal life of a watch; what follows is a list, and whether that works is seen then.
+    // A version grows old in the normal life of a watch; a list follows, and reports its own failure.
     if (!error.expired) this.#report(error);
     const ms = Math.max(error.retryAfter ?? 0, this.#backOff.next());
     await this.#client.clock.sleep(ms, this.#stop.signal).catch(() => {});

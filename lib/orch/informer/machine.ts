@@ -5,8 +5,8 @@
  *        ^   a page's token is too old,      │
  *        └── the version is too old, no progress in three attempts
  *
- * Objects go only when a whole list lacks them, or when the API reports their end: whatever breaks, nothing is taken
- * for gone because it was not heard of.
+ * Objects go only when a whole list lacks them, or when the API reports their end: no failure makes an object count as
+ * gone because it was not heard of.
  *
  * @module
  */
@@ -27,9 +27,9 @@ export type InformerStep =
  * How new a list is to be.
  *
  * - `any`: as the server has it at hand. Nothing is known yet that it could contradict.
- * - a version: no older than that, so that what is known does not go back in time.
- * - `now`: as of now, whatever versions there were: after a list that failed. An API that was restored from a backup has
- *   lower versions than it had, and never what is asked for.
+ * - a version: no older than that, so that the known objects do not go back in time.
+ * - `now`: as of now, without regard to versions so far: after a list that failed. An API that was restored from a
+ *   backup has lower versions than it had, and never the one that is asked for.
  */
 export type ListAge = "any" | "now" | { readonly version: string };
 
@@ -65,7 +65,7 @@ export class InformerMachine<T> {
     return this.#step;
   }
 
-  /** Takes a page. @returns what the list changed, with its last page */
+  /** Takes a page. @returns the changes of the list, with its last page */
   page({ objects, version, token }: ListPage<T>): CacheChange<T> | undefined {
     if (this.#step.ask !== "page") throw new Error("a page came that was not asked for");
     this.#attempts = 0;

@@ -8,7 +8,7 @@ import { ApiError } from "../client/api_error.ts";
 import type { CacheEvent, KeptObject } from "./cache.ts";
 import type { ListPage } from "./machine.ts";
 
-/** Leaves of an object what is read of it; it is called once for each version. Must not keep the object itself. */
+/** Leaves of an object the fields that are read; called once for each version. Must not keep the object itself. */
 export type Projector<T> = (object: ApiJson) => T;
 
 /** How objects become kept ones. */
@@ -47,7 +47,7 @@ export interface WatchLines<T> {
   readonly events: readonly CacheEvent<T>[];
   /** Version of the last event or bookmark; empty: none was said. */
   readonly version: string;
-  /** What ended the watch, after these events. */
+  /** The error that ended the watch, after these events. */
   readonly error: ApiError | undefined;
 }
 
@@ -71,7 +71,7 @@ export function readLines<T>(lines: readonly string[], parts: ReadParts<T>): Wat
       const kept = readObject(object, parts, type === "DELETED");
       if (kept !== undefined) events.push({ type: type === "DELETED" ? "gone" : "put", object: kept });
     }
-    // The version counts for what is passed over too: it is behind us.
+    // The version counts for events that are passed over too: they are behind us.
     version = textOf(meta["resourceVersion"]) || version;
   }
   return { events, version, error: undefined };

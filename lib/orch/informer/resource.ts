@@ -37,7 +37,7 @@ export function objectPath(resource: ApiResource, namespace: string, name: strin
   return `${listPath(resource, namespace)}/${encodeURIComponent(name)}`;
 }
 
-/** Which objects of a resource are wanted. */
+/** Selects the wanted objects of a resource. */
 export interface ListScope {
   /** Default: all namespaces. */
   readonly namespace?: string;

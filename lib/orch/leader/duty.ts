@@ -1,5 +1,5 @@
 /**
- * Duties: what one of several servers does for all of them.
+ * Duties: work that one of several servers does for all of them.
  *
  * @module
  */

@@ -27,7 +27,7 @@ export interface DutyRunnerOptions extends Candidate {
 /** The leader of a lock, for pages. */
 export interface LockState {
   readonly lock: LockName;
-  /** What is done under it. */
+  /** The duties under it. */
   readonly duties: readonly string[];
   /** Whether this server leads. */
   readonly leads: boolean;
@@ -41,7 +41,7 @@ export interface LockState {
   readonly trouble: string;
 }
 
-/** A lock, what is done under it, and how it is come by. */
+/** A lock, its duties, and the election for it. */
 interface LockedDuties {
   readonly duties: readonly Duty[];
   /** Undefined: nobody is asked. */

@@ -24,7 +24,7 @@ export interface ElectionOptions extends Candidate {
   readonly random?: () => number;
 }
 
-/** Does what a leader does until the signal aborts; resolves when it has stopped. */
+/** Does the work of a leader until the signal aborts; resolves when it has stopped. */
 export type Lead = (signal: AbortSignal) => Promise<void>;
 
 /** Attempts in a row when other writes come between. */
@@ -67,7 +67,7 @@ export class Election {
     return this.#machine.leads(this.#clock.monotonic());
   }
 
-  /** Who holds the lock, as it was read last; undefined: nobody that is known. */
+  /** The holder of the lock, as it was read last; undefined: no known one. */
   get holder(): LockRecord | undefined {
     return this.#machine.holder;
   }
@@ -78,7 +78,7 @@ export class Election {
   }
 
   /**
-   * Stands for election until `stop` aborts; then what leads is ended, and the lock given back.
+   * Stands for election until `stop` aborts; then the leader's work is ended, and the lock given back.
    *
    * @param lead Begun with each term. Its signal aborts when the term ends: at the latest 15 s after the last renewal, and
    * 15 s before another one may lead.
@@ -125,7 +125,7 @@ export class Election {
     await this.#ended(led, stop);
   }
 
-  /** Waits until what led has ended: this one does not stand for election while it may still write. */
+  /** Waits until the last term's work has ended: this server is no candidate while that work may still write. */
   async #ended(led: Promise<void>, stop: AbortSignal): Promise<void> {
     const { log, lock } = this.options;
     let over = false;
@@ -191,7 +191,7 @@ export class Election {
     this.#machine.written(readLock(form, object), sent);
   }
 
-  /** One request, whole within the time between two attempts, whatever else the client has to do. */
+  /** One request, whole within the time between two attempts, past the client's limit of requests. */
   async #asked<T>(
     signal: AbortSignal | undefined,
     ask: (call: { readonly signal: AbortSignal; readonly urgent: true }) => Promise<T>,

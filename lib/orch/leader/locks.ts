@@ -15,7 +15,7 @@ export type LockForm = "ConfigMap" | "Lease";
 export const LOCKS = {
   /** Ingress status. */
   "mesh-leader": "ConfigMap",
-  /** What every namespace is given: root certificates. */
+  /** Root certificates for every namespace. */
   "mesh-namespace-controller-election": "ConfigMap",
   /** The bundle of roots for the whole cluster. */
   "mesh-clustertrustbundle-controller-election": "ConfigMap",

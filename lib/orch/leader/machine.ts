@@ -4,9 +4,9 @@
  *     follows ──nobody holds the lock, or its holder is silent for 30 s──> leads ──15 s without a renewal──> follows
  *        └─────our revision goes first──> holds, and waits until the one before must have stopped ──> leads
  *
- * Times are milliseconds of one monotonic clock, this machine's: what another machine wrote into the lock is only compared
- * with what it wrote before. A leader counts its 15 s from before it asked for the renewal, and the others their 30 s
- * from when they have seen it, so that clocks may run up to a third faster or slower than each other.
+ * Times are milliseconds of one monotonic clock, this machine's: times that another machine wrote into the lock are
+ * only compared with those that it wrote before. A leader counts its 15 s from before it asked for the renewal, and the
+ * others their 30 s from when they have seen it, so that clocks may run up to a third faster or slower than each other.
  *
  * @module
  */
@@ -40,7 +40,7 @@ export class ElectionMachine {
   readonly #candidate: Candidate;
   /** The lock as it was read or written last; undefined: there is none, or none was read yet. */
   #seen: ReadLock | undefined;
-  /** Whether `#seen` may still be what the API has. */
+  /** Whether `#seen` may still be the lock in the API. */
   #fresh = false;
   /** Another one may lead until then. */
   #othersUntil = 0;
@@ -51,7 +51,7 @@ export class ElectionMachine {
     this.#candidate = candidate;
   }
 
-  /** Who holds the lock, as far as is known; empty: nobody. */
+  /** The holder of the lock, as far as is known; undefined: none. */
   get holder(): LockRecord | undefined {
     const record = this.#seen?.record;
     return record?.holder === "" ? undefined : record;
@@ -78,7 +78,7 @@ export class ElectionMachine {
   }
 
   /**
-   * Takes what was read.
+   * Takes the lock that was read.
    *
    * @param lock Undefined: there is none.
    * @param now When the answer had come.

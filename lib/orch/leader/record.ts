@@ -1,6 +1,6 @@
 /**
- * What a lock says of its holder, in the formats that electors of other programs write (`client-go`): an annotation of a
- * config map, or the spec of a lease.
+ * The record of a lock about its holder, in the formats that electors of other programs write (`client-go`): an
+ * annotation of a config map, or the spec of a lease.
  *
  * @module
  */
@@ -30,7 +30,7 @@ export interface ReadLock {
   readonly record: LockRecord | undefined;
   /** Changes with every renewal, and with nothing else. */
   readonly text: string;
-  /** The whole object, so that what others wrote there stays. */
+  /** The whole object, so that fields that others wrote there stay. */
   readonly object: ApiJson;
 }
 

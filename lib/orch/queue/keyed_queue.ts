@@ -30,7 +30,7 @@ export class KeyedQueue {
   /** Keys that wait for a worker, in order, and since when. */
   readonly #waiting = new Map<string, number>();
   readonly #running = new Set<string>();
-  /** Pauses of keys whose last work failed, and what ends the present one. */
+  /** Pauses of keys whose last work failed, and a function that ends the present one. */
   readonly #failing = new Map<string, { readonly backOff: BackOff; cancel: () => void }>();
   readonly #stop = new AbortController();
   #idle: (() => void)[] = [];
@@ -47,7 +47,7 @@ export class KeyedQueue {
     this.#next();
   }
 
-  /** Does the work of a key no more; what is being done ends by itself. */
+  /** Does the work of a key no more; work that is being done ends by itself. */
   forget(key: string): void {
     this.#failing.get(key)?.cancel();
     this.#failing.delete(key);

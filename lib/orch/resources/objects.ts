@@ -1,7 +1,7 @@
 /**
  * Objects of the orchestrator's API, read and written one at a time.
  *
- * Each call is one request. A write that met another one fails with an `ApiError` whose `conflict` is true: who wrote
+ * Each call is one request. A write that met another one fails with an `ApiError` whose `conflict` is true: the writer
  * reads again and decides again. Errors are those of {@linkcode ApiClient.send}.
  *
  * Permissions: those of the client.
@@ -13,7 +13,7 @@ import type { ApiJson } from "../client/answer.ts";
 import type { ApiCall, ApiClient } from "../client/client.ts";
 import { ApiError } from "../client/api_error.ts";
 
-/** Which object: its resource, and where it is there. */
+/** The place of an object: its resource, and where it is there. */
 export interface ObjectPlace {
   readonly resource: ApiResource;
   /** Empty for a resource without namespaces. */
@@ -24,7 +24,7 @@ export interface ObjectPlace {
 /** Metadata that a writer gives an object; its name and namespace come from the place. */
 export type WrittenMetadata = Readonly<Record<string, unknown>>;
 
-/** An object to write: everything but what its place says. */
+/** An object to write: everything but the fields that its place gives. */
 export interface ObjectBody {
   readonly metadata?: WrittenMetadata;
   readonly [field: string]: unknown;
@@ -76,7 +76,8 @@ export async function replaceObject(
 /**
  * Takes an object away.
  *
- * @param only The uid or the version that is meant; a conflict: it is another one by now. Default: whatever is there.
+ * @param only The uid or the version that is meant; a conflict: it is another one by now. Default: any object that is
+ * there.
  * @returns false: there was none
  */
 export async function deleteObject(
@@ -98,7 +99,7 @@ export async function deleteObject(
  * Makes an object, or sets the fields that the body has and takes away those that the manager set before and the body has
  * no more: server-side apply.
  *
- * @param manager Who owns the fields.
+ * @param manager The owner of the fields.
  * @param force Takes over fields of other managers; without it these are a conflict. Default false.
  */
 export async function applyObject(

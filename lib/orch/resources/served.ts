@@ -1,5 +1,5 @@
 /**
- * Which resources the orchestrator serves, in which versions.
+ * The resources that the orchestrator serves, and their versions.
  *
  * Permissions: those of the client.
  *

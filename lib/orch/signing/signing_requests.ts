@@ -22,7 +22,7 @@ export interface SigningOrder {
   readonly signer: string;
   /** The request in PEM. */
   readonly request: string;
-  /** What the key is to be used for, in the API's words: `client auth`. */
+  /** The uses of the key, in the API's words: `client auth`. */
   readonly usages: readonly string[];
   /** Lifetime that is asked for; the signer decides. At least 600. */
   readonly seconds: number;
@@ -50,7 +50,7 @@ const REMOVAL_MS = 5000;
 /** Characters of an object's reason and message that go into errors. */
 const SHOWN = 300;
 
-/** What is read of a request's status. */
+/** The fields of a request's status that are read. */
 interface RequestState {
   /** In base64, as the API has it; empty: not signed. */
   readonly certificate: string;
@@ -89,7 +89,7 @@ export class SigningRequests {
    * Has a request signed.
    *
    * @param signal Ends the wait.
-   * @returns what the signer wrote, in PEM; nothing of it is checked
+   * @returns the certificates that the signer wrote, in PEM; nothing of them is checked
    * @throws {SigningRefused} when it is denied, when the signer failed, or when the signal aborted first; {ApiError} when
    * the request cannot be made
    */
