@@ -19,7 +19,10 @@ import type { DiscoverySettings } from "./settings.ts";
 /** See the module. */
 export interface BegunAuthority {
   readonly authentication: ServerAuthentication;
-  /** Errors as of {@linkcode startServerAuthority}; who ends the start for another reason need not look at them. */
+  /**
+   * Errors as of {@linkcode startServerAuthority}; a caller that ends the start for another reason need not look at
+   * them.
+   */
   readonly started: Promise<ServerAuthority>;
   /** From now on callers are looked for among these facts of the server's cluster, too. */
   hasRead(facts: FactStore): void;

@@ -1,5 +1,5 @@
 /**
- * OpenSSL as who signs for the server's authority, where the machine has it and the program may use it.
+ * OpenSSL as the signer for the server's authority, where the machine has it and the program may use it.
  *
  * Permissions: ffi, where it is granted.
  *

@@ -153,7 +153,7 @@ export class AskedProperties<P> {
   /** Adds those of one result. */
   add(answers: PropertyAnswers<P>): void {
     for (let node = answers; node.before !== undefined; node = node.before) {
-      if (this.#seen.has(node)) return; // what is before it came with it
+      if (this.#seen.has(node)) return; // the nodes before it came with it
       this.#seen.add(node);
       if (this.#all.has(node.key)) continue;
       const { key, compute, answer } = node;

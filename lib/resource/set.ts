@@ -106,7 +106,7 @@ export class ResourceTable {
     const digest = resources.length === 1 ? resources[0]!.version : contentHash(resources.map((r) => r.version).join());
     const known = this.#buckets.get(digest);
     if (known !== undefined && known.hasCausesOf(resources)) return known;
-    // The bytes are the same, whatever they come of.
+    // The bytes are the same, though their causes differ.
     const bucket = new ResourceBucket(resources, digest, known);
     this.#buckets.set(digest, bucket);
     return bucket;

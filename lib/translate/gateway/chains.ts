@@ -1,6 +1,6 @@
 /**
- * The filter chains of one port of a gateway: plain data on what each matches, how TLS is handled, where bytes or
- * requests go.
+ * The filter chains of one port of a gateway: plain data about the match of each, its TLS, and the destination of its
+ * bytes or requests.
  *
  * Envoy refuses a listener in which two chains match the same connections, so server names are claimed: by the servers
  * that end TLS first (they come from Gateway objects), then by rules of virtual services, in order of precedence.

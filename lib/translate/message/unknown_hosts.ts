@@ -1,5 +1,5 @@
 /**
- * Names of what takes requests to hosts that nobody knows: of the virtual host, and of its route.
+ * Names of the virtual host that takes requests to unknown hosts, and of its route.
  *
  * @module
  */
