@@ -1,5 +1,5 @@
 /**
- * Which control plane an object of configuration is for, where several share a cluster.
+ * Revisions: the label by which an object of configuration is for one of several control planes that share a cluster.
  *
  * @module
  */

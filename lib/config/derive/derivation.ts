@@ -1,5 +1,5 @@
 /**
- * What makes configuration objects from other objects and from facts.
+ * Derivations, which make configuration objects from other objects and from facts.
  *
  * @module
  */
@@ -25,8 +25,8 @@ export type DerivedObject<K extends Kind = Kind> = {
 }[K];
 
 /**
- * How a derivation reads other objects and facts. What it read is recorded, and when that changes it derives again. Derived
- * objects are not there: nothing is derived twice over.
+ * How a derivation reads other objects and facts. Its reads are recorded, and when an answer changes it derives again.
+ * Derived objects are not there: nothing is derived twice over.
  */
 export interface DerivationReader {
   /** One object. */
@@ -54,7 +54,7 @@ export interface Derivation {
    * @throws Anything: a defect, which costs this input's objects alone; those that it had stay.
    */
   derive(input: DerivationInput, read: DerivationReader): readonly DerivedObject[];
-  /** What several inputs make together. Default: nothing. */
+  /** Makes the objects that several inputs have a say in. Absent: there are none. */
   readonly shared?: SharedDerivation;
 }
 

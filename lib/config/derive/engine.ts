@@ -35,7 +35,7 @@ export interface DerivationOptions {
   readonly onFindings: (changes: ReturnType<typeof findingChanges>) => void;
 }
 
-/** What is derived from: one input, or the members of a group. Never empty. */
+/** The inputs that objects are derived from: one input, or the members of a group. Never empty. */
 type Inputs = readonly [DerivationInput, ...DerivationInput[]];
 
 /** The results of one input, or of one group. */

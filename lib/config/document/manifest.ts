@@ -26,7 +26,7 @@ export interface ManifestRead {
    */
   readonly passedOver?: string;
   readonly findings: readonly Finding[];
-  /** What can be told of the object's name. */
+  /** The object's name, as far as it can be read. */
   readonly name: ObjectName;
 }
 

@@ -8,7 +8,7 @@
  * @module
  */
 
-/** What stands for the bytes wherever they are printed. */
+/** The text that is printed in place of the bytes. */
 const SHOWN = "[concealed]";
 
 /** Secret bytes. */

@@ -14,7 +14,7 @@ export type CredentialVerdict =
   /** They belong together, as far as the sort of key is known here; milliseconds since 1970. */
   | { readonly problem?: undefined; readonly validFrom: number; readonly validUntil: number };
 
-/** What stands in a file for something that is filled in later: by sops, by templates, by programs that ask a vault. */
+/** The start of a placeholder that is filled in later: by sops, by templates, by programs that ask a vault. */
 const PLACEHOLDER = /^\s*(?:ENC\[|\{\{|\$\{|<|vault:|ref\+)/;
 
 /** Longest certificate or key that is looked at, in bytes: more than an orchestrator keeps in a secret. */

@@ -59,7 +59,7 @@ type Context = z.core.ParsePayload;
  * A field that may be left out. One step of zod instead of the four of `nullish().transform()`: a mesh has hundreds of
  * thousands of such fields.
  *
- * @param otherwise A value for what is left out; nobody changes it.
+ * @param otherwise The value of a field that is left out; nobody changes it.
  */
 function written<T>(read: (value: unknown, context: Context) => T, otherwise: T): z.ZodTransform<T, unknown> {
   return z.transform((value: unknown, context): T =>

@@ -129,7 +129,7 @@ export function readFact(kind: FactKind, tree: unknown, from: Origin, options: F
   return { fact, findings: report.list, name };
 }
 
-/** What is read of the kinds of which there are thousands, without their schemas; undefined: the schema reads it. */
+/** Reads the kinds of which there are thousands without their schemas; undefined: the schema reads it. */
 function usualSpec(kind: FactKind, tree: object): FactSpecs[FactKind] | undefined {
   if (kind === "Service") return usualService(tree);
   return kind === "EndpointSlice" ? usualSlice(tree) : undefined;

@@ -56,7 +56,7 @@ export interface WorkloadData {
   readonly runAsUser?: number;
   /** Pods that are wanted: 1 where nothing is written; absent for kinds that do not count them. */
   readonly replicas?: number;
-  /** What made this object, as `Kind/name`, in the same namespace: of a Pod its ReplicaSet, of that its Deployment. */
+  /** The object that made this one, as `Kind/name`, in its namespace: of a Pod its ReplicaSet, of that its Deployment. */
   readonly owner?: string;
   /** Addresses of a Pod that has some: it was read from an orchestrator, or written to a file by it. */
   readonly addresses?: readonly string[];
@@ -68,7 +68,7 @@ export interface WorkloadData {
   readonly generated?: true;
   /** `Running`, `Pending`, ...: absent in a manifest that a person wrote. */
   readonly phase?: string;
-  /** What else is known of a Pod that runs, or ran, somewhere; absent in a manifest that a person wrote. */
+  /** More facts of a Pod that runs, or ran, somewhere; absent in a manifest that a person wrote. */
   readonly running?: RunningPodData;
 }
 

@@ -43,13 +43,13 @@ export interface Finding {
   readonly place: FindingPlace;
   /** The offending value as JSON, shortened to 80 characters; empty when there is none. */
   readonly value: string;
-  /** What would be right: "a host name", "1..65535"; empty when nothing in particular. */
+  /** The values that would be right: "a host name", "1..65535"; empty when none in particular. */
   readonly expected: string;
   /** The whole in one sentence, field, value and expectation included. */
   readonly message: string;
   /** Its effect for users. */
   readonly effect: string;
-  /** What to do about it. */
+  /** The change that removes the finding, as advice to the user. */
   readonly fix: string;
 }
 

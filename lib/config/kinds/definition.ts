@@ -41,7 +41,7 @@ const COLUMNS: Readonly<Partial<Record<Kind, Readonly<Record<string, string>>>>>
 
 const text: JsonSchema = { type: "string" };
 
-/** What programs write into objects. */
+/** Schema of the status, which programs write into objects. */
 const STATUS: JsonSchema = {
   type: "object",
   description: "Written by the control plane.",

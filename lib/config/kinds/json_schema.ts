@@ -62,8 +62,8 @@ export function kindJsonSchema(kind: Kind, description: string, comment: TypeCom
 }
 
 /**
- * One schema for files of all kinds, in both spellings: `apiVersion` and `kind` choose the kind's own schema. What belongs
- * to no kind of the mesh (a Deployment, a file of values) is left alone, so that a setting may name whole folders.
+ * One schema for files of all kinds, in both spellings: `apiVersion` and `kind` choose the kind's own schema. Documents
+ * of no kind of the mesh (a Deployment, a file of values) are left alone, so that a setting may name whole folders.
  *
  * @param schemas The schema of each kind, which is embedded: editors need no other file.
  */

@@ -1,5 +1,5 @@
 /**
- * What proxies cannot read in the format of an access log. Envoy refuses the whole listener for one such format.
+ * Checks the formats of access logs. Envoy refuses the whole listener for one format that it cannot read.
  *
  * @module
  */

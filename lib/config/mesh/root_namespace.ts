@@ -1,5 +1,5 @@
 /**
- * Which namespace holds the objects that apply to the whole mesh, when the mesh configuration does not name it.
+ * Finds the namespace of the objects that apply to the whole mesh, when the mesh configuration does not name it.
  *
  * Folders written for Istio keep such objects in `istio-system`; ours is `mesh-system`, or wherever the control plane
  * runs. The folder decides: by the objects that mean something else in the root namespace than elsewhere, and where there

@@ -1,5 +1,5 @@
 /**
- * Which extension providers have access logs, which have tracing, and which have metrics.
+ * The uses of extension providers in Telemetries: access logs, tracing and metrics.
  *
  * @module
  */

@@ -94,7 +94,7 @@ export interface MeshConfig {
   readonly outboundClusterStatName?: string;
   /** Settings of services by host; default none. */
   readonly serviceSettings: readonly ServiceSettings[];
-  /** Which services other clusters see. */
+  /** Scopes of services: those of scope GLOBAL are seen by other clusters. */
   readonly serviceScopeConfigs?: readonly ServiceScopeConfig[];
   /** Default true. */
   readonly enablePrometheusMerge: boolean;
@@ -130,7 +130,7 @@ export interface ConfigSource {
   readonly address: string;
   /** TLS towards the other end; absent: none. */
   readonly tlsSettings?: ClientTlsSettings;
-  /** What the source serves beside configuration. */
+  /** Resources that the source serves beside configuration. */
   readonly subscribedResources?: readonly "SERVICE_REGISTRY"[];
 }
 
@@ -148,7 +148,7 @@ export interface CertificateData {
 
 /** Settings of services by host. */
 export interface ServiceSettings {
-  /** What holds for these hosts. */
+  /** The settings of these hosts. */
   readonly settings?: {
     /** Clients reach endpoints of their own cluster alone. */
     readonly clusterLocal?: boolean;
@@ -157,7 +157,7 @@ export interface ServiceSettings {
   readonly hosts?: readonly string[];
 }
 
-/** Which services other clusters see. */
+/** The scope of the services that match both selectors: other clusters see those of scope GLOBAL. */
 export interface ServiceScopeConfig {
   /** Namespaces by their labels. */
   readonly namespaceSelector?: LabelSelector;
@@ -305,7 +305,7 @@ export interface ProxySettings {
 export interface GatewayTopology {
   /** Trusted proxies before this one; default 0. */
   readonly numTrustedProxies?: number;
-  /** What happens to the client certificate header; default UNDEFINED: as the gateway's kind says. */
+  /** Treatment of the client certificate header; default UNDEFINED: as the gateway's kind says. */
   readonly forwardClientCertDetails: ForwardClientCertDetails;
   /** Present (even empty): expect the PROXY protocol. */
   readonly proxyProtocol?: Readonly<Record<never, never>>;
@@ -356,7 +356,7 @@ export interface HeaderSwitch {
 
 /** Headers that the proxy adds. */
 export interface ProxyHeaders {
-  /** What happens to the client certificate header. */
+  /** Treatment of the client certificate header. */
   readonly forwardedClientCert: ForwardClientCertDetails;
   /** Details of the client's certificate that are forwarded. */
   readonly setCurrentClientCertDetails?: {

@@ -1,6 +1,6 @@
 /**
- * Rules of extension providers. What is wrong with one is a warning: it matters only where the provider is used, and must not keep the
- * rest of the mesh configuration out.
+ * Rules of extension providers. A mistake in one is a warning: it matters only where the provider is used, and must not
+ * keep the rest of the mesh configuration out.
  *
  * @module
  */

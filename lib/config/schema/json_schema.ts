@@ -2,9 +2,9 @@
  * The kinds' schemas as JSON Schema (draft 2020-12), for editors and for the definitions of an orchestrator.
  *
  * It says what decoding says: both spellings of names, null for what is not written, numbers in quotes, enumerations by name
- * or number, required fields whose zero value counts as not written, groups of which one may be written. What it cannot say
- * is that a number in quotes is in range, that a duration is not beyond 292 years and that one field is not written in two
- * spellings; rules across fields are not in it.
+ * or number, required fields whose zero value counts as not written, groups of which one may be written. Three rules it
+ * cannot say: a number in quotes is in range, a duration is not beyond 292 years, and one field is not written in two
+ * spellings. Rules across fields are not in it.
  *
  * @module
  */

@@ -42,7 +42,7 @@ const BOOL: Field<boolean> = {
   },
 };
 
-/** What to write instead of a text: YAML 1.1 had other spellings of booleans, which 1.2 reads as text. */
+/** The boolean to write instead of a text: YAML 1.1 had other spellings of booleans, which 1.2 reads as text. */
 function meantByText(text: string): string {
   const old = /^(?:(y|yes|on)|n|no|off)$/i.exec(text);
   if (old === null) return "true or false, without quotes";

@@ -24,7 +24,7 @@ export interface StructuralRules {
 export interface CelRule {
   /** Over `self`; it holds for values that are taken. */
   readonly rule: string;
-  /** What was expected. */
+  /** The expectation, as the server words it where the rule does not hold. */
   readonly message: string;
 }
 

@@ -51,7 +51,7 @@ export class ValuePool {
     return new ValuePool(FEW_PLACES);
   }
 
-  /** Places for values; `places` is a power of two. What was known is forgotten. */
+  /** Makes places for values; `places` is a power of two. The pool forgets the values that it knew. */
   #begin(places: number): void {
     this.#mask = places - 1;
     this.#room = places < this.#most ? places : Infinity;

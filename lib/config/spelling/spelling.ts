@@ -79,7 +79,7 @@ export function lookupKind(apiVersion: string, kind: string): KindLookup {
 }
 
 /**
- * What an object means that has no `apiVersion` or no `kind`.
+ * The kind that was likely meant by an object that has no `apiVersion` or no `kind`.
  *
  * @param isWhole Whether it has metadata and a spec.
  */

@@ -62,8 +62,8 @@ const ARGUMENT = commands(`
 const COMMAND = /%(?:%|([A-Z0-9_]+)(\([^)]*\))?(?::\d+)?%)/g;
 
 /**
- * What Envoy cannot read in a text with commands; undefined when it can. Whether an argument makes sense to a command is
- * left to Envoy.
+ * The mistake for which Envoy cannot read a text with commands; undefined when it can. Whether an argument makes sense
+ * to a command is left to Envoy.
  */
 export function substitutionProblem(text: string): string | undefined {
   for (const [, name, argument] of text.matchAll(COMMAND)) {

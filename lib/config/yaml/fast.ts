@@ -55,7 +55,7 @@ const FLOAT = /^[-+]?(?:\.[0-9]+|[0-9]+\.[0-9]*|(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)
 const SPECIAL = /^[-+]?(?:0[box].*|\..*|[0-9._]*_.*)$/;
 const NOT_A_KEY = /^(?:null|true|false|__proto__)$/i;
 
-/** Which of the 128 characters a pattern takes: one look for a character instead of a search. */
+/** Marks the characters below 128 that a pattern takes: one look-up for a character instead of a search. */
 function classOf(pattern: RegExp): Uint8Array {
   return Uint8Array.from({ length: 128 }, (_, code) => (pattern.test(String.fromCharCode(code)) ? 1 : 0));
 }

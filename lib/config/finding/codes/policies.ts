@@ -1,5 +1,5 @@
 /**
- * What rules leave open, and what nobody is chosen by.
+ * Findings about policies: rules that leave something open, and objects that select no workload.
  *
  * @module
  */

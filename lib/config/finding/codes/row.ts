@@ -16,10 +16,10 @@ export interface FindingRow {
   readonly title: string;
   /** One sentence. */
   readonly meaning: string;
-  /** What becomes of it for users, unless the finding says it more exactly. */
+  /** Its effect for users, unless the finding says it more exactly. */
   readonly effect: string;
   /** The same where the finding is no error. Default: `effect`. */
   readonly warningEffect?: string;
-  /** What to do, unless the finding says it more exactly. */
+  /** The change that removes it, as advice to the user, unless the finding says it more exactly. */
   readonly fix: string;
 }

@@ -1,5 +1,5 @@
 /**
- * What translation finds: things that exclude each other, and what proxies do not get as it is written.
+ * Findings of translation: objects that exclude each other, and configuration that proxies do not get as it is written.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * Which workloads serve a Gateway.
+ * The selectors of a Gateway: the labels of the workloads that serve it.
  *
  * @module
  */
@@ -9,14 +9,14 @@ import type { StringMap } from "../kinds.ts";
 /** Label of gateways' workloads whose value says which gateway it is, in our spelling and in Istio's. */
 export const GATEWAY_LABELS = ["mesh", "istio"] as const;
 
-/** What says which workloads serve a Gateway. */
+/** The parts of a Gateway that say which workloads serve it. */
 type SelectingGateway = Pick<ConfigObject<"Gateway">, "spec" | "origin">;
 
 /**
  * The selectors of a Gateway: workloads that have all labels of one serve it; an empty one selects all.
  *
- * One that is written has one selector, as it is written. That of an Ingress, which says nothing of workloads, is for gateways
- * of either spelling.
+ * A Gateway that a user wrote has one selector, as it is written. The Gateway of an Ingress, which says nothing of
+ * workloads, is for gateways of either spelling.
  */
 export function gatewaySelectors({ spec: { selector = {} }, origin }: SelectingGateway): readonly StringMap[] {
   if (origin.from !== "derived" || !origin.of.startsWith("Ingress/")) return [selector];

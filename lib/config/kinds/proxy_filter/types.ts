@@ -42,7 +42,7 @@ export interface ConfigPatch {
   readonly patch?: Patch;
 }
 
-/** Which generated objects; at most one of listener, routeConfiguration, cluster. */
+/** Selects generated objects; at most one of listener, routeConfiguration, cluster is set. */
 export interface ConfigObjectMatch {
   /** Default ANY. */
   readonly context: "ANY" | "SIDECAR_INBOUND" | "SIDECAR_OUTBOUND" | "GATEWAY";

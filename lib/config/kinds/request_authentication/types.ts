@@ -31,7 +31,7 @@ export interface JwtRule {
   readonly fromHeaders?: readonly {
     /** Name of the header. */
     readonly name: string;
-    /** What stands before the token, such as `Bearer `. */
+    /** The text before the token, such as `Bearer `. */
     readonly prefix?: string;
   }[];
   /** Query parameters that carry the token. */

@@ -16,7 +16,7 @@ export interface SidecarSpec {
   readonly egress?: readonly SidecarEgress[];
   /** Limits and timeouts of connections to the workload. */
   readonly inboundConnectionPool?: ConnectionPoolSettings;
-  /** What becomes of traffic to unknown destinations; absent: as the mesh configuration says. */
+  /** The treatment of traffic to unknown destinations; absent: as the mesh configuration says. */
   readonly outboundTrafficPolicy?: OutboundTrafficPolicy;
 }
 

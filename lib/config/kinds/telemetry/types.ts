@@ -85,7 +85,7 @@ export interface TracingCustomTag {
 export interface TelemetryMetrics {
   /** Where metrics go; absent: to the mesh's defaults. */
   readonly providers?: readonly ProviderRef[];
-  /** What differs for some metrics. */
+  /** Changes to some of the metrics. */
   readonly overrides?: readonly MetricsOverride[];
   /** Time between reports of long TCP connections. */
   readonly reportingInterval?: number;
@@ -105,7 +105,7 @@ export type StandardMetric =
   | "GRPC_REQUEST_MESSAGES"
   | "GRPC_RESPONSE_MESSAGES";
 
-/** Which metrics on which side; at most one of metric and customMetric. */
+/** Selects metrics and the side that makes them; at most one of metric and customMetric is set. */
 export interface MetricSelector {
   /** One of the standard metrics. */
   readonly metric?: StandardMetric;

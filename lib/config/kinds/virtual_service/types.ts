@@ -240,7 +240,7 @@ export interface HttpRewrite {
 export interface RegexRewrite {
   /** Regular expression (RE2) that the path is searched for. */
   readonly match: string;
-  /** What takes the place of the match; `\\1` stands for a group. */
+  /** The text that replaces the match; `\\1` stands for a group. */
   readonly rewrite?: string;
 }
 

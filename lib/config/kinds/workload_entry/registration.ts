@@ -1,5 +1,5 @@
 /**
- * What a control plane writes on a WorkloadEntry that it made for a proxy: the annotations of Istio, in our spelling.
+ * The annotations that a control plane writes on a WorkloadEntry that it made for a proxy: Istio's, in our spelling.
  *
  * @module
  */
