@@ -1,7 +1,7 @@
 /**
- * What clients must know about a service's endpoints before they connect: whose certificates to expect, whether all of
- * them accept mutual TLS, and whether one takes connections by HBONE. Endpoints come and go far more often than these facts change, so what is made from the facts
- * alone stays as it is.
+ * The facts that clients must know about a service's endpoints before they connect: the identities that their
+ * certificates may have, whether all of them accept mutual TLS, and whether one takes connections by HBONE. Endpoints
+ * come and go far more often than these facts change, so resources that are made from the facts alone stay as they are.
  *
  * @module
  */

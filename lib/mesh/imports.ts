@@ -1,5 +1,5 @@
 /**
- * What the egress listeners of Sidecars import.
+ * The imports of Sidecars: the hosts that their egress listeners name.
  *
  * @module
  */
@@ -16,7 +16,7 @@ export interface HostImport {
 /**
  * Reads `./x`, `ns/x`, `*\/x` and `x` (any namespace); `~/x` imports nothing.
  *
- * @param own Namespace of the workloads: what `.` stands for.
+ * @param own Namespace of the workloads, for which `.` stands.
  */
 export function parseImports(hosts: readonly string[], own: string): HostImport[] {
   return hosts.flatMap((text) => {

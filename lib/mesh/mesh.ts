@@ -166,7 +166,7 @@ export class Mesh implements MeshIndexes {
     this.#scopes = new Scopes(this, options.sharedScopes);
   }
 
-  /** What could not be resolved in virtual services, in words, by key of the object. */
+  /** Delegates of virtual services that could not be resolved, in words, by key of the root. */
   get problems(): ReadonlyMap<string, readonly string[]> {
     return this.#resolver.problems;
   }
@@ -226,7 +226,7 @@ export class Mesh implements MeshIndexes {
     return this.#scopes.has(scope);
   }
 
-  /** What two scopes see differently; undefined: more than is known. */
+  /** The things that two scopes see differently; undefined: they may differ in more than is known. */
   differences(a: Scope, b: Scope): readonly Distinction[] | undefined {
     return this.#scopes.differences(a, b);
   }

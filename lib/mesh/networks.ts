@@ -1,5 +1,5 @@
 /**
- * Which network an address is in, as the mesh networks configuration says, and how networks are entered.
+ * The networks of addresses, as the mesh networks configuration says, and the entrances of networks.
  *
  * @module
  */

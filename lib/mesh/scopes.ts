@@ -128,7 +128,7 @@ export class Scopes {
     return hosts;
   }
 
-  /** What two scopes see differently; undefined: more than is known. */
+  /** The things that two scopes see differently; undefined: they may differ in more than is known. */
   differences(a: Scope, b: Scope): Distinction[] | undefined {
     if (a.sidecar !== b.sidecar || isNarrow(a.sidecar)) return undefined;
     return this.#distinctions.between(a.namespace, b.namespace);

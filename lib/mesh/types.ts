@@ -1,12 +1,12 @@
 /**
- * What translation reads: the effective form of what users wrote, seen from one place in the mesh.
+ * The types that translation reads: the effective form of the users' configuration, seen from one place in the mesh.
  *
  *     config store ─┐
  *                   ├─> snapshot ──> scope (namespace + Sidecar) ──> reader of one class of proxies
  *     registries ───┘
  *
  * All values are immutable and identity-stable: as long as nothing that made it changed, the same question gets the
- * same object (`===`). That is what lets a result be reused for every proxy for which all answers are the same.
+ * same object (`===`). So a result can be reused for every proxy for which all answers are the same.
  *
  * @module
  */

@@ -17,7 +17,7 @@ export function withFields<Base extends object, T extends Base>(
   return other.length === 0 ? one : { ...one, ...Object.fromEntries(other) };
 }
 
-/** What is made of each item; the list itself where each stays what it is. */
+/** The list with `make` applied to each item; the list itself where `make` returns each item itself. */
 export function mapped<T>(list: readonly T[], make: (item: T) => T): readonly T[] {
   const made = list.map(make);
   return made.every((item, at) => item === list[at]) ? list : made;

@@ -31,7 +31,7 @@ export interface VirtualServiceDelta {
 type Source = ConfigObject<"VirtualService">;
 
 /**
- * Keeps the effective virtual services of a changing set of objects. What no change touched keeps its identity (`===`).
+ * Keeps the effective virtual services of a changing set of objects. One that no change touched stays the same (`===`).
  */
 export class VirtualServiceResolver {
   readonly #options: VirtualServiceOptions;
@@ -81,7 +81,7 @@ export class VirtualServiceResolver {
     return [...this.#effective.values()].sort(oldestFirst);
   }
 
-  /** What could not be merged, in words, by key of the root. */
+  /** Delegates that could not be merged, in words, by key of the root. */
   get problems(): ReadonlyMap<string, readonly string[]> {
     return this.#problems;
   }
@@ -195,8 +195,8 @@ function exported(source: Source, options: VirtualServiceOptions): Exported {
 }
 
 /**
- * The spec with every host and gateway name full, as seen from the object's own namespace. What has full names already is
- * not copied: a mesh has many thousand specs, and most people write full names.
+ * The spec with every host and gateway name full, as seen from the object's own namespace. Parts that have full names
+ * already are not copied: a mesh has many thousand specs, and most people write full names.
  */
 function fullNames({ spec, meta }: Source, options: VirtualServiceOptions): VirtualServiceSpec {
   const host = (name: string) => fullHost(name, meta.namespace, options.domainSuffix);

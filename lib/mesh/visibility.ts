@@ -1,5 +1,5 @@
 /**
- * Which namespaces see an object: the rules of `exportTo`.
+ * The rules of `exportTo`, which decide the namespaces that see an object.
  *
  * @module
  */

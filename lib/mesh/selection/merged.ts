@@ -1,5 +1,5 @@
 /**
- * What the objects of one kind make together for a workload, once for each distinct list of objects.
+ * The policies that the objects of one kind make together for workloads, merged once for each distinct list of objects.
  *
  * @module
  */
@@ -7,7 +7,7 @@ import type { ConfigObject } from "../../config/types.ts";
 import { type SelectableWorkload, type Selected, SelectionIndex } from "./index.ts";
 import type { SelectingKind } from "./selection.ts";
 
-/** Merged policies that are kept: labels are what clients say, so there may be any number of lists. */
+/** Merged policies that are kept: clients choose their labels, so there may be any number of lists. */
 export const MAX_MERGED = 10_000;
 
 /** How objects of a kind become one policy. */

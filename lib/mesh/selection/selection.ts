@@ -30,7 +30,7 @@ export interface Selection {
 }
 
 /**
- * What an object of the root namespace may choose elsewhere.
+ * The workloads of other namespaces that an object of the root namespace may choose.
  *
  * - `any`: workloads of every namespace, by its labels.
  * - `all`: only without labels, and then every workload; with labels it is for workloads of the root namespace.

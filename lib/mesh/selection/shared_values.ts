@@ -14,7 +14,7 @@ export class SharedValues<T extends object> {
     if (this.#values.get(name)?.deref() === undefined) this.#values.delete(name);
   });
 
-  /** The value, or one of equal content that was given before. @param value Plain data: what JSON can hold. */
+  /** The value, or one of equal content that was given before. @param value Plain data, as JSON can hold it. */
   of(value: T): T {
     const name = JSON.stringify(value);
     const known = this.#values.get(name)?.deref();

@@ -1,5 +1,5 @@
 /**
- * Which access logs a workload writes: what its Telemetries say together.
+ * The access logs that a workload writes, merged from its Telemetries.
  *
  *     mesh's default providers ─> root namespace ─> namespace ─> workload
  *                                   the nearest that names providers decides which ones there are,

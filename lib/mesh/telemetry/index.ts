@@ -18,7 +18,7 @@ import { mergedTracing, type Tracing, type TracingUse } from "./tracing.ts";
 
 type Telemetry = ConfigObject<"Telemetry">;
 
-/** The merged Telemetries of a proxy. Parts of equal content are one object, whichever Telemetries have them. */
+/** The merged Telemetries of a proxy. Parts of equal content are one object, even those of other Telemetries. */
 export interface EffectiveTelemetry {
   readonly accessLogging: { readonly [S in TelemetrySide]: AccessLogging };
   readonly tracing: { readonly [S in TelemetrySide]: Tracing };
@@ -61,7 +61,7 @@ export class TelemetryIndex {
     return this.#measuredByDefault || this.#ofMetrics > 0;
   }
 
-  /** What is in force for a workload. */
+  /** The telemetry in force for a workload. */
   of(workload: Omit<SelectableWorkload, "targets">): EffectiveTelemetry {
     return this.#merged.of(withTargets(workload));
   }

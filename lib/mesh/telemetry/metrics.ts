@@ -1,6 +1,6 @@
 /**
- * Which metrics a workload's proxy makes: what its Telemetries say together. The last entry that names providers decides
- * which there are; what the entries change is laid over each other, metric by metric and tag by tag.
+ * The metrics that a workload's proxy makes, merged from its Telemetries. The last entry that names providers decides
+ * which providers there are; the changes of the entries are laid over each other, metric by metric and tag by tag.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * What distinguishes namespaces: things that one sees and others do not, or see otherwise.
+ * The distinctions of namespaces: things that one sees and others do not, or see otherwise.
  *
  * Most of a mesh is exported to everybody. Two namespaces see the same when the same things distinguish them, of which
  * there are few, so the whole of what they see need not be compared.
@@ -25,7 +25,7 @@ export class Distinctions {
   #changed = new Set<string>();
 
   /**
-   * Replaces what a thing distinguishes.
+   * Replaces the distinctions that come of a thing.
    *
    * @param thing Its identity.
    * @param namespaces Distinctions by namespace; empty: it distinguishes none, or is gone.
@@ -63,7 +63,7 @@ export class Distinctions {
     return text;
   }
 
-  /** What two namespaces see differently. */
+  /** The things that two namespaces see differently. */
   between(a: string, b: string): Distinction[] {
     const ofA = this.#byNamespace.get(a) ?? new Map<string, Distinction>();
     const ofB = this.#byNamespace.get(b) ?? new Map<string, Distinction>();
