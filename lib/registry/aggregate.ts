@@ -45,7 +45,7 @@ const NO_WORKLOADS: readonly Workload[] = Object.freeze([]);
 
 /** The view over all registries. All calls are synchronous; writes mark, reads settle. */
 export class Aggregate {
-  /** What registries know of networks. */
+  /** Networks and their entrances, as registries report them. */
   readonly networks = new ReportedNetworks();
   readonly #endpoints: EndpointIndex;
   readonly #sources = new Map<string, SourceReports>();
@@ -122,7 +122,7 @@ export class Aggregate {
     return this.#workloads.get(address) ?? NO_WORKLOADS;
   }
 
-  /** What changed since the last call, and forgets it. */
+  /** Returns the changes since the last call, and forgets them. */
   drain(): ServiceChanges {
     this.#settleAll();
     const changes = { services: this.#changed, addresses: this.#touched };

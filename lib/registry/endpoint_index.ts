@@ -37,7 +37,7 @@ type Shards = Map<string, readonly Endpoint[]> | { readonly name: string; readon
 export class EndpointIndex {
   /** The last reports of the registries: the list of each shard (`provider/cluster`) by service. */
   readonly #shards = new Map<ServiceKey, Shards>();
-  /** What readers see. The list of a service keeps its identity until its content changes. */
+  /** The endpoints that readers see. The list of a service keeps its identity until its content changes. */
   readonly #published = new Map<ServiceKey, readonly Endpoint[]>();
   /** The services that have an endpoint at an address. */
   readonly #byAddress = new SmallMultimap<string, ServiceKey>();
@@ -75,7 +75,7 @@ export class EndpointIndex {
   }
 
   /**
-   * What runs at an address (canonical spelling, see `canonicalIp`): the services that a proxy there serves itself.
+   * The endpoints at an address (canonical spelling, see `canonicalIp`), whose services a proxy there serves itself.
    * Ordered by service; several endpoints of one service are in no particular order.
    */
   byAddress(address: string): readonly EndpointPlacement[] {
@@ -89,7 +89,7 @@ export class EndpointIndex {
       );
   }
 
-  /** What changed by content since the last call, and forgets it. */
+  /** Returns the changes of content since the last call, and forgets them. */
   drain(): EndpointChanges {
     this.#settleAll();
     const changes = { services: this.#changed, addresses: this.#touched };
@@ -155,7 +155,7 @@ function merged(shards: Shards | undefined): readonly Endpoint[] {
   return [...shards.keys()].sort().flatMap((name) => shards.get(name)!);
 }
 
-/** What became of a list. */
+/** The difference between an old and a new list of endpoints. */
 interface Difference {
   /** The new list, with the old object of each endpoint that did not change, so that its encoded form can be reused. */
   readonly list: readonly Endpoint[];

@@ -1,5 +1,5 @@
 /**
- * Which application protocol a port speaks, from what its owner wrote about it.
+ * The application protocol of a port, from the names and words that its owner gave it.
  *
  * @module
  */

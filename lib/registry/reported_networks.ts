@@ -1,5 +1,5 @@
 /**
- * What registries know of networks, together.
+ * The networks and their entrances, as all registries report them.
  *
  * @module
  */
@@ -49,7 +49,7 @@ export class ReportedNetworks {
   }
 }
 
-/** Which registry reports. */
+/** The registry that reports, by its kind and cluster. */
 interface NetworkReporter {
   readonly provider: Provider;
   readonly clusterId: string;

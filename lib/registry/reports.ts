@@ -1,12 +1,12 @@
 /**
- * What each source reports, and which of several reports of a service is in force.
+ * The reports of each source, and the rule that decides which of several reports of a service is in force.
  *
  * @module
  */
 import type { SmallMultimap } from "./small_multimap.ts";
 import type { Provider, Service, ServiceKey, Workload } from "./types.ts";
 
-/** Which registry reports. */
+/** The registry that reports, by its kind and cluster. */
 export interface RegistrySource {
   readonly provider: Provider;
   readonly clusterId: string;

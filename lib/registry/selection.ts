@@ -1,5 +1,6 @@
 /**
- * Which services select which workloads, both ways, by index: a change asks only for what may match.
+ * The index of the services that select workloads, readable in both directions: a change looks only at those that may
+ * match.
  *
  * @module
  */
@@ -13,7 +14,7 @@ export interface SelectsWorkloads {
   readonly selector?: Labels;
 }
 
-/** Index of entries by what they select, and of workloads by what selects them. Only the same namespace matches. */
+/** Index of entries by their selectors, and of workloads by their labels. Only the same namespace matches. */
 export class WorkloadSelection<E extends SelectsWorkloads> {
   /** Entries under one label of their selector. */
   readonly #entries = new Map<string, Set<E>>();

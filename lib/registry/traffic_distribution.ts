@@ -1,5 +1,5 @@
 /**
- * Which endpoints clients of a service prefer, from the words for it.
+ * The endpoints that clients of a service prefer, read from the words of its field or its annotation.
  *
  * @module
  */

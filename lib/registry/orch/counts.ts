@@ -1,5 +1,5 @@
 /**
- * What the registry of the orchestrator's objects counts, for metrics.
+ * The counts of the registry of the orchestrator's objects, for metrics.
  *
  * @module
  */

@@ -1,6 +1,6 @@
 /**
- * What the registry of the orchestrator's objects knows of networks: that of its cluster, and the gateways among its
- * services.
+ * The networks that the registry of the orchestrator's objects knows: the network of its cluster, and the entrances
+ * among its services.
  *
  * @module
  */

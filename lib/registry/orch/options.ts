@@ -1,5 +1,5 @@
 /**
- * What the registry of the orchestrator's objects takes from the process.
+ * Settings of the registry of the orchestrator's objects, and the kinds of objects that it reads.
  *
  * @module
  */

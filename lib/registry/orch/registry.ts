@@ -87,7 +87,7 @@ export class OrchRegistry implements Registry {
   readonly #networks: KnownNetworks;
   readonly #around: EndpointSurroundings;
   #sink: RegistrySink | undefined;
-  /** What was reported, and drifted objects, so far. */
+  /** Count of reported changes and of drifted objects, so far. */
   #differences = 0;
 
   constructor(options: OrchRegistryOptions) {
@@ -176,7 +176,7 @@ export class OrchRegistry implements Registry {
     return this.#objects.keys(kind);
   }
 
-  /** What is exported from its cluster, or imported into it, by name. */
+  /** The services that are exported from its cluster, or imported into it, by name. */
   sharedServices(): SharedService[] {
     const known = [...this.#objects.shared()].sort();
     return this.#options.shared === undefined ? [] : known.map((id) => this.#sharedService(id));

@@ -114,7 +114,7 @@ export class ServiceEntryRegistry implements Registry {
     return () => void this.#assignedListeners.delete(listener);
   }
 
-  /** What the status of an entry should assign: the addresses in force; undefined: it is not to have any. */
+  /** The addresses in force, which the status of an entry should assign; undefined: it should assign none. */
   assignment(key: string): readonly AssignedAddress[] | undefined {
     const entry = this.#entries.get(key);
     if (entry === undefined || !this.#options.autoAllocate || !takesAddresses(entry)) return undefined;

@@ -1,11 +1,11 @@
 /**
- * The addresses of services without one of their own: what a status assigns, else what allocation gives.
+ * The addresses of services without one of their own: those that a status assigns, else those that allocation gives.
  *
  *     status of a service entry ──> holds it, unless a user wrote it or an older service has it ──┐
- *     others ──> allocation, which passes over what is written and what is assigned ──────────────┴─> addresses
+ *     others ──> allocation, which passes over written and assigned addresses ────────────────────┴─> addresses
  *
- * All is decided by the set of entries alone, so that every replica says the same, and whoever writes a status writes
- * what is served already.
+ * All is decided by the set of entries alone, so that every replica says the same, and the replica that writes a status
+ * writes the addresses that are served already.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * Which candidate holds which slot, kept up to date one candidate at a time.
+ * The table of slots and the candidates that hold them, kept up to date one candidate at a time.
  *
  * @module
  */
