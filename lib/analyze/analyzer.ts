@@ -1,5 +1,5 @@
 /**
- * What an analyzer is: a pure function that gets one object (or fact) and a reader, and reports what is wrong.
+ * The analyzer: a pure function that gets one object (or fact) and a reader, and reports the mistakes that it finds.
  *
  * @module
  */
@@ -23,7 +23,7 @@ export interface ReportedMistake {
   readonly field: string;
   /** The value as it is written. Absent: the field is missing, or the object as a whole is meant. */
   readonly value?: unknown;
-  /** What would be right. */
+  /** The value that would be right. */
   readonly expected: string;
   /** Default: that of the catalogue. */
   readonly effect?: string;
@@ -33,7 +33,7 @@ export interface ReportedMistake {
   readonly others?: readonly string[];
 }
 
-/** Takes what an analyzer finds. */
+/** Takes the mistakes that an analyzer finds. */
 export type ReportMistake = (severity: Severity, name: FindingName, mistake: ReportedMistake) => void;
 
 /** One analyzer. It must report in the same order whenever it is asked about the same. */

@@ -1,5 +1,5 @@
 /**
- * What annotations hold, and what replaces those that are deprecated.
+ * The values that annotations may hold, and the successors of those that are deprecated.
  *
  * @module
  */
@@ -49,7 +49,7 @@ export const ANNOTATION_SUCCESSORS: ReadonlyMap<string, string> = new Map([
   ["traffic.sidecar.mesh.io/kubevirtInterfaces", "annotation mesh.io/reroute-virtual-interfaces"],
 ]);
 
-/** Annotations that programs write, which nobody is to be told of. */
+/** Annotations that programs write, about which nothing is reported. */
 export const WRITTEN_BY_PROGRAMS: ReadonlySet<string> = new Set([
   "sidecar.mesh.io/status",
   "gateway.mesh.io/controller-version",

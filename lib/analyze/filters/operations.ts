@@ -40,10 +40,10 @@ function filterName({ match, patch }: ConfigPatch): string {
 
 const REPLACEABLE: readonly ApplyTo[] = ["LISTENER_FILTER", "NETWORK_FILTER", "HTTP_FILTER", "VIRTUAL_HOST"];
 
-/** What can be inserted somewhere; inserting anything else adds it. */
+/** Targets whose patches can be inserted at a position; for others, inserting is adding. */
 const ORDERED: readonly ApplyTo[] = ["LISTENER_FILTER", "NETWORK_FILTER", "HTTP_FILTER", "HTTP_ROUTE"];
 
-/** What alone can be done with these. */
+/** The only operation that works on these targets. */
 const SOLE: { readonly [A in ApplyTo]?: PatchOperation } = {
   ROUTE_CONFIGURATION: "MERGE",
   EXTENSION_CONFIG: "ADD",

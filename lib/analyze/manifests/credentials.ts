@@ -45,7 +45,7 @@ export const GATEWAY_CREDENTIALS: Analyzer<"Gateway"> = {
 
 /** The secrets of one cluster. */
 interface ClusterSecretsView {
-  /** What messages put behind the name of a secret; empty: the server's own cluster. */
+  /** The text that messages put behind the name of a secret; empty: the server's own cluster. */
   readonly of: string;
   readonly one: (namespace: string, name: string) => Fact<"Secret"> | undefined;
   readonly named: (name: string) => readonly Fact<"Secret">[];
@@ -67,7 +67,7 @@ function remoteSecrets(cluster: string, read: AnalysisReader): ClusterSecretsVie
   };
 }
 
-/** What is wanted of a secret. */
+/** The demands on a secret. */
 interface WantedCredential {
   readonly needsAuthority: boolean;
   /** As the gateway has it. */
@@ -120,7 +120,7 @@ function missingKeys(
   return AUTHORITIES.some((key) => Object.hasOwn(apart, key)) ? undefined : AUTHORITIES[0];
 }
 
-/** What a secret with both should be, given its name; undefined: it is, or nothing is known. */
+/** The expectation that a secret's certificate and key do not meet, given its name; undefined: they meet it, or may. */
 function whatIsWrong(
   { spec: { data } }: Fact<"Secret">,
   read: AnalysisReader,

@@ -1,5 +1,5 @@
 /**
- * Which pods get a proxy, by the labels and annotations that decide it.
+ * Decides which pods get a proxy, by their labels and annotations and those of their namespace.
  *
  * @module
  */

@@ -26,7 +26,7 @@ export function exportOfAny(services: readonly Service[], read: AnalysisReader):
 /** Says of an orchestrator's Service to whom it is exported. */
 const EXPORT_ANNOTATION = "networking.mesh.io/exportTo";
 
-/** The namespaces that see a host, whoever has it; nobody where that is not known. */
+/** The namespaces that see a host, of a service in the mesh or of a manifest; none where that is not known. */
 export function exportOfHost(host: string, read: AnalysisReader): Audience {
   const services = read.servicesOf(host);
   if (services.length > 0) return exportOfAny(services, read);

@@ -1,5 +1,6 @@
 /**
- * Objects by what several of them may share, so that a conflict among many is found without comparing each with each.
+ * Objects by the names that several of them may share, so that a conflict among many is found without comparing each
+ * with each.
  *
  * A group is found by a name and by labels: an object is in it by each label of its selector, and one without a selector
  * by none. Of two selectors that may choose one workload by their own words alone, the shorter is a part of the longer,
@@ -11,7 +12,7 @@ import type { GatewaySpec, StringMap } from "../../config/kinds/kinds.ts";
 import { gatewaySelectors } from "../../config/kinds/gateway/workloads.ts";
 import type { ConfigObject, Kind } from "../../config/types.ts";
 
-/** What an object shares with others, and its selectors: workloads that have all labels of one are selected. */
+/** The names that an object shares with others, and its selectors: workloads with all labels of one are selected. */
 interface Membership {
   readonly names: readonly string[];
   /** Absent: objects of the sort select nothing, so that those of a name are one group, that of objects without labels. */

@@ -1,5 +1,5 @@
 /**
- * What answers to analyzers depend on, and what a change makes stale.
+ * The keys of the things that answers to analyzers depend on, and those that a change makes stale.
  *
  * @module
  */
@@ -17,7 +17,7 @@ export const ANALYSIS_KEY = {
   kind: "kind",
   /**
    * The services of a host and their visibility, the destination rules in force for it, its virtual services on sidecars:
-   * people change these, and who asks about one of them mostly asks about the others.
+   * people change these, and an analyzer that asks about one of them mostly asks about the others.
    */
   host: "host",
   /** The endpoints of a host's services: these change by themselves. */
@@ -26,9 +26,9 @@ export const ANALYSIS_KEY = {
   gatewayRoutes: "gateway routes",
   /** A group of objects, see groups.ts. */
   group: "group",
-  /** Which remote clusters have been read. */
+  /** The set of remote clusters that have been read. */
   remoteClusters: "remote clusters",
-  /** The secrets of a name in remote clusters, whatever their namespace. */
+  /** The secrets of a name in remote clusters, of all namespaces. */
   remoteSecret: "remote secret",
   /** An instant that has not come, in milliseconds since 1970. */
   instant: "instant",
@@ -41,14 +41,14 @@ export interface ChangedSubject {
   readonly meta: { readonly namespace: string };
 }
 
-/** Adds what the change of an object or fact makes stale. */
+/** Adds the keys that the change of an object or fact makes stale. */
 export function addSubject(keys: InvalidatedKeys, { kind, key, meta }: ChangedSubject): void {
   keys.add(ANALYSIS_KEY.object, key);
   keys.add(ANALYSIS_KEY.list, `${kind}/${meta.namespace}`);
   keys.add(ANALYSIS_KEY.kind, kind);
 }
 
-/** Adds what a change of the mesh makes stale. */
+/** Adds the keys that a change of the mesh makes stale. */
 export function addAffected(keys: InvalidatedKeys, affected: AffectedKeys): void {
   const { services, virtualServices, destinationRules, endpoints } = affected;
   for (const hosts of [services, virtualServices, destinationRules]) addHostKeys(keys, ANALYSIS_KEY.host, hosts);

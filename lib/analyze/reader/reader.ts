@@ -1,8 +1,9 @@
 /**
- * What analyzers read the mesh through.
+ * The reader, through which analyzers read the mesh.
  *
- * An analyzer is a pure function of its object and of what it asks here. What each answer depends on is recorded, so a
- * change runs again only what it touches. An analyzer keeps no other reference to the mesh.
+ * An analyzer is a pure function of its object and of the reader's answers. The reader records the things that each
+ * answer depends on, so a change runs only those analyses again that it touches. An analyzer keeps no other reference to
+ * the mesh.
  *
  * @module
  */
@@ -39,7 +40,7 @@ export class AnalysisReader {
     this.#world = world;
   }
 
-  /** What the answers so far depend on: kind and name of each thing, one after the other. */
+  /** The things that the answers so far depend on: kind and name of each, one after the other. */
   get reads(): readonly string[] {
     return this.#reads;
   }
@@ -249,8 +250,8 @@ export class AnalysisReader {
   }
 
   /**
-   * What is known of a host that a namespace may send to: its service, one whose wildcard covers it, or a service of the
-   * orchestrator. Undefined: nothing is.
+   * The known facts of a host that a namespace may send to: of its service, of one whose wildcard covers it, or of a
+   * service of the orchestrator. Undefined: it is unknown.
    */
   knownHost(host: string, namespace: string): KnownHost | undefined {
     const service = this.service(host, namespace);

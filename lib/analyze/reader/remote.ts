@@ -1,5 +1,5 @@
 /**
- * What analyzers read of remote clusters.
+ * The queries of analyzers about remote clusters.
  *
  * @module
  */
@@ -12,7 +12,7 @@ export class RemoteReader {
   readonly #facts: RemoteFacts;
   readonly #on: (kind: string, name: string) => void;
 
-  /** @param on Notes what an answer depends on. */
+  /** @param on Notes a thing that an answer depends on. */
   constructor(facts: RemoteFacts, on: (kind: string, name: string) => void) {
     this.#facts = facts;
     this.#on = on;

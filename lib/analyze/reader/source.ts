@@ -1,5 +1,5 @@
 /**
- * What an analysis reads from.
+ * The objects and settings that an analysis reads.
  *
  * @module
  */
@@ -29,13 +29,13 @@ export interface AnalyzedWorld {
   readonly mesh: Mesh;
   readonly store: Pick<ConfigStore, "get" | "list">;
   readonly facts: FactStore;
-  /** The same facts, by what configuration refers to them by. */
+  /** The same facts, by the names that configuration refers to them by. */
   readonly factView: FactView;
   /** Default: there are no remote clusters. */
   readonly remoteFacts?: () => RemoteFacts;
   readonly settings: AnalysisSettings;
   readonly groups: Pick<ObjectGroups, "members">;
   readonly instants: Pick<Instants, "hasCome">;
-  /** Keys of objects that are refused and have no version in force: what refers to them is no mistake of its own. */
+  /** Keys of objects that are refused and have no version in force: a reference to them is no mistake of its own. */
   readonly refused: ReadonlySet<string>;
 }

@@ -40,7 +40,7 @@ export const DESTINATIONS: Analyzer<"VirtualService"> = {
   },
 };
 
-/** What is known of a destination's host; reports where nothing is, or nobody who has the route sees it. */
+/** The known facts of a destination's host; reports one that is unknown, or that no namespace with the route sees. */
 function hostFor(
   { meta: { namespace } }: ConfigObject<"VirtualService">,
   audience: readonly string[],

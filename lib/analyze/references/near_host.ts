@@ -11,7 +11,7 @@ import type { AnalysisReader } from "../reader/reader.ts";
 const MAX_HOSTS = 1000;
 
 /**
- * What to add to an expectation; empty: no service is near.
+ * The guess to add to an expectation; empty: no service is near.
  *
  * @param written The host as it was written, so that a short name is answered by a short name.
  * @param host The same in full.

@@ -45,7 +45,7 @@ function reportNoProviders(
   }
 }
 
-/** What is expected instead of a provider. */
+/** The expectation that a provider does not meet; undefined: it meets all. */
 function problem(
   name: string,
   use: ProviderUse,

@@ -1,5 +1,5 @@
 /**
- * Clients that speak TLS to whoever answers, since no authority is named.
+ * Clients that speak TLS to any server that answers, since no authority is named.
  *
  * @module
  */

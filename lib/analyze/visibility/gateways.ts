@@ -1,6 +1,6 @@
 /**
- * What the workloads of a Gateway do not see of its VirtualServices: the object itself, or a destination. They see what
- * is exported to the namespace that they run in, which need not be that of either object.
+ * VirtualServices of a Gateway that its workloads do not see, or whose destinations they do not see. They see the
+ * objects that are exported to the namespace that they run in, which need not be that of either object.
  *
  * @module
  */

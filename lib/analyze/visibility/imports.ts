@@ -76,7 +76,7 @@ function mayBeRefused({ home, client }: NamedImport, read: AnalysisReader): bool
   return (["ServiceEntry", "VirtualService"] as const).some((kind) => read.hasRefused(kind, home ?? client));
 }
 
-/** What is likely meant: a service that is not exported, the namespace that has the host, or the wildcard of a service. */
+/** The likely intention: a service that is not exported, the namespace that has the host, or a service's wildcard. */
 function rightName(
   one: NamedImport,
   read: AnalysisReader,
