@@ -1,5 +1,5 @@
 /**
- * What a route does with a request.
+ * The action of a route on a request: its clusters, or an answer of the proxy itself.
  *
  * @module
  */

@@ -24,8 +24,9 @@ export function isJudging(type: string): boolean {
 type RuleNotes = Record<string, Record<string, unknown>>;
 
 /**
- * Why filters end it; undefined: they let it pass. What an authorizer answers is not judged, nor a token that the request
- * carries, where its claims are not given as metadata. Without one there are no claims.
+ * The reason why filters end the request or connection; undefined: they let it pass. The answer of an authorizer is not
+ * judged, nor a token that the request carries, where its claims are not given as metadata. Without a token there are
+ * no claims.
  */
 export function refusal(filters: readonly ConfiguredFilter[], traffic: JudgedTraffic): string | undefined {
   const { connection, http } = traffic;

@@ -59,7 +59,7 @@ export function mayForward(step: ClusterStep): boolean {
   return step.endpoints.some((endpoint) => endpoint.healthy) || step.type.includes("dynamic_forward_proxy");
 }
 
-/** What a connection carries behind a header of the PROXY protocol and inside of an internal listener, or without these. */
+/** The transport behind a header of the PROXY protocol and inside of an internal listener, or without these. */
 function innerSocket(socket: TransportSocket | undefined): TransportSocket | undefined {
   const outer = unpack<ProxyProtocolUpstreamTransport>(socket?.typed_config, PROXY_HEADER) ??
     unpack<InternalUpstreamTransport>(socket?.typed_config, INTERNAL);

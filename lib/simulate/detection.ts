@@ -1,5 +1,5 @@
 /**
- * What listener filters learn of a connection before a filter chain is chosen.
+ * The facts that listener filters detect of a connection before a filter chain is chosen.
  *
  * @module
  */
@@ -15,8 +15,8 @@ const HTTP_INSPECTOR = "http_inspector.v3.HttpInspector";
 const ALPN_OF_VERSION = { "HTTP/1.0": "http/1.0", "HTTP/1.1": "http/1.1", "HTTP/2": "h2c" } as const;
 
 /**
- * Runs the inspectors of the listeners that a connection passes over its first bytes. What one found stays known when
- * the connection is handed on.
+ * Runs the inspectors of the listeners that a connection passes over its first bytes. Facts that one found stay known
+ * when the connection is handed on.
  *
  * Without a TLS inspector a TLS hello is not recognised; without an HTTP inspector no application protocol is.
  *

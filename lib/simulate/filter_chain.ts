@@ -1,5 +1,5 @@
 /**
- * Which filter chain of a listener takes a connection.
+ * Chooses the filter chain of a listener that takes a connection.
  *
  * Envoy narrows the chains criterion by criterion, in a fixed order, each time to those with the most specific value
  * that matches; it never goes back. So a chain that matches in all may lose to one that is more specific in an earlier

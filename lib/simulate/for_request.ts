@@ -20,8 +20,8 @@ const HOST = "envoy.config.route.v3.VirtualHost";
 export type MeetingRequest = Pick<SimulatedRequest, "host" | "destination">;
 
 /**
- * What a request may meet: the listeners of its port and those of all ports, and the virtual hosts that may match. The
- * other virtual hosts have exact domains of other hosts.
+ * The resources that a request may meet: the listeners of its port and those of all ports, and the virtual hosts that
+ * may match. The other virtual hosts have exact domains of other hosts.
  */
 export function resourcesForRequest(tables: EncodedTables, { host = "", destination }: MeetingRequest): ProxyResources {
   const isDomain = domainOf(host);
@@ -49,7 +49,7 @@ const ASTERISK = "*".charCodeAt(0);
 /** Whether a domain may cover a host: it begins or ends with `*`, or with the name of the host. */
 function domainOf(host: string): IsDomain {
   const name = Buffer.from(host.toLowerCase().replace(/:\d+$/, ""));
-  // Letters differ by one bit in their two cases; what else differs by it alone is looked at more closely later.
+  // Letters differ by one bit in their two cases; other bytes that differ by it alone are looked at more closely later.
   const begins = (bytes: Uint8Array, at: number) => name.every((byte, i) => (bytes[at + i]! | 0x20) === (byte | 0x20));
   return (bytes, from, to) =>
     bytes[from] === ASTERISK || bytes[to - 1] === ASTERISK ||

@@ -1,5 +1,5 @@
 /**
- * Which listener takes a connection.
+ * Chooses the listener that takes a connection.
  *
  * @module
  */
@@ -24,8 +24,8 @@ export interface ChosenListener {
  *
  * A redirected connection arrives at the virtual listener of its direction. Where that hands connections on
  * (`use_original_dst`), the listener of the original address takes it, else one of any address and that port, else
- * the virtual listener keeps it. A connection that is not redirected needs a listener that is bound to a socket. What came
- * by HBONE goes on at the internal listener behind the one that ended CONNECT.
+ * the virtual listener keeps it. A connection that is not redirected needs a listener that is bound to a socket. A
+ * connection that came by HBONE goes on at the internal listener behind the one that ended CONNECT.
  *
  * @returns Undefined when there is no listener: the connection is refused.
  */

@@ -1,5 +1,5 @@
 /**
- * Which route of a virtual host takes a request.
+ * Chooses the route of a virtual host that takes a request.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * What a proxy with given resources would do with a request, step by step.
+ * Simulates, step by step, the treatment of a request by a proxy with given resources.
  *
  *     request ─> listener ─> first bytes ─> filter chain ─┬─> HTTP: virtual host ─> route ─> action ─┐
  *                                                         └─> TCP proxy ─────────────────────────────┴─> clusters ─> endpoints

@@ -66,11 +66,11 @@ export interface SimulatedRequest {
   readonly path?: string;
   /** Other headers, names in any case. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** What filters before the router leave in the request's metadata (claims of a token), by filter. */
+  /** The metadata that filters before the router give the request (claims of a token), by filter. */
   readonly metadata?: Readonly<Record<string, unknown>>;
 }
 
-/** Every step names what caused it, as far as it is known. */
+/** The objects that caused a step, as far as they are known. */
 interface Caused {
   /** The object that the resource itself names (`filter_metadata.istio.config`). */
   readonly cause?: string;
@@ -142,7 +142,7 @@ export interface PassedRoute {
   readonly cause?: string;
 }
 
-/** What was looked at to find a route. */
+/** The routes that were looked at to find the one that matches. */
 interface RoutesLookedAt {
   /** The routes before the one that matches; of a virtual host where none does, all. */
   readonly passed: readonly PassedRoute[];
@@ -220,7 +220,7 @@ export interface ClusterStep extends Caused {
   readonly ends?: EndedOutcome;
 }
 
-/** A cluster that gets a copy of the request. What it answers is thrown away. */
+/** A cluster that gets a copy of the request. Its answer is thrown away. */
 export interface MirrorStep {
   readonly step: "mirror";
   /** 0 to 1: of the requests of the route. */

@@ -1,5 +1,5 @@
 /**
- * Which virtual host of a route configuration answers for a host.
+ * Chooses the virtual host of a route configuration that answers for a host.
  *
  * @module
  */
