@@ -9,8 +9,8 @@ import { isDnsLabel } from "../config/validation/names.ts";
 import type { IngressReader, ReportIngressMistake } from "./reader.ts";
 
 /**
- * What is done with the requests for a backend. One that is not there leaves its path taken: requests get 503, and never
- * the backend of a shorter path.
+ * The action on requests for a backend. A backend that is not there keeps its path: requests get 503, and never the
+ * backend of a shorter path.
  */
 export function backendAction(
   backend: IngressBackendData,

@@ -1,5 +1,5 @@
 /**
- * Which Ingresses are ours: by annotation, by class, or by the mode of the mesh configuration.
+ * Decides which Ingresses are ours: by annotation, by class, or by the mode of the mesh configuration.
  *
  * @module
  */

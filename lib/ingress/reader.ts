@@ -1,5 +1,5 @@
 /**
- * What is read beside an Ingress to serve it.
+ * The reader of the facts and settings that serving an Ingress depends on.
  *
  * @module
  */
@@ -9,7 +9,7 @@ import type { MeshConfig } from "../config/mesh/types.ts";
 /** Kinds of facts that are read. */
 export type IngressInput = "Ingress" | "IngressClass" | "Service";
 
-/** Answers what an Ingress refers to; derivations and analysis read by it, each noting what they read. */
+/** Reads facts and settings for an Ingress. Derivations and analysis have one each, which notes its reads. */
 export interface IngressReader {
   /** One fact; the namespace of an IngressClass is empty. */
   fact<K extends IngressInput>(kind: K, namespace: string, name: string): Fact<K> | undefined;

@@ -1,5 +1,5 @@
 /**
- * What the status of each Ingress should say, as classes, addresses and the Ingresses themselves change.
+ * The desired status of each Ingress, as classes, addresses and the Ingresses themselves change.
  *
  * Every server keeps this, whether it writes or not: so a server that comes to lead knows which Ingresses have left.
  *
@@ -35,7 +35,7 @@ export class IngressStatuses {
   readonly #options: IngressStatusOptions;
   readonly #listeners = new Set<IngressStatusListener>();
   readonly #served = new Set<string>();
-  /** Ingresses that are served no more, with what their status said of us. */
+  /** Ingresses that are served no more, with the addresses that we wrote into their status. */
   readonly #left = new Map<string, readonly IngressAddressData[]>();
   readonly #stop: () => void;
   #mesh: MeshConfig;
@@ -55,7 +55,7 @@ export class IngressStatuses {
     return this.#options.facts.list("Ingress").map(({ key }) => key).filter((key) => this.wanted(key) !== undefined);
   }
 
-  /** What the status of an Ingress should say; undefined: what it says, or whatever others write there. */
+  /** The addresses to write into an Ingress's status; undefined: its own are right, or are another controller's. */
   wanted(key: string): readonly IngressAddressData[] | undefined {
     const ingress = this.#ingress(key);
     if (ingress === undefined) return undefined;
