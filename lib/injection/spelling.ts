@@ -1,5 +1,5 @@
 /**
- * Labels and annotations of pods in this project's spelling, whichever the user took.
+ * Labels and annotations of pods in this project's spelling, even where the user took the other one.
  *
  * @module
  */

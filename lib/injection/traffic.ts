@@ -111,7 +111,7 @@ export function redirectionAnnotations(traffic: PodTraffic): Record<string, stri
   return annotations;
 }
 
-/** What the program that makes the rules would refuse. */
+/** The values that the program that makes the rules would refuse, a line each. */
 function refusals(traffic: PodTraffic, annotations: Texts): string[] {
   const fixed = (value: string): Input => ({ name: "", value });
   const named = (field: keyof typeof TRAFFIC_ANNOTATIONS): Input => {

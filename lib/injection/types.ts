@@ -1,5 +1,5 @@
 /**
- * What injection takes and gives.
+ * The input and the result of injection.
  *
  * @module
  */
@@ -14,7 +14,7 @@ export interface InjectionConfig {
   readonly policy: "enabled" | "disabled";
   /** Templates of pods that name none. */
   readonly defaultTemplates: readonly string[];
-  /** Templates of the user by name: texts in the field's template language. One of a built-in's name takes its place. */
+  /** Templates of the user by name, in the template language of Istio's injector. One of a built-in's name replaces it. */
   readonly templates: Readonly<Record<string, string>>;
   /** Names that stand for several templates. */
   readonly aliases: Readonly<Record<string, readonly string[]>>;
@@ -70,7 +70,7 @@ export interface InjectionRequest {
   readonly namespace: string;
   readonly namespaceLabels?: Readonly<Record<string, string>>;
   readonly namespaceAnnotations?: Readonly<Record<string, string>>;
-  /** What the URL says: cluster and network, and variables of the proxy. */
+  /** The parameters of the URL: cluster and network, and variables of the proxy. */
   readonly parameters?: InjectionParameters;
 }
 

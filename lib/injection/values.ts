@@ -1,6 +1,6 @@
 /**
- * The values of the injector's configuration, with the names and the nesting of the field's charts. What is not read is
- * left alone: one file of values serves other programs too.
+ * The values of the injector's configuration, with the names and the nesting of Istio's charts. Values that are not
+ * read are left alone: one file of values serves other programs too.
  *
  * @module
  */

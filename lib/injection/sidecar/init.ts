@@ -38,14 +38,14 @@ export function initContainer(input: SidecarInput): PodContainer | undefined {
   };
 }
 
-/** What decides about rules: of the proxy's configuration, and of the user's own words about its container. */
+/** Variables by which rules differ, from the proxy's configuration and from the user's own container of the proxy. */
 function variables({ proxy, own }: SidecarInput): { readonly name: string; readonly value: string }[] {
   const values = new Map(Object.entries(proxy.proxyMetadata));
   for (const { name, value } of own?.env ?? []) if (RULES.test(name) && value !== undefined) values.set(name, value);
   return [...values].map(([name, value]) => ({ name, value }));
 }
 
-/** Variables by which rules differ. */
+/** Names of the variables by which rules differ. */
 const RULES =
   /^(?:(?:MESH|ISTIO)_(?:META_DNS_CAPTURE|DUAL_STACK|OUTBOUND_OWNER_GROUPS(?:_EXCLUDE)?|OUTBOUND_IPV4_LOOPBACK_CIDR)|DNS_PROXY_ADDR|INVALID_DROP)$/;
 

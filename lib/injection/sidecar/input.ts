@@ -1,5 +1,5 @@
 /**
- * What the sidecar of one pod is built from: everything is read and checked before.
+ * The input from which the sidecar of one pod is built: everything is read and checked before.
  *
  * @module
  */

@@ -77,7 +77,7 @@ function sidecarInput(request: InjectionRequest, settings: InjectionSettings): S
   };
 }
 
-/** What the pod's templates make of it, the first one first; what is wrong with them is kept by the reader. */
+/** The parts that the pod's templates make, the first one first; the reader keeps the problems of templates. */
 function partsOf(input: SidecarInput): PodPart[] {
   const { reader, settings: { config } } = input;
   const parts: PodPart[] = [];

@@ -14,14 +14,14 @@ export const PROBERS = "MESH_ORCH_APP_PROBERS";
 export interface RewrittenProbes {
   readonly containers: PodContainer[];
   readonly probers: Readonly<Record<string, unknown>>;
-  /** What cannot be rewritten, a line each. */
+  /** The probes and hooks that cannot be rewritten, a line each. */
   readonly problems: readonly string[];
 }
 
 const PROBES = [["readinessProbe", "readyz"], ["livenessProbe", "livez"], ["startupProbe", "startupz"]] as const;
 const HOOKS = [["postStart", "poststartz"], ["preStop", "prestopz"]] as const;
 
-/** One handler rewritten: what the orchestrator asks, and what the agent does then. */
+/** One handler rewritten: the request of the orchestrator, and the check that the agent then makes. */
 interface Rewritten {
   readonly handler: PodHandler;
   readonly prober: object;

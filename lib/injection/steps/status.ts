@@ -1,5 +1,5 @@
 /**
- * What an injection leaves on a pod about itself, so that another one can take it back before it does its own work.
+ * The record that an injection leaves on a pod, by which another injection undoes it before it does its own work.
  *
  * @module
  */
@@ -10,7 +10,7 @@ import { METRICS } from "./prometheus.ts";
 import type { InjectedPod, PodContainer } from "../pod.ts";
 import { ownTexts } from "../spelling.ts";
 
-/** JSON with the names of what was added. */
+/** JSON with the names of the containers, volumes and pull secrets that were added. */
 export const STATUS = "sidecar.mesh.io/status";
 /** JSON with the containers of the user that have the name of an injected one. */
 export const OVERRIDES = "proxy.mesh.io/overrides";

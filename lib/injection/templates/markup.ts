@@ -14,7 +14,7 @@ export class Markup {
 
   /**
    * @param marked with marks in place of the data's texts
-   * @param text with the texts themselves: what a function of texts gets
+   * @param text with the texts themselves, for functions of texts
    */
   constructor(readonly marked: string, text: () => string) {
     this.#text = text;
