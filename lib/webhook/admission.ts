@@ -34,7 +34,7 @@ const reviewSchema = z.object({
   }, { error: "a request" }),
 }, { error: "an AdmissionReview" });
 
-/** What an answer needs of a review that cannot be read otherwise. */
+/** The fields that an answer needs of a review whose other fields cannot be read. */
 const headSchema = z.object({
   apiVersion: z.enum(VERSIONS).optional().catch(undefined),
   request: z.object({ uid: word }).optional().catch(undefined),

@@ -1,5 +1,5 @@
 /**
- * The entries of the mutating webhook configuration: for which pods the API asks the injector.
+ * The entries of the mutating webhook configuration, which select the pods for which the API asks the injector.
  *
  * | Entry           | Namespace                          | Pod                                       |
  * | --------------- | ---------------------------------- | ----------------------------------------- |
@@ -27,7 +27,7 @@ interface ChoosingLabels {
   readonly inject: string;
 }
 
-/** Which spelling an entry is in. */
+/** The spelling of an entry: ours or Istio's. */
 type EntrySpelling = "own" | "peers";
 
 /** The choice of one entry of the configuration. */
@@ -38,7 +38,7 @@ export interface InjectorEntry {
   readonly objectSelector: { readonly matchExpressions: readonly LabelSelectorRequirement[] };
 }
 
-/** For which server entries are. */
+/** The server that entries are for. */
 export interface InjectorScope {
   /** `REVISION`; empty and `default`: the default revision. */
   readonly revision: string;

@@ -10,14 +10,14 @@ import { type AdmissionAnswer, type AdmissionRequest, readReview, reviewAnswer, 
 /** Longest review, bytes: the API takes requests of 3 MiB, and an update brings the object twice. */
 export const MAX_REVIEW = 7 * 1024 * 1024;
 
-/** A webhook: what it answers, and what it does beside that. */
+/** A webhook: its answers, and the calls that it makes beside them. */
 export interface Webhook {
   /** @param path That of the request, as it was sent. */
   readonly answer: (request: AdmissionRequest, path: string) => AdmissionAnswer;
   /** A request is answered without a look at its object: with this HTTP status, for this reason. */
   readonly failed: (status: number, reason: string) => void;
   /**
-   * What a body gets that is no review: a status of HTTP, or a review that refuses, which the API shows to the user.
+   * The answer to a body that is no review: a status of HTTP, or a review that refuses, which the API shows the user.
    * Default: a status.
    */
   readonly unread?: "status" | "refused";
