@@ -1,8 +1,8 @@
 /**
- * What is said of an object: how far it has come, and what the analysis finds.
+ * The desired status of an object: its progress to the proxies, and the findings of the analysis.
  *
  * The two conditions have the names that Istio's users know: `Reconciled` (in force on the proxies) and
- * `PassedValidation` (no errors). A difference of numbers alone is a small one: who writes may leave it for later.
+ * `PassedValidation` (no errors). A difference of numbers alone is a small one: the writer may leave it for later.
  *
  * @module
  */

@@ -29,8 +29,8 @@ export interface ProgressSum extends Omit<ObjectProgress, "generation"> {
 /**
  * The sum over all servers.
  *
- * @param of What each server says; undefined: it has not heard of the object. What is said of an earlier generation counts
- * as proxies that do not have the present one.
+ * @param of The report of each server; undefined: it has not heard of the object. A report of an earlier generation
+ * counts as proxies that do not have the present one.
  */
 export function sumProgress(generation: number, of: Iterable<ObjectProgress | undefined>): ProgressSum {
   let [total, live, rejected, behind, reason] = [0, 0, 0, false, ""];

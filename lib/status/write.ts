@@ -26,7 +26,7 @@ const ATTEMPTS = 5;
  * Changes a status.
  *
  * @param uid The object that is meant; another one of its name is left alone.
- * @param change The fields to merge into what was read; undefined: nothing is to be written.
+ * @param change The fields to merge into the status that was read; undefined: nothing is to be written.
  * @throws {ApiError} without an answer, for a refusal, and after conflicts without end
  */
 export async function changeStatus(

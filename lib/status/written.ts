@@ -1,8 +1,8 @@
 /**
- * What was last said of each object, and whether something else is worth a write.
+ * The status last written of each object, by which it is decided whether another one is worth a write.
  *
- * A meaning that changes is written. That proxies do not have a change yet is said only when it lasts, so that an edit is
- * one write, and numbers alone are brought up to date rarely, so that proxies that come and go write nothing.
+ * A meaning that changes is written. A pending change is written only when it lasts, so that an edit is one write, and
+ * numbers alone are brought up to date rarely, so that proxies that come and go cause no write.
  *
  * @module
  */
