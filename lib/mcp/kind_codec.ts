@@ -44,7 +44,7 @@ export function kindOfTypeUrl(typeUrl: string): KindWireType | undefined {
   return byTypeUrl.get(typeUrl);
 }
 
-/** What the message of a resource has, decoded. */
+/** The fields of a resource's message, decoded. */
 interface DecodedResource {
   readonly metadata?: {
     readonly name?: string;

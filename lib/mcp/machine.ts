@@ -68,14 +68,14 @@ export class KindClientMachine {
     return type !== undefined && this.#types.includes(type) ? type : undefined;
   }
 
-  /** An answer was taken. @returns what is said to it */
+  /** An answer was taken. @returns the request that acknowledges it */
   taken({ type_url = "", version_info = "", nonce = "" }: KindResponse): KindRequest {
     this.#missing.delete(type_url);
     this.#versions.set(type_url, version_info);
     return { type_url, version_info, response_nonce: nonce };
   }
 
-  /** Parts of an answer could not be read. @returns what is said to it */
+  /** Parts of an answer could not be read. @returns the request that rejects it */
   refused({ type_url = "", nonce = "" }: KindResponse, message: string): KindRequest {
     this.#missing.delete(type_url);
     const version_info = this.#versions.get(type_url) ?? "";
