@@ -40,7 +40,7 @@ export interface FileDocument {
   readonly hash: number;
   /** Absent: objects that all live, and nothing else. That is nearly every document, and there are many thousand. */
   readonly content?: DocumentContent;
-  /** What lives: objects and facts of the content, and the last good versions of what the content refuses. */
+  /** The objects in force: objects and facts of the content, and the last good versions of the refused ones. */
   readonly live: readonly FolderObject[];
 }
 
@@ -210,7 +210,7 @@ function bringToLife(
   });
 }
 
-/** What stands where nothing of ours stood, and does not look as if it were meant to. */
+/** The content passed over: none of our objects stood at its place, and it does not look as if it were meant as one. */
 function passedOver(content: DocumentContent, label: string): DocumentContent {
   return { ...content, refused: [], findings: [], passedOver: [...content.passedOver, label] };
 }

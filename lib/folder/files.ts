@@ -17,12 +17,12 @@ const CLOCK_TICK_MS = 50;
 /** Files looked at or read at the same time. */
 const FILES_AT_ONCE = 32;
 /**
- * Fewer are read at the same time where they have this many bytes together, and what was read is parsed before more is
+ * Fewer are read at the same time where they have this many bytes together, and read files are parsed before more are
  * read: with 10 MB of files at once a server has 10 MiB more for ever, because the C library does not give them back.
  */
 const BYTES_AT_ONCE = 128 * 1024;
 
-/** What is known of a file before it is read. */
+/** The facts of a file that are known before it is read. */
 export interface FileLook {
   readonly path: string;
   /** Whether it may be another one than at the last look. */

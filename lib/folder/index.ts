@@ -35,7 +35,7 @@ export interface FileRead {
 
 /** The changes of a batch of reads. */
 export interface FolderChanges extends StoreChanges {
-  /** What changed of manifests. */
+  /** The changes of facts from manifests. */
   readonly facts: StoreChanges<AnyFact>;
   /** Findings that were not there before. */
   readonly appeared: readonly Finding[];
@@ -47,11 +47,11 @@ export interface FolderChanges extends StoreChanges {
 export interface FolderReading {
   /** Takes some files, each of the batch once; cheap for those that did not change. In steps of some milliseconds. */
   take(reads: Iterable<FileRead>): Generator<void, void>;
-  /** All files have been taken. Until this is done the index may say what was before, or half of it. In steps too. */
+  /** All files have been taken. Until this is done the index may have the state before, or half of the new. In steps too. */
   end(): Generator<void, FolderChanges>;
 }
 
-/** What a batch has met so far. */
+/** The state of a batch so far. */
 interface ReadingState {
   readonly options: FolderOptions;
   /** Findings of its files before and now. */
@@ -126,7 +126,7 @@ export class FolderIndex {
     return unpaced(this.applySteps(reads));
   }
 
-  /** The same in steps of some milliseconds. What the index says is whole again when they are done. */
+  /** The same in steps of some milliseconds. The index is whole again when they are done. */
   *applySteps(reads: Iterable<FileRead>): Generator<void, FolderChanges> {
     const reading = this.begin();
     yield* reading.take(reads);

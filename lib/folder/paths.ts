@@ -1,5 +1,5 @@
 /**
- * Which paths of the folder are configuration, and which of them an event affects.
+ * The paths of the folder that are configuration, and the scan task of an event.
  *
  * @module
  */

@@ -1,11 +1,11 @@
 /**
- * Reads a folder of configuration and watches it. What the bytes mean is decided in `./index.ts`.
+ * Reads a folder of configuration and watches it. `./index.ts` reads the meaning of the bytes.
  *
  *     file system events ──> set of paths ──> stat, read ──> FolderIndex ──> onChanges
  *
- * No event waits for a fixed delay: what arrives while a batch is read makes the next batch. Only a file that looks half-written waits,
- * for its next event or {@link SETTLE_MS}. While the folder itself is missing, everything it had is kept. A large batch is parsed in
- * steps between which the event loop turns.
+ * No event waits for a fixed delay: events that arrive while a batch is read make the next batch. Only a file that
+ * looks half-written waits, for its next event or {@link SETTLE_MS}. While the folder itself is missing, everything it
+ * had is kept. A large batch is parsed in steps between which the event loop turns.
  *
  * Events get lost (see `./sweep.ts`), so the whole folder is swept regularly: each file's identity (see `./files.ts`)
  * is compared with that of the last read, and files that differ are read.
