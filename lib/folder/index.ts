@@ -47,7 +47,7 @@ export interface FolderChanges extends StoreChanges {
 export interface FolderReading {
   /** Takes some files, each of the batch once; cheap for those that did not change. In steps of some milliseconds. */
   take(reads: Iterable<FileRead>): Generator<void, void>;
-  /** All files have been taken. Until this is done the index may have the state before, or half of the new. In steps too. */
+  /** All files have been taken. Until this is done the index may have the old state, or half the new. In steps too. */
   end(): Generator<void, FolderChanges>;
 }
 

@@ -14,7 +14,7 @@ export interface InjectionConfig {
   readonly policy: "enabled" | "disabled";
   /** Templates of pods that name none. */
   readonly defaultTemplates: readonly string[];
-  /** Templates of the user by name, in the template language of Istio's injector. One of a built-in's name replaces it. */
+  /** Templates of the user by name, in the language of Istio's injector. One of a built-in's name takes its place. */
   readonly templates: Readonly<Record<string, string>>;
   /** Names that stand for several templates. */
   readonly aliases: Readonly<Record<string, readonly string[]>>;

@@ -29,7 +29,7 @@ export interface PluginUse {
 
 /** The plugins that are for a proxy. */
 export interface EffectivePlugins {
-  /** In the order in which they run within a phase. Equal lists are one object, even of plugins that differ otherwise. */
+  /** In the order in which they run within a phase. Equal lists are one object, even of unequal plugins. */
   readonly uses: { readonly [S in TelemetrySide]: readonly PluginUse[] };
   readonly plugins: readonly WasmPlugin[];
 }

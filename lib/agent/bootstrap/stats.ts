@@ -25,7 +25,7 @@ const ANNOTATIONS = {
   compression: "statsCompression",
 } as const;
 
-/** Kept whatever is chosen: readiness reads them, and dashboards of the field. */
+/** Always kept, beside the chosen ones: readiness reads them, and so do dashboards that were made for Istio. */
 const ALWAYS = {
   prefixes: [
     ...["reporter=", "component", "istio", "mesh", "cluster_manager", "listener_manager", "server"],
@@ -34,7 +34,7 @@ const ALWAYS = {
   suffixes: ["rbac.allowed", "rbac.denied", "shadow_allowed", "shadow_denied"],
   regexps: ["vhost\\..*\\.route\\..*"],
 };
-/** What draining counts. */
+/** The statistic of open connections, which draining reads. */
 const CONNECTIONS = "downstream_cx_active";
 
 /** The annotation of a workload in either spelling. */

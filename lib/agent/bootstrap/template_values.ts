@@ -1,6 +1,6 @@
 /**
- * What a template of a bootstrap may name: the values of Istio's templates, the sockets of this agent, and the bootstrap
- * that it would write itself.
+ * The values that a template of a bootstrap may name: those of Istio's templates, the sockets of this agent, and the
+ * bootstrap that it would write itself.
  *
  * @module
  */

@@ -6,7 +6,7 @@
 import type { ClientTlsSettings } from "../../config/kinds/common/types.ts";
 import { type EnvoyJson, typed } from "./envoy_json.ts";
 
-/** What FIPS 140-2 allows; stock Envoy allows more by itself. */
+/** The TLS parameters that FIPS 140-2 allows; stock Envoy allows more by itself. */
 const FIPS_PARAMETERS: EnvoyJson = {
   tls_minimum_protocol_version: "TLSv1_2",
   tls_maximum_protocol_version: "TLSv1_2",

@@ -1,5 +1,5 @@
 /**
- * What Amazon Web Services say of a machine: the identity document of its metadata server.
+ * The facts of Amazon Web Services about a machine: the identity document of its metadata server.
  *
  * Permissions: net (the metadata server).
  *

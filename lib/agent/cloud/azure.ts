@@ -1,5 +1,5 @@
 /**
- * What Azure says of a machine: one document of its metadata server.
+ * Azure's facts about a machine: one document of its metadata server.
  *
  * Permissions: net (the metadata server).
  *

@@ -34,7 +34,7 @@ export type Firmware = Readonly<Record<(typeof FIRMWARE_FILES)[number], string>>
 export interface Cloud extends CloudFacts {
   /** undefined: in none. */
   readonly name: CloudName | undefined;
-  /** What is noteworthy, a sentence each. */
+  /** Warnings for the log, a sentence each. */
   readonly warnings: readonly string[];
 }
 
@@ -54,7 +54,7 @@ const DEADLINE = 1000;
 const LINK_LOCAL = "http://169.254.169.254";
 const AMAZON_IPV6 = "http://[fd00:ec2::254]";
 
-/** Finds out. Never fails: a workload runs without what its cloud says. */
+/** Finds out. Never fails: a workload runs without its cloud's facts. */
 export async function findCloud(input: CloudInput): Promise<Cloud> {
   const { settings } = input;
   const byHand = settings.CLOUD_METADATA === "" ? undefined : googleMetadataOf(settings.CLOUD_METADATA);
@@ -93,7 +93,7 @@ async function factsOf(
       if (Object.keys(facts.metadata).length === 0) throw new Error(`no answer from ${googleServer(settings)}`);
       return facts;
     }
-    // What reads JSON is loaded where there is some: agents are many, and most are in none of these.
+    // The modules that read JSON are loaded only in these clouds: agents are many, and most are in none of them.
     case "aws": {
       const { amazonFacts } = await import("./amazon.ts");
       return await amazonFacts(

@@ -1,5 +1,5 @@
 /**
- * What Google Cloud says of a machine: given by hand, or by its metadata server.
+ * Google Cloud's facts about a machine: given by hand, or by its metadata server.
  *
  * Permissions: net (the metadata server).
  *
@@ -38,7 +38,7 @@ export function googleFactsByHand(given: Readonly<Record<string, string>>, quota
   return factsOf(given, given.gcp_location, quotaProject);
 }
 
-/** Asks the metadata server. What one page does not say is left out. */
+/** Asks the metadata server. Facts whose pages are missing are left out. */
 export async function googleFacts(page: MetadataPage, quotaProject: string): Promise<CloudFacts> {
   const ask = (path: string) => optionalPage(page(`${ROOT}/${path}`, { headers: GOOGLE_HEADERS }));
   const keys = Object.keys(PAGES) as (keyof typeof PAGES)[];

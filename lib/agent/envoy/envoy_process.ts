@@ -89,7 +89,7 @@ export class EnvoyProcess {
   #draining: Promise<void> | undefined;
   #ending = false;
 
-  /** @param checks what else must be there for it to be ready */
+  /** @param checks further conditions of its readiness */
   constructor(
     child: ChildProcess,
     admin: EnvoyAdmin,

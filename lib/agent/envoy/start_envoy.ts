@@ -18,7 +18,7 @@ import { envoyArguments } from "./arguments.ts";
 import { templateOf, textOfFile, writeBootstrap } from "./bootstrap_file.ts";
 import { EnvoyProcess, startProcess } from "./envoy_process.ts";
 
-/** Which sockets of the workload another program serves. */
+/** The sockets of the workload that another program serves. */
 export interface OtherServers {
   /** That of the workload's identity. */
   readonly identity: boolean;
@@ -29,7 +29,7 @@ export interface OtherServers {
 /**
  * Writes the bootstrap and starts Envoy.
  *
- * @param others What other programs than the agent serve.
+ * @param others Sockets that other programs than the agent serve.
  * @throws Error when a file cannot be read or written, or Envoy cannot be started
  */
 export async function startEnvoyProcess(

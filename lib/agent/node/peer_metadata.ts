@@ -1,5 +1,5 @@
 /**
- * What a workload says of itself for metrics: to its own proxy, and to those that it talks to.
+ * The metadata of a workload for metrics, given to its own proxy and to those that it talks to.
  *
  * @module
  */

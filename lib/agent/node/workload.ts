@@ -50,7 +50,7 @@ export interface WorkloadInput {
   /** 0: no token service. */
   readonly stsPort: number;
   readonly version: string;
-  /** What the cloud says of the machine; absent: it runs in none. */
+  /** The cloud's facts about the machine; absent: it runs in none. */
   readonly cloud?: {
     readonly metadata: Readonly<Record<string, string>>;
     /** In force where no label places the workload. */

@@ -87,7 +87,7 @@ export interface RelaySession {
   readonly keptBytes: number;
   /** The proxy has asked for listeners, and the agent for what is its own. */
   readonly asked: boolean;
-  /** What is to be said of a response of a rewritten type once the proxy has acknowledged it. */
+  /** Refusals of responses of rewritten types, to be sent once the proxy has acknowledged the response. */
   readonly refusals: PendingRefusals;
 }
 

@@ -102,7 +102,7 @@ function textField(bytes: Uint8Array, field: number): string {
 }
 
 /**
- * Reads a response as a whole. What it returns holds copies: nothing of the received bytes is kept.
+ * Reads a response as a whole. The result holds copies: nothing of the received bytes is kept.
  *
  * @throws {WireError} when the bytes are none
  */

@@ -1,6 +1,6 @@
 /**
- * PendingRefusals that wait for the proxy's acknowledgement: before it, a server would take the response for one that the proxy
- * does not have, and would not replace what the proxy has.
+ * Refusals that wait for the proxy's acknowledgement: before it, a server would take the response for one that the
+ * proxy does not have, and would not replace the resources that the proxy has.
  *
  * @module
  */
@@ -9,13 +9,14 @@ import { isRejection, type RejectedResponse, rejectRequest, type RelayVariant, r
 /** The pending refusal of each type's last response. */
 export type PendingRefusals = ReadonlyMap<string, RejectedResponse>;
 
-/** With what is to be said of one more response. */
+/** The pending refusals with that of one more response. */
 export function withRefusal(refusals: PendingRefusals, { typeUrl, nonce, reason }: RejectedResponse): PendingRefusals {
   return new Map(refusals).set(typeUrl, { typeUrl, nonce, reason });
 }
 
 /**
- * What goes to the server with a request of the proxy, and what is left to be said. A rejection by the proxy says enough.
+ * The requests that go to the server for a request of the proxy, and the refusals that stay pending. A rejection by the
+ * proxy needs no refusal beside it.
  */
 export function withRefused(
   variant: RelayVariant,

@@ -51,8 +51,8 @@ export function formatOf(contentType: string): MetricsFormat | undefined {
 /** OpenMetrics has no other comments, and no type `untyped`. */
 const COMMENT = /^# (?:HELP|UNIT) |^# TYPE \S+ (?!untyped$)/;
 
-/** Which comments of the text format OpenMetrics has as well. */
+/** Keeps the comments of the text format that OpenMetrics has as well. */
 export const ofOpenMetrics: KeepComment = (line) => COMMENT.test(line);
 
-/** All but the end, which is written once. */
+/** Keeps all but the end, which is written once. */
 export const withoutEnd: KeepComment = (line) => line !== "# EOF";

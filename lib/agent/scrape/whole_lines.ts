@@ -30,7 +30,7 @@ export class WholeLines {
   /**
    * Takes bytes.
    *
-   * @returns what can be passed on, perhaps nothing
+   * @returns the bytes that can be passed on, perhaps none
    * @throws Error for a line that is longer than {@linkcode MAX_LINE}
    */
   push(bytes: Uint8Array): Uint8Array {

@@ -64,7 +64,7 @@ export interface SecretSource {
   /**
    * Watches a secret: calls back at once when it is there, else when it is, and again for every other one in its place.
    *
-   * @returns what ends that; undefined: this source has no secret of that name
+   * @returns a function that ends the watch; undefined: this source has no secret of that name
    */
   watch(name: string, listener: SecretListener): (() => void) | undefined;
 }

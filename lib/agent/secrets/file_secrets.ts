@@ -102,7 +102,7 @@ class FileSecretWatch {
     }
   }
 
-  /** Certificate and key are written one after the other: what is read is what lies there when it is quiet. */
+  /** Certificate and key are written one after the other: changes are read when the files have been quiet for a while. */
   #later(): void {
     if (this.#stopped || this.#texts.size < Object.keys(this.#files).length) return;
     if (this.#served === "") return this.#read();
@@ -125,7 +125,7 @@ class FileSecretWatch {
     }
   }
 
-  /** What was served goes on; who has nothing yet is refused after a while. */
+  /** A served secret stays in force; a client that has none yet is refused after a while. */
   #refuse(reason: string): void {
     const { clock, log, metrics } = this.#options;
     metrics.counter("num_file_secret_failures_total").inc();

@@ -10,7 +10,7 @@ import type { IssuedCertificate } from "./issued_certificate.ts";
 /** Names of the files. */
 export const CERTIFICATE_FILES = { key: "key.pem", chain: "cert-chain.pem", roots: "root-cert.pem" } as const;
 
-/** Who may read them: a key is its owner's alone. */
+/** The files with their modes: only its owner may read a key. */
 const FILES = [
   { name: CERTIFICATE_FILES.key, part: "key", mode: 0o600 },
   { name: CERTIFICATE_FILES.chain, part: "chain", mode: 0o644 },

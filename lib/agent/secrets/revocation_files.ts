@@ -23,7 +23,7 @@ export interface RevocationFilesOptions {
   readonly log: Logger;
 }
 
-/** Follows the files. What cannot be used is reported, and the last lists that could stay in force. */
+/** Follows the files. Lists that cannot be used are reported, and the last usable ones stay in force. */
 export async function followRevocationFiles(
   { paths, onLists, clock, log }: RevocationFilesOptions,
 ): Promise<WatchedFile> {

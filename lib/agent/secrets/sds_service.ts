@@ -96,7 +96,7 @@ class SdsStream implements CallHandler {
     if (request.error !== undefined) {
       this.#log.warn(`the proxy rejected secrets ${[...this.#sent.keys()].join(", ")}: ${request.error}`);
     }
-    // What the client has, if it is still that, need not be sent again.
+    // Secrets that the client has in their present version need not be sent again.
     for (const [name, version] of request.versions) this.#sent.set(name, version);
     if (this.#variant === "delta") request.unwanted.forEach((name) => this.#forget(name));
     else for (const name of [...this.#watches.keys()]) if (!request.names.includes(name)) this.#forget(name);

@@ -180,7 +180,7 @@ export class WorkloadCertificate implements SecretSource {
     }
   }
 
-  /** What is there is served on, to its end and beyond: a proxy without a certificate refuses everybody. */
+  /** The present certificate is served on, to its end and beyond: a proxy without a certificate refuses everybody. */
   #retry(error: Error): void {
     const { clock, log, random = Math.random } = this.#options;
     const delay = pauseAfter(this.#failures++) * (0.5 + random() / 2);

@@ -138,7 +138,7 @@ export async function startAgent(input: AgentInput, parts: AgentParts): Promise<
   }
 }
 
-/** What an agent holds beside its proxy. */
+/** The parts of an agent beside its proxy. */
 interface AgentRuntime {
   readonly relay: Relay;
   /** Absent where modules are left to the proxy. */
@@ -240,7 +240,7 @@ function running(
   const { promise: ended, resolve } = Promise.withResolvers<number>();
   let over: Promise<void> | undefined;
   const close = (code: number) => over ??= closeAll(runtime).then(() => resolve(code));
-  // An end that was asked for is a good one, whichever signal brought it.
+  // An end that was asked for counts as success, even where a signal brought it.
   envoy?.ended.then(({ code, signal }) => {
     if (isAsked) return close(0);
     log.error("Envoy ended by itself, and the agent with it", signal === null ? { code } : { signal });

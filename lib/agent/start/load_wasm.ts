@@ -1,5 +1,5 @@
 /**
- * What fetches and keeps Wasm modules, and rewrites configurations that name them; loaded with the first of these.
+ * The parts that fetch and keep Wasm modules and rewrite configurations that name them; loaded with the first of these.
  *
  * Permissions: net (where modules are), read, write (the folder for what Envoy writes about itself), read (Docker's
  * configuration).
@@ -56,7 +56,7 @@ export function loadedWasm(
   return { open, stop: () => cache.stop() };
 }
 
-/** What fetches is loaded with the first module: most agents have none. */
+/** The modules that fetch are loaded with the first Wasm module: most agents have none. */
 async function fetchWith(
   rules: DownloadRules,
   { url, pullSecret }: ModuleRequest,

@@ -40,7 +40,7 @@ const CLOUD_PROVIDER = "GkeWorkloadCertificate";
 /**
  * Decides.
  *
- * @param found what keeps the agent from starting besides
+ * @param found other faults that keep the agent from starting
  * @throws {AgentStartError} naming each setting that cannot be in force.
  */
 export async function planSecrets(

@@ -23,7 +23,7 @@ export interface StatusPlan {
   readonly probers: ReadonlyMap<string, AppProber>;
   /** Page of the application's metrics. */
   readonly application: string | undefined;
-  /** What keeps an agent from starting: a sentence each. */
+  /** The faults that keep an agent from starting: a sentence each. */
   readonly faults: readonly string[];
 }
 
@@ -34,7 +34,7 @@ export function metricPrefix({ MESH_AGENT_METRIC_PREFIX: prefix }: AgentInput["s
   return METRIC_NAME.test(prefix) ? prefix : "";
 }
 
-/** Reads them. What reads JSON is loaded only where there is any. */
+/** Reads them. The modules that read JSON are loaded only where there is any. */
 export async function planStatus({ settings, proxy, workload }: AgentInput): Promise<StatusPlan> {
   const faults: string[] = [];
   let probers: StatusPlan["probers"] = new Map();

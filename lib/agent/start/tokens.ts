@@ -1,6 +1,6 @@
 /**
- * Tokens of the machine, and the service that exchanges the workload's for others. What makes them is loaded where it is
- * asked for.
+ * Tokens of the machine, and the service that exchanges the workload's for others. The modules that make tokens are
+ * loaded where they are asked for.
  *
  * Permissions: net (metadata server, providers of tokens, the service's port), write (the token's file).
  *

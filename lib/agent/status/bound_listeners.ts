@@ -1,5 +1,5 @@
 /**
- * Which of Envoy's listeners have a socket of their own (`bind_to_port`); its page of listeners does not tell.
+ * The listeners of Envoy that have a socket of their own (`bind_to_port`), which its page of listeners does not say.
  *
  * @module
  */

@@ -51,7 +51,7 @@ type ScrapeOrigin = (typeof ORIGINS)[number];
 
 type FailureLogs = Readonly<Record<ScrapeOrigin, FailureLog>>;
 
-/** What the log says of scrapes. */
+/** The log lines about scrapes. */
 interface ScrapeLogs {
   readonly sources: FailureLogs;
   /** Hears how many values Envoy has not counted, because of limits of series. */

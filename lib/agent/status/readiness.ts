@@ -67,7 +67,7 @@ async function askEnvoy(admin: Pick<EnvoyAdmin, "page">): Promise<string | undef
 }
 
 /**
- * What Envoy lacks by its statistics; undefined: nothing.
+ * The reason why Envoy is not ready, by its statistics; undefined: it is.
  *
  * @param stats lines `NAME: VALUE`
  */

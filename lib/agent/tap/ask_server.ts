@@ -22,7 +22,7 @@ export const DEBUG_TYPE = "istio.io/debug";
 export interface ServerQuestion {
   /** {@linkcode DEBUG_TYPE}, or a type that begins with it. */
   readonly typeUrl: string;
-  /** What is asked for, such as `syncz` or `config_dump?proxyID=a`. */
+  /** The pages that are asked for, such as `syncz` or `config_dump?proxyID=a`. */
   readonly names: readonly string[];
 }
 

@@ -6,9 +6,9 @@
 
 /** A request that can be worked on. */
 export interface ExchangeRequest {
-  /** JSON Web Token that proves whose access is asked for. */
+  /** JSON Web Token of the workload whose access is asked for. */
   readonly subjectToken: string;
-  /** What the issued token is to be good for; empty: what the provider gives by default. */
+  /** The scopes of the issued token; empty: the provider's default. */
   readonly scopes: readonly string[];
 }
 

@@ -16,9 +16,9 @@ import { metadataPages } from "../cloud/metadata_server.ts";
 export interface GoogleIdentityOptions {
   /** Address of the metadata server. */
   readonly server: string;
-  /** Whom the token is for: the trust domain. */
+  /** The audience of the token: the trust domain. */
   readonly audience: string;
-  /** Writes it down; what it throws is logged. */
+  /** Stores the token; its errors are logged. */
   readonly store: (token: string) => Promise<void>;
   readonly clock: Clock;
   readonly log: Logger;
@@ -97,7 +97,7 @@ export class GoogleIdentity {
   }
 }
 
-/** Milliseconds since 1970 of claim `exp`; undefined: the text says none. Who takes the token verifies it. */
+/** Milliseconds since 1970 of claim `exp`; undefined: the text says none. The receiver of the token verifies it. */
 function expiryOf(token: string): number | undefined {
   try {
     const part = (token.split(".")[1] ?? "").replaceAll("-", "+").replaceAll("_", "/");

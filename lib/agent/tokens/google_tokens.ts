@@ -53,7 +53,7 @@ interface RememberedToken extends IssuedToken {
   readonly issued: number;
 }
 
-/** See the module. Whoever asks with the same token for the same scopes gets the same answer while it is fresh. */
+/** See the module. Requests with the same token for the same scopes get the same answer while it is fresh. */
 export class GoogleTokens implements TokenManager {
   readonly #options: GoogleTokenOptions;
   /** The one that was used longest ago comes first. */
@@ -174,7 +174,7 @@ function unavailable(message: string): ExchangeError {
   return new ExchangeError("temporarily_unavailable", message);
 }
 
-/** What it holds is not repeated: it may be a token. */
+/** Reads an answer. Errors do not repeat its text, which may hold a token. */
 function readAnswer<Answer>(url: string, text: string, schema: z.ZodType<Answer>): Answer {
   try {
     return schema.parse(JSON.parse(text));
@@ -188,7 +188,7 @@ const refusalBody = z.union([
   z.looseObject({ error: z.looseObject({ message: z.string() }) }).transform((body) => body.error.message),
 ]);
 
-/** What Google says of a refusal, in either form of its services. */
+/** Google's reason for a refusal, in either form of its services. */
 function reasonIn(body: string): string {
   try {
     return `: ${refusalBody.parse(JSON.parse(body)).slice(0, 300)}`;

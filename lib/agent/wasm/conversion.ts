@@ -35,7 +35,7 @@ export interface ExtensionResponse {
   readonly removed: readonly string[];
 }
 
-/** What stands in for something else has a version of its own, so that the server sends it again on another stream. */
+/** A stand-in has a version of its own, so that the server sends the resource again on another stream. */
 const STAND_IN_VERSION = " stand-in";
 
 /** @throws {WireError} when the bytes are no response */
@@ -66,7 +66,7 @@ function readExtension(variant: RelayVariant, content: Uint8Array): ExtensionRes
 /**
  * A resource with another configuration.
  *
- * @param isStandIn it is not what the server sent
+ * @param isStandIn the configuration is not the server's
  */
 export function withConfig(
   variant: RelayVariant,

@@ -3,11 +3,11 @@
  * local file.
  *
  *     response ── modules are fetched ──> all there ──────────────────> to the proxy
- *                                    └──> one is missing ─────────────> to the proxy, with what stands in for it;
+ *                                    └──> one is missing ─────────────> to the proxy, with a stand-in for it;
  *                                                                       the server gets the reason
  *                                            fetched again, endlessly ──> to the proxy, alone
  *
- * Responses go on in the order in which they came. What stands in is the last version that the proxy has, else a filter
+ * Responses go on in the order in which they came. The stand-in is the last version that the proxy has, else a filter
  * that denies or allows everything, as the missing one says of its failure.
  *
  * @module
@@ -81,7 +81,7 @@ class WasmRewriter implements ResponseRewriter {
   readonly #last: LastConfigs;
   readonly #variant: RelayVariant;
   readonly #target: RewriteTarget;
-  /** What was taken is sent one after the other. */
+  /** Responses are sent one after the other, in the order in which they were taken. */
   #queue: Promise<void> = Promise.resolve();
   #head: Pick<ExtensionResponse, "version" | "nonce"> = { version: "", nonce: "" };
   /** Modules that are fetched again, by the name of their filter. */
@@ -104,7 +104,7 @@ class WasmRewriter implements ResponseRewriter {
     this.#enqueue(async () => (await converted)());
   }
 
-  /** What the proxy gives up is fetched no more, and what it had of it stands in for nothing. */
+  /** Modules of filters that the proxy gives up are fetched no more, and their last versions are forgotten. */
   asked(request: Uint8Array): void {
     if (this.#missing.size + this.#last.size === 0) return;
     if (requestType(this.#variant, request) !== EXTENSION_CONFIG_TYPE) return;
@@ -125,7 +125,7 @@ class WasmRewriter implements ResponseRewriter {
     }).catch((error: Error) => this.#options.log.error(`an extension configuration is not sent: ${error.message}`));
   }
 
-  /** Resolves with what sends the response. */
+  /** Resolves with a function that sends the response. */
   async #convert(bytes: Uint8Array): Promise<() => void> {
     const { clock, metrics } = this.#options;
     const begin = clock.monotonic();

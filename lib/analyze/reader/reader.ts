@@ -2,8 +2,8 @@
  * The reader, through which analyzers read the mesh.
  *
  * An analyzer is a pure function of its object and of the reader's answers. The reader records the things that each
- * answer depends on, so a change runs only those analyses again that it touches. An analyzer keeps no other reference to
- * the mesh.
+ * answer depends on, so a change runs only those analyses again that it touches. An analyzer keeps no other reference
+ * to the mesh.
  *
  * @module
  */

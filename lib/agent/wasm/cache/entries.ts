@@ -1,6 +1,6 @@
 /**
- * Which modules are in the cache: by name and digest, with the digest that each address had last. Plain data; files
- * are elsewhere.
+ * The modules in the cache: by name and digest, with the digest that each address had last. Plain data; files are
+ * elsewhere.
  *
  * @module
  */

@@ -49,7 +49,7 @@ export class ModuleFiles {
     return await Deno.stat(path).then(({ isFile }) => isFile, () => false);
   }
 
-  /** Writes a module beside its place. @throws {ModuleFileError}; whatever the source throws */
+  /** Writes a module beside its place. @throws {ModuleFileError}, and the errors of the source */
   async write(source: ByteStream): Promise<WrittenModule> {
     await (this.#made ??= this.#make());
     const path = `${this.#folder}/${crypto.randomUUID()}.part`;

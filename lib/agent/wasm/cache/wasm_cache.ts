@@ -18,7 +18,7 @@ import { type FileOwner, ModuleFiles } from "./module_files.ts";
 /** Fetches modules. */
 export type FetchModule = (request: ModuleRequest, signal: AbortSignal) => Promise<FetchedModule>;
 
-/** What a cache is made of. Times in ms. */
+/** Settings and parts of a cache. Times in ms. */
 export interface WasmCacheOptions {
   readonly folder: string;
   /** User that reads the files; undefined: our own. */

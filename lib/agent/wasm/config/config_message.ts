@@ -1,6 +1,6 @@
 /**
- * One message of an extension's configuration, whichever of two forms it has: protobuf bytes, or a structure with the
- * fields of protobuf's JSON (`udpa.type.v1.TypedStruct`). What is not asked for stays as it is, known or not.
+ * One message of an extension's configuration, in either of two forms: protobuf bytes, or a structure with the fields
+ * of protobuf's JSON (`udpa.type.v1.TypedStruct`). Fields that are not asked for stay as they are, known or not.
  *
  * @module
  */
@@ -11,13 +11,13 @@ export interface ConfigField {
   readonly number: number;
 }
 
-/** A message. It is never changed; what changes something returns another one. */
+/** A message. It is never changed; a method that changes something returns another one. */
 export interface ConfigMessage {
   /** The message as it is written. */
   readonly bytes: Uint8Array;
   /** The message of a field; undefined: it is not there. */
   child(field: ConfigField): ConfigMessage | undefined;
-  /** Which of some fields, of which a message has one, is there; undefined: none. */
+  /** The one of some fields that the message has, where a message may have one; undefined: none. */
   oneOf<F extends ConfigField>(fields: readonly F[]): F | undefined;
   /** The text of a field; empty: it is not there. */
   text(field: ConfigField): string;

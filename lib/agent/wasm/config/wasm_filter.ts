@@ -153,8 +153,8 @@ const STAND_INS = {
 } as const;
 
 /**
- * What takes the place of a filter whose module cannot be had: it allows everything, or denies everything, as the filter
- * says of its failure.
+ * The stand-in for a filter whose module cannot be had: it allows everything, or denies everything, as the filter says
+ * of its failure.
  */
 export function standInOf({ name, level, failOpen }: RemoteWasmFilter): Uint8Array {
   const { type, prefix } = STAND_INS[level];

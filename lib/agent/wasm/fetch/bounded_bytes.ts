@@ -74,12 +74,12 @@ export class ByteReader {
     }
   }
 
-  /** What is left. */
+  /** The bytes that are left. */
   rest(): AsyncGenerator<Uint8Array> {
     return this.some(Number.MAX_SAFE_INTEGER);
   }
 
-  /** Gives up what is left. */
+  /** Gives up the bytes that are left. */
   async close(): Promise<void> {
     await this.#source.return?.();
   }

@@ -27,7 +27,7 @@ export interface DownloadRules {
   readonly insecure: ReadonlySet<string>;
   /** Authorities of servers, as PEM. @throws Error when there are none */
   readonly roots: () => Promise<string>;
-  /** What TLS is limited to (`COMPLIANCE_POLICY`). Default: what the runtime has. */
+  /** Versions and cipher suites that TLS is limited to (`COMPLIANCE_POLICY`). Default: those of the runtime. */
   readonly policy?: TlsPolicy;
   /** Default {@linkcode refusedAddress}. */
   readonly refused?: AddressRule;

@@ -102,7 +102,7 @@ export class Repository {
     return download(this.#rules, request, this.#signal);
   }
 
-  /** What a registry's challenge asks for. */
+  /** The header `authorization` that a registry's challenge asks for. */
   async #authorize(challenge: string): Promise<string> {
     const credentials = this.#credentials;
     const bearer = /(?:^|,)\s*Bearer\s+(.*)$/i.exec(challenge)?.[1];

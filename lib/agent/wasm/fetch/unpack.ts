@@ -16,7 +16,7 @@ export const MAX_MODULE_BYTES = 256 * 1024 * 1024;
 const MAX_PACKINGS = 4;
 const BLOCK = 512;
 
-/** Which file of an archive is the module; absent: the first one. */
+/** Chooses the file of an archive that is the module; absent: the first one. */
 export type FileChoice = (path: string) => boolean;
 
 /**
