@@ -41,7 +41,7 @@ const BADVERS_UPPER = 1;
  * @param packet Its first `length` bytes are the packet; the rest is room for the answer, `limit` bytes in all at least.
  * @param question Scratch space; afterwards it holds the question.
  * @param table Undefined before the first one.
- * @param limit Bytes of the transport: 65,535 over TCP; over UDP what the client takes, at most 4,096, is a limit too.
+ * @param limit Bytes of the transport: 65,535 over TCP; over UDP the client's own limit, at most 4,096, holds too.
  * @param random Numbers from 0 to below 1, for the order of addresses.
  * @returns Length of the answer, or one of {@link VERDICT}.
  */

@@ -11,7 +11,7 @@ export interface ResolvConf {
   readonly servers: readonly string[];
   /** Search domains, in order. */
   readonly search: readonly string[];
-  /** What could not be used, for people. */
+  /** The lines that could not be used, for people. */
   readonly findings: readonly string[];
 }
 

@@ -77,7 +77,7 @@ export class Forwarder {
     });
   }
 
-  /** Sets the servers to ask from now on. What is known of a server that stays is kept. */
+  /** Sets the servers to ask from now on. The known facts of a server that stays are kept. */
   use(servers: readonly NameServer[]): void {
     this.#servers = servers.map((server) =>
       this.#servers.find(({ hostname, port }) => hostname === server.hostname && port === server.port) ?? server
@@ -162,7 +162,7 @@ export class Forwarder {
     for (const take of takers) take(message);
   }
 
-  /** What to answer at the end, and what to keep of it. */
+  /** The answer at the end of an inquiry; keeps it for times without an answer. */
   #settle(outcome: InquiryOutcome, keptAs: string, query: Uint8Array, now: number): Uint8Array | undefined {
     if (outcome.kind === "answer") {
       this.#stale.keep(keptAs, outcome.message, now);

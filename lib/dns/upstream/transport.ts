@@ -1,5 +1,5 @@
 /**
- * What forwarding needs of a transport.
+ * The interface of a transport, as forwarding needs it.
  *
  * @module
  */
