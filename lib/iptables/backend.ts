@@ -1,5 +1,5 @@
 /**
- * Which of the kernel's two back ends, and so which tools, a family's rules go to: found by trying, with the evidence.
+ * Chooses the kernel's back end of two, and so the tools, for a family's rules: by trying, with the evidence.
  *
  * Permissions: those of the {@link Run} that is passed in.
  *

@@ -1,6 +1,6 @@
 /**
- * What would be done, as text: each family's rules in the format of `iptables-restore`, with why each is there; or what
- * takes them away again.
+ * The text of a dry run: each family's rules in the format of `iptables-restore`, with the reason for each; or the
+ * commands that remove them again.
  *
  * @module
  */
@@ -21,8 +21,8 @@ export function dryRunText(config: RedirectionConfig): string {
 }
 
 /**
- * The text of a clean-up where rules of this configuration are in place. What a clean-up finds in the kernel decides; a dry
- * run does not look there.
+ * The text of a clean-up where rules of this configuration are in place. A clean-up itself removes the rules that it
+ * finds in the kernel; a dry run does not look there.
  */
 export function cleanUpText(config: RedirectionConfig): string {
   return families.map((family) => {

@@ -1,6 +1,6 @@
 /**
- * What rules need of a kernel: the matches and targets that they use, a text that tries them out, and the kernel modules
- * that bring them.
+ * The features of a kernel that rules need: the matches and targets that they use, a text that tries them out, and the
+ * kernel modules that bring them.
  *
  * @module
  */

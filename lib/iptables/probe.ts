@@ -44,7 +44,7 @@ export function probeProblems(inputs: ProbeInputs, config: RedirectionConfig | u
   return problems;
 }
 
-/** Which exception holds for the proxy's own connections to a port; undefined when none does. */
+/** The exception that holds for the proxy's own connections to a port, in words; undefined when none does. */
 function exceptionOf(port: number, config: RedirectionConfig, inputs: ProbeInputs): string | undefined {
   if (port === config.tunnelPort) return "this is the port of inbound tunnels";
   if (port === 53 && config.dns !== undefined) return "port 53 is DNS";

@@ -1,5 +1,5 @@
 /**
- * What redirection needs beside rules: routing of marked packets to this machine, and an address for IPv6.
+ * The routing that redirection needs beside rules: of marked packets to this machine, and an address for IPv6.
  *
  * @module
  */

@@ -15,7 +15,7 @@ export type TrafficSelection<T> = { readonly all: true; readonly except: readonl
 /** Ranges of addresses by family, each `address/bits` with no bits set behind the prefix. */
 export type Ranges = Readonly<Record<Family, readonly string[]>>;
 
-/** Which DNS is redirected to the agent: all, or that to the servers named; and the port on which the agent answers. */
+/** The DNS that is redirected to the agent: all, or that to the servers named; and the agent's port. */
 export type DnsCapture =
   & { readonly port: number }
   & ({ readonly all: true } | { readonly all: false; readonly servers: Readonly<Record<Family, readonly string[]>> });

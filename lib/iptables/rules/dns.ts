@@ -38,7 +38,7 @@ export function addDnsRedirect(nat: TableBuilder, config: RedirectionConfig, fam
   }
 }
 
-/** Adds the zones of DNS over UDP. What is not redirected stays in the kernel's own zone. */
+/** Adds the zones of DNS over UDP. DNS that is not redirected stays in the kernel's own zone. */
 export function addDnsZones(raw: TableBuilder, config: RedirectionConfig, family: Family): void {
   const { dns } = config;
   if (dns === undefined || !capturesDns(config, family)) return;

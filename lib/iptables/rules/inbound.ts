@@ -1,5 +1,5 @@
 /**
- * What happens to packets that arrive: the chain MESH_INBOUND, in the table nat (REDIRECT) or mangle (TPROXY).
+ * The rules for packets that arrive: the chain MESH_INBOUND, in the table nat (REDIRECT) or mangle (TPROXY).
  *
  * REDIRECT rewrites the destination to the proxy's port. TPROXY hands the packet to the proxy's socket unchanged: the
  * packet is marked, and a rule of routing delivers marked packets to this machine for every address.

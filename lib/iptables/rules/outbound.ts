@@ -1,5 +1,5 @@
 /**
- * What happens to packets that processes send: the chain MESH_OUTPUT of the table nat.
+ * The rules for packets that processes send: the chain MESH_OUTPUT of the table nat.
  *
  * @module
  */
