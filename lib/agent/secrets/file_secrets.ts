@@ -102,7 +102,7 @@ class FileSecretWatch {
     }
   }
 
-  /** Certificate and key are written one after the other: changes are read when the files have been quiet for a while. */
+  /** Certificate and key are written one after the other: changes are read when the files have been quiet. */
   #later(): void {
     if (this.#stopped || this.#texts.size < Object.keys(this.#files).length) return;
     if (this.#served === "") return this.#read();

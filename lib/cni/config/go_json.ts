@@ -51,7 +51,7 @@ function whyNot(text: string, error: Error): string {
   return text.startsWith("\ufeff") ? "it begins with a byte order mark" : error.message.replaceAll(/\s+/g, " ");
 }
 
-/** What Go refuses in a text that is valid JSON. */
+/** The fault for which Go refuses a text that is valid JSON; undefined: it takes the text. */
 function beyondGo(text: string, maxDepth: number): string | undefined {
   let depth = 0;
   for (let i = 0; i < text.length; i++) {

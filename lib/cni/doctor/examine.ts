@@ -27,14 +27,14 @@ export interface NodeFacts {
   readonly orchConfigProblem: string | undefined;
   readonly record: InstallRecord | undefined;
   readonly calls: readonly CallRow[];
-  /** What keeps redirection from being set up. */
+  /** The faults that keep redirection from being set up. */
   readonly obstacles: readonly string[];
   /**
    * The result of redirection, and of connections through it, in a scratch network namespace: `passed`, or the reason.
    */
   readonly trial: string;
   readonly pods: readonly PodFacts[];
-  /** What could not be looked at, and why. */
+  /** The things that could not be looked at, each with the reason. */
   readonly unseen: readonly string[];
 }
 

@@ -17,7 +17,7 @@ export const pluginPermissions: Readonly<Record<"net" | "read" | "write" | "env"
 
 /**
  * The script. A runtime's call goes to the plugin in one file, when there is one: it starts a third sooner than from the
- * sources. What people call is the program.
+ * sources. Calls by people go to the program.
  *
  * @param deno Path of the runtime on the node.
  * @param repository Folder of the tree on the node, with a slash at its end.

@@ -44,7 +44,7 @@ export interface ConfigPlan {
   readonly config: string | undefined;
   /** Why the plugin is not called, for people. */
   readonly waiting: string | undefined;
-  /** What deserves a word although it is no reason to wait. */
+  /** Remarks for people about things that are no reason to wait. */
   readonly remarks: readonly string[];
 }
 

@@ -1,5 +1,5 @@
 /**
- * Names of the files in the run folder that outlive a process. What is there is ours alone, and goes with the plugin.
+ * Names of the files in the run folder that outlive a process. All of them are ours alone, and go with the plugin.
  *
  * @module
  */

@@ -2,9 +2,9 @@
  * The system's tools in a pod's namespace, with few processes: a call of the plugin has a tenth of a second, and one
  * process costs a twentieth of that.
  *
- * What a set-up reads at its start is read by one shell; a restore lists again in the same shell; versions, and the trial
- * of features, are the same for every pod and kept on the node. The answers are those of the tools; only the number of
- * processes differs.
+ * One shell reads all that a set-up needs at its start; a restore lists again in the same shell; versions, and the
+ * trial of features, are the same for every pod and kept on the node. The answers are those of the tools; only the
+ * number of processes differs.
  *
  * Permissions: run (nsenter), and those of {@link KnownFacts}.
  *
@@ -39,8 +39,8 @@ interface QuickQuestion {
 }
 
 /**
- * What every set-up reads first, in two lanes that run at the same time, one a family; versions of tools only when they
- * are not known.
+ * The questions that every set-up asks first, in two lanes that run at the same time, one a family; versions of tools
+ * only when they are not known.
  */
 function questions(facts: KnownFacts): QuickQuestion[][] {
   const line = [IS_NODE[0], ...IS_NODE[1]].join(" ");
@@ -136,7 +136,7 @@ function runBy(shell: NamespaceShell, facts: KnownFacts): Run {
       return ran;
     }
     if (!looks.test(line) || !isPlain(line)) {
-      // What `ip` changes is no rule, and the other way round.
+      // A change by `ip` changes no rule, and the other way round.
       for (const known of answers.keys()) if (known.startsWith("ip ") === (command === "ip")) answers.delete(known);
       if (input !== undefined || !isPlain(line)) throw new TypeError(`${line}: no command of a set-up`);
       return await ask(laneOf(command), { line });
@@ -154,7 +154,7 @@ function noted(facts: KnownFacts, line: string, ran: Ran): Ran {
   return ran;
 }
 
-/** A trial by what it tries, without the name of its chain; undefined for what is no trial. */
+/** The key of a trial: its text without the name of its chain; undefined for an input that is no trial. */
 function trialKey(tool: string, input: string): string | undefined {
   if (!input.includes(TRIAL_CHAIN)) return undefined;
   return `${tool} ${input.replaceAll(new RegExp(`${TRIAL_CHAIN}\\w*`, "g"), TRIAL_CHAIN)}`;

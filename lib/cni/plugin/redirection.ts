@@ -14,7 +14,7 @@ import { CniError, codes } from "./protocol.ts";
 export interface PodRedirection {
   readonly config: RedirectionConfig;
   readonly dualStack: boolean;
-  /** What deserves a word although it is no mistake. */
+  /** Remarks for people about things that are no mistakes. */
   readonly warnings: readonly string[];
 }
 

@@ -30,7 +30,7 @@ export interface Redirector {
   apply(netns: string, wanted: PodRedirection): Promise<string>;
   /** Differences between the rules there and those wanted, a line each. */
   check(netns: string, wanted: PodRedirection): Promise<string[]>;
-  /** What keeps this node from setting up any redirection; nothing is changed by asking. */
+  /** The faults that keep this node from setting up any redirection; nothing is changed by asking. */
   obstacles(): Promise<string[]>;
   /** Ends the processes that were started for all that. */
   end(): Promise<void>;

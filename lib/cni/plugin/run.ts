@@ -23,7 +23,7 @@ export interface CallWorld {
   readonly redirector: Redirector;
   /** Hands a pod of the node tunnel to the node agent. */
   readonly tellAgent: (call: PluginCall, pod: PodName) => Promise<void>;
-  /** What identifies the namespace at a path, to see whether it was exchanged; undefined when that cannot be seen. */
+  /** The identity of the namespace at a path, to see whether it was exchanged; undefined when that cannot be seen. */
   readonly identityOf: (netns: string) => string | undefined;
   /** A clock that only goes forward, milliseconds. */
   readonly now: () => number;

@@ -51,7 +51,7 @@ export interface Pod {
   readonly initStatuses: readonly InitStatus[];
 }
 
-/** Reads a pod. What is missing or of another type is left at its empty value, as the orchestrator's own readers do. */
+/** Reads a pod. A field that is missing or of another type gets its empty value, as with the orchestrator's readers. */
 export function readPod(value: unknown): Pod {
   const pod = object(value);
   const meta = object(pod["metadata"]);

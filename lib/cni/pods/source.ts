@@ -6,7 +6,7 @@
  */
 import type { Pod } from "./pod.ts";
 
-/** Looks up what the plugin must know of a pod. */
+/** Looks up the facts that the plugin must know of a pod. */
 export interface PodLookup {
   /**
    * One pod as the orchestrator has it now; undefined when there is none.
@@ -18,7 +18,7 @@ export interface PodLookup {
   namespaceLabels(name: string): Promise<Readonly<Record<string, string>> | undefined>;
 }
 
-/** Which pods are watched. Selectors as the orchestrator writes them: `key=value,...`. */
+/** Selects the pods that are watched. Selectors as the orchestrator writes them: `key=value,...`. */
 export interface PodFilter {
   readonly labelSelector: string;
   readonly fieldSelector: string;

@@ -1,6 +1,6 @@
 /**
- * Which pods started before the plugin was there: their validation container finds no redirection and ends with a code
- * of its own, again and again. Pure.
+ * Finds the pods that started before the plugin was there: their validation container finds no redirection and ends
+ * with a code of its own, again and again. Pure.
  *
  * @module
  */
