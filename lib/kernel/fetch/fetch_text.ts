@@ -33,7 +33,7 @@ export type TextExchange = (url: string, init: RequestInit) => Promise<Response>
 /** A server that answered with another status than 200. */
 export class FetchStatusError extends Error {
   override readonly name = "FetchStatusError";
-  /** @param body the beginning of what it said */
+  /** @param body the beginning of its answer */
   constructor(message: string, readonly status: number, readonly body: string) {
     super(message);
   }

@@ -10,13 +10,13 @@
 import type { Cancel, Clock } from "../time/clock.ts";
 import { type FileText, type WatchedFile, watchFile } from "./watch_file.ts";
 
-/** Silence after which changes are reported, ms: what is replaced file by file is mostly reported once. */
+/** Silence after which changes are reported, ms: files that are replaced one by one are mostly reported once. */
 const SETTLE_MS = 100;
 
 /** The files' texts, by path. */
 export type FileTexts<Path extends string> = Readonly<Record<Path, FileText>>;
 
-/** Which files are watched, and how changes are reported. */
+/** The files that are watched, and the listener for their changes. */
 export interface WatchFilesOptions<Path extends string> {
   readonly paths: readonly Path[];
   /** Called once before {@linkcode watchFiles} resolves, and after each change. Must not throw. */

@@ -20,7 +20,7 @@ export interface SingleValueOptions {
  * A counter or a gauge. Without labels it is 0 from the start; a series with labels exists from its first value on.
  *
  * A counter takes finite numbers from 0 on and throws RangeError otherwise: one NaN would spoil it for good. A gauge takes
- * any number. Which of their methods a program may call is the matter of the handles' types.
+ * any number. The types of the handles decide which of their methods a program may call.
  */
 export class SingleValue {
   readonly #options: SingleValueOptions;

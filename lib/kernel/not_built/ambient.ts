@@ -1,11 +1,11 @@
 /**
- * What waits for the part "ambient".
+ * The entries of the catalogue that wait for the part "ambient".
  *
  * @module
  */
 import type { NotBuiltPart } from "./entry.ts";
 
-/** The part and what waits for it. */
+/** The part with its entries. */
 export const ambient: NotBuiltPart = {
   title: "ambient",
   about: "Waypoints, the node tunnel, and mesh traffic in it.",

@@ -1,5 +1,5 @@
 /**
- * The shape of the catalogue of what is accepted and not built yet.
+ * The shape of the catalogue of names (settings, metrics, flags, commands) that are accepted and not built yet.
  *
  * Its names are plain texts, so that it imports no other package and any may ask it. Tests hold each list against the
  * owner of the names: each name on it has no effect, and each without effect is on it.
@@ -16,7 +16,7 @@ export type NotBuiltWhat =
   | "command"
   | "refused";
 
-/** One part of the product that is not built, and what waits for it. */
+/** One part of the product that is not built, with the names that wait for it. */
 export interface NotBuiltPart {
   /** A word or two, as messages name the part. */
   readonly title: string;

@@ -1,11 +1,11 @@
 /**
- * What waits for the part "Gateway API".
+ * The entries of the catalogue that wait for the part "Gateway API".
  *
  * @module
  */
 import type { NotBuiltPart } from "./entry.ts";
 
-/** The part and what waits for it. */
+/** The part with its entries. */
 export const gatewayApi: NotBuiltPart = {
   title: "Gateway API",
   about: "Gateway API objects as a source.",

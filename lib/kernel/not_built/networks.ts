@@ -1,11 +1,11 @@
 /**
- * What waits for the part "networks".
+ * The entries of the catalogue that wait for the part "networks".
  *
  * @module
  */
 import type { NotBuiltPart } from "./entry.ts";
 
-/** The part and what waits for it. */
+/** The part with its entries. */
 export const networks: NotBuiltPart = {
   title: "networks",
   about: "Gateways of networks that are objects of the Gateway API.",

@@ -1,6 +1,6 @@
 /**
  * Modules that are loaded by a name which is made at run time. An import that the runtime can see is read and parsed,
- * with all that it imports, before the program runs, whichever command that is.
+ * with all that it imports, before the program runs, for any of its commands.
  *
  * @module
  */

@@ -10,7 +10,7 @@
  */
 const WORTH_IT = 64 * 1024 * 1024;
 
-/** What the engine offers under `--expose-gc`: https://v8.github.io/api/head/ (`GCExtension`). */
+/** The function that the engine offers under `--expose-gc`: https://v8.github.io/api/head/ (`GCExtension`). */
 interface CollectingEngine {
   readonly gc?: (how: { readonly type: "major"; readonly flavor: "last-resort" }) => void;
 }

@@ -17,7 +17,7 @@ export type Program = keyof typeof programLetters;
 /** Letter of a program: D, A or C. */
 export type ProgramLetter<P extends Program = Program> = (typeof programLetters)[P];
 
-/** Which programs use a setting or a metric. */
+/** The programs that use a setting or a metric, by their letters. */
 export type Users = "DAC" | "DA" | "DC" | "AC" | "D" | "A" | "C";
 
 /** All programs, in the order of the tables. */

@@ -50,7 +50,7 @@ export const renamedValues: Readonly<Record<string, Readonly<Record<string, stri
 /** Prefix of signer names given to PILOT_CERT_PROVIDER in Istio. */
 const SIGNER_PREFIX = "k8s.io/";
 
-/** Our name of a variable, whichever spelling is given. */
+/** Our name of a variable that is given in either spelling. */
 export function ourName(name: string): string {
   const exact = renamed[name];
   if (exact !== undefined) return exact;

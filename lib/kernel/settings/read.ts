@@ -11,7 +11,7 @@ import { parseSetting } from "./parse.ts";
 
 /** One variable that cannot be read. */
 export interface SettingProblem {
-  /** Name as it was given, in whichever spelling. */
+  /** Name as it was given, in either spelling. */
   readonly name: string;
   readonly value: string;
   readonly expected: string;

@@ -1,6 +1,6 @@
 /**
- * Finds before a template runs what it names that is not there, so that a bad one is refused when it is read and not
- * when it is needed.
+ * Finds names of functions and templates that do not exist before a template runs, so that a bad one is refused when it
+ * is read and not when it is needed.
  *
  * @module
  */
@@ -11,7 +11,7 @@ import { type Operand, type Pipe, type TemplateNode, TextTemplateError } from ".
 const OF_EVALUATOR: readonly string[] = ["and", "or"];
 
 /**
- * What is wrong with a template, whatever its data: a line each with file, line and name; none: it can run.
+ * The mistakes in a template that do not depend on its data: a line each with file, line and name; none: it can run.
  *
  * @param file its name, for messages
  * @param known whether there is a function of a name

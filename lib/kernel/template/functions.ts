@@ -5,7 +5,7 @@
  * @module
  */
 
-/** A function of templates. What it throws is an error of the template. */
+/** A function of templates. An exception of it is an error of the template. */
 export type TemplateFunction = (...values: readonly unknown[]) => unknown;
 
 /** Whether a value counts as there: not empty, not 0, not false. */
