@@ -26,7 +26,7 @@ export function showAddress(address: Address): string {
 
 /**
  * Where introspection pages are served by `--ctrlz_address` and `--ctrlz_port`: `*` is every address, and `localhost` is
- * one address, not whichever of two the name resolves to first.
+ * one fixed address, not the first of two that the name resolves to.
  */
 export function introspectionAddress(flags: { readonly ctrlz_address: string; readonly ctrlz_port: number }): Address {
   const host = { "*": "", localhost: "127.0.0.1" }[flags.ctrlz_address] ?? flags.ctrlz_address;

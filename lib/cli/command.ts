@@ -1,5 +1,5 @@
 /**
- * Commands as typed data: a tree of names, flags, arguments and what runs.
+ * Commands as typed data: a tree of names, flags, arguments and the functions that run.
  *
  * @module
  */
@@ -10,7 +10,7 @@ import type { Terminal } from "./terminal/terminal.ts";
 export interface Output {
   out(text: string): void;
   err(text: string): void;
-  /** What the two streams can show; absent: they are no terminals. */
+  /** Width and colours of the two streams; absent: they are no terminals. */
   readonly terminals?: { readonly out: Terminal; readonly err: Terminal };
 }
 
@@ -34,7 +34,7 @@ export interface Arguments {
   readonly max: number;
   /** Values that completion offers for the first argument. */
   readonly values?: readonly string[];
-  /** What completion offers for every argument. */
+  /** The kind of completion that is offered for every argument. */
   readonly complete?: "file";
 }
 

@@ -30,7 +30,7 @@ export interface FlagExtras {
   readonly allowed?: readonly string[];
   /** Variables that set the flag when the command line does not; a later one beats an earlier one. */
   readonly env?: readonly string[];
-  /** What completion offers for the value. */
+  /** The completion that is offered for the value: paths, or these values. */
   readonly complete?: "file" | "folder" | readonly string[];
   /** The text is a comma-separated list, although the flag is a plain string; for completion. */
   readonly commas?: boolean;

@@ -1,5 +1,5 @@
 /**
- * Which command a line addresses, and which flags hold for it.
+ * Finds the command that a line addresses, and the flags that hold for it.
  *
  * @module
  */

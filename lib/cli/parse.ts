@@ -17,7 +17,7 @@ export interface ParsedLine extends Located {
   readonly args: readonly string[];
   /** `--help` or `-h` was among the flags: nothing else is checked. */
   readonly help: boolean;
-  /** What is wrong with the line, one line each. A flag at fault has its default. */
+  /** The mistakes in the line, one line each. A flag at fault has its default. */
   readonly problems: readonly string[];
 }
 

@@ -1,5 +1,5 @@
 /**
- * Several readers of one command line, and all that they refuse: flags, variables, log options.
+ * The refusals of several readers of one command line: of flags, variables and log options.
  *
  * @module
  */
@@ -11,7 +11,7 @@ export class Refusals {
   /** One line each. */
   readonly problems: string[] = [];
 
-  /** What a reader makes; undefined after it refused. Other exceptions are thrown on. */
+  /** The result of a reader; undefined after it refused. Other exceptions are thrown on. */
   attempt<T>(read: () => T): T | undefined {
     try {
       return read();

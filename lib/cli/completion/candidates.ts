@@ -1,6 +1,6 @@
 /**
- * What may stand at the cursor: subcommands, flags, values. The shells' scripts ask for it through the hidden command
- * `__complete`.
+ * The candidates for the word at the cursor: subcommands, flags, values. The shells' scripts ask for them through the
+ * hidden command `__complete`.
  *
  * @module
  */

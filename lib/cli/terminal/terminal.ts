@@ -1,6 +1,6 @@
 /**
- * What a stream can show: its width, and whether it takes colours. Colour is for terminals alone, and never where the
- * variable NO_COLOR is set (https://no-color.org).
+ * The abilities of an output stream: its width, and whether it takes colours. Colour is for terminals alone, and never
+ * where the variable NO_COLOR is set (https://no-color.org).
  *
  * Permissions: nothing beyond the standard streams.
  *
