@@ -7,7 +7,7 @@
  * @module
  */
 
-/** What is made of what; paths in the tree. */
+/** The sources of a bundle and its folder; paths in the tree. */
 export interface BundleSpec {
   /** Folder for the generated files. */
   readonly folder: string;

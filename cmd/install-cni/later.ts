@@ -1,6 +1,6 @@
 /**
  * Modules named where Deno does not look: an import that it can see is read and parsed, with all that it imports, before
- * the program runs, whichever command that is. (`scripts/compile.ts` names them to `deno compile`.)
+ * the program runs, for any of its commands. (`scripts/compile.ts` names them to `deno compile`.)
  *
  * Permissions: read (the modules).
  *

@@ -29,7 +29,7 @@ export interface InstallOptions {
   readonly repair: RepairOptions;
 }
 
-/** What the repair of broken pods looks for and does. */
+/** Options of the repair of broken pods: the pods that it looks for, and its actions. */
 export interface RepairOptions {
   readonly enabled: boolean;
   readonly repairPods: boolean;

@@ -94,7 +94,7 @@ export function readInstallStart(flags: InstallFlagValues, given: ReadonlySet<st
   return settings && options && desired && log && !isRefused ? { settings, options, desired, log } : { refusals };
 }
 
-/** What the user changes for each option. */
+/** The flag or variable that sets each option. */
 const NAMES: Readonly<Record<NodeAgentOption, string>> = {
   runDir: "flag --cni-agent-run-dir",
   healthPort: "variable MESH_CNI_HEALTH_PORT",

@@ -1,6 +1,6 @@
 /**
- * The command tree of `pilot-agent`. What a command runs is imported when it runs, so that `version` and `completion`
- * stay quick.
+ * The command tree of `pilot-agent`. The modules of a command are imported when it runs, so that `version` and
+ * `completion` stay quick.
  *
  * @module
  */

@@ -34,7 +34,7 @@ import { iptablesFlags, type IptablesFlagValues } from "./iptables_flags.ts";
 
 type Settings = SettingsOf<"pilot-agent">;
 
-/** What the command runs with. */
+/** The inputs of a run of the command. */
 export interface IptablesInvocation {
   readonly flags: IptablesFlagValues;
   /** Flags that were given. */

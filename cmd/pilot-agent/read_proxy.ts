@@ -16,7 +16,7 @@ import { defaultSettings } from "../../lib/kernel/settings/read.ts";
 import type { ProxyFlagValues } from "./proxy_flags.ts";
 import { type ProxyOptions, proxyOptions } from "./proxy_options.ts";
 
-/** What an agent is started with. */
+/** The options and settings that an agent is started with. */
 export interface ProxyStart {
   readonly role: AgentRole;
   /** From the process's own variables; those in the proxy's settings are not among them. */

@@ -22,7 +22,7 @@ import type { checkFlags } from "./offline_flags.ts";
 
 type CheckFlags = Invocation<typeof checkFlags>["flags"];
 
-/** What is left to tell of what was found. */
+/** The findings to report, and counts of the others. */
 interface ReportedFindings {
   readonly fresh: readonly Finding[];
   /** In the baseline. */

@@ -11,14 +11,14 @@ import { type Finding, findingKind, findingObject, type ObjectName } from "../..
 import { describeOrigin, type Origin, writtenKind } from "../../lib/config/finding/origin.ts";
 import type { SourceExcerpt } from "../../lib/config/finding/excerpt.ts";
 
-/** What the text is made of beside the finding. */
+/** The inputs of the text beside the finding. */
 export interface FindingSurroundings {
   readonly excerpt: SourceExcerpt | undefined;
   /** Where another object of the finding is written. */
   readonly originOf: (object: ObjectName) => Origin | undefined;
 }
 
-/** One finding: what it is, where, the line, what would be right, what it does, what to do. Ends with a line break. */
+/** One finding: title, place, the line, the expectation, its effect and the fix. Ends with a line break. */
 export function findingText(found: Finding, around: FindingSurroundings, terminal: Terminal): string {
   const style = styleOf(terminal);
   const also = fieldCode(found.code);
@@ -76,7 +76,7 @@ function isShown({ expected, message, place: { field } }: Finding, excerpt: Sour
   return expected !== "" && message.includes(`expected ${expected}`) && (excerpt !== undefined || field === "");
 }
 
-/** What would be right. Objects that have part in it are named with their places. */
+/** The finding's expectation. Objects that have part in it are named with their places. */
 function expectedText(found: Finding, originOf: FindingSurroundings["originOf"]): string {
   let text = found.expected;
   if (text === "") return "";

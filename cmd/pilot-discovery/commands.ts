@@ -1,5 +1,5 @@
 /**
- * The command tree of `pilot-discovery`. What a command runs is imported when it runs, so that `version` and
+ * The command tree of `pilot-discovery`. The modules of a command are imported when it runs, so that `version` and
  * `completion` stay quick.
  *
  * @module

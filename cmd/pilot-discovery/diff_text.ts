@@ -1,5 +1,5 @@
 /**
- * What a change does to proxies, as text for people.
+ * The effect of a change on proxies, as text for people.
  *
  * @module
  */

@@ -40,7 +40,7 @@ export interface DiscoveryOptions {
   readonly orchApiQps: number;
   readonly meshConfig: string;
   readonly networksConfig: string;
-  /** Which of the two files were named, and so must exist. */
+  /** Those of the two files that were named, and so must exist. */
   readonly mustExist: readonly ("meshConfig" | "networksConfig")[];
   readonly registries: readonly ("Orch" | "File" | "Mock")[];
   readonly keepaliveInterval: number;

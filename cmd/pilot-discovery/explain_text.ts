@@ -102,7 +102,7 @@ function rowsOf(hop: ExplainedHop, style: Style): string[][] {
   return rows;
 }
 
-/** What every inbound request passes, whatever is configured: the simulation in `-o json` has it. */
+/** Whether every inbound request passes the step, under any configuration: only `-o json` shows these steps. */
 function isUsual({ what, matches, object }: ExplainedStep): boolean {
   return what === "host" || what === "rule" && matches === true && object === undefined || what === "cluster";
 }
@@ -112,7 +112,7 @@ function verdict({ matches, text }: ExplainedStep, style: Style): string {
   return matches ? `${style("good", "yes")}: ${text}` : `${style("faint", "no")}: ${text}`;
 }
 
-/** Where its field is written; else which object it is of. */
+/** The place where the step's field is written; else the object that it is of. */
 function origin({ place, object, field }: ExplainedStep): string {
   if (place !== undefined && field !== undefined) return `${place.file}:${place.line}`;
   if (object === undefined) return "";

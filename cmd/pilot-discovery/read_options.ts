@@ -15,7 +15,7 @@ import { defaultSettings } from "../../lib/kernel/settings/read.ts";
 import type { DiscoveryFlagValues } from "./discovery_flags.ts";
 import { type DiscoveryOptions, discoveryOptions } from "./discovery_options.ts";
 
-/** What a server is started with. */
+/** The options and settings that a server is started with. */
 export interface DiscoveryStart {
   readonly settings: SettingsOf<"pilot-discovery">;
   readonly options: DiscoveryOptions;

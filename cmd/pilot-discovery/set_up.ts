@@ -1,13 +1,13 @@
 /**
- * What to do about a module that cannot be loaded.
+ * The advice for a module that cannot be loaded.
  *
  * @module
  */
 import { UsageError } from "../../lib/cli/command.ts";
 
 /**
- * In a fresh copy of this tree the code that is generated is not there yet: then that is the error. Undefined: that is
- * not why.
+ * The error for a fresh copy of this tree, in which the generated code is not there yet. Undefined: the module cannot
+ * be loaded for another reason.
  */
 export function setUpError(error: unknown): UsageError | undefined {
   const missing = error instanceof TypeError && /not found.*\/(?:proto\/gen|node_modules)\//i.test(error.message);
