@@ -19,7 +19,7 @@ export const bundledPrograms = ["pilot-discovery", "pilot-agent"] as const;
 /** One of them. */
 export type BundledProgram = typeof bundledPrograms[number];
 
-/** What a program is made of. Its folder is as deep as the module that looks for the tree's commit, so that it finds it. */
+/** The bundle of a program. Its folder is as deep as that of the module that looks for the tree's commit. */
 export function bundleSpec(program: BundledProgram): BundleSpec {
   return {
     folder: `dist/bundle/${program}`,
@@ -33,7 +33,7 @@ export function launcherPath(program: BundledProgram): string {
   return `${bundleSpec(program).folder}/${program}`;
 }
 
-/** What `deno` is given to run a program's bundle, before the path of its `main.js`. */
+/** The arguments of `deno` that run a program's bundle, before the path of its `main.js`. */
 export function bundleFlags(program: BundledProgram): string[] {
   return [
     ...["--quiet", "--no-config", "--no-lock", "--no-check", "--cached-only", "--unstable-net"],

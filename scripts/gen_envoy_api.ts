@@ -36,7 +36,7 @@ function enumWithoutOptions(one: Descriptor.IEnumDescriptorProto): void {
   for (const value of one.value ?? []) delete (value as Options).options;
 }
 
-/** What lies in `google.protobuf`. */
+/** The members of `google.protobuf`. */
 function googleOf(root: protobuf.INamespace): Record<string, unknown> {
   const { google } = root.nested as Record<string, protobuf.INamespace>;
   return (google!.nested as Record<string, protobuf.INamespace>).protobuf!.nested!;

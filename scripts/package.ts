@@ -19,7 +19,7 @@ const ENTRY = "mod.ts";
 const WORKERS: readonly string[] = ["lib/offline/preview/worker.ts"];
 const PAGE = "docs/users/library.md";
 
-/** What deno.json says of the library. */
+/** The fields of deno.json about the library. */
 interface Manifest {
   readonly name: string;
   readonly version: string;

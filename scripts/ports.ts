@@ -24,7 +24,7 @@ export class PortTaken extends Error {
   override readonly name = "PortTaken";
 }
 
-/** What programs say when they cannot bind: Envoy, its rejection of a listener, this runtime. */
+/** The words of programs that cannot bind: of Envoy, of its rejection of a listener, of this runtime. */
 const SAYINGS = /cannot bind|address already in use|AddrInUse|EADDRINUSE/i;
 
 /** Whether a text (the output of a program, a rejection) says that an address is taken. */
@@ -65,7 +65,7 @@ export class PortLease implements Disposable {
   }
 }
 
-/** What a function returns; undefined when the address that it binds is taken. */
+/** The result of a function; undefined when the address that it binds is taken. */
 function taken<T>(bind: () => T): T | undefined {
   try {
     return bind();

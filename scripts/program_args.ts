@@ -7,8 +7,8 @@
  */
 
 /**
- * What `deno` is given to run a program (`pilot-discovery`, `pilot-agent`, `install-cni`), without the program's own
- * arguments.
+ * The arguments of `deno` that run a program (`pilot-discovery`, `pilot-agent`, `install-cni`), without the program's
+ * own arguments.
  *
  * @param tree Root of the tree whose program it is. Default: this tree.
  */

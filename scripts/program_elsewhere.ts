@@ -11,7 +11,7 @@ import { programArgs } from "./program_args.ts";
 
 const root = new URL("..", import.meta.url).pathname;
 
-/** What `deno` is given to run a program in any folder, without the program's own arguments. */
+/** The arguments of `deno` that run a program in any folder, without the program's own arguments. */
 export function programElsewhere(program: string): string[] {
   const set = permissionSets()[program];
   if (set === undefined) throw new RangeError(`deno.json has no permission set ${program}`);

@@ -28,7 +28,7 @@ const BUILD_DEADLINE = 25 * 60_000;
 
 interface GroupResult {
   readonly cases: readonly TestCase[];
-  /** What the group wrote. */
+  /** The output of the group. */
   readonly output: string;
   /** Why it counts as failed although no test did. */
   readonly trouble?: string;

@@ -9,7 +9,7 @@
 import { programElsewhere } from "../program_elsewhere.ts";
 import { envoyBinary } from "./envoy.ts";
 
-/** What an agent is started with. */
+/** The inputs that an agent is started with. */
 export interface AgentProcessOptions {
   /** Files of the container, by path. */
   readonly files?: Readonly<Record<string, string>>;
@@ -28,7 +28,7 @@ export interface AgentProcessOptions {
 /** A running agent. */
 export class AgentProcess implements AsyncDisposable {
   readonly folder: string;
-  /** What it and its Envoy have written. */
+  /** The output of it and its Envoy so far. */
   output = "";
   readonly ended: Promise<number>;
   readonly #child: Deno.ChildProcess;

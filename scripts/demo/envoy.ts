@@ -186,7 +186,7 @@ export async function startEnvoy(options: EnvoyOptions): Promise<RunningEnvoy> {
   };
 }
 
-/** What a program writes. */
+/** The output of a program. */
 class Log {
   text = "";
   /** All of it, when it has ended. */

@@ -22,7 +22,7 @@ export interface DemoWorkload
   readonly proxy?: Readonly<Record<string, unknown>>;
 }
 
-/** What it is given of the control plane. */
+/** The access of an agent to the control plane. */
 export interface ControlPlaneAccess {
   /** Port of discovery and of the authority. */
   readonly port: number;

@@ -43,7 +43,7 @@ export const SHORT_LEAVES = {
 /** The mesh. */
 export class IdentityMesh implements AsyncDisposable {
   readonly folder: string;
-  /** What the server has written. */
+  /** The output of the server so far. */
   output = "";
   readonly #issuer: TokenIssuer;
   readonly #options: IdentityMeshOptions;

@@ -23,7 +23,7 @@ export interface SecureDemoOptions {
   readonly say: (text: string) => void;
   /** Stays until the end that is asked for. */
   readonly stays: boolean;
-  /** Resolves when it is to end, whatever is shown. */
+  /** Resolves when it is to end, at any point of the show. */
   readonly end: Promise<unknown>;
 }
 

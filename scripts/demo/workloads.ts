@@ -51,7 +51,7 @@ spec:
 `;
 }
 
-/** Whom the namespace lets in. */
+/** The PeerAuthentication of the namespace: whether it takes plaintext. */
 export function peersFile(mode: "STRICT" | "PERMISSIVE"): string {
   return `
 apiVersion: security.istio.io/v1

@@ -1,9 +1,9 @@
 /**
  * The orchestrator's programs for tests: built from Go modules, once per machine and version.
  *
- * What is built lies in the user's cache folder, so that all trees of this machine share it. Two that want it at once
- * take turns by a lock of the system, which ends with its owner; a program appears there by a rename, so a build that
- * was killed leaves nothing that looks whole.
+ * Built programs lie in the user's cache folder, so that all trees of this machine share them. Two builds at once take
+ * turns by a lock of the system, which ends with its owner; a program appears there by a rename, so a build that was
+ * killed leaves nothing that looks whole.
  *
  * Permissions: env (XDG_CACHE_HOME, HOME, GO), read (this tree), read and write (the cache folder), run (go).
  *
@@ -21,7 +21,7 @@ function orchestratorVersion(): string {
   return version;
 }
 
-/** What can be built. */
+/** The programs that can be built. */
 export const ORCHESTRATOR_PROGRAMS = ["kube-apiserver", "kube-controller-manager"] as const;
 export type OrchestratorProgram = typeof ORCHESTRATOR_PROGRAMS[number];
 

@@ -6,7 +6,7 @@
  * @module
  */
 
-/** What a program printed, and whether it succeeded. */
+/** The output of a program, and whether it succeeded. */
 export interface CommandResult {
   readonly success: boolean;
   /** Standard output alone. */

@@ -30,7 +30,7 @@ const OPENSSL = "--allow-ffi=" + OPENSSL_PATHS.join(",");
 /** Where the program to run is made by the test (a wrapper, a compiled client) or named by a variable (ENVOY). */
 const RUN = "--allow-run";
 
-/** What the tests of each folder may do; a folder that is not here may do nothing. */
+/** The permissions of each folder's tests; a folder that is not here has none. */
 const PERMISSIONS: Readonly<Record<string, readonly string[]>> = {
   // real Envoys, sockets of both ends; programs as processes
   // folders of certificates that are swapped by symbolic links, which cannot be made with less
@@ -99,7 +99,7 @@ const PERMISSIONS: Readonly<Record<string, readonly string[]>> = {
   xds: [READ, TEMP, ENV, NET],
 };
 
-/** What examples may do: start a server on a folder that they make. */
+/** The permissions of examples, which start a server on a folder that they make. */
 const EXAMPLES = [READ, TEMP, ENV, NET, "--allow-sys=hostname,cpus,systemMemoryInfo"];
 
 /** Folders of `tests/` that have no tests of their own. */
