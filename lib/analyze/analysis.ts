@@ -44,7 +44,7 @@ export class Analysis {
   readonly #findings = new Map<string, readonly Finding[]>();
   /** Objects to look at; undefined: gone. */
   readonly #pending = new Map<string, Subject | undefined>();
-  /** Objects to look at again when something else changes, and what that is. */
+  /** Objects to look at again when something else changes, and the things that they depend on. */
   readonly #readers = new Map<string, Subject>();
   #dependencies = new Dependencies();
   /** Objects with an analyzer that threw: they are looked at again with every change. */
@@ -71,7 +71,7 @@ export class Analysis {
     return this.#looks;
   }
 
-  /** Whether findings are not those of what was taken in last. */
+  /** Whether changes were taken in that the findings do not show yet. */
   get isBehind(): boolean {
     return this.#pending.size > 0 || !this.#stale.empty || this.#staleFacts.length > 0 || this.#instants.isDue;
   }
@@ -94,14 +94,14 @@ export class Analysis {
     for (const key of this.#findings.keys()) if (!this.#pending.has(key)) this.#findings.delete(key);
   }
 
-  /** Notes what changed in the mesh. */
+  /** Notes the changes of the mesh. */
   changed(removed: Iterable<AnyConfigObject>, added: Iterable<AnyConfigObject>, affected: AffectedKeys): void {
     for (const object of removed) this.#remove(object);
     for (const object of added) this.#put(object);
     addAffected(this.#stale, affected);
   }
 
-  /** Notes what changed in the facts. */
+  /** Notes the changes of the facts. */
   factsChanged(changes: ChangeSet<Fact>): void {
     const { added, updated, removed } = changes;
     this.#staleFacts.push(this.#factIndex.apply(changes));
@@ -109,7 +109,7 @@ export class Analysis {
     for (const fact of [...added, ...updated.map((one) => one.new)]) this.#put(fact as Subject);
   }
 
-  /** Notes what changed in the facts of remote clusters; undefined: others have been read than before. */
+  /** Notes the changes of the facts of remote clusters; undefined: other clusters have been read than before. */
   remoteChanged(changes: ChangeSet<Fact> | undefined): void {
     if (changes === undefined) return this.#stale.add(ANALYSIS_KEY.remoteClusters, "");
     const { added, updated, removed } = changes;

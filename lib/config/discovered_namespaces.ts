@@ -35,7 +35,7 @@ export class DiscoveredNamespaces {
     facts.subscribe((changes) => this.#take(changes));
   }
 
-  /** Whether objects of a namespace are read; what has no namespace (empty) always is. */
+  /** Whether objects of a namespace are read; those without a namespace (empty) always are. */
   has(namespace: string): boolean {
     if (namespace === "" || this.#selectors.length === 0) return true;
     let answer = this.#answers.get(namespace);
@@ -51,7 +51,7 @@ export class DiscoveredNamespaces {
     for (const listener of this.#listeners) listener(undefined);
   }
 
-  /** Calls `listener` whenever the answer for some namespaces is another one; returns what ends that. */
+  /** Calls `listener` whenever the answer for some namespaces is another one; returns a function that ends that. */
   onChange(listener: DiscoveryListener): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);

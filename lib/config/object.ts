@@ -25,7 +25,7 @@ import type { ConfigObject, Kind, ObjectMeta } from "./types.ts";
 export interface ParsedObject {
   /** The object, when it is one of our kinds and has no errors. */
   readonly object?: ConfigObject;
-  /** Errors and warnings; empty for what is foreign. Their line is that of the origin. */
+  /** Errors and warnings; empty for foreign objects. Their line is that of the origin. */
   readonly findings: readonly Finding[];
   /** Whether the tree is other people's: an object of a group that is not ours, or no object at all. */
   readonly foreign: boolean;
@@ -152,7 +152,7 @@ function parseSpec<K extends Kind>(
   const spec = definition.schema.decode(raw ?? {}, context) ?? definition.schema.zero();
   if (context.failed.length === 0) definition.validate(spec, meta, report);
   else {
-    // Rules run on incomplete specs too, to show all mistakes at once; but not of what did not decode.
+    // Rules run on incomplete specs too, to show all mistakes at once; but not on values that did not decode.
     const rules = report.fork();
     definition.validate(spec, meta, rules);
     for (const one of rules.list) {

@@ -110,7 +110,7 @@ export class ObjectStore<O extends StoredObject, Kinds extends { readonly [K in 
   /**
    * Adds a source.
    *
-   * @param name What its objects have as `origin.source`.
+   * @param name The `origin.source` of its objects.
    * @param rank Its precedence: 0 is the highest; of equal ranks the source that was added first.
    */
   addSource(name: string, rank: number): StoreSource<O> {

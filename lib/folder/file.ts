@@ -149,7 +149,7 @@ function wholeFile(bytes: Uint8Array): DocumentRange[] {
   return isBlank ? [] : [{ start: 0, end: bytes.length, line: 1 }];
 }
 
-/** A file that cannot be read keeps everything it had. `expected` says what would be right. */
+/** A file that cannot be read keeps everything it had. `expected` is the expectation. */
 export function unreadableFile(
   previous: ReadFileState | undefined,
   path: string,

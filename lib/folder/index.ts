@@ -180,7 +180,7 @@ export class FolderIndex {
     return yield* readFile(old, path, bytes, options);
   }
 
-  /** Notes what a file has now, and for each key that is affected the object that was in force before. */
+  /** Notes the objects that a file has now, and for each key that is affected the object that was in force before. */
   #setOwned(
     path: string,
     old: ReadFileState | undefined,

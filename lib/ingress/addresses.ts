@@ -1,5 +1,5 @@
 /**
- * The addresses at which Ingresses are reached: what their status says.
+ * The addresses at which Ingresses are reached, as their status says them.
  *
  * @module
  */

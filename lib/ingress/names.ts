@@ -1,5 +1,5 @@
 /**
- * Names of what is derived from Ingresses.
+ * Names of the objects that are derived from Ingresses.
  *
  * @module
  */

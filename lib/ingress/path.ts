@@ -15,7 +15,7 @@ export interface PathMatch {
 /** Texts that stand for every path where the type of the path does not say what it is. */
 const EVERY_PATH = new Set(["", "*", "/*", ".*"]);
 
-/** A match, or what was expected instead of the path. */
+/** A match, or the expectation that the path does not meet. */
 export function pathMatch({ path, pathType }: Pick<IngressPathData, "path" | "pathType">): PathMatch | string {
   if (pathType === "Exact") return checked(path, { exact: path });
   if (pathType === "Prefix") return checked(path, { prefix: path });

@@ -11,7 +11,7 @@ import { backendAction } from "./backend.ts";
 import { type PathMatch, pathMatch } from "./path.ts";
 import type { IngressReader, ReportIngressMistake } from "./reader.ts";
 
-/** A route, and by what it is put in order. */
+/** A route, and the match by which it is put in order. */
 export interface IngressRoute {
   readonly match: PathMatch;
   readonly route: HttpRoute;

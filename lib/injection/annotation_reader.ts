@@ -6,7 +6,7 @@
 import { parseJson } from "../config/yaml/parse.ts";
 import type { Texts } from "./spelling.ts";
 
-/** Reads annotations and collects what is wrong with them. Annotations have this project's keys. */
+/** Reads annotations and collects their mistakes. Annotations have this project's keys. */
 export class AnnotationReader {
   readonly problems: string[] = [];
 

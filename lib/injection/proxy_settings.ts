@@ -15,7 +15,7 @@ import type { NamedProxyConfig } from "./types.ts";
 /** Annotation with settings as YAML. */
 const ANNOTATION = "proxy.mesh.io/config";
 
-/** The settings, or what is wrong with the annotation. */
+/** The settings, or the mistakes in the annotation. */
 export type PodProxySettings = { readonly proxy: ProxySettings } | { readonly problems: readonly string[] };
 
 /** Inputs to the choice of settings. Labels and annotations have this project's keys. */
@@ -66,7 +66,7 @@ function withConfig(proxy: ProxySettings, { spec }: NamedProxyConfig): ProxySett
 }
 
 /**
- * Settings as the variable `PROXY_CONFIG` has them: JSON of what is not the agent's own default.
+ * Settings as the variable `PROXY_CONFIG` has them: JSON of the fields that differ from the agent's own defaults.
  */
 export function proxyConfigVariable(proxy: ProxySettings): string {
   const defaults = encoded(defaultProxySettings({ systemNamespace: AGENTS_DEFAULT_NAMESPACE }));

@@ -48,7 +48,7 @@ const USUAL_STATUS_PORT = 15020;
 /** The proxy's own ports for metrics and readiness: other machines reach them as they are. */
 const PROXY_PORTS = ["15090", "15021"];
 
-/** Reads redirection; what is wrong with it is kept by the reader. */
+/** Reads redirection; the reader keeps its mistakes. */
 export function podTraffic(reader: AnnotationReader, values: InjectionValues, proxy: ProxySettings): PodTraffic {
   const { annotations } = reader;
   const given = values.global.proxy;

@@ -1,5 +1,5 @@
 /**
- * Objects of the kinds of the mesh as protobuf, in Istio's messages: what control planes send to each other.
+ * Objects of the kinds of the mesh as protobuf, in Istio's messages, as control planes send them to each other.
  *
  *     bytes <──> istio.mcp.v1alpha1.Resource { metadata, body: Any } <──> tree of JSON, as a file has it
  *
@@ -96,7 +96,7 @@ export function wireName({ value }: Partial<Any>): string {
 /**
  * Reads an object.
  *
- * @throws {Error} for what is no resource, has no name, or another body than its kind.
+ * @throws {Error} for bytes that are no resource, or one without a name, or with another body than its kind.
  */
 export function readWireObject(type: KindWireType, { type_url, value }: Partial<Any>): WireObject {
   if (type_url !== TYPE_URL_PREFIX + MCP_RESOURCE) {

@@ -1,5 +1,5 @@
 /**
- * The objects of one kind as another control plane has them: each whole list becomes what differs from the one before.
+ * The objects of one kind as another control plane has them: each whole list becomes its differences from the last one.
  *
  * @module
  */

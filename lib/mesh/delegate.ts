@@ -1,7 +1,7 @@
 /**
  * Merging the http rules of a delegate into the rule of the root that names it.
  *
- * A delegate may only narrow what its root matches: a condition of the delegate that is no part of any condition of the
+ * A delegate may only narrow its root's matches: a condition of the delegate that is no part of any condition of the
  * root drops that rule of the delegate.
  *
  * @module

@@ -5,7 +5,7 @@
  */
 import { isWildcard, wildcardsOver } from "./host_match.ts";
 
-/** Takes what is stale: things by kind and name, or by what accepts their names. */
+/** Takes stale keys: by kind and name, or by kind and a test of names. */
 export interface HostKeySink {
   add(kind: string, name: string): void;
   addPattern(kind: string, accepts: (name: string) => boolean): void;

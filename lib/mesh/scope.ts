@@ -1,6 +1,6 @@
 /**
  * A scope: the services and rules that one namespace or Sidecar sees. Without a `Sidecar` it is all that is exported to
- * a namespace; with one, what its egress listeners import, and the destinations of the virtual services among it.
+ * a namespace; with one, the imports of its egress listeners, and the destinations of the virtual services among it.
  *
  * A scope holds no copies: it asks the indexes each time, so there is nothing to refresh when they change, except the
  * count of destinations that imported virtual services name.

@@ -71,7 +71,7 @@ export class Scopes {
   }
 
   /**
-   * Takes in what changed in the indexes.
+   * Takes in the changes of the indexes.
    *
    * @returns The namespaces whose workloads have other scopes now.
    */

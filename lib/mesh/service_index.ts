@@ -56,7 +56,7 @@ export class ServiceIndex {
   /**
    * The service that a namespace gets for a host: its own first, then one of the orchestrator, then the oldest.
    *
-   * @param accept Narrows further (what a Sidecar imports).
+   * @param accept Narrows further (to the imports of a Sidecar).
    */
   visible(host: string, namespace: string, accept?: (service: Service) => boolean): Service | undefined {
     let found: Service | undefined;

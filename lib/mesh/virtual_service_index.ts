@@ -84,7 +84,7 @@ export class VirtualServiceIndex {
    *
    * @param protocol Only those with rules of this kind: the HTTP rules of a host may stand in another object than its
    *   TCP rules. Undefined: any.
-   * @param accept Narrows further (what a Sidecar imports).
+   * @param accept Narrows further (to the imports of a Sidecar).
    */
   visible(
     host: string,

@@ -15,7 +15,7 @@ import type { TelemetrySide } from "./telemetry/access_logging.ts";
 /** A WasmPlugin. */
 export type WasmPlugin = ConfigObject<"WasmPlugin">;
 
-/** A plugin as the listeners of one side have it: where it stands, and nothing of what it is. */
+/** A plugin as the listeners of one side have it: its place, and nothing of its content. */
 export interface PluginUse {
   /** Name of the filter and of the extension configuration that it asks for. */
   readonly name: string;

@@ -21,7 +21,7 @@ export type MockEndpoint =
   & Partial<Omit<Endpoint, "address" | "port" | "portName">>;
 
 /**
- * A service from what is given of it. Defaults: namespace `default`, the host's first label as name, provider `Mock`, made
+ * A service from its given fields. Defaults: namespace `default`, the host's first label as name, provider `Mock`, made
  * by a `Service` of that name, resolution `static`, inside the mesh, exported to all, at the time 0.
  */
 export function plainService(given: MockService & Partial<Pick<Service, "provider">>): Service {
@@ -44,7 +44,7 @@ export function plainService(given: MockService & Partial<Pick<Service, "provide
 }
 
 /**
- * An endpoint from what is given of it. Defaults: namespace `default`, cluster `Mock`, healthy, weight 1, no locality or
+ * An endpoint from its given fields. Defaults: namespace `default`, cluster `Mock`, healthy, weight 1, no locality or
  * network, no workload or service account, no mutual TLS.
  */
 export function plainEndpoint(given: MockEndpoint): Endpoint {

@@ -27,7 +27,7 @@ export interface ConfiguredFilter {
   readonly config_discovery?: envoy.config.core.v3.ExtensionConfigSource;
 }
 
-/** Filters with the configurations that they ask for; what is not there stays without one. */
+/** Filters with the configurations that they ask for; where that is not there, a filter has none. */
 export function configured(
   { extensions }: ProxyResources,
   filters: readonly ConfiguredFilter[],

@@ -1,5 +1,5 @@
 /**
- * The request simulator: what a proxy would do with a request, and which object caused each step.
+ * The request simulator: a proxy's steps with a request, and the object that caused each of them.
  *
  * ```ts
  * import { explain, resourcesFrom, simulate } from "@mesh/pilot";

@@ -43,7 +43,7 @@ const PLAINTEXT_SOCKETS: ReadonlySet<string> = new Set([
   "envoy.extensions.transport_sockets.raw_buffer.v3.RawBuffer",
 ]);
 
-/** Simulates a request. Never throws for what resources may hold: that ends as `unknown`. */
+/** Simulates a request. Never throws for the content of resources: that ends as `unknown`. */
 export function simulate(resources: ProxyResources, request: SimulatedRequest): Simulation {
   const steps: SimulationStep[] = [];
   try {

@@ -46,7 +46,7 @@ export type AdmissionRequest = z.infer<typeof reviewSchema>["request"];
 /** A review that was read, or why it was not. */
 export type ReadReview =
   | { readonly apiVersion: string; readonly request: AdmissionRequest }
-  /** With what can be read of it: an answer without the request's `uid` is none. */
+  /** With the fields that can be read of it: an answer without the request's `uid` is none. */
   | { readonly problems: readonly string[]; readonly apiVersion: string; readonly uid: string };
 
 /** Reads a review; all problems of its form at once. */

@@ -31,7 +31,7 @@ function lookAtOwn({ kind, meta, origin }: Fact<FactKind>, read: AnalysisReader,
   look({ kind, path: "metadata", annotations: meta.annotations, labels: meta.labels, origin }, read, report);
 }
 
-/** Of what makes pods the template is what pods get. */
+/** Looks at an object that makes pods, and at its template, whose annotations the pods get. */
 function lookAtAll(fact: Fact<WorkloadKind>, read: AnalysisReader, report: ReportMistake): void {
   // An object that another one made has the annotations of that one, which are looked at there.
   if (fact.spec.owner !== undefined) return;

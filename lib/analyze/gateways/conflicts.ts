@@ -151,7 +151,7 @@ function lookForCertificate(
   });
 }
 
-/** Whether what one of two selects is all that the other one selects, and more. */
+/** Whether one of two selects all workloads that the other one selects, and perhaps more. */
 function isOfOneWorkload(a: GatewayObject, b: GatewayObject, read: AnalysisReader): boolean {
   if (!mayShare(a, b, read)) return false;
   const [one, two] = [gatewaySelectors(a), gatewaySelectors(b)];

@@ -1,5 +1,5 @@
 /**
- * To whom services are exported, compared with those who are to reach them.
+ * The namespaces to which services are exported, compared with those that are to reach them.
  *
  * @module
  */
@@ -23,7 +23,7 @@ export function exportOfAny(services: readonly Service[], read: AnalysisReader):
   return named.length === 0 ? ["~"] : named;
 }
 
-/** Says of an orchestrator's Service to whom it is exported. */
+/** Annotation of an orchestrator's Service with the namespaces to which it is exported. */
 const EXPORT_ANNOTATION = "networking.mesh.io/exportTo";
 
 /** The namespaces that see a host, of a service in the mesh or of a manifest; none where that is not known. */

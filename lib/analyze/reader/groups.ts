@@ -171,7 +171,7 @@ export function groupsSharing(sort: GroupSort, name: string, selectors: readonly
   return asked.map((label) => groupKey(sort, name, label));
 }
 
-/** The group of what has no selector. */
+/** The group of objects without a selector. */
 export function groupWithoutLabels(sort: GroupSort, name: string): string {
   return groupKey(sort, name, NO_LABEL);
 }

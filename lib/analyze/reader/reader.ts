@@ -142,7 +142,7 @@ export class AnalysisReader {
     return this.#world.facts.list(kind);
   }
 
-  /** Whether nothing at all is known of a list, so that nothing follows from what is missing. */
+  /** Whether nothing at all is known of a list, so that nothing follows from a missing object. */
   knowsNo(list: Whole): boolean {
     this.#on("fact-lists", list);
     return this.#world.factView.empty(list);
@@ -184,7 +184,7 @@ export class AnalysisReader {
     return found.length === 1 ? found[0]! : [...new Set(found.flat())];
   }
 
-  /** Whether an instant has come, in milliseconds since 1970: when it does, what was found before is looked at again. */
+  /** Whether an instant has come, in milliseconds since 1970: when it does, earlier findings are looked at again. */
   hasCome(instant: number): boolean {
     this.#on(ANALYSIS_KEY.instant, String(instant));
     return this.#world.instants.hasCome(instant);
@@ -207,7 +207,7 @@ export class AnalysisReader {
     return this.#world.factView.configMap(namespace, name);
   }
 
-  /** Whether an object is refused and has no version in force, so that what refers to it is no mistake of its own. */
+  /** Whether an object is refused and has no version in force, so that a reference to it is no mistake of its own. */
   isRefused(kind: Kind | FactKind, namespace: string, name: string): boolean {
     const key = `${kind}/${namespace}/${name}`;
     this.#on(ANALYSIS_KEY.object, key);

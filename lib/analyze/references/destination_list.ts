@@ -14,7 +14,7 @@ export class WrittenDestination {
   readonly #list: "route" | "mirror" | "mirrors";
   readonly #index: number;
 
-  /** @param list What of the rule it stands in; a mirror is none of several. */
+  /** @param list The field of the rule that it stands in; a mirror is none of several. */
   constructor(
     destination: Destination,
     percent: number | undefined,

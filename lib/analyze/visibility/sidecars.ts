@@ -1,5 +1,5 @@
 /**
- * The Sidecars of a namespace and what they import.
+ * The Sidecars of a namespace and their imports.
  *
  * @module
  */

@@ -13,7 +13,7 @@ export type DerivationInput = AnyConfigObject | AnyFact;
 /** Kinds that something may be derived from. */
 export type InputKind = Kind | FactKind;
 
-/** An object as a derivation makes it: what a user would write, decoded. */
+/** An object as a derivation makes it: as a user would write it, decoded. */
 export type DerivedObject<K extends Kind = Kind> = {
   [One in K]: {
     readonly kind: One;

@@ -96,7 +96,7 @@ export class DerivationEngine {
     return [...new Set(found)].flatMap((key) => this.#findingsOf(key)).concat(this.#duplicates(this.#makers.keys()));
   }
 
-  /** Takes another mesh configuration: what read a field that is another one now is derived again. */
+  /** Takes another mesh configuration: objects whose derivation read a changed field are derived again. */
   meshChanged(mesh: MeshConfig): void {
     const keys = new InvalidatedKeys();
     invalidateMesh(this.#mesh, mesh, keys);
@@ -104,7 +104,7 @@ export class DerivationEngine {
     this.#update([...this.#cache.invalidate(keys)].sort());
   }
 
-  /** Derives no more; what was derived stays. */
+  /** Derives no more; derived objects stay. */
   stop(): void {
     for (const stop of this.#stops) stop();
   }

@@ -1,5 +1,5 @@
 /**
- * How a derivation reads objects and facts: each query is recorded, so that a change derives again what read it.
+ * How a derivation reads objects and facts: each query is recorded, so that a change derives its readers again.
  *
  * @module
  */
@@ -92,14 +92,14 @@ export class DerivationRecorder implements DerivationReader {
   }
 }
 
-/** Adds what reads an object that changed. */
+/** Adds the keys of the queries that read a changed object. */
 export function invalidateReads({ kind, key, meta: { namespace } }: StoredObject, keys: InvalidatedKeys): void {
   keys.add("object" satisfies Reach, key);
   keys.add("namespace" satisfies Reach, `${kind}/${namespace}`);
   keys.add("kind" satisfies Reach, kind);
 }
 
-/** Adds what reads a field of the mesh configuration that is another one. */
+/** Adds the keys of the queries that read a changed field of the mesh configuration. */
 export function invalidateMesh(before: MeshConfig, after: MeshConfig, keys: InvalidatedKeys): void {
   for (const field of new Set([...Object.keys(before), ...Object.keys(after)])) {
     const [old, now] = [before, after].map((mesh) => mesh[field as keyof MeshConfig]);

@@ -33,7 +33,7 @@ export interface DocumentContent {
   /** Objects of our kinds and manifests that are refused; `kind` and `name` are empty where the text has none. */
   readonly refused: readonly ObjectName[];
   readonly findings: readonly Finding[];
-  /** All else, by what it is counted as: see `./manifest.ts`. */
+  /** All else, by the names under which it is counted: see `./manifest.ts`. */
   readonly passedOver: readonly string[];
   /**
    * The document has findings, but looks like something that was never meant to be read: unless it stands where objects
@@ -155,7 +155,7 @@ function isList(tree: Readonly<Record<string, unknown>>): boolean {
   return typeof kind === "string" && kind.endsWith("List") && Array.isArray(items);
 }
 
-/** Items of a list that was read from an API lack what the list itself says. */
+/** Items of a list that was read from an API lack `apiVersion` and `kind`, which the list itself says. */
 function itemsOf({ apiVersion, kind, items }: Readonly<Record<string, unknown>>): unknown {
   const each = typeof kind === "string" ? kind.slice(0, -"List".length) : "";
   if (each === "" || !Array.isArray(items)) return items;

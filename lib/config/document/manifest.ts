@@ -1,5 +1,5 @@
 /**
- * Objects that are no configuration: manifests that become facts, and what is passed over.
+ * Objects that are no configuration: manifests that become facts, and documents that are passed over.
  *
  * @module
  */
@@ -21,7 +21,7 @@ export const TEMPLATE = "template";
 export interface ManifestRead {
   readonly fact?: AnyFact;
   /**
-   * It is no fact and was not refused: what it is counted as, the kind, with the group where others have that kind too
+   * It is no fact and was not refused: the name of its count, the kind, with the group where others have that kind too
    * (`Gateway.gateway.networking.k8s.io`), or {@linkcode OTHER_TEXT}.
    */
   readonly passedOver?: string;
@@ -33,7 +33,7 @@ export interface ManifestRead {
 /** Longest label that a count is kept under, characters. */
 const LABEL_LENGTH = 100;
 
-/** Whether a tree is of a kind of facts, in whatever version of an orchestrator's own groups, or in none. */
+/** Whether a tree is of a kind of facts, in any version of an orchestrator's own groups, or in none. */
 export function isManifest(tree: unknown): boolean {
   if (!isObject(tree) || typeof tree["kind"] !== "string" || !isFactKind(tree["kind"])) return false;
   const { apiVersion } = tree;

@@ -38,7 +38,7 @@ export class FileDocuments {
     this.#isJson = file.endsWith(".json");
   }
 
-  /** Places of what the document holds that begins at a line; undefined: there is none, or it does not parse. */
+  /** Places of the values of the document that begins at a line; undefined: there is none, or it does not parse. */
   root(line: number): YamlPlace | undefined {
     if (this.#last?.line !== line) this.#last = { line, root: this.#rootAt(line) };
     return this.#last.root;

@@ -25,7 +25,7 @@ export class ConcealedBytes {
     return this.#bytes.length;
   }
 
-  /** The bytes themselves, for what hands them to the one they are for. */
+  /** The bytes themselves, for code that hands them to their receiver. */
   reveal(): Uint8Array {
     return this.#bytes;
   }

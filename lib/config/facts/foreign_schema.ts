@@ -1,5 +1,5 @@
 /**
- * Pieces of the schemas of facts. In schemas of foreign JSON the message of a check is what was expected; `null` is as
+ * Pieces of the schemas of facts. In schemas of foreign JSON the message of a check is the expectation; `null` is as
  * if nothing was written.
  *
  * @module

@@ -164,7 +164,7 @@ function reportIssue({ path, message }: z.core.$ZodIssue, kind: FactKind, tree: 
   report.error(field, isSecret && value !== undefined ? "[concealed]" : value, message);
 }
 
-/** Metadata as it may be read: what an orchestrator is to name gets the beginning of its name. */
+/** Metadata as it may be read: an object that the orchestrator is to name gets the beginning of its name. */
 function readableMeta(kind: FactKind, metadata: unknown): unknown {
   if (!isObject(metadata)) return metadata;
   const { name, generateName, annotations } = metadata;

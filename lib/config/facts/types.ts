@@ -36,7 +36,7 @@ export interface NodeData {
 
 /** Credentials and other confidential data. */
 export interface SecretData {
-  /** `Opaque`, `kubernetes.io/tls`, ...: what the keys mean. */
+  /** `Opaque`, `kubernetes.io/tls`, ...: the meaning of the keys. */
   readonly type: string;
   readonly data: Readonly<Record<string, ConcealedBytes>>;
 }

@@ -1,5 +1,5 @@
 /**
- * Checks of fields for what is read without a schema: `null`, and what is of another type, is left to the schema.
+ * Checks of fields of facts that are read without a schema: `null`, and a value of another type, is left to the schema.
  *
  * @module
  */

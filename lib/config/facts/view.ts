@@ -1,5 +1,5 @@
 /**
- * Facts as analysis reads them: plain data, found by what configuration refers to them by.
+ * Facts as analysis reads them: plain data, found by the names that configuration uses for them.
  *
  *     FactStore ──(changes)──> FactIndex: FactView
  *                                 └─ apply() returns the keys with other answers now

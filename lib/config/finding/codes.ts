@@ -1,5 +1,5 @@
 /**
- * The catalogue of findings: what each sort means, what it does to users, what to do about it.
+ * The catalogue of findings: the meaning of each sort, its effect for users, and its fix.
  *
  * A sort has a name for people and a number for programs, suppressions and baselines. To add one: a row in the file of
  * its topic, and an example that triggers it beside one that does not in `tests/testdata/findings/<name>/`.

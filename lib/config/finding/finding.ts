@@ -27,7 +27,10 @@ export interface FindingPlace {
   readonly field: string;
   /** Where the first object was written; absent: the store knows it by its name. */
   readonly origin?: Origin;
-  /** 1-based line of the field, or of what it should stand in; of the error itself when a text does not parse; 0: none. */
+  /**
+   * 1-based line of the field, or of the value that it should stand in; of the error itself when a text does not parse;
+   * 0: none.
+   */
   readonly line: number;
   /** 1-based column of the field's value, or of the field where its value begins on another line; absent: not known. */
   readonly column?: number;

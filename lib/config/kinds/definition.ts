@@ -73,7 +73,7 @@ const STATUS: JsonSchema = {
 /**
  * The definition of a kind.
  *
- * @param description What the kind is.
+ * @param description Description of the kind.
  * @param comment The comments of the kind's spec type.
  */
 export function kindDefinition(kind: Kind, description: string, comment: TypeComment): JsonSchema {
@@ -110,7 +110,7 @@ export function kindDefinition(kind: Kind, description: string, comment: TypeCom
             type: "object",
             description,
             properties: { spec: structuralSchema(schema, comment, PART_RULES, SPEC_RULES[kind]), status: STATUS },
-            // Whether an empty spec is taken is what decoding says of it.
+            // Decoding decides whether an empty spec is taken.
             ...context.failed.length > 0 ? { required: ["spec"] } : {},
           },
         },

@@ -30,7 +30,7 @@ const METADATA: JsonSchema = {
 /**
  * The schema of objects of a kind, in both spellings.
  *
- * @param description What the kind is.
+ * @param description Description of the kind.
  * @param comment The comments of the kind's spec type.
  */
 export function kindJsonSchema(kind: Kind, description: string, comment: TypeComment): JsonSchema {
@@ -100,7 +100,7 @@ export function anyKindJsonSchema(schemas: Readonly<Record<Kind, JsonSchema>>): 
   };
 }
 
-/** A schema that is embedded elsewhere: what refers to its root refers to its new place. Editors differ in reading `$id`. */
+/** A schema that is embedded elsewhere: references to its root get its new place. Editors differ in reading `$id`. */
 function movedRefs({ $id: _id, $schema: _dialect, ...schema }: JsonSchema, place: string): JsonSchema {
   const moved = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(moved);

@@ -1,5 +1,5 @@
 /**
- * An object as its author may have written it: what was read, in the group, kind and spelling of its text.
+ * An object as its author may have written it: the fields that were read, in the group, kind and spelling of its text.
  *
  * @module
  */

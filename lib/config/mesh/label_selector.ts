@@ -1,5 +1,5 @@
 /**
- * Label selectors of the orchestrator: what they match, and what is wrong with them.
+ * Label selectors of the orchestrator: their matches, and their mistakes.
  *
  * @module
  */

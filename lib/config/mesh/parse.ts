@@ -25,7 +25,7 @@ export interface ParsedMeshText<T> {
   readonly findings: readonly Finding[];
 }
 
-/** A mesh configuration, and what of it the text decides. */
+/** A mesh configuration, and a fact about its text. */
 export interface ParsedMesh extends ParsedMeshText<MeshConfig> {
   /** Whether the text names the root namespace. */
   readonly namesRootNamespace: boolean;

@@ -278,7 +278,7 @@ export interface ProxySettings {
   readonly statusPort: number;
   /** Further tags of statistics. */
   readonly extraStatTags?: readonly string[];
-  /** Proxies before this one, and what is believed of them. */
+  /** Proxies before this one, and the trust in their statements about clients. */
   readonly gatewayTopology?: GatewayTopology;
   /** Identifies the mesh where several are connected. */
   readonly meshId?: string;

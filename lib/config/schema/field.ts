@@ -88,7 +88,10 @@ export class DecodeContext {
     this.#path.pop();
   }
 
-  /** Paths whose value did not decode; what rules say of them, or of anything below, is noise. Those that are not reported are left out. */
+  /**
+   * Paths whose value did not decode; a rule's finding about them, or about anything below, is noise. Those that are
+   * not reported are left out.
+   */
   readonly failed: string[] = [];
 
   /** Reports that the value at the current path does not decode. */

@@ -5,7 +5,7 @@
  */
 import type { StringMap } from "../kinds/common/types.ts";
 
-/** Whether two maps have the same entries, in whatever order. */
+/** Whether two maps have the same entries, in any order. */
 export function sameEntries(a: StringMap, b: StringMap): boolean {
   let count = 0;
   for (const key in a) {

@@ -39,7 +39,7 @@ type MessageField = Field<unknown> & Partial<PresentField<unknown>>;
 /**
  * The schema of a field's values.
  *
- * @param comment What people read about it.
+ * @param comment Its description, for people.
  * @param whole Rules of the field's own values.
  */
 export function structuralSchema(

@@ -1,5 +1,5 @@
 /**
- * Our spelling turned into Istio's: for who wrote an object so, and is shown what was read of it.
+ * Our spelling turned into Istio's: for authors who wrote an object so, and are shown it as it was read.
  *
  * @module
  */

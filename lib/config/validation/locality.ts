@@ -78,7 +78,7 @@ function checkLocalities(localities: readonly string[], at: string, report: Find
   }
 }
 
-/** At most three parts, as Istio splits them: what follows the second slash is the subzone. */
+/** At most three parts, as Istio splits them: all behind the second slash is the subzone. */
 function splitLocality(locality: string): string[] {
   const [region = "", zone, ...subzone] = locality.split("/");
   if (zone === undefined) return [region];

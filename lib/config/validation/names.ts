@@ -1,7 +1,7 @@
 /**
  * Names: DNS labels, host names, ports' names, label keys and values.
  *
- * Each `...Problem` function returns what was expected when the text is wrong, undefined when it is right. Rules are
+ * Each `...Problem` function returns the expectation when the text is wrong, undefined when it is right. Rules are
  * those of Istio: labels of at most 63 characters, names of at most 255.
  *
  * @module

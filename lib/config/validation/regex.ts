@@ -1,5 +1,6 @@
 /**
- * Regular expressions, in RE2 syntax: the proxy's. Checking one means compiling it, so what an expression may cost is bounded first.
+ * Regular expressions, in RE2 syntax: the proxy's. Checking one means compiling it, so the cost of an expression is
+ * bounded first.
  *
  * @module
  */

@@ -354,7 +354,7 @@ class FastReader {
     const scalar = this.#pool.part(this.#text, start, end);
     const first = scalar.charCodeAt(0);
     if (NUMBER_START[first] === 1) return numberOr(scalar);
-    // Only what begins as true, false, null or ~ can be one of them.
+    // Only a text that begins as true, false, null or ~ can be one of them.
     return WORD_START[first] === 1 ? wordOr(scalar) : scalar;
   }
 }

@@ -75,7 +75,7 @@ function fail(reason: string, line = 0): ParsedTree {
   return { problem: { line, reason } };
 }
 
-/** Bounds depth and size, which also finds cycles; and finds what JSON cannot say. */
+/** Bounds depth and size, which also finds cycles; and finds values that JSON cannot say. */
 function checkTree(tree: unknown): ParsedTree | undefined {
   let nodes = 0;
   const walk = (value: unknown, depth: number): string | undefined => {

@@ -47,7 +47,7 @@ export interface SidecarInput {
   readonly applications: readonly PodContainer[];
 }
 
-/** A part of a pod: what is written is laid over the pod. */
+/** A part of a pod: its fields are laid over the pod. */
 export interface PodPart {
   readonly labels: Record<string, string>;
   readonly annotations: Record<string, string>;

@@ -56,7 +56,7 @@ function proxyArgs({ role, settings: { values: { global } }, reader }: SidecarIn
   ];
 }
 
-/** The values', else what lets applications start after the proxy, and what drains it before it ends. */
+/** The values' hooks; else one that drains a native sidecar before its end, or starts applications after the proxy. */
 function lifecycleOf({ role, settings: { values: { global } }, proxy, native, traffic }: SidecarInput) {
   if (role === "router") return undefined;
   if (global.proxy.lifecycle !== undefined) return global.proxy.lifecycle as PodContainer["lifecycle"];

@@ -1,5 +1,5 @@
 /**
- * Lays what templates made over a pod: containers, then probes, metrics, order, and what is written about all of it.
+ * Lays the parts that templates made over a pod: containers, then probes, metrics, order, and annotations about it.
  *
  * @module
  */
@@ -14,7 +14,7 @@ import { PROBERS, rewriteProbes } from "./probes.ts";
 import { mergedMetrics, METRICS } from "./prometheus.ts";
 import { OVERRIDES, type PodBefore, STATUS } from "./status.ts";
 
-/** The pod, and what is wrong with it. */
+/** The pod, and its problems. */
 export function finished(
   input: SidecarInput,
   parts: readonly PodPart[],

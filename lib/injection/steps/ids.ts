@@ -15,7 +15,7 @@ const MAX_ID = 2 ** 32 - 1;
 const USERS = "openshift.io/sa.scc.uid-range";
 const GROUPS = "openshift.io/sa.scc.supplemental-groups";
 
-/** User and group, and what is wrong with the ranges that they are taken from. */
+/** User and group, and the mistakes in the ranges that they are taken from. */
 export interface ProxyIds {
   readonly uid: number;
   readonly gid: number;

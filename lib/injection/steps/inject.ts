@@ -21,7 +21,7 @@ import { textPart } from "../templates/text.ts";
 import { podTraffic } from "../traffic.ts";
 import type { InjectionConfig, InjectionRequest, InjectionResult, InjectionSettings } from "../types.ts";
 
-/** Containers whose names are taken: what a user writes about them is laid over them. */
+/** Containers whose names are taken: the user's own fields are laid over them. */
 const OWN_NAMES = [INIT, VALIDATION, "istio-init", "istio-validation"];
 /** The first minor version of the API that starts native sidecars in order without a switch of its own. */
 const NATIVE_SINCE = 29;
@@ -44,7 +44,7 @@ function podBefore(pod: InjectedPod, { platform }: InjectionSettings): PodBefore
   return { ...before, pod: withoutSharedUser(before.pod) };
 }
 
-/** Reads all that the pod says; what is wrong with it is kept by the reader. */
+/** Reads all that the pod says; the reader keeps its mistakes. */
 function sidecarInput(request: InjectionRequest, settings: InjectionSettings): SidecarInput {
   const { pod, namespace } = request;
   const { mesh, proxyConfigs, values } = settings;

@@ -1,5 +1,5 @@
 /**
- * The order of containers: who starts before whom.
+ * The order in which containers start.
  *
  * @module
  */

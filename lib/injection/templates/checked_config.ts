@@ -1,5 +1,5 @@
 /**
- * The injector's configuration with its templates checked: what no pod could be given is refused when it is read.
+ * The injector's configuration with its templates checked: one that would fail for every pod is refused when it is read.
  *
  * @module
  */
@@ -10,7 +10,7 @@ import { INJECTION_FUNCTIONS } from "./functions.ts";
 
 /**
  * Reads a configuration from YAML or JSON that was parsed, as `readInjectionConfig` does. Refused too are templates that
- * do not parse or name what is not there, and names of templates that nobody has.
+ * do not parse or name functions that do not exist, and names of templates that do not exist.
  */
 export function readCheckedConfig(tree: unknown): ReadInjectionConfig {
   const read = readInjectionConfig(tree);

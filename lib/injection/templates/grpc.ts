@@ -17,7 +17,7 @@ const AGENT_FOLDER = "/etc/mesh/proxy";
 /** Folder of the certificates that the agent writes. */
 const CERTIFICATES = "/var/lib/mesh/data";
 
-/** The agent without Envoy, and what applications need to find it. */
+/** The agent without Envoy, and the variables and volumes by which applications find it. */
 export function grpcAgentPart(input: SidecarInput): PodPart {
   const { applications, traffic: { statusPort } } = input;
   const { volumes, mounts } = proxyVolumes(input);

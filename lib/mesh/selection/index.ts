@@ -55,7 +55,7 @@ class SortedObjects<K extends SelectingKind> {
   }
 }
 
-/** Objects of one namespace by what finds them: labels or targets. */
+/** Objects of one namespace, by the labels or targets that find them. */
 class NamespaceSelections<K extends SelectingKind> {
   /** `""`: for all; `l/<name>=<value>`: the first label that it wants; `t/<target>`: an object that it names. */
   readonly #found = new Map<string, SortedObjects<K>>();

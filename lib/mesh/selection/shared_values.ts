@@ -5,7 +5,7 @@
  */
 
 /**
- * Values by their content. They are held weakly: what clients say decides which there are, and a value lives as long as
+ * Values by their content. They are held weakly: clients decide which there are, and a value lives as long as
  * somebody uses it.
  */
 export class SharedValues<T extends object> {

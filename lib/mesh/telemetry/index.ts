@@ -1,7 +1,7 @@
 /**
- * Telemetry objects, and what they make together for a workload: of its mesh, of its namespace, and of its labels or its
- * gateway. Namespaces have one; of several the oldest holds. Of those that choose a workload all hold, and where they say
- * the same the youngest decides.
+ * Telemetry objects, and the settings that they make together for a workload: of its mesh, of its namespace, and of its
+ * labels or its gateway. Namespaces have one; of several the oldest holds. Of those that choose a workload all hold,
+ * and where they set the same field the youngest decides.
  *
  * @module
  */

@@ -1,6 +1,6 @@
 /**
- * How a workload is traced: what its Telemetries say together. Fields merge one by one, the nearest decides; custom tags
- * are one field.
+ * The tracing of a workload, merged from its Telemetries. Fields merge one by one, the nearest decides; custom tags are
+ * one field.
  *
  * @module
  */

@@ -37,7 +37,7 @@ export class RegistryCounts {
     return { endpoints: all.length, addresses: new Set(all).size };
   }
 
-  /** Events so far, by kind and what happened. */
+  /** Events so far, by kind and the fate of the object. */
   *events(): IterableIterator<{ readonly type: string; readonly event: RegistryEvent; readonly count: number }> {
     for (const [key, count] of this.#events) {
       const [type = "", event] = key.split(" ");

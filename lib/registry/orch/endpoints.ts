@@ -25,7 +25,7 @@ export interface EndpointSurroundings {
   network(address: string): string;
 }
 
-/** Endpoints, and what is missing of them. */
+/** Endpoints, and the addresses of those that are missing. */
 export interface BuiltEndpoints {
   readonly endpoints: readonly Endpoint[];
   /** Addresses whose pod is unknown: they are left out until it comes. */
@@ -124,7 +124,7 @@ function placed({ workload, labels, hostname, subdomain, nodeName }: OrchPod): E
 
 /**
  * Endpoints that somebody wrote by hand: all that is known of one is its address, and its node if it names one. Those of
- * one place share what is known.
+ * one place share the known facts.
  */
 function bareWorkloads(of: OrchService, around: EndpointSurroundings) {
   const { clusterId } = around.options;

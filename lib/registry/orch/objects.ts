@@ -70,7 +70,7 @@ export class RegistryObjects {
     this.#options = options;
   }
 
-  /** Takes a new object, or a new version, and notes what it concerns. @returns whether it was there */
+  /** Takes a new object, or a new version, and notes the objects that it concerns. @returns whether it was there */
   put(fact: RegistryFact, affected: AffectedObjects): boolean {
     const old = this.#take(fact.kind, idOf(fact), affected);
     // The map of a kind holds that kind alone; the compiler cannot follow that through a kind that is not known.
@@ -124,7 +124,7 @@ export class RegistryObjects {
     return this.#facts.ServiceImport.get(id);
   }
 
-  /** `namespace/name` of what is exported or imported. */
+  /** `namespace/name` of the services that are exported or imported. */
   *shared(): Generator<string> {
     yield* this.#facts.ServiceExport.keys();
     for (const id of this.#facts.ServiceImport.keys()) if (!this.exported(id)) yield id;
@@ -256,7 +256,7 @@ export class RegistryObjects {
   }
 }
 
-/** `namespace/name`, or the name of what has no namespace. */
+/** `namespace/name`, or the name of an object without a namespace. */
 function idOf({ meta: { namespace, name } }: RegistryFact): string {
   return namespace === "" ? name : `${namespace}/${name}`;
 }

@@ -126,7 +126,7 @@ function namedPorts(containers: readonly ContainerData[]): Readonly<Record<strin
   return Object.fromEntries(named.toReversed().map(({ name, port }) => [name, port]));
 }
 
-/** The name of what made a pod, as far as the pod itself tells it. */
+/** The name of the object that made a pod, as far as the pod itself tells it. */
 function workloadName(name: string, { labels, owner, generated }: Fact<"Pod">["spec"]): string {
   const given = labels[WORKLOAD_NAME_LABEL];
   if (given !== undefined) return given;

@@ -149,7 +149,7 @@ export class OrchRegistry implements Registry {
   }
 
   /**
-   * Makes again what comes of some objects, and reports what differs from what was reported: nothing, unless it has drifted.
+   * Makes the reports of some objects again, and reports differences from earlier ones: none, unless it has drifted.
    *
    * @param facts Objects that it should have.
    * @param gone Keys of objects that it should not have.

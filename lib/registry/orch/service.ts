@@ -13,7 +13,7 @@ import { type Service, type ServiceKey, serviceKey, type ServicePort } from "../
 import type { OrchRegistryOptions } from "./options.ts";
 import { commaList } from "../../kernel/text/comma_list.ts";
 
-/** A service with what only the registry needs of it. */
+/** A service with the facts that only the registry needs of it. */
 export interface OrchService {
   /** `namespace/name`. */
   readonly id: string;

@@ -273,7 +273,7 @@ function endpointPort(address: string, ports: Readonly<Record<string, number>>, 
   return own || port.targetPort || port.port;
 }
 
-/** Addresses by host, IPv4 first; what is no IP address is none. */
+/** Addresses by host, IPv4 first; texts that are no IP addresses are left out. */
 function assignedAddresses(rows: ConfigObject["assigned"]): ReadonlyMap<string, readonly string[]> {
   if (rows === undefined) return NONE_ASSIGNED;
   const found = new Map<string, string[]>();

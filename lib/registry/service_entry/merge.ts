@@ -61,7 +61,7 @@ export function mergeEntries(host: string, entries: readonly ConvertedEntry[]): 
   return { service: serviceOf(host, base!, ports, [...addresses], [...subjectAltNames], also), fragments };
 }
 
-/** The order in which entries get what two of them want. */
+/** The order of entries, of which the first gets a thing that two of them want. */
 export function byAge(a: ConvertedEntry, b: ConvertedEntry): number {
   return a.createdAt - b.createdAt || (a.key < b.key ? -1 : a.key > b.key ? 1 : 0);
 }

@@ -293,7 +293,7 @@ export class ServiceEntryRegistry implements Registry {
   }
 
   /**
-   * Makes what was touched again and reports what differs: services first, so that endpoints find theirs.
+   * Makes the touched services again and reports the differences: services first, so that endpoints find theirs.
    *
    * @param touched Services whose entries changed.
    * @param selecting Services of which only the selected workloads changed.

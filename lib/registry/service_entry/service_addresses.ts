@@ -63,7 +63,7 @@ export class ServiceAddresses {
   /**
    * A service wants an address, for the first time or otherwise than before.
    *
-   * @param assigned What a status assigns to it; undefined: nothing.
+   * @param assigned The addresses that a status assigns to it; undefined: none.
    */
   want(key: ServiceKey, createdAt: number, assigned: readonly string[] | undefined): void {
     this.#wanting.set(key, createdAt);

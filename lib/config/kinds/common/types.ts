@@ -6,7 +6,7 @@
  * - A field that was not written is absent. A scalar, list or map written as its zero value (`0`, `""`, `false`, `[]`,
  *   `{}`) counts as not written, as protobuf does it. Where "written as zero" means something else than "absent", the schema keeps the zero
  *   (`keepZero`).
- * - Durations are numbers in milliseconds (fractions possible), in whichever unit the user wrote them.
+ * - Durations are numbers in milliseconds (fractions possible), also where the user wrote another unit.
  * - Enumerations are their names. An enumeration field without `?` carries its default when not written.
  * - Specs are deeply immutable; share them, never copy them to change them.
  *
@@ -110,7 +110,7 @@ export interface HttpSettings {
   readonly maxRetries?: number;
   /** Longest time without a request on a connection; absent: 1 h; 0 turns it off. */
   readonly idleTimeout?: number;
-  /** Default DEFAULT: what the mesh configuration says. */
+  /** Default DEFAULT: as the mesh configuration says. */
   readonly h2UpgradePolicy: H2UpgradePolicy;
   /** Talk to the destination in the protocol the client used. */
   readonly useClientProtocol?: boolean;

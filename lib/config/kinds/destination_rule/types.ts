@@ -1,5 +1,5 @@
 /**
- * DestinationRule: what happens after a destination host was chosen.
+ * DestinationRule: the treatment of traffic whose destination host was chosen.
  *
  * @module
  */

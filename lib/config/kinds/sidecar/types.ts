@@ -1,5 +1,5 @@
 /**
- * Sidecar: what a workload's proxy listens for, and which hosts it needs to know.
+ * Sidecar: the listeners of a workload's proxy, and the hosts that it needs to know.
  *
  * @module
  */

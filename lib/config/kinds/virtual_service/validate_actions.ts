@@ -1,5 +1,5 @@
 /**
- * Rules of what an HTTP rule does besides routing: redirect, direct response, fault, retry, CORS.
+ * Rules for the actions of an HTTP rule besides routing: redirect, direct response, fault, retry, CORS.
  *
  * @module
  */
