@@ -13,7 +13,7 @@ import protobuf from "protobufjs";
 import type * as Descriptor from "protobufjs/ext/descriptor.js";
 import { descriptor, embeddedDescriptors } from "./envoy_descriptors.ts";
 
-/** Files of the program that describe no configuration: options of descriptors, and what libraries bring along. */
+/** Files of the program that describe no configuration: options of descriptors, and files of libraries. */
 const OTHERS =
   /^(google\/protobuf\/(descriptor|cpp)|google\/api\/(annotations|http)|(validate|udpa\/annotations)\/)|^(xds|envoy)\/annotations\/|^(src|source|tcmalloc)\//;
 

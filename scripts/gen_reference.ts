@@ -231,7 +231,7 @@ function notBuiltSection(part: NotBuiltPart): string {
   return `## ${title}\n\n${part.about}\n\n${table(["What", "Each of them", "Names"], rows)}`;
 }
 
-/** The page of what is accepted and not built yet. */
+/** The page of the names that are accepted and not built yet. */
 export function notBuiltPage(): string {
   const needless = { ...NEEDLESS_SETTINGS, ...NEEDLESS_MESH_FIELDS, ...NEEDLESS_VALUES };
   const never = Object.entries(needless).map(([name, reason]) => [`\`${name}\``, reason]);

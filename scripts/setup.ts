@@ -3,7 +3,7 @@
  * One line a step; a step does nothing where there is nothing to do.
  *
  *     deno task setup            everything
- *     deno task setup-folder     what lies in this folder, no Debian packages
+ *     deno task setup-folder     the parts in this folder, no Debian packages
  *
  * Permissions: those of `./setup/steps.ts`.
  *

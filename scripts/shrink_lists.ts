@@ -1,5 +1,5 @@
 /**
- * Takes off the catalogue of what is not built the settings that are read by now and the metrics that are fed. It never
+ * Takes off the catalogue of names not built the settings that are read by now and the metrics that are fed. It never
  * adds: a setting that loses its reader fails a test.
  *
  * Permissions: read (lib, cmd), write (lib/kernel/not_built).

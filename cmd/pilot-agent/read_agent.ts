@@ -22,7 +22,7 @@ import type { ProxyStart } from "./read_proxy.ts";
 /** User and group of the proxy where the agent is root and answers DNS itself: their traffic is not redirected. */
 const PROXY_USER = { uid: 1337, gid: 1337 };
 
-/** An agent's input, and what is noteworthy about it. */
+/** An agent's input, and warnings about it. */
 export interface ReadAgent {
   readonly input: AgentInput;
   readonly warnings: readonly string[];

@@ -1,5 +1,5 @@
 /**
- * Role, variables and flags of `proxy`, read and checked together: what is wrong with any of them is said at once.
+ * Role, variables and flags of `proxy`, read and checked together: all mistakes in them are reported at once.
  *
  * Permissions: env (the program's variables).
  *

@@ -1,7 +1,7 @@
 /**
  * The command `check`: all that is wrong with configuration in files, before it is merged.
  *
- * Permissions: read of what is named, env (the program's variables).
+ * Permissions: read of the named paths, env (the program's variables).
  *
  * @module
  */
@@ -94,7 +94,7 @@ function isAsBad(severity: Severity, threshold: string): boolean {
   return RANKS[severity] >= RANKS[threshold as Severity];
 }
 
-/** Says what could not be looked at, a defect of this program. */
+/** Names the objects that could not be analyzed, which is a defect of this program. */
 function failures({ mesh }: ReadMesh, output: Output): 0 | 2 {
   for (const { what, error } of mesh.failures) {
     output.err(`Error: ${what}: ${error instanceof Error ? error.stack ?? error.message : String(error)}\n`);

@@ -1,7 +1,7 @@
 /**
- * The command `diff`: what a change of configuration does to proxies, before it is applied.
+ * The command `diff`: the effect of a change of configuration on proxies, before it is applied.
  *
- * Permissions: read of what is named, env (the program's variables), net (a server that is asked).
+ * Permissions: read of the named paths, env (the program's variables), net (a server that is asked).
  *
  * @module
  */
@@ -19,7 +19,7 @@ import type { diffFlags } from "./offline_flags.ts";
 
 type DiffFlags = Invocation<typeof diffFlags>["flags"];
 
-/** Prints what the change does; resolves with 0 when that is nothing, 1 otherwise. */
+/** Prints the effect of the change; resolves with 0 when there is none, 1 otherwise. */
 export async function runDiff({ flags, args, output }: Invocation<typeof diffFlags>): Promise<number> {
   const [from = "", to = ""] = args;
   if (from === "-" && to === "-") throw new UsageError("diff: got - twice, expected standard input once at most");

@@ -27,7 +27,7 @@ import type { DiscoveryOptions } from "./discovery_options.ts";
  *
  * @param process Facts about this process for introspection pages.
  * @param place Where access to the orchestrator is described. Default: it is not read.
- * @throws {UsageError} When it cannot start with what its flags name.
+ * @throws {UsageError} When it cannot start with the paths and addresses of its flags.
  */
 export async function runDiscovery(
   options: DiscoveryOptions,

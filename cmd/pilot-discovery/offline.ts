@@ -1,7 +1,7 @@
 /**
- * From the files that a command names to a mesh: what all commands that work on files share.
+ * Reads the files that a command names as a mesh, for all commands that work on files.
  *
- * Permissions: read of what is named, env (the program's variables).
+ * Permissions: read of the named paths, env (the program's variables).
  *
  * @module
  */
@@ -35,7 +35,7 @@ export interface ReadMeshOptions {
 /**
  * Reads folders, files and standard input as one mesh.
  *
- * @throws {UsageError} naming what cannot be read, and what is wrong with the mesh configuration.
+ * @throws {UsageError} naming the paths that cannot be read, and the mistakes in the mesh configuration.
  */
 export async function readMesh(
   paths: readonly string[],
@@ -140,7 +140,7 @@ function parsedText(documents: number, files: number, all: number): string {
   return `parsed ${count(documents, "document")}, ${files} of ${count(all, "file")}`;
 }
 
-/** Says on standard error what is wrong in the texts: what a command prints is made without it. */
+/** Prints the mistakes in the texts on standard error: the output of a command is made without it. */
 export function tellFindings(mesh: OfflineMesh, output: Output): void {
   const style = styleOf(output.terminals?.err ?? NO_TERMINAL);
   for (const found of mesh.findings()) {

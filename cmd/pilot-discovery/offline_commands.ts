@@ -1,5 +1,5 @@
 /**
- * Commands that work on files: they check, explain, compare and translate what a server would serve.
+ * Commands that work on files: they check, explain, compare and translate the configuration that a server would serve.
  *
  * @module
  */
@@ -95,7 +95,7 @@ function moduleAt(name: string): string {
 
 type Run<F extends FlagSet> = (invocation: Invocation<F>) => Promise<number>;
 
-/** Runs what is loaded when it is needed. */
+/** A command whose code is loaded when it runs. */
 function later<F extends FlagSet>(flags: F, load: () => Promise<Run<F>>): NonNullable<Command["run"]> {
   return runs(flags, async (invocation) => {
     const run = await load().catch((error) => {

@@ -1,5 +1,5 @@
 /**
- * Variables and flags of `discovery`, read and checked together: what is wrong with any of them is said at once.
+ * Variables and flags of `discovery`, read and checked together: all mistakes in them are reported at once.
  *
  * Permissions: env (the program's variables), read (the pod's account, the home folder).
  *

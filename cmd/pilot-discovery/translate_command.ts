@@ -1,7 +1,7 @@
 /**
  * The command `translate`: the resources of one proxy, from files alone.
  *
- * Permissions: read of what is named, env (the program's variables).
+ * Permissions: read of the named paths, env (the program's variables).
  *
  * @module
  */

@@ -78,7 +78,7 @@ function flagLines(program: string, flags: FlagSet, width: number): string {
   return rows.map(([left, text]) => `${left}\n${wrap(text, width, " ".repeat(8))}`).join("\n");
 }
 
-/** That a flag has no effect in this version, and for what it waits. */
+/** The note that a flag has no effect in this version, with the part that it waits for; empty: it has one. */
 function waitingNote(program: string, name: string): string {
   const waiting = notBuilt("flag", `${program} --${name}`);
   return waiting === undefined ? "" : ` (no effect in this version: waits for ${waiting.part})`;

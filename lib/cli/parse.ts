@@ -36,7 +36,7 @@ interface ParseProgress {
 /**
  * Parses a command line that must be right.
  *
- * @throws {UsageError} one line for each problem, that names what is wrong and what to do.
+ * @throws {UsageError} one line for each problem, that names the mistake and the remedy.
  */
 export function parseLine(
   root: Command,
@@ -226,7 +226,7 @@ function badValue(path: string, shown: string, text: string, expected: string, f
   return `${path}: ${what}: got ${JSON.stringify(text)}, expected ${expected}${tail}`;
 }
 
-/** A problem in one line: what was typed may hold line breaks and other control characters. */
+/** A problem in one line: the typed text may hold line breaks and other control characters. */
 function oneLine(text: string): string {
   // deno-lint-ignore no-control-regex -- control characters are what is looked for
   return text.replace(/[\u0000-\u001f\u007f]/g, (c) => JSON.stringify(c).slice(1, -1));

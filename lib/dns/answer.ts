@@ -151,7 +151,7 @@ function finish(
   return question.edns ? writeOpt(packet, at, 0, question.dnssecOk) : at;
 }
 
-/** An OPT record: what this server takes, the upper bits of the response code, and the client's DO bit. */
+/** An OPT record: the size that this server takes, the upper bits of the response code, and the client's DO bit. */
 function writeOpt(packet: Uint8Array, at: number, upper: number, dnssecOk: boolean): number {
   packet[at] = 0;
   setUint16(packet, at + 1, TYPE.OPT);

@@ -1,5 +1,5 @@
 /**
- * Reads `resolv.conf` (resolv.conf(5)): which servers to ask, and what the workload's resolver appends to names.
+ * Reads `resolv.conf` (resolv.conf(5)): the servers to ask, and the domains that the resolver appends to names.
  *
  * @module
  */

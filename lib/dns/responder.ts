@@ -53,7 +53,7 @@ export class Responder {
    *
    * @param query A copy of the packet; the callee keeps it.
    * @param port Of the client.
-   * @param verdict What answering it here said.
+   * @param verdict The verdict of the attempt to answer it here.
    * @param send Called once with the answer; always, if only with SERVFAIL.
    */
   forward(query: Uint8Array, udp: boolean, port: number, verdict: number, send: (message: Uint8Array) => void): void {

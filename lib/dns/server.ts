@@ -189,7 +189,7 @@ class SocketServer implements DnsServer {
     return { names: built.size, findings: built.findings };
   }
 
-  /** Takes over what `resolv.conf` says. */
+  /** Takes over the servers and search domains of `resolv.conf`. */
   use(text: string): void {
     if (text === this.#text) return;
     this.#text = text;

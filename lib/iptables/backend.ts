@@ -33,7 +33,7 @@ export interface Found {
   readonly stale: readonly Backend[];
   /** Tables in which rules of ours could not be seen, a line each. */
   readonly unseen: readonly string[];
-  /** The evidence: what was looked at, with the tool's answer, a line each. */
+  /** The evidence: each check with the tool's answer, a line each. */
   readonly evidence: readonly string[];
 }
 

@@ -21,7 +21,7 @@ export interface ProbeInputs {
 /**
  * Problems of the inputs.
  *
- * @param config What the check is to find in place; undefined when no check is asked for, or the rest cannot be read.
+ * @param config The redirection to be found in place; undefined when no check is asked for, or the rest cannot be read.
  */
 export function probeProblems(inputs: ProbeInputs, config: RedirectionConfig | undefined): InputProblem[] {
   const problems: InputProblem[] = [];

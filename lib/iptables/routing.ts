@@ -32,7 +32,7 @@ export function wantedRouting(config: RedirectionConfig, family: Family): Routin
   };
 }
 
-/** Nothing at all: what clean-up wants. */
+/** No routing at all, as clean-up wants it. */
 export function noRouting(family: Family): Routing {
   return { family, marked: undefined, address: undefined };
 }

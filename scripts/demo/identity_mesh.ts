@@ -164,7 +164,7 @@ export class IdentityMesh implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     {
-      // The last one is disposed of first; what fails is thrown when all are.
+      // The last one is disposed of first; failures are thrown when all are.
       await using all = new AsyncDisposableStack();
       all.defer(() => Deno.remove(this.folder, { recursive: true }));
       all.use(this.#issuer);

@@ -1,5 +1,5 @@
 /**
- * A client that never stops asking, and counts what it got.
+ * A client that never stops asking, and counts its answers.
  *
  * Permissions: net (loopback).
  *

@@ -6,7 +6,7 @@
  * @module
  */
 
-/** Counts by version, and what failed. */
+/** Counts of answers by version, and of failures. */
 export interface Counts {
   readonly versions: Record<string, number>;
   failed: number;

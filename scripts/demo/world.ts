@@ -19,7 +19,7 @@ export interface DemoWorld {
 /** Where requests go, in percent by version; a bad number is the demo's bad edit. */
 export type Weights = Readonly<Record<string, number | string>>;
 
-/** `service.yaml`: what runs, and how its sidecars take traffic in. */
+/** `service.yaml`: the service with its workloads, and how their sidecars take traffic in. */
 export function serviceFile({ sidecars }: DemoWorld): string {
   const entry = `apiVersion: networking.mesh.io/v1
 kind: ServiceEntry

@@ -50,7 +50,7 @@ export function builtProgram(program: OrchestratorProgram): string | undefined {
  * Builds the programs that are not there.
  *
  * @param say Gets one line before a build, and one after it.
- * @throws {Error} with what Go said, and where there is no Go or no cache folder.
+ * @throws {Error} with Go's output, and where there is no Go or no cache folder.
  */
 export async function buildPrograms(
   programs: readonly OrchestratorProgram[],
@@ -73,7 +73,7 @@ async function build(program: OrchestratorProgram, folder: string, say: (line: s
   const [started, version] = [performance.now(), orchestratorVersion()];
   say(`${program} ${version}: built from Go modules, some minutes the first time ...`);
   for (const { name } of Deno.readDirSync(folder)) if (name.endsWith(UNFINISHED)) Deno.removeSync(`${folder}/${name}`);
-  // A Go that outlived who had started it writes to a file of its own.
+  // A Go that outlived its starter writes to a file of its own.
   const unfinished = `${folder}/${program}-${Deno.pid}${UNFINISHED}`;
   const { success, stderr } = await new Deno.Command(go, {
     args: [...buildArguments(version, unfinished), `k8s.io/kubernetes/cmd/${program}`],

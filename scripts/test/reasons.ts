@@ -6,7 +6,7 @@
  * @module
  */
 
-/** Words in a test file, and what its ignored tests miss. */
+/** Words in a test file, and the things that its ignored tests miss. */
 const COMPONENTS: readonly (readonly [words: RegExp, reason: string])[] = [
   [/envoyPath|envoyBinary/, "no Envoy: `deno task setup` fetches it, or set ENVOY to a binary"],
   [/bundleProgram/, "no bundler: `deno bundle` fetches it from npm"],

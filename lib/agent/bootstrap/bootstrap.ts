@@ -32,7 +32,7 @@ export interface BootstrapInput {
   readonly outlierLogPath: string | undefined;
   /** Log lines of Envoy are JSON. */
   readonly logAsJson: boolean;
-  /** TLS is limited to what FIPS 140-2 allows (`COMPLIANCE_POLICY`). Default false. */
+  /** TLS is limited to the parameters that FIPS 140-2 allows (`COMPLIANCE_POLICY`). Default false. */
   readonly fips?: boolean;
   readonly sockets: BootstrapSockets;
 }

@@ -7,7 +7,7 @@ import type { ProxySettings } from "../../config/mesh/types.ts";
 import { type EnvoyJson, typed } from "./envoy_json.ts";
 import type { BootstrapProblem } from "./remote_clusters.ts";
 
-/** Tracers that stock Envoy does not have any more, and what to use. */
+/** Tracers that stock Envoy does not have any more, and their successors. */
 const GONE = ["stackdriver", "openCensusAgent", "lightstep"] as const;
 
 /** The message `Tracing`; undefined: none is written, or none can be had. */

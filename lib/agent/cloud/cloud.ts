@@ -1,5 +1,5 @@
 /**
- * In which cloud a workload runs, and what that cloud says of its machine.
+ * Finds the cloud in which a workload runs, and that cloud's facts about its machine.
  *
  * Where no variable names a cloud, the machine's firmware does: outside of a cloud nobody is asked, and the start waits
  * for nothing.
@@ -131,7 +131,7 @@ export const FIRMWARE_FILES = [
   "/sys/hypervisor/uuid",
 ] as const;
 
-/** Reads them; what cannot be read says nothing. */
+/** Reads them; a file that cannot be read counts as empty. */
 export async function readFirmware(): Promise<Firmware> {
   const texts = await Promise.all(
     FIRMWARE_FILES.map(async (file) => [file, await Deno.readTextFile(file).catch(() => "")]),

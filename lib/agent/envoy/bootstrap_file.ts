@@ -21,7 +21,7 @@ export interface BootstrapTemplates {
   readonly flag: string | undefined;
 }
 
-/** A template, and what names it. */
+/** A template, and the option that names it. */
 interface NamedTemplate {
   readonly path: string;
   readonly by: string;

@@ -1,5 +1,5 @@
 /**
- * Draining: how an Envoy is brought to its end without breaking what runs over it.
+ * Draining: how an Envoy is brought to its end without breaking its connections.
  *
  * @module
  */
@@ -27,7 +27,7 @@ const PATIENCE = 5;
 const ATTEMPTS = 3;
 
 /**
- * Drains, and resolves when Envoy may end. Never rejects: what fails is logged, and time goes on.
+ * Drains, and resolves when Envoy may end. Never rejects: failures are logged, and time goes on.
  *
  * @param signal Aborts when Envoy is to end at once.
  */

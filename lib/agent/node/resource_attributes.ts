@@ -11,7 +11,7 @@ export const RESOURCE_ATTRIBUTES = "OTEL_RESOURCE_ATTRIBUTES";
 const SERVICE_NAME = "service.name";
 
 /**
- * The value of the variable: what the user wrote, with a name of the service where it has none.
+ * The value of the variable: the user's text, with a name of the service where it has none.
  *
  * @param written That of the agent's own variable. Entries that Envoy could not read are left out.
  * @param service The node's cluster.

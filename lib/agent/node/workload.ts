@@ -72,7 +72,7 @@ export interface AgentWorkload {
   readonly problems: readonly MetadataProblem[];
 }
 
-/** Puts together what is known. */
+/** Puts the known facts together. */
 export function workloadOf(input: WorkloadInput): AgentWorkload {
   const { settings, proxy, labels } = input;
   const name = settings.POD_NAME || input.machine.hostname;

@@ -45,7 +45,7 @@ export interface AppProber {
   readonly timeout: number | undefined;
 }
 
-/** Probes by the path at which they are asked for, or what is wrong with them, a line each. */
+/** Probes by the path at which they are asked for, or the mistakes in them, a line each. */
 export type ReadProbers = { readonly probers: ReadonlyMap<string, AppProber> } | { readonly faults: readonly string[] };
 
 /** Reads the value of `MESH_ORCH_APP_PROBERS`; an empty one has no probes. */

@@ -85,7 +85,7 @@ export interface RelaySession {
   /** Requests in their order, until the first response. */
   readonly kept: readonly Uint8Array[];
   readonly keptBytes: number;
-  /** The proxy has asked for listeners, and the agent for what is its own. */
+  /** The proxy has asked for listeners, and the agent for its own types. */
   readonly asked: boolean;
   /** Refusals of responses of rewritten types, to be sent once the proxy has acknowledged the response. */
   readonly refusals: PendingRefusals;
@@ -98,7 +98,7 @@ export interface RelayState {
   readonly next: number;
   /** Connections in a row that ended without a response. */
   readonly failures: number;
-  /** Types that the agent asks for itself, with what it has of each. */
+  /** Types that the agent asks for itself, with the versions that it has of each. */
   readonly own: ReadonlyMap<string, OwnVersions>;
   /** Types whose responses are rewritten before the proxy gets them. */
   readonly rewritten: ReadonlySet<string>;
@@ -106,7 +106,7 @@ export interface RelayState {
   readonly stopped: boolean;
 }
 
-/** A state, and what is to be done on the way to it. */
+/** A state, and the effects on the way to it. */
 export interface RelayStep {
   readonly state: RelayState;
   readonly effects: readonly RelayEffect[];

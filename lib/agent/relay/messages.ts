@@ -9,7 +9,7 @@ import { MessageWriter } from "../../grpc/message_writer.ts";
 import { utf8Bytes, WireCursor, WireError } from "../../resource/protowire.ts";
 import type { WorkloadReport } from "../health/health_state.ts";
 
-/** Variant of the protocol: state of the world, or what changed. */
+/** Variant of the protocol: state of the world, or delta. */
 export type RelayVariant = "sotw" | "delta";
 
 /** Field numbers that differ between the variants. */
@@ -159,7 +159,7 @@ export interface OwnVersions {
 /** Nothing yet. */
 export const NO_VERSIONS: OwnVersions = { version: "", byName: {} };
 
-/** The first request for all resources of a type, which says what is there already. */
+/** The first request for all resources of a type, which says the versions that are there already. */
 export function firstRequest(variant: RelayVariant, typeUrl: string, versions: OwnVersions): Uint8Array {
   const out = new MessageWriter();
   if (variant === "sotw") return out.string(1, versions.version).string(4, typeUrl).finish();

@@ -23,7 +23,7 @@ import {
 import { type OwnResponse, readResponse, type RelayVariant } from "./messages.ts";
 import type { OpenUpstream, Upstream } from "./upstream.ts";
 
-/** Works off what the server sends to the agent itself; an exception rejects it, and its message is the reason. */
+/** Works off a response to the agent itself; an exception rejects it, and its message is the reason. */
 export type OwnHandler = (response: OwnResponse) => void | Promise<void>;
 
 /** Where a rewriter of responses delivers. */
@@ -34,7 +34,7 @@ export interface RewriteTarget {
   refuse(nonce: string, reason: string): void;
 }
 
-/** Rewrites the responses of one type on one connection; what it sends is in the order of what it takes. */
+/** Rewrites the responses of one type on one connection; it sends in the order in which it takes. */
 export interface ResponseRewriter {
   take(bytes: Uint8Array): void;
   /** The proxy asks for something: of other types, too. */
@@ -137,7 +137,7 @@ export class Relay {
     call.start(handler);
   }
 
-  /** Takes one event after the other: what one causes may come back as the next while it is worked off. */
+  /** Takes one event after the other: an event may cause the next one while it is worked off. */
   #happened(event: RelayEvent): void {
     this.#events.push(event);
     if (this.#working) return;

@@ -16,7 +16,7 @@ const ANNOTATIONS = z.object({
   port: z.union([z.literal(""), z.coerce.number().int().min(1).max(65535)], { error: PORT }).nullish(),
 }, { error: "an object with scrape, path and port" });
 
-/** Where it is, or what is wrong, a line each. */
+/** The address of the application's metrics, or the mistakes, a line each. */
 export type ReadApplicationScrape = { readonly url: string | undefined } | { readonly faults: readonly string[] };
 
 /**

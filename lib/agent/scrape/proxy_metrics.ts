@@ -19,7 +19,7 @@ const NEW_LINE = 10;
 const OVERFLOW = Buffer.from("envoy_server_stats_overflow_");
 
 /**
- * The proxy's metrics, as a stream: what says that it runs, then what it made, renamed.
+ * The proxy's metrics, as a stream: one that says that it runs, then Envoy's own, renamed.
  *
  * @param overflown Hears at the end how many values Envoy has not counted since its start, because of limits of series.
  */

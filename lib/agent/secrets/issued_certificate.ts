@@ -40,9 +40,9 @@ export interface CertificateOrder {
 }
 
 /**
- * Makes a key, has a certificate signed for it, and checks what came.
+ * Makes a key, has a certificate signed for it, and checks the answer.
  *
- * @throws {PkiError} when what came cannot be used; and what the signer throws
+ * @throws {PkiError} when the answer cannot be used; and the errors of the signer
  */
 export async function orderCertificate(order: CertificateOrder, sign: SignRequest): Promise<IssuedCertificate> {
   const key = await PrivateKey.generate(order.key);

@@ -73,7 +73,7 @@ function parsed(variant: SdsVariant, bytes: Uint8Array): SdsRequest {
   }
 }
 
-/** One stream: what it wants is watched, and each secret goes out when it comes or changes. */
+/** One stream: the secrets that it wants are watched, and each goes out when it comes or changes. */
 class SdsStream implements CallHandler {
   readonly #watches = new Map<string, () => void>();
   /** Version of each secret that the client has or was sent. */

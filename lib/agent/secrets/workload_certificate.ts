@@ -66,7 +66,7 @@ export class WorkloadCertificate implements SecretSource {
     if (this.#timer === undefined && !this.#running) this.#renew();
   }
 
-  /** Asks for another one now: the authority, or what it trusts, has changed. */
+  /** Asks for another one now: the authority, or the roots that it trusts, changed. */
   renewNow(): void {
     if (this.#running || this.#stopped) return;
     this.#timer?.();
@@ -79,7 +79,7 @@ export class WorkloadCertificate implements SecretSource {
     this.#tell(ROOTS_SECRET);
   }
 
-  /** Replaces the revocation lists of what is trusted; undefined: there are none. */
+  /** Replaces the revocation lists of the trusted roots; undefined: there are none. */
   revoke(lists: string | undefined): void {
     if (lists === this.#revocations) return;
     this.#revocations = lists;
@@ -168,7 +168,7 @@ export class WorkloadCertificate implements SecretSource {
   ): Promise<void> {
     const { clock, log } = this.#options;
     try {
-      // One after the other: what is older must not come to lie over what is newer.
+      // One after the other: an older certificate must not come to lie over a newer one.
       const written = this.#written.then(() => write(certificate));
       this.#written = written.catch(() => {/* said below */});
       await written;

@@ -27,7 +27,7 @@ export type WasmInput = Pick<AgentInput, "settings" | "variables" | "paths" | "p
 export interface WasmModules {
   /** Rewrites extension configurations. */
   readonly open: OpenRewriter;
-  /** Ends what is under way; files stay. */
+  /** Ends fetches under way; files stay. */
   stop(): void;
 }
 

@@ -16,9 +16,9 @@ import type { AgentInput } from "./agent_input.ts";
 /** Type by which the agent asks for its name table. */
 export const NAME_TABLE_TYPE = `type.googleapis.com/${NAME_TABLE_MESSAGE}`;
 
-/** A DNS server and what feeds it. */
+/** A DNS server and the handler that feeds it. */
 export interface MeshNameServer {
-  /** Takes over what the discovery server sends; the table before stays in force when it cannot be read. */
+  /** Takes over the discovery server's table; the table before stays in force when it cannot be read. */
   readonly take: OwnHandler;
   /** The table as it came; undefined: none has come yet. */
   readonly table: NameTable | undefined;

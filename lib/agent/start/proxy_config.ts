@@ -17,7 +17,7 @@ export interface ProxyConfigTexts {
   readonly annotations: Readonly<Record<string, string>>;
 }
 
-/** The settings, or everything that is wrong with them; and what is noteworthy. */
+/** The settings, or all mistakes in them; and warnings. */
 export interface ProxyConfigResult {
   readonly proxy: ProxySettings | undefined;
   readonly errors: readonly string[];

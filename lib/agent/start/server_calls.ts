@@ -25,7 +25,7 @@ export interface ControlPlaneServer {
   readonly machineToken?: () => Promise<string>;
   /** Folders with a certificate of ours, the first one that has it; none: no certificate is shown. */
   readonly identities: readonly string[];
-  /** `COMPLIANCE_POLICY=fips-140-2`: limits TLS to what that allows. */
+  /** `COMPLIANCE_POLICY=fips-140-2`: limits TLS to the parameters that it allows. */
   readonly fips: boolean;
   /** Headers of each call. */
   readonly headers: Readonly<Record<string, string>>;
@@ -35,7 +35,7 @@ export interface ControlPlaneServer {
 export const SYSTEM_ROOTS = "SYSTEM";
 
 /**
- * Makes what is called.
+ * Makes a function that prepares each call: address, headers and TLS.
  *
  * @throws Error at a call when the address is none, or no roots are there
  */

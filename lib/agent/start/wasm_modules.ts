@@ -1,5 +1,5 @@
 /**
- * Wasm modules in an agent. Few agents have any: what works on them is loaded with the first extension configuration.
+ * Wasm modules in an agent. Few agents have any: their code is loaded with the first extension configuration.
  *
  * Permissions: those of `load_wasm.ts`.
  *

@@ -18,7 +18,7 @@ export interface ProbeRoutesInput extends ApplicationProbesInput {
   readonly log: Logger;
 }
 
-/** The pages, and what closes the connections that they keep. */
+/** The pages, and a function that closes the connections that they keep. */
 export interface ProbePages {
   readonly routes: Route[];
   close(): void;

@@ -1,5 +1,5 @@
 /**
- * The type by which the relay knows extension configurations; what rewrites them is loaded with the first of them.
+ * The type by which the relay knows extension configurations; the code that rewrites them is loaded with the first.
  *
  * @module
  */

@@ -17,7 +17,7 @@ export interface CompletionCandidate {
   readonly description: string;
 }
 
-/** Candidates and what the shell does with them. */
+/** Candidates, and the shell's way to go on after one. */
 export interface Completion {
   readonly candidates: readonly CompletionCandidate[];
   readonly directive: Directive;
@@ -86,7 +86,7 @@ function argumentValues(located: Located, current: string): Completion {
   return { candidates, directive: "space" };
 }
 
-/** Values of a flag; of lists, the element behind the last comma. `prefix` is what the word keeps in front. */
+/** Values of a flag; of lists, the element behind the last comma. `prefix` is the text that the word keeps in front. */
 function flagValues(flag: Flag, prefix: string, current: string): Completion {
   if (flag.complete === "file") return { candidates: [], directive: "files" };
   if (flag.complete === "folder") return { candidates: [], directive: "folders" };

@@ -10,8 +10,8 @@ import { plainText } from "./style.ts";
  *
  * @param text May hold line breaks, which stay.
  * @param width Characters, the indents included; `Infinity`: nothing is broken.
- * @param first What the first line begins with.
- * @param rest What the others begin with; default: as many blanks.
+ * @param first The beginning of the first line.
+ * @param rest The beginning of the others; default: as many blanks.
  */
 export function wrap(text: string, width: number, first = "", rest = " ".repeat(shownLength(first))): string {
   const lines: string[] = [];

@@ -1,5 +1,5 @@
 /**
- * Words in colour, by what they mean.
+ * Words in colour, by their meaning.
  *
  * @module
  */

@@ -26,7 +26,7 @@ export const AGENT_PODS = "mesh-cni-node-";
 /**
  * Reads an entry.
  *
- * @param version What counts as its version when it names none.
+ * @param version Its version when it names none.
  * @returns The values, with defaults in place of wrong ones, and a line for each of those.
  */
 export function pluginConfigOf(value: NetworkJson, version: string): { config: PluginConfig; problems: string[] } {

@@ -53,7 +53,7 @@ export interface InstallOutcome extends Omit<ConfigPlan, "steps"> {
 /** A part of an installation that failed, named as metrics name it. */
 export class InstallError extends Error {
   override readonly name = "InstallError";
-  /** @param part What could not be put in place. */
+  /** @param part The part that could not be put in place. */
   constructor(readonly part: InstallPart, message: string, options?: ErrorOptions) {
     super(message, options);
   }
@@ -139,7 +139,7 @@ export function pendingSteps(folders: NodeFolders, desired: DesiredConfig, calls
  * that they had, links are links again.
  *
  * @param keepExecutable It was the node's before us (SKIP_CNI_BINARIES).
- * @returns What was changed.
+ * @returns The changes, for people.
  */
 export function uninstall(folders: NodeFolders, calls: FileCalls, keepExecutable = false): string[] {
   const changed = planRemoval(configFiles(folders.net, calls)).map((step) => takeStep(folders.net, step, calls));

@@ -21,7 +21,7 @@ export function configFolders(net: string, calls: FileCalls): string[] {
   return [...new Set([net, ...linked.map((path) => folderOf(calls.realPath(path)))])];
 }
 
-/** False also for what we have no right to look at: then it cannot be changed either. */
+/** False also for a path that we have no right to look at: then it cannot be changed either. */
 function leadsToFile(path: string, calls: FileCalls): boolean {
   try {
     return calls.stat(path)?.is === "file";

@@ -29,7 +29,7 @@ export interface PathState {
 export interface FileCalls {
   /** Names in a folder; none when there is no such folder. */
   list(folder: string): string[];
-  /** A file; undefined when there is none. Throws for what is no file: a folder, a pipe without a writer. */
+  /** A file; undefined when there is none. Throws for anything but a file: a folder, a pipe without a writer. */
   read(path: string): FileState | undefined;
   /** Whether two files have the same bytes; they are not held in memory. */
   sameContents(a: string, b: string): boolean;

@@ -58,14 +58,14 @@ export function removeFile(calls: FileCalls, path: string): void {
   calls.syncFolder(folderOf(path));
 }
 
-/** Takes away what an installer that was killed left half written. */
+/** Removes files that an installer left half written when it was killed. */
 export function removeUnfinished(calls: FileCalls, folder: string): void {
   for (const name of calls.list(folder)) {
     if (name.startsWith(".") && name.endsWith(UNFINISHED)) calls.remove(`${folder}/${name}`);
   }
 }
 
-/** A name beside a path, for what is being written and then moved there. */
+/** A name beside a path, for a file that is written and then moved there. */
 export function unfinishedName(path: string): string {
   return `${folderOf(path)}/.${path.slice(path.lastIndexOf("/") + 1)}.${crypto.randomUUID().slice(0, 8)}${UNFINISHED}`;
 }

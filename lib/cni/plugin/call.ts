@@ -31,7 +31,7 @@ export interface PluginCall {
 const freeing: readonly CniCommand[] = ["DEL", "GC"];
 
 /**
- * Reads a call. Of a call that frees only what the protocol itself demands is refused.
+ * Reads a call. A call that frees is refused only where it misses the protocol's own demands.
  *
  * @throws {CniError} naming the values that are missing or wrong.
  */

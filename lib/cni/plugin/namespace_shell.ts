@@ -62,7 +62,7 @@ function start(place: RuleNamespace & { readonly networkNamespace: string }): Sh
   }
 }
 
-/** The process: scripts in, what each lane said out. */
+/** The process: scripts in, the output of each lane out. */
 class ShellProcess {
   readonly #child: Deno.ChildProcess;
   readonly #writer: WritableStreamDefaultWriter<Uint8Array>;
@@ -88,7 +88,7 @@ class ShellProcess {
   run(lane: Lane, script: string): Promise<string> {
     const said = this.#before[lane].then(async () => {
       this.#running++;
-      // A shell that ended says why in what is read.
+      // A shell that ended gives the reason in its output, which is read.
       this.#writer.write(new TextEncoder().encode(script)).catch(() => {});
       const text = await this.#read(lane);
       this.#running--;
@@ -147,7 +147,7 @@ function scriptOf(lane: Lane, commands: readonly ShellCommand[]): string {
   return `{\n${text.join("")}printf '%s\\n' ${END}\n} </dev/null ${lane === 1 ? ">&2 " : ""}&\n`;
 }
 
-/** Answers in what a lane said, in order. */
+/** Answers in the output of a lane, in order. */
 function answersOf(said: string): Ran[] {
   const parts = said.split(new RegExp(`\\n?${MARK} (\\d+)\\n`));
   return Array.from({ length: (parts.length - 1) / 2 }, (_, i) => {

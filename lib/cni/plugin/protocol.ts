@@ -40,8 +40,8 @@ export class CniError extends Error {
   override readonly name = "CniError";
   /**
    * @param code One of {@link codes}.
-   * @param message What is wrong, in a line.
-   * @param details What was found, as far as it helps.
+   * @param message The mistake, in a line.
+   * @param details The circumstances, as far as they help.
    */
   constructor(readonly code: number, message: string, readonly details: string = "") {
     super(message);

@@ -24,7 +24,7 @@ export interface Redirector {
   /**
    * Puts the rules in place, all or none of a table. Rules that are there already are left, those that differ replaced.
    *
-   * @returns What was done, for people.
+   * @returns The actions, for people.
    * @throws {Error} when they cannot be put in place.
    */
   apply(netns: string, wanted: PodRedirection): Promise<string>;

@@ -15,12 +15,12 @@ import { type PodLookup, PodSourceError } from "./source.ts";
 /** Longest time for one question, milliseconds: of a node that starts 200 pods at once each call has a hundredth of a core. */
 const QUESTION_MS = 20_000;
 
-/** Pods by what an orchestrator config file says. */
+/** Looks pods up in the API that an orchestrator config file describes. */
 export class QuickPods implements PodLookup {
   readonly #access: OrchAccess;
 
   /**
-   * @param access What the file says.
+   * @param access The access to the API, as the file describes it.
    * @param ms Longest time for one question, milliseconds.
    */
   constructor(access: OrchAccess, private readonly ms = QUESTION_MS) {

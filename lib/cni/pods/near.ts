@@ -2,7 +2,7 @@
  * Looks up pods by the node agent when it is there, else by the orchestrator: the answer is the same, the way is shorter.
  * Nothing depends on the agent.
  *
- * Permissions: read and write (the socket's path), and those of what it falls back to.
+ * Permissions: read and write (the socket's path), and those of its fallback.
  *
  * @module
  */

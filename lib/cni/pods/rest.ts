@@ -1,6 +1,6 @@
 /**
- * Pods by the orchestrator's API: what the installer asks, watches and changes. The plugin has a quicker way to its one
- * question.
+ * Pods by the orchestrator's API, for the installer, which asks, watches and changes. The plugin has a quicker way to
+ * its one question.
  *
  * Permissions: net (the API's address).
  *
@@ -31,12 +31,12 @@ const NAMESPACES: ApiResource = {
 const DAEMON_SETS: ApiResource = { ...PODS, group: "apps", plural: "daemonsets", kind: "DaemonSet" };
 const EVENTS: ApiResource = { ...PODS, plural: "events", kind: "Event" };
 
-/** The API, reached by what an orchestrator config file says; read anew for each question, because tokens change. */
+/** The API that an orchestrator config file describes; read anew for each question, because tokens change. */
 export class RestPods implements PodSource {
   readonly #client: ApiClient;
 
   /**
-   * @param access What the file says now.
+   * @param access The access to the API, as the file describes it now.
    * @param log Gets a line for each request, of severity debug. Default: none is written.
    */
   constructor(access: () => OrchAccess, log?: Logger) {

@@ -10,7 +10,7 @@
  *
  * @param open Makes the connection; in time too.
  * @param ms Longest time for all of it, milliseconds.
- * @throws {Error} when it is late, and what the work throws.
+ * @throws {Error} when it is late, and the errors of the work.
  */
 export async function withinTime<T>(
   ms: number,

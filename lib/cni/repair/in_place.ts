@@ -26,7 +26,7 @@ export interface RepairPlace {
 /**
  * Redirects a pod where it is. Nothing is changed unless exactly one namespace has all of its addresses.
  *
- * @returns What was done, for people.
+ * @returns The actions, for people.
  * @throws {Error} saying why the pod is not redirected.
  */
 export async function redirectInPlace(pod: Pod, place: RepairPlace): Promise<string> {

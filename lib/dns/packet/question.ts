@@ -1,5 +1,5 @@
 /**
- * Reads what a client asks, without allocation: one {@link Question} is filled again and again.
+ * Reads the question of a client, without allocation: one {@link Question} is filled again and again.
  *
  * A client that is worth an answer sends a query with exactly one question. Every other packet gets an error of twelve
  * bytes, or nothing; responses get nothing at all, so that two servers can never talk to each other without end.

@@ -91,11 +91,11 @@ export class Forwarder {
   }
 
   /**
-   * Asks for the answer to a client's packet. The answer is shared by all that ask the same, under the ID of whichever
-   * came first, and its name may be spelled as another client spelled it.
+   * Asks for the answer to a client's packet. The answer is shared by all that ask the same, under the ID of the client
+   * that came first, and its name may be spelled as another client spelled it.
    *
    * @param query The packet; not changed, and kept.
-   * @param question What it asks.
+   * @param question Its question.
    */
   forward(query: Uint8Array, question: Question, udp: boolean, take: Taker): void {
     this.#requests++;

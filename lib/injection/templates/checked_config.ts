@@ -1,5 +1,5 @@
 /**
- * The injector's configuration with its templates checked: one that would fail for every pod is refused when it is read.
+ * The injector's configuration with its templates checked: one that would fail for any pod is refused when it is read.
  *
  * @module
  */

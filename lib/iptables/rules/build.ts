@@ -29,7 +29,7 @@ export function buildRules(config: RedirectionConfig, family: Family): Ruleset {
   return { family, tables: new Map(tables.filter(([, table]) => table.hooks.length > 0)) };
 }
 
-/** No rules at all: what clean-up wants. */
+/** No rules at all, as clean-up wants it. */
 export function noRules(family: Family): Ruleset {
   return { family, tables: new Map() };
 }

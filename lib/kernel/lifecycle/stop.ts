@@ -18,7 +18,7 @@ export interface StopOutcome {
 
 /** Parts of a program in order of start. */
 export interface Stopper {
-  /** Registers a part; what starts later ends earlier. Returns how to take it out again. */
+  /** Registers a part; a part that starts later ends earlier. Returns a function that takes it out again. */
   add(name: string, stop: StopPart): () => void;
   /** Ends all parts; a second call returns the first one's promise. Never rejects. */
   stop(): Promise<readonly StopOutcome[]>;

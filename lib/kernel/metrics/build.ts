@@ -1,5 +1,5 @@
 /**
- * The metrics that every process has: what build it is.
+ * The metrics that every process has: its build.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * The one catalogue of what is accepted and not built yet: warnings at start, help, `/debug/live`, the metrics page and
+ * The one catalogue of names accepted and not built yet: warnings at start, help, `/debug/live`, the metrics page and
  * the reference ask it.
  *
  * @module

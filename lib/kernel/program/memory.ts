@@ -25,7 +25,7 @@ interface CollectingEngine {
  * @param heap Bytes that the heap takes: `Deno.memoryUsage().heapTotal`.
  * @param least Size from which it is worth the time; default 64 MiB. A program that runs beside every workload collects
  * smaller heaps.
- * @param engine What has the engine's function; for tests.
+ * @param engine The object with the engine's function; for tests.
  */
 export function giveMemoryBack(
   heap: number,

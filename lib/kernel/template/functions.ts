@@ -88,7 +88,7 @@ const json: TemplateFunction = (value) => JSON.stringify(value ?? null);
 const indented = (spaces: unknown, value: unknown) =>
   text(value).split("\n").map((line) => " ".repeat(number(spaces)) + line).join("\n");
 
-/** The functions. `and` and `or` are the evaluator's: they leave out what need not be known. */
+/** The functions. `and` and `or` are the evaluator's: they leave out operands that need not be known. */
 export const TEMPLATE_FUNCTIONS: Readonly<Record<string, TemplateFunction>> = {
   not: (value) => !isThere(value),
   eq: (value, ...others) => others.some((other) => other === value),

@@ -22,7 +22,7 @@ export interface PaceOptions {
  * Runs a generator to its end; each `yield` is a place where the event loop may turn. It turns when the work has gone on
  * for 20 ms, so a step should take no more than that. With a signal that is aborted already nothing is done.
  *
- * @returns What the generator returns.
+ * @returns The result of the generator.
  * @throws what the generator throws, or the reason of the signal.
  */
 export async function paced<T>(work: Generator<void, T>, options: PaceOptions = {}): Promise<T> {

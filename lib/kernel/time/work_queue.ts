@@ -39,7 +39,7 @@ export class WorkQueue {
     try {
       return await work();
     } finally {
-      // The place goes to who waits the longest.
+      // The place goes to the one that waits the longest.
       const next = this.#waiting.shift();
       if (next === undefined) this.#running--;
       else next();

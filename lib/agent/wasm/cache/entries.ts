@@ -75,12 +75,12 @@ export class CacheEntries {
     this.#take([entry]);
   }
 
-  /** Takes out what was not used since a time. */
+  /** Takes out the modules that were not used since a time. */
   takeUnused(since: number): CacheEntry[] {
     return this.#take([...this.#entries.values()].filter(({ lastUsed }) => lastUsed < since));
   }
 
-  /** Takes out what was used longest ago, until there is room. */
+  /** Takes out the modules whose last use is longest ago, until there is room. */
   takeOldest(room: number, limit: number): CacheEntry[] {
     let { bytes } = this;
     const oldest = [...this.#entries.values()].sort((a, b) => a.lastUsed - b.lastUsed);
@@ -133,7 +133,7 @@ function digestOf(url: string): string | undefined {
   return url.startsWith(OCI) ? /@sha256:([0-9a-f]{64})$/i.exec(url)?.[1]?.toLowerCase() : undefined;
 }
 
-/** A changed resource fetches again what it says itself, and what is named `latest`, also by saying nothing. */
+/** A changed resource fetches its module again where it says so, and images of the tag `latest` (also by default). */
 function pullsAlways(policy: PullPolicy, url: string): boolean {
   if (policy !== "UNSPECIFIED_POLICY") return policy === "Always";
   return url.startsWith(OCI) && /:latest$|\/[^/:@]*$/.test(url);

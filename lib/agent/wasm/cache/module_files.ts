@@ -100,7 +100,7 @@ export class ModuleFiles {
     }
   }
 
-  /** Removes what agents before us have left long ago. */
+  /** Removes files that agents before us left long ago. */
   async #clean(): Promise<void> {
     await Deno.mkdir(this.#folder, { recursive: true, mode: 0o755 });
     for await (const { name, isDirectory } of Deno.readDir(this.#folder)) {

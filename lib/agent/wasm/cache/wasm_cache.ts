@@ -55,7 +55,7 @@ export class WasmCache {
   readonly #options: WasmCacheOptions;
   readonly #files: ModuleFiles;
   readonly #entries = new CacheEntries();
-  /** Fetches under way or waiting, by what they are for. */
+  /** Fetches under way or waiting, by the module that they are for. */
   readonly #fetches = new Map<string, Promise<CacheEntry>>();
   readonly #places = new WorkQueue(FETCHES_AT_ONCE);
   /** Modules come into their places one after the other, so that the bytes of all are known. */
@@ -87,7 +87,7 @@ export class WasmCache {
     return path;
   }
 
-  /** Ends fetches and the look for what is not used. Files stay. */
+  /** Ends fetches and the look for unused modules. Files stay. */
   stop(): void {
     this.#stop.abort(new Error("the agent is stopping"));
     this.#purge();

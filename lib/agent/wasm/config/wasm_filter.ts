@@ -146,7 +146,7 @@ function pullPolicy(value: string | undefined): PullPolicy {
   return value === "Always" || value === "IfNotPresent" ? value : "UNSPECIFIED_POLICY";
 }
 
-/** Types of what stands in for a filter, and the field with its name in statistics. */
+/** Types of the stand-ins for a filter, and the field with its name in statistics. */
 const STAND_INS = {
   http: { type: "type.googleapis.com/envoy.extensions.filters.http.rbac.v3.RBAC", prefix: 6 },
   network: { type: "type.googleapis.com/envoy.extensions.filters.network.rbac.v3.RBAC", prefix: 3 },

@@ -6,7 +6,7 @@
  */
 import ipaddr from "ipaddr.js";
 
-/** By whom an address was named: by the configuration itself, or by a server in an answer. */
+/** The origin of an address: the configuration itself, or a server's answer. */
 export type NamedBy = "configuration" | "server";
 
 /** Why an address is not asked; undefined: it may be. */

@@ -33,7 +33,7 @@ export function parseImageName(url: string): ImageName {
   const rest = url.startsWith(OCI) ? url.slice(OCI.length) : "";
   const slash = rest.indexOf("/");
   const first = slash < 0 ? "" : rest.slice(0, slash);
-  // As Docker reads them: what has no dot and no port is no host.
+  // As Docker reads them: a part without a dot and a port is no host.
   const isHost = /[.:]/.test(first) || first === "localhost";
   const { path = "", tag = "latest", digest } = FORM.exec(isHost ? rest.slice(slash + 1) : rest)?.groups ?? {};
   if (path === "" || /[A-Z:[\]]/.test(path) || (isHost && !URL.canParse(`https://${first}`))) {

@@ -74,7 +74,7 @@ export function readManifest(text: string, contentType: string, of: string): Ima
   return { type: "image", layer: hex(layer.digest), isArchive: module === undefined };
 }
 
-/** A module for any platform first, then what is for the most common one. */
+/** A module for any platform first, then one for the most common platform. */
 function inOrder(manifests: readonly z.infer<typeof listed>[], of: string): string[] {
   const rank = ({ platform }: z.infer<typeof listed>) =>
     platform?.architecture === "wasm" ? 0 : platform === undefined ? 1 : platform.architecture === "amd64" ? 2 : 3;

@@ -4,7 +4,7 @@
  * Protocol: OCI distribution specification 1.1; tokens: the Docker registry's token authentication (RFC 6750 challenges,
  * RFC 7617 for passwords).
  *
- * Permissions: net (the registry, and who hands out its tokens).
+ * Permissions: net (the registry, and the server of its tokens).
  *
  * @module
  */

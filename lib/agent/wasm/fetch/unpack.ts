@@ -1,5 +1,5 @@
 /**
- * Takes a module out of what it is packed in: gzip, tar, one in the other. It never holds more than a few chunks.
+ * Takes a module out of its packing: gzip, tar, one in the other. It never holds more than a few chunks.
  *
  * Formats: RFC 1952; POSIX.1-1988 (ustar) for tar.
  *
@@ -10,7 +10,7 @@ import { createGunzip } from "node:zlib";
 import { bounded, ByteReader, type ByteStream } from "./bounded_bytes.ts";
 import { FetchFault } from "./fetch_fault.ts";
 
-/** Bytes that a module has at most, and what it is packed in, packed or not. */
+/** Most bytes of a module, and of its packing, compressed or not. */
 export const MAX_MODULE_BYTES = 256 * 1024 * 1024;
 /** A packing in a packing in a packing. */
 const MAX_PACKINGS = 4;
@@ -70,7 +70,7 @@ async function* gunzipped(source: ByteStream, of: string): AsyncGenerator<Uint8A
   }
 }
 
-/** The content of one file; what comes after it is read and dropped. */
+/** The content of one file; the bytes after it are read and dropped. */
 async function* tarFile(reader: ByteReader, of: string, isModule?: FileChoice): AsyncGenerator<Uint8Array> {
   let found = false;
   for (let head = await reader.read(BLOCK); head.length === BLOCK && head[0] !== 0; head = await reader.read(BLOCK)) {
