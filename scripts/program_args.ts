@@ -21,7 +21,7 @@ export function programArgs(program: string, tree = new URL("..", import.meta.ur
   return args;
 }
 
-/** Of these the arguments for the runtime's engine, which an executable must have built in. */
+/** Those of the arguments that are for the runtime's engine, which an executable must have built in. */
 export function engineFlags(program: string): string[] {
   return programArgs(program).filter((arg) => arg.startsWith("--v8-flags="));
 }

@@ -74,7 +74,7 @@ export function uninstallNode(flags: NodeFlagValues, given: ReadonlySet<string>,
   return 0;
 }
 
-/** By which this program is run once more: itself when it is compiled, else the runtime with the same permissions. */
+/** The command line that runs this program again: itself when compiled, else the runtime with the same permissions. */
 function ownCommandLine(): string[] {
   if (Deno.build.standalone) return [Deno.execPath()];
   const root = new URL("../../", import.meta.url).pathname;

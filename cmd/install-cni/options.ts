@@ -116,7 +116,7 @@ function rangeProblems(options: InstallOptions): string[] {
     .map(([name, value, , expected]) => `flag --${name}: got ${value}, expected ${expected}`);
 }
 
-/** A label's name, or what follows the domain in one, and a label's value. */
+/** A label's name, or its part behind the domain, and a label's value. */
 const LABEL_NAME = /^[A-Za-z0-9]([-_.A-Za-z0-9]{0,61}[A-Za-z0-9])?$/;
 const LABEL_DOMAIN = /^(?=.{1,253}$)[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 

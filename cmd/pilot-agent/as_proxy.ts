@@ -42,7 +42,7 @@ export function becomeProxy(config: RedirectionConfig, log: Logger): void {
 
 /** Words that start this program again with the same command line. */
 function selfWords(): string[] {
-  // Of a bundle the launcher knows them.
+  // The launcher of a bundle knows them.
   if (Deno.mainModule.endsWith(".js")) return [new URL("pilot-agent", Deno.mainModule).pathname, ...Deno.args];
   const self = [Deno.execPath()];
   // A program does not get the runtime's own arguments: without compilation the permission set is that of the task.

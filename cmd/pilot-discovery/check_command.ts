@@ -25,9 +25,9 @@ type CheckFlags = Invocation<typeof checkFlags>["flags"];
 /** The findings to report, and counts of the others. */
 interface ReportedFindings {
   readonly fresh: readonly Finding[];
-  /** In the baseline. */
+  /** Findings that are in the baseline. */
   readonly known: number;
-  /** Of the baseline, and gone. */
+  /** Findings of the baseline that are gone. */
   readonly gone: number;
   readonly suppressed: number;
 }

@@ -47,9 +47,9 @@ export function readDiscoveryStart(
 }
 
 /**
- * Where access is described, for what is read of an orchestrator: all, where no folder is given; services beside a
- * folder, where they are asked for. By default they are, and yet a server on a laptop is not to reach for the cluster
- * that `kubectl` talked to last: there the flag or a pod's account has to say so.
+ * Finds where access is described, for the objects that are read of an orchestrator: all, where no folder is given;
+ * services beside a folder, where they are asked for. By default they are, and yet a server on a laptop is not to reach
+ * for the cluster that `kubectl` talked to last: there the flag or a pod's account has to say so.
  */
 function findOrch(
   options: DiscoveryOptions,

@@ -66,8 +66,8 @@ export class FolderFiles {
   }
 
   /**
-   * Looks whether a file changed. To be done before it is read: what is written between goes with the identity before it,
-   * so that the next look tells.
+   * Looks whether a file changed. To be done before it is read: a write between goes with the identity before it, so
+   * that the next look tells.
    */
   async #look(path: string): Promise<FileLook> {
     try {

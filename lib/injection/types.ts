@@ -66,7 +66,7 @@ export interface InjectionSettings {
 /** One pod that is to be decided about. */
 export interface InjectionRequest {
   readonly pod: InjectedPod;
-  /** That of the request, because a pod that is created need not name it. */
+  /** The namespace of the request, because a pod that is created need not name it. */
   readonly namespace: string;
   readonly namespaceLabels?: Readonly<Record<string, string>>;
   readonly namespaceAnnotations?: Readonly<Record<string, string>>;

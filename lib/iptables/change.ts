@@ -105,7 +105,8 @@ export function steps(listing: Listing, wanted: Ruleset, all = false): Step[] {
 function stepText(name: string, own: OwnPart, wanted: Table | undefined, family: Family): string {
   const stale = [...own.chains.keys()].filter((chain) => wanted?.chains.has(chain) !== true);
   const fresh = [...(wanted?.chains.keys() ?? [])].filter((chain) => !own.chains.has(chain));
-  // A declaration empties a chain that is there; what is not to be there is made new, which fails when another run was first.
+  // A declaration empties a chain that is there; a chain that should not be there yet is made with -N, which fails
+  // when another run was first.
   const lines = [
     `*${name}`,
     ...own.chains.keys().map((chain) => `:${chain} - [0:0]`),

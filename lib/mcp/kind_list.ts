@@ -98,7 +98,7 @@ export class KindList {
     const tree = { apiVersion, kind, metadata: { namespace, name, labels, annotations, ...date }, spec };
     const origin = { from: "api", source: this.#source, uid: "" } as const;
     const { object, findings } = parseObject(tree, origin, { defaultNamespace: "default" });
-    // The answer's buffer is not to live as long as one object of it. Of what is refused the last good version stays.
+    // The answer's buffer is not to live as long as one object of it. Refused objects keep their last good version.
     const known: KnownObject = { bytes: bytes.slice(), key: object?.key ?? before?.key, findings };
     return { object, known };
   }

@@ -232,8 +232,8 @@ export class Mesh implements MeshIndexes {
   }
 
   /**
-   * Forgets the scopes that only other namespaces than these have; to be called regularly: namespaces are what
-   * proxies say, and a client may say anything.
+   * Forgets the scopes that only other namespaces than these have; to be called regularly: proxies name their
+   * namespaces, and a client may name any.
    */
   keepScopes(namespaces: ReadonlySet<string>): void {
     this.#scopes.keep(namespaces);

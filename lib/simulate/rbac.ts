@@ -80,7 +80,7 @@ function isAuthenticated(
 /** Filter state of connections by HBONE: the identity that the client of the CONNECT has shown. */
 const PEER_PRINCIPAL = "io.istio.peer_principal";
 
-/** Of connections that came otherwise there is no such state. */
+/** Whether the state matches; connections that did not come by HBONE have no such state. */
 function isCarried(
   { key, string_match }: envoy.type.matcher.v3.FilterStateMatcher,
   { connection: { hbone = false, identity } }: JudgedTraffic,

@@ -4,7 +4,7 @@
  * @module
  */
 
-/** `ns[shop]-policy[cart]-rule[0]`, with what stands before and behind it for external authorizers. */
+/** `ns[shop]-policy[cart]-rule[0]`, with the texts before and behind it for external authorizers. */
 const RULE =
   /^(?:istio-ext-authz-)?ns\[([^\]]*)\]-policy\[([^\]]*)\]-rule\[(\d+)\](?:-deny-due-to-bad-CUSTOM-action)?$/;
 

@@ -1,8 +1,8 @@
 /**
  * The status of a kind of the mesh: our conditions of an object, beside those of others.
  *
- * In definitions of others `conditions` is one value, not a list of values by type: who writes it writes the conditions of
- * all. So ours are put among those that were read, and the write is for the version that was read.
+ * In definitions of others `conditions` is one value, not a list of values by type: a writer writes those of all.
+ * So ours are put among those that were read, and the write is for the version that was read.
  *
  * @module
  */

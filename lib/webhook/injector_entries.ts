@@ -42,7 +42,7 @@ export interface InjectorEntry {
 export interface InjectorScope {
   /** `REVISION`; empty and `default`: the default revision. */
   readonly revision: string;
-  /** That of the server. */
+  /** The server's namespace. */
   readonly namespace: string;
 }
 

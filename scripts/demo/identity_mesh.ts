@@ -31,8 +31,8 @@ export interface IdentityMeshOptions {
 export type IdentityWorkload = Omit<DemoWorkload, "role" | "files" | "place">;
 
 /**
- * Variables of agents whose certificates live a minute and are renewed when a second of it is over: what takes half a day
- * takes seconds.
+ * Variables of agents whose certificates live a minute and are renewed when a second of it is over: a renewal takes
+ * seconds instead of half a day.
  */
 export const SHORT_LEAVES = {
   SECRET_TTL: "60s",

@@ -1,7 +1,7 @@
 /**
  * Debian packages whose programs tests, benchmarks and the README start. A test that misses one is reported as ignored,
- * with the reason; where `CI` is set, that fails the run. `tests/house/setup_test.ts` compares this table with what is
- * started.
+ * with the reason; where `CI` is set, that fails the run. `tests/house/setup_test.ts` compares this table with the
+ * started programs.
  *
  * @module
  */

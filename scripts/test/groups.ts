@@ -77,7 +77,7 @@ const PERMISSIONS: Readonly<Record<string, readonly string[]>> = {
   package: [READ, TEMP, ENV, RUN],
   // files that are watched; symbolic links cannot be made with less; openssl; sockets of both ends
   authority: [READ, "--allow-write", ENV, NET, "--allow-run=openssl", OPENSSL],
-  // openssl, which reads what is written and writes what is read; its library, which signs
+  // openssl, which reads written files and writes files to read; its library, which signs
   pki: [READ, TEMP, ENV, "--allow-run=openssl", OPENSSL],
   // an API with ports of its own; files of access; programs that print credentials; servers and real Envoys
   orch: [READ, TEMP, ENV, NET, RUN, "--allow-sys=hostname,cpus,systemMemoryInfo,networkInterfaces,uid"],

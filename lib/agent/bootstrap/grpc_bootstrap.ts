@@ -25,7 +25,7 @@ export interface GrpcBootstrapInput {
   readonly certificates: GrpcCertificateFiles | undefined;
 }
 
-/** By this name server listeners ask for their configuration; `%s` becomes the address that they listen on. */
+/** The name by which server listeners ask for their configuration; `%s` becomes the address that they listen on. */
 const SERVER_LISTENER = "xds.istio.io/grpc/lds/inbound/%s";
 /** How often files are looked at again. */
 const REFRESH = "900s";

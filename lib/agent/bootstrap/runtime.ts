@@ -5,7 +5,7 @@
  */
 import { type EnvoyJson, typed } from "./envoy_json.ts";
 
-/** By this key settings limit the connections of clients; Envoy 1.40 has a resource monitor instead. */
+/** The key by which settings limit the connections of clients; Envoy 1.40 has a resource monitor instead. */
 const CONNECTIONS = "overload.global_downstream_max_connections";
 /** No limit: that belongs to edges. */
 const UNLIMITED = "2147483647";

@@ -20,9 +20,9 @@ import { EnvoyProcess, startProcess } from "./envoy_process.ts";
 
 /** The sockets of the workload that another program serves. */
 export interface OtherServers {
-  /** That of the workload's identity. */
+  /** The socket of the workload's identity. */
   readonly identity: boolean;
-  /** That of credentials which configuration names. */
+  /** The socket of credentials that configuration names. */
   readonly credentials: boolean;
 }
 

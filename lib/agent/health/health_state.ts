@@ -1,5 +1,5 @@
 /**
- * From the outcomes of probes to what is reported: the first clear one, and then each change, as thresholds have it.
+ * From the outcomes of probes to reports: of the first clear one, and then of each change, as thresholds have it.
  *
  * @module
  */
@@ -17,7 +17,7 @@ export interface HealthThresholds {
 export interface HealthState {
   /** Last reported; undefined: nothing yet. */
   readonly reported: boolean | undefined;
-  /** Outcomes in a row that differ from what is reported. */
+  /** Outcomes in a row that differ from the reported one. */
   readonly inRow: { readonly healthy: boolean; readonly count: number };
 }
 

@@ -11,7 +11,7 @@ import { type HealthThresholds, nextHealth, UNKNOWN_HEALTH, type WorkloadReport 
 
 /** Inputs. */
 export interface WorkloadHealthInput {
-  /** Times and thresholds; what is absent or 0 is as Kubernetes has it: 1 s, every 10 s, 1 success, 3 failures. */
+  /** Times and thresholds; fields that are absent or 0 are Kubernetes's: 1 s, every 10 s, 1 success, 3 failures. */
   readonly probe: ReadinessProbe;
   /** Why the workload is not well, as an exception; must end when the signal aborts. */
   readonly check: (signal: AbortSignal) => Promise<void>;

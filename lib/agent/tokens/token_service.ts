@@ -1,6 +1,6 @@
 /**
  * The security token service of a workload: `POST /token` exchanges the workload's token for one that a provider's
- * services take (RFC 8693), `GET /stsStatus` lists what has been issued, without the tokens.
+ * services take (RFC 8693), `GET /stsStatus` lists the issued tokens, without their texts.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * Values of annotations: each check returns what is expected instead, or undefined where the value is right.
+ * Values of annotations: each check returns the expectation, or undefined where the value is right.
  *
  * @module
  */

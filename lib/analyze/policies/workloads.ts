@@ -31,8 +31,8 @@ export function hasWorkload(
 }
 
 /**
- * Whether labels select nothing that is known in some namespaces. Not where no manifest tells of a workload there: what is
- * known of virtual machines says nothing of pods.
+ * Whether labels select nothing that is known in some namespaces. Not where no manifest tells of a workload there:
+ * known virtual machines say nothing of pods.
  */
 export function selectsNone(namespaces: readonly string[], labels: StringMap, read: AnalysisReader): boolean {
   return Object.keys(labels).length > 0 && namespaces.some((one) => read.workloads(one).length > 0) &&

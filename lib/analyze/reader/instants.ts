@@ -1,6 +1,6 @@
 /**
- * Instants on which findings depend, such as the end of a certificate: what was found before one of them came is looked
- * at again when it does.
+ * Instants on which findings depend, such as the end of a certificate: findings from before one of them are looked at
+ * again when it comes.
  *
  * @module
  */

@@ -10,7 +10,7 @@ import type { Mesh } from "../../mesh/mesh.ts";
 import type { ObjectGroups } from "./groups.ts";
 import type { Instants } from "./instants.ts";
 
-/** Settings that decide what is wrong. */
+/** Settings on which findings depend. */
 export interface AnalysisSettings {
   /** DNS suffix of the mesh, `--domain`. */
   readonly domainSuffix: string;

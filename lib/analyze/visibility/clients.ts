@@ -24,7 +24,7 @@ export const HIDDEN_FROM_CLIENTS: Analyzer<"VirtualService"> = {
       const host = read.fullHost(destination.host, namespace);
       const services = read.servicesOf(host);
       const to = exportOfAny(services, read);
-      // That nobody sees it is another finding.
+      // A service that no client sees is another finding.
       if (services.length === 0 || to[0] === "*" || !meets(to, audience)) continue;
       for (const written of hosts) {
         const called = read.fullHost(written, namespace);

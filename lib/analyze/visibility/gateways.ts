@@ -47,7 +47,7 @@ function lookAtDestinations(
   for (const { destination, field, percent } of destinationsOf(spec)) {
     const services = read.servicesOf(read.fullHost(destination.host, namespace));
     const to = exportOfAny(services, read);
-    // That nobody sees it is another finding.
+    // A service that nobody sees is another finding.
     if (services.length === 0 || to[0] === "*" || to[0] === "~" || !isHidden(gateway, to, read)) continue;
     report("error", "hidden-by-export", {
       field: `${field}.host`,

@@ -5,7 +5,7 @@
  */
 import type { Terminal } from "./terminal.ts";
 
-/** Escape codes by meaning: what stands out, what is secondary, how bad something is, what was added and removed. */
+/** Escape codes by meaning: strong, secondary, how bad something is, added and removed. */
 const CODES = {
   strong: "1",
   faint: "2",

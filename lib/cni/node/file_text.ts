@@ -60,7 +60,7 @@ function characterLength(bytes: Uint8Array, at: number): number {
     ? 4
     : 0;
   const second = bytes[at + 1] ?? 0;
-  // Overlong forms, surrogates, and what is beyond U+10FFFF.
+  // Overlong forms, surrogates, and code points beyond U+10FFFF.
   const low = first === 0xe0 ? 0xa0 : first === 0xf0 ? 0x90 : 0x80;
   const high = first === 0xed ? 0x9f : first === 0xf4 ? 0x8f : 0xbf;
   if (length === 0 || second < low || second > high) return 0;

@@ -16,5 +16,5 @@ export const OLDER_CALLS_FILE = `${CALLS_FILE}.1`;
 /** File with facts about the node from former calls. */
 export const FACTS_FILE = "known-facts.json";
 
-/** By which installers take turns. */
+/** The lock by which installers take turns. */
 export const LOCK_FILE = "install.lock";

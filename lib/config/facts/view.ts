@@ -62,7 +62,7 @@ export interface FactView {
   /** DNS suffix of services, `--domain`. */
   readonly domain: string;
   /**
-   * Whether there is nothing of a list in any namespace: then nothing can be concluded from what is missing. `namespaces`
+   * Whether there is nothing of a list in any namespace: then nothing follows from a missing object. `namespaces`
    * counts Namespace objects alone. Key: `fact-lists` and the list.
    */
   empty(list: Whole): boolean;

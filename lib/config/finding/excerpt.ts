@@ -23,8 +23,8 @@ const SECRET = /\bkind["']?\s*:\s*["']?Secret\b/;
 const MAX_LINE = 400;
 
 /**
- * The excerpt; undefined where the text does not have the line, for an object as a whole, and for secrets: what is
- * printed here ends in the logs of build machines.
+ * The excerpt; undefined where the text does not have the line, for an object as a whole, and for secrets: printed
+ * excerpts end in the logs of build machines.
  */
 export function excerptOf(found: Finding, text: string | undefined): SourceExcerpt | undefined {
   const { line, field, column } = found.place;

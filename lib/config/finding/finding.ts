@@ -7,8 +7,8 @@ import { FINDING_ROWS, type FindingCode, type FindingName } from "./codes.ts";
 import { describeOrigin, movedOrigin, type Origin, writtenKind } from "./origin.ts";
 
 /**
- * How bad it is. While objects are read an `error` refuses the object; of what is in force it takes an effect away that
- * a user wrote. A `warning` says that something is likely not meant so, an `info` that there is something to know.
+ * How bad it is. While objects are read an `error` refuses the object; of an object in force it takes an effect away
+ * that a user wrote. A `warning` says that something is likely not meant so, an `info` that there is something to know.
  */
 export type Severity = "error" | "warning" | "info";
 
@@ -93,7 +93,7 @@ export function shownName(name: string): string {
   return name.length > NAME_LENGTH ? `${name.slice(0, NAME_LENGTH - 1)}…` : name;
 }
 
-/** A value as findings show it: JSON, shortened to 80 characters; empty for undefined. Costs no more than what is shown. */
+/** A value as findings show it: JSON, shortened to 80 characters; empty for undefined. The shown part decides the cost. */
 export function shownValue(value: unknown): string {
   if (value === undefined) return "";
   const text = beginningOf(value, SHOWN_LENGTH + 1);
@@ -200,7 +200,7 @@ export function findingIdentity(finding: Finding): string {
   return JSON.stringify([name, severity, source, objects, field, value, message]);
 }
 
-/** Which findings are new and which are gone; one that only moved to another line is neither. */
+/** The findings that are new and those that are gone; one that only moved to another line is neither. */
 export function findingChanges(
   before: readonly Finding[],
   after: readonly Finding[],

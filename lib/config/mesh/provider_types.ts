@@ -8,7 +8,7 @@ import type { JsonObject, StringMap } from "../kinds/common/types.ts";
 
 /** One provider; exactly one of the fields after `name` is set. */
 export interface ExtensionProvider {
-  /** By which policies name it. */
+  /** The name by which policies refer to it. */
   readonly name: string;
   /** An authorizer over HTTP. */
   readonly proxyExtAuthzHttp?: ExtAuthzHttpProvider;

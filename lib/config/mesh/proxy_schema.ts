@@ -1,6 +1,6 @@
 /**
- * Schema of proxy settings. Every field is optional: what is written lies over defaults (see `./merge.ts`), so a written zero is kept
- * where the default is not zero.
+ * Schema of proxy settings. Every field is optional: written fields lie over defaults (see `./merge.ts`), so a written
+ * zero is kept where the default is not zero.
  *
  * @module
  */
@@ -65,7 +65,7 @@ const proxyHeaders = message<types.ProxyHeaders>({
   preserveHttp1HeaderCase: keepZero(bool()),
 });
 
-/** Schema of what a user writes of {@link types.ProxySettings}. */
+/** Schema of the fields of {@link types.ProxySettings} that a user writes. */
 export const proxySettings: Field<Partial<types.ProxySettings>> = message<Partial<types.ProxySettings>>(
   {
     configPath: string(),

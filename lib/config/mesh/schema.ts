@@ -1,6 +1,6 @@
 /**
- * Schemas of mesh configuration and mesh networks. Every field of the mesh configuration is optional: what is written lies over
- * defaults (see `./merge.ts`), so a written zero is kept where the default is not zero.
+ * Schemas of mesh configuration and mesh networks. Every field of the mesh configuration is optional: written fields
+ * lie over defaults (see `./merge.ts`), so a written zero is kept where the default is not zero.
  *
  * @module
  */

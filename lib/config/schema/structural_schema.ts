@@ -2,8 +2,8 @@
  * The kinds' schemas as structural schemas: the part of OpenAPI 3.0 that definitions of an orchestrator's API take.
  *
  * They take less than decoding does: names in one spelling, without underscores, beside Istio's names of fields that
- * differ from ours; enumerations as names; numbers as numbers, not as texts; null for all but names of enumerations. What
- * the server does not know it drops, or refuses where the client asks for that, as kubectl does.
+ * differ from ours; enumerations as names; numbers as numbers, not as texts; null for all but names of enumerations.
+ * The server drops unknown fields, or refuses them where the client asks for that, as kubectl does.
  *
  * @module
  */

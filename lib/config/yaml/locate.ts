@@ -118,7 +118,7 @@ export function lineOf(root: YamlPlace, path: string): number {
   return placeOf(root, path).line;
 }
 
-/** More than any message has; in what has more, a field in the other spelling is not looked for. */
+/** More than any message has; in a map that has more, a field in the other spelling is not looked for. */
 const MOST_FIELDS = 500;
 
 /** Fields may be written in the other spelling: `connect_timeout`. */

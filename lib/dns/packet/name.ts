@@ -10,7 +10,7 @@ import { MAX_NAME } from "./wire.ts";
  *
  * @returns Undefined when the text is no name: a label that is empty or longer than 63 bytes, or more than 255 bytes in
  *   all. Hosts are ASCII (international names come in their `xn--` form); a character up to U+00FF is the byte of that
- *   number, what is beyond is no name.
+ *   number, bytes beyond it are no name.
  */
 export function nameToWire(text: string): Uint8Array | undefined {
   const end = text.endsWith(".") ? text.length - 1 : text.length;

@@ -1,5 +1,5 @@
 /**
- * In which order name servers are asked: by chance, to spread the load, but those that lately gave no answer last.
+ * The order in which name servers are asked: by chance, to spread the load, but those that lately gave no answer last.
  *
  * @module
  */

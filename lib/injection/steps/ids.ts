@@ -42,7 +42,7 @@ export function proxyIds(platform: string, namespaceAnnotations: Texts = {}): Pr
 export interface ProxyOwner {
   readonly uid: number;
   readonly gid: number;
-  /** Of the superuser's traffic nothing may be left out: that of an application would be too. */
+  /** User and group whose traffic is exempt: never the superuser, who may run applications too. */
   readonly exempt: { readonly uid: number; readonly gid: number };
 }
 

@@ -33,7 +33,7 @@ export class LogOptionError extends Error {
  *
  * @param flag Name of the flag, for errors.
  * @param known Scopes of the program.
- * @throws {LogOptionError} naming the flag, each scope and level at fault, and what is known; one line each.
+ * @throws {LogOptionError} naming the flag, each scope and level at fault, and the known ones; one line each.
  */
 export function parseScopeLevels(flag: string, text: string, known: readonly string[]): Map<string, Level> {
   const result = new Map<string, Level>();

@@ -13,7 +13,7 @@ import { type TemplatePart, templateParts } from "./tokens.ts";
  * Reads a template.
  *
  * @param file its name, for messages
- * @throws {TextTemplateError} naming the line, what is there and what is expected
+ * @throws {TextTemplateError} naming the line, the text there and the expectation
  */
 export function parseTemplate(text: string, file: string): TemplateNode[] {
   const reader = new TemplateReader(templateParts(text, file), file);

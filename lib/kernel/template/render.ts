@@ -27,7 +27,7 @@ export interface RenderOptions {
  * where it is printed.
  *
  * @param file the template's name, for messages
- * @throws {TextTemplateError} naming the line and what is wrong
+ * @throws {TextTemplateError} naming the line and the mistake
  */
 export function renderTemplate(text: string, file: string, value: unknown, options: RenderOptions = {}): string {
   return renderNodes(parseTemplate(text, file), file, value, options);

@@ -54,7 +54,7 @@ export function parseDuration(text: string): number | undefined {
   return sign < 0n && ms !== 0 ? -ms : ms;
 }
 
-/** Rounded once: what is beyond 104 days does not fit a double in nanoseconds. */
+/** Rounded once: a time beyond 104 days does not fit a double in nanoseconds. */
 function milliseconds(ns: bigint): number {
   return Number(ns / 1_000_000n) + Number(ns % 1_000_000n) / 1e6;
 }

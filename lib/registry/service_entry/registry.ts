@@ -59,7 +59,7 @@ export type ReportPlace =
 /** The health of a workload as its agent reports it. */
 export interface HealthReport {
   readonly healthy: boolean;
-  /** That of the agent's proven identity; absent: nobody asks for it. */
+  /** The account of the agent's proven identity; absent: it is not asked for. */
   readonly serviceAccount?: string;
   /** The agent's stream here is over: what the entry's status says goes before. */
   readonly isLate?: boolean;
@@ -83,7 +83,7 @@ export class ServiceEntryRegistry implements Registry {
   readonly #entryObjects = new Map<string, WorkloadEntryObject>();
   /** Keys of those objects by the place of their address. */
   readonly #byAddress = new SmallMultimap<string, string>();
-  /** By place; bounded by those who report. */
+  /** Reports by place; there are at most as many as reporting agents. */
   readonly #health = new Map<string, HealthReport>();
   /** Workloads that selectors may select: own by key, those of others by source and id. */
   readonly #workloads = new Map<string, Workload>();

@@ -1,6 +1,6 @@
 /**
- * An extension's configuration (`envoy.config.core.v3.TypedExtensionConfig`) that names a remote Wasm module: what is
- * to be fetched, and the same configuration with a local file.
+ * An extension's configuration (`envoy.config.core.v3.TypedExtensionConfig`) that names a remote Wasm module: that
+ * module, and the same configuration with a local file.
  *
  * Field numbers: envoy/extensions/wasm/v3/wasm.proto, envoy/config/core/v3/base.proto, http_uri.proto.
  *
