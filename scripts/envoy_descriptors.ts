@@ -39,7 +39,7 @@ function* endsOf(bytes: Uint8Array, text: string): Iterable<number> {
   }
 }
 
-/** Where a message begins whose first field is a name that ends there. */
+/** The start of a message whose first field is a name that ends there. */
 function startOf(bytes: Uint8Array, end: number): number | undefined {
   for (let length = 8; length <= LONGEST_NAME; length++) {
     const head = length < 128 ? [NAME_TAG, length] : [NAME_TAG, (length & 127) | 128, length >> 7];
@@ -49,7 +49,7 @@ function startOf(bytes: Uint8Array, end: number): number | undefined {
   return undefined;
 }
 
-/** Where fields of a `FileDescriptorProto` end: the message's own length is not written before it. */
+/** The end of the fields of a `FileDescriptorProto`: the message's own length is not written before it. */
 function endOfMessage(bytes: Uint8Array, start: number): number {
   let at = start;
   for (;;) {

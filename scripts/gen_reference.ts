@@ -152,7 +152,7 @@ export function commandsPage(): string {
     .join("\n\n") + "\n";
 }
 
-/** Where the examples of findings lie: for each a file that triggers it, and one that does not. */
+/** The folder with examples of findings: for each a file that triggers it, and one that does not. */
 const EXAMPLES = new URL("../tests/testdata/findings/", import.meta.url);
 
 /** Certificates and keys in the examples: nobody reads them, and scanners of repositories take such keys for leaked ones. */

@@ -14,7 +14,7 @@ import type { SourceExcerpt } from "../../lib/config/finding/excerpt.ts";
 /** The inputs of the text beside the finding. */
 export interface FindingSurroundings {
   readonly excerpt: SourceExcerpt | undefined;
-  /** Where another object of the finding is written. */
+  /** The origin of another object of the finding. */
   readonly originOf: (object: ObjectName) => Origin | undefined;
 }
 

@@ -145,7 +145,7 @@ async function usableOrch(
   };
 }
 
-/** Where webhooks are served; undefined: nowhere. */
+/** The address of webhooks; undefined: they are not served. */
 function webhookAddress(address: Address | undefined, wanted: boolean): string | undefined {
   if (!wanted) return undefined;
   return address === undefined ? "" : showAddress(address);

@@ -20,7 +20,7 @@ export interface DiscoveryStart {
   readonly settings: SettingsOf<"pilot-discovery">;
   readonly options: DiscoveryOptions;
   readonly log: LogOptions;
-  /** Where access to the orchestrator is described; undefined: it is not read. */
+  /** The place where access to the orchestrator is described; undefined: it is not read. */
   readonly orch: AccessPlace | undefined;
 }
 

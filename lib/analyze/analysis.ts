@@ -76,7 +76,7 @@ export class Analysis {
     return this.#pending.size > 0 || !this.#stale.empty || this.#staleFacts.length > 0 || this.#instants.isDue;
   }
 
-  /** When findings will be others though nothing changes, in milliseconds since 1970; undefined: never. */
+  /** The next time at which findings differ though nothing changes, in milliseconds since 1970; undefined: never. */
   get nextInstant(): number | undefined {
     return this.#instants.next;
   }

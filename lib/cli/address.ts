@@ -4,7 +4,7 @@
  * @module
  */
 
-/** Where to listen. An empty host is every address; port 0 is one that the system chooses. */
+/** An address to listen on. An empty host is every address; port 0 is one that the system chooses. */
 export interface Address {
   readonly host: string;
   readonly port: number;

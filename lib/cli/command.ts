@@ -6,7 +6,7 @@
 import type { FlagSet, FlagValues } from "./flag.ts";
 import type { Terminal } from "./terminal/terminal.ts";
 
-/** Where a command writes. Texts end with their own line breaks. */
+/** The output of a command. Texts end with their own line breaks. */
 export interface Output {
   out(text: string): void;
   err(text: string): void;

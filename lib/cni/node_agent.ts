@@ -39,7 +39,7 @@ export interface NodeAgentOptions {
   readonly introspection?: NodeIntrospection;
   /** Undefined: pods are not repaired. */
   readonly repair: RepairOptions | undefined;
-  /** Where pods are redirected in place, instead of this node. */
+  /** The node on which pods are redirected in place, instead of this one. */
   readonly repairPlace?: Partial<RepairPlace>;
   /** Name of the cluster, for metrics (CLUSTER_ID). */
   readonly cluster: string;
@@ -53,7 +53,7 @@ export interface NodeAgent {
   readonly ports: NodePorts;
 }
 
-/** Where runtimes name the network namespaces of pods; mounted from the node. */
+/** The folder in which runtimes name the network namespaces of pods; mounted from the node. */
 const NAMESPACES = "/var/run/netns";
 
 /** Longest wait for the orchestrator's word on whether another installer comes, milliseconds. */

@@ -37,7 +37,7 @@ export interface ParsedObject {
 export interface ParseOptions {
   /** Namespace of objects that name none. */
   readonly defaultNamespace: string;
-  /** Where equal values of objects become one, for the time of one reading; default: nowhere. */
+  /** The pool in which equal values of objects become one, for the time of one reading; default: none. */
   readonly pool?: ValuePool;
 }
 

@@ -10,7 +10,7 @@ export interface ListenEndpoint {
   readonly port: number;
 }
 
-/** Where the server listens when DNS_PROXY_ADDR is empty or cannot be used. */
+/** The address of the server when DNS_PROXY_ADDR is empty or cannot be used. */
 export const DEFAULT_ADDRESS = "localhost:15053";
 
 /** The set-up without redirection: the server listens on port 53 itself, and the file that it would read names it. */

@@ -18,7 +18,7 @@ import { answerFor, type Forwarder } from "./upstream/forwarder.ts";
 export class Responder {
   /** Undefined before the first one. */
   table: LookupTable | undefined;
-  /** Where messages of TCP are answered: one at a time, as answering never waits. */
+  /** The buffer in which messages of TCP are answered: one at a time, as answering never waits. */
   readonly room = new Uint8Array(MAX_TCP_SIZE);
   readonly #question = new Question();
   #requests = 0;

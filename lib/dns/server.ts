@@ -51,7 +51,7 @@ export interface DnsServerOptions {
 
 /** A running server. */
 export interface DnsServer {
-  /** Where it listens. */
+  /** Its listening addresses. */
   readonly listening: readonly { readonly transport: "udp" | "tcp"; readonly address: ListenEndpoint }[];
   /** Whether there is a table. */
   readonly ready: boolean;

@@ -44,7 +44,7 @@ export async function watchFolder(options: WatchOptions): Promise<WatchedFolder>
 class Folder {
   readonly index: FolderIndex;
   readonly #options: WatchOptions;
-  /** Where the folder really is; symbolic links are resolved when it is attached. */
+  /** The files at the folder's real path; symbolic links are resolved when it is attached. */
   #files = new FolderFiles("");
   #identity = "";
   #watcher: Deno.FsWatcher | undefined;

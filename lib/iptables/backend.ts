@@ -27,7 +27,7 @@ export interface Backend {
 
 /** The result of the search. */
 export interface Found {
-  /** Where rules go; undefined when no back end can take them. */
+  /** The back end that takes the rules; undefined when none can. */
   readonly chosen: Backend | undefined;
   /** The others that have something of ours: left from before, when another one was in use. */
   readonly stale: readonly Backend[];

@@ -20,7 +20,7 @@ export type Run = (command: string, args: readonly string[], input?: string) => 
 /** Exit code of a shell, and of nsenter, for a command that is not there. */
 export const NOT_FOUND = 127;
 
-/** Where commands run. */
+/** The namespace in which commands run. */
 export interface RuleNamespace {
   /** Network namespace: a name of `ip netns`, or a path; undefined for this one. */
   readonly networkNamespace: string | undefined;

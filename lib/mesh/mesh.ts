@@ -35,13 +35,13 @@ import { type VirtualServiceDelta, VirtualServiceResolver } from "./virtual_serv
 import { MESH_GATEWAY, VirtualServiceIndex } from "./virtual_service_index.ts";
 import { WasmPluginIndex } from "./wasm_plugins.ts";
 
-/** Where services and endpoints come from; answers are identity-stable while nothing changes. */
+/** The source of services and endpoints; answers are identity-stable while nothing changes. */
 export interface ServiceSource {
   service(key: ServiceKey): Service | undefined;
   endpoints(key: ServiceKey): readonly Endpoint[];
 }
 
-/** Where keys of token issuers come from. */
+/** The source of token issuers' keys. */
 export interface TokenKeySource {
   /**
    * The keys of a place (`keyPlaceOf`) as JSON text of a key set; undefined: there are none yet, and never were.

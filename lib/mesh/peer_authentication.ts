@@ -38,7 +38,7 @@ export function peerTlsModeOf({ mode, ports }: PeerTlsPolicy, port: number): Pee
   return ports.get(port) ?? mode;
 }
 
-/** Where workloads of a namespace do not accept mutual TLS. */
+/** The ports on which workloads of a namespace do not accept mutual TLS. */
 export interface RefusedPeerTls {
   /** Whether a workload takes plain connections alone on a port. */
   has(labels: StringMap, port: number): boolean;

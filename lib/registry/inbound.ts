@@ -28,12 +28,12 @@ export interface ProxyPlace {
   readonly pod?: string;
 }
 
-/** Where endpoints are looked up (an `EndpointIndex`). */
+/** Looks endpoints up (an `EndpointIndex`). */
 export interface Placements {
   byAddress(address: string): readonly EndpointPlacement[];
 }
 
-/** Where services are looked up (an `Aggregate`). */
+/** Looks services up (an `Aggregate`). */
 export interface Services {
   service(key: ServiceKey): Service | undefined;
   workloadsAt(address: string): readonly Workload[];

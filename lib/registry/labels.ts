@@ -51,7 +51,7 @@ export function localityOf(labels: Labels): string {
   return "";
 }
 
-/** Where an endpoint runs, as far as it is known; empty strings where it is not. */
+/** The place where an endpoint runs, as far as it is known; empty strings where it is not. */
 export interface WorkloadPlace {
   readonly locality: string;
   readonly network: string;

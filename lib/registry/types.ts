@@ -85,7 +85,7 @@ export interface Service {
   readonly importOf?: ServiceKey;
   /** Its name resolves to endpoints that are not ready as well. Default: it does not. */
   readonly publishNotReadyAddresses?: boolean;
-  /** When it was created, ms since the epoch; the older of two that clash wins. */
+  /** Its creation time, ms since the epoch; the older of two that clash wins. */
   readonly creationTimestamp: number;
   /** Key of the config object that defines it (`ServiceEntry/ns/name`); registries without one use `Service/ns/name`. */
   readonly cause: string;

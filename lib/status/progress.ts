@@ -18,7 +18,7 @@ export interface ObjectProgress {
   readonly reason: string;
 }
 
-/** Where an object stands. */
+/** The progress of an object to the proxies. */
 export type ProgressState = "live" | "pending" | "rejected";
 
 /** See {@linkcode sumProgress}. */

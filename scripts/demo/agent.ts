@@ -21,7 +21,7 @@ export interface AgentProcessOptions {
   readonly runner?: readonly string[];
   /** Folder of a container that was there before, and stays. Default: a new one. */
   readonly folder?: string;
-  /** Where the new folder is made. Default: where temporary ones are. */
+  /** The folder in which the new one is made. Default: that of temporary ones. */
   readonly place?: string;
 }
 

@@ -27,7 +27,7 @@ export interface EnvoyIdentity {
 /** How it is started. */
 export interface EnvoyOptions {
   readonly binary: string;
-  /** Where its files lie; their names begin with the identity's. */
+  /** The folder of its files, whose names begin with the identity's. */
   readonly folder: string;
   readonly identity: EnvoyIdentity;
   readonly discoveryPort: number;

@@ -21,7 +21,7 @@ export interface IdentityMeshOptions {
   readonly port: number;
   /** Variables of the server. */
   readonly env?: Readonly<Record<string, string>>;
-  /** Where the folders of the server and of agents are made. Default: where temporary ones are. */
+  /** The folder in which those of the server and of agents are made. Default: that of temporary ones. */
   readonly place?: string;
   /** Roots that workloads are given, as PEM. Default: those that the server has made. */
   readonly roots?: string;

@@ -7,7 +7,7 @@
 /** Addresses and ports of the demo. */
 export interface DemoWorld {
   readonly gatewayPort: number;
-  /** Where the sidecars listen, and the application behind each. */
+  /** The addresses of the sidecars, and the application behind each. */
   readonly sidecars: readonly {
     readonly version: string;
     readonly address: string;
@@ -16,7 +16,7 @@ export interface DemoWorld {
   }[];
 }
 
-/** Where requests go, in percent by version; a bad number is the demo's bad edit. */
+/** The shares of requests, in percent by version; a bad number is the demo's bad edit. */
 export type Weights = Readonly<Record<string, number | string>>;
 
 /** `service.yaml`: the service with its workloads, and how their sidecars take traffic in. */

@@ -5,7 +5,7 @@
  */
 import type { Step } from "./steps.ts";
 
-/** Where the lines go. */
+/** The output of set-up. */
 export interface SetupOutput {
   /** Whether a line may be written over: a step's name stands there while it runs. */
   readonly live: boolean;

@@ -5,7 +5,7 @@
  */
 import { assignment, type EnvoyJson, http2Options, pipeAddress, tcpAddress } from "./envoy_json.ts";
 
-/** Where the parts beside a proxy listen. */
+/** Ports and sockets of the parts beside a proxy. */
 export interface LocalPorts {
   readonly localhost: string;
   readonly adminPort: number;

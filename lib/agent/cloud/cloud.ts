@@ -30,7 +30,7 @@ export type CloudName = "aws" | "azure" | "gcp";
 /** Files of a machine's firmware that name its maker: texts by file name. */
 export type Firmware = Readonly<Record<(typeof FIRMWARE_FILES)[number], string>>;
 
-/** Where a workload runs. */
+/** The cloud in which a workload runs, with its facts. */
 export interface Cloud extends CloudFacts {
   /** undefined: in none. */
   readonly name: CloudName | undefined;

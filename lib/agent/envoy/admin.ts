@@ -32,7 +32,7 @@ export interface EnvoyAdmin {
   page(path: string, method?: "GET" | "POST"): Promise<string>;
 }
 
-/** Where Envoy's own pages listen; connections to them are no clients'. */
+/** The address of Envoy's own pages; connections to them are no clients'. */
 export interface AdminOptions {
   /** `127.0.0.1:15000`. */
   readonly address: string;

@@ -9,7 +9,7 @@ import type { MetadataValue } from "./node_metadata.ts";
 /** Role of a proxy, as the command line names it. */
 export type AgentRole = "sidecar" | "router";
 
-/** Where a workload runs. */
+/** The locality of a workload. */
 export interface NodeLocality {
   readonly region?: string;
   readonly zone?: string;

@@ -11,7 +11,7 @@ import { concatBytes } from "../../resource/block.ts";
 /** The part of a response that a probe needs. */
 export interface ProbeAnswer {
   readonly status: number;
-  /** Where it leads; absent: nowhere. */
+  /** The target of a redirect; absent: it is none. */
   readonly location?: string;
   readonly contentType?: string;
   /** At most {@linkcode MAX_PROBE_BODY} bytes. */

@@ -9,7 +9,7 @@ import net from "node:net";
 import tls from "node:tls";
 import { discard } from "../../sockets/transport/discard.ts";
 
-/** Where an application is probed. */
+/** The address at which an application is probed. */
 export interface ProbeAddress {
   /** An IP address, or a name. */
   readonly host: string;

@@ -26,7 +26,7 @@ import type { OpenUpstream, Upstream } from "./upstream.ts";
 /** Works off a response to the agent itself; an exception rejects it, and its message is the reason. */
 export type OwnHandler = (response: OwnResponse) => void | Promise<void>;
 
-/** Where a rewriter of responses delivers. */
+/** The receiver of a rewriter's responses. */
 export interface RewriteTarget {
   /** A response goes to the proxy. */
   send(bytes: Uint8Array): void;

@@ -59,7 +59,7 @@ export interface SecretListener {
   failed(reason: string): void;
 }
 
-/** Where secrets come from. */
+/** A source of secrets. */
 export interface SecretSource {
   /**
    * Watches a secret: calls back at once when it is there, else when it is, and again for every other one in its place.

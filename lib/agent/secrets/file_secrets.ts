@@ -35,7 +35,7 @@ export function filesOfName(name: string): SecretFiles | undefined {
   return roots === undefined ? undefined : { roots: roots === "system" ? SYSTEM_ROOTS : roots };
 }
 
-/** Where Debian and those after it keep the system's roots. */
+/** The file in which Debian and its derivatives keep the system's roots. */
 const SYSTEM_ROOTS = "/etc/ssl/certs/ca-certificates.crt";
 
 /**

@@ -4,7 +4,7 @@
  * @module
  */
 
-/** Where an agent looks. Relative paths are below its working directory, which is the root of a container. */
+/** The paths of an agent. Relative ones are below its working directory, which is the root of a container. */
 export interface AgentPaths {
   /** Socket over which the proxy gets certificates. */
   readonly sdsSocket: string;

@@ -22,7 +22,7 @@ export interface MeshNameServer {
   readonly take: OwnHandler;
   /** The table as it came; undefined: none has come yet. */
   readonly table: NameTable | undefined;
-  /** Where it listens. */
+  /** Its listening addresses. */
   readonly listening: DnsServer["listening"];
   /** Why a workload should not start yet; undefined: names of the mesh are answered. */
   notReady(): Promise<string | undefined>;

@@ -38,7 +38,7 @@ export const POLICY_WORKLOADS: Analyzer<"AuthorizationPolicy"> = {
   },
 };
 
-/** Whether nothing follows from a missing workload: with labels, none of the namespace is known; else, none anywhere. */
+/** Whether nothing follows from a missing workload: with labels, none of the namespace is known; else, none at all. */
 function knowsNothing(namespace: string, hasLabels: boolean, read: AnalysisReader): boolean {
   return hasLabels ? !hasWorkload(namespace, {}, read) : read.knowsNo("workloads");
 }

@@ -37,7 +37,7 @@ export class WrittenDestination {
   }
 }
 
-/** Where a rule stands. */
+/** The place of a rule. */
 interface RulePlace {
   readonly protocol: "http" | "tls" | "tcp";
   readonly at: number;

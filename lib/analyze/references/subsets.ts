@@ -11,7 +11,7 @@ import type { KnownHost } from "../reader/known_host.ts";
 import type { AnalysisReader } from "../reader/reader.ts";
 import { effectOf, orList, type WrittenDestination } from "./destination_list.ts";
 
-/** Where a destination stands. */
+/** The place of a destination. */
 export interface SubsetQuestion {
   /** Namespace of the VirtualService. */
   readonly namespace: string;

@@ -35,7 +35,7 @@ export interface FileCalls {
   sameContents(a: string, b: string): boolean;
   /** True for a symbolic link, wherever it leads. */
   isLink(path: string): boolean;
-  /** Where a file is: at its path, or where that, being a link, leads to. */
+  /** The real path of a file: its path, or the target of that where it is a link. */
   realPath(path: string): string;
   /** The file or folder at a path; undefined when there is none. */
   stat(path: string): PathState | undefined;

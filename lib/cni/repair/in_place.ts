@@ -13,7 +13,7 @@ import { podRedirection } from "../plugin/redirection.ts";
 import type { Redirector } from "../plugin/redirector.ts";
 import type { Pod } from "../pods/pod.ts";
 
-/** Where pods are redirected. */
+/** The node on which pods are redirected. */
 export interface RepairPlace {
   /** Folder in which the runtime names the network namespaces of its pods, as `/var/run/netns`. */
   readonly namespaces: string;

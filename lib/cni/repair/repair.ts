@@ -22,7 +22,7 @@ export interface RepairWorld {
   readonly metrics: Metrics;
   /** Name of the cluster, for metrics. */
   readonly cluster: string;
-  /** Where pods are redirected. */
+  /** The node on which pods are redirected. */
   readonly place: RepairPlace;
 }
 

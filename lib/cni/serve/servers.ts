@@ -32,7 +32,7 @@ export interface ServeOptions {
   readonly introspection?: NodeIntrospection;
 }
 
-/** Where the pages about the process are served. */
+/** The port and the loader of the pages about the process. */
 export interface NodeIntrospection extends IntrospectionPort {
   /** Gives the pages, once one is asked for. */
   readonly later: LoadRoutes;

@@ -42,7 +42,7 @@ export interface DocumentContent {
   readonly unless?: typeof TEMPLATE | typeof OTHER_TEXT;
 }
 
-/** Where a document stands. */
+/** The place of a document. */
 export interface DocumentPlace {
   /** Name of the source; see `FileOrigin`. */
   readonly source: string;

@@ -4,7 +4,7 @@
  * @module
  */
 
-/** Where requests of an Ingress go. */
+/** The destination of requests of an Ingress. */
 export interface IngressBackendData {
   /** Absent: the backend is no service. */
   readonly service?: {

@@ -30,7 +30,7 @@ export type ServiceAccountData = Readonly<Record<never, never>>;
 
 /** A node; beside its metadata only its address matters. */
 export interface NodeData {
-  /** Where it is reached from outside of its network; absent: nowhere, or only its metadata was read. */
+  /** The addresses at which it is reached from outside of its network; absent: none, or only its metadata was read. */
   readonly externalAddresses?: readonly string[];
 }
 

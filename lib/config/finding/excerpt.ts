@@ -47,7 +47,7 @@ export function excerptOf(found: Finding, text: string | undefined): SourceExcer
   return { line, text: shown, column: [...shown.slice(0, start)].length + 1, length: Math.max(1, length) };
 }
 
-/** Where a value begins by its column, behind the quote that it may stand in; undefined: it is not there. */
+/** The start of a value by its column, behind the quote that it may stand in; undefined: it is not there. */
 function valueFrom(text: string, value: string, column: number | undefined): number | undefined {
   if (column === undefined) return undefined;
   const at = /^["']$/.test(text.charAt(column - 1)) ? column : column - 1;

@@ -25,7 +25,7 @@ export interface FindingPlace {
   readonly objects: readonly ObjectName[];
   /** Path from the first object: `spec.http[0].route[1].destination.host`; empty: the object as a whole. */
   readonly field: string;
-  /** Where the first object was written; absent: the store knows it by its name. */
+  /** The origin of the first object; absent: the store knows it by its name. */
   readonly origin?: Origin;
   /**
    * 1-based line of the field, or of the value that it should stand in; of the error itself when a text does not parse;
@@ -93,7 +93,7 @@ export function shownName(name: string): string {
   return name.length > NAME_LENGTH ? `${name.slice(0, NAME_LENGTH - 1)}…` : name;
 }
 
-/** A value as findings show it: JSON, shortened to 80 characters; empty for undefined. The shown part decides the cost. */
+/** A value as findings show it: JSON, shortened to 80 characters; empty for undefined. Costs only that much. */
 export function shownValue(value: unknown): string {
   if (value === undefined) return "";
   const text = beginningOf(value, SHOWN_LENGTH + 1);

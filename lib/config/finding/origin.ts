@@ -47,11 +47,11 @@ export interface DerivedOrigin {
   readonly source: string;
   /** Key of the object or fact that it was derived from. */
   readonly of: string;
-  /** Where that one comes from. */
+  /** The origin of that one. */
   readonly parent: Origin;
 }
 
-/** Where an object comes from. */
+/** The origin of an object. */
 export type Origin = FileOrigin | ApiOrigin | DerivedOrigin;
 
 /** An origin as people read it: `./mesh/routes.yaml:12`, `cluster-1 (uid 7c0f...)`, `derived from KIND/ns/name (...)`. */

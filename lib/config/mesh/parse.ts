@@ -33,7 +33,7 @@ export interface ParsedMesh extends ParsedMeshText<MeshConfig> {
 
 /** How mesh configuration is parsed. */
 export interface MeshParseOptions extends MeshDefaults {
-  /** Where the text is from, for problems; default `mesh`. */
+  /** The source of the text, for problems; default `mesh`. */
   readonly source?: string;
   /** The settings that the text lies over; default: `defaultMeshConfig`. */
   readonly base?: MeshConfig;

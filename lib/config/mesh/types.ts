@@ -61,7 +61,7 @@ export interface MeshConfig {
   };
   /** Default PASSTHROUGH. */
   readonly inboundTrafficPolicy: {
-    /** Where connections to ports that no service has go: to the address that was dialled, or to 127.0.0.1. */
+    /** Target of connections to ports that no service has: the address that was dialled, or 127.0.0.1. */
     readonly mode: "PASSTHROUGH" | "LOCALHOST";
   };
   /** Further sources of configuration, by precedence. */
@@ -225,7 +225,7 @@ export interface ProxySettings {
   readonly binaryPath: string;
   /** Absent when tracingServiceName is set; default `mesh-proxy`. */
   readonly serviceCluster?: string;
-  /** Where the name of a service in traces comes from. */
+  /** The source of a service's name in traces. */
   readonly tracingServiceName?: "APP_LABEL_AND_NAMESPACE" | "CANONICAL_NAME_ONLY" | "CANONICAL_NAME_AND_NAMESPACE";
   /** Time in which Envoy drains connections when it is started anew; default 45s. */
   readonly drainDuration: number;
@@ -257,7 +257,7 @@ export interface ProxySettings {
   readonly proxyBootstrapTemplatePath?: string;
   /** Default REDIRECT. */
   readonly interceptionMode: "REDIRECT" | "TPROXY" | "NONE";
-  /** Where traces are sent. */
+  /** The tracer, and its settings. */
   readonly tracing?: ProxyTracing;
   /** Read and not used. */
   readonly sds?: {
@@ -450,14 +450,14 @@ export interface ProxyTracing {
       readonly environment?: {
         /** Name of the variable. */
         readonly name?: string;
-        /** Where the variable is not set. */
+        /** The value where the variable is not set. */
         readonly defaultValue?: string;
       };
       /** From a header of the request. */
       readonly header?: {
         /** Name of the header. */
         readonly name?: string;
-        /** Where the request lacks the header. */
+        /** The value where the request lacks the header. */
         readonly defaultValue?: string;
       };
     }>

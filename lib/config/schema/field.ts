@@ -55,14 +55,14 @@ export interface PresentField<T> extends Field<T> {
   readonly fallback?: () => T;
 }
 
-/** Where decoding stands, and where its findings go. */
+/** The state of decoding: its place in the object, and the receiver of its findings. */
 export class DecodeContext {
   readonly #path: (string | number)[] = [];
   readonly #findings: Findings;
   readonly #root: string;
   /** Whether an unknown field refuses the object. */
   readonly unknownFields: "error" | "warning";
-  /** Where equal values become one. */
+  /** The pool in which equal values become one. */
   readonly pool: ValuePool | undefined;
 
   /**

@@ -31,7 +31,7 @@ export interface CelRule {
 /** Anything that JSON can say. */
 const ANY: JsonSchema = { "x-kubernetes-preserve-unknown-fields": true };
 
-/** Where a schema has its rules across fields. */
+/** The field of a schema with its rules across fields. */
 const RULES = "x-kubernetes-validations";
 
 type MessageField = Field<unknown> & Partial<PresentField<unknown>>;

@@ -212,7 +212,7 @@ class FastReader {
     return end > this.#at && this.#text.charCodeAt(end) === 58 && isSpaceOrEnd(this.#text, end + 1);
   }
 
-  /** Where the plain key at the cursor ends; the cursor itself when there is none. */
+  /** The end of the plain key at the cursor; the cursor itself when there is none. */
   #keyEnd(): number {
     const text = this.#text;
     let end = this.#at;

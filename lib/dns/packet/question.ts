@@ -36,7 +36,7 @@ export class Question {
   class = 0;
   /** Labels of the name, without the root. */
   labels = 0;
-  /** Where label i starts, and a hash of the name from there on (see {@link hashStep}). */
+  /** The start of label i, and a hash of the name from there on (see {@link hashStep}). */
   readonly labelStart = new Uint16Array(MAX_LABELS + 1);
   readonly labelHash = new Int32Array(MAX_LABELS + 1);
   /** Whether the client speaks EDNS. */

@@ -20,7 +20,7 @@ export class NameIndex {
   readonly #slots: Int32Array;
   readonly #mask: number;
   readonly #hashes: Int32Array;
-  /** Where each name starts in {@link #names}; one more for the end of the last. */
+  /** The start of each name in {@link #names}; one more for the end of the last. */
   readonly #starts: Uint32Array;
   readonly #names: Uint8Array;
   /** How many names there are. */

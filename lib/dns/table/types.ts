@@ -11,7 +11,7 @@ export const NAME_TABLE_MESSAGE = "istio.networking.nds.v1.NameTable";
 export interface NameInfo {
   /** Addresses of both families; other texts (ranges, for example) are left out. */
   readonly ips: readonly string[];
-  /** Where the host comes from; the orchestrator's services carry one of {@link ORCHESTRATOR_REGISTRIES}. */
+  /** The registry of the host; the orchestrator's services carry one of {@link ORCHESTRATOR_REGISTRIES}. */
   readonly registry?: string;
   /** Name of the orchestrator's service; only with its registry. */
   readonly shortname?: string;

@@ -41,7 +41,7 @@ export class Contact {
   /** Ends the connection that is being tried. */
   #trying: Cancel | undefined;
   #refusal: { readonly reason: string; readonly until: number } | undefined;
-  /** When to try TCP again on a server that answers over UDP although TCP is refused; undefined: TCP counts. */
+  /** The time to try TCP again on a server that answers over UDP although TCP is refused; undefined: TCP counts. */
   #withoutTcp: number | undefined;
 
   readonly #clock: Clock;

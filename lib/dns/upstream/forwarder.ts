@@ -45,7 +45,7 @@ type Taker = (message: Uint8Array | undefined) => void;
 interface UnderWay {
   inquiry: Inquiry;
   takers: Taker[];
-  /** When to give an answer from before, if there is one. */
+  /** The time to give an answer from before, if there is one. */
   stale: { at: number; fire(now: number): void } | undefined;
 }
 

@@ -22,7 +22,7 @@ const MAX_ANSWER = 4096;
 interface Kept {
   readonly message: Uint8Array;
   readonly at: number;
-  /** When servers last failed to renew it. */
+  /** The last time that servers failed to renew it. */
   failedAt: number | undefined;
 }
 

@@ -10,7 +10,7 @@ export const TICK_MS = 50;
 
 /** Something with a deadline. */
 export interface Due {
-  /** When to call {@link Due.fire}, by the clock's monotonic time; it may set a new time then. */
+  /** The time to call {@link Due.fire}, by the clock's monotonic time; it may set a new time then. */
   at: number;
   fire(now: number): void;
 }

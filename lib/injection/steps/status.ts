@@ -25,7 +25,7 @@ export interface PodBefore {
   readonly pod: InjectedPod;
   /** Probes that the earlier proxy makes, by path. */
   readonly probers: Readonly<Record<string, unknown>>;
-  /** Where the earlier proxy scrapes the application. */
+  /** The variable of the earlier proxy that says how it scrapes the application. */
   readonly metrics: string | undefined;
 }
 

@@ -89,7 +89,7 @@ export function selectionOf<K extends SelectingKind>(object: ConfigObject<K>): S
   return SELECTING[object.kind].selection(object.spec);
 }
 
-/** Where objects of a kind reach from the root namespace. */
+/** The reach of objects of a kind in the root namespace. */
 export function rootReach(kind: SelectingKind): RootReach {
   return SELECTING[kind].root;
 }

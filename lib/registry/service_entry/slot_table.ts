@@ -8,7 +8,7 @@ import type { ServiceKey } from "../types.ts";
 /** A service that wants an address. */
 export interface AddressCandidate {
   readonly key: ServiceKey;
-  /** When its oldest object was created, ms since the epoch. */
+  /** Creation time of its oldest object, ms since the epoch. */
   readonly createdAt: number;
   /** Hash of the key: the first slot of its row, and the step to the next. */
   readonly hash: number;

@@ -13,7 +13,7 @@ import { StructMessage } from "./struct_message.ts";
 import { lastText, mergedField, setField } from "./wire_fields.ts";
 import { WireMessage } from "./wire_message.ts";
 
-/** When a module that is in the cache is fetched again. */
+/** The rule by which a module that is in the cache is fetched again. */
 export type PullPolicy = "Always" | "IfNotPresent" | "UNSPECIFIED_POLICY";
 
 /** A filter whose module is elsewhere. */
@@ -23,7 +23,7 @@ export interface RemoteWasmFilter {
   readonly level: "http" | "network";
   /** Requests pass while the module cannot be had; else they are denied. */
   readonly failOpen: boolean;
-  /** Where the module is; empty: the configuration does not say. */
+  /** The address of the module; empty: the configuration does not say. */
   readonly url: string;
   /** Digest in lower-case hex; empty: any. */
   readonly sha256: string;

@@ -217,7 +217,7 @@ export interface LocalityDistribute {
   readonly to: Readonly<Record<string, number>>;
 }
 
-/** Where traffic of a region goes when it has no healthy endpoint. */
+/** The region that gets another one's traffic when that has no healthy endpoint. */
 export interface LocalityFailover {
   /** Region of the client. */
   readonly from: string;
@@ -237,7 +237,7 @@ export interface LocalityLbSetting {
   readonly enabled?: boolean;
 }
 
-/** When and how a failed request is tried again. */
+/** Conditions and limits of retries of failed requests. */
 export interface HttpRetry {
   /** 0 turns retries off. */
   readonly attempts: number;

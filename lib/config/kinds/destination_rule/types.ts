@@ -42,7 +42,7 @@ export interface PortPolicy {
   readonly loadBalancer?: LoadBalancerSettings;
   /** Limits and timeouts of connections. */
   readonly connectionPool?: ConnectionPoolSettings;
-  /** When an endpoint that fails is left out for a while. */
+  /** Conditions on which an endpoint that fails is left out for a while. */
   readonly outlierDetection?: OutlierDetection;
   /** TLS of connections to the destination. */
   readonly tls?: ClientTlsSettings;
@@ -68,7 +68,7 @@ export interface PortTrafficPolicy extends PortPolicy {
 export interface TunnelSettings {
   /** CONNECT (when absent) or POST. */
   readonly protocol?: string;
-  /** Where the tunnel ends: a host name or an address. */
+  /** The end of the tunnel: a host name or an address. */
   readonly targetHost: string;
   /** Port where the tunnel ends. */
   readonly targetPort: number;

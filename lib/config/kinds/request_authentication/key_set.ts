@@ -9,7 +9,7 @@ import { usableKey } from "./usable_key.ts";
 /** Beginning of the name of a place that the issuer's own OpenID configuration tells. */
 const DISCOVERED = "openid ";
 
-/** Where keys are fetched from. */
+/** The place from which keys are fetched. */
 export type KeyPlace =
   | { readonly uri: string; readonly issuer?: undefined }
   /** The issuer, whose OpenID configuration names the address. */

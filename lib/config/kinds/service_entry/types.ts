@@ -18,7 +18,7 @@ export interface ServiceEntrySpec {
   readonly location: "MESH_EXTERNAL" | "MESH_INTERNAL";
   /** Default NONE. */
   readonly resolution: ServiceResolution;
-  /** Where the service runs. */
+  /** The endpoints of the service. */
   readonly endpoints?: readonly WorkloadEntrySpec[];
   /** Workloads (entries, pods) in the object's namespace; excludes `endpoints`. */
   readonly workloadSelector?: LabelsSelector;

@@ -37,7 +37,7 @@ export interface TelemetryTracing {
     /** CLIENT_AND_SERVER, CLIENT or SERVER. */
     readonly mode: TelemetryMode;
   };
-  /** Where spans go; absent: to the mesh's defaults. */
+  /** The providers that get spans; absent: the mesh's defaults. */
   readonly providers?: readonly ProviderRef[];
   /** 0..100. */
   readonly randomSamplingPercentage?: number;
@@ -83,7 +83,7 @@ export interface TracingCustomTag {
 
 /** Metrics. */
 export interface TelemetryMetrics {
-  /** Where metrics go; absent: to the mesh's defaults. */
+  /** The providers that get metrics; absent: the mesh's defaults. */
   readonly providers?: readonly ProviderRef[];
   /** Changes to some of the metrics. */
   readonly overrides?: readonly MetricsOverride[];
@@ -140,7 +140,7 @@ export interface TelemetryAccessLogging {
     /** CLIENT_AND_SERVER, CLIENT or SERVER. */
     readonly mode: TelemetryMode;
   };
-  /** Where logs go; absent: to the mesh's defaults. */
+  /** The providers that get logs; absent: the mesh's defaults. */
   readonly providers?: readonly ProviderRef[];
   /** Nothing is logged. */
   readonly disabled?: boolean;

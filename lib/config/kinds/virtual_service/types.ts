@@ -24,7 +24,7 @@ export interface VirtualServiceSpec {
   readonly exportTo?: readonly string[];
 }
 
-/** Where traffic goes. */
+/** A destination of traffic: a service, or a part of it. */
 export interface Destination {
   /** Host of a service; a short name is relative to the namespace of the object. */
   readonly host: string;
@@ -52,7 +52,7 @@ export interface HttpRoute {
   readonly rewrite?: HttpRewrite;
   /** Longest time of the whole request, retries included; absent: none; 0 turns it off. */
   readonly timeout?: number;
-  /** When and how often a request is tried again. */
+  /** Conditions and number of retries of a request. */
   readonly retries?: HttpRetry;
   /** Delays and errors for tests of resilience. */
   readonly fault?: HttpFaultInjection;
@@ -130,7 +130,7 @@ export interface HttpMatchRequest {
 
 /** A weighted destination. */
 export interface HttpRouteDestination {
-  /** Where requests go. */
+  /** The destination of requests. */
   readonly destination: Destination;
   /** Share of the sum of weights; a single destination needs none. */
   readonly weight?: number;
@@ -140,7 +140,7 @@ export interface HttpRouteDestination {
 
 /** A weighted destination of a TCP or TLS rule. */
 export interface RouteDestination {
-  /** Where connections go. */
+  /** The destination of connections. */
   readonly destination: Destination;
   /** Share of the sum of weights; a single destination needs none. */
   readonly weight?: number;
@@ -202,7 +202,7 @@ export interface HttpRedirect {
   readonly authority?: string;
   /** Port of the new location. */
   readonly port?: number;
-  /** Where the port comes from instead of `port`. */
+  /** The source of the port, instead of `port`. */
   readonly derivePort?: "FROM_PROTOCOL_DEFAULT" | "FROM_REQUEST_PORT";
   /** Scheme of the new location. */
   readonly scheme?: string;
@@ -266,7 +266,7 @@ export interface CorsPolicy {
 
 /** A mirror with its own share; absent share: 100 %. */
 export interface HttpMirrorPolicy {
-  /** Where copies go. */
+  /** The destination of copies. */
   readonly destination: Destination;
   /** Share of the requests; absent: all. */
   readonly percentage?: Percent;
