@@ -94,6 +94,56 @@ Deno.test({
     }),
 });
 
+Deno.test({
+  name:
+    "headers in which the proxy gathers facts are its own: a client's are not believed, and none reaches the application",
+  ignore,
+  fn: () =>
+    withPorts(2, async ([here = 0, there = 0]) => {
+      const seen: string[] = [];
+      const app = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen() {} }, ({ headers }) => {
+        seen.push(...[...headers.keys()].filter((name) => name.startsWith("x-mesh")));
+        return new Response("", { headers: FORGED_ANSWER });
+      });
+      try {
+        await using mesh = await TestMesh.start({
+          files: files([entry("app", here, "HTTP", there), ingress("server", "HTTP", there, app.addr.port)]),
+          meshConfig,
+        });
+        const server = await mesh.attach(path!, sidecar("server"), true);
+        await server.ready(there);
+        const client = await mesh.attach(path!, sidecar("client"), true);
+        await client.ready(here);
+        assert.equal((await askWith(here, { path: "/", headers: FORGED })).status, 200);
+        assert.equal((await askWith(there, { path: "/", headers: FORGED })).status, 200);
+        for (const [envoy, requests] of [[client, 1], [server, 2]] as const) {
+          await until("they are counted", async () => (await counted(envoy, "requests_total", {})).sum === requests);
+          const { labels } = await counted(envoy, "requests_total", {});
+          assert.equal(labels.flatMap((one) => Object.values(one)).some((value) => /forged/.test(value)), false);
+          assert.deepEqual(
+            new Set(labels.map((one) => one["connection_security_policy"])),
+            new Set([envoy === server ? "none" : "unknown"]),
+          );
+        }
+        assert.deepEqual(seen, []);
+        await mesh.settled();
+      } finally {
+        await app.shutdown();
+      }
+    }),
+});
+
+/** Headers of the filters, with facts that a stranger would like to be counted. */
+const FORGED = {
+  "x-mesh-of-self": btoa("forged"),
+  "x-mesh-of-service": "forged.test;forged;forged",
+  "x-mesh-of-certificate": "spiffe://cluster.local/ns/forged/sa/forged",
+  "x-mesh-of-tls": "forged",
+};
+
+/** The same, and the one that is gathered from answers alone. */
+const FORGED_ANSWER = { ...FORGED, "x-mesh-of-endpoint": "forged;forged;forged;forged;forged" };
+
 const GRPC = {
   path: "/shop.Cart/Add",
   requestStream: false,

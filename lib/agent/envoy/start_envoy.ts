@@ -5,6 +5,7 @@
  *
  * @module
  */
+import { PEER_METADATA } from "../../config/mesh/peer_metadata.ts";
 import type { Log } from "../../kernel/log/log.ts";
 import type { Clock } from "../../kernel/time/clock.ts";
 import type { BootstrapInput } from "../bootstrap/bootstrap.ts";
@@ -61,6 +62,7 @@ export async function startEnvoyProcess(
     }),
     variables: {
       [RESOURCE_ATTRIBUTES]: resourceAttributes(input.variables[RESOURCE_ATTRIBUTES], workload.node.cluster),
+      [PEER_METADATA]: workload.peerStatement,
     },
     ...(input.proxyUser === undefined ? {} : { user: input.proxyUser }),
   });

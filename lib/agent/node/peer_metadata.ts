@@ -25,7 +25,9 @@ const MAX_ADDITIONAL = 2048;
 const SPELLINGS = ["service.mesh.io", "service.istio.io"];
 
 /** The parts by name, and `header`: their message (a `google.protobuf.Value`, in Base64). */
-export function peerMetadata({ workload, namespace, cluster, labels, additional }: PeerInput): Record<string, string> {
+export function peerMetadata(
+  { workload, namespace, cluster, labels, additional }: PeerInput,
+): Record<string, string> & { readonly header: string } {
   const label = (...names: readonly string[]) => names.map((name) => labels[name]).find((value) => value);
   const canonical = (name: string) => SPELLINGS.map((domain) => `${domain}/canonical-${name}`);
   const parts = Object.fromEntries(

@@ -69,6 +69,8 @@ export interface AgentWorkload {
   /** Its addresses, the main one first. */
   readonly addresses: readonly string[];
   readonly node: AgentNode;
+  /** Its statement of which workload it is, as peers get it. */
+  readonly peerStatement: string;
   readonly problems: readonly MetadataProblem[];
 }
 
@@ -110,7 +112,8 @@ export function workloadOf(input: WorkloadInput): AgentWorkload {
     locality: Object.keys(placed).length > 0 ? placed : input.cloud?.locality ?? {},
     metadata: { ...metadata, [PEER_METADATA]: peer, [NAMED_BY_VARIABLE]: "true" },
   };
-  return { role: input.role, name, namespace, domain, serviceAccount, addresses, node, problems };
+  const peerStatement = peer.header;
+  return { role: input.role, name, namespace, domain, serviceAccount, addresses, node, peerStatement, problems };
 }
 
 function metadataDefaults({ settings, proxy, outlierLogPath, stsPort, cloud }: WorkloadInput) {

@@ -7,7 +7,8 @@
 
 /**
  * Key of the node's metadata: an object with the parts `workload`, `namespace`, `app`, `version`, `service` (canonical
- * name), `revision` (canonical), `cluster`, and `header`, their message for the other side.
+ * name), `revision` (canonical), `cluster`, and `header`, their message for the other side. That message is a variable of
+ * the proxy, too, under the same name.
  */
 export const PEER_METADATA = "MESH_PEER";
 

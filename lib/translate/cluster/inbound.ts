@@ -38,7 +38,10 @@ function inboundCluster(read: Reader, target: InboundTarget): Built<Cluster> {
   const pool = target.connectionPool ?? rulePool(rule, servicePort.port);
   const fixed = target.fromSidecarIngress ? fixedAddress(read, target) : ofService(read, target);
   const version = upstreamHttp(read, servicePort.protocol, pool, false);
-  const metadata = clusterMetadata(read.settings, { services: reportedServices(target), rule });
+  const metadata = clusterMetadata(read.settings, {
+    ...{ services: reportedServices(target), rule },
+    measured: read.exchangesPeers(),
+  });
   const message: Cluster = {
     name,
     alt_stat_name: altStatName(read, target, name),

@@ -9,7 +9,7 @@ import type { envoy } from "../../../proto/gen/types.ts";
 import type { EffectiveDestinationRule } from "../../mesh/types.ts";
 import { HBONE_METADATA } from "../hbone/names.ts";
 import { HTTP_ALPN_FIELD } from "../message/http_alpn.ts";
-import { PEER_CLUSTER_FIELD } from "../message/peer_cluster.ts";
+import { PEER_CLUSTER_FIELD, SERVICE_CLUSTER_FIELD } from "../message/peer_cluster.ts";
 import { struct } from "../../pb/wellknown.ts";
 import type { Service } from "../../registry/types.ts";
 import type { TranslateSettings } from "../reader/settings.ts";
@@ -24,6 +24,8 @@ export interface ClusterMetadata {
   readonly httpAlpn?: string;
   /** Proxies of the mesh may be behind it, which say what workload they are, see `telemetry/metrics/peer_exchange`. */
   readonly peers?: boolean;
+  /** Metrics of its requests are made by listeners for HTTP, which read the first service as a text. Default false. */
+  readonly measured?: boolean;
   /** Names of which a server's certificate must carry one where it is reached by HBONE. */
   readonly hboneNames?: readonly string[];
 }
@@ -31,7 +33,7 @@ export interface ClusterMetadata {
 /** The `metadata` of a cluster; undefined when it would be empty. */
 export function clusterMetadata(
   settings: TranslateSettings,
-  { services, rule, subset, httpAlpn, peers = false, hboneNames }: ClusterMetadata,
+  { services, rule, subset, httpAlpn, peers = false, measured = false, hboneNames }: ClusterMetadata,
 ): envoy.config.core.v3.Metadata | undefined {
   const showsServices = settings.enableTelemetryLabel && services.length > 0;
   const { namespace, key } = HBONE_METADATA;
@@ -49,14 +51,20 @@ export function clusterMetadata(
         ...(subset !== undefined && { subset }),
         ...(httpAlpn !== undefined && { [HTTP_ALPN_FIELD]: httpAlpn }),
         ...(peers && { [PEER_CLUSTER_FIELD]: true }),
+        ...(showsServices && measured && { [SERVICE_CLUSTER_FIELD]: serviceText(services[0]!) }),
       }),
     },
   };
 }
 
 /** Outside the orchestrator services have no short name that people know: their host stands for it. */
-function serviceFields({ hostname, name, namespace, provider }: Service): Record<string, string> {
+function serviceFields({ hostname, name, namespace, provider }: Service) {
   return { host: hostname, name: provider === "Orch" ? name : hostname, namespace };
+}
+
+function serviceText(service: Service): string {
+  const { host, name, namespace } = serviceFields(service);
+  return [host, name, namespace].join(";");
 }
 
 function rulePath({ namespace, name }: EffectiveDestinationRule): string {

@@ -57,6 +57,7 @@ function outboundCluster(read: Reader, d: DestinationPlan): Built<Cluster> | und
     ...(subset && { subset: subset.name }),
     ...(tls.httpAlpn && { httpAlpn: tls.httpAlpn }),
     peers: !service.meshExternal && read.exchangesPeers(),
+    measured: read.exchangesPeers(),
     ...(hbone?.names.length && { hboneNames: hbone.names }),
   });
   const message: Cluster = {

@@ -47,7 +47,7 @@ Deno.test("further labels are said where they are named, as many as there is roo
 const many = Array.from({ length: 100 }, (_, i) => `l${i}`);
 
 Deno.test("PILOT_MX_ADDITIONAL_LABELS names the further labels of an agent's workload", () => {
-  const { node } = workloadOf({
+  const { node, peerStatement } = workloadOf({
     ...{ role: "sidecar", variables: {}, annotations: {}, labels: { role: "buyer", team: "a", other: "x" } },
     settings: defaultSettings("pilot-agent", { PILOT_MX_ADDITIONAL_LABELS: "role, team,," }),
     proxy: mergeProxySettings(defaultProxySettings({ systemNamespace: "mesh-system" }), {}),
@@ -56,4 +56,5 @@ Deno.test("PILOT_MX_ADDITIONAL_LABELS names the further labels of an agent's wor
   });
   const { header } = node.metadata[PEER_METADATA] as { readonly header: string };
   assert.deepEqual((said(header) as { labels: unknown }).labels, { role: "buyer", team: "a" });
+  assert.equal(peerStatement, header);
 });

@@ -6,7 +6,8 @@
  */
 import { celProblem } from "../../../config/validation/cel.ts";
 import type { TelemetrySide } from "../../../mesh/telemetry/access_logging.ts";
-import { PEER_KEY, PEER_NAMESPACE } from "./peer.ts";
+import { PEER_NAMESPACE } from "./gathered.ts";
+import { PEER_KEY } from "./peer.ts";
 import { cel, firstOf, UNKNOWN } from "./tag_value.ts";
 
 /** A text of CEL, or something else that may hold a name. */

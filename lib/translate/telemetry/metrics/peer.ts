@@ -5,10 +5,9 @@
  */
 import { PEER_METADATA } from "../../../config/mesh/peer_metadata.ts";
 import { PEER_NAMESPACE_STATE } from "../../hbone/names.ts";
-import { cel, firstOf, type FixedText, metadata, type TagCommand, UNKNOWN } from "./tag_value.ts";
+import { ENDPOINT_PARTS, GATHERED, PEER_NAMESPACE } from "./gathered.ts";
+import { cel, firstOf, type FixedText, metadata, type TagCommand } from "./tag_value.ts";
 
-/** Namespace of the metadata that the header is read into. */
-export const PEER_NAMESPACE = "mesh.peer";
 /** Key of the peer's statement. */
 export const PEER_KEY = "peer";
 /** Key of the mark that the peer has said something, so that it is answered. */
@@ -29,12 +28,10 @@ export const PEER_TAGS: Readonly<Record<string, PeerPart>> = {
   cluster: "cluster",
 };
 
-/** The parts in an endpoint's metadata, in order: `workload;namespace;canonical name;canonical revision;cluster`. */
-const OF_ENDPOINT: readonly PeerPart[] = ["workload", "namespace", "service", "revision", "cluster"];
-
-/** The proxy's own part. */
-export function ownPart(part: PeerPart): TagCommand {
-  return cel(`xds.node.metadata['${PEER_METADATA}']['${part}']`);
+/** The proxy's own part. The expression is for connections, and for requests that do not come to the filters. */
+export function ownPart(part: PeerPart, exchanged: boolean): TagCommand[] {
+  const asked = cel(`xds.node.metadata['${PEER_METADATA}']['${part}']`);
+  return exchanged ? [GATHERED.own(part), asked] : [asked];
 }
 
 /**
@@ -44,15 +41,17 @@ export function ownPart(part: PeerPart): TagCommand {
  * @param hbone The certificate is not that of the connection; its namespace is in filter state.
  */
 export function askingPart(part: PeerPart, exchanged: boolean, hbone: boolean): string {
-  return firstOf(...(part === "namespace" ? [certified(hbone)] : []), ...saidOf(part, exchanged), nothingOf(part));
+  const certified = part === "namespace" ? [certifiedNamespace(exchanged, hbone)] : [];
+  return firstOf(...certified, ...saidOf(part, exchanged), ...nothingOf(part, exchanged));
 }
 
 /** The namespace in the name of the client's certificate, as an expression. */
 export const CERTIFIED_NAMESPACE =
   `re.extract(connection.uri_san_peer_certificate, '^spiffe://[^/]*/ns/([^/]+)/sa/.*$', '\\\\1')`;
 
-function certified(hbone: boolean): TagCommand {
-  return hbone ? { command: "FILTER_STATE", param: `${PEER_NAMESPACE_STATE}:PLAIN` } : cel(CERTIFIED_NAMESPACE);
+function certifiedNamespace(exchanged: boolean, hbone: boolean): TagCommand {
+  if (hbone) return { command: "FILTER_STATE", param: `${PEER_NAMESPACE_STATE}:PLAIN` };
+  return exchanged ? GATHERED.certified : cel(CERTIFIED_NAMESPACE);
 }
 
 /** The namespace in the name of the server's certificate, at a client. */
@@ -65,11 +64,22 @@ const ASKED_CERTIFIED_NAMESPACE = CERTIFIED_NAMESPACE.replace("connection.", "up
  * @param exchanged There are headers.
  */
 export function askedPart(part: PeerPart, exchanged: boolean): string {
-  const at = OF_ENDPOINT.indexOf(part);
+  const certified = exchanged ? GATHERED.certified : cel(ASKED_CERTIFIED_NAMESPACE);
+  return firstOf(
+    ...(part === "namespace" ? [certified] : []),
+    ...saidOf(part, exchanged),
+    ...ofEndpoint(part, exchanged),
+    ...nothingOf(part, exchanged),
+  );
+}
+
+function ofEndpoint(part: PeerPart, exchanged: boolean): TagCommand[] {
+  const known = ENDPOINT_PARTS.find((one) => one === part);
+  if (known === undefined) return [];
+  if (exchanged) return [GATHERED.endpoint(known)];
   const text = "xds.upstream_host_metadata.filter_metadata['istio']['workload']";
-  const ofEndpoint = at < 0 ? [] : [cel(`re.extract(${text}, '^(?:[^;]*;){${at}}([^;]+)(?:;.*)?$', '\\\\1')`)];
-  const certified = part === "namespace" ? [cel(ASKED_CERTIFIED_NAMESPACE)] : [];
-  return firstOf(...certified, ...saidOf(part, exchanged), ...ofEndpoint, nothingOf(part));
+  const before = `^(?:[^;]*;){${ENDPOINT_PARTS.indexOf(known)}}`;
+  return [cel(`re.extract(${text}, '${before}([^;]+)(?:;.*)?$', '\\\\1')`)];
 }
 
 /** Tags from the header of the other side. */
@@ -77,6 +87,11 @@ export function saidOf(part: PeerPart, exchanged: boolean): TagCommand[] {
   return exchanged ? [metadata(PEER_NAMESPACE, PEER_KEY, part)] : [];
 }
 
-function nothingOf(part: PeerPart): FixedText {
-  return part === "revision" ? { text: "latest" } : UNKNOWN;
+function nothingOf(part: PeerPart, exchanged: boolean): (TagCommand | FixedText)[] {
+  return constant(part === "revision" ? "latest" : "unknown", exchanged);
+}
+
+/** A fixed text: from metadata, which costs less than an expression, for requests that passed the filters. */
+export function constant(text: "unknown" | "latest" | "http", exchanged: boolean): (TagCommand | FixedText)[] {
+  return exchanged ? [GATHERED.constant(text), { text }] : [{ text }];
 }

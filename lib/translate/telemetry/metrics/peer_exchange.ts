@@ -8,22 +8,33 @@
  *
  * @module
  */
-import { Config_ValueEncode, Config_ValueType } from "../../../../proto/gen/enums.ts";
 import { HeaderValueOption_HeaderAppendAction as AppendAction } from "../../../../proto/gen/enums.ts";
 import type { envoy } from "../../../../proto/gen/types.ts";
-import { PEER_HEADER, PEER_METADATA } from "../../../config/mesh/peer_metadata.ts";
+import { PEER_HEADER } from "../../../config/mesh/peer_metadata.ts";
 import type { TelemetrySide } from "../../../mesh/telemetry/access_logging.ts";
 import { any } from "../../../pb/codec.ts";
 import { PEER_CLUSTER_FIELD } from "../../message/peer_cluster.ts";
 import { hasExtension } from "../../filters/extension.ts";
 import type { Reader } from "../../reader/reader.ts";
-import { ASKED_KEY, PEER_KEY, PEER_NAMESPACE } from "./peer.ts";
+import {
+  GATHER_ENDPOINT,
+  GATHER_SELF,
+  GATHER_SERVICE,
+  GATHER_TLS,
+  gatherCertified,
+  type Gathering,
+  type HeaderMutation,
+  OWN_STATEMENT,
+  PEER_NAMESPACE,
+  REQUEST_RULES,
+  statementAt,
+} from "./gathered.ts";
+import { ASKED_KEY, PEER_KEY } from "./peer.ts";
 import { cel, commandText } from "./tag_value.ts";
 
 type HttpFilter = envoy.extensions.filters.network.http_connection_manager.v3.HttpFilter;
 type HeaderRules = envoy.extensions.filters.http.header_to_metadata.v3.Config;
 type HeaderMutations = envoy.extensions.filters.http.header_mutation.v3.Mutations;
-type HeaderMutation = envoy.config.common.mutation_rules.v3.HeaderMutation;
 
 const READS = "envoy.filters.http.header_to_metadata";
 const WRITES = "envoy.filters.http.header_mutation";
@@ -34,10 +45,15 @@ const WRITES = "envoy.filters.http.header_mutation";
  * @param hbone Requests came by HBONE, so that all of them are of the mesh.
  */
 export function peerExchange(read: Reader, side: TelemetrySide, hbone = false): readonly HttpFilter[] {
-  if (!read.exchangesPeers() || !hasExtension(read, READS) || !hasExtension(read, WRITES)) return [];
+  if (!gathersFacts(read)) return [];
   if (side === "client") return knownFilters("client", clientFilters);
   const believesAll = hbone || read.proxyHeaders()?.metadataExchangeHeaders?.mode === "UNDEFINED";
-  return knownFilters(`server ${believesAll}`, () => serverFilters(believesAll));
+  return knownFilters(`server ${believesAll} ${hbone}`, () => serverFilters(believesAll, hbone));
+}
+
+/** Whether a proxy's listeners for HTTP have these filters. */
+export function gathersFacts(read: Reader): boolean {
+  return read.exchangesPeers() && hasExtension(read, READS) && hasExtension(read, WRITES);
 }
 
 /** Filters by kind: they name nothing of a proxy, and so all listeners share them. */
@@ -51,7 +67,6 @@ function knownFilters(kind: string, make: () => HttpFilter[]): readonly HttpFilt
 
 /** Whether the cluster of the request is one of the mesh; without a cluster it cannot be evaluated, which is no. */
 const TO_MESH = `xds.cluster_metadata.filter_metadata['istio']['${PEER_CLUSTER_FIELD}']`;
-const OWN = `xds.node.metadata['${PEER_METADATA}']['header']`;
 
 /**
  * An answer passes them from the last to the first: a statement from outside the mesh is overwritten before it is read.
@@ -59,33 +74,51 @@ const OWN = `xds.node.metadata['${PEER_METADATA}']['header']`;
 function clientFilters(): HttpFilter[] {
   const ofMesh = `'istio' in xds.cluster_metadata.filter_metadata && '${PEER_CLUSTER_FIELD}' in ` +
     `xds.cluster_metadata.filter_metadata['istio']`;
+  const ofRequest = [GATHER_SELF, GATHER_SERVICE];
+  const ofAnswer = [GATHER_ENDPOINT, gatherCertified("UPSTREAM")];
   return [
-    reads({ response_rules: [peerRule()] }),
+    writes({ request_mutations: mutationsOf(ofRequest) }),
+    reads({
+      request_rules: [...REQUEST_RULES, ...ofRequest.flatMap(({ rules }) => rules)],
+      response_rules: [peerRule(), ...ofAnswer.flatMap(({ rules }) => rules)],
+    }),
     writes({
-      request_mutations: [{ remove: PEER_HEADER }, written(`${TO_MESH} ? ${OWN} : ''`, "OVERWRITE_IF_EXISTS_OR_ADD")],
-      response_mutations: [written(`${ofMesh} ? '' : '${NOBODY}'`, "OVERWRITE_IF_EXISTS")],
+      request_mutations: [
+        { remove: PEER_HEADER },
+        written(`${TO_MESH} ? ${OWN_STATEMENT} : ''`, "OVERWRITE_IF_EXISTS_OR_ADD"),
+      ],
+      response_mutations: [written(`${ofMesh} ? '' : '${NOBODY}'`, "OVERWRITE_IF_EXISTS"), ...mutationsOf(ofAnswer)],
     }),
   ];
 }
 
 /** A plain connection says nothing that is believed, unless the user wants it so. */
-function serverFilters(believesAll: boolean): HttpFilter[] {
+function serverFilters(believesAll: boolean, hbone: boolean): HttpFilter[] {
   const asked = `metadata.filter_metadata['${PEER_NAMESPACE}']['${ASKED_KEY}'] == 'y'`;
   const isKnown = believesAll ? asked : `connection.mtls && ${asked}`;
+  const gathered = [GATHER_SELF, GATHER_SERVICE, ...(hbone ? [] : [gatherCertified("DOWNSTREAM"), GATHER_TLS])];
+  const disbelieved = believesAll ? [] : [written(`connection.mtls ? '' : '${NOBODY}'`, "OVERWRITE_IF_EXISTS")];
   return [
-    ...(believesAll
-      ? []
-      : [writes({ request_mutations: [written(`connection.mtls ? '' : '${NOBODY}'`, "OVERWRITE_IF_EXISTS")] })]),
+    writes({ request_mutations: [...disbelieved, ...mutationsOf(gathered)] }),
     reads({
       request_rules: [
+        ...REQUEST_RULES,
+        ...gathered.flatMap(({ rules }) => rules),
         { header: PEER_HEADER, on_header_present: { metadata_namespace: PEER_NAMESPACE, key: ASKED_KEY, value: "y" } },
         peerRule(),
       ],
     }),
     writes({
-      response_mutations: [{ remove: PEER_HEADER }, written(`${isKnown} ? ${OWN} : ''`, "OVERWRITE_IF_EXISTS_OR_ADD")],
+      response_mutations: [
+        { remove: PEER_HEADER },
+        written(`${isKnown} ? ${OWN_STATEMENT} : ''`, "OVERWRITE_IF_EXISTS_OR_ADD"),
+      ],
     }),
   ];
+}
+
+function mutationsOf(gathered: readonly Gathering[]): HeaderMutation[] {
+  return gathered.flatMap(({ mutations }) => mutations);
 }
 
 /** A message that cannot be read, so that nothing is known. */
@@ -94,12 +127,7 @@ const NOBODY = "-";
 function peerRule(): NonNullable<HeaderRules["request_rules"]>[number] {
   return {
     header: PEER_HEADER,
-    on_header_present: {
-      metadata_namespace: PEER_NAMESPACE,
-      key: PEER_KEY,
-      type: Config_ValueType.PROTOBUF_VALUE,
-      encode: Config_ValueEncode.BASE64,
-    },
+    on_header_present: { metadata_namespace: PEER_NAMESPACE, ...statementAt(PEER_KEY) },
     remove: true,
   };
 }

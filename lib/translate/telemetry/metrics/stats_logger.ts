@@ -10,6 +10,7 @@ import type { MetricChange, MetricsUse } from "../../../mesh/telemetry/metrics.t
 import { any } from "../../../pb/codec.ts";
 import { wrap } from "../../../pb/wellknown.ts";
 import { hasExtension } from "../../filters/extension.ts";
+import { gathersFacts } from "./peer_exchange.ts";
 import type { Reader } from "../../reader/reader.ts";
 import { extensionProvider, isUnusable } from "../provider.ts";
 import { expressionValue } from "./expression.ts";
@@ -45,7 +46,7 @@ export function measuredMetrics(read: Reader, side: TelemetrySide): MetricsUse |
 export function metricsLogs(read: Reader, at: MetricsPlace): readonly AccessLog[] {
   const use = measuredMetrics(read, at.side);
   if (use === undefined) return [];
-  return knownLoggers(use, { ...at, exchanged: at.place === "http" && read.exchangesPeers() });
+  return knownLoggers(use, { ...at, exchanged: at.place === "http" && gathersFacts(read) });
 }
 
 /**

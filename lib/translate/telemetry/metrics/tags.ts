@@ -7,8 +7,9 @@ import type { TelemetrySide } from "../../../mesh/telemetry/access_logging.ts";
 import type { LoggingPlace } from "../access_logs.ts";
 import { LOCAL_PRINCIPAL, PEER_PRINCIPAL } from "../../hbone/names.ts";
 import { BLOCK_ALL } from "../../message/unknown_hosts.ts";
-import { askedPart, askingPart, ownPart, PEER_TAGS, saidOf } from "./peer.ts";
-import { cel, commandText, firstOf, type TagCommand, UNKNOWN } from "./tag_value.ts";
+import { GATHERED } from "./gathered.ts";
+import { askedPart, askingPart, constant, ownPart, PEER_TAGS, saidOf } from "./peer.ts";
+import { cel, firstOf, type TagCommand } from "./tag_value.ts";
 
 /** Where metrics are measured. */
 export interface MetricsPlace {
@@ -34,24 +35,28 @@ export function standardTags(at: MeasuredPlace): Map<string, string> {
     ...workloadTags(at),
     ...principals(at),
     ...serviceTags(at),
-    ["request_protocol", http ? REQUEST_PROTOCOL : "tcp"],
+    ["request_protocol", http ? requestProtocol(at) : "tcp"],
     ...(http ? [["response_code", "%RESPONSE_CODE%"], ["grpc_response_status", "%GRPC_STATUS_NUMBER%"]] as const : []),
     ["response_flags", "%RESPONSE_FLAGS%"],
-    ["connection_security_policy", at.side === "client" ? "unknown" : at.hbone ? "mutual_tls" : MUTUAL_OR_NOT],
+    ["connection_security_policy", securityPolicy(at)],
   ]);
 }
 
 /** The server knows how a connection came to it; the client leaves that to the server. */
-const MUTUAL_OR_NOT = commandText(cel("connection.mtls ? 'mutual_tls' : 'none'"));
+function securityPolicy({ side, hbone, exchanged }: MeasuredPlace): string {
+  if (side === "client") return "unknown";
+  if (hbone) return "mutual_tls";
+  return firstOf(...(exchanged ? [GATHERED.tls] : []), cel("connection.mtls ? 'mutual_tls' : 'none'"));
+}
 
-const REQUEST_PROTOCOL = firstOf(
-  cel("request.headers['content-type'].matches('^application/grpc($|[+])') ? 'grpc' : 'http'"),
-  cel("'http'"),
-);
+function requestProtocol({ exchanged }: MeasuredPlace): string {
+  const asked = cel("request.headers['content-type'].matches('^application/grpc($|[+])') ? 'grpc' : 'http'");
+  return firstOf(...(exchanged ? [GATHERED.grpc, GATHERED.constant("http")] : []), asked, { text: "http" });
+}
 
 function workloadTags({ side, exchanged, hbone }: MeasuredPlace): (readonly [string, string])[] {
   return Object.entries(PEER_TAGS).flatMap(([tag, part]) => {
-    const own = commandText(ownPart(part));
+    const own = firstOf(...ownPart(part, exchanged));
     return side === "client"
       ? [[`source_${tag}`, own], [`destination_${tag}`, askedPart(part, exchanged)]] as const
       : [[`source_${tag}`, askingPart(part, exchanged, hbone === true)], [`destination_${tag}`, own]] as const;
@@ -60,7 +65,11 @@ function workloadTags({ side, exchanged, hbone }: MeasuredPlace): (readonly [str
 
 function principals(at: MeasuredPlace): (readonly [string, string])[] {
   const [source, destination] = identities(at);
-  return [["source_principal", firstOf(source, UNKNOWN)], ["destination_principal", firstOf(destination, UNKNOWN)]];
+  const unknown = constant("unknown", at.exchanged);
+  return [
+    ["source_principal", firstOf(source, ...unknown)],
+    ["destination_principal", firstOf(destination, ...unknown)],
+  ];
 }
 
 /** Of the client and of the server. */
@@ -79,21 +88,27 @@ const CLUSTER_NAME = cel(
 /** A request to a host that nobody knows, where such are refused: no cluster was chosen. */
 const REFUSED = cel(`{'${BLOCK_ALL}': 'BlackHoleCluster'}[xds.route_name]`);
 
-function ofService(field: string): TagCommand {
-  return cel(`xds.cluster_metadata.filter_metadata['istio']['services'][0]['${field}']`);
+/** The expression is for requests that do not come to the filters. */
+function ofService(field: "host" | "name" | "namespace", exchanged: boolean): TagCommand[] {
+  const asked = cel(`xds.cluster_metadata.filter_metadata['istio']['services'][0]['${field}']`);
+  return exchanged ? [GATHERED.service(field), asked] : [asked];
 }
 
 function serviceTags({ side, place, trustsHost, exchanged }: MeasuredPlace): (readonly [string, string])[] {
   const unnamed: TagCommand[] = side === "server"
-    ? [ownPart("service")]
+    ? ownPart("service", exchanged)
     : trustsHost && place === "http"
     ? [{ command: "REQUEST_HEADER", param: ":AUTHORITY" }]
     : [];
   const refused = side === "client" && place === "http" ? [REFUSED] : [];
-  const namespace = side === "server" ? [ownPart("namespace")] : saidOf("namespace", exchanged);
+  const namespace = side === "server" ? ownPart("namespace", exchanged) : saidOf("namespace", exchanged);
+  const unknown = constant("unknown", exchanged);
   return [
-    ["destination_service", firstOf(ofService("host"), ...unnamed, UNKNOWN)],
-    ["destination_service_name", firstOf(ofService("name"), CLUSTER_NAME, ...refused, ...unnamed, UNKNOWN)],
-    ["destination_service_namespace", firstOf(ofService("namespace"), ...namespace, UNKNOWN)],
+    ["destination_service", firstOf(...ofService("host", exchanged), ...unnamed, ...unknown)],
+    [
+      "destination_service_name",
+      firstOf(...ofService("name", exchanged), CLUSTER_NAME, ...refused, ...unnamed, ...unknown),
+    ],
+    ["destination_service_namespace", firstOf(...ofService("namespace", exchanged), ...namespace, ...unknown)],
   ];
 }

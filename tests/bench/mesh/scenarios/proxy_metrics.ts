@@ -75,7 +75,10 @@ async function withWay<T>(
         ...{ type: "sidecar", name, namespace: "bench", address: "127.0.0.1", labels } as const,
         metadata: { MESH_PEER: peer },
       };
-      const proxy = await startEnvoy({ binary: envoyBinary(), folder, identity, discoveryPort: server.ports.grpc });
+      const proxy = await startEnvoy({
+        ...{ binary: envoyBinary(), folder, identity, discoveryPort: server.ports.grpc },
+        variables: { MESH_PEER: peer.header },
+      });
       proxies.push(proxy);
       await proxy.ready([`127.0.0.1:${port}`]);
     }
