@@ -13,7 +13,7 @@ import {
   NotAuthenticated,
 } from "./caller.ts";
 
-/** Whom the authenticators are asked about. */
+/** The callers that the authenticators are asked about. */
 export interface AuthenticationOptions {
   /** Also about callers in plain text (`XDS_AUTH_PLAINTEXT`), whose tokens others can read on the way. */
   readonly plaintext: boolean;

@@ -1,5 +1,5 @@
 /**
- * Who is calling: the proven identity of a caller, or every reason why there is none.
+ * Callers: the proven identity of one, or every reason why it has none.
  *
  * @module
  */
@@ -41,7 +41,7 @@ export interface AuthenticationFailure {
   readonly authenticator: string;
   /** Follows the name and a colon. Holds no token and no key. */
   readonly reason: string;
-  /** Whoever knows could not be asked: the same proof may be accepted later. */
+  /** The judge of the proof could not be asked: the same proof may be accepted later. */
   readonly isPassing?: boolean;
 }
 

@@ -7,7 +7,7 @@ import * as z from "zod";
 import { issueLines } from "../kernel/json/issues.ts";
 import { isWebAddress } from "../kernel/fetch/fetch_text.ts";
 
-/** Whose tokens are accepted. */
+/** One issuer whose tokens are accepted. */
 export interface TokenRule {
   /** The value that claim `iss` must have. */
   readonly issuer: string;

@@ -50,7 +50,7 @@ const answerSchema = z.object({
   }, { error: "a status" }),
 }, { error: "a TokenReview" });
 
-/** What is kept of a question. */
+/** One question to the API, as it is kept. */
 interface KeptReview {
   readonly review: Promise<TokenReview>;
   /** On the monotonic clock; undefined: it is being asked. */
@@ -135,7 +135,7 @@ function podOf(extra: Readonly<Record<string, readonly string[]>>): Pick<TokenRe
   return name === undefined || uid === undefined ? {} : { pod: { name, uid } };
 }
 
-/** What is wrong with a token that the API need not be asked about; undefined: nothing that can be seen. */
+/** The visible flaw of a token, for which the API need not be asked; undefined: it has none. */
 function flawOf(token: string, now: number): string | undefined {
   try {
     const { exp } = decodeJwt(token);

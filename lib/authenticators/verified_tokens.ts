@@ -13,7 +13,7 @@ import type { JWTPayload, LocalJWKSet } from "jose";
 /** Most tokens that are kept, so that whoever has many holds a few MB of memory at most. */
 const MOST_KEPT = 10_000;
 
-/** What a call needs of a token. */
+/** The claims of a token that a call needs. */
 export type TokenClaims = Pick<JWTPayload, "sub" | "exp" | "nbf">;
 
 /** See the module. */

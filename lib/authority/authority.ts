@@ -49,7 +49,7 @@ const MAX_COMMON_NAME = 64;
 
 /** See the module. */
 export class SigningAuthority implements WorkloadAuthority, OwnIssuer {
-  /** What it signs with; undefined: nothing yet. */
+  /** Its key and certificates; undefined: it has none yet. */
   readonly material: Current<SigningMaterial | undefined>;
   /** The roots that it trusts, as PEM. */
   readonly roots: CurrentValue<string>;

@@ -1,5 +1,5 @@
 /**
- * What every authority issues, and why it does not: one that has a key of its own, and signers elsewhere.
+ * Orders of certificates, and reasons to refuse them, of every authority: with a key of its own, or with signers elsewhere.
  *
  * @module
  */
@@ -80,6 +80,6 @@ export function checkedLifetime({ usual, most }: Lifetimes, wanted: number): num
 export interface OwnIssuer {
   /** A certificate of a key for these names. */
   issueServer(key: PrivateKey, dns: readonly string[]): Promise<IssuedChain>;
-  /** What it signs with: when that changes, the certificate is made anew. */
+  /** The signing material: when it changes, the certificate is made anew. */
   readonly material: Pick<Current<unknown>, "onChange">;
 }

@@ -36,7 +36,7 @@ export class KeyInForce {
     return this.#taking;
   }
 
-  /** What signs for a key now: the signer, where it has this key. */
+  /** The maker of signatures with a key: the signer where it has this key, else the key itself. */
   of(key: PrivateKey): SigningKey {
     const signer = this.#signer;
     if (signer === undefined || key !== this.#key) return key;

@@ -1,5 +1,5 @@
 /**
- * What an authority signs with, checked as a whole: its key, its certificate, the certificates up to a root, the roots.
+ * The signing material of an authority, checked as a whole: its key, its certificate, the certificates up to a root, the roots.
  *
  * @module
  */

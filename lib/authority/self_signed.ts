@@ -126,7 +126,7 @@ export class SelfSigned {
   }
 }
 
-/** What a store holds: a key, then its roots, the one in force first. */
+/** The content of a store: a key, then its roots, the one in force first. */
 interface StoredRoots {
   readonly text: string;
   readonly material: SigningMaterial;

@@ -1,5 +1,5 @@
 /**
- * What is asked of a signer elsewhere, and what it may answer. It signs the request as it is, so that everything in there is
+ * The request to a signer elsewhere, and the answers that are taken. A signer signs the request as it is, so that everything in there is
  * compared with what the caller has proven.
  *
  * @module

@@ -16,7 +16,7 @@ const LONGEST = 253;
 
 /** The signers that callers may name. */
 export interface SignerNames {
-  /** Who signs for callers that name nobody (`ORCH_SIGNER`); empty: nobody. */
+  /** The signer for callers that name none (`ORCH_SIGNER`); empty: there is none. */
   readonly usual: string;
   /** The domain of the signers that callers name (`CERT_SIGNER_DOMAIN`); empty: they must name none. */
   readonly domain: string;

@@ -16,11 +16,11 @@ const MOST = { length: 10, signatures: 50 } as const;
 export interface ChainOptions {
   /** Certificates that may stand between, in any order. Default: none. */
   readonly intermediates?: readonly Certificate[];
-  /** What is trusted. */
+  /** The certificates that are trusted. */
   readonly roots: readonly Certificate[];
   /** Milliseconds since 1970. */
   readonly now: number;
-  /** What the leaf is to be used for. Default: anything. */
+  /** The purpose of the leaf. Default: anything. */
   readonly purpose?: "client" | "server";
 }
 

@@ -18,7 +18,7 @@ export interface Extensions {
   readonly isCa: boolean;
   /** How many authorities may stand between it and a leaf. Undefined: any number. */
   readonly pathLength?: number;
-  /** What its key may be used for; undefined: anything. */
+  /** The uses that its key may have; undefined: all. */
   readonly keyUsage?: { readonly signCertificates: boolean; readonly signRevocationLists: boolean };
   /** Purposes, as dotted object identifiers; undefined: any. */
   readonly purposes?: readonly string[];

@@ -87,12 +87,12 @@ export class PrivateKey implements SigningKey {
     return this.spec.type === "RSA" ? signature : ecdsaDer(signature);
   }
 
-  /** What a log or a JSON text shows of it. */
+  /** Its form in a log or a JSON text, without the key. */
   toJSON(): string {
     return `${keySpecText(this.spec)} private key`;
   }
 
-  /** What the console shows of it. */
+  /** Its form on the console, without the key. */
   [Symbol.for("Deno.customInspect")](): string {
     return this.toJSON();
   }

@@ -1,5 +1,5 @@
 /**
- * What is signed: certificates and requests alike are a body, the name of an algorithm, and a signature.
+ * Signed documents: certificates and requests alike are a body, the name of an algorithm, and a signature.
  *
  * @module
  */

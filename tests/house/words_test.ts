@@ -41,6 +41,17 @@ Deno.test("the tree speaks of itself alone", () => {
   assert.deepEqual(found, []);
 });
 
+Deno.test("comments begin with a noun or a verb, and not with what, who or which", () => {
+  const found = files.filter((file) => /^(?:(?:lib|cmd|scripts)\/.*|mod)\.ts$/.test(file)).flatMap((file) =>
+    Deno.readTextFileSync(`${root}/${file}`).split("\n").flatMap((line, i) =>
+      /^\s*(?:\/\*\*|\*|\/\/) (?:What|Who|Whom|Whose|Which|Whatever|Whoever)\b/.test(line)
+        ? [`${file}:${i + 1} ${line.trim()}`]
+        : []
+    )
+  );
+  assert.deepEqual(found, []);
+});
+
 Deno.test("no file or folder is a drawer for whatever fits nowhere", () => {
   const drawers = files.filter((file) => /(?:^|\/)(?:utils?|helpers?|misc|context)(?:\/|\.ts$)/.test(file));
   assert.deepEqual(drawers, []);

@@ -66,13 +66,6 @@ export class WorkloadCertificate implements SecretSource {
     if (this.#timer === undefined && !this.#running) this.#renew();
   }
 
-  /** Asks for another one now: the authority, or the roots that it trusts, changed. */
-  renewNow(): void {
-    if (this.#running || this.#stopped) return;
-    this.#timer?.();
-    this.#renew();
-  }
-
   /** Replaces the roots that are trusted besides. */
   trust(moreRoots: readonly string[]): void {
     this.#moreRoots = moreRoots;

@@ -53,8 +53,8 @@ const NO_SYMBOL = 256;
 const BROKEN = 257;
 
 /**
- * What four bits do to a decoder, by the node of the tree that it is at: `STEPS[16 * node + bits]` holds the node after
- * them, and above it the symbol that they complete (one at most, since no code word has less than five bits).
+ * The steps of a decoder by four bits, for each node of the tree: `STEPS[16 * node + bits]` holds the node after them, and
+ * above it the symbol that they complete (one at most, since no code word has less than five bits).
  */
 const STEPS = buildSteps();
 

@@ -1,8 +1,8 @@
 /**
  * The libcrypto of OpenSSL 3 that this machine has: opened where the program may use it, its functions as they are.
  *
- * What runs there is outside the runtime's permissions, so it reads nothing that strangers wrote: of their keys it gets the
- * numbers, whose sizes are known (docs/decisions). Nothing here reads memory through a pointer: with a permission for a path
+ * Its code is outside the runtime's permissions, so it reads no text of a stranger: of a stranger's key it gets the numbers,
+ * whose sizes are known (docs/decisions). Nothing here reads memory through a pointer: with a permission for a path
  * alone, the runtime refuses that.
  *
  * Permissions: ffi (the paths of `OPENSSL_PATHS`).

@@ -31,7 +31,7 @@ const POINT = { mark: 4, length: 65 } as const;
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
-/** What a verification takes of a public key. */
+/** The numbers of a public key that a verification takes. */
 type KeyNumbers = { readonly point: Bytes } | { readonly modulus: Bytes };
 
 /** A verifier whose verdicts are those of {@linkcode isSignedBy}: a refusal is always its own, with its reason. */
