@@ -64,6 +64,17 @@ export async function planStatus({ settings, proxy, workload }: AgentInput): Pro
   return { probers, application, faults };
 }
 
+/** `notReady` that measures how long the start took, when a probe first finds the proxy ready. */
+function measuredStart(actions: StatusActions, metrics: Metrics, clock: Clock): StatusActions["notReady"] {
+  let isMeasured = false;
+  return async () => {
+    const reason = await actions.notReady();
+    if (reason === undefined && !isMeasured) metrics.gauge("startup_duration_seconds").set(clock.monotonic() / 1000);
+    isMeasured ||= reason === undefined;
+    return reason;
+  };
+}
+
 /** An open status port. */
 export interface StatusPort {
   close(): Promise<void>;
@@ -97,7 +108,12 @@ export async function openStatusPort(
     ? (await import("../../http/profiles/routes.ts")).profileRoutes("pilot-agent", LOCAL_GUARDS)
     : [];
   const server = new HttpServer({
-    routes: [...statusRoutes(actions), ...probes.routes, ...ofMetrics, ...profiles],
+    routes: [
+      ...statusRoutes({ ...actions, notReady: measuredStart(actions, metrics, clock) }),
+      ...probes.routes,
+      ...ofMetrics,
+      ...profiles,
+    ],
     log: log.scope("healthcheck"),
     clock,
   });

@@ -1,4 +1,4 @@
-/** Settings of probes, each one on an open status port: what the application sees of them. */
+/** An open status port: what the application sees of settings of probes, and how long the start took. */
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import net from "node:net";
@@ -106,3 +106,30 @@ Deno.test("MESH_ENABLE_HTTP2_PROBING: HTTPS probes speak HTTP/2 where the applic
   assert.deepEqual(await spoken({ MESH_ENABLE_HTTP2_PROBING: true }), ["PRI * HTTP/2.0"]);
   assert.deepEqual(await spoken({}), ["PRI * HTTP/2.0"]);
 });
+
+Deno.test("startup_duration_seconds is the time of the first probe that found the proxy ready, and stays", () =>
+  withPorts(1, async ([statusPort = 0]) => {
+    let now = 0;
+    let missing: string | undefined = "the proxy has had no listeners yet";
+    const actions = {
+      nameTable: () => undefined,
+      notReady: () => Promise.resolve(missing),
+      quit() {},
+      drain: () => Promise.resolve(),
+    };
+    const clock = { ...systemClock, monotonic: () => now };
+    const metrics = createMetrics("pilot-agent");
+    const input = agentInput("/nowhere", { proxy: { statusPort } });
+    const port = await openStatusPort(await planStatus(input), actions, input, { clock, log: silentLog(), metrics });
+    try {
+      const seen: string[] = [];
+      for (const [ms, reason] of [[1500, missing], [2500, undefined], [3500, missing], [4500, undefined]] as const) {
+        [now, missing] = [ms, reason];
+        await (await fetch(`http://127.0.0.1:${statusPort}/healthz/ready`)).body?.cancel();
+        seen.push(/^startup_duration_seconds (.*)$/m.exec((await metrics.scrape()).body)?.[1] ?? "");
+      }
+      assert.deepEqual(seen, ["0", "2.5", "2.5", "2.5"]);
+    } finally {
+      await port.close();
+    }
+  }));
