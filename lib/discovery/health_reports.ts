@@ -14,7 +14,8 @@ import type { Kernel } from "../kernel/kernel.ts";
 import type { Logger } from "../kernel/log/log.ts";
 import type { Cancel, Clock } from "../kernel/time/clock.ts";
 import { canonicalIp } from "../registry/address.ts";
-import type { HealthReport, ReportPlace, ServiceEntryRegistry } from "../registry/service_entry/registry.ts";
+import type { ServiceEntryRegistry } from "../registry/service_entry/registry.ts";
+import type { HealthReport, ReportPlace } from "../registry/service_entry/workload_health.ts";
 import { Metadata } from "../translate/proxy/metadata.ts";
 import type { Proxy } from "../translate/proxy/node.ts";
 import type { ClientHealth } from "../xds/protocol/source.ts";
@@ -26,6 +27,11 @@ import type { DiscoverySettings } from "./settings.ts";
 const MAX_ADDRESSES = 4;
 /** Characters of a reason that are logged. */
 const MAX_REASON = 200;
+/**
+ * For how long after a start entries without a report count as healthy, ms: the longest pause of an agent between two
+ * attempts to reach a server.
+ */
+const FIRST_REPORT = 30_000;
 /** Reports of one stream that are logged as news; an agent that goes on and on is seen at level debug. */
 const MAX_LOGGED = 100;
 
@@ -154,9 +160,12 @@ function placesOf(proxy: Proxy): ReportPlace[] {
   return addresses.slice(0, MAX_ADDRESSES).map((address) => ({ namespace, address: canonicalIp(address) }));
 }
 
-/** The reports of a server, by its settings; they end with its kernel. */
+/**
+ * The reports of a server, by its settings; they end with its kernel. Without a keeper nothing is known of what agents
+ * told the server before this one, so each has {@linkcode FIRST_REPORT} to come back: a restart takes no workload away.
+ */
 export function startHealthReports(
-  entries: Pick<ServiceEntryRegistry, "setHealth">,
+  entries: Pick<ServiceEntryRegistry, "setHealth" | "awaitReports">,
   settings: Pick<DiscoverySettings, "MESH_WORKLOAD_ENTRY_VALIDATE_IDENTITY" | "PILOT_WORKLOAD_ENTRY_GRACE_PERIOD">,
   { clock, log, stopper }: Pick<Kernel, "clock" | "log" | "stopper">,
   keeper?: HealthKeeper,
@@ -164,6 +173,10 @@ export function startHealthReports(
   const validateIdentity = settings.MESH_WORKLOAD_ENTRY_VALIDATE_IDENTITY;
   const grace = settings.PILOT_WORKLOAD_ENTRY_GRACE_PERIOD;
   const health = new HealthReports(entries, { validateIdentity, grace, clock, log: log.scope("wle"), keeper });
-  stopper.add("health of workloads", () => health.stop());
+  const cancel = keeper === undefined ? clock.after(FIRST_REPORT, entries.awaitReports()) : undefined;
+  stopper.add("health of workloads", () => {
+    cancel?.();
+    health.stop();
+  });
   return health;
 }

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { defaultMeshConfig } from "../../lib/config/mesh/merge.ts";
-import { HealthReports } from "../../lib/discovery/health_reports.ts";
+import { HealthReports, startHealthReports } from "../../lib/discovery/health_reports.ts";
 import { NodeReader } from "../../lib/discovery/node_reader.ts";
+import { createStopper } from "../../lib/kernel/lifecycle/stop.ts";
 import { silentLog } from "../../lib/kernel/log/log.ts";
 import { createFakeClock } from "../../lib/kernel/time/fake_clock.ts";
 import { struct } from "../../lib/pb/wellknown.ts";
@@ -100,4 +101,31 @@ Deno.test("an agent that says the same again and again changes nothing, and one 
   assert.deepEqual([changes(), lines.length], [1002, 100]);
   open({ WORKLOAD_ENTRY: "vm-1" })!.report({ healthy: false });
   assert.deepEqual([changes(), lines.length], [1003, 101], "another stream has its own say");
+});
+
+Deno.test("after a start reports are awaited for as long as agents may pause, unless other servers keep what they heard", async () => {
+  const start = (keeper?: Parameters<typeof startHealthReports>[3]) => {
+    const clock = createFakeClock();
+    const seen: string[] = [];
+    const entries = {
+      setHealth() {},
+      awaitReports() {
+        seen.push("begun");
+        return () => void seen.push("over");
+      },
+    };
+    const stopper = createStopper(1000, clock);
+    const settings = { MESH_WORKLOAD_ENTRY_VALIDATE_IDENTITY: true, PILOT_WORKLOAD_ENTRY_GRACE_PERIOD: GRACE };
+    startHealthReports(entries, settings, { clock, log: silentLog(), stopper }, keeper);
+    return { clock, seen, stop: () => stopper.stop() };
+  };
+  const alone = start();
+  await alone.clock.advance(29_999);
+  assert.deepEqual(alone.seen, ["begun"]);
+  await alone.clock.advance(1);
+  assert.deepEqual(alone.seen, ["begun", "over"]);
+  const stopped = start();
+  await stopped.stop();
+  assert.equal(stopped.clock.pending(), 0);
+  assert.deepEqual(start({ report() {}, leave() {} }).seen, []);
 });

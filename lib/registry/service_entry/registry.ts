@@ -11,8 +11,6 @@
 import { unpaced } from "../../kernel/time/paced.ts";
 import type { AnyConfigObject, ConfigObject } from "../../config/types.ts";
 import { objectKey } from "../../config/types.ts";
-import { HEALTH_CHECKED } from "../../config/kinds/workload_entry/registration.ts";
-import { canonicalIp } from "../address.ts";
 import type { RegistrySource } from "../aggregate.ts";
 import { sameEndpoints, sameLabels, samePlain, sameWorkload } from "../content.ts";
 import type { Labels } from "../labels.ts";
@@ -33,6 +31,14 @@ import {
 import { byAge, type MergedService, mergeEntries, type ServiceFragment } from "./merge.ts";
 import { ServiceAddresses } from "./service_addresses.ts";
 import { WorkloadSelection } from "../selection.ts";
+import {
+  addressKey,
+  type HealthReport,
+  isChecked,
+  placeKey,
+  type ReportPlace,
+  WorkloadHealth,
+} from "./workload_health.ts";
 
 /** Settings of the registry. */
 export interface ServiceEntryOptions extends ConvertOptions {
@@ -48,21 +54,6 @@ export interface ServiceEntryOptions extends ConvertOptions {
 interface Reported {
   service: Service | undefined;
   endpoints: readonly Endpoint[];
-}
-
-/** A workload outside the orchestrator: by the name of its WorkloadEntry, or by its address. */
-export type ReportPlace =
-  | { readonly namespace: string; readonly name: string }
-  /** `address`: canonical. */
-  | { readonly namespace: string; readonly address: string };
-
-/** The health of a workload as its agent reports it. */
-export interface HealthReport {
-  readonly healthy: boolean;
-  /** The account of the agent's proven identity; absent: it is not asked for. */
-  readonly serviceAccount?: string;
-  /** The agent's stream here is over: what the entry's status says goes before. */
-  readonly isLate?: boolean;
 }
 
 type WorkloadEntryObject = ConfigObject<"WorkloadEntry">;
@@ -83,8 +74,7 @@ export class ServiceEntryRegistry implements Registry {
   readonly #entryObjects = new Map<string, WorkloadEntryObject>();
   /** Keys of those objects by the place of their address. */
   readonly #byAddress = new SmallMultimap<string, string>();
-  /** Reports by place; there are at most as many as reporting agents. */
-  readonly #health = new Map<string, HealthReport>();
+  readonly #health = new WorkloadHealth();
   /** Workloads that selectors may select: own by key, those of others by source and id. */
   readonly #workloads = new Map<string, Workload>();
   readonly #selection = new WorkloadSelection<ConvertedEntry>();
@@ -187,21 +177,31 @@ export class ServiceEntryRegistry implements Registry {
    * @param report undefined: nobody reports any more, which counts as unhealthy
    */
   setHealth(place: ReportPlace, report: HealthReport | undefined): void {
-    const key = placeKey(place);
-    if (report === undefined) this.#health.delete(key);
-    else this.#health.set(key, report);
-    const selecting = new Set<ServiceKey>();
-    const changed: Workload[] = [];
-    for (
-      const id of "name" in place ? [objectKey("WorkloadEntry", place.namespace, place.name)] : this.#byAddress.get(key)
-    ) {
-      const object = this.#entryObjects.get(id);
-      if (object === undefined) continue;
-      const workload = this.#convert(object);
-      if (this.#setWorkload(id, workload, selecting)) changed.push(workload);
+    this.#health.set(place, report);
+    const objects = this.#objectsAt(place);
+    for (const object of objects) this.#health.settle(object);
+    this.#lookAgain(objects);
+  }
+
+  /**
+   * Has the checked entries that are there now, and whose status says nothing, count as healthy until their agents report:
+   * a server that starts does not know what the one before it heard.
+   *
+   * @returns ends that: entries on which nobody has reported since are unhealthy from then on
+   */
+  awaitReports(): () => void {
+    const awaited = [...this.#entryObjects.values()].filter(isChecked);
+    for (const object of awaited) {
+      this.#health.await(object);
+      this.#health.settle(object);
     }
-    if (changed.length > 0) this.#sink?.workloads(changed, []);
-    unpaced(this.#report(new Set(), selecting));
+    this.#lookAgain(awaited);
+    return () => {
+      const silent = awaited.filter(({ key }) => this.#health.forget(key)).map(({ key }) =>
+        this.#entryObjects.get(key)
+      );
+      this.#lookAgain(silent.filter((object) => object !== undefined));
+    };
   }
 
   /** Takes workloads of other registries, for selectors; its own reports, should they come back, are passed over. */
@@ -217,30 +217,39 @@ export class ServiceEntryRegistry implements Registry {
     unpaced(this.#report(new Set(), selecting));
   }
 
-  #convert(object: WorkloadEntryObject): Workload {
-    const checked = this.#options.healthChecks && object.meta.annotations[HEALTH_CHECKED] === "true";
-    const healthy = !checked || this.#isReportedHealthy(object);
-    return convertWorkload(object, healthy ? "healthy" : "unhealthy", this.#options);
+  #objectsAt(place: ReportPlace): WorkloadEntryObject[] {
+    const { namespace } = place;
+    const keys = "name" in place
+      ? [objectKey("WorkloadEntry", namespace, place.name)]
+      : this.#byAddress.get(placeKey(place));
+    return [...keys].map((key) => this.#entryObjects.get(key)).filter((object) => object !== undefined);
   }
 
-  /** Only the service account that the entry names speaks for it. */
-  #isReportedHealthy(object: WorkloadEntryObject) {
-    const { meta: { namespace, name }, spec: { address = "", serviceAccount = "" } } = object;
-    const places: ReportPlace[] = [{ namespace, name }, { namespace, address: canonicalIp(address) }];
-    const reports = places.map((place) => this.#health.get(placeKey(place))).filter((report) =>
-      report !== undefined && ["", report.serviceAccount ?? serviceAccount].includes(serviceAccount)
-    );
-    const [report] = reports;
-    const said = report === undefined || report.isLate ? object.healthy : undefined;
-    return said ?? report?.healthy === true;
+  /** Takes over the health of these entries. */
+  #lookAgain(objects: readonly WorkloadEntryObject[]): void {
+    const selecting = new Set<ServiceKey>();
+    const changed: Workload[] = [];
+    for (const object of objects) {
+      const workload = this.#convert(object);
+      if (this.#setWorkload(object.key, workload, selecting)) changed.push(workload);
+    }
+    if (changed.length > 0) this.#sink?.workloads(changed, []);
+    unpaced(this.#report(new Set(), selecting));
+  }
+
+  #convert(object: WorkloadEntryObject): Workload {
+    const healthy = !this.#options.healthChecks || !isChecked(object) || this.#health.isHealthy(object);
+    return convertWorkload(object, healthy ? "healthy" : "unhealthy", this.#options);
   }
 
   /** @returns whether there was one */
   #setObject(key: string, object: WorkloadEntryObject | undefined): boolean {
     const old = this.#entryObjects.get(key);
     if (old !== undefined) this.#byAddress.delete(addressKey(old), key);
-    if (object === undefined) this.#entryObjects.delete(key);
-    else {
+    if (object === undefined) {
+      this.#entryObjects.delete(key);
+      this.#health.forget(key);
+    } else {
       this.#entryObjects.set(key, object);
       this.#byAddress.add(addressKey(object), key);
     }
@@ -432,14 +441,6 @@ function isOneHost(host: string): boolean {
 /** Whether its hosts may be given addresses: they have none, an address says where to, and its owner allows it. */
 function takesAddresses({ addresses, resolution, allocatable }: ConvertedEntry): boolean {
   return addresses.length === 0 && resolution !== "passthrough" && allocatable;
-}
-
-function placeKey(place: ReportPlace): string {
-  return "name" in place ? `name ${place.namespace}/${place.name}` : `address ${place.namespace}/${place.address}`;
-}
-
-function addressKey({ meta: { namespace }, spec: { address = "" } }: WorkloadEntryObject): string {
-  return placeKey({ namespace, address: canonicalIp(address) });
 }
 
 function touch(entry: ConvertedEntry, touched: Set<ServiceKey>): void {

@@ -291,6 +291,33 @@ Deno.test("a health-checked workload entry is unhealthy until its agent reports 
   assert.equal(off.sink.endpointsOf("default/a.example.com")[0]!.health, "healthy");
 });
 
+Deno.test("after a start checked entries are healthy until their agents report, or until the wait for them is over", async () => {
+  const annotations = { "proxy.mesh.io/health-checks-enabled": "true" };
+  const entry = serviceEntry("a", { workloadSelector: { labels: { app: "a" } } });
+  const one = (name: string, address: string) =>
+    workloadEntry(name, { address, labels: { app: "a" }, serviceAccount: "vm" }, { annotations });
+  const ill = { ...one("ill", "10.0.0.4"), healthy: false };
+  const { registry, sink } = await started([entry, one("w1", "10.0.0.1"), one("w2", "10.0.0.2"), ill]);
+  const healthy = () =>
+    sink.endpointsOf("default/a.example.com").filter((endpoint) => endpoint.health === "healthy")
+      .map(({ address }) => address).sort();
+  assert.deepEqual(healthy(), []);
+  const end = registry.awaitReports();
+  assert.deepEqual(healthy(), ["10.0.0.1", "10.0.0.2"], "a status goes before");
+  registry.apply([one("new", "10.0.0.3"), one("w2", "10.0.0.2")], []);
+  assert.deepEqual(healthy(), ["10.0.0.1", "10.0.0.2"], "one that is new waits for its first report");
+  const place = { namespace: "default", name: "w1" };
+  registry.setHealth(place, { healthy: false, serviceAccount: "thief" });
+  assert.deepEqual(healthy(), ["10.0.0.1", "10.0.0.2"], "a stranger is no agent of it");
+  registry.setHealth(place, { ...HEALTHY, healthy: false });
+  assert.deepEqual(healthy(), ["10.0.0.2"]);
+  registry.setHealth(place, undefined);
+  assert.deepEqual(healthy(), ["10.0.0.2"], "it was heard, and is gone");
+  end();
+  assert.deepEqual(healthy(), [], "nobody has reported on w2");
+  registry.apply([], ["WorkloadEntry/default/w1"]);
+});
+
 Deno.test("what the status of an entry says counts where no agent's stream is open here", async () => {
   const annotations = { "proxy.mesh.io/health-checks-enabled": "true" };
   const entry = serviceEntry("a", { workloadSelector: { labels: { app: "a" } } });

@@ -1,0 +1,85 @@
+/**
+ * Health of workload entries, by what their agents report and by their status.
+ *
+ * @module
+ */
+import { HEALTH_CHECKED } from "../../config/kinds/workload_entry/registration.ts";
+import type { ConfigObject } from "../../config/types.ts";
+import { canonicalIp } from "../address.ts";
+
+/** A workload outside the orchestrator: by the name of its WorkloadEntry, or by its address. */
+export type ReportPlace =
+  | { readonly namespace: string; readonly name: string }
+  /** `address`: canonical. */
+  | { readonly namespace: string; readonly address: string };
+
+/** The health of a workload as its agent reports it. */
+export interface HealthReport {
+  readonly healthy: boolean;
+  /** The account of the agent's proven identity; absent: it is not asked for. */
+  readonly serviceAccount?: string;
+  /** The agent's stream here is over: what the entry's status says goes before. */
+  readonly isLate?: boolean;
+}
+
+type WorkloadEntryObject = ConfigObject<"WorkloadEntry">;
+
+/** Whether an agent probes the workload of that entry (annotation `proxy.mesh.io/health-checks-enabled`). */
+export function isChecked({ meta }: WorkloadEntryObject): boolean {
+  return meta.annotations[HEALTH_CHECKED] === "true";
+}
+
+/** A place as a text. */
+export function placeKey(place: ReportPlace): string {
+  return "name" in place ? `name ${place.namespace}/${place.name}` : `address ${place.namespace}/${place.address}`;
+}
+
+/** The place of an entry's address as a text. */
+export function addressKey({ meta: { namespace }, spec: { address = "" } }: WorkloadEntryObject): string {
+  return placeKey({ namespace, address: canonicalIp(address) });
+}
+
+/** See the module. */
+export class WorkloadHealth {
+  /** Reports by place; there are at most as many as reporting agents. */
+  readonly #reports = new Map<string, HealthReport>();
+  /** Keys of entries whose first report is waited for. */
+  readonly #awaited = new Set<string>();
+
+  /** @param report undefined: nobody reports any more */
+  set(place: ReportPlace, report: HealthReport | undefined): void {
+    if (report === undefined) this.#reports.delete(placeKey(place));
+    else this.#reports.set(placeKey(place), report);
+  }
+
+  /** The entry counts as healthy until {@linkcode settle} finds a report on it, or until {@linkcode forget}. */
+  await(object: WorkloadEntryObject): void {
+    this.#awaited.add(object.key);
+  }
+
+  /** Ends the wait for an entry on which there is a report. */
+  settle(object: WorkloadEntryObject): void {
+    if (this.#reportOn(object) !== undefined) this.#awaited.delete(object.key);
+  }
+
+  /** Ends the wait for an entry. @returns whether it was waited for */
+  forget(key: string): boolean {
+    return this.#awaited.delete(key);
+  }
+
+  /** Whether the workload of an entry that is checked is well: by its agent, by its status, or as long as it is awaited. */
+  isHealthy(object: WorkloadEntryObject): boolean {
+    const report = this.#reportOn(object);
+    const said = report === undefined || report.isLate ? object.healthy : undefined;
+    return said ?? report?.healthy ?? this.#awaited.has(object.key);
+  }
+
+  /** Only the service account that the entry names speaks for it. */
+  #reportOn(object: WorkloadEntryObject): HealthReport | undefined {
+    const { meta: { namespace, name }, spec: { serviceAccount = "" } } = object;
+    const reports = [placeKey({ namespace, name }), addressKey(object)].map((key) => this.#reports.get(key));
+    return reports.find((report) =>
+      report !== undefined && ["", report.serviceAccount ?? serviceAccount].includes(serviceAccount)
+    );
+  }
+}
