@@ -39,7 +39,8 @@ const COLOURS: Readonly<Record<LogSeverity, string>> = {
 };
 
 /**
- * Console: time, level, scope, [caller,] message, key=value, tab separated; the stack on the lines below.
+ * Console: time, level, scope, [caller,] message, key=value, tab separated; the stack on the lines below. Fields without a
+ * value are left out.
  *
  * @param colour Whether the level is coloured.
  */
@@ -48,7 +49,10 @@ export function consoleLine(line: Line, colour = false): string {
   const parts = [timeText(line.time), level, line.scope];
   if (line.caller !== undefined) parts.push(line.caller);
   parts.push(oneLine(line.message));
-  for (const [key, value] of Object.entries(line.fields ?? {})) parts.push(`${key}=${fieldText(value)}`);
+  for (const [key, value] of Object.entries(line.fields ?? {})) {
+    // JSON leaves such a field out by itself.
+    if (value !== undefined) parts.push(`${key}=${fieldText(value)}`);
+  }
   return parts.join("\t") + (line.stack === undefined ? "\n" : `\n${line.stack}\n`);
 }
 
@@ -64,7 +68,7 @@ function fieldText(value: unknown): string {
   return typeof value === "string" && !/^[^\s"=\u007f]+$/.test(value) ? JSON.stringify(value) : text;
 }
 
-/** JSON: time, level, scope, [caller,] msg, the fields, [stack]. */
+/** JSON: time, level, scope, [caller,] msg, the fields, [stack]. Fields without a value are left out. */
 export function jsonLine(line: Line): string {
   const head: Record<string, unknown> = { time: timeText(line.time), level: line.level, scope: line.scope };
   if (line.caller !== undefined) head["caller"] = line.caller;
