@@ -15,7 +15,7 @@ import type { Logger } from "../kernel/log/log.ts";
 import type { Cancel, Clock } from "../kernel/time/clock.ts";
 import { canonicalIp } from "../registry/address.ts";
 import type { ServiceEntryRegistry } from "../registry/service_entry/registry.ts";
-import type { HealthReport, ReportPlace } from "../registry/service_entry/workload_health.ts";
+import type { HealthReport, ReportPlace } from "../registry/service_entry/reported_health.ts";
 import { Metadata } from "../translate/proxy/metadata.ts";
 import type { Proxy } from "../translate/proxy/node.ts";
 import type { ClientHealth } from "../xds/protocol/source.ts";

@@ -76,9 +76,15 @@ const faults: readonly StartFault[] = [
     says: () => /DNS_PROXY_ADDR: got "nowhere", expected host:port/,
   },
   {
-    name: "there is no Envoy",
+    name: "the permissions do not name the Envoy",
     settings: { binaryPath: "/nowhere/envoy" },
-    says: () => /\/nowhere\/envoy cannot be started: /,
+    says: () => /\/nowhere\/envoy cannot be started: binaryPath: .* put a link there/,
+  },
+  {
+    name: "there is no Envoy",
+    settings: { binaryPath: "envoy" },
+    env: { PATH: "/nowhere" },
+    says: () => /envoy cannot be started: .*envoy/,
   },
   {
     name: "the template of the bootstrap is not there",

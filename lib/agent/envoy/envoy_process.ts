@@ -41,6 +41,12 @@ export interface EnvoyStart {
   readonly variables?: Readonly<Record<string, string>>;
 }
 
+/** Why the system, or the permissions of this program, did not let it start. */
+function startFault(error: Error): string {
+  if (!(error instanceof Deno.errors.NotCapable)) return error.message;
+  return 'binaryPath: the agent\'s permissions name /usr/local/bin/envoy, and as "envoy" that of the PATH: put a link there';
+}
+
 /**
  * Starts a process whose output goes where the agent's goes.
  *
@@ -58,7 +64,7 @@ export function startProcess({ binary, arguments: args, user, variables }: Envoy
       ...(user ?? {}),
     }).spawn();
   } catch (error) {
-    throw new Error(`${binary} cannot be started: ${(error as Error).message}`, { cause: error });
+    throw new Error(`${binary} cannot be started: ${startFault(error as Error)}`, { cause: error });
   }
   let over = false;
   return {

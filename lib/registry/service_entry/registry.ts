@@ -9,7 +9,7 @@
  * @module
  */
 import { unpaced } from "../../kernel/time/paced.ts";
-import type { AnyConfigObject, ConfigObject } from "../../config/types.ts";
+import type { AnyConfigObject } from "../../config/types.ts";
 import { objectKey } from "../../config/types.ts";
 import type { RegistrySource } from "../aggregate.ts";
 import { sameEndpoints, sameLabels, samePlain, sameWorkload } from "../content.ts";
@@ -36,9 +36,10 @@ import {
   type HealthReport,
   isChecked,
   placeKey,
+  ReportedHealth,
   type ReportPlace,
-  WorkloadHealth,
-} from "./workload_health.ts";
+  type WorkloadEntryObject,
+} from "./reported_health.ts";
 
 /** Settings of the registry. */
 export interface ServiceEntryOptions extends ConvertOptions {
@@ -56,8 +57,6 @@ interface Reported {
   endpoints: readonly Endpoint[];
 }
 
-type WorkloadEntryObject = ConfigObject<"WorkloadEntry">;
-
 /** Objects and services that are handled in one step. */
 const ITEMS_A_STEP = 200;
 const NO_ENDPOINTS: readonly Endpoint[] = Object.freeze([]);
@@ -74,7 +73,7 @@ export class ServiceEntryRegistry implements Registry {
   readonly #entryObjects = new Map<string, WorkloadEntryObject>();
   /** Keys of those objects by the place of their address. */
   readonly #byAddress = new SmallMultimap<string, string>();
-  readonly #health = new WorkloadHealth();
+  readonly #health = new ReportedHealth();
   /** Workloads that selectors may select: own by key, those of others by source and id. */
   readonly #workloads = new Map<string, Workload>();
   readonly #selection = new WorkloadSelection<ConvertedEntry>();

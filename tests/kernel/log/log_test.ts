@@ -27,13 +27,13 @@ Deno.test("a console line is time, level, scope, message, key=value, tab separat
 });
 
 Deno.test("a field without a value is left out, on the console and in JSON", () => {
-  const fields = { line: 14, column: undefined };
+  const fields = { line: 14, within: undefined };
   const line: Line = {
     ...{ time: 0, level: "info", scope: "validation", message: "refused", fields },
     ...{ caller: undefined, stack: undefined },
   };
   assert.match(consoleLine(line), /\tline=14\n$/);
-  assert.ok(!("column" in JSON.parse(jsonLine(line))));
+  assert.ok(!("within" in JSON.parse(jsonLine(line))));
 });
 
 Deno.test("levels are in colour on a terminal, and nowhere else", () => {

@@ -22,7 +22,8 @@ export interface HealthReport {
   readonly isLate?: boolean;
 }
 
-type WorkloadEntryObject = ConfigObject<"WorkloadEntry">;
+/** A WorkloadEntry with its origin. */
+export type WorkloadEntryObject = ConfigObject<"WorkloadEntry">;
 
 /** Whether an agent probes the workload of that entry (annotation `proxy.mesh.io/health-checks-enabled`). */
 export function isChecked({ meta }: WorkloadEntryObject): boolean {
@@ -40,7 +41,7 @@ export function addressKey({ meta: { namespace }, spec: { address = "" } }: Work
 }
 
 /** See the module. */
-export class WorkloadHealth {
+export class ReportedHealth {
   /** Reports by place; there are at most as many as reporting agents. */
   readonly #reports = new Map<string, HealthReport>();
   /** Keys of entries whose first report is waited for. */
