@@ -150,7 +150,8 @@ function bytesFilters(read: Reader, chain: InboundChain, { tcp }: Authorization)
   const idleTimeout = read.property("idleTimeout");
   const plan = {
     statPrefix: chain.statPrefix.tcp,
-    protocol: chain.protocol,
+    // Commands of Redis have no address that a client dialled, by which the workload's own clusters find it.
+    protocol: chain.protocol === "Redis" ? "TCP" : chain.protocol,
     clusters: [{ name: chain.cluster, weight: 1 }],
     ...(idleTimeout > 0 ? { idleTimeout } : {}),
   };

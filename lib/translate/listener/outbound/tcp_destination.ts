@@ -6,10 +6,12 @@
 import type { DestinationRuleSpec } from "../../../config/kinds/destination_rule/types.ts";
 import type { Destination, RouteDestination } from "../../../config/kinds/virtual_service/types.ts";
 import type { Protocol, Service } from "../../../registry/types.ts";
+import { destinationOf } from "../../destination/plan.ts";
 import { portPolicy, subsetPolicy } from "../../destination/policy.ts";
 import type { TcpProxyPlan } from "../../filters/network/tcp_proxy.ts";
+import { isUnderstood } from "../../filters/understood.ts";
 import type { Reader } from "../../reader/reader.ts";
-import { routeTarget } from "../../route/destination.ts";
+import { type RouteTarget, routeTarget } from "../../route/destination.ts";
 import { statName } from "../stat_name.ts";
 
 /** The listener's port, for destinations that name none. */
@@ -48,21 +50,33 @@ export function routePlan(
   if (clusters.length === 0) return undefined;
   // The connection settings of several destinations: those of the first one's rule, for all ports and no subset.
   const rule = ruleOf(read, targets[0]?.service);
-  return { statPrefix: owner, protocol: port.protocol, clusters, ...connectionSettings(rule, 0, "") };
+  const protocol = carriedProtocol(read, port.protocol, targets.find(({ weight }) => weight > 0));
+  return { statPrefix: owner, protocol, clusters, ...connectionSettings(rule, 0, "") };
 }
 
 function singlePlan(read: Reader, destination: Destination, listened: TcpPort): TcpProxyPlan {
-  const { cluster, service, port, subset, host } = routeTarget(read, destination, listened.port);
+  const target = routeTarget(read, destination, listened.port);
+  const { cluster, service, port, subset, host } = target;
   const pattern = read.mesh().outboundClusterStatName;
   const portName = service?.ports.find((p) => p.port === port)?.name ?? listened.name;
   const statPrefix = pattern && service ? statName(pattern, { host, service, subset, port, portName }) : cluster;
   return {
     statPrefix,
-    protocol: listened.protocol,
+    protocol: carriedProtocol(read, listened.protocol, target),
     clusters: [{ name: cluster, weight: 1 }],
     ...(service?.resolution === "dynamicDns" ? { resolveServerName: port } : {}),
     ...connectionSettings(ruleOf(read, service), port, subset),
   };
+}
+
+/**
+ * The protocol that the listener may understand. Commands of Redis have no address that a client dialled and no server
+ * name: where those choose the endpoint they are bytes.
+ */
+function carriedProtocol(read: Reader, protocol: Protocol, target: RouteTarget | undefined): Protocol {
+  if (protocol !== "Redis" || target === undefined || !isUnderstood(read, protocol)) return protocol;
+  const discovery = destinationOf(read, target.host, target.port, target.subset)?.discovery;
+  return discovery === "originalDst" || discovery === "dynamicDns" ? "TCP" : protocol;
 }
 
 function ruleOf(read: Reader, service: Service | undefined): DestinationRuleSpec | undefined {
