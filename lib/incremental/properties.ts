@@ -16,6 +16,8 @@ export class PropertyAnswers<P> {
   readonly #tree: PropertyTree<P>;
   /** By query and answer; held weakly, since an answer may be a text that a client chose. */
   #children: Map<string, Map<unknown, WeakRef<PropertyAnswers<P>>>> | undefined;
+  /** The answer that was recorded next the last time: most builds ask alike. It is kept, so of each list one. */
+  #next: PropertyAnswers<P> | undefined;
 
   constructor(
     tree: PropertyTree<P>,
@@ -35,6 +37,12 @@ export class PropertyAnswers<P> {
 
   /** These answers and one more. Equal lists are one object while the tree keeps it. */
   with(key: string, compute: (properties: P) => unknown, answer: unknown): PropertyAnswers<P> {
+    const next = this.#next;
+    if (next !== undefined && next.key === key && next.answer === answer) return next;
+    return this.#next = this.#child(key, compute, answer);
+  }
+
+  #child(key: string, compute: (properties: P) => unknown, answer: unknown): PropertyAnswers<P> {
     const byAnswer = this.#children?.get(key);
     const known = byAnswer?.get(answer)?.deref();
     if (known !== undefined) return known;
