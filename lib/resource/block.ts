@@ -13,11 +13,6 @@ import { storedGzipMember } from "./gzip.ts";
  */
 export const BLOCK_GZIP_LEVEL = 6;
 
-/**
- * The level for the client that is the first to ask, and mostly the only one: a third of the time, a third more bytes.
- */
-const FIRST_GZIP_LEVEL = 1;
-
 /** Bytes from which a block is compressed as soon as anyone wants it compressed. */
 const COMPRESS_AT_ONCE = 24 * 1024;
 
@@ -63,17 +58,16 @@ export class Block {
 
   /**
    * The bytes as one gzip member. Members concatenate to one valid gzip stream (RFC 1952, section 2.2). A small block
-   * is given uncompressed the first time, a larger one quickly compressed: most of them are one proxy's own, and are
-   * never asked for again.
+   * is given uncompressed the first time: most of them are one proxy's own, and are never asked for again.
    */
   get gzip(): Uint8Array {
     if (this.#gzip !== undefined) return this.#gzip;
     // Compressing needs the plain bytes once; keeping them as well would double the memory for blocks that are never
     // sent plain.
     const bytes = concatBytes(this.#parts);
-    if (!this.#asked) {
+    if (!this.#asked && this.size < COMPRESS_AT_ONCE) {
       this.#asked = true;
-      return this.size < COMPRESS_AT_ONCE ? storedGzipMember(bytes) : gzipSync(bytes, { level: FIRST_GZIP_LEVEL });
+      return storedGzipMember(bytes);
     }
     return this.#gzip = gzipSync(bytes, { level: BLOCK_GZIP_LEVEL });
   }

@@ -101,12 +101,12 @@ Deno.test("a small block is stored for the first client that wants it compressed
   for (const member of [first, second]) assert.deepEqual(new Uint8Array(gunzipSync(member)), block.plain);
 });
 
-Deno.test("a large block is compressed quickly for the first client, and well for all others", () => {
+Deno.test("a large block is compressed once, for the first client and all others", () => {
   const block = new Block([new TextEncoder().encode(Array.from({ length: 9000 }, (_, i) => `${i * i}`).join())]);
-  const [first, second, third] = [block.gzip, block.gzip, block.gzip];
-  assert.ok(second.length < first.length && first.length < block.size * 0.7);
-  assert.equal(second, third);
-  for (const member of [first, second]) assert.deepEqual(new Uint8Array(gunzipSync(member)), block.plain);
+  const [first, second] = [block.gzip, block.gzip];
+  assert.ok(first.length < block.size * 0.7);
+  assert.equal(first, second);
+  assert.deepEqual(new Uint8Array(gunzipSync(first)), block.plain);
 });
 
 Deno.test("the first content of a holder of nothing is made of the shared blocks of whole buckets", () => {
