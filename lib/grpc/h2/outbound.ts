@@ -9,6 +9,7 @@
 import { concatBytes } from "../../resource/block.ts";
 import type { RemoteTime } from "../../sockets/patience.ts";
 import type { Transport } from "../../sockets/transport/transport.ts";
+import { BatchBuffers } from "./batch_buffers.ts";
 import { Flag, FRAME_HEAD, FrameType } from "./constants.ts";
 import { putHead } from "./frames.ts";
 
@@ -26,6 +27,7 @@ const MIN_SHARE = 32 * 1024;
 export class SendBudget {
   /** Connections that have something under way. */
   readonly active = new Set<Outbound>();
+  readonly buffers = new BatchBuffers();
 
   /**
    * @param perConnection bytes a connection may have handed over; default 256 KiB
@@ -234,7 +236,7 @@ export class Outbound {
       if (total >= room) break;
     }
     if (plan.length === 0) return undefined;
-    const out = new Uint8Array(head.length + size);
+    const out = this.#budget.buffers.take(head.length + size);
     out.set(head);
     let at = head.length;
     for (const { queue, length } of plan) {
@@ -271,6 +273,8 @@ export class Outbound {
     this.#unwritten += bytes.length;
     this.#transport.write(bytes, (error) => {
       this.#unwritten -= bytes.length;
+      // After an error the socket may still hold the bytes.
+      if (progress && !error) this.#budget.buffers.giveBack(bytes);
       if (error || this.#closed) return;
       // Control frames are no progress, or a peer could keep its data waiting endlessly with pings.
       if (progress) this.lastProgress = this.#time.now;

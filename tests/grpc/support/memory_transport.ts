@@ -24,7 +24,7 @@ export class MemoryTransport implements Transport {
     this.paused = false;
   }
   write(bytes: Uint8Array, done: (error?: Error) => void): void {
-    this.written.push(bytes);
+    this.written.push(bytes.slice()); // the sender may use its array again when it is called back
     this.bytesWritten += bytes.length;
     if (this.#stopped) this.#waiting.push(done);
     else queueMicrotask(done);
