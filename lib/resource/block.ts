@@ -13,8 +13,8 @@ import { storedGzipMember } from "./gzip.ts";
  */
 export const BLOCK_GZIP_LEVEL = 6;
 
-/** Bytes from which a block is compressed as soon as anyone wants it compressed. */
-const COMPRESS_AT_ONCE = 24 * 1024;
+/** Bytes from which a block is compressed as soon as anyone wants it compressed: few of those are one proxy's own. */
+const COMPRESS_AT_ONCE = 40 * 1024;
 
 /** The two forms of the protocol: `delta` = `Resource` runs, `sotw` = `Any` runs. */
 export type Form = "delta" | "sotw";
@@ -33,18 +33,32 @@ export function concatBytes(parts: readonly Uint8Array[]): Uint8Array {
   return out;
 }
 
+const NO_BLOCKS: readonly InnerBlock[] = [];
+
+/** A block within another one, as a filter chain that many listeners have. */
+export interface InnerBlock {
+  /** Offset in the bytes of the outer block. */
+  readonly at: number;
+  readonly block: Block;
+}
+
 /** A shared run of bytes. Immutable from outside; caches its forms. */
 export class Block {
   /** Plain size in bytes. */
   readonly size: number;
   #parts: readonly Uint8Array[];
+  readonly #inner: readonly InnerBlock[];
   #gzip: Uint8Array | undefined;
   /** Was given uncompressed once. */
   #asked = false;
 
-  /** @param parts byte runs; must not change afterwards */
-  constructor(parts: readonly Uint8Array[]) {
+  /**
+   * @param parts byte runs; must not change afterwards
+   * @param inner blocks whose bytes are among these, from the first to the last
+   */
+  constructor(parts: readonly Uint8Array[], inner: readonly InnerBlock[] = NO_BLOCKS) {
     this.#parts = parts;
+    this.#inner = inner;
     let size = 0;
     for (const part of parts) size += part.length;
     this.size = size;
@@ -58,17 +72,31 @@ export class Block {
 
   /**
    * The bytes as one gzip member. Members concatenate to one valid gzip stream (RFC 1952, section 2.2). A small block
-   * is given uncompressed the first time: most of them are one proxy's own, and are never asked for again.
+   * is given uncompressed the first time, apart from what it shares with others: most are one proxy's own, and are never
+   * asked for again.
    */
   get gzip(): Uint8Array {
     if (this.#gzip !== undefined) return this.#gzip;
     // Compressing needs the plain bytes once; keeping them as well would double the memory for blocks that are never
     // sent plain.
     const bytes = concatBytes(this.#parts);
-    if (!this.#asked && this.size < COMPRESS_AT_ONCE) {
+    if (!this.#asked && (this.size < COMPRESS_AT_ONCE || this.#inner.length > 0)) {
       this.#asked = true;
-      return storedGzipMember(bytes);
+      return this.#inner.length === 0 ? storedGzipMember(bytes) : this.#members(bytes);
     }
     return this.#gzip = gzipSync(bytes, { level: BLOCK_GZIP_LEVEL });
+  }
+
+  /** A member for each inner block, and one for what is between them. */
+  #members(bytes: Uint8Array): Uint8Array {
+    const members: Uint8Array[] = [];
+    let at = 0;
+    for (const { at: start, block } of this.#inner) {
+      if (start > at) members.push(storedGzipMember(bytes.subarray(at, start)));
+      members.push(block.gzip);
+      at = start + block.size;
+    }
+    if (at < bytes.length) members.push(storedGzipMember(bytes.subarray(at)));
+    return concatBytes(members);
   }
 }

@@ -5,8 +5,8 @@
  *
  * @module
  */
-import { Block, type Form } from "./block.ts";
-import type { EncodedResource } from "./encoded.ts";
+import type { Block, Form } from "./block.ts";
+import { blockOf, type EncodedResource } from "./encoded.ts";
 import type { NameSet } from "./name_set.ts";
 import type { InternedNames } from "./names.ts";
 import type { ResourceBucket, ResourceSet } from "./set.ts";
@@ -60,7 +60,7 @@ export class Diff {
     if (this.#buckets !== undefined) return this.#buckets.map((bucket) => bucket.block(form));
     const blocks: Block[] = [];
     for (let i = 0; i < this.changed.length; i += RUN_LENGTH) {
-      blocks.push(new Block(this.changed.slice(i, i + RUN_LENGTH).map((resource) => resource[form])));
+      blocks.push(blockOf(this.changed.slice(i, i + RUN_LENGTH), form));
     }
     return blocks;
   }

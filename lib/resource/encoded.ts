@@ -9,6 +9,7 @@
  * @module
  */
 import { hash } from "node:crypto";
+import { Block, type Form, type InnerBlock } from "./block.ts";
 import { fieldSize, putField, putFieldHead, utf8Bytes } from "./protowire.ts";
 
 /** Facts about a resource beyond its bytes; none of it crosses the wire, none of it is hashed. */
@@ -25,12 +26,18 @@ export interface ResourceFacts {
 }
 
 const NONE: readonly string[] = [];
+const NO_BLOCKS: readonly InnerBlock[] = [];
+
+/** Bytes from which a shared run of a resource is worth a member of gzip of its own. */
+const LEAST_INNER = 4096;
 
 /** A resource, encoded. Immutable. */
 export class EncodedResource {
   readonly causes: readonly string[];
   readonly warms: readonly string[];
   readonly aliases: readonly string[];
+  /** Runs of `delta` that other resources have, too. */
+  readonly #inner: readonly InnerBlock[];
 
   readonly #sotwAt: number;
   readonly #valueAt: number;
@@ -46,7 +53,9 @@ export class EncodedResource {
     sotwAt: number,
     valueAt: number,
     facts: ResourceFacts,
+    inner: readonly InnerBlock[],
   ) {
+    this.#inner = inner;
     this.#sotwAt = sotwAt;
     this.#valueAt = valueAt;
     this.causes = facts.causes ?? NONE;
@@ -59,10 +68,28 @@ export class EncodedResource {
     return this.delta.subarray(this.#sotwAt);
   }
 
+  /** The shared runs of one form, each with its offset there. */
+  inner(form: Form): readonly InnerBlock[] {
+    if (form === "delta" || this.#inner.length === 0) return this.#inner;
+    return this.#inner.map(({ at, block }) => ({ at: at - this.#sotwAt, block }));
+  }
+
   /** The message itself, as given to {@linkcode encodeResource}. A view on the same buffer. */
   get value(): Uint8Array {
     return this.delta.subarray(this.#valueAt);
   }
+}
+
+/** The bytes of some resources as one block. */
+export function blockOf(resources: readonly EncodedResource[], form: Form): Block {
+  const parts = resources.map((resource) => resource[form]);
+  const inner: InnerBlock[] = [];
+  let start = 0;
+  for (const resource of resources) {
+    for (const { at, block } of resource.inner(form)) inner.push({ at: start + at, block });
+    start += resource[form].length;
+  }
+  return inner.length === 0 ? new Block(parts) : new Block(parts, inner);
 }
 
 /** Characters of a version. */
@@ -87,17 +114,18 @@ export function contentHash(content: string | Uint8Array): string {
  *
  * @param typeUrl type URL, e.g. `type.googleapis.com/envoy.config.cluster.v3.Cluster`
  * @param name resource name
- * @param value the encoded message, as a whole or in runs; copied
+ * @param value the encoded message, as a whole or in runs; copied. A run that is a block is one that other resources have,
+ *   too.
  * @param facts see {@linkcode ResourceFacts}
  */
 export function encodeResource(
   typeUrl: string,
   name: string,
-  value: Uint8Array | readonly Uint8Array[],
+  value: Uint8Array | readonly (Uint8Array | Block)[],
   facts: ResourceFacts = {},
 ): EncodedResource {
   const runs = value instanceof Uint8Array ? [value] : value;
-  const length = runs.reduce((sum, run) => sum + run.length, 0);
+  const length = runs.reduce((sum, run) => sum + (run instanceof Block ? run.size : run.length), 0);
   const nameBytes = utf8Bytes(name);
   const typeBytes = utf8Bytes(typeUrl);
   const aliases = (facts.aliases ?? []).map(utf8Bytes);
@@ -117,12 +145,24 @@ export function encodeResource(
   at = putFieldHead(out, at, 2, any);
   at = putField(out, at, 1, typeBytes);
   if (length > 0) at = putFieldHead(out, at, 2, length);
+  const inner: InnerBlock[] = [];
   for (const run of runs) {
-    out.set(run, at);
-    at += run.length;
+    const bytes = run instanceof Block ? run.plain : run;
+    if (run instanceof Block && run.size >= LEAST_INNER) inner.push({ at, block: run });
+    out.set(bytes, at);
+    at += bytes.length;
   }
   // Everything that the version stands for (name, aliases, type, message) is in place: it is hashed where it lies.
   const version = contentHash(out);
   for (let i = 0; i < VERSION_LENGTH; i++) out[versionAt + i] = version.charCodeAt(i);
-  return new EncodedResource(name, typeUrl, version, out, sotwAt, out.length - length, facts);
+  return new EncodedResource(
+    name,
+    typeUrl,
+    version,
+    out,
+    sotwAt,
+    out.length - length,
+    facts,
+    inner.length === 0 ? NO_BLOCKS : inner,
+  );
 }

@@ -7,9 +7,9 @@
  *
  * @module
  */
-import { Block, type Form } from "./block.ts";
+import type { Block, Form } from "./block.ts";
 import { bucketOf, type BucketRules, change, fill, findSorted } from "./buckets.ts";
-import { contentHash, type EncodedResource } from "./encoded.ts";
+import { blockOf, contentHash, type EncodedResource } from "./encoded.ts";
 import { VersionTable } from "./version_table.ts";
 import { WeakTable } from "./weak_table.ts";
 
@@ -57,8 +57,8 @@ export class ResourceBucket {
   /** The bytes of all its resources in one form; made once. */
   block(form: Form): Block {
     if (this.#model !== undefined) return this.#model.block(form);
-    if (form === "delta") return this.#delta ??= new Block(this.resources.map((r) => r.delta));
-    return this.#sotw ??= new Block(this.resources.map((r) => r.sotw));
+    if (form === "delta") return this.#delta ??= blockOf(this.resources, form);
+    return this.#sotw ??= blockOf(this.resources, form);
   }
 }
 

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { encode } from "../../lib/pb/codec.ts";
 import { decode } from "../../lib/pb/reflect.ts";
 import { Block, concatBytes } from "../../lib/resource/block.ts";
-import { contentHash, encodeResource } from "../../lib/resource/encoded.ts";
+import { blockOf, contentHash, encodeResource } from "../../lib/resource/encoded.ts";
 import { putVarint, varintSize, WireCursor, WireError } from "../../lib/resource/protowire.ts";
 import { createHash } from "node:crypto";
 import { gunzipSync } from "node:zlib";
@@ -102,4 +102,25 @@ Deno.test("a version is the first 72 bits of the SHA-256 in base64url", () => {
     const content = new TextEncoder().encode(`content ${i}`);
     assert.equal(contentHash(content), createHash("sha256").update(content).digest("base64url").slice(0, 12));
   }
+});
+
+Deno.test("what resources share is compressed for the second of them, and once, though each block is one proxy's own", () => {
+  const text = (seed: number, length: number) =>
+    new TextEncoder().encode(Array.from({ length }, (_, i) => `${(i * seed) % 977} `).join(""));
+  const shared = new Block([text(7, 9000)]);
+  const blocks = [1, 2, 3].map((own) => {
+    const resources = [
+      encodeResource("type", `a-${own}`, [text(own, 5), shared, text(own, 5)]),
+      encodeResource("type", `b-${own}`, [text(own, 5), shared]),
+    ];
+    for (const form of ["delta", "sotw"] as const) {
+      const block = blockOf(resources, form);
+      assert.deepEqual(new Uint8Array(gunzipSync(block.gzip)), block.plain, `${form} ${own}, the first time`);
+      assert.deepEqual(new Uint8Array(gunzipSync(block.gzip)), block.plain, `${form} ${own}, the second time`);
+    }
+    return blockOf(resources, "delta");
+  });
+  const [member, same] = [shared.gzip, shared.gzip];
+  assert.equal(member, same);
+  for (const { gzip, size } of blocks) assert.ok(gzip.length < size / 2 && gzip.length > 2 * member.length);
 });

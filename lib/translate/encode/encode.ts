@@ -7,6 +7,7 @@ import type { envoy } from "../../../proto/gen/types.ts";
 import { Cluster_DiscoveryType } from "../../../proto/gen/enums.ts";
 import { encode, TYPE_URL_PREFIX } from "../../pb/codec.ts";
 import { encodeApi } from "../../pb/envoy_api.ts";
+import { Block } from "../../resource/block.ts";
 import { type EncodedResource, encodeResource, type ResourceFacts } from "../../resource/encoded.ts";
 import { fieldSize, putField, putFieldHead, utf8Bytes } from "../../resource/protowire.ts";
 import type { Built } from "../message/built.ts";
@@ -53,7 +54,8 @@ export function encodeListener(
 }
 
 /**
- * A listener with chains that other listeners have, too: each chain is encoded once, and encoded messages concatenate.
+ * A listener with chains that other listeners have, too: each chain is encoded and compressed once, and encoded messages
+ * concatenate.
  * `filter_chains` is repeated, so only the order among the chains counts.
  */
 export function encodeListenerOfChains(built: Built<Listener>): EncodedResource {
@@ -64,12 +66,12 @@ export function encodeListenerOfChains(built: Built<Listener>): EncodedResource 
 }
 
 /** By chain, as the field of a listener. */
-const encodedChains = new WeakMap<FilterChain, Uint8Array>();
+const encodedChains = new WeakMap<FilterChain, Block>();
 
-function encodedChain(chain: FilterChain): Uint8Array {
-  let bytes = encodedChains.get(chain);
-  if (bytes === undefined) encodedChains.set(chain, bytes = encode(LISTENER, { filter_chains: [chain] }));
-  return bytes;
+function encodedChain(chain: FilterChain): Block {
+  let block = encodedChains.get(chain);
+  if (block === undefined) encodedChains.set(chain, block = new Block([encode(LISTENER, { filter_chains: [chain] })]));
+  return block;
 }
 
 /** Messages that patches changed may have fields that the builders' encoders lack. */
