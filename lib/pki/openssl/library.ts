@@ -28,6 +28,7 @@ const SYMBOLS = {
   EVP_PKEY_free: { parameters: ["pointer"], result: "void" },
   EVP_sha256: { parameters: [], result: "pointer" },
   EVP_sha384: { parameters: [], result: "pointer" },
+  EVP_Digest: { parameters: ["buffer", "usize", "buffer", "pointer", "pointer", "pointer"], result: "i32" },
   EVP_MD_CTX_new: { parameters: [], result: "pointer" },
   EVP_MD_CTX_free: { parameters: ["pointer"], result: "void" },
   EVP_DigestSignInit: { parameters: ["pointer", "pointer", "pointer", "pointer", "pointer"], result: "i32" },
@@ -96,6 +97,21 @@ function opened(path: string): OpensslLibrary {
     throw new Error(`expected it to start: ${lastError(functions)}`);
   }
   return { path, version, functions };
+}
+
+/** Bytes of a SHA-256. */
+const SHA256_LENGTH = 32;
+
+/** The SHA-256 of some bytes; undefined: OpenSSL made none. */
+export function sha256(functions: OpensslFunctions, bytes: Uint8Array): Uint8Array<ArrayBuffer> | undefined {
+  const digest = new Uint8Array(SHA256_LENGTH);
+  const made = functions.EVP_Digest(unshared(bytes), BigInt(bytes.length), digest, null, functions.EVP_sha256(), null);
+  return made === 1 ? digest : undefined;
+}
+
+/** The same bytes by the type that calls on this thread take: nothing here shares memory with other threads. */
+export function unshared(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
+  return bytes as Uint8Array<ArrayBuffer>;
 }
 
 /** The first error of this thread in OpenSSL's words; the others are forgotten. */
