@@ -12,6 +12,7 @@ import {
 import { issueLeaf } from "../../lib/pki/issue.ts";
 import { PkiError } from "../../lib/pki/pki_error.ts";
 import type { KeySpec } from "../../lib/pki/public_key.ts";
+import { spiffeId } from "../../lib/sockets/transport/spiffe_id.ts";
 import { DAY, HOUR, makeIntermediate, makeLeaf, makeRoot, NOW, P256 } from "./support/make.ts";
 import { openssl, opensslVerifies } from "./support/openssl.ts";
 
@@ -151,4 +152,15 @@ Deno.test("a text without certificates is refused with its name", () => {
     /^PkiError: expected a f: certificate 1 of 1 in DER/,
   );
   assert.throws(() => readCertificate(new Uint8Array()), PkiError);
+});
+
+Deno.test("the identity of a connection is read from its certificate once, and not at each call", async () => {
+  const uri = "spiffe://cluster.local/ns/shop/sa/cart";
+  const { certificate: { der } } = await makeLeaf(await makeRoot(), P256, { uris: [uri] });
+  const leaf = new Uint8Array(der);
+  const tls = { protocol: "TLSv1.3", cipher: "TLS_AES_256_GCM_SHA384", verified: true, chain: [leaf] };
+  assert.equal(spiffeId({ address: "192.0.2.1:1", tls }), uri);
+  leaf.fill(0);
+  assert.equal(spiffeId({ address: "192.0.2.1:1", tls }), uri, "the bytes are not read again");
+  assert.equal(spiffeId({ address: "192.0.2.1:1", tls: { ...tls, chain: [leaf.slice()] } }), undefined);
 });

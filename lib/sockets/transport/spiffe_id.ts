@@ -20,8 +20,19 @@ export function spiffeId({ tls }: Peer): string | undefined {
   return uri !== undefined && more.length === 0 && isSpiffeId(uri) ? uri : undefined;
 }
 
+/** The URIs of leaves by their bytes, which nobody changes: each call of a connection shows the same. */
+const known = new WeakMap<Uint8Array, readonly string[]>();
+
 /** The URIs among a certificate's alternative names; none of one that cannot be read. */
 function uris(der: Uint8Array): readonly string[] {
+  const before = known.get(der);
+  if (before !== undefined) return before;
+  const read = readUris(der);
+  known.set(der, read);
+  return read;
+}
+
+function readUris(der: Uint8Array): readonly string[] {
   try {
     return readCertificate(der).names.uris;
   } catch (error) {
