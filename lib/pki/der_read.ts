@@ -22,34 +22,65 @@ export const Tag = {
   SET: 0x31,
 } as const;
 
-/** One element. */
-export interface DerElement {
+/** One element: a view of bytes that hold others, too. */
+export class DerElement {
   readonly tag: number;
-  readonly content: Uint8Array;
+  readonly #bytes: Uint8Array;
+  readonly #start: number;
+  readonly #from: number;
+  readonly #to: number;
+
+  /** @param from where its content begins, behind its tag and its length, which begin at `start` */
+  constructor(bytes: Uint8Array, start: number, from: number, to: number) {
+    this.tag = bytes[start]!;
+    this.#bytes = bytes;
+    this.#start = start;
+    this.#from = from;
+    this.#to = to;
+  }
+
+  get content(): Uint8Array {
+    return this.#bytes.subarray(this.#from, this.#to);
+  }
+
   /** Tag, length and content. */
-  readonly whole: Uint8Array;
+  get whole(): Uint8Array {
+    return this.#bytes.subarray(this.#start, this.#to);
+  }
+
+  /** A reader of its content. */
+  reader(what: string): DerReader {
+    return new DerReader(this.#bytes, what, this.#from, this.#to);
+  }
 }
 
 /** Walks elements that stand one after the other. */
 export class DerReader {
   readonly #bytes: Uint8Array;
   readonly #what: string;
-  #at = 0;
+  readonly #end: number;
+  #at: number;
 
-  /** @param what The name of the thing in errors: `certificate`. */
-  constructor(bytes: Uint8Array, what: string) {
+  /**
+   * @param what The name of the thing in errors: `certificate`.
+   * @param from The first byte that is read, default 0.
+   * @param to The one behind the last, default the end.
+   */
+  constructor(bytes: Uint8Array, what: string, from = 0, to = bytes.length) {
     this.#bytes = bytes;
     this.#what = what;
+    this.#at = from;
+    this.#end = to;
   }
 
   /** No element is left. */
   get done(): boolean {
-    return this.#at >= this.#bytes.length;
+    return this.#at >= this.#end;
   }
 
   /** Tag of the next element; undefined at the end. */
   get nextTag(): number | undefined {
-    return this.#bytes[this.#at];
+    return this.done ? undefined : this.#bytes[this.#at];
   }
 
   /**
@@ -61,24 +92,24 @@ export class DerReader {
   take(tag?: number): DerElement {
     const bytes = this.#bytes;
     const start = this.#at;
-    const found = bytes[start];
+    const found = this.nextTag;
     if (found === undefined) throw this.#error("it ends early");
     if (tag !== undefined && found !== tag) throw this.#error(`expected tag ${tag} and not ${found} at byte ${start}`);
     if ((found & 0x1f) === 0x1f) throw this.#error(`a tag of several bytes at byte ${start}`);
     let at = start + 1;
-    let length = bytes[at++];
-    if (length === undefined) throw this.#error("it ends early");
+    if (at >= this.#end) throw this.#error("it ends early");
+    let length = bytes[at++]!;
     if (length >= 0x80) {
       const digits = length & 0x7f;
-      if (digits === 0 || digits > 3 || at + digits > bytes.length) throw this.#error(`a bad length at byte ${start}`);
+      if (digits === 0 || digits > 3 || at + digits > this.#end) throw this.#error(`a bad length at byte ${start}`);
       length = 0;
       for (let i = 0; i < digits; i++) length = length * 256 + bytes[at++]!;
       if (length < 0x80 || length < 256 ** (digits - 1)) throw this.#error(`a length too long at byte ${start}`);
     }
     const end = at + length;
-    if (end > bytes.length) throw this.#error("it ends early");
+    if (end > this.#end) throw this.#error("it ends early");
     this.#at = end;
-    return { tag: found, content: bytes.subarray(at, end), whole: bytes.subarray(start, end) };
+    return new DerElement(bytes, start, at, end);
   }
 
   /** The next element if it has this tag. */
@@ -88,7 +119,7 @@ export class DerReader {
 
   /** A reader of the content of the next element, which has this tag. */
   inside(tag: number): DerReader {
-    return new DerReader(this.take(tag).content, this.#what);
+    return this.take(tag).reader(this.#what);
   }
 
   /** @throws {PkiError} when an element is left */
@@ -108,18 +139,22 @@ export function bitsOf({ content }: DerElement, what: string): Uint8Array {
 }
 
 /** An object identifier in its dotted form. */
-export function objectIdText({ content }: DerElement): string {
-  const arcs: number[] = [];
+export function objectIdText({ content }: Pick<DerElement, "content">): string {
+  let text = "";
   let arc = 0;
   for (const byte of content) {
     arc = arc * 128 + (byte & 0x7f);
     if (byte >= 0x80) continue;
-    arcs.push(arc);
+    text += text === "" ? firstArcs(arc) : `.${arc}`;
     arc = 0;
   }
-  const [first = 0, ...rest] = arcs;
-  const top = Math.min(2, Math.floor(first / 40));
-  return [top, first - top * 40, ...rest].join(".");
+  return text || firstArcs(0);
+}
+
+/** The first two arcs, which are one number. */
+function firstArcs(number: number): string {
+  const top = Math.min(2, Math.floor(number / 40));
+  return `${top}.${number - top * 40}`;
 }
 
 const decoders = { "utf-8": new TextDecoder(), latin1: new TextDecoder("latin1") } as const;

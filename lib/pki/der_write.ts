@@ -10,19 +10,19 @@ const utf8 = new TextEncoder();
 
 /** An element of this tag whose content is the parts, one after the other. */
 export function element(tag: number, ...parts: readonly Uint8Array[]): Uint8Array {
-  const length = parts.reduce((sum, part) => sum + part.length, 0);
-  const start = head(tag, length);
-  const whole = new Uint8Array(start.length + length);
-  whole.set(start);
-  parts.reduce((at, part) => (whole.set(part, at), at + part.length), start.length);
+  let length = 0;
+  for (const part of parts) length += part.length;
+  const digits = length < 0x80 ? 0 : length < 0x100 ? 1 : length < 0x10000 ? 2 : 3;
+  const whole = new Uint8Array(2 + digits + length);
+  whole[0] = tag;
+  whole[1] = digits === 0 ? length : 0x80 | digits;
+  for (let i = 0; i < digits; i++) whole[2 + i] = length >> 8 * (digits - 1 - i);
+  let at = 2 + digits;
+  for (const part of parts) {
+    whole.set(part, at);
+    at += part.length;
+  }
   return whole;
-}
-
-function head(tag: number, length: number): readonly number[] {
-  if (length < 0x80) return [tag, length];
-  if (length < 0x100) return [tag, 0x81, length];
-  if (length < 0x10000) return [tag, 0x82, length >> 8, length & 0xff];
-  return [tag, 0x83, length >> 16, (length >> 8) & 0xff, length & 0xff];
 }
 
 /** A SEQUENCE. */
@@ -92,12 +92,17 @@ export function taggedText(number: number, content: string): Uint8Array {
   return taggedBytes(number, utf8.encode(content));
 }
 
+/** Places of the digits in `2026-01-02T03:04:05`. */
+const DIGITS = [0, 1, 2, 3, 5, 6, 8, 9, 11, 12, 14, 15, 17, 18];
+
 /**
  * A time of day as certificates have it: UTCTime through 2049, GeneralizedTime afterwards (RFC 5280, section 4.1.2.5).
  *
  * @param ms milliseconds since 1970; parts of a second are cut off
  */
 export function time(ms: number): Uint8Array {
-  const digits = new Date(ms).toISOString().replace(/[-T:]|\.\d+/g, "");
-  return digits < "2050" ? element(0x17, utf8.encode(digits.slice(2))) : element(0x18, utf8.encode(digits));
+  const text = new Date(ms).toISOString();
+  const digits = new Uint8Array(DIGITS.length + 1).fill("Z".charCodeAt(0));
+  for (let i = 0; i < DIGITS.length; i++) digits[i] = text.charCodeAt(DIGITS[i]!);
+  return text < "2050" ? element(0x17, digits.subarray(2)) : element(0x18, digits);
 }

@@ -95,9 +95,11 @@ function extension(id: string, critical: boolean, value: Uint8Array): Uint8Array
   return sequence(objectId(id), ...(critical ? [TRUE] : []), octets(value));
 }
 
+const ALTERNATIVE_NAMES = objectId(ObjectId.alternativeNames);
+
 /** The alternative names. */
 export function namesExtension(names: Partial<AlternativeNames>, critical: boolean): Uint8Array {
-  return extension(ObjectId.alternativeNames, critical, writeAlternativeNames(names));
+  return sequence(ALTERNATIVE_NAMES, ...(critical ? [TRUE] : []), octets(writeAlternativeNames(names)));
 }
 
 /** Extensions that mark an authority: it may sign certificates and revocation lists, and authorities below it as deep as said. */

@@ -45,8 +45,19 @@ export interface AuthorityTemplate extends Validity {
 
 /** A certificate for a server or client, in DER; its alternative names are critical, as the subject may be empty. */
 export function issueLeaf(issuer: Issuer, template: LeafTemplate): Promise<Uint8Array> {
-  const extensions = [...LEAF_EXTENSIONS, ...issuerKey(issuer), namesExtension(template.names, true)];
+  const extensions = [...leafExtensions(issuer), namesExtension(template.names, true)];
   return signed(issuer, template, writeSubject(template.subject ?? {}), extensions);
+}
+
+/** Those that all leaves of an authority have alike, by its certificate. */
+const ofLeaves = new WeakMap<Issuer["certificate"], readonly Uint8Array[]>();
+
+function leafExtensions(issuer: Issuer): readonly Uint8Array[] {
+  const known = ofLeaves.get(issuer.certificate);
+  if (known !== undefined) return known;
+  const made = [...LEAF_EXTENSIONS, ...issuerKey(issuer)];
+  ofLeaves.set(issuer.certificate, made);
+  return made;
 }
 
 /** A certificate of an authority below another one, in DER. */

@@ -47,23 +47,29 @@ const BEGIN = /^-----BEGIN ([A-Z0-9 ]+)-----$/;
 export function readPem(text: string, what = "text"): PemBlock[] {
   const blocks: PemBlock[] = [];
   let label: string | undefined;
-  let body: string[] = [];
-  for (const line of text.split("\n").map((each) => each.trim())) {
+  let from = 0;
+  for (let at = 0; at < text.length;) {
+    const feed = text.indexOf("\n", at);
+    const end = feed < 0 ? text.length : feed;
+    const line = text.slice(at, end).trim();
     if (label === undefined) {
       label = BEGIN.exec(line)?.[1];
-      body = [];
+      from = end;
     } else if (line === `-----END ${label}-----`) {
-      blocks.push({ label, der: bytesOf(body, `${what}: block ${blocks.length + 1} (${label})`) });
+      const der = bytesOf(text.slice(from, at), `${what}: block ${blocks.length + 1} (${label})`);
+      blocks.push({ label, der });
       label = undefined;
-    } else body.push(line);
+    }
+    at = end + 1;
   }
   if (label !== undefined) throw new PkiError(`${what}: block ${blocks.length + 1} (${label}): expected its END line`);
   return blocks;
 }
 
-function bytesOf(lines: readonly string[], what: string): Uint8Array {
+/** Spaces and line feeds within base64 count for nothing. */
+function bytesOf(base64: string, what: string): Uint8Array {
   try {
-    return Uint8Array.fromBase64(lines.join(""));
+    return Uint8Array.fromBase64(base64);
   } catch {
     throw new PkiError(`${what}: expected base64`);
   }

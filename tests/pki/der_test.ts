@@ -30,6 +30,19 @@ Deno.test("object identifiers and times are read as they were written", () => {
   }));
 });
 
+Deno.test("an element ends within the one around it, whatever comes behind", () => {
+  const around = (inner: readonly number[]) => Uint8Array.from([0x30, inner.length, ...inner, 0x05, 0, 0, 0]);
+  const inside = (inner: readonly number[]) => new DerReader(around(inner), "thing").inside(Tag.SEQUENCE);
+  for (const inner of [[0x04, 1], [0x04], [0x04, 0x81], [0x04, 0x82, 1], []]) {
+    assert.throws(() => inside(inner).take(), /it ends early|a bad length/, String(inner));
+  }
+  const whole = inside([0x04, 2, 7, 8]);
+  const { content, whole: bytes } = whole.take(Tag.OCTET_STRING);
+  assert.deepEqual([[...content], [...bytes]], [[7, 8], [4, 2, 7, 8]]);
+  assert.equal(whole.nextTag, undefined);
+  whole.finish();
+});
+
 Deno.test("integers are written as short as they can be, and never negative", () => {
   const written = (...bytes: number[]) => [...unsignedInteger(Uint8Array.from(bytes))];
   assert.deepEqual(written(), [2, 1, 0]);
