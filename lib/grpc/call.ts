@@ -6,12 +6,13 @@
 import type { HttpHeaders } from "./h2/headers.ts";
 import type { H2Stream } from "./h2/stream.ts";
 import type { Peer } from "../sockets/transport/peer.ts";
-import { ACCEPTED_ENCODINGS, frameHead, MessageReader } from "./frame.ts";
+import { frameHead, MessageReader } from "./frame.ts";
 import { HELD_OVERHEAD, type HeldBytes, type IncompleteMessage } from "./budget/held.ts";
 import { Code } from "./codes.ts";
 import type { CallHandler } from "./call_handler.ts";
 import type { RemoteTime } from "../sockets/patience.ts";
-import { encodeStatusMessage, parseTimeout, RpcError } from "./status.ts";
+import { responseHeaders, statusHeaders } from "./response_headers.ts";
+import { parseTimeout, RpcError } from "./status.ts";
 
 /** Settings of a call, from its server. */
 export interface CallOptions {
@@ -150,13 +151,10 @@ export class Call implements IncompleteMessage {
     this.#ended = true;
     clearTimeout(this.#deadline);
     this.#count();
-    const status = {
-      "grpc-status": String(code),
-      ...(message === "" ? {} : { "grpc-message": encodeStatusMessage(message) }),
-    };
+    const status = statusHeaders(code, message);
     if (!this.#responded) {
       this.#responded = true;
-      this.#stream.respond({ ...this.#responseHeaders(), ...status }, true);
+      this.#stream.respond({ ...responseHeaders(this.acceptsGzip), ...status }, true);
     } else this.#stream.end(status);
     this.#leave();
   }
@@ -181,17 +179,7 @@ export class Call implements IncompleteMessage {
   #respond(): void {
     if (this.#responded) return;
     this.#responded = true;
-    this.#stream.respond(this.#responseHeaders());
-  }
-
-  #responseHeaders(): Record<string, string> {
-    const headers: Record<string, string> = {
-      ":status": "200",
-      "content-type": "application/grpc",
-      "grpc-accept-encoding": ACCEPTED_ENCODINGS,
-    };
-    if (this.acceptsGzip) headers["grpc-encoding"] = "gzip";
-    return headers;
+    this.#stream.respond(responseHeaders(this.acceptsGzip));
   }
 
   /** {@linkcode IncompleteMessage}: milliseconds since the first byte of the message whose end has not come. */

@@ -178,8 +178,21 @@ function broken(what: string): ConnectionError {
   return new ConnectionError(ErrorCode.COMPRESSION_ERROR, `header block: ${what}`);
 }
 
+/** Headers that are sent again and again, encoded. */
+const repeated = new WeakMap<Readonly<Record<string, string>>, Uint8Array>();
+
+/** The same headers, which are encoded once and not for each response that has them; nobody may change them. */
+export function repeatedHeaders(headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  repeated.set(headers, encoded(headers));
+  return headers;
+}
+
 /** Encodes headers as literals without indexing; names must be lower case, values ASCII. */
 export function encodeHeaders(headers: Readonly<Record<string, string>>): Uint8Array {
+  return repeated.get(headers) ?? encoded(headers);
+}
+
+function encoded(headers: Readonly<Record<string, string>>): Uint8Array {
   const out: number[] = [];
   for (const [name, value] of Object.entries(headers)) {
     if (name === ":status" && value === "200") out.push(0x88);

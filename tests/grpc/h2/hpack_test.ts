@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { ConnectionError } from "../../../lib/grpc/h2/frames.ts";
 import { HeaderList, requestFault } from "../../../lib/grpc/h2/headers.ts";
-import { encodeHeaders, type HeaderSink, HpackDecoder } from "../../../lib/grpc/h2/hpack.ts";
+import { encodeHeaders, type HeaderSink, HpackDecoder, repeatedHeaders } from "../../../lib/grpc/h2/hpack.ts";
 import { decodeHuffman, huffmanSize } from "../../../lib/grpc/h2/huffman.ts";
 
 const hex = (text: string) => Uint8Array.fromHex(text.replaceAll(/\s/g, ""));
@@ -207,4 +207,11 @@ Deno.test("a header that no request may have makes a list malformed", () => {
   assert.equal(requestFault(decodeList(new HpackDecoder(), hex("8282"))), ":method twice");
   const names = decodeList(new HpackDecoder(), encodeHeaders({ ["constructor"]: "y" }));
   assert.equal(names.headers.constructor, "y");
+});
+
+Deno.test("repeated headers are encoded once, as others are each time", () => {
+  const headers = { ":status": "200", "content-type": "application/grpc" };
+  const repeated = repeatedHeaders({ ...headers });
+  assert.equal(encodeHeaders(repeated), encodeHeaders(repeated));
+  assert.deepEqual(encodeHeaders(repeated), encodeHeaders(headers));
 });
