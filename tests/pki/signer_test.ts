@@ -115,27 +115,49 @@ opensslTest(
   },
 );
 
+const NO_KEY = /^PkiError: OpenSSL: expected a private key: it told no error$/;
+const NO_SIGNING_KEY = /^PkiError: OpenSSL: expected a key that signs: /;
+const NO_SIGNATURE = /^PkiError: OpenSSL: expected a signature: /;
+
 /** What each function returns when it fails. */
-const FAILURES: readonly (readonly [keyof OpensslFunctions, Partial<OpensslFunctions>, RegExp])[] = [
-  ["BIO_new_mem_buf", { BIO_new_mem_buf: () => null }, /^PkiError: OpenSSL: expected a private key: it told no error$/],
-  ["d2i_PrivateKey_bio", { d2i_PrivateKey_bio: () => null }, /^PkiError: OpenSSL: expected a private key: /],
-  ["EVP_MD_CTX_new", { EVP_MD_CTX_new: () => null }, /^PkiError: OpenSSL: expected a context: /],
-  ["EVP_DigestSignInit", { EVP_DigestSignInit: () => 0 }, /^PkiError: OpenSSL: expected a key that signs: /],
-  [
-    "EVP_DigestSign",
-    { EVP_DigestSign: () => Promise.resolve(0), digestSignHere: () => -1 },
-    /^PkiError: OpenSSL: expected a signature: /,
-  ],
+const FAILURES: readonly (readonly [KeySpec, Partial<OpensslFunctions>, RegExp])[] = [
+  [P256, { BIO_new_mem_buf: () => null }, NO_KEY],
+  [P256, { d2i_PrivateKey_bio: () => null }, /^PkiError: OpenSSL: expected a private key: /],
+  [P256, { EVP_PKEY_CTX_new: () => null }, NO_SIGNING_KEY],
+  [P256, { EVP_PKEY_sign_init: () => 0 }, NO_SIGNING_KEY],
+  [P256, { EVP_Digest: () => 0 }, NO_SIGNATURE],
+  [P256, { EVP_PKEY_sign: () => 0 }, NO_SIGNATURE],
+  [RSA, { BIO_new_mem_buf: () => null }, NO_KEY],
+  [RSA, { EVP_MD_CTX_new: () => null }, /^PkiError: OpenSSL: expected a context: /],
+  [RSA, { EVP_DigestSignInit: () => 0 }, NO_SIGNING_KEY],
+  [RSA, { EVP_DigestSign: () => Promise.resolve(0), digestSignHere: () => -1 }, NO_SIGNATURE],
 ];
 
-for (const [name, failing, reason] of FAILURES) {
-  opensslTest(`where ${name} fails, the reason is told and nothing is left`, async (functions) => {
+for (const [spec, failing, reason] of FAILURES) {
+  const name = `${keySpecText(spec)}: where ${Object.keys(failing)[0]} fails, the reason is told and nothing is left`;
+  opensslTest(name, async (functions) => {
     const { held, functions: counting } = counted({ ...functions, ...failing });
-    const key = await PrivateKey.generate(P256);
+    const key = await PrivateKey.generate(spec);
     await assert.rejects(opensslSigner(counting, key), reason);
     assert.deepEqual(held, { keys: 0, contexts: 0, readers: 0 });
   });
 }
+
+opensslTest("on P-256 one context makes all signatures, and is freed once", async (functions) => {
+  const { held, functions: counting } = counted(functions);
+  const key = await PrivateKey.generate(P256);
+  const signer = await opensslSigner(counting, key);
+  const body = Uint8Array.of(1);
+  for (let i = 0; i < 20; i++) {
+    const signed = { body, signature: await signer.sign(body), signatureAlgorithm: "1.2.840.10045.4.3.2" };
+    assert.ok(await isSignedBy(signed, key.spki));
+  }
+  assert.deepEqual(held, { keys: 0, contexts: 1, readers: 0 });
+  signer.release();
+  signer.release();
+  assert.deepEqual(held, { keys: 0, contexts: 0, readers: 0 });
+  await assert.rejects(signer.sign(body), /^PkiError: OpenSSL: expected a key, got one that was given back$/);
+});
 
 opensslTest(
   "a signature that failed on another thread is tried once more where its error can be read",

@@ -1,7 +1,7 @@
 /**
  * Signatures by OpenSSL: an RSA signature takes it a quarter of WebCrypto's time, one on P-256 a tenth.
  *
- * They are made on threads of the runtime, but those on P-256: they take less than the way to a thread and back.
+ * They are made on threads of the runtime, but those on P-256 (`./quick_signer.ts`).
  *
  * Permissions: ffi, by `./library.ts`.
  *
@@ -14,6 +14,7 @@ import { type KeySpec, keySpecText } from "../public_key.ts";
 import { isSignedBy } from "../signed.ts";
 import type { Signer } from "../signer.ts";
 import { lastError, type OpensslFunctions } from "./library.ts";
+import { QuickSigner } from "./quick_signer.ts";
 
 /** Bytes of the longest signature on a curve that is used here, P-384. */
 const MOST_ECDSA = 104;
@@ -24,7 +25,8 @@ const MOST_ECDSA = 104;
  * @throws {PkiError} when OpenSSL does not take the key, or signs in another way
  */
 export async function opensslSigner(functions: OpensslFunctions, key: PrivateKey): Promise<Signer> {
-  const signer = new OpensslSigner(functions, key);
+  const isQuick = algorithmOf(key.spec) === ObjectId.ecdsaWithSha256;
+  const signer = isQuick ? new QuickSigner(functions, readKey(functions, key), key) : new ThreadSigner(functions, key);
   try {
     const body = crypto.getRandomValues(new Uint8Array(32));
     const signature = await signer.sign(body);
@@ -43,11 +45,11 @@ interface Job {
   readonly length: BigUint64Array<ArrayBuffer>;
 }
 
-class OpensslSigner implements Signer {
+/** Signs on threads of the runtime. */
+class ThreadSigner implements Signer {
   readonly signatureAlgorithm: Uint8Array;
   readonly #functions: OpensslFunctions;
   readonly #hash: Deno.PointerValue;
-  readonly #isQuick: boolean;
   /** Bytes of the longest signature. */
   readonly #most: number;
   readonly #jobs = new Set<Job>();
@@ -60,7 +62,6 @@ class OpensslSigner implements Signer {
     this.signatureAlgorithm = key.signatureAlgorithm;
     this.#hash = algorithmOf(key.spec) === ObjectId.ecdsaWithSha384 ? functions.EVP_sha384() : functions.EVP_sha256();
     this.#most = key.spec.type === "RSA" ? Math.ceil(key.spec.bits / 8) : MOST_ECDSA;
-    this.#isQuick = algorithmOf(key.spec) === ObjectId.ecdsaWithSha256;
     this.#key = readKey(functions, key);
   }
 
@@ -72,7 +73,6 @@ class OpensslSigner implements Signer {
       signature: new Uint8Array(this.#most),
       length: new BigUint64Array(1),
     };
-    if (this.#isQuick) return this.#signHere(job);
     this.#jobs.add(job);
     try {
       return await this.#signElsewhere(job) === 1 ? signatureOf(job) : this.#signHere(job);
@@ -98,7 +98,7 @@ class OpensslSigner implements Signer {
     }
   }
 
-  /** On this thread: a quick one, or once more one that failed, as its reason can be read nowhere else. */
+  /** Once more on this thread, as the reason of a failure can be read nowhere else. */
   #signHere(job: Job): Uint8Array {
     const { body, signature, length } = job;
     const context = this.#begin();

@@ -54,6 +54,11 @@ export function counted(functions: OpensslFunctions): { readonly functions: Open
         held.keys--;
         functions.EVP_PKEY_free(pointer);
       },
+      EVP_PKEY_CTX_new: (key, engine) => made("contexts", functions.EVP_PKEY_CTX_new(key, engine)),
+      EVP_PKEY_CTX_free: (pointer) => {
+        held.contexts--;
+        functions.EVP_PKEY_CTX_free(pointer);
+      },
       EVP_MD_CTX_new: () => made("contexts", functions.EVP_MD_CTX_new()),
       EVP_MD_CTX_free: (pointer) => {
         held.contexts--;
