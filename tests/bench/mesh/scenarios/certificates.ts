@@ -31,10 +31,13 @@ const IN_FLIGHT = 16;
 /** How long code warms up, and how long certificates are counted, ms. */
 const WARM_UP = 1000, COUNTED = 5000;
 
-/** Rates of an earlier machine, where Istio signed 650 to 710 a second with RSA-2048. */
+/**
+ * With RSA-2048 the rate of an earlier machine, where Istio signed 650 to 710 a second; on P-256 twice what Istio signs with
+ * RSA-2048 on this machine, 1,600.
+ */
 const KEYS: readonly { readonly key: KeySpec; readonly least: number }[] = [
   { key: { type: "RSA", bits: 2048 }, least: 650 },
-  { key: { type: "EC", curve: "P-256" }, least: 1300 },
+  { key: { type: "EC", curve: "P-256" }, least: 3200 },
 ];
 
 interface Rate {
