@@ -6,6 +6,8 @@
  * @module
  */
 
+import { indexOf } from "./bucket_hash.ts";
+
 /**
  * Items a bucket, at least on average. Larger blocks of resources compress better (64 are 8% smaller than 32, 128 are
  * 14% smaller: `tests/bench/wire_bench.ts --levels`), smaller ones are shared more by proxies that see a little less,
@@ -13,17 +15,11 @@
  */
 export const BUCKET_TARGET = 64;
 
-/** FNV-1a of a string's UTF-16 units, unsigned 32 bit, with a final mix so that the low bits are good. */
-export function hashName(name: string): number {
-  let hash = 0x811c9dc5;
-  for (let i = 0; i < name.length; i++) hash = Math.imul(hash ^ name.charCodeAt(i), 0x01000193);
-  hash ^= hash >>> 15;
-  return hash >>> 0;
-}
-
 /** How items become buckets. */
 export interface BucketRules<Item, Bucket> {
   name(item: Item): string;
+  /** {@linkcode hashName} or {@linkcode hashByDomain}. */
+  hash(name: string): number;
   /** Whether putting one item in the place of the other changes nothing. */
   same(a: Item, b: Item): boolean;
   items(bucket: Bucket): readonly Item[];
@@ -50,9 +46,9 @@ export interface Bucketed<Bucket> {
   readonly size: number;
 }
 
-/** The bucket where an item of this name belongs. */
-export function bucketOf<Bucket>(name: string, buckets: readonly Bucket[]): Bucket {
-  return buckets[hashName(name) & (buckets.length - 1)]!;
+/** The bucket where an item belongs whose name has this hash. */
+export function bucketOf<Bucket>(hash: number, buckets: readonly Bucket[]): Bucket {
+  return buckets[indexOf(hash, buckets.length)]!;
 }
 
 /** Where the item of that name is among sorted ones; `-1 - at` when it is missing and belongs at `at`. */
@@ -94,8 +90,8 @@ function group<Item, Bucket>(
   const drafts = Array.from({ length: count }, (): BucketDraft<Item> => ({ items: [], sum: 0 }));
   for (const items of contents) {
     for (const item of items) {
-      const hash = hashName(rules.name(item));
-      const draft = drafts[hash & (count - 1)]!;
+      const hash = rules.hash(rules.name(item));
+      const draft = drafts[indexOf(hash, count)]!;
       draft.items.push(item);
       draft.sum += hash;
     }
@@ -128,8 +124,8 @@ export function change<Item, Bucket>(
   };
   /** Puts an item in the place of that name, or nothing. */
   const put = (name: string, item: Item | undefined) => {
-    const hash = hashName(name);
-    const index = hash & (buckets.length - 1);
+    const hash = rules.hash(name);
+    const index = indexOf(hash, buckets.length);
     const items = drafts.get(index)?.items ?? rules.items(buckets[index]!);
     const at = findSorted(items, name, rules.name);
     if (at >= 0 && item !== undefined) {

@@ -9,6 +9,7 @@ import type { Block, Form } from "./block.ts";
 import { blockOf, type EncodedResource } from "./encoded.ts";
 import type { NameSet } from "./name_set.ts";
 import type { InternedNames } from "./names.ts";
+import { changedIn, firstBuckets, fittingBuckets, fittingResources, sum } from "./diff_part.ts";
 import type { ResourceBucket, ResourceSet } from "./set.ts";
 
 /** Resources in a block of a diff that is not made of whole buckets. */
@@ -77,7 +78,7 @@ export interface DiffPart {
 /** The remembered results for a pair of sets. */
 interface Way {
   readonly diff: Diff;
-  /** Parts of the diff by the number of resources in them. */
+  /** Parts of the diff by the number of resources in them, or by that of buckets, negative. */
   readonly parts: Map<number, DiffPart>;
 }
 
@@ -98,18 +99,14 @@ export class DiffTable {
     const { diff, parts } = this.#way(from, to);
     const total = diff.bytes(form);
     if (total <= maxBytes) return { diff, next: to, bytes: total };
-    let bytes = 0;
-    let count = 0;
-    for (const resource of diff.changed) {
-      bytes += resource[form].length;
-      if (bytes > maxBytes && count > 0) break;
-      count++;
-    }
-    if (count === diff.changed.length) return { diff, next: to, bytes };
-    let part = parts.get(count);
+    const buckets = fittingBuckets(from, to, maxBytes, form);
+    const key = buckets > 0 ? -buckets : fittingResources(diff.changed, maxBytes, form);
+    if (key === diff.changed.length) return { diff, next: to, bytes: total };
+    let part = parts.get(key);
     if (part === undefined) {
-      const next = from.with(diff.changed.slice(0, count), diff.removed);
-      parts.set(count, part = { diff: this.between(from, next), next, bytes });
+      const next = buckets > 0 ? firstBuckets(from, to, buckets) : from.with(diff.changed.slice(0, key), diff.removed);
+      const way = this.between(from, next);
+      parts.set(key, part = { diff: way, next, bytes: way.bytes(form) });
     }
     return part;
   }
@@ -131,32 +128,22 @@ export function setBlocks(set: ResourceSet, form: Form): Block[] {
 function compare(from: ResourceSet, to: ResourceSet): Diff {
   if (from === to) return new Diff([], []);
   if (from.size === 0) return whole(to);
-  const changed: EncodedResource[] = [];
-  const removed: string[] = [];
-  if (from.buckets.length === to.buckets.length) {
-    for (let i = 0; i < to.buckets.length; i++) {
-      const before = from.buckets[i]!;
-      const after = to.buckets[i]!;
-      if (before === after) continue;
-      for (const resource of after.resources) {
-        if (before.get(resource.name)?.version !== resource.version) changed.push(resource);
-      }
-      for (const resource of before.resources) {
-        if (after.get(resource.name) === undefined) removed.push(resource.name);
-      }
-    }
-  } else {
-    for (const resource of to) if (from.get(resource.name)?.version !== resource.version) changed.push(resource);
-    for (const resource of from) if (!to.has(resource.name)) removed.push(resource.name);
+  if (from.buckets.length !== to.buckets.length) {
+    const changed = [...to].filter(({ name, version }) => from.get(name)?.version !== version);
+    return new Diff(changed, [...from].map(({ name }) => name).filter((name) => !to.has(name)));
   }
-  return new Diff(changed, removed);
+  const differing = to.buckets.map((after, i) => ({ before: from.buckets[i]!, after })).filter(
+    ({ before, after }) => before !== after,
+  );
+  const changed = differing.flatMap(({ before, after }) => changedIn(before, after));
+  const removed = differing.flatMap(({ before, after }) =>
+    before.resources.map(({ name }) => name).filter((name) => after.get(name) === undefined)
+  );
+  const areNew = differing.every(({ before }) => before.resources.length === 0);
+  return new Diff(changed, removed, areNew ? differing.map(({ after }) => after) : undefined);
 }
 
 function whole(to: ResourceSet): Diff {
   const buckets = to.buckets.filter((bucket) => bucket.resources.length > 0);
   return new Diff(buckets.flatMap((bucket) => bucket.resources), [], buckets);
-}
-
-function sum(resources: readonly EncodedResource[], form: Form): number {
-  return resources.reduce((bytes, resource) => bytes + resource[form].length, 0);
 }

@@ -7,6 +7,7 @@
  *
  * @module
  */
+import { hashName } from "./bucket_hash.ts";
 import { type Bucketed, bucketOf, findSorted } from "./buckets.ts";
 import type { EncodedResource } from "./encoded.ts";
 import type { ResourceBucket, ResourceSet } from "./set.ts";
@@ -55,7 +56,7 @@ export class NameSet implements Bucketed<NameBucket> {
 
   /** Whether the name is in the set. */
   has(name: string): boolean {
-    return this.size > 0 && findSorted(bucketOf(name, this.buckets).names, name, itself) >= 0;
+    return this.size > 0 && findSorted(bucketOf(hashName(name), this.buckets).names, name, itself) >= 0;
   }
 
   /** All names, bucket by bucket. */

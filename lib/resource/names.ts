@@ -8,6 +8,7 @@
  * @module
  */
 import { Buffer } from "node:buffer";
+import { hashName } from "./bucket_hash.ts";
 import { type BucketRules, change, fill } from "./buckets.ts";
 import { contentHash } from "./encoded.ts";
 import { NameBucket, NameSet } from "./name_set.ts";
@@ -43,6 +44,7 @@ export class InternedNames {
   readonly #differences = new WeakMap<NameSet, WeakMap<NameSet, NameSet>>();
   readonly #rules: BucketRules<string, NameBucket> = {
     name: (name) => name,
+    hash: hashName,
     same: () => true,
     items: (bucket) => bucket.names,
     sum: (bucket) => bucket.hash,

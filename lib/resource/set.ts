@@ -8,6 +8,7 @@
  * @module
  */
 import type { Block, Form } from "./block.ts";
+import { hashByDomain } from "./bucket_hash.ts";
 import { bucketOf, type BucketRules, change, fill, findSorted } from "./buckets.ts";
 import { blockOf, contentHash, type EncodedResource } from "./encoded.ts";
 import { VersionTable } from "./version_table.ts";
@@ -88,6 +89,7 @@ export class ResourceTable {
   /** How sets of this table are changed. */
   readonly rules: BucketRules<EncodedResource, ResourceBucket> = {
     name: nameOf,
+    hash: hashByDomain,
     // An object that takes the place of another may have the same effect: it is the cause from then on.
     same: (a, b) => a.version === b.version && sameItems(a.causes, b.causes),
     items: (bucket) => bucket.resources,
@@ -140,7 +142,7 @@ export class ResourceSet {
 
   /** The resource of that name. */
   get(name: string): EncodedResource | undefined {
-    return bucketOf(name, this.buckets).get(name);
+    return bucketOf(hashByDomain(name), this.buckets).get(name);
   }
 
   /** Whether a resource of that name is here. */

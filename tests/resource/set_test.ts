@@ -136,6 +136,57 @@ Deno.test("parts of a diff stay under the limit, and together are the whole", ()
   assert.ok(parts > 10);
 });
 
+Deno.test("parts lead from any set to any other, whatever the limit", () => {
+  const indexes = fc.array(fc.tuple(fc.nat(700), fc.nat(2)), { maxLength: 700 });
+  const sized = fc.record({ had: indexes, wanted: indexes, limit: fc.integer({ min: 1, max: 20_000 }) });
+  fc.assert(
+    fc.property(sized, ({ had, wanted, limit }) => {
+      const table = new ResourceTable();
+      const of = (items: readonly (readonly [number, number])[]) =>
+        table.from(items.map(([i, value]) => resource(`svc.ns-${i % 7}.${i}`, value)));
+      const to = of(wanted);
+      let at = of(had);
+      const model = contents(at);
+      for (let step = 0; at !== to; step++) {
+        assert.ok(step < 2000, "it ends");
+        const { diff, next, bytes } = diffs.part(at, to, limit, "delta");
+        assert.ok(bytes <= limit || diff.changed.length <= 1, "one resource may be larger than the limit");
+        for (const { name, version } of diff.changed) model.set(name, version);
+        for (const name of diff.removed) model.delete(name);
+        at = next;
+      }
+      assert.deepEqual(new Map([...model].sort()), new Map([...contents(to)].sort()));
+    }),
+    { numRuns: 60 },
+  );
+});
+
+Deno.test("parts of a large set are made of the blocks of its buckets, which other sets share", () => {
+  const table = new ResourceTable();
+  const to = table.from(Array.from({ length: 2000 }, (_, i) => resource(`r${i}`)));
+  const shared = new Set(setBlocks(to, "delta"));
+  for (const limit of [20_000, 50_000, 90_000]) {
+    let at: ResourceSet = table.empty;
+    while (at !== to) {
+      const { diff, next } = diffs.part(at, to, limit, "delta");
+      for (const block of diff.blocks("delta")) assert.ok(shared.has(block), `limit ${limit}`);
+      at = next;
+    }
+  }
+});
+
+Deno.test("sets that differ in one namespace share the buckets of all others, and one namespace has several", () => {
+  const table = new ResourceTable();
+  const names = Array.from({ length: 4000 }, (_, i) => `outbound|80||svc-${i}.ns-${i % 10}.svc.cluster.local`);
+  const of = (own: string) => table.from(names.map((name) => resource(name, name.includes(`.${own}.`) ? 1 : 0)));
+  const [a, b] = [of("ns-1"), of("ns-2")];
+  const alike = a.buckets.filter((bucket, i) => bucket === b.buckets[i]).length;
+  assert.ok(alike >= a.buckets.length / 2, `${alike} of ${a.buckets.length}`);
+  const lone = table.from(names.map((_, i) => resource(`svc-${i}.ns.svc.cluster.local`)));
+  const used = lone.buckets.filter((bucket) => bucket.resources.length > 0).length;
+  assert.ok(used >= Math.sqrt(lone.buckets.length), `${used} of ${lone.buckets.length}`);
+});
+
 Deno.test("name sets are interned, and equal runs of fields are decoded once", () => {
   const names = new InternedNames();
   assert.equal(names.of(["a", "b"]), names.of(["b", "a", "b"]));

@@ -1,0 +1,58 @@
+/**
+ * The part of a difference between two sets that one message takes: whole buckets where it can be.
+ *
+ * @module
+ */
+import type { Form } from "./block.ts";
+import type { EncodedResource } from "./encoded.ts";
+import { type ResourceBucket, ResourceSet } from "./set.ts";
+
+/** The resources of a bucket that another one, in the same place, lacks or has in another version. */
+export function changedIn(before: ResourceBucket, after: ResourceBucket): readonly EncodedResource[] {
+  if (before.resources.length === 0) return after.resources;
+  return after.resources.filter(({ name, version }) => before.get(name)?.version !== version);
+}
+
+/** The bucket of a set in the place of another set's; a set without resources has none of its own. */
+function bucketBefore(from: ResourceSet, index: number): ResourceBucket {
+  return from.size === 0 ? from.table.emptyBucket : from.buckets[index]!;
+}
+
+/**
+ * The number of buckets, from the first, whose changes fit. Whole buckets are what sets share, so their bytes are made
+ * once for all who get them. 0: not even one fits, or the sets have different numbers of buckets.
+ */
+export function fittingBuckets(from: ResourceSet, to: ResourceSet, maxBytes: number, form: Form): number {
+  if (from.size > 0 && from.buckets.length !== to.buckets.length) return 0;
+  let bytes = 0;
+  let changes = false;
+  for (const [index, after] of to.buckets.entries()) {
+    const before = bucketBefore(from, index);
+    if (before === after) continue;
+    bytes += before.resources.length === 0 ? after.block(form).size : sum(changedIn(before, after), form);
+    if (bytes > maxBytes) return changes ? index : 0;
+    changes = true;
+  }
+  return to.buckets.length;
+}
+
+/** The set that has so many buckets of one set, and those of another behind them. */
+export function firstBuckets(from: ResourceSet, to: ResourceSet, count: number): ResourceSet {
+  const buckets = to.buckets.map((after, index) => (index < count ? after : bucketBefore(from, index)));
+  return new ResourceSet(to.table, buckets, buckets.reduce((size, { resources }) => size + resources.length, 0));
+}
+
+/** The number of changed resources, from the first, that fit; at least one. */
+export function fittingResources(changed: readonly EncodedResource[], maxBytes: number, form: Form): number {
+  let bytes = 0;
+  for (const [index, resource] of changed.entries()) {
+    bytes += resource[form].length;
+    if (bytes > maxBytes && index > 0) return index;
+  }
+  return changed.length;
+}
+
+/** Plain bytes of some resources. */
+export function sum(resources: readonly EncodedResource[], form: Form): number {
+  return resources.reduce((bytes, resource) => bytes + resource[form].length, 0);
+}
