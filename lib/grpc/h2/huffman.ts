@@ -8,7 +8,7 @@
 /** Length of the code word of each symbol, 0 to 256 (= end of string): `a` is 5 bits, `z` is 30. */
 const LENGTHS =
   "isxxxxxxxtzxxzxxxxxxxxzxxxxxxxxxbffhibdgffdgdbbbaaabbbbbbbcdkbhfibccccccccccccccccccccccdcdioijbkababab" +
-  "bbaccbbbabcbaabccccckgjixprpprrrsrssssststtrstssssqrsrsstrqprrssqrrtqrssqqrqsrssprrrsrrsvvporsruvvvwwvtuoqvwwvwtqqvvx" +
+  "bbaccbbbabcbaabccccckgjixprpprrrsrssssststtrstssssqrsrsstrqprrssqsrrtqrssqqrqsrssprrrsrrsvvporsruvvvwwvtuoqvwwvwtqqvvx" +
   "wwwptpqrqqsrruuttvsvwvvwwwwwxwwwwwvz";
 
 /**

@@ -108,6 +108,24 @@ function codes(): string[] {
   return out;
 }
 
+Deno.test("the code has a word for each of 257 symbols, no bits are left over, and rare ones are those of appendix B", () => {
+  assert.equal(CODES.length, 257);
+  assert.equal(CODES.reduce((sum, { length }) => sum + 2 ** -length, 0), 1);
+  const words = {
+    1: "7fffd8",
+    9: "ffffea",
+    22: "3ffffffe",
+    128: "fffe6",
+    195: "7fff1",
+    254: "7fffff0",
+    255: "3ffffee",
+  };
+  for (const [symbol, word] of Object.entries(words)) {
+    assert.equal(parseInt(CODES[Number(symbol)]!, 2).toString(16), word, `symbol ${symbol}`);
+  }
+  assert.equal(parseInt(CODES[256]!, 2).toString(16), "3fffffff", "the end symbol");
+});
+
 Deno.test("any bytes, encoded bit by bit, decode to themselves, with each padding that is allowed and with none else", () => {
   fc.assert(fc.property(fc.uint8Array({ maxLength: 100 }), fc.nat(8), (bytes, extra) => {
     const bits = [...bytes].map((byte) => CODES[byte]).join("");
