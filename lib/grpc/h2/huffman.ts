@@ -13,36 +13,27 @@ const LENGTHS =
 
 /**
  * Binary tree in an array: node `n` has its children at `2n` and `2n + 1`; a value >= 0 is the next node, below zero
- * it is `-1 - symbol`.
+ * it is `-1 - symbol`. Nodes are numbered row by row, as the slots of a row are numbered from its shortest prefix.
  */
 const TREE = buildTree();
 /** In the tree: the end symbol. */
 const END_SYMBOL = -257;
 
+/** In each row of a canonical code the words that end there come first; the other slots lead to nodes of the next row. */
 function buildTree(): Int16Array {
-  const tree: number[] = [0, 0];
-  const symbols = [...LENGTHS].map((letter, symbol) => ({ symbol, length: letter.charCodeAt(0) - 92 }));
-  symbols.sort((a, b) => a.length - b.length || a.symbol - b.symbol);
-  let code = 0;
-  let previous = 0;
-  for (const { symbol, length } of symbols) {
-    code = code * 2 ** (length - previous);
-    previous = length;
-    let node = 0;
-    for (let bit = length - 1; bit >= 0; bit--) {
-      const slot = 2 * node + Math.floor(code / 2 ** bit) % 2;
-      if (bit === 0) tree[slot] = -1 - symbol;
-      else {
-        if (tree[slot] === 0) {
-          tree[slot] = tree.length / 2;
-          tree.push(0, 0);
-        }
-        node = tree[slot]!;
-      }
-    }
-    code++;
+  const byLength: number[][] = [];
+  for (let symbol = 0; symbol < LENGTHS.length; symbol++) {
+    (byLength[LENGTHS.charCodeAt(symbol) - 92] ??= []).push(symbol);
   }
-  return Int16Array.from(tree);
+  const tree = new Int16Array(2 * (LENGTHS.length - 1));
+  let node = 1;
+  for (let slot = 0, length = 1, width = 2; slot < tree.length; length++) {
+    const ending = byLength[length] ?? [];
+    for (const symbol of ending) tree[slot++] = -1 - symbol;
+    for (let other = ending.length; other < width; other++) tree[slot++] = node++;
+    width = 2 * (width - ending.length);
+  }
+  return tree;
 }
 
 /** Bits of a step that hold its node; the tree has 256. */
@@ -52,27 +43,27 @@ const NO_SYMBOL = 256;
 /** In the place of a symbol: the end symbol, which no string may hold. */
 const BROKEN = 257;
 
+/** In the place of a step: nobody has needed it yet. */
+const UNKNOWN = -1;
+
 /**
  * The steps of a decoder by four bits, for each node of the tree: `STEPS[16 * node + bits]` holds the node after them, and
  * above it the symbol that they complete (one at most, since no code word has less than five bits).
+ *
+ * Each is found when it is first needed: all 4096 at the start of a program are so much work in one loop that the engine
+ * compiles it with its last compiler, of which an idle agent would keep 4 MB of pages for nothing else.
  */
-const STEPS = buildSteps();
+const STEPS = new Int32Array(16 * TREE.length / 2).fill(UNKNOWN);
 
-function buildSteps(): Int32Array {
-  const steps = new Int32Array(16 * TREE.length / 2);
-  for (let from = 0; from < TREE.length / 2; from++) {
-    for (let bits = 0; bits < 16; bits++) {
-      let node = from;
-      let symbol = NO_SYMBOL;
-      for (let bit = 3; bit >= 0; bit--) {
-        const next = TREE[2 * node + (bits >> bit & 1)]!;
-        if (next < 0) symbol = next === END_SYMBOL ? BROKEN : -1 - next;
-        node = next < 0 ? 0 : next;
-      }
-      steps[16 * from + bits] = symbol << NODE_BITS | node;
-    }
+function findStep(at: number): number {
+  let node = at >> 4;
+  let symbol = NO_SYMBOL;
+  for (let bit = 3; bit >= 0; bit--) {
+    const next = TREE[2 * node + (at >> bit & 1)]!;
+    if (next < 0) symbol = next === END_SYMBOL ? BROKEN : -1 - next;
+    node = next < 0 ? 0 : next;
   }
-  return steps;
+  return STEPS[at] = symbol << NODE_BITS | node;
 }
 
 /**
@@ -98,11 +89,15 @@ export function decodeHuffman(data: Uint8Array, out: Uint8Array): number {
   let node = 0;
   for (let at = 0; at < data.length; at++) {
     const byte = data[at]!;
-    let step = STEPS[16 * node + (byte >> 4)]!;
+    let place = 16 * node + (byte >> 4);
+    let step = STEPS[place]!;
+    if (step === UNKNOWN) step = findStep(place);
     let symbol = step >> NODE_BITS;
     if (symbol < NO_SYMBOL) out[length++] = symbol;
     else if (symbol === BROKEN) return -1;
-    step = STEPS[16 * (step & 255) + (byte & 15)]!;
+    place = 16 * (step & 255) + (byte & 15);
+    step = STEPS[place]!;
+    if (step === UNKNOWN) step = findStep(place);
     symbol = step >> NODE_BITS;
     if (symbol < NO_SYMBOL) out[length++] = symbol;
     else if (symbol === BROKEN) return -1;
