@@ -29,7 +29,7 @@ import { metricAreas } from "../lib/kernel/metrics/catalogue.ts";
 import type { Metric } from "../lib/kernel/metrics/define.ts";
 import { NOT_BUILT_PARTS, notBuilt } from "../lib/kernel/not_built/catalogue.ts";
 import { entriesOf, type NotBuilt, type NotBuiltPart } from "../lib/kernel/not_built/entry.ts";
-import { NEEDLESS_MESH_FIELDS, NEEDLESS_SETTINGS, NEEDLESS_VALUES } from "../lib/kernel/not_built/needless.ts";
+import * as needless from "../lib/kernel/not_built/needless.ts";
 import { programLetters } from "../lib/kernel/program/program.ts";
 import { spellings } from "../lib/kernel/settings/border.ts";
 import { settingAreas } from "../lib/kernel/settings/catalogue.ts";
@@ -83,7 +83,7 @@ function coresText(name: string): string {
 function helpOf(name: string, setting: Setting): string {
   const others = spellings(name).slice(1).map((s) => `\`${s}\``);
   const waiting = notBuilt("setting", name);
-  const reason = NEEDLESS_SETTINGS[name];
+  const reason = needless.NEEDLESS_SETTINGS[name];
   const values = setting.allowed?.filter((v) => v !== "").map((v) => `\`${v}\``) ?? [];
   return [
     setting.help,
@@ -126,8 +126,12 @@ export function metricsPage(): string {
         .map(([name, m]) => {
           const waiting = notBuilt("metric", name);
           const unfed = waiting === undefined ? "" : ` *Not fed yet: waits for ${waiting.part}.*`;
+          const not = needless.needlessIn(name).map(([program, reason]) =>
+            ` *Not on the page of \`${program}\`: ${reason}.*`
+          );
           const buckets = m.buckets === undefined ? "" : ` Buckets: ${m.buckets.join(", ")}.`;
-          return [name, kinds[m.type], m.labels.join(", "), [...m.users].join(" "), m.help + buckets + unfed];
+          const meaning = m.help + buckets + unfed + not.join("");
+          return [name, kinds[m.type], m.labels.join(", "), [...m.users].join(" "), meaning];
         });
       return `## ${title}\n\n${table(["Name", "Type", "Labels", "Used by", "Meaning"], rows)}`;
     },
@@ -233,8 +237,8 @@ function notBuiltSection(part: NotBuiltPart): string {
 
 /** The page of the names that are accepted and not built yet. */
 export function notBuiltPage(): string {
-  const needless = { ...NEEDLESS_SETTINGS, ...NEEDLESS_MESH_FIELDS, ...NEEDLESS_VALUES };
-  const never = Object.entries(needless).map(([name, reason]) => [`\`${name}\``, reason]);
+  const all = { ...needless.NEEDLESS_SETTINGS, ...needless.NEEDLESS_MESH_FIELDS, ...needless.NEEDLESS_VALUES };
+  const never = Object.entries(all).map(([name, reason]) => [`\`${name}\``, reason]);
   return [
     note,
     "# What is not built yet",

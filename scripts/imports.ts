@@ -61,11 +61,20 @@ export function importsOf(root: string, file: string): ImportArrow[] {
 
 /** Everything that is loaded before the first line of a file runs, each with the file that loads it. */
 export function loadedWith(root: string, file: string): Map<string, string> {
+  return loaded(root, file, ({ lazy }) => !lazy);
+}
+
+/** The files of the tree that a program may load, at its start or later. */
+export function reachedFrom(root: string, file: string): string[] {
+  return [...loaded(root, file, () => true).keys()].filter((path) => path.endsWith(".ts"));
+}
+
+function loaded(root: string, file: string, follows: (arrow: ImportArrow) => boolean): Map<string, string> {
   const found = new Map([[file, ""]]);
   for (const from of found.keys()) {
     if (!from.endsWith(".ts")) continue;
-    for (const { to, typeOnly, lazy } of importsOf(root, from)) {
-      if (!typeOnly && !lazy && !found.has(to)) found.set(to, from);
+    for (const arrow of importsOf(root, from)) {
+      if (!arrow.typeOnly && follows(arrow) && !found.has(arrow.to)) found.set(arrow.to, from);
     }
   }
   return found;

@@ -5,6 +5,7 @@ import type { AgentSecret, SecretSource } from "../../lib/agent/secrets/agent_se
 import { sdsService } from "../../lib/agent/secrets/sds_service.ts";
 import { GrpcServer } from "../../lib/grpc/server.ts";
 import { silentLog } from "../../lib/kernel/log/log.ts";
+import { noMetrics } from "../../lib/kernel/metrics/registry.ts";
 import { listenUnix } from "../../lib/sockets/listen/unix.ts";
 import { withPorts } from "../../scripts/ports.ts";
 import { TestMesh } from "../e2e/support/mesh.ts";
@@ -40,7 +41,7 @@ async function secretServer(path: string, secrets: Readonly<Record<string, Agent
       return () => {};
     },
   };
-  const server = new GrpcServer([sdsService(source, silentLog().scope("sds"))]);
+  const server = new GrpcServer([sdsService(source, { log: silentLog().scope("sds"), metrics: noMetrics() })]);
   const listener = await listenUnix(path, (transport) => server.accept(transport));
   return {
     async [Symbol.asyncDispose]() {

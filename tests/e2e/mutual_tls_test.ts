@@ -8,6 +8,7 @@ import type { AgentSecret, SecretListener, SecretSource } from "../../lib/agent/
 import { sdsService } from "../../lib/agent/secrets/sds_service.ts";
 import { GrpcServer } from "../../lib/grpc/server.ts";
 import { silentLog } from "../../lib/kernel/log/log.ts";
+import { noMetrics } from "../../lib/kernel/metrics/registry.ts";
 import { listenUnix } from "../../lib/sockets/listen/unix.ts";
 import { withPorts } from "../../scripts/ports.ts";
 import { Authority, type Certificate, openssl } from "../certificates.ts";
@@ -328,7 +329,7 @@ class AgentOfTest implements SecretSource {
 
   /** Serves them at a socket; answers with what ends that. */
   async serve(path: string): Promise<() => Promise<void>> {
-    const server = new GrpcServer([sdsService(this, silentLog().scope("test"))]);
+    const server = new GrpcServer([sdsService(this, { log: silentLog().scope("test"), metrics: noMetrics() })]);
     const listener = await listenUnix(path, (transport) => server.accept(transport));
     return async () => {
       await listener.close();

@@ -23,6 +23,11 @@ export function sourceText(without: readonly string[]): string {
   return texts.join("\n");
 }
 
+/** Code, without comments, of these files. */
+export function textOf(paths: readonly string[]): string {
+  return paths.map((path) => withoutComments(new URL(path, root))).join("\n");
+}
+
 function withoutComments(file: URL): string {
   return Deno.readTextFileSync(file).replace(/\/\*[\s\S]*?\*\//g, "").replace(/^\s*\/\/.*$/gm, "");
 }
@@ -37,7 +42,11 @@ export function readSettingNames(): Set<string> {
   return namesFound(sourceText(["lib/kernel/settings/"]), /\bsettings(?:\.|\[")([A-Z][A-Z0-9_]+)\b/g);
 }
 
-/** Metrics that the code takes by name: `counter("name")`, `gauge("name")`, `histogram("name")`. */
-export function fedMetrics(): Set<string> {
-  return namesFound(sourceText([]), /\.(?:counter|gauge|histogram)\(\s*"([a-z0-9_]+)"/g);
+/**
+ * Metrics that the code takes by name: `counter("name")`, `gauge("name")`, `histogram("name")`.
+ *
+ * @param text Default: all of it.
+ */
+export function fedMetrics(text = sourceText([])): Set<string> {
+  return namesFound(text, /\.(?:counter|gauge|histogram)\(\s*"([a-z0-9_]+)"/g);
 }

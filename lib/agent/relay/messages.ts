@@ -58,6 +58,49 @@ export function isRejection(variant: RelayVariant, bytes: Uint8Array): boolean {
   return textField(bytes, FIELDS[variant].request.error) !== "";
 }
 
+/** The part of a request that answers a response. */
+export interface RelayedAnswer {
+  /** Empty when the request names none, or the bytes are no request; likewise `nonce`. */
+  readonly typeUrl: string;
+  readonly nonce: string;
+  /** Code of the reason of a rejection; undefined: the request rejects nothing. */
+  readonly code: number | undefined;
+}
+
+/** Reads it. */
+export function readAnswer(variant: RelayVariant, bytes: Uint8Array): RelayedAnswer {
+  const fields = FIELDS[variant].request;
+  const found: { typeUrl: string; nonce: string; code: number | undefined } = {
+    typeUrl: "",
+    nonce: "",
+    code: undefined,
+  };
+  try {
+    const cursor = new WireCursor(bytes);
+    while (cursor.next()) {
+      if (cursor.wireType !== 2) cursor.skip();
+      else if (cursor.field === fields.type) found.typeUrl = cursor.string();
+      else if (cursor.field === fields.nonce) found.nonce = cursor.string();
+      else if (cursor.field === fields.error) found.code = statusCode(cursor.bytes());
+      else cursor.skip();
+    }
+  } catch (error) {
+    if (!(error instanceof WireError)) throw error;
+    return { typeUrl: "", nonce: "", code: undefined };
+  }
+  return found;
+}
+
+/** `Status`: code = 1. */
+function statusCode(bytes: Uint8Array): number {
+  const cursor = new WireCursor(bytes);
+  while (cursor.next()) {
+    if (cursor.field === 1 && cursor.wireType === 0) return cursor.varint();
+    cursor.skip();
+  }
+  return 0;
+}
+
 /** The names that a state-of-the-world request asks for; none when the bytes are no request. */
 export function requestNames(bytes: Uint8Array): string[] {
   return namesIn(bytes, 3);

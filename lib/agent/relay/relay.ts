@@ -21,6 +21,7 @@ import {
   stepRelay,
 } from "./machine.ts";
 import { type OwnResponse, readResponse, type RelayVariant } from "./messages.ts";
+import { ProxyAnswers } from "./proxy_answers.ts";
 import type { OpenUpstream, Upstream } from "./upstream.ts";
 
 /** Works off a response to the agent itself; an exception rejects it, and its message is the reason. */
@@ -53,6 +54,8 @@ export interface RelayOptions {
   readonly rewriters?: ReadonlyMap<string, OpenRewriter>;
   /** Types that the agent asks for itself. */
   readonly own: ReadonlyMap<string, OwnHandler>;
+  /** Id of the proxy, as metrics name it. */
+  readonly node: string;
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: Metrics;
@@ -76,12 +79,14 @@ export class Relay {
   readonly #open = new Set<number>();
   /** Rewriters by type, of each connection. */
   readonly #rewriters = new Map<number, Map<string, ResponseRewriter>>();
+  readonly #answers: ProxyAnswers;
   #retry: Cancel | undefined;
   #reported = "";
   #work: Promise<void> = Promise.resolve();
 
   constructor(options: RelayOptions) {
     this.#options = options;
+    this.#answers = new ProxyAnswers(options.metrics, options.node);
     this.#state = initialRelay([...options.own.keys()], [...options.rewriters?.keys() ?? []]);
   }
 
@@ -120,14 +125,17 @@ export class Relay {
   #accept(call: Call, variant: RelayVariant): void {
     const stream = ++this.#streams;
     this.#calls.set(stream, call);
+    this.#answers.opened(stream);
     const { metrics } = this.#options;
     const handler: CallHandler = {
       message: (bytes) => {
         metrics.counter("xds_proxy_requests").inc();
+        this.#answers.requested(stream, variant, bytes);
         this.#happened({ type: "downstream message", stream, bytes: new Uint8Array(bytes) });
       },
       close: () => {
         const byProxy = this.#calls.delete(stream);
+        this.#answers.closed(stream);
         metrics.counter("proxy_connection_terminations").inc({ type: byProxy ? "cancelled" : "error" });
         this.#happened({ type: "downstream closed", stream });
       },
@@ -171,8 +179,7 @@ export class Relay {
         return upstream?.close();
       }
       case "send down":
-        this.#options.metrics.counter("xds_proxy_responses").inc();
-        return this.#calls.get(effect.stream)?.send([effect.bytes], false);
+        return this.#sendDown(effect.stream, effect.bytes);
       case "close downstream": {
         const call = this.#calls.get(effect.stream);
         this.#calls.delete(effect.stream);
@@ -185,6 +192,14 @@ export class Relay {
         this.#work = this.#work.then(() => this.#workOff(effect));
         return;
     }
+  }
+
+  #sendDown(stream: number, bytes: Uint8Array): void {
+    const { metrics, clock } = this.#options;
+    metrics.counter("xds_proxy_responses").inc();
+    const started = clock.monotonic();
+    const taken = () => metrics.histogram("pilot_xds_send_time").observe((clock.monotonic() - started) / 1000);
+    this.#calls.get(stream)?.send([bytes], false, taken);
   }
 
   #dial(connection: number, variant: RelayVariant): void {

@@ -9,6 +9,7 @@ import { Code } from "../../grpc/codes.ts";
 import { type GrpcService, unaryMethod } from "../../grpc/service.ts";
 import { RpcError } from "../../grpc/status.ts";
 import type { Logger } from "../../kernel/log/log.ts";
+import type { Metrics } from "../../kernel/metrics/registry.ts";
 import { WireError } from "../../resource/protowire.ts";
 import { type AgentSecret, type EncodedSecret, encodeSecret, type SecretSource } from "./agent_secret.ts";
 import { readSdsRequest, sdsDeltaResponse, type SdsRequest, sdsResponse } from "./sds_messages.ts";
@@ -18,8 +19,14 @@ const MAX_NAMES = 1000;
 
 type SdsVariant = "sotw" | "delta";
 
+/** Where the service says and counts what happens. */
+export interface SdsReports {
+  readonly log: Logger;
+  readonly metrics: Metrics;
+}
+
 /** The service. */
-export function sdsService(source: SecretSource, log: Logger): GrpcService {
+export function sdsService(source: SecretSource, reports: SdsReports): GrpcService {
   const messages = (prefix: string) => ({
     input: `envoy.service.discovery.v3.${prefix}DiscoveryRequest`,
     output: `envoy.service.discovery.v3.${prefix}DiscoveryResponse`,
@@ -27,7 +34,7 @@ export function sdsService(source: SecretSource, log: Logger): GrpcService {
   const both = { clientStreaming: true, serverStreaming: true } as const;
   const stream = (variant: SdsVariant) => (call: Call) => {
     call.respond();
-    call.start(new SdsStream(call, variant, source, log));
+    call.start(new SdsStream(call, variant, source, reports));
   };
   return {
     name: "envoy.service.secret.v3.SecretDiscoveryService",
@@ -81,20 +88,26 @@ class SdsStream implements CallHandler {
   readonly #call: Call;
   readonly #variant: SdsVariant;
   readonly #source: SecretSource;
-  readonly #log: Logger;
+  readonly #reports: SdsReports;
   #nonce = 0;
 
-  constructor(call: Call, variant: SdsVariant, source: SecretSource, log: Logger) {
+  constructor(call: Call, variant: SdsVariant, source: SecretSource, reports: SdsReports) {
     this.#call = call;
     this.#variant = variant;
     this.#source = source;
-    this.#log = log;
+    this.#reports = reports;
   }
 
   message(bytes: Uint8Array): void {
     const request = parsed(this.#variant, bytes);
+    const { log, metrics } = this.#reports;
+    // Secrets of several names come in responses of their own: a request may answer one that is not the last.
+    if (request.nonce !== "" && request.nonce !== String(this.#nonce)) {
+      metrics.counter("pilot_xds_expired_nonce").inc({ type: "sds" });
+    }
     if (request.error !== undefined) {
-      this.#log.warn(`the proxy rejected secrets ${[...this.#sent.keys()].join(", ")}: ${request.error}`);
+      metrics.counter("pilot_total_xds_rejects").inc({ type: "sds" });
+      log.warn(`the proxy rejected secrets ${[...this.#sent.keys()].join(", ")}: ${request.error}`);
     }
     // Secrets that the client has in their present version need not be sent again.
     for (const [name, version] of request.versions) this.#sent.set(name, version);
@@ -131,7 +144,10 @@ class SdsStream implements CallHandler {
     this.#sent.set(name, encoded.version);
     const nonce = String(++this.#nonce);
     const write = this.#variant === "delta" ? sdsDeltaResponse : sdsResponse;
-    this.#call.send([write([encoded], nonce, nonce)], false);
+    const started = performance.now();
+    this.#call.send([write([encoded], nonce, nonce)], false, () => {
+      this.#reports.metrics.histogram("pilot_xds_send_time").observe((performance.now() - started) / 1000);
+    });
   }
 
   close(): void {

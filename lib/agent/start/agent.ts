@@ -26,6 +26,7 @@ import { sdsService } from "../secrets/sds_service.ts";
 import type { WorkloadCertificate } from "../secrets/workload_certificate.ts";
 import type { AgentInput } from "./agent_input.ts";
 import { discoveryServer, workloadCertificate } from "./control_plane.ts";
+import { failureReports } from "./failure_reports.ts";
 import { grpcBootstrapFaults, missingForGrpc, writeGrpcBootstrap } from "./grpc_clients.ts";
 import { sentSettings } from "./sent_settings.ts";
 import { planSecrets, takesConnections } from "./secret_plan.ts";
@@ -71,7 +72,7 @@ export interface RunningAgent {
  * cannot be had.
  */
 export async function startAgent(input: AgentInput, parts: AgentParts): Promise<RunningAgent> {
-  const { settings, paths } = input;
+  const { settings, paths, workload } = input;
   const { clock, log, metrics } = parts;
   const statusPlan = await planStatus(input);
   const faults = [
@@ -96,16 +97,16 @@ export async function startAgent(input: AgentInput, parts: AgentParts): Promise<
       ...(wantsNameServer(input) ? [[NAME_TABLE_TYPE, (sent: OwnResponse) => names?.take(sent)] as const] : []),
       ...sentSettings(input, certificate),
     ]),
-    ...{ clock, metrics, log: log.scope("xdsproxy") },
+    ...{ clock, metrics, node: workload.node.id, log: log.scope("xdsproxy") },
   });
   const isElsewhere = plan.from === "another program";
   const secrets = {
     path: isElsewhere ? paths.filesSocket : paths.sdsSocket,
-    service: sdsService(secretSource(plan, certificate, input, parts), log.scope("sds")),
+    service: sdsService(secretSource(plan, certificate, input, parts), { log: log.scope("sds"), metrics }),
   };
   const xds = { path: input.xdsSocket, service: relay.service };
   // An application without a proxy asks the relay, too; its certificates are in files.
-  const sockets = await openSockets(settings.DISABLE_PROXY ? [xds] : [secrets, xds], input);
+  const sockets = await openSockets(settings.DISABLE_PROXY ? [xds] : [secrets, xds], input, parts);
   const revocations = certificate && await followRevocationFiles({
     ...{ paths: paths.revocationLists, clock, log: log.scope("cache") },
     onLists: (lists) => certificate.revoke(lists),
@@ -193,10 +194,14 @@ interface OpenSocket {
 async function openSockets(
   wanted: readonly { readonly path: string; readonly service: Relay["service"] }[],
   { settings, proxyUser }: AgentInput,
+  parts: AgentParts,
 ): Promise<OpenSocket[]> {
   const open: OpenSocket[] = [];
   for (const { path, service } of wanted) {
-    const server = new GrpcServer([service], { maxMessageSize: settings.MESH_GPRC_MAXRECVMSGSIZE });
+    const server = new GrpcServer([service], {
+      maxMessageSize: settings.MESH_GPRC_MAXRECVMSGSIZE,
+      ...failureReports(parts),
+    });
     try {
       const folder = path.slice(0, path.lastIndexOf("/"));
       await Deno.mkdir(folder, { recursive: true, mode: 0o755 });

@@ -6,6 +6,7 @@
  * @module
  */
 import { notBuilt } from "../not_built/catalogue.ts";
+import { NEEDLESS_METRICS } from "../not_built/needless.ts";
 import type { Program } from "../program/program.ts";
 import { type LabelsOf, type MetricName, type MetricNameOf, metricsUsedBy } from "./catalogue.ts";
 import { SingleValue } from "./single_value.ts";
@@ -73,12 +74,14 @@ export interface MetricsOptions {
 
 /**
  * Metrics of a program; all that are fed exist from the start, those without labels with value 0. One that nothing feeds
- * yet is not shown: a 0 would say something of the world (that a certificate expires now), and alarms would believe it.
+ * yet, or ever in this program, is not shown: a 0 would say something of the world (that a certificate expires now), and
+ * alarms would believe it.
  */
 export function createMetrics(program: Program, options: MetricsOptions = {}): Metrics {
   const instruments = new Map<MetricName, Instrument>();
+  const needless = NEEDLESS_METRICS[program] ?? {};
   for (const [name, metric] of metricsUsedBy(program)) {
-    if (notBuilt("metric", name)) continue;
+    if (notBuilt("metric", name) || Object.hasOwn(needless, name)) continue;
     instruments.set(name, instrument((options.prefix ?? "") + name, metric));
   }
   const computed: (() => void)[] = [];

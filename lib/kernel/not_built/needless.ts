@@ -1,5 +1,6 @@
 /**
- * Settings, fields and values that will never have an effect here, because there is nothing for them to change.
+ * Settings, fields and values that will never have an effect here, because there is nothing for them to change, and metrics
+ * that would never change.
  *
  * @module
  */
@@ -36,3 +37,21 @@ export const NEEDLESS_VALUES: Readonly<Record<string, string>> = {
   "configSources[].address k8s://CLUSTER":
     "a control plane in that cluster serves its configuration at xds://HOST:PORT; Istio reads nothing from there either",
 };
+
+const NO_QUEUE = "an agent has no queues of controllers: it watches nothing of the orchestrator";
+
+/** Metrics that a program has no use for, by program, with the reason: they are not on its page. */
+export const NEEDLESS_METRICS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  "pilot-agent": {
+    pilot_worker_queue_depth: NO_QUEUE,
+    pilot_worker_queue_duration: NO_QUEUE,
+    pilot_worker_queue_latency: NO_QUEUE,
+  },
+};
+
+/** Programs that have no use for a metric, each with the reason. */
+export function needlessIn(metric: string): [program: string, reason: string][] {
+  return Object.entries(NEEDLESS_METRICS).flatMap(([program, { [metric]: reason }]) =>
+    reason === undefined ? [] : [[program, reason]]
+  );
+}

@@ -124,6 +124,8 @@ async function disturb({ folder }: AgentProcess, read: () => Promise<string>): P
     encode("envoy.service.discovery.v3.DiscoveryRequest", { type_url: SECRET, resource_names: [...names] });
   const secrets = { path: `${folder}/var/run/secrets/workload-spiffe-uds/socket` };
   await streamed(secrets, SDS, request(["file-root:/no\0where/root.pem"]));
+  const rejects = { type_url: SECRET, resource_names: ["ROOTCA"], response_nonce: "7", error_detail: { code: 13 } };
+  await streamed(secrets, SDS, encode("envoy.service.discovery.v3.DiscoveryRequest", rejects));
   void streamed(secrets, SDS, request(["file-root:/nowhere/root.pem"])).catch(() => {});
   await takeProxysPlace(`${folder}/etc/mesh/proxy/XDS`, read);
 }
@@ -147,12 +149,18 @@ Deno.test({
           env: { ...SHORT_LEAVES, ISTIO_PROMETHEUS_ANNOTATIONS: JSON.stringify({ scrape: "true", port: "1" }) },
         });
         const page = async (path: string) => await (await fetch(`http://127.0.0.1:${ports[1]}${path}`)).text();
-        const ofAgent = () => page("/stats/prometheus");
+        const ofAgent = async () => {
+          await page("/healthz/ready");
+          return await page("/stats/prometheus");
+        };
         await untilCounted(ofAgent, [
           ...[
             "xds_proxy_requests",
             "xds_proxy_responses",
             "scrapes_total",
+            "startup_duration_seconds",
+            "pilot_xds_send_time_count",
+            'mesh_build{component="proxy",tag="unknown"}',
             'cert_expiry_seconds{resource_name="default"}',
           ],
           ...['num_outgoing_requests{request_type="csr"}', 'outgoing_latency{request_type="csr"}'],
@@ -184,6 +192,7 @@ Deno.test({
           ...['meshd_connection_terminations{type="error"}', "meshd_connection_failures"],
           ...['num_failed_outgoing_requests{request_type="csr"}', 'num_outgoing_retries{request_type="csr"}'],
           ...["num_file_secret_failures_total", "num_file_watcher_failures_total"],
+          ...['pilot_total_xds_rejects{type="sds"}', 'pilot_xds_expired_nonce{type="sds"}'],
         ]);
       } catch (error) {
         throw mesh.failure(error);

@@ -11,7 +11,7 @@ import { MessageWriter } from "../../../lib/grpc/message_writer.ts";
 import { GrpcServer } from "../../../lib/grpc/server.ts";
 import type { RpcError } from "../../../lib/grpc/status.ts";
 import { createLog, defaultLogOptions } from "../../../lib/kernel/log/log.ts";
-import { noMetrics } from "../../../lib/kernel/metrics/registry.ts";
+import { createMetrics } from "../../../lib/kernel/metrics/registry.ts";
 import { createFakeClock, type FakeClock } from "../../../lib/kernel/time/fake_clock.ts";
 import { listenUnix } from "../../../lib/sockets/listen/unix.ts";
 import { TestDiscovery } from "../support/discovery.ts";
@@ -43,6 +43,8 @@ interface Parts {
   readonly clock: FakeClock;
   /** What the relay has logged. */
   readonly lines: readonly string[];
+  /** The page of metrics. */
+  page(): Promise<string>;
   open(delta: boolean): TestProxyStream;
   /** Moves the discovery server away, or to the port where it was. */
   restart(): Promise<TestDiscovery>;
@@ -65,7 +67,8 @@ async function relayed(
   const lines: string[] = [];
   const target = { write: (line: Uint8Array) => void lines.push(new TextDecoder().decode(line)), close() {} };
   const log = createLog(["test"], defaultLogOptions, { open: () => target }).scope("test");
-  const relay = new Relay({ open, own, rewriters, clock, log, metrics: noMetrics(), random: () => 1 });
+  const metrics = createMetrics("pilot-agent");
+  const relay = new Relay({ open, own, rewriters, clock, log, metrics, node: "proxy", random: () => 1 });
   const server = new GrpcServer([relay.service]);
   const listener = await listenUnix(`${folder}/XDS`, (transport) => server.accept(transport));
   const connection = new ClientConnection(await dial({ path: `${folder}/XDS` }, PATIENCE));
@@ -74,6 +77,7 @@ async function relayed(
       discovery,
       clock,
       lines,
+      page: async () => (await metrics.scrape()).body,
       open: (delta) => new TestProxyStream(connection, delta),
       restart: async () => discovery = await TestDiscovery.start(port),
     });
@@ -213,4 +217,31 @@ Deno.test("a rewriter that waits holds up no other type; one that is for a conne
     assert.equal(closed, 1);
     taken[0]!.target.send(extension!);
   }, new Map([[type, open]]));
+});
+
+Deno.test("metrics say that the proxy was sent a response, that it rejects one, and that it has taken the next one", async () => {
+  await relayed(new Map(), async ({ discovery, open, page }) => {
+    const stream = open(true);
+    stream.call.send(request(""));
+    await until("the request is there", () => discovery.streams[0]?.requests.length === 1);
+    const sends = (nonce: string) =>
+      discovery.streams[0]!.call.send([new MessageWriter().string(4, LISTENERS).string(5, nonce).finish()], false);
+    sends("1");
+    await until("the response is there", () => stream.messages.length === 1);
+    await until("it is measured", async () => /^pilot_xds_send_time_count 1$/m.test(await page()));
+    const error = new MessageWriter().varint(1, Code.INTERNAL).string(2, "a bad listener").finish();
+    stream.call.send(new MessageWriter().string(2, LISTENERS).string(6, "1").bytes(7, error).finish());
+    await until("the rejection shows", async () => /^pilot_xds_lds_reject\{.*err="Internal"\} 1$/m.test(await page()));
+    assert.match(await page(), /^pilot_total_xds_rejects\{type="lds"\} 1$/m);
+    sends("2");
+    await until("the next one is there", () => stream.messages.length === 2);
+    stream.call.send(request("2"));
+    await until(
+      "it is over",
+      async () => /^pilot_xds_lds_reject\{node="proxy",err="Internal"\} 0$/m.test(await page()),
+    );
+    assert.equal(discovery.streams[0]!.requests.length, 3, "the server hears all of it");
+    stream.call.cancel();
+    await until("its series ends", async () => !/^pilot_xds_lds_reject\{/m.test(await page()));
+  });
 });

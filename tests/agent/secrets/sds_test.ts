@@ -16,6 +16,7 @@ import { MessageWriter } from "../../../lib/grpc/message_writer.ts";
 import { GrpcServer } from "../../../lib/grpc/server.ts";
 import type { RpcError } from "../../../lib/grpc/status.ts";
 import { silentLog } from "../../../lib/kernel/log/log.ts";
+import { createMetrics } from "../../../lib/kernel/metrics/registry.ts";
 import { utf8Bytes } from "../../../lib/resource/protowire.ts";
 import { listenUnix } from "../../../lib/sockets/listen/unix.ts";
 import { PATIENCE, until } from "../../patience.ts";
@@ -55,11 +56,13 @@ async function served(
     secrets: TestSecrets,
     open: (method: string) => SdsStreamOfTest,
     connection: ClientConnection,
+    page: () => Promise<string>,
   ) => Promise<void>,
 ): Promise<void> {
+  const metrics = createMetrics("pilot-agent");
   const folder = await Deno.makeTempDir();
   const secrets = new TestSecrets();
-  const server = new GrpcServer([sdsService(secrets, silentLog().scope("test"))]);
+  const server = new GrpcServer([sdsService(secrets, { log: silentLog().scope("test"), metrics })]);
   const listener = await listenUnix(`${folder}/socket`, (transport) => server.accept(transport));
   const connection = new ClientConnection(await dial({ path: `${folder}/socket` }, PATIENCE));
   const open = (method: string) => {
@@ -72,7 +75,7 @@ async function served(
     return { call, messages, ended };
   };
   try {
-    await test(secrets, open, connection);
+    await test(secrets, open, connection, async () => (await metrics.scrape()).body);
   } finally {
     connection.close();
     await listener.close();
@@ -153,4 +156,25 @@ Deno.test("a single fetch waits for all that it names, and fails as a whole", as
     assert.equal(readResponse("sotw", await answer).resources.length, 2);
     await assert.rejects(callUnary(connection, options, ask(["ROOTCA", "nobody"]), PATIENCE), { code: Code.NOT_FOUND });
   });
+});
+
+Deno.test("metrics count secrets that were sent, that the client rejects, and answers to one that is not the last", async () => {
+  for (const [method, fields] of [["StreamSecrets", [4, 5, 6]], ["DeltaSecrets", [2, 6, 7]]] as const) {
+    await served(async (secrets, open, _, page) => {
+      const [type, nonce, error] = fields;
+      const answer = (to: string) =>
+        new MessageWriter().string(3, "default").string(type, SECRET_TYPE).string(nonce, to);
+      const { call, messages } = open(method);
+      call.send(answer("").finish());
+      await until("it is watched", () => secrets.listeners.get("default")!.size === 1);
+      for (const text of ["one", "two"]) secrets.set("default", text);
+      await until("both came", () => messages.length === 2);
+      await until("both are measured", async () => /^pilot_xds_send_time_count 2$/m.test(await page()));
+      call.send(answer("1").finish());
+      call.send(answer("2").bytes(error, new MessageWriter().varint(1, 13).string(2, "a bad key").finish()).finish());
+      await until("the rejection counts", async () => /^pilot_total_xds_rejects\{type="sds"\} 1$/m.test(await page()));
+      assert.match(await page(), /^pilot_xds_expired_nonce\{type="sds"\} 1$/m);
+      call.cancel();
+    });
+  }
 });

@@ -43,7 +43,7 @@ async function withMesh(
     open: upstreamOpener({ server, keepaliveInterval: 30_000, keepaliveTimeout: 10_000 }),
     rewriters: new Map([[EXTENSION, wasm.open]]),
     own: new Map(),
-    ...{ clock: systemClock, log: log.scope("xdsproxy"), metrics },
+    ...{ clock: systemClock, log: log.scope("xdsproxy"), metrics, node: "test" },
   });
   const grpc = new GrpcServer([relay.service]);
   const socket = await listen({ host: "127.0.0.1", port: 0 }, (one) => grpc.accept(new SocketTransport(one)));

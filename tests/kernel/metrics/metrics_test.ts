@@ -3,9 +3,11 @@ import { metricEntries, metricsUsedBy } from "../../../lib/kernel/metrics/catalo
 import { ownMetrics } from "../../../lib/kernel/metrics/own_metrics.ts";
 import { createMetrics, noMetrics } from "../../../lib/kernel/metrics/registry.ts";
 import { notBuiltNames } from "../../../lib/kernel/not_built/catalogue.ts";
+import { NEEDLESS_METRICS } from "../../../lib/kernel/not_built/needless.ts";
+import { reachedFrom } from "../../../scripts/imports.ts";
 import { startKernel } from "../../../lib/kernel/kernel.ts";
 import { silentLog } from "../../../lib/kernel/log/log.ts";
-import { fedMetrics } from "../../surface/source_scan.ts";
+import { fedMetrics, textOf } from "../../surface/source_scan.ts";
 import { copiedSurface } from "../../surface/spec_tables.ts";
 
 const unfed = notBuiltNames("metric");
@@ -94,4 +96,25 @@ Deno.test("no metric on the list of unfed ones is fed", () => {
     [],
     "run deno task shrink-lists, then deno task reference",
   );
+});
+
+/** What an agent loads, at its start or later. */
+const agentFiles = reachedFrom(
+  new URL("../../..", import.meta.url).pathname.replace(/\/$/, ""),
+  "cmd/pilot-agent/main.ts",
+);
+
+Deno.test("every metric on the agent's page is fed by what an agent loads, and no other of its metrics is", () => {
+  const byAgent = fedMetrics(textOf(agentFiles));
+  const unfed = metricsUsedBy("pilot-agent").map(([name]) => name).filter((name) => !byAgent.has(name));
+  assert.deepEqual(unfed.sort(), Object.keys(NEEDLESS_METRICS["pilot-agent"]!).sort());
+});
+
+Deno.test("metrics that the agent has no use for are not on its page", async () => {
+  const { body } = await createMetrics("pilot-agent").scrape();
+  const needless = Object.keys(NEEDLESS_METRICS["pilot-agent"]!);
+  for (const [name] of metricsUsedBy("pilot-agent")) {
+    assert.equal(new RegExp(`^# HELP ${name} `, "m").test(body), !needless.includes(name), name);
+  }
+  assert.match((await createMetrics("pilot-discovery").scrape()).body, /^# HELP pilot_worker_queue_depth /m);
 });

@@ -70,7 +70,7 @@ export async function connectRaw(port: number, ...frames: Uint8Array[]): Promise
 }
 
 /** Writes all bytes. */
-export async function writeAll(connection: Deno.TcpConn, bytes: Uint8Array): Promise<void> {
+export async function writeAll(connection: Deno.Conn, bytes: Uint8Array): Promise<void> {
   for (let at = 0; at < bytes.length;) at += await connection.write(bytes.subarray(at));
 }
 
