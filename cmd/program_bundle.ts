@@ -14,6 +14,11 @@ export interface BundleSpec {
   readonly entry: string;
   /** Modules that it loads by a name made at run time: each becomes a file beside the entry. */
   readonly late?: readonly string[];
+  /**
+   * Whether the code is written as short as it can be; names of functions and classes stay, so that stacks and profiles can
+   * be read, lines do not. Default: no.
+   */
+  readonly short?: boolean;
   /** Files that count as sources beside the modules. */
   readonly beside?: readonly string[];
 }
@@ -43,17 +48,18 @@ export function currentBundle(root: string, { folder, entry }: BundleSpec): stri
  *
  * @throws {Error} when they cannot be made, for instance because the bundler is not there and cannot be fetched.
  */
-export async function makeBundle(root: string, { folder, entry, late = [], beside = [] }: BundleSpec): Promise<void> {
+export async function makeBundle(root: string, spec: BundleSpec): Promise<void> {
+  const { folder, entry, late = [] } = spec;
   const stubs = `${folder}.entries`;
   const entries = late.length === 0 ? [entry] : await writeStubs(root, stubs, [entry, ...late]);
   try {
-    await bundle(root, folder, entries, beside);
+    await bundle(root, spec, entries);
   } finally {
     if (late.length > 0) await Deno.remove(`${root}${stubs}`, { recursive: true });
   }
 }
 
-async function bundle(root: string, folder: string, entries: readonly string[], beside: readonly string[]) {
+async function bundle(root: string, { folder, short = false, beside = [] }: BundleSpec, entries: readonly string[]) {
   const graphs = await Promise.all(
     entries.map(async (entry) => JSON.parse(await deno(root, ["info", "--json", entry]))),
   );
@@ -67,7 +73,8 @@ async function bundle(root: string, folder: string, entries: readonly string[], 
     if (!(error instanceof Deno.errors.NotFound)) throw error;
   });
   // Modules that are imported later stay in files of their own: hardly a start needs them.
-  await deno(root, ["bundle", "--quiet", "--code-splitting", "--outdir", folder, ...entries]);
+  const form = short ? ["--minify", "--keep-names"] : [];
+  await deno(root, ["bundle", "--quiet", "--code-splitting", ...form, "--outdir", folder, ...entries]);
   await Deno.writeTextFile(`${root}${folder}/sources.json`, JSON.stringify(numbers, null, 1) + "\n");
 }
 
