@@ -23,3 +23,15 @@ Deno.test("of all packages an agent loads two small ones, because each is paid f
   const packages = [...loaded.keys()].filter((name) => !name.startsWith("node:") && !name.endsWith(".ts"));
   assert.deepEqual(packages.sort(), ["ipaddr.js", "js-yaml"]);
 });
+
+Deno.test("no loop that runs while an agent's modules load is so long that the engine compiles it in its midst", async () => {
+  const args = ["run", "--quiet", "--no-check", "--config", `${root}/deno.json`, "--allow-read", "--allow-env"];
+  const command = new Deno.Command(Deno.execPath(), {
+    args: [...args, "--v8-flags=--trace-opt", `${root}/cmd/pilot-agent/proxy.ts`],
+  });
+  const { success, stdout, stderr } = await command.output();
+  const said = new TextDecoder().decode(stdout);
+  assert(success, new TextDecoder().decode(stderr));
+  // Compilers that a start makes use of stay in the memory of an agent that does nothing afterwards.
+  assert.deepEqual([...said.matchAll(/^\[compiling .*<JSFunction (\S*).*\) OSR/gm)].map(([, name]) => name), []);
+});
