@@ -79,7 +79,7 @@ export interface MetricsOptions {
  */
 export function createMetrics(program: Program, options: MetricsOptions = {}): Metrics {
   const instruments = new Map<MetricName, Instrument>();
-  const needless = NEEDLESS_METRICS[program] ?? {};
+  const needless = NEEDLESS_METRICS[program];
   for (const [name, metric] of metricsUsedBy(program)) {
     if (notBuilt("metric", name) || Object.hasOwn(needless, name)) continue;
     instruments.set(name, instrument((options.prefix ?? "") + name, metric));

@@ -4,6 +4,7 @@
  *
  * @module
  */
+import type { Program } from "../program/program.ts";
 
 /** The settings, with the reason. */
 export const NEEDLESS_SETTINGS: Readonly<Record<string, string>> = {
@@ -38,16 +39,67 @@ export const NEEDLESS_VALUES: Readonly<Record<string, string>> = {
     "a control plane in that cluster serves its configuration at xds://HOST:PORT; Istio reads nothing from there either",
 };
 
-const NO_QUEUE = "an agent has no queues of controllers: it watches nothing of the orchestrator";
+const QUEUES = ["pilot_worker_queue_depth", "pilot_worker_queue_duration", "pilot_worker_queue_latency"];
+const NO_QUEUE = "it has no queues of controllers: it watches nothing of the orchestrator";
+const NO_PROXIES = "it serves no proxies";
+const NO_TRANSLATION = "it reads no configuration and no services";
+const OF_AGENTS = "agents do this work, and count it";
 
 /** Metrics that a program has no use for, by program, with the reason: they are not on its page. */
-export const NEEDLESS_METRICS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  "pilot-agent": {
-    pilot_worker_queue_depth: NO_QUEUE,
-    pilot_worker_queue_duration: NO_QUEUE,
-    pilot_worker_queue_latency: NO_QUEUE,
+export const NEEDLESS_METRICS: Readonly<Record<Program, Readonly<Record<string, string>>>> = {
+  "pilot-discovery": {
+    ...all(OF_AGENTS, [
+      "num_outgoing_retries",
+      "scrape_failures_total",
+      "scrapes_total",
+      "wasm_cache_entries",
+      "wasm_cache_lookup_count",
+      "wasm_config_conversion_count",
+      "wasm_config_conversion_duration",
+      "wasm_remote_fetch_count",
+    ]),
+  },
+  "pilot-agent": all(NO_QUEUE, QUEUES),
+  "install-cni": {
+    ...all(NO_QUEUE, QUEUES),
+    ...all(NO_PROXIES, [
+      "pilot_total_xds_internal_errors",
+      "pilot_total_xds_rejects",
+      "pilot_xds_cds_reject",
+      "pilot_xds_eds_reject",
+      "pilot_xds_expired_nonce",
+      "pilot_xds_lds_reject",
+      "pilot_xds_rds_reject",
+      "pilot_xds_send_time",
+      "pilot_xds_write_timeout",
+      "xds_cache_dependent_config_size",
+      "xds_cache_evictions",
+      "xds_cache_reads",
+      "xds_cache_size",
+    ]),
+    ...all(NO_TRANSLATION, [
+      "endpoint_no_pod",
+      "pilot_conflict_inbound_listener",
+      "pilot_conflict_outbound_listener_tcp_over_current_tcp",
+      "pilot_destrule_subsets",
+      "pilot_dns_cluster_without_endpoints",
+      "pilot_duplicate_proxy_clusters",
+      "pilot_eds_no_instances",
+      "pilot_endpoint_not_ready",
+      "pilot_jwks_resolver_network_fetch_fail_total",
+      "pilot_jwks_resolver_network_fetch_success_total",
+      "pilot_no_ip",
+      "pilot_total_rejected_configs",
+      "pilot_virt_services",
+      "pilot_vservice_dup_domain",
+      "provider_lookup_cluster_failures",
+    ]),
   },
 };
+
+function all(reason: string, names: readonly string[]): Record<string, string> {
+  return Object.fromEntries(names.map((name) => [name, reason]));
+}
 
 /** Programs that have no use for a metric, each with the reason. */
 export function needlessIn(metric: string): [program: string, reason: string][] {

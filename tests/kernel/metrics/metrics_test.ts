@@ -5,6 +5,7 @@ import { createMetrics, noMetrics } from "../../../lib/kernel/metrics/registry.t
 import { notBuiltNames } from "../../../lib/kernel/not_built/catalogue.ts";
 import { NEEDLESS_METRICS } from "../../../lib/kernel/not_built/needless.ts";
 import { reachedFrom } from "../../../scripts/imports.ts";
+import { programs } from "../../../lib/kernel/program/program.ts";
 import { startKernel } from "../../../lib/kernel/kernel.ts";
 import { silentLog } from "../../../lib/kernel/log/log.ts";
 import { fedMetrics, textOf } from "../../surface/source_scan.ts";
@@ -39,9 +40,6 @@ Deno.test("a scrape has the wire names without additions, with their labels", as
   assert.match(body, /^pilot_xds_pushes\{type="cds"\} 3$/m);
   assert.match(body, /^pilot_services 7$/m);
   assert.match(body, /^pilot_xds_push_time_bucket\{le="1",type="cds"\} 1$/m);
-  for (const [name] of metricsUsedBy("pilot-discovery")) {
-    assert.equal(new RegExp(`^# HELP ${name} `, "m").test(body), !unfed.includes(name), name);
-  }
 });
 
 Deno.test("two registries in one process do not share values", async () => {
@@ -98,23 +96,21 @@ Deno.test("no metric on the list of unfed ones is fed", () => {
   );
 });
 
-/** What an agent loads, at its start or later. */
-const agentFiles = reachedFrom(
-  new URL("../../..", import.meta.url).pathname.replace(/\/$/, ""),
-  "cmd/pilot-agent/main.ts",
-);
+const root = new URL("../../..", import.meta.url).pathname.replace(/\/$/, "");
 
-Deno.test("every metric on the agent's page is fed by what an agent loads, and no other of its metrics is", () => {
-  const byAgent = fedMetrics(textOf(agentFiles));
-  const unfed = metricsUsedBy("pilot-agent").map(([name]) => name).filter((name) => !byAgent.has(name));
-  assert.deepEqual(unfed.sort(), Object.keys(NEEDLESS_METRICS["pilot-agent"]!).sort());
-});
+for (const program of programs) {
+  const needless = Object.keys(NEEDLESS_METRICS[program]);
+  const used = metricsUsedBy(program).map(([name]): string => name).filter((name) => !unfed.includes(name));
 
-Deno.test("metrics that the agent has no use for are not on its page", async () => {
-  const { body } = await createMetrics("pilot-agent").scrape();
-  const needless = Object.keys(NEEDLESS_METRICS["pilot-agent"]!);
-  for (const [name] of metricsUsedBy("pilot-agent")) {
-    assert.equal(new RegExp(`^# HELP ${name} `, "m").test(body), !needless.includes(name), name);
-  }
-  assert.match((await createMetrics("pilot-discovery").scrape()).body, /^# HELP pilot_worker_queue_depth /m);
-});
+  Deno.test(`each metric on the page of ${program} is fed by what it loads, and no other of its metrics is`, () => {
+    const loaded = fedMetrics(textOf(reachedFrom(root, `cmd/${program}/main.ts`)));
+    assert.deepEqual(used.filter((name) => !loaded.has(name)).sort(), needless.toSorted());
+  });
+
+  Deno.test(`metrics that ${program} has no use for are not on its page, and all others are`, async () => {
+    const { body } = await createMetrics(program).scrape();
+    for (const name of used) {
+      assert.equal(new RegExp(`^# HELP ${name} `, "m").test(body), !needless.includes(name), name);
+    }
+  });
+}
