@@ -88,3 +88,29 @@ Deno.test("a client that rejects more than 1,000 resources by name gets nothing 
   one.stream.reconcile();
   assert.equal(one.accept(ENDPOINTS).resources.size, 2100, "all but the first 900");
 });
+
+for (const delta of [true, false]) {
+  const variant = delta ? "incremental" : "state of the world";
+
+  Deno.test(`${variant}: what changes while a response is under way is sent after its rejection, and waits for no other change`, () => {
+    const source = new MemorySource().change(
+      CLUSTER,
+      ["a", "b"].map((name) => textResource(CLUSTER, name, `${name}=1`)),
+    );
+    const one = new StreamClient(source, delta);
+    const change = (name: string, value: number) => {
+      source.change(CLUSTER, [textResource(CLUSTER, name, `${name}=${value}`)]);
+      one.stream.reconcile();
+    };
+    one.ask(CLUSTER);
+    one.accept(CLUSTER);
+    change("a", 2);
+    change("a", 3);
+    one.reject(CLUSTER, "a is bad");
+    assert.deepEqual(StreamClient.names(one.accept(CLUSTER)).includes("a"), true, "the newest a was never rejected");
+    assert.deepEqual(one.inbox.length, 0);
+    change("a", 4);
+    one.reject(CLUSTER, "a is bad again");
+    assert.equal(one.inbox.length, 0, "what was rejected is not sent again");
+  });
+}

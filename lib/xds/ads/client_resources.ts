@@ -18,6 +18,8 @@ export interface InFlight {
   readonly nonce: string;
   /** The client's resources before it. */
   before: SetStack;
+  /** The resources that it leads to, as they were wanted then. */
+  readonly want: SetStack;
   readonly changed: readonly (readonly EncodedResource[])[];
   readonly count: number;
   readonly sentAt: number;
@@ -122,8 +124,8 @@ export class ClientResources {
   }
 
   /** Records a response. */
-  dispatched(inFlight: Omit<InFlight, "before">, next: SetStack): void {
-    this.inFlight = { ...inFlight, before: this.sent };
+  dispatched(inFlight: Omit<InFlight, "before" | "want">, next: SetStack): void {
+    this.inFlight = { ...inFlight, before: this.sent, want: this.want };
     this.sent = next;
     this.#heldAt = undefined;
     if (next === this.want) this.#settled = next;
@@ -229,7 +231,8 @@ export class ClientResources {
     if (divides) this.portion = changed.reduce((sum, { delta }) => sum + delta.length, 0) / 2;
     if (this.portion !== Infinity) this.#divisions++;
     if (!this.#whole && goesOn) this.#rejected.add(this.blamed);
-    if (!divides) this.#heldAt = this.want;
+    // What came since is another state, which the client has not seen.
+    if (!divides) this.#heldAt = inFlight.want;
   }
 
   /** A response was taken: the next may hold more, until all is there. */

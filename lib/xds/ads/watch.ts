@@ -176,7 +176,7 @@ export class Watch {
   }
 
   /** Records a response. */
-  dispatched(inFlight: Omit<InFlight, "before">, next: SetStack): void {
+  dispatched(inFlight: Omit<InFlight, "before" | "want">, next: SetStack): void {
     this.resources.dispatched(inFlight, next);
     this.owes = false;
     this.#questions.clear();
