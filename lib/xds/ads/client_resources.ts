@@ -231,7 +231,7 @@ export class ClientResources {
     if (divides) this.portion = changed.reduce((sum, { delta }) => sum + delta.length, 0) / 2;
     if (this.portion !== Infinity) this.#divisions++;
     if (!this.#whole && goesOn) this.#rejected.add(this.blamed);
-    // What came since is another state, which the client has not seen.
+    // A change since then is another state, which the client has not seen.
     if (!divides) this.#heldAt = inFlight.want;
   }
 
