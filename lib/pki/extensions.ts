@@ -92,14 +92,18 @@ function readExtension(id: string, value: Uint8Array, found: Mutable<Extensions>
 }
 
 function extension(id: string, critical: boolean, value: Uint8Array): Uint8Array {
-  return sequence(objectId(id), ...(critical ? [TRUE] : []), octets(value));
+  return extensionOf(objectId(id), critical, value);
+}
+
+function extensionOf(id: Uint8Array, critical: boolean, value: Uint8Array): Uint8Array {
+  return sequence(id, ...(critical ? [TRUE] : []), octets(value));
 }
 
 const ALTERNATIVE_NAMES = objectId(ObjectId.alternativeNames);
 
 /** The alternative names. */
 export function namesExtension(names: Partial<AlternativeNames>, critical: boolean): Uint8Array {
-  return sequence(ALTERNATIVE_NAMES, ...(critical ? [TRUE] : []), octets(writeAlternativeNames(names)));
+  return extensionOf(ALTERNATIVE_NAMES, critical, writeAlternativeNames(names));
 }
 
 /** Extensions that mark an authority: it may sign certificates and revocation lists, and authorities below it as deep as said. */

@@ -53,11 +53,7 @@ export function issueLeaf(issuer: Issuer, template: LeafTemplate): Promise<Uint8
 const ofLeaves = new WeakMap<Issuer["certificate"], readonly Uint8Array[]>();
 
 function leafExtensions(issuer: Issuer): readonly Uint8Array[] {
-  const known = ofLeaves.get(issuer.certificate);
-  if (known !== undefined) return known;
-  const made = [...LEAF_EXTENSIONS, ...issuerKey(issuer)];
-  ofLeaves.set(issuer.certificate, made);
-  return made;
+  return ofLeaves.getOrInsertComputed(issuer.certificate, () => [...LEAF_EXTENSIONS, ...issuerKey(issuer)]);
 }
 
 /** A certificate of an authority below another one, in DER. */

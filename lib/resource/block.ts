@@ -33,7 +33,8 @@ export function concatBytes(parts: readonly Uint8Array[]): Uint8Array {
   return out;
 }
 
-const NO_BLOCKS: readonly InnerBlock[] = [];
+/** No inner blocks: one object for the many that have none. */
+export const NO_BLOCKS: readonly InnerBlock[] = [];
 
 /** A block within another one, as a filter chain that many listeners have. */
 export interface InnerBlock {

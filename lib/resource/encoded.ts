@@ -9,7 +9,7 @@
  * @module
  */
 import { hash } from "node:crypto";
-import { Block, type Form, type InnerBlock } from "./block.ts";
+import { Block, type Form, type InnerBlock, NO_BLOCKS } from "./block.ts";
 import { fieldSize, putField, putFieldHead, utf8Bytes } from "./protowire.ts";
 
 /** Facts about a resource beyond its bytes; none of it crosses the wire, none of it is hashed. */
@@ -26,7 +26,6 @@ export interface ResourceFacts {
 }
 
 const NONE: readonly string[] = [];
-const NO_BLOCKS: readonly InnerBlock[] = [];
 
 /** Bytes from which a shared run of a resource is worth a member of gzip of its own. */
 const LEAST_INNER = 4096;
@@ -89,7 +88,7 @@ export function blockOf(resources: readonly EncodedResource[], form: Form): Bloc
     for (const { at, block } of resource.inner(form)) inner.push({ at: start + at, block });
     start += resource[form].length;
   }
-  return inner.length === 0 ? new Block(parts) : new Block(parts, inner);
+  return new Block(parts, inner.length === 0 ? NO_BLOCKS : inner);
 }
 
 /** Characters of a version. */

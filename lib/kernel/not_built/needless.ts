@@ -47,18 +47,16 @@ const OF_AGENTS = "agents do this work, and count it";
 
 /** Metrics that a program has no use for, by program, with the reason: they are not on its page. */
 export const NEEDLESS_METRICS: Readonly<Record<Program, Readonly<Record<string, string>>>> = {
-  "pilot-discovery": {
-    ...all(OF_AGENTS, [
-      "num_outgoing_retries",
-      "scrape_failures_total",
-      "scrapes_total",
-      "wasm_cache_entries",
-      "wasm_cache_lookup_count",
-      "wasm_config_conversion_count",
-      "wasm_config_conversion_duration",
-      "wasm_remote_fetch_count",
-    ]),
-  },
+  "pilot-discovery": all(OF_AGENTS, [
+    "num_outgoing_retries",
+    "scrape_failures_total",
+    "scrapes_total",
+    "wasm_cache_entries",
+    "wasm_cache_lookup_count",
+    "wasm_config_conversion_count",
+    "wasm_config_conversion_duration",
+    "wasm_remote_fetch_count",
+  ]),
   "pilot-agent": all(NO_QUEUE, QUEUES),
   "install-cni": {
     ...all(NO_QUEUE, QUEUES),

@@ -55,7 +55,7 @@ function numbersOf(spki: Uint8Array, signatureAlgorithm: string): KeyNumbers | u
 
 function pointOf(spki: Uint8Array): KeyNumbers | undefined {
   const at = P256_HEAD.length;
-  const isPoint = spki.length === at + POINT_LENGTH && spki[at] === 4 && P256_HEAD.every((byte, i) => byte === spki[i]);
+  const isPoint = spki.length === at + POINT_LENGTH && spki[at] === 4 && sameBytes(spki.subarray(0, at), P256_HEAD);
   return isPoint ? { point: unshared(spki.subarray(at)) } : undefined;
 }
 

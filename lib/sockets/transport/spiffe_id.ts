@@ -25,11 +25,7 @@ const known = new WeakMap<Uint8Array, readonly string[]>();
 
 /** The URIs among a certificate's alternative names; none of one that cannot be read. */
 function uris(der: Uint8Array): readonly string[] {
-  const before = known.get(der);
-  if (before !== undefined) return before;
-  const read = readUris(der);
-  known.set(der, read);
-  return read;
+  return known.getOrInsertComputed(der, readUris);
 }
 
 function readUris(der: Uint8Array): readonly string[] {

@@ -55,8 +55,7 @@ export function encodeListener(
 
 /**
  * A listener with chains that other listeners have, too: each chain is encoded and compressed once, and encoded messages
- * concatenate.
- * `filter_chains` is repeated, so only the order among the chains counts.
+ * concatenate. `filter_chains` is repeated, so only the order among the chains counts.
  */
 export function encodeListenerOfChains(built: Built<Listener>): EncodedResource {
   const { message: { filter_chains: chains = [], ...message }, causes, patched } = built;
@@ -69,9 +68,7 @@ export function encodeListenerOfChains(built: Built<Listener>): EncodedResource 
 const encodedChains = new WeakMap<FilterChain, Block>();
 
 function encodedChain(chain: FilterChain): Block {
-  let block = encodedChains.get(chain);
-  if (block === undefined) encodedChains.set(chain, block = new Block([encode(LISTENER, { filter_chains: [chain] })]));
-  return block;
+  return encodedChains.getOrInsertComputed(chain, () => new Block([encode(LISTENER, { filter_chains: [chain] })]));
 }
 
 /** Messages that patches changed may have fields that the builders' encoders lack. */

@@ -2,8 +2,8 @@
  * Filters that understand the protocols of databases, on ports that declare them.
  *
  * MongoDB and MySQL: statistics in front of the TCP proxy, at both sides. Redis: requests go to the endpoint that has their
- * key, so the filter stands in for the TCP proxy, at the client's side and where the cluster has endpoints. (Istio's: PILOT_ENABLE_MONGO_FILTER, PILOT_ENABLE_MYSQL_FILTER,
- * PILOT_ENABLE_REDIS_FILTER.)
+ * key, so the filter stands in for the TCP proxy, at the client's side and where the cluster has endpoints. (Istio's:
+ * PILOT_ENABLE_MONGO_FILTER, PILOT_ENABLE_MYSQL_FILTER, PILOT_ENABLE_REDIS_FILTER.)
  *
  * @module
  */
