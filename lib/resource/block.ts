@@ -33,71 +33,82 @@ export function concatBytes(parts: readonly Uint8Array[]): Uint8Array {
   return out;
 }
 
-/** No inner blocks: one object for the many that have none. */
-export const NO_BLOCKS: readonly InnerBlock[] = [];
+/** A run of bytes: of one owner alone, or a block that others have, too. */
+export type Run = Uint8Array | Block;
 
-/** A block within another one, as a filter chain that many listeners have. */
-export interface InnerBlock {
-  /** Offset in the bytes of the outer block. */
-  readonly at: number;
-  readonly block: Block;
+/** Plain size of some runs, in bytes. */
+export function sizeOf(runs: readonly Run[]): number {
+  let size = 0;
+  for (const run of runs) size += run instanceof Block ? run.size : run.length;
+  return size;
+}
+
+/** The plain bytes of some runs, concatenated. */
+export function bytesOf(runs: readonly Run[]): Uint8Array {
+  return concatBytes(runs.map((run) => run instanceof Block ? run.plain : run));
 }
 
 /** A shared run of bytes. Immutable from outside; caches its forms. */
 export class Block {
   /** Plain size in bytes. */
   readonly size: number;
-  #parts: readonly Uint8Array[];
-  readonly #inner: readonly InnerBlock[];
-  #gzip: Uint8Array | undefined;
+  #runs: readonly Run[];
+  #gzip: readonly Uint8Array[] | undefined;
   /** Was given uncompressed once. */
   #asked = false;
 
-  /**
-   * @param parts byte runs; must not change afterwards
-   * @param inner blocks whose bytes are among these, from the first to the last
-   */
-  constructor(parts: readonly Uint8Array[], inner: readonly InnerBlock[] = NO_BLOCKS) {
-    this.#parts = parts;
-    this.#inner = inner;
-    let size = 0;
-    for (const part of parts) size += part.length;
-    this.size = size;
+  /** @param runs must not change afterwards; blocks among them, as a filter chain that many listeners have, are not copied */
+  constructor(runs: readonly Run[]) {
+    this.#runs = runs;
+    this.size = sizeOf(runs);
   }
 
   /** The bytes, concatenated. */
   get plain(): Uint8Array {
-    if (this.#parts.length !== 1) this.#parts = [concatBytes(this.#parts)];
-    return this.#parts[0]!;
+    return concatBytes(this.plainParts);
+  }
+
+  /** The bytes, in one part where no block is inside; blocks inside are not copied. */
+  get plainParts(): readonly Uint8Array[] {
+    // Kept, so that the many small runs of most blocks are put together once.
+    this.#runs = joinedRuns(this.#runs);
+    return this.#runs.flatMap((run) => run instanceof Block ? run.plainParts : [run]);
   }
 
   /**
-   * The bytes as one gzip member. Members concatenate to one valid gzip stream (RFC 1952, section 2.2). A small block
-   * is given uncompressed the first time, apart from what it shares with others: most are one proxy's own, and are never
-   * asked for again.
+   * The bytes as members of gzip, each part one or more. Members concatenate to one valid gzip stream (RFC 1952, section
+   * 2.2). A small block is given uncompressed the first time, apart from what it shares with others: most are one proxy's
+   * own, and are never asked for again.
    */
-  get gzip(): Uint8Array {
+  get gzipParts(): readonly Uint8Array[] {
     if (this.#gzip !== undefined) return this.#gzip;
+    const shares = this.#runs.some((run) => run instanceof Block);
     // Compressing needs the plain bytes once; keeping them as well would double the memory for blocks that are never
     // sent plain.
-    const bytes = concatBytes(this.#parts);
-    if (!this.#asked && (this.size < COMPRESS_AT_ONCE || this.#inner.length > 0)) {
+    if (!this.#asked && (this.size < COMPRESS_AT_ONCE || shares)) {
       this.#asked = true;
-      return this.#inner.length === 0 ? storedGzipMember(bytes) : this.#members(bytes);
+      return joinedRuns(this.#runs).flatMap((run) => run instanceof Block ? run.gzipParts : [storedGzipMember(run)]);
     }
-    return this.#gzip = gzipSync(bytes, { level: BLOCK_GZIP_LEVEL });
+    return this.#gzip = [gzipSync(bytesOf(this.#runs), { level: BLOCK_GZIP_LEVEL })];
   }
+}
 
-  /** A member for each inner block, and one for what is between them. */
-  #members(bytes: Uint8Array): Uint8Array {
-    const members: Uint8Array[] = [];
-    let at = 0;
-    for (const { at: start, block } of this.#inner) {
-      if (start > at) members.push(storedGzipMember(bytes.subarray(at, start)));
-      members.push(block.gzip);
-      at = start + block.size;
+/** The same bytes, with a single run between two blocks. */
+function joinedRuns(runs: readonly Run[]): readonly Run[] {
+  if (runs.length === 1) return runs;
+  const joined: Run[] = [];
+  let own: Uint8Array[] = [];
+  const join = () => {
+    if (own.length > 0) joined.push(concatBytes(own));
+    own = [];
+  };
+  for (const run of runs) {
+    if (run instanceof Uint8Array) own.push(run);
+    else {
+      join();
+      joined.push(run);
     }
-    if (at < bytes.length) members.push(storedGzipMember(bytes.subarray(at)));
-    return concatBytes(members);
   }
+  join();
+  return joined;
 }

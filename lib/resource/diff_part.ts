@@ -46,7 +46,7 @@ export function firstBuckets(from: ResourceSet, to: ResourceSet, count: number):
 export function fittingResources(changed: readonly EncodedResource[], maxBytes: number, form: Form): number {
   let bytes = 0;
   for (const [index, resource] of changed.entries()) {
-    bytes += resource[form].length;
+    bytes += resource.sizeOf(form);
     if (bytes > maxBytes && index > 0) return index;
   }
   return changed.length;
@@ -54,5 +54,5 @@ export function fittingResources(changed: readonly EncodedResource[], maxBytes: 
 
 /** Plain bytes of some resources. */
 export function sum(resources: readonly EncodedResource[], form: Form): number {
-  return resources.reduce((bytes, resource) => bytes + resource[form].length, 0);
+  return resources.reduce((bytes, resource) => bytes + resource.sizeOf(form), 0);
 }

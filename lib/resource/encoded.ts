@@ -9,7 +9,7 @@
  * @module
  */
 import { hash } from "node:crypto";
-import { Block, type Form, type InnerBlock, NO_BLOCKS } from "./block.ts";
+import { Block, bytesOf, type Form, type Run, sizeOf } from "./block.ts";
 import { fieldSize, putField, putFieldHead, utf8Bytes } from "./protowire.ts";
 
 /** Facts about a resource beyond its bytes; none of it crosses the wire, none of it is hashed. */
@@ -27,17 +27,37 @@ export interface ResourceFacts {
 
 const NONE: readonly string[] = [];
 
-/** Bytes from which a shared run of a resource is worth a member of gzip of its own. */
-const LEAST_INNER = 4096;
+/** Bytes from which a block inside a resource stays one: smaller ones are copied. */
+const LEAST_BLOCK = 4096;
+
+/** A block inside a resource. */
+interface InnerBlock {
+  /** Offset in the resource's own bytes, before which it stands. */
+  readonly at: number;
+  readonly block: Block;
+}
+
+/** No blocks: one object for the many resources that have none. */
+const NO_BLOCKS: readonly InnerBlock[] = [];
+
+/** Offsets in a resource's own bytes. */
+interface Layout {
+  /** Of the form `sotw`. */
+  readonly sotwAt: number;
+  /** Of the message. */
+  readonly valueAt: number;
+}
 
 /** A resource, encoded. Immutable. */
 export class EncodedResource {
   readonly causes: readonly string[];
   readonly warms: readonly string[];
   readonly aliases: readonly string[];
-  /** Runs of `delta` that other resources have, too. */
-  readonly #inner: readonly InnerBlock[];
-
+  /** Plain bytes of the form `delta`. */
+  readonly size: number;
+  /** Field 2 of a `DeltaDiscoveryResponse` (tag, length, `Resource`), without the blocks inside. */
+  readonly #own: Uint8Array;
+  readonly #blocks: readonly InnerBlock[];
   readonly #sotwAt: number;
   readonly #valueAt: number;
 
@@ -47,48 +67,56 @@ export class EncodedResource {
     readonly name: string, /** Type URL with the prefix `type.googleapis.com/`. */
     readonly typeUrl:
       string, /** Hash of type, name and bytes: 12 characters of base64url, 72 bits. The version that delta clients see. */
-    readonly version: string, /** Field 2 of a `DeltaDiscoveryResponse`: tag, length, `Resource`. */
-    readonly delta: Uint8Array,
-    sotwAt: number,
-    valueAt: number,
+    readonly version: string,
+    own: Uint8Array,
+    blocks: readonly InnerBlock[],
+    { sotwAt, valueAt }: Layout,
     facts: ResourceFacts,
-    inner: readonly InnerBlock[],
   ) {
-    this.#inner = inner;
+    this.#own = own;
+    this.#blocks = blocks;
     this.#sotwAt = sotwAt;
     this.#valueAt = valueAt;
+    this.size = blocks.reduce((size, { block }) => size + block.size, own.length);
     this.causes = facts.causes ?? NONE;
     this.warms = facts.warms ?? NONE;
     this.aliases = facts.aliases ?? NONE;
   }
 
-  /** Field 2 of a `DiscoveryResponse`: tag, length, `Any`. A view on the same buffer. */
-  get sotw(): Uint8Array {
-    return this.delta.subarray(this.#sotwAt);
+  /** Plain bytes of a form. */
+  sizeOf(form: Form): number {
+    return form === "delta" ? this.size : this.size - this.#sotwAt;
   }
 
-  /** The shared runs of one form, each with its offset there. */
-  inner(form: Form): readonly InnerBlock[] {
-    if (form === "delta" || this.#inner.length === 0) return this.#inner;
-    return this.#inner.map(({ at, block }) => ({ at: at - this.#sotwAt, block }));
+  /** The bytes of a form: field 2 of its response. Views on the resource's own bytes, and the blocks between them. */
+  runs(form: Form): readonly Run[] {
+    return this.#from(form === "delta" ? 0 : this.#sotwAt);
   }
 
-  /** The message itself, as given to {@linkcode encodeResource}. A view on the same buffer. */
+  /** The message itself, as given to {@linkcode encodeResource}. */
   get value(): Uint8Array {
-    return this.delta.subarray(this.#valueAt);
+    return bytesOf(this.#from(this.#valueAt));
+  }
+
+  /** Blocks stand behind the beginning of the message. */
+  #from(start: number): readonly Run[] {
+    const own = this.#own;
+    if (this.#blocks.length === 0) return [start === 0 ? own : own.subarray(start)];
+    const runs: Run[] = [];
+    let from = start;
+    for (const { at, block } of this.#blocks) {
+      if (at > from) runs.push(own.subarray(from, at));
+      runs.push(block);
+      from = at;
+    }
+    if (from < own.length) runs.push(own.subarray(from));
+    return runs;
   }
 }
 
 /** The bytes of some resources as one block. */
 export function blockOf(resources: readonly EncodedResource[], form: Form): Block {
-  const parts = resources.map((resource) => resource[form]);
-  const inner: InnerBlock[] = [];
-  let start = 0;
-  for (const resource of resources) {
-    for (const { at, block } of resource.inner(form)) inner.push({ at: start + at, block });
-    start += resource[form].length;
-  }
-  return new Block(parts, inner.length === 0 ? NO_BLOCKS : inner);
+  return new Block(resources.flatMap((resource) => resource.runs(form)));
 }
 
 /** Characters of a version. */
@@ -113,18 +141,19 @@ export function contentHash(content: string | Uint8Array): string {
  *
  * @param typeUrl type URL, e.g. `type.googleapis.com/envoy.config.cluster.v3.Cluster`
  * @param name resource name
- * @param value the encoded message, as a whole or in runs; copied. A run that is a block is one that other resources have,
- *   too.
+ * @param value the encoded message, as a whole or in runs. Bytes are copied; a block, which other resources have as well,
+ *   is not, and counts in the version by its digest
  * @param facts see {@linkcode ResourceFacts}
  */
 export function encodeResource(
   typeUrl: string,
   name: string,
-  value: Uint8Array | readonly (Uint8Array | Block)[],
+  value: Uint8Array | readonly Run[],
   facts: ResourceFacts = {},
 ): EncodedResource {
   const runs = value instanceof Uint8Array ? [value] : value;
-  const length = runs.reduce((sum, run) => sum + (run instanceof Block ? run.size : run.length), 0);
+  const length = sizeOf(runs);
+  const copied = length - runs.reduce((sum, run) => isKept(run) ? sum + run.size : sum, 0);
   const nameBytes = utf8Bytes(name);
   const typeBytes = utf8Bytes(typeUrl);
   const aliases = (facts.aliases ?? []).map(utf8Bytes);
@@ -134,34 +163,47 @@ export function encodeResource(
   let resource = fieldSize(nameBytes.length) + fieldSize(VERSION_LENGTH) + fieldSize(any);
   for (const alias of aliases) resource += fieldSize(alias.length);
 
-  const out = new Uint8Array(fieldSize(resource));
-  let at = putFieldHead(out, 0, 2, resource);
-  at = putField(out, at, 3, nameBytes);
-  const versionAt = at = putFieldHead(out, at, 1, VERSION_LENGTH);
+  const own = new Uint8Array(fieldSize(resource) - length + copied);
+  let at = putFieldHead(own, 0, 2, resource);
+  at = putField(own, at, 3, nameBytes);
+  const versionAt = at = putFieldHead(own, at, 1, VERSION_LENGTH);
   at += VERSION_LENGTH;
-  for (const alias of aliases) at = putField(out, at, 4, alias);
+  for (const alias of aliases) at = putField(own, at, 4, alias);
   const sotwAt = at;
-  at = putFieldHead(out, at, 2, any);
-  at = putField(out, at, 1, typeBytes);
-  if (length > 0) at = putFieldHead(out, at, 2, length);
-  const inner: InnerBlock[] = [];
+  at = putFieldHead(own, at, 2, any);
+  at = putField(own, at, 1, typeBytes);
+  if (length > 0) at = putFieldHead(own, at, 2, length);
+  const valueAt = at;
+  const blocks: InnerBlock[] = [];
   for (const run of runs) {
+    if (isKept(run)) {
+      blocks.push({ at, block: run });
+      continue;
+    }
     const bytes = run instanceof Block ? run.plain : run;
-    if (run instanceof Block && run.size >= LEAST_INNER) inner.push({ at, block: run });
-    out.set(bytes, at);
+    own.set(bytes, at);
     at += bytes.length;
   }
-  // Everything that the version stands for (name, aliases, type, message) is in place: it is hashed where it lies.
-  const version = contentHash(out);
-  for (let i = 0; i < VERSION_LENGTH; i++) out[versionAt + i] = version.charCodeAt(i);
-  return new EncodedResource(
-    name,
-    typeUrl,
-    version,
-    out,
-    sotwAt,
-    out.length - length,
-    facts,
-    inner.length === 0 ? NO_BLOCKS : inner,
-  );
+  const version = versionOf(own, blocks);
+  for (let i = 0; i < VERSION_LENGTH; i++) own[versionAt + i] = version.charCodeAt(i);
+  const layout = { sotwAt, valueAt };
+  return new EncodedResource(name, typeUrl, version, own, blocks.length === 0 ? NO_BLOCKS : blocks, layout, facts);
+}
+
+function isKept(run: Run): run is Block {
+  return run instanceof Block && run.size >= LEAST_BLOCK;
+}
+
+/** All that the version stands for (name, aliases, type, message) is in place: it is hashed where it lies. */
+function versionOf(own: Uint8Array, blocks: readonly InnerBlock[]): string {
+  const version = contentHash(own);
+  if (blocks.length === 0) return version;
+  return contentHash([version, ...blocks.map(({ at, block }) => `${at}:${digestOf(block)}`)].join());
+}
+
+const digests = new WeakMap<Block, string>();
+
+/** Hash of a block's bytes; made once for all resources that have it. */
+function digestOf(block: Block): string {
+  return digests.getOrInsertComputed(block, () => contentHash(block.plain));
 }

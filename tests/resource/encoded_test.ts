@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { encode } from "../../lib/pb/codec.ts";
 import { decode } from "../../lib/pb/reflect.ts";
-import { Block, concatBytes } from "../../lib/resource/block.ts";
+import { Block, bytesOf, concatBytes } from "../../lib/resource/block.ts";
 import { blockOf, contentHash, encodeResource } from "../../lib/resource/encoded.ts";
 import { putVarint, varintSize, WireCursor, WireError } from "../../lib/resource/protowire.ts";
 import { createHash } from "node:crypto";
@@ -29,8 +29,8 @@ Deno.test("a resource decodes the same from its delta run and from its state-of-
       fc.array(fc.string({ minLength: 1 }), { maxLength: 3 }),
       (name, value, aliases) => {
         const resource = encodeResource(TYPE, name, value, { aliases });
-        const delta = decode<Delta>("envoy.service.discovery.v3.DeltaDiscoveryResponse", resource.delta).resources[0]!;
-        const sotw = decode<Sotw>("envoy.service.discovery.v3.DiscoveryResponse", resource.sotw).resources[0]!;
+        const delta = decode<Delta>("envoy.service.discovery.v3.DeltaDiscoveryResponse", bytesOf(resource.runs("delta"))).resources[0]!;
+        const sotw = decode<Sotw>("envoy.service.discovery.v3.DiscoveryResponse", bytesOf(resource.runs("sotw"))).resources[0]!;
         assert.equal(delta.name, new TextDecoder().decode(new TextEncoder().encode(name)));
         assert.equal(delta.version, resource.version);
         assert.deepEqual(delta.aliases ?? [], aliases);
@@ -39,7 +39,11 @@ Deno.test("a resource decodes the same from its delta run and from its state-of-
         assert.equal(sotw.type_url, TYPE);
         assert.deepEqual(Buffer.from(sotw.value ?? []), Buffer.from(value));
         assert.deepEqual(Buffer.from(resource.value), Buffer.from(value));
-        assert.equal(resource.sotw.buffer, resource.delta.buffer);
+        const [inSotw, inDelta] = [resource.runs("sotw")[0], resource.runs("delta")[0]] as Uint8Array[];
+        assert.equal(inSotw!.buffer, inDelta!.buffer);
+        for (const form of ["delta", "sotw"] as const) {
+          assert.equal(resource.sizeOf(form), bytesOf(resource.runs(form)).length);
+        }
       },
     ),
     { numRuns: 200 },
@@ -86,14 +90,14 @@ Deno.test("a message in runs is encoded as the same message in one piece", () =>
   for (const runs of [[], [bytes], [bytes.subarray(0, 100), bytes.subarray(100)]]) {
     const whole = encodeResource("type", "name", concatBytes(runs));
     const inRuns = encodeResource("type", "name", runs);
-    assert.deepEqual(inRuns.delta, whole.delta);
-    assert.deepEqual([inRuns.sotw, inRuns.value], [whole.sotw, whole.value]);
+    for (const form of ["delta", "sotw"] as const) assert.deepEqual(inRuns.runs(form), whole.runs(form));
+    assert.deepEqual(inRuns.value, whole.value);
   }
 });
 
 Deno.test("gzip members of several blocks concatenate to one gzip stream of their plain bytes", () => {
   const blocks = ["one", "two".repeat(5000), ""].map((part) => new Block([new TextEncoder().encode(part)]));
-  const joined = Buffer.concat(blocks.map((block) => block.gzip));
+  const joined = Buffer.concat(blocks.flatMap((block) => block.gzipParts));
   assert.equal(gunzipSync(joined).toString(), "one" + "two".repeat(5000));
 });
 
@@ -115,12 +119,27 @@ Deno.test("what resources share is compressed for the second of them, and once, 
     ];
     for (const form of ["delta", "sotw"] as const) {
       const block = blockOf(resources, form);
-      assert.deepEqual(new Uint8Array(gunzipSync(block.gzip)), block.plain, `${form} ${own}, the first time`);
-      assert.deepEqual(new Uint8Array(gunzipSync(block.gzip)), block.plain, `${form} ${own}, the second time`);
+      assert.deepEqual(new Uint8Array(gunzipSync(concatBytes(block.gzipParts))), block.plain, `${form} ${own}, the first time`);
+      assert.deepEqual(new Uint8Array(gunzipSync(concatBytes(block.gzipParts))), block.plain, `${form} ${own}, the second time`);
     }
     return blockOf(resources, "delta");
   });
-  const [member, same] = [shared.gzip, shared.gzip];
+  const [[member], [same]] = [shared.gzipParts, shared.gzipParts];
   assert.equal(member, same);
-  for (const { gzip, size } of blocks) assert.ok(gzip.length < size / 2 && gzip.length > 2 * member.length);
+  for (const { gzipParts, plainParts } of blocks) {
+    assert.equal(gzipParts.filter((part) => part === member).length, 2);
+    assert.equal(plainParts.filter((part) => part === shared.plain).length, 2);
+  }
+});
+
+Deno.test("a block inside a resource is not copied, and the version changes with its bytes and with its place", () => {
+  const text = (letter: string) => new TextEncoder().encode(letter.repeat(5000));
+  const of = (...runs: (Uint8Array | Block)[]) => encodeResource("type", "name", runs);
+  const [own, shared] = [Uint8Array.of(1, 2), new Block([text("a")])];
+  const resource = of(own, shared, own);
+  assert.deepEqual(resource.value, concatBytes([own, text("a"), own]));
+  assert.equal(resource.runs("sotw")[1], shared);
+  assert.equal(of(own, new Block([text("a")]), own).version, resource.version, "equal bytes");
+  assert.notEqual(of(own, new Block([text("b")]), own).version, resource.version, "other bytes");
+  assert.notEqual(of(own, own, shared).version, resource.version, "another place");
 });

@@ -138,5 +138,5 @@ function find(sets: readonly ResourceSet[], name: string): EncodedResource | und
 /** Bytes of a change on the wire, before compression. */
 export function bytesOf({ after, name }: ResourceChange): number {
   // A name that is gone is a field of its own: its tag, its length, the name.
-  return after === undefined ? name.length + 2 : after.delta.length;
+  return after === undefined ? name.length + 2 : after.size;
 }

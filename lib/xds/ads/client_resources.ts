@@ -228,7 +228,7 @@ export class ClientResources {
     const isNamed = this.blamed.length > 0;
     const goesOn = this.#divisions < MAX_DIVISIONS;
     const divides = goesOn && !isNamed && this.#divisible && changed.length > 1;
-    if (divides) this.portion = changed.reduce((sum, { delta }) => sum + delta.length, 0) / 2;
+    if (divides) this.portion = changed.reduce((sum, { size }) => sum + size, 0) / 2;
     if (this.portion !== Infinity) this.#divisions++;
     if (!this.#whole && goesOn) this.#rejected.add(this.blamed);
     // A change since then is another state, which the client has not seen.

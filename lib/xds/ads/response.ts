@@ -48,7 +48,7 @@ export interface AssembledResponse {
   readonly bytes: number;
   /** Bytes before compression. */
   readonly plainBytes: number;
-  /** Each part is a member of gzip. */
+  /** Each part is a member of gzip, or several. */
   readonly compressed: boolean;
 }
 
@@ -59,7 +59,7 @@ export function assemble(head: ResponseHead, blocks: readonly Block[], acceptsGz
   for (const block of blocks) plainBytes += block.size;
   const compressed = acceptsGzip && plainBytes >= COMPRESS_ABOVE;
   const parts = [compressed ? storedGzipMember(own) : own];
-  for (const block of blocks) parts.push(compressed ? block.gzip : block.plain);
+  for (const block of blocks) parts.push(...(compressed ? block.gzipParts : block.plainParts));
   let bytes = 0;
   for (const part of parts) bytes += part.length;
   return { parts, bytes, plainBytes, compressed };
