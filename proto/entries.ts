@@ -25,6 +25,7 @@ export const entryMessages: readonly string[] = [
   // resources
   "envoy.config.cluster.v3.Cluster",
   "envoy.config.endpoint.v3.ClusterLoadAssignment",
+  "envoy.config.listener.v3.FilterChain",
   "envoy.config.listener.v3.Listener",
   "envoy.config.route.v3.RouteConfiguration",
   "envoy.config.route.v3.VirtualHost",

@@ -6,6 +6,7 @@
 import type { envoy } from "../../proto/gen/types.ts";
 import type { Any } from "../pb/codec.ts";
 import { decodeApi, encodeApi, packedName } from "../pb/envoy_api.ts";
+import { joinedParts, withParts } from "../pb/joined_any.ts";
 import { bytesOf, merged } from "../pb/merge.ts";
 import { takeField } from "../pb/one_field.ts";
 import { attempted } from "./attempt.ts";
@@ -95,6 +96,8 @@ function patchHttpFilters(
 }
 
 const managers = new PatchedParts<NetworkLevelFilter>();
+/** Fields that connection managers share, with their HTTP filters patched. */
+const sharedFields = new PatchedParts<Uint8Array>();
 const filterLists = new PatchedContents();
 
 /** Number of the field `http_filters`. */
@@ -107,13 +110,25 @@ function patchManager(
   fitting: readonly CompiledPatch[],
   report: ReportPatch,
 ): NetworkLevelFilter {
-  const taken = takeField(bytesOf(config), HTTP_FILTERS);
+  const parts = joinedParts(config);
+  if (parts) {
+    const { shared, own } = parts;
+    const patched = sharedFields.patched(shared, fitting, report, (heard) => patchFields(shared, fitting, heard));
+    return patched === shared ? filter : { ...filter, typed_config: withParts(config, { shared: patched, own }) };
+  }
+  const whole = bytesOf(config);
+  const patched = patchFields(whole, fitting, report);
+  return patched === whole ? filter : { ...filter, typed_config: { type_url: config.type_url!, value: patched } };
+}
+
+/** Patches the HTTP filters among the encoded fields of a manager. @returns The same bytes where nothing changed */
+function patchFields(fields: Uint8Array, fitting: readonly CompiledPatch[], report: ReportPatch): Uint8Array {
+  const taken = takeField(fields, HTTP_FILTERS);
   const patched = filterLists.patched(taken.field, fitting, report, (heard) => {
     const { http_filters: before = [] } = decodeApi(MANAGER, taken.field) as HttpConnectionManager;
     const listed = patchFilterList(before, fitting, httpFilterName, heard);
     const filters = mergeFilters(listed, fitting, httpFilterName, heard);
     return filters === before ? undefined : encodeApi(MANAGER, { http_filters: filters });
   });
-  if (patched === undefined) return filter;
-  return { ...filter, typed_config: { type_url: config.type_url!, value: taken.with(patched) } };
+  return patched === undefined ? fields : taken.with(patched);
 }

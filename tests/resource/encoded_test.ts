@@ -29,8 +29,12 @@ Deno.test("a resource decodes the same from its delta run and from its state-of-
       fc.array(fc.string({ minLength: 1 }), { maxLength: 3 }),
       (name, value, aliases) => {
         const resource = encodeResource(TYPE, name, value, { aliases });
-        const delta = decode<Delta>("envoy.service.discovery.v3.DeltaDiscoveryResponse", bytesOf(resource.runs("delta"))).resources[0]!;
-        const sotw = decode<Sotw>("envoy.service.discovery.v3.DiscoveryResponse", bytesOf(resource.runs("sotw"))).resources[0]!;
+        const delta = decode<Delta>(
+          "envoy.service.discovery.v3.DeltaDiscoveryResponse",
+          bytesOf(resource.runs("delta")),
+        ).resources[0]!;
+        const sotw = decode<Sotw>("envoy.service.discovery.v3.DiscoveryResponse", bytesOf(resource.runs("sotw")))
+          .resources[0]!;
         assert.equal(delta.name, new TextDecoder().decode(new TextEncoder().encode(name)));
         assert.equal(delta.version, resource.version);
         assert.deepEqual(delta.aliases ?? [], aliases);
@@ -119,8 +123,16 @@ Deno.test("what resources share is compressed for the second of them, and once, 
     ];
     for (const form of ["delta", "sotw"] as const) {
       const block = blockOf(resources, form);
-      assert.deepEqual(new Uint8Array(gunzipSync(concatBytes(block.gzipParts))), block.plain, `${form} ${own}, the first time`);
-      assert.deepEqual(new Uint8Array(gunzipSync(concatBytes(block.gzipParts))), block.plain, `${form} ${own}, the second time`);
+      assert.deepEqual(
+        new Uint8Array(gunzipSync(concatBytes(block.gzipParts))),
+        block.plain,
+        `${form} ${own}, the first time`,
+      );
+      assert.deepEqual(
+        new Uint8Array(gunzipSync(concatBytes(block.gzipParts))),
+        block.plain,
+        `${form} ${own}, the second time`,
+      );
     }
     return blockOf(resources, "delta");
   });

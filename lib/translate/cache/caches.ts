@@ -20,6 +20,13 @@ import { gatewayHosts } from "../gateway/hosts.ts";
 import { type PlannedVirtualHost, samePlan } from "../gateway/route_plan.ts";
 import { type InboundParts, sameInboundParts } from "../inbound/same_targets.ts";
 import type { ListenerContribution } from "../listener/contribution.ts";
+import {
+  CLOSED_MANAGER,
+  type InboundManager,
+  inboundManager,
+  type ManagerShape,
+  shapeName,
+} from "../listener/inbound/manager.ts";
 import { NO_PASSTHROUGH, type Passthrough, passthrough } from "../listener/inbound/passthrough.ts";
 import { listenerContributions } from "../listener/outbound/outbound.ts";
 import { type EncodedName, encodeName } from "../name_table/encode.ts";
@@ -131,6 +138,8 @@ export class Caches {
   readonly inbound: TranslationCache<InboundSets, InboundParts>;
   /** By the policies of a workload. */
   readonly passthrough: TranslationCache<Passthrough>;
+  /** By the policies of a workload and the shape. */
+  readonly managers: TranslationCache<InboundManager, ManagerShape>;
   /** By the services at a gateway's addresses. */
   readonly gatewayPlans: TranslationCache<GatewayPlan, readonly ServiceTarget[]>;
   /** By route configuration and virtual host. */
@@ -197,6 +206,10 @@ export class Caches {
       sameInput: sameInboundParts,
     });
     this.passthrough = translationCache((read) => passthrough(read), options("inbound", NO_PASSTHROUGH));
+    this.managers = translationCache((read, _, shape) => inboundManager(read, shape), {
+      ...options("inbound", CLOSED_MANAGER),
+      sameInput: (a, b) => shapeName(a) === shapeName(b),
+    });
     this.gatewayPlans = translationCache((read, _, targets, report) => gatewayPlan(read, targets, report), {
       ...options("gateways", EMPTY_PLAN),
       sameInput: sameServiceTargets,
@@ -277,7 +290,8 @@ export class Caches {
   }
 
   #perProxy() {
-    return [this.inbound, this.library.ports, this.passthrough, this.gatewayPlans, this.gatewayVirtualHosts];
+    const { inbound, passthrough, managers } = this;
+    return [inbound, passthrough, managers, this.library.ports, this.gatewayPlans, this.gatewayVirtualHosts];
   }
 
   /** The notes of builders, but for those per proxy, and those of extensions, whose results outlive their objects. */

@@ -73,11 +73,11 @@ export function baseSets(read: Reader, empty: ResourceSet, report: ReportNote): 
 /** The inbound side of a workload. */
 export function inboundSets(
   read: Reader,
-  { targets, passthrough }: InboundParts,
+  { targets, passthrough, managers }: InboundParts,
   empty: ResourceSet,
   report: ReportNote,
 ): InboundSets {
-  const built = inboundListeners(read, targets, passthrough);
+  const built = inboundListeners(read, targets, passthrough, managers);
   for (const conflict of built.conflicts) report(inboundFinding(conflict));
   for (const finding of built.findings) report(finding);
   const sides = clusterPatching(read, report, (name) => ({

@@ -7,14 +7,13 @@ import type { envoy } from "../../../proto/gen/types.ts";
 import { Cluster_DiscoveryType } from "../../../proto/gen/enums.ts";
 import { encode, TYPE_URL_PREFIX } from "../../pb/codec.ts";
 import { encodeApi } from "../../pb/envoy_api.ts";
-import { Block } from "../../resource/block.ts";
 import { type EncodedResource, encodeResource, type ResourceFacts } from "../../resource/encoded.ts";
 import { fieldSize, putField, putFieldHead, utf8Bytes } from "../../resource/protowire.ts";
 import type { Built } from "../message/built.ts";
+import { chainRuns } from "./chain_runs.ts";
 import { type LeanAssignment, LoadAssignmentEncoder } from "../endpoint/encode.ts";
 
 type Listener = envoy.config.listener.v3.Listener;
-type FilterChain = envoy.config.listener.v3.FilterChain;
 
 const CLUSTER = "envoy.config.cluster.v3.Cluster";
 const LISTENER = "envoy.config.listener.v3.Listener";
@@ -54,21 +53,14 @@ export function encodeListener(
 }
 
 /**
- * A listener with chains that other listeners have, too: each chain is encoded and compressed once, and encoded messages
- * concatenate. `filter_chains` is repeated, so only the order among the chains counts.
+ * A listener with chains, or parts of chains, that other listeners have, too. Encoded messages concatenate, and
+ * `filter_chains` is repeated, so only the order among the chains counts.
  */
 export function encodeListenerOfChains(built: Built<Listener>): EncodedResource {
   const { message: { filter_chains: chains = [], ...message }, causes, patched } = built;
   if (patched || chains.length === 0) return encodeListener(built);
-  const runs = [encode(LISTENER, message), ...chains.map(encodedChain)];
+  const runs = [encode(LISTENER, message), ...chains.flatMap(chainRuns)];
   return encodeResource(TYPE.listener, message.name ?? "", runs, { causes });
-}
-
-/** By chain, as the field of a listener. */
-const encodedChains = new WeakMap<FilterChain, Block>();
-
-function encodedChain(chain: FilterChain): Block {
-  return encodedChains.getOrInsertComputed(chain, () => new Block([encode(LISTENER, { filter_chains: [chain] })]));
 }
 
 /** Messages that patches changed may have fields that the builders' encoders lack. */

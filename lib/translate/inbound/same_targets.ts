@@ -4,6 +4,7 @@
  * @module
  */
 import { sameItems } from "../../incremental/same_items.ts";
+import type { InboundManagers } from "../listener/inbound/manager.ts";
 import type { Passthrough } from "../listener/inbound/passthrough.ts";
 import type { InboundTarget } from "./target.ts";
 
@@ -12,11 +13,19 @@ export interface InboundParts {
   readonly targets: readonly InboundTarget[];
   /** Shared by all workloads that it holds for. */
   readonly passthrough: Passthrough;
+  /** As well. */
+  readonly managers: InboundManagers;
 }
 
 /** Whether two workloads have the same inbound resources. */
 export function sameInboundParts(a: InboundParts, b: InboundParts): boolean {
-  return a.passthrough === b.passthrough && sameTargets(a.targets, b.targets);
+  return a.passthrough === b.passthrough && sameTargets(a.targets, b.targets) && sameManagers(a.managers, b.managers);
+}
+
+/** Equal targets have equal shapes. */
+function sameManagers(a: InboundManagers, b: InboundManagers): boolean {
+  for (const [name, manager] of a) if (b.get(name) !== manager) return false;
+  return true;
 }
 
 /** A name under which equal lists are found. */

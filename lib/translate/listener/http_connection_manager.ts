@@ -7,6 +7,7 @@ import { ApiVersion, HttpConnectionManager_CodecType as Codec } from "../../../p
 import { HttpConnectionManager_PathWithEscapedSlashesAction as EscapedSlashes } from "../../../proto/gen/enums.ts";
 import type { envoy } from "../../../proto/gen/types.ts";
 import type { MeshConfig, MeshNetworks } from "../../config/mesh/types.ts";
+import type { TelemetrySide } from "../../mesh/telemetry/access_logging.ts";
 import { any } from "../../pb/codec.ts";
 import { duration, wrap } from "../../pb/wellknown.ts";
 import { httpFilters } from "../filters/http/order.ts";
@@ -21,15 +22,16 @@ import { clientCertHeaders, ownHeaders, SERVER_NAME } from "./proxy_headers.ts";
 
 type HttpConnectionManager = envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager;
 
-/** Differences between HTTP connection managers. */
-export interface HttpConnectionManagerOptions {
+/** The filter's name. */
+export const MANAGER_NAME = "envoy.filters.network.http_connection_manager";
+/** Its message. */
+export const MANAGER = "envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager";
+
+/** Differences between HTTP connection managers, beside names and routes. */
+export interface ManagerOptions {
   readonly direction: "inbound" | "outbound" | "gateway";
   /** Of the listener, inbound of the workload; 0: any. */
   readonly port: number;
-  /** `outbound_0.0.0.0_80`; Istio's `;` at the end, by which statistics are parsed, is added here. */
-  readonly statPrefix: string;
-  /** Name of a route configuration that comes over ADS, or the configuration itself. */
-  readonly routes: string | envoy.config.route.v3.RouteConfiguration;
   /** Some port behind it speaks gRPC-Web. */
   readonly grpcWeb?: boolean;
   /** The port is declared as HTTP/2: frames are accepted from the first byte. */
@@ -43,10 +45,23 @@ export interface HttpConnectionManagerOptions {
   readonly overrides?: Partial<HttpConnectionManager>;
 }
 
+/** Differences between HTTP connection managers. */
+export interface HttpConnectionManagerOptions extends ManagerOptions {
+  /** `outbound_0.0.0.0_80`; Istio's `;` at the end, by which statistics are parsed, is added here. */
+  readonly statPrefix: string;
+  /** Name of a route configuration that comes over ADS, or the configuration itself. */
+  readonly routes: string | envoy.config.route.v3.RouteConfiguration;
+}
+
+/** The side of a connection manager, as extensions and telemetry select it. */
+export function trafficSide({ direction }: ManagerOptions): TelemetrySide {
+  return direction === "inbound" ? "server" : "client";
+}
+
 /** The network filters of a chain that carries requests. */
 export function requestFilters(read: Reader, options: HttpConnectionManagerOptions): envoy.config.listener.v3.Filter[] {
-  const side = options.direction === "inbound" ? "server" : "client";
-  return [...wasmNetworkFilters(read, { side, port: options.port }), httpConnectionManager(read, options)];
+  const place = { side: trafficSide(options), port: options.port };
+  return [...wasmNetworkFilters(read, place), httpConnectionManager(read, options)];
 }
 
 /** `envoy.filters.network.http_connection_manager`. */
@@ -54,22 +69,30 @@ export function httpConnectionManager(
   read: Reader,
   options: HttpConnectionManagerOptions,
 ): envoy.config.listener.v3.Filter {
+  const config: HttpConnectionManager = {
+    stat_prefix: `${options.statPrefix};`,
+    ...routeSpecifier(options.routes),
+    ...managerFields(read, options),
+  };
+  return { name: MANAGER_NAME, typed_config: any(MANAGER, config) };
+}
+
+/** All fields but names and routes. */
+export function managerFields(read: Reader, options: ManagerOptions): HttpConnectionManager {
   const inbound = options.direction === "inbound";
   const mesh = read.mesh();
   const headers = read.proxyHeaders();
   const gateway = options.direction === "gateway";
   const useRemoteAddress = gateway ||
     !inbound && !options.allowAbsoluteUrl && read.settings.sidecarUseRemoteAddress;
-  const side = inbound ? "server" : "client";
+  const side = trafficSide(options);
   const inside = options.hbone ? { hbone: true } as const : {};
   const logs = [
     ...accessLogs(read, side, "http"),
     ...metricsLogs(read, { side, place: "http", trustsHost: options.direction === "outbound", ...inside }),
   ];
-  const config: HttpConnectionManager = {
+  return {
     codec_type: Codec.AUTO,
-    stat_prefix: `${options.statPrefix};`,
-    ...routeSpecifier(options.routes),
     http_filters: httpFilters(read, {
       direction: options.direction,
       port: options.port,
@@ -92,10 +115,6 @@ export function httpConnectionManager(
     ...tracingFields(read, side),
     ...options.overrides,
   };
-  return {
-    name: "envoy.filters.network.http_connection_manager",
-    typed_config: any("envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager", config),
-  };
 }
 
 /** Routes over ADS have no fetch timeout: a listener without routes would answer 404 to everything. */
@@ -113,7 +132,7 @@ function routeSpecifier(
 
 function protocolOptions(
   read: Reader,
-  options: HttpConnectionManagerOptions,
+  options: ManagerOptions,
 ): Pick<HttpConnectionManager, "common_http_protocol_options" | "http_protocol_options" | "http2_protocol_options"> {
   const http10 = read.settings.enableHttp10 || read.property("http10");
   const idleTimeout = read.property("idleTimeout");

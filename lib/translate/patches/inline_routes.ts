@@ -5,6 +5,7 @@
  */
 import type { envoy } from "../../../proto/gen/types.ts";
 import { decodeApi, encodeApi, packedName } from "../../pb/envoy_api.ts";
+import { joinedParts, withParts } from "../../pb/joined_any.ts";
 import { bytesOf } from "../../pb/merge.ts";
 import { takeField } from "../../pb/one_field.ts";
 import { MANAGER } from "../../patches/chain.ts";
@@ -72,7 +73,9 @@ function patchManager(
 ): Filter {
   const { typed_config: config } = filter;
   if (config === undefined || packedName(config) !== MANAGER) return filter;
-  const taken = takeField(bytesOf(config), ROUTE_CONFIG);
+  const parts = joinedParts(config);
+  // Managers that share fields have their routes apart from these.
+  const taken = takeField(parts ? parts.own : bytesOf(config), ROUTE_CONFIG);
   if (taken.field.length === 0) return filter;
   const patched = known[context].routes.patched(taken.field, patches, report, (heard) => {
     const { route_config: routes } = decodeApi(MANAGER, taken.field) as HttpConnectionManager;
@@ -80,7 +83,9 @@ function patchManager(
     return now === routes ? undefined : encodeApi(MANAGER, { route_config: now });
   });
   if (patched === undefined) return filter;
-  return { ...filter, typed_config: { type_url: config.type_url!, value: taken.with(patched) } };
+  const value = taken.with(patched);
+  const packed = parts ? withParts(config, { ...parts, own: value }) : { type_url: config.type_url!, value };
+  return { ...filter, typed_config: packed };
 }
 
 /** A route configuration with its virtual hosts. */

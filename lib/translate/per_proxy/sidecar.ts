@@ -11,7 +11,8 @@ import type { InboundSets } from "../cache/sets.ts";
 import type { TranslationResult } from "../cache/translation_cache.ts";
 import { inboundTargetsName } from "../inbound/same_targets.ts";
 import type { InboundTarget } from "../inbound/target.ts";
-import { type Passthrough, passthroughName } from "../listener/inbound/passthrough.ts";
+import { type InboundManager, managerShapes, shapeName } from "../listener/inbound/manager.ts";
+import { passthroughName } from "../listener/inbound/passthrough.ts";
 import type { TranslationNote } from "../message/notes.ts";
 import type { MeshAnswers } from "../reader/mesh_answers.ts";
 import type { PerProxyResources } from "./resources.ts";
@@ -22,23 +23,34 @@ export function sidecarResources(
   targets: readonly InboundTarget[],
   source: MeshAnswers,
 ): PerProxyResources {
-  const shared = caches.passthrough.get(passthroughName(source), source, undefined);
-  const input = { targets, passthrough: shared.value };
-  return new SidecarResources(caches.inbound.get(inboundTargetsName(targets), source, input), shared, caches.empty);
+  const policies = passthroughName(source);
+  const passthrough = caches.passthrough.get(policies, source, undefined);
+  const parts: TranslationResult<unknown>[] = [passthrough];
+  const managers = new Map<string, InboundManager>();
+  for (const shape of managerShapes(targets)) {
+    const name = shapeName(shape);
+    if (managers.has(name)) continue;
+    const manager = caches.managers.get(`${name} ${policies}`, source, shape);
+    managers.set(name, manager.value);
+    parts.push(manager);
+  }
+  const input = { targets, passthrough: passthrough.value, managers };
+  return new SidecarResources(caches.inbound.get(inboundTargetsName(targets), source, input), parts, caches.empty);
 }
 
 class SidecarResources implements PerProxyResources {
   readonly #result: TranslationResult<InboundSets>;
-  readonly #passthrough: TranslationResult<Passthrough>;
+  /** The results that other workloads have as well. */
+  readonly #parts: readonly TranslationResult<unknown>[];
   readonly routes: ResourceSet;
 
   constructor(
     result: TranslationResult<InboundSets>,
-    passthrough: TranslationResult<Passthrough>,
+    parts: readonly TranslationResult<unknown>[],
     empty: ResourceSet,
   ) {
     this.#result = result;
-    this.#passthrough = passthrough;
+    this.#parts = parts;
     this.routes = empty;
   }
 
@@ -55,7 +67,7 @@ class SidecarResources implements PerProxyResources {
   }
 
   get failing(): boolean {
-    return this.#result.failed === true || this.#passthrough.failed === true;
+    return this.#result.failed === true || this.#parts.some(({ failed }) => failed === true);
   }
 
   /** Inbound routes are inside their listeners. */
@@ -64,7 +76,7 @@ class SidecarResources implements PerProxyResources {
   }
 
   dependsOnAny(keys: InvalidatedKeys): boolean {
-    return this.#result.record.dependsOnAny(keys) || this.#passthrough.record.dependsOnAny(keys);
+    return this.results().some(({ record }) => record.dependsOnAny(keys));
   }
 
   notes(): Iterable<TranslationNote> {
@@ -72,6 +84,6 @@ class SidecarResources implements PerProxyResources {
   }
 
   results(): readonly TranslationResult<unknown>[] {
-    return [this.#result, this.#passthrough];
+    return [this.#result, ...this.#parts];
   }
 }

@@ -20,7 +20,6 @@ import type { envoy } from "../../../../proto/gen/types.ts";
 import { wrap } from "../../../pb/wellknown.ts";
 import type { Protocol, Service } from "../../../registry/types.ts";
 import type { Authorization } from "../../authorization/authorization.ts";
-import { tokenFilters } from "../../filters/http/jwt_authn/filter.ts";
 import { tcpFilters } from "../../filters/network/order.ts";
 import type { TrafficPlace } from "../../filters/wasm.ts";
 import type { Reader } from "../../reader/reader.ts";
@@ -29,14 +28,15 @@ import { blackHoleFilter } from "../fallthrough.ts";
 import { requestFilters } from "../http_connection_manager.ts";
 import {
   httpAlpn,
-  isHttp2,
   type ListenerKind,
   listenerKind,
   MESH_PROTOCOLS,
   SIDECAR_BYTES,
   SIDECAR_HTTP,
 } from "../../service/protocol.ts";
+import { filtersOf } from "../manager_template.ts";
 import { statName } from "../stat_name.ts";
+import { inboundManagerOptions, type InboundManagers, managerShape, NO_MANAGERS, shapeName } from "./manager.ts";
 
 type FilterChain = envoy.config.listener.v3.FilterChain;
 type Filter = envoy.config.listener.v3.Filter;
@@ -75,13 +75,22 @@ interface Variant {
   readonly socket?: envoy.config.core.v3.TransportSocket;
 }
 
-/** The filter chains of one port, the more specific first. */
-export function inboundFilterChains(read: Reader, chain: InboundChain, authorization: Authorization): FilterChain[] {
+/**
+ * The filter chains of one port, the more specific first.
+ *
+ * @param managers Connection managers that other workloads have as well.
+ */
+export function inboundFilterChains(
+  read: Reader,
+  chain: InboundChain,
+  authorization: Authorization,
+  managers = NO_MANAGERS,
+): FilterChain[] {
   // Chains of a port differ by the connections that they take, not by their treatment of these.
   let http: Filter[] | undefined, bytes: Filter[] | undefined;
   const filters = (variant: Variant) =>
     variant.http
-      ? http ??= httpFilters(read, chain, authorization)
+      ? http ??= httpFilters(read, chain, authorization, managers)
       : bytes ??= bytesFilters(read, chain, authorization);
   return chainVariants(read, chain).map((variant) => ({
     name: variant.http ? chain.name.http : chain.name.tcp,
@@ -130,19 +139,18 @@ function otherVariants(read: Reader, kind: ListenerKind, { tls, mesh }: InboundC
   ];
 }
 
-function httpFilters(read: Reader, chain: InboundChain, { http }: Authorization): Filter[] {
-  const authentication = tokenFilters(read);
-  if ("closed" in http || authentication === undefined) return [blackHoleFilter()];
-  return requestFilters(read, {
-    direction: "inbound",
-    port: chain.port,
-    statPrefix: chain.statPrefix.http,
-    routes: chain.routes,
-    grpcWeb: chain.protocol === "GRPC-Web",
-    http2: isHttp2(chain.protocol),
-    ...(chain.hbone ? { hbone: true } : {}),
-    slots: { ...http.slots, authentication },
-  });
+function httpFilters(
+  read: Reader,
+  chain: InboundChain,
+  authorization: Authorization,
+  managers: InboundManagers,
+): Filter[] {
+  const shape = managerShape(chain);
+  const names = { statPrefix: chain.statPrefix.http, routes: chain.routes };
+  const known = managers.get(shapeName(shape));
+  if (known) return known.template ? filtersOf(known.template, names) : [blackHoleFilter()];
+  const options = inboundManagerOptions(read, shape, authorization);
+  return options ? requestFilters(read, { ...options, ...names }) : [blackHoleFilter()];
 }
 
 function bytesFilters(read: Reader, chain: InboundChain, { tcp }: Authorization): Filter[] {

@@ -28,6 +28,7 @@ import { downstreamTls } from "../downstream_tls.ts";
 import { blackHoleFilter } from "../fallthrough.ts";
 import { inboundFilterChains } from "./chain.ts";
 import { hboneListeners } from "./hbone.ts";
+import { type InboundManagers, NO_MANAGERS } from "./manager.ts";
 import {
   capturesInbound,
   closedChain,
@@ -61,11 +62,13 @@ export interface InboundListeners {
  *
  * @param targets In order of precedence; the first of two on one port has it.
  * @param others The ports that nothing names.
+ * @param managers Connection managers that other workloads have as well.
  */
 export function inboundListeners(
   read: Reader,
   targets: readonly InboundTarget[],
   others: Passthrough = passthrough(read),
+  managers = NO_MANAGERS,
 ): InboundListeners {
   const mode = read.property("interceptionMode");
   const { served, conflicts } = servedTargets(read, targets, mode === "NONE");
@@ -79,9 +82,10 @@ export function inboundListeners(
     secrets: [...peers.secrets],
   };
   const findings: Finding[] = [...unverifiableFindings(read)];
+  for (const manager of managers.values()) findings.push(...manager.findings);
   const bound: Built<Listener>[] = [];
   for (const target of served) {
-    const { chains, notes, secrets } = targetChains(read, target, policies);
+    const { chains, notes, secrets } = targetChains(read, target, policies, managers);
     const [cause = ""] = causesOf(target);
     const warnings = notes.map((text) => ({ cause, text }));
     if (peers.of(target.port).closed) findings.push(closedFinding(peers, `port ${target.port}`, target));
@@ -105,7 +109,7 @@ export function inboundListeners(
   findings.push(...hbone.findings);
   if (!capturesInbound(read)) {
     const listeners = [...bound, ...tunnelled];
-    return { listeners, conflicts, findings: [...findings, ...policies.authorization.findings()] };
+    return { listeners, conflicts, findings: findingsOnce([...findings, ...policies.authorization.findings()]) };
   }
   const servedPorts = new Set(served.map((target) => target.port));
   const passed = [...peers.policy.ports.keys()].filter((port) => !servedPorts.has(port)).sort((a, b) => a - b);
@@ -144,12 +148,18 @@ interface TargetChains {
 }
 
 /** The chains of a target; a Sidecar's TLS settings hold where `ENABLE_TLS_ON_SIDECAR_INGRESS` is on. */
-function targetChains(read: Reader, target: InboundTarget, { peers, authorization }: WorkloadPolicies): TargetChains {
+function targetChains(
+  read: Reader,
+  target: InboundTarget,
+  { peers, authorization }: WorkloadPolicies,
+  managers: InboundManagers,
+): TargetChains {
   const { mesh, closed } = peers.of(target.port);
   const none = { notes: [], secrets: [] };
   if (closed) return { ...none, chains: [closedChain(inboundName(read, target), target.port)] };
   const tls = read.settings.enableTlsOnSidecarIngress ? target.tls : undefined;
-  const chainsOf = (ends: TargetTls) => inboundFilterChains(read, targetChain(read, target, ends), authorization);
+  const chainsOf = (ends: TargetTls) =>
+    inboundFilterChains(read, targetChain(read, target, ends), authorization, managers);
   if (tls === undefined) return { ...none, chains: chainsOf({ mesh }) };
   const where = `port ${target.port}`;
   if (mesh?.mode === "STRICT") {
