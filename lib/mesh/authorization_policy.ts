@@ -4,10 +4,10 @@
  *
  * @module
  */
-import type { StringMap } from "../config/kinds/kinds.ts";
 import type { ConfigObject } from "../config/types.ts";
 import { withTargets } from "./selection/gateway_target.ts";
 import { SelectionIndex } from "./selection/index.ts";
+import { type PolicyWorkload, RememberedPolicies } from "./selection/remembered.ts";
 import { SharedLists } from "./selection/shared_lists.ts";
 
 /** One policy. */
@@ -17,6 +17,7 @@ export type AuthorizationPolicy = ConfigObject<"AuthorizationPolicy">;
 export class AuthorizationPolicyIndex {
   readonly #selection: SelectionIndex<"AuthorizationPolicy">;
   readonly #lists = new SharedLists<AuthorizationPolicy>();
+  readonly #remembered = new RememberedPolicies((workload) => this.#find(workload));
 
   constructor(rootNamespace: string) {
     this.#selection = new SelectionIndex(rootNamespace);
@@ -28,14 +29,21 @@ export class AuthorizationPolicyIndex {
    * @returns Namespaces of workloads that other policies may be for now; `*`: all.
    */
   update(removed: readonly AuthorizationPolicy[], added: readonly AuthorizationPolicy[]): Set<string> {
+    if (removed.length + added.length > 0) this.#remembered.forget();
     return this.#selection.update(removed, added);
   }
 
   /**
    * The policies for a workload: of the root namespace, of its namespace, of its labels or its gateway. Workloads with the
    * same policies get the same list, until one of the policies changes.
+   *
+   * @param workload An object that does not change; it is remembered with its policies.
    */
-  of(workload: { readonly namespace: string; readonly labels: StringMap }): readonly AuthorizationPolicy[] {
+  of(workload: PolicyWorkload): readonly AuthorizationPolicy[] {
+    return this.#remembered.of(workload);
+  }
+
+  #find(workload: PolicyWorkload): readonly AuthorizationPolicy[] {
     const { root, namespace, workload: own } = this.#selection.select(withTargets(workload));
     return this.#lists.of([...root, ...namespace, ...own]);
   }

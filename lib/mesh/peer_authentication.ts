@@ -12,8 +12,8 @@
 import type { PeerAuthenticationSpec } from "../config/kinds/peer_authentication/types.ts";
 import type { StringMap } from "../config/kinds/kinds.ts";
 import type { ConfigObject } from "../config/types.ts";
-import type { SelectableWorkload } from "./selection/index.ts";
 import { MergedSelection } from "./selection/merged.ts";
+import type { PolicyWorkload } from "./selection/remembered.ts";
 
 type PeerAuthentication = ConfigObject<"PeerAuthentication">;
 
@@ -89,7 +89,7 @@ export class PeerAuthenticationIndex {
   }
 
   /** The policy of a workload; the same object while the same versions of objects make it. */
-  of(workload: SelectableWorkload): PeerTlsPolicy {
+  of(workload: PolicyWorkload): PeerTlsPolicy {
     return this.#merged.of(workload);
   }
 
@@ -107,7 +107,7 @@ export class PeerAuthenticationIndex {
   }
 
   #refuses(namespace: string, labels: StringMap, port: number): boolean {
-    return peerTlsModeOf(this.of({ namespace, labels }), port) === "DISABLE";
+    return peerTlsModeOf(this.#merged.find({ namespace, labels }), port) === "DISABLE";
   }
 
   #mayRefuse(namespace: string): boolean {

@@ -7,9 +7,8 @@
 import { EMPTY_KEY_SET, publicKeySet } from "../config/kinds/request_authentication/key_set.ts";
 import type { JwtRule } from "../config/kinds/request_authentication/types.ts";
 import type { ConfigObject } from "../config/types.ts";
-import type { SelectableWorkload } from "./selection/index.ts";
 import { MergedSelection } from "./selection/merged.ts";
-import { withTargets } from "./selection/gateway_target.ts";
+import type { PolicyWorkload } from "./selection/remembered.ts";
 
 type RequestAuthentication = ConfigObject<"RequestAuthentication">;
 
@@ -49,8 +48,8 @@ export class RequestAuthenticationIndex {
   }
 
   /** The rules of a workload; the same object while the same versions of objects make it. */
-  of(workload: Omit<SelectableWorkload, "targets">): RequestTokenPolicy {
-    return this.#merged.of(withTargets(workload));
+  of(workload: PolicyWorkload): RequestTokenPolicy {
+    return this.#merged.of(workload);
   }
 }
 

@@ -6,9 +6,9 @@
  */
 import type { WasmPluginSpec, WasmTrafficSelector } from "../config/kinds/wasm_plugin/types.ts";
 import type { ConfigObject } from "../config/types.ts";
-import { withTargets } from "./selection/gateway_target.ts";
-import { oldest, type SelectableWorkload, type Selected } from "./selection/index.ts";
+import { oldest, type Selected } from "./selection/index.ts";
 import { MergedSelection } from "./selection/merged.ts";
+import type { PolicyWorkload } from "./selection/remembered.ts";
 import { SharedValues } from "./selection/shared_values.ts";
 import type { TelemetrySide } from "./telemetry/access_logging.ts";
 
@@ -68,8 +68,8 @@ export class WasmPluginIndex {
   }
 
   /** The plugins for a workload. */
-  of(workload: Omit<SelectableWorkload, "targets">): EffectivePlugins {
-    return this.#merged.of(withTargets(workload));
+  of(workload: PolicyWorkload): EffectivePlugins {
+    return this.#merged.of(workload);
   }
 }
 

@@ -74,11 +74,12 @@ class NamespaceSelections<K extends SelectingKind> {
   }
 
   forAll(): readonly ConfigObject<K>[] {
-    return this.#found.get("")?.list() ?? [];
+    return this.#found.get("")?.list() ?? NONE;
   }
 
   /** Those that choose the workload among others. */
   choosing({ labels, targets = [] }: SelectableWorkload): readonly ConfigObject<K>[] {
+    if (this.#found.size === 1 && this.#found.has("")) return NONE;
     const found = new Set<ConfigObject<K>>();
     for (const [name, value] of Object.entries(labels)) {
       for (const object of this.#found.get(labelKey(name, value))?.list() ?? []) {
@@ -91,6 +92,8 @@ class NamespaceSelections<K extends SelectingKind> {
     return found.size < 2 ? [...found] : [...found].sort(oldest);
   }
 }
+
+const NONE: readonly never[] = [];
 
 /** All objects of one kind. */
 export class SelectionIndex<K extends SelectingKind> {
@@ -126,15 +129,15 @@ export class SelectionIndex<K extends SelectingKind> {
     const own = this.#byNamespace.get(workload.namespace);
     return {
       root: this.#ofRoot(workload),
-      namespace: own?.forAll() ?? [],
-      workload: own?.choosing(workload) ?? [],
+      namespace: own?.forAll() ?? NONE,
+      workload: own?.choosing(workload) ?? NONE,
     };
   }
 
   #ofRoot(workload: SelectableWorkload): readonly ConfigObject<K>[] {
-    if (workload.namespace === this.#rootNamespace) return [];
+    if (workload.namespace === this.#rootNamespace) return NONE;
     const root = this.#byNamespace.get(this.#rootNamespace);
-    if (!root) return [];
+    if (!root) return NONE;
     const all = root.forAll();
     // A target is an object of the policy's own namespace.
     const { namespace, labels } = workload;

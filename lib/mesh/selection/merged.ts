@@ -4,7 +4,9 @@
  * @module
  */
 import type { ConfigObject } from "../../config/types.ts";
-import { type SelectableWorkload, type Selected, SelectionIndex } from "./index.ts";
+import { withTargets } from "./gateway_target.ts";
+import { type Selected, SelectionIndex } from "./index.ts";
+import { type PolicyWorkload, RememberedPolicies } from "./remembered.ts";
 import type { SelectingKind } from "./selection.ts";
 
 /** Merged policies that are kept: clients choose their labels, so there may be any number of lists. */
@@ -31,6 +33,7 @@ export class MergedSelection<K extends SelectingKind, P> {
   readonly #selection: SelectionIndex<K>;
   /** By the keys of the objects that make it. An entry lives as long as all of them. */
   readonly #merged = new Map<string, MergedEntry<K, P>>();
+  readonly #remembered = new RememberedPolicies((workload) => this.find(workload));
 
   constructor(rootNamespace: string, merging: Merging<K, P>) {
     this.#selection = new SelectionIndex(rootNamespace);
@@ -44,6 +47,7 @@ export class MergedSelection<K extends SelectingKind, P> {
    */
   update(removed: readonly ConfigObject<K>[], added: readonly ConfigObject<K>[]): Set<string> {
     if (removed.length + added.length === 0) return new Set();
+    this.#remembered.forget();
     const namespaces = this.#selection.update(removed, added);
     const changed = new Set([...removed, ...added].map(({ key }) => key));
     for (const [name, { objects }] of this.#merged) {
@@ -52,9 +56,18 @@ export class MergedSelection<K extends SelectingKind, P> {
     return namespaces;
   }
 
-  /** The policy of a workload; the same object while the same versions of objects make it. */
-  of(workload: SelectableWorkload): P {
-    const objects = this.#merging.choose(this.#selection.select(workload));
+  /**
+   * The policy of a workload; the same object while the same versions of objects make it.
+   *
+   * @param workload An object that does not change; it is remembered with its policy.
+   */
+  of(workload: PolicyWorkload): P {
+    return this.#remembered.of(workload);
+  }
+
+  /** As `of`, for a workload that is asked about once. */
+  find(workload: PolicyWorkload): P {
+    const objects = this.#merging.choose(this.#selection.select(withTargets(workload)));
     if (objects.length === 0) return this.#merging.nothing;
     const name = objects.map(({ key }) => key).join(" ");
     const known = this.#merged.get(name);

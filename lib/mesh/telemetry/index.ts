@@ -8,9 +8,8 @@
 import type { TelemetryAccessLogging } from "../../config/kinds/telemetry/types.ts";
 import type { MeshConfig } from "../../config/mesh/types.ts";
 import type { ConfigObject } from "../../config/types.ts";
-import { withTargets } from "../selection/gateway_target.ts";
-import type { SelectableWorkload } from "../selection/index.ts";
 import { MergedSelection } from "../selection/merged.ts";
+import type { PolicyWorkload } from "../selection/remembered.ts";
 import { SharedValues } from "../selection/shared_values.ts";
 import { mergedMetrics, type MetricsUse, type MetricsUses } from "./metrics.ts";
 import { type AccessLogging, mergedAccessLogging, type TelemetrySide } from "./access_logging.ts";
@@ -62,8 +61,8 @@ export class TelemetryIndex {
   }
 
   /** The telemetry in force for a workload. */
-  of(workload: Omit<SelectableWorkload, "targets">): EffectiveTelemetry {
-    return this.#merged.of(withTargets(workload));
+  of(workload: PolicyWorkload): EffectiveTelemetry {
+    return this.#merged.of(workload);
   }
 }
 

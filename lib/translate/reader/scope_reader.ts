@@ -136,32 +136,32 @@ export class ScopeReader implements MeshAnswers {
     return this.#mesh.gateways.passed(namespace, labels);
   }
 
-  peerTlsOf({ namespace, labels }: ProxyProperties): PeerTlsPolicy {
-    return this.#mesh.peerAuthentications.of({ namespace, labels });
+  peerTlsOf(properties: ProxyProperties): PeerTlsPolicy {
+    return this.#mesh.peerAuthentications.of(properties);
   }
 
-  authorizationPoliciesOf({ namespace, labels }: ProxyProperties): readonly AuthorizationPolicy[] {
-    return this.#mesh.authorizationPolicies.of({ namespace, labels });
+  authorizationPoliciesOf(properties: ProxyProperties): readonly AuthorizationPolicy[] {
+    return this.#mesh.authorizationPolicies.of(properties);
   }
 
   patchesOf(properties: ProxyProperties, part: PatchPart): PatchList {
     return this.#patches.of(properties, part);
   }
 
-  tokenPolicyOf({ namespace, labels }: ProxyProperties): RequestTokenPolicy {
-    return this.#mesh.requestAuthentications.of({ namespace, labels });
+  tokenPolicyOf(properties: ProxyProperties): RequestTokenPolicy {
+    return this.#mesh.requestAuthentications.of(properties);
   }
 
-  telemetryOf({ namespace, labels }: ProxyProperties): EffectiveTelemetry {
-    return this.#mesh.telemetries.of({ namespace, labels });
+  telemetryOf(properties: ProxyProperties): EffectiveTelemetry {
+    return this.#mesh.telemetries.of(properties);
   }
 
   exchangesPeers(): boolean {
     return this.settings.exchangePeers && this.#mesh.telemetries.measures;
   }
 
-  wasmPluginsOf({ namespace, labels }: ProxyProperties): EffectivePlugins {
-    return this.#mesh.wasmPlugins.of({ namespace, labels });
+  wasmPluginsOf(properties: ProxyProperties): EffectivePlugins {
+    return this.#mesh.wasmPlugins.of(properties);
   }
 
   entrances(network: string): readonly NetworkEntrance[] {
