@@ -8,7 +8,8 @@ import { RE2JS } from "re2js";
 import type { ApplyTo, ConfigPatch, PatchOperation } from "../config/kinds/proxy_filter/types.ts";
 import type { StringMap } from "../config/kinds/common/types.ts";
 import type { ConfigObject } from "../config/types.ts";
-import { type ApiMessage, messageFromJson } from "../pb/envoy_api.ts";
+import { findEncoder } from "../pb/codec.ts";
+import { type ApiMessage, encodeApi, messageFromJson } from "../pb/envoy_api.ts";
 import { withSeconds } from "./durations.ts";
 import type { CompiledPatch, PatchTarget } from "./types.ts";
 
@@ -71,6 +72,7 @@ function compileNow({ key, meta, spec }: ConfigObject<"ProxyFilter">): CompiledF
       operation,
       context: match?.context ?? "ANY",
       value,
+      needsApi: !isWrittenByBuilders(PATCHED_MESSAGE[applyTo], value),
       services,
       ...(match?.listener ? { listener: match.listener } : {}),
       ...(match?.routeConfiguration ? { routeConfiguration: match.routeConfiguration } : {}),
@@ -80,6 +82,13 @@ function compileNow({ key, meta, spec }: ConfigObject<"ProxyFilter">): CompiledF
     });
   }
   return { patches, problems };
+}
+
+/** Whether the encoders of builders, which are faster, write each field of a value. */
+function isWrittenByBuilders(name: string, value: ApiMessage): boolean {
+  const ours = findEncoder(name)?.(value).finish();
+  const whole = encodeApi(name, value);
+  return ours?.length === whole.length && ours.every((byte, i) => byte === whole[i]);
 }
 
 /** Annotations that name services, `HOST` or `NAMESPACE/HOST`, separated by commas; ours, and the field's. */

@@ -40,6 +40,8 @@ export interface CompiledPatch {
   readonly metadata?: StringMap;
   /** Empty for REMOVE. */
   readonly value: ApiMessage;
+  /** Some field of the value is one that `encodeApi` alone writes: the encoders of builders lack it. */
+  readonly needsApi: boolean;
   /** Hosts that its ProxyFilter says it refers to: gateways that get only the clusters that they need get those, too. */
   readonly services: readonly string[];
 }

@@ -34,17 +34,17 @@ export function concatBytes(parts: readonly Uint8Array[]): Uint8Array {
 }
 
 /** A run of bytes: of one owner alone, or a block that others have, too. */
-export type Run = Uint8Array | Block;
+export type ByteRun = Uint8Array | Block;
 
 /** Plain size of some runs, in bytes. */
-export function sizeOf(runs: readonly Run[]): number {
+export function sizeOf(runs: readonly ByteRun[]): number {
   let size = 0;
   for (const run of runs) size += run instanceof Block ? run.size : run.length;
   return size;
 }
 
 /** The plain bytes of some runs, concatenated. */
-export function bytesOf(runs: readonly Run[]): Uint8Array {
+export function bytesOf(runs: readonly ByteRun[]): Uint8Array {
   return concatBytes(runs.map((run) => run instanceof Block ? run.plain : run));
 }
 
@@ -52,13 +52,13 @@ export function bytesOf(runs: readonly Run[]): Uint8Array {
 export class Block {
   /** Plain size in bytes. */
   readonly size: number;
-  #runs: readonly Run[];
+  #runs: readonly ByteRun[];
   #gzip: readonly Uint8Array[] | undefined;
   /** Was given uncompressed once. */
   #asked = false;
 
   /** @param runs must not change afterwards; blocks among them, as a filter chain that many listeners have, are not copied */
-  constructor(runs: readonly Run[]) {
+  constructor(runs: readonly ByteRun[]) {
     this.#runs = runs;
     this.size = sizeOf(runs);
   }
@@ -94,9 +94,9 @@ export class Block {
 }
 
 /** The same bytes, with a single run between two blocks. */
-function joinedRuns(runs: readonly Run[]): readonly Run[] {
+function joinedRuns(runs: readonly ByteRun[]): readonly ByteRun[] {
   if (runs.length === 1) return runs;
-  const joined: Run[] = [];
+  const joined: ByteRun[] = [];
   let own: Uint8Array[] = [];
   const join = () => {
     if (own.length > 0) joined.push(concatBytes(own));

@@ -9,7 +9,7 @@
  * @module
  */
 import { hash } from "node:crypto";
-import { Block, bytesOf, type Form, type Run, sizeOf } from "./block.ts";
+import { Block, type ByteRun, bytesOf, type Form, sizeOf } from "./block.ts";
 import { fieldSize, putField, putFieldHead, utf8Bytes } from "./protowire.ts";
 
 /** Facts about a resource beyond its bytes; none of it crosses the wire, none of it is hashed. */
@@ -89,7 +89,7 @@ export class EncodedResource {
   }
 
   /** The bytes of a form: field 2 of its response. Views on the resource's own bytes, and the blocks between them. */
-  runs(form: Form): readonly Run[] {
+  runs(form: Form): readonly ByteRun[] {
     return this.#from(form === "delta" ? 0 : this.#sotwAt);
   }
 
@@ -99,10 +99,10 @@ export class EncodedResource {
   }
 
   /** Blocks stand behind the beginning of the message. */
-  #from(start: number): readonly Run[] {
+  #from(start: number): readonly ByteRun[] {
     const own = this.#own;
     if (this.#blocks.length === 0) return [start === 0 ? own : own.subarray(start)];
-    const runs: Run[] = [];
+    const runs: ByteRun[] = [];
     let from = start;
     for (const { at, block } of this.#blocks) {
       if (at > from) runs.push(own.subarray(from, at));
@@ -148,7 +148,7 @@ export function contentHash(content: string | Uint8Array): string {
 export function encodeResource(
   typeUrl: string,
   name: string,
-  value: Uint8Array | readonly Run[],
+  value: Uint8Array | readonly ByteRun[],
   facts: ResourceFacts = {},
 ): EncodedResource {
   const runs = value instanceof Uint8Array ? [value] : value;
@@ -190,7 +190,7 @@ export function encodeResource(
   return new EncodedResource(name, typeUrl, version, own, blocks.length === 0 ? NO_BLOCKS : blocks, layout, facts);
 }
 
-function isKept(run: Run): run is Block {
+function isKept(run: ByteRun): run is Block {
   return run instanceof Block && run.size >= LEAST_BLOCK;
 }
 

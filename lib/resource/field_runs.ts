@@ -3,11 +3,11 @@
  *
  * @module
  */
-import { type Run, sizeOf } from "./block.ts";
+import { type ByteRun, sizeOf } from "./block.ts";
 import { fieldSize, putFieldHead, putTextField, textFieldSize } from "./protowire.ts";
 
 /** A length-delimited field (number below 16) whose content is these runs. */
-export function fieldRuns<R extends Run>(number: number, runs: readonly R[]): (R | Uint8Array)[] {
+export function fieldRuns<R extends ByteRun>(number: number, runs: readonly R[]): (R | Uint8Array)[] {
   const length = sizeOf(runs);
   const head = new Uint8Array(fieldSize(length) - length);
   putFieldHead(head, 0, number, length);
@@ -22,6 +22,6 @@ export function textRun(number: number, value: string): Uint8Array {
 }
 
 /** Content of a `google.protobuf.Any` whose message is these runs. */
-export function anyRuns<R extends Run>(typeUrl: string, runs: readonly R[]): (R | Uint8Array)[] {
+export function anyRuns<R extends ByteRun>(typeUrl: string, runs: readonly R[]): (R | Uint8Array)[] {
   return [textRun(1, typeUrl), ...fieldRuns(2, runs)];
 }

@@ -67,6 +67,22 @@ Deno.test("one patch that cannot be read leaves the others in force, with their 
   assert.deepEqual(problems.map(({ index, what }) => [index, what]), [[0, "refused"], [2, "left out"]]);
 });
 
+Deno.test("a value with a field that the encoders of builders lack, at any depth, needs the encoder of the whole API", () => {
+  const route = (value: object): WrittenPatch => ({ applyTo: "HTTP_ROUTE", patch: { operation: "MERGE", value } });
+  const needs = ([patch]: ReturnType<typeof patchesOf>) => patch?.needsApi;
+  const cases: readonly (readonly [WrittenPatch, boolean])[] = [
+    [cluster({ connect_timeout: "1s", per_connection_buffer_limit_bytes: 0 }), false],
+    [cluster({ stats_matcher: { reject_all: true } }), true],
+    [cluster({ stats_matcher: {} }), true],
+    [cluster({ load_assignment: { endpoints: [{ lb_endpoints: [{ load_balancing_weight: 3 }] }] } }), false],
+    [route({ match: { prefix: "/", headers: [{ name: "a", present_match: true }] } }), false],
+    [route({ match: { cookies: [{ name: "a", string_match: { exact: "b" } }] } }), true],
+    [lua({ inline_code: "x" }), false],
+    [{ applyTo: "CLUSTER", patch: { operation: "REMOVE" } }, false],
+  ];
+  for (const [patch, expected] of cases) assert.equal(needs(patchesOf(patch)), expected, JSON.stringify(patch));
+});
+
 Deno.test("inserting what has no order adds it", () => {
   const operations = ["CLUSTER", "LISTENER", "HTTP_FILTER"].map((applyTo) =>
     compiledOf({ applyTo, patch: { operation: "INSERT_FIRST", value: { name: "x" } } }).patches[0]?.operation

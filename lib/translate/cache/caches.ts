@@ -47,6 +47,7 @@ import {
   sameServiceTargets,
 } from "./gateway_plan.ts";
 import { bareRoute, type MergedListener, mergedListener } from "./outbound_results.ts";
+import type { CacheStats } from "./cache_stats.ts";
 import { LibraryCaches } from "./library_caches.ts";
 import { type BaseSets, baseSets, type InboundSets, inboundSets } from "./sets.ts";
 import { type TranslationCache, translationCache, type TranslationResult } from "./translation_cache.ts";
@@ -75,22 +76,6 @@ export interface CacheSwitches {
   readonly clusters: boolean;
   /** `PILOT_ENABLE_RDS_CACHE`; needs `all`. */
   readonly routes: boolean;
-}
-
-/**
- * Counts over the caches of results that classes of proxies share, since these caches were made, and their present
- * size.
- */
-export interface CacheStats {
-  /** Look-ups that found a result, and that had to build one. */
-  readonly hits: number;
-  readonly misses: number;
-  /** Results that were removed because their inputs changed, and because too many of one name came. */
-  readonly cleared: number;
-  readonly crowdedOut: number;
-  readonly size: number;
-  /** Things (services, rules) on which results depend. */
-  readonly dependencies: number;
 }
 
 /** The kinds of results, as failures name them. */

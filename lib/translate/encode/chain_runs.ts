@@ -7,7 +7,7 @@
 import type { envoy } from "../../../proto/gen/types.ts";
 import { encode } from "../../pb/codec.ts";
 import { joinedParts } from "../../pb/joined_any.ts";
-import { Block, type Run } from "../../resource/block.ts";
+import { Block, type ByteRun } from "../../resource/block.ts";
 import { anyRuns, fieldRuns, textRun } from "../../resource/field_runs.ts";
 
 type FilterChain = envoy.config.listener.v3.FilterChain;
@@ -20,7 +20,7 @@ const CHAIN = "envoy.config.listener.v3.FilterChain";
 const FILTER_CHAINS = 3, FILTERS = 3, NAME = 1, TYPED_CONFIG = 4;
 
 /** A chain that is one object in many listeners is a block; of any other, the parts of filters that are shared are. */
-export function chainRuns(chain: FilterChain): readonly Run[] {
+export function chainRuns(chain: FilterChain): readonly ByteRun[] {
   const { filters = [], ...own } = chain;
   if (!filters.some(({ typed_config: packed }) => packed && joinedParts(packed))) return [wholeChain(chain)];
   return fieldRuns(FILTER_CHAINS, [encode(CHAIN, own), ...filters.flatMap(filterRuns)]);
@@ -34,11 +34,11 @@ function wholeChain(chain: FilterChain): Block {
 }
 
 /** Encoded messages concatenate, and fields may come in any order. */
-function filterRuns(filter: Filter): readonly Run[] {
+function filterRuns(filter: Filter): readonly ByteRun[] {
   const { name = "", typed_config: packed } = filter;
   const parts = packed && joinedParts(packed);
   if (!parts) return [encode(CHAIN, { filters: [filter] })];
-  const content = anyRuns<Run>(packed.type_url ?? "", [sharedBlock(parts.shared), parts.own]);
+  const content = anyRuns<ByteRun>(packed.type_url ?? "", [sharedBlock(parts.shared), parts.own]);
   return fieldRuns(FILTERS, [textRun(NAME, name), ...fieldRuns(TYPED_CONFIG, content)]);
 }
 

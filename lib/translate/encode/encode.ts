@@ -57,15 +57,15 @@ export function encodeListener(
  * `filter_chains` is repeated, so only the order among the chains counts.
  */
 export function encodeListenerOfChains(built: Built<Listener>): EncodedResource {
-  const { message: { filter_chains: chains = [], ...message }, causes, patched } = built;
-  if (patched || chains.length === 0) return encodeListener(built);
+  const { message: { filter_chains: chains = [], ...message }, causes, needsApi } = built;
+  if (needsApi || chains.length === 0) return encodeListener(built);
   const runs = [encode(LISTENER, message), ...chains.flatMap(chainRuns)];
   return encodeResource(TYPE.listener, message.name ?? "", runs, { causes });
 }
 
 /** Messages that patches changed may have fields that the builders' encoders lack. */
-function bytesOf(name: string, { message, patched }: Pick<Built<object>, "message" | "patched">): Uint8Array {
-  return patched ? encodeApi(name, message) : encode(name, message);
+function bytesOf(name: string, { message, needsApi }: Pick<Built<object>, "message" | "needsApi">): Uint8Array {
+  return needsApi ? encodeApi(name, message) : encode(name, message);
 }
 
 /** An extension's configuration. */
@@ -99,10 +99,10 @@ export function assignmentEncoder(): (built: Built<LeanAssignment>) => EncodedRe
  */
 export function encodeVirtualHost(
   routeConfiguration: string,
-  { message, causes, patched }: Built<envoy.config.route.v3.VirtualHost>,
+  { message, causes, needsApi = false }: Built<envoy.config.route.v3.VirtualHost>,
 ): EncodedResource {
   const name = `${routeConfiguration}/${message.name}`;
-  const bytes = bytesOf(VIRTUAL_HOST, { message: { ...message, name }, ...(patched ? { patched } : {}) });
+  const bytes = bytesOf(VIRTUAL_HOST, { message: { ...message, name }, needsApi });
   return encodeResource(TYPE.virtualHost, name, bytes, { causes });
 }
 

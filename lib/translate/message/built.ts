@@ -21,8 +21,8 @@ export interface Built<T> {
   readonly causes: readonly string[];
   /** Settings that are not in force as written; absent: none. */
   readonly warnings?: readonly BuiltWarning[];
-  /** Patches changed it: it may have fields that `encodeApi` alone knows. */
-  readonly patched?: true;
+  /** Patches gave it fields that `encodeApi` alone writes. Default: they did not. */
+  readonly needsApi?: boolean;
   /** Secrets that the message asks for by name; absent: none, or others'. */
   readonly secrets?: readonly FileSecret[];
 }

@@ -51,6 +51,6 @@ export function added<P extends keyof AddedMessages>(
     }
     taken.set(name, patch.filter);
     report({ patch });
-    return [{ message, causes: [patch.filter], patched: true as const }];
+    return [{ message, causes: [patch.filter], needsApi: patch.needsApi }];
   });
 }

@@ -10,12 +10,13 @@
 import type { envoy } from "../../../proto/gen/types.ts";
 import { patchCluster, type PatchedCluster } from "../../patches/cluster.ts";
 import { hasChains, patchListener } from "../../patches/listener.ts";
-import type { CompiledPatch, PatchContext, ReportPatch } from "../../patches/types.ts";
+import type { CompiledPatch, PatchContext, PatchTarget, ReportPatch } from "../../patches/types.ts";
 import type { Built } from "../message/built.ts";
 import type { ReportNote } from "../message/notes.ts";
 import { aspect } from "../reader/aspect.ts";
 import { NO_PATCHES, type PatchPart } from "../reader/patch_selection.ts";
 import type { Reader } from "../reader/reader.ts";
+import { AppliedPatches } from "./applied.ts";
 import { patchInlineRoutes } from "./inline_routes.ts";
 
 type Cluster = envoy.config.cluster.v3.Cluster;
@@ -80,62 +81,17 @@ export function patching<T>(
   const patches = read.patches(part);
   if (patches === NO_PATCHES) return (built) => [built];
   return (built) => {
-    const filters = new Set<string>();
-    let packedOnly = true;
-    const message = patch(
-      built.message,
-      patches,
-      patchNotes(report, filters, (patch) => {
-        packedOnly &&= PACKED.has(patch.applyTo);
-      }),
-    );
+    const applied = new AppliedPatches(report, PACKED);
+    const message = patch(built.message, patches, applied.note);
     if (message === undefined) return [];
-    if (message === built.message) return [built];
-    const now = patchedAs(built, message, filters);
-    return [packedOnly ? encodedAs(now, built) : now];
+    return [message === built.message ? built : applied.to(built, message)];
   };
 }
 
 /** Parts that lie packed in a listener: around these a patched listener has nothing that builders would not write. */
-const PACKED: ReadonlySet<CompiledPatch["applyTo"]> = new Set<CompiledPatch["applyTo"]>([
+const PACKED: ReadonlySet<PatchTarget> = new Set<PatchTarget>([
   "HTTP_FILTER",
   "ROUTE_CONFIGURATION",
   "VIRTUAL_HOST",
   "HTTP_ROUTE",
 ]);
-
-/** The same message, encoded as another one is. */
-function encodedAs<T>({ patched: _, ...message }: Built<T>, other: Built<T>): Built<T> {
-  return other.patched ? { ...message, patched: true } : message;
-}
-
-/** A message in place of another one, with the filters among its causes. */
-export function patchedAs<B extends Built<unknown>>(
-  built: B,
-  message: B["message"],
-  filters: ReadonlySet<string>,
-): B {
-  return { ...built, message, causes: [...new Set([...built.causes, ...filters])], patched: true };
-}
-
-/**
- * Notes each patch once, and gathers the keys of the filters that were applied.
- *
- * @param applied Hears of each place where a patch was applied.
- */
-export function patchNotes(
-  report: ReportNote,
-  filters: Set<string>,
-  applied?: (patch: CompiledPatch) => void,
-): ReportPatch {
-  const noted = new Set<CompiledPatch>();
-  return ({ patch, error }) => {
-    if (error === undefined) {
-      filters.add(patch.filter);
-      applied?.(patch);
-    }
-    if (noted.has(patch)) return;
-    noted.add(patch);
-    report(error === undefined ? { patch } : { patch, error });
-  };
-}

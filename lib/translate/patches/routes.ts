@@ -12,7 +12,7 @@ import type { Built } from "../message/built.ts";
 import type { ReportNote } from "../message/notes.ts";
 import { NO_PATCHES } from "../reader/patch_selection.ts";
 import type { Reader } from "../reader/reader.ts";
-import { patchedAs, patchNotes } from "./apply.ts";
+import { AppliedPatches } from "./applied.ts";
 
 type RouteConfiguration = envoy.config.route.v3.RouteConfiguration;
 type VirtualHost = envoy.config.route.v3.VirtualHost;
@@ -40,11 +40,11 @@ export function patchBareRoutes(
 ): PatchedBareRoutes {
   const fitting = fittingPatches(read, built.message.name ?? "", place);
   if (fitting.length === 0) return { built, added: [] };
-  const filters = new Set<string>();
-  const { routes, added } = patchRouteConfiguration(built.message, fitting, patchNotes(report, filters));
+  const applied = new AppliedPatches(report);
+  const { routes, added } = patchRouteConfiguration(built.message, fitting, applied.note);
   return {
-    built: filters.size === 0 ? built : patchedAs(built, routes, filters),
-    added: added.map(({ value, filter }) => ({ message: value as VirtualHost, causes: [filter], patched: true })),
+    built: applied.none ? built : applied.to(built, routes),
+    added: added.map(({ value, filter, needsApi }) => ({ message: value as VirtualHost, causes: [filter], needsApi })),
   };
 }
 
@@ -58,10 +58,10 @@ export function patchedVirtualHost(
 ): readonly Built<VirtualHost>[] {
   const fitting = fittingPatches(read, routeConfiguration, place);
   if (fitting.length === 0) return [built];
-  const filters = new Set<string>();
-  const message = patchVirtualHost(built.message, fitting, patchNotes(report, filters));
+  const applied = new AppliedPatches(report);
+  const message = patchVirtualHost(built.message, fitting, applied.note);
   if (message === undefined) return [];
-  return [message === built.message ? built : patchedAs(built, message, filters)];
+  return [message === built.message ? built : applied.to(built, message)];
 }
 
 function fittingPatches(read: Reader, name: string, place: RoutesPlace): ReturnType<typeof patchesOfRoutes> {
@@ -108,8 +108,9 @@ export function withAddedVirtualHosts(
       else lost.push({ domain, owner: taken, loser: one });
       return taken === undefined;
     });
-    return domains.length === 0 ? [] : [{ ...message, domains }];
+    return domains.length === 0 ? [] : [{ ...one, message: { ...message, domains } }];
   });
   if (kept.length === 0) return { built, lost };
-  return { lost, built: { ...built, message: { ...built.message, virtual_hosts: [...own, ...kept] }, patched: true } };
+  const message = { ...built.message, virtual_hosts: [...own, ...kept.map(({ message }) => message)] };
+  return { lost, built: { ...built, message, needsApi: [built, ...kept].some(({ needsApi }) => needsApi) } };
 }

@@ -20,8 +20,8 @@ Deno.test("a listener whose chains are encoded on their own says what it says as
   }
 });
 
-Deno.test("a listener that patches changed is encoded as a whole, by encoders that know all fields", () => {
+Deno.test("a listener with fields that builders do not write is encoded as a whole, by encoders that know all fields", () => {
   const message: Listener = { name: "in", filter_chains: [chain("a")], listener_filters: [{ name: "tls" }] };
-  const built = { message, causes: [], patched: true } as const;
+  const built = { message, causes: [], needsApi: true } as const;
   assert.deepEqual(encodeListenerOfChains(built).value, encodeListener(built).value);
 });
