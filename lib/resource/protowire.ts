@@ -137,11 +137,17 @@ export class WireCursor {
   /** Passes over the current field and all that follow it directly with the same number; returns where the last ends. */
   run(): number {
     const { data, end, start } = this;
-    const oneByteTag = data[start]! < 128;
+    const tag = data[start]!;
     let to = this.lengthPrefix();
-    while (oneByteTag && to < end && data[to] === data[start]) {
-      this.at = to + 1;
-      to = this.lengthPrefix();
+    if (tag >= 128) return this.at = to;
+    // A client that subscribes to a thousand names sends them in one run, so this loop leaves the cursor alone.
+    while (to < end && data[to] === tag) {
+      const length = data[to + 1]!;
+      if (length < 128 && to + 2 + length <= end) to += 2 + length;
+      else {
+        this.at = to + 1;
+        to = this.lengthPrefix();
+      }
     }
     return this.at = to;
   }
