@@ -13,8 +13,8 @@ import { until } from "../patience.ts";
 const options = { domain: "cluster.local", gatewaysInNamespace: false };
 
 /** The bootstraps of all proxies that texts imply, as YAML, by name. */
-function bootstraps(files: Record<string, string>, admin: number): Map<string, string> {
-  const mesh = meshOf(files);
+function bootstraps(files: Record<string, string>, admin: number, meshConfig = ""): Map<string, string> {
+  const mesh = meshOf(files, { meshConfig });
   const proxies = impliedProxies(mesh.objects.values(), options);
   return new Map(proxies.map(({ namespace, name, node: whole }) => {
     const node = standaloneNode(whole);
@@ -24,12 +24,23 @@ function bootstraps(files: Record<string, string>, admin: number): Map<string, s
   }));
 }
 
-for (const folder of ["first-steps/mesh", "tour", "istio-spelling", "shop"]) {
+const WITH_METRICS = "defaultProviders: { metrics: [prometheus] }";
+
+for (
+  const [folder, meshConfig] of [
+    ["first-steps/mesh", ""],
+    ["tour", ""],
+    ["istio-spelling", ""],
+    ["shop", ""],
+    ["shop", WITH_METRICS],
+  ] as const
+) {
   Deno.test({
-    name: `Envoy takes the bootstrap of every proxy of examples/${folder}`,
+    name: `Envoy takes the bootstrap of every proxy of examples/${folder}${meshConfig && ", with metrics"}`,
     ignore: envoyPath() === undefined,
     fn: async () => {
-      const all = bootstraps(example(folder), 0);
+      const all = bootstraps(example(folder), 0, meshConfig);
+      if (meshConfig) assert.match([...all.values()].join(""), /max_counters/);
       assert.ok(all.size > 0);
       for (const [name, text] of all) {
         const file = await Deno.makeTempFile({ suffix: ".yaml" });

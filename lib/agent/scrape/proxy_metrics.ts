@@ -14,31 +14,45 @@ const WRITTEN = Buffer.from("envoy_istio_");
 const EXTRA = "envoy_".length;
 const TYPE = Buffer.from("# TYPE ");
 const NEW_LINE = 10;
+const LABELS = 123; // {
+/** Ends of the names of standard counters, and of the line of a histogram that says how many values it has. */
+const TOTAL = Buffer.from("_total");
+const COUNT = Buffer.from("_count");
 
 /** Begin of the counters of values that Envoy did not count, because a scope had as many series as it may have. */
 const OVERFLOW = Buffer.from("envoy_server_stats_overflow_");
 
+/** The series of a proxy, as its page shows them. */
+export interface SeriesSeen {
+  /** Values that Envoy has not counted since its start, because of limits of series. */
+  readonly missing: number;
+  /** Series of standard metrics. */
+  readonly counters: number;
+  readonly histograms: number;
+}
+
 /**
  * The proxy's metrics, as a stream: one that says that it runs, then Envoy's own, renamed.
  *
- * @param overflown Hears at the end how many values Envoy has not counted since its start, because of limits of series.
+ * @param seen Hears at the end how many series there are.
  */
 export async function* proxyMetrics(
   bytes: AsyncIterable<Uint8Array>,
   version: string,
-  overflown: (values: number) => void,
+  seen: (series: SeriesSeen) => void,
 ): AsyncGenerator<Uint8Array> {
   yield Buffer.from(`# TYPE istio_build gauge\nistio_build{component="proxy",tag=${JSON.stringify(version)}} 1\n`);
   const lines = new WholeLines();
+  const series = { counters: 0, histograms: 0 };
   let missing = 0;
   for await (const part of bytes) {
     const whole = lines.push(part);
     missing += overflowIn(whole);
-    yield* renamed(whole);
+    yield* renamed(whole, series);
   }
   const last = lines.end();
-  yield* renamed(last);
-  overflown(missing + overflowIn(last));
+  yield* renamed(last, series);
+  seen({ ...series, missing: missing + overflowIn(last) });
 }
 
 /** The sum of these counters among whole lines. */
@@ -53,16 +67,27 @@ function overflowIn(lines: Uint8Array): number {
   return sum;
 }
 
-/** Whole lines, without the name before standard metrics. */
-function* renamed(lines: Uint8Array): Generator<Uint8Array> {
+/** Whole lines, without the name before standard metrics, which are counted. */
+function* renamed(lines: Uint8Array, series: { counters: number; histograms: number }): Generator<Uint8Array> {
   const text = Buffer.from(lines.buffer, lines.byteOffset, lines.byteLength);
   let from = 0;
   for (let at = text.indexOf(WRITTEN); at >= 0; at = text.indexOf(WRITTEN, at + WRITTEN.length)) {
     if (!isName(text, at)) continue;
     if (from < at) yield text.subarray(from, at);
     from = at + EXTRA;
+    const kind = kindOfSeries(text, at);
+    if (kind !== undefined) series[kind] += 1;
   }
   if (from < text.length) yield text.subarray(from);
+}
+
+/** The kind of the series that begins there; undefined: the line is a comment, or another line of a histogram. */
+function kindOfSeries(text: Buffer, at: number): "counters" | "histograms" | undefined {
+  const end = text.indexOf(LABELS, at);
+  const ends = (suffix: Buffer) => text.subarray(end - suffix.length, end).equals(suffix);
+  if (end < 0) return undefined;
+  if (ends(TOTAL)) return "counters";
+  return ends(COUNT) ? "histograms" : undefined;
 }
 
 /** Whether a metric's name is there, and not a part of a label's value. */

@@ -7,6 +7,7 @@
  * @module
  */
 import { Buffer } from "node:buffer";
+import { SERIES_LIMITS } from "../../config/mesh/series_limits.ts";
 import { localOnly } from "../../http/local_only.ts";
 import type { HttpRequest, HttpResponse } from "../../http/message.ts";
 import type { Route } from "../../http/route.ts";
@@ -16,7 +17,7 @@ import type { Metrics } from "../../kernel/metrics/registry.ts";
 import type { Clock } from "../../kernel/time/clock.ts";
 import { ACCEPT_TEXT, formatOf, METRICS_CONTENT_TYPES, offeredFormats } from "../scrape/format.ts";
 import { type MergedSource, mergeMetrics } from "../scrape/merge.ts";
-import { PROXY_METRICS_PATH, proxyMetrics } from "../scrape/proxy_metrics.ts";
+import { PROXY_METRICS_PATH, proxyMetrics, type SeriesSeen } from "../scrape/proxy_metrics.ts";
 import { askSource, type ScrapeSource } from "../scrape/scrape_source.ts";
 
 /** Inputs of the pages. */
@@ -54,13 +55,13 @@ type FailureLogs = Readonly<Record<ScrapeOrigin, FailureLog>>;
 /** The log lines about scrapes. */
 interface ScrapeLogs {
   readonly sources: FailureLogs;
-  /** Hears how many values Envoy has not counted, because of limits of series. */
-  readonly overflown: (values: number) => void;
+  /** Hears how many series Envoy has. */
+  readonly series: (seen: SeriesSeen) => void;
 }
 
 /**
  * The pages. A source that fails is missing, and counted in `scrape_failures_total` each time; the log says when that
- * begins and ends. The answer is 200. The log also says when Envoy begins to leave out series because of their limit.
+ * begins and ends. The answer is 200. The log also says when Envoy comes near the limit of series, and when it begins to leave some out.
  */
 export function metricsRoutes(input: MetricsRoutesInput): Route[] {
   const guards = input.localOnly ? [localOnly] : [];
@@ -71,7 +72,7 @@ export function metricsRoutes(input: MetricsRoutesInput): Route[] {
     };
     return [type, new FailureLog(messages, input.log)];
   })) as FailureLogs;
-  const scrapeLogs: ScrapeLogs = { sources: logs, overflown: overflowLog(input.log) };
+  const scrapeLogs: ScrapeLogs = { sources: logs, series: seriesLog(input.log) };
   const handle = (request: HttpRequest) => scrape(request, input, scrapeLogs);
   const ofProxy = (request: HttpRequest) => scrapeProxy(request, input, scrapeLogs);
   return [
@@ -80,24 +81,39 @@ export function metricsRoutes(input: MetricsRoutesInput): Route[] {
   ];
 }
 
-/** Says when Envoy did not count something since the scrape before, and when it counts all again. */
-function overflowLog(log: Logger): (values: number) => void {
-  const lines = new FailureLog({
+/** Share of a limit of series at which the log warns. */
+const NEAR = 0.9;
+
+/**
+ * Says when Envoy has nearly as many series as it may have, when it did not count something since the scrape before, and
+ * when that ends.
+ */
+function seriesLog(log: Logger): (seen: SeriesSeen) => void {
+  const near = new FailureLog({
+    begins: "Envoy has nearly as many series of metrics as it may have",
+    ends: "Envoy has fewer series of metrics again",
+  }, log);
+  const over = new FailureLog({
     begins: "Envoy has as many series of metrics as it may have, and does not count in further ones",
     ends: "Envoy counts in all series of metrics again",
   }, log);
   let known = 0;
-  return (values) => {
-    if (values > known) lines.failed(`${values} values left out since Envoy started`);
-    else lines.succeeded();
-    known = values;
+  return ({ missing, counters, histograms }) => {
+    const isNear = counters >= NEAR * SERIES_LIMITS.counters || histograms >= NEAR * SERIES_LIMITS.histograms;
+    if (isNear) {
+      const { counters: most, histograms: mostHistograms } = SERIES_LIMITS;
+      near.failed(`${counters} of ${most} counters, ${histograms} of ${mostHistograms} histograms`);
+    } else near.succeeded();
+    if (missing > known) over.failed(`${missing} values left out since Envoy started`);
+    else over.succeeded();
+    known = missing;
   };
 }
 
 async function scrape(
   request: HttpRequest,
   input: MetricsRoutesInput,
-  { sources: logs, overflown }: ScrapeLogs,
+  { sources: logs, series }: ScrapeLogs,
 ): Promise<HttpResponse> {
   const { metrics } = input;
   metrics.counter("scrapes_total").inc();
@@ -109,7 +125,7 @@ async function scrape(
   const heard = (type: ScrapeOrigin) => ({ failed: failed(type), whole: () => logs[type].succeeded() });
   const accept = offeredFormats(request.headers["accept"] ?? "");
   const [envoy, application] = await Promise.all([
-    askProxy(request, input, overflown).catch(failed("envoy")),
+    askProxy(request, input, series).catch(failed("envoy")),
     ask("application", input.application, accept, request, input).then(asText).catch(failed("application")),
   ]);
   const format = application?.format ?? "text";
@@ -130,14 +146,14 @@ async function scrape(
 async function scrapeProxy(
   request: HttpRequest,
   input: MetricsRoutesInput,
-  { sources: { envoy: log }, overflown }: ScrapeLogs,
+  { sources: { envoy: log }, series }: ScrapeLogs,
 ): Promise<HttpResponse> {
   const failed = (error: unknown) => {
     input.metrics.counter("scrape_failures_total").inc({ type: "envoy" });
     log.failed((error as Error).message);
     return undefined;
   };
-  const bytes = await askProxy(request, input, overflown).catch(failed);
+  const bytes = await askProxy(request, input, series).catch(failed);
   if (bytes === undefined) return { status: 503, headers: {}, body: "the proxy does not answer\n" };
   const source: MergedSource = { bytes, hasFormat: false, failed, whole: () => log.succeeded() };
   return {
@@ -151,12 +167,12 @@ async function scrapeProxy(
 async function askProxy(
   request: HttpRequest,
   input: MetricsRoutesInput,
-  overflown: (values: number) => void,
+  series: (seen: SeriesSeen) => void,
 ): Promise<AsyncIterable<Uint8Array> | undefined> {
   const query = request.query.size === 0 ? "" : `?${request.query}`;
   const url = input.envoy === undefined ? undefined : input.envoy + query;
   const source = await ask("envoy", url, ACCEPT_TEXT, request, input);
-  return source && proxyMetrics(source.bytes, input.version, overflown);
+  return source && proxyMetrics(source.bytes, input.version, series);
 }
 
 const TIMEOUT_HEADER = "x-prometheus-scrape-timeout-seconds";

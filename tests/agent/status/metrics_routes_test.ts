@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { metricsRoutes, type MetricsRoutesInput } from "../../../lib/agent/status/metrics_routes.ts";
+import { SERIES_LIMITS } from "../../../lib/config/mesh/series_limits.ts";
 import { createLog, defaultLogOptions, silentLog } from "../../../lib/kernel/log/log.ts";
 import { createMetrics } from "../../../lib/kernel/metrics/registry.ts";
 import { systemClock } from "../../../lib/kernel/time/clock.ts";
@@ -147,7 +148,7 @@ Deno.test("a source without an end is passed on as it comes, in bounded memory, 
   assert.deepEqual(await failures(pages), ["application 1"]);
 });
 
-Deno.test("the log says when Envoy begins to leave out series of metrics, and when that ends", async () => {
+Deno.test("the log says when Envoy has nearly all series of metrics that it may have, and when it leaves some out", async () => {
   const lines: { msg: string; reason?: string }[] = [];
   const lined = {
     open: () => ({
@@ -156,19 +157,28 @@ Deno.test("the log says when Envoy begins to leave out series of metrics, and wh
     }),
   };
   const log = createLog(["monitoring"], { ...defaultLogOptions, json: true }, lined).scope("monitoring");
-  const counts = [0, 5, 7, 7];
+  const near = Math.ceil(SERIES_LIMITS.counters * 0.9);
+  const [counts, series] = [[0, 5, 7, 7], [near - 1, near, near, 3]];
   const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen() {} }, () => {
+    const lines = Array.from({ length: series.shift()! }, (_, i) => `envoy_istio_requests_total{a="${i}"} 1\n`);
     const count = counts.shift();
-    return new Response(`envoy_server_stats_overflow_counter{} ${count}\n`, { headers: { "content-type": TEXT } });
+    return new Response(`${lines.join("")}envoy_server_stats_overflow_counter{} ${count}\n`, {
+      headers: { "content-type": TEXT },
+    });
   });
   await using pages = await pagesOf({ envoy: { port: server.addr.port } as OpenPort }, { log });
   while (counts.length > 0) await scrape(pages, {}, "/stats/proxy");
   await server.shutdown();
   assert.deepEqual(lines.map(({ msg, reason }) => [msg, reason]), [
     [
+      "Envoy has nearly as many series of metrics as it may have",
+      `${near} of ${SERIES_LIMITS.counters} counters, 0 of ${SERIES_LIMITS.histograms} histograms`,
+    ],
+    [
       "Envoy has as many series of metrics as it may have, and does not count in further ones",
       "5 values left out since Envoy started",
     ],
+    ["Envoy has fewer series of metrics again", undefined],
     ["Envoy counts in all series of metrics again", undefined],
   ]);
 });

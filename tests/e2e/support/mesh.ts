@@ -160,7 +160,9 @@ export class TestEnvoy {
     return stats!.split("\n").filter((line) => line !== "" && !/: 0$/.test(line));
   }
 
-  stop(): Promise<void> {
-    return this.running.stop();
+  /** Ends it. One that ended by a fault of its own, now or earlier, fails the test. */
+  async stop(): Promise<void> {
+    await this.running.stop();
+    assert.doesNotMatch(await this.running.ended, /\[critical\]\[backtrace\]/);
   }
 }

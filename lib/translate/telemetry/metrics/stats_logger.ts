@@ -5,6 +5,7 @@
  */
 import { AccessLogType, Config_Histogram_Unit as Unit } from "../../../../proto/gen/enums.ts";
 import type { envoy } from "../../../../proto/gen/types.ts";
+import { SERIES_LIMITS } from "../../../config/mesh/series_limits.ts";
 import type { TelemetrySide } from "../../../mesh/telemetry/access_logging.ts";
 import type { MetricChange, MetricsUse } from "../../../mesh/telemetry/metrics.ts";
 import { any } from "../../../pb/codec.ts";
@@ -28,8 +29,8 @@ export const STATS_LOGGER = "envoy.access_loggers.stats";
 /** Begin of the names; with it Envoy prints `envoy_istio_`, which the agent prints as `istio_`. */
 const PREFIX = "istio";
 
-/** Limit of a listener's series, as their tags contain values that clients choose. Further series are not counted. */
-const MAX_SERIES = 10_000;
+/** Loggers whose scopes have this name and equal limits share one scope, so that the limits are those of the process. */
+export const SHARED_SCOPE = "mesh.metrics";
 
 /** Flags of connections that never reached an endpoint: none healthy, none reached, no route, no cluster, too many, denied. */
 const UNCONNECTED_FLAGS = ["UH", "UF", "NR", "NC", "UO", "UAEX", "DF"];
@@ -91,8 +92,9 @@ function loggerOf(
   const config: StatsConfig = {
     stats_scope: {
       prefix: PREFIX,
-      max_counters: wrap(MAX_SERIES),
-      max_histograms: wrap(MAX_SERIES),
+      sharing_name: SHARED_SCOPE,
+      max_counters: wrap(SERIES_LIMITS.counters),
+      max_histograms: wrap(SERIES_LIMITS.histograms),
       enable_eviction: true,
     },
     ...(histograms.length > 0 ? { histograms } : {}),
