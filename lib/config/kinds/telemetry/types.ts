@@ -87,7 +87,7 @@ export interface TelemetryMetrics {
   readonly providers?: readonly ProviderRef[];
   /** Changes to some of the metrics. */
   readonly overrides?: readonly MetricsOverride[];
-  /** Time between reports of long TCP connections. */
+  /** Time between reports of long TCP connections, ms; without effect: their bytes are counted when they end. */
   readonly reportingInterval?: number;
 }
 

@@ -10,7 +10,9 @@ import { checkAttachment } from "../../validation/shared.ts";
 import { substitutionProblem } from "../../validation/substitution.ts";
 import { checkDuration } from "../../validation/values.ts";
 import type { Validate } from "../validate.ts";
-import type { MetricsOverride, TelemetrySpec, TelemetryTracing } from "./types.ts";
+import { metricProblem } from "./metric_names.ts";
+import { tagExpression } from "./tag_expression.ts";
+import type { MetricSelector, MetricsOverride, TelemetrySpec, TelemetryTracing } from "./types.ts";
 
 /** Checks a Telemetry. */
 export const validateTelemetry: Validate<TelemetrySpec> = (spec, _meta, report) => {
@@ -26,7 +28,12 @@ export const validateTelemetry: Validate<TelemetrySpec> = (spec, _meta, report) 
     report.warning(`spec.accessLogging[${index}].filter.expression`, filter?.expression, expected);
   });
   spec.metrics?.forEach((metrics, index) => {
-    checkDuration(metrics.reportingInterval, `spec.metrics[${index}].reportingInterval`, report);
+    const interval = `spec.metrics[${index}].reportingInterval`;
+    checkDuration(metrics.reportingInterval, interval, report);
+    if (metrics.reportingInterval !== undefined) {
+      const expected = "nothing: the bytes of a connection are counted when it ends";
+      report.warning(interval, `${metrics.reportingInterval}ms`, expected);
+    }
     metrics.overrides?.forEach((override, position) =>
       checkOverride(override, `spec.metrics[${index}].overrides[${position}]`, report)
     );
@@ -53,9 +60,7 @@ function checkTracing(tracing: TelemetryTracing, at: string, report: Findings): 
 }
 
 function checkOverride(override: MetricsOverride, at: string, report: Findings): void {
-  if (override.match?.customMetric === "") {
-    report.error(`${at}.match.customMetric`, "", "the name of a metric");
-  }
+  checkMetric(override, `${at}.match`, report);
   for (const [name, tag] of Object.entries(override.tagOverrides ?? {})) {
     const where = joinPath(`${at}.tagOverrides`, name);
     if (name === "") report.warning(where, name, "a tag with a name");
@@ -65,5 +70,20 @@ function checkOverride(override: MetricsOverride, at: string, report: Findings):
     if (tag.operation === "REMOVE" && tag.value !== undefined) {
       report.error(`${where}.value`, tag.value, "nothing (operation REMOVE)");
     }
+    const read = tag.operation === "UPSERT" && tag.value ? tagExpression(tag.value) : {};
+    if ("problem" in read) {
+      const expected = `an expression of CEL (${read.problem}); the tag is unknown`;
+      report.warning(`${where}.value`, tag.value, expected);
+    }
   }
+}
+
+const ALL_METRICS: MetricSelector = { mode: "CLIENT_AND_SERVER" };
+
+function checkMetric({ match = ALL_METRICS, disabled }: MetricsOverride, at: string, report: Findings): void {
+  const { metric, customMetric } = match;
+  if (customMetric === "") report.error(`${at}.customMetric`, "", "the name of a metric");
+  const name = customMetric ?? (metric === "ALL_METRICS" ? undefined : metric);
+  const problem = name ? metricProblem(name, disabled) : undefined;
+  if (problem !== undefined) report.warning(`${at}.${customMetric ? "customMetric" : "metric"}`, name, problem);
 }

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { celProblem } from "../../../config/validation/cel.ts";
+import { tagExpression } from "../../../config/kinds/telemetry/tag_expression.ts";
 import type { TelemetrySide } from "../../../mesh/telemetry/access_logging.ts";
 import { PEER_NAMESPACE } from "./gathered.ts";
 import { PEER_KEY } from "./peer.ts";
@@ -13,16 +13,13 @@ import { cel, firstOf, UNKNOWN } from "./tag_value.ts";
 /** A text of CEL, or something else that may hold a name. */
 const TEXTS_AND_NAMES = /"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|(?<![\w.])(?:node|upstream_peer|downstream_peer)(?=[.[])/g;
 
-/** Makes a text of a number; Envoy does that by itself, and lacks the function. */
-const MADE_TEXT = /^\s*string\(([^()]*)\)\s*$/;
-
 /** The value of a tag; an expression that the proxy cannot evaluate is `unknown`. */
 export function expressionValue(expression: string, side: TelemetrySide): string {
-  const plain = expression.replace(MADE_TEXT, "$1");
-  if (celProblem(plain) !== undefined) return "unknown";
+  const read = tagExpression(expression);
+  if ("problem" in read) return "unknown";
   const peer = `metadata.filter_metadata['${PEER_NAMESPACE}']['${PEER_KEY}']`;
   const other = side === "client" ? "upstream_peer" : "downstream_peer";
-  const renamed = plain.replaceAll(
+  const renamed = read.expression.replaceAll(
     TEXTS_AND_NAMES,
     (found) => found === "node" ? "xds.node" : found === other ? peer : found,
   );

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { METRIC_NAMES } from "../../../config/kinds/telemetry/metric_names.ts";
 import type { AccessLogType } from "../../../../proto/gen/enums.ts";
 import type { STANDARD_METRICS } from "../../../mesh/telemetry/metrics.ts";
 import type { LoggingPlace } from "../access_logs.ts";
@@ -40,28 +41,28 @@ const RECEIVED = "%DOWNSTREAM_WIRE_BYTES_RECEIVED%";
 export const STATISTICS: { readonly [P in LoggingPlace]: readonly StatisticsMoment[] } = {
   http: [{
     statistics: [
-      { metric: "REQUEST_COUNT", name: "requests_total", adds: 1 },
+      { metric: "REQUEST_COUNT", name: METRIC_NAMES.REQUEST_COUNT, adds: 1 },
       {
         metric: "REQUEST_DURATION",
-        name: "request_duration_milliseconds",
+        name: METRIC_NAMES.REQUEST_DURATION,
         measures: { unit: "Milliseconds", value: "%DURATION%" },
       },
-      { metric: "REQUEST_SIZE", name: "request_bytes", measures: { unit: "Bytes", value: RECEIVED } },
-      { metric: "RESPONSE_SIZE", name: "response_bytes", measures: { unit: "Bytes", value: SENT } },
+      { metric: "REQUEST_SIZE", name: METRIC_NAMES.REQUEST_SIZE, measures: { unit: "Bytes", value: RECEIVED } },
+      { metric: "RESPONSE_SIZE", name: METRIC_NAMES.RESPONSE_SIZE, measures: { unit: "Bytes", value: SENT } },
     ],
   }],
   tcp: [
     {
       log: "TcpUpstreamConnected",
       orUnconnected: true,
-      statistics: [{ metric: "TCP_OPENED_CONNECTIONS", name: "tcp_connections_opened_total", adds: 1 }],
+      statistics: [{ metric: "TCP_OPENED_CONNECTIONS", name: METRIC_NAMES.TCP_OPENED_CONNECTIONS, adds: 1 }],
     },
     {
       log: "TcpConnectionEnd",
       statistics: [
-        { metric: "TCP_CLOSED_CONNECTIONS", name: "tcp_connections_closed_total", adds: 1 },
-        { metric: "TCP_SENT_BYTES", name: "tcp_sent_bytes_total", adds: SENT },
-        { metric: "TCP_RECEIVED_BYTES", name: "tcp_received_bytes_total", adds: RECEIVED },
+        { metric: "TCP_CLOSED_CONNECTIONS", name: METRIC_NAMES.TCP_CLOSED_CONNECTIONS, adds: 1 },
+        { metric: "TCP_SENT_BYTES", name: METRIC_NAMES.TCP_SENT_BYTES, adds: SENT },
+        { metric: "TCP_RECEIVED_BYTES", name: METRIC_NAMES.TCP_RECEIVED_BYTES, adds: RECEIVED },
       ],
     },
   ],

@@ -1,0 +1,37 @@
+/**
+ * Names of the standard metrics, as Telemetries and the pages of proxies have them.
+ *
+ * @module
+ */
+import type { StandardMetric } from "./types.ts";
+
+/** Without the prefix `istio_` of pages: so a `customMetric` names them. */
+export const METRIC_NAMES = {
+  REQUEST_COUNT: "requests_total",
+  REQUEST_DURATION: "request_duration_milliseconds",
+  REQUEST_SIZE: "request_bytes",
+  RESPONSE_SIZE: "response_bytes",
+  TCP_OPENED_CONNECTIONS: "tcp_connections_opened_total",
+  TCP_CLOSED_CONNECTIONS: "tcp_connections_closed_total",
+  TCP_SENT_BYTES: "tcp_sent_bytes_total",
+  TCP_RECEIVED_BYTES: "tcp_received_bytes_total",
+  GRPC_REQUEST_MESSAGES: "request_messages_total",
+  GRPC_RESPONSE_MESSAGES: "response_messages_total",
+} as const satisfies Readonly<Record<Exclude<StandardMetric, "ALL_METRICS">, string>>;
+
+/** Metrics that no proxy makes: Envoy has no count of messages. */
+const NOT_MADE: ReadonlySet<string> = new Set(["GRPC_REQUEST_MESSAGES", "GRPC_RESPONSE_MESSAGES"]);
+
+/**
+ * Why a change of that metric does nothing, as the expectation of a finding; undefined: it does something, or what it
+ * asks for is so already.
+ */
+export function metricProblem(metric: string, disabled = false): string | undefined {
+  const found = Object.entries(METRIC_NAMES).find((names) => names.includes(metric))?.[0];
+  if (found === undefined) {
+    const names = Object.entries(METRIC_NAMES).flatMap(([one, name]) => NOT_MADE.has(one) ? [] : [name]);
+    return `one of ${names.join(", ")} (proxies make no other metric, so that this changes nothing)`;
+  }
+  if (disabled || !NOT_MADE.has(found)) return undefined;
+  return "a metric that proxies make (Envoy does not count messages of gRPC)";
+}
