@@ -13,7 +13,7 @@ import type { MeshConfig } from "./types.ts";
 export function logFormatProblem({ text = "", labels = {} }: ProviderLogFormat): string | undefined {
   for (const part of [text, ...texts(labels)]) {
     // An extension of Envoy that a format brings along; it takes what REQ takes.
-    const problem = substitutionProblem(part.replaceAll("%REQ_WITHOUT_QUERY(", "%REQ("));
+    const problem = substitutionProblem(part.replaceAll("%REQ_WITHOUT_QUERY(", "%REQ("), "report");
     if (problem !== undefined) return problem;
   }
   return undefined;

@@ -7,6 +7,8 @@
  * @module
  */
 
+import { argumentProblem, type InnerCommand, operatorsOf } from "./substitution_arguments.ts";
+
 /** Take no argument. */
 const PLAIN = commands(`
   ACCESS_LOG_TYPE BYTES_RECEIVED BYTES_RETRANSMITTED BYTES_SENT CONNECTION_ID CONNECTION_TERMINATION_DETAILS
@@ -58,26 +60,44 @@ const ARGUMENT = commands(`
   UPSTREAM_FILTER_STATE UPSTREAM_METADATA
 `);
 
-/** `%NAME%`, `%NAME(argument)%`, `%NAME(argument):LENGTH%`; `%%` is a percent sign. */
-const COMMAND = /%(?:%|([A-Z0-9_]+)(\([^)]*\))?(?::\d+)?%)/g;
+/** Beside those without an argument, take no length. */
+const WITHOUT_LENGTH = commands(`CLUSTER_METADATA COMMON_DURATION UPSTREAM_METADATA`);
+const WITH_LENGTH = commands(`PATH QUERY_PARAMS`);
 
-/**
- * The mistake for which Envoy cannot read a text with commands; undefined when it can. Whether an argument makes sense
- * to a command is left to Envoy.
- */
-export function substitutionProblem(text: string): string | undefined {
-  for (const [, name, argument] of text.matchAll(COMMAND)) {
-    const problem = name === undefined ? undefined : commandProblem(name, argument !== undefined);
+/** Are known where headers are changed, and nowhere else. */
+const OF_HEADERS = commands(`PER_REQUEST_STATE`);
+
+/** `%NAME%`, `%NAME(argument)%`, `%NAME(argument):LENGTH%`; `%%` is a percent sign. An argument may have brackets in it. */
+const COMMAND = /%(?:%|([A-Z0-9_]+)(?:\((.*?)\))?(:\d+)?%)/g;
+
+/** Where a text is written: to a header of a request or response, or to a log or a tag. */
+export type SubstitutionPlace = "header" | "report";
+
+/** The mistake for which Envoy cannot read a text with commands; undefined when it can. */
+export function substitutionProblem(text: string, place: SubstitutionPlace): string | undefined {
+  if (!text.includes("%")) return undefined;
+  for (const [, name, argument, length] of text.matchAll(COMMAND)) {
+    const problem = name && commandProblem({ name, argument, hasLength: length !== undefined }, place);
     if (problem) return problem;
   }
   return text.replaceAll(COMMAND, "").includes("%") ? "a lone % (write %% for a percent sign)" : undefined;
 }
 
-function commandProblem(name: string, hasArgument: boolean): string | undefined {
-  if (OPTIONAL.has(name)) return undefined;
-  if (PLAIN.has(name)) return hasArgument ? `%${name}% takes no argument` : undefined;
-  if (ARGUMENT.has(name)) return hasArgument ? undefined : `%${name}% needs an argument in parentheses`;
-  return `%${name}% is no command of the proxy`;
+function commandProblem(command: InnerCommand, place: SubstitutionPlace): string | undefined {
+  const { name, argument, hasLength } = command;
+  const isKnown = PLAIN.has(name) || OPTIONAL.has(name) || ARGUMENT.has(name);
+  if (!isKnown || place !== "header" && OF_HEADERS.has(name)) return `%${name}% is no command of the proxy`;
+  if (PLAIN.has(name) && argument !== undefined) return `%${name}% takes no argument`;
+  if (hasLength && !takesLength(name)) return `%${name}% takes no length`;
+  if (ARGUMENT.has(name) && argument === undefined) return `%${name}% needs an argument in parentheses`;
+  const problem = argument === undefined ? undefined : argumentProblem(name, argument);
+  if (problem !== undefined) return `%${name}% ${problem}`;
+  if (name !== "COALESCE") return undefined;
+  return operatorsOf(argument ?? "")?.map((one) => commandProblem(one, place)).find((one) => one !== undefined);
+}
+
+function takesLength(name: string): boolean {
+  return ARGUMENT.has(name) ? !WITHOUT_LENGTH.has(name) : WITH_LENGTH.has(name);
 }
 
 function commands(names: string): ReadonlySet<string> {

@@ -76,7 +76,7 @@ export function checkHeaderValue(value: string, at: string, report: Findings): v
   else if (!hasBalancedCommands(value)) {
     report.error(at, value, "a header value where % appears as %% or in %COMMAND% pairs");
   } else {
-    const problem = substitutionProblem(value);
+    const problem = substitutionProblem(value, "header");
     if (problem !== undefined) {
       report.warning(at, value, `a value that the proxy can read (${problem}); the header is left out`);
     }

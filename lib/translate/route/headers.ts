@@ -79,7 +79,7 @@ function options(
     .filter(([key]) => !isReserved(key))
     .sort(([a], [b]) => a < b ? -1 : a > b ? 1 : 0);
   return written.flatMap(([key, value]) => {
-    const problem = substitutionProblem(value);
+    const problem = substitutionProblem(value, "header");
     if (problem === undefined) return [{ header: { key, value }, append_action: append_action! }];
     warnings.push(`header ${key}: ${problem}; it is left out`);
     return [];

@@ -47,7 +47,7 @@ function writtenTag(tag: string, { literal, environment, header, formatter }: Wr
     return [{ tag, request_header: named(header.name, header.defaultValue) }];
   }
   const value = formatter?.value;
-  return value && substitutionProblem(value) === undefined ? [{ tag, value }] : [];
+  return value && substitutionProblem(value, "report") === undefined ? [{ tag, value }] : [];
 }
 
 interface Formatted {

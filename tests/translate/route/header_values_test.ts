@@ -18,6 +18,16 @@ const good = [
   '%UPSTREAM_METADATA(["a", "b"])%',
   "%ENVIRONMENT(HOME)%",
   "%CEL(request.path)%",
+  "%CEL(size(request.path) > 2 ? 'a' : request.headers['x-b']):5%",
+  "a %START_TIME(%Y)%%PROTOCOL%(x)%% b",
+  "%FILTER_STATE(a:FIELD:b):9%",
+  "%METADATA(ROUTE:a:b):9%",
+  "%COMMON_DURATION(DS_RX_BEG:DS_TX_END:us)%",
+  "%PATH(NQ:ORIG):9% %PATH% %QUERY_PARAMS(DECODED)%",
+  '%COALESCE({"operators":["HOSTNAME",{"command":"REQ","param":":path","max_length":3}]})%',
+  "%PER_REQUEST_STATE(a)%",
+  "%RESPONSE_CODE_DETAILS(ALLOW_WHITESPACES)%",
+  "%START_TIME()%",
 ];
 const bad: [string, RegExp][] = [
   ["50%", /lone %/],
@@ -28,19 +38,47 @@ const bad: [string, RegExp][] = [
   ["%NOPE%", /%NOPE% is no command/],
   ["%REQ%", /%REQ% needs an argument/],
   ["%PROTOCOL(x)%", /%PROTOCOL% takes no argument/],
+  ["%PROTOCOL:5%", /%PROTOCOL% takes no length/],
+  ["%START_TIME(%Y):5%", /%START_TIME% takes no length/],
+  ["%UPSTREAM_METADATA(a):5%", /%UPSTREAM_METADATA% takes no length/],
+  ["%REQ(a):x%", /lone %/],
+  ["%REQ()%", /%REQ% needs an argument/],
+  ["%REQ(x y)%", /%REQ% takes the name of a header/],
+  ["%RESP(a?b?c)%", /%RESP% takes the name of a header/],
+  ["%ENVIRONMENT()%", /%ENVIRONMENT% needs an argument/],
+  ["%CEL(request.path ==)%", /%CEL% takes an expression of CEL/],
+  ["%CEL(f(x))%", /%CEL% takes .* not f/],
+  ["%CEL(a)\n%", /lone %/],
+  ["%FILTER_STATE(a:FOO)%", /%FILTER_STATE% takes KEY/],
+  ["%FILTER_STATE(:PLAIN)%", /%FILTER_STATE% takes KEY/],
+  ["%UPSTREAM_FILTER_STATE(a:FIELD)%", /%UPSTREAM_FILTER_STATE% takes KEY/],
+  ["%METADATA(FOO:a)%", /%METADATA% takes TYPE/],
+  ["%COMMON_DURATION(x)%", /%COMMON_DURATION% takes START/],
+  ["%COMMON_DURATION(a:b:zz)%", /%COMMON_DURATION% takes START/],
+  ["%PATH(x)%", /%PATH% takes WQ/],
+  ["%QUERY_PARAMS(RAW)%", /%QUERY_PARAMS% takes ORIG/],
+  ["%START_TIME(%1n)%", /%START_TIME% takes a format of time/],
+  ["%COALESCE(x)%", /%COALESCE% takes JSON/],
+  ['%COALESCE({"operators":[]})%', /%COALESCE% takes JSON/],
+  ['%COALESCE({"operators":["NOPE"]})%', /%NOPE% is no command/],
+  ['%COALESCE({"operators":[{"command":"CEL","param":"f(x)"}]})%', /%CEL% takes/],
   ["ok %PROTOCOL% but %NOPE(x)%", /%NOPE% is no command/],
 ];
 
 for (const value of good) {
   Deno.test(`the header value "${value}" is one that Envoy can read`, () => {
-    assert.equal(substitutionProblem(value), undefined);
+    assert.equal(substitutionProblem(value, "header"), undefined);
   });
 }
 for (const [value, expected] of bad) {
   Deno.test(`the header value "${value}" is one that Envoy cannot read`, () => {
-    assert.match(substitutionProblem(value) ?? "", expected);
+    assert.match(substitutionProblem(value, "header") ?? "", expected);
   });
 }
+
+Deno.test("a command that only headers know is none of logs and tags", () => {
+  assert.match(substitutionProblem("%PER_REQUEST_STATE(a)%", "report") ?? "", /no command/);
+});
 
 Deno.test("a header that Envoy cannot read is left out and reported; the rest of the rule stays", () => {
   const rule = {

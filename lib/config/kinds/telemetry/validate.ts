@@ -52,7 +52,7 @@ function checkTracing(tracing: TelemetryTracing, at: string, report: Findings): 
     if ([tag.literal, tag.environment, tag.header, tag.formatter].every((one) => one === undefined)) {
       report.warning(where, tag, "literal, environment, header or formatter (without it there is no tag)");
     }
-    const problem = tag.formatter && substitutionProblem(tag.formatter.value);
+    const problem = tag.formatter && substitutionProblem(tag.formatter.value, "report");
     if (problem !== undefined) {
       report.warning(`${where}.formatter.value`, tag.formatter?.value, `a text that the proxy can read (${problem})`);
     }
