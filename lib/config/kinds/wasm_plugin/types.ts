@@ -15,13 +15,13 @@ export interface WasmPluginSpec {
   readonly targetRefs?: readonly PolicyTargetReference[];
   /** `oci://` (when no scheme is written), `http(s)://` or `file://`. */
   readonly url: string;
-  /** Hex digest of module or image. */
+  /** Hex digest of module or image; that of a file is not checked. */
   readonly sha256?: string;
   /** Default UNSPECIFIED_POLICY: IfNotPresent, Always for `latest` and untagged images. */
   readonly imagePullPolicy: "UNSPECIFIED_POLICY" | "IfNotPresent" | "Always";
   /** Name of a secret of the namespace with the registry's credentials. */
   readonly imagePullSecret?: string;
-  /** Accepted, unused. */
+  /** Without effect: signatures are not checked. */
   readonly verificationKey?: string;
   /** Configuration that the plugin gets. */
   readonly pluginConfig?: JsonObject;

@@ -20,6 +20,7 @@ export const validateWasmPlugin: Validate<WasmPluginSpec> = (spec, _meta, report
   }
   checkLength(spec.imagePullSecret, 253, "spec.imagePullSecret", report);
   checkLength(spec.pluginName, 256, "spec.pluginName", report);
+  checkWithoutEffect(spec, report);
   checkEnvironment(spec.vmConfig?.env ?? [], report);
   spec.match?.forEach((match, index) =>
     match.ports?.forEach((port, position) =>
@@ -27,6 +28,26 @@ export const validateWasmPlugin: Validate<WasmPluginSpec> = (spec, _meta, report
     )
   );
 };
+
+function checkWithoutEffect(spec: WasmPluginSpec, report: Findings): void {
+  const scheme = schemeOf(spec.url);
+  if (spec.verificationKey !== undefined) {
+    report.warning("spec.verificationKey", spec.verificationKey, "nothing: signatures are not checked, sha256 is");
+  }
+  if (spec.imagePullSecret !== undefined && scheme !== "oci") {
+    report.warning("spec.imagePullSecret", spec.imagePullSecret, "nothing: only registries (oci://) are sent it");
+  }
+  if (scheme !== "file") return;
+  if (spec.sha256 !== undefined) report.warning("spec.sha256", spec.sha256, "nothing: a file is not checked");
+  if (spec.imagePullPolicy !== "UNSPECIFIED_POLICY") {
+    report.warning("spec.imagePullPolicy", spec.imagePullPolicy, "nothing: a file is not fetched");
+  }
+}
+
+/** Without one it is a registry's. */
+function schemeOf(url: string): string {
+  return /^([a-zA-Z][a-zA-Z0-9+.-]*):\/\//.exec(url)?.[1]?.toLowerCase() ?? "oci";
+}
 
 function isModuleUrl(url: string): boolean {
   const scheme = /^([a-zA-Z][a-zA-Z0-9+.-]*):\/\//.exec(url)?.[1]?.toLowerCase();
