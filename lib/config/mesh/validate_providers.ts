@@ -9,7 +9,8 @@ import { hostProblem, isDnsLabel, wildcardHostProblem } from "../validation/name
 import { isIpAddress } from "../validation/network.ts";
 import { PROVIDER_TYPES } from "./provider_schema.ts";
 import { logFormatProblem } from "./log_format.ts";
-import type { ExtAuthzHttpProvider, ProviderHttpHeader } from "./provider_types.ts";
+import { exportHeaderProblem, isReportTime, SENDABLE, sentValue, writtenExports } from "./export_settings.ts";
+import type { ExtAuthzHttpProvider } from "./provider_types.ts";
 import type { ExtensionProvider } from "./types.ts";
 
 /** Checks all extension providers, after they were merged by name. */
@@ -31,32 +32,30 @@ export function checkProviders(providers: readonly ExtensionProvider[], report: 
     if (problem !== undefined) {
       report.warning(`${at}.${type}.logFormat`, format, `a format that proxies can read (${problem})`);
     }
+    checkExports(provider, at, report);
     if (opentelemetry?.http !== undefined && opentelemetry.grpc !== undefined) {
       report.warning(`${at}.${type}`, "http and grpc", "only one of http, grpc");
     }
   });
 }
 
-/** Warns about headers whose variable the server does not have: they are not sent. */
+/** Warns about headers whose variable the server does not have, or whose value cannot be sent: they are not sent. */
 export function checkHeaderVariables(
   providers: readonly ExtensionProvider[],
   variable: (name: string) => string | undefined,
   report: Findings,
 ): void {
   providers.forEach((provider, index) => {
-    for (const { name, envName } of exportHeaders(provider)) {
-      if (envName === undefined || variable(envName)) continue;
-      const expected = `a variable of the server (header ${name ?? ""} is not sent)`;
-      report.warning(`extensionProviders[${index}]`, envName, expected);
+    for (const { protocol, headers } of writtenExports(provider)) {
+      for (const { name = "", value: own, envName } of headers) {
+        if (envName === undefined || own !== undefined) continue;
+        const value = variable(envName);
+        if (value && sentValue(value, "variable", protocol) !== undefined) continue;
+        const wanted = value ? `a variable with ${SENDABLE[protocol]}` : "a variable of the server";
+        report.warning(`extensionProviders[${index}]`, envName, `${wanted} (header ${name} is not sent)`);
+      }
     }
   });
-}
-
-/** Headers that tracers send with their reports. */
-function exportHeaders({ zipkin, opentelemetry }: ExtensionProvider): readonly ProviderHttpHeader[] {
-  const { http, grpc, dynatraceSampler } = opentelemetry ?? {};
-  const lists = [zipkin?.headers, http?.headers, grpc?.initialMetadata, dynatraceSampler?.httpService?.http?.headers];
-  return lists.flatMap((list) => list ?? []);
 }
 
 /** Warns about names that are written twice: the later provider replaces the earlier one. */
@@ -82,6 +81,20 @@ function checkService(
     ? isIpAddress(service) || hostProblem(service) === undefined
     : (namespace === "*" || namespace === "." || isDnsLabel(namespace)) && wildcardHostProblem(host) === undefined;
   if (!right) report.warning(`${at}.service`, service, "[namespace/]host");
+}
+
+function checkExports(provider: ExtensionProvider, at: string, report: Findings): void {
+  for (const { at: field, protocol, timeout, list, headers } of writtenExports(provider)) {
+    if (timeout !== undefined && !isReportTime(timeout)) {
+      report.warning(`${at}.${field}.timeout`, `${timeout}ms`, "a duration above 0; the default holds");
+    }
+    headers.forEach((header, index) => {
+      const problem = exportHeaderProblem(header, protocol);
+      if (problem === undefined) return;
+      const place = `${at}.${field}.${list}[${index}]`;
+      report.warning(place, header.name, `${problem}; it is not sent`);
+    });
+  }
 }
 
 function checkAuthorizer(settings: Partial<ExtAuthzHttpProvider>, at: string, report: Findings): void {

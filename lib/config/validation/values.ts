@@ -35,6 +35,11 @@ export function isJwtClaim(name: string): boolean {
   return JWT_CLAIM.test(name);
 }
 
+/** Whether a text is a token of RFC 9110, as names of headers are. */
+export function isHeaderName(name: string): boolean {
+  return HEADER_NAME.test(name);
+}
+
 /** Checks a header name of letters, digits and hyphens only. */
 export function checkStrictHeaderName(name: string, at: string, report: Findings): void {
   if (!STRICT_HEADER_NAME.test(name)) report.error(at, name, "a header name (letters, digits and -)");

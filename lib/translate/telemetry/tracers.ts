@@ -85,7 +85,7 @@ function openTelemetryTracer(
     ...serviceName(read),
     ...(http
       ? { http_service: httpService(to, http.path ?? "", http.timeout, exportHeaders(read, http.headers)) }
-      : { grpc_service: grpcService(to, grpc?.timeout, exportHeaders(read, grpc?.initialMetadata)) }),
+      : { grpc_service: grpcService(to, grpc?.timeout, exportHeaders(read, grpc?.initialMetadata, "grpc")) }),
     ...resourceDetectors(read, settings),
     ...(sampler ? { sampler } : {}),
   };

@@ -67,3 +67,20 @@ Deno.test("each use takes the providers that have it, and says of others what th
     "is not among the extensionProviders of the mesh configuration",
   );
 });
+
+Deno.test("headers and times that proxies could not send are warnings with their place", () => {
+  const headers = [{ name: "x-a", value: "50%" }, { value: "v" }, { name: "x b", value: "v" }, { name: "x-c" }];
+  const extensionProviders = [
+    { name: "a", zipkin: { ...service, timeout: "-1s", headers } },
+    { name: "b", opentelemetry: { ...service, grpc: { initialMetadata: [{ name: "x-a", value: "50%" }] } } },
+  ];
+  const { value, findings } = parseMeshConfig(JSON.stringify({ extensionProviders }), OPTIONS);
+  assert(value !== undefined);
+  assert.deepEqual(findings.map(({ severity, place }) => `${severity} ${place.field}`), [
+    "warning extensionProviders[3].zipkin.timeout",
+    "warning extensionProviders[3].zipkin.headers[1]",
+    "warning extensionProviders[3].zipkin.headers[2]",
+    "warning extensionProviders[3].zipkin.headers[3]",
+    "warning extensionProviders[4].opentelemetry.grpc.initialMetadata[0]",
+  ]);
+});

@@ -20,6 +20,8 @@ export interface TestCollector extends AsyncDisposable {
   readonly got: Readonly<Record<CollectedSort, readonly string[]>>;
   /** Spans of OpenTelemetry, read. */
   readonly spans: readonly CollectedSpan[];
+  /** Metadata `x-key` of calls of OpenTelemetry that had it. */
+  readonly keys: readonly string[];
 }
 
 /** A span of OpenTelemetry. */
@@ -52,12 +54,17 @@ function method(path: string, requestStream: boolean) {
 export async function testCollector(): Promise<TestCollector> {
   const got: Record<CollectedSort, string[]> = { envoyLogs: [], logs: [], spans: [], segments: [] };
   const spans: CollectedSpan[] = [];
+  const keys: string[] = [];
   const server = new Server();
-  const Export =
-    (sort: CollectedSort) => ({ request }: ServerUnaryCall<string, object>, answer: sendUnaryData<object>) => {
-      got[sort].push(request);
-      answer(null, {});
-    };
+  const Export = (sort: CollectedSort) =>
+  (
+    { request, metadata }: ServerUnaryCall<string, object>,
+    answer: sendUnaryData<object>,
+  ) => {
+    got[sort].push(request);
+    keys.push(...metadata.get("x-key").map(String));
+    answer(null, {});
+  };
   const Stream = (sort: CollectedSort) => (call: ServerReadableStream<string, object>) => {
     call.on("data", (message: string) => got[sort].push(message));
     call.on("error", () => {});
@@ -84,7 +91,7 @@ export async function testCollector(): Promise<TestCollector> {
       (error, bound) => error ? reject(error) : resolve(bound),
     )
   );
-  return { port, got, spans, [Symbol.asyncDispose]: () => Promise.resolve(server.forceShutdown()) };
+  return { port, got, spans, keys, [Symbol.asyncDispose]: () => Promise.resolve(server.forceShutdown()) };
 }
 
 /** Contents of the fields of a message that have a length, by number. */
