@@ -32,7 +32,11 @@ function providers(port: number): object[] {
     envoyExtAuthzHttp: { service, port, includeRequestHeadersInCheck: ["x-token"], timeout: "2s", ...more },
   });
   return [
-    http("http", "http.test", { pathPrefix: "/check", headersToDownstreamOnDeny: ["x-why"] }),
+    http("http", "http.test", {
+      pathPrefix: "/check",
+      headersToDownstreamOnDeny: ["x-why"],
+      includeAdditionalHeadersInCheck: { "x-key": "50%" },
+    }),
     http("neutral", "demo/http.test"),
     { name: "grpc", envoyExtAuthzGrpc: { service: "grpc.test", port, timeout: "2s" } },
     http("gone", "gone.test"),
@@ -83,6 +87,7 @@ Deno.test({
         await checkProvider(guarded, "http", 401, 200);
         assert.ok(http.asked.includes("GET /check/x"), http.asked.join());
         assert.ok(!http.asked.some((one) => one.endsWith("/y")), http.asked.join());
+        assert.ok(http.keys?.has("50%"), "a header that is added is sent as it is written");
         await checkProvider(guarded, "neutral", 401, 200);
         await checkProvider(guarded, "grpc", 403, 200);
         await checkProvider(guarded, "gone", 403, 403);

@@ -12,17 +12,21 @@ export interface TestAuthorizer extends AsyncDisposable {
   readonly port: number;
   /** What it was asked: of HTTP method and path, of gRPC the whole question as text. */
   readonly asked: readonly string[];
+  /** The header `x-key` of all questions over HTTP. */
+  readonly keys?: ReadonlySet<string | null>;
 }
 
 /** Asked over HTTP: 200 admits, and names the caller; everything else refuses. */
 export function httpAuthorizer(): TestAuthorizer {
   const asked: string[] = [];
+  const keys = new Set<string | null>();
   const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen() {} }, (request) => {
     asked.push(`${request.method} ${new URL(request.url).pathname}`);
+    keys.add(request.headers.get("x-key"));
     const good = request.headers.get("x-token") === "good";
     return new Response(good ? "" : "who are you?", { status: good ? 200 : 401, headers: { "x-why": "token" } });
   });
-  return { port: server.addr.port, asked, [Symbol.asyncDispose]: () => server.shutdown() };
+  return { port: server.addr.port, asked, keys, [Symbol.asyncDispose]: () => server.shutdown() };
 }
 
 /** `google.rpc.Status` inside `CheckResponse`: OK, and PERMISSION_DENIED. */

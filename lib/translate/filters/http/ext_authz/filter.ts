@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { sentValue } from "../../../../config/mesh/export_settings.ts";
 import { ApiVersion } from "../../../../../proto/gen/enums.ts";
 import type { envoy } from "../../../../../proto/gen/types.ts";
 import type { ExtAuthzHttpProvider } from "../../../../config/mesh/provider_types.ts";
@@ -62,7 +63,11 @@ function httpService({ cluster, hostname, timeout }: Authorizer, settings: ExtAu
     server_uri: { uri: `http://${hostname}`, cluster, timeout: duration(timeout) },
     ...(settings.pathPrefix ? { path_prefix: settings.pathPrefix } : {}),
     ...(added.length > 0
-      ? { authorization_request: { headers_to_add: added.map(([key, value]) => ({ key, value })) } }
+      ? {
+        authorization_request: {
+          headers_to_add: added.map(([key, value]) => ({ key, value: sentValue(value, "own", "http") ?? "" })),
+        },
+      }
       : {}),
     ...(Object.keys(answer).length > 0 ? { authorization_response: answer } : {}),
   };
