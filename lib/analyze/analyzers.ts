@@ -13,6 +13,7 @@ import { INJECTED_NAMESPACES } from "./manifests/namespaces.ts";
 import { PROXIES_OF_DEPLOYMENTS, PROXIES_OF_PODS } from "./manifests/proxy_containers.ts";
 import { RESERVED_USERS } from "./manifests/reserved_user.ts";
 import { PORT_PROTOCOLS, SERVICES_OF_DEPLOYMENTS } from "./manifests/service_ports.ts";
+import { FILTER_NAMES } from "./filters/names.ts";
 import { FILTER_OPERATIONS } from "./filters/operations.ts";
 import { INGRESS_MISTAKES } from "./ingress/mistakes.ts";
 import { GATEWAY_CONFLICTS } from "./gateways/conflicts.ts";
@@ -78,6 +79,7 @@ export const ANALYZERS: readonly Analyzer[] = [
   ...OBJECT_ANNOTATIONS.map((one) => analyzer(one)),
   ...WORKLOAD_ANNOTATIONS.map((one) => analyzer(one)),
   analyzer(GATEWAY_CONFLICTS),
+  analyzer(FILTER_NAMES),
   analyzer(FILTER_OPERATIONS),
   analyzer(TELEMETRY_CONFLICTS),
   analyzer(TELEMETRY_PROVIDERS),

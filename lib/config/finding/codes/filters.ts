@@ -50,6 +50,13 @@ export const FILTERS = {
     effect: "The patch does nothing.",
     fix: "Change the operation or the match. Bootstraps are changed where the proxy starts.",
   },
+  "filter-of-no-proxy": {
+    code: "MSH1034",
+    title: "patch of a filter that no proxy has",
+    meaning: "A patch looks for a filter by a name that stock Envoy does not have, or not any more.",
+    effect: "The patch finds nothing, unless another object puts in a filter of that name.",
+    fix: "Use the filter's name now; metrics and traces are changed by a Telemetry.",
+  },
   "filter-route-last": {
     code: "MSH1032",
     title: "route behind all others",
