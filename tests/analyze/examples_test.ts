@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { FINDING_NAMES, type FindingName } from "../../lib/config/finding/codes.ts";
+import { FINDING_NAMES, FINDING_ROWS, type FindingName } from "../../lib/config/finding/codes.ts";
 import { ANALYZERS } from "../../lib/analyze/analyzers.ts";
 import { findingsIn } from "./support/analyzed.ts";
 
@@ -52,4 +52,10 @@ Deno.test("each folder of examples is of a sort, and each sort that an analyzer 
   const names = [...Deno.readDirSync(folder)].map((entry) => entry.name);
   assert.deepEqual(names.filter((name) => !(FINDING_NAMES as readonly string[]).includes(name)), []);
   assert.deepEqual(ANALYZERS.flatMap(({ reports }) => reports).filter((name) => Object.hasOwn(without, name)), []);
+});
+
+Deno.test("a code stands for one sort, except where sorts are one mistake at several places", () => {
+  const codes = FINDING_NAMES.map((name) => FINDING_ROWS[name].code);
+  const shared = new Set(codes.filter((code, at) => codes.indexOf(code) !== at));
+  assert.deepEqual([...shared].sort(), ["MSH0101", "MSH0106", "MSH0161", "MSH1022"]);
 });

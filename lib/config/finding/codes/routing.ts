@@ -96,7 +96,7 @@ export const ROUTING = {
     fix: "Add the namespace of the gateway's workloads to exportTo.",
   },
   "post-tunnel": {
-    code: "MSH1111",
+    code: "MSH1112",
     title: "tunnel that may end Envoy",
     meaning:
       "A tunnel uses POST. Envoy 1.40 ends with a segmentation fault when the other end closes such a tunnel first.",
