@@ -11,6 +11,7 @@ import type { ConfigObject } from "../config/types.ts";
 import { findEncoder } from "../pb/codec.ts";
 import { type ApiMessage, encodeApi, messageFromJson } from "../pb/envoy_api.ts";
 import { withSeconds } from "./durations.ts";
+import { withReadableStructs } from "./typed_structs.ts";
 import type { CompiledPatch, PatchTarget } from "./types.ts";
 
 /** A patch that is not in force, or not as it is written. */
@@ -149,7 +150,7 @@ function readValue(
   const { operation, value: written } = patch!;
   if (written === undefined) return operation === "REMOVE" ? {} : undefined;
   const name = PATCHED_MESSAGE[applyTo as Exclude<ApplyTo, "INVALID">];
-  const value = withSeconds(name, written);
+  const value = withSeconds(name, withReadableStructs(written));
   try {
     return messageFromJson(name, value);
   } catch (error) {

@@ -57,6 +57,31 @@ Deno.test("a value is read against the messages of Envoy; what it lacks is said"
   }
 });
 
+Deno.test("a struct with the name of its type is read as that type, and stays a struct where Envoy can read it", () => {
+  const LIMIT = "envoy.extensions.filters.http.local_ratelimit.v3.LocalRateLimit";
+  const struct = (value: object, type = LIMIT) => {
+    const typed_config = {
+      "@type": "type.googleapis.com/udpa.type.v1.TypedStruct",
+      type_url: `type.googleapis.com/${type}`,
+      value,
+    };
+    const patch = { operation: "INSERT_FIRST", value: { name: "l", typed_config } };
+    const { patches, problems } = compiledOf({ applyTo: "HTTP_FILTER", patch });
+    const packed = (patches[0]?.value as { typed_config?: { type_url: string } } | undefined)?.typed_config?.type_url;
+    return { packed: packed?.split(".").at(-1), problems: problems.map(({ what, text }) => `${what} ${text}`) };
+  };
+  const bucket = (fill_interval: string) => ({ stat_prefix: "x", token_bucket: { max_tokens: 1, fill_interval } });
+  assert.deepEqual(struct(bucket("60s")), { packed: "TypedStruct", problems: [] });
+  assert.deepEqual(struct(bucket("1m")), { packed: "LocalRateLimit", problems: [] }, "Envoy knows seconds alone");
+  assert.deepEqual(struct({ any: 1 }, "of.another.Build"), { packed: "TypedStruct", problems: [] });
+  const unknown = struct({ ...bucket("60s"), nope: 1 });
+  assert.equal(unknown.packed, "LocalRateLimit");
+  assert.match(unknown.problems.join(), /^left out .*nope/);
+  const wrong = struct({ stat_prefix: { a: 1 } });
+  assert.equal(wrong.packed, undefined);
+  assert.match(wrong.problems.join(), /^refused .*stat_prefix/);
+});
+
 Deno.test("one patch that cannot be read leaves the others in force, with their places", () => {
   const { patches, problems } = compiledOf(
     cluster({ connect_timeout: "soon" }),
