@@ -11,7 +11,7 @@ import { localClusters } from "./local_clusters.ts";
 import { type BootstrapProblem, remoteClusters, statsSinks } from "./remote_clusters.ts";
 import { overloadManager, runtimeValues } from "./runtime.ts";
 import { METRICS_COMPRESSIONS, staticListeners } from "./static_listeners.ts";
-import { statsAnnotation, statsConfig } from "./stats.ts";
+import { statsAnnotation, statsConfig, type StatsProblem } from "./stats.ts";
 import { tracingConfig } from "./tracing.ts";
 
 /** Inputs of a bootstrap. */
@@ -153,12 +153,12 @@ function keyProblems({ privateKeyProvider }: ProxySettings): BootstrapProblem[] 
 
 function annotationProblems(
   { annotations }: BootstrapInput,
-  ofStats: readonly { readonly annotation: string; readonly expected: string }[],
+  ofStats: readonly StatsProblem[],
   compression: string | undefined,
 ): BootstrapProblem[] {
-  const found = ofStats.map(({ annotation, expected }) => ({
+  const found = ofStats.map(({ annotation, value, expected }) => ({
     field: `annotation sidecar.mesh.io/${annotation}`,
-    value: statsAnnotation(annotations, "buckets") ?? "",
+    value,
     expected,
   }));
   const known = compression === undefined || METRICS_COMPRESSIONS.some((name) => name === compression);

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { areBuckets, isStatsPattern, STATS_PATTERN } from "../../config/mesh/stats_choice.ts";
 import type { ProxySettings } from "../../config/mesh/types.ts";
 import type { EnvoyJson } from "./envoy_json.ts";
 
@@ -46,20 +47,37 @@ export function statsAnnotation(
   return annotations[`sidecar.mesh.io/${key}`] ?? annotations[`sidecar.istio.io/${key}`];
 }
 
+/** A choice that cannot be in force; it is an annotation's, or the same of the settings. */
+export interface StatsProblem {
+  readonly annotation: string;
+  readonly value: string;
+  readonly expected: string;
+}
+
 /** The message `StatsConfig`, and annotations of which none can be made. */
 export function statsConfig(
   input: StatsInput,
-): { readonly config: EnvoyJson; readonly problems: readonly { annotation: string; expected: string }[] } {
+): { readonly config: EnvoyJson; readonly problems: readonly StatsProblem[] } {
   const { proxy, annotations, addresses } = input;
   const listed = (name: "tags" | "prefixes" | "suffixes" | "regexps") =>
     statsAnnotation(annotations, name)?.split(",").filter((part) => part !== "");
   const matcher = proxy.proxyStatsMatcher ?? {};
+  const problems: StatsProblem[] = [];
+  /** Those of the annotation, else of the settings, without the ones that Envoy could not take. */
+  const chosen = (name: "prefixes" | "suffixes" | "regexps", own: readonly string[] = []) => {
+    const kind = name === "regexps" ? "regex" : "text";
+    return (listed(name) ?? own).filter((pattern) => {
+      const fits = isStatsPattern(pattern, kind);
+      if (!fits) problems.push({ annotation: ANNOTATIONS[name], value: pattern, expected: STATS_PATTERN });
+      return fits;
+    });
+  };
   const withAddresses = (patterns: readonly string[]) =>
     patterns.flatMap((one) => one.includes(POD_IP) ? addresses.map((ip) => one.replaceAll(POD_IP, ip)) : [one]);
-  const prefixes = withAddresses([...listed("prefixes") ?? matcher.inclusionPrefixes ?? [], ...ALWAYS.prefixes]);
+  const prefixes = withAddresses([...chosen("prefixes", matcher.inclusionPrefixes), ...ALWAYS.prefixes]);
   const counted = input.countsConnections ? [CONNECTIONS] : [];
-  const suffixes = [...listed("suffixes") ?? matcher.inclusionSuffixes ?? [], ...ALWAYS.suffixes, ...counted];
-  const regexps = [...listed("regexps") ?? matcher.inclusionRegexps ?? [], ...ALWAYS.regexps];
+  const suffixes = [...chosen("suffixes", matcher.inclusionSuffixes), ...ALWAYS.suffixes, ...counted];
+  const regexps = [...chosen("regexps", matcher.inclusionRegexps), ...ALWAYS.regexps];
   const extra = new Set([...proxy.extraStatTags ?? [], ...listed("tags") ?? []]);
   const buckets = histogramBuckets(statsAnnotation(annotations, "buckets"));
   const patterns = [
@@ -73,8 +91,11 @@ export function statsConfig(
     ...(buckets === undefined || buckets.length === 0 ? {} : { histogram_bucket_settings: buckets }),
     stats_matcher: { inclusion_list: { patterns } },
   };
-  const expected = 'a JSON object of numbers by prefix, such as {"http":[1,5,10]}';
-  return { config, problems: buckets === undefined ? [{ annotation: ANNOTATIONS.buckets, expected }] : [] };
+  if (buckets === undefined) {
+    const expected = 'a JSON object of numbers above 0 by prefix, each once, such as {"http":[1,5,10]}';
+    problems.push({ annotation: ANNOTATIONS.buckets, value: statsAnnotation(annotations, "buckets") ?? "", expected });
+  }
+  return { config, problems };
 }
 
 /** Stands in a prefix for each address of the workload. */
@@ -95,8 +116,8 @@ function histogramBuckets(text: string | undefined): EnvoyJson[] | undefined {
   }
   if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
   const entries = Object.entries(value).sort(([a], [b]) => a < b ? -1 : 1);
-  const isNumbers = (one: unknown) => Array.isArray(one) && one.every((bound) => typeof bound === "number");
-  if (!entries.every(([, bounds]) => isNumbers(bounds))) return undefined;
+  const isRight = ([prefix, bounds]: [string, unknown]) => prefix !== "" && Array.isArray(bounds) && areBuckets(bounds);
+  if (!entries.every(isRight)) return undefined;
   return entries.map(([prefix, buckets]) => ({ match: { prefix: ownPrefix(prefix) }, buckets }));
 }
 

@@ -14,7 +14,15 @@ import { checkPort, isIpAddress, subnetProblem } from "../validation/network.ts"
 import { checkProbe, checkTcpKeepalive } from "../validation/shared.ts";
 import { checkClientTls, isCipherSuite } from "../validation/tls.ts";
 import { checkCount, checkDuration } from "../validation/values.ts";
-import type { MeshConfig, MeshNetworks, PrivateKeyProvider, ProxySettings, ProxyTracing } from "./types.ts";
+import { isStatsPattern, STATS_PATTERN } from "./stats_choice.ts";
+import type {
+  MeshConfig,
+  MeshNetworks,
+  PrivateKeyProvider,
+  ProxySettings,
+  ProxyStatsMatcher,
+  ProxyTracing,
+} from "./types.ts";
 import { checkAuthorities, checkTrustDomain } from "./validate_authorities.ts";
 import { checkProviders } from "./validate_providers.ts";
 
@@ -95,8 +103,18 @@ export function validateProxySettings(proxy: ProxySettings, at: string, report: 
     report.error(path("controlPlaneAuthPolicy"), "INHERIT", "NONE or MUTUAL_TLS");
   }
   checkTracing(proxy.tracing, path("tracing"), report);
+  checkStatsMatcher(proxy.proxyStatsMatcher, path("proxyStatsMatcher"), report);
   checkKeyProvider(proxy.privateKeyProvider, path("privateKeyProvider"), report);
   checkProbe(proxy.readinessProbe, path("readinessProbe"), report);
+}
+
+function checkStatsMatcher(matcher: ProxyStatsMatcher = {}, at: string, report: Findings): void {
+  for (const list of ["inclusionPrefixes", "inclusionSuffixes", "inclusionRegexps"] as const) {
+    matcher[list]?.forEach((pattern, index) => {
+      if (isStatsPattern(pattern, list === "inclusionRegexps" ? "regex" : "text")) return;
+      report.warning(`${at}.${list}[${index}]`, pattern, STATS_PATTERN);
+    });
+  }
 }
 
 function checkTracing(tracing: ProxyTracing | undefined, at: string, report: Findings): void {

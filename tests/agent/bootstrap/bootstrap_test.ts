@@ -19,6 +19,35 @@ Deno.test("settings that cannot be in force are named with their value and what 
   assert.deepEqual(bad.problems, [{ field: "zipkinAddress", value: "nowhere", expected: "host:port" }]);
 });
 
+Deno.test("patterns and buckets with which Envoy would not start are left out and named", () => {
+  const { config, problems } = bootstrapOfCase({
+    addresses: ["10.0.0.1"],
+    annotations: {
+      "sidecar.istio.io/statsInclusionRegexps": "(,a(?=b),(?i)x(?P<n>y),\\1",
+      "sidecar.istio.io/statsHistogramBuckets": '{"http":[0,5]}',
+    },
+  });
+  assert.deepEqual(problems.map(({ field, value }) => `${field.split("/")[1]}: ${value}`), [
+    "statsInclusionRegexps: (",
+    "statsInclusionRegexps: a(?=b)",
+    "statsInclusionRegexps: \\1",
+    'statsHistogramBuckets: {"http":[0,5]}',
+  ]);
+  const kept = JSON.stringify(config);
+  assert.match(kept, /"regex":"\(\?i\)x/);
+  assert.doesNotMatch(kept, /"regex":"\("|histogram_bucket_settings/);
+  for (const wrong of ['{"http":[1,1]}', '{"http":[-1]}', '{"":[1]}']) {
+    const annotations = { "sidecar.istio.io/statsHistogramBuckets": wrong };
+    assert.equal(bootstrapOfCase({ addresses: ["10.0.0.1"], annotations }).problems.length, 1, wrong);
+  }
+  const proxy = { proxyStatsMatcher: { inclusionPrefixes: ["", "p"] } };
+  const ofSettings = statsConfig({ proxy, annotations: {}, addresses: [], countsConnections: false });
+  assert.deepEqual(ofSettings.problems.map(({ annotation, value }) => [annotation, value]), [
+    ["statsInclusionPrefixes", ""],
+  ]);
+  assert.doesNotMatch(JSON.stringify(ofSettings.config), /"prefix":""/);
+});
+
 Deno.test("buckets of the standard metrics may be named as in Istio's proxy, where their names begin with istiocustom", () => {
   const written = { "istiocustom.istio_request_bytes": [1, 2], "istiocustom": [3], "cluster.x": [4] };
   const annotations = { "sidecar.istio.io/statsHistogramBuckets": JSON.stringify(written) };

@@ -280,3 +280,12 @@ test("hardware for keys is a warning: they are used without it", () => {
     ]);
   }
 });
+
+test("a pattern of statistics with which proxies would not start is a warning at its place", () => {
+  const proxyStatsMatcher = { inclusionPrefixes: [""], inclusionSuffixes: [".a"], inclusionRegexps: ["(", "(?i)a"] };
+  const { findings } = mesh(JSON.stringify({ defaultConfig: { proxyStatsMatcher } }));
+  assert.deepEqual(findings.map(({ severity, place }) => `${severity} ${place.field}`), [
+    "warning defaultConfig.proxyStatsMatcher.inclusionPrefixes[0]",
+    "warning defaultConfig.proxyStatsMatcher.inclusionRegexps[0]",
+  ]);
+});
