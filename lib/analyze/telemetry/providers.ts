@@ -5,18 +5,21 @@
  */
 import type { ProviderRef } from "../../config/kinds/telemetry/types.ts";
 import type { ProviderService } from "../../config/mesh/provider_types.ts";
+import type { ConfigObject } from "../../config/types.ts";
 import type { ExtensionProvider } from "../../config/mesh/types.ts";
 import { namedProvider, providerUseProblem } from "../../config/mesh/telemetry_providers.ts";
 import type { Analyzer, ReportMistake } from "../analyzer.ts";
 import type { AnalysisReader } from "../reader/reader.ts";
 
-type ProviderUse = "accessLogging" | "tracing" | "metrics";
+type AskedTelemetry = ConfigObject<"Telemetry">;
+type ProviderUse = (typeof PROVIDER_USES)[number];
 
 /** See the module. */
 export const TELEMETRY_PROVIDERS: Analyzer<"Telemetry"> = {
   kind: "Telemetry",
-  reports: ["no-log-provider", "unusable-telemetry-provider"],
-  analyze: ({ spec: { accessLogging = [], tracing = [], metrics = [] }, meta: { namespace } }, read, report) => {
+  reports: ["no-log-provider", "no-telemetry-provider", "unusable-telemetry-provider"],
+  analyze: (telemetry, read, report) => {
+    const { spec: { accessLogging = [], tracing = [], metrics = [] }, meta: { namespace } } = telemetry;
     const check = (use: ProviderUse, at: number, providers: readonly ProviderRef[] = []) =>
       providers.forEach(({ name }, position) => {
         const expected = problem(name, use, namespace, read);
@@ -26,23 +29,38 @@ export const TELEMETRY_PROVIDERS: Analyzer<"Telemetry"> = {
     accessLogging.forEach(({ providers }, at) => check("accessLogging", at, providers));
     tracing.forEach(({ providers }, at) => check("tracing", at, providers));
     metrics.forEach(({ providers }, at) => check("metrics", at, providers));
-    reportNoProviders(accessLogging, read, report);
+    reportNoProviders(telemetry, read, report);
   },
 };
 
-function reportNoProviders(
-  accessLogging: readonly { readonly providers?: readonly ProviderRef[]; readonly disabled?: boolean }[],
-  read: AnalysisReader,
-  report: ReportMistake,
-): void {
-  if ((read.meshConfig.defaultProviders.accessLogging?.length ?? 0) > 0) return;
-  for (const [at, { providers = [], disabled }] of accessLogging.entries()) {
-    if (disabled === true || providers.length > 0) continue;
-    report("warning", "no-log-provider", {
-      field: `spec.accessLogging[${at}].providers`,
-      expected: "a provider (defaultProviders.accessLogging of the mesh configuration has none)",
+function reportNoProviders(telemetry: AskedTelemetry, read: AnalysisReader, report: ReportMistake): void {
+  const { accessLogging = [], tracing = [], metrics = [] } = telemetry.spec;
+  const asking: Readonly<Record<ProviderUse, readonly boolean[]>> = {
+    accessLogging: accessLogging.map(({ disabled }) => disabled !== true),
+    tracing: tracing.map(({ disableSpanReporting }) => disableSpanReporting !== true),
+    metrics: metrics.map(({ overrides = [] }) => overrides.some(({ disabled }) => disabled !== true)),
+  };
+  for (const use of PROVIDER_USES) {
+    const at = asking[use].indexOf(true);
+    if (at < 0 || hasProvider(telemetry, use, read)) continue;
+    const name = use === "accessLogging" ? "no-log-provider" : "no-telemetry-provider";
+    report("warning", name, {
+      field: `spec.${use}[${at}].providers`,
+      expected: `a provider (no Telemetry for these workloads names one, nor does defaultProviders.${use})`,
     });
   }
+}
+
+const PROVIDER_USES = ["accessLogging", "tracing", "metrics"] as const;
+
+/** Whether a Telemetry names a provider, or one that it inherits from does, or the mesh configuration. */
+function hasProvider(telemetry: AskedTelemetry, use: ProviderUse, read: AnalysisReader): boolean {
+  if ((read.meshConfig.defaultProviders[use]?.length ?? 0) > 0) return true;
+  const names = ({ spec }: AskedTelemetry) => (spec[use] ?? []).some(({ providers = [] }) => providers.length > 0);
+  return names(telemetry) ||
+    [read.meshConfig.rootNamespace, telemetry.meta.namespace].some((namespace) =>
+      read.withoutSelector("telemetry", namespace).some((other) => names(other))
+    );
 }
 
 /** The expectation that a provider does not meet; undefined: it meets all. */

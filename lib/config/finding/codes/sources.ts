@@ -43,6 +43,13 @@ export const SOURCES = {
     effect: "Nothing is logged.",
     fix: "Write providers, or defaultProviders.accessLogging in the mesh configuration.",
   },
+  "no-telemetry-provider": {
+    code: "MSH1035",
+    title: "tracing or metrics without provider",
+    meaning: "A Telemetry says how to trace or to measure, and no provider is named by it or by those that it adds to.",
+    effect: "Nothing is traced or measured, also where the settings of proxies name a tracer.",
+    fix: "Write providers, or defaultProviders in the mesh configuration.",
+  },
   "unusable-telemetry-provider": {
     code: "MSH1026",
     title: "provider of telemetry that cannot be used",
