@@ -13,7 +13,7 @@ import { hostProblem, isDnsLabel, wildcardHostProblem } from "../validation/name
 import { checkPort, isIpAddress, subnetProblem } from "../validation/network.ts";
 import { checkProbe, checkTcpKeepalive } from "../validation/shared.ts";
 import { checkClientTls, isCipherSuite } from "../validation/tls.ts";
-import { checkCount, checkDuration } from "../validation/values.ts";
+import { checkCount, checkDuration, isHeaderName } from "../validation/values.ts";
 import { isStatsPattern, STATS_PATTERN } from "./stats_choice.ts";
 import type {
   MeshConfig,
@@ -125,6 +125,12 @@ function checkTracing(tracing: ProxyTracing | undefined, at: string, report: Fin
   }
   if (tracing.lightstep !== undefined && tracing.lightstep.accessToken === undefined) {
     report.error(`${at}.lightstep.accessToken`, undefined, "an access token");
+  }
+  for (const [name, { literal, environment, header }] of Object.entries(tracing.customTags ?? {})) {
+    if (name !== "" && (literal?.value || environment?.name || isHeaderName(header?.name ?? ""))) continue;
+    const expected =
+      "a tag with a name, and a value, or the name of a variable or header (without these it is left out)";
+    report.warning(joinPath(`${at}.customTags`, name), name, expected);
   }
   const { sampling = 0 } = tracing;
   if (sampling < 0 || sampling > 100) report.error(`${at}.sampling`, sampling, "a percentage, 0..100");

@@ -6,6 +6,7 @@
 import type { envoy } from "../../../proto/gen/types.ts";
 import type { TracingCustomTag } from "../../config/kinds/telemetry/types.ts";
 import type { ProxyTracing } from "../../config/mesh/types.ts";
+import { isHeaderName } from "../../config/validation/values.ts";
 import { substitutionProblem } from "../../config/validation/substitution.ts";
 import { HTTP_RBAC } from "../filters/http/rbac/filter.ts";
 
@@ -43,7 +44,7 @@ function writtenTag(tag: string, { literal, environment, header, formatter }: Wr
   if (tag === "") return [];
   if (literal?.value) return [{ tag, literal: { value: literal.value } }];
   if (environment?.name) return [{ tag, environment: named(environment.name, environment.defaultValue) }];
-  if (header?.name && /^[!#$%&'*+.^_`|~\w-]+$/.test(header.name)) {
+  if (header?.name && isHeaderName(header.name)) {
     return [{ tag, request_header: named(header.name, header.defaultValue) }];
   }
   const value = formatter?.value;

@@ -289,3 +289,13 @@ test("a pattern of statistics with which proxies would not start is a warning at
     "warning defaultConfig.proxyStatsMatcher.inclusionRegexps[0]",
   ]);
 });
+
+test("a tag of spans that Envoy could not take is a warning", () => {
+  const customTags = { a: { header: { name: "x y" } }, b: { header: { name: "x-b" } }, c: { literal: {} }, d: {} };
+  const { findings } = mesh(JSON.stringify({ defaultConfig: { tracing: { customTags } } }));
+  assert.deepEqual(findings.map(({ severity, place }) => `${severity} ${place.field}`), [
+    "warning defaultConfig.tracing.customTags.a",
+    "warning defaultConfig.tracing.customTags.c",
+    "warning defaultConfig.tracing.customTags.d",
+  ]);
+});

@@ -8,7 +8,7 @@ import { joinPath } from "../../schema/field.ts";
 import { celProblem } from "../../validation/cel.ts";
 import { checkAttachment } from "../../validation/shared.ts";
 import { substitutionProblem } from "../../validation/substitution.ts";
-import { checkDuration } from "../../validation/values.ts";
+import { checkDuration, isHeaderName } from "../../validation/values.ts";
 import type { Validate } from "../validate.ts";
 import { metricProblem } from "./metric_names.ts";
 import { tagExpression } from "./tag_expression.ts";
@@ -51,6 +51,9 @@ function checkTracing(tracing: TelemetryTracing, at: string, report: Findings): 
     if (name === "") report.error(where, name, "a tag with a name");
     if ([tag.literal, tag.environment, tag.header, tag.formatter].every((one) => one === undefined)) {
       report.warning(where, tag, "literal, environment, header or formatter (without it there is no tag)");
+    }
+    if (tag.header !== undefined && tag.header.name !== "" && !isHeaderName(tag.header.name)) {
+      report.warning(`${where}.header.name`, tag.header.name, "the name of a header (without it there is no tag)");
     }
     const problem = tag.formatter && substitutionProblem(tag.formatter.value, "report");
     if (problem !== undefined) {
