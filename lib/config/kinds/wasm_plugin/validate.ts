@@ -52,7 +52,7 @@ function schemeOf(url: string): string {
 function isModuleUrl(url: string): boolean {
   const scheme = /^([a-zA-Z][a-zA-Z0-9+.-]*):\/\//.exec(url)?.[1]?.toLowerCase();
   if (scheme === undefined) return URL.canParse(`http://${url}`);
-  return ["oci", "http", "https", "file"].includes(scheme) && URL.canParse(url);
+  return ["oci", "http", "https", "file"].includes(scheme) && URL.canParse(url) && !url.endsWith("://");
 }
 
 function checkLength(text: string | undefined, maximum: number, at: string, report: Findings): void {
