@@ -17,12 +17,26 @@ export const GOOD = [
   "{'a': 1}['a'] == 1",
   "connection.mtls // a comment",
   "r'\\d' + \"\\\"\" == ''",
+  "request.headers['x'].matches(r'^\\d+(?i:a)$') || request.path.matches('\\\\d')",
+  "request.path.matches('a' + request.method)",
+  "9223372036854775807 > -9223372036854775808 && 0x7f < 18446744073709551615u",
+  "'\\x41\\u0041\\101\\n' != ''",
 ];
 
 /** Envoy refuses them. */
 export const BAD = [
   "",
   "response.code >=",
+  "request.path.matches('(')",
+  "request.path.matches(r'a(?=b)')",
+  "9223372036854775808 > 1",
+  "-9223372036854775809 > 1",
+  "0xFFFFFFFFFFFFFFFFFF > 1",
+  "18446744073709551616u > 1u",
+  "'\\q' == 'a'",
+  "'\\x4' == 'a'",
+  "\"\\u12\" == 'a'",
+  "'\\400' == 'a'",
   "response.code => 400",
   "(response.code",
   "response..code",

@@ -3,28 +3,11 @@
  *
  * @module
  */
+import { looksLikeRe2 } from "../validation/regex_syntax.ts";
 
-/** Syntax that RE2 lacks and JavaScript has: conditions before and after, and groups that are found again. */
-const NOT_OF_RE2 = /\(\?<?[=!]|\\[1-9]/;
-
-/** Syntax that JavaScript writes otherwise than RE2: flags, and names of groups. */
-const FLAGS = /\(\?[imsU-]+([:)])/g;
-const NAMED_GROUP = /\(\?P</g;
-
-/**
- * Whether Envoy can take a pattern. Of a regular expression the syntax is judged as JavaScript does it, which is nearly
- * that of RE2, and needs no library in an agent.
- */
+/** Whether Envoy can take a pattern. */
 export function isStatsPattern(pattern: string, kind: "text" | "regex"): boolean {
-  if (pattern === "") return false;
-  if (kind === "text") return true;
-  if (NOT_OF_RE2.test(pattern)) return false;
-  try {
-    new RegExp(pattern.replace(FLAGS, (_, end) => end === ":" ? "(?:" : "").replace(NAMED_GROUP, "(?<"));
-    return true;
-  } catch {
-    return false;
-  }
+  return pattern !== "" && (kind === "text" || looksLikeRe2(pattern));
 }
 
 /** Whether Envoy can take these as bounds of buckets: each once, above 0. */

@@ -6,6 +6,8 @@
  * @module
  */
 
+import { isNumberOfCel, isPatternOfCel, isTextOfCel } from "./cel_literals.ts";
+
 /** Deepest nesting; the proxy's own parser has a limit as well. */
 const MAX_DEPTH = 100;
 
@@ -95,7 +97,14 @@ class CelParser {
   }
 
   #primary(): void {
-    if (this.#match(TEXT) !== undefined || this.#match(NUMBER) !== undefined) return;
+    const from = this.#at;
+    const text = this.#match(TEXT);
+    if (text !== undefined) return isTextOfCel(text) ? undefined : this.#fail("a text with known escapes", from);
+    const number = this.#match(NUMBER);
+    if (number !== undefined) {
+      const isNegative = this.#text[from - 1] === "-";
+      return isNumberOfCel(number, isNegative) ? undefined : this.#fail("a number of 64 bits", from);
+    }
     if (this.#take("(")) {
       this.#expression();
       return this.#expect(")");
@@ -130,8 +139,11 @@ class CelParser {
   #call(name: string, before: number, from: number): void {
     let count = before;
     this.#list(")", () => {
+      const begin = this.#at;
       this.#expression();
       count++;
+      if (name !== "matches" || count !== 2 || isPatternOfCel(this.#text.slice(begin, this.#at))) return;
+      this.#fail("an RE2 regular expression", begin);
     });
     const counts = FUNCTIONS.get(name);
     if (counts === undefined) this.#fail(`a function that proxies have, not ${name}`, from);
