@@ -160,6 +160,6 @@ export interface Patch {
   readonly operation: PatchOperation;
   /** Proxy configuration as JSON, field names as in the proxy's API (either case). */
   readonly value?: JsonObject;
-  /** Default UNSPECIFIED. */
+  /** Default UNSPECIFIED. Without effect: the operation and the match say where a filter comes. */
   readonly filterClass: "UNSPECIFIED" | "AUTHN" | "AUTHZ" | "STATS";
 }

@@ -33,8 +33,39 @@ function checkPatch(config: ConfigPatch, at: string, report: Findings): void {
   if (match?.proxy?.proxyVersion !== undefined) {
     checkRegex(match.proxy.proxyVersion, `${at}.match.proxy.proxyVersion`, report);
   }
-  if (match !== undefined) checkMatch(applyTo, match, `${at}.match`, report);
+  if (patch !== undefined && patch.filterClass !== "UNSPECIFIED") {
+    const expected = "nothing: the operation and the match say where a filter comes";
+    report.warning(`${at}.patch.filterClass`, patch.filterClass, expected);
+  }
+  if (match === undefined) return;
+  checkMatch(applyTo, match, `${at}.match`, report);
+  warnOfIdleMatches(config, `${at}.match`, report);
 }
+
+/** Warns of parts of a match that do nothing there. */
+function warnOfIdleMatches({ applyTo, match = NO_MATCH, patch }: ConfigPatch, at: string, report: Findings): void {
+  const { listener, routeConfiguration, cluster } = match;
+  const idle = (field: string, value: unknown, why: string) =>
+    report.warning(`${at}.${field}`, value, `nothing here: ${why}`);
+  const adds = patch?.operation === "ADD" || patch?.operation.startsWith("INSERT_");
+  if (applyTo === "LISTENER" && adds && listener) idle("listener", listener, "a listener is added whatever there is");
+  if (applyTo === "CLUSTER" && adds && cluster) idle("cluster", cluster, "a cluster is added whatever there is");
+  if (listener?.portName !== undefined) idle("listener.portName", listener.portName, "listeners have a port number");
+  if (applyTo !== "LISTENER_FILTER" && listener?.listenerFilter !== undefined) {
+    idle("listener.listenerFilter", listener.listenerFilter, "it is for applyTo LISTENER_FILTER");
+  }
+  const { vhost } = routeConfiguration ?? {};
+  if (applyTo === "ROUTE_CONFIGURATION" && vhost) idle("routeConfiguration.vhost", vhost, "all of it is patched");
+  if (applyTo === "VIRTUAL_HOST" && vhost?.route) {
+    idle("routeConfiguration.vhost.route", vhost.route, "it is for applyTo HTTP_ROUTE");
+  }
+  const { name, ...others } = cluster ?? {};
+  for (const [field, value] of Object.entries(name === undefined ? {} : others)) {
+    idle(`cluster.${field}`, value, "the name alone decides");
+  }
+}
+
+const NO_MATCH: ConfigObjectMatch = { context: "ANY" };
 
 type ObjectMatch = "listener" | "routeConfiguration" | "cluster";
 const OBJECT_MATCHES: readonly ObjectMatch[] = ["listener", "routeConfiguration", "cluster"];
