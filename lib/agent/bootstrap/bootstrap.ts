@@ -119,7 +119,7 @@ export function bootstrap(input: BootstrapInput): Bootstrap {
     ...remote.problems,
     ...tracing.problems,
     ...keyProblems(proxy),
-    ...annotationProblems(input, stats.problems, compression),
+    ...annotationProblems(stats.problems, compression),
   ];
   return { config, problems };
 }
@@ -151,11 +151,7 @@ function keyProblems({ privateKeyProvider }: ProxySettings): BootstrapProblem[] 
     : [{ field: "privateKeyProvider", value, expected: "none: keys are used without it" }];
 }
 
-function annotationProblems(
-  { annotations }: BootstrapInput,
-  ofStats: readonly StatsProblem[],
-  compression: string | undefined,
-): BootstrapProblem[] {
+function annotationProblems(ofStats: readonly StatsProblem[], compression: string | undefined): BootstrapProblem[] {
   const found = ofStats.map(({ annotation, value, expected }) => ({
     field: `annotation sidecar.mesh.io/${annotation}`,
     value,
