@@ -6,6 +6,8 @@
 import { passedHosts, type ServerHost } from "../config/kinds/gateway/hosts.ts";
 import { gatewaySelects } from "../config/kinds/gateway/workloads.ts";
 import type { ConfigObject } from "../config/types.ts";
+import { SharedLists } from "./selection/shared_lists.ts";
+import { SharedValues } from "./selection/shared_values.ts";
 
 type Gateway = ConfigObject<"Gateway">;
 
@@ -14,11 +16,9 @@ export class GatewayIndex {
   #all: readonly Gateway[] = [];
   /** Whether a workload serves only objects of its namespace. */
   readonly ownNamespaceOnly: boolean;
-  /** Equal selections are one array. */
-  #selections = new Map<string, readonly Gateway[]>();
-  /** By content, those of selections since the last change; before it, those that were asked for then. */
-  #passed = new Map<string, readonly ServerHost[]>();
-  #passedBefore: ReadonlyMap<string, readonly ServerHost[]> = new Map();
+  /** Both hold their lists weakly: clients choose the labels, and so which lists there are. */
+  readonly #selections = new SharedLists<Gateway>();
+  readonly #passed = new SharedValues<readonly ServerHost[]>();
 
   /** @param ownNamespaceOnly `PILOT_SCOPE_GATEWAY_TO_NAMESPACE`: a workload serves only objects of its namespace. */
   constructor(ownNamespaceOnly: boolean) {
@@ -27,9 +27,6 @@ export class GatewayIndex {
 
   /** Replaces some by others. */
   update(removed: Iterable<Gateway>, added: Iterable<Gateway>): void {
-    this.#selections.clear();
-    this.#passedBefore = this.#passed;
-    this.#passed = new Map();
     const out = new Set<string>();
     const put = [...added];
     for (const gateway of removed) out.add(gateway.key);
@@ -41,15 +38,12 @@ export class GatewayIndex {
 
   /** Those that select a workload by its labels (no selector selects all), oldest first; an equal list is the same array. */
   select(namespace: string, labels: Readonly<Record<string, string>>): readonly Gateway[] {
-    const selected = this.#all.filter((gateway) => {
+    return this.#selections.of(this.#all.filter((gateway) => {
       if (this.ownNamespaceOnly && gateway.meta.namespace !== namespace) return false;
       return gatewaySelects(gateway, labels);
-    });
-    const key = selected.map((gateway) => gateway.key).join();
-    const known = this.#selections.get(key) ?? selected;
-    this.#selections.set(key, known);
-    return known;
+    }));
   }
+
   /**
    * The hosts whose connections a workload passes on by the name that clients ask for; an equal list is the same array,
    * also after a change. Of nearly all workloads it is empty.
@@ -58,10 +52,8 @@ export class GatewayIndex {
     const all = this.select(namespace, labels).flatMap(passedHosts);
     if (all.length === 0) return NONE;
     const byText = new Map(all.map((one) => [`${one.namespace}/${one.host}`, one]));
-    const key = [...byText.keys()].sort().join();
-    const known = this.#passed.get(key) ?? this.#passedBefore.get(key) ?? [...byText.values()];
-    this.#passed.set(key, known);
-    return known;
+    const sorted = [...byText].sort(([a], [b]) => a < b ? -1 : 1);
+    return this.#passed.of(sorted.map(([, one]) => one));
   }
 }
 
