@@ -14,8 +14,10 @@ import { WireError } from "../../resource/protowire.ts";
 import { type AgentSecret, type EncodedSecret, encodeSecret, type SecretSource } from "./agent_secret.ts";
 import { readSdsRequest, sdsDeltaResponse, type SdsRequest, sdsResponse } from "./sds_messages.ts";
 
-/** Names that one stream may want: a proxy wants one a stream. */
+/** Names that one stream, or one fetch, may want: a proxy wants one a stream. */
 const MAX_NAMES = 1000;
+/** Characters of a rejection that are logged. */
+const MAX_REJECTION = 8192;
 
 type SdsVariant = "sotw" | "delta";
 
@@ -67,13 +69,20 @@ function unknownName(name: string): RpcError {
   return new RpcError(Code.NOT_FOUND, `secret ${JSON.stringify(name)}: the agent has none of that name`);
 }
 
+function tooMany(): RpcError {
+  return new RpcError(Code.RESOURCE_EXHAUSTED, `more than ${MAX_NAMES} secrets on one stream`);
+}
+
 function noSecret(name: string, reason: string): RpcError {
   return new RpcError(Code.UNAVAILABLE, `secret ${JSON.stringify(name)}: ${reason}`);
 }
 
+/** @throws {RpcError} INVALID_ARGUMENT when it is none, RESOURCE_EXHAUSTED when it names too many */
 function parsed(variant: SdsVariant, bytes: Uint8Array): SdsRequest {
   try {
-    return readSdsRequest(variant, bytes);
+    const request = readSdsRequest(variant, bytes);
+    if (request.names.length > MAX_NAMES) throw tooMany();
+    return request;
   } catch (error) {
     if (!(error instanceof WireError)) throw error;
     throw new RpcError(Code.INVALID_ARGUMENT, `expected a discovery request: ${error.message}`);
@@ -107,20 +116,23 @@ class SdsStream implements CallHandler {
     }
     if (request.error !== undefined) {
       metrics.counter("pilot_total_xds_rejects").inc({ type: "sds" });
-      log.warn(`the proxy rejected secrets ${[...this.#sent.keys()].join(", ")}: ${request.error}`);
+      log.warn(
+        `the proxy rejected secrets ${[...this.#sent.keys()].join(", ")}: ${request.error.slice(0, MAX_REJECTION)}`,
+      );
     }
-    // Secrets that the client has in their present version need not be sent again.
-    for (const [name, version] of request.versions) this.#sent.set(name, version);
     if (this.#variant === "delta") request.unwanted.forEach((name) => this.#forget(name));
-    else for (const name of [...this.#watches.keys()]) if (!request.names.includes(name)) this.#forget(name);
-    for (const name of request.names) this.#want(name);
+    else {
+      const wanted = new Set(request.names);
+      for (const name of [...this.#watches.keys()]) if (!wanted.has(name)) this.#forget(name);
+    }
+    for (const name of request.names) this.#want(name, request.versions.get(name));
   }
 
-  #want(name: string): void {
+  /** @param version The one that the client has, which need not be sent again; undefined: none. */
+  #want(name: string, version: string | undefined): void {
+    if (version !== undefined) this.#sent.set(name, version);
     if (this.#watches.has(name)) return;
-    if (this.#watches.size >= MAX_NAMES) {
-      throw new RpcError(Code.RESOURCE_EXHAUSTED, `more than ${MAX_NAMES} secrets on one stream`);
-    }
+    if (this.#watches.size >= MAX_NAMES) throw tooMany();
     this.#watches.set(name, () => {});
     const stop = this.#source.watch(name, {
       secret: (secret) => this.#send(name, secret),

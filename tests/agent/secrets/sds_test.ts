@@ -15,7 +15,7 @@ import { Code } from "../../../lib/grpc/codes.ts";
 import { MessageWriter } from "../../../lib/grpc/message_writer.ts";
 import { GrpcServer } from "../../../lib/grpc/server.ts";
 import type { RpcError } from "../../../lib/grpc/status.ts";
-import { silentLog } from "../../../lib/kernel/log/log.ts";
+import { openLog } from "../../discovery/open_log.ts";
 import { createMetrics } from "../../../lib/kernel/metrics/registry.ts";
 import { utf8Bytes } from "../../../lib/resource/protowire.ts";
 import { listenUnix } from "../../../lib/sockets/listen/unix.ts";
@@ -57,12 +57,14 @@ async function served(
     open: (method: string) => SdsStreamOfTest,
     connection: ClientConnection,
     page: () => Promise<string>,
+    lines: readonly Record<string, unknown>[],
   ) => Promise<void>,
 ): Promise<void> {
   const metrics = createMetrics("pilot-agent");
+  const { log, lines } = openLog();
   const folder = await Deno.makeTempDir();
   const secrets = new TestSecrets();
-  const server = new GrpcServer([sdsService(secrets, { log: silentLog().scope("test"), metrics })]);
+  const server = new GrpcServer([sdsService(secrets, { log: log.scope("default"), metrics })]);
   const listener = await listenUnix(`${folder}/socket`, (transport) => server.accept(transport));
   const connection = new ClientConnection(await dial({ path: `${folder}/socket` }, PATIENCE));
   const open = (method: string) => {
@@ -75,7 +77,7 @@ async function served(
     return { call, messages, ended };
   };
   try {
-    await test(secrets, open, connection, async () => (await metrics.scrape()).body);
+    await test(secrets, open, connection, async () => (await metrics.scrape()).body, lines);
   } finally {
     connection.close();
     await listener.close();
@@ -177,4 +179,39 @@ Deno.test("metrics count secrets that were sent, that the client rejects, and an
       call.cancel();
     });
   }
+});
+
+Deno.test("a request names at most a thousand secrets, on a stream and in a fetch", async () => {
+  await served(async (secrets, open, connection) => {
+    const names = Array.from({ length: 1001 }, (_, i) => `made-up-${i}`);
+    const tooMany = { code: Code.RESOURCE_EXHAUSTED, message: "more than 1000 secrets on one stream" };
+    for (const method of ["StreamSecrets", "DeltaSecrets"]) {
+      const { call, ended } = open(method);
+      call.send(ask(names));
+      const { code, message } = await ended ?? {};
+      assert.deepEqual({ code, message }, tooMany);
+    }
+    const options = { authority: "sds", path: `${PATH}FetchSecrets` };
+    await assert.rejects(callUnary(connection, options, ask(names), PATIENCE), tooMany);
+    assert.deepEqual([...secrets.listeners.values()].map(({ size }) => size), [0, 0]);
+  });
+});
+
+Deno.test("nothing is kept of versions of secrets that a client does not want, nor more of a rejection than fits a line", async () => {
+  await served(async (secrets, open, _, __, lines) => {
+    secrets.set("default", "leaf");
+    const { call, messages } = open("DeltaSecrets");
+    const request = new MessageWriter().string(2, SECRET_TYPE).string(3, "default");
+    for (let i = 0; i < 100; i++) {
+      request.bytes(5, new MessageWriter().string(1, `made-up-${i}`).bytes(2, utf8Bytes("1")).finish());
+    }
+    call.send(request.finish());
+    await until("the secret came", () => messages.length === 1);
+    const error = new MessageWriter().varint(1, 13).string(2, "x".repeat(100_000)).finish();
+    call.send(new MessageWriter().string(2, SECRET_TYPE).string(6, "1").bytes(7, error).finish());
+    const rejection = () => lines.map(({ msg }) => String(msg)).find((msg) => msg.includes("rejected"));
+    await until("the rejection is logged", () => rejection() !== undefined);
+    assert.equal(rejection(), `the proxy rejected secrets default: ${"x".repeat(8192)}`);
+    call.cancel();
+  });
 });
