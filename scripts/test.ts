@@ -3,6 +3,7 @@
  *
  *     deno task test                    everything
  *     deno task test tests/mesh ...     some files or folders
+ *     deno task test tests/mesh --filter 'two rules'    tests with that text in their names; /.../ is an expression
  *
  * Ends with one line, `N passed, N failed, N skipped`. Exits with 1 when a test failed, did not end in time, or, where
  * `CI` is set, was skipped: there every component has to be.
@@ -14,6 +15,7 @@
 import { reasonIgnored } from "./test/reasons.ts";
 import { type TestCase, testCases } from "./test/junit.ts";
 import { type TestGroup, testGroups } from "./test/groups.ts";
+import { isWanted, type WantedTests, wantedTests } from "./test/wanted.ts";
 
 const root = new URL("..", import.meta.url).pathname.replace(/\/$/, "");
 
@@ -58,15 +60,16 @@ async function deno(args: readonly string[], deadline: number): Promise<{ code: 
   return { code: status.code, late, text: out + err };
 }
 
-async function runGroup(group: TestGroup): Promise<GroupResult> {
+async function runGroup(group: TestGroup, filter: string | undefined): Promise<GroupResult> {
   const started = performance.now();
   const deadline = GROUP_DEADLINE[group.orchestrator ? "orchestrator" : "plain"];
   const report = await Deno.makeTempFile({ suffix: ".xml" });
   // Examples are no modules of the tree, so the check of the tree does not cover them.
   const kind = group.examples ? ["--doc", "--permit-no-files"] : ["--no-check"];
   const args = ["test", "--quiet", "--no-prompt", "--parallel", `--junit-path=${report}`, ...kind];
+  if (filter !== undefined) args.push(`--filter=${filter}`);
   const { code, late, text } = await deno([...args, ...group.permissions, ...group.paths], deadline);
-  const cases = testCases(await Deno.readTextFile(report));
+  const cases = testCases(await Deno.readTextFile(report)).filter(({ name }) => isWanted(name, filter));
   await Deno.remove(report);
   const seconds = (performance.now() - started) / 1000;
   const done = { cases, output: text, seconds };
@@ -74,7 +77,7 @@ async function runGroup(group: TestGroup): Promise<GroupResult> {
     return { ...done, trouble: `killed after ${deadline / 60_000} minutes; in: ${unfinished(group, text)}` };
   }
   if (code !== 0 && !cases.some((c) => c.result === "failed")) return { ...done, trouble: `exit code ${code}` };
-  if (cases.length === 0) return { ...done, trouble: "no tests were found" };
+  if (cases.length === 0 && filter === undefined) return { ...done, trouble: "no tests were found" };
   return done;
 }
 
@@ -108,10 +111,21 @@ function count(cases: readonly TestCase[], result: TestCase["result"]): number {
   return cases.filter((c) => c.result === result).length;
 }
 
-const groups = testGroups(root, Deno.args);
+/** The tests that the command line asks for; ends the run where it cannot be read. */
+function asked(): WantedTests {
+  try {
+    return wantedTests(Deno.args);
+  } catch (error) {
+    console.log((error as Error).message);
+    Deno.exit(1);
+  }
+}
+
+const { paths, filter } = asked();
+const groups = testGroups(root, paths);
 const ci = Deno.env.get("CI") !== undefined;
 const wide = Math.max(...groups.map(({ name }) => name.length));
-if (Deno.args.length === 0) {
+if (paths.length === 0 && filter === undefined) {
   console.log("types ...");
   const { code, text } = await deno(
     ["check", "--quiet", "mod.ts", "lib", "cmd", "scripts", "tests"],
@@ -127,7 +141,7 @@ const total = { passed: 0, failed: 0, skipped: 0 };
 const ignored: string[] = [];
 for (const [i, group] of groups.entries()) {
   if (group.orchestrator) await built;
-  const { cases, output, trouble, seconds } = await runGroup(group);
+  const { cases, output, trouble, seconds } = await runGroup(group, filter);
   const failed = count(cases, "failed") + (trouble === undefined ? 0 : 1);
   total.passed += count(cases, "passed");
   total.failed += failed;
@@ -142,6 +156,10 @@ for (const [i, group] of groups.entries()) {
     }`,
   );
   if (failed > 0) console.log(`${output}\n${group.name}: ${trouble ?? `${failed} failed`}`);
+}
+if (filter !== undefined && total.passed + total.failed + total.skipped === 0) {
+  console.log(`no test has ${JSON.stringify(filter)} in its name`);
+  total.failed++;
 }
 if (ignored.length > 0) console.log(`ignored${ci ? ", which CI does not allow" : ""}:\n  - ${ignored.join("\n  - ")}`);
 console.log(`${total.passed} passed, ${total.failed} failed, ${total.skipped} skipped`);

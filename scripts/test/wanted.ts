@@ -1,0 +1,40 @@
+/**
+ * The command line of the test command.
+ *
+ * @module
+ */
+
+/** The tests that are asked for. */
+export interface WantedTests {
+  /** Files and folders; none: everything. */
+  readonly paths: readonly string[];
+  /** Text in the names of tests, or an expression between slashes; undefined: all of them. */
+  readonly filter: string | undefined;
+}
+
+/** @throws {TypeError} for an option that there is not, and for a filter without a text */
+export function wantedTests(args: readonly string[]): WantedTests {
+  const paths: string[] = [];
+  let filter: string | undefined;
+  for (let at = 0; at < args.length; at++) {
+    const word = args[at]!;
+    const [name, value = name === "--filter" ? args[++at] ?? "" : ""] = split(word);
+    if (!word.startsWith("-")) paths.push(word);
+    else if (name !== "--filter") throw new TypeError(`option ${word}: expected --filter TEXT, or paths alone`);
+    else if (value === "") throw new TypeError("option --filter: expected a text of the tests' names, got none");
+    else filter = value;
+  }
+  return { paths, filter };
+}
+
+/** Whether a filter lets a test run: the runtime's reports name the others, too, as skipped. */
+export function isWanted(name: string, filter: string | undefined): boolean {
+  const [, expression] = /^\/(.*)\/$/s.exec(filter ?? "") ?? [];
+  return expression === undefined ? name.includes(filter ?? "") : new RegExp(expression).test(name);
+}
+
+/** `--name=value` as a pair; a word without a value alone. */
+function split(word: string): [name: string, value?: string] {
+  const at = word.startsWith("-") ? word.indexOf("=") : -1;
+  return at < 0 ? [word] : [word.slice(0, at), word.slice(at + 1)];
+}
