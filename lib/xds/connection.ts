@@ -78,7 +78,11 @@ export class XdsConnection implements CallHandler, Pushable {
   #aside: AsideRequests | undefined;
   #closed = false;
 
-  constructor(readonly call: Call, readonly delta: boolean, private readonly context: ConnectionContext) {}
+  readonly #context: ConnectionContext;
+
+  constructor(readonly call: Call, readonly delta: boolean, context: ConnectionContext) {
+    this.#context = context;
+  }
 
   /** `address:port` of the client. */
   get address(): string {
@@ -86,10 +90,10 @@ export class XdsConnection implements CallHandler, Pushable {
   }
 
   message(bytes: Uint8Array): void {
-    const request = readRequest(bytes, this.delta, this.context.names);
+    const request = readRequest(bytes, this.delta, this.#context.names);
     if (request.typeUrl === HEALTH) return this.#reported(request);
     if (isAside(request.typeUrl)) {
-      this.#aside ??= new AsideRequests(this.#beside(), this.context.aside);
+      this.#aside ??= new AsideRequests(this.#beside(), this.#context.aside);
       if (this.#aside.take(request)) return;
     }
     if (this.stream === undefined) this.#connect(request);
@@ -108,7 +112,7 @@ export class XdsConnection implements CallHandler, Pushable {
     if (this.#isDisbelieved) return;
     this.#isDisbelieved = true;
     const why = "its identity is not proven";
-    this.context.log("warn", `a client reports the health of its workload, which counts for nothing: ${why}`, {
+    this.#context.log("warn", `a client reports the health of its workload, which counts for nothing: ${why}`, {
       connection: this.id,
     });
   }
@@ -124,12 +128,12 @@ export class XdsConnection implements CallHandler, Pushable {
     this.#aside?.close();
     if (this.stream !== undefined) {
       this.stream.close();
-      if (this.delta) this.context.owed.remember(this.node!.id!, this.stream.owed);
-      this.context.rejects.ended(this);
+      if (this.delta) this.#context.owed.remember(this.node!.id!, this.stream.owed);
+      this.#context.rejects.ended(this);
     }
-    if (this.progress !== undefined) this.context.ledger.leave(this.progress);
+    if (this.progress !== undefined) this.#context.ledger.leave(this.progress);
     this.progress = undefined;
-    if (this.stream !== undefined) this.context.onClose(this);
+    if (this.stream !== undefined) this.#context.onClose(this);
     this.#releasePush();
     this.#connecting?.close();
   }
@@ -164,12 +168,13 @@ export class XdsConnection implements CallHandler, Pushable {
   /** An exception in a push ends the stream: the client keeps its resources, and is served anew when it reconnects. */
   #failed(error: unknown): void {
     const reason = error instanceof Error ? error.message : String(error);
-    this.context.ledger.failed({ what: "stream", reason, proxy: this.id });
+    this.#context.ledger.failed({ what: "stream", reason, proxy: this.id });
     this.call.fail(error);
   }
 
   #beside(): AsideStream {
-    const { call, context } = this;
+    const { call } = this;
+    const context = this.#context;
     return {
       delta: this.delta,
       node: () => this.node,
@@ -189,7 +194,8 @@ export class XdsConnection implements CallHandler, Pushable {
   /** Asks the source for the view; opens the stream if it answers at once. */
   #connect(request: AdsRequest): void {
     const node = readNode(request.node.length > 0 ? request.node : this.#aside?.takeNode() ?? request.node);
-    const { context, call } = this;
+    const { call } = this;
+    const context = this.#context;
     const connecting = this.#connecting = new Connecting(context.connectTimeout, {
       opened: (view) => {
         this.#open(node, view);
@@ -217,19 +223,15 @@ export class XdsConnection implements CallHandler, Pushable {
   #open(node: Node, view: ProxyView): void {
     // The call ended while the view was made.
     if (this.call.closed) return this.close();
-    const { context } = this;
+    const context = this.#context;
     this.node = node;
     this.id = `${node.id}-${context.nextNumber()}`;
     this.progress = context.ledger.join(this.id, () => view.failing === true);
     this.stream = new AdsStream(noncePrefix(), view, {
       delta: this.delta,
       gzip: this.call.acceptsGzip,
-      names: context.names,
-      texts: context.texts,
-      diffs: context.diffs,
-      digests: context.digests,
-      resources: context.resources,
-      metrics: context.metrics,
+      ...{ names: context.names, texts: context.texts, diffs: context.diffs, digests: context.digests },
+      ...{ resources: context.resources, metrics: context.metrics },
       maxResponseBytes: context.maxResponseBytes,
       wantTimeout: context.wantTimeout,
       controlPlane: context.controlPlane,
@@ -263,15 +265,15 @@ export class XdsConnection implements CallHandler, Pushable {
   }
 
   #responded(info: ResponseInfo): void {
-    if (this.progress !== undefined) this.context.ledger.responded(this.progress, info);
+    if (this.progress !== undefined) this.#context.ledger.responded(this.progress, info);
   }
 
   /** Logged once a stream, since a client may go on and on. */
   #ignored(typeUrl: string): void {
-    this.context.metrics.count("pilot_xds_ignored_types", 1);
+    this.#context.metrics.count("pilot_xds_ignored_types", 1);
     if (this.#ignoredTypes++ > 0) return;
     const limit = `${MAX_UNKNOWN_TYPES} types that this server does not know`;
-    this.context.log("warn", `a client asks for more than ${limit}; the others are ignored`, {
+    this.#context.log("warn", `a client asks for more than ${limit}; the others are ignored`, {
       connection: this.id,
       typeUrl,
     });
@@ -279,8 +281,8 @@ export class XdsConnection implements CallHandler, Pushable {
 
   #settled(): void {
     if (this.progress === undefined) return;
-    for (const push of this.context.ledger.settled(this.progress)) {
-      this.context.metrics.observe("pilot_proxy_convergence_time", (Date.now() - push.startedAt) / 1000);
+    for (const push of this.#context.ledger.settled(this.progress)) {
+      this.#context.metrics.observe("pilot_proxy_convergence_time", (Date.now() - push.startedAt) / 1000);
     }
   }
 

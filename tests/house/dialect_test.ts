@@ -5,12 +5,6 @@ import { sourceFiles } from "../../scripts/imports.ts";
 const root = new URL("../..", import.meta.url).pathname;
 const files = sourceFiles(root, ["lib", "cmd", "scripts"]);
 
-/** Files that still have members with the keyword `private`; the list only shrinks. */
-const LATE: readonly string[] = [
-  "lib/cni/install/loop.ts",
-  "lib/xds/connection.ts",
-];
-
 /** A member or parameter property with the keyword, except a constructor, which has no other way to be private. */
 const KEYWORD = /^\s*(?:static )?private (?!constructor\b)|\((?:.*, )?private (?:readonly )?\w+[:?]/m;
 
@@ -19,7 +13,7 @@ function withKeyword(file: string): boolean {
 }
 
 Deno.test("private members are #private: the runtime holds to it, and a name says it where it is used", () => {
-  assert.deepEqual(files.filter((file) => withKeyword(file) && !LATE.includes(file)), []);
+  assert.deepEqual(files.filter(withKeyword), []);
 });
 
 /** Where kinds of proxies are told apart by name, with the reason. */
@@ -38,8 +32,4 @@ Deno.test("no comment says that a module needs no permissions: only those that a
   const all = sourceFiles(root, ["lib", "cmd", "scripts", "tests"]);
   assert.ok(all.length > 1500, "the walk found the tests");
   assert.deepEqual(all.filter((file) => / \* Permissions: none/.test(Deno.readTextFileSync(`${root}/${file}`))), []);
-});
-
-Deno.test("the list of files with the keyword only shrinks", () => {
-  assert.deepEqual(LATE.filter((file) => !files.includes(file) || !withKeyword(file)), [], "take these off the list");
 });

@@ -61,48 +61,50 @@ const GAP_MS = 50;
 
 /** An installer at work. */
 export class Installer {
-  private waiting: string | undefined = "not installed yet";
-  private readonly fight = new FightWatch();
-  private readonly stopped = new AbortController();
-  private running: Promise<void> | undefined;
-  private watcher: Deno.FsWatcher | undefined;
+  readonly #options: InstallerOptions;
+  #waiting: string | undefined = "not installed yet";
+  readonly #fight = new FightWatch();
+  readonly #stopped = new AbortController();
+  #running: Promise<void> | undefined;
+  #watcher: Deno.FsWatcher | undefined;
   /** The watched folders, each with its identity. */
-  private watched = "";
-  private folders: readonly string[] = [];
+  #watched = "";
+  #folders: readonly string[] = [];
   /** Whether executable and orchestrator config are in place, so that a configuration may name the plugin. */
-  private placed = false;
-  private remarks = "";
-  private placement: PluginPlacement | undefined;
-  private pending: (() => void) | undefined;
+  #placed = false;
+  #remarks = "";
+  #placement: PluginPlacement | undefined;
+  #pending: (() => void) | undefined;
   /** Largest gap seen, milliseconds, for tests and people. */
   largestGap = 0;
 
-  /** @param options See {@link InstallerOptions}. */
-  constructor(private readonly options: InstallerOptions) {}
+  constructor(options: InstallerOptions) {
+    this.#options = options;
+  }
 
   /** Why it is not ready; undefined when it is. */
   get notReady(): string | undefined {
-    return this.waiting;
+    return this.#waiting;
   }
 
   /** Installs, and restores the installation until it is stopped. Resolves after the first attempt. */
   start(): void {
-    const { folders, calls } = this.options;
+    const { folders, calls } = this.#options;
     calls.makeFolder(folders.run, 0o755);
-    this.watch();
-    this.everything("by bytes");
+    this.#watch();
+    this.#everything("by bytes");
     // Folders that were made just now.
-    this.watch();
-    this.running = this.lookNowAndThen();
+    this.#watch();
+    this.#running = this.#lookNowAndThen();
   }
 
   /** Ends. The node keeps what it has; see {@link Installer.leave}. */
   async stop(): Promise<void> {
-    this.stopped.abort(new Error("stopped"));
-    this.pending?.();
-    this.watcher?.close();
-    this.watcher = undefined;
-    await this.running;
+    this.#stopped.abort(new Error("stopped"));
+    this.#pending?.();
+    this.#watcher?.close();
+    this.#watcher = undefined;
+    await this.#running;
   }
 
   /**
@@ -110,8 +112,8 @@ export class Installer {
    * was before.
    */
   leave(how: { readonly handOver: string } | "for good"): void {
-    const { folders, calls, clock, log, keepExecutable } = this.options;
-    this.locked(() => {
+    const { folders, calls, clock, log, keepExecutable } = this.#options;
+    this.#locked(() => {
       if (how === "for good") {
         for (const line of uninstall(folders, calls, keepExecutable)) log.info("removed", { what: line });
       } else {
@@ -119,13 +121,13 @@ export class Installer {
         log.info("left in place for the next installer", { reason: how.handOver });
       }
     });
-    this.waiting = "stopped";
-    this.options.metrics.gauge("mesh_cni_install_ready").set(0);
+    this.#waiting = "stopped";
+    this.#options.metrics.gauge("mesh_cni_install_ready").set(0);
   }
 
-  private async lookNowAndThen(): Promise<void> {
-    const { signal } = this.stopped;
-    const { clock, calls, folders } = this.options;
+  async #lookNowAndThen(): Promise<void> {
+    const { signal } = this.#stopped;
+    const { clock, calls, folders } = this.#options;
     for (let last = clock.monotonic(); !signal.aborted;) {
       try {
         await clock.sleep(AGAIN_MS, signal);
@@ -134,151 +136,149 @@ export class Installer {
       }
       // The run folder is not watched: every call of the plugin would be an event.
       const gone = calls.stat(folders.run) === undefined;
-      if (!gone && this.waiting === undefined && clock.monotonic() - last < LOOK_MS) continue;
+      if (!gone && this.#waiting === undefined && clock.monotonic() - last < LOOK_MS) continue;
       last = clock.monotonic();
-      this.watch();
-      this.everything("by size");
+      this.#watch();
+      this.#everything("by size");
     }
   }
 
   /** Watches the folders, anew when one of them came, went or was exchanged. */
-  private watch(): void {
-    const { folders, credentials, calls, log } = this.options;
+  #watch(): void {
+    const { folders, credentials, calls, log } = this.#options;
     try {
-      this.folders = configFolders(folders.net, calls);
-      const ids = [...this.folders, folders.bin, credentials].map((path) => [path, idOf(path)] as const);
+      this.#folders = configFolders(folders.net, calls);
+      const ids = [...this.#folders, folders.bin, credentials].map((path) => [path, idOf(path)] as const);
       const there = new Map(ids.filter(([, id]) => id !== undefined));
       const watched = [...there].join();
-      if (watched === this.watched && this.watcher !== undefined || there.size === 0) return;
-      this.watcher?.close();
-      this.watcher = undefined;
-      this.watcher = Deno.watchFs([...there.keys()], { recursive: false });
-      this.watched = watched;
-      this.listen(this.watcher).catch((error) => log.error("watching the node's folders failed", { error }));
+      if (watched === this.#watched && this.#watcher !== undefined || there.size === 0) return;
+      this.#watcher?.close();
+      this.#watcher = undefined;
+      this.#watcher = Deno.watchFs([...there.keys()], { recursive: false });
+      this.#watched = watched;
+      this.#listen(this.#watcher).catch((error) => log.error("watching the node's folders failed", { error }));
     } catch (error) {
       log.error("the node's folders cannot be watched; they are looked at every 10 s", { error });
     }
   }
 
-  private async listen(watcher: Deno.FsWatcher): Promise<void> {
-    const { bin, net } = this.options.folders;
+  async #listen(watcher: Deno.FsWatcher): Promise<void> {
+    const { bin, net } = this.#options.folders;
     for await (const event of watcher) {
       if (event.kind === "access") continue;
       const [configs, others] = [
-        event.paths.filter((path) => this.folders.includes(folderOf(path))),
-        event.paths.filter((path) => !this.folders.includes(folderOf(path))),
+        event.paths.filter((path) => this.#folders.includes(folderOf(path))),
+        event.paths.filter((path) => !this.#folders.includes(folderOf(path))),
       ];
       // Where links lead, a configuration may have any name.
-      if (configs.some((path) => folderOf(path) !== net || isConfigName(path))) this.configurations();
-      if (others.some((path) => folderOf(path) !== bin || path === `${bin}/${PLUGIN}`)) this.everythingSoon();
+      if (configs.some((path) => folderOf(path) !== net || isConfigName(path))) this.#configurations();
+      if (others.some((path) => folderOf(path) !== bin || path === `${bin}/${PLUGIN}`)) this.#everythingSoon();
     }
-    if (this.watcher === watcher) this.watcher = undefined;
+    if (this.#watcher === watcher) this.#watcher = undefined;
   }
 
-  private everythingSoon(): void {
-    if (this.stopped.signal.aborted || this.pausing(this.options.clock.monotonic())) return;
-    this.pending ??= this.options.clock.after(SETTLE_MS, () => {
-      this.pending = undefined;
-      this.everything("by bytes");
+  #everythingSoon(): void {
+    if (this.#stopped.signal.aborted || this.#pausing(this.#options.clock.monotonic())) return;
+    this.#pending ??= this.#options.clock.after(SETTLE_MS, () => {
+      this.#pending = undefined;
+      this.#everything("by bytes");
       // Folders that were made just now.
-      this.watch();
+      this.#watch();
     });
   }
 
-  private everything(executables: "by bytes" | "by size"): void {
-    const { folders, desired, calls, clock } = this.options;
-    if (this.stopped.signal.aborted) return;
-    this.attempt(() => {
-      const outcome = this.locked(() => {
-        this.placed = false;
+  #everything(executables: "by bytes" | "by size"): void {
+    const { folders, desired, calls, clock } = this.#options;
+    if (this.#stopped.signal.aborted) return;
+    this.#attempt(() => {
+      const outcome = this.#locked(() => {
+        this.#placed = false;
         const wanted = desired();
-        this.noteRival(wanted);
+        this.#noteRival(wanted);
         return install(folders, wanted, calls, () => clock.now(), executables);
       });
-      this.placed = true;
-      if (outcome.changed.length > 0) this.fight.changed(clock.monotonic());
+      this.#placed = true;
+      if (outcome.changed.length > 0) this.#fight.changed(clock.monotonic());
       return outcome;
     });
   }
 
-  private configurations(): void {
-    const { folders, desired, calls, clock, log } = this.options;
-    if (this.stopped.signal.aborted || this.pausing(clock.monotonic())) return;
-    if (!this.placed) return this.everything("by size");
-    this.attempt(() => {
-      const outcome = this.locked(() => {
+  #configurations(): void {
+    const { folders, desired, calls, clock, log } = this.#options;
+    if (this.#stopped.signal.aborted || this.#pausing(clock.monotonic())) return;
+    if (!this.#placed) return this.#everything("by size");
+    this.#attempt(() => {
+      const outcome = this.#locked(() => {
         const wanted = desired();
-        this.noteRival(wanted);
+        this.#noteRival(wanted);
         return placeConfig(folders, wanted, calls, () => clock.now());
       });
       if (outcome.changed.length > 0) {
-        this.fight.changed(clock.monotonic());
+        this.#fight.changed(clock.monotonic());
         this.largestGap = Math.max(this.largestGap, outcome.gap ?? 0);
+        const level = (outcome.gap ?? 0) > GAP_MS ? "warn" : "info";
         const fields = { changed: outcome.changed, gapMs: outcome.gap };
-        log[(outcome.gap ?? 0) > GAP_MS ? "warn" : "info"](
-          "another program changed a network configuration; our entry is restored",
-          fields,
-        );
+        log[level]("another program changed a network configuration; our entry is restored", fields);
       }
       return outcome;
     });
   }
 
   /** Remembers another installer that was the last to change something. */
-  private noteRival({ placement, installer }: DesiredState): void {
-    const { folders, calls } = this.options;
+  #noteRival({ placement, installer }: DesiredState): void {
+    const { folders, calls } = this.#options;
     const record = currentRecord(folders, calls);
-    this.placement = placement;
+    this.#placement = placement;
     // One that has ended left the node to us.
     if (record === undefined || record.state !== "installed") return;
-    if (record.installer !== "" && record.installer !== installer) this.fight.rival = record.installer;
+    if (record.installer !== "" && record.installer !== installer) this.#fight.rival = record.installer;
   }
 
   /** True while another program fights us: then everything is looked at a little later. */
-  private pausing(now: number): boolean {
-    if (!this.fight.isOn(now)) return false;
-    const { log, clock } = this.options;
-    this.fight.reportOnce(this.placement, (text, fields) => log.warn(text, fields));
-    this.pending ??= clock.after(FIGHT_PAUSE_MS, () => {
-      this.pending = undefined;
-      this.fight.rival = undefined;
-      this.everything("by bytes");
-      this.watch();
+  #pausing(now: number): boolean {
+    if (!this.#fight.isOn(now)) return false;
+    const { log, clock } = this.#options;
+    this.#fight.reportOnce(this.#placement, (text, fields) => log.warn(text, fields));
+    this.#pending ??= clock.after(FIGHT_PAUSE_MS, () => {
+      this.#pending = undefined;
+      this.#fight.rival = undefined;
+      this.#everything("by bytes");
+      this.#watch();
     });
     return true;
   }
 
-  private attempt(work: () => InstallOutcome): void {
-    const { log, metrics } = this.options;
+  #attempt(work: () => InstallOutcome): void {
+    const { log, metrics } = this.#options;
     try {
       const { changed, waiting, remarks } = work();
-      if (waiting === undefined && (changed.length > 0 || this.waiting !== undefined)) {
+      if (waiting === undefined && (changed.length > 0 || this.#waiting !== undefined)) {
         metrics.counter("mesh_cni_installs_total").inc({ result: "SUCCESS" });
       }
-      if (remarks.join() !== this.remarks) { for (const remark of remarks) log.warn(remark); }
-      this.remarks = remarks.join();
+      if (remarks.join() !== this.#remarks) { for (const remark of remarks) log.warn(remark); }
+      this.#remarks = remarks.join();
       if (changed.length > 0) log.debug("installed", { changed });
-      this.setWaiting(waiting);
+      this.#setWaiting(waiting);
     } catch (error) {
       const known = error instanceof InstallError;
       if (known) metrics.counter("mesh_cni_installs_total").inc({ result: error.part });
-      this.setWaiting(error instanceof Error ? error.message : String(error));
+      this.#setWaiting(error instanceof Error ? error.message : String(error));
       if (!known) log.error("installing failed", { error });
     }
   }
 
-  private setWaiting(waiting: string | undefined): void {
-    const { log, metrics } = this.options;
-    if (waiting !== this.waiting) {
+  #setWaiting(waiting: string | undefined): void {
+    const { log, metrics } = this.#options;
+    if (waiting !== this.#waiting) {
       if (waiting === undefined) log.info("the plugin is installed");
       else log.warn("the plugin is not installed", { why: waiting });
     }
-    this.waiting = waiting;
+    this.#waiting = waiting;
     metrics.gauge("mesh_cni_install_ready").set(waiting === undefined ? 1 : 0);
   }
 
-  private locked<T>(work: () => T): T {
-    const { folders, calls, runFolderMade, log } = this.options;
+  #locked<T>(work: () => T): T {
+    const { folders, calls, runFolderMade, log } = this.#options;
     if (calls.stat(folders.run) === undefined) {
       calls.makeFolder(folders.run, 0o755);
       log.warn("the run folder was gone; it is created again", { folder: folders.run });
