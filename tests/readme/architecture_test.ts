@@ -4,6 +4,7 @@
 import assert from "node:assert/strict";
 import { discoveryFlags } from "../../cmd/pilot-discovery/discovery_flags.ts";
 import { notBuilt } from "../../lib/kernel/not_built/catalogue.ts";
+import { sourceFiles } from "../../scripts/imports.ts";
 
 const root = new URL("../..", import.meta.url).pathname;
 const page = Deno.readTextFileSync(`${root}docs/architecture.md`);
@@ -35,4 +36,26 @@ Deno.test("the table of ports has the flags' defaults, and says which are not se
       `${flag}: ${what}`,
     );
   }
+});
+
+Deno.test("modules that pages for contributors name are there", () => {
+  const generated = [...Deno.readDirSync(`${root}proto/gen`)].map(({ name }) => `proto/gen/${name}`);
+  const files = [...sourceFiles(root, ["cmd", "lib", "proto", "scripts", "tests"]), ...generated, "mod.ts"];
+  const decisions = [...Deno.readDirSync(`${root}docs/decisions`)].map(({ name }) => `docs/decisions/${name}`);
+  const pages = [
+    "CONTRIBUTING.md",
+    "README.md",
+    "docs/architecture.md",
+    "docs/contributors/first_hour.md",
+    ...decisions,
+  ];
+  let named = 0;
+  const missing = pages.flatMap((page) =>
+    [...Deno.readTextFileSync(`${root}${page}`).matchAll(/`([\w./-]+\.ts)`/g)].flatMap(([, path]) => {
+      named++;
+      return files.some((file) => `/${file}`.endsWith(`/${path}`)) ? [] : [`${page}: ${path}`];
+    })
+  );
+  assert.ok(named > 40, `${named} are named`);
+  assert.deepEqual(missing, []);
 });
