@@ -61,6 +61,32 @@ Deno.test("no identifier has a name that the glossary retired", () => {
   assert.deepEqual(found, []);
 });
 
+/** Where tokens are read or their claims are matched; elsewhere something is wanted, taken or assigned. */
+const CLAIMS_OF_TOKENS = [
+  "lib/agent/tokens/",
+  "lib/analyze/policies/claims.ts",
+  "lib/authenticators/",
+  "lib/config/kinds/authorization_policy/",
+  "lib/config/kinds/request_authentication/",
+  "lib/config/kinds/virtual_service/validate.ts",
+  "lib/config/validation/values.ts",
+  "lib/discovery/authentication.ts",
+  "lib/translate/authorization/",
+  "lib/translate/filters/http/jwt_authn/",
+  "lib/translate/proxyless/routes.ts",
+  "lib/translate/route/match.ts",
+  "scripts/demo/issuer.ts",
+];
+
+Deno.test("a claim is a token's", () => {
+  // The orchestrator has claims of resources.
+  const word = /[\w$]*[cC]laim[\w$]*/g;
+  const found = files.filter(({ file }) => !CLAIMS_OF_TOKENS.some((place) => file.startsWith(place))).flatMap((
+    { file, code },
+  ) => [...code.matchAll(word)].filter(([name]) => name !== "resourceClaims").map(([name]) => `${file} ${name}`));
+  assert.deepEqual(found, []);
+});
+
 /** A message of the protos under its own name is the same type everywhere. */
 const ALIAS = /^(?:export )?type (\w+) = (?:envoy|google|grpc|istio)\.[\w.]*\.(\w+);$/;
 

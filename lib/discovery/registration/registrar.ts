@@ -178,9 +178,9 @@ export class Registrar {
   async #hold(key: string, held: HeldEntry, entry: ShelvedEntry | undefined, signal: AbortSignal): Promise<void> {
     const { controller, log } = this.#parts;
     const { desired, shelf, since } = held;
-    const claim = connectedTo(controller, since);
+    const connection = connectedTo(controller, since);
     if (entry === undefined) {
-      if (!await this.#create(held, claim, signal)) return;
+      if (!await this.#create(held, connection, signal)) return;
       this.#parts.metrics.counter("auto_registration_success_total").inc();
       log.info("a workload has registered itself", { entry: key });
     } else {
@@ -188,7 +188,7 @@ export class Registrar {
       // An entry that its author wrote is left alone, and one that another server holds, unless the proxy came here since.
       if (group !== desired.group || (connected && !held.isNew)) return;
       if (!connected || now !== controller || isStale(entry, since)) {
-        await shelf.annotate(desired, entry, claim, signal);
+        await shelf.annotate(desired, entry, connection, signal);
         this.#parts.metrics.counter("auto_registration_updates_total").inc();
       }
     }
@@ -197,7 +197,7 @@ export class Registrar {
 
   async #create(
     held: HeldEntry,
-    claim: Readonly<Record<string, string | undefined>>,
+    connection: Readonly<Record<string, string | undefined>>,
     signal: AbortSignal,
   ): Promise<boolean> {
     const { desired, shelf } = held;
@@ -207,7 +207,7 @@ export class Registrar {
     if ("refused" in made) throw new Error(made.refused);
     const { entry } = made;
     const annotations: Record<string, string> = { ...entry.meta.annotations };
-    for (const [name, value] of Object.entries(claim)) if (value !== undefined) annotations[name] = value;
+    for (const [name, value] of Object.entries(connection)) if (value !== undefined) annotations[name] = value;
     await shelf.create({ ...entry, meta: { ...entry.meta, annotations } }, signal);
     return true;
   }

@@ -14,7 +14,7 @@ import type { ServiceKey } from "../types.ts";
 import { AddressAllocator, addressesOfSlot, slotOfAddress } from "./allocate.ts";
 
 /** A service to which a status assigns addresses. */
-interface AddressClaim {
+interface AssignedAddresses {
   readonly key: ServiceKey;
   readonly createdAt: number;
   readonly addresses: readonly string[];
@@ -25,8 +25,8 @@ export class ServiceAddresses {
   readonly #allocator = new AddressAllocator();
   /** How many entries of users have an address. */
   readonly #written = new Map<string, number>();
-  readonly #claimants = new SmallMultimap<string, AddressClaim>();
-  readonly #claims = new Map<ServiceKey, AddressClaim>();
+  readonly #assignees = new SmallMultimap<string, AssignedAddresses>();
+  readonly #assignments = new Map<ServiceKey, AssignedAddresses>();
   /** Services that want an address, with their age. */
   readonly #wanting = new Map<ServiceKey, number>();
   /** Services whose assigned addresses hold. */
@@ -68,14 +68,14 @@ export class ServiceAddresses {
   want(key: ServiceKey, createdAt: number, assigned: readonly string[] | undefined): void {
     this.#wanting.set(key, createdAt);
     this.#touched.add(key);
-    this.#claim(key, assigned === undefined ? undefined : { key, createdAt, addresses: assigned });
+    this.#assign(key, assigned === undefined ? undefined : { key, createdAt, addresses: assigned });
   }
 
   /** A service wants no address any more; unknown ones do nothing. */
   unwant(key: ServiceKey): void {
     if (!this.#wanting.delete(key)) return;
     this.#touched.add(key);
-    this.#claim(key, undefined);
+    this.#assign(key, undefined);
   }
 
   /** Brings addresses up to date. Returns the services whose address may have changed since the last call. */
@@ -84,9 +84,9 @@ export class ServiceAddresses {
     this.#touched = new Set();
     for (const key of changed) {
       const createdAt = this.#wanting.get(key);
-      const claim = this.#claims.get(key);
-      const holds = claim !== undefined && claim.addresses.every((address) => this.#holder(address) === claim);
-      if (holds) this.#granted.set(key, claim.addresses);
+      const assigned = this.#assignments.get(key);
+      const holds = assigned !== undefined && assigned.addresses.every((address) => this.#holder(address) === assigned);
+      if (holds) this.#granted.set(key, assigned.addresses);
       else this.#granted.delete(key);
       if (createdAt === undefined || holds) this.#allocator.remove(key);
       else this.#allocator.add(key, createdAt);
@@ -100,41 +100,41 @@ export class ServiceAddresses {
     return this.#granted.get(key) ?? this.#allocator.addresses(key);
   }
 
-  #claim(key: ServiceKey, claim: AddressClaim | undefined): void {
-    const old = this.#claims.get(key);
+  #assign(key: ServiceKey, assigned: AssignedAddresses | undefined): void {
+    const old = this.#assignments.get(key);
     if (old !== undefined) {
       this.#touchHolders(old.addresses);
-      this.#claims.delete(key);
+      this.#assignments.delete(key);
       for (const address of old.addresses) {
-        this.#claimants.delete(address, old);
+        this.#assignees.delete(address, old);
         this.#release(address);
       }
     }
-    if (claim === undefined) return;
-    this.#claims.set(key, claim);
-    for (const address of claim.addresses) {
-      this.#claimants.add(address, claim);
+    if (assigned === undefined) return;
+    this.#assignments.set(key, assigned);
+    for (const address of assigned.addresses) {
+      this.#assignees.add(address, assigned);
       this.#reserve(address);
     }
-    this.#touchHolders(claim.addresses);
+    this.#touchHolders(assigned.addresses);
   }
 
   #touchHolders(addresses: readonly string[]): void {
-    for (const address of addresses) for (const { key } of this.#claimants.get(address)) this.#touched.add(key);
+    for (const address of addresses) for (const { key } of this.#assignees.get(address)) this.#touched.add(key);
   }
 
-  /** The claim to which an address belongs: the oldest, then that of the first key. */
-  #holder(address: string): AddressClaim | undefined {
+  /** The assignment to which an address belongs: the oldest, then that of the first key. */
+  #holder(address: string): AssignedAddresses | undefined {
     if (this.#written.has(address)) return undefined;
-    let holder: AddressClaim | undefined;
-    for (const claim of this.#claimants.get(address)) {
-      if (holder === undefined || isBefore(claim, holder)) holder = claim;
+    let holder: AssignedAddresses | undefined;
+    for (const assigned of this.#assignees.get(address)) {
+      if (holder === undefined || isBefore(assigned, holder)) holder = assigned;
     }
     return holder;
   }
 
   #isTaken(address: string): boolean {
-    return this.#written.has(address) || this.#claimants.get(address).length > 0;
+    return this.#written.has(address) || this.#assignees.get(address).length > 0;
   }
 
   #reserve(address: string): void {
@@ -150,6 +150,6 @@ export class ServiceAddresses {
   }
 }
 
-function isBefore(a: AddressClaim, b: AddressClaim): boolean {
+function isBefore(a: AssignedAddresses, b: AssignedAddresses): boolean {
   return a.createdAt !== b.createdAt ? a.createdAt < b.createdAt : a.key < b.key;
 }

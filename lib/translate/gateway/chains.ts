@@ -2,7 +2,7 @@
  * The filter chains of one port of a gateway: plain data about the match of each, its TLS, and the destination of its
  * bytes or requests.
  *
- * Envoy refuses a listener in which two chains match the same connections, so server names are claimed: by the servers
+ * Envoy refuses a listener in which two chains match the same connections, so server names are taken: by the servers
  * that end TLS first (they come from Gateway objects), then by rules of virtual services, in order of precedence.
  *
  * @module

@@ -40,7 +40,7 @@ export function takesHttp3({ settings }: Reader): boolean {
  * The servers that have HTTP/3, by port of the workload. Two TCP ports may have one UDP port behind them: its server
  * names are the first server's.
  */
-export class Http3Claims {
+export class Http3Ports {
   readonly #targets: readonly ServiceTarget[];
   readonly #taken = new Set<string>();
 
@@ -55,7 +55,7 @@ export class Http3Claims {
    * @param bind Where it listens; empty: all addresses.
    * @returns Undefined where it has none.
    */
-  claim(server: GatewayServer, bind: string): number | undefined {
+  take(server: GatewayServer, bind: string): number | undefined {
     const { kind, spec } = server;
     const allowed = spec.tls?.maxProtocolVersion === "TLS_AUTO" || spec.tls?.maxProtocolVersion === "TLSV1_3";
     if (kind !== "https" || !allowed) return undefined;

@@ -16,7 +16,7 @@ import type { ConfigObject } from "../../config/types.ts";
 import type { ServiceTarget } from "../../registry/inbound.ts";
 import { wildcards } from "../listener/address.ts";
 import type { Reader } from "../reader/reader.ts";
-import { Http3Claims, takesHttp3 } from "./http3.ts";
+import { Http3Ports, takesHttp3 } from "./http3.ts";
 import { listeningPort } from "./port.ts";
 import { type GatewayRefusal, type GatewayRefusalReason, serverRefusal } from "./problem.ts";
 import { type GatewayServer, routeConfigurationName, serverKind, serverNames } from "./server.ts";
@@ -121,12 +121,12 @@ class Merge {
   readonly problems: GatewayRefusal[] = [];
   readonly #targets: readonly ServiceTarget[];
   readonly #wildcard: string;
-  readonly #http3: Http3Claims | undefined;
+  readonly #http3: Http3Ports | undefined;
 
   constructor(targets: readonly ServiceTarget[], wildcard: string, http3: boolean) {
     this.#targets = targets;
     this.#wildcard = wildcard;
-    this.#http3 = http3 ? new Http3Claims(targets) : undefined;
+    this.#http3 = http3 ? new Http3Ports(targets) : undefined;
   }
 
   /** Adds one server, or returns the reason for leaving it out. */
@@ -145,7 +145,7 @@ class Merge {
     }
     const kind = portKind(server);
     const routeName = place?.routeName ?? routeConfigurationName(server, object, port);
-    const http3Port = this.#http3?.claim(server, bind);
+    const http3Port = this.#http3?.take(server, bind);
     const merged: MergedServer = {
       ...server,
       ...(routeName === undefined ? {} : { routeName }),
