@@ -52,6 +52,28 @@ Deno.test("comments begin with a noun or a verb, and not with what, who or which
   assert.deepEqual(found, []);
 });
 
+/** Paragraphs and items of lists, each as one line; no code, tables and headings. */
+function paragraphs(markdown: string): string[] {
+  const blocks = markdown.replace(/^```[\s\S]*?^```$/gm, "").replace(/^(?:\||#).*$/gm, "")
+    .split(/\n\s*\n|\n(?=\s*(?:[-*]|\d+\.) )/);
+  return blocks.map((block) => block.trim().replace(/\s+/g, " "));
+}
+
+/** A sentence, or a part of one behind a semicolon, that begins with such a word and is no question. */
+const HEADLESS =
+  /(?:(?:^(?:[-*] |\d+\. )?|[.:;)] )(?:\*\*)?(?:What|Who|Whoever|Whatever|Whose)|; (?:what|who|whoever|whatever)) [^.;?]*[.;]/g;
+
+Deno.test("subjects of sentences in pages are nouns, and no clauses without a head", () => {
+  const pages = files.filter((file) => file.endsWith(".md") && !/^(?:docs\/reference|tests)\//.test(file));
+  assert(pages.length > 80, "the walk found the pages");
+  const found = pages.flatMap((page) =>
+    paragraphs(Deno.readTextFileSync(`${root}/${page}`)).flatMap((text) =>
+      [...text.matchAll(HEADLESS)].map(([sentence]) => `${page}: ${sentence}`)
+    )
+  );
+  assert.deepEqual(found, []);
+});
+
 Deno.test("no file or folder is a drawer for whatever fits nowhere", () => {
   const drawers = files.filter((file) => /(?:^|\/)(?:utils?|helpers?|misc|context)(?:\/|\.ts$)/.test(file));
   assert.deepEqual(drawers, []);
