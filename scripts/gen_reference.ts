@@ -206,7 +206,7 @@ export function findingsPage(): string {
     return [link, names.map((name) => FINDING_ROWS[name].title).join(", ")];
   });
   const text = [
-    "What `code` and `name` say in logs and on pages. Codes below MSH1000 mean what the same number means in Istio (`IST`).",
+    "Meanings of `code` and `name` in logs and on pages. Codes below MSH1000 mean what the same number means in Istio (`IST`).",
     "While objects are read an `error` refuses the object. Of what is in force an `error` says that something that is written takes no effect, a `warning` that it is likely not meant so, an `info` that there is something to know.",
     "An object suppresses findings whose codes, separated by commas, it has in annotation `galley.mesh.io/analyze-suppress` (or `galley.istio.io/analyze-suppress`); `*` stands for all. Both spellings of a code will do.",
   ];

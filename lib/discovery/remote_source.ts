@@ -142,7 +142,7 @@ export class RemoteSource {
   #report(reason: string): void {
     if (this.#trouble === reason) return;
     this.#trouble = reason;
-    this.#log("warn", "it is not heard of; what is known stays, and it is called again", { why: reason });
+    this.#log("warn", "it is not heard of; its known objects stay, and it is called again", { why: reason });
   }
 
   #works(): void {

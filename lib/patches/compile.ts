@@ -127,7 +127,10 @@ function hasRightName(
   const { listener, routeConfiguration, cluster } = match ?? {};
   const sought = applyTo === "VIRTUAL_HOST" ? routeConfiguration?.vhost : listener ?? routeConfiguration ?? cluster;
   if (operation === "MERGE" && name && name !== sought?.name) {
-    problem("left out", `name: ${JSON.stringify(name)}, expected none: what is merged into keeps its name`);
+    problem(
+      "left out",
+      `name: ${JSON.stringify(name)}, expected none: the resource that is merged into keeps its name`,
+    );
   }
   return true;
 }

@@ -74,6 +74,18 @@ Deno.test("subjects of sentences in pages are nouns, and no clauses without a he
   assert.deepEqual(found, []);
 });
 
+Deno.test("subjects of sentences in messages are nouns, too", () => {
+  const found = files.filter((file) => /^(?:lib|cmd|scripts)\/.*\.ts$/.test(file)).flatMap((file) => {
+    const code = Deno.readTextFileSync(`${root}/${file}`).replace(/\/\*[\s\S]*?\*\/|(?<=^|\s)\/\/.*$/gm, "");
+    return [...code.matchAll(/"(?:[^"\\\n]|\\.)*"|`[^`\n]*`/g)].flatMap(([literal]) =>
+      /^.(?:What|Who|Whoever|Whatever) [^?]*[.;]|; (?:what|who|whoever|whatever) (?!.*\?)/.test(literal)
+        ? [`${file}: ${literal}`]
+        : []
+    );
+  });
+  assert.deepEqual(found, []);
+});
+
 Deno.test("no file or folder is a drawer for whatever fits nowhere", () => {
   const drawers = files.filter((file) => /(?:^|\/)(?:utils?|helpers?|misc|context)(?:\/|\.ts$)/.test(file));
   assert.deepEqual(drawers, []);

@@ -79,7 +79,7 @@ const IGNORED: { readonly [O in PatchOperation]?: FindingName } = {
 function hasNoPlace({ applyTo, match, patch }: ConfigPatch, field: string, report: ReportMistake): boolean {
   const value = patch!.operation;
   if (applyTo === "HTTP_ROUTE" && value === "ADD") {
-    const expected = "INSERT_FIRST or INSERT_BEFORE: what is added comes behind the route that takes all requests";
+    const expected = "INSERT_FIRST or INSERT_BEFORE: the added route comes behind the route that takes all requests";
     report("warning", "filter-route-last", { field, value, expected });
   }
   if (value !== "REPLACE" && value !== "REMOVE") return false;

@@ -18,7 +18,7 @@ export const agentSettings = {
   CREDENTIAL_IDENTITY_PROVIDER: str(
     "A",
     "GoogleComputeEngine",
-    "Who vouches for the machine's own token; there is no other one.",
+    "The issuer that vouches for the machine's own token; there is no other one.",
     {
       shown: { A: "a cloud compute identity provider" },
     },

@@ -80,7 +80,7 @@ export const controlPlaneSettings = {
     "DAC",
     "false",
     ["meshd", "false", "hybrid", "true", "proxy"],
-    "Who fetches token keys: the server (`meshd`, `false`), the proxy (`proxy`), or the proxy with the server for keys outside the mesh (`hybrid`, `true`).",
+    "The program that fetches token keys: the server (`meshd`, `false`), the proxy (`proxy`), or the proxy with the server for keys outside the mesh (`hybrid`, `true`).",
   ),
   PILOT_JWT_PUB_KEY_REFRESH_INTERVAL: dur("DAC", "20m0s", "Time between two fetches of token keys by the server.", {
     min: 1,

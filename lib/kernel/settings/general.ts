@@ -65,7 +65,7 @@ export const generalSettings = {
   PILOT_CERT_PROVIDER: str(
     "DAC",
     "meshd",
-    "Who signs the server's own certificate: `meshd` (the built-in CA), `orch.io/NAME` (a signer of the orchestrator), anything else: nobody, the root in `./etc/certs/root-cert.pem` is still handed out. Mounted certificates win.",
+    "The signer of the server's own certificate: `meshd` (the built-in CA), `orch.io/NAME` (a signer of the orchestrator), anything else: nobody, the root in `./etc/certs/root-cert.pem` is still handed out. Mounted certificates win.",
   ),
   PILOT_CA_CERT_CONFIGMAP: str(
     "DAC",

@@ -20,7 +20,7 @@ export const ownSettings = {
   MESH_SELF_CHECK_INTERVAL: dur(
     "D",
     "10m",
-    "Time between two checks that what is known of the orchestrator is what it has; what differs is repaired and counted. 0: none.",
+    "Time between two checks that the server knows the same objects as the orchestrator has; differences are repaired and counted. 0: none.",
   ),
   MESH_SELF_SIGNED_CA_DIR: str(
     "D",

@@ -173,7 +173,7 @@ async function throughProxy(
   { first, sent, from, world, notes, suffixed = false }: FirstHop,
 ): Promise<FollowedWay> {
   if (proxy === undefined) {
-    notes.push(`no proxy is known at ${endpoint.address}: what is there gets the request as it is`);
+    notes.push(`no proxy is known at ${endpoint.address}: the workload there gets the request as it is`);
     return { end };
   }
   const request = arriving(sent, first.simulation, cluster, endpoint, {

@@ -37,7 +37,7 @@ export function serverExplainer(domain: string): Explainer {
         const state = states.get(proxy.node.id);
         if (state === undefined) throw new NoSuchProxy(note ?? `${from} is not connected`);
         if (isLibrary(state)) {
-          throw new NoSuchProxy(`${from} calls without a proxy: what a gRPC library does is not judged`);
+          throw new NoSuchProxy(`${from} calls without a proxy: the work of a gRPC library is not judged`);
         }
         const proxies = all.filter((one) => !isLibrary(one)).map(connected);
         return await explainRequest(question, onWay(proxy), worldOfServer(view, states, proxies, domain));

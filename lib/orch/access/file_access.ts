@@ -72,7 +72,9 @@ export class FileAccess implements AccessSource {
     } catch (error) {
       if (this.#last === undefined) throw error;
       this.#readAt = this.#clock.monotonic();
-      this.#options.log.warn("access to the orchestrator cannot be read again; what was read last holds", { error });
+      this.#options.log.warn("access to the orchestrator cannot be read again; the last one that was read holds", {
+        error,
+      });
       return this.#last;
     }
   }

@@ -194,7 +194,7 @@ export class Informer<T> {
     this.options.troubled?.(error);
     if (this.#lastTrouble === error.message) return;
     this.#lastTrouble = error.message;
-    this.options.log?.warn("the orchestrator is not heard of; what is known stays, and it is asked again", {
+    this.options.log?.warn("the orchestrator is not heard of; the known objects stay, and it is asked again", {
       resource: this.options.resource.plural,
       why: error.message,
     });

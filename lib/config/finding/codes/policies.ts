@@ -18,14 +18,14 @@ export const POLICIES = {
     code: "MSH0128",
     title: "server certificates are not verified",
     meaning: "A DestinationRule has clients speak TLS, and names no authorities to verify the server by.",
-    effect: "Whoever answers at the address is trusted.",
+    effect: "Any program that answers at the address is trusted.",
     fix: "Write caCertificates, such as /etc/ssl/certs/ca-certificates.crt for public authorities.",
   },
   "unverified-server-port": {
     code: "MSH0129",
     title: "server certificates of a port are not verified",
     meaning: "A DestinationRule has clients of a port speak TLS, and names no authorities to verify the server by.",
-    effect: "Whoever answers at the address is trusted.",
+    effect: "Any program that answers at the address is trusted.",
     fix: "Write caCertificates, such as /etc/ssl/certs/ca-certificates.crt for public authorities.",
   },
   "address-required": {

@@ -8,7 +8,7 @@ import type { FindingRow } from "./row.ts";
 const SCHEMA = {
   code: "MSH0106",
   warningCode: "MSH0133",
-  warningEffect: "The object is in force; what is written there may not do what it seems to.",
+  warningEffect: "The object is in force; the text there may not do what it seems to.",
 } as const;
 const REFUSED = "The object is refused; its last good version stays in force, if it has one.";
 
@@ -18,7 +18,7 @@ export const READING = {
     code: "MSH1001",
     title: "text does not parse",
     meaning: "A text is neither YAML nor JSON.",
-    effect: "What stood in this document stays in force as it was.",
+    effect: "The objects of this document stay in force as they were.",
     fix: "Correct the text at this line.",
   },
   "unreadable-file": {

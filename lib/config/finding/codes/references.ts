@@ -39,7 +39,7 @@ export const REFERENCES = {
     code: "MSH0101",
     title: "reference cannot be followed",
     meaning: "An object refers to another one that may not be used in this way.",
-    effect: "What refers to it is left out.",
+    effect: "The part that refers to it is left out.",
     fix: "Change the reference, or what it refers to.",
   },
   "port-required": {

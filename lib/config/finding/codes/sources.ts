@@ -25,7 +25,7 @@ export const SOURCES = {
   "derivation-failed": {
     code: "MSH1009",
     title: "objects could not be derived",
-    meaning: "What makes objects from this one threw an exception.",
+    meaning: "The derivation of objects from this one threw an exception.",
     effect: "The objects that were made before stay in force.",
     fix: "Report the message: this is a defect of the server.",
   },
