@@ -14,16 +14,34 @@ export class RpcError extends Error {
 }
 
 /**
- * Percent-encodes a `grpc-message` trailer: bytes outside printable ASCII, and `%`, become `%XX`.
+ * Longest `grpc-message`, in characters of the header: clients have limits to what a response's headers may hold, of
+ * which 8 kB (gRPC for Java) is the smallest, and end the call without its status beyond them.
+ */
+export const MAX_STATUS_MESSAGE = 4096;
+
+const CUT = "...";
+
+/**
+ * Percent-encodes a `grpc-message` trailer: bytes outside printable ASCII, and `%`, become `%XX`. A long message is cut
+ * between characters, and ends with `...`.
  * Rule: https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md
  */
 export function encodeStatusMessage(message: string): string {
   let out = "";
-  for (const byte of new TextEncoder().encode(message)) {
-    if (byte >= 0x20 && byte <= 0x7e && byte !== 0x25) out += String.fromCharCode(byte);
-    else out += "%" + byte.toString(16).toUpperCase().padStart(2, "0");
+  // The length up to which it is kept if it is cut further on.
+  let cut = 0;
+  for (const character of message) {
+    const next = /^[ -$&-~]$/.test(character) ? character : percentEncoded(character);
+    if (out.length + next.length > MAX_STATUS_MESSAGE) return out.slice(0, cut) + CUT;
+    out += next;
+    if (out.length <= MAX_STATUS_MESSAGE - CUT.length) cut = out.length;
   }
   return out;
+}
+
+function percentEncoded(character: string): string {
+  const bytes = new TextEncoder().encode(character);
+  return Array.from(bytes, (byte) => "%" + byte.toString(16).toUpperCase().padStart(2, "0")).join("");
 }
 
 /**

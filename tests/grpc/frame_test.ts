@@ -3,7 +3,7 @@ import { gunzipSync, gzipSync } from "node:zlib";
 import fc from "fast-check";
 import { storedGzipMember } from "../../lib/resource/gzip.ts";
 import { frameHead, MessageReader } from "../../lib/grpc/frame.ts";
-import { encodeStatusMessage, parseTimeout, RpcError } from "../../lib/grpc/status.ts";
+import { encodeStatusMessage, MAX_STATUS_MESSAGE, parseTimeout, RpcError } from "../../lib/grpc/status.ts";
 
 const framed = (bytes: Uint8Array, compressed = false) => Buffer.concat([frameHead(bytes.length, compressed), bytes]);
 
@@ -83,4 +83,19 @@ Deno.test("a status message is printable ASCII, and decodes to itself", () => {
     assert.match(encoded, /^[ -~]*$/);
     assert.equal(decodeURIComponent(encoded), message);
   }));
+});
+
+Deno.test("a long status message is cut between characters", () => {
+  const character = fc.constantFrom("a", "%", "é", "😀");
+  fc.assert(
+    fc.property(fc.array(character, { minLength: 1300, maxLength: 6000, size: "max" }), (characters) => {
+      const message = characters.join("");
+      const encoded = encodeStatusMessage(message);
+      assert.ok(encoded.length <= MAX_STATUS_MESSAGE);
+      const [, kept = ""] = /^([\s\S]*?)(?:\.\.\.)?$/.exec(decodeURIComponent(encoded)) ?? [];
+      assert.ok(message.startsWith(kept));
+      if (kept !== message) assert.ok(encoded.length > MAX_STATUS_MESSAGE - 12, "no more is cut than must be");
+    }),
+    { numRuns: 30 },
+  );
 });

@@ -156,6 +156,16 @@ Deno.test("the source's refusal reaches the client with code and text, also beyo
   assert.equal(status.details, "not für dich: 100%");
 });
 
+Deno.test("a refusal with a long text reaches the client with its code and the beginning of the text", async () => {
+  const from = source(1);
+  from.refuse = () => {
+    throw new XdsRefusal(grpc.status.INVALID_ARGUMENT as 3, "label: expected text; ".repeat(20_000));
+  };
+  const status = await refused(from, "n");
+  assert.equal(status.code, grpc.status.INVALID_ARGUMENT, status.details);
+  assert.match(status.details, /^(?:label: expected text; ){100,}.*\.\.\.$/);
+});
+
 Deno.test("until the sources are synced a stream is refused with UNAVAILABLE", async () => {
   const from = source(1);
   from.ready = false;
