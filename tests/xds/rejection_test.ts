@@ -39,7 +39,11 @@ Deno.test("a rejection costs one walk over the kept part of its text, for any te
     const request = one.encode(CLUSTER, { nonce: one.take().nonce, error: text });
     const searches = calls(String.prototype, ["indexOf", "includes", "search", "match", "split"]);
     const looks = calls(String.prototype, ["charCodeAt", "startsWith"]);
+    const lookUps = calls(Map.prototype, ["get"]);
     one.send(request);
+    // At each beginning of a word one for each length that names have, and some for each name.
+    const lengths = new Set(NAMES.map(({ length }) => length)).size;
+    assert.ok(lookUps.stop() < 4500 * lengths + 2 * NAMES.length, `${what}: ${lookUps.stop()} look-ups`);
     assert.ok(searches.stop() < 50, `${what}: ${searches.stop()} searches`);
     const longest = Math.max(...NAMES.map(({ length }) => length));
     const names = NAMES.reduce((sum, { length }) => sum + length, 0);

@@ -36,6 +36,8 @@ export function rejectedResources(text: string, resources: readonly EncodedResou
 function namedIn(text: string, resources: readonly EncodedResource[]): EncodedResource[] {
   const byHash = new Map<number, EncodedResource[]>();
   const firsts = new Uint8Array(0x10000);
+  // Most ends of words are at a length that no name has: they cost no look-up.
+  const lengths = new Uint8Array(text.length + 1);
   let longest = 0;
   for (const resource of resources) {
     const { name } = resource;
@@ -46,6 +48,7 @@ function namedIn(text: string, resources: readonly EncodedResource[]): EncodedRe
     if (same === undefined) byHash.set(hash, [resource]);
     else same.push(resource);
     firsts[name.charCodeAt(0)] = 1;
+    lengths[name.length] = 1;
     longest = Math.max(longest, name.length);
   }
   if (byHash.size === 0) return [];
@@ -57,7 +60,7 @@ function namedIn(text: string, resources: readonly EncodedResource[]): EncodedRe
     let hash = SEED;
     for (let at = start; at < end; at++) {
       hash = grow(hash, units[at]!);
-      if (at + 1 < units.length && AFTER[units[at + 1]!] === 1) continue;
+      if (lengths[at - start + 1] === 0 || (at + 1 < units.length && AFTER[units[at + 1]!] === 1)) continue;
       for (const resource of byHash.get(hash) ?? []) if (text.startsWith(resource.name, start)) found.add(resource);
     }
   }
