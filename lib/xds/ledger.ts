@@ -90,7 +90,7 @@ interface Waiter {
 export class PushLedger {
   /** Number of the latest push; 0 before the first. */
   latest = 0;
-  /** Another number whenever something here may be other than before. */
+  /** Increases whenever anything here may have changed. */
   revision = 0;
   readonly #records = new Map<number, PushRecord>();
   readonly #rejections: Rejection[] = [];

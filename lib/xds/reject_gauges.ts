@@ -28,6 +28,8 @@ interface RejectSeries {
   readonly labels: { readonly node: string; readonly err: string };
   /** Streams that have rejected under these labels, with whether they still do. */
   readonly streams: Map<object, boolean>;
+  /** How many of them still do: kept, because many streams may share a series. */
+  rejecting: number;
 }
 
 /** Keeps the gauges; a stream is any object that stands for it. */
@@ -46,7 +48,7 @@ export class RejectGauges {
     const gauge = GAUGES[typeRules(typeUrl).short];
     if (gauge === undefined) return;
     const series = this.#find(gauge, node.slice(0, MAX_NODE), codeLabel(code));
-    series.streams.set(stream, true);
+    put(series, stream, true);
     const own = this.#byStream.get(stream);
     if (own === undefined) this.#byStream.set(stream, new Set([series]));
     else own.add(series);
@@ -58,7 +60,7 @@ export class RejectGauges {
     const gauge = GAUGES[typeRules(typeUrl).short];
     for (const series of this.#byStream.get(stream) ?? []) {
       if (series.gauge !== gauge) continue;
-      series.streams.set(stream, false);
+      put(series, stream, false);
       this.#show(series);
     }
   }
@@ -66,6 +68,7 @@ export class RejectGauges {
   /** A stream is over. */
   ended(stream: object): void {
     for (const series of this.#byStream.get(stream) ?? []) {
+      put(series, stream, false);
       series.streams.delete(stream);
       if (series.streams.size > 0) this.#show(series);
       else {
@@ -81,16 +84,20 @@ export class RejectGauges {
     const known = this.#series.get(key);
     if (known !== undefined) return known;
     if (this.#series.size >= MAX_SERIES && node !== OTHER) return this.#find(gauge, OTHER, err);
-    const made: RejectSeries = { gauge, labels: { node, err }, streams: new Map() };
+    const made: RejectSeries = { gauge, labels: { node, err }, streams: new Map(), rejecting: 0 };
     this.#series.set(key, made);
     return made;
   }
 
-  #show({ gauge, labels, streams }: RejectSeries): void {
-    let rejecting = 0;
-    for (const still of streams.values()) if (still) rejecting++;
+  #show({ gauge, labels, rejecting }: RejectSeries): void {
     this.#metrics.gauge(gauge, labels.node === OTHER ? rejecting : Math.min(1, rejecting), labels);
   }
+}
+
+function put(series: RejectSeries, stream: object, rejects: boolean): void {
+  const before = series.streams.get(stream) ?? false;
+  series.streams.set(stream, rejects);
+  series.rejecting += Number(rejects) - Number(before);
 }
 
 function seriesKey(gauge: RejectGauge, { node, err }: RejectSeries["labels"]): string {

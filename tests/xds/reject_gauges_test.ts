@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { NO_METRICS } from "../../lib/xds/protocol/metrics.ts";
 import { RejectGauges } from "../../lib/xds/reject_gauges.ts";
+import { calls } from "./support/counting.ts";
 import { CLUSTER, LISTENER, SECRET } from "../../lib/xds/protocol/types.ts";
 
 /** The gauges, and what a scrape would show. */
@@ -42,4 +43,17 @@ Deno.test("for any node ids and any codes there are at most 1,000 series, of 256
   assert.equal(shown.get("pilot_xds_cds_reject other other"), 4000, "beyond, nodes are counted");
   for (const stream of streams) rejects.ended(stream);
   assert.equal(shown.size, 0);
+});
+
+Deno.test("a rejection looks at no other stream, however many share its series", () => {
+  const { rejects, shown } = gauges();
+  const streams = Array.from({ length: 1000 }, () => ({}));
+  const steps = calls(Object.getPrototypeOf(new Map().values()) as Iterator<unknown>, ["next"]);
+  for (const stream of streams) rejects.rejected(stream, "n", CLUSTER, 3);
+  for (const stream of streams) rejects.rejected(stream, "n", CLUSTER, 3);
+  for (const stream of streams.slice(1)) rejects.accepted(stream, CLUSTER);
+  assert.equal(steps.stop(), 0);
+  assert.equal(shown.get("pilot_xds_cds_reject n InvalidArgument"), 1);
+  rejects.accepted(streams[0]!, CLUSTER);
+  assert.equal(shown.get("pilot_xds_cds_reject n InvalidArgument"), 0);
 });

@@ -29,7 +29,7 @@ const MOST_TEXT = 500;
 /** See the module. The rejections of a client are dropped when it leaves. */
 export class PresentRejections implements RejectionListener {
   readonly #byProxy = new Map<PushProgress, Map<string, TypeRejections>>();
-  /** Another number whenever something here is other than before. */
+  /** Increases whenever anything here has changed. */
   revision = 0;
 
   rejected(by: PushProgress, { typeUrl, message, resources, causes }: RejectInfo, push: number): void {

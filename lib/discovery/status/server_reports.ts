@@ -87,7 +87,7 @@ export class OtherReports {
   readonly #informer: Informer<unknown>;
   readonly #reports = new Map<string, { readonly report: ServerReport; readonly at: number }>();
   #taken: Promise<void> = Promise.resolve();
-  /** Another number whenever a report is other than before. */
+  /** Increases whenever a report has changed. */
   revision = 0;
 
   constructor(client: ApiClient, namespace: string, server: string) {

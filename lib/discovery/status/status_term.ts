@@ -79,7 +79,7 @@ export class StatusTerm {
     this.#written = new WrittenStatuses({ pending: PENDING_ROUNDS * interval, numbers: NUMBERS_MS });
   }
 
-  /** Another number whenever other servers report otherwise. */
+  /** Changes whenever the reports of other servers do. */
   get revision(): number {
     return this.#reports.revision;
   }
