@@ -51,7 +51,7 @@ export interface SignersOptions {
   readonly sign: SignElsewhere;
   /** The roots of a signer in PEM; undefined: those that come with its certificates. */
   readonly roots: (signer: string) => string | undefined;
-  /** Hears when roots of signers are others. */
+  /** Hears when roots of signers change. */
   readonly onRoots: (listener: () => void) => () => void;
   readonly names: SignerNames;
   readonly lifetimes: Lifetimes;

@@ -41,7 +41,7 @@ export class RequestAuthenticationIndex {
   /**
    * Replaces some objects by others (no object of the same key may stay).
    *
-   * @returns The namespaces of workloads whose rules may be others; `*`: all.
+   * @returns The namespaces of workloads whose rules may change; `*`: all.
    */
   update(removed: readonly RequestAuthentication[], added: readonly RequestAuthentication[]): Set<string> {
     return this.#merged.update(removed, added);

@@ -61,7 +61,7 @@ export class WasmPluginIndex {
   /**
    * Replaces some objects by others (no object of the same key may stay).
    *
-   * @returns The namespaces of workloads whose plugins may be others; `*`: all.
+   * @returns The namespaces of workloads whose plugins may change; `*`: all.
    */
   update(removed: readonly WasmPlugin[], added: readonly WasmPlugin[]): Set<string> {
     return this.#merged.update(removed, added);

@@ -86,6 +86,18 @@ Deno.test("subjects of sentences in messages are nouns, too", () => {
   assert.deepEqual(found, []);
 });
 
+Deno.test("a change is called a change, and no state that is other than before", () => {
+  const riddle = /\b(?:other|others|otherwise) than before\b|\bAnother number whenever\b|\bmay be others\b/;
+  const found = files.filter((file) => /^(?:(?:lib|cmd|scripts)\/.*\.ts|docs\/.*\.md|[A-Z]+\.md)$/.test(file)).flatMap((
+    file,
+  ) =>
+    Deno.readTextFileSync(`${root}/${file}`).split("\n").flatMap((line, i) =>
+      riddle.test(line) ? [`${file}:${i + 1} ${line.trim()}`] : []
+    )
+  );
+  assert.deepEqual(found, []);
+});
+
 Deno.test("no file or folder is a drawer for whatever fits nowhere", () => {
   const drawers = files.filter((file) => /(?:^|\/)(?:utils?|helpers?|misc|context)(?:\/|\.ts$)/.test(file));
   assert.deepEqual(drawers, []);

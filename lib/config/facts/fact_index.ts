@@ -189,7 +189,7 @@ export class FactIndex implements FactView {
     if (before === 0 || before + by === 0) keys?.add("fact-lists", "namespaces");
   }
 
-  /** @param isNew It came or went, so lists of names are others too. */
+  /** @param isNew It came or went, so lists of names change too. */
   #affect(fact: AnyFact, keys: InvalidatedKeys, isNew: boolean): void {
     const { namespace, name } = fact.meta;
     const add = (kind: FactKeyKind, key: string) => keys.add(kind, key);

@@ -41,7 +41,7 @@ export interface RemoteClusterParts {
   readonly handOver: HandOver<Fact>;
   /** Called with facts of it that have changed, as they were read. */
   readonly read: (changes: ChangeSet<Fact>) => void;
-  /** Workload entries of it are others than before. */
+  /** Workload entries of it have changed. */
   readonly readEntries: (changes: ChangeSet) => void;
   /** Takes the registry out of the mesh. */
   readonly leave: () => void;

@@ -126,7 +126,7 @@ export class RemoteClusters {
     return [...states, ...leftOut].sort((a, b) => orderOf(a) < orderOf(b) ? -1 : 1);
   }
 
-  /** The mesh configuration, or the networks, are others. */
+  /** The mesh configuration or the networks have changed. */
   meshChanged(selectors: readonly LabelSelector[]): void {
     for (const cluster of this.#clusters.values()) {
       cluster.discover(selectors);

@@ -49,7 +49,7 @@ export class LedClusters<State> {
     this.#begin = begin;
   }
 
-  /** Looks at a cluster, whose namespaces, or whose connection, may be others than before. */
+  /** Looks at a cluster whose namespaces or whose connection may have changed. */
   look({ id, connection }: Pick<RemoteCluster, "id" | "connection">): void {
     const { own, systemNamespace } = this.#place;
     const leads = connection !== undefined && isLed(connection.facts, systemNamespace, own);

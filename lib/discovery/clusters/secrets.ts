@@ -31,7 +31,7 @@ export class ClusterSecrets {
     this.whenSynced = Promise.all(this.#informers.map((one) => one.whenSynced)).then(() => {});
   }
 
-  /** Begins; `changed` is called whenever some are others than before. */
+  /** Begins; `changed` is called whenever some have changed. */
   start(changed: () => void): void {
     for (const informer of this.#informers) {
       informer.subscribe(changed);

@@ -94,7 +94,7 @@ export class Credentials {
     this.#stop = options.facts.subscribe((changes) => this.changed(changes));
   }
 
-  /** Objects of a cluster are others than before. */
+  /** Objects of a cluster have changed. */
   changed({ added, updated, removed }: Pick<ChangeSet<Fact>, "added" | "updated" | "removed">): void {
     const changed = [...added, ...removed, ...updated.map((one) => one.new)];
     for (const { key } of changed) for (const reader of this.#readers.get(key)) reader.lookAgain(key);

@@ -5,7 +5,7 @@
  *     proxies ──> rows of this server ──┬─> (not the leader) report ──> leader
  *     reports of other servers ─────────┴─> (the leader) sums + findings ──> status
  *
- * A round takes place when something may be other than before, at most once in `interval`, and never takes more than a
+ * A round takes place when anything may have changed, at most once in `interval`, and never takes more than a
  * tenth of the time.
  *
  * Permissions: those of the client; of the account `get` of the kinds and `patch` of their status, and the permissions

@@ -44,7 +44,7 @@ export interface TokenKeyResolverOptions {
   readonly fetches: (place: KeyPlace) => boolean;
   /** Gets keys as the text that proxies get. @throws Error with the address and the reason */
   readonly get: (place: KeyPlace, options: { timeout: number; signal: AbortSignal }) => Promise<string>;
-  /** Called when the keys of a place are others, or could not be fetched, or can be fetched again. */
+  /** Called when the keys of a place have changed, could not be fetched, or can be fetched again. */
   readonly changed: (place: string) => void;
 }
 
@@ -159,7 +159,7 @@ export class TokenKeyResolver implements TokenKeySource {
     return known;
   }
 
-  /** The rules that name a place are others. */
+  /** Other rules name a place now. */
   #review(place: FetchedPlace): void {
     if (this.#stopped) return;
     if (place.uses.size === 0) {

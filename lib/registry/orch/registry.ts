@@ -200,7 +200,7 @@ export class OrchRegistry implements Registry {
     };
   }
 
-  /** Makes everything again: settings outside of the objects, such as networks, are others. */
+  /** Makes everything again: settings outside of the objects, such as networks, have changed. */
   again(): void {
     const affected = nothing();
     this.#objects.touchAll(affected);

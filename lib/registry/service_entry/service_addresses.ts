@@ -61,7 +61,7 @@ export class ServiceAddresses {
   }
 
   /**
-   * A service wants an address, for the first time or otherwise than before.
+   * A service wants an address, for the first time or with another age or assignment.
    *
    * @param assigned The addresses that a status assigns to it; undefined: none.
    */

@@ -16,7 +16,7 @@ import { type EncodedName, encodeNameTable } from "./encode.ts";
 export class SharedNameTable extends GroupBase<MeshAnswers> implements ResultGroup<MeshAnswers, StaleResults> {
   readonly #table: ResultTable<MeshAnswers, readonly EncodedName[], TranslationNote>;
   #set: ResourceSet;
-  /** Some entries are others than those of the set. */
+  /** Some entries differ from those of the set. */
   #changed: boolean;
 
   constructor(source: MeshAnswers, caches: Caches, model: GroupModel<SharedNameTable> | undefined) {
