@@ -19,7 +19,7 @@ export interface ServerNameOptions {
 
 /** Services by which this project and Istio name the server. */
 const SERVICES = ["meshd", "istiod", "meshd-remote", "istiod-remote", "istio-pilot"] as const;
-/** The name that agents of Istio expect unless they are told another. */
+/** The name that agents of Istio expect unless a setting names another. */
 const ISTIO_DEFAULT = "istiod.istio-system.svc";
 
 /** DNS names, each once. */

@@ -162,7 +162,7 @@ function placesOf(proxy: Proxy): ReportPlace[] {
 
 /**
  * The reports of a server, by its settings; they end with its kernel. Without a keeper nothing is known of what agents
- * told the server before this one, so each has {@linkcode FIRST_REPORT} to come back: a restart takes no workload away.
+ * reported to the server before this one, so each has {@linkcode FIRST_REPORT} to come back: a restart takes no workload away.
  */
 export function startHealthReports(
   entries: Pick<ServiceEntryRegistry, "setHealth" | "awaitReports">,

@@ -27,7 +27,7 @@ export interface FileLook {
   readonly path: string;
   /** Whether it may be another one than at the last look. */
   readonly differs: boolean;
-  /** Bytes; 0 where that cannot be told. */
+  /** Bytes; 0 where that is unknown. */
   readonly size: number;
 }
 

@@ -144,7 +144,7 @@ export class AskedProperties<P> {
   readonly #all = new Map<string, PropertyQuery<P>>();
   readonly #seen = new WeakSet<PropertyAnswers<P>>();
   #fresh: PropertyQuery<P>[] = [];
-  /** The query that last told a source apart. */
+  /** The query that last told sources apart. */
   #telling: PropertyQuery<P> | undefined;
   #fromEnd = false;
 

@@ -44,7 +44,7 @@ export class EndpointIdentities {
     return known.identities;
   }
 
-  /** Looks at the endpoints of a service again; whether anyone was told otherwise before. */
+  /** Looks at the endpoints of a service again; whether an earlier answer to anyone was another one. */
   changed(key: ServiceKey): boolean {
     const before = this.#known.get(key);
     if (!before) return false;

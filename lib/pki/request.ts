@@ -21,7 +21,7 @@ export interface CertificateRequest extends Signed {
   /** As people read it; empty: it names nobody. */
   readonly subject: string;
   readonly names: AlternativeNames;
-  /** Its wishes beside names, as dotted object identifiers: extensions, and attributes that ask for none. */
+  /** Its requests beside names, as dotted object identifiers: extensions, and attributes that ask for none. */
   readonly asks: readonly string[];
   /** All of it. */
   readonly der: Uint8Array;
@@ -75,7 +75,7 @@ function readFields(der: Uint8Array): CertificateRequest {
   return { ...signed, ...{ der, spki, subject: text }, ...common, ...readAttributes(inner) };
 }
 
-/** The wishes in the attributes. Names are those of the first list of extensions. */
+/** The requests in the attributes. Names are those of the first list of extensions. */
 function readAttributes(inner: DerReader): Pick<CertificateRequest, "names" | "asks"> {
   const attributes = inner.nextTag === undefined ? undefined : inner.inside(0xa0 | ATTRIBUTES);
   const asks: string[] = [];

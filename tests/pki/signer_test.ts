@@ -115,7 +115,7 @@ opensslTest(
   },
 );
 
-const NO_KEY = /^PkiError: OpenSSL: expected a private key: it told no error$/;
+const NO_KEY = /^PkiError: OpenSSL: expected a private key: it reported no error$/;
 const NO_SIGNING_KEY = /^PkiError: OpenSSL: expected a key that signs: /;
 const NO_SIGNATURE = /^PkiError: OpenSSL: expected a signature: /;
 

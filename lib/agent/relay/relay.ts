@@ -31,7 +31,7 @@ export type OwnHandler = (response: OwnResponse) => void | Promise<void>;
 export interface RewriteTarget {
   /** A response goes to the proxy. */
   send(bytes: Uint8Array): void;
-  /** The server is told that something of the response with this nonce is not in force, and why. */
+  /** Reports to the server that something of the response with this nonce is not in force, and why. */
   refuse(nonce: string, reason: string): void;
 }
 
@@ -279,7 +279,7 @@ export class Relay {
     this.#options.metrics.counter("meshd_connection_terminations").inc({ type });
   }
 
-  /** A reason is told once: a server that is gone for an hour is one line, not a thousand. */
+  /** A reason is reported once: a server that is gone for an hour is one line, not a thousand. */
   #report(reason: string): void {
     if (reason === this.#reported) return;
     this.#reported = reason;

@@ -76,7 +76,7 @@ function roots({ settings: { trustBundle, rootConfigMap } }: SidecarInput): Volu
   return { name, projected: { sources: [{ clusterTrustBundle }] } };
 }
 
-/** Certificates that the user keeps in a secret of the service account's name, as the field's charts have it. */
+/** Certificates that the user keeps in a secret of the service account's name, as Istio's charts have it. */
 function certificates({ request: { pod } }: SidecarInput): Mounted {
   const account = pod.spec.serviceAccountName;
   const secretName = account ? `mesh.${account}` : "mesh.default";

@@ -16,7 +16,7 @@ interface CollectingEngine {
 }
 
 /**
- * Collects garbage and gives free pages back to the system, where the engine was told to offer that
+ * Collects garbage and gives free pages back to the system, where a flag of the engine offers that
  * (`--v8-flags=--expose-gc`) and the heap is large; else does nothing.
  *
  * For the end of a start: reading leaves pages behind that are partly free, and a server that rests would keep them. It

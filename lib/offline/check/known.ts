@@ -1,5 +1,5 @@
 /**
- * Findings that are known and not to be told again: codes that a command line suppresses, and a baseline, which is a
+ * Findings that are known and not to be reported again: codes that a command line suppresses, and a baseline, which is a
  * list of the findings that there were when it was written.
  *
  * @module

@@ -92,7 +92,7 @@ function transportText({ transport, endpoints }: Extract<SimulationStep, { step:
   return all("tls") ? "mutual TLS" : transport;
 }
 
-/** Told by its listener already. */
+/** Its listener's step has reported it. */
 function isPlainChain(step: Extract<SimulationStep, { step: "filterChain" }>): boolean {
   return step.index >= 0 &&
     step.matched.every((one) => /^(?:transport raw_buffer|application protocol http)/.test(one));

@@ -1,6 +1,6 @@
 /**
  * Compares the objects of an informer with a list of the API. A list and a watch do not come to the same moment
- * together, so a difference is a doubt at first; it is a drift when no event has told of it after a while.
+ * together, so a difference is a doubt at first; it is a drift when no event has reported it after a while.
  *
  * @module
  */

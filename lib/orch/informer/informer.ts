@@ -116,7 +116,7 @@ export class Informer<T> {
    * Does nothing while the API is not heard of, or is being listed.
    *
    * @param patience How long the watch may take to tell of a difference, milliseconds.
-   * @returns The number of objects that differed, and of which no event has told.
+   * @returns The number of objects that differed, and that no event has reported.
    * @throws {ApiError} when the API gives no list.
    */
   async check(patience: number): Promise<number> {

@@ -14,7 +14,7 @@ export type Projector<T> = (object: ApiJson) => T;
 /** How objects become kept ones. */
 export interface ReadParts<T> {
   readonly project: Projector<T>;
-  /** Told of an object that cannot be kept; its last version stays. */
+  /** Hears of an object that cannot be kept; its last version stays. */
   readonly refused: (object: { readonly namespace: string; readonly name: string }, error: unknown) => void;
   /** The last version of an object, where there is one. */
   readonly kept: (namespace: string, name: string) => KeptObject<T> | undefined;

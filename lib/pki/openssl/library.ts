@@ -122,7 +122,7 @@ export function unshared(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
 export function lastError(functions: OpensslFunctions): string {
   const code = functions.ERR_get_error();
   functions.ERR_clear_error();
-  if (code === 0n) return "it told no error";
+  if (code === 0n) return "it reported no error";
   const text = new Uint8Array(new ArrayBuffer(256));
   functions.ERR_error_string_n(code, text, BigInt(text.length));
   return new TextDecoder().decode(text.subarray(0, text.indexOf(0)));

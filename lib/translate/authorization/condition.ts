@@ -26,7 +26,7 @@ export interface Attribute<M> {
   readonly httpOnly?: true;
   /** It comes from other filters, or from properties that libraries do not look at: these pass the condition over. */
   readonly proxyOnly?: true;
-  /** Undefined: Envoy cannot be told, or would refuse it. */
+  /** Undefined: Envoy has no way to say it, or would refuse it. */
   readonly matcher: (value: string, place: RuleSite) => M | undefined;
 }
 

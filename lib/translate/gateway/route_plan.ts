@@ -45,7 +45,7 @@ export interface RoutePlan {
   readonly name: string;
   /** Port of its first server as the user wrote it. */
   readonly port: number;
-  /** Clients are told that the port takes HTTP/3 as well. */
+  /** Clients learn that the port takes HTTP/3 as well. */
   readonly offersHttp3: boolean;
   /** Sorted by name. */
   readonly entries: readonly PlannedVirtualHost[];

@@ -53,7 +53,7 @@ export interface ProxyProperties {
   readonly tlsServerCertChain: string;
   readonly tlsServerKey: string;
   readonly tlsServerRootCert: string;
-  /** An agent runs beside it (it has told its `PROXY_CONFIG`): it serves the workload's certificate and files. */
+  /** An agent runs beside it (it has reported its `PROXY_CONFIG`): it serves the workload's certificate and files. */
   readonly agent: boolean;
   /** An agent beside it fetches Wasm modules (`MESH_AGENT_ENABLE_WASM_REMOTE_LOAD_CONVERSION`). */
   readonly fetchesModules: boolean;

@@ -39,7 +39,7 @@ export interface TypeRules {
   /** One resource a response: Envoy does not look at the others in a response with one that it refuses. */
   readonly single: boolean;
   /**
-   * A client that still asks for a resource is not told that it is gone: it has chains of filters that use it, and drops
+   * A client that still asks for a resource does not hear that it is gone: it has chains of filters that use it, and drops
    * it with these.
    */
   readonly lasting: boolean;

@@ -48,7 +48,7 @@ export function sharedTcpProxy(plan: TcpProxyPlan): Filter[] | undefined {
   const [cluster, ...more] = plan.clusters;
   const { statPrefix, protocol: _, clusters: __, idleTimeout, ...others } = plan;
   if (cluster === undefined || more.length > 0 || Object.keys(others).length > 0) return undefined;
-  // A prefix of the mesh's own pattern is the user's wish; 0 turns the timeout off, which no state can say.
+  // A prefix of the mesh's own pattern is set by the user; 0 turns the timeout off, which no state can say.
   if (statPrefix !== cluster.name || idleTimeout === 0) return undefined;
   const states = { [CLUSTER_STATE]: cluster.name, ...(idleTimeout ? { [IDLE_STATE]: `${idleTimeout}` } : {}) };
   const config: envoy.extensions.filters.network.set_filter_state.v3.Config = {
