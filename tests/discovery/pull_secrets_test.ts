@@ -59,7 +59,7 @@ function world(options: { readonly delta?: boolean; readonly reader?: Partial<Cr
       api.waiting.add(changed);
       return api.right;
     },
-    leave: (_namespace: string, _account: string, changed: () => void) => void api.waiting.delete(changed),
+    leave: (changed: () => void) => void api.waiting.delete(changed),
     decide: (right: SecretRight) => {
       api.right = right;
       for (const changed of [...api.waiting]) changed();

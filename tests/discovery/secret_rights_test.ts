@@ -93,7 +93,7 @@ Deno.test("a refusal is asked about again each minute while somebody waits, an A
   api.allowed = false;
   rights.of("edge", "other", changed);
   await settle();
-  rights.leave("edge", "other", changed);
+  rights.leave(changed);
   const before = asked.length;
   await clock.advance(10 * 60_000);
   assert.equal(asked.length, before, "nobody waits");
@@ -137,4 +137,24 @@ Deno.test("a Secret of the API is looked into once the account may list it, and 
   assert.doesNotMatch(reasons(), /does not allow/);
   edge.close();
   credentials.stop();
+});
+
+Deno.test("a caller that has left is not asked for any more, though so many others came that its right is kept no longer", async () => {
+  const clock = createFakeClock();
+  let first = 0;
+  const json = ({ body }: { readonly body?: unknown }) => {
+    const isFirst = JSON.stringify(body).includes("edge:first");
+    if (isFirst) first++;
+    return Promise.resolve({ status: { allowed: !isFirst } });
+  };
+  const rights = new SecretRights({ json, clock }, silentLog().scope("authorization"), new AbortController().signal);
+  const [caller, others] = [() => {}, () => {}];
+  rights.of("edge", "first", caller);
+  for (let i = 0; i < 10_000; i++) rights.of("edge", `other-${i}`, others);
+  await settle();
+  await clock.advance(60_000);
+  assert.equal(first, 2, "a refusal is asked about again");
+  rights.leave(caller);
+  await clock.advance(300_000);
+  assert.equal(first, 2);
 });

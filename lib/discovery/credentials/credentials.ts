@@ -55,12 +55,15 @@ export interface CredentialReader {
   readonly name: string;
 }
 
+/** The rights of accounts, as credentials ask about them. */
+export type AskedRights = Pick<SecretRights, "of" | "leave">;
+
 /** Objects of one cluster, and the rights to read them. */
 export interface ClusterCredentials {
   /** Undefined: nothing has been read yet. */
   readonly facts: FactStore | undefined;
   /** Decides which accounts may read Secrets of an API. Default: each account, in its namespace. */
-  readonly rights?: Pick<SecretRights, "of" | "leave"> | undefined;
+  readonly rights?: AskedRights | undefined;
 }
 
 /** The server's side of credentials. */
@@ -119,9 +122,9 @@ export class Credentials {
 
   #open(reader: CredentialReader, changed: () => void, use: CredentialUse): ProxyCredentials {
     const { namespace = "", account = "" } = reader;
-    const asked = new Map<string, SecretName | undefined>();
+    const asked = new Set<AskedRights>();
     const rightOf: RightOf = (rights, secret) => {
-      asked.set(secret === undefined ? "" : `${secret.namespace}/${secret.name}`, secret);
+      asked.add(rights);
       return rights.of(namespace, account, lookAgain, secret);
     };
     let refusals = 0;
@@ -130,8 +133,7 @@ export class Credentials {
       changed,
       find: (resource, watch) => this.#find(reader, resource, watch, use, rightOf),
       closed: () => {
-        const rights = this.#homeOf(reader)?.rights;
-        for (const secret of asked.values()) rights?.leave(namespace, account, lookAgain, secret);
+        for (const rights of asked) rights.leave(lookAgain);
       },
       refused: (resource, why) => this.#options.refused(reader, resource, why, ++refusals),
       watch: (key, credentials) => this.#readers.add(key, credentials),
@@ -219,4 +221,4 @@ function factOf(facts: FactStore, { kind, namespace, names }: CredentialReferenc
 }
 
 /** Gives the right of a stream's account. */
-type RightOf = (rights: Pick<SecretRights, "of">, secret: SecretName | undefined) => ReturnType<SecretRights["of"]>;
+type RightOf = (rights: AskedRights, secret: SecretName | undefined) => ReturnType<SecretRights["of"]>;

@@ -64,6 +64,8 @@ export class SecretRights {
   readonly #log: Logger;
   readonly #stop: AbortSignal;
   readonly #kept = new Map<string, KeptRight>();
+  /** The rights that each caller waits for: also such as are kept no longer. */
+  readonly #waits = new WeakMap<() => void, Set<KeptRight>>();
 
   /** @param stop Nothing is asked any more after it. */
   constructor(client: Pick<ApiClient, "json" | "clock">, log: Logger, stop: AbortSignal) {
@@ -90,14 +92,18 @@ export class SecretRights {
     const isFresh = kept.until > this.#client.clock.monotonic();
     if (isFresh && kept.right === "allowed") return kept.right;
     kept.waiting.add(changed);
+    const waits = this.#waits.get(changed);
+    if (waits === undefined) this.#waits.set(changed, new Set([kept]));
+    else waits.add(kept);
     const question = { user: userOf(namespace, account), namespace, secret };
     if (!kept.asking) void this.#ask(question, kept, isFresh ? DENIED_MS : 0);
     return kept.right;
   }
 
-  /** Nobody is to be called any more. */
-  leave(namespace: string, account: string, changed: () => void, secret?: SecretName): void {
-    this.#kept.get(keyOf(namespace, account, secret))?.waiting.delete(changed);
+  /** A caller is to be called no more, about any right. */
+  leave(changed: () => void): void {
+    for (const kept of this.#waits.get(changed) ?? []) kept.waiting.delete(changed);
+    this.#waits.delete(changed);
   }
 
   /** Asks until the account is allowed, or nobody waits. @param pause Before the first question, milliseconds. */
