@@ -190,12 +190,12 @@ Deno.test("PILOT_ENABLE_METADATA_EXCHANGE turns the header off and leaves the me
 
 Deno.test("plain connections are believed only where the proxy's settings say UNDEFINED", () => {
   const mesh = { defaultProviders: { metrics: ["prometheus"] } };
-  const told = (mode?: string) => {
+  const takesPeers = (mode?: string) => {
     const proxyHeaders = mode === undefined ? {} : { metadataExchangeHeaders: { mode } };
     const metadata = { PROXY_CONFIG: { stringValue: JSON.stringify({ proxyHeaders }) } };
     return /connection\.mtls \? '' : '-'/.test(everything({ mesh }, { ...sidecarNode, metadata }));
   };
-  assert.deepEqual([told(), told("IN_MESH"), told("UNDEFINED")], [true, true, false]);
+  assert.deepEqual([takesPeers(), takesPeers("IN_MESH"), takesPeers("UNDEFINED")], [true, true, false]);
 });
 
 Deno.test("clusters outside the mesh get no header", () => {

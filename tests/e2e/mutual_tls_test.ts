@@ -20,7 +20,7 @@ import { until } from "../patience.ts";
 const path = envoyPath();
 const ignore = path === undefined || !openssl;
 
-/** What a client is told: the body of the answer, or "refused". */
+/** The answer to a client: its body, or "refused". */
 function ask(port: number, tls: ConnectionOptions | undefined): Promise<string> {
   const { promise, resolve } = Promise.withResolvers<string>();
   let text = "";
@@ -167,13 +167,13 @@ Deno.test({
             return (await ask(port, undefined) === "nobody") === plain &&
               (await ask(port, clients[0].tls) === clients[0].identity) === mutual;
           });
-          const told: Record<string, string> = {};
+          const answers: Record<string, string> = {};
           const wanted: Record<string, string> = {};
           for (const client of clients) {
-            told[client.name] = await ask(port, client.tls);
+            answers[client.name] = await ask(port, client.tls);
             wanted[client.name] = mutual && client.admitted ? client.identity : "refused";
           }
-          assert.deepEqual(told, wanted, name);
+          assert.deepEqual(answers, wanted, name);
           const { total, everywhere } = await mesh.page<{ total?: number; everywhere: boolean }>(
             "live?object=PeerAuthentication/mesh-system/all",
           );
@@ -225,7 +225,7 @@ spec: { host: app.test, trafficPolicy: { tls: { mode: ${mode} } } }
 `;
 }
 
-/** A name that no file says: what a client is told that sends it is answered by the workload itself. */
+/** A name that no file says: a client that sends it is answered by the workload itself. */
 async function bytes(port: number): Promise<string> {
   const socket = await Deno.connect({ hostname: "127.0.0.1", port });
   try {

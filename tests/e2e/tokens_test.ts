@@ -217,9 +217,12 @@ Deno.test({
       const first = await issuer.token();
       assert.deepEqual([(await askWith(port)).status, await status(first)], [200, 401]);
       const warnings = () => mesh.page<{ name: string; message: string }[]>("warningz");
-      const told = (await warnings()).filter(({ name }) => name === "keys-not-fetched");
-      assert.equal(told.length, 1);
-      assert.match(told[0]!.message, /^spec\.jwtRules\[0\]\.jwksUri: .*\/keys: status 503, expected 200; every token/);
+      const reported = (await warnings()).filter(({ name }) => name === "keys-not-fetched");
+      assert.equal(reported.length, 1);
+      assert.match(
+        reported[0]!.message,
+        /^spec\.jwtRules\[0\]\.jwksUri: .*\/keys: status 503, expected 200; every token/,
+      );
       issuer.answer = undefined;
       await until("the keys are there", async () => await status(first) === 200);
       assert.deepEqual((await warnings()).filter(({ name }) => name === "keys-not-fetched"), []);

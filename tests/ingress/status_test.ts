@@ -37,7 +37,7 @@ class World {
   readonly facts = new FactStore();
   readonly #source = this.facts.addSource("c", 0);
   readonly statuses: IngressStatuses;
-  readonly told: string[] = [];
+  readonly changes: string[] = [];
 
   constructor(mesh: Partial<MeshConfig>, ...manifests: readonly Manifest[]) {
     this.put(...manifests);
@@ -45,7 +45,7 @@ class World {
     this.statuses = new IngressStatuses({
       ...{ facts: this.facts, mesh: { ...DEFAULTS, ...mesh }, namespace: "mesh-system", isOurs },
     });
-    this.statuses.onChange((keys) => this.told.push(...keys));
+    this.statuses.onChange((keys) => this.changes.push(...keys));
   }
 
   put(...manifests: readonly Manifest[]): void {
@@ -123,10 +123,10 @@ Deno.test("when the mesh serves Ingresses no more, or by a service that is not t
 Deno.test("a change tells the Ingresses that it may concern: one that is edited, all when the address moves, none else", () => {
   const world = new World({}, balanced, ingress("a", ALL), ingress("b", ALL));
   world.put(ingress("a"));
-  assert.deepEqual(world.told.splice(0), ["Ingress/shop/a"]);
+  assert.deepEqual(world.changes.splice(0), ["Ingress/shop/a"]);
   world.put(service({}, [], "another"), node("n", "203.0.113.1"), pod("p", "n", "Running", { mesh: "ingressgateway" }));
   world.statuses.meshChanged({ ...DEFAULTS, accessLogFile: "/dev/stdout" });
-  assert.deepEqual(world.told, []);
+  assert.deepEqual(world.changes, []);
   world.put(service({}, [{ ip: "203.0.113.8" }]));
-  assert.deepEqual(world.told, ["Ingress/shop/a", "Ingress/shop/b"]);
+  assert.deepEqual(world.changes, ["Ingress/shop/a", "Ingress/shop/b"]);
 });

@@ -67,7 +67,7 @@ for (const [name, signerOf] of Object.entries(SIGNERS)) {
   });
 }
 
-Deno.test("without a permission, and without a library, the reason is told", () => {
+Deno.test("without a permission, and without a library, the reason is reported", () => {
   assert.deepEqual(openOpenssl(["/nowhere/libcrypto.so.3"]), { reason: "the program has no permission to use it" });
   const missing = OPENSSL_PATHS.filter((path) => !exists(path));
   const found = openOpenssl(missing);
@@ -134,7 +134,9 @@ const FAILURES: readonly (readonly [KeySpec, Partial<OpensslFunctions>, RegExp])
 ];
 
 for (const [spec, failing, reason] of FAILURES) {
-  const name = `${keySpecText(spec)}: where ${Object.keys(failing)[0]} fails, the reason is told and nothing is left`;
+  const name = `${keySpecText(spec)}: where ${
+    Object.keys(failing)[0]
+  } fails, the reason is reported and nothing is left`;
   opensslTest(name, async (functions) => {
     const { held, functions: counting } = counted({ ...functions, ...failing });
     const key = await PrivateKey.generate(spec);
@@ -181,7 +183,7 @@ opensslTest("a library that signs with another key is found out before it is use
   assert.deepEqual([held.keys, held.contexts], [0, 0]);
 });
 
-opensslTest("what it does not take is told in its words, and a signer shows no key", async (functions) => {
+opensslTest("the reason of a refusal is in its words, and a signer shows no key", async (functions) => {
   const key = await PrivateKey.generate(P256);
   const damaged = { ...functions, BIO_new_mem_buf: () => functions.BIO_new_mem_buf(Uint8Array.of(0x30, 1, 0), 3) };
   await assert.rejects(opensslSigner(damaged, key), /^PkiError: OpenSSL: expected a private key: error:[0-9A-F]+:/);

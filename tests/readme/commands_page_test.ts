@@ -28,7 +28,7 @@ for (const { command, text } of shown) {
       env: { NO_COLOR: "1" },
       stdin: "null",
     }).output();
-    const told = (bytes: Uint8Array) => new TextDecoder().decode(bytes).replace(/\b\d+\.\d s\b/g, "0.4 s");
-    assert.equal(told(stdout), text, told(stderr));
+    const textOf = (bytes: Uint8Array) => new TextDecoder().decode(bytes).replace(/\b\d+\.\d s\b/g, "0.4 s");
+    assert.equal(textOf(stdout), text, textOf(stderr));
   });
 }

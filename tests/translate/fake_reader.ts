@@ -71,7 +71,7 @@ export interface FakeReader extends Reader {
 
 /** Builds a reader that answers from `world`, and from Istio's defaults where it says nothing. */
 export function fakeReader(world: FakeWorld = {}): FakeReader {
-  const properties: ProxyProperties = { ...defaultTraits, ...world.properties };
+  const properties: ProxyProperties = { ...defaultProperties, ...world.properties };
   const mesh = { ...defaultMesh, ...world.mesh } as MeshConfig;
   const services = new Map((world.services ?? []).map((s) => [s.hostname, s]));
   const egress = world.egress ?? [{ index: 0, captureMode: "DEFAULT" as const }];
@@ -163,7 +163,7 @@ function peerTlsOf({ peerTls }: FakeWorld): PeerTlsPolicy {
 }
 
 /** An IPv4 sidecar with redirection, in namespace `default`. */
-export const defaultTraits: ProxyProperties = {
+export const defaultProperties: ProxyProperties = {
   type: "sidecar",
   namespace: "default",
   dnsDomain: "default.svc.cluster.local",

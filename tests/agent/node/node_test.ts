@@ -44,12 +44,12 @@ Deno.test("a label that places a workload wins over what its cloud says", () => 
 });
 
 Deno.test("a server learns of an agent that leaves Wasm modules to the proxy", () => {
-  const told = (converts: boolean) => {
+  const reported = (converts: boolean) => {
     const settings = { MESH_AGENT_ENABLE_WASM_REMOTE_LOAD_CONVERSION: converts };
     const { node } = bootstrapOfCase({ settings }).config as { node: { metadata: Record<string, unknown> } };
     return node.metadata.WASM_REMOTE_LOAD_CONVERSION;
   };
-  assert.deepEqual([told(true), told(false)], [undefined, "false"]);
+  assert.deepEqual([reported(true), reported(false)], [undefined, "false"]);
 });
 
 Deno.test("a variable of JSON that is none is named, and the rest is in force", () => {

@@ -44,8 +44,8 @@ export class TestRegistry implements AsyncDisposable {
   }
 
   /** Stores an image under `repository:tag`; returns its digest. */
-  async push(name: string, layers: readonly TestLayer[], type = OCI_MANIFEST): Promise<string> {
-    const described = await Promise.all(layers.map(async ({ mediaType, bytes }) => {
+  async push(name: string, blobs: readonly TestLayer[], type = OCI_MANIFEST): Promise<string> {
+    const described = await Promise.all(blobs.map(async ({ mediaType, bytes }) => {
       const digest = `sha256:${await sha256(bytes)}`;
       this.blobs.set(digest, bytes);
       return { mediaType, digest, size: bytes.length };
@@ -55,7 +55,7 @@ export class TestRegistry implements AsyncDisposable {
       digest: `sha256:${"0".repeat(64)}`,
       size: 2,
     };
-    return await this.pushManifest(name, { schemaVersion: 2, mediaType: type, config, layers: described }, type);
+    return await this.pushManifest(name, { schemaVersion: 2, mediaType: type, config, ["layers"]: described }, type);
   }
 
   /** Stores any manifest; returns its digest, hex. */

@@ -39,8 +39,8 @@ function proxyText(name: string): string {
   const domains = routes.flatMap((route) =>
     (route["virtual_hosts"] as { name: string; domains: string[] }[]).map((host) => `${route["name"]}: ${host.domains}`)
   );
-  const told = { clusters, endpoints, listeners: listeners.map(({ name }) => name), domains };
-  return JSON.stringify(told, null, 1) + "\n";
+  const shown = { clusters, endpoints, listeners: listeners.map(({ name }) => name), domains };
+  return JSON.stringify(shown, null, 1) + "\n";
 }
 
 testGoldens({

@@ -157,14 +157,14 @@ async function check(mesh: TestMesh, ask: Guarded["ask"], { name, policies, aske
   const { why } = await mesh.page<{ why: string[] }>("live?object=Sidecar/demo/server&wait=90s");
   assert.deepEqual(why, [], name);
   const wanted = asked.map(([one, status]) => [JSON.stringify(one), status]);
-  let told: unknown[] = [];
+  let answers: unknown[] = [];
   const look = async () => {
-    told = [];
-    for (const [one] of asked) told.push([JSON.stringify(one), await ask(one)]);
-    return JSON.stringify(told) === JSON.stringify(wanted);
+    answers = [];
+    for (const [one] of asked) answers.push([JSON.stringify(one), await ask(one)]);
+    return JSON.stringify(answers) === JSON.stringify(wanted);
   };
   // An acknowledged listener still has to reach the threads that take connections.
-  await until(name, look).catch(() => assert.deepEqual(told, wanted, name));
+  await until(name, look).catch(() => assert.deepEqual(answers, wanted, name));
 }
 
 /** One request on a connection of its own: the status, or "closed" without an answer. */

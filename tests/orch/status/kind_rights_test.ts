@@ -38,7 +38,7 @@ test("of each kind, in our spelling and in Istio's, the status takes the rights 
   await everyRightIsNeeded(server, ["pilot-discovery"], writes, async ({ client, account }) => {
     const signal = AbortSignal.timeout(PATIENCE);
     for (const { place, uid } of places) {
-      await changeStatus(client, place, uid, () => ({ touchedBy: account }), signal);
+      await changeStatus(client, place, uid, () => ({ changedBy: account }), signal);
     }
   });
   assert.equal(places.length, KIND_DEFINITIONS.length);

@@ -16,7 +16,7 @@ import { convertEntry } from "../../../lib/registry/service_entry/convert.ts";
 import { mergeEntries } from "../../../lib/registry/service_entry/merge.ts";
 import type { Service } from "../../../lib/registry/types.ts";
 import type { ServiceTarget } from "../../../lib/registry/inbound.ts";
-import { defaultTraits, type FakeReader, fakeReader, type FakeWorld } from "../fake_reader.ts";
+import { defaultProperties, type FakeReader, fakeReader, type FakeWorld } from "../fake_reader.ts";
 import { inFile } from "../../config/origins.ts";
 
 /** What a gateway's builders are called with. */
@@ -64,7 +64,7 @@ function parse(tree: unknown, index: number): AnyConfigObject {
 }
 
 function reader(objects: readonly AnyConfigObject[], world: World): FakeReader {
-  const properties = { ...defaultTraits, type: "router" as const, namespace: "mesh-system", ...world.properties };
+  const properties = { ...defaultProperties, type: "router" as const, namespace: "mesh-system", ...world.properties };
   const gateways = new GatewayIndex(world.settings?.scopeGatewayToNamespace ?? false);
   gateways.update([], objects.filter((o) => isKind(o, "Gateway")));
   const selected = gateways.select(properties.namespace, { istio: "ingressgateway", ...properties.labels });

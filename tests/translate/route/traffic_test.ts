@@ -17,10 +17,10 @@ const ignore = binary === undefined;
 const HOST = "a.default.svc.cluster.local";
 
 /** Sends a request: host, path, further header lines; gives `status what-the-upstream-saw`. */
-type Ask = (host: string, path: string, ...headers: string[]) => Promise<string>;
+type HttpQuestion = (host: string, path: string, ...headers: string[]) => Promise<string>;
 
 /** Runs Envoy with one route configuration in front of upstreams that report the requests that reached them. */
-async function withRoutes(name: string, world: FakeWorld, use: (ask: Ask) => Promise<void>): Promise<void> {
+async function withRoutes(name: string, world: FakeWorld, use: (ask: HttpQuestion) => Promise<void>): Promise<void> {
   const folder = await Deno.makeTempDir();
   const upstream = createServer((got, answer) => {
     if (got.url === "/hang") return;

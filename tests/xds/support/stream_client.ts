@@ -33,7 +33,7 @@ export interface Received {
 }
 
 /** Fields of a request; `names` is `resource_names` or `resource_names_subscribe`. */
-export interface Ask {
+export interface AskedNames {
   names?: string[];
   unsubscribe?: string[];
   versions?: Record<string, string>;
@@ -132,7 +132,7 @@ export class StreamClient<V extends ProxyView = MemoryView> {
   }
 
   /** Sends a request. */
-  ask(typeUrl: string, ask: Ask = {}): void {
+  ask(typeUrl: string, ask: AskedNames = {}): void {
     this.send(this.encode(typeUrl, ask));
   }
 
@@ -142,7 +142,7 @@ export class StreamClient<V extends ProxyView = MemoryView> {
   }
 
   /** Encodes a request. */
-  encode(typeUrl: string, ask: Ask = {}): Uint8Array {
+  encode(typeUrl: string, ask: AskedNames = {}): Uint8Array {
     const error_detail = ask.error === undefined ? undefined : { code: 13, message: ask.error };
     return this.delta
       ? encode("envoy.service.discovery.v3.DeltaDiscoveryRequest", {
