@@ -4,11 +4,12 @@
  * @module
  */
 import fc from "fast-check";
+import { opening, tls, wild } from "./random_transport.ts";
 
 const namespaces = ["a", "b", "mesh-system"] as const;
 const hosts = ["x.com", "y.com", "z.y.com", "svc.a.svc.cluster.local", "svc.b.svc.cluster.local"] as const;
 const patterns = [...hosts, "*.y.com", "*.com"] as const;
-const protocols = ["HTTP", "TCP", "TLS", "GRPC", "UDP", ""] as const;
+const protocols = ["HTTP", "TCP", "TLS", "GRPC", "UDP", "REDIS", "MONGO", "MYSQL", ""] as const;
 const exports = [undefined, ["*"], ["."], ["a"], ["b"]] as const;
 
 /** Of an object. */
@@ -67,6 +68,26 @@ const serviceEntry = fc.record({
   },
 }));
 
+/** A service of all hosts under a domain. */
+const wildEntry = fc.record({
+  object: meta("ServiceEntry"),
+  exportTo,
+  port: fc.constantFrom(80, 443),
+  host: fc.constantFrom("*.wild.com", "*.y.com", "*.com"),
+  ...{ wild, address: fc.boolean() },
+}).map(({ object, exportTo, port, host, wild: { protocol, resolution }, address }) => ({
+  ...object,
+  spec: {
+    hosts: [host],
+    ...(exportTo ? { exportTo } : {}),
+    ports: [{ number: port, name: `p${port}`, protocol }],
+    location: "MESH_EXTERNAL",
+    resolution,
+    ...(resolution === "STATIC" ? { endpoints: [{ address: "172.18.0.1" }] } : {}),
+    ...(address && resolution !== "DYNAMIC_DNS" ? { addresses: ["10.9.0.3"] } : {}),
+  },
+}));
+
 const workloadEntry = fc.record({
   object: meta("WorkloadEntry"),
   address: fc.integer({ min: 1, max: 5 }),
@@ -90,14 +111,16 @@ const virtualService = fc.record({
   header: fc.constantFrom("x", "y"),
   source: fc.option(fc.constantFrom({ app: "p" }, { app: "q" }), { nil: undefined }),
   gateways: fc.constantFrom(undefined, ["mesh"], ["a/one"], ["b/one", "mesh"], ["one", "two"]),
-  kind: fc.constantFrom("http", "http", "http", "tcp"),
+  kind: fc.constantFrom("http", "http", "http", "tcp", "tls"),
 }).map(({ object, hosts, exportTo, to, subset, header, source, gateways, kind }) => ({
   ...object,
   spec: {
     hosts,
     ...(gateways ? { gateways } : {}),
     ...(exportTo ? { exportTo } : {}),
-    ...(kind === "tcp" ? { tcp: [{ route: [{ destination: { host: to, ...(subset ? { subset } : {}) } }] }] } : {
+    ...(kind === "tcp" ? { tcp: [{ route: [{ destination: { host: to, ...(subset ? { subset } : {}) } }] }] } : {}),
+    ...(kind === "tls" ? { tls: [{ match: [{ sniHosts: hosts }], route: [{ destination: { host: to } }] }] } : {}),
+    ...(kind === "http" && {
       http: [
         {
           match: [{ headers: { h: { exact: header } }, ...(source ? { sourceLabels: source } : {}) }],
@@ -109,24 +132,32 @@ const virtualService = fc.record({
   },
 }));
 
+/** An empty one is refused. */
+const policy = (trafficPolicy: object) => Object.keys(trafficPolicy).length > 0 ? { trafficPolicy } : {};
+
 const destinationRule = fc.record({
   object: meta("DestinationRule"),
-  host: pattern,
+  // One that is there in every world, with ports that carry bytes.
+  host: fc.oneof({ weight: 2, arbitrary: pattern }, { weight: 1, arbitrary: fc.constant("bytes.a.com") }),
   exportTo,
   subsets: fc.uniqueArray(subset, { maxLength: 2 }),
   hash: fc.boolean(),
-  tls: fc.constantFrom(undefined, { mode: "SIMPLE" }, { mode: "SIMPLE", subjectAltNames: [] }),
+  ...{ tls, opening, openingOfSubset: fc.boolean() },
   selector: fc.option(fc.constantFrom({ app: "p" }, { app: "q" }), { nil: undefined }),
-}).map(({ object, host, exportTo, subsets, hash, tls, selector }) => ({
+}).map(({ object, host, exportTo, subsets, hash, tls, selector, opening, openingOfSubset }) => ({
   ...object,
   spec: {
     host,
     ...(exportTo && !selector ? { exportTo } : {}),
-    subsets: subsets.map((version) => ({ name: version, labels: { version } })),
-    trafficPolicy: {
+    subsets: subsets.map((version) => ({
+      ...{ name: version, labels: { version } },
+      ...(openingOfSubset ? policy(opening) : {}),
+    })),
+    ...policy({
+      ...(openingOfSubset ? {} : opening),
       ...(hash ? { loadBalancer: { consistentHash: { httpHeaderName: "h" } } } : {}),
       ...(tls ? { tls } : {}),
-    },
+    }),
     ...(selector ? { workloadSelector: { matchLabels: selector } } : {}),
   },
 }));
@@ -239,22 +270,34 @@ const rule = fc.record({
   ),
 }, { requiredKeys: [] });
 
+/** What a rule of a CUSTOM policy may ask: nothing about identities, which come after the answer. */
+const customRule = fc.record({
+  from: fc.constant([{ source: { remoteIpBlocks: ["10.0.0.0/8"] } }]),
+  to: fc.constantFrom([{ operation: { ports: ["80"] } }], [{ operation: { paths: ["/a/*"] } }]),
+}, { requiredKeys: [] });
+
+const rules = fc.array(rule, { minLength: 1, maxLength: 2 });
+const dryRun = fc.constantFrom({}, { annotations: { "mesh.io/dry-run": "true" } });
+const decided = fc.oneof(
+  fc.record({ action: fc.constant("ALLOW"), rules: fc.option(rules, { nil: [] }), dryRun }),
+  fc.record({ action: fc.constant("DENY"), rules, dryRun }),
+  fc.record({ action: fc.constant("AUDIT"), rules, dryRun: fc.constant({}) }),
+  fc.record({
+    action: fc.constant("CUSTOM"),
+    provider: fc.constantFrom("asked", "asked", "gone").map((name) => ({ name })),
+    rules: fc.array(customRule, { minLength: 1, maxLength: 2 }),
+    dryRun: fc.constant({}),
+  }),
+);
+
 const authorizationPolicy = fc.record({
   object: meta("AuthorizationPolicy", "security.mesh.io/v1"),
   selector: fc.option(fc.constantFrom({ app: "p" }, { app: "q" }, { app: "gw" }), { nil: undefined }),
-  action: fc.constantFrom("ALLOW", "ALLOW", "DENY", "AUDIT", "CUSTOM"),
-  provider: fc.constantFrom("asked", "gone"),
-  rules: fc.option(fc.array(rule, { minLength: 1, maxLength: 2 }), { nil: undefined }),
-  dryRun: fc.boolean(),
-}).map(({ object, selector, action, provider, rules, dryRun }) => ({
+  decided,
+}).map(({ object, selector, decided: { dryRun, ...spec } }) => ({
   ...object,
-  metadata: { ...object.metadata, ...(dryRun ? { annotations: { "mesh.io/dry-run": "true" } } : {}) },
-  spec: {
-    action,
-    ...(selector ? { selector: { matchLabels: selector } } : {}),
-    ...(action === "CUSTOM" ? { provider: { name: provider } } : {}),
-    ...(rules ? { rules } : {}),
-  },
+  metadata: { ...object.metadata, ...dryRun },
+  spec: { ...spec, ...(selector ? { selector: { matchLabels: selector } } : {}) },
 }));
 
 const telemetry = fc.record({
@@ -389,7 +432,7 @@ export interface Tree {
   readonly spec: Account & { readonly endpoints?: readonly Account[] };
 }
 const trees = [
-  ...[serviceEntry, serviceEntry, workloadEntry, virtualService, destinationRule, sidecar, gateway],
+  ...[serviceEntry, serviceEntry, wildEntry, workloadEntry, virtualService, destinationRule, sidecar, gateway],
   ...[peerAuthentication, requestAuthentication, authorizationPolicy, telemetry, wasmPlugin, proxyFilter, proxyFilter],
 ] as const;
 /** Any of them. */
