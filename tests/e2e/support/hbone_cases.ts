@@ -145,8 +145,33 @@ function services(client: { readonly web: number; readonly bytes: number }, { ht
     entry("only", "server", web, http, hboneOnly),
     entry("other", "other", web, http, hboneOnly),
     entry("bytes", "server", bytes, tcp, both),
+    mixed({ web, http, tcp }),
   ].map((one) => JSON.stringify(one)).join("\n---\n");
 }
+
+/** A service of which one endpoint takes HBONE, one mutual TLS alone, and one, which is no part of the mesh, neither. */
+function mixed({ web, http, tcp }: { readonly web: object; readonly http: number; readonly tcp: number }): object {
+  const own = { address: "127.0.0.1", serviceAccount: "server" };
+  return {
+    apiVersion: "networking.istio.io/v1",
+    kind: "ServiceEntry",
+    metadata: { name: "mixed", namespace: "demo" },
+    spec: {
+      hosts: ["mixed.test"],
+      location: "MESH_INTERNAL",
+      resolution: "STATIC",
+      ports: [web],
+      endpoints: [
+        { ...own, ports: { one: http }, labels: { "networking.istio.io/tunnel": "http" } },
+        { ...own, ports: { one: tcp }, labels: { "security.istio.io/tlsMode": "istio" } },
+        { address: PLAIN, ports: { one: http } },
+      ],
+    },
+  };
+}
+
+/** Address of a server without a proxy. */
+const PLAIN = "127.0.0.9";
 
 /** A request on a connection that stays: an end of the server's side would reach the caller as a reset. */
 const LASTING = "GET / HTTP/1.1\r\nHost: app.test\r\n\r\n";
@@ -157,6 +182,8 @@ interface Sending extends Guarded {
   get(host: string): Promise<string>;
   /** What the port of bytes answers to a request. */
   bytes(): Promise<string>;
+  /** Ports of the workload; `ports` are the caller's. */
+  readonly targets: Guarded["ports"];
 }
 
 function withSending(
@@ -189,6 +216,7 @@ function withSending(
       await run({
         ...guarded,
         sender,
+        targets: guarded.ports,
         ports: { http: web, tcp: bytes },
         get: async (host) => {
           const answer = await requestHost(web, host);
@@ -267,6 +295,28 @@ Deno.test(
       assert.equal(await carried(sending), 0);
     }),
 );
+
+Deno.test("endpoints of one service are reached as each takes connections: by HBONE, by mutual TLS, and in plain text", () =>
+  withSending(true, async ({ sender, targets, get }) => {
+    await using _plain = Deno.serve(
+      { hostname: PLAIN, port: targets.http, onListen() {} },
+      () => new Response("plain"),
+    );
+    const sending = await sender();
+    // The mode of the workload is STRICT: what is not encrypted is refused by both of its ports.
+    const places = [
+      `envoy://connect_originate/127.0.0.1:${targets.http}`,
+      `127.0.0.1:${targets.tcp}`,
+      `${PLAIN}:${targets.http}`,
+    ];
+    const answered = async () => {
+      const text = (await sending.admin("clusters"))!;
+      return places.map((place) => Number(text.split(`mixed.test::${place}::rq_success::`)[1]?.split("\n")[0] ?? 0));
+    };
+    await until("answers of each", async () => await get("mixed.test") === "200" && Math.min(...await answered()) > 5);
+    for (let i = 0; i < 20; i++) assert.equal(await get("mixed.test"), "200");
+    assert.ok(await carried(sending) > 0);
+  }));
 
 const HEAD = "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n";
 const BODY = 1 << 20;
