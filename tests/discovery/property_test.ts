@@ -10,6 +10,17 @@ import { FarCluster, transportSettings } from "./random_transport.ts";
 /** Runs of each property; `MESH_PROPERTY_RUNS=10000` is the long form. */
 const RUNS = Number(Deno.env.get("MESH_PROPERTY_RUNS") ?? 100);
 
+/**
+ * A check of one world, after which the event loop turns: until then a world stays in memory, by its weak references,
+ * and thousands do not fit.
+ */
+function inTurn<T extends unknown[]>(check: (...values: T) => void): (...values: T) => Promise<void> {
+  return async (...values) => {
+    check(...values);
+    await new Promise((resolve) => setTimeout(resolve, 0));
+  };
+}
+
 /** Compares every proxy after some steps with one that joins what they left. */
 function compareWithFresh(steps: readonly Step[], settings: typeof SETTINGS): void {
   const { fixture, joined, networks, farStates } = play(steps, true, settings);
@@ -22,95 +33,116 @@ function compareWithFresh(steps: readonly Step[], settings: typeof SETTINGS): vo
   for (const { node, state } of joined) assert.deepEqual(contents(state), contents(fresh.join(node)));
 }
 
-Deno.test("changes one by one leave every proxy with the resources of a fresh start", () => {
-  fc.assert(fc.property(manySteps, (steps) => compareWithFresh(steps, SETTINGS)), { numRuns: RUNS });
+Deno.test("changes one by one leave every proxy with the resources of a fresh start", async () => {
+  await fc.assert(fc.asyncProperty(manySteps, inTurn((steps) => compareWithFresh(steps, SETTINGS))), { numRuns: RUNS });
 });
 
-Deno.test("so they do where gateways get the clusters that they need alone, those of token issuers among them", () => {
+Deno.test("so they do where gateways get the clusters that they need alone, those of token issuers among them", async () => {
   const settings = { ...SETTINGS, PILOT_FILTER_GATEWAY_CLUSTER_CONFIG: true };
-  fc.assert(fc.property(manySteps, (steps) => compareWithFresh(steps, settings)), { numRuns: Math.ceil(RUNS / 4) });
+  await fc.assert(fc.asyncProperty(manySteps, inTurn((steps) => compareWithFresh(steps, settings))), {
+    numRuns: Math.ceil(RUNS / 4),
+  });
 });
 
-Deno.test("so they do where proxies take and make connections in other ways: HBONE, and what databases speak", () => {
-  fc.assert(
-    fc.property(manySteps, transportSettings, (steps, settings) => {
-      compareWithFresh(steps, { ...SETTINGS, ...settings });
-    }),
+Deno.test("so they do where proxies take and make connections in other ways: HBONE, and what databases speak", async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      manySteps,
+      transportSettings,
+      inTurn((steps, settings) => {
+        compareWithFresh(steps, { ...SETTINGS, ...settings });
+      }),
+    ),
     { numRuns: RUNS },
   );
 });
 
-Deno.test("every route configuration that a listener names is there", () => {
-  fc.assert(
-    fc.property(fc.array(step, { minLength: 5, maxLength: 30, size: "max" }), (steps) => {
-      const { joined } = play(steps, true);
-      for (const { state } of joined) {
-        const all = texts(state);
-        const listeners = Object.entries(all).filter(([name]) => name.startsWith("listener/"));
-        for (const [, text] of listeners) {
-          for (const [, name] of text.matchAll(/"route_config_name":"([^"]+)"/g)) {
-            assert.ok(`route/${name}` in all, `${name}`);
+Deno.test("every route configuration that a listener names is there", async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(step, { minLength: 5, maxLength: 30, size: "max" }),
+      inTurn((steps) => {
+        const { joined } = play(steps, true);
+        for (const { state } of joined) {
+          const all = texts(state);
+          const listeners = Object.entries(all).filter(([name]) => name.startsWith("listener/"));
+          for (const [, text] of listeners) {
+            for (const [, name] of text.matchAll(/"route_config_name":"([^"]+)"/g)) {
+              assert.ok(`route/${name}` in all, `${name}`);
+            }
           }
         }
-      }
-    }),
+      }),
+    ),
     { numRuns: Math.ceil(RUNS / 10) },
   );
 });
 
-Deno.test("every proxy gets the same with caches as without", () => {
-  fc.assert(
-    fc.property(manySteps, transportSettings, (steps, transport) => {
-      const settings = { ...SETTINGS, ...transport };
-      const cached = play(steps, true, settings).joined.map(({ state }) => contents(state));
-      const plain = play(steps, false, settings).joined.map(({ state }) => contents(state));
-      assert.deepEqual(cached, plain);
-    }),
+Deno.test("every proxy gets the same with caches as without", async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      manySteps,
+      transportSettings,
+      inTurn((steps, transport) => {
+        const settings = { ...SETTINGS, ...transport };
+        const cached = play(steps, true, settings).joined.map(({ state }) => contents(state));
+        const plain = play(steps, false, settings).joined.map(({ state }) => contents(state));
+        assert.deepEqual(cached, plain);
+      }),
+    ),
     { numRuns: RUNS },
   );
 });
 
-Deno.test("a proxy never sees a host that exportTo or its Sidecar hides", () => {
-  fc.assert(
-    fc.property(manySteps, (steps) => {
-      // Services of another cluster are for all.
-      const { fixture, joined } = play(steps.filter((one) => one.do !== "far"), true);
-      const visible = (namespace: string) =>
-        new Set([...fixture.objects.values()].flatMap((object) => {
-          if (object.kind !== "ServiceEntry") return [];
-          const { exportTo = ["*"], hosts } = object.spec;
-          const own = object.meta.namespace === namespace;
-          return exportTo.includes("*") || exportTo.includes(namespace) || (exportTo.includes(".") && own) ? hosts : [];
-        }));
-      for (const { node, state } of joined) {
-        const seen = visible(node.namespace);
-        for (const name of Object.keys(contents(state))) {
-          const host = /^cluster\/outbound\|\d+\|[^|]*\|(.+)$/.exec(name)?.[1];
-          if (host) assert.ok(seen.has(host), `${node.namespace} sees ${name}`);
+Deno.test("a proxy never sees a host that exportTo or its Sidecar hides", async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      manySteps,
+      inTurn((steps) => {
+        // Services of another cluster are for all.
+        const { fixture, joined } = play(steps.filter((one) => one.do !== "far"), true);
+        const visible = (namespace: string) =>
+          new Set([...fixture.objects.values()].flatMap((object) => {
+            if (object.kind !== "ServiceEntry") return [];
+            const { exportTo = ["*"], hosts } = object.spec;
+            const own = object.meta.namespace === namespace;
+            return exportTo.includes("*") || exportTo.includes(namespace) || (exportTo.includes(".") && own)
+              ? hosts
+              : [];
+          }));
+        for (const { node, state } of joined) {
+          const seen = visible(node.namespace);
+          for (const name of Object.keys(contents(state))) {
+            const host = /^cluster\/outbound\|\d+\|[^|]*\|(.+)$/.exec(name)?.[1];
+            if (host) assert.ok(seen.has(host), `${node.namespace} sees ${name}`);
+          }
         }
-      }
-    }),
+      }),
+    ),
     { numRuns: RUNS },
   );
 });
 
-Deno.test("a gateway passes connections on by name to hosts of its servers alone, and to mutual TLS in its own network", () => {
-  fc.assert(
-    fc.property(manySteps, (steps) => {
-      const { fixture, joined } = play(steps, true);
-      const passed = [...fixture.objects.values()].flatMap((object) =>
-        isKind(object, "Gateway") ? passedHosts(object) : []
-      );
-      for (const { node, state } of joined) {
-        for (const [name, text] of Object.entries(texts(state))) {
-          const host = /^(?:cluster|assignment)\/outbound_\.\d+_\.[^.]*_\.(.+)$/.exec(name)?.[1];
-          if (host === undefined) continue;
-          assert.equal(node.type, "router");
-          assert.ok(passed.some((one) => covers(one.host, host)), name);
-          assert.ok(!/transport_socket|1\.2\.3\./.test(text), text);
+Deno.test("a gateway passes connections on by name to hosts of its servers alone, and to mutual TLS in its own network", async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      manySteps,
+      inTurn((steps) => {
+        const { fixture, joined } = play(steps, true);
+        const passed = [...fixture.objects.values()].flatMap((object) =>
+          isKind(object, "Gateway") ? passedHosts(object) : []
+        );
+        for (const { node, state } of joined) {
+          for (const [name, text] of Object.entries(texts(state))) {
+            const host = /^(?:cluster|assignment)\/outbound_\.\d+_\.[^.]*_\.(.+)$/.exec(name)?.[1];
+            if (host === undefined) continue;
+            assert.equal(node.type, "router");
+            assert.ok(passed.some((one) => covers(one.host, host)), name);
+            assert.ok(!/transport_socket|1\.2\.3\./.test(text), text);
+          }
         }
-      }
-    }),
+      }),
+    ),
     { numRuns: RUNS },
   );
 });
