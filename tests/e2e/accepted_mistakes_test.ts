@@ -1,7 +1,7 @@
 /**
  * Configuration with mistakes, served to real Envoys: whatever users write wrong, a proxy takes all that it gets, and
- * where a patch is wrong, all without it. The examples of findings and the inputs of analyzers come one after the
- * other, as edits of one folder.
+ * where a patch is wrong, all without it. The examples of findings, the inputs of analyzers and the forms of kinds come one
+ * after the other, as edits of one folder.
  */
 import assert from "node:assert/strict";
 import { SECRET } from "../../lib/xds/protocol/types.ts";
@@ -64,6 +64,8 @@ async function acknowledged(mesh: TestMesh, name: string): Promise<void> {
 const SETS = {
   "every example of a finding": ["tests/testdata/findings"],
   "every input of an analyzer": ["tests/testdata/analyze"],
+  "every form of every kind": ["tests/testdata/config"],
+  "every Service of manifests": ["tests/testdata/orch/in"],
 };
 
 for (const [what, dirs] of Object.entries(SETS)) {
@@ -72,7 +74,7 @@ for (const [what, dirs] of Object.entries(SETS)) {
     ignore: path === undefined,
     fn: () => {
       const all = worlds(...dirs);
-      assert.ok(all.size > 20);
+      assert.ok(all.size > 0);
       const numbers = [...new Set([...all.values()].flatMap(gatewayPorts))];
       return withPorts(2 + numbers.length, async ([proxyListenPort, proxyInboundListenPort, ...free]) => {
         const ports = new Map(numbers.map((number, i) => [number, free[i]!]));
