@@ -128,7 +128,16 @@ function inForceOn(object: ConfigObject, view: DebugView): ProxyState[] {
   return [...found].map((progress) => (progress as unknown as { readonly state: ProxyState }).state);
 }
 
-const ADDRESSES = ["10.9.0.1", "10.9.0.2", "172.16.0.1", "172.16.0.2", "172.16.0.3", "172.16.0.4", "192.0.2.1"];
+const ADDRESSES = [
+  "10.9.0.1",
+  "10.9.0.2",
+  "10.9.0.3",
+  "172.16.0.1",
+  "172.16.0.2",
+  "172.16.0.3",
+  "172.16.0.4",
+  "192.0.2.1",
+];
 
 /** Names that requests use for the hosts of a virtual service: of a wildcard also those of services and gateways under it. */
 function namesFor({ spec }: ConfigObject<"VirtualService">, { folder }: ReturnType<typeof world>): string[] {
@@ -140,7 +149,7 @@ function namesFor({ spec }: ConfigObject<"VirtualService">, { folder }: ReturnTy
   ].map((host) => host.replace(/^.*\//, ""));
   return (spec.hosts ?? []).flatMap((written) => {
     if (!written.startsWith("*")) return [written];
-    const under = served.filter((host) => host.endsWith(written.slice(1)) && !host.startsWith("*"));
+    const under = served.map((host) => host.replace("*", "any")).filter((host) => host.endsWith(written.slice(1)));
     return [written.replace("*", "any"), ...new Set(under)];
   });
 }

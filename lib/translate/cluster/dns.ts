@@ -50,8 +50,8 @@ export function dnsDiscovery(
 
 /**
  * Discovery fields of a cluster that resolves the host of each request: its authority, or the SNI of a TLS connection.
- * Envoy 1.40 looks hosts of requests up in the cluster itself, without a filter; the port is that of the authority,
- * else 443 over TLS and 80 without. A TLS connection that is passed through waits for no lookup of the cluster: the
+ * Envoy 1.40 looks hosts of requests up in the cluster itself, without a filter; routes say at which port
+ * (lib/translate/route/dialled_by_name.ts). A TLS connection that is passed through waits for no lookup of the cluster: the
  * filter `envoy.filters.network.sni_dynamic_forward_proxy` of the listener looks its SNI up first, and sets the port.
  *
  * @param insecure Whether the server's name is not checked against that host; Envoy wants it said.

@@ -5,9 +5,10 @@
  */
 import type { Destination, HttpRoute, HttpRouteDestination } from "../../config/kinds/kinds.ts";
 import { wrap } from "../../pb/wellknown.ts";
-import type { envoy } from "../../../proto/gen/types.ts";
+import type { envoy, google } from "../../../proto/gen/types.ts";
 import type { Reader } from "../reader/reader.ts";
 import { hashing, type RouteTarget, routeTarget } from "./destination.ts";
+import { dialledByName } from "./dialled_by_name.ts";
 import { fractionOf } from "../values/fraction.ts";
 import { headerChanges, type HeaderFields, joinHeaders } from "./headers.ts";
 import { regexMatcher } from "../values/regex.ts";
@@ -23,6 +24,8 @@ export interface ForwardAction {
   readonly headers: HeaderFields;
   /** Where it leads, in order. */
   readonly targets: readonly RouteTarget[];
+  /** Settings of filters by the only destination; those of several stand with each. */
+  readonly perFilter: Readonly<Record<string, google.protobuf.Any>>;
   /** Keys of the destination rules by which requests are hashed. */
   readonly causes: readonly string[];
 }
@@ -62,14 +65,15 @@ export function forwardAction(
   if (retry) action.retry_policy = retry;
   const mirrors = mirrorPolicies(read, rule, port);
   if (mirrors.length) action.request_mirror_policies = mirrors;
-  const { targets, causes } = chosen;
-  return { action, headers: joinHeaders(own.fields, chosen.headers), targets, causes };
+  const { targets, causes, perFilter } = chosen;
+  return { action, headers: joinHeaders(own.fields, chosen.headers), targets, perFilter, causes };
 }
 
 interface Chosen {
   /** Header operations of the only destination. */
   readonly headers: HeaderFields;
   readonly targets: readonly RouteTarget[];
+  readonly perFilter: ForwardAction["perFilter"];
   readonly causes: readonly string[];
   readonly sticky: boolean;
 }
@@ -82,7 +86,8 @@ function single({ read, port, warnings, action }: ActionInput, route: HttpRouteD
   if (hash) action.hash_policy = [hash.policy];
   // The rule's own authority wins over the destination's, as it does with several destinations.
   if (authority) action.host_rewrite_literal ??= authority;
-  return { headers: fields, targets: [target], causes: hash?.causes ?? [], sticky: hash !== undefined };
+  const perFilter = dialledByName(read, target, action.host_rewrite_literal);
+  return { headers: fields, targets: [target], perFilter, causes: hash?.causes ?? [], sticky: hash !== undefined };
 }
 
 function weighted(
@@ -97,16 +102,18 @@ function weighted(
   action.weighted_clusters = {
     clusters: shared.map(({ headers }, index) => {
       const { fields, authority } = headerChanges(headers, warnings);
+      const perFilter = dialledByName(read, targets[index]!, action.host_rewrite_literal ?? authority);
       return {
         name: targets[index]!.cluster,
         weight: wrap(weights[index]!),
         ...fields,
         ...(authority ? { host_rewrite_literal: authority } : {}),
+        ...(Object.keys(perFilter).length > 0 ? { typed_per_filter_config: perFilter } : {}),
       };
     }),
   };
   if (hashes.length) action.hash_policy = hashes.map(({ policy }) => policy);
-  return { headers: {}, targets, causes: hashes.flatMap(({ causes }) => causes), sticky: false };
+  return { headers: {}, targets, perFilter: {}, causes: hashes.flatMap(({ causes }) => causes), sticky: false };
 }
 
 function rewritePath(rule: HttpRoute, action: RouteAction): void {

@@ -8,6 +8,7 @@ import type { Protocol } from "../../registry/types.ts";
 import type { envoy } from "../../../proto/gen/types.ts";
 import type { Reader } from "../reader/reader.ts";
 import type { Hashing, RouteTarget } from "./destination.ts";
+import { dialledByName } from "./dialled_by_name.ts";
 import { retryPolicy } from "./retry.ts";
 
 type Route = envoy.config.route.v3.Route;
@@ -27,7 +28,9 @@ export function defaultOutboundRoute(
   const retry = retryPolicy(read.mesh().defaultHttpRetryPolicy, hash !== undefined);
   if (retry) action.retry_policy = retry;
   if (hash) action.hash_policy = [hash.policy];
-  return everything(action, operation);
+  const perFilter = dialledByName(read, target, undefined);
+  const route = everything(action, operation);
+  return Object.keys(perFilter).length > 0 ? { ...route, typed_per_filter_config: perFilter } : route;
 }
 
 /**

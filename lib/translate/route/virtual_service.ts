@@ -141,6 +141,7 @@ function buildRoute(
     for (const cause of forward.causes) causes.add(cause);
     route.route = forward.action;
     Object.assign(route, forward.headers);
+    Object.assign(perFilter, forward.perFilter);
     const sessions = forward.targets.flatMap((target) => statefulSession(read, target.service) ?? []);
     if (sessions[0]) perFilter[STATEFUL_SESSION_FILTER] = sessions[0];
     if (sessions.length > 1) warnings.push("several destinations keep sessions; the first one's settings hold");

@@ -8,9 +8,13 @@
 import http from "node:http";
 
 /** The response to a GET for a host; the message of the error where no response comes. */
-export function requestHost(port: number, host: string): Promise<{ status: number; body: string } | string> {
+export function requestHost(
+  port: number,
+  host: string,
+  path = "/",
+): Promise<{ status: number; body: string } | string> {
   const { promise, resolve } = Promise.withResolvers<{ status: number; body: string } | string>();
-  const request = http.get({ host: "127.0.0.1", port, headers: { host }, agent: false }, (response) => {
+  const request = http.get({ host: "127.0.0.1", port, path, headers: { host }, agent: false }, (response) => {
     let body = "";
     response.setEncoding("utf8").on("data", (text) => body += text);
     response.on("end", () => resolve({ status: response.statusCode ?? 0, body }));
