@@ -93,6 +93,26 @@ Deno.test("live: a route of a gateway that does not exist concerns no proxy", as
   assert.match(why[1]!, /gateway does not exist: spec\.gateways\[0\]: "dor"/);
 });
 
+Deno.test("live: of a virtual host that a patch replaces the route is in force nowhere; the patch is", async () => {
+  const patch = (operation: string) =>
+    object(
+      "ProxyFilter",
+      "other",
+      `{ configPatches: [{ applyTo: VIRTUAL_HOST, match: { context: SIDECAR_OUTBOUND, routeConfiguration: { vhost: { name: "reviews.example.com:80" } } },
+      patch: { operation: ${operation}, value: { domains: [reviews.example.com], response_headers_to_remove: [server] } } }] }`,
+    ).replace("/v1\n", "/v1alpha3\n");
+  const files = (operation: string) => ({
+    "a.yaml": route("{ host: reviews.example.com }"),
+    "patch.yaml": patch(operation),
+  });
+  const merged = await verdictOf(files("MERGE"), ROUTE);
+  assert.deepEqual([merged.everywhere, merged.total], [true, 1], merged.why.join());
+  const replaced = await verdictOf(files("REPLACE"), ROUTE);
+  assert.deepEqual([replaced.everywhere, replaced.total], [false, 0]);
+  const replacing = await verdictOf(files("REPLACE"), "ProxyFilter/x/other");
+  assert.deepEqual([replacing.everywhere, replacing.total > 0], [true, true], replacing.why.join());
+});
+
 Deno.test("live: a Gateway whose only server lost its port to an older one is not in force", async () => {
   const older = object(
     "Gateway",

@@ -17,6 +17,7 @@ export class AppliedPatches {
   readonly #report: ReportNote;
   readonly #packed: ReadonlySet<PatchTarget>;
   #needsApi = false;
+  #replacedHost = false;
 
   /**
    * @param report Hears of each patch once.
@@ -31,6 +32,7 @@ export class AppliedPatches {
   readonly note: ReportPatch = ({ patch, error }) => {
     if (error === undefined) {
       this.#filters.add(patch.filter);
+      if (patch.applyTo === "VIRTUAL_HOST" && patch.operation === "REPLACE") this.#replacedHost = true;
       if (patch.needsApi && !this.#packed.has(patch.applyTo)) this.#needsApi = true;
     }
     if (this.#noted.has(patch)) return;
@@ -41,6 +43,11 @@ export class AppliedPatches {
   /** Whether none was applied. */
   get none(): boolean {
     return this.#filters.size === 0;
+  }
+
+  /** Whether one put another virtual host in the place of the message, or of one in it. */
+  get replacedHost(): boolean {
+    return this.#replacedHost;
   }
 
   /** A message in place of another one, with the filters among its causes. */

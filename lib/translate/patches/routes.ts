@@ -48,7 +48,10 @@ export function patchBareRoutes(
   };
 }
 
-/** Patches one virtual host of a route configuration; empty: a patch removed it. */
+/**
+ * Patches one virtual host of a route configuration; empty: a patch removed it. Of one that a patch replaces nothing is
+ * left: what caused it is not in force there.
+ */
 export function patchedVirtualHost(
   read: Reader,
   routeConfiguration: string,
@@ -61,7 +64,8 @@ export function patchedVirtualHost(
   const applied = new AppliedPatches(report);
   const message = patchVirtualHost(built.message, fitting, applied.note);
   if (message === undefined) return [];
-  return [message === built.message ? built : applied.to(built, message)];
+  if (message === built.message) return [built];
+  return [applied.to(applied.replacedHost ? { ...built, causes: [] } : built, message)];
 }
 
 function fittingPatches(read: Reader, name: string, place: RoutesPlace): ReturnType<typeof patchesOfRoutes> {
