@@ -8,7 +8,9 @@ import { until } from "../patience.ts";
 
 const path = envoyPath();
 
-function world(client: number, gateway: number, application: number, first: number): string {
+const VERSION_1 = "{ proxyProtocol: { version: V1 } }";
+
+function world(client: number, gateway: number, application: number, first: number, policy = VERSION_1): string {
   const entry = (name: string, port: number, protocol: string, target: number) => `
 apiVersion: networking.istio.io/v1
 kind: ServiceEntry
@@ -25,7 +27,7 @@ spec:
 apiVersion: networking.istio.io/v1
 kind: DestinationRule
 metadata: { name: far, namespace: demo }
-spec: { host: far.test, trafficPolicy: { proxyProtocol: { version: V1 } } }
+spec: { host: far.test, trafficPolicy: ${policy} }
 ---
 apiVersion: networking.istio.io/v1
 kind: Sidecar
@@ -90,6 +92,43 @@ Deno.test({
       });
       assert.match(answer, /"x-forwarded-for":"203\.0\.113\.7"/);
       assert.ok(!(await exchange(gateway, request)).includes("200 OK"), "who sends no header is not served");
+      await mesh.settled();
+    }),
+});
+
+Deno.test({
+  name: "PROXY protocol, version 2: the header stands before the handshake of TLS, and tells the client's address",
+  ignore: path === undefined,
+  fn: () =>
+    withPorts(2, async ([client = 0, gateway = 0]) => {
+      const begin = Promise.withResolvers<Uint8Array>();
+      using upstream = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+      void (async () => {
+        for await (const connection of upstream) {
+          const bytes = new Uint8Array(29);
+          let length = 0;
+          for (let more: number | null = 0; length < bytes.length && more !== null; length += more ?? 0) {
+            more = await connection.read(bytes.subarray(length));
+          }
+          begin.resolve(bytes);
+          connection.close();
+        }
+      })();
+      const policy =
+        "{ proxyProtocol: { version: V2 }, tls: { mode: SIMPLE, insecureSkipVerify: true, sni: far.test } }";
+      const files = { "world.yaml": world(client, gateway, 1, upstream.addr.port, policy) };
+      await using mesh = await TestMesh.start({ files });
+      const labels = { app: "client" };
+      const node = { type: "sidecar", namespace: "demo", address: "127.0.0.1", name: "client", labels } as const;
+      const calling = await mesh.attach(path!, node, true);
+      await calling.ready(client);
+      await exchange(client, "hello");
+      const bytes = await begin.promise;
+      const signature = [0x0d, 0x0a, 0x0d, 0x0a, 0x00, 0x0d, 0x0a, 0x51, 0x55, 0x49, 0x54, 0x0a];
+      // Version 2, PROXY; TCP over IPv4; 12 bytes of addresses and ports; then a handshake of TLS.
+      assert.deepEqual([...bytes.subarray(0, 16)], [...signature, 0x21, 0x11, 0x00, 0x0c]);
+      assert.deepEqual([...bytes.subarray(16, 24)], [127, 0, 0, 1, 127, 0, 0, 1]);
+      assert.equal(bytes[28], 0x16);
       await mesh.settled();
     }),
 });
