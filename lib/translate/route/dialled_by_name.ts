@@ -15,7 +15,7 @@ import { UPSTREAM_ALPN as SET_FILTER_STATE } from "../filters/http/upstream_alpn
 import type { Reader } from "../reader/reader.ts";
 import type { RouteTarget } from "./destination.ts";
 
-type Value = envoy.extensions.filters.common.set_filter_state.v3.FilterStateValue;
+type FilterStateValue = envoy.extensions.filters.common.set_filter_state.v3.FilterStateValue;
 type PerFilter = Readonly<Record<string, google.protobuf.Any>>;
 
 /** Host of the authority, without its port. */
@@ -41,6 +41,6 @@ export function dialledPort({ ports }: NonNullable<RouteTarget["service"]>, port
   return ports.find((one) => one.port === port)?.targetPort ?? port;
 }
 
-function value(object_key: string, inline_string: string): Value {
+function value(object_key: string, inline_string: string): FilterStateValue {
   return { object_key, format_string: { text_format_source: { inline_string } } };
 }
