@@ -92,7 +92,14 @@ function patchHttpFilters(
   if (name !== MANAGER_NAME || config === undefined || packedName(config) !== MANAGER) return filter;
   const fitting = patches.filter((patch) => (networkFilterName(patch) ?? name) === name);
   if (fitting.length === 0) return filter;
-  return managers.patched(filter, fitting, report, (heard) => patchManager(filter, config, fitting, heard));
+  const parts = joinedParts(config);
+  if (parts === undefined) {
+    return managers.patched(filter, fitting, report, (heard) => patchManager(filter, config, fitting, heard));
+  }
+  // The filter is one workload's; what is patched of it is not.
+  const { shared, own } = parts;
+  const patched = sharedFields.patched(shared, fitting, report, (heard) => patchFields(shared, fitting, heard));
+  return patched === shared ? filter : { ...filter, typed_config: withParts(config, { shared: patched, own }) };
 }
 
 const managers = new PatchedParts<NetworkLevelFilter>();
@@ -110,12 +117,6 @@ function patchManager(
   fitting: readonly CompiledPatch[],
   report: ReportPatch,
 ): NetworkLevelFilter {
-  const parts = joinedParts(config);
-  if (parts) {
-    const { shared, own } = parts;
-    const patched = sharedFields.patched(shared, fitting, report, (heard) => patchFields(shared, fitting, heard));
-    return patched === shared ? filter : { ...filter, typed_config: withParts(config, { shared: patched, own }) };
-  }
   const whole = bytesOf(config);
   const patched = patchFields(whole, fitting, report);
   return patched === whole ? filter : { ...filter, typed_config: { type_url: config.type_url!, value: patched } };

@@ -20,7 +20,7 @@ import { accessLogs } from "../../telemetry/access_logs.ts";
 import { measuredMetrics } from "../../telemetry/metrics/stats_logger.ts";
 import { hasExtension } from "../extension.ts";
 import { measuredTcpProxy } from "./measured.ts";
-import type { TcpProxyPlan } from "./tcp_proxy.ts";
+import { TCP_PROXY, type TcpProxyPlan } from "./tcp_proxy.ts";
 
 type Filter = envoy.config.listener.v3.Filter;
 
@@ -32,7 +32,6 @@ export const CLUSTER_STATE = "envoy.tcp_proxy.cluster";
 const IDLE_STATE = "envoy.tcp_proxy.per_connection_idle_timeout_ms";
 
 const SET_STATE = "envoy.filters.network.set_filter_state";
-const TCP_PROXY = "envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy";
 
 /**
  * Whether outbound listeners have a shared TCP proxy: at sidecars whose metrics are measured, unless patches are for

@@ -4,7 +4,8 @@
  * @module
  */
 import type { envoy } from "../../../../proto/gen/types.ts";
-import { any } from "../../../pb/codec.ts";
+import { any, encode } from "../../../pb/codec.ts";
+import { joinedAny } from "../../../pb/joined_any.ts";
 import { duration } from "../../../pb/wellknown.ts";
 import type { Protocol } from "../../../registry/types.ts";
 
@@ -38,10 +39,18 @@ export interface TcpProxyPlan {
   readonly tunnel?: { readonly hostname: string; readonly post: boolean };
 }
 
-/** `envoy.filters.network.tcp_proxy`. */
+/** The message of a TCP proxy. */
+export const TCP_PROXY = "envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy";
+
+/**
+ * `envoy.filters.network.tcp_proxy`.
+ *
+ * @param shared Further fields, encoded, that other TCP proxies have as well.
+ */
 export function tcpProxyFilter(
   plan: TcpProxyPlan,
   accessLogs: readonly envoy.config.accesslog.v3.AccessLog[] = [],
+  shared?: Uint8Array,
 ): envoy.config.listener.v3.Filter {
   const config: envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy = {
     stat_prefix: plan.statPrefix,
@@ -59,7 +68,7 @@ export function tcpProxyFilter(
   };
   return {
     name: "envoy.filters.network.tcp_proxy",
-    typed_config: any("envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy", config),
+    typed_config: shared ? joinedAny(TCP_PROXY, { shared, own: encode(TCP_PROXY, config) }) : any(TCP_PROXY, config),
   };
 }
 

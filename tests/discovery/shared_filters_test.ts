@@ -1,4 +1,4 @@
-/** What the connection managers of ports cost that workloads serve in the same way, and whose they are. */
+/** What connection managers and TCP proxies of ports cost that workloads serve in the same way, and whose they are. */
 import assert from "node:assert/strict";
 import { Block } from "../../lib/resource/block.ts";
 import type { ProxyState } from "../../lib/translate/per_proxy/proxy_state.ts";
@@ -55,10 +55,10 @@ const METRICS = {
   spec: { metrics: [{ providers: [{ name: "prometheus" }] }] },
 };
 
-/** The last workload alone serves HTTP/2. */
-function world(count: number) {
+/** The last workload alone serves HTTP/2. @param usual The port of the others; default: of HTTP. */
+function world(count: number, usual: Readonly<Record<string, unknown>> = {}) {
   const fixture = new Fixture();
-  const port = (i: number) => i === count ? { name: "grpc", protocol: "GRPC" } : {};
+  const port = (i: number) => i === count ? { name: "grpc", protocol: "GRPC" } : usual;
   fixture.put(METRICS, ...Array.from({ length: count }, (_, i) => service(i + 1, { port: port(i + 1) })));
   fixture.pipeline.flush();
   const states = Array.from({ length: count }, (_, i) => {
@@ -144,4 +144,14 @@ Deno.test("a patch for one workload changes that one's listener alone", () => {
   const changed = states.flatMap((state, i) => inbound(state).version === before[i] ? [] : [i]);
   assert.deepEqual(changed, [2]);
   assert.match(texts(states[2]!)["listener/virtualInbound"]!, /filters\.http\.compressor/);
+});
+
+Deno.test("workloads that serve TCP share the loggers of its metrics, and name their own clusters", () => {
+  const { states } = world(20, { name: "tcp", protocol: "TCP", number: 3306 });
+  const [first, second] = [parts(states[0]!), parts(states[18]!)];
+  assert.ok(same(first, second));
+  assert.ok(first.own < 3000, `${first.own} bytes are its own`);
+  const text = texts(states[0]!)["listener/virtualInbound"]!;
+  assert.match(text, /"cluster":"inbound\|3306\|\|"/);
+  assert.equal(text.match(/tcp_connections_opened_total/g)?.length, 2, "of the port, and of others");
 });
