@@ -37,6 +37,8 @@ interface InnerBlock {
   readonly block: Block;
 }
 
+const NO_RUNS: readonly ByteRun[] = [];
+
 /** No blocks: one object for the many resources that have none. */
 const NO_BLOCKS: readonly InnerBlock[] = [];
 
@@ -119,6 +121,14 @@ export function blockOf(resources: readonly EncodedResource[], form: Form): Bloc
   return new Block(resources.flatMap((resource) => resource.runs(form)));
 }
 
+/** A message that is written where it is to lie, so that large ones are not copied there. */
+export interface WrittenMessage {
+  /** Bytes that `put` writes. */
+  readonly size: number;
+  /** Writes them from an offset on. */
+  readonly put: (out: Uint8Array, at: number) => void;
+}
+
 /** Characters of a version. */
 const VERSION_LENGTH = 12;
 
@@ -141,18 +151,19 @@ export function contentHash(content: string | Uint8Array): string {
  *
  * @param typeUrl type URL, e.g. `type.googleapis.com/envoy.config.cluster.v3.Cluster`
  * @param name resource name
- * @param value the encoded message, as a whole or in runs. Bytes are copied; a block, which other resources have as well,
- *   is not, and counts in the version by its digest
+ * @param value the encoded message, as a whole, in runs, or as its writer. Bytes are copied; a block, which other resources
+ *   have as well, is not, and counts in the version by its digest
  * @param facts see {@linkcode ResourceFacts}
  */
 export function encodeResource(
   typeUrl: string,
   name: string,
-  value: Uint8Array | readonly ByteRun[],
+  value: Uint8Array | readonly ByteRun[] | WrittenMessage,
   facts: ResourceFacts = {},
 ): EncodedResource {
-  const runs = value instanceof Uint8Array ? [value] : value;
-  const length = sizeOf(runs);
+  const written = "put" in value ? value : undefined;
+  const runs = "put" in value ? NO_RUNS : value instanceof Uint8Array ? [value] : value;
+  const length = written?.size ?? sizeOf(runs);
   const copied = length - runs.reduce((sum, run) => isKept(run) ? sum + run.size : sum, 0);
   const nameBytes = utf8Bytes(name);
   const typeBytes = utf8Bytes(typeUrl);
@@ -174,6 +185,7 @@ export function encodeResource(
   at = putField(own, at, 1, typeBytes);
   if (length > 0) at = putFieldHead(own, at, 2, length);
   const valueAt = at;
+  written?.put(own, at);
   const blocks: InnerBlock[] = [];
   for (const run of runs) {
     if (isKept(run)) {

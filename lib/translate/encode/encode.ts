@@ -129,14 +129,16 @@ export function encodeInlineRouteConfiguration(
     name: utf8Bytes(name.slice(routeConfiguration.length + 1)),
   }));
   const sizes = parts.map(({ name, value }) => value.length + fieldSize(name.length));
-  const out = new Uint8Array(sizes.reduce((sum, size) => sum + fieldSize(size), head.length));
-  out.set(head);
-  let at = head.length;
-  for (const [i, { name, value }] of parts.entries()) {
-    at = putFieldHead(out, at, 2, sizes[i]!);
-    out.set(value, at);
-    at = putField(out, at + value.length, 1, name);
-  }
+  const size = sizes.reduce((sum, size) => sum + fieldSize(size), head.length);
+  const put = (out: Uint8Array, from: number) => {
+    out.set(head, from);
+    let at = from + head.length;
+    for (const [i, { name, value }] of parts.entries()) {
+      at = putFieldHead(out, at, 2, sizes[i]!);
+      out.set(value, at);
+      at = putField(out, at + value.length, 1, name);
+    }
+  };
   const causes = [...new Set([...bare.causes, ...virtualHosts.flatMap((v) => v.causes)])];
-  return encodeResource(TYPE.route, routeConfiguration, out, { causes });
+  return encodeResource(TYPE.route, routeConfiguration, { size, put }, { causes });
 }
