@@ -54,6 +54,18 @@ Deno.test("a resource decodes the same from its delta run and from its state-of-
   );
 });
 
+Deno.test("a message that writes itself becomes the same resource as its bytes", () => {
+  fc.assert(fc.property(fc.string({ minLength: 1 }), fc.uint8Array({ maxLength: 500 }), (name, value) => {
+    const put = (out: Uint8Array, at: number) => out.set(value, at);
+    const [written, given] = [
+      encodeResource(TYPE, name, { size: value.length, put }),
+      encodeResource(TYPE, name, value),
+    ];
+    assert.deepEqual(bytesOf(written.runs("delta")), bytesOf(given.runs("delta")));
+    assert.deepEqual(written.value, given.value);
+  }));
+});
+
 Deno.test("the version changes with type, name, aliases and bytes, and with nothing else", () => {
   const value = encode("envoy.config.cluster.v3.Cluster", { name: "a" });
   const base = encodeResource(TYPE, "a", value).version;
