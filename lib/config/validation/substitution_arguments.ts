@@ -4,7 +4,6 @@
  *
  * @module
  */
-import * as z from "zod";
 import { celProblem } from "./cel.ts";
 
 /** Says what is wrong with an argument; undefined: nothing. */
@@ -67,13 +66,6 @@ export interface InnerCommand {
   readonly hasLength: boolean;
 }
 
-const operators = z.object({
-  operators: z.array(z.union([
-    z.string(),
-    z.object({ command: z.string(), param: z.string().optional(), max_length: z.number().optional() }),
-  ])).min(1),
-});
-
 /** The commands of the argument of `COALESCE`; undefined: Envoy cannot read it. */
 export function operatorsOf(argument: string): readonly InnerCommand[] | undefined {
   let json: unknown;
@@ -82,10 +74,30 @@ export function operatorsOf(argument: string): readonly InnerCommand[] | undefin
   } catch {
     return undefined;
   }
-  const { data } = operators.safeParse(json);
-  return data?.operators.map((one) =>
-    typeof one === "string"
-      ? { name: one, hasLength: false }
-      : { name: one.command, argument: one.param, hasLength: one.max_length !== undefined }
-  );
+  if (!isObject(json) || !Array.isArray(json["operators"]) || json["operators"].length === 0) return undefined;
+  const commands = json["operators"].map(operator);
+  return commands.includes(undefined) ? undefined : commands.filter((one) => one !== undefined);
+}
+
+/**
+ * One of these commands: its name, or an object with `command`, `param` and `max_length`. Undefined: it is none. Agents
+ * check the formats of logs as well, and would load a library for this object alone.
+ */
+function operator(one: unknown): InnerCommand | undefined {
+  if (typeof one === "string") return { name: one, hasLength: false };
+  if (!isObject(one)) return undefined;
+  const { command, param, max_length: length } = one;
+  if (typeof command !== "string" || !isOptional(param, "string") || !isOptional(length, "number")) return undefined;
+  return { name: command, argument: param, hasLength: length !== undefined };
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function isOptional<T extends "string" | "number">(
+  value: unknown,
+  type: T,
+): value is (T extends "string" ? string : number) | undefined {
+  return value === undefined || typeof value === type;
 }
