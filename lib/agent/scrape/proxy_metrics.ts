@@ -84,8 +84,9 @@ function* renamed(lines: Uint8Array, series: { counters: number; histograms: num
 /** The kind of the series that begins there; undefined: the line is a comment, or another line of a histogram. */
 function kindOfSeries(text: Buffer, at: number): "counters" | "histograms" | undefined {
   const end = text.indexOf(LABELS, at);
+  const line = text.indexOf(NEW_LINE, at);
   const ends = (suffix: Buffer) => text.subarray(end - suffix.length, end).equals(suffix);
-  if (end < 0) return undefined;
+  if (end < 0 || line >= 0 && line < end) return undefined;
   if (ends(TOTAL)) return "counters";
   return ends(COUNT) ? "histograms" : undefined;
 }

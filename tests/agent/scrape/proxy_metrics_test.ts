@@ -44,13 +44,16 @@ async function* parts(text: string, sizes: readonly number[]): AsyncGenerator<Ui
 }
 
 Deno.test("standard metrics lose Envoy's name and nothing else does, however the text comes in parts", async () => {
-  await fc.assert(fc.asyncProperty(fc.array(fc.integer({ min: 1, max: 60 }), { minLength: 1 }), async (sizes) => {
-    const decoder = new TextDecoder();
-    let text = "";
-    const seen: SeriesSeen[] = [];
-    const metrics = proxyMetrics(parts(WRITTEN, sizes), "1.0", (series) => seen.push(series));
-    for await (const part of metrics) text += decoder.decode(part);
-    assert.equal(text, EXPECTED);
-    assert.deepEqual(seen, [{ missing: 42, counters: 2, histograms: 1 }]);
-  }));
+  await fc.assert(
+    fc.asyncProperty(fc.array(fc.integer({ min: 1, max: 60 }), { minLength: 1 }), async (sizes) => {
+      const decoder = new TextDecoder();
+      let text = "";
+      const seen: SeriesSeen[] = [];
+      const metrics = proxyMetrics(parts(WRITTEN, sizes), "1.0", (series) => seen.push(series));
+      for await (const part of metrics) text += decoder.decode(part);
+      assert.equal(text, EXPECTED);
+      assert.deepEqual(seen, [{ missing: 42, counters: 2, histograms: 1 }]);
+    }),
+    { examples: [[[WRITTEN.length]]] },
+  );
 });
