@@ -32,12 +32,14 @@ export function encode(name: string, message: object): Uint8Array {
 }
 
 /** The encoder of a message; undefined: there is none, it is not named in `proto/entries.ts`. */
-export function findEncoder(name: string): ((message: object) => protobuf.Writer) | undefined {
+export function findEncoder(
+  name: string,
+): ((message: object, writer?: protobuf.Writer) => protobuf.Writer) | undefined {
   return encoders[name];
 }
 
 function encoder(name: string) {
-  const found = encoders[name];
+  const found = findEncoder(name);
   if (!found) throw new RangeError(`unknown protobuf message "${name}": name it in proto/entries.ts`);
   return found;
 }

@@ -3,7 +3,7 @@
  */
 import assert from "node:assert/strict";
 import { withPorts } from "../../scripts/ports.ts";
-import { gateway, service } from "./support/door.ts";
+import { DOOR, gateway, service } from "./support/door.ts";
 import { envoyPath, TestMesh } from "./support/mesh.ts";
 import { requestHost } from "./support/request.ts";
 import { until } from "../patience.ts";
@@ -36,14 +36,7 @@ for (const delta of [true, false]) {
         await using mesh = await TestMesh.start({
           files: { "gateway.yaml": gateway(port), "a.yaml": service("a", one.port) },
         });
-        const identity = {
-          type: "router",
-          name: "door",
-          namespace: "demo",
-          address: "127.0.0.1",
-          labels: { app: "door" },
-        };
-        const envoy = await mesh.attach(path!, { ...identity, type: "router" }, delta);
+        const envoy = await mesh.attach(path!, DOOR, delta);
         const [row] = await mesh.settled();
         await envoy.ready(port);
         assert.equal(row!.protocol, delta ? "delta" : "state of the world");

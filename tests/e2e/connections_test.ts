@@ -9,6 +9,7 @@ import { unpaced } from "../../lib/kernel/time/paced.ts";
 import { compareVersions } from "../../lib/offline/diff/compare.ts";
 import { withPorts } from "../../scripts/ports.ts";
 import { meshOf, readsOf } from "../offline/mesh_of.ts";
+import { DOOR } from "./support/door.ts";
 import { envoyPath, type TestEnvoy, TestMesh } from "./support/mesh.ts";
 import { until } from "../patience.ts";
 
@@ -175,14 +176,6 @@ spec:
     "b.yaml": tlsRule("b.test", "echo"),
   };
 }
-
-const DOOR = {
-  type: "router",
-  name: "door",
-  namespace: "demo",
-  address: "127.0.0.1",
-  labels: { app: "door" },
-} as const;
 
 /** What `diff` says that ends, in short. */
 function predicted(old: Record<string, string>, now: Record<string, string>): string[] {

@@ -3,7 +3,7 @@
  */
 import assert from "node:assert/strict";
 import { withPorts } from "../../scripts/ports.ts";
-import { gateway } from "./support/door.ts";
+import { DOOR, gateway } from "./support/door.ts";
 import { envoyPath, TestMesh } from "./support/mesh.ts";
 import { requestHost } from "./support/request.ts";
 import { until } from "../patience.ts";
@@ -72,14 +72,7 @@ Deno.test({
         },
         manifestServices: true,
       });
-      const identity = {
-        type: "router",
-        name: "door",
-        namespace: "demo",
-        address: "127.0.0.1",
-        labels: { app: "door" },
-      };
-      const envoy = await mesh.attach(path!, { ...identity, type: "router" }, true);
+      const envoy = await mesh.attach(path!, DOOR, true);
       await mesh.settled();
       await envoy.ready(port);
       assert.equal(await ask(port), "one");

@@ -2,18 +2,12 @@
 import assert from "node:assert/strict";
 import { SERIES_LIMITS } from "../../lib/config/mesh/series_limits.ts";
 import { withPorts } from "../../scripts/ports.ts";
+import { DOOR } from "./support/door.ts";
 import { envoyPath, type TestEnvoy, TestMesh } from "./support/mesh.ts";
 import { until } from "../patience.ts";
 
 const path = envoyPath();
 const meshConfig = { defaultProviders: { metrics: ["prometheus"] } };
-const door = {
-  type: "router",
-  name: "door",
-  namespace: "demo",
-  address: "127.0.0.1",
-  labels: { app: "door" },
-} as const;
 
 function gateway(ports: readonly number[], name = "door"): object {
   return {
@@ -82,7 +76,7 @@ Deno.test({
       const objects = [gateway([first, second]), answer, byPath];
       const files = Object.fromEntries(objects.map((object, i) => [`${i}.json`, JSON.stringify(object)]));
       await using mesh = await TestMesh.start({ files, meshConfig });
-      const envoy = await mesh.attach(path!, door, true);
+      const envoy = await mesh.attach(path!, DOOR, true);
       await envoy.ready(first);
       await envoy.ready(second);
       const more = SERIES_LIMITS.counters / 2 + 5;
@@ -101,7 +95,7 @@ Deno.test({
     withPorts(2, async ([first = 0, second = 0]) => {
       const files = { "a.json": JSON.stringify(gateway([first])), "b.json": JSON.stringify(answer) };
       await using mesh = await TestMesh.start({ files, meshConfig });
-      const envoy = await mesh.attach(path!, door, true, { drainTime: 1 });
+      const envoy = await mesh.attach(path!, DOOR, true, { drainTime: 1 });
       await envoy.ready(first);
       await askAll(first, 3);
       const listen = async (ports: readonly number[]) => {

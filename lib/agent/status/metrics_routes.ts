@@ -61,7 +61,8 @@ interface ScrapeLogs {
 
 /**
  * The pages. A source that fails is missing, and counted in `scrape_failures_total` each time; the log says when that
- * begins and ends. The answer is 200. The log also says when Envoy comes near the limit of series, and when it begins to leave some out.
+ * begins and ends. The answer is 200. The log also says when Envoy comes near the limit of series, and when it begins to
+ * leave some out.
  */
 export function metricsRoutes(input: MetricsRoutesInput): Route[] {
   const guards = input.localOnly ? [localOnly] : [];

@@ -5,7 +5,7 @@
  * @module
  */
 import { substitutionProblem } from "../validation/substitution.ts";
-import { isHeaderName } from "../validation/values.ts";
+import { breaksLines, isHeaderName } from "../validation/values.ts";
 import type { ExtensionProvider } from "./types.ts";
 import type { ProviderHttpHeader } from "./provider_types.ts";
 
@@ -79,7 +79,7 @@ export const SENDABLE: Readonly<Record<ReportProtocol, string>> = {
  * @returns Undefined: there is none.
  */
 export function sentValue(value: string, from: "own" | "variable", protocol: ReportProtocol): string | undefined {
-  if (value === "" || /[\0\r\n]/.test(value)) return undefined;
+  if (value === "" || breaksLines(value)) return undefined;
   const isReadable = substitutionProblem(value, "header") === undefined;
   if (protocol === "grpc") return isReadable ? value : undefined;
   return isReadable && from === "own" ? value : value.replaceAll("%", "%%");

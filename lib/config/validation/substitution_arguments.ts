@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { isObject } from "../schema/field.ts";
 import { celProblem } from "./cel.ts";
 
 /** Says what is wrong with an argument; undefined: nothing. */
@@ -89,10 +90,6 @@ function operator(one: unknown): InnerCommand | undefined {
   const { command, param, max_length: length } = one;
   if (typeof command !== "string" || !isOptional(param, "string") || !isOptional(length, "number")) return undefined;
   return { name: command, argument: param, hasLength: length !== undefined };
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function isOptional<T extends "string" | "number">(

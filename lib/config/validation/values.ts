@@ -62,14 +62,19 @@ export function isAuthorityHeader(name: string): boolean {
   return lower === ":authority" || lower === "host";
 }
 
+/** Whether a text has a character (NUL, CR, LF) that no part of an HTTP head may have. */
+export function breaksLines(text: string): boolean {
+  return /[\0\r\n]/.test(text);
+}
+
 /** Checks a text that becomes a part of an HTTP head: none has line breaks or NUL. Absent is right. */
 export function checkHeadText(text: string | undefined, at: string, report: Findings): void {
-  if (text !== undefined && /[\0\r\n]/.test(text)) report.error(at, text, "a text without line breaks and NUL");
+  if (text !== undefined && breaksLines(text)) report.error(at, text, "a text without line breaks and NUL");
 }
 
 /** Checks a header name to change; `authorityAllowed` for set and add of requests. */
 export function checkChangedHeaderName(name: string, authorityAllowed: boolean, at: string, report: Findings): void {
-  if (name === "" || /[\0\r\n]/.test(name)) report.error(at, name, "a header name");
+  if (name === "" || breaksLines(name)) report.error(at, name, "a header name");
   else if (isAuthorityHeader(name) ? !authorityAllowed : name.startsWith(":")) {
     report.error(at, name, "a header other than host and those starting with :");
   }

@@ -13,17 +13,17 @@ export interface PolicyWorkload {
 }
 
 /** Policies by the object that stands for a workload; the object must not change. */
-export class RememberedPolicies<P> {
-  readonly #find: (workload: PolicyWorkload) => P;
-  #known = new WeakMap<PolicyWorkload, P>();
+export class RememberedPolicies<P, W extends PolicyWorkload = PolicyWorkload> {
+  readonly #find: (workload: W) => P;
+  #known = new WeakMap<W, P>();
 
   /** @param find Finds the policy of a workload. */
-  constructor(find: (workload: PolicyWorkload) => P) {
+  constructor(find: (workload: W) => P) {
     this.#find = find;
   }
 
   /** The policy of a workload. */
-  of(workload: PolicyWorkload): P {
+  of(workload: W): P {
     return this.#known.getOrInsertComputed(workload, this.#find);
   }
 

@@ -7,7 +7,7 @@ import type { AuthorizationCondition, AuthorizationSource } from "../../config/k
 import type { envoy } from "../../../proto/gen/types.ts";
 import { cidrRange, networkRange } from "../listener/address.ts";
 import { PEER_PRINCIPAL } from "../hbone/names.ts";
-import { breaksLines } from "../values/wire_limits.ts";
+import { breaksLines } from "../../config/validation/values.ts";
 import { claimMatcher, claimPath, requestPrincipalMatchers } from "./claims.ts";
 import { type Attribute, type Condition, condition, type Connectives, type RuleSite } from "./condition.ts";
 import { withTrustDomains } from "./trust_domains.ts";

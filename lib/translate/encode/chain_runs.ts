@@ -42,7 +42,7 @@ function filterRuns(filter: Filter): readonly ByteRun[] {
   return fieldRuns(FILTERS, [textRun(NAME, name), ...fieldRuns(TYPED_CONFIG, content)]);
 }
 
-/** By the encoded fields that connection managers share. */
+/** By the encoded fields that filters share. */
 const shared = new WeakMap<Uint8Array, Block>();
 
 function sharedBlock(bytes: Uint8Array): Block {

@@ -5,6 +5,7 @@
  * @module
  */
 import type { Mesh } from "../../mesh/mesh.ts";
+import { RememberedPolicies } from "../../mesh/selection/remembered.ts";
 import { SharedLists } from "../../mesh/selection/shared_lists.ts";
 import { compileFilter } from "../../patches/compile.ts";
 import { patchesFor } from "../../patches/for_proxy.ts";
@@ -40,7 +41,7 @@ const NO_LISTS: Lists = { clusters: NO_PATCHES, listeners: NO_PATCHES, routes: N
 export class PatchSelection {
   readonly mesh: Mesh;
   readonly #lists = new SharedLists<CompiledPatch>();
-  #known = new WeakMap<ProxyProperties, Lists>();
+  readonly #remembered = new RememberedPolicies((properties: ProxyProperties) => this.#listsOf(properties));
 
   constructor(mesh: Mesh) {
     this.mesh = mesh;
@@ -48,16 +49,14 @@ export class PatchSelection {
 
   /** To be called when ProxyFilters changed. They are compiled now, so that no proxy waits for that. */
   renew(): void {
-    this.#known = new WeakMap();
+    this.#remembered.forget();
     for (const filter of this.mesh.proxyFilters) compileFilter(filter);
   }
 
   /** The patches of a proxy with these properties. */
   of(properties: ProxyProperties, part: PatchPart): PatchList {
     if (this.mesh.proxyFilters.size === 0) return NO_PATCHES;
-    let lists = this.#known.get(properties);
-    if (lists === undefined) this.#known.set(properties, lists = this.#listsOf(properties));
-    return lists[part];
+    return this.#remembered.of(properties)[part];
   }
 
   #listsOf({ namespace, labels, patched }: ProxyProperties): Lists {

@@ -9,7 +9,8 @@ import type { envoy } from "../../../proto/gen/types.ts";
 import { outboundClusterName } from "../destination/names.ts";
 import { portPolicy, subsetPolicy } from "../destination/policy.ts";
 import type { Reader } from "../reader/reader.ts";
-import { boundedDuration, breaksLines } from "../values/wire_limits.ts";
+import { breaksLines } from "../../config/validation/values.ts";
+import { boundedDuration } from "../values/wire_limits.ts";
 
 type HashPolicy = envoy.config.route.v3.RouteAction.HashPolicy;
 

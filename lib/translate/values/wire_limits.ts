@@ -4,6 +4,7 @@
  * @module
  */
 import type { Headers, HttpMatchRequest, HttpRoute } from "../../config/kinds/kinds.ts";
+import { breaksLines } from "../../config/validation/values.ts";
 import { duration } from "../../pb/wellknown.ts";
 import type { google } from "../../../proto/gen/types.ts";
 
@@ -58,9 +59,4 @@ function headerProblem(headers: Headers | undefined): string | undefined {
     }
   }
   return undefined;
-}
-
-/** Whether a text has a character (NUL, CR, LF) that no part of an HTTP head may have. */
-export function breaksLines(text: string): boolean {
-  return /[\0\r\n]/.test(text);
 }

@@ -4,6 +4,15 @@
  * @module
  */
 
+/** The proxy that is the gateway `door`, on this machine. */
+export const DOOR = {
+  type: "router",
+  name: "door",
+  namespace: "demo",
+  address: "127.0.0.1",
+  labels: { app: "door" },
+} as const;
+
 /** A gateway `door` for every host on a port. */
 export function gateway(port: number): string {
   return `

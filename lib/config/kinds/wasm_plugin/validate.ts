@@ -30,7 +30,7 @@ export const validateWasmPlugin: Validate<WasmPluginSpec> = (spec, _meta, report
 };
 
 function checkWithoutEffect(spec: WasmPluginSpec, report: Findings): void {
-  const scheme = schemeOf(spec.url);
+  const scheme = writtenScheme(spec.url) ?? "oci";
   if (spec.verificationKey !== undefined) {
     report.warning("spec.verificationKey", spec.verificationKey, "nothing: signatures are not checked, sha256 is");
   }
@@ -44,13 +44,13 @@ function checkWithoutEffect(spec: WasmPluginSpec, report: Findings): void {
   }
 }
 
-/** Without one it is a registry's. */
-function schemeOf(url: string): string {
-  return /^([a-zA-Z][a-zA-Z0-9+.-]*):\/\//.exec(url)?.[1]?.toLowerCase() ?? "oci";
+/** Undefined: there is none, so it is a registry's. */
+function writtenScheme(url: string): string | undefined {
+  return /^([a-zA-Z][a-zA-Z0-9+.-]*):\/\//.exec(url)?.[1]?.toLowerCase();
 }
 
 function isModuleUrl(url: string): boolean {
-  const scheme = /^([a-zA-Z][a-zA-Z0-9+.-]*):\/\//.exec(url)?.[1]?.toLowerCase();
+  const scheme = writtenScheme(url);
   if (scheme === undefined) return URL.canParse(`http://${url}`);
   return ["oci", "http", "https", "file"].includes(scheme) && URL.canParse(url) && !url.endsWith("://");
 }

@@ -8,7 +8,7 @@ import type { envoy } from "../../../../../proto/gen/types.ts";
 import type { ExtAuthzGrpcProvider, ExtAuthzHttpProvider } from "../../../../config/mesh/provider_types.ts";
 import { providerCluster } from "../../../destination/provider_service.ts";
 import type { Reader } from "../../../reader/reader.ts";
-import { breaksLines } from "../../../values/wire_limits.ts";
+import { breaksLines } from "../../../../config/validation/values.ts";
 
 /** An authorizer that can be asked. */
 export interface Authorizer {
