@@ -12,6 +12,7 @@
  *
  * @module
  */
+import { existsSync } from "node:fs";
 import { reasonIgnored } from "./test/reasons.ts";
 import { type TestCase, testCases } from "./test/junit.ts";
 import { type TestGroup, testGroups } from "./test/groups.ts";
@@ -114,7 +115,7 @@ function count(cases: readonly TestCase[], result: TestCase["result"]): number {
 /** The tests that the command line asks for; ends the run where it cannot be read. */
 function asked(): WantedTests {
   try {
-    return wantedTests(Deno.args);
+    return wantedTests(Deno.args, (path) => existsSync(`${root}/${path}`));
   } catch (error) {
     console.log((error as Error).message);
     Deno.exit(1);

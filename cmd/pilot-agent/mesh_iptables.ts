@@ -17,7 +17,7 @@ import { cleanUpText, dryRunText } from "../../lib/iptables/dry_run.ts";
 import {
   type Input,
   InputError,
-  type InputProblem,
+  type InputFinding,
   readInputs,
   type RedirectionInputs,
 } from "../../lib/iptables/input.ts";
@@ -150,7 +150,7 @@ export function redirectionInputs(
 /** The checked configuration, or one error with all problems. */
 function readConfig({ flags, given, settings, log }: IptablesInvocation): RedirectionConfig {
   const inputs = redirectionInputs(flags, given, settings);
-  const problems: InputProblem[] = [];
+  const problems: InputFinding[] = [];
   let config: RedirectionConfig | undefined;
   try {
     const read = readInputs(inputs, {
@@ -179,7 +179,7 @@ function readConfig({ flags, given, settings, log }: IptablesInvocation): Redire
   return config;
 }
 
-function refusal(problems: readonly InputProblem[]): UsageError {
+function refusal(problems: readonly InputFinding[]): UsageError {
   return new UsageError(`pilot-agent mesh-iptables: ${new InputError(problems).message}`);
 }
 

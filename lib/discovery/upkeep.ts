@@ -20,7 +20,7 @@ export const REVIEW_DELAY = 1000;
 export const MAX_LOGGED = 100;
 
 /** Logs each warning once, until it is gone and comes again. */
-export class WarningLog {
+export class FindingLog {
   readonly #log: Log;
   #reported = new Set<string>();
 
@@ -57,7 +57,7 @@ export class WarningLog {
  */
 export function startUpkeep(pipeline: Pipeline, kernel: Kernel, analyzed: () => Iterable<Finding>): void {
   const { clock } = kernel;
-  const warnings = new WarningLog(kernel.log);
+  const warnings = new FindingLog(kernel.log);
   let sweep: Cancel;
   let review: Cancel | undefined;
   const guarded = (what: string, work: () => void) => {

@@ -11,7 +11,7 @@ import { DNS_PORT, families, OUTBOUND_MARK } from "./model/names.ts";
 import { type Input, InputError, parseNumber, RuleReader, STAR } from "./reader.ts";
 import type { PortRange } from "./model/rule.ts";
 
-export { type Input, InputError, type InputProblem } from "./reader.ts";
+export { type Input, InputError, type InputFinding } from "./reader.ts";
 
 /** Inputs of redirection, as texts. Lists are comma separated; `*` stands for all. */
 export interface RedirectionInputs {

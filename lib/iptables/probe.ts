@@ -4,7 +4,7 @@
  * @module
  */
 import type { RedirectionConfig } from "./model/config.ts";
-import type { Input, InputProblem } from "./input.ts";
+import type { Input, InputFinding } from "./input.ts";
 
 /** Inputs of the check. */
 export interface ProbeInputs {
@@ -23,8 +23,8 @@ export interface ProbeInputs {
  *
  * @param config The redirection to be found in place; undefined when no check is asked for, or the rest cannot be read.
  */
-export function probeProblems(inputs: ProbeInputs, config: RedirectionConfig | undefined): InputProblem[] {
-  const problems: InputProblem[] = [];
+export function probeProblems(inputs: ProbeInputs, config: RedirectionConfig | undefined): InputFinding[] {
+  const problems: InputFinding[] = [];
   const refuse = ({ name, value }: Input, expected: string) => problems.push({ name, value, expected });
   const port = Number(inputs.port.value);
   if (port < 1) refuse(inputs.port, "a port from 1 to 65535");

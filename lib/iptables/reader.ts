@@ -14,7 +14,7 @@ export interface Input {
 }
 
 /** One input that cannot be read. */
-export interface InputProblem extends Input {
+export interface InputFinding extends Input {
   readonly expected: string;
 }
 
@@ -27,7 +27,7 @@ function shown(value: string): string {
 export class InputError extends Error {
   override readonly name = "InputError";
   /** @param problems Every input at fault. */
-  constructor(readonly problems: readonly InputProblem[]) {
+  constructor(readonly problems: readonly InputFinding[]) {
     super(problems.map((p) => `${p.name}: got ${shown(p.value)}, expected ${p.expected}`).join("\n"));
   }
 }
@@ -37,7 +37,7 @@ const MOST_SHOWN = 10;
 
 /** Collects problems while inputs are read. */
 export class RuleReader {
-  readonly problems: InputProblem[] = [];
+  readonly problems: InputFinding[] = [];
   readonly warnings: string[] = [];
 
   /** Notes a problem; `part` is the element of a list at fault. */

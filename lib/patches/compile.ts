@@ -15,7 +15,7 @@ import { withReadableStructs } from "./typed_structs.ts";
 import type { CompiledPatch, PatchTarget } from "./types.ts";
 
 /** A patch that is not in force, or not as it is written. */
-export interface PatchProblem {
+export interface PatchFinding {
   /** Position in `spec.configPatches`. */
   readonly index: number;
   /** `refused`: the patch is left out; `left out`: only the fields that Envoy does not know. */
@@ -27,7 +27,7 @@ export interface PatchProblem {
 /** The patches of one object that may be applied, in their order. */
 export interface CompiledFilter {
   readonly patches: readonly CompiledPatch[];
-  readonly problems: readonly PatchProblem[];
+  readonly problems: readonly PatchFinding[];
 }
 
 /** The messages that patches change or add. */
@@ -57,11 +57,11 @@ export function compileFilter(object: ConfigObject<"ProxyFilter">): CompiledFilt
 function compileNow({ key, meta, spec }: ConfigObject<"ProxyFilter">): CompiledFilter {
   const services = referencedServices(meta.annotations);
   const patches: CompiledPatch[] = [];
-  const problems: PatchProblem[] = [];
+  const problems: PatchFinding[] = [];
   for (const [index, config] of (spec.configPatches ?? []).entries()) {
     const { applyTo, match, patch } = config;
     if (applyTo === "INVALID" || patch === undefined || patch.operation === "INVALID") continue; // validation says so
-    const problem: ReportProblem = (what, text) => problems.push({ index, what, text });
+    const problem: ReportPatchFinding = (what, text) => problems.push({ index, what, text });
     const value = readValue(config, problem);
     if (value === undefined || applyTo === "BOOTSTRAP") continue;
     const operation = operationOn(applyTo, patch.operation);
@@ -101,7 +101,7 @@ function referencedServices(annotations: StringMap): readonly string[] {
     .filter((host) => host !== "");
 }
 
-type ReportProblem = (what: PatchProblem["what"], text: string) => void;
+type ReportPatchFinding = (what: PatchFinding["what"], text: string) => void;
 
 /** Targets that other messages call by name. */
 const NAMED: ReadonlySet<PatchTarget> = new Set([
@@ -117,7 +117,7 @@ function hasRightName(
   { applyTo, match }: ConfigPatch,
   operation: PatchOperation,
   { name }: ApiMessage,
-  problem: ReportProblem,
+  problem: ReportPatchFinding,
 ): boolean {
   if (!NAMED.has(applyTo as PatchTarget)) return true;
   if (operation === "ADD" && !name) {
@@ -148,7 +148,7 @@ function operationOn(
 /** @returns undefined: the patch is refused */
 function readValue(
   { applyTo, patch }: ConfigPatch,
-  problem: ReportProblem,
+  problem: ReportPatchFinding,
 ): ApiMessage | undefined {
   const { operation, value: written } = patch!;
   if (written === undefined) return operation === "REMOVE" ? {} : undefined;

@@ -12,8 +12,11 @@ export interface WantedTests {
   readonly filter: string | undefined;
 }
 
-/** @throws {TypeError} for an option that there is not, and for a filter without a text */
-export function wantedTests(args: readonly string[]): WantedTests {
+/**
+ * @param exists Whether the tree has a file or folder at a path.
+ * @throws {TypeError} for an option that there is not, for a filter without a text, and for paths that lead nowhere
+ */
+export function wantedTests(args: readonly string[], exists: (path: string) => boolean): WantedTests {
   const paths: string[] = [];
   let filter: string | undefined;
   for (let at = 0; at < args.length; at++) {
@@ -24,6 +27,8 @@ export function wantedTests(args: readonly string[]): WantedTests {
     else if (value === "") throw new TypeError("option --filter: expected a text of the tests' names, got none");
     else filter = value;
   }
+  const missing = paths.filter((path) => !exists(path));
+  if (missing.length > 0) throw new TypeError(`no file or folder of this tree: ${missing.join(", ")}`);
   return { paths, filter };
 }
 

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { createFakeClock } from "../../lib/kernel/time/fake_clock.ts";
-import { MAX_LOGGED, REVIEW_DELAY, SWEEP_INTERVAL, WarningLog } from "../../lib/discovery/upkeep.ts";
+import { FindingLog, MAX_LOGGED, REVIEW_DELAY, SWEEP_INTERVAL } from "../../lib/discovery/upkeep.ts";
 import { type Finding, findingKeys, warningOf } from "../../lib/config/finding/finding.ts";
 import { Fixture } from "./fixture.ts";
 import { openLog } from "./open_log.ts";
@@ -82,7 +82,7 @@ Deno.test("a warning goes with its object", () => {
 
 Deno.test("a warning is logged once, again only after it was gone, with its objects", () => {
   const { log, lines } = openLog();
-  const warnings = new WarningLog(log);
+  const warnings = new FindingLog(log);
   const one = warningOf("domain-conflict", ["VirtualService/x/v"], "one is left out");
   const two = warningOf("gateway-not-as-written", ["Gateway/x/g"], "two is left out");
   warnings.review([one]);
@@ -99,7 +99,7 @@ Deno.test("a warning is logged once, again only after it was gone, with its obje
 Deno.test("a flood of warnings is logged in part, with the number of the others", () => {
   const { log, lines } = openLog();
   const flood = Array.from({ length: MAX_LOGGED + 7 }, (_, i) => warningOf("listener-conflict", [], `port ${i}`));
-  const warnings = new WarningLog(log);
+  const warnings = new FindingLog(log);
   warnings.review(flood);
   assert.equal(lines.length, MAX_LOGGED + 1);
   assert.equal(lines.at(-1)?.["others"], 7);

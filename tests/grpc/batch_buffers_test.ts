@@ -47,14 +47,18 @@ Deno.test("the array of a batch that could not be written is not used again, as 
   assert.notEqual(b.send(2).bytes.buffer, failed.bytes.buffer);
 });
 
-Deno.test("few free arrays are kept, small batches have their own, and foreign arrays are not taken in", () => {
+Deno.test("few free arrays are kept, small batches share others, and foreign arrays are not taken in", () => {
   const buffers = new BatchBuffers();
   const taken = Array.from({ length: 100 }, () => buffers.take(SIZE));
   for (const one of taken) buffers.giveBack(one);
   const again = Array.from({ length: 100 }, () => buffers.take(SIZE));
   const known = new Set(taken.map(({ buffer }) => buffer));
   assert.equal(again.filter(({ buffer }) => known.has(buffer)).length, 16);
-  assert.equal(buffers.take(100).buffer.byteLength, 100);
+  const small = [buffers.take(100), buffers.take(100)];
+  assert.ok(small.every(({ buffer, length }) => length === 100 && buffer.byteLength < SIZE && !known.has(buffer)));
+  small[0]!.fill(1);
+  small[1]!.fill(2);
+  assert.ok(small[0]!.every((byte) => byte === 1), "no two batches have the same bytes");
   const foreign = new Uint8Array(SIZE);
   buffers.giveBack(foreign);
   assert.notEqual(buffers.take(SIZE).buffer, foreign.buffer);

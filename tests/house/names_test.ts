@@ -86,6 +86,12 @@ const CLAIMS_OF_TOKENS = [
   "scripts/demo/issuer.ts",
 ];
 
+Deno.test("no type has a name that ends with Problem or Warning: the glossary's word is finding", () => {
+  const type = /^\s*(?:export )?(?:abstract )?(?:class|interface|type|enum) (\w*(?:Problem|Warning)s?)\b/gm;
+  const found = files.flatMap(({ file, code }) => [...code.matchAll(type)].map(([, name]) => `${file} ${name}`));
+  assert.deepEqual(found, []);
+});
+
 Deno.test("a claim is a token's", () => {
   // The orchestrator has claims of resources.
   const word = /[\w$]*[cC]laim[\w$]*/g;

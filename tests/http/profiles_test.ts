@@ -116,6 +116,29 @@ Deno.test("one profile is made at a time, and a client that goes away ends it", 
     while (await status() !== 200);
   }));
 
+Deno.test("a heap snapshot keeps other profiles out until it is read, or its client goes away", () =>
+  withPages(async (at) => {
+    const status = async (page: string, method = "GET") => {
+      const { status, body } = await fetch(`${at}/${page}`, { method });
+      await body?.cancel();
+      return status;
+    };
+    assert.equal(await status("heap", "HEAD"), 200);
+    const gone = new AbortController();
+    const unread = await fetch(`${at}/heap`, { signal: gone.signal });
+    const reader = unread.body!.getReader();
+    await reader.read();
+    assert.deepEqual([await status("heap"), await status("profile?seconds=0.01")], [409, 409]);
+    gone.abort();
+    await assert.rejects(async () => {
+      while (!(await reader.read()).done);
+    });
+    while (await status("profile?seconds=0.01") !== 200);
+    const read = await (await fetch(`${at}/heap`)).json();
+    assert.ok(read.snapshot.node_count > 1000);
+    assert.equal(await status("profile?seconds=0.01"), 200);
+  }));
+
 Deno.test({
   name: "go tool pprof reads the CPU and the allocations of a program that runs, by the names of its functions",
   ignore: go === undefined,

@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
-import { isWanted, wantedTests } from "../../scripts/test/wanted.ts";
+import { isWanted, wantedTests as wantedIn } from "../../scripts/test/wanted.ts";
+
+const wantedTests = (args: readonly string[]) => wantedIn(args, (path) => path.length === 1);
 
 Deno.test("the test command takes paths, and a filter in either form and in any place", () => {
   const filter = "two rules";
@@ -21,6 +23,12 @@ Deno.test("an option that there is not, and a filter without a text, are refused
       message: "option --filter: expected a text of the tests' names, got none",
     });
   }
+});
+
+Deno.test("paths that lead nowhere are refused, all of them at once", () => {
+  assert.throws(() => wantedTests(["a", "tests/bb", "--filter", "x", "cc"]), {
+    message: "no file or folder of this tree: tests/bb, cc",
+  });
 });
 
 Deno.test("a filter is a text, or an expression between slashes", () => {

@@ -8,10 +8,10 @@ import type { AgentNode } from "../node/agent_node.ts";
 import { type EnvoyJson, tcpAddress, typed } from "./envoy_json.ts";
 import { familiesOf } from "./families.ts";
 import { localClusters } from "./local_clusters.ts";
-import { type BootstrapProblem, remoteClusters, statsSinks } from "./remote_clusters.ts";
+import { type BootstrapFinding, remoteClusters, statsSinks } from "./remote_clusters.ts";
 import { overloadManager, runtimeValues } from "./runtime.ts";
 import { METRICS_COMPRESSIONS, staticListeners } from "./static_listeners.ts";
-import { statsAnnotation, statsConfig, type StatsProblem } from "./stats.ts";
+import { statsAnnotation, statsConfig, type StatsFinding } from "./stats.ts";
 import { tracingConfig } from "./tracing.ts";
 
 /** Inputs of a bootstrap. */
@@ -52,7 +52,7 @@ export interface BootstrapSockets {
 /** A bootstrap as protojson, and settings that have no effect in it. */
 export interface Bootstrap {
   readonly config: EnvoyJson;
-  readonly problems: readonly BootstrapProblem[];
+  readonly problems: readonly BootstrapFinding[];
 }
 
 /** Makes the bootstrap. */
@@ -144,14 +144,14 @@ const LOG_FIELDS = {
 };
 
 /** Envoy as it is released has no provider of private keys. */
-function keyProblems({ privateKeyProvider }: ProxySettings): BootstrapProblem[] {
+function keyProblems({ privateKeyProvider }: ProxySettings): BootstrapFinding[] {
   const [value] = Object.keys(privateKeyProvider ?? {});
   return value === undefined
     ? []
     : [{ field: "privateKeyProvider", value, expected: "none: keys are used without it" }];
 }
 
-function annotationProblems(ofStats: readonly StatsProblem[], compression: string | undefined): BootstrapProblem[] {
+function annotationProblems(ofStats: readonly StatsFinding[], compression: string | undefined): BootstrapFinding[] {
   const found = ofStats.map(({ annotation, value, expected }) => ({
     field: `annotation sidecar.mesh.io/${annotation}`,
     value,

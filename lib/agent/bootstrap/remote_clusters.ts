@@ -10,7 +10,7 @@ import type { BootstrapFamilies } from "./families.ts";
 import { tlsSocket } from "./tls_socket.ts";
 
 /** A field of the proxy's settings that cannot be in force. */
-export interface BootstrapProblem {
+export interface BootstrapFinding {
   readonly field: string;
   readonly value: string;
   readonly expected: string;
@@ -34,9 +34,9 @@ export function remoteClusters(
   proxy: ProxySettings,
   families: BootstrapFamilies,
   fips: boolean,
-): { readonly clusters: EnvoyJson[]; readonly problems: BootstrapProblem[] } {
+): { readonly clusters: EnvoyJson[]; readonly problems: BootstrapFinding[] } {
   const clusters: EnvoyJson[] = [];
-  const problems: BootstrapProblem[] = [];
+  const problems: BootstrapFinding[] = [];
   for (const server of remoteServers(proxy)) {
     if (!server.address) continue;
     const address = parseHostPort(server.address);

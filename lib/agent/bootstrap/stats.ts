@@ -48,7 +48,7 @@ export function statsAnnotation(
 }
 
 /** A choice that cannot be in force; it is an annotation's, or the same of the settings. */
-export interface StatsProblem {
+export interface StatsFinding {
   readonly annotation: string;
   readonly value: string;
   readonly expected: string;
@@ -57,12 +57,12 @@ export interface StatsProblem {
 /** The message `StatsConfig`, and annotations of which none can be made. */
 export function statsConfig(
   input: StatsInput,
-): { readonly config: EnvoyJson; readonly problems: readonly StatsProblem[] } {
+): { readonly config: EnvoyJson; readonly problems: readonly StatsFinding[] } {
   const { proxy, annotations, addresses } = input;
   const listed = (name: "tags" | "prefixes" | "suffixes" | "regexps") =>
     statsAnnotation(annotations, name)?.split(",").filter((part) => part !== "");
   const matcher = proxy.proxyStatsMatcher ?? {};
-  const problems: StatsProblem[] = [];
+  const problems: StatsFinding[] = [];
   /** Those of the annotation, else of the settings, without the ones that Envoy could not take. */
   const chosen = (name: "prefixes" | "suffixes" | "regexps", own: readonly string[] = []) => {
     const kind = name === "regexps" ? "regex" : "text";

@@ -5,7 +5,7 @@
  */
 import type { ProxySettings } from "../../config/mesh/types.ts";
 import { type EnvoyJson, typed } from "./envoy_json.ts";
-import type { BootstrapProblem } from "./remote_clusters.ts";
+import type { BootstrapFinding } from "./remote_clusters.ts";
 
 /** Tracers that stock Envoy does not have any more, and their successors. */
 const GONE = ["stackdriver", "openCensusAgent", "lightstep"] as const;
@@ -15,7 +15,7 @@ export function tracingConfig(
   proxy: ProxySettings,
   service: string,
   clusters: readonly EnvoyJson[],
-): { readonly config: EnvoyJson | undefined; readonly problems: readonly BootstrapProblem[] } {
+): { readonly config: EnvoyJson | undefined; readonly problems: readonly BootstrapFinding[] } {
   const problems = GONE.filter((tracer) => proxy.tracing?.[tracer] !== undefined).map((tracer) => ({
     field: `tracing.${tracer}`,
     value: tracer,

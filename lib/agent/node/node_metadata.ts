@@ -29,7 +29,7 @@ export interface NodeMetadataInput {
 }
 
 /** A variable that is no metadata. */
-export interface MetadataProblem {
+export interface MetadataFinding {
   readonly variable: string;
   readonly expected: string;
 }
@@ -40,8 +40,8 @@ const JSON_PREFIX = "MESH_METAJSON_";
 /** Metadata, and the variables that could not be read. */
 export function nodeMetadata(
   input: NodeMetadataInput,
-): { readonly metadata: Record<string, MetadataValue>; readonly problems: readonly MetadataProblem[] } {
-  const problems: MetadataProblem[] = [];
+): { readonly metadata: Record<string, MetadataValue>; readonly problems: readonly MetadataFinding[] } {
+  const problems: MetadataFinding[] = [];
   const { labels, merged } = fromVariables(input.variables, problems);
   const ownLabels = { ...labels, ...input.labels };
   const metadata: Record<string, MetadataValue> = {
@@ -59,7 +59,7 @@ export function nodeMetadata(
   return { metadata, problems };
 }
 
-function fromVariables(variables: Readonly<Record<string, string>>, problems: MetadataProblem[]) {
+function fromVariables(variables: Readonly<Record<string, string>>, problems: MetadataFinding[]) {
   const merged: Record<string, MetadataValue> = {};
   let labels: Readonly<Record<string, string>> = {};
   for (const [name, value] of Object.entries(variables).sort(([a], [b]) => a < b ? -1 : 1)) {

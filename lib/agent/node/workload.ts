@@ -10,7 +10,7 @@ import type { ProxySettings } from "../../config/mesh/types.ts";
 import { NAMED_BY_VARIABLE, PEER_METADATA } from "../../config/mesh/peer_metadata.ts";
 import type { Settings } from "../../kernel/settings/catalogue.ts";
 import { type AgentNode, type AgentRole, nodeCluster, nodeId, type NodeLocality, nodeLocality } from "./agent_node.ts";
-import { type MetadataProblem, type MetadataValue, nodeMetadata } from "./node_metadata.ts";
+import { type MetadataFinding, type MetadataValue, nodeMetadata } from "./node_metadata.ts";
 import { peerMetadata } from "./peer_metadata.ts";
 
 /** Settings that name the workload, or are reported to the server. */
@@ -71,7 +71,7 @@ export interface AgentWorkload {
   readonly node: AgentNode;
   /** Its statement of which workload it is, as peers get it. */
   readonly peerStatement: string;
-  readonly problems: readonly MetadataProblem[];
+  readonly problems: readonly MetadataFinding[];
 }
 
 /** Puts the known facts together. */

@@ -16,7 +16,7 @@ import { isObject, joinPath } from "../schema/field.ts";
 import { lookupKind } from "../spelling/spelling.ts";
 import type { ConfigObject } from "../types.ts";
 import { places, type YamlPlace } from "../yaml/locate.ts";
-import { parseJson, parseYaml, type SyntaxProblem } from "../yaml/parse.ts";
+import { parseJson, parseYaml, type SyntaxFinding } from "../yaml/parse.ts";
 
 /** How a document is read. */
 export interface DocumentOptions extends ParseOptions {
@@ -167,7 +167,7 @@ function itemsOf({ apiVersion, kind, items }: Readonly<Record<string, unknown>>)
 /** A text that does not parse may still name its object. */
 function unreadable(
   text: string,
-  problem: SyntaxProblem,
+  problem: SyntaxFinding,
   place: DocumentPlace,
   options: DocumentOptions,
 ): DocumentContent {

@@ -23,7 +23,7 @@ export const SCHEMA = CORE_SCHEMA.extend({
 });
 
 /** Why a text is no tree. */
-export interface SyntaxProblem {
+export interface SyntaxFinding {
   /** 0-based line inside the document. */
   readonly line: number;
   /** The problem, in one phrase. */
@@ -31,7 +31,7 @@ export interface SyntaxProblem {
 }
 
 /** A tree, or why there is none. */
-export type ParsedTree = { readonly tree: unknown } | { readonly problem: SyntaxProblem };
+export type ParsedTree = { readonly tree: unknown } | { readonly problem: SyntaxFinding };
 
 /**
  * Parses one document of a YAML file (1.2 core schema, and merge keys). Never throws.

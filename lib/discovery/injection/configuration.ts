@@ -79,10 +79,10 @@ export class InjectionConfiguration {
   }
 }
 
-type Problems = { readonly problems: readonly string[] };
+type RefusedText = { readonly problems: readonly string[] };
 
 /** Reads one text; a blank one is as if there were none. Each problem begins with the text's key. */
-function read<T extends object>(key: string, text: FileText, of: (tree: unknown) => T | Problems): T | Problems {
+function read<T extends object>(key: string, text: FileText, of: (tree: unknown) => T | RefusedText): T | RefusedText {
   if (typeof text === "object") return { problems: [`${key}: it cannot be read (${text.unreadable})`] };
   const parsed = parseYaml(text ?? "");
   if ("problem" in parsed) {

@@ -73,8 +73,13 @@ export class Turns {
     let now = this.#clock.now();
     // As long as no queue waits no turn is asked for; sockets were looked at in the time that has passed.
     if (now - this.#since >= 2 * TURN) this.#begin(now);
-    this.#wait(queue, now);
-    if (this.#spent < TURN && this.#first() === queue && this.#rest(now) === 0) now = this.#slice(queue, now);
+    const isAlone = this.#places.size === 0 && now >= this.#restUntil;
+    if (isAlone && this.#spent < TURN) {
+      now = this.#slice(queue, now);
+    } else {
+      this.#wait(queue, now);
+      if (this.#spent < TURN && this.#first() === queue && this.#rest(now) === 0) now = this.#slice(queue, now);
+    }
     this.#schedule(now);
   }
 

@@ -47,8 +47,9 @@ interface ProfileRequest {
  */
 export function profileRoutes(name: string, guards: readonly Guard[]): Route[] {
   let isBusy = false;
+  const busy = () => textResponse(409, "another profile is being made\n");
   const alone = (make: (request: HttpRequest) => Promise<HttpResponse>) => async (request: HttpRequest) => {
-    if (isBusy) return textResponse(409, "another profile is being made\n");
+    if (isBusy) return busy();
     isBusy = true;
     try {
       return await make(request);
@@ -56,6 +57,16 @@ export function profileRoutes(name: string, guards: readonly Guard[]): Route[] {
       isBusy = false;
     }
   };
+  /** A snapshot is as large as the heap, and there until the client has read all of it or goes away. */
+  async function* snapshot(): AsyncGenerator<Uint8Array> {
+    if (isBusy) throw new Error("another profile has begun since");
+    isBusy = true;
+    try {
+      yield* getHeapSnapshot();
+    } finally {
+      isBusy = false;
+    }
+  }
   const page = (path: string, handle: Route["handle"]): Route => ({
     methods: ["GET"],
     path: `/debug/pprof${path}`,
@@ -66,7 +77,7 @@ export function profileRoutes(name: string, guards: readonly Guard[]): Route[] {
     page("", () => textResponse(200, INDEX)),
     page("/profile", alone((request) => cpuProfile(request, name))),
     page("/allocs", alone((request) => allocations(request, name))),
-    page("/heap", alone(() => heapSnapshot(name))),
+    page("/heap", () => isBusy ? busy() : heapResponse(name, snapshot())),
     page("/cmdline", () => textResponse(200, [Deno.execPath(), ...Deno.args].join("\0"))),
     ...Object.entries(ABSENT).map(([path, why]) => page(`/${path}`, () => textResponse(501, `${why}\n`))),
   ];
@@ -88,8 +99,8 @@ async function allocations(request: HttpRequest, name: string): Promise<HttpResp
     : pprof(allocationPprof(profile), `${name}.allocs.pb.gz`);
 }
 
-function heapSnapshot(name: string): Promise<HttpResponse> {
-  return Promise.resolve({ ...file("", "application/json", `${name}.heapsnapshot`), parts: getHeapSnapshot() });
+function heapResponse(name: string, parts: AsyncIterable<Uint8Array>): HttpResponse {
+  return { ...file("", "application/json", `${name}.heapsnapshot`), parts };
 }
 
 /** All that is wrong with a query, one line each. */

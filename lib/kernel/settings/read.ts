@@ -10,7 +10,7 @@ import type { SettingValue } from "./define.ts";
 import { parseSetting } from "./parse.ts";
 
 /** One variable that cannot be read. */
-export interface SettingProblem {
+export interface SettingFinding {
   /** Name as it was given, in either spelling. */
   readonly name: string;
   readonly value: string;
@@ -21,7 +21,7 @@ export interface SettingProblem {
 export class SettingsError extends Error {
   override readonly name = "SettingsError";
   /** @param problems Every variable at fault. */
-  constructor(readonly problems: readonly SettingProblem[]) {
+  constructor(readonly problems: readonly SettingFinding[]) {
     super(problems.map((p) => `${p.name}: got ${JSON.stringify(shorten(p.value))}, expected ${p.expected}`).join("\n"));
   }
 }
@@ -38,7 +38,7 @@ function shorten(value: string): string {
  */
 export function readSettings<P extends Program>(program: P, environment: Environment): SettingsOf<P> {
   const { env, givenAs } = inOurSpelling(environment);
-  const problems: SettingProblem[] = [];
+  const problems: SettingFinding[] = [];
   const values: Record<string, SettingValue> = {};
   const unset: ReturnType<typeof settingsUsedBy> = [];
   for (const [name, setting] of settingsUsedBy(program)) {

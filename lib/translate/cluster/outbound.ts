@@ -10,7 +10,7 @@ import {
   Cluster_LbPolicy as LbPolicy,
 } from "../../../proto/gen/enums.ts";
 import { duration } from "../../pb/wellknown.ts";
-import type { Built, BuiltWarning } from "../message/built.ts";
+import type { BuildFinding, Built } from "../message/built.ts";
 import { localityPlan } from "../destination/locality_setting.ts";
 import { causesOf, type DestinationPlan, destinations } from "../destination/plan.ts";
 import { isUnderstood } from "../filters/understood.ts";
@@ -143,7 +143,7 @@ function altStatName(read: Reader, { name, service, port, subset }: DestinationP
   return pattern ? patternStatName(pattern, service, port, subset?.name ?? "", 0) : statName(name);
 }
 
-function warningsOf(d: DestinationPlan, found: readonly (string | undefined)[]): BuiltWarning[] {
+function warningsOf(d: DestinationPlan, found: readonly (string | undefined)[]): BuildFinding[] {
   const cause = d.rule?.causes[0] ?? d.service.cause;
   return found.flatMap((text) => (text === undefined ? [] : [{ cause, text }]));
 }

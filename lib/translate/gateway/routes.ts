@@ -8,7 +8,7 @@ import { ApiVersion, VirtualHost_TlsRequirementType as TlsRequirement } from "..
 import type { envoy } from "../../../proto/gen/types.ts";
 import { wrap } from "../../pb/wellknown.ts";
 import type { ServiceTarget } from "../../registry/inbound.ts";
-import type { Built, BuiltWarning } from "../message/built.ts";
+import type { BuildFinding, Built } from "../message/built.ts";
 import type { Reader } from "../reader/reader.ts";
 import { matchesAll } from "../route/match.ts";
 import { STATEFUL_SESSION_FILTER, statefulSession } from "../filters/http/stateful_session/per_route.ts";
@@ -73,7 +73,7 @@ export function gatewayRouteConfiguration(read: Reader, plan: RoutePlan): Built<
 /** One virtual host, with the routes of all virtual services that have its hosts. */
 export function gatewayVirtualHost(read: Reader, entry: PlannedVirtualHost): Built<VirtualHost> {
   const routes: Route[] = [];
-  const warnings: BuiltWarning[] = [];
+  const warnings: BuildFinding[] = [];
   for (const source of entry.sources) {
     const translated = sourceRoutes(read, source);
     routes.push(...translated.routes);

@@ -7,7 +7,7 @@
 import type { FileSecret } from "./file_secret.ts";
 
 /** A setting that is not in force as written. */
-export interface BuiltWarning {
+export interface BuildFinding {
   /** Key of the object that has the setting; it need not be the message's first cause. */
   readonly cause: string;
   /** One sentence. */
@@ -20,7 +20,7 @@ export interface Built<T> {
   /** Keys of the config objects that made it (`ServiceEntry/ns/name`, `DestinationRule/ns/name`), the service first. */
   readonly causes: readonly string[];
   /** Settings that are not in force as written; absent: none. */
-  readonly warnings?: readonly BuiltWarning[];
+  readonly warnings?: readonly BuildFinding[];
   /** Patches gave it fields that `encodeApi` alone writes. Default: they did not. */
   readonly needsApi?: boolean;
   /** Secrets that the message asks for by name; absent: none, or others'. */

@@ -16,7 +16,7 @@ import { GRPC_STATUSES } from "../../config/kinds/virtual_service/grpc_statuses.
 import { any } from "../../pb/codec.ts";
 import { outboundClusterName } from "../destination/names.ts";
 import { FAULT_FILTER } from "../filters/http/fault/per_route.ts";
-import type { Built, BuiltWarning } from "../message/built.ts";
+import type { BuildFinding, Built } from "../message/built.ts";
 import type { Reader } from "../reader/reader.ts";
 import { fractionOf } from "../values/fraction.ts";
 import { virtualHostName } from "../route/domains.ts";
@@ -34,7 +34,7 @@ export function clientRoutes(read: Reader, host: string): Built<envoy.config.rou
     const notes = new Set<string>();
     const translated = routes.flatMap((route) => clientRoute(route, outboundClusterName(port, "", host), notes) ?? []);
     const cause = causes.find((key) => key.startsWith("VirtualService/")) ?? causes[0] ?? "";
-    const all: BuiltWarning[] = [...warnings, ...[...notes].map((text) => ({ cause, text }))];
+    const all: BuildFinding[] = [...warnings, ...[...notes].map((text) => ({ cause, text }))];
     return {
       message: {
         name: outboundClusterName(port, "", host),

@@ -9,7 +9,7 @@ import { MESH_GATEWAY } from "../../mesh/virtual_service_index.ts";
 import type { Service } from "../../registry/types.ts";
 import type { envoy } from "../../../proto/gen/types.ts";
 import { listenerKind } from "../service/protocol.ts";
-import type { BuiltWarning } from "../message/built.ts";
+import type { BuildFinding } from "../message/built.ts";
 import type { Reader } from "../reader/reader.ts";
 import { defaultOutboundRoute } from "./default_route.ts";
 import { behindAlias, hashing, routeTarget } from "./destination.ts";
@@ -28,7 +28,7 @@ export interface OutboundVirtualHost {
   /** Keys of the config objects that made it, the service first. */
   readonly causes: readonly string[];
   /** Settings that are not in force as written; absent: none. */
-  readonly warnings?: readonly BuiltWarning[];
+  readonly warnings?: readonly BuildFinding[];
   /** Of two virtual hosts that want a domain, the one with the smaller number (ms since the epoch) is older and wins. */
   readonly creationTimestamp: number;
 }
@@ -41,7 +41,7 @@ export interface RoutedPort {
   readonly domains: string[];
   readonly routes: Route[];
   readonly causes: readonly string[];
-  readonly warnings: readonly BuiltWarning[];
+  readonly warnings: readonly BuildFinding[];
   readonly creationTimestamp: number;
 }
 

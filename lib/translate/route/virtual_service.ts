@@ -11,7 +11,7 @@ import { any } from "../../pb/codec.ts";
 import type { envoy, google } from "../../../proto/gen/types.ts";
 import { parseOutboundClusterName } from "../destination/names.ts";
 import { objectMetadata } from "../message/object_metadata.ts";
-import type { BuiltWarning } from "../message/built.ts";
+import type { BuildFinding } from "../message/built.ts";
 import type { Reader } from "../reader/reader.ts";
 import { forwardAction } from "./action.ts";
 import { directResponse, redirectAction } from "./answer.ts";
@@ -41,7 +41,7 @@ export interface TranslatedRoutes {
   /** Keys of the destination rules that shaped them (hashing). */
   readonly causes: string[];
   /** Settings that are not in force as written. */
-  readonly warnings: BuiltWarning[];
+  readonly warnings: BuildFinding[];
 }
 
 /**
@@ -54,7 +54,7 @@ export interface TranslatedRoutes {
 export function httpRoutes(vs: EffectiveVirtualService, context: RouteContext): TranslatedRoutes {
   const routes: Route[] = [];
   const causes = new Set<string>();
-  const warnings: BuiltWarning[] = [];
+  const warnings: BuildFinding[] = [];
   const metadata = objectMetadata(`VirtualService/${vs.namespace}/${vs.name}`);
   for (const [index, rule] of (vs.spec.http ?? []).entries()) {
     const notes: Notes = { causes, warnings: [], metadata };
@@ -92,7 +92,7 @@ function ruleWarnings(
   index: number,
   rule: HttpRoute,
   warnings: readonly string[],
-): BuiltWarning[] {
+): BuildFinding[] {
   const where = `VirtualService ${vs.namespace}/${vs.name}: http[${index}]${rule.name ? ` "${rule.name}"` : ""}`;
   return [...new Set(warnings)].map((warning) => ({ cause: vs.causes[0] ?? "", text: `${where}: ${warning}` }));
 }

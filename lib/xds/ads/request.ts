@@ -100,7 +100,7 @@ function scan(bytes: Uint8Array, fields: VariantFields, table: InternedNames): A
 
 /** Collects the fields of one number; one uninterrupted run, the rule, is a view. */
 class FieldRun {
-  #runs: [number, number][] = [];
+  #runs: [number, number][] | undefined;
   readonly #data: Uint8Array;
 
   constructor(data: Uint8Array) {
@@ -108,13 +108,13 @@ class FieldRun {
   }
 
   add(from: number, to: number): void {
-    const last = this.#runs.at(-1);
+    const last = this.#runs?.at(-1);
     if (last !== undefined && last[1] === from) last[1] = to;
-    else this.#runs.push([from, to]);
+    else (this.#runs ??= []).push([from, to]);
   }
 
   get bytes(): Uint8Array {
-    return this.#runs.length === 0 ? NONE : concatBytes(this.#runs.map(([from, to]) => this.#data.subarray(from, to)));
+    return this.#runs === undefined ? NONE : concatBytes(this.#runs.map(([from, to]) => this.#data.subarray(from, to)));
   }
 }
 

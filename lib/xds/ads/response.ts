@@ -6,6 +6,7 @@
  *
  * @module
  */
+import { Buffer } from "node:buffer";
 import type { Block } from "../../resource/block.ts";
 import { storedGzipMember } from "../../resource/gzip.ts";
 import { fieldSize, putFieldHead, putTextField, textFieldSize } from "../../resource/protowire.ts";
@@ -32,7 +33,7 @@ function encodeHead({ delta, version, typeUrl, nonce, removed, controlPlane }: R
   let size = textFieldSize(version) + textFieldSize(typeUrl) + textFieldSize(nonce);
   for (const name of names) size += textFieldSize(name);
   if (identifier > 0) size += fieldSize(identifier);
-  const out = new Uint8Array(size);
+  const out = Buffer.allocUnsafe(size);
   let at = putTextField(out, 0, 1, version);
   at = putTextField(out, at, 4, typeUrl);
   at = putTextField(out, at, 5, nonce);

@@ -86,10 +86,13 @@ export class AdsStream {
     const isNew = known === undefined;
     const { names } = watch;
     this.#apply(watch, this.#withKeptText(request), isNew);
-    this.watches.checkSize();
     const change = watch.takeChange();
-    if (change !== undefined) this.#wants?.report(watch, change);
-    this.#update(watch);
+    if (change !== undefined) {
+      this.watches.checkSize();
+      this.#wants?.report(watch, change);
+    }
+    // After an acknowledgement alone the client should have what it should have had before.
+    if (isNew || change !== undefined || request.error !== undefined) this.#update(watch);
     if (request.typeUrl === ROUTE) this.#updateHosts(request, names);
     if (request.typeUrl === ENDPOINTS && isNew) watch.resources.forget(this.#warming);
     this.reconcile();
@@ -140,11 +143,13 @@ export class AdsStream {
     if (this.#revision !== this.view.revision) {
       this.#revision = this.view.revision;
       for (const watch of this.watches.order) this.#update(watch);
-    } else {
-      // A type in flight is looked at again with the client's answer.
-      for (const watch of this.#stale) if (watch.resources.inFlight === undefined) this.#update(watch);
+      if (this.#stale.size > 0) this.#stale.clear();
     }
-    if (this.#stale.size > 0) this.#stale.clear();
+    for (const watch of this.#stale) {
+      if (watch.resources.inFlight !== undefined) continue; // until the client has answered
+      this.#update(watch);
+      this.#stale.delete(watch);
+    }
     const { dirty } = this.watches;
     if (!dirty) this.#settled();
     return dirty;
@@ -259,13 +264,8 @@ export class AdsStream {
     watch.dispatched({ nonce, changed: step.changed, count, sentAt: started }, step.next);
     if (watch.typeUrl === CLUSTER) this.#warm(step);
     measurePush(this.#context.metrics, watch.rules.short, started, plainBytes);
-    this.#context.onResponse({
-      typeUrl: watch.typeUrl,
-      resources: count,
-      removed: removed.length,
-      bytes,
-      asked: owes,
-    });
+    const { typeUrl } = watch;
+    this.#context.onResponse({ typeUrl, resources: count, removed: removed.length, bytes, asked: owes });
     this.#context.send(parts, compressed, () => {
       this.#context.metrics.observe("pilot_xds_send_time", (performance.now() - started) / 1000);
     });

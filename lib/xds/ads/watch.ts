@@ -222,23 +222,24 @@ export class Watch {
 
   /** Applies a request of the incremental variant. A stale nonce does not keep its subscriptions from counting. */
   applyDelta(request: AdsRequest, isNew: boolean): Answer {
-    let answer: Answer = isNew ? "first" : "none";
     const owed = this.owes;
-    if (!isNew && request.nonce !== "") {
-      answer = this.resources.answered(request);
-      if (request.names.size === 0 && request.unsubscribe.size === 0) this.resources.answeredAlone(answer, request);
+    const { names, unsubscribe } = request;
+    const isEmpty = names.size === 0 && unsubscribe.size === 0;
+    const answer: Answer = isNew ? "first" : request.nonce === "" ? "none" : this.resources.answered(request);
+    if (!isNew && isEmpty) { // as nearly all requests: a client acknowledges each response
+      if (request.nonce !== "") this.resources.answeredAlone(answer, request);
+      return answer;
     }
-    if (isNew && request.names.size === 0 && request.unsubscribe.size === 0) {
+    if (isEmpty) {
       this.subscription.wildcard = this.rules.wildcard;
       this.owes = this.wildcard;
     }
     if (isNew) this.#known = request.initialVersions;
-    if (request.names.size > 0) this.#subscribe(request.names);
+    if (names.size > 0) this.#subscribe(names);
     const wasWildcard = this.wildcard;
-    const owesMore = request.unsubscribe.size > 0 && this.#unsubscribe(request.unsubscribe);
-    const all = isNew && request.names.size === 0 && this.wildcard;
-    const { names } = request;
-    let unwanted = request.unsubscribe;
+    const owesMore = unsubscribe.size > 0 && this.#unsubscribe(unsubscribe);
+    const all = isNew && names.size === 0 && this.wildcard;
+    let unwanted = unsubscribe;
     if (wasWildcard && !this.wildcard) {
       unwanted = this.#table.union(unwanted, this.#table.minus(this.#covered, this.names));
       this.#covered = this.#table.empty;
@@ -294,7 +295,5 @@ export class Watch {
 
 /** Those of the names that are in the set. */
 function namesIn(set: NameSet, names: Iterable<string>): ReadonlySet<string> {
-  const found = new Set<string>();
-  for (const name of names) if (set.has(name)) found.add(name);
-  return found;
+  return new Set(Iterator.from(names).filter((name) => set.has(name)));
 }

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { calibrationWork, EXPECTED } from "./calibration.ts";
+import { calibrationWork, EXPECTED, REFERENCE } from "./calibration.ts";
 import { Calibrator } from "./calibrator.ts";
 
 Deno.test("the calibration always does the same work", () => {
@@ -29,4 +29,8 @@ Deno.test("after a pause, and after work that failed, the next work has a calibr
   await assert.rejects(calibrator.beside(() => Promise.reject(new Error("no"))));
   assert.equal((await calibrator.beside(() => Promise.resolve())).calibration, 7);
   assert.equal(measured(), 7);
+});
+
+Deno.test("without calibrations the machine counts as the reference", async () => {
+  assert.deepEqual(await Calibrator.none().beside(() => Promise.resolve(1)), { result: 1, calibration: REFERENCE });
 });

@@ -6,6 +6,7 @@
  *     deno task bench --quick            small sizes, one run: to see that it works
  *     deno task bench --runs N --rounds N
  *     deno task bench --against FOLDER   compares this tree with the one in a folder: runs of both in turn, seven pairs
+ *                                        with --raw without calibrations: a third of the time, for ratios alone
  *     deno task bench --profile FOLDER   one CPU profile a server in a folder (`profile.ts` shows it)
  *     deno task bench --write            also into docs/benchmarks.md
  *     deno task bench --json FILE        also the raw rows
@@ -32,6 +33,7 @@ const OPTIONS = {
   runs: { type: "string" },
   rounds: { type: "string" },
   against: { type: "string" },
+  raw: { type: "boolean", default: false },
   profile: { type: "string" },
   write: { type: "boolean", default: false },
   json: { type: "string" },
@@ -44,6 +46,7 @@ if (chosen.length === 0) {
   fail(`--only: got ${given.only.join(", ")}, expected one of ${SCENARIOS.map((s) => s.name).join(", ")}`);
 }
 if (given.against !== undefined && given.write) fail("--write: got --against too, expected one of both");
+if (given.raw && given.against === undefined) fail("--raw: got no --against, expected one: figures need calibrations");
 const { quick } = given;
 const facts = {
   machine: machineFacts(),
@@ -53,7 +56,7 @@ const facts = {
 };
 const options: RunOptions = {
   ...facts,
-  calibrator: new Calibrator(),
+  calibrator: given.raw ? Calibrator.none() : new Calibrator(),
   ...given.profile !== undefined && { profile: given.profile },
 };
 console.log(Object.entries(facts.machine).map(([name, value]) => `${name}: ${value}`).join("\n"));

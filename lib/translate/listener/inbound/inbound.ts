@@ -15,7 +15,7 @@ import { TrafficDirection } from "../../../../proto/gen/enums.ts";
 import type { envoy } from "../../../../proto/gen/types.ts";
 import { type Finding, lossOf } from "../../../config/finding/finding.ts";
 import { duration, wrap } from "../../../pb/wellknown.ts";
-import type { Built, BuiltWarning } from "../../message/built.ts";
+import type { BuildFinding, Built } from "../../message/built.ts";
 import { findingsOnce } from "../../message/finding.ts";
 import type { InboundTarget } from "../../inbound/target.ts";
 import { unverifiableFindings } from "../../filters/http/jwt_authn/filter.ts";
@@ -78,7 +78,7 @@ export function inboundListeners(
   const captured = {
     chains: [] as FilterChain[],
     causes: new Set<string>([...peers.policy.causes, ...policies.authorization.causes, ...unchained]),
-    warnings: [] as BuiltWarning[],
+    warnings: [] as BuildFinding[],
     secrets: [...peers.secrets],
   };
   const findings: Finding[] = [...unverifiableFindings(read)];
@@ -129,7 +129,7 @@ export function inboundListeners(
 function built(
   message: Listener,
   causes: readonly string[],
-  warnings: readonly BuiltWarning[],
+  warnings: readonly BuildFinding[],
   secrets: readonly FileSecret[],
 ): Built<Listener> {
   return { message, causes, ...(warnings.length > 0 ? { warnings } : {}), ...(secrets.length > 0 ? { secrets } : {}) };
