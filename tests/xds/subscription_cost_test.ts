@@ -201,3 +201,22 @@ Deno.test("a client that comes back with its virtual hosts in any order costs so
   const { looks } = looksOfReturn(300, { ...mixed, [`${name(0)}/gone`]: "1" });
   assert.ok(looks <= 6 * 300, `${looks} looks`);
 });
+
+Deno.test("an incremental acknowledgement alone looks at no set, and what changed while it was awaited is sent with it", () => {
+  const source = mesh(10);
+  const client = new StreamClient(source, true);
+  client.ask(CLUSTER);
+  client.accept();
+  source.change(CLUSTER, [textResource(CLUSTER, name(1), "2")]);
+  client.stream.reconcile();
+  const before = client.view.reads.count;
+  client.accept();
+  assert.equal(client.view.reads.count, before);
+  for (const value of ["3", "4"]) {
+    source.change(CLUSTER, [textResource(CLUSTER, name(1), value)]);
+    client.stream.reconcile();
+  }
+  client.accept();
+  client.accept();
+  assert.equal(client.has.get(CLUSTER)!.get(name(1))!.value, "4");
+});
