@@ -13,9 +13,9 @@ const BUFFER = 72 * 1024;
 const LEAST = 8 * 1024;
 
 /** Free buffers that are kept: those beyond are the collector's. */
-const MOST_FREE = 16;
+const MOST_FREE = 64;
 
-/** Free buffers of all connections of a server, at most 1.2 MB. */
+/** Free buffers of all connections of a server, at most 4.6 MB. */
 export class BatchBuffers {
   readonly #free: Uint8Array[] = [];
 
