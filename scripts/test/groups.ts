@@ -42,8 +42,6 @@ const PERMISSIONS: Readonly<Record<string, readonly string[]>> = {
   analyze: [READ, TEMP, ENV],
   // an issuer of tokens with a port of its own
   authenticators: [ENV, NET],
-  // a process that is placed on a processor core
-  bench: ["--allow-run=cat,taskset"],
   // wrappers of the programs, bash, zsh and fish; ports of a test server
   cli: [READ, TEMP, ENV, NET, RUN],
   // the programs as processes

@@ -1,7 +1,7 @@
 /**
  * Endpoint events at a high rate, with proxies that watch.
  *
- * Permissions: run (this runtime, cat, taskset), net (loopback).
+ * Permissions: run (this runtime, cat), net (loopback).
  *
  * @module
  */
@@ -9,9 +9,7 @@ import type { Shape } from "./configuration.ts";
 import type { EventsDone, EventsOptions } from "./events_server.ts";
 import { startLineChild } from "./line_child.ts";
 import { startLoad } from "./load_child.ts";
-import { placeOn } from "./placement.ts";
 import { quantile } from "./result.ts";
-import type { RunOptions } from "./scenarios/scenario.ts";
 import { THIS_TREE } from "./server_child.ts";
 import { usage } from "./usage.ts";
 
@@ -23,12 +21,11 @@ export interface EventsMeasured extends EventsDone {
 }
 
 /** Two times 10 seconds of events, the server's memory and CPU, and whether the last one arrives. */
-export async function measureEvents({ quick, tree = THIS_TREE, core }: Pick<RunOptions, "quick" | "tree" | "core">) {
+export async function measureEvents({ quick, tree = THIS_TREE }: { readonly quick: boolean; readonly tree?: string }) {
   const shape: Shape = { services: quick ? 100 : 1000, endpoints: 10, namespaces: 10, routed: 0 };
   const proxies = quick ? 10 : 100;
   const options: EventsOptions = { shape, rate: quick ? 2000 : 20_000, seconds: quick ? 2 : 10 };
   const server = await startEventsServer(options, tree);
-  if (core !== undefined) await placeOn(core, server.pid);
   const load = await startLoad({ target: `127.0.0.1:${server.port}`, proxies, delta: true, gzip: true, shape });
   try {
     await load.run({ do: "connect" });

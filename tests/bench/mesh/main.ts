@@ -5,8 +5,7 @@
  *     deno task bench --only NAME        the scenarios whose names begin so (may be repeated)
  *     deno task bench --quick            small sizes, one run: to see that it works
  *     deno task bench --runs N --rounds N
- *     deno task bench --against FOLDER   compares this tree with the one in a folder: runs of both in turn, seven pairs,
- *                                        with a processor core for the server alone where there is `taskset`
+ *     deno task bench --against FOLDER   compares this tree with the one in a folder: runs of both in turn, seven pairs
  *                                        with --raw without calibrations: a third of the time, for ratios alone
  *     deno task bench --profile FOLDER   one CPU profile a server in a folder (`profile.ts` shows it)
  *     deno task bench --write            also into docs/benchmarks.md
@@ -14,7 +13,7 @@
  *
  * The variable `ISTIO_DISCOVERY` names Istio's program, to be measured beside this one where a row does so.
  *
- * Permissions: run (this runtime, cat, taskset), net (loopback), read, write (temporary folder, docs/benchmarks.md), sys (machine facts).
+ * Permissions: run (this runtime, cat), net (loopback), read, write (temporary folder, docs/benchmarks.md), sys (machine facts).
  *
  * @module
  */
@@ -23,7 +22,6 @@ import { Calibrator } from "./calibrator.ts";
 import { runPairs } from "./compare.ts";
 import { machineFacts } from "./machine.ts";
 import { LEAST_PAIRS } from "./pairs.ts";
-import { reserveCore } from "./placement.ts";
 import { joinRuns, type Row } from "./result.ts";
 import { SCENARIOS } from "./scenarios/mod.ts";
 import type { RunOptions, Scenario } from "./scenarios/scenario.ts";
@@ -106,14 +104,7 @@ async function measure(scenarios: readonly Scenario[]): Promise<never> {
 
 /** Compares this tree with another. */
 async function compare(scenarios: readonly Scenario[], tree: string): Promise<never> {
-  const core = await reserveCore(navigator.hardwareConcurrency);
-  console.log(core === undefined ? "server and load share all cores" : `server: core ${core}; load: the other cores`);
-  const found = await runPairs(
-    scenarios,
-    { ...options, tree, ...core !== undefined && { core } },
-    facts.runs,
-    console.log,
-  );
+  const found = await runPairs(scenarios, { ...options, tree }, facts.runs, console.log);
   if (given.json !== undefined) await Deno.writeTextFile(given.json, JSON.stringify({ facts, ...found }, null, 1));
   Deno.exit(found.failures > 0 || found.comparisons.some(({ verdict }) => verdict === "worse") ? 1 : 0);
 }

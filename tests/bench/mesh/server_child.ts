@@ -1,14 +1,13 @@
 /**
  * The server that a benchmark measures, of this tree or of another.
  *
- * Permissions: run (this runtime, cat, taskset), net (loopback).
+ * Permissions: run (this runtime, cat), net (loopback).
  *
  * @module
  */
 import { programArgs } from "../../../scripts/program_args.ts";
 import type { TlsFiles } from "../../../lib/discovery/tls_files.ts";
 import { startLineChild } from "./line_child.ts";
-import { placeOn } from "./placement.ts";
 import { PROBE_PREFIX, type ProbeAnswer } from "./probe_protocol.ts";
 import { WITHOUT_ANALYSIS } from "./without_analysis.ts";
 import { delay, untilIdle, type Usage, usage } from "./usage.ts";
@@ -23,8 +22,6 @@ const READY_PATIENCE = 300_000;
 export interface ServerOptions {
   /** Root of the tree whose program is started. Default: this tree. */
   readonly tree?: string;
-  /** The processor core that it runs on. Default: any. */
-  readonly core?: number;
   /** Folder for a CPU profile, which is of the sources. */
   readonly profile?: string;
   /** Whether it analyzes the mesh, as it does for users. Default: it does. Where this is said, the sources are run. */
@@ -85,7 +82,7 @@ async function programOf(tree: string): Promise<string[]> {
 /** Starts `pilot-discovery` on a mesh as users do, with the probe inside; resolves when it is ready. */
 export async function startServer(
   mesh: ServerMesh,
-  { tree = THIS_TREE, core, profile, analysis, meshConfig, tls, authority, webhooks = false }: ServerOptions,
+  { tree = THIS_TREE, profile, analysis, meshConfig, tls, authority, webhooks = false }: ServerOptions,
 ): Promise<ServerChild> {
   const ofSources = profile !== undefined || analysis !== undefined;
   const [run, ...rest] = ofSources ? programArgs("pilot-discovery", tree) : await programOf(tree);
@@ -126,7 +123,6 @@ export async function startServer(
     },
   });
   const { pid } = child;
-  if (core !== undefined) await placeOn(core, pid);
   const measure = async (): Promise<ServerUsage> => {
     const answer = JSON.parse((await child.ask("")).slice(PROBE_PREFIX.length)) as ProbeAnswer;
     return { ...await usage(pid), ...answer };

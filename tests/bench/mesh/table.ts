@@ -135,8 +135,7 @@ from a server in another process, beside an idle Envoy, or with a simulated prox
   of magnitude, not percents. Istio was measured without gzip, which it does not use.
 
 Two trees are compared by \`deno task bench --against FOLDER\`: both run in turn, at least seven times, with the load
-generator of this tree, and ratios are formed pair by pair. The server then has a processor core of its own, and the
-proxies the others: CPU of runs with shared cores spreads by a quarter.
+generator of this tree, and ratios are formed pair by pair.
 
 ## Machine
 

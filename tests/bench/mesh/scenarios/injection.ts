@@ -57,12 +57,8 @@ export const injection: Scenario = {
   name: "injection",
   async run(options) {
     const folder = await Deno.makeTempDir();
-    const { tree, core, profile } = options;
-    const given = {
-      ...tree !== undefined && { tree },
-      ...core !== undefined && { core },
-      ...profile !== undefined && { profile },
-    };
+    const { tree, profile } = options;
+    const given = { ...tree !== undefined && { tree }, ...profile !== undefined && { profile } };
     const server = await startServer({ folder }, { ...given, webhooks: true });
     try {
       const { result, calibration } = await options.calibrator.beside(async () => {

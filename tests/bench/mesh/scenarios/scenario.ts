@@ -69,7 +69,7 @@ export function label({ proxies, delta, gzip, mutualTls, names }: LoadSpec): str
 /** Uses a session that ends afterwards. */
 export async function withSession<T>(
   load: LoadSpec,
-  { calibrator, tree, core, profile, analysis }: RunOptions,
+  { calibrator, tree, profile, analysis }: RunOptions,
   use: (session: Session) => Promise<T>,
   shape: Shape = shapeOf(load.services),
   api?: BenchApi,
@@ -79,7 +79,6 @@ export async function withSession<T>(
     shape,
     calibrator,
     ...tree !== undefined && { tree },
-    ...core !== undefined && { core },
     ...profile !== undefined && { profile },
     ...analysis !== undefined && { analysis },
     ...api !== undefined && { api },
