@@ -163,7 +163,6 @@ export class Connection {
   }
 
   #endSilentCalls(now: number): void {
-    if (this.#waiting.size === 0) return;
     const { firstMessageTimeout } = this.#limits;
     for (const { since, end } of this.#waiting.values()) {
       if (now - since < firstMessageTimeout) return;

@@ -140,7 +140,8 @@ export class WireCursor {
     const tag = data[start]!;
     let to = this.lengthPrefix();
     if (tag >= 128) return this.at = to;
-    for (to = endOfShortFields(data, to, end, tag); data[to] === tag && to < end;) {
+    to = endOfShortFields(data, to, end, tag);
+    while (to < end && data[to] === tag) {
       this.at = to + 1;
       to = endOfShortFields(data, this.lengthPrefix(), end, tag);
     }
@@ -186,8 +187,11 @@ export class WireCursor {
 
 /**
  * Passes over the fields behind `at` that have the same tag of one byte and less than 128 bytes each; returns where the
- * last ends. A client that subscribes to a thousand names sends them so. V8 compiles this loop while it runs: it keeps to
- * local variables, because whatever came behind it for the first time would undo that each time.
+ * last ends. A client that subscribes to a thousand names sends them so.
+ *
+ * The loop is a function of its own for V8's sake, which compiles a long loop while it runs. Code behind the loop that has
+ * not run by then is not compiled with it, so each call left the compiled code at the loop's end: a hundred times in two of
+ * five connects of 400 proxies.
  */
 function endOfShortFields(data: Uint8Array, at: number, end: number, tag: number): number {
   while (at < end && data[at] === tag) {

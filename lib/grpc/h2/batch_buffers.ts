@@ -15,7 +15,7 @@ const LEAST = 8 * 1024;
 /** Free buffers that are kept: those beyond are the collector's. */
 const MOST_FREE = 64;
 
-/** Free buffers of all connections of a server, at most 4.6 MB. */
+/** Free buffers of all connections of a server, at most 4.7 MB. */
 export class BatchBuffers {
   readonly #free: Uint8Array[] = [];
 
