@@ -191,8 +191,9 @@ function start(now: number): MergedChange {
 }
 
 function merge(into: MergedChange, change: ChangeEvent): MergedChange {
-  for (const [reason, count] of Object.entries(change.reasons)) {
-    into.reasons[reason] = (into.reasons[reason] ?? 0) + count;
+  // Once for each event of an endpoint: a list of entries would be new each time.
+  for (const reason in change.reasons) {
+    into.reasons[reason] = (into.reasons[reason] ?? 0) + (change.reasons[reason] ?? 0);
   }
   for (const object of change.objects) into.objects.add(object);
   into.full ||= change.full;

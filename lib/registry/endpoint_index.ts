@@ -30,8 +30,14 @@ export interface EndpointChanges {
 const NONE: readonly Endpoint[] = Object.freeze([]);
 const NOWHERE: readonly EndpointPlacement[] = Object.freeze([]);
 
+/** The list of a service's only shard. */
+interface LoneShard {
+  readonly name: string;
+  endpoints: readonly Endpoint[];
+}
+
 /** The lists of one service by shard; a lone one, which is the rule, needs no map. */
-type Shards = Map<string, readonly Endpoint[]> | { readonly name: string; readonly endpoints: readonly Endpoint[] };
+type Shards = Map<string, readonly Endpoint[]> | LoneShard;
 
 /** The endpoint index. Not shared between threads; all calls are synchronous. */
 export class EndpointIndex {
@@ -48,11 +54,15 @@ export class EndpointIndex {
   /** Replaces the list of one shard of one service; an empty list removes the shard. The list is kept: never change it afterwards. */
   set(service: ServiceKey, shard: string, endpoints: readonly Endpoint[]): void {
     const shards = this.#shards.get(service);
-    const isAlone = shards === undefined || (!(shards instanceof Map) && shards.name === shard);
-    if ((shards === undefined ? NONE : listOf(shards, shard)) === endpoints) return;
-    if (isAlone && endpoints.length > 0) this.#shards.set(service, { name: shard, endpoints });
-    else if (isAlone) {
-      if (!this.#shards.delete(service)) return;
+    if (shards === undefined) {
+      if (endpoints.length === 0) return;
+      this.#shards.set(service, { name: shard, endpoints });
+    } else if (listOf(shards, shard) === endpoints) return;
+    else if (!(shards instanceof Map) && shards.name === shard) {
+      // Never a new object for each report: V8 allocates these among old objects, because those of the first reports
+      // live long, and a dead one there keeps its list and the endpoints of that list until a full collection.
+      if (endpoints.length > 0) shards.endpoints = endpoints;
+      else this.#shards.delete(service);
     } else {
       const several = shards instanceof Map ? shards : new Map([[shards.name, shards.endpoints]]);
       if (endpoints.length > 0) several.set(shard, endpoints);

@@ -21,6 +21,17 @@ Deno.test("shards of a service are one list, ordered by shard; an empty list rem
   assert.deepEqual([...index.entries()], []);
 });
 
+Deno.test("an empty list is no shard and no change for a service without one, and ends a lone one", () => {
+  const index = new EndpointIndex();
+  index.set("ns/a", "Orch/c1", []);
+  assert.deepEqual([index.pending, index.shards("ns/a").size], [false, 0]);
+  index.set("ns/a", "Orch/c1", [endpoint("10.0.0.1")]);
+  index.set("ns/a", "Orch/c2", []);
+  assert.deepEqual([...index.shards("ns/a").keys()], ["Orch/c1"]);
+  index.set("ns/a", "Orch/c1", []);
+  assert.deepEqual([index.shards("ns/a").size, index.endpoints("ns/a")], [0, []]);
+});
+
 Deno.test("a list keeps its identity until its content changes, and unchanged endpoints keep theirs", () => {
   const index = new EndpointIndex();
   index.set("ns/a", "s", [endpoint("10.0.0.1"), endpoint("10.0.0.2")]);
