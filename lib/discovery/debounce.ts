@@ -17,8 +17,8 @@ export interface DebounceOptions {
 
 /** A change that calls for a push. */
 export interface ChangeEvent {
-  /** Keys are values of label `type` of `pilot_push_triggers`. */
-  readonly reasons: Readonly<Record<string, number>>;
+  /** A value of label `type` of `pilot_push_triggers`. */
+  readonly reason: string;
   /** Keys of the objects that changed. */
   readonly objects: readonly string[];
   /** Whether more than endpoints changed. */
@@ -27,7 +27,8 @@ export interface ChangeEvent {
 
 /** Changes merged into one. */
 export interface MergedChange {
-  readonly reasons: Record<string, number>;
+  /** How many had each reason. */
+  readonly reasons: Map<string, number>;
   readonly objects: Set<string>;
   full: boolean;
   /** When the first of them came, on the timer's clock. */
@@ -91,9 +92,9 @@ export class Debouncer {
     const now = this.#timers.now();
     const urgent = this.#isUrgent(change);
     // A change that may go at once does not wait for others that are being collected, nor delay them.
-    if (urgent && !this.#running && this.#blocked === 0) return this.#run(merge(start(now), change));
+    if (urgent && !this.#running && this.#blocked === 0) return this.#run(merge(noChange(now), change));
     if (!urgent) this.#lastAt = now;
-    merge(this.#merged ??= start(now), change);
+    merge(this.#merged ??= noChange(now), change);
     this.#arm();
   }
 
@@ -186,15 +187,13 @@ export class Debouncer {
   }
 }
 
-function start(now: number): MergedChange {
-  return { reasons: {}, objects: new Set(), full: false, startedAt: now, changes: 0 };
+/** Changes merged into one, before the first of them. */
+export function noChange(now: number): MergedChange {
+  return { reasons: new Map(), objects: new Set(), full: false, startedAt: now, changes: 0 };
 }
 
 function merge(into: MergedChange, change: ChangeEvent): MergedChange {
-  // Once for each event of an endpoint: a list of entries would be new each time.
-  for (const reason in change.reasons) {
-    into.reasons[reason] = (into.reasons[reason] ?? 0) + (change.reasons[reason] ?? 0);
-  }
+  into.reasons.set(change.reason, (into.reasons.get(change.reason) ?? 0) + 1);
   for (const object of change.objects) into.objects.add(object);
   into.full ||= change.full;
   into.changes++;

@@ -22,7 +22,7 @@ import type { Translator } from "../translate/translator.ts";
 import { AppliedListeners } from "./applied.ts";
 import { addressRangeFindings } from "../translate/message/mesh_findings.ts";
 import type { Finding } from "../config/finding/finding.ts";
-import { Debouncer, type MergedChange, REAL_TIMERS, type Timers } from "./debounce.ts";
+import { type ChangeEvent, Debouncer, type MergedChange, noChange, REAL_TIMERS, type Timers } from "./debounce.ts";
 import type { PushEvent } from "../xds/protocol/source.ts";
 import { countedSink, type RegistryTrigger, type RegistryUpdates } from "./counted_sink.ts";
 import { CurrentTranslator } from "./current_translator.ts";
@@ -31,6 +31,13 @@ import { type ChangedNetworks, PipelineNetworks } from "./pipeline_networks.ts";
 import { PipelineObjects } from "./pipeline_objects.ts";
 import type { PipelineOptions } from "./pipeline_options.ts";
 import { WaitingChanges } from "./waiting_changes.ts";
+
+/** The change that a registry's report makes, by its trigger: made once, because reports may come by the thousand. */
+const REPORTED: Readonly<Record<RegistryTrigger, ChangeEvent>> = {
+  service: { reason: "service", objects: [], full: true },
+  endpoint: { reason: "endpoint", objects: [], full: false },
+  proxy: { reason: "proxy", objects: [], full: false },
+};
 
 /** The way from changes to pushes. */
 export class Pipeline {
@@ -187,7 +194,7 @@ export class Pipeline {
     }
     const changed = [...removed, ...added];
     this.known.wait(changed);
-    this.#debouncer.add({ reasons: { config: 1 }, objects: [...new Set(changed.map(({ key }) => key))], full: true });
+    this.#debouncer.add({ reason: "config", objects: [...new Set(changed.map(({ key }) => key))], full: true });
   }
 
   /** The keys of a token issuer at a place have changed, or their problems have. */
@@ -198,10 +205,10 @@ export class Pipeline {
 
   /** Takes another mesh configuration: everything is translated anew. */
   meshChanged(mesh: MeshConfig, networks: MeshNetworks): void {
-    const reasons = mesh === this.mesh ? { networks: 1 } : { global: 1 };
+    const reason = mesh === this.mesh ? "networks" : "global";
     if (networks !== this.#networks.written) this.#takeNetworks(this.#networks.use(networks));
     this.#current.useMesh(mesh);
-    this.#debouncer.add({ reasons, objects: [], full: true });
+    this.#debouncer.add({ reason, objects: [], full: true });
   }
 
   /** Registries know something else of networks, or the names of gateways have other addresses. */
@@ -209,7 +216,7 @@ export class Pipeline {
     const changed = this.#networks.look();
     if (!changed.own && !changed.entrances) return;
     this.#takeNetworks(changed);
-    this.#debouncer.add({ reasons: { networks: 1 }, objects: [], full: true });
+    this.#debouncer.add({ reason: "networks", objects: [], full: true });
   }
 
   #takeNetworks({ own, entrances }: ChangedNetworks): void {
@@ -219,7 +226,7 @@ export class Pipeline {
 
   /** Has all streams look at their sets again, for a reason that is no change of the mesh. */
   lookAgain(reason: "retry" | "global" | "debug" | "tokenKeys"): void {
-    this.#debouncer.add({ reasons: { [reason]: 1 }, objects: [], full: true });
+    this.#debouncer.add({ reason, objects: [], full: true });
   }
 
   /** The first push, before there is any proxy: in steps between which the event loop turns. */
@@ -237,8 +244,7 @@ export class Pipeline {
 
   /** Pushes the waiting changes at once, without debouncing; for tests. */
   flush(): void {
-    const nothing = { reasons: {}, objects: new Set<string>(), full: true, startedAt: this.#timers.now(), changes: 0 };
-    unpaced(this.#flush(this.#debouncer.take() ?? nothing));
+    unpaced(this.#flush(this.#debouncer.take() ?? noChange(this.#timers.now())));
   }
 
   /** No more pushes; one that is in the middle is left there. */
@@ -250,7 +256,7 @@ export class Pipeline {
 
   #handedOn(trigger: RegistryTrigger): void {
     const { pending } = trigger === "endpoint" ? this.endpoints : this.aggregate;
-    if (pending) this.#debouncer.add({ reasons: { [trigger]: 1 }, objects: [], full: trigger === "service" });
+    if (pending) this.#debouncer.add(REPORTED[trigger]);
   }
 
   #push(change: MergedChange): Promise<void> | undefined {
@@ -277,7 +283,8 @@ export class Pipeline {
       this.#failures.add("push", error);
       this.#options.failed(error, change);
     }
-    const { reasons, full, startedAt } = change;
+    const { full, startedAt } = change;
+    const reasons = Object.fromEntries(change.reasons);
     const objects = this.known.waitingAmong(change.objects);
     const failures = this.#failures.take();
     const push: PushEvent = { id: ++this.#pushes, reasons, objects, full, startedAt, failures };
