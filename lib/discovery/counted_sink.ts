@@ -3,6 +3,7 @@
  *
  * @module
  */
+import type { ChangeEvent } from "./debounce.ts";
 import type { RegistrySink } from "../registry/types.ts";
 
 /** Updates so far, by the names that metric `pilot_inbound_updates` has for them. */
@@ -14,6 +15,13 @@ export interface RegistryUpdates {
 
 /** Why a push follows an update, as metric `pilot_push_triggers` has it. */
 export type RegistryTrigger = "service" | "endpoint" | "proxy";
+
+/** The change that a registry's report makes, by its trigger: made once, because reports may come by the thousand. */
+export const REPORTED: Readonly<Record<RegistryTrigger, ChangeEvent>> = {
+  service: { reason: "service", objects: [], full: true },
+  endpoint: { reason: "endpoint", objects: [], full: false },
+  proxy: { reason: "proxy", objects: [], full: false },
+};
 
 /** A sink before another one: it counts updates and announces those that it has handed on. */
 export function countedSink(

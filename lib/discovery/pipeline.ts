@@ -22,22 +22,15 @@ import type { Translator } from "../translate/translator.ts";
 import { AppliedListeners } from "./applied.ts";
 import { addressRangeFindings } from "../translate/message/mesh_findings.ts";
 import type { Finding } from "../config/finding/finding.ts";
-import { type ChangeEvent, Debouncer, type MergedChange, noChange, REAL_TIMERS, type Timers } from "./debounce.ts";
+import { Debouncer, type MergedChange, noChange, REAL_TIMERS, type Timers } from "./debounce.ts";
 import type { PushEvent } from "../xds/protocol/source.ts";
-import { countedSink, type RegistryTrigger, type RegistryUpdates } from "./counted_sink.ts";
+import { countedSink, type RegistryTrigger, type RegistryUpdates, REPORTED } from "./counted_sink.ts";
 import { CurrentTranslator } from "./current_translator.ts";
 import { PushFailures } from "./failures.ts";
 import { type ChangedNetworks, PipelineNetworks } from "./pipeline_networks.ts";
 import { PipelineObjects } from "./pipeline_objects.ts";
 import type { PipelineOptions } from "./pipeline_options.ts";
 import { WaitingChanges } from "./waiting_changes.ts";
-
-/** The change that a registry's report makes, by its trigger: made once, because reports may come by the thousand. */
-const REPORTED: Readonly<Record<RegistryTrigger, ChangeEvent>> = {
-  service: { reason: "service", objects: [], full: true },
-  endpoint: { reason: "endpoint", objects: [], full: false },
-  proxy: { reason: "proxy", objects: [], full: false },
-};
 
 /** The way from changes to pushes. */
 export class Pipeline {
