@@ -237,7 +237,7 @@ export class Pipeline {
 
   /** Pushes the waiting changes at once, without debouncing; for tests. */
   flush(): void {
-    unpaced(this.#flush(this.#debouncer.take() ?? noChange(this.#timers.now())));
+    unpaced(this.#flush(this.#debouncer.take() ?? { ...noChange(this.#timers.now()), full: true }));
   }
 
   /** No more pushes; one that is in the middle is left there. */
