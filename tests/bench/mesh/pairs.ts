@@ -73,8 +73,9 @@ interface Two {
 
 function comparison({ id, work }: Row, figure: Figure, values: readonly Two[]): Comparison {
   const median = (pick: (two: Two) => number) => spread(values.map(pick)).median;
-  const ratios = values.map(({ here, there }) => ratioOf(here.atReference, there.atReference));
-  const raw = values.map(({ here, there }) => ratioOf(here.measured, there.measured));
+  const ratio = figure.unit === "%" ? ratioOfExcess : ratioOf;
+  const ratios = values.map(({ here, there }) => ratio(here.atReference, there.atReference));
+  const raw = values.map(({ here, there }) => ratio(here.measured, there.measured));
   const verdict = verdictOf(ratios, figure);
   return {
     id,
@@ -92,6 +93,14 @@ function comparison({ id, work }: Row, figure: Figure, values: readonly Two[]): 
 /** Two values of nothing are the same. */
 function ratioOf(here: number, there: number): number {
   return here === there ? 1 : here / there;
+}
+
+/**
+ * A figure in percent says by how much something is more than something else: 2 % against 1 % is a hundredth more, not
+ * twice as much, and either may be below zero.
+ */
+function ratioOfExcess(here: number, there: number): number {
+  return ratioOf(100 + here, 100 + there);
 }
 
 /** The figure's value in rows of one run. */

@@ -49,6 +49,14 @@ Deno.test("two values of nothing are the same, and something against nothing is 
   assert.equal(comparePairs([pair(row(1), row(0))])[0]!.verdict, "worse");
 });
 
+Deno.test("percents are compared as what they say: by how much something is more than something else", () => {
+  const growth = (value: number): Row => ({ ...row(0), figures: [{ name: "growth", unit: "%", values: [value] }] });
+  const [small] = comparePairs([pair(growth(2), growth(1)), pair(growth(1), growth(-1))]);
+  assert.equal(small!.verdict, "same");
+  assert.equal(small!.ratios[1], 101 / 99);
+  assert.equal(comparePairs([pair(growth(20), growth(10))])[0]!.verdict, "worse");
+});
+
 Deno.test("worse and better are more than 5 % in the median, and in all pairs but one", () => {
   const time = {};
   assert.equal(verdictOf([1.06, 1.07, 1.08, 0.99, 1.06, 1.1, 1.2], time), "worse");
