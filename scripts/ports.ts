@@ -32,6 +32,14 @@ export function saysTaken(text: string): boolean {
   return SAYINGS.test(text);
 }
 
+/** The ports that this process has leased, also earlier: a program may end after the lease. */
+const leased = new Set<number>();
+
+/** Whether a program that this process starts may bind a port: it was leased here, or the system chooses one (0). */
+export function mayBind(port: number): boolean {
+  return port === 0 || leased.has(port);
+}
+
 /** Ports that are free on all addresses, leased until they are disposed of. */
 export class PortLease implements Disposable {
   readonly ports: readonly number[];
@@ -55,6 +63,7 @@ export class PortLease implements Disposable {
         continue;
       }
       this.#leases.push(lease);
+      leased.add(port);
       ports.push(port);
     }
     this.ports = ports;

@@ -61,13 +61,13 @@ function filesOf(pod: InjectedPod, { volumeMounts = [] }: PodContainer, token: s
 }
 
 /** A service to which the proxy shows its certificate. */
-const MUTUAL = `
+const mutual = (port: number) => `
 apiVersion: networking.mesh.io/v1
 kind: ServiceEntry
 metadata: { name: far, namespace: shop }
 spec:
   hosts: [far.example]
-  ports: [{ number: 80, name: http, protocol: HTTP }]
+  ports: [{ number: ${port}, name: http, protocol: HTTP }]
   resolution: STATIC
   endpoints: [{ address: 192.0.2.1 }]
 ---
@@ -115,7 +115,7 @@ Deno.test({
   name: "an injected proxy has its identity, says who it is, answers for the application's probe and scrapes it",
   ignore: envoyPath() === undefined,
   fn: () =>
-    withPorts(4, async (ports) => {
+    withPorts(5, async ([far = 0, ...ports]) => {
       const [admin, status, readiness] = ports;
       await using issuer = await TestIssuer.start();
       await using application = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen() {} }, (request) => {
@@ -123,7 +123,7 @@ Deno.test({
         if (pathname === "/numbers") return new Response("carts_total 7\n");
         return new Response(null, { status: pathname === "/alive" ? 200 : 404 });
       });
-      await withTokenServer({ issuer, files: { "far.yaml": MUTUAL } }, async (server) => {
+      await withTokenServer({ issuer, files: { "far.yaml": mutual(far) } }, async (server) => {
         const pod = cart(server, application.addr.port, ports);
         const container = pod.spec.containers.find(isProxy)!;
         const env = variablesOf(container);

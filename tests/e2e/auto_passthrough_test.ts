@@ -17,10 +17,12 @@ interface WorldPorts {
   readonly gateway: number;
   readonly application: number;
   readonly plain: number;
+  /** Of the gateway's service, which clients listen at. */
+  readonly service: number;
 }
 
 /** The far network has one endpoint with mutual TLS and one without; `other.test` is at no server of the gateway. */
-function world({ client, server, gateway, application, plain }: WorldPorts): string {
+function world({ client, server, gateway, application, plain, service }: WorldPorts): string {
   const entry = (name: string, resolution = "STATIC", address = "127.0.0.1") => `
 apiVersion: networking.istio.io/v1
 kind: ServiceEntry
@@ -50,7 +52,7 @@ metadata:
   name: gateway
   namespace: mesh-system
   labels: { topology.istio.io/network: far, networking.istio.io/gatewayPort: "${gateway}" }
-spec: { type: LoadBalancer, clusterIP: 10.96.0.9, ports: [{ name: tls, port: 15443 }] }
+spec: { type: LoadBalancer, clusterIP: 10.96.0.9, ports: [{ name: tls, port: ${service} }] }
 status: { loadBalancer: { ingress: [{ ip: 127.0.0.1 }] } }
 ---
 apiVersion: networking.istio.io/v1
@@ -95,7 +97,7 @@ Deno.test({
     "AUTO_PASSTHROUGH: requests reach the mutual TLS endpoints of another network by names of the gateway's hosts, and nothing else passes",
   ignore,
   fn: () =>
-    withPorts(3, async ([client = 0, server = 0, gateway = 0]) => {
+    withPorts(4, async ([client = 0, server = 0, gateway = 0, service = 0]) => {
       const folder = await Deno.makeTempDir({ prefix: "mesh-passed-" });
       const authority = await Authority.make("mesh");
       try {
@@ -110,7 +112,7 @@ Deno.test({
           return await writeIdentity(folder, name, await authority.sign(name, 1, id), authority.certificate);
         };
         const [serverFiles, clientFiles] = [await signed("server"), await signed("client")];
-        const ports = { client, server, gateway, application: app.port, plain: plain.addr.port };
+        const ports = { client, server, gateway, application: app.port, plain: plain.addr.port, service };
         await using mesh = await TestMesh.start({ files: { "world.yaml": world(ports) }, manifestServices: true });
         const attach = (name: string, type: "sidecar" | "router", metadata: Record<string, string>) => {
           const identity = { type, namespace: "demo", address: "127.0.0.1", name } as const;

@@ -47,7 +47,7 @@ function startGateway(target: number) {
   };
 }
 
-function world({ client, server, gateway, application }: Readonly<Record<string, number>>): string {
+function world({ client, server, gateway, application, service }: Readonly<Record<string, number>>): string {
   return `
 apiVersion: v1
 kind: Service
@@ -55,7 +55,7 @@ metadata:
   name: gateway
   namespace: mesh-system
   labels: { topology.istio.io/network: far, networking.istio.io/gatewayPort: "${gateway}" }
-spec: { type: LoadBalancer, clusterIP: 10.96.0.9, ports: [{ name: tls, port: 15443 }] }
+spec: { type: LoadBalancer, clusterIP: 10.96.0.9, ports: [{ name: tls, port: ${service} }] }
 status: { loadBalancer: { ingress: [{ ip: 127.0.0.1 }] } }
 ---
 apiVersion: networking.istio.io/v1
@@ -94,7 +94,7 @@ Deno.test({
     "requests reach a workload of another network through its gateway, which sees a name and no more; without an identity none do",
   ignore,
   fn: () =>
-    withPorts(2, async ([clientPort = 0, serverPort = 0]) => {
+    withPorts(3, async ([clientPort = 0, serverPort = 0, service = 0]) => {
       const folder = await Deno.makeTempDir({ prefix: "mesh-networks-" });
       const authority = await Authority.make("mesh");
       try {
@@ -105,8 +105,8 @@ Deno.test({
           return await writeIdentity(folder, name, await authority.sign(name, 1, id), authority.certificate);
         };
         const [server, client] = [await signed("server"), await signed("client")];
-        const text = world({ client: clientPort, server: serverPort, gateway: gateway.port, application: app.port });
-        await using mesh = await TestMesh.start({ files: { "world.yaml": text }, manifestServices: true });
+        const ports = { client: clientPort, server: serverPort, gateway: gateway.port, application: app.port, service };
+        await using mesh = await TestMesh.start({ files: { "world.yaml": world(ports) }, manifestServices: true });
         const attach = (name: string, metadata: Record<string, string>) => {
           const identity = { type: "sidecar", namespace: "demo", address: "127.0.0.1", name } as const;
           return mesh.attach(path!, { ...identity, labels: { app: name }, metadata }, true);

@@ -17,7 +17,8 @@ const server = {
   labels: { app: "server" },
 } as const;
 
-function world(port: number, application: number, collector: number): string {
+/** @param reports port of the collector's service */
+function world(port: number, application: number, collector: number, reports: number): string {
   return `
 apiVersion: networking.mesh.io/v1
 kind: Sidecar
@@ -34,7 +35,7 @@ spec:
   hosts: [collector.test]
   location: MESH_EXTERNAL
   resolution: STATIC
-  ports: [{ number: 4317, name: grpc, protocol: GRPC, targetPort: ${collector} }]
+  ports: [{ number: ${reports}, name: grpc, protocol: GRPC, targetPort: ${collector} }]
   endpoints: [{ address: 127.0.0.1 }]
 `;
 }
@@ -49,7 +50,7 @@ function telemetry(name: string, spec: object): string {
   return `---\n${JSON.stringify(object)}\n`;
 }
 
-const service = { service: "demo/collector.test", port: 4317 };
+const collectorAt = (port: number) => ({ service: "demo/collector.test", port });
 
 /** What an Envoy acknowledges reaches the thread that takes connections a moment later: after some requests it is there. */
 async function threadsHaveIt(port: number): Promise<void> {
@@ -61,7 +62,7 @@ Deno.test({
     "a request is logged in a file, over gRPC and to OpenTelemetry; a filter keeps others out; an edit turns all off",
   ignore,
   fn: () =>
-    withPorts(1, async ([port = 0]) => {
+    withPorts(2, async ([port = 0, reports = 0]) => {
       await using app = headerEcho();
       await using collector = await testCollector();
       const folder = await Deno.makeTempDir({ prefix: "mesh-logs-" });
@@ -71,14 +72,17 @@ Deno.test({
       try {
         await using mesh = await TestMesh.start({
           files: {
-            "world.yaml": world(port, app.port, collector.port),
+            "world.yaml": world(port, app.port, collector.port, reports),
             "telemetry.yaml": telemetry("logs", { accessLogging: [accessLogging] }),
           },
           meshConfig: {
             extensionProviders: [
               { name: "file", envoyFileAccessLog: { path: file, logFormat: { labels: { p: "%REQ(:PATH)%" } } } },
-              { name: "als", envoyHttpAls: { ...service, additionalRequestHeadersToLog: ["x-user"] } },
-              { name: "otel", proxyOtelAls: { ...service, logFormat: { labels: { p: "otel:%REQ(:PATH)%" } } } },
+              { name: "als", envoyHttpAls: { ...collectorAt(reports), additionalRequestHeadersToLog: ["x-user"] } },
+              {
+                name: "otel",
+                proxyOtelAls: { ...collectorAt(reports), logFormat: { labels: { p: "otel:%REQ(:PATH)%" } } },
+              },
             ],
           },
         });
@@ -125,7 +129,7 @@ Deno.test({
     "a request makes a span with the mesh's tags and a user's; without sampling, and where it is disabled, there is none",
   ignore,
   fn: () =>
-    withPorts(1, async ([port = 0]) => {
+    withPorts(2, async ([port = 0, reports = 0]) => {
       await using app = headerEcho();
       await using collector = await testCollector();
       const tracing = (more: object) =>
@@ -135,8 +139,11 @@ Deno.test({
         verb: { formatter: { value: "verb-%REQ(:METHOD)%" } },
       };
       await using mesh = await TestMesh.start({
-        files: { "world.yaml": world(port, app.port, collector.port), "telemetry.yaml": tracing({ customTags }) },
-        meshConfig: { extensionProviders: [{ name: "otel", opentelemetry: service }] },
+        files: {
+          "world.yaml": world(port, app.port, collector.port, reports),
+          "telemetry.yaml": tracing({ customTags }),
+        },
+        meshConfig: { extensionProviders: [{ name: "otel", opentelemetry: collectorAt(reports) }] },
       });
       const labels = { app: "server", "service.istio.io/canonical-name": "canon" };
       const envoy = await mesh.attach(path!, { ...server, labels }, true);
@@ -186,33 +193,35 @@ function httpCollector() {
 
 const OVER_HTTP = {
   zipkin: {
-    provider: { zipkin: { ...service, headers: [{ name: "x-key", value: "k" }] } },
+    kind: "zipkin",
+    settings: { headers: [{ name: "x-key", value: "k" }] },
     at: "collector.test/api/v2/spans k",
   },
   OpenTelemetry: {
-    provider: { opentelemetry: { ...service, http: { path: "/v1/traces", headers: [{ name: "x-key", value: "k" }] } } },
+    kind: "opentelemetry",
+    settings: { http: { path: "/v1/traces", headers: [{ name: "x-key", value: "k" }] } },
     at: "collector.test/v1/traces k",
   },
 };
 
-for (const [name, { provider, at }] of Object.entries(OVER_HTTP)) {
+for (const [name, { kind, settings, at }] of Object.entries(OVER_HTTP)) {
   Deno.test({
     name: `spans of ${name} go over HTTP to the path of the provider, with its headers`,
     ignore,
     fn: () =>
-      withPorts(1, async ([port = 0]) => {
+      withPorts(2, async ([port = 0, reports = 0]) => {
         await using app = headerEcho();
         await using collector = httpCollector();
         const asked = { tracing: [{ providers: [{ name: "spans" }], randomSamplingPercentage: 100 }] };
         await using mesh = await TestMesh.start({
           files: {
-            "world.yaml": world(port, app.port, collector.port).replace(
+            "world.yaml": world(port, app.port, collector.port, reports).replace(
               "name: grpc, protocol: GRPC",
               "name: http, protocol: HTTP",
             ),
             "telemetry.yaml": telemetry("spans", asked),
           },
-          meshConfig: { extensionProviders: [{ name: "spans", ...provider }] },
+          meshConfig: { extensionProviders: [{ name: "spans", [kind]: { ...collectorAt(reports), ...settings } }] },
         });
         const envoy = await mesh.attach(path!, server, true);
         await envoy.ready(port);

@@ -324,7 +324,7 @@ Deno.test({
   name: "a proxy fetches keys itself from a service of the mesh, and the server those of other places (hybrid)",
   ignore,
   fn: () =>
-    withPorts(1, async ([port = 0]) => {
+    withPorts(2, async ([port = 0, keys = 0]) => {
       await using app = headerEcho();
       await using inside = await TestIssuer.start();
       await using outside = await TestIssuer.start();
@@ -336,11 +336,11 @@ metadata: { name: keys, namespace: demo }
 spec:
   hosts: [keys.test]
   resolution: STATIC
-  ports: [{ number: 8080, name: http, protocol: HTTP }]
+  ports: [{ number: ${keys}, name: http, protocol: HTTP }]
   endpoints: [{ address: 127.0.0.1, ports: { http: ${new URL(inside.url).port} } }]
 `;
       const rules = [
-        { issuer: inside.url, jwksUri: "http://keys.test:8080/keys" },
+        { issuer: inside.url, jwksUri: `http://keys.test:${keys}/keys` },
         { issuer: outside.url, jwksUri: `${outside.url}/keys` },
       ];
       await using mesh = await TestMesh.start({

@@ -7,13 +7,13 @@ import { callerEcho } from "../../../scripts/demo/caller_echo.ts";
 import { envoyPath } from "../../translate/envoy.ts";
 import { until } from "../../patience.ts";
 
-const BANK = `
+const bank = (port: number) => `
 apiVersion: networking.mesh.io/v1
 kind: ServiceEntry
 metadata: { name: bank, namespace: demo }
 spec:
   hosts: [bank.test]
-  ports: [{ number: 443, name: https, protocol: HTTPS }]
+  ports: [{ number: ${port}, name: https, protocol: HTTPS }]
   resolution: STATIC
   endpoints: [{ address: 127.0.0.1 }]
 ---
@@ -29,10 +29,13 @@ Deno.test({
   name: "a proxy starts and serves although a rule for one service names authorities that its machine lacks",
   ignore: envoyPath() === undefined,
   fn: () =>
-    withPorts(6, async ([port = 0, there = 0, ...ports]) => {
+    withPorts(7, async ([port = 0, there = 0, https = 0, ...ports]) => {
       await using app = callerEcho();
       const sidecar = sidecarFile({ name: "server", port: there, application: app.port }).replace("~/*", "./bank.test");
-      await using mesh = await IdentityMesh.start({ port, files: { "sidecar.yaml": sidecar, "bank.yaml": BANK } });
+      await using mesh = await IdentityMesh.start({
+        port,
+        files: { "sidecar.yaml": sidecar, "bank.yaml": bank(https) },
+      });
       try {
         await mesh.agent({ name: "server", ports });
         await until("it serves", async () => await oneRequest(there, "app.test") === "nobody");

@@ -5,7 +5,7 @@ import { withPorts } from "../../../scripts/ports.ts";
 import { envoyPath } from "../../translate/envoy.ts";
 import { until } from "../../patience.ts";
 
-const FILES = {
+const files = (port: number) => ({
   "vm.yaml": `
 apiVersion: networking.mesh.io/v1
 kind: WorkloadEntry
@@ -19,10 +19,10 @@ spec:
   hosts: [vm.test]
   location: MESH_INTERNAL
   resolution: STATIC
-  ports: [{ number: 80, protocol: HTTP, name: http }]
+  ports: [{ number: ${port}, protocol: HTTP, name: http }]
   workloadSelector: { labels: { app: vm } }
 `,
-};
+});
 
 /** Health of the service's one endpoint, as the server has it. */
 async function health(mesh: IdentityMesh): Promise<string> {
@@ -35,8 +35,8 @@ Deno.test({
     "a workload on a machine has the health that its agent's probe finds, through changes, a server that comes back, and its end",
   ignore: envoyPath() === undefined,
   fn: () =>
-    withPorts(5, async ([port = 0, ...ports]) => {
-      await using mesh = await IdentityMesh.start({ port, files: FILES });
+    withPorts(6, async ([port = 0, http = 0, ...ports]) => {
+      await using mesh = await IdentityMesh.start({ port, files: files(http) });
       const readinessProbe = { exec: { command: ["test", "-f", "./well"] }, periodSeconds: 1, failureThreshold: 1 };
       try {
         const agent = await mesh.agent({ name: "vm", ports, proxy: { readinessProbe } });

@@ -16,6 +16,8 @@ import {
 } from "../../../scripts/demo/envoy.ts";
 import { PortTaken, saysTaken } from "../../../scripts/ports.ts";
 import { LISTENER, SECRET } from "../../../lib/xds/protocol/types.ts";
+import { fixedPorts } from "./fixed_ports.ts";
+import { ALL_PORTS_ARE_FREE } from "./own_network.ts";
 import { until } from "../../patience.ts";
 
 export { envoyPath } from "../../translate/envoy.ts";
@@ -123,9 +125,10 @@ export class TestMesh implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    for (const envoy of this.#envoys) await envoy.stop();
+    const ends = await Promise.allSettled(this.#envoys.map((envoy) => envoy.stop()));
     await this.server.stop();
     await Deno.remove(this.folder, { recursive: true });
+    for (const end of ends) if (end.status === "rejected") throw end.reason;
   }
 }
 
@@ -160,9 +163,12 @@ export class TestEnvoy {
     return stats!.split("\n").filter((line) => line !== "" && !/: 0$/.test(line));
   }
 
-  /** Ends it. One that ended by a fault of its own, now or earlier, fails the test. */
+  /** Ends it. One that ended by a fault of its own, now or earlier, or bound a port that is not leased, fails the test. */
   async stop(): Promise<void> {
+    const listeners = await this.admin("config_dump?resource=dynamic_listeners");
     await this.running.stop();
     assert.doesNotMatch(await this.running.ended, /\[critical\]\[backtrace\]/);
+    if (listeners === undefined || Deno.env.get(ALL_PORTS_ARE_FREE) === "true") return;
+    assert.deepEqual(fixedPorts(listeners), [], "listeners bind ports that are not leased");
   }
 }

@@ -24,6 +24,9 @@ const SYS = "--allow-sys=hostname,cpus,systemMemoryInfo";
 /** Like redirection's, the device has the address by which proxies call their own workload over IPv6. */
 const DEVICE = "ip link set lo up && ip -6 address add ::6/128 dev lo";
 
+/** Variable that says to tests that nobody else is where they run: they may bind any port. */
+export const ALL_PORTS_ARE_FREE = "TEST_ALL_PORTS_ARE_FREE";
+
 /** Where a test may answer the resolvers of its programs, at their port 53. */
 export const NAME_SERVER = "127.0.0.53";
 
@@ -48,6 +51,7 @@ async function run(file: URL, before: string): Promise<void> {
   const tests = [Deno.execPath(), "test", "--quiet", "--no-prompt", "--no-check", ...PERMISSIONS, SYS, file.pathname];
   const { success, stdout, stderr } = await new Deno.Command("unshare", {
     args: ["--net", "--mount", "sh", "-c", `${before}${DEVICE} && exec "$@"`, "sh", ...tests],
+    env: { [ALL_PORTS_ARE_FREE]: "true" },
     stdout: "piped",
     stderr: "piped",
   }).output();
