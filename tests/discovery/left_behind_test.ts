@@ -249,6 +249,8 @@ Deno.test("10,000 identities, each with 8 kB and 200 with a megabyte, leave at m
   fixture.pipeline.translator.sweep();
   const left = await keptBytes() - before;
   assert.ok(left <= 20_000_000, `${left} bytes`);
+  const { body } = await kernel.metrics.scrape();
+  assert.ok(body.length < 1_000_000, `${body.length} bytes of metrics`);
   assert.ok(context.texts.unique("the tables") === "the tables", "they are in use to the end");
   fixture.pipeline.stop();
   await kernel.stopper.stop();

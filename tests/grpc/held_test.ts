@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { frameHead, MessageReader } from "../../lib/grpc/frame.ts";
 import { FrameType } from "../../lib/grpc/h2/constants.ts";
 import { frame, numberFrame } from "../../lib/grpc/h2/frames.ts";
-import { HELD_PER_CONNECTION, HeldInAll, PATIENCE } from "../../lib/grpc/budget/held.ts";
+import { HELD_IN_ALL, HELD_PER_CONNECTION, HeldInAll, PATIENCE } from "../../lib/grpc/budget/held.ts";
 import { GrpcServer } from "../../lib/grpc/server.ts";
 import { RemoteTime } from "../../lib/sockets/patience.ts";
 import { AT_ONCE } from "./support/h2_client.ts";
@@ -52,6 +52,12 @@ async function fill(client: MemoryClient, ids: readonly number[], most = Infinit
   }
   return sent;
 }
+
+Deno.test("a connection holds at most 16 MiB of incomplete messages, all together 256 MiB, and one message 10 s", () => {
+  assert.deepEqual([HELD_PER_CONNECTION, HELD_IN_ALL, PATIENCE], [16 * 2 ** 20, 256 * 2 ** 20, 10_000]);
+  const { perConnection, limit } = new HeldInAll();
+  assert.deepEqual([perConnection, limit], [HELD_PER_CONNECTION, HELD_IN_ALL], "the default");
+});
 
 Deno.test("one-byte pieces of a message cost two bytes each, not the buffers that they came in", () => {
   const reader = new MessageReader(undefined, MESSAGE);

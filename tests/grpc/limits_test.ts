@@ -3,6 +3,7 @@ import type { CloseReason } from "../../lib/grpc/connection.ts";
 import { ErrorCode, FrameType } from "../../lib/grpc/h2/constants.ts";
 import { frame, numberFrame } from "../../lib/grpc/h2/frames.ts";
 import { encodeHeaders } from "../../lib/grpc/h2/hpack.ts";
+import { ConnectionPlaces } from "../../lib/sockets/listen/places.ts";
 import { GrpcServer, type GrpcServerOptions } from "../../lib/grpc/server.ts";
 import { type GrpcService, unaryMethod } from "../../lib/grpc/service.ts";
 import { AT_ONCE } from "./support/h2_client.ts";
@@ -93,6 +94,10 @@ Deno.test("a client that opens no call is closed, even if it speaks HTTP/2 and a
     clearInterval(pongs);
     assert.deepEqual(closings, ["handshake"]);
   });
+});
+
+Deno.test("a server has places for 10,000 connections unless an option says otherwise", () => {
+  assert.equal(new ConnectionPlaces().limit, 10_000);
 });
 
 Deno.test("a connection beyond the limit is closed at once and reported, and a freed place is taken", async () => {

@@ -79,7 +79,6 @@ const rules: readonly Rule[] = [
     bad: "assert.ok(performance.now() - started < 500);",
     allowed: {
       "tests/e2e/proxyless/grpc_js_test.ts": "the timeout of a rule is what is tested: it is far below the client's",
-      "tests/pki/pem_test.ts": "what it excludes takes many minutes",
     },
   },
 ];
