@@ -3,7 +3,7 @@ import { giveMemoryBack } from "../../../lib/kernel/program/memory.ts";
 
 const MB = 1024 * 1024;
 
-Deno.test("a large heap is compacted, a small one is left alone, and an engine that offers nothing is no error", () => {
+Deno.test("a large heap is compacted, a small one is left alone, so is one that would take more than a second, and an engine that offers nothing is no error", () => {
   const asked: unknown[] = [];
   const engine = { gc: (how: unknown) => void asked.push(how) };
   giveMemoryBack(10 * MB, undefined, engine);
@@ -13,4 +13,6 @@ Deno.test("a large heap is compacted, a small one is left alone, and an engine t
   giveMemoryBack(100 * MB, undefined, {});
   giveMemoryBack(10 * MB, 10 * MB, engine);
   assert.equal(asked.length, 2, "a smaller one where that is asked for");
+  giveMemoryBack(201 * MB, undefined, engine);
+  assert.equal(asked.length, 2, "some 4 ms for each MB");
 });
