@@ -3,9 +3,9 @@ import type { CloseReason } from "../../lib/grpc/connection.ts";
 import { ErrorCode, FrameType } from "../../lib/grpc/h2/constants.ts";
 import { frame, numberFrame } from "../../lib/grpc/h2/frames.ts";
 import { encodeHeaders } from "../../lib/grpc/h2/hpack.ts";
-import { ConnectionPlaces } from "../../lib/sockets/listen/places.ts";
 import { GrpcServer, type GrpcServerOptions } from "../../lib/grpc/server.ts";
 import { type GrpcService, unaryMethod } from "../../lib/grpc/service.ts";
+import { ConnectionPlaces } from "../../lib/sockets/listen/places.ts";
 import { AT_ONCE } from "./support/h2_client.ts";
 import { callHeaders, MemoryClient, messageData } from "./support/grpc_client.ts";
 

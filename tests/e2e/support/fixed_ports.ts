@@ -25,7 +25,8 @@ interface Listener {
 
 /**
  * Listeners that bind a port which is leased to nobody, such as `0.0.0.0_8080`: the test that wrote them fails where
- * another program has that port.
+ * another program has that port. Unlike the agent's check of readiness this reads the ports that were configured, not
+ * those that the system chose, and also of listeners that are warming.
  *
  * @param dump Envoy's page `/config_dump?resource=dynamic_listeners`
  */

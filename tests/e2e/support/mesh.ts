@@ -134,6 +134,8 @@ export class TestMesh implements AsyncDisposable {
 
 /** A running Envoy that a server configures. */
 export class TestEnvoy {
+  #end: Promise<void> | undefined;
+
   private constructor(private readonly running: RunningEnvoy) {}
 
   static async start(
@@ -164,7 +166,12 @@ export class TestEnvoy {
   }
 
   /** Ends it. One that ended by a fault of its own, now or earlier, or bound a port that is not leased, fails the test. */
-  async stop(): Promise<void> {
+  stop(): Promise<void> {
+    // Once: when it has ended, another program may have the port of its admin pages.
+    return this.#end ??= this.#stop();
+  }
+
+  async #stop(): Promise<void> {
     const listeners = await this.admin("config_dump?resource=dynamic_listeners");
     await this.running.stop();
     assert.doesNotMatch(await this.running.ended, /\[critical\]\[backtrace\]/);
