@@ -81,7 +81,8 @@ export interface Explanation {
     readonly method: string;
     readonly authority: string;
     readonly path: string;
-    readonly headers: Readonly<Record<string, string>>;
+    /** Values by name in lower case, in their order. */
+    readonly headers: Readonly<Record<string, readonly string[]>>;
     readonly scheme: string;
     /** Address that the client dials. */
     readonly destination: string;

@@ -4,6 +4,7 @@
  * @module
  */
 import type { envoy } from "../../proto/gen/types.ts";
+import { type HeaderValues, headerValues } from "./header_values.ts";
 import type { SimulatedRequest } from "./types.ts";
 
 type HttpConnectionManager = envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager;
@@ -16,8 +17,8 @@ export interface NormalizedRequest {
   /** Path with query. */
   readonly path: string;
   readonly scheme: "http" | "https";
-  /** Names in lower case, without pseudo headers. */
-  readonly headers: ReadonlyMap<string, string>;
+  /** Without pseudo headers. */
+  readonly headers: HeaderValues;
   readonly metadata: Readonly<Record<string, unknown>>;
 }
 
@@ -48,7 +49,7 @@ export function normalize(
     authority: stripPort(hcm, authority, request.destination.port),
     path: normalizePath(hcm, slashes.path),
     scheme: encrypted ? "https" : "http",
-    headers: new Map(Object.entries(request.headers ?? {}).map(([name, value]) => [name.toLowerCase(), value])),
+    headers: headerValues(request),
     metadata: request.metadata ?? {},
   };
 }
@@ -63,21 +64,26 @@ export function hostAlone(authority: string): string {
   return authority.replace(/:\d+$/, "");
 }
 
-/** The value of a header or pseudo header; undefined when it is missing. */
-export function headerOf(request: NormalizedRequest, name: string): string | undefined {
+/** The values of a header or pseudo header, in the order of the request; none: it is missing. */
+export function valuesOf(request: NormalizedRequest, name: string): readonly string[] {
   switch (name.toLowerCase()) {
     case ":method":
-      return request.method;
+      return [request.method];
     case ":authority":
     case "host":
-      return request.authority;
+      return [request.authority];
     case ":path":
-      return request.path;
+      return [request.path];
     case ":scheme":
-      return request.scheme;
+      return [request.scheme];
     default:
-      return request.headers.get(name.toLowerCase());
+      return request.headers.get(name.toLowerCase()) ?? [];
   }
+}
+
+/** The first value of a header or pseudo header; undefined: it is missing. */
+export function headerOf(request: NormalizedRequest, name: string): string | undefined {
+  return valuesOf(request, name)[0];
 }
 
 function escapedSlashes(hcm: HttpConnectionManager, path: string): { readonly path: string } | LocalReply {

@@ -4,7 +4,7 @@
  * @module
  */
 import type { envoy } from "../../proto/gen/types.ts";
-import { headerOf, type NormalizedRequest } from "./http_request.ts";
+import { type NormalizedRequest, valuesOf } from "./http_request.ts";
 import { matchesHeader, matchesQuery, queryOf } from "./matchers.ts";
 
 type HeaderMatcher = envoy.config.route.v3.HeaderMatcher;
@@ -14,13 +14,18 @@ type StringMatcher = envoy.type.matcher.v3.StringMatcher;
 /** Longest value of a request that is quoted. */
 const SHOWN = 60;
 
+/** Values of one header that are quoted. */
+const MAX_VALUES = 3;
+
 /** Why a request's header does not match; undefined: it does. */
 export function headerMismatch(matcher: HeaderMatcher, request: NormalizedRequest): string | undefined {
   if (matchesHeader(matcher, request)) return undefined;
-  const value = headerOf(request, matcher.name ?? "");
+  const values = valuesOf(request, matcher.name ?? "");
   const name = shownName(matcher.name ?? "");
-  if (value === undefined) return `${name} missing`;
-  return `${name} is ${quoted(value)}, expected ${expectation(matcher)}`;
+  if (values.length === 0) return `${name} missing`;
+  const shown = values.slice(0, MAX_VALUES).map(quoted).join(" and ");
+  const more = values.length > MAX_VALUES ? ` and ${values.length - MAX_VALUES} more` : "";
+  return `${name} is ${shown}${more}, expected ${expectation(matcher)}`;
 }
 
 /** A condition on a header, in words. */

@@ -5,7 +5,8 @@
  */
 import { RE2JS } from "re2js";
 import type { envoy } from "../../proto/gen/types.ts";
-import { headerOf, type NormalizedRequest } from "./http_request.ts";
+import { MANAGED_HEADERS } from "./header_values.ts";
+import { type NormalizedRequest, valuesOf } from "./http_request.ts";
 
 type StringMatcher = envoy.type.matcher.v3.StringMatcher;
 type ValueMatcher = envoy.type.matcher.v3.ValueMatcher;
@@ -37,16 +38,22 @@ export function matchesString(matcher: StringMatcher, text: string): boolean {
 }
 
 /**
- * Whether a request's header matches. A missing header matches nothing but an absence: neither a value nor, inverted,
- * "another value", unless missing counts as empty.
+ * Whether a request's header matches. Of a header that is there several times each value is compared, and one that
+ * matches is enough; inverted, none may match. A missing header matches nothing but an absence: neither a value nor,
+ * inverted, "another value", unless missing counts as empty.
  */
 export function matchesHeader(matcher: envoy.config.route.v3.HeaderMatcher, request: NormalizedRequest): boolean {
-  const value = headerOf(request, matcher.name ?? "") ?? (matcher.treat_missing_header_as_empty ? "" : undefined);
+  const found = valuesOf(request, matcher.name ?? "");
+  if (found.length > 0 && MANAGED_HEADERS.has(matcher.name?.toLowerCase() ?? "")) {
+    throw new NotJudged(`what the connection manager leaves of the header ${matcher.name}, which a condition asks`);
+  }
+  const values = found.length === 0 && matcher.treat_missing_header_as_empty ? [""] : found;
   const inverted = matcher.invert_match === true;
-  if (matcher.present_match !== undefined) return ((value !== undefined) === matcher.present_match) !== inverted;
+  const isThere = values.length > 0;
+  if (matcher.present_match !== undefined) return (isThere === matcher.present_match) !== inverted;
   const compare = comparison(matcher);
-  if (compare === undefined) return (value !== undefined) !== inverted;
-  return value !== undefined && compare(value) !== inverted;
+  if (compare === undefined) return isThere !== inverted;
+  return isThere && values.some(compare) !== inverted;
 }
 
 function comparison(matcher: envoy.config.route.v3.HeaderMatcher): ((value: string) => boolean) | undefined {

@@ -5,7 +5,7 @@
  */
 import type { envoy, google } from "../../proto/gen/types.ts";
 import { unpack } from "./decode.ts";
-import { headerOf, type NormalizedRequest } from "./http_request.ts";
+import { type NormalizedRequest, valuesOf } from "./http_request.ts";
 
 type JwtProvider = envoy.extensions.filters.http.jwt_authn.v3.JwtProvider;
 
@@ -25,7 +25,8 @@ function hasToken({ from_headers, from_params, from_cookies }: JwtProvider, requ
   const named = own.headers.length + own.params.length + own.cookies.length > 0;
   const { headers, params, cookies } = named ? own : USUAL;
   const given = new URLSearchParams(request.path.split("?")[1] ?? "");
-  const baked = (headerOf(request, "cookie") ?? "").split(";").map((one) => one.split("=")[0]!.trim());
-  return headers.some(({ name = "", value_prefix = "" }) => headerOf(request, name)?.includes(value_prefix)) ||
+  const baked = valuesOf(request, "cookie").flatMap((one) => one.split(";").map((pair) => pair.split("=")[0]!.trim()));
+  const carries = (name: string, prefix: string) => valuesOf(request, name).some((value) => value.includes(prefix));
+  return headers.some(({ name = "", value_prefix = "" }) => carries(name, value_prefix)) ||
     params.some((name) => given.has(name)) || cookies.some((name) => baked.includes(name));
 }

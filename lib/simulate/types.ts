@@ -35,6 +35,9 @@ export type WireProtocol =
   /** TLS; inside is HTTP when the request has a `host`, else bytes. */
   | "tls";
 
+/** Headers by name: one value, or the values of a header that is there several times. */
+export type RequestHeaders = Readonly<Record<string, string | readonly string[]>>;
+
 /** One HTTP request, or one connection with other bytes. */
 export interface SimulatedRequest {
   /**
@@ -64,8 +67,8 @@ export interface SimulatedRequest {
   readonly method?: string;
   /** Path with query; default `/`. */
   readonly path?: string;
-  /** Other headers, names in any case. */
-  readonly headers?: Readonly<Record<string, string>>;
+  /** Other headers, names in any case; of a header that is there several times the values in their order. */
+  readonly headers?: RequestHeaders;
   /** The metadata that filters before the router give the request (claims of a token), by filter. */
   readonly metadata?: Readonly<Record<string, unknown>>;
 }

@@ -130,11 +130,11 @@ function simulatedRequest(asked: AskedRequest, connection: XdsConnection, view: 
       JSON.stringify(asked.url)
     }, expected such as http://reviews/api, https://example.com or tcp://10.0.0.1:3306`;
   }
-  const headers: Record<string, string> = {};
+  const headers: Record<string, string[]> = Object.create(null);
   for (const line of asked.headers.split("\n").map((one) => one.trim()).filter((one) => one !== "")) {
     const colon = line.indexOf(":");
     if (colon <= 0) return `Headers: got ${JSON.stringify(line)}, expected "name: value"`;
-    headers[line.slice(0, colon).trim()] = line.slice(colon + 1).trim();
+    (headers[line.slice(0, colon).trim()] ??= []).push(line.slice(colon + 1).trim());
   }
   const secure = url.protocol === "https:" || url.protocol === "tls:";
   const port = Number(url.port) || (secure ? 443 : 80);

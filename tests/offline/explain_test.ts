@@ -61,6 +61,22 @@ Deno.test("headers decide: another rule, another endpoint, whose own proxy is th
   assert.ok(wrong.some((step) => step.includes('no | header x-beta is "no", expected "yes"')), wrong.join("\n"));
 });
 
+Deno.test("of a header that is given several times each value counts, and the Host header may be given once", async () => {
+  const headers = ["X-Beta: no", "x-beta: yes"];
+  const { hops, request } = await explain(shop, "shop/cart", { to: "http://reviews/api", headers });
+  assert.equal(hops[1]!.proxy.name, "reviews-v2");
+  assert.deepEqual(request.headers, { "x-beta": ["no", "yes"] });
+  const wrong = await steps(shop, "shop/cart", { to: "http://reviews/", headers: ["x-beta: no", "x-beta: never"] });
+  assert.ok(
+    wrong.some((step) => step.includes('no | header x-beta is "no" and "never", expected "yes"')),
+    wrong.join(),
+  );
+  assert.throws(
+    () => readQuestion({ to: "http://reviews/", headers: ["host: a", "Host: b"] }),
+    (error) => error instanceof BadQuestion && error.message === "got header host 2 times (a, b), expected it once",
+  );
+});
+
 Deno.test("a rule that another workload's labels exclude is not taken for one with the same condition", async () => {
   const files = { ...shop };
   files["routes.yaml"] = files["routes.yaml"]!.replace(

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import fc from "fast-check";
-import { simulate, type SimulatedRequest } from "../../lib/simulate/mod.ts";
+import { type RequestHeaders, simulate, type SimulatedRequest } from "../../lib/simulate/mod.ts";
 import { any } from "../../lib/pb/codec.ts";
 import type { envoy } from "../../proto/gen/types.ts";
 import { envoyPath } from "../translate/envoy.ts";
@@ -44,6 +44,7 @@ const PATHS = [
   "/a//b",
   "/a%2Fb",
   "/a?y=2&x=v",
+  "/a?x=w&x=v",
 ];
 
 const anyString: fc.Arbitrary<StringMatcher> = fc.oneof(
@@ -144,9 +145,10 @@ const anyRequest = fc.record({
   host: fc.constantFrom(...HOSTS),
   path: fc.constantFrom(...PATHS),
   method: fc.constantFrom("GET", "POST"),
-  headers: fc.constantFrom<Record<string, string>>({}, { "x-h": "" }, { "x-h": "v" }, { "x-h": "vw" }, { "x-h": "V" }, {
-    "X-H": "3",
-  }, { "x-h": "-7" }),
+  headers: fc.constantFrom<RequestHeaders>(
+    ...[{}, { "x-h": "" }, { "x-h": "v" }, { "x-h": "vw" }, { "x-h": "V" }, { "X-H": "3" }, { "x-h": "-7" }],
+    ...[{ "x-h": ["w", "v"] }, { "x-h": ["v", "w"], "X-H": "3" }, { "x-h": ["", "V"] }],
+  ),
 });
 
 const path = envoyPath();

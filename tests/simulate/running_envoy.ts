@@ -6,6 +6,7 @@
  * @module
  */
 import { encode } from "../../lib/pb/codec.ts";
+import type { RequestHeaders } from "../../lib/simulate/mod.ts";
 import type { envoy } from "../../proto/gen/types.ts";
 import { PATIENCE } from "../patience.ts";
 
@@ -122,13 +123,13 @@ export async function httpExchange(
     readonly method: string;
     readonly path: string;
     readonly host: string;
-    readonly headers: Readonly<Record<string, string>>;
+    readonly headers: RequestHeaders;
   },
 ): Promise<{ status: number; headers: Map<string, string>; body: string }> {
   const lines = [
     `${request.method} ${request.path} HTTP/1.1`,
     `Host: ${request.host}`,
-    ...Object.entries(request.headers).map(([name, value]) => `${name}: ${value}`),
+    ...Object.entries(request.headers).flatMap(([name, values]) => [values].flat().map((value) => `${name}: ${value}`)),
     "Connection: close",
   ];
   const answer = await exchange("127.0.0.1", port, new TextEncoder().encode(lines.join("\r\n") + "\r\n\r\n"), isWhole);

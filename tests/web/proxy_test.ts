@@ -94,7 +94,10 @@ Deno.test("a request is followed by the URL alone; headers decide; what makes no
     const forwarded = await part(`view=request&url=${url}`);
     assert.match(forwarded, /dialled: 10\.9\.0\.1:80, of a\.example\.com/);
     assert.match(forwarded, /route #1 ← VirtualService\/x\/way .*✓ forwarded to outbound\|80\|\|a\.example\.com/);
-    assert.match(await part(`view=request&url=${url}&headers=${encodeURIComponent("X-Beta: yes")}`), /answered 418/);
+    assert.match(
+      await part(`view=request&url=${url}&headers=${encodeURIComponent("X-Beta: yes\nX-Beta: no")}`),
+      /answered 418/,
+    );
     assert.match(await part("view=request&url=a.example.com"), /URL: got "a\.example\.com", expected such as http:/);
     assert.match(
       await part(`view=request&url=${url}&headers=nocolon`),

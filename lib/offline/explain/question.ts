@@ -34,7 +34,8 @@ export interface ReadQuestion {
   /** Host header: as the client writes it, with a port that is not the scheme's own. */
   readonly authority: string;
   readonly method: string;
-  readonly headers: Readonly<Record<string, string>>;
+  /** Values by name in lower case, in their order. */
+  readonly headers: Readonly<Record<string, readonly string[]>>;
 }
 
 const PORTS: Readonly<Record<string, number>> = { http: 80, https: 443, grpc: 80 };
@@ -42,22 +43,25 @@ const PORTS: Readonly<Record<string, number>> = { http: 80, https: 443, grpc: 80
 /** Reads a question. @throws {BadQuestion} with all that is wrong */
 export function readQuestion({ to, method = "GET", headers = [] }: ExplainQuestion): ReadQuestion {
   const problems: string[] = [];
-  const pairs: Record<string, string> = {};
+  // Without a prototype, whose names are not headers.
+  const pairs: Record<string, string[]> = Object.create(null);
   for (const header of headers) {
     const at = header.indexOf(":");
     const name = header.slice(0, Math.max(0, at)).trim().toLowerCase();
     if (!/^[!#$%&'*+.^_`|~0-9a-z-]+$/.test(name)) {
       problems.push(`header ${JSON.stringify(header)}, expected name: value`);
-    } else pairs[name] = header.slice(at + 1).trim();
+    } else (pairs[name] ??= []).push(header.slice(at + 1).trim());
   }
+  const { host: hosts = [] } = pairs;
+  if (hosts.length > 1) problems.push(`header host ${hosts.length} times (${hosts.join(", ")}), expected it once`);
   if (!/^[A-Za-z]+$/.test(method)) problems.push(`method ${JSON.stringify(method)}, expected one such as GET`);
   const target = readTarget(to);
   if (target === undefined) {
     problems.push(`destination ${JSON.stringify(to)}, expected a URL (http, https, grpc, tcp, tls) or host:port`);
   }
   if (problems.length > 0 || target === undefined) throw new BadQuestion(`got ${problems.join("; ")}`);
-  const { host: named, ...rest } = pairs;
-  const authority = named ?? target.authority;
+  const { host: _named, ...rest } = pairs;
+  const authority = hosts[0] ?? target.authority;
   return { ...target, authority, method: method.toUpperCase(), headers: rest };
 }
 
@@ -119,6 +123,6 @@ export function simulatedRequest(
   }
 }
 
-function isGrpc(headers: Readonly<Record<string, string>>): boolean {
-  return /^application\/grpc/.test(headers["content-type"] ?? "");
+function isGrpc(headers: ReadQuestion["headers"]): boolean {
+  return /^application\/grpc/.test(headers["content-type"]?.[0] ?? "");
 }

@@ -26,7 +26,8 @@ interface Traffic {
   readonly method: string;
   readonly host: string;
   readonly path: string;
-  readonly header: string | undefined;
+  /** Values of the header; none: it is missing. */
+  readonly header: readonly string[];
   readonly groups: string | readonly string[] | undefined;
 }
 
@@ -43,7 +44,7 @@ const traffic: fc.Arbitrary<Traffic> = fc.record({
   method: fc.constantFrom("GET", "PUT", "POST"),
   host: fc.constantFrom("a.test", "A.test:80", "b.a.test", "b.test", "xa.test"),
   path: fc.constantFrom("/", "/a", "/a/b", "/a/b/c", "/b?q=/a"),
-  header: fc.constantFrom(undefined, "one", "two"),
+  header: fc.array(fc.constantFrom("one", "two", "other"), { maxLength: 2 }),
   groups: fc.constantFrom(undefined, "admin", ["admin", "user"], ["user"]),
 });
 
@@ -145,7 +146,7 @@ function conditionsOf({ when = [] }: AuthorizationRule, t: Traffic): Holding[] {
     const groups = typeof t.groups === "string" ? [t.groups] : t.groups ?? [];
     switch (key) {
       case "request.headers[x]":
-        return holds(given, (one) => t.header !== undefined && like(one, t.header), t.http);
+        return holds(given, (one) => t.header.some((value) => like(one, value)), t.http);
       case "request.auth.claims[groups]":
         return holds(given, (one) => groups.some((group) => like(one, group)), t.http);
       case "source.namespace":
@@ -213,7 +214,7 @@ function builtAdmits(specs: readonly AuthorizationPolicySpec[], t: Traffic): boo
     authority: t.host,
     path: t.path,
     scheme: "http",
-    headers: new Map(t.header === undefined ? [] : [["x", t.header]]),
+    headers: new Map(t.header.length === 0 ? [] : [["x", t.header]]),
     metadata,
   };
   const connection = {
