@@ -17,7 +17,7 @@ export type AddressRange = readonly [ipaddr.IPv4 | ipaddr.IPv6, number];
  */
 export function parseRanges(text: string): AddressRange[] {
   const parts = commaList(text);
-  const wrong = parts.filter((part) => !ipaddr.isValidCIDR(part));
+  const wrong = parts.filter((part) => !isRange(part));
   if (wrong.length > 0) {
     const got = wrong.map((part) => JSON.stringify(part)).join(", ");
     throw new TypeError(`got ${got}, expected ranges of addresses such as 10.0.0.0/8, comma separated`);
@@ -25,10 +25,21 @@ export function parseRanges(text: string): AddressRange[] {
   return parts.map((part) => ipaddr.parseCIDR(part));
 }
 
+/**
+ * Whether a text is a range in the one spelling that everybody reads alike. Short, octal and hexadecimal forms
+ * (`10/8`, `010.0.0.0/8`) mean another network to some readers, and a zone (`fe80::1%eth0/64`) one of this machine.
+ */
+function isRange(text: string): boolean {
+  const [, address = "", bits = ""] = /^([0-9A-Fa-f:.]{2,45})\/(0|[1-9]\d{0,2})$/.exec(text) ?? [];
+  if (address.includes(":")) return ipaddr.IPv6.isValid(address) && Number(bits) <= 128;
+  return ipaddr.IPv4.isValidFourPartDecimal(address) && Number(bits) <= 32;
+}
+
 /** Whether a connection comes from one of the ranges, or from this machine. A Unix socket has no address. */
 export function isFrom({ address }: Peer, ranges: readonly AddressRange[]): boolean {
   const host = address.slice(0, Math.max(0, address.lastIndexOf(":")));
-  if (address.startsWith("/") || !ipaddr.isValid(host)) return false;
+  const isAddress = host.includes(":") ? ipaddr.IPv6.isValid(host) : ipaddr.IPv4.isValidFourPartDecimal(host);
+  if (!isAddress) return false;
   const at = ipaddr.process(host);
   return at.range() === "loopback" || ranges.some((range) => at.kind() === range[0].kind() && at.match([...range]));
 }

@@ -8,6 +8,9 @@ import { type CallerCredentials, NotAuthenticated } from "./caller.ts";
 /** Longest token that is looked at, in characters; those of orchestrators have about a thousand. */
 export const MAX_TOKEN_LENGTH = 16 * 1024;
 
+/** RFC 6750, 2.1: one token of its alphabet, padded at the end alone. */
+const BEARER = /^(?:Bearer|Istio) +([A-Za-z0-9._~+/-]+=*)$/i;
+
 /**
  * The token of `Bearer <token>`, or of `Istio <token>`, which some of Istio's tools send.
  *
@@ -19,7 +22,7 @@ export function bearerToken({ headers }: Pick<CallerCredentials, "headers">): st
   if (header.length > MAX_TOKEN_LENGTH) {
     throw new NotAuthenticated(`got a token of ${header.length} characters, expected at most ${MAX_TOKEN_LENGTH}`);
   }
-  const token = /^(?:Bearer|Istio) +([A-Za-z0-9._~+/=-]+)$/i.exec(header)?.[1];
+  const token = BEARER.exec(header)?.[1];
   if (token === undefined) throw new NotAuthenticated("expected one header `authorization: Bearer <token>`");
   return token;
 }

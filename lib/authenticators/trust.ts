@@ -14,8 +14,13 @@ export interface TrustDomains {
   readonly aliases: readonly string[];
 }
 
-/** Names of namespaces and accounts (RFC 1123): none holds a slash or a colon. */
-const NAME = /^[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?$/;
+/** A label of RFC 1123, as names of namespaces are. */
+const LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
+
+/** Names of accounts: labels of RFC 1123 with dots between them. */
+function isAccountName(text: string): boolean {
+  return text.length <= 253 && text.split(".").every((label) => LABEL.test(label));
+}
 
 /**
  * Reads the SPIFFE ID of a workload of this mesh.
@@ -40,9 +45,9 @@ export function workloadIdentity(uri: string, domains: TrustDomains): WorkloadId
  * @throws {NotAuthenticated} when the text has another form
  */
 export function accountIdentity(name: string, domains: TrustDomains): WorkloadIdentity {
-  const [system, kind, namespace = "", serviceAccount = "", ...more] = name.split(":");
-  const right = system === "system" && kind === "serviceaccount" && more.length === 0 && NAME.test(namespace) &&
-    NAME.test(serviceAccount);
+  const [system, kind, namespace = "", serviceAccount = "", ...more] = name.split(":", 5);
+  const right = system === "system" && kind === "serviceaccount" && more.length === 0 && LABEL.test(namespace) &&
+    isAccountName(serviceAccount);
   if (!right) {
     throw new NotAuthenticated(`got subject ${shownText(name)}, expected system:serviceaccount:<namespace>:<account>`);
   }

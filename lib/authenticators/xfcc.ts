@@ -9,13 +9,15 @@
 import { type AddressRange, isFrom } from "./addresses.ts";
 import { type Authenticator, type CallerCredentials, NotAuthenticated } from "./caller.ts";
 import { type TrustDomains, workloadIdentity } from "./trust.ts";
+import { parseXfcc } from "./xfcc_header.ts";
 
 /** The header's name. */
 export const XFCC_HEADER = "x-forwarded-client-cert";
 
 /**
  * Believes gateways in these ranges, and on this machine. Where several proxies have added to the header, the last
- * element counts: it is what the gateway itself saw; the others may be whatever its client sent.
+ * element counts: the gateway itself saw that certificate; the other elements may be whatever its client sent. That holds
+ * only where every reader finds the same last element, so a header with anything odd in it proves nothing.
  *
  * @param domains asked at each call, since the mesh configuration may change
  */
@@ -28,39 +30,11 @@ export function xfccAuthenticator(ranges: readonly AddressRange[], domains: () =
       if (!isFrom(peer, ranges)) {
         throw new NotAuthenticated(`got it from ${peer.address}, expected an address in TRUSTED_GATEWAY_CIDR`);
       }
-      const uris = uriValues(header);
+      const uris = parseXfcc(header).at(-1)!.flatMap(([key, value]) => key === "uri" ? [value] : []);
       if (uris.length !== 1) {
         throw new NotAuthenticated(`got ${uris.length} URIs in the last element, expected exactly one, a SPIFFE ID`);
       }
       return workloadIdentity(uris[0]!, domains());
     },
   };
-}
-
-/** Values of the `URI` keys in the last element of the header. */
-function uriValues(header: string): string[] {
-  const last = splitOutsideQuotes(header, ",").at(-1) ?? "";
-  return splitOutsideQuotes(last, ";").flatMap((pair) => {
-    const at = pair.indexOf("=");
-    if (at < 0 || pair.slice(0, at).trim().toLowerCase() !== "uri") return [];
-    const value = pair.slice(at + 1).trim();
-    return [/^".*"$/.test(value) ? value.slice(1, -1).replace(/\\(.)/g, "$1") : value];
-  });
-}
-
-/** Splits a text where it does not stand in double quotes; a backslash takes the meaning from the character after it. */
-function splitOutsideQuotes(text: string, separator: string): string[] {
-  const parts: string[] = [];
-  let quoted = false;
-  let start = 0;
-  for (let i = 0; i < text.length; i++) {
-    if (quoted && text[i] === "\\") i++;
-    else if (text[i] === '"') quoted = !quoted;
-    else if (!quoted && text[i] === separator) {
-      parts.push(text.slice(start, i));
-      start = i + 1;
-    }
-  }
-  parts.push(text.slice(start));
-  return parts;
 }

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import ipaddr from "ipaddr.js";
+import { isIp } from "../registry/address.ts";
 import { MESH_GATEWAY } from "./virtual_service_index.ts";
 
 /**
@@ -16,7 +16,7 @@ export function fullHost(host: string, namespace: string, domainSuffix: string):
   const lowered = host.toLowerCase();
   // The engine makes another string, though equal; many thousand are kept.
   const lower = lowered === host ? host : lowered;
-  if (lower === "" || lower === "*" || lower.includes(".") || ipaddr.isValid(lower)) return lower;
+  if (lower === "" || lower === "*" || lower.includes(".") || isIp(lower)) return lower;
   const inNamespace = namespace === "" ? lower : `${lower}.${namespace}`;
   return domainSuffix === "" ? inNamespace : `${inNamespace}.svc.${domainSuffix}`;
 }

@@ -5,7 +5,7 @@
  */
 import ipaddr from "ipaddr.js";
 import type { MeshNetworks } from "../config/mesh/types.ts";
-import { canonicalIp } from "../registry/address.ts";
+import { canonicalIp, isIp } from "../registry/address.ts";
 import type { NetworkEntrance } from "../registry/types.ts";
 
 /**
@@ -25,7 +25,7 @@ export function networkLookup(networks: MeshNetworks, clusterId: string): (addre
   }
   if (ranges.length === 0) return () => ofCluster;
   return (address) => {
-    if (!ipaddr.isValid(address)) return ofCluster;
+    if (!isIp(address)) return ofCluster;
     const ip = ipaddr.process(address);
     return ranges.find(({ range }) => range[0].kind() === ip.kind() && ip.match(range))?.name ?? ofCluster;
   };
@@ -61,7 +61,7 @@ export function entrancesByNetwork(
   addressesOf: (hostname: string) => readonly string[],
 ): Map<string, readonly NetworkEntrance[]> {
   const dialled = entrances.flatMap((one) => {
-    const addresses = ipaddr.isValid(one.address) ? [canonicalIp(one.address)] : addressesOf(one.address);
+    const addresses = isIp(one.address) ? [canonicalIp(one.address)] : addressesOf(one.address);
     return addresses.map((address) => ({ ...one, address }));
   });
   const same = Map.groupBy(dialled, ({ network, address, port }) => `${network} ${address} ${port}`);

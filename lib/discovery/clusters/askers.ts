@@ -28,7 +28,7 @@ export interface FoundClusters {
 /** Asks the API of the cluster that the caller names about its token; without a name the server's own. */
 export function tokenReviewer(own: ApiClient, names: ClusterNames, clusters: FoundClusters | undefined): TokenReviewer {
   const { clusterId, clusterAliases } = names;
-  const idOf = (name: string) => clusterAliases[name] ?? name;
+  const idOf = (name: string) => Object.hasOwn(clusterAliases, name) ? clusterAliases[name]! : name;
   const here = new TokenReviews(own, (name) => idOf(name) === clusterId);
   const reviews = new WeakMap<RemoteCluster, TokenReviews>();
   return (token, audiences, named) => {

@@ -6,6 +6,7 @@
  *
  * @module
  */
+import { hostProblem, isDnsLabel } from "../../config/validation/names.ts";
 import { isIp } from "../../registry/address.ts";
 import { isNodeType, NODE_TYPES, type NodeType } from "../reader/proxy_profile.ts";
 
@@ -25,6 +26,9 @@ export class NodeRefused extends Error {
 
 const longest = 1024;
 
+/** The name of a workload: visible characters. Machines beside the orchestrator name theirs as they like. */
+const NAME = /^[\x21-\x7e]+$/;
+
 /**
  * Takes a node id apart.
  *
@@ -43,16 +47,20 @@ export function parseNodeId(id: string): NodeId {
   if (!isNodeType(type)) problems.push(typeProblem(type));
   if (address !== "" && !isIp(address)) problems.push(`address ${JSON.stringify(address)}, expected an IP address`);
   const dot = workload.lastIndexOf(".");
-  if (dot <= 0 || dot === workload.length - 1) {
+  const namespace = workload.slice(dot + 1);
+  if (!NAME.test(workload.slice(0, Math.max(0, dot))) || !isDnsLabel(namespace)) {
     problems.push(`workload ${JSON.stringify(workload)}, expected name.namespace`);
   }
   if (dnsDomain === "") problems.push("empty DNS domain, expected one such as default.svc.cluster.local");
+  else if (hostProblem(dnsDomain) !== undefined) {
+    problems.push(`DNS domain ${JSON.stringify(dnsDomain)}, expected one such as default.svc.cluster.local`);
+  }
   if (problems.length > 0) throw new NodeRefused(`node id ${JSON.stringify(id)}: ${problems.join("; ")}`);
   return {
     type: type as NodeType,
     address,
     name: workload.slice(0, dot),
-    namespace: workload.slice(dot + 1),
+    namespace,
     dnsDomain,
   };
 }

@@ -24,12 +24,16 @@ export const MAX_STRUCTURE = 16 * 1024;
 /** Units of a value that a refusal shows. */
 const MAX_SHOWN = 100;
 
+/** No name, address or path has a control character; in a log, a page or a key such a character could pass for a border. */
+const CONTROL = /\p{Cc}/u;
+
 /** A string. */
 export const text: MetadataForm<string> = {
   schema: z.union([z.string(), z.number(), z.boolean()], { error: "a string" }).transform(String).pipe(
-    z.string().max(MAX_TEXT, { error: `at most ${MAX_TEXT} characters` }),
+    z.string().max(MAX_TEXT, { error: `at most ${MAX_TEXT} characters` })
+      .refine((text) => !CONTROL.test(text), { error: "no control characters" }),
   ),
-  usual: (value) => (typeof value === "string" && value.length <= MAX_TEXT ? value : undefined),
+  usual: (value) => (typeof value === "string" && value.length <= MAX_TEXT && !CONTROL.test(value) ? value : undefined),
 };
 
 /** A switch: true, "true", "1" and their opposites. */

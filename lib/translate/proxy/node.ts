@@ -6,6 +6,7 @@
 import type { envoy } from "../../../proto/gen/types.ts";
 import { NAMED_BY_VARIABLE } from "../../config/mesh/peer_metadata.ts";
 import type { MeshConfig, ProxyHeaders } from "../../config/mesh/types.ts";
+import { isDnsLabel } from "../../config/validation/names.ts";
 import { fromStruct } from "../../pb/wellknown.ts";
 import { canonicalIp, isIp } from "../../registry/address.ts";
 import {
@@ -62,7 +63,7 @@ export function readNode(node: envoy.config.core.v3.Node, options: NodeOptions):
   const nodeId = node.id ?? "";
   const id = parseNodeId(nodeId);
   const metadata = new Metadata(fromStruct(node.metadata));
-  const namespace = metadata.text("NAMESPACE") || id.namespace;
+  const namespace = namespaceOf(id, metadata);
   const labels = { ...metadata.labels("STATIC_LABELS"), ...metadata.labels("LABELS") };
   const addresses = addressesOf(id, metadata);
   const properties = readProperties({ id, metadata, namespace, labels, addresses, node, options });
@@ -78,6 +79,14 @@ export function readNode(node: envoy.config.core.v3.Node, options: NodeOptions):
     properties,
     node,
   };
+}
+
+/** The namespace decides what a proxy sees, so it is a name that a namespace can have. */
+function namespaceOf(id: NodeId, metadata: Metadata): string {
+  const named = metadata.text("NAMESPACE");
+  if (named === "" || isDnsLabel(named)) return named || id.namespace;
+  metadata.problems.push(`metadata NAMESPACE=${JSON.stringify(named)}, expected the name of a namespace`);
+  return id.namespace;
 }
 
 /** UTF-16 units of a locality that a node names. */

@@ -3,8 +3,8 @@
  *
  * @module
  */
-import ipaddr from "ipaddr.js";
 import type { envoy } from "../../../proto/gen/types.ts";
+import { isIp } from "../../registry/address.ts";
 import { SubjectAltNameMatcher_SanType as SanType } from "../../../proto/gen/enums.ts";
 
 /**
@@ -20,6 +20,6 @@ export function exactNames(
 
 function kindOf(name: string): envoy.extensions.transport_sockets.tls.v3.SubjectAltNameMatcher.SanType {
   if (name.includes("://")) return SanType.URI;
-  if (ipaddr.isValid(name)) return SanType.IP_ADDRESS;
+  if (isIp(name)) return SanType.IP_ADDRESS;
   return name.includes("@") ? SanType.EMAIL : SanType.DNS;
 }

@@ -51,6 +51,7 @@ for (const [name, value, read, expected] of TAKEN) {
 const REFUSED: readonly (readonly [unknown, Read, string])[] = [
   [{}, (m) => m.text("K"), "metadata K={}, expected a string"],
   [long, (m) => m.text("K"), `metadata K="${"x".repeat(99)}... (1027 characters), expected at most 1024 characters`],
+  ["a\nb", (m) => m.text("K"), 'metadata K="a\\nb", expected no control characters'],
   ["yes", (m) => m.flag("K"), 'metadata K="yes", expected true or false'],
   [-1, (m) => m.count("K", 9), "metadata K=-1, expected a whole number from 0 to 9"],
   ["1.5", (m) => m.count("K", 9), 'metadata K="1.5", expected a whole number from 0 to 9'],
