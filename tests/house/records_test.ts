@@ -14,3 +14,10 @@ Deno.test("the heading of a record begins with its number", () => {
   });
   assert.deepEqual(wrong, []);
 });
+
+Deno.test("the index by subject lists each record once, under the record's own title", () => {
+  const index = Deno.readTextFileSync(folder + "README.md");
+  const listed = [...index.matchAll(/^- \[(.*)\]\((\d.*\.md)\)$/gm)].map(([, title, name]) => `${name} # ${title}`);
+  const expected = records.map((name) => `${name} ${Deno.readTextFileSync(folder + name).split("\n")[0]}`);
+  assert.deepEqual(listed.sort(), expected);
+});
