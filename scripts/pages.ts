@@ -1,15 +1,15 @@
 /**
- * Writes the table of debug pages into README.md, from the pages themselves.
+ * Writes the table of debug pages into docs/users/pages.md, from the pages themselves.
  *
  *     deno task pages
  *
- * Permissions: read and write (README.md).
+ * Permissions: read and write (docs/users/pages.md).
  *
  * @module
  */
 import { PAGES } from "../lib/debug/pages.ts";
 
-const readme = new URL("../README.md", import.meta.url);
+const page = new URL("../docs/users/pages.md", import.meta.url);
 const place = /(<!-- pages:[^\n]*-->\n)[\s\S]*?(<!-- \/pages -->)/;
 
 /** The table, as `deno fmt` lays it out. */
@@ -27,4 +27,4 @@ export function withPagesTable(text: string): string {
   return text.replace(place, (_, start, end) => `${start}\n${pagesTable()}\n\n${end}`);
 }
 
-if (import.meta.main) Deno.writeTextFileSync(readme, withPagesTable(Deno.readTextFileSync(readme)));
+if (import.meta.main) Deno.writeTextFileSync(page, withPagesTable(Deno.readTextFileSync(page)));
