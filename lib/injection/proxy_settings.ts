@@ -45,10 +45,11 @@ function effectiveConfigs({ mesh, proxyConfigs, namespace, labels }: ProxySettin
     a.createdAt - b.createdAt || (a.name < b.name ? -1 : Number(a.name > b.name))
   );
   const first = (accepts: (one: NamedProxyConfig) => boolean) => oldestFirst.find(accepts);
-  const selects = ({ spec: { selector } }: NamedProxyConfig) =>
-    selector !== undefined &&
-    Object.entries(selector.matchLabels ?? {}).every(([key, value]) => labels[key] === value);
-  const whole = (one: NamedProxyConfig) => one.spec.selector === undefined;
+  const labelsOf = ({ spec: { selector } }: NamedProxyConfig) => Object.entries(selector?.matchLabels ?? {});
+  // A selector without labels chooses nothing: the object is for all workloads, as one without a selector.
+  const whole = (one: NamedProxyConfig) => labelsOf(one).length === 0;
+  const selects = (one: NamedProxyConfig) =>
+    !whole(one) && labelsOf(one).every(([key, value]) => labels[key] === value);
   return [
     first((one) => one.namespace === mesh.rootNamespace && whole(one)),
     namespace === mesh.rootNamespace ? undefined : first((one) => one.namespace === namespace && whole(one)),

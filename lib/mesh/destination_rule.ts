@@ -83,6 +83,11 @@ export function ruleForClient<R extends EffectiveDestinationRule>(
   return rules.find(({ spec }) => !spec.workloadSelector || selects(spec.workloadSelector.matchLabels ?? {}));
 }
 
+/** Whether a rule is for all workloads that see it: a selector without labels matches each of them. */
+export function isForAllWorkloads({ spec: { workloadSelector } }: Pick<EffectiveDestinationRule, "spec">): boolean {
+  return Object.keys(workloadSelector?.matchLabels ?? {}).length === 0;
+}
+
 /** A rule that selects workloads is for its own namespace; its `exportTo` has no effect. */
 function withFullNames(rule: DestinationRuleObject, options: DestinationRuleOptions): DestinationRuleObject {
   const { spec, meta } = rule;

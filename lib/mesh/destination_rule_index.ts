@@ -8,11 +8,13 @@ import {
   type DestinationRuleObject,
   type DestinationRuleOptions,
   type DroppedSubset,
+  isForAllWorkloads,
   type MergedDestinationRule,
   mergeDestinationRules,
 } from "./destination_rule.ts";
 import { SmallMultimap } from "../registry/small_multimap.ts";
 import { isWildcard, wildcardsOver } from "./host_match.ts";
+import { SharedLists } from "./selection/shared_lists.ts";
 import type { EffectiveDestinationRule } from "./types.ts";
 import type { Distinction } from "./view/distinctions.ts";
 import { type Exported, isPublic, isVisible, namespacesNamed } from "./visibility.ts";
@@ -44,6 +46,7 @@ export class DestinationRuleIndex {
   #byNamespace = new Map<string, NamespaceRules>();
   /** Namespaces with rules for exactly that host or wildcard. */
   readonly #namespacesOf = new SmallMultimap<string, string>();
+  readonly #joinedLists = new SharedLists<EffectiveDestinationRule>();
 
   constructor(options: DestinationRuleIndexOptions) {
     this.#options = options;
@@ -123,21 +126,18 @@ export class DestinationRuleIndex {
 
   /**
    * The rules in force for a service, as a client namespace sees it: of its own namespace, else exported by the
-   * service's namespace, else exported by the root namespace; in each the most specific host. More than one only where
-   * rules select client workloads: the caller takes the first whose selector matches.
+   * service's namespace, else exported by the root namespace; in each the most specific host. A rule that selects client
+   * workloads says nothing about the others, so the search goes on behind it: the list ends with the rule of the
+   * workloads that no selector matches, where there is one. The caller takes the first whose selector matches.
    */
   inForce(host: string, client: string, serviceNamespace: string): readonly EffectiveDestinationRule[] {
     const { rootNamespace } = this.#options;
-    if (client !== rootNamespace) {
-      const own = this.#lookup(client, host, client);
-      if (own.length > 0) return own;
+    let found = client === rootNamespace ? none : this.#lookup(none, client, host, client);
+    if (!isSettled(found) && (serviceNamespace !== client || client === rootNamespace)) {
+      found = this.#lookup(found, serviceNamespace, host, client);
     }
-    if (serviceNamespace !== client || client === rootNamespace) {
-      const exported = this.#lookup(serviceNamespace, host, client);
-      if (exported.length > 0) return exported;
-    }
-    if (rootNamespace === serviceNamespace) return none;
-    return this.#lookup(rootNamespace, host, client);
+    if (isSettled(found) || rootNamespace === serviceNamespace) return found;
+    return this.#lookup(found, rootNamespace, host, client);
   }
 
   /** All rules that are for a host in some namespace, by the host itself or a wildcard over it, visible or not. */
@@ -164,16 +164,23 @@ export class DestinationRuleIndex {
     }
   }
 
-  #lookup(namespace: string, host: string, client: string): readonly EffectiveDestinationRule[] {
+  /** The rules that were found before, and behind them those of a namespace, until a rule is for all workloads. */
+  #lookup(before: RuleList, namespace: string, host: string, client: string): RuleList {
     const rules = this.#byNamespace.get(namespace);
-    if (!rules) return none;
-    const exact = this.#visible(rules.byHost.get(host), namespace, client);
-    if (exact.length > 0 || rules.wildcards === 0) return exact;
+    if (!rules) return before;
+    let found = this.#joined(before, this.#visible(rules.byHost.get(host), namespace, client));
+    if (rules.wildcards === 0) return found;
     for (const pattern of wildcardsOver(host)) {
-      const found = this.#visible(rules.byHost.get(pattern), namespace, client);
-      if (found.length > 0) return found;
+      if (isSettled(found)) break;
+      found = this.#joined(found, this.#visible(rules.byHost.get(pattern), namespace, client));
     }
-    return none;
+    return found;
+  }
+
+  /** Equal lists are one object: caches compare answers by identity. */
+  #joined(first: RuleList, then: RuleList): RuleList {
+    if (first.length === 0) return then;
+    return then.length === 0 ? first : this.#joinedLists.of([...first, ...then]);
   }
 
   #visible(
@@ -213,7 +220,14 @@ export class DestinationRuleIndex {
   }
 }
 
-const none: readonly EffectiveDestinationRule[] = [];
+type RuleList = readonly EffectiveDestinationRule[];
+
+const none: RuleList = [];
+
+/** Whether every workload has its rule among these. */
+function isSettled(rules: RuleList): boolean {
+  return rules.some(isForAllWorkloads);
+}
 
 function oldest(a: DestinationRuleObject, b: DestinationRuleObject): number {
   return a.meta.creationTimestamp - b.meta.creationTimestamp || (a.key < b.key ? -1 : a.key > b.key ? 1 : 0);

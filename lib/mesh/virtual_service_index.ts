@@ -82,8 +82,8 @@ export class VirtualServiceIndex {
    * The one in force for a host on sidecars of a namespace: the most specific host; among equals a private one, then
    * one exported to the namespace by name, then the oldest.
    *
-   * @param protocol Only those with rules of this kind: the HTTP rules of a host may stand in another object than its
-   *   TCP rules. Undefined: any.
+   * @param protocol Only those with rules of this kind for sidecars: the HTTP rules of a host may stand in another object
+   *   than its TCP rules, and rules for gateways alone hide no rules of another object. Undefined: any.
    * @param accept Narrows further (to the imports of a Sidecar).
    */
   visible(
@@ -94,7 +94,7 @@ export class VirtualServiceIndex {
   ): EffectiveVirtualService | undefined {
     if (this.#byHost.size === 0) return undefined;
     const wanted = (vs: EffectiveVirtualService) =>
-      (protocol === undefined || (vs.spec[protocol]?.length ?? 0) > 0) && (accept === undefined || accept(vs));
+      (protocol === undefined || hasRulesForSidecars(vs, protocol)) && (accept === undefined || accept(vs));
     const exact = this.#best(host, namespace, wanted);
     if (exact) return exact;
     for (const pattern of wildcardsOver(host)) {
@@ -123,7 +123,7 @@ export class VirtualServiceIndex {
       for (const protocol of PROTOCOLS) {
         const first = new Map<string, string>();
         for (const vs of list) {
-          if (!vs.spec[protocol]?.length) continue;
+          if (!hasRulesForSidecars(vs, protocol)) continue;
           const audience = audienceOf(vs);
           const accepted = first.get(audience);
           if (accepted === undefined) first.set(audience, vs.causes[0] ?? "");
@@ -137,6 +137,18 @@ export class VirtualServiceIndex {
   forGateway(gateway: string): readonly EffectiveVirtualService[] {
     return this.#byGateway.get(gateway) ?? nothing;
   }
+}
+
+/** Whether some rule of the protocol may be for sidecars: one whose matches all name other gateways says nothing there. */
+export function hasRulesForSidecars({ spec }: EffectiveVirtualService, protocol: RuleProtocol): boolean {
+  const rules: readonly RuleOfGateways[] = spec[protocol] ?? [];
+  return rules.some(({ match = [] }) =>
+    match.length === 0 || match.some(({ gateways = [] }) => gateways.length === 0 || gateways.includes(MESH_GATEWAY))
+  );
+}
+
+interface RuleOfGateways {
+  readonly match?: readonly { readonly gateways?: readonly string[] }[];
 }
 
 /** The namespaces that see a virtual service otherwise than one that it does not name. */

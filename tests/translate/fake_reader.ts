@@ -16,6 +16,7 @@ import {
 } from "../../lib/mesh/peer_authentication.ts";
 import { TelemetryIndex } from "../../lib/mesh/telemetry/index.ts";
 import { NO_TOKEN_POLICY, type RequestTokenPolicy } from "../../lib/mesh/request_authentication.ts";
+import { isForAllWorkloads } from "../../lib/mesh/destination_rule.ts";
 import type { EffectiveDestinationRule, EffectiveVirtualService, EgressListener } from "../../lib/mesh/types.ts";
 import { WasmPluginIndex } from "../../lib/mesh/wasm_plugins.ts";
 import { passedHosts } from "../../lib/config/kinds/gateway/hosts.ts";
@@ -112,6 +113,11 @@ export function fakeReader(world: FakeWorld = {}): FakeReader {
     tokenKeys: (place) => answer(`tokenKeys/${place}`, world.tokenKeys?.[place]),
     refusedPeerTls: (namespace) => answer(`refusedPeerTls/${namespace}`, world.refusedPeerTls),
     destinationRule: (host) => answer(`destinationRule/${host}`, world.destinationRules?.[host]),
+    destinationRuleForAll: (host) =>
+      answer(
+        `destinationRuleForAll/${host}`,
+        [world.destinationRules?.[host]].find((rule) => rule && isForAllWorkloads(rule)),
+      ),
     virtualService: (host, protocol) => {
       const found = world.virtualServices?.[host];
       return answer(`virtualService/${host}`, found?.spec[protocol]?.length ? found : undefined);

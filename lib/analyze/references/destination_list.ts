@@ -88,3 +88,10 @@ export function orList(words: readonly (string | number)[]): string {
   const last = shown.pop();
   return `${shown.length === 0 ? "" : `${shown.join(", ")} or `}${last}${more}`;
 }
+
+/** Whether some rules are for certain clients alone. */
+export function choosesClients({ http = [], tls = [], tcp = [] }: VirtualServiceSpec): boolean {
+  return [...http, ...tls, ...tcp].some(({ match = [] }) =>
+    match.some(({ sourceNamespace, sourceLabels }) => sourceNamespace !== undefined || sourceLabels !== undefined)
+  );
+}

@@ -12,6 +12,7 @@ import type { AnalysisReader } from "../reader/reader.ts";
 import { exportOf, meets } from "../reader/audience.ts";
 import { destinationsOf, effectOf, orList, type WrittenDestination } from "./destination_list.ts";
 import { nearHost } from "./near_host.ts";
+import { clientsOfRoute } from "./hidden_subsets.ts";
 import { lookForSubset } from "./subsets.ts";
 
 /** See the module. */
@@ -30,11 +31,12 @@ export const DESTINATIONS: Analyzer<"VirtualService"> = {
     const { meta: { namespace }, spec: { exportTo } } = object;
     const audience = effectiveExportTo(exportTo, namespace, read.meshConfig.defaultVirtualServiceExportTo);
     const isPrivate = audience.length === 1 && audience[0] === namespace;
+    const route = { hosts: object.spec.hosts ?? [], audience: clientsOfRoute(object.spec, audience) };
     for (const one of destinationsOf(object.spec)) {
       const host = read.fullHost(one.destination.host, namespace);
       const known = hostFor(object, audience, host, one, read, report);
       if (known && hasPort(known, one, report)) {
-        lookForSubset({ namespace, isPrivate, host, known }, one, read, report);
+        lookForSubset({ namespace, isPrivate, route, host, known }, one, read, report);
       }
     }
   },
@@ -56,12 +58,12 @@ function hostFor(
   const seen = hidden.find((service) => meets(exportOf(service, read), audience));
   if (seen) return ofService(seen);
   const at = { field: `${field}.host`, value: destination.host, ...effectOf(percent) };
-  const [first] = hidden;
-  if (first) {
-    const to = exportOf(first, read).join(", ");
-    const expected =
-      `a host that namespace ${namespace} sees (${host} of namespace ${first.namespace} is exported to ${to})`;
-    report("error", "hidden-by-export", { ...at, expected, others: [first.cause] });
+  if (hidden.length > 0) {
+    const each = hidden.map((one) =>
+      `${host} of namespace ${one.namespace} is exported to ${exportOf(one, read).join(", ")}`
+    );
+    const expected = `a host that namespace ${namespace} sees (${each.join("; ")})`;
+    report("error", "hidden-by-export", { ...at, expected, others: hidden.map(({ cause }) => cause) });
   } else if (!read.existsAnywhere(host) && !isOfRefused(host, namespace, read)) {
     const near = nearHost(destination.host, host, namespace, read);
     report("error", "unknown-host", { ...at, expected: `a host that a service has (${host} has none)${near}` });

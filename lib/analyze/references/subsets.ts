@@ -10,17 +10,7 @@ import type { ReportMistake } from "../analyzer.ts";
 import type { KnownHost } from "../reader/known_host.ts";
 import type { AnalysisReader } from "../reader/reader.ts";
 import { effectOf, orList, type WrittenDestination } from "./destination_list.ts";
-
-/** The place of a destination. */
-export interface SubsetQuestion {
-  /** Namespace of the VirtualService. */
-  readonly namespace: string;
-  /** Whether only that namespace sees it. */
-  readonly isPrivate: boolean;
-  /** Full name of the destination's host. */
-  readonly host: string;
-  readonly known: KnownHost;
-}
+import { causesOf, reportHidden, reportHiddenElsewhere, type SubsetQuestion } from "./hidden_subsets.ts";
 
 /** Looks for the subset of a destination, when it names one. */
 export function lookForSubset(
@@ -32,9 +22,16 @@ export function lookForSubset(
   const { subset } = written.destination;
   if (subset === undefined || subset === "") return;
   const { namespace, host, known } = question;
+  // A refused rule may be the one that has it.
+  const isUnsure = [namespace, known.namespace].some((one) => read.hasRefused("DestinationRule", one));
+  if (!isUnsure && reportHidden(question, subset, written, read, report)) return;
   const rules = read.destinationRules(host, namespace, known.namespace);
   const labels = labelsOf(rules, subset);
-  if (labels === undefined) return reportMissing(question, subset, rules, written, read, report);
+  if (labels === undefined) {
+    if (!isUnsure) reportUnknown(question, subset, rules, written, report);
+    return;
+  }
+  if (!isUnsure) reportHiddenElsewhere(question, subset, written, read, report);
   if (Object.keys(labels).length === 0 || reachesAny(known, namespace, labels, read)) return;
   report("error", "subset-without-endpoints", {
     field: `${written.field}.subset`,
@@ -56,35 +53,21 @@ function labelsOf(rules: readonly EffectiveDestinationRule[], name: string): Str
   return undefined;
 }
 
-function causesOf(rules: readonly EffectiveDestinationRule[]): string[] {
-  return [...new Set(rules.flatMap(({ causes }) => causes))];
-}
-
-function reportMissing(
-  { namespace, isPrivate, host, known }: SubsetQuestion,
+function reportUnknown(
+  { host }: SubsetQuestion,
   subset: string,
   rules: readonly EffectiveDestinationRule[],
   { field, percent }: WrittenDestination,
-  read: AnalysisReader,
   report: ReportMistake,
 ): void {
-  // A refused rule may be the one that has it.
-  if ([namespace, known.namespace].some((one) => read.hasRefused("DestinationRule", one))) return;
-  const at = { field: `${field}.subset`, value: subset };
-  const elsewhere = read.allDestinationRules(host).filter((rule) => labelsOf([rule], subset) !== undefined);
-  if (elsewhere.length > 0) {
-    const others = causesOf(elsewhere);
-    const expected = `a subset in force for namespace ${namespace} (${orList(others.map(shortName))} is not)`;
-    // Clients of other namespaces may have another rule.
-    return report(isPrivate ? "error" : "warning", "hidden-subset", { ...at, expected, others });
-  }
-  const names = rules.flatMap(({ spec }) => (spec.subsets ?? []).map(({ name }) => name));
+  const names = [...new Set(rules.flatMap(({ spec }) => (spec.subsets ?? []).map(({ name }) => name)))];
   const causes = causesOf(rules);
   const expected = names.length === 0
     ? `no subset, since no DestinationRule of ${host} has any`
     : `${orList(names)} (${causes.map(shortName).join(", ")})`;
   const closest = nearestName(subset, names);
   const fix = closest === undefined ? {} : { fix: `Use ${closest}, or add subset ${subset} to the DestinationRule.` };
+  const at = { field: `${field}.subset`, value: subset };
   report("error", "unknown-subset", { ...at, expected, others: causes, ...effectOf(percent), ...fix });
 }
 

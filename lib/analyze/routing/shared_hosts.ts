@@ -4,7 +4,7 @@
  * @module
  */
 import type { EffectiveVirtualService, RuleProtocol } from "../../mesh/types.ts";
-import { MESH_GATEWAY, sharesAudience } from "../../mesh/virtual_service_index.ts";
+import { hasRulesForSidecars, MESH_GATEWAY, sharesAudience } from "../../mesh/virtual_service_index.ts";
 import type { Analyzer } from "../analyzer.ts";
 
 const PROTOCOLS: readonly RuleProtocol[] = ["http", "tls", "tcp"];
@@ -19,7 +19,7 @@ export const SHARED_HOSTS: Analyzer<"VirtualService"> = {
       const list = read.virtualServicesFor(read.fullHost(written, namespace));
       const self = list.find(({ causes }) => causes[0] === key);
       if (self === undefined) continue;
-      const protocols = PROTOCOLS.filter((one) => self.spec[one]?.length);
+      const protocols = PROTOCOLS.filter((one) => hasRulesForSidecars(self, one));
       const before = list.slice(0, list.indexOf(self));
       const winners = protocols.map((one) => before.find((other) => hides(other, self, one)));
       const winner = winners.find((one) => one !== undefined);
@@ -39,5 +39,5 @@ export const SHARED_HOSTS: Analyzer<"VirtualService"> = {
 };
 
 function hides(other: EffectiveVirtualService, self: EffectiveVirtualService, protocol: RuleProtocol): boolean {
-  return (other.spec[protocol]?.length ?? 0) > 0 && sharesAudience(other, self);
+  return hasRulesForSidecars(other, protocol) && sharesAudience(other, self);
 }

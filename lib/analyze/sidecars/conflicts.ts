@@ -36,13 +36,18 @@ function reportDefaults(
   same: readonly ConfigObject<"Sidecar">[],
   report: ReportMistake,
 ): void {
-  const winner = same.find((other) => isBefore(other, sidecar));
+  const winner = same.reduce<ConfigObject<"Sidecar"> | undefined>(
+    (first, other) => isBefore(other, first ?? sidecar) ? other : first,
+    undefined,
+  );
   const names = same.map(({ meta }) => meta.name).join(", ");
   report(winner === undefined ? "warning" : "error", "several-default-sidecars", {
     field: "spec.workloadSelector",
     expected: `a workloadSelector, since ${names} is for the whole namespace too`,
     others: same.map(({ key }) => key),
-    ...winner === undefined ? { effect: `This one is the oldest, so it holds, and ${names} does not.` } : {},
+    effect: winner === undefined
+      ? `This one is the oldest, so it holds, and ${names} does not.`
+      : `${winner.meta.name} is the oldest, so it holds, and this one does not.`,
   });
 }
 

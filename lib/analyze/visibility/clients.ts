@@ -4,11 +4,10 @@
  *
  * @module
  */
-import type { VirtualServiceSpec } from "../../config/kinds/kinds.ts";
 import { effectiveExportTo } from "../../mesh/names.ts";
 import { MESH_GATEWAY } from "../../mesh/virtual_service_index.ts";
 import type { Analyzer } from "../analyzer.ts";
-import { destinationsOf } from "../references/destination_list.ts";
+import { choosesClients, destinationsOf } from "../references/destination_list.ts";
 import { both, exportOfAny, exportOfHost, isWithin, meets } from "../reader/audience.ts";
 
 /** See the module. */
@@ -46,10 +45,3 @@ export const HIDDEN_FROM_CLIENTS: Analyzer<"VirtualService"> = {
     }
   },
 };
-
-/** Whether some rules are for certain clients alone. */
-function choosesClients({ http = [], tls = [], tcp = [] }: VirtualServiceSpec): boolean {
-  return [...http, ...tls, ...tcp].some(({ match = [] }) =>
-    match.some(({ sourceNamespace, sourceLabels }) => sourceNamespace !== undefined || sourceLabels !== undefined)
-  );
-}

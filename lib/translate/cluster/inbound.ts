@@ -61,10 +61,10 @@ function ofService(read: Reader, target: InboundTarget): WorkloadAddress | undef
     : fixedAddress(read, target);
 }
 
-/** Rules for chosen client workloads say nothing about the server's side. */
+/** Rules for chosen client workloads say nothing about the server's side, whatever labels the server has. */
 function ruleOf(read: Reader, service: Service): EffectiveDestinationRule | undefined {
-  const rule = read.destinationRule(service.hostname);
-  return rule?.spec.workloadSelector === undefined && rule?.spec.trafficPolicy !== undefined ? rule : undefined;
+  const rule = read.destinationRuleForAll(service.hostname);
+  return rule?.spec.trafficPolicy === undefined ? undefined : rule;
 }
 
 /**

@@ -81,6 +81,8 @@ export interface Reader {
   wasmPlugins(): readonly WasmPlugin[];
   /** The destination rule in force for that host (most specific host match; own, service's, root namespace). */
   destinationRule(host: string): EffectiveDestinationRule | undefined;
+  /** The same for the workloads that no `workloadSelector` of a rule chooses. */
+  destinationRuleForAll(host: string): EffectiveDestinationRule | undefined;
   /**
    * The virtual service in force for that host on gateway `mesh`, of those with rules of that protocol: the most
    * specific host match, then the oldest. The host need not be a service.

@@ -10,6 +10,7 @@ import type { ConfigObject } from "../../config/types.ts";
 import type { Recorder } from "../../incremental/read_record.ts";
 import type { ServiceIdentities } from "../../mesh/endpoint_identities.ts";
 import type { AuthorizationPolicy } from "../../mesh/authorization_policy.ts";
+import { isForAllWorkloads } from "../../mesh/destination_rule.ts";
 import type { PeerTlsPolicy, RefusedPeerTls } from "../../mesh/peer_authentication.ts";
 import type { RequestTokenPolicy } from "../../mesh/request_authentication.ts";
 import type { AccessLogging, TelemetrySide } from "../../mesh/telemetry/access_logging.ts";
@@ -206,7 +207,11 @@ export class RecordingReader implements Reader {
       const selects = ({ labels }: ProxyProperties) => wanted.every(([key, value]) => labels[key] === value);
       if (this.#recorder.property(`selects/${JSON.stringify(wanted)}`, selects)) return rule;
     }
-    return all.find((rule) => Object.keys(rule.spec.workloadSelector?.matchLabels ?? {}).length === 0);
+    return all.find(isForAllWorkloads);
+  }
+
+  destinationRuleForAll(host: string): EffectiveDestinationRule | undefined {
+    return this.#recorder.ask(MESH_QUERY.destinationRules, host).find(isForAllWorkloads);
   }
 
   virtualService(host: string, protocol: RuleProtocol): EffectiveVirtualService | undefined {

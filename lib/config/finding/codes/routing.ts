@@ -61,10 +61,11 @@ export const ROUTING = {
   },
   "hidden-subset": {
     code: "MSH1106",
-    title: "subset is not exported here",
-    meaning: "A subset exists, but in a DestinationRule that is not in force for the namespace that sends there.",
+    title: "subset is not in force here",
+    meaning:
+      "A subset exists, but in a DestinationRule that is not in force for some clients of the route: another rule decides for them, or none does.",
     effect: "Requests that are sent there are answered with 503.",
-    fix: "Export the DestinationRule to the namespace, or define the subset where the service is.",
+    fix: "Define the subset in the rule that decides, or export the DestinationRule to the namespace.",
   },
   "subset-without-endpoints": {
     code: "MSH0173",

@@ -1,0 +1,176 @@
+/**
+ * Subsets that a destination names and that the rule of some clients does not have: which rule decides for those clients
+ * instead, or why none does.
+ *
+ * @module
+ */
+import type { VirtualServiceSpec } from "../../config/kinds/kinds.ts";
+import { isForAllWorkloads } from "../../mesh/destination_rule.ts";
+import type { EffectiveDestinationRule } from "../../mesh/types.ts";
+import { MESH_GATEWAY } from "../../mesh/virtual_service_index.ts";
+import type { ReportMistake } from "../analyzer.ts";
+import { both, exportOfHost } from "../reader/audience.ts";
+import type { AnalysisReader } from "../reader/reader.ts";
+import type { KnownHost } from "../reader/known_host.ts";
+import { choosesClients, orList, type WrittenDestination } from "./destination_list.ts";
+
+/** The place of a destination. */
+export interface SubsetQuestion {
+  /** Namespace of the VirtualService. */
+  readonly namespace: string;
+  /** Whether only that namespace sees it. */
+  readonly isPrivate: boolean;
+  /** The hosts that clients call to follow the route, and the namespaces with such clients; absent: not known. */
+  readonly route: { readonly hosts: readonly string[]; readonly audience?: readonly string[] | undefined };
+  /** Full name of the destination's host. */
+  readonly host: string;
+  readonly known: KnownHost;
+}
+
+/** Clients whose rule does not have the subset. */
+interface Without {
+  /** The rule that decides for these clients; absent: no rule does. */
+  readonly winner?: EffectiveDestinationRule;
+  /** Whether other clients of the namespace have the subset. */
+  readonly isPart: boolean;
+}
+
+/** Whether a rule has a subset. */
+export function hasSubset({ spec }: EffectiveDestinationRule, name: string): boolean {
+  return spec.subsets?.some((one) => one.name === name) ?? false;
+}
+
+/** Keys of the objects behind rules. */
+export function causesOf(rules: readonly EffectiveDestinationRule[]): string[] {
+  return [...new Set(rules.flatMap(({ causes }) => causes))];
+}
+
+/** Reports that clients of the route's own namespace have a rule without the subset, which another rule has. */
+export function reportHidden(
+  question: SubsetQuestion,
+  subset: string,
+  written: WrittenDestination,
+  read: AnalysisReader,
+  report: ReportMistake,
+): boolean {
+  const { namespace, host, known } = question;
+  const without = clientsWithout(read.destinationRules(host, namespace, known.namespace), subset);
+  if (without === undefined) return false;
+  const having = havingSubset(host, subset, read);
+  if (having.length === 0) return false;
+  const severity = question.isPrivate && !without.isPart ? "error" : "warning";
+  report(severity, "hidden-subset", mistake(question, namespace, without, having, subset, written));
+  return true;
+}
+
+/** Reports that clients of another namespace, which follow the route too, have a rule without the subset. */
+export function reportHiddenElsewhere(
+  question: SubsetQuestion,
+  subset: string,
+  written: WrittenDestination,
+  read: AnalysisReader,
+  report: ReportMistake,
+): void {
+  const { host, known, route } = question;
+  if (route.audience === undefined) return;
+  const having = havingSubset(host, subset, read);
+  const named = new Set(read.allDestinationRules(host).map(({ namespace }) => namespace));
+  for (const client of [...named].sort()) {
+    if (client === question.namespace || !follows(client, question, read)) continue;
+    const without = clientsWithout(read.destinationRules(host, client, known.namespace), subset);
+    if (without === undefined) continue;
+    return report("warning", "hidden-subset", mistake(question, client, without, having, subset, written));
+  }
+}
+
+/**
+ * The namespaces whose sidecars follow a route; undefined: none but its own, or only clients that its rules choose.
+ *
+ * @param audience Where it is exported to.
+ */
+export function clientsOfRoute(spec: VirtualServiceSpec, audience: readonly string[]): readonly string[] | undefined {
+  const { gateways = [], hosts = [] } = spec;
+  const isForSidecars = gateways.length === 0 || gateways.includes(MESH_GATEWAY);
+  return !isForSidecars || hosts.length === 0 || choosesClients(spec) ? undefined : audience;
+}
+
+/** Whether clients of a namespace follow the route: they see it and a host of it, and have no route of their own. */
+function follows(client: string, { namespace, route }: SubsetQuestion, read: AnalysisReader): boolean {
+  return both(route.audience ?? [], [client])[0] === client && route.hosts.some((written) => {
+    const called = read.fullHost(written, namespace);
+    const isSeen = both(exportOfHost(called, read), [client])[0] === client;
+    return isSeen && !read.virtualServicesFor(called).some((other) => other.namespace === client);
+  });
+}
+
+function havingSubset(host: string, subset: string, read: AnalysisReader): EffectiveDestinationRule[] {
+  return read.allDestinationRules(host).filter((rule) => hasSubset(rule, subset));
+}
+
+/** @param rules The rules in force for a namespace: of each workload the first that selects it. */
+function clientsWithout(rules: readonly EffectiveDestinationRule[], subset: string): Without | undefined {
+  const isPart = rules.some((rule) => hasSubset(rule, subset));
+  const forAll = rules.find(isForAllWorkloads);
+  if (forAll === undefined) return { isPart };
+  // For most workloads the rule without selector decides, so that it is named before the others.
+  const winner = [forAll, ...rules].find((rule) => !hasSubset(rule, subset));
+  return winner && { winner, isPart };
+}
+
+function mistake(
+  { known }: SubsetQuestion,
+  client: string,
+  { winner, isPart }: Without,
+  having: readonly EffectiveDestinationRule[],
+  subset: string,
+  { field }: WrittenDestination,
+) {
+  const others = orList(causesOf(having).map(shortName));
+  const clients = isPart ? `all workloads of namespace ${client}` : `namespace ${client}`;
+  const why = winner === undefined
+    ? having.map((rule) => `${nameOf(rule)} is for ${audienceOf(rule, known.namespace)} alone`).join("; ")
+    : `${nameOf(winner)} decides ${
+      isForAllWorkloads(winner) ? "there" : `for workloads with ${labelsOf(winner)}`
+    }, not ${others}`;
+  return {
+    field: `${field}.subset`,
+    value: subset,
+    expected: `a subset in force for ${clients} (${why})`,
+    others: causesOf([...(winner ? [winner] : []), ...having]),
+    fix: fixOf(client, winner, having, subset, known.namespace),
+    ...(isPart ? { effect: "Requests of those workloads that are sent there are answered with 503." } : {}),
+  };
+}
+
+function fixOf(
+  client: string,
+  winner: EffectiveDestinationRule | undefined,
+  having: readonly EffectiveDestinationRule[],
+  subset: string,
+  home: string,
+): string {
+  if (winner !== undefined) return `Define subset ${subset} in ${nameOf(winner)}.`;
+  const exportable = having.find((rule) => rule.namespace === home && isForAllWorkloads(rule));
+  if (exportable !== undefined) return `Add namespace ${client} to exportTo of ${nameOf(exportable)}.`;
+  return `Define subset ${subset} in a DestinationRule of namespace ${home} that is exported to namespace ${client}.`;
+}
+
+/** Rules of other namespaces than the service's are for clients of their own namespace. */
+function audienceOf(rule: EffectiveDestinationRule, home: string): string {
+  const { namespace, spec: { exportTo = [] } } = rule;
+  if (!isForAllWorkloads(rule)) return `workloads of namespace ${namespace} with ${labelsOf(rule)}`;
+  return `clients of namespace ${rule.namespace === home ? orList(exportTo) : namespace}`;
+}
+
+function labelsOf({ spec: { workloadSelector } }: EffectiveDestinationRule): string {
+  return Object.entries(workloadSelector?.matchLabels ?? {}).map(([key, value]) => `${key}=${value}`).join(", ");
+}
+
+function nameOf({ causes, namespace, name }: EffectiveDestinationRule): string {
+  return shortName(causes[0] ?? `DestinationRule/${namespace}/${name}`);
+}
+
+function shortName(key: string): string {
+  const [kind = "", ...name] = key.split("/");
+  return `${kind} ${name.join("/")}`;
+}

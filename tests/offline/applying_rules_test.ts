@@ -1,0 +1,135 @@
+/** Of several objects for one host the winner is chosen among those that apply to the workload that asks. */
+import assert from "node:assert/strict";
+import { checked, resourcesOf, wayOf } from "./way.ts";
+
+/** A service of two versions, and clients of two namespaces. */
+const WORLD = `
+apiVersion: networking.istio.io/v1
+kind: ServiceEntry
+metadata: { name: own, namespace: prod }
+spec:
+  hosts: [own.prod.svc.cluster.local]
+  location: MESH_INTERNAL
+  addresses: [10.8.3.1]
+  resolution: STATIC
+  ports: [{ number: 8000, name: http, protocol: HTTP, targetPort: 9080 }]
+  endpoints: [{ address: 10.9.1.1, labels: { version: v1 } }, { address: 10.9.1.2, labels: { version: v2 } }]
+---
+apiVersion: networking.istio.io/v1
+kind: WorkloadEntry
+metadata: { name: app-1, namespace: client }
+spec: { address: 10.9.0.2, labels: { app: client } }
+---
+apiVersion: networking.istio.io/v1
+kind: WorkloadEntry
+metadata: { name: batch-1, namespace: client }
+spec: { address: 10.9.0.22, labels: { app: batch } }
+---
+apiVersion: networking.istio.io/v1
+kind: WorkloadEntry
+metadata: { name: other-1, namespace: other }
+spec: { address: 10.9.0.32, labels: { app: other } }
+`;
+
+const object = (kind: string, namespace: string, name: string, spec: object) =>
+  `---\n${JSON.stringify({ apiVersion: "networking.istio.io/v1", kind, metadata: { namespace, name }, spec })}\n`;
+
+const rule = (namespace: string, name: string, spec: object) =>
+  object("DestinationRule", namespace, name, { host: "own.prod.svc.cluster.local", ...spec });
+
+const subset = (version: string) => ({ subsets: [{ name: "chosen", labels: { version } }] });
+
+const forBatch = { workloadSelector: { matchLabels: { app: "batch" } } };
+
+const route = (namespace: string, name: string, spec: object = {}) =>
+  object("VirtualService", namespace, name, {
+    hosts: ["own.prod.svc.cluster.local"],
+    http: [{ route: [{ destination: { host: "own.prod.svc.cluster.local", subset: "chosen" } }] }],
+    ...spec,
+  });
+
+const ROUTE = route("prod", "own");
+
+const ask = (yaml: string, from: string) => wayOf(yaml, from, "http://own.prod:8000/");
+
+Deno.test("a rule for other workloads of the client's namespace hides no rule of the service's namespace", async () => {
+  const yaml = WORLD + ROUTE + rule("prod", "own", subset("v1")) +
+    rule("client", "batch", { ...forBatch, ...subset("v2") });
+  assert.equal(await ask(yaml, "client/app-1"), "chosen of own.prod:8000 > 10.9.1.1:9080");
+  assert.equal(await ask(yaml, "client/batch-1"), "chosen of own.prod:8000 > 10.9.1.2:9080");
+  assert.deepEqual(checked(yaml).map(({ message }) => message), []);
+});
+
+Deno.test("nor one of its own namespace for a wildcard, nor one of the root namespace", async () => {
+  const batch = rule("client", "batch", { ...forBatch, ...subset("v2") });
+  const wide = rule("client", "wide", { host: "*.prod.svc.cluster.local", ...subset("v1") });
+  assert.equal(await ask(WORLD + ROUTE + batch + wide, "client/app-1"), "chosen of own.prod:8000 > 10.9.1.1:9080");
+  const root = rule("istio-system", "root", subset("v1"));
+  assert.equal(await ask(WORLD + ROUTE + batch + root, "client/app-1"), "chosen of own.prod:8000 > 10.9.1.1:9080");
+  assert.equal(await ask(WORLD + ROUTE + batch + root, "client/batch-1"), "chosen of own.prod:8000 > 10.9.1.2:9080");
+});
+
+Deno.test("rules that are for gateways alone hide no rules of a younger object from sidecars", async () => {
+  const gateway = "prod/door";
+  const older = route("prod", "a", {
+    gateways: ["mesh", gateway],
+    http: [{ match: [{ gateways: [gateway] }], fault: { abort: { httpStatus: 418, percentage: { value: 100 } } } }],
+  });
+  const yaml = WORLD + older + route("prod", "b") + rule("prod", "own", subset("v2"));
+  assert.equal(await ask(yaml, "client/app-1"), "chosen of own.prod:8000 > 10.9.1.2:9080");
+  assert.deepEqual(checked(yaml).filter(({ name }) => name === "hidden-rules"), []);
+});
+
+/** Expectation and advice of what is found about subsets. */
+const about = (yaml: string) =>
+  checked(yaml).filter(({ name }) => name === "hidden-subset").map(({ severity, expected, fix }) =>
+    `${severity}: ${expected}. ${fix}`
+  );
+
+Deno.test("a hidden subset: the finding names the rule that decides, and its advice ends it", async () => {
+  const winner = (spec: object) => rule("client", "limits", { trafficPolicy: { outlierDetection: {} }, ...spec });
+  const yaml = (spec: object) => WORLD + route("client", "own") + rule("prod", "own", subset("v1")) + winner(spec);
+  assert.equal(await ask(yaml({}), "client/app-1"), "chosen of own.prod:8000 > 503");
+  assert.deepEqual(about(yaml({})), [
+    "warning: a subset in force for namespace client (DestinationRule client/limits decides there, not DestinationRule prod/own). Define subset chosen in DestinationRule client/limits.",
+  ]);
+  assert.deepEqual(about(yaml(subset("v2"))), []);
+  assert.equal(await ask(yaml(subset("v2")), "client/app-1"), "chosen of own.prod:8000 > 10.9.1.2:9080");
+});
+
+Deno.test("a subset that is hidden from clients of another namespace, or from chosen workloads, is found too", async () => {
+  const limits = { trafficPolicy: { outlierDetection: {} } };
+  const elsewhere = WORLD + ROUTE + rule("prod", "own", subset("v1")) + rule("other", "limits", limits);
+  assert.equal(await ask(elsewhere, "other/other-1"), "chosen of own.prod:8000 > 503");
+  assert.deepEqual(about(elsewhere), [
+    "warning: a subset in force for namespace other (DestinationRule other/limits decides there, not DestinationRule prod/own). Define subset chosen in DestinationRule other/limits.",
+  ]);
+  const chosen = WORLD + ROUTE + rule("prod", "own", subset("v1")) +
+    rule("client", "batch", { ...forBatch, ...limits });
+  assert.equal(await ask(chosen, "client/batch-1"), "chosen of own.prod:8000 > 503");
+  assert.deepEqual(about(chosen), [
+    "warning: a subset in force for all workloads of namespace client (DestinationRule client/batch decides for workloads with app=batch, not DestinationRule prod/own). Define subset chosen in DestinationRule client/batch.",
+  ]);
+});
+
+Deno.test("where no rule decides, the finding says for whom the subset is, and its advice ends it", async () => {
+  const yaml = (exportTo: string[]) =>
+    WORLD + route("client", "own") + rule("prod", "own", { exportTo, ...subset("v1") });
+  assert.equal(await ask(yaml(["prod"]), "client/app-1"), "chosen of own.prod:8000 > 503");
+  assert.deepEqual(about(yaml(["prod"])), [
+    "warning: a subset in force for namespace client (DestinationRule prod/own is for clients of namespace prod alone). Add namespace client to exportTo of DestinationRule prod/own.",
+  ]);
+  assert.equal(await ask(yaml(["prod", "client"]), "client/app-1"), "chosen of own.prod:8000 > 10.9.1.1:9080");
+  assert.deepEqual(about(yaml(["prod", "client"])), []);
+});
+
+Deno.test("a server keeps the limits of the rule for all clients, whatever rule for chosen clients its labels match", () => {
+  const limit = (maxConnections: number) => ({ trafficPolicy: { connectionPool: { tcp: { maxConnections } } } });
+  const server = object("WorkloadEntry", "prod", "own-1", { address: "10.9.1.1", labels: { app: "own" } });
+  const yaml = WORLD + server + rule("prod", "all", limit(31)) +
+    rule("prod", "own", { workloadSelector: { matchLabels: { app: "own" } }, ...limit(5) });
+  const { clusters = [] } = resourcesOf(yaml, "prod/own-1", ["cds"]);
+  const limits = (name: string) => JSON.stringify(clusters.find((one) => one.name === name));
+  assert.match(limits("outbound|8000||own.prod.svc.cluster.local"), /"max_connections":5\b/);
+  assert.match(limits("inbound|9080||"), /"max_connections":31\b/);
+});
