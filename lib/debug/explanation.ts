@@ -25,6 +25,10 @@ export interface ProxyOnWay {
   readonly labels: Labels;
   /** Node id. */
   readonly id: string;
+  /** Service account of the workload; absent: not known. */
+  readonly account?: string;
+  /** Whether the proxy is there: false where texts say that none runs beside the workload; absent: nothing says. */
+  readonly runs?: boolean;
 }
 
 /** One step as people read it. */
@@ -89,7 +93,10 @@ export interface Explanation {
     /** Key of the object behind the service that has that host; absent: none has. */
     readonly service?: string;
   };
-  /** The client's proxy, then that of the endpoint; of several shares the largest that reaches an endpoint. */
+  /**
+   * The client's proxy, then that of the endpoint; of several shares the largest that reaches an endpoint. A workload
+   * without a proxy has no hop.
+   */
   readonly hops: readonly ExplainedHop[];
   readonly end: ExplainedEnd;
   /** All ways where requests are shared out, the largest first, that of `hops` among them; empty: there is one way. */

@@ -74,7 +74,13 @@ function byNodeId(id: string, proxies: readonly ImpliedProxy[]): ImpliedProxy {
       proxies.find((proxy) => address !== NO_ADDRESS && proxy.address === address && proxy.namespace === namespace);
     const labels = known?.labels ?? {};
     const node = { id, metadata: { NAMESPACE: namespace, LABELS: labels, ...WITH_AGENT } };
-    return { type, namespace, name, address, labels, cause: known?.cause ?? "", standsIn: known === undefined, node };
+    const { cause = "", account } = known ?? {};
+    const standsIn = known === undefined;
+    // A node id is that of a proxy.
+    return {
+      ...{ type, namespace, name, address, labels, cause, standsIn, node, runs: true },
+      ...(account === undefined ? {} : { account }),
+    };
   } catch (error) {
     if (error instanceof NodeRefused) throw new NoSuchProxy(error.message);
     throw error;

@@ -12,6 +12,7 @@ import type { WorkloadEntrySpec } from "../config/kinds/kinds.ts";
 import type { OfflineMesh, ProxyNode } from "../discovery/offline_mesh.ts";
 import { canonicalIp, isIp } from "../registry/address.ts";
 import { type Labels, takesHbone } from "../registry/labels.ts";
+import { runsBeside, runsBesidePods } from "./beside.ts";
 import { type NodeType, profileOf } from "../translate/reader/proxy_profile.ts";
 
 /** A proxy that the texts imply. */
@@ -25,6 +26,10 @@ export interface ImpliedProxy {
   readonly cause: string;
   /** Name of the ServiceEntry that lists the workload as one of its endpoints. */
   readonly entry?: string;
+  /** Its service account; absent: no text says it. */
+  readonly account?: string;
+  /** Whether a proxy runs beside the workload: false where texts say that none does; absent: nothing says. */
+  readonly runs?: boolean;
   /** No text names it: it stands for any workload there. */
   readonly standsIn: boolean;
   readonly node: ProxyNode;
@@ -45,6 +50,7 @@ export function impliedProxies(
   objects: Iterable<AnyConfigObject>,
   options: ImpliedOptions,
   facts: Iterable<Fact<WorkloadKind>> = [],
+  namespaceLabels: (name: string) => Labels | undefined = () => undefined,
 ): ImpliedProxy[] {
   const all = [...objects];
   const gateways = all.filter((object): object is ConfigObject<"Gateway"> & AnyConfigObject =>
@@ -62,7 +68,7 @@ export function impliedProxies(
     if (!found.has(key)) found.set(key, full);
   };
   for (const workload of all.flatMap(workloadsOf)) add(workload);
-  for (const workload of manifested([...facts])) add(workload);
+  for (const workload of manifested([...facts], namespaceLabels)) add(workload);
   for (const gateway of gateways) {
     const selector = gateway.spec.selector ?? {};
     const served = [...found.values()].some((proxy) =>
@@ -85,7 +91,8 @@ export function impliedProxies(
 export function proxiesOf(mesh: OfflineMesh): { readonly proxies: ImpliedProxy[]; readonly options: ImpliedOptions } {
   const options = { domain: mesh.domain, gatewaysInNamespace: mesh.settings.PILOT_SCOPE_GATEWAY_TO_NAMESPACE };
   const facts = WORKLOAD_KINDS.flatMap((kind) => [...mesh.facts.list(kind)]);
-  return { proxies: impliedProxies(mesh.objects.values(), options, facts), options };
+  const labelsOf = (name: string) => mesh.facts.get("Namespace", "", name)?.meta.labels;
+  return { proxies: impliedProxies(mesh.objects.values(), options, facts, labelsOf), options };
 }
 
 /** A sidecar of a namespace of which nothing else is known. */
@@ -119,13 +126,24 @@ function workloadsOf(object: AnyConfigObject): NamedWorkload[] {
   if (object.kind === "WorkloadEntry") {
     const { address, labels } = addressed(object.spec) ?? {};
     if (address === undefined) return [];
-    return [{ namespace, name, address, labels: { ...object.meta.labels, ...labels }, cause: key, standsIn: false }];
+    const all = { ...object.meta.labels, ...labels };
+    const { serviceAccount } = object.spec;
+    return [{
+      namespace,
+      name,
+      address,
+      labels: all,
+      cause: key,
+      standsIn: false,
+      ...besideEntry(all, serviceAccount),
+    }];
   }
   // A proxy beside a server outside of the mesh is none of this mesh.
   if (object.kind !== "ServiceEntry" || object.spec.location !== "MESH_INTERNAL") return [];
   const endpoints = (object.spec.endpoints ?? []).flatMap((endpoint) => addressed(endpoint) ?? []);
   const names = endpointNames(name, endpoints.map((one) => one.labels["version"] ?? ""));
-  return endpoints.map(({ address, labels }, at) => ({
+  return endpoints.map(({ address, labels, serviceAccount }, at) => ({
+    ...besideEntry(labels, serviceAccount),
     namespace,
     name: names[at]!,
     address,
@@ -136,13 +154,27 @@ function workloadsOf(object: AnyConfigObject): NamedWorkload[] {
   }));
 }
 
+/** What a text that gives a workload labels and an account says of its proxy. */
+function besideEntry(labels: Labels, account = ""): Pick<ImpliedProxy, "account" | "runs"> {
+  const runs = runsBeside(labels, account);
+  return { ...(account === "" ? {} : { account }), ...(runs === undefined ? {} : { runs }) };
+}
+
 /** The workloads of manifests: those that make pods, and pods that none of these makes. */
-function manifested(facts: readonly Fact<WorkloadKind>[]): NamedWorkload[] {
+function manifested(
+  facts: readonly Fact<WorkloadKind>[],
+  namespaceLabels: (name: string) => Labels | undefined,
+): NamedWorkload[] {
   const names = new Set(facts.map(({ kind, meta: { namespace, name } }) => `${namespace}/${kind}/${name}`));
-  return facts.flatMap(({ key, meta: { namespace, name }, spec: { labels, owner, addresses = [] } }) => {
+  return facts.flatMap((fact) => {
+    const { key, meta: { namespace, name }, spec: { labels, owner, serviceAccount: account, addresses = [] } } = fact;
     if (owner !== undefined && names.has(`${namespace}/${owner}`)) return [];
     const [address] = addresses.filter(isIp);
-    return [{ namespace, name, address: canonicalIp(address ?? NO_ADDRESS), labels, cause: key, standsIn: false }];
+    const runs = runsBesidePods(fact, namespaceLabels(namespace));
+    return [{
+      ...{ namespace, name, address: canonicalIp(address ?? NO_ADDRESS), labels, cause: key, standsIn: false, account },
+      ...(runs === undefined ? {} : { runs }),
+    }];
   });
 }
 
@@ -160,8 +192,12 @@ function endpointNames(entry: string, versions: readonly string[]): string[] {
   });
 }
 
-function addressed({ address = "", labels = {} }: WorkloadEntrySpec): { address: string; labels: Labels } | undefined {
-  return isIp(address) ? { address: canonicalIp(address), labels } : undefined;
+type AddressedWorkload = Required<Pick<WorkloadEntrySpec, "address" | "labels" | "serviceAccount">>;
+
+function addressed(
+  { address = "", labels = {}, serviceAccount = "" }: WorkloadEntrySpec,
+): AddressedWorkload | undefined {
+  return isIp(address) ? { address: canonicalIp(address), labels, serviceAccount } : undefined;
 }
 
 function compare(a: string, b: string): number {

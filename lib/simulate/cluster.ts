@@ -47,7 +47,7 @@ export function clusterStep(
     weight,
     type: cluster.cluster_type?.name ?? TYPE_NAMES.get(cluster.type ?? 0) ?? "unknown",
     transport: transportOf(cluster),
-    ...offeredProtocols(cluster),
+    ...clientTls(cluster),
     endpoints: endpointsOf(resources, cluster, original),
     ...causeOf(cluster.metadata),
     ...causesOf(resources, "clusters", name),
@@ -113,17 +113,39 @@ function endpointTransport(
   return { transport: isTls(innerSocket(chosen?.transport_socket)) ? "tls" : "plaintext" };
 }
 
-/** Requests may offer others than the socket: a filter takes them from the cluster's metadata. */
-function offeredProtocols(cluster: Cluster): Pick<ClusterStep, "alpn"> {
+/** Beginning of the protocols by which sidecars know mutual TLS of the mesh. */
+const MESH_PROTOCOL = "istio";
+
+/** The TLS of the cluster's connections, those of some endpoints at least. */
+function clientTls(cluster: Cluster): Pick<ClusterStep, "tls" | "alpn"> {
   const sockets = [
     cluster.transport_socket,
     ...(cluster.transport_socket_matches ?? []).map((m) => m.transport_socket),
   ].map(innerSocket);
   const context = unpack<ClientTlsContext>(sockets.find(isTls)?.typed_config, TLS_CONTEXT);
-  const bytes = context?.common_tls_context?.alpn_protocols ?? [];
-  if (bytes.length === 0) return {};
+  if (context === undefined) return {};
+  const common = context.common_tls_context ?? {};
+  const bytes = common.alpn_protocols ?? [];
+  const shows = (common.tls_certificates?.length ?? 0) + (common.tls_certificate_sds_secret_configs?.length ?? 0) > 0;
+  const isMesh = shows && bytes.some((one) => one.startsWith(MESH_PROTOCOL));
+  return {
+    tls: { certificate: isMesh ? "mesh" : shows ? "other" : "none", serverNames: serverNames(common) },
+    ...(bytes.length > 0 && { alpn: { bytes, http: httpProtocols(cluster) ?? bytes } }),
+  };
+}
+
+/** Requests may offer others than the socket: a filter takes them from the cluster's metadata. */
+function httpProtocols(cluster: Cluster): readonly string[] | undefined {
   const { http_alpn: written } = fromStruct(cluster.metadata?.filter_metadata?.["istio"]);
-  return { alpn: { bytes, http: typeof written === "string" ? written.split(",") : bytes } };
+  return typeof written === "string" ? written.split(",") : undefined;
+}
+
+type CommonTlsContext = envoy.extensions.transport_sockets.tls.v3.CommonTlsContext;
+
+function serverNames({ validation_context, combined_validation_context }: CommonTlsContext): readonly string[] {
+  const context = validation_context ?? combined_validation_context?.default_validation_context;
+  const names = (context?.match_typed_subject_alt_names ?? []).map(({ matcher }) => matcher?.exact);
+  return names.includes(undefined) ? [] : names as string[];
 }
 
 const PLAIN = { priority: 0, locality: "", localityWeight: 0, weight: 1, healthy: true } as const;

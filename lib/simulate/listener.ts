@@ -39,7 +39,8 @@ export function chooseListener(resources: ProxyResources, request: SimulatedRequ
     return inside && { listener: inside, why: "inside of HBONE" };
   }
   const virtual = virtualListener(listeners, request.direction);
-  if (virtual === undefined) return undefined;
+  // Nothing is redirected: the proxy takes what its own sockets take.
+  if (virtual === undefined) return byAddress(listeners.filter(isBound), request.destination);
   const why = "no listener for the original destination";
   if (!virtual.use_original_dst?.value) return { listener: virtual, why };
   const found = byAddress(listeners.filter((listener) => listener !== virtual), request.destination);

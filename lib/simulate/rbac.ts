@@ -8,6 +8,7 @@ import { unpack } from "./decode.ts";
 import { headerOf, type NormalizedRequest, pathAlone } from "./http_request.ts";
 import { longestRange } from "./ip.ts";
 import { matchesHeader, matchesMetadata, matchesRegex, matchesString, NotJudged } from "./matchers.ts";
+import { isCaller } from "./caller.ts";
 import type { SimulatedRequest } from "./types.ts";
 
 type RBAC = envoy.config.rbac.v3.RBAC;
@@ -70,11 +71,10 @@ function isPrincipal(principal: Principal, traffic: JudgedTraffic): boolean {
 
 function isAuthenticated(
   { principal_name }: envoy.config.rbac.v3.Principal.Authenticated,
-  { connection: { identity }, terminatesTls }: JudgedTraffic,
+  { connection, terminatesTls }: JudgedTraffic,
 ): boolean {
   if (!terminatesTls) return false;
-  if (identity === undefined) throw new NotJudged("who the caller is, which a rule asks");
-  return identity !== "" && (principal_name === undefined || matchesString(principal_name, identity));
+  return isCaller(principal_name, connection);
 }
 
 /** Filter state of connections by HBONE: the identity that the client of the CONNECT has shown. */
@@ -83,12 +83,10 @@ const PEER_PRINCIPAL = "io.istio.peer_principal";
 /** Whether the state matches; connections that did not come by HBONE have no such state. */
 function isCarried(
   { key, string_match }: envoy.type.matcher.v3.FilterStateMatcher,
-  { connection: { hbone = false, identity } }: JudgedTraffic,
+  { connection }: JudgedTraffic,
 ): boolean {
   if (key !== PEER_PRINCIPAL || string_match === undefined) throw new NotJudged(`the state ${key} of a rule`);
-  if (!hbone) return false;
-  if (identity === undefined) throw new NotJudged("who the caller is, which a rule asks");
-  return identity !== "" && matchesString(string_match, identity);
+  return connection.hbone === true && isCaller(string_match, connection);
 }
 
 /** Where no header says anything else the client is at the other end of the connection. */

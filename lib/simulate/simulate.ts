@@ -85,7 +85,20 @@ function connect(walk: SimulationState): SimulationOutcome {
   const name = chain.name ?? "";
   steps.push({ step: "filterChain", name, index, matched, terminatesTls, ...causeOf(chain.metadata) });
   if (terminatesTls && request.protocol !== "tls") return { kind: "closed", why: "the chain expects TLS" };
+  if (terminatesTls && request.identity === "" && demandsCertificate(chain)) {
+    return { kind: "closed", why: "the chain demands a certificate, and the client shows none" };
+  }
   return throughFilters(walk, chain, terminatesTls);
+}
+
+type ServerTlsContext = envoy.extensions.transport_sockets.tls.v3.DownstreamTlsContext;
+
+function demandsCertificate({ transport_socket }: FilterChain): boolean {
+  const context = unpack<ServerTlsContext>(
+    transport_socket?.typed_config,
+    "envoy.extensions.transport_sockets.tls.v3.DownstreamTlsContext",
+  );
+  return context?.require_client_certificate?.value === true;
 }
 
 function throughFilters(walk: SimulationState, chain: FilterChain, terminatesTls: boolean): SimulationOutcome {

@@ -55,6 +55,8 @@ export interface SimulatedRequest {
   readonly hbone?: boolean;
   /** Identity in the certificate that the client shows (`spiffe://...`); empty: none; absent: not known. */
   readonly identity?: string;
+  /** Where the identity is not known as a whole, its beginning: behind it stands a name without slashes. */
+  readonly identityStart?: string;
   /** Server name in the TLS hello. */
   readonly sni?: string;
   /** Application protocols in the TLS hello. */
@@ -204,6 +206,14 @@ export interface SimulatedEndpoint {
   readonly hbone?: true;
 }
 
+/** The client's side of the TLS of a cluster. */
+export interface ClusterClientTls {
+  /** What the proxy shows: in mutual TLS of the mesh the workload's own certificate, another one, or none. */
+  readonly certificate: "mesh" | "other" | "none";
+  /** Names (URIs) of which the server's certificate must have one; empty: any will do, or they are not plain texts. */
+  readonly serverNames: readonly string[];
+}
+
 /** A cluster that the request may reach. */
 export interface ClusterStep extends Caused {
   readonly step: "cluster";
@@ -216,6 +226,8 @@ export interface ClusterStep extends Caused {
   readonly type: string;
   /** How the proxy talks to its endpoints. */
   readonly transport: "plaintext" | "tls" | "by endpoint";
+  /** Absent: none of its connections is of TLS. */
+  readonly tls?: ClusterClientTls;
   /** Application protocols that it offers in TLS handshakes: of requests, and of bytes. Absent: none. */
   readonly alpn?: { readonly http: readonly string[]; readonly bytes: readonly string[] };
   readonly endpoints: readonly SimulatedEndpoint[];

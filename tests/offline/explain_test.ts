@@ -383,13 +383,20 @@ spec: { mtls: { mode: STRICT } }
 `,
 });
 
+const PLAIN = `apiVersion: networking.mesh.io/v1
+kind: DestinationRule
+metadata: { name: app, namespace: shop }
+spec: { host: app.test, trafficPolicy: { tls: { mode: DISABLE } } }
+`;
+
 Deno.test("STRICT lets mutual TLS through, on ports with and without a protocol, and closes plain connections", async () => {
   for (const to of ["http://app.test/", "http://app.test:90/"]) {
     const served = await explain(guarded("istio"), "shop/cart", { to });
     assert.deepEqual([served.end.kind, served.hops.length], ["forwarded", 2], JSON.stringify(served.end));
     const steps = served.hops[0]!.steps.map((step) => JSON.stringify(step)).join("\n");
     assert.match(steps, /mutual TLS/);
-    const refused = await explain(guarded("disabled"), "shop/cart", { to });
+    const plain = { ...guarded("istio"), "plain.yaml": PLAIN };
+    const refused = await explain(plain, "shop/cart", { to });
     assert.equal(refused.end.text, "connection closed: no filter chain matches");
   }
 });

@@ -39,7 +39,11 @@ export function ownInjection({ labels, annotations }: WorkloadData): boolean | u
 
 /** Whether a namespace asks for injection; undefined: its object is not known. */
 export function namespaceInjection(name: string, read: AnalysisReader): boolean | undefined {
-  const labels = read.fact("Namespace", "", name)?.meta.labels;
+  return asksForInjection(read.fact("Namespace", "", name)?.meta.labels);
+}
+
+/** Whether the labels of a namespace ask for injection; undefined: they are not known. */
+export function asksForInjection(labels: StringMap | undefined): boolean | undefined {
   if (labels === undefined) return undefined;
   const written = labels["mesh-injection"];
   return written === undefined ? Object.hasOwn(labels, "mesh.io/rev") : written === "enabled";

@@ -39,14 +39,14 @@ export interface CheckResult {
   readonly manifests: number;
   /** Objects of kinds that are not ours. */
   readonly passedOver: number;
-  /** Proxies that the texts imply; the resources of each are translated. */
+  /** Proxies that the texts imply, and do not deny; the resources of each are translated. */
   readonly proxies: number;
 }
 
 /** Checks, in steps. The proxies stay joined. */
 export function* checkMesh(mesh: OfflineMesh, options: CheckOptions): Generator<void, CheckResult> {
   const { progress = () => {} } = options;
-  const { proxies } = proxiesOf(mesh);
+  const proxies = proxiesOf(mesh).proxies.filter(({ runs }) => runs !== false);
   for (const [at, { node }] of proxies.entries()) {
     progress(`translated for ${at} of ${proxies.length} proxies`);
     try {

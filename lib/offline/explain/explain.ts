@@ -15,14 +15,16 @@ import {
 } from "../../debug/explanation.ts";
 import { simulate } from "../../simulate/simulate.ts";
 import type { ClusterStep, SimulatedEndpoint, SimulatedRequest, Simulation } from "../../simulate/types.ts";
+import { arriving, type DialledEndpoint, type MadeConnection, unendedTls, wrongServer } from "./arrival.ts";
 import type { ManifestEndpoint } from "./manifest.ts";
 import { type ReadQuestion, simulatedRequest } from "./question.ts";
 import { type ResolvedHost, resolveHost } from "./resolve.ts";
 import { explainedSteps, shortCluster } from "./steps.ts";
+import { withoutProxy } from "./without_proxy.ts";
 import type { ExplainWorld } from "./world.ts";
 import { profileOf } from "../../translate/reader/proxy_profile.ts";
 
-/** Explains the way of a request from a client's proxy. */
+/** Explains the way of a request from a client's proxy, or from a workload without one. */
 export async function explainRequest(
   question: ReadQuestion,
   from: ProxyOnWay,
@@ -33,10 +35,13 @@ export async function explainRequest(
     ? { ip: from.address, port: question.port, http: question.scheme === "unknown" }
     : resolveHost(question.host, question.port, from.namespace, world.resolver);
   const sent = simulatedRequest(question, resolved, isGateway ? "direct" : "outbound", from.address);
-  const first = await hopOf(from, sent, world);
+  const own = from.runs === false ? undefined : await hopOf(from, sent, world);
+  const simulation = own?.simulation ?? withoutProxy(resolved, world.resolver);
   const notes = [...resolvedNotes(resolved, world)];
-  const ways = await waysOf({ first, sent, from, resolved, world, notes });
-  const mirrors = await mirrorsOf({ first, sent, from, resolved, world, notes });
+  if (own === undefined) notes.push(`no proxy runs beside ${from.namespace}/${from.name}: the request leaves as it is`);
+  const behind: FirstHop = { simulation, sent, from, resolved, world, notes };
+  const ways = await waysOf(behind);
+  const mirrors = await mirrorsOf(behind);
   const main = mainShare(ways);
   const { method, authority, path, headers } = question;
   const destination = shownAddress(resolved.ip, resolved.port);
@@ -46,8 +51,8 @@ export async function explainRequest(
       ...{ method, authority, path, headers, scheme: sent.protocol, destination },
       ...(service === undefined ? {} : { service }),
     },
-    hops: main?.hop === undefined ? [first] : [first, main.hop],
-    end: main?.end ?? endOf(first.simulation),
+    hops: [own, main?.hop].filter((hop) => hop !== undefined),
+    end: main?.end ?? endOf(simulation),
     shares: ways.length > 1 ? ways : [],
     mirrors,
     notes: [...new Set(notes)],
@@ -73,7 +78,8 @@ async function hopOf(proxy: ProxyOnWay, request: SimulatedRequest, world: Explai
 
 /** The facts known behind the first hop. */
 interface FirstHop {
-  readonly first: ExplainedHop;
+  /** What the client's proxy does; without one, where the connection goes by itself. */
+  readonly simulation: Simulation;
   readonly sent: SimulatedRequest;
   readonly from: ProxyOnWay;
   readonly resolved: ResolvedHost;
@@ -85,12 +91,12 @@ interface FirstHop {
 
 /** The ways behind the first proxy, the largest share first; none: it forwards nothing. */
 async function waysOf(behind: FirstHop): Promise<ExplainedShare[]> {
-  const { first: { simulation, proxy }, world } = behind;
+  const { simulation, from, world } = behind;
   if (simulation.outcome.kind !== "forwarded") return [];
   const clusters = simulation.steps.filter((step) => step.step === "cluster").sort((a, b) => b.weight - a.weight);
   const ways: ExplainedShare[] = [];
   for (const cluster of clusters) {
-    const share = { share: cluster.share ?? 1, cluster: shortCluster(cluster.name, proxy, world) };
+    const share = { share: cluster.share ?? 1, cluster: shortCluster(cluster.name, from, world) };
     ways.push({ ...share, ...await wayOf(cluster, behind) });
   }
   return ways;
@@ -98,11 +104,11 @@ async function waysOf(behind: FirstHop): Promise<ExplainedShare[]> {
 
 /** The ways of the copies. */
 async function mirrorsOf(behind: FirstHop): Promise<ExplainedShare[]> {
-  const { first: { simulation, proxy }, world } = behind;
+  const { simulation, from, world } = behind;
   const mirrors: ExplainedShare[] = [];
   for (const { share, cluster, suffixed } of simulation.steps.filter((step) => step.step === "mirror")) {
     const way = await wayOf(cluster, { ...behind, suffixed });
-    mirrors.push({ share, cluster: shortCluster(cluster.name, proxy, world), ...way });
+    mirrors.push({ share, cluster: shortCluster(cluster.name, from, world), ...way });
   }
   return mirrors;
 }
@@ -129,7 +135,7 @@ async function wayOf(cluster: ClusterStep, behind: FirstHop): Promise<FollowedWa
   // The address that the client dialled: the server there is no part of this mesh.
   const isExternal = cluster.type !== "EDS" && cluster.type !== "STATIC" && cluster.type !== "ORIGINAL_DST";
   return await throughProxy(
-    isExternal ? undefined : world.proxyAt(endpoint.address),
+    isExternal ? undefined : world.workloadAt(endpoint.address),
     { cluster, endpoint, end },
     behind,
   );
@@ -143,8 +149,8 @@ async function wayByManifest(
 ): Promise<FollowedWay> {
   const { resolved: { ip, port }, world } = behind;
   const { address, port: target, workload } = known[0]!;
-  const proxy = (address === undefined ? undefined : world.proxyAt(address)) ??
-    (workload === undefined ? undefined : world.proxyOf(workload));
+  const proxy = (address === undefined ? undefined : world.workloadAt(address)) ??
+    (workload === undefined ? undefined : world.workloadOf(workload));
   const [kind, namespace, name] = (workload ?? "").split("/");
   const there = address === undefined
     ? `port ${target} of a pod of ${kind} ${namespace}/${name}`
@@ -170,46 +176,38 @@ async function throughProxy(
     /** Where that proxy lets it pass, or there is none. */
     readonly end: ExplainedEnd;
   },
-  { first, sent, from, world, notes, suffixed = false }: FirstHop,
+  { simulation, sent, from, world, notes, suffixed = false }: FirstHop,
 ): Promise<FollowedWay> {
   if (proxy === undefined) {
     notes.push(`no proxy is known at ${endpoint.address}: the workload there gets the request as it is`);
     return { end };
   }
-  const request = arriving(sent, first.simulation, cluster, endpoint, {
-    address: from.address,
-    identity: world.resolver.identityAt(from.address, from.namespace),
-  });
+  const name = `${proxy.namespace}/${proxy.name}`;
+  if (profileOf(proxy.type).gateways) {
+    notes.push(`${endpoint.address} is the gateway ${name}: explain from there tells what it does`);
+    return { end };
+  }
+  const made = { sent, simulation, cluster, endpoint, from, resolver: world.resolver };
+  if (proxy.runs === false) {
+    const unended = unendedTls(made, `no proxy beside ${name} ends mutual TLS`);
+    if (unended === undefined) notes.push(`no proxy runs beside ${name}: the workload gets the request as it is`);
+    return { end: unended ?? end };
+  }
+  const request = arriving(made);
   const { host = "" } = request;
   const hop = await hopOf(proxy, suffixed && host !== "" ? { ...request, host: withSuffix(host) } : request, world);
-  return { hop, end: hop.simulation.outcome.kind === "forwarded" ? end : endOf(hop.simulation) };
+  const taken = hop.simulation.outcome.kind === "forwarded" ? undefined : endOf(hop.simulation);
+  if (taken !== undefined && proxy.runs === undefined) {
+    notes.push(`nothing says whether a proxy runs beside ${name}; without one it gets the request as it is`);
+  }
+  return { hop, end: taken ?? tlsEnd(made, hop, proxy) ?? end };
 }
 
-type DialledEndpoint = Pick<SimulatedEndpoint, "address" | "port" | "transport" | "hbone">;
-
-/** The request as it arrives at the endpoint's proxy. */
-function arriving(
-  sent: SimulatedRequest,
-  { steps }: Simulation,
-  cluster: ClusterStep,
-  endpoint: DialledEndpoint,
-  { address, identity }: { readonly address: string; readonly identity: string | undefined },
-): SimulatedRequest {
-  const action = steps.find((step) => step.step === "action");
-  const encrypted = cluster.transport === "tls" || endpoint.transport === "tls";
-  const alpn = encrypted ? cluster.alpn?.[action ? "http" : "bytes"] : undefined;
-  return {
-    ...sent,
-    direction: "inbound",
-    destination: { ip: endpoint.address, port: endpoint.port },
-    source: { ip: address },
-    ...(endpoint.hbone ? { hbone: true } : {}),
-    ...(!encrypted && !endpoint.hbone ? { identity: "" } : identity === undefined ? {} : { identity }),
-    protocol: encrypted ? "tls" : sent.protocol === "tls" && action ? "http" : sent.protocol,
-    ...(alpn ? { alpn } : {}),
-    ...(action?.path === undefined ? {} : { path: action.path }),
-    ...(action?.authority === undefined ? {} : { host: action.authority }),
-  };
+/** How mutual TLS fails at a proxy that lets the connection pass. */
+function tlsEnd(made: MadeConnection, { simulation }: ExplainedHop, proxy: ProxyOnWay): ExplainedEnd | undefined {
+  const isEnded = simulation.steps.some((step) => step.step === "filterChain" && step.terminatesTls);
+  if (isEnded) return wrongServer(made, proxy);
+  return unendedTls(made, `the port takes no mutual TLS, and ${proxy.namespace}/${proxy.name} gets it as bytes`);
 }
 
 function forwarded({ endpoints, type }: ClusterStep, chosen: SimulatedEndpoint): ExplainedEnd {

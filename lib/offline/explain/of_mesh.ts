@@ -37,15 +37,12 @@ export function worldOf(mesh: OfflineMesh, proxies: readonly ImpliedProxy[], pla
       const node = byId.get(id)?.node ?? { id, metadata: { NAMESPACE: namespace, LABELS: labels } };
       return Promise.resolve(resourcesForRequest(encodedTables(mesh.join(node)), request));
     },
-    proxyAt: (address) => {
-      const found = proxies.find((proxy) =>
-        profileOf(proxy.type).originalDestination && proxy.address !== NO_ADDRESS &&
-        proxy.address === canonicalIp(address)
-      );
+    workloadAt: (address) => {
+      const found = proxies.find((proxy) => proxy.address !== NO_ADDRESS && proxy.address === canonicalIp(address));
       return found && onWay(found);
     },
-    proxyOf: (workload) => {
-      const found = proxies.find(({ cause }) => cause === workload);
+    workloadOf: (key) => {
+      const found = proxies.find(({ cause }) => cause === key);
       return found && onWay(found);
     },
     object: (key) => mesh.objects.get(key),
@@ -54,8 +51,13 @@ export function worldOf(mesh: OfflineMesh, proxies: readonly ImpliedProxy[], pla
 }
 
 /** A proxy as one on the way. */
-export function onWay({ type, namespace, name, address, labels, node }: ImpliedProxy): ProxyOnWay {
-  return { type, namespace, name, address, labels, id: node.id };
+export function onWay({ type, namespace, name, address, labels, node, account, runs }: ImpliedProxy): ProxyOnWay {
+  return {
+    ...{ type, namespace, name, address, labels, id: node.id },
+    ...(account === undefined ? {} : { account }),
+    // The workload of a gateway is its proxy.
+    ...(profileOf(type).gateways ? { runs: true } : runs === undefined ? {} : { runs }),
+  };
 }
 
 /** Where a resolver looks. */
@@ -63,7 +65,7 @@ export interface ResolverSources {
   readonly domain: string;
   readonly services: () => readonly Service[];
   readonly index: Pick<ServiceIndex, "visible">;
-  readonly endpoints: Pick<EndpointIndex, "endpoints">;
+  readonly endpoints: Pick<EndpointIndex, "endpoints" | "byAddress">;
   readonly facts: FactStore;
   readonly trustDomain: string;
 }
@@ -72,6 +74,11 @@ export interface ResolverSources {
 export function resolverOf(
   { domain, services, index, endpoints, facts, trustDomain }: ResolverSources,
 ): Resolver {
+  const identityStart = (namespace: string) => `spiffe://${trustDomain}/ns/${namespace}/sa/`;
+  const accountAt = (address: string, namespace: string) =>
+    endpoints.byAddress(address).find(({ endpoint }) =>
+      endpoint.namespace === namespace && endpoint.serviceAccount !== ""
+    )?.endpoint.serviceAccount;
   return {
     domain,
     manifests: new ManifestServices(new FactIndex(facts, domain)),
@@ -84,16 +91,12 @@ export function resolverOf(
       const found = services().filter((service) => service.addresses.includes(ip));
       return found.find((service) => index.visible(service.hostname, namespace) === service) ?? found[0];
     },
-    identityAt: (address, namespace) => {
-      for (const service of services()) {
-        const found = endpoints.endpoints(serviceKey(service)).find((one) =>
-          one.address === address && one.namespace === namespace && one.serviceAccount !== ""
-        );
-        if (found) return `spiffe://${trustDomain}/ns/${namespace}/sa/${found.serviceAccount}`;
-      }
-      return undefined;
+    identityOf: ({ account, address, namespace }) => {
+      const known = account ?? accountAt(address, namespace);
+      return known === undefined ? undefined : identityStart(namespace) + known;
     },
-    endpointAddress: (service) => endpoints.endpoints(serviceKey(service))[0]?.address,
+    identityStart,
+    endpoints: (service) => endpoints.endpoints(serviceKey(service)),
   };
 }
 

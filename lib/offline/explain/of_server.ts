@@ -53,11 +53,16 @@ function isLibrary({ proxy }: ProxyState): boolean {
   return profileOf(proxy.properties.type).library;
 }
 
-function connected({ proxy: { id, nodeId, namespace, addresses, properties } }: ProxyState): ImpliedProxy {
+function connected(
+  { proxy: { id, nodeId, namespace, addresses, serviceAccount, properties } }: ProxyState,
+): ImpliedProxy {
   const { labels } = properties;
   const [address = ""] = addresses;
   const node = { id: nodeId, metadata: { NAMESPACE: namespace, LABELS: labels } };
-  return { type: id.type, namespace, name: id.name, address, labels, cause: "", standsIn: false, node };
+  return {
+    ...{ type: id.type, namespace, name: id.name, address, labels, cause: "", standsIn: false, node, runs: true },
+    ...(serviceAccount === "" ? {} : { account: serviceAccount }),
+  };
 }
 
 function worldOfServer(
@@ -81,14 +86,12 @@ function worldOfServer(
       if (state === undefined) throw new NoSuchProxy(`${id} is not connected any more`);
       return Promise.resolve(resourcesForRequest(encodedTables(state), request));
     },
-    proxyAt: (address) => {
-      const found = proxies.find((proxy) =>
-        profileOf(proxy.type).originalDestination && proxy.address === canonicalIp(address)
-      );
+    workloadAt: (address) => {
+      const found = proxies.find((proxy) => proxy.address === canonicalIp(address));
       return found && onWay(found);
     },
     // A proxy does not say which workload it is beside: its address does.
-    proxyOf: () => undefined,
+    workloadOf: () => undefined,
     object: (key) => {
       const [kind = "", namespace = "", name = ""] = key.split("/");
       const known = KINDS.find((one) => one === kind);

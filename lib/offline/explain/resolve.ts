@@ -6,7 +6,8 @@
 import { fullHost } from "../../mesh/names.ts";
 import type { ServiceFact } from "../../config/facts/view.ts";
 import { canonicalIp, isIp } from "../../registry/address.ts";
-import type { Protocol, Service } from "../../registry/types.ts";
+import type { ProxyOnWay } from "../../debug/explanation.ts";
+import type { Endpoint, Protocol, Service } from "../../registry/types.ts";
 import { addressOf, type ManifestServices, protocolOf } from "./manifest.ts";
 import type { DialledAddress } from "./question.ts";
 
@@ -27,10 +28,12 @@ export interface Resolver {
   services(host: string, namespace: string): readonly Service[];
   /** The service that has an address. */
   serviceAt(ip: string, namespace: string): Service | undefined;
-  /** An address of one of its endpoints. */
-  endpointAddress(service: Service): string | undefined;
-  /** SPIFFE ID of the workload of a namespace at an address, by its service account; undefined: none is known. */
-  identityAt(address: string, namespace: string): string | undefined;
+  /** Its endpoints, healthy or not. */
+  endpoints(service: Service): readonly Endpoint[];
+  /** SPIFFE ID of a workload, by its service account; undefined: none is known. */
+  identityOf(workload: Pick<ProxyOnWay, "account" | "address" | "namespace">): string | undefined;
+  /** The beginning of the SPIFFE IDs of a namespace's workloads, up to the account. */
+  identityStart(namespace: string): string;
   /** Services that manifests tell of. */
   readonly manifests: ManifestServices;
 }
@@ -65,7 +68,7 @@ export function resolveHost(host: string, port: number, namespace: string, resol
   }
   if (own !== undefined) return { ...common, ip: own };
   const [allocated] = service.autoAllocatedAddresses ?? [];
-  const endpoint = resolver.endpointAddress(service);
+  const endpoint = resolver.endpoints(service)[0]?.address;
   if (endpoint !== undefined && isIp(endpoint)) {
     const note = `${service.hostname} has no address of its own; ${endpoint} of an endpoint is dialled`;
     return { ...common, ip: endpoint, note };

@@ -84,12 +84,13 @@ function listenerText(
 }
 
 /** How endpoints are talked to; nothing where it is plainly. */
-function transportText({ transport, endpoints }: Extract<SimulationStep, { step: "cluster" }>): string {
+function transportText({ transport, tls, endpoints }: Extract<SimulationStep, { step: "cluster" }>): string {
   const used = endpoints.filter(({ healthy }) => healthy);
   if (used.length > 0 && used.every(({ hbone }) => hbone)) return "HBONE";
   const all = (one: "plaintext" | "tls") => used.length > 0 && used.every((endpoint) => endpoint.transport === one);
   if (transport === "plaintext" || all("plaintext")) return "";
-  return all("tls") ? "mutual TLS" : transport;
+  if (all("tls") || transport === "tls" && tls?.certificate === "mesh") return "mutual TLS";
+  return transport;
 }
 
 /** Its listener's step has reported it. */

@@ -16,10 +16,10 @@ export interface ExplainWorld {
   readonly resolver: Resolver;
   /** The resources of a proxy that a request may meet. */
   resources(proxy: ProxyOnWay, request: MeetingRequest): Promise<ProxyResources>;
-  /** The proxy beside the workload of an address. */
-  proxyAt(address: string): ProxyOnWay | undefined;
-  /** The proxy beside the pods of a workload, by the workload's key. */
-  proxyOf(workload: string): ProxyOnWay | undefined;
+  /** The workload of an address, as its proxy, which may not be there. */
+  workloadAt(address: string): ProxyOnWay | undefined;
+  /** The pods of a workload, by the workload's key, likewise. */
+  workloadOf(key: string): ProxyOnWay | undefined;
   /** An object by its key. */
   object(key: string): Pick<AnyConfigObject, "kind" | "spec" | "origin"> | undefined;
   /** Where a field is written. */

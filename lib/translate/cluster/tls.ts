@@ -13,7 +13,7 @@ import { any } from "../../pb/codec.ts";
 import type { DestinationPlan } from "../destination/plan.ts";
 import { aspect } from "../reader/aspect.ts";
 import type { Reader } from "../reader/reader.ts";
-import { marksEndpoints } from "../destination/automatic_tls.ts";
+import { dialsByPeerTls, marksEndpoints } from "../destination/automatic_tls.ts";
 import { automaticSockets, clusterSni, meshClientSocket, oneOfNames } from "../tls/mesh_client.ts";
 import { compliant } from "../tls/parameters.ts";
 import { exactNames } from "../tls/san.ts";
@@ -140,7 +140,7 @@ function automaticTls(read: Reader, d: DestinationPlan, version: UpstreamHttp): 
   if (identity === undefined) return {};
   // An address that was dialled is no endpoint with a mark: there it is all of them or none.
   const dialled = discovery === "originalDst";
-  if (dialled && read.identities(service.hostname)?.mutualPorts.has(port.name) !== true) return {};
+  if (dialled && !dialsByPeerTls(read, service, port.name)) return {};
   const tls = meshSocket(read, d, { identity, version, names: workloadNames(read, service) });
   if (dialled || tls.socket === undefined) return tls;
   const { socket, ...others } = tls;

@@ -19,6 +19,18 @@ export function acceptsPeerTls(read: Reader, { tlsMode, namespace, labels, port 
   return tlsMode === "mesh" && read.refusedPeerTls(namespace)?.has(labels, port) !== true;
 }
 
+/**
+ * Whether connections to addresses that clients choose themselves are of mutual TLS: those of one cluster are alike. All
+ * endpoints of the port have to accept it by their labels, and a policy that turns it off has to concern all of them: one
+ * alone must not make the connections to the others plain.
+ */
+export function dialsByPeerTls(read: Reader, { hostname, namespace }: Service, portName: string): boolean {
+  if (read.identities(hostname)?.mutualPorts.has(portName) !== true) return false;
+  // Endpoints come and go: they are asked only where a policy turns mutual TLS off.
+  if (read.refusedPeerTls(namespace) === undefined) return true;
+  return read.endpoints(hostname).some((one) => one.portName === portName && acceptsPeerTls(read, one));
+}
+
 /** Whether no rule says that connections are plain, or of a TLS that the mesh's gateways do not know. */
 export function asksForPeerTls({ policy: { tls } }: DestinationPlan): boolean {
   return tls === undefined || tls.mode === "MESH_MUTUAL";

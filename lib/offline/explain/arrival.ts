@@ -1,0 +1,90 @@
+/**
+ * A request on its way from one proxy to the next: the connection as the second one sees it, and what becomes of mutual
+ * TLS that nobody ends.
+ *
+ * @module
+ */
+import type { ExplainedEnd, ProxyOnWay } from "../../debug/explanation.ts";
+import type { ClusterStep, SimulatedEndpoint, SimulatedRequest, Simulation } from "../../simulate/types.ts";
+import type { Resolver } from "./resolve.ts";
+
+/** An endpoint, as far as the way to it matters. */
+export type DialledEndpoint = Pick<SimulatedEndpoint, "address" | "port" | "transport" | "hbone">;
+
+/** A connection that one proxy makes. */
+export interface MadeConnection {
+  readonly sent: SimulatedRequest;
+  /** What the client's proxy did with the request. */
+  readonly simulation: Simulation;
+  readonly cluster: ClusterStep;
+  readonly endpoint: DialledEndpoint;
+  readonly from: ProxyOnWay;
+  readonly resolver: Resolver;
+}
+
+/** The request as it arrives at the endpoint's proxy. */
+export function arriving(made: MadeConnection): SimulatedRequest {
+  const { sent, cluster, endpoint, from } = made;
+  const action = actionOf(made);
+  const encrypted = isEncrypted(made);
+  const alpn = encrypted ? cluster.alpn?.[action ? "http" : "bytes"] : undefined;
+  const { identity: _ofClient, ...others } = sent;
+  return {
+    ...others,
+    direction: "inbound",
+    destination: { ip: endpoint.address, port: endpoint.port },
+    source: { ip: from.address },
+    ...(endpoint.hbone ? { hbone: true } : {}),
+    ...shownIdentity(made),
+    protocol: encrypted ? "tls" : sent.protocol === "tls" && action ? "http" : sent.protocol,
+    ...(alpn ? { alpn } : {}),
+    ...(action?.path === undefined ? {} : { path: action.path }),
+    ...(action?.authority === undefined ? {} : { host: action.authority }),
+  };
+}
+
+function actionOf({ simulation: { steps } }: MadeConnection) {
+  return steps.find((step) => step.step === "action");
+}
+
+function isEncrypted({ cluster, endpoint }: MadeConnection): boolean {
+  return cluster.transport === "tls" || endpoint.transport === "tls";
+}
+
+/** Whether the client's proxy speaks mutual TLS of the mesh to the endpoint itself, not inside of HBONE. */
+function speaksMeshTls(made: MadeConnection): boolean {
+  return isEncrypted(made) && made.cluster.tls?.certificate === "mesh";
+}
+
+/** The identity that the client's proxy shows, as far as it is known. */
+function shownIdentity(made: MadeConnection): Pick<SimulatedRequest, "identity" | "identityStart"> {
+  const { cluster, endpoint, from, resolver, sent } = made;
+  if (!endpoint.hbone && !speaksMeshTls(made)) {
+    // TLS of the client itself is passed on, with the certificate that it has.
+    if (!isEncrypted(made)) return sent.protocol === "tls" && actionOf(made) === undefined ? {} : { identity: "" };
+    return cluster.tls?.certificate === "none" ? { identity: "" } : {};
+  }
+  const identity = resolver.identityOf(from);
+  return identity === undefined ? { identityStart: resolver.identityStart(from.namespace) } : { identity };
+}
+
+/**
+ * How a connection of mutual TLS ends that the endpoint does not end: its workload runs no proxy, or takes the port's bytes
+ * as they are. To the client's proxy a failed handshake is a request without an answer.
+ *
+ * @param why What is there instead.
+ */
+export function unendedTls(made: MadeConnection, why: string): ExplainedEnd | undefined {
+  if (!speaksMeshTls(made) || made.endpoint.hbone) return undefined;
+  if (actionOf(made) === undefined) return { kind: "closed", text: `connection closed: ${why}` };
+  return { kind: "answered", status: 503, text: `answered 503: ${why}` };
+}
+
+/** What the server's proxy is not, of which the client's proxy demands a name; undefined: it is that, or nobody knows. */
+export function wrongServer(made: MadeConnection, server: ProxyOnWay): ExplainedEnd | undefined {
+  const { cluster, resolver } = made;
+  const names = speaksMeshTls(made) ? cluster.tls?.serverNames ?? [] : [];
+  const identity = resolver.identityOf(server);
+  if (names.length === 0 || identity === undefined || names.includes(identity)) return undefined;
+  return unendedTls(made, `${identity} is not one of the names that the client expects (${names.join(", ")})`);
+}
