@@ -7,7 +7,9 @@
 import { certificatePem } from "../pki/pem.ts";
 import { type Current, CurrentValue } from "../pki/current.ts";
 import { issueLeaf } from "../pki/issue.ts";
-import type { AlternativeNames, SubjectName } from "../pki/subject.ts";
+import { nameOf } from "../pki/chain_rules.ts";
+import { constraintFault } from "../pki/name_constraints.ts";
+import { type AlternativeNames, NO_NAMES, type SubjectName, writeSubject } from "../pki/subject.ts";
 import type { Clock } from "../kernel/time/clock.ts";
 import type { PrivateKey } from "../pki/private_key.ts";
 import {
@@ -42,6 +44,24 @@ export interface SigningOptions {
   readonly cores?: number;
   /** Makes signatures with the key in force. Default: the key itself does. */
   readonly keyInForce?: KeyInForce;
+}
+
+/**
+ * Whoever verifies a certificate refuses all of it for one name that an authority above it does not allow.
+ *
+ * @throws {IssueError} when there is such a name
+ */
+function checkConstraints(
+  { constrained }: SigningMaterial,
+  names: Partial<AlternativeNames>,
+  subject: SubjectName,
+): void {
+  for (const authority of constrained) {
+    const leaf = { names: { ...NO_NAMES, ...names }, subjectDer: writeSubject(subject) };
+    const fault = constraintFault(authority.nameConstraints!, leaf, true);
+    if (fault === undefined) continue;
+    throw new IssueError("request", `the authority ${nameOf(authority)} has name constraints: ${fault}`);
+  }
 }
 
 /** Longest common name that a certificate may have (RFC 5280, appendix A.1). */
@@ -94,6 +114,7 @@ export class SigningAuthority implements WorkloadAuthority, OwnIssuer {
         throw new IssueError("not ready", "the authority has no certificate that is valid now");
       }
       const { certificate, between, rootsPem } = material;
+      checkConstraints(material, names, subject);
       const key = this.#keyInForce?.of(material.key) ?? material.key;
       const notBefore = Math.max(now - CLOCK_SKEW, certificate.notBefore);
       const notAfter = Math.min(now + allowed, material.notAfter);

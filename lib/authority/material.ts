@@ -25,6 +25,8 @@ export interface SigningMaterial {
   readonly notAfter: number;
   /** Revocation lists of these authorities. Empty: nothing is revoked. */
   readonly revocations: readonly RevocationList[];
+  /** The authorities from its own to the root whose name constraints hold for leaves. */
+  readonly constrained: readonly Certificate[];
 }
 
 /** Texts in PEM that an authority is made of. */
@@ -32,7 +34,7 @@ export interface MaterialTexts {
   readonly certificate: string;
   readonly key: string;
   readonly roots: string;
-  /** Certificates up to the root, in any order. Undefined: the authority's own is signed by a root. */
+  /** Certificates up to the root, in any order. Undefined or empty: the authority's own is signed by a root. */
   readonly chain?: string | undefined;
   readonly revocationLists?: string | undefined;
 }
@@ -59,22 +61,27 @@ export async function readMaterial(
   const [certificate, ...more] = readCertificates(texts.certificate, names.certificate);
   const key = await PrivateKey.read(texts.key, names.key);
   const roots = distinct(readCertificates(texts.roots, names.roots));
-  const chain = texts.chain === undefined ? [] : readCertificates(texts.chain, names.chain);
+  const chain = isEmpty(texts.chain) ? [] : readCertificates(texts.chain, names.chain);
   if (certificate === undefined) throw new PkiError(`${names.certificate}: expected a certificate`);
   if (!certificate.isCa || certificate.keyUsage?.signCertificates === false) {
     throw new PkiError(`${names.certificate}: expected an authority that may sign certificates, got one that may not`);
   }
   if (!isKeyOf(key, certificate)) throw new PkiError(`${names.key}: expected the key of ${names.certificate}`);
-  const found = await verifyChain(certificate, { intermediates: [...more, ...chain], roots, now });
+  const found = verifyChain(certificate, { intermediates: [...more, ...chain], roots, now });
   if ("reason" in found) {
     throw new PkiError(`${names.certificate}: expected a chain to a root of ${names.roots}: ${found.reason}`);
   }
-  const revocations = texts.revocationLists === undefined ? [] : await listsOf(
+  const revocations = isEmpty(texts.revocationLists) ? [] : await listsOf(
     readRevocationLists(texts.revocationLists, names.revocationLists),
     [...found.chain, ...more, ...chain, ...roots],
     names.revocationLists,
   );
   return materialOf(certificate, key, { path: found.chain, roots, revocations });
+}
+
+/** A secret has to have each of its keys, so that one without a content says the same as one that is missing. */
+function isEmpty(text: string | undefined): text is undefined {
+  return text === undefined || text.trim() === "";
 }
 
 /** @param path from the authority to its root, both included */
@@ -89,6 +96,7 @@ export function materialOf(
 ): SigningMaterial {
   return {
     ...{ certificate, key, roots, revocations },
+    constrained: path.filter(({ nameConstraints }) => nameConstraints !== undefined),
     between: path.slice(0, -1).map(({ der }) => certificatePem(der)),
     rootsPem: writeCertificates(roots),
     notAfter: Math.min(...path.map((one) => one.notAfter)),

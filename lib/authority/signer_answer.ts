@@ -22,7 +22,7 @@ const NOBODY: ReadonlySet<string> = new Set(["", "O="]);
  * @param uri The identity that is proven.
  */
 export function requestFault({ names, subject, asks }: CertificateRequest, uri: string): string | undefined {
-  const all = [...names.uris, ...names.dns, ...names.ips, ...names.emails];
+  const all = sortedNames(names);
   if (all.length !== 1 || names.uris[0] !== uri) {
     return `names: got ${JSON.stringify(all.slice(0, 3))}, expected ${uri} alone: the signer writes what is asked for`;
   }
@@ -82,7 +82,7 @@ async function checkedAnswer(
   }
   let path: readonly Certificate[] = [];
   for (const purpose of purposes) {
-    const found = await verifyChain(leaf, { intermediates: others, roots, now, purpose });
+    const found = verifyChain(leaf, { intermediates: others, roots, now, purpose });
     if ("reason" in found) throw new PkiError(found.reason);
     path = found.chain;
   }
@@ -100,6 +100,6 @@ async function selfSigned(certificates: readonly Certificate[]): Promise<Certifi
 }
 
 /** Signers order names as they like. */
-function sortedNames({ uris, dns, ips, emails }: AlternativeNames): readonly string[] {
-  return [...uris, ...dns, ...ips, ...emails].sort();
+function sortedNames({ uris, dns, ips, emails, others = [] }: AlternativeNames): readonly string[] {
+  return [...uris, ...dns, ...ips, ...emails, ...others.map((tag) => `a name of kind ${tag & 0x1f}`)].sort();
 }

@@ -19,6 +19,8 @@ import { NO_NAMES, readSubject } from "./subject.ts";
 export interface Certificate extends Signed, Extensions {
   /** All of it. */
   readonly der: Uint8Array;
+  /** 1 to 3: those of version 1 have no extensions. */
+  readonly version: number;
   /** The serial number in hexadecimal digits. */
   readonly serial: string;
   /** SHA-256 of all of it, in hexadecimal digits. */
@@ -48,7 +50,7 @@ const EXTENSIONS = 0xa3;
  */
 export function readCertificate(der: Uint8Array, what = "certificate"): Certificate {
   const { signed, fields: inner } = readSigned(der, what);
-  inner.optional(VERSION);
+  const version = inner.optional(VERSION)?.reader(what).take(Tag.INTEGER).content[0] ?? 0;
   const serial = hex(inner.take(Tag.INTEGER).content);
   inner.take(Tag.SEQUENCE);
   const issuerDer = inner.take(Tag.SEQUENCE).whole;
@@ -64,7 +66,7 @@ export function readCertificate(der: Uint8Array, what = "certificate"): Certific
   const { text: subject, ...common } = readSubject(subjectDer, what);
   return {
     ...signed,
-    ...{ der, serial, notBefore, notAfter, spki },
+    ...{ version: version + 1, der, serial, notBefore, notAfter, spki },
     ...{ subject, ...common, subjectDer, issuerDer, issuer: readSubject(issuerDer, what).text },
     fingerprint: createHash("sha256").update(der).digest("hex"),
     ...extensions,

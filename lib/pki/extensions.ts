@@ -5,6 +5,7 @@
  */
 import { bitsOf, DerReader, hex, objectIdText, Tag } from "./der_read.ts";
 import { bits, objectId, octets, sequence, taggedBytes, TRUE, unsignedInteger } from "./der_write.ts";
+import { type NameConstraints, readNameConstraints } from "./name_constraints.ts";
 import { ObjectId } from "./object_ids.ts";
 import { PkiError } from "./pki_error.ts";
 import { type AlternativeNames, NO_NAMES, readAlternativeNames, writeAlternativeNames } from "./subject.ts";
@@ -19,15 +20,37 @@ export interface Extensions {
   /** How many authorities may stand between it and a leaf. Undefined: any number. */
   readonly pathLength?: number;
   /** The uses that its key may have; undefined: all. */
-  readonly keyUsage?: { readonly signCertificates: boolean; readonly signRevocationLists: boolean };
+  readonly keyUsage?: KeyUsage;
+  /** Names that certificates below it may have; undefined: all. */
+  readonly nameConstraints?: NameConstraints;
   /** Purposes, as dotted object identifiers; undefined: any. */
   readonly purposes?: readonly string[];
   /** In hexadecimal digits. */
   readonly subjectKeyId?: string;
   readonly authorityKeyId?: string;
+  /** The serial number of its issuer's certificate, in hexadecimal digits. */
+  readonly authoritySerial?: string;
   /** Critical ones that are not read here: who obeys the standard refuses such a certificate. */
   readonly unknownCritical: readonly string[];
 }
+
+/** Uses of a key (RFC 5280, section 4.2.1.3), as far as one is asked for here. */
+export interface KeyUsage {
+  readonly digitalSignature: boolean;
+  readonly keyEncipherment: boolean;
+  readonly keyAgreement: boolean;
+  readonly signCertificates: boolean;
+  readonly signRevocationLists: boolean;
+}
+
+/**
+ * Known, and without an effect here: policies, which nobody asks a certificate for, and where revocation lists are, which
+ * are brought along.
+ */
+const WITHOUT_EFFECT: ReadonlySet<string> = new Set([
+  ...[ObjectId.policies, ObjectId.policyMappings, ObjectId.policyConstraints, ObjectId.inhibitAnyPolicy],
+  ObjectId.revocationListPlaces,
+]);
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
@@ -68,7 +91,13 @@ function readExtension(id: string, value: Uint8Array, found: Mutable<Extensions>
     }
     case ObjectId.keyUsage: {
       const [, first = 0] = inner.take(Tag.BIT_STRING).content;
-      found.keyUsage = { signCertificates: (first & 0x04) !== 0, signRevocationLists: (first & 0x02) !== 0 };
+      found.keyUsage = {
+        digitalSignature: (first & 0x80) !== 0,
+        keyEncipherment: (first & 0x20) !== 0,
+        keyAgreement: (first & 0x08) !== 0,
+        signCertificates: (first & 0x04) !== 0,
+        signRevocationLists: (first & 0x02) !== 0,
+      };
       return true;
     }
     case ObjectId.extendedKeyUsage: {
@@ -82,12 +111,19 @@ function readExtension(id: string, value: Uint8Array, found: Mutable<Extensions>
       found.subjectKeyId = hex(inner.take(Tag.OCTET_STRING).content);
       return true;
     case ObjectId.authorityKeyId: {
-      const keyId = inner.inside(Tag.SEQUENCE).optional(0x80)?.content;
+      const fields = inner.inside(Tag.SEQUENCE);
+      const keyId = fields.optional(0x80)?.content;
       if (keyId !== undefined) found.authorityKeyId = hex(keyId);
+      fields.optional(0xa1);
+      const serial = fields.optional(0x82)?.content;
+      if (serial !== undefined) found.authoritySerial = hex(serial);
       return true;
     }
+    case ObjectId.nameConstraints:
+      found.nameConstraints = readNameConstraints(inner.inside(Tag.SEQUENCE), what);
+      return true;
     default:
-      return false;
+      return WITHOUT_EFFECT.has(id);
   }
 }
 

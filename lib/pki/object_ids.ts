@@ -8,6 +8,7 @@
 export const ObjectId = {
   commonName: "2.5.4.3",
   organization: "2.5.4.10",
+  emailAddress: "1.2.840.113549.1.9.1",
   rsaEncryption: "1.2.840.113549.1.1.1",
   sha256WithRsa: "1.2.840.113549.1.1.11",
   sha384WithRsa: "1.2.840.113549.1.1.12",
@@ -23,9 +24,14 @@ export const ObjectId = {
   keyUsage: "2.5.29.15",
   alternativeNames: "2.5.29.17",
   basicConstraints: "2.5.29.19",
+  nameConstraints: "2.5.29.30",
+  revocationListPlaces: "2.5.29.31",
+  policies: "2.5.29.32",
+  policyMappings: "2.5.29.33",
   authorityKeyId: "2.5.29.35",
+  policyConstraints: "2.5.29.36",
   extendedKeyUsage: "2.5.29.37",
+  inhibitAnyPolicy: "2.5.29.54",
   serverAuth: "1.3.6.1.5.5.7.3.1",
   clientAuth: "1.3.6.1.5.5.7.3.2",
-  anyUsage: "2.5.29.37.0",
 } as const;

@@ -1,8 +1,8 @@
 /**
  * PEM: blocks of base64 between lines that say what they hold.
  *
- * Rule: RFC 7468, read as other tools write it: text between blocks is passed over, lines may have any length. Headers
- * within a block, which old encrypted keys have, are no base64.
+ * Rule: RFC 7468, read as other tools write it: text between blocks is passed over, lines may have any length. Of the
+ * headers within a block, which old encrypted keys have (RFC 1421), one is known: it says that the block is encrypted.
  *
  * @module
  */
@@ -66,8 +66,15 @@ export function readPem(text: string, what = "text"): PemBlock[] {
   return blocks;
 }
 
+/** The header of an encrypted block, before its base64. */
+const ENCRYPTED = /^\s{0,8}Proc-Type:[ \t]{0,8}4,ENCRYPTED\b/;
+
 /** Spaces and line feeds within base64 count for nothing. */
 function bytesOf(base64: string, what: string): Uint8Array {
+  if (ENCRYPTED.test(base64)) throw new PkiError(`${what}: expected one that is not encrypted`);
+  if (base64.includes("-----")) {
+    throw new PkiError(`${what}: expected its END line alone, got one with other text before or behind it`);
+  }
   try {
     return Uint8Array.fromBase64(base64);
   } catch {

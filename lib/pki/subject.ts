@@ -5,7 +5,7 @@
  *
  * @module
  */
-import { bytesText, DerReader, objectIdText, sameBytes, Tag } from "./der_read.ts";
+import { bytesText, DerReader, objectIdText, Tag } from "./der_read.ts";
 import { objectId, sequence, set, taggedBytes, taggedText, utf8String } from "./der_write.ts";
 import { ObjectId } from "./object_ids.ts";
 import { PkiError } from "./pki_error.ts";
@@ -23,6 +23,8 @@ export interface AlternativeNames {
   /** Addresses as text: `10.0.0.1`, `2001:db8:0:0:0:0:0:1`. */
   readonly ips: readonly string[];
   readonly emails: readonly string[];
+  /** Tags of the names of other kinds. Default: there are none. */
+  readonly others?: readonly number[];
 }
 
 /** No names. */
@@ -45,26 +47,57 @@ const SHORT: Readonly<Record<string, string>> = {
   "2.5.4.11": "OU",
 };
 
-/** A distinguished name as people read it, `O=cluster.local, CN=root`, and its common name, the last where several are. */
-export function readSubject(der: Uint8Array, what: string): { readonly text: string; readonly commonName?: string } {
-  const parts: string[] = [];
-  let commonName: string | undefined;
+/** One attribute of a distinguished name. */
+export interface NameAttribute {
+  /** Dotted object identifier. */
+  readonly type: string;
+  readonly text: string;
+  /** As people read it: `O=cluster.local`. */
+  readonly shown: string;
+  /** The same for attributes that are equal (RFC 5280, section 7.1); those of one set share a position. */
+  readonly key: string;
+}
+
+/**
+ * The attributes of a distinguished name, in order.
+ *
+ * @throws {PkiError} when the bytes are none
+ */
+export function attributesOf(der: Uint8Array, what: string): NameAttribute[] {
+  const found: NameAttribute[] = [];
   const sets = new DerReader(der, what).inside(Tag.SEQUENCE);
-  while (!sets.done) {
+  for (let position = 0; !sets.done; position++) {
     const attributes = sets.inside(Tag.SET);
     while (!attributes.done) {
       const attribute = attributes.inside(Tag.SEQUENCE);
       const type = objectIdText(attribute.take(Tag.OBJECT_ID));
       const { tag, content } = attribute.take();
-      const value = bytesText(content, tag === UTF8_STRING ? "utf-8" : "latin1");
-      if (type === ObjectId.commonName) commonName = value;
-      parts.push(`${SHORT[type] ?? type}=${value}`);
+      const text = bytesText(content, tag === UTF8_STRING ? "utf-8" : "latin1");
+      const key = `${position} ${type} ${TEXTS.has(tag) ? `"${plainText(text)}` : `${tag} ${content.toHex()}`}`;
+      found.push({ type, text, key, shown: `${SHORT[type] ?? type}=${text}` });
     }
   }
-  return { text: parts.join(", "), ...(commonName === undefined ? {} : { commonName }) };
+  return found;
+}
+
+/** Texts that are compared without regard to case and to runs of spaces. */
+function plainText(text: string): string {
+  return text.trim().replaceAll(/\s{1,64}/g, " ").toLowerCase();
+}
+
+/** A distinguished name as people read it, `O=cluster.local, CN=root`, and its common name, the last where several are. */
+export function readSubject(der: Uint8Array, what: string): { readonly text: string; readonly commonName?: string } {
+  const attributes = attributesOf(der, what);
+  const commonName = attributes.findLast(({ type }) => type === ObjectId.commonName)?.text;
+  return {
+    text: attributes.map(({ shown }) => shown).join(", "),
+    ...(commonName === undefined ? {} : { commonName }),
+  };
 }
 
 const UTF8_STRING = 0x0c;
+/** UTF8String, PrintableString, T61String, IA5String. */
+const TEXTS: ReadonlySet<number> = new Set([UTF8_STRING, 0x13, 0x14, 0x16]);
 
 /** Numbers of the kinds in a GeneralName. */
 const Kind = { email: 1, dns: 2, uri: 6, ip: 7 } as const;
@@ -81,9 +114,10 @@ export function writeAlternativeNames(names: Partial<AlternativeNames>): Uint8Ar
   );
 }
 
-/** The names in the value of the extension. Those of other kinds are left out. */
+/** The names in the value of the extension; of those of other kinds the tags alone. */
 export function readAlternativeNames(value: Uint8Array, what: string): AlternativeNames {
   const names = { uris: [] as string[], dns: [] as string[], ips: [] as string[], emails: [] as string[] };
+  const others: number[] = [];
   const reader = new DerReader(value, what).inside(Tag.SEQUENCE);
   while (!reader.done) {
     const { tag, content } = reader.take();
@@ -91,13 +125,9 @@ export function readAlternativeNames(value: Uint8Array, what: string): Alternati
     else if (tag === CONTEXT + Kind.dns) names.dns.push(bytesText(content));
     else if (tag === CONTEXT + Kind.email) names.emails.push(bytesText(content));
     else if (tag === CONTEXT + Kind.ip) names.ips.push(ipText(content));
+    else others.push(tag);
   }
-  return names;
-}
-
-/** Whether two sets of names are the same, in the same order. */
-export function sameNames(a: AlternativeNames, b: AlternativeNames): boolean {
-  return sameBytes(writeAlternativeNames(a), writeAlternativeNames(b));
+  return others.length === 0 ? names : { ...names, others };
 }
 
 function ipText(bytes: Uint8Array): string {

@@ -8,6 +8,8 @@ import { readCertificates, writeCertificates } from "../../lib/pki/certificate.t
 import { PrivateKey } from "../../lib/pki/private_key.ts";
 import type { KeySpec } from "../../lib/pki/public_key.ts";
 import { DAY, HOUR, type MadeAuthority, makeIntermediate, makeRoot, NOW, P256 } from "../pki/support/make.ts";
+import { openssl } from "../certificates.ts";
+import { ChainMaker } from "../pki/support/chain_maker.ts";
 import { opensslVerifies } from "../pki/support/openssl.ts";
 import { PATIENCE } from "../patience.ts";
 
@@ -221,6 +223,64 @@ Deno.test("the names of a TLS secret are taken, and a root may sign by itself", 
   assert.equal((await issue(plugged)).length, 2);
   await plugged.stop();
   await mounted.remove();
+});
+
+Deno.test("a root may sign by itself beside a chain and lists without a content, as secrets have them", async () => {
+  const root = await makeRoot();
+  const files = { ...filesOf(root, [root]), "cert-chain.pem": "", "ca-crl.pem": "\n" };
+  const mounted = await Mounted.make(files);
+  const plugged = await PluggedIn.start({ folder: mounted.folder, multiRoot: false, clock, log: listening().log });
+  assert.equal((await issue(plugged)).length, 2);
+  await plugged.stop();
+  await mounted.remove();
+});
+
+const SIGNS = "basicConstraints=critical,CA:TRUE\nkeyUsage=critical,keyCertSign,cRLSign\n";
+
+Deno.test({
+  name: "an authority with critical name constraints signs the names that they permit, and no other",
+  ignore: !openssl,
+  async fn() {
+    await using maker = await ChainMaker.open();
+    const constraints = "nameConstraints=critical,permitted;URI:cluster.local,permitted;DNS:.example.com\n";
+    const { root, between } = await maker.make({ root: SIGNS, between: SIGNS + constraints, leaf: "" });
+    const files = { "ca-cert.pem": between, "ca-key.pem": await maker.key("between"), "root-cert.pem": root };
+    const mounted = await Mounted.make({ ...files, "cert-chain.pem": "" });
+    const plugged = await PluggedIn.start({
+      ...{ folder: mounted.folder, multiRoot: false, clock: systemClock, log: listening().log },
+    });
+    const authority = new SigningAuthority(plugged.material, { usual: HOUR, most: DAY }, systemClock);
+    const key = await PrivateKey.generate(P256);
+    const order = (names: { uris?: string[]; dns?: string[] }) => authority.issue({ spki: key.spki, names });
+    const { chain } = await order({ uris: ["spiffe://cluster.local/ns/a/sa/b"], dns: ["a.example.com"] });
+    const verified = await opensslVerifies([...chain, root].map((pem) => readCertificates(pem)[0]!.der));
+    assert.ok(verified.success, verified.text);
+    await assert.rejects(
+      order({ uris: ["spiffe://other.local/ns/a/sa/b"] }),
+      /"CN=between" has name constraints: they permit "cluster\.local", and not URI "spiffe:\/\/other\.local\/ns/,
+    );
+    await assert.rejects(order({ dns: ["meshd.mesh-system.svc"] }), /and not DNS name "meshd\.mesh-system\.svc"/);
+    await plugged.stop();
+    await mounted.remove();
+  },
+});
+
+Deno.test({
+  name: "an encrypted key of an authority is refused as one, however it is encrypted",
+  ignore: !openssl,
+  async fn() {
+    await using maker = await ChainMaker.open();
+    const { root } = await maker.make({ root: SIGNS, between: SIGNS, leaf: "" });
+    for (const how of ["older", "newer"] as const) {
+      const key = await maker.key("root", how);
+      const mounted = await Mounted.make({ "ca-cert.pem": root, "ca-key.pem": key, "root-cert.pem": root });
+      await assert.rejects(
+        PluggedIn.start({ folder: mounted.folder, multiRoot: false, clock: systemClock, log: listening().log }),
+        /^PkiError: ca-key\.pem: .*expected (?:one|a private key) that is not encrypted$/,
+      );
+      await mounted.remove();
+    }
+  },
 });
 
 Deno.test("a folder without such files brings no authority along", async () => {

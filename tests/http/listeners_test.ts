@@ -4,6 +4,7 @@ import { isLocalPeer, textResponse } from "../../lib/http/message.ts";
 import { byPreface } from "../../lib/sockets/listen/preface.ts";
 import { listen } from "../../lib/sockets/listen/tcp.ts";
 import { Authority, openssl } from "../certificates.ts";
+import { ChainMaker } from "../pki/support/chain_maker.ts";
 import { exchange, get, RawClient, withRoutes } from "./support/serve.ts";
 
 const who = get(
@@ -103,5 +104,42 @@ Deno.test({
       await other.remove();
     });
     await authority.remove();
+  },
+});
+
+Deno.test({
+  name: "a client whose certificates break a rule that the runtime's TLS passes over has proven nothing",
+  ignore: !openssl,
+  async fn() {
+    await using maker = await ChainMaker.open();
+    const [authority, leaf] = [
+      "basicConstraints=critical,CA:TRUE\nkeyUsage=critical,keyCertSign\n",
+      "subjectAltName=DNS:localhost\nextendedKeyUsage=serverAuth,clientAuth\n",
+    ];
+    const good = await maker.make({ root: authority, between: authority, leaf });
+    const key = await maker.key("leaf");
+    const route = get("/who", ({ peer }) => textResponse(200, peer.tls?.unverifiedReason ?? "verified"));
+    await withRoutes([route], async ({ server }) => {
+      const certificate = good.leaf + good.between;
+      const { port } = await server.listenTls("127.0.0.1:0", {
+        ...{ certificate, privateKey: key, clientAuthorities: good.root },
+      });
+      const asked = async (cert: string) => {
+        using client = Deno.createHttpClient({ caCerts: [good.root], cert, key });
+        return await (await fetch(`https://localhost:${port}/who`, { client })).text();
+      };
+      const chainOf = async (between: string, own: string) => {
+        const made = await maker.make({ root: authority, between, leaf: own });
+        return made.leaf + made.between;
+      };
+      assert.equal(await asked(certificate), "verified");
+      const mayNotSign = "basicConstraints=critical,CA:TRUE\nkeyUsage=critical,digitalSignature\n";
+      const weak = await chainOf(mayNotSign, leaf);
+      assert.equal(await asked(weak), 'certificate "CN=between" may not sign certificates');
+      // Its owner shows a second certificate of the same name and key, which nobody signed.
+      assert.equal(await asked(weak + await maker.selfSigned("between")), await asked(weak));
+      const enciphers = await chainOf(authority, `${leaf}keyUsage=critical,keyEncipherment\n`);
+      assert.match(await asked(enciphers), /has a key that is not for digital signatures/);
+    });
   },
 });

@@ -62,7 +62,10 @@ Deno.test("a leaf says what it was made of, to this package, to Node and to @pec
   assert.equal(own.isCa, false);
   assert.equal(own.issuer, "O=cluster.local, CN=root");
   assert.equal(own.authorityKeyId, root.certificate.subjectKeyId);
-  assert.deepEqual(own.keyUsage, { signCertificates: false, signRevocationLists: false });
+  assert.deepEqual(own.keyUsage, {
+    ...{ digitalSignature: true, keyEncipherment: true, keyAgreement: false },
+    ...{ signCertificates: false, signRevocationLists: false },
+  });
   assert.deepEqual(own.unknownCritical, []);
   assert.deepEqual(keySpecOfCertificate(own), P256);
   const alternative = other.getExtension(x509.SubjectAlternativeNameExtension)!;

@@ -10,8 +10,8 @@ const root = await makeRoot();
 const between = await makeIntermediate(root);
 const leaf = await makeLeaf(between);
 
-async function verify(certificate: Certificate, options: Partial<ChainOptions> = {}) {
-  const result = await verifyChain(certificate, {
+function verify(certificate: Certificate, options: Partial<ChainOptions> = {}) {
+  const result = verifyChain(certificate, {
     ...{ intermediates: [between.certificate], roots: [root.certificate], now: NOW },
     ...options,
   });
@@ -24,11 +24,11 @@ Deno.test("a chain is found over certificates in any order, among several roots"
     roots: [other.certificate, root.certificate],
     intermediates: [leaf, between].map((c) => c.certificate),
   };
-  assert.deepEqual(await verify(leaf.certificate, options), ["", "CN=intermediate", "O=cluster.local, CN=root"]);
+  assert.deepEqual(verify(leaf.certificate, options), ["", "CN=intermediate", "O=cluster.local, CN=root"]);
 });
 
-Deno.test("an intermediate that is trusted itself ends a chain", async () => {
-  assert.deepEqual(await verify(leaf.certificate, { roots: [between.certificate], intermediates: [] }), [
+Deno.test("an intermediate that is trusted itself ends a chain", () => {
+  assert.deepEqual(verify(leaf.certificate, { roots: [between.certificate], intermediates: [] }), [
     "",
     "CN=intermediate",
   ]);
@@ -43,40 +43,47 @@ Deno.test("a chain that does not hold is refused with its reason", async () => {
   const shortLived = await makeIntermediate(root, P256, { notAfter: NOW - HOUR });
   const outlives = await makeLeaf(shortLived);
   const cases: readonly (readonly [string, string | readonly string[], RegExp])[] = [
-    ["expired", await verify(leaf.certificate, { now: NOW + 2 * DAY }), /cart" expired at 2026-01-02T/],
+    ["expired", verify(leaf.certificate, { now: NOW + 2 * DAY }), /cart" expired at 2026-01-02T/],
     [
       "not yet valid",
-      await verify(leaf.certificate, { now: NOW - 2 * HOUR }),
+      verify(leaf.certificate, { now: NOW - 2 * HOUR }),
       /cart" is not valid before 2025-12-31T23/,
     ],
     [
       "no intermediate",
-      await verify(leaf.certificate, { intermediates: [] }),
+      verify(leaf.certificate, { intermediates: [] }),
       /issued by "CN=intermediate", which is not known/,
     ],
     [
       "no roots",
-      await verify(leaf.certificate, { roots: [] }),
+      verify(leaf.certificate, { roots: [] }),
       /issued by "O=cluster.local, CN=root", which is not known/,
     ],
     [
       "another root of that name",
-      await verify(leaf.certificate, { roots: [stranger.certificate] }),
+      verify(leaf.certificate, { roots: [stranger.certificate] }),
+      /root" has another key than the certificate below it names as its issuer's/,
+    ],
+    [
+      "another root of that name that claims to have the key",
+      verify(leaf.certificate, {
+        roots: [{ ...stranger.certificate, subjectKeyId: root.certificate.subjectKeyId! }],
+      }),
       /is not signed by the key of/,
     ],
     [
       "too many authorities",
-      await verify(below.certificate, { intermediates: [strict.certificate, tooDeep.certificate] }),
+      verify(below.certificate, { intermediates: [strict.certificate, tooDeep.certificate] }),
       /allows 0 authorities below it, got 1/,
     ],
     [
       "a leaf as issuer",
-      await verify(ofLeaf.certificate, { intermediates: [between.certificate, leaf.certificate] }),
+      verify(ofLeaf.certificate, { intermediates: [between.certificate, leaf.certificate] }),
       /is no authority/,
     ],
     [
       "an expired issuer",
-      await verify(outlives.certificate, { intermediates: [shortLived.certificate] }),
+      verify(outlives.certificate, { intermediates: [shortLived.certificate] }),
       /intermediate" expired/,
     ],
   ];
@@ -86,18 +93,39 @@ Deno.test("a chain that does not hold is refused with its reason", async () => {
   }
 });
 
-Deno.test("what a leaf may be used for is asked where it is said", async () => {
-  assert.ok(Array.isArray(await verify(leaf.certificate, { purpose: "client" })));
+Deno.test("signatures that somebody else has verified are verified again where names leave several ways", async () => {
+  // The key of an authority that may not sign certificates, and what its owner can write with it.
+  const weak = await makeIntermediate(root);
+  const mayNotSign: Certificate = {
+    ...weak.certificate,
+    keyUsage: { ...weak.certificate.keyUsage!, signCertificates: false },
+  };
+  const forged = { ...weak.certificate, signature: new Uint8Array(weak.certificate.signature).fill(1) };
+  const below = await makeLeaf(weak);
+  const proven = (intermediates: readonly Certificate[]) =>
+    verify(below.certificate, { intermediates, signaturesProven: true });
+  assert.ok(Array.isArray(proven([weak.certificate])), "one way: it is the one that was verified");
+  assert.match(String(proven([mayNotSign])), /may not sign certificates/);
+  assert.match(String(proven([forged, mayNotSign])), /may not sign certificates|is not signed by/);
+  assert.match(String(proven([mayNotSign, forged])), /may not sign certificates|is not signed by/);
+  const renewed = await makeRoot();
+  const twice = { roots: [root.certificate, { ...renewed.certificate, spki: root.certificate.spki }] };
+  const result = verify(leaf.certificate, { ...twice, signaturesProven: true });
+  assert.ok(Array.isArray(result), "two roots with one key are one way");
+});
+
+Deno.test("what a leaf may be used for is asked where it is said", () => {
+  assert.ok(Array.isArray(verify(leaf.certificate, { purpose: "client" })));
   const only: Certificate = { ...leaf.certificate, purposes: ["1.3.6.1.5.5.7.3.1"] };
-  assert.match(String(await verify(only, { purpose: "client" })), /is not for clients/);
+  assert.match(String(verify(only, { purpose: "client" })), /is not for clients/);
   const strange: Certificate = { ...leaf.certificate, unknownCritical: ["1.2.3"] };
-  assert.match(String(await verify(strange)), /has the critical extension 1\.2\.3, which is not known here/);
+  assert.match(String(verify(strange)), /has the critical extension 1\.2\.3, which is not known here/);
 });
 
 Deno.test("many authorities of one name and authorities that sign each other cost a bounded number of signatures", async () => {
   const strangers = await Promise.all(Array.from({ length: 200 }, () => makeIntermediate(root)));
   const intermediates = strangers.map(({ certificate }) => certificate);
-  assert.equal(typeof await verify(leaf.certificate, { intermediates }), "string");
+  assert.equal(typeof verify(leaf.certificate, { intermediates }), "string");
 });
 
 Deno.test("a certificate is renewed within its lifetime, the ratio of it before its end, give or take the jitter", () => {

@@ -34,7 +34,11 @@ Deno.test("a block that is cut off, or is no base64, is refused with its place",
       /block 2 \(PRIVATE KEY\): expected its END/,
     ],
     ["-----BEGIN X-----\n!\n-----END X-----\n", /^PkiError: f: block 1 \(X\): expected base64$/],
-    ["-----BEGIN X-----\nProc-Type: 4,ENCRYPTED\n\nAAAA\n-----END X-----\n", /expected base64/],
+    ["-----BEGIN X-----\nProc-Type: 4,ENCRYPTED\n\nAAAA\n-----END X-----\n", /expected one that is not encrypted$/],
+    [
+      "-----BEGIN X-----\nAAAA\n-----END X----------BEGIN X-----\nAAAA\n-----END X-----\n",
+      /expected its END line alone/,
+    ],
   ];
   for (const [text, message] of cases) assert.throws(() => readPem(text, "f"), message);
   assert.deepEqual(readPem("no PEM at all"), []);

@@ -9,6 +9,7 @@ import net from "node:net";
 import tls from "node:tls";
 import { suiteRefused } from "../../sockets/fetch/suite_refused.ts";
 import { DEFAULT_TLS_POLICY, type TlsPolicy } from "../../sockets/listen/tls_policy.ts";
+import { judgePeerChain, presentedChain, readableRoots } from "../../sockets/transport/peer_chain.ts";
 import { SocketTransport } from "../../sockets/transport/socket.ts";
 import type { Transport } from "../../sockets/transport/transport.ts";
 import { UnixTransport } from "../../sockets/transport/unix.ts";
@@ -56,9 +57,7 @@ export async function dial(target: DialTarget, timeout: number): Promise<Transpo
   socket.once("close", closed);
   socket.once(target.tls === undefined ? "connect" : "secureConnect", () => {
     clearTimeout(timer);
-    const refused = target.tls === undefined
-      ? undefined
-      : suiteRefused(target.tls.policy ?? DEFAULT_TLS_POLICY, socket as tls.TLSSocket);
+    const refused = target.tls === undefined ? undefined : whyRefused(socket as tls.TLSSocket, target.tls);
     if (refused !== undefined) return fail(new Error(refused));
     const protocol = target.tls === undefined ? "h2" : (socket as tls.TLSSocket).alpnProtocol;
     if (protocol !== "h2") return fail(new Error("the server does not speak HTTP/2 (ALPN h2)"));
@@ -67,6 +66,17 @@ export async function dial(target: DialTarget, timeout: number): Promise<Transpo
     resolve(new SocketTransport(socket));
   });
   return await promise;
+}
+
+/** Why a server is not taken that the runtime's TLS took; undefined: it is. */
+function whyRefused(socket: tls.TLSSocket, { policy = DEFAULT_TLS_POLICY, roots }: DialTls): string | undefined {
+  const refused = suiteRefused(policy, socket);
+  if (refused !== undefined || roots === undefined) return refused;
+  const found = judgePeerChain(presentedChain(socket), {
+    ...{ roots: readableRoots(roots), purpose: "server", now: Date.now() },
+    signaturesProven: !socket.isSessionReused(),
+  });
+  return "reason" in found ? `the server's certificate: ${found.reason}` : undefined;
 }
 
 function connectTls(host: string, port: number, options: DialTls): tls.TLSSocket {

@@ -5,6 +5,7 @@
  * @module
  */
 import { createPrivateKey, X509Certificate } from "node:crypto";
+import { type Certificate, readCertificate } from "../../pki/certificate.ts";
 
 /** The certificates of a TLS listener, as PEM texts. */
 export interface TlsCertificates {
@@ -21,9 +22,9 @@ const CERTIFICATE = /-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE----
  * Checks that the texts are certificates and that the key belongs to the first one.
  *
  * @returns the authorities of clients
- * @throws TypeError that names the text that cannot be used, and why
+ * @throws TypeError that names the text that cannot be used, and why; PkiError for an authority that cannot be read
  */
-export function checkCertificates(certificates: TlsCertificates): X509Certificate[] {
+export function checkCertificates(certificates: TlsCertificates): Certificate[] {
   const own = parseCertificates("certificate", certificates.certificate);
   const authorities = certificates.clientAuthorities === undefined
     ? []
@@ -37,7 +38,7 @@ export function checkCertificates(certificates: TlsCertificates): X509Certificat
   if (!own[0]!.checkPrivateKey(key)) {
     throw new TypeError(`privateKey: expected the key of certificate ${JSON.stringify(own[0]!.subject)}, got another`);
   }
-  return authorities;
+  return authorities.map(({ raw }) => readCertificate(new Uint8Array(raw), "clientAuthorities"));
 }
 
 function parseCertificates(field: string, text: string): X509Certificate[] {
