@@ -9,7 +9,7 @@ import { Buffer } from "node:buffer";
 import { type ConfigObject, isKind, objectKey } from "../config/types.ts";
 import type { EncodedResource } from "../resource/encoded.ts";
 import type { ResourceBucket, ResourceSet } from "../resource/set.ts";
-import type { PushProgress } from "../xds/ledger.ts";
+import type { PushProgress } from "../xds/progress.ts";
 import type { ProxyView } from "../xds/protocol/source.ts";
 import { CLUSTER, ENDPOINTS, EXTENSION_CONFIG, LISTENER, ROUTE, SECRET } from "../xds/protocol/types.ts";
 import type { DebugView } from "./view.ts";
@@ -27,7 +27,9 @@ export function concernedProxies(
   const found = new Set<PushProgress>();
   for (const { stream, progress } of view.xds.streams()) {
     // A proxy that lacks resources because a builder failed counts too: these could have been made from the object.
-    if (stream && progress && (progress.failing() || search.has(stream.view))) found.add(progress);
+    // So does one that goes without the object because it rejects what is made of it.
+    const counts = progress?.failing() || stream?.view.withheld?.has(object.key);
+    if (stream && progress && (counts || search.has(stream.view))) found.add(progress);
   }
   return found;
 }

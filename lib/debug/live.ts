@@ -88,7 +88,8 @@ async function inForce(wanted: LiveQuestion, view: DebugView, timeout: number, s
   const object: ConfigObject | undefined = view.store.get(wanted.kind, wanted.namespace, wanted.name);
   // An object that is gone is gone where everything so far has been acknowledged.
   const push = view.changedIn(wanted.key) ?? view.xds.ledger.latest;
-  await view.xds.ledger.waitLive(push, left(), { among: concernedProxies(object, view), signal });
+  const among = concernedProxies(object, view);
+  await view.xds.ledger.waitLive(push, left(), { among, object: wanted.key, signal });
   return true;
 }
 
@@ -133,21 +134,24 @@ function state(wanted: LiveQuestion, request: HttpRequest, view: DebugView, unre
   const push = waits ? undefined : view.changedIn(key) ?? view.xds.ledger.latest;
   const concerned = concernedProxies(object, view);
   const connected = view.xds.ledger.live(0).total;
-  const { total, failing } = view.xds.ledger.live(0, concerned);
-  const live = push === undefined ? 0 : view.xds.ledger.live(push, concerned).live;
+  const { total, failing, refused: rejected, words, live } = view.xds.ledger.reach(key, push ?? Infinity, concerned);
   const lost = object === undefined ? [] : lostEffects(key, view);
   const why: string[] = [];
   if (unread !== undefined) why.push(unread);
   if (refused.length > 0) why.push("the newest version is refused");
   if (waits) why.push("the last change waits for its push");
-  else if (live + failing < total) why.push(`${total - live - failing} of ${total} proxies have not acknowledged it`);
+  else {
+    const silent = total - live - failing - rejected;
+    if (silent > 0) why.push(`${silent} of ${total} proxies have not acknowledged it`);
+  }
+  for (const text of words.slice(0, MAX_NAMED)) why.push(`${rejected} of ${total} proxies have rejected it: ${text}`);
   if (failing > 0) why.push(`${failing} of ${total} proxies lack what could not be made: ${newestFailures(view)}`);
   if (connected === 0) why.push("no proxy is connected");
   else if (total === 0) why.push(`none of the ${connected} connected proxies has anything of it`);
   for (const { message, effect } of lost) why.push(`${message}: ${effect}`);
   if (view.analysis.isBehind) why.push("the last change is still analyzed");
   const reached = why.length === 0;
-  const counts = { push, live, total, failing, connected, noProxy: connected === 0 };
+  const counts = { push, live, total, failing, rejected, connected, noProxy: connected === 0 };
   if (object === undefined) {
     // A text without a name may be the one that is looked for.
     const unnamed = errors(view).filter((one) => {

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { type Finding, findingKeys } from "../config/finding/finding.ts";
+import { type Finding, findingKeys, isLoss } from "../config/finding/finding.ts";
 import type { DebugView } from "./view.ts";
 
 /** The findings by which an object is not in force as it is written, in any order. */
@@ -16,8 +16,4 @@ export function lostEffects(key: string, view: DebugView): Finding[] {
 /** The findings of translation by which some object is not in force as it is written: the first that each names. */
 export function* lostInTranslation(view: DebugView): Iterable<Finding> {
   for (const one of view.warnings()) if (isLoss(one)) yield one;
-}
-
-function isLoss({ severity }: Finding): boolean {
-  return severity === "error";
 }

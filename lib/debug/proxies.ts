@@ -72,7 +72,8 @@ export const syncz = queried(SYNCZ_QUERY, (request, view, { namespace }): HttpRe
       // Tools made for Istio look for this.
       istio_version: version,
       protocol: connection.delta ? "delta" : "state of the world",
-      synced: connection.progress?.acked === view.xds.ledger.latest && !connection.progress.failing(),
+      synced: isSynced(connection, view),
+      ...rejectedObjects(connection),
       ...nonces(connection),
       resources: Object.fromEntries([...connection.stream?.watches.values() ?? []].map(({ typeUrl, resources }) => [
         typeUrl,
@@ -88,6 +89,20 @@ export const syncz = queried(SYNCZ_QUERY, (request, view, { namespace }): HttpRe
   }
   return jsonResponse(rows, request);
 });
+
+/** A client that has acknowledged everything is not in sync while it lacks something that it has rejected. */
+function isSynced({ progress }: XdsConnection, { xds: { ledger } }: DebugView): boolean {
+  return progress?.acked === ledger.latest && !progress.failing() && !progress.refusals.refuses;
+}
+
+/** Keys of the objects of which it lacks something, because it has rejected what is made of them. */
+function rejectedObjects({ progress }: XdsConnection): { readonly rejected_objects?: readonly string[] } {
+  if (!progress?.refusals.refuses) return {};
+  return { rejected_objects: [...new Map(progress.refusals.lacked()).keys()].slice(0, MAX_OBJECTS).sort() };
+}
+
+/** Objects that a row names. */
+const MAX_OBJECTS = 100;
 
 function identity(connection: XdsConnection) {
   return { connectionId: connection.id, connectedAt: time(connection.connectedAt), address: connection.address };

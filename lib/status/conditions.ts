@@ -12,7 +12,8 @@ import type { ApiJson } from "../orch/client/answer.ts";
 /** Content of a condition. */
 export interface StatusCondition {
   readonly type: string;
-  readonly status: "True" | "False";
+  /** `Unknown`: nothing tells. */
+  readonly status: "True" | "False" | "Unknown";
   /** One word in capital letters of its own: `Live`. */
   readonly reason: string;
   /** For people. */

@@ -6,7 +6,7 @@
  *
  * @module
  */
-import type { Finding, Severity } from "../config/finding/finding.ts";
+import { type Finding, isLoss, type Severity } from "../config/finding/finding.ts";
 import type { ApiJson } from "../orch/client/answer.ts";
 import { type StatusCondition, withConditions } from "./conditions.ts";
 import type { ProgressSum } from "./progress.ts";
@@ -42,13 +42,15 @@ export function desiredStatus(
   findings: readonly Finding[],
   refusal: StatusRefusal = "none",
 ): DesiredStatus {
-  const conditions = [reconciled(progress, refusal), passedValidation(findings)];
+  const loss = sorted(findings).find(isLoss);
+  const conditions = [reconciled(progress, refusal, loss), passedValidation(findings)];
   const messages = sorted(findings).slice(0, MOST_MESSAGES).map(messageOf);
   const meaning = JSON.stringify([
     generation,
     refusal,
     progress.state,
     progress.state === "rejected" ? progress.reason : "",
+    conditions[0]?.reason,
     conditions[1],
     messages,
   ]);
@@ -73,14 +75,26 @@ export function statusChange(desired: DesiredStatus, present: ApiJson, now: stri
   return same ? undefined : next;
 }
 
-function reconciled({ state, live, total, rejected, reason }: ProgressSum, refusal: StatusRefusal): StatusCondition {
+/** As `/debug/live` has it: true where the object is in force everywhere and as it is written. */
+function reconciled(
+  { state, live, total, rejected, reason }: ProgressSum,
+  refusal: StatusRefusal,
+  loss: Finding | undefined,
+): StatusCondition {
   const type = "Reconciled";
   if (refusal !== "none") return { type, status: "False", reason: "Refused", message: `It has errors: ${refusal}.` };
   const upToDate = `${live}/${total} proxies up to date.`;
-  if (state === "live") return { type, status: "True", reason: "Live", message: upToDate };
+  if (state === "rejected") {
+    const message = shortened(`${upToDate} Rejected by ${rejected}: ${reason}`);
+    return { type, status: "False", reason: "Rejected", message };
+  }
+  if (loss !== undefined) {
+    const message = shortened(`${upToDate} Not all of it has an effect: ${loss.code}: ${loss.message}`);
+    return { type, status: "False", reason: "NoEffect", message };
+  }
   if (state === "pending") return { type, status: "False", reason: "Pending", message: upToDate };
-  const message = shortened(`${upToDate} Rejected by ${rejected}: ${reason}`);
-  return { type, status: "False", reason: "Rejected", message };
+  if (state === "live") return { type, status: "True", reason: "Live", message: upToDate };
+  return { type, status: "Unknown", reason: "NoProxy", message: "No connected proxy has anything of it." };
 }
 
 function passedValidation(findings: readonly Finding[]): StatusCondition {

@@ -18,8 +18,8 @@ export interface ObjectProgress {
   readonly reason: string;
 }
 
-/** The progress of an object to the proxies. */
-export type ProgressState = "live" | "pending" | "rejected";
+/** The progress of an object to the proxies; `nowhere`: no connected proxy has anything of it. */
+export type ProgressState = "live" | "nowhere" | "pending" | "rejected";
 
 /** See {@linkcode sumProgress}. */
 export interface ProgressSum extends Omit<ObjectProgress, "generation"> {
@@ -48,6 +48,6 @@ export function sumProgress(generation: number, of: Iterable<ObjectProgress | un
     rejected += one.rejected;
     if (one.reason !== "" && (reason === "" || one.reason < reason)) reason = one.reason;
   }
-  const state = rejected > 0 ? "rejected" : behind || live < total ? "pending" : "live";
+  const state = rejected > 0 ? "rejected" : behind || live < total ? "pending" : total === 0 ? "nowhere" : "live";
   return { total, live, rejected, reason, state };
 }

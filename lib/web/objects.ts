@@ -19,6 +19,7 @@ import { stateHtml, type StateWord } from "./words.ts";
 const OBJECT_STATES = {
   "refused": "bad",
   "last good version": "bad",
+  "rejected by proxies": "bad",
   "waiting": "warn",
   "not everywhere": "warn",
   "warned": "warn",
@@ -142,14 +143,20 @@ function* refusedObjects(
   }
 }
 
-/** Tells states; whether a push is in force everywhere is asked once for each push. */
+/**
+ * Tells states; whether a push is in force everywhere is asked once for each push, and what proxies have rejected once for
+ * each of these.
+ */
 export function objectStates(view: DebugView): (listed: ListedObject) => ObjectState {
   const { ledger } = view.xds;
   const everywhere = new Map<number, boolean>();
+  const rejected = new Set(
+    [...view.xds.streams()].flatMap(({ progress }) => [...progress?.refusals.lacked() ?? []].map(([key]) => key)),
+  );
   const isEverywhere = (push: number) => {
     let known = everywhere.get(push);
     if (known === undefined) {
-      const { live, total } = ledger.live(push);
+      const { live, total } = ledger.reach("", push);
       everywhere.set(push, known = total > 0 && live === total);
     }
     return known;
@@ -158,6 +165,7 @@ export function objectStates(view: DebugView): (listed: ListedObject) => ObjectS
     if (object === undefined) return "refused";
     if (view.isStale(object)) return "last good version";
     if (view.isWaiting(key)) return "waiting";
+    if (rejected.has(key)) return "rejected by proxies";
     if (!isEverywhere(view.changedIn(key) ?? ledger.latest)) return "not everywhere";
     return findings.length > 0 ? "warned" : "in force";
   };

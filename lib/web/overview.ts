@@ -75,18 +75,18 @@ function readyCard(view: DebugView): Html {
 }
 
 function proxiesCard({ xds }: DebugView): Html {
-  const { latest } = xds.ledger;
-  const { live, total, failing } = xds.ledger.live(latest);
-  const behind = total - live - failing;
+  const { synced, total, failing, refusing } = xds.ledger.synced();
+  const behind = total - synced - failing - refusing;
   const lines = [
     ...(total === 0 ? [stateHtml({ tone: "dim", word: "none is connected" })] : []),
     ...(behind > 0 ? [stateHtml({ tone: "warn", word: `${behind} have not acknowledged everything` })] : []),
     ...(failing > 0 ? [stateHtml({ tone: "bad", word: `${failing} lack what could not be made` })] : []),
-    ...(total > 0 && live === total ? [stateHtml({ tone: "good", word: "all are up to date" })] : []),
+    ...(refusing > 0 ? [stateHtml({ tone: "bad", word: `${refusing} lack what they have rejected` })] : []),
+    ...(total > 0 && synced === total ? [stateHtml({ tone: "good", word: "all are up to date" })] : []),
   ];
   return card(
     "Proxies synced of connected",
-    `${live} of ${total}`,
+    `${synced} of ${total}`,
     "/debug/syncz",
     markup`
       ${lines}

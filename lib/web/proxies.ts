@@ -10,7 +10,7 @@ import { type HtmlValue, markup } from "./html.ts";
 import { proxyUrl } from "./links.ts";
 import { filterForm, listPart, pageLinks, searched, table } from "./list.ts";
 import type { WebPage, WebPageMaker } from "./view.ts";
-import { stateHtml, type StateWord, timeHtml } from "./words.ts";
+import { counted, stateHtml, type StateWord, timeHtml } from "./words.ts";
 
 /** The parts of a node id: `type~address~name.namespace~domain`. */
 export interface NodeName {
@@ -31,6 +31,10 @@ export function proxyState(connection: XdsConnection, { xds: { ledger } }: Debug
   const rejecting = [...stream?.watches.values() ?? []].filter((watch) => watch.resources.lastError !== "");
   if (rejecting.length > 0) {
     return { tone: "bad", word: `rejects ${rejecting.map(({ typeUrl }) => typeRules(typeUrl).short).join(", ")}` };
+  }
+  if (progress?.refusals.refuses) {
+    const count = new Map(progress.refusals.lacked()).size;
+    return { tone: "bad", word: `goes without ${counted(count, "object")} that it rejects` };
   }
   if (progress?.failing()) return { tone: "bad", word: "lacks what could not be made" };
   return progress?.acked === ledger.latest ? { tone: "good", word: "synced" } : { tone: "warn", word: "behind" };

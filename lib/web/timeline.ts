@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { PushRecord } from "../xds/ledger.ts";
+import type { PushRecord } from "../xds/push_record.ts";
 import { type Html, markup } from "./html.ts";
 import { bytesText, counted, millisecondsText } from "./words.ts";
 

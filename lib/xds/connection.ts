@@ -17,11 +17,12 @@ import type { CallHandler } from "../grpc/call_handler.ts";
 import { Code } from "../grpc/codes.ts";
 import { type AsideDesks, AsideRequests, type AsideStream, isAside } from "./aside.ts";
 import { Connecting } from "./connecting.ts";
-import type { PushLedger, PushProgress } from "./ledger.ts";
+import type { PushLedger } from "./ledger.ts";
 import type { XdsMetrics } from "./protocol/metrics.ts";
 import type { OwedEndpoints } from "./owed_endpoints.ts";
 import type { Pushable } from "./push_queue.ts";
 import { readNode } from "./protocol/node.ts";
+import type { PushProgress } from "./progress.ts";
 import type { RejectGauges } from "./reject_gauges.ts";
 import type { ConnectRequest, ProxyView, ResourceSource } from "./protocol/source.ts";
 import { MAX_UNKNOWN_TYPES, typeRules } from "./protocol/types.ts";
@@ -226,7 +227,6 @@ export class XdsConnection implements CallHandler, Pushable {
     const context = this.#context;
     this.node = node;
     this.id = `${node.id}-${context.nextNumber()}`;
-    this.progress = context.ledger.join(this.id, () => view.failing === true);
     this.stream = new AdsStream(noncePrefix(), view, {
       delta: this.delta,
       gzip: this.call.acceptsGzip,
@@ -253,6 +253,7 @@ export class XdsConnection implements CallHandler, Pushable {
       onAnswered: () => context.onAnswered(this),
       onSettled: () => this.#settled(),
     }, context.owed.take(node.id!));
+    this.progress = context.ledger.join(this.id, () => view.failing === true, this.stream.refusals);
     context.onOpen(this);
   }
 

@@ -5,8 +5,10 @@
  * @module
  */
 import type { RejectInfo, ResponseInfo } from "./ads/stream_types.ts";
-import type { PushedObject, PushEvent, PushFailure } from "./protocol/source.ts";
+import type { PushEvent, PushFailure } from "./protocol/source.ts";
 import { typeRules } from "./protocol/types.ts";
+import { type ClientRefusals, PushProgress, REFUSES_NOTHING } from "./progress.ts";
+import type { FailureRecord, PushRecord, Rejection } from "./push_record.ts";
 
 /** Pushes and rejections that are remembered. */
 export const LEDGER_LENGTH = 100;
@@ -14,74 +16,22 @@ export const LEDGER_LENGTH = 100;
 /** Pushes of one type that are remembered as rejected by one client. An older one counts as taken. */
 const MAX_REJECTED_PUSHES = 1000;
 
-/** One push, as it went. */
-export interface PushRecord {
-  readonly id: number;
-  readonly reasons: Readonly<Record<string, number>>;
-  readonly objects: readonly PushedObject[];
-  readonly full: boolean;
-  /** Milliseconds since the epoch. */
-  readonly startedAt: number;
-  /** Streams connected when it began. */
-  readonly streams: number;
-  /** Streams that had something sent. */
-  touched: number;
-  /** Streams of those that have not acknowledged yet. */
-  pending: number;
-  /** Responses, resources, removals and bytes by type. */
-  readonly types: Record<string, { responses: number; resources: number; removed: number; bytes: number }>;
-  /** Milliseconds from `startedAt` to the last acknowledgement so far. */
-  lastAckMs: number;
-  /** The proxy that took longest so far. */
-  slowest: string;
-  /** Resources that could not be made or sent, and are tried again; their earlier versions stay in force. */
-  readonly failures: PushFailure[];
-}
-
-/** A rejection, with the proxy that made it. */
-export interface Rejection extends RejectInfo {
-  readonly proxy: string;
-  /** Milliseconds since the epoch. */
-  readonly at: number;
-}
-
-/** A failure, with the push that it is of. */
-export interface FailureRecord extends PushFailure {
-  readonly push: number;
-  /** Milliseconds since the epoch. */
-  readonly at: number;
-}
-
-/** How far one stream has come. Made by {@linkcode PushLedger.join}. */
-export class PushProgress {
-  /** The highest push of which the client has everything, acknowledged; -1 before its first. */
-  acked = -1;
-  /** Pushes with responses that are not all acknowledged yet. */
-  readonly touched = new Set<number>();
-  /** Pushes that the client rejected and has not taken since, by type. */
-  readonly rejected = new Map<string, Set<number>>();
-  /** The push of the last response, by type; none where it was asked for. */
-  readonly last = new Map<string, number>();
-
-  /**
-   * @param proxy Its connection id.
-   * @param failing Whether some of its resources could not be made, so that it has acknowledged less than all.
-   */
-  constructor(readonly proxy: string, readonly failing: () => boolean) {}
-}
-
-/** Hears of rejections as they come and go, after the ledger has taken them. Must not throw. */
-export interface RejectionListener {
-  /** A client has rejected a response; `push`: the latest push at that time. */
-  rejected(by: PushProgress, info: RejectInfo, push: number): void;
-  /** A client rejects nothing of a type any more. */
-  accepted(by: PushProgress, typeUrl: string): void;
-  /** A client has gone. */
-  left(by: PushProgress): void;
+/** How far an object is. */
+export interface ObjectReach {
+  /** Proxies that have acknowledged all of it. */
+  readonly live: number;
+  readonly total: number;
+  /** Proxies that lack resources that could not be made. */
+  readonly failing: number;
+  /** Proxies that have rejected something of it. */
+  readonly refused: number;
+  /** Their words, each text once. */
+  readonly words: readonly string[];
 }
 
 interface Waiter {
   readonly push: number;
+  readonly object: string | undefined;
   readonly among: ReadonlySet<PushProgress> | undefined;
   readonly resolve: (live: boolean) => void;
 }
@@ -92,23 +42,18 @@ export class PushLedger {
   latest = 0;
   /** Increases whenever anything here may have changed. */
   revision = 0;
+  /** Increases whenever clients may lack other objects than before because of rejections. */
+  refusals = 0;
   readonly #records = new Map<number, PushRecord>();
   readonly #rejections: Rejection[] = [];
   readonly #failures: FailureRecord[] = [];
   readonly #streams = new Set<PushProgress>();
   readonly #waiters = new Set<Waiter>();
-  readonly #listeners = new Set<RejectionListener>();
-
-  /** Has rejections heard from now on; returns the way to stop that. */
-  onRejections(listener: RejectionListener): () => void {
-    this.#listeners.add(listener);
-    return () => void this.#listeners.delete(listener);
-  }
 
   /** A stream has come; the returned object is to be handed back with everything that concerns it. */
-  join(proxy: string, failing: () => boolean = () => false): PushProgress {
+  join(proxy: string, failing: () => boolean = () => false, refusals: ClientRefusals = REFUSES_NOTHING): PushProgress {
     this.revision++;
-    const progress = new PushProgress(proxy, failing);
+    const progress = new PushProgress(proxy, failing, refusals);
     this.#streams.add(progress);
     return progress;
   }
@@ -116,9 +61,9 @@ export class PushLedger {
   /** A stream has gone. */
   leave(progress: PushProgress): void {
     this.revision++;
+    if (progress.refusals.refuses) this.refusals++;
     this.#streams.delete(progress);
     for (const id of progress.touched) this.#acknowledged(id, undefined);
-    for (const listener of this.#listeners) listener.left(progress);
     this.#wake();
   }
 
@@ -160,7 +105,12 @@ export class PushLedger {
 
   /** The client has everything up to the latest push. Returns the pushes that this completes for it. */
   settled(progress: PushProgress): PushRecord[] {
-    if (progress.acked === this.latest && progress.touched.size === 0) return [];
+    const { refuses } = progress.refusals;
+    if (refuses) this.refusals++;
+    if (progress.acked === this.latest && progress.touched.size === 0) {
+      if (refuses) this.#wake();
+      return [];
+    }
     this.revision++;
     progress.acked = this.latest;
     const done: PushRecord[] = [];
@@ -185,8 +135,10 @@ export class PushLedger {
   /** A client has rejected a response. */
   rejected(progress: PushProgress, info: RejectInfo): void {
     this.revision++;
+    this.refusals++;
     const pushes = progress.rejected.get(info.typeUrl) ?? new Set();
     const last = progress.last.get(info.typeUrl);
+    if (last === undefined && !info.late) progress.rejectedUpTo.set(info.typeUrl, this.latest);
     const concerned = info.late ? [last].filter((id) => id !== undefined) : progress.touched;
     for (const id of concerned) pushes.add(id);
     for (const oldest of pushes) {
@@ -196,14 +148,14 @@ export class PushLedger {
     progress.rejected.set(info.typeUrl, pushes);
     this.#rejections.push({ ...info, proxy: progress.proxy, at: Date.now() });
     if (this.#rejections.length > LEDGER_LENGTH) this.#rejections.shift();
-    for (const listener of this.#listeners) listener.rejected(progress, info, this.latest);
   }
 
   /** A client takes everything of a type that it had rejected. */
   accepted(progress: PushProgress, typeUrl: string): void {
     this.revision++;
+    this.refusals++;
     progress.rejected.delete(typeUrl);
-    for (const listener of this.#listeners) listener.accepted(progress, typeUrl);
+    progress.rejectedUpTo.delete(typeUrl);
     this.#wake();
   }
 
@@ -234,22 +186,63 @@ export class PushLedger {
     const streams = among === undefined ? this.#streams : this.#streams.intersection(among);
     for (const stream of streams) {
       if (stream.failing()) failing++;
-      else if (stream.acked >= push && !stream.rejected.values().some((pushes) => pushes.has(push))) live++;
+      else if (stream.acked >= push && !stream.hasRejected(push)) live++;
     }
     return { live, total: streams.size, failing };
+  }
+
+  /** The connected proxies that have acknowledged everything, lack nothing and go without nothing. */
+  synced(): { readonly synced: number; readonly total: number; readonly failing: number; readonly refusing: number } {
+    let [synced, failing, refusing] = [0, 0, 0];
+    for (const stream of this.#streams) {
+      if (stream.failing()) failing++;
+      else if (stream.refusals.refuses) refusing++;
+      else if (stream.acked === this.latest) synced++;
+    }
+    return { synced, total: this.#streams.size, failing, refusing };
+  }
+
+  /**
+   * On how many of the connected proxies an object is in force. A rejection counts against the objects of which a proxy
+   * lacks something, and against no other object of the same response.
+   *
+   * @param object Its key.
+   * @param push The push of its last change.
+   * @param among Only these of the connected proxies count; absent: all.
+   */
+  reach(object: string, push: number, among?: ReadonlySet<PushProgress>): ObjectReach {
+    let [live, failing, refused] = [0, 0, 0];
+    const words = new Set<string>();
+    const streams = among === undefined ? this.#streams : this.#streams.intersection(among);
+    for (const stream of streams) {
+      const lack = stream.refusals.refuses ? stream.refusals.lacks(object) : undefined;
+      if (lack) {
+        refused++;
+        words.add(lack);
+      } else if (stream.failing()) failing++;
+      else if (lack === undefined && stream.acked >= push) live++;
+    }
+    return { live, total: streams.size, failing, refused, words: [...words] };
   }
 
   /**
    * Resolves true as soon as a push is in force on all connected proxies, or all of `among`; false after `timeout`
    * milliseconds, or when the signal aborts.
+   *
+   * @param object Key: only rejections of this object count, and the answer is false as soon as it is known that the
+   * proxies that do not have it have rejected it. Absent: any rejection of that push counts.
    */
   waitLive(
     push: number,
     timeout: number,
-    { among, signal }: { readonly among?: ReadonlySet<PushProgress> | undefined; readonly signal?: AbortSignal } = {},
+    { among, object, signal }: {
+      readonly among?: ReadonlySet<PushProgress> | undefined;
+      readonly object?: string;
+      readonly signal?: AbortSignal;
+    } = {},
   ): Promise<boolean> {
     const { promise, resolve } = Promise.withResolvers<boolean>();
-    const waiter: Waiter = { push, resolve, among };
+    const waiter: Waiter = { push, object, resolve, among };
     const giveUp = () => resolve(false);
     const timer = setTimeout(giveUp, timeout);
     signal?.addEventListener("abort", giveUp, { once: true });
@@ -282,9 +275,15 @@ export class PushLedger {
 
   #wake(): void {
     for (const waiter of this.#waiters) {
-      if (waiter.push > this.latest) continue;
-      const { live, total } = this.live(waiter.push, waiter.among);
-      if (live === total) waiter.resolve(true);
+      const { push, object, among, resolve } = waiter;
+      if (push > this.latest) continue;
+      if (object === undefined) {
+        const { live, total } = this.live(push, among);
+        if (live === total) resolve(true);
+      } else {
+        const { live, refused, total } = this.reach(object, push, among);
+        if (live + refused === total) resolve(refused === 0);
+      }
     }
   }
 }

@@ -27,7 +27,7 @@ export class TestProxy implements Disposable {
   #acknowledged = "";
   #received = Promise.withResolvers<void>();
 
-  private constructor(port: number, node: object) {
+  private constructor(port: number, node: object, refusal: string | undefined) {
     this.#client = new grpc.Client(`127.0.0.1:${port}`, grpc.credentials.createInsecure(), {
       "grpc.use_local_subchannel_pool": 1,
     });
@@ -36,14 +36,15 @@ export class TestProxy implements Disposable {
     this.#call.on("data", (response: Uint8Array) => {
       this.#waiting.push(response);
       this.#received.resolve();
-      if (!this.#holding) this.release();
+      if (refusal !== undefined) this.reject(refusal);
+      else if (!this.#holding) this.release();
     });
     this.#send({ node });
   }
 
-  /** Attaches a proxy; it has its clusters then. */
-  static async attach(port: number, node: object = SIDECAR): Promise<TestProxy> {
-    const proxy = new TestProxy(port, node);
+  /** Attaches a proxy; it has its clusters then. @param refusal Its words about every response. Default: it takes all. */
+  static async attach(port: number, node: object = SIDECAR, refusal?: string): Promise<TestProxy> {
+    const proxy = new TestProxy(port, node, refusal);
     await proxy.#received.promise;
     return proxy;
   }
@@ -82,6 +83,18 @@ export class TestProxy implements Disposable {
       };
       this.#send({ type_url: rest.type_url, response_nonce: nonce, version_info: rest.version_info });
       if (rest.type_url === CLUSTERS) this.#acknowledged = nonce;
+    }
+  }
+
+  /** Rejects what was held back; acknowledges what comes from now on. */
+  reject(message: string): void {
+    this.#holding = false;
+    for (const response of this.#waiting.splice(0)) {
+      const { nonce, type_url } = decode("envoy.service.discovery.v3.DiscoveryResponse", response) as {
+        readonly type_url: string;
+        readonly nonce: string;
+      };
+      this.#send({ type_url, response_nonce: nonce, error_detail: { code: 13, message } });
     }
   }
 

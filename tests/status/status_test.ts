@@ -36,7 +36,8 @@ Deno.test("conditions of others stay as they are and where they are; ours keep t
 Deno.test("an object is live when all proxies of all servers have the present generation, and nothing less", () => {
   const state = (...of: readonly (ObjectProgress | undefined)[]) => sumProgress(2, of).state;
   assert.equal(state(progress(), progress({ total: 3, live: 3 })), "live");
-  assert.equal(state(progress({ total: 0, live: 0 })), "live");
+  assert.equal(state(progress({ total: 0, live: 0 })), "nowhere");
+  assert.equal(state(progress({ total: 0, live: 0 }), progress({ live: 9 })), "pending");
   assert.equal(state(progress(), progress({ live: 9 })), "pending");
   assert.equal(state(progress(), progress({ generation: 1 })), "pending", "another server has the generation before");
   assert.equal(state(progress(), undefined), "pending", "another server has not heard of it");
@@ -66,6 +67,21 @@ Deno.test("status says how far an object is, what is found in it and why it was 
     [{ name: "unknown-host", code: "MSH0101" }, "ERROR"],
     [{ name: "no-effect", code: warningOf("no-effect", [], "").code }, "WARNING"],
   ]);
+});
+
+Deno.test("an object is reconciled only where a proxy has it and nothing takes its effect away", () => {
+  const said = (rows: ObjectProgress, findings: readonly Finding[]) => {
+    const [first] = desiredStatus(2, sumProgress(2, [rows]), findings).conditions;
+    return `${first?.status} ${first?.reason}: ${first?.message}`;
+  };
+  const nowhere = progress({ total: 0, live: 0 });
+  assert.equal(said(nowhere, []), "Unknown NoProxy: No connected proxy has anything of it.");
+  const lost = "Not all of it has an effect: MSH0101: no such host";
+  assert.equal(said(progress(), [error()]), `False NoEffect: 10/10 proxies up to date. ${lost}`);
+  assert.equal(said(nowhere, [error()]), `False NoEffect: 0/0 proxies up to date. ${lost}`);
+  assert.match(said(progress({ live: 9, rejected: 1, reason: "no" }), [error()]), /^False Rejected: /);
+  const before = desiredStatus(2, sumProgress(2, [progress()]), []);
+  assert.notEqual(desiredStatus(2, sumProgress(2, [nowhere]), []).meaning, before.meaning, "that is worth a write");
 });
 
 Deno.test("a hundred findings are twenty messages, and a long text is shortened", () => {

@@ -153,6 +153,11 @@ export function lossOf(name: FindingName, keys: readonly string[], message: stri
   return objectsFinding("error", name, keys, message);
 }
 
+/** Whether a finding says that an object in force does not do what it says, wholly or in part. */
+export function isLoss({ severity }: Finding): boolean {
+  return severity === "error";
+}
+
 function objectsFinding(
   severity: Severity,
   name: FindingName,

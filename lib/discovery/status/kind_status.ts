@@ -20,7 +20,6 @@ import type { Duty } from "../../orch/leader/duty.ts";
 import type { ObjectProgress } from "../../status/progress.ts";
 import type { ServerReport } from "../../status/report.ts";
 import { ProgressRows } from "./progress_rows.ts";
-import { PresentRejections } from "./rejections.ts";
 import { OwnReport } from "./server_reports.ts";
 import { PENDING_ROUNDS, StatusTerm, type StatusTermOptions } from "./status_term.ts";
 import type { ApiObject } from "./status_world.ts";
@@ -37,7 +36,6 @@ const OBJECTS_A_STEP = 50;
 export class KindStatus {
   readonly #options: KindStatusOptions;
   readonly #rows = new ProgressRows();
-  readonly #rejections = new PresentRejections();
   readonly #report: OwnReport;
   readonly #stop = new AbortController();
   /** Where this server writes. */
@@ -100,10 +98,7 @@ export class KindStatus {
   async #run(): Promise<void> {
     const { client: { clock }, world, interval } = this.#options;
     const { signal } = this.#stop;
-    const ends = [
-      world.store.subscribe(() => this.#storeChanged = true),
-      world.ledger.onRejections(this.#rejections),
-    ];
+    const end = world.store.subscribe(() => this.#storeChanged = true);
     let pause = interval;
     while (!signal.aborted) {
       await clock.sleep(pause, signal).catch(() => {});
@@ -119,14 +114,14 @@ export class KindStatus {
       }
       pause = Math.max(interval, 9 * (clock.monotonic() - began));
     }
-    for (const end of ends) end();
+    end();
   }
 
   /** Whether anything may be other than in the last round. */
   #isDue(now: number): boolean {
     const { world: { ledger }, analysisInterval } = this.#options;
     const progress = this.#isPending ? ledger.revision : "";
-    const revisions = [this.#rejections.revision, this.#leads?.revision ?? "", progress].join();
+    const revisions = [ledger.refusals, this.#leads?.revision ?? "", progress].join();
     const due = this.#storeChanged || revisions !== this.#revisions || now - this.#roundAt >= analysisInterval;
     this.#revisions = revisions;
     return due;
@@ -146,7 +141,7 @@ export class KindStatus {
       isWaiting: world.isWaiting(object),
       everywhere: object.kind === "WorkloadEntry",
     }));
-    const rows = await paced(this.#rows.count(counted, world.proxies(), this.#rejections), { signal });
+    const rows = await paced(this.#rows.count(counted, world.proxies()), { signal });
     const unfinished = [...rows.values()].some(({ live, rejected, total }) => live + rejected < total);
     const leads = this.#leads;
     if (leads === undefined) {

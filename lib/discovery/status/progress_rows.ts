@@ -8,10 +8,9 @@
  */
 import type { ResourceSet } from "../../resource/set.ts";
 import type { ObjectProgress } from "../../status/progress.ts";
-import type { PushProgress } from "../../xds/ledger.ts";
+import type { PushProgress } from "../../xds/progress.ts";
 import type { ProxyView } from "../../xds/protocol/source.ts";
 import { CLUSTER, ENDPOINTS, EXTENSION_CONFIG, LISTENER, ROUTE, SECRET } from "../../xds/protocol/types.ts";
-import type { PresentRejections } from "./rejections.ts";
 
 /** An object that is counted for. */
 export interface CountedObject {
@@ -27,13 +26,16 @@ export interface CountedObject {
 
 /** A connected proxy. */
 export interface CountedProxy {
-  readonly view: Pick<ProxyView, "resourceSets" | "virtualHosts">;
+  readonly view: Pick<ProxyView, "resourceSets" | "virtualHosts" | "withheld">;
   readonly progress: PushProgress;
   /** Key of the Sidecar that chooses its resources, which no resource names; undefined: none. */
   readonly sidecar?: string | undefined;
 }
 
 const TYPES = [CLUSTER, ENDPOINTS, EXTENSION_CONFIG, LISTENER, SECRET, ROUTE];
+
+/** Characters of a client's words that are kept. */
+const MOST_TEXT = 500;
 
 /** Proxies of one step. */
 const PROXIES_A_STEP = 4;
@@ -56,7 +58,6 @@ export class ProgressRows {
   *count(
     objects: Iterable<CountedObject>,
     proxies: Iterable<CountedProxy>,
-    rejections: PresentRejections,
   ): Generator<void, ReadonlyMap<string, ObjectProgress>> {
     const rows = new Map<string, Row>();
     for (const object of objects) {
@@ -65,13 +66,18 @@ export class ProgressRows {
     const everywhere = [...rows.values()].filter(({ object }) => object.everywhere);
     let at = 0;
     for (const { view, progress, sidecar } of proxies) {
-      for (const row of everywhere) countProxy(row, at, progress, rejections);
+      for (const row of everywhere) countProxy(row, at, progress);
       const chosen = sidecar === undefined ? undefined : rows.get(sidecar);
-      if (chosen !== undefined) countProxy(chosen, at, progress, rejections);
+      if (chosen !== undefined) countProxy(chosen, at, progress);
+      // No resource of such a proxy names what it goes without.
+      for (const key of view.withheld?.keys() ?? []) {
+        const row = rows.get(key);
+        if (row !== undefined) countProxy(row, at, progress);
+      }
       for (const set of setsOf(view)) {
         for (const key of this.#causesOf(set)) {
           const row = rows.get(key);
-          if (row !== undefined) countProxy(row, at, progress, rejections);
+          if (row !== undefined) countProxy(row, at, progress);
         }
       }
       if (++at % PROXIES_A_STEP === 0) yield;
@@ -97,15 +103,17 @@ export class ProgressRows {
 }
 
 /** Counts a proxy for an object, once. */
-function countProxy(row: Row, at: number, progress: PushProgress, rejections: PresentRejections): void {
+function countProxy(row: Row, at: number, progress: PushProgress): void {
   if (row.seen === at) return;
   row.seen = at;
   row.total++;
   const { key, changedIn, isWaiting } = row.object;
-  const reason = rejections.reason(progress, key, changedIn);
+  const { refusals } = progress;
+  const reason = refusals.refuses ? refusals.lacks(key) : undefined;
   if (reason !== undefined && reason !== "") {
     row.rejected++;
-    if (row.reason === "" || reason < row.reason) row.reason = reason;
+    const words = reason.slice(0, MOST_TEXT);
+    if (row.reason === "" || words < row.reason) row.reason = words;
   } else if (reason === undefined && !progress.failing() && !isWaiting && progress.acked >= changedIn) row.live++;
 }
 

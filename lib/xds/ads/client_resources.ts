@@ -9,6 +9,7 @@
  */
 import type { EncodedResource } from "../../resource/encoded.ts";
 import type { NameSet } from "../../resource/name_set.ts";
+import { type LackedObjects, lackedObjects, noteLack } from "./lacking.ts";
 import { rejectedResources, RejectedVersions } from "./rejected.ts";
 import type { AdsRequest } from "./request.ts";
 import { EMPTY_STACK, excludeFromStack, sameStack, type SetStack } from "./set_stack.ts";
@@ -71,6 +72,8 @@ export class ClientResources {
   #settled: SetStack | undefined;
   #heldAt: SetStack | undefined;
   readonly #rejected = new RejectedVersions();
+  /** The last answer about objects that the client lacks, with what it was made of. */
+  #lacked: { readonly of: readonly unknown[]; readonly objects: LackedObjects } | undefined;
   /** The inputs from which `want` was made. */
   #wantOf: { selected: SetStack; rejections: number } | undefined;
   readonly #whole: boolean;
@@ -94,6 +97,31 @@ export class ClientResources {
   /** The last rejection names the bad resource that was looked for: that is news, in the same words. */
   get hasFound(): boolean {
     return this.blamed.length > 0 && this.portion !== Infinity;
+  }
+
+  /** The resources that the client has acknowledged. */
+  get acknowledged(): SetStack {
+    return this.inFlight === undefined ? this.sent : this.inFlight.before;
+  }
+
+  /**
+   * The objects of which the client does not have what it should have. To be asked after a rejection: until then what is
+   * not acknowledged is on its way.
+   */
+  lacked(): LackedObjects {
+    const wanted = this.#wantOf?.selected ?? this.want;
+    const { acknowledged } = this;
+    const isHeld = this.inFlight === undefined && !this.differ;
+    const late = this.#late === undefined ? undefined : this.blamed;
+    const of = [acknowledged, wanted, isHeld, late, this.#rejected.revision, this.lastError];
+    if (this.#lacked?.of.every((one, i) => one === of[i])) return this.#lacked.objects;
+    const rest = isHeld ? this.lastError : "";
+    const objects = lackedObjects(acknowledged, wanted, ({ name }) => this.#rejected.words(name) ?? rest);
+    // A late rejection that names nothing counts against all that the client took with that response.
+    const blamed = late === undefined ? [] : late.length > 0 ? late : this.#taken.flat();
+    for (const { causes } of blamed) noteLack(objects, causes, this.lastError);
+    this.#lacked = { of, objects };
+    return objects;
   }
 
   /** A difference may have to be sent. */
@@ -230,7 +258,7 @@ export class ClientResources {
     const divides = goesOn && !isNamed && this.#divisible && changed.length > 1;
     if (divides) this.portion = changed.reduce((sum, { size }) => sum + size, 0) / 2;
     if (this.portion !== Infinity) this.#divisions++;
-    if (!this.#whole && goesOn) this.#rejected.add(this.blamed);
+    if (!this.#whole && goesOn) this.#rejected.add(this.blamed, message);
     // A change since then is another state, which the client has not seen.
     if (!divides) this.#heldAt = inFlight.want;
   }

@@ -72,7 +72,7 @@ const MAX_REJECTED = 1000;
 
 /** Versions of resources that a client has rejected: they are not sent again until they change. */
 export class RejectedVersions {
-  readonly #versions = new Map<string, string>();
+  readonly #versions = new Map<string, { readonly version: string; readonly message: string }>();
   /** Increases whenever a version is added. */
   revision = 0;
 
@@ -81,18 +81,23 @@ export class RejectedVersions {
     return this.#versions.size;
   }
 
-  /** Adds these, unless they are too many to be single mistakes. */
-  add(resources: readonly EncodedResource[]): void {
+  /** Adds these, unless they are too many to be single mistakes. @param message The client's words */
+  add(resources: readonly EncodedResource[], message: string): void {
     if (this.#versions.size + resources.length > MAX_REJECTED) return;
-    for (const { name, version } of resources) this.#versions.set(name, version);
+    for (const { name, version } of resources) this.#versions.set(name, { version, message });
     this.revision++;
+  }
+
+  /** The client's words about a resource; undefined: it has not rejected that one. */
+  words(name: string): string | undefined {
+    return this.#versions.get(name)?.message;
   }
 
   /**
    * The resources that a client should have, with its present version of those that it rejected. Forgets lost versions.
    */
   leaveOut(want: SetStack, sent: SetStack): SetStack {
-    for (const [name, version] of this.#versions) {
+    for (const [name, { version }] of this.#versions) {
       if (findInStack(want, name)?.version !== version) this.#versions.delete(name);
     }
     if (this.#versions.size === 0) return want;

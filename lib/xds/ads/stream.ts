@@ -14,6 +14,7 @@ import type { ProxyView } from "../protocol/source.ts";
 import { CLUSTER, ENDPOINTS, LISTENER, ROUTE, VIRTUAL_HOST } from "../protocol/types.ts";
 import { findInStack, stackBlocks, stackSize } from "./set_stack.ts";
 import { stepTowards, type StreamStep } from "./step.ts";
+import { StreamRefusals } from "./refusals.ts";
 import type { StreamContext } from "./stream_types.ts";
 import type { AdsRequest } from "./request.ts";
 import { assemble, type ResponseHead } from "./response.ts";
@@ -30,11 +31,12 @@ const LEAVING = "leaving";
 /** A stream after its first request. Call {@linkcode AdsStream.reconcile} when sets may have changed. */
 export class AdsStream {
   readonly watches = new Watches();
+  /** What the client has rejected. */
+  readonly refusals: StreamRefusals;
   /** Undefined: the view does not ask for the client's subscriptions. */
   readonly #wants: Wants | undefined;
   /** Watches whose sets are to be looked at though the view's revision stays. */
   readonly #stale = new Set<Watch>();
-  readonly #rejecting = new Set<Watch>();
   #responses = 0;
   #gate: ReturnType<typeof setTimeout> | undefined;
   #gateOpen = false;
@@ -62,6 +64,7 @@ export class AdsStream {
     this.#context = context;
     this.#warming = owed;
     this.#stacks = new ViewStacks(view);
+    this.refusals = new StreamRefusals(view);
     if (hearsWants(view)) this.#wants = new Wants(view, context.wantTimeout, () => this.#giveUp());
   }
 
@@ -127,15 +130,8 @@ export class AdsStream {
     const answer = this.#context.delta ? watch.applyDelta(request, isNew) : watch.applySotw(request);
     if (answer === "stale") this.#context.metrics.count("pilot_xds_expired_nonce", 1, { type: watch.rules.short });
     if ((answer !== "nack" && answer !== "late nack") || error === undefined) return;
-    const { blamed, hasFound } = watch.resources;
-    this.#rejecting.add(watch);
-    this.#context.onReject({
-      ...{ typeUrl: request.typeUrl, code: error.code, message: error.message },
-      ...{ repeated: repeated && !hasFound, late: answer === "late nack" },
-      resources: blamed.map((resource) => resource.name),
-      causes: [...new Set(blamed.flatMap((resource) => resource.causes))],
-    });
-    if (answer === "nack") this.view.rejected?.(request.typeUrl, blamed, error.message);
+    this.#context.onReject(this.refusals.take(watch, error, { isLate: answer === "late nack", repeated }));
+    if (answer === "nack") this.view.rejected?.(request.typeUrl, watch.resources.blamed, error.message);
   }
 
   /** Looks at all sets again; true when something may have to be sent. Sends nothing. */
@@ -185,11 +181,7 @@ export class AdsStream {
     if (endpoints?.resources.established && endpoints.clean && this.watches.get(CLUSTER)?.clean) {
       this.#warming = this.#context.names.empty;
     }
-    for (const watch of this.#rejecting) {
-      if (watch.resources.rejecting || !watch.clean) continue;
-      this.#rejecting.delete(watch);
-      this.#context.onAccept(watch.typeUrl);
-    }
+    for (const { typeUrl } of this.refusals.takeAccepted()) this.#context.onAccept(typeUrl);
     if (this.watches.clean) this.#context.onSettled();
   }
 

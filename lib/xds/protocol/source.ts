@@ -138,6 +138,11 @@ export interface ProxyView {
    * it reports by {@linkcode ConnectControl.answered}. Absent: it has none.
    */
   rejected?(typeUrl: string, resources: readonly EncodedResource[], message: string): void;
+  /**
+   * Objects that the client goes without because it rejects what is made of them, by key, with its words; without words:
+   * it is not known yet. Absent: none.
+   */
+  readonly withheld?: ReadonlyMap<string, string>;
   /** Where it belongs to, for debug pages; absent: the source does not know. */
   readonly home?: { readonly namespace: string; readonly clusterId: string };
   /**

@@ -14,7 +14,8 @@ import { TokenBucket } from "../../../lib/orch/client/token_bucket.ts";
 import type { ObjectPlace } from "../../../lib/orch/resources/objects.ts";
 import { encodeResource } from "../../../lib/resource/encoded.ts";
 import { ResourceTable } from "../../../lib/resource/set.ts";
-import { PushLedger, type PushProgress } from "../../../lib/xds/ledger.ts";
+import { PushLedger } from "../../../lib/xds/ledger.ts";
+import type { PushProgress } from "../../../lib/xds/progress.ts";
 import { CLUSTER } from "../../../lib/xds/protocol/types.ts";
 import { ObjectsApi } from "./objects_api.ts";
 import { until } from "../../patience.ts";
@@ -39,6 +40,8 @@ class Server {
   refused: RefusedKind[] = [];
   isBehind = false;
   readonly status: KindStatus;
+  /** Why each proxy lacks what it has rejected, by key of the object. */
+  readonly lacked = new Map<string, Map<string, string>>();
   readonly #source = this.store.addSource("Orch", 0);
   readonly #proxies: CountedProxy[] = [];
   readonly #changedIn = new Map<string, number>();
@@ -70,7 +73,15 @@ class Server {
 
   /** Connects a proxy that has everything, and gets a cluster of each of these objects. */
   connect(id: string, names: readonly string[]): PushProgress {
-    const progress = this.ledger.join(id);
+    const lacked = new Map<string, string>();
+    this.lacked.set(id, lacked);
+    const progress = this.ledger.join(id, () => false, {
+      get refuses() {
+        return lacked.size > 0;
+      },
+      lacks: (key) => lacked.get(key),
+      lacked: () => lacked,
+    });
     progress.acked = this.ledger.latest;
     const set = this.#table.from(
       names.map((name) => encodeResource(CLUSTER, name, new TextEncoder().encode(name), { causes: [keyOf(name)] })),
@@ -205,28 +216,25 @@ Deno.test("a rejection is said on the object that caused it and on no other, unt
     const proxy = server.connect("p", ["bad", "good"]);
     server.hear("bad", "good");
     server.acknowledge();
-    const reject = { typeUrl: CLUSTER, code: 13, repeated: false, late: false };
-    // First all of a response was rejected, of which the bad one is found then.
-    server.ledger.rejected(proxy, { ...reject, message: "no", resources: [], causes: [] });
-    server.ledger.rejected(proxy, {
-      ...reject,
-      message: "Error adding bad: no",
-      resources: ["bad"],
-      causes: [keyOf("bad")],
-    });
+    const lacked = server.lacked.get("p")!;
+    lacked.set(keyOf("bad"), "Error adding bad: no");
+    server.acknowledge();
     await led(server, async () => {
       await until("both", () => condition(api, "bad") !== undefined && condition(api, "good") !== undefined);
       assert.equal(condition(api, "bad")!["message"], "0/1 proxies up to date. Rejected by 1: Error adding bad: no");
       assert.equal(condition(api, "good")!["status"], "True");
-      // The type stays rejected for another resource.
       write(api, "bad", 2);
       server.hear("bad");
+      lacked.delete(keyOf("bad"));
       server.acknowledge();
       await until("the mended one", () => condition(api, "bad")?.["status"] === "True");
-      server.ledger.rejected(proxy, { ...reject, message: "again", resources: ["bad"], causes: [keyOf("bad")] });
+      lacked.set(keyOf("bad"), "");
+      server.acknowledge();
+      await until("what is not said yet", () => condition(api, "bad")?.["reason"] === "Pending");
+      lacked.set(keyOf("bad"), "again");
+      server.acknowledge();
       await until("the next rejection", () => condition(api, "bad")?.["reason"] === "Rejected");
       server.ledger.leave(proxy);
-      server.ledger.accepted(proxy, CLUSTER);
     });
   });
 });

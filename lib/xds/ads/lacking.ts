@@ -1,0 +1,53 @@
+/**
+ * The objects of which a client does not have what it should have: those behind the resources in which the client's
+ * acknowledged resources differ from the wanted ones.
+ *
+ * @module
+ */
+import type { EncodedResource } from "../../resource/encoded.ts";
+import type { ResourceBucket } from "../../resource/set.ts";
+import { findInStack, type SetStack } from "./set_stack.ts";
+
+/**
+ * Why a client lacks what objects make, by key of the object: the client's words, or nothing where it has not said
+ * anything about them yet.
+ */
+export type LackedObjects = ReadonlyMap<string, string>;
+
+/**
+ * Compares stacks. Costs the buckets in which they differ.
+ *
+ * @param words The client's words about a resource that it does not have as it should.
+ */
+export function lackedObjects(
+  has: SetStack,
+  wants: SetStack,
+  words: (resource: EncodedResource) => string,
+): Map<string, string> {
+  const found = new Map<string, string>();
+  const note = (resource: EncodedResource, other: EncodedResource | undefined) => {
+    const said = words(resource);
+    for (const { causes } of other === undefined ? [resource] : [resource, other]) noteLack(found, causes, said);
+  };
+  for (const wanted of unlike(wants, has)) {
+    const had = findInStack(has, wanted.name);
+    if (had?.version !== wanted.version) note(wanted, had);
+  }
+  for (const had of unlike(has, wants)) if (findInStack(wants, had.name) === undefined) note(had, undefined);
+  return found;
+}
+
+/** Notes objects; words that were said stay. */
+export function noteLack(found: Map<string, string>, causes: readonly string[], said: string): void {
+  for (const key of causes) if (!found.get(key)) found.set(key, said);
+}
+
+/** The resources of a stack in buckets that the other stack does not have in the same place. */
+function* unlike(stack: SetStack, other: SetStack): Iterable<EncodedResource> {
+  for (const { group, key, set } of stack) {
+    const counterpart = other.find((one) => one.group === group && one.key === key)?.set;
+    if (counterpart === set) continue;
+    const same = new Set<ResourceBucket>(counterpart?.buckets);
+    for (const bucket of set.buckets) if (!same.has(bucket)) yield* bucket.resources;
+  }
+}
