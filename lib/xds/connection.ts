@@ -10,7 +10,7 @@ import type { ResourceTable } from "../resource/set.ts";
 import type { RecentTexts } from "./ads/recent_texts.ts";
 import { type AdsRequest, readRequest } from "./ads/request.ts";
 import type { StackDigests } from "./ads/set_stack.ts";
-import type { ResponseInfo } from "./ads/stream_types.ts";
+import type { ResponseInfo, StreamContext } from "./ads/stream_types.ts";
 import { AdsStream } from "./ads/stream.ts";
 import type { Call } from "../grpc/call.ts";
 import type { CallHandler } from "../grpc/call_handler.ts";
@@ -39,6 +39,7 @@ export interface ConnectionContext {
   readonly diffs: DiffTable;
   readonly digests: StackDigests;
   readonly resources: ResourceTable;
+  readonly later: StreamContext["later"];
   readonly maxResponseBytes: number;
   /** Milliseconds that the source may take to answer `connect`. */
   readonly connectTimeout: number;
@@ -225,13 +226,12 @@ export class XdsConnection implements CallHandler, Pushable {
     // The call ended while the view was made.
     if (this.call.closed) return this.close();
     const context = this.#context;
-    this.node = node;
-    this.id = `${node.id}-${context.nextNumber()}`;
+    [this.node, this.id] = [node, `${node.id}-${context.nextNumber()}`];
     this.stream = new AdsStream(noncePrefix(), view, {
       delta: this.delta,
       gzip: this.call.acceptsGzip,
       ...{ names: context.names, texts: context.texts, diffs: context.diffs, digests: context.digests },
-      ...{ resources: context.resources, metrics: context.metrics },
+      ...{ resources: context.resources, metrics: context.metrics, later: context.later },
       maxResponseBytes: context.maxResponseBytes,
       wantTimeout: context.wantTimeout,
       controlPlane: context.controlPlane,

@@ -137,6 +137,7 @@ export class XdsServer {
       metrics,
       names: new InternedNames(),
       texts: new RecentTexts(),
+      later,
       diffs: new DiffTable(),
       digests: new StackDigests(),
       resources: options.resources,
@@ -267,4 +268,9 @@ export class XdsServer {
       if (connection.refresh()) this.#queue.add(connection);
     }
   }
+}
+
+function later(delay: number, run: () => void): () => void {
+  const timer = setTimeout(run, delay);
+  return () => clearTimeout(timer);
 }

@@ -195,6 +195,7 @@ function looseWire(fixture: Fixture, kernel: Kernel): ConnectionContext {
     maxResponseBytes: 1 << 21,
     connectTimeout: 10_000,
     wantTimeout: 10_000,
+    later: () => () => {},
     controlPlane: "",
     log() {},
     nextNumber: () => ++numbers,

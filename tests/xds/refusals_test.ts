@@ -28,6 +28,8 @@ for (const [variant, delta] of [["incremental", true], ["state of the world", fa
   Deno.test(`${variant}: a rejection of the first response that names nothing counts against all of it`, () => {
     const { one } = client(CLUSTER, delta, ["a", "b", "c"]);
     one.reject(CLUSTER, "Proto constraint validation failed");
+    for (const name of ["a", "b", "c"]) assert.notEqual(one.stream.refusals.lacks(cause(name)), undefined);
+    while (one.inbox.length > 0) one.reject(CLUSTER, "Proto constraint validation failed");
     assert.equal(one.stream.refusals.refuses, true);
     const words = one.rejects[0]!.message;
     for (const name of ["a", "b", "c"]) assert.equal(one.stream.refusals.lacks(cause(name)), words);

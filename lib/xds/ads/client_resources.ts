@@ -12,7 +12,7 @@ import type { NameSet } from "../../resource/name_set.ts";
 import { type LackedObjects, lackedObjects, noteLack } from "./lacking.ts";
 import { rejectedResources, RejectedVersions } from "./rejected.ts";
 import type { AdsRequest } from "./request.ts";
-import { EMPTY_STACK, excludeFromStack, sameStack, type SetStack } from "./set_stack.ts";
+import { EMPTY_STACK, excludeFromStack, findInStack, sameStack, type SetStack } from "./set_stack.ts";
 
 /** A response that the client has not answered yet. */
 export interface InFlight {
@@ -78,14 +78,25 @@ export class ClientResources {
   #wantOf: { selected: SetStack; rejections: number } | undefined;
   readonly #whole: boolean;
   readonly #divisible: boolean;
+  /** The client has resources from an earlier stream, and nobody knows which. */
+  hasUnknown = false;
 
   /**
-   * @param whole each response says that resources that it lacks do not exist, so that nothing can be left out of one
-   * @param divisible the differences may be sent in several responses
+   * @param whole each response says that resources that it lacks do not exist
+   * @param divisible after a rejection the differences may be sent in several responses
    */
   constructor(whole: boolean, divisible: boolean) {
     this.#whole = whole;
     this.#divisible = divisible;
+  }
+
+  /** What was rejected is to be offered again: it may be taken now. @returns whether there is anything */
+  offerAgain(): boolean {
+    if (this.inFlight !== undefined) return false;
+    const wasHeld = this.#heldAt !== undefined && this.#heldAt === this.want;
+    this.#heldAt = undefined;
+    this.#endDivision();
+    return this.#rejected.clear() || wasHeld;
   }
 
   /** The client has rejected something that has not changed since, or a response that it had acknowledged. */
@@ -161,10 +172,11 @@ export class ClientResources {
     this.sentAt = Date.now();
   }
 
-  /** The client has these resources, and no response is under way. */
-  begin(sent: SetStack): void {
+  /** The client has these resources, and no response is under way. @param hasUnknown see there */
+  begin(sent: SetStack, hasUnknown = false): void {
     this.inFlight = undefined;
     this.sent = sent;
+    this.hasUnknown = hasUnknown;
   }
 
   /** The client's resources are not those that were sent: a part was lost or given up, without a response. */
@@ -258,9 +270,18 @@ export class ClientResources {
     const divides = goesOn && !isNamed && this.#divisible && changed.length > 1;
     if (divides) this.portion = changed.reduce((sum, { size }) => sum + size, 0) / 2;
     if (this.portion !== Infinity) this.#divisions++;
-    if (!this.#whole && goesOn) this.#rejected.add(this.blamed, message);
+    if (goesOn && this.#mayLeaveOut(this.blamed)) this.#rejected.add(this.blamed, message);
     // A change since then is another state, which the client has not seen.
     if (!divides) this.#heldAt = inFlight.want;
+  }
+
+  /**
+   * Whether responses may come without resources, or with the earlier versions of these. A whole response takes away what
+   * it lacks: a version from an earlier stream stays with the client instead, and so does all else until something changes.
+   */
+  #mayLeaveOut(resources: readonly EncodedResource[]): boolean {
+    if (!this.#whole || !this.hasUnknown) return true;
+    return resources.every(({ name }) => findInStack(this.sent, name) !== undefined);
   }
 
   /** A response was taken: the next may hold more, until all is there. */

@@ -1,13 +1,20 @@
 /**
- * What one client has rejected and still lacks.
+ * What one client has rejected and still lacks, and when it is offered again: a client may take later what it cannot take
+ * now, such as a listener on a port that another program holds.
  *
  * @module
  */
 import type { ProxyView } from "../protocol/source.ts";
 import type { ClientRefusals } from "../progress.ts";
 import type { AdsRequest } from "./request.ts";
-import type { RejectInfo } from "./stream_types.ts";
+import type { RejectInfo, StreamContext } from "./stream_types.ts";
 import type { Watch } from "./watch.ts";
+
+/** Time to the first new offer, ms; it doubles with each offer that is rejected as well. */
+export const FIRST_OFFER = 10_000;
+
+/** Longest time between two offers, ms. */
+export const LAST_OFFER = 300_000;
 
 /** See the module. One for each stream. */
 export class StreamRefusals implements ClientRefusals {
@@ -15,8 +22,33 @@ export class StreamRefusals implements ClientRefusals {
   /** Types of which the client has rejected something, until it has acknowledged all that it should have. */
   readonly #rejecting = new Set<Watch>();
 
-  constructor(view: ProxyView) {
+  readonly #later: StreamContext["later"];
+  readonly #offer: (watches: readonly Watch[]) => void;
+  #delay = FIRST_OFFER;
+  #cancel: (() => void) | undefined;
+
+  /** @param offer Sends again what watches do not leave out any more. */
+  constructor(view: ProxyView, later: StreamContext["later"], offer: (watches: readonly Watch[]) => void) {
     this.#view = view;
+    this.#later = later;
+    this.#offer = offer;
+  }
+
+  /** Nothing is offered any more. */
+  close(): void {
+    this.#cancel?.();
+    this.#cancel = undefined;
+  }
+
+  #offerLater(): void {
+    this.#cancel ??= this.#later(this.#delay, () => {
+      this.#cancel = undefined;
+      this.#delay = Math.min(2 * this.#delay, LAST_OFFER);
+      const offered = [...this.#rejecting].filter(({ resources }) => resources.offerAgain());
+      if (offered.length > 0) this.#offer(offered);
+      // A response was under way, or what is rejected was acknowledged before.
+      if (this.#rejecting.size > 0) this.#offerLater();
+    });
   }
 
   get refuses(): boolean {
@@ -46,6 +78,7 @@ export class StreamRefusals implements ClientRefusals {
   ): RejectInfo {
     const { blamed, hasFound } = watch.resources;
     this.#rejecting.add(watch);
+    this.#offerLater();
     return {
       ...{ typeUrl: watch.typeUrl, code, message, repeated: repeated && !hasFound, late: isLate },
       resources: blamed.map(({ name }) => name),
@@ -58,6 +91,10 @@ export class StreamRefusals implements ClientRefusals {
     if (this.#rejecting.size === 0) return NONE;
     const accepted = [...this.#rejecting].filter(({ clean, resources }) => clean && !resources.rejecting);
     for (const watch of accepted) this.#rejecting.delete(watch);
+    if (this.#rejecting.size === 0) {
+      this.close();
+      this.#delay = FIRST_OFFER;
+    }
     return accepted;
   }
 }

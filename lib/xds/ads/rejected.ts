@@ -88,6 +88,14 @@ export class RejectedVersions {
     this.revision++;
   }
 
+  /** Forgets all: they are offered again. @returns whether there were any */
+  clear(): boolean {
+    if (this.#versions.size === 0) return false;
+    this.#versions.clear();
+    this.revision++;
+    return true;
+  }
+
   /** The client's words about a resource; undefined: it has not rejected that one. */
   words(name: string): string | undefined {
     return this.#versions.get(name)?.message;

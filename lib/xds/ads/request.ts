@@ -24,6 +24,8 @@ export interface AdsRequest {
   readonly unsubscribe: NameSet;
   /** Incremental only: versions that the client has from an earlier stream, by name. */
   readonly initialVersions: KnownVersions | undefined;
+  /** State of the world only: it names the version of a response that the client has taken, on this stream or before. */
+  readonly hasVersion: boolean;
   /** Empty when absent. */
   readonly nonce: string;
   /** Present when the client rejects a response; of a message above 8 kB the beginning. */
@@ -32,6 +34,7 @@ export interface AdsRequest {
 
 /** Field numbers in which the two variants differ; 0 = the variant has no such field. */
 interface VariantFields {
+  readonly version: number;
   readonly node: number;
   readonly names: number;
   readonly unsubscribe: number;
@@ -41,8 +44,12 @@ interface VariantFields {
   readonly error: number;
 }
 
-const SOTW: VariantFields = { node: 2, names: 3, unsubscribe: 0, typeUrl: 4, initialVersions: 0, nonce: 5, error: 6 };
-const DELTA: VariantFields = { node: 1, names: 3, unsubscribe: 4, typeUrl: 2, initialVersions: 5, nonce: 6, error: 7 };
+const SOTW: VariantFields = {
+  ...{ version: 1, node: 2, names: 3, unsubscribe: 0, typeUrl: 4, initialVersions: 0, nonce: 5, error: 6 },
+};
+const DELTA: VariantFields = {
+  ...{ version: 0, node: 1, names: 3, unsubscribe: 4, typeUrl: 2, initialVersions: 5, nonce: 6, error: 7 },
+};
 
 /**
  * Decodes a request.
@@ -71,6 +78,7 @@ function scan(bytes: Uint8Array, fields: VariantFields, table: InternedNames): A
   let typeUrl = "";
   let nonce = "";
   let error: AdsRequest["error"];
+  let hasVersion = false;
   const names = new FieldRun(bytes);
   const unsubscribe = new FieldRun(bytes);
   const versions = new FieldRun(bytes);
@@ -80,6 +88,7 @@ function scan(bytes: Uint8Array, fields: VariantFields, table: InternedNames): A
     if (field === fields.names) names.add(start, cursor.run());
     else if (field === fields.unsubscribe) unsubscribe.add(start, cursor.run());
     else if (field === fields.typeUrl) typeUrl = readTypeUrl(cursor.bytes());
+    else if (field === fields.version) hasVersion = cursor.bytes().length > 0;
     else if (field === fields.nonce) nonce = cursor.string();
     else if (field === fields.node) node = cursor.bytes();
     else if (field === fields.error) error = readStatus(cursor.bytes());
@@ -93,6 +102,7 @@ function scan(bytes: Uint8Array, fields: VariantFields, table: InternedNames): A
     names: table.decode(names.bytes),
     unsubscribe: table.decode(unsubscribe.bytes),
     initialVersions: versions.bytes.length === 0 ? undefined : new KnownVersions(versions.bytes),
+    hasVersion,
     nonce,
     error,
   };

@@ -64,7 +64,7 @@ export class AdsStream {
     this.#context = context;
     this.#warming = owed;
     this.#stacks = new ViewStacks(view);
-    this.refusals = new StreamRefusals(view);
+    this.refusals = new StreamRefusals(view, context.later, (watches) => this.#offer(watches));
     if (hearsWants(view)) this.#wants = new Wants(view, context.wantTimeout, () => this.#giveUp());
   }
 
@@ -134,6 +134,12 @@ export class AdsStream {
     if (answer === "nack") this.view.rejected?.(request.typeUrl, watch.resources.blamed, error.message);
   }
 
+  /** Has sent again what the client rejected. */
+  #offer(watches: Iterable<Watch>): void {
+    for (const watch of watches) this.#update(watch);
+    this.reconcile();
+  }
+
   /** Looks at all sets again; true when something may have to be sent. Sends nothing. */
   refresh(): boolean {
     if (this.#revision !== this.view.revision) {
@@ -174,6 +180,7 @@ export class AdsStream {
     this.#closed = true;
     clearTimeout(this.#gate);
     this.#wants?.close();
+    this.refusals.close();
   }
 
   #settled(): void {
@@ -229,7 +236,8 @@ export class AdsStream {
     const started = performance.now();
     const { owes, resources: { sent, want, portion }, rules: { whole, single, lasting } } = watch;
     // Clusters and listeners come whole: a client takes the first response of these types for all there is.
-    const limit = whole ? Infinity : single ? 1 : Math.min(maxResponseBytes, portion);
+    // After a rejection it waits for nothing any more.
+    const limit = whole ? portion : single ? 1 : Math.min(maxResponseBytes, portion);
     let step = stepTowards(sent, want, { form: delta ? "delta" : "sotw", maxBytes: limit, table: this.#context.diffs });
     if (delta && watch.typeUrl === CLUSTER && step.removed.length > 0) step = this.#keepLeaving(watch, step);
     const gone = lasting ? [] : step.removed;

@@ -36,6 +36,8 @@ export interface StreamContext {
   onIgnored(typeUrl: string): void;
   /** Milliseconds for which a name may be pending. */
   readonly wantTimeout: number;
+  /** Calls back after a time, ms; the result stops that. */
+  later(delay: number, run: () => void): () => void;
   /** Names have been pending for too long: {@linkcode AdsStream.reconcile} is due. */
   onAnswered(): void;
   /** All watched types are up to date and answered. */

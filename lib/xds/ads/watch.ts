@@ -54,7 +54,8 @@ export class Watch {
   ) {
     this.#table = table;
     this.subscription = new Subscription(table.empty, byName);
-    this.resources = new ClientResources(rules.whole && !delta, !rules.whole && !rules.single);
+    const isWhole = rules.whole && !delta;
+    this.resources = new ClientResources(isWhole, !isWhole && !rules.single);
     this.#questions = new NamesInQuestion(table);
     this.#covered = table.empty;
   }
@@ -188,7 +189,7 @@ export class Watch {
     const first = resources.nonceSent === "" || request.nonce === "";
     const answer = first ? "first" : resources.answered(request);
     if (!first && request.nonce !== resources.nonceSent) return answer;
-    if (first) resources.begin(EMPTY_STACK);
+    if (first) resources.begin(EMPTY_STACK, request.hasVersion);
     const given = request.names.size > 0;
     this.#explicit ||= given;
     const wasWildcard = subscription.wildcard;

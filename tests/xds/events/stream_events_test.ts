@@ -16,7 +16,7 @@ const CONNECT = "istio.io/connect", DISCONNECT = "istio.io/disconnect", REJECT =
 const none = new InternedNames().decode(new Uint8Array(0));
 const request: AdsRequest = {
   ...{ node: new Uint8Array(0), typeUrl: "", names: none, unsubscribe: none },
-  ...{ initialVersions: undefined, nonce: "", error: undefined },
+  ...{ initialVersions: undefined, hasVersion: false, nonce: "", error: undefined },
 };
 
 const client = (id: string, bytes = 0): EventClient => ({

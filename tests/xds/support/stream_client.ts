@@ -39,6 +39,8 @@ export interface AskedNames {
   versions?: Record<string, string>;
   nonce?: string;
   error?: string;
+  /** State of the world: the version of the response that the client has taken last. */
+  version?: string;
 }
 
 /** How a stream differs from the usual. */
@@ -72,6 +74,8 @@ export class StreamClient<V extends ProxyView = MemoryView> {
   /** What the client has, by type and name. */
   readonly has = new Map<string, Map<string, { version: string; value: string }>>();
   settled = 0;
+  /** What waits for a time to pass, ms. */
+  readonly laters = new Set<{ readonly delay: number; readonly run: () => void }>();
   readonly stream: AdsStream;
   readonly view: V;
   readonly #names: InternedNames;
@@ -120,6 +124,11 @@ export class StreamClient<V extends ProxyView = MemoryView> {
       onAccept: (typeUrl) => this.accepted.push(typeUrl),
       onIgnored: (typeUrl) => this.ignored.push(typeUrl),
       wantTimeout: options.wantTimeout ?? 10_000,
+      later: (delay, run) => {
+        const one = { delay, run };
+        this.laters.add(one);
+        return () => void this.laters.delete(one);
+      },
       onAnswered: () => this.stream.reconcile(),
       onSettled: () => this.settled++,
     }, options.owed);
@@ -129,6 +138,15 @@ export class StreamClient<V extends ProxyView = MemoryView> {
   close(): void {
     this.stream.close();
     this.view.close();
+  }
+
+  /** Lets the time pass for which something waits; returns that time, ms. */
+  pass(): number {
+    const [first] = this.laters;
+    if (first === undefined) throw new Error("nothing waits for a time to pass");
+    this.laters.delete(first);
+    first.run();
+    return first.delay;
   }
 
   /** Sends a request. */
@@ -156,6 +174,7 @@ export class StreamClient<V extends ProxyView = MemoryView> {
       : encode("envoy.service.discovery.v3.DiscoveryRequest", {
         type_url: typeUrl,
         resource_names: ask.names ?? [],
+        version_info: ask.version ?? "",
         response_nonce: ask.nonce ?? "",
         ...(error_detail && { error_detail }),
       });

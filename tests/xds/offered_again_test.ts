@@ -1,0 +1,99 @@
+/** What a client has rejected is offered again after a time, and nothing else of the type waits for it. */
+import assert from "node:assert/strict";
+import { CLUSTER, ENDPOINTS, LISTENER } from "../../lib/xds/protocol/types.ts";
+import { MemorySource, textResource } from "./support/memory_source.ts";
+import { StreamClient } from "./support/stream_client.ts";
+
+const resource = (type: string, name: string, value = 1) => textResource(type, name, `${name}=${value}`);
+
+function client(type: string, delta: boolean, names: readonly string[], version = "") {
+  const source = new MemorySource().change(type, names.map((name) => resource(type, name)));
+  const one = new StreamClient(source, delta);
+  one.ask(type, { version });
+  return { one, source, has: () => [...one.has.get(type)?.keys() ?? []].sort() };
+}
+
+for (const [variant, delta] of [["incremental", true], ["state of the world", false]] as const) {
+  Deno.test(`${variant}: a listener that a client names is left out, the others come, and it is taken when it can be`, () => {
+    const { one, has } = client(LISTENER, delta, ["a", "b", "c"]);
+    one.reject(LISTENER, "Error adding/updating listener(s) b: cannot bind '0.0.0.0:80': Address already in use");
+    one.accept(LISTENER);
+    assert.deepEqual([has(), one.inbox.length], [["a", "c"], 0]);
+    assert.equal(one.pass(), 10_000);
+    assert.ok(one.inbox[0]!.resources.has("b"));
+    one.accept(LISTENER);
+    assert.deepEqual([has(), one.stream.refusals.refuses, one.laters.size], [["a", "b", "c"], false, 0]);
+  });
+
+  Deno.test(`${variant}: each offer waits twice as long as the one before, and says nothing new in the same words`, () => {
+    const { one } = client(LISTENER, delta, ["a", "b"]);
+    const words = "b: Address already in use";
+    one.reject(LISTENER, words);
+    one.accept(LISTENER);
+    const waited = Array.from({ length: 8 }, () => {
+      const time = one.pass();
+      one.reject(LISTENER, words);
+      while (one.inbox.length > 0) one.accept(LISTENER);
+      return time;
+    });
+    assert.deepEqual(waited, [10, 20, 40, 80, 160, 300, 300, 300].map((seconds) => 1000 * seconds));
+    assert.deepEqual(one.rejects.map(({ repeated }) => repeated), [false, ...waited.map(() => true)]);
+  });
+
+  Deno.test(`${variant}: a stream that is over offers nothing`, () => {
+    const { one } = client(LISTENER, delta, ["a"]);
+    one.reject(LISTENER, "a is bad");
+    one.close();
+    assert.equal(one.laters.size, 0);
+  });
+
+  Deno.test(`${variant}: an edit of what was rejected is sent at once`, () => {
+    const { one, source, has } = client(LISTENER, delta, ["a", "b"]);
+    one.reject(LISTENER, "b is bad");
+    one.accept(LISTENER);
+    source.change(LISTENER, [resource(LISTENER, "b", 2)]);
+    one.stream.reconcile();
+    one.accept(LISTENER);
+    assert.deepEqual([has(), one.laters.size], [["a", "b"], 0]);
+  });
+}
+
+Deno.test("incremental: of 711 clusters one that is bad and not named is found, and all others come", () => {
+  const names = Array.from({ length: 711 }, (_, i) => `c${i}`);
+  const { one, has } = client(CLUSTER, true, names);
+  assert.equal(one.inbox[0]!.resources.size, 711, "the first response has all");
+  while (one.inbox.length > 0) {
+    if (one.inbox[0]!.resources.has("c300")) one.reject(CLUSTER, "Proto constraint validation failed");
+    else one.accept(CLUSTER);
+  }
+  assert.deepEqual(has(), names.filter((name) => name !== "c300").sort());
+  assert.ok(one.received.length < 30, `${one.received.length} responses`);
+});
+
+Deno.test("state of the world: nothing is left out for a client that has something from an earlier stream", () => {
+  const { one } = client(LISTENER, false, ["a", "b"], "17");
+  one.reject(LISTENER, "b is bad");
+  assert.equal(one.inbox.length, 0, "without b the client would drop the b that it may have");
+  one.pass();
+  assert.deepEqual(StreamClient.names(one.accept(LISTENER)), ["a", "b"]);
+});
+
+Deno.test("state of the world: a listener that was taken before stays as it was taken", () => {
+  const { one, source } = client(LISTENER, false, ["a", "b"], "17");
+  one.accept(LISTENER);
+  source.change(LISTENER, [resource(LISTENER, "a", 2), resource(LISTENER, "b", 2)]);
+  one.stream.reconcile();
+  one.reject(LISTENER, "b is bad");
+  const values = [...one.accept(LISTENER).resources.values()].map(({ value }) => value);
+  assert.deepEqual(values.sort(), ["a=2", "b=1"]);
+});
+
+Deno.test("a late rejection is not offered again: the client has what it is about", () => {
+  const source = new MemorySource().change(ENDPOINTS, [resource(ENDPOINTS, "a")]);
+  const one = new StreamClient(source, true);
+  one.ask(ENDPOINTS, { names: ["a"] });
+  const { nonce } = one.accept(ENDPOINTS);
+  one.ask(ENDPOINTS, { nonce, error: "no module" });
+  one.pass();
+  assert.equal(one.inbox.length, 0);
+});
