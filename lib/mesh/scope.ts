@@ -10,7 +10,7 @@
 import type { OutboundTrafficPolicy, SidecarEgress } from "../config/kinds/sidecar/types.ts";
 import type { ConfigObject } from "../config/types.ts";
 import type { Service } from "../registry/types.ts";
-import { covers } from "./host_match.ts";
+import { covers, isWildcard, wildcardsOver } from "./host_match.ts";
 import { type HostImport, importsHost, importsService, parseImports } from "./imports.ts";
 import type { MeshIndexes } from "./indexes.ts";
 import type { EffectiveDestinationRule, EffectiveVirtualService, EgressListener, RuleProtocol } from "./types.ts";
@@ -62,7 +62,9 @@ export class Scope {
         const before = this.#destinations.get(host) ?? 0;
         if (before + step > 0) this.#destinations.set(host, before + step);
         else this.#destinations.delete(host);
-        if ((before > 0) !== (before + step > 0)) changed.add(host);
+        if ((before > 0) === (before + step > 0)) continue;
+        changed.add(host);
+        for (const pattern of wildcardsOver(host)) changed.add(pattern);
       }
     };
     for (const vs of removed) count(vs, -1);
@@ -75,8 +77,14 @@ export class Scope {
     const { services } = this.#indexes;
     if (!this.#narrow) return services.visible(host, this.namespace);
     const imported = services.visible(host, this.namespace, (s) => this.#importsService(s));
-    if (imported || !this.#destinations.has(host)) return imported;
+    if (imported || !this.#isDestination(host)) return imported;
     return services.visible(host, this.namespace);
+  }
+
+  /** Whether an imported virtual service sends to a host, or to one under a wildcard. */
+  #isDestination(host: string): boolean {
+    if (this.#destinations.has(host)) return true;
+    return isWildcard(host) && this.#destinations.keys().some((destination) => covers(host, destination));
   }
 
   /**

@@ -14,6 +14,7 @@ import { gatewaySelectors } from "../../config/kinds/gateway/workloads.ts";
 import type { MeshConfig } from "../../config/mesh/types.ts";
 import { type ConfigObject, type Kind, objectKey } from "../../config/types.ts";
 import { isWildcard, wildcardsOver } from "../../mesh/host_match.ts";
+import { namedService } from "../../mesh/named_service.ts";
 import { fullGateway, fullHost } from "../../mesh/names.ts";
 import type { EffectiveDestinationRule, EffectiveVirtualService } from "../../mesh/types.ts";
 import type { Endpoint, Service } from "../../registry/types.ts";
@@ -250,18 +251,16 @@ export class AnalysisReader {
   }
 
   /**
-   * The known facts of a host that a namespace may send to: of its service, of one whose wildcard covers it, or of a
-   * service of the orchestrator. Undefined: it is unknown.
+   * The known facts of a host that a namespace may send to: of its service, of one behind an alias or whose wildcard
+   * covers it, or of a service of the orchestrator. Undefined: it is unknown.
    */
   knownHost(host: string, namespace: string): KnownHost | undefined {
-    const service = this.service(host, namespace);
+    const exact = this.service(host, namespace);
+    const fact = exact === undefined ? this.serviceFact(host) : undefined;
+    if (fact) return ofFact(fact);
+    // What is built follows names by the same function.
+    const service = namedService(host, (name) => this.service(name, namespace)).service ?? exact;
     if (service) return ofService(service);
-    const found = this.serviceFact(host);
-    if (found) return ofFact(found);
-    for (const pattern of wildcardsOver(host)) {
-      const wide = this.service(pattern, namespace);
-      if (wide) return ofService(wide);
-    }
     const assumed = this.settings.assumeServices ? serviceNamespace(host, this.settings.domainSuffix) : undefined;
     return assumed === undefined ? undefined : { host, namespace: assumed };
   }

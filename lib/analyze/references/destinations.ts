@@ -36,7 +36,8 @@ export const DESTINATIONS: Analyzer<"VirtualService"> = {
       const host = read.fullHost(one.destination.host, namespace);
       const known = hostFor(object, audience, host, one, read, report);
       if (known && hasPort(known, one, report)) {
-        lookForSubset({ namespace, isPrivate, route, host, known }, one, read, report);
+        // Rules are those of the host that has the clusters.
+        lookForSubset({ namespace, isPrivate, route, host: known.host, known }, one, read, report);
       }
     }
   },

@@ -1,20 +1,32 @@
 /**
- * DestinationRules for hosts that no service has.
+ * DestinationRules for hosts that no service has, and for hosts whose requests use the clusters of another host.
  *
  * @module
  */
 import { nearestName } from "../../kernel/text/nearest.ts";
 import { isWildcard } from "../../mesh/host_match.ts";
+import { namedService } from "../../mesh/named_service.ts";
 import type { Analyzer } from "../analyzer.ts";
+import type { AnalysisReader } from "../reader/reader.ts";
 
 /** See the module. */
 export const RULE_HOSTS: Analyzer<"DestinationRule"> = {
   kind: "DestinationRule",
-  reports: ["unknown-rule-host"],
+  reports: ["unknown-rule-host", "rule-without-clusters"],
   analyze: ({ meta: { namespace }, spec }, read, report) => {
     const host = read.fullHost(spec.host, namespace);
     // A wildcard may be for services that come later.
-    if (isWildcard(host) || read.knownHost(host, namespace) !== undefined || read.existsAnywhere(host)) return;
+    if (isWildcard(host)) return;
+    const known = read.knownHost(host, namespace)?.host ?? anywhere(host, read);
+    if (known !== undefined) {
+      if (known === host) return;
+      return report("warning", "rule-without-clusters", {
+        field: "spec.host",
+        value: spec.host,
+        expected: `a host that has clusters of its own, as ${known} has: requests to ${host} use those`,
+        fix: `Write a rule for ${known}; it is for all hosts that lead there.`,
+      });
+    }
     // The entry that is refused may be the one that has the host.
     if (read.hasRefused("ServiceEntry", namespace)) return;
     const hosts = read.objectsIn("ServiceEntry", namespace).flatMap((entry) => entry.spec.hosts);
@@ -26,3 +38,8 @@ export const RULE_HOSTS: Analyzer<"DestinationRule"> = {
     });
   },
 };
+
+/** The host whose clusters requests to a host use, in some namespace. */
+function anywhere(host: string, read: AnalysisReader): string | undefined {
+  return namedService(host, (name) => read.servicesOf(name)[0]).service?.hostname;
+}

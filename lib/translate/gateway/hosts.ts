@@ -9,6 +9,7 @@ import { destinationHosts } from "../../mesh/virtual_service_index.ts";
 import { keyHost } from "../filters/http/jwt_authn/provider.ts";
 import { PATCH_PARTS } from "../reader/patch_selection.ts";
 import type { Reader } from "../reader/reader.ts";
+import { serviceBehind } from "../route/destination.ts";
 import { visibleVirtualServices } from "./virtual_services.ts";
 
 /**
@@ -24,7 +25,8 @@ export function gatewayHosts(read: Reader): Set<string> {
   }
   for (const { meta } of read.gateways()) {
     for (const vs of visibleVirtualServices(read, `${meta.namespace}/${meta.name}`)) {
-      for (const host of destinationHosts(vs)) hosts.add(host);
+      // The cluster is that of the service to which the name leads.
+      for (const host of destinationHosts(vs)) hosts.add(serviceBehind(read, host).host);
     }
   }
   for (const part of PATCH_PARTS) {

@@ -4,6 +4,7 @@
  * @module
  */
 import type { ConsistentHashLb, Destination } from "../../config/kinds/kinds.ts";
+import { type NamedService, namedService } from "../../mesh/named_service.ts";
 import type { Service } from "../../registry/types.ts";
 import type { envoy } from "../../../proto/gen/types.ts";
 import { outboundClusterName } from "../destination/names.ts";
@@ -16,7 +17,9 @@ type HashPolicy = envoy.config.route.v3.RouteAction.HashPolicy;
 
 /** A resolved destination. */
 export interface RouteTarget {
-  /** Full host; of an alias, the host that it stands for. */
+  /** Full name of the destination; of an alias, the name that it stands for. */
+  readonly name: string;
+  /** Host of the service: that name, or the wildcard that covers it. */
   readonly host: string;
   readonly port: number;
   /** Empty: the default cluster. */
@@ -26,23 +29,9 @@ export interface RouteTarget {
   readonly service: Service | undefined;
 }
 
-/** An alias of an alias of ... ends here. */
-const MAX_ALIASES = 4;
-
-/**
- * The service behind a host, aliases followed.
- *
- * @returns The last host of the chain, and its service if that is visible and no alias.
- */
-export function behindAlias(read: Reader, host: string): { readonly host: string; readonly service?: Service } {
-  let name = host;
-  for (let hops = 0; hops <= MAX_ALIASES; hops++) {
-    const service = read.service(name);
-    if (!service) return { host: name };
-    if (!service.externalName) return { host: name, service };
-    name = service.externalName.toLowerCase();
-  }
-  return { host: name };
+/** The service behind a host: aliases followed, else the one whose wildcard covers it. */
+export function serviceBehind(read: Reader, host: string): NamedService<Service> {
+  return namedService(host, (name) => read.service(name));
 }
 
 /**
@@ -51,10 +40,10 @@ export function behindAlias(read: Reader, host: string): { readonly host: string
  * @param listenPort Port of the listener: taken where the rule names none, unless the service has one port alone.
  */
 export function routeTarget(read: Reader, destination: Destination, listenPort: number): RouteTarget {
-  const { host, service } = behindAlias(read, destination.host);
+  const { name, host, service } = serviceBehind(read, destination.host);
   const port = destination.port?.number ?? impliedPort(service, listenPort);
   const subset = destination.subset ?? "";
-  return { host, port, subset, cluster: outboundClusterName(port, subset, host), service };
+  return { name, host, port, subset, cluster: outboundClusterName(port, subset, host), service };
 }
 
 function impliedPort(service: Service | undefined, listenPort: number): number {

@@ -26,10 +26,13 @@ const HOST = "%CEL(re.extract(request.host, '^([^:]+)(?::[0-9]+)?$', '\\\\1'))%"
  *
  * @param authority By which the request's own is replaced on the way.
  */
-export function dialledByName(read: Reader, { service, port }: RouteTarget, authority: string | undefined): PerFilter {
+export function dialledByName(read: Reader, target: RouteTarget, authority: string | undefined): PerFilter {
+  const { service, port, name, host } = target;
   if (service?.resolution !== "dynamicDns" || !hasExtension(read, SET_FILTER_STATE)) return {};
+  // A rule that names a host under the wildcard says where to, whatever host the request is for.
+  const named = name === host ? authority?.replace(/:\d+$/, "") : name;
   const values = [
-    value("envoy.upstream.dynamic_host", authority?.replace(/:\d+$/, "").replaceAll("%", "%%") ?? HOST),
+    value("envoy.upstream.dynamic_host", named?.replaceAll("%", "%%") ?? HOST),
     value("envoy.upstream.dynamic_port", `${dialledPort(service, port)}`),
   ];
   const config = any("envoy.extensions.filters.http.set_filter_state.v3.Config", { on_request_headers: values });

@@ -29,12 +29,21 @@ export interface RoutePlacement {
   readonly domains: "port" | "any" | "allPorts";
 }
 
-/**
- * The places for one port of a host.
- *
- * @param sniffed The port's protocol is recognized by the first bytes.
- */
-export function placements(read: Reader, host: string, port: number, sniffed: boolean): RoutePlacement[] {
+/** A port of a host. */
+export interface PlacedPort {
+  readonly port: number;
+  /** The port's protocol is recognized by the first bytes. */
+  readonly sniffed: boolean;
+  /** Host whose listener does that; absent: the host itself. */
+  readonly sniffedBy?: string | undefined;
+}
+
+/** The places for one port of a host. */
+export function placements(
+  read: Reader,
+  host: string,
+  { port, sniffed, sniffedBy = host }: PlacedPort,
+): RoutePlacement[] {
   const egress = read.egressListeners();
   const catchAll = egress.find((listener) => !listener.port);
   const sees = (listener: EgressListener | undefined) => listener !== undefined && read.egressSees(listener, host);
@@ -42,7 +51,7 @@ export function placements(read: Reader, host: string, port: number, sniffed: bo
   const owner = egress.find((listener) => listener.port?.number === port) ?? catchAll;
   if (owner && !forAllPorts(owner) && carriesHttp(owner) && sees(owner)) {
     found.push({ routeConfiguration: `${port}`, domains: "port" });
-    if (sniffed) found.push({ routeConfiguration: `${host}:${port}`, domains: "any" });
+    if (sniffed) found.push({ routeConfiguration: `${sniffedBy}:${port}`, domains: "any" });
   }
   for (const listener of egress) {
     if (forAllPorts(listener) && sees(listener)) {

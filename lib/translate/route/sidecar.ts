@@ -5,6 +5,7 @@
  */
 import type { EffectiveVirtualService } from "../../mesh/types.ts";
 import { isWildcard } from "../../mesh/host_match.ts";
+import { wildcardServiceOver } from "../../mesh/named_service.ts";
 import { MESH_GATEWAY } from "../../mesh/virtual_service_index.ts";
 import type { Service } from "../../registry/types.ts";
 import type { envoy } from "../../../proto/gen/types.ts";
@@ -12,7 +13,7 @@ import { listenerKind } from "../service/protocol.ts";
 import type { BuildFinding } from "../message/built.ts";
 import type { Reader } from "../reader/reader.ts";
 import { defaultOutboundRoute } from "./default_route.ts";
-import { behindAlias, hashing, routeTarget } from "./destination.ts";
+import { hashing, routeTarget, serviceBehind } from "./destination.ts";
 import { hostDomains, virtualHostName, withPort } from "./domains.ts";
 import { placements } from "./placement.ts";
 import { STATEFUL_SESSION_FILTER, statefulSession } from "../filters/http/stateful_session/per_route.ts";
@@ -37,6 +38,8 @@ export interface OutboundVirtualHost {
 export interface RoutedPort {
   readonly port: number;
   readonly sniffed: boolean;
+  /** Absent: the host's own. The wildcard service whose listener recognizes requests on the port. */
+  readonly sniffedBy?: string;
   /** Ways to name the host. */
   readonly domains: string[];
   readonly routes: Route[];
@@ -50,27 +53,28 @@ export interface RoutedPort {
  *
  * - A service: one per HTTP or sniffed port, with the routes of the virtual service in force, else the default route.
  * - An alias: the same for the service behind it, under the alias's names.
- * - A host that a virtual service names, for ports that it does not have itself: for port 80, and for the HTTP ports of
- *   the services that are named beside it, with the routes of that virtual service.
+ * - A host that a virtual service names, for ports that it does not have itself: for port 80, for the HTTP ports of the
+ *   services that are named beside it, and for those of the service whose wildcard covers it, with the routes of that
+ *   virtual service.
  *
  * @param host A service's host, or one that a virtual service for sidecars names.
  */
 export function outboundVirtualHosts(read: Reader, host: string): OutboundVirtualHost[] {
   const service = read.service(host);
-  const target = service ? behindAlias(read, host) : { host };
-  if (service && !target.service) return [];
-  const vs = virtualServiceOf(read, host, target.host);
-  const own = service && target.service ? servicePorts(read, service, host, target.service, vs) : [];
-  const ports = vs?.hosts.includes(host) ? [...own, ...namedPorts(read, host, vs, target.service)] : own;
+  const target = service && serviceBehind(read, host);
+  if (target && !target.service) return [];
+  const vs = virtualServiceOf(read, host, target?.name ?? host);
+  const own = service && target?.service ? servicePorts(read, service, host, target.service, vs) : [];
+  const ports = vs?.hosts.includes(host) ? [...own, ...namedPorts(read, host, vs, target?.service)] : own;
   return ports.flatMap((port) => virtualHosts(read, host, service, port));
 }
 
 /** The HTTP and sniffed ports that a service has itself, or the service behind an alias; none where it is not visible. */
 export function routedPorts(read: Reader, host: string): RoutedPort[] {
   const service = read.service(host);
-  const target = service && behindAlias(read, host);
+  const target = service && serviceBehind(read, host);
   if (!service || !target?.service) return [];
-  return servicePorts(read, service, host, target.service, virtualServiceOf(read, host, target.host));
+  return servicePorts(read, service, host, target.service, virtualServiceOf(read, host, target.name));
 }
 
 /** @param target The host behind an alias, else the host. */
@@ -84,7 +88,7 @@ function virtualHosts(
   service: Service | undefined,
   routed: RoutedPort,
 ): OutboundVirtualHost[] {
-  const { port, routes, causes, warnings, creationTimestamp, domains } = routed;
+  const { port, routes, causes, warnings, creationTimestamp, domains, sniffedBy } = routed;
   const session = statefulSession(read, service);
   const common: VirtualHost = {
     name: virtualHostName(host, port),
@@ -92,8 +96,9 @@ function virtualHosts(
     ...(read.proxyHeaders()?.attemptCount?.disabled ? {} : { include_request_attempt_count: true }),
     ...(session ? { typed_per_filter_config: { [STATEFUL_SESSION_FILTER]: session } } : {}),
   };
-  const forms = { port: domains, any: ["*"], allPorts: withPort(domains, port) };
-  return placements(read, host, port, routed.sniffed).map((place) => ({
+  // The listener of a wildcard's port carries all hosts under it, so this one has its own domains there.
+  const forms = { port: domains, any: sniffedBy === undefined ? ["*"] : domains, allPorts: withPort(domains, port) };
+  return placements(read, host, { port, sniffed: routed.sniffed, sniffedBy }).map((place) => ({
     routeConfiguration: place.routeConfiguration,
     virtualHost: { ...common, domains: forms[place.domains] },
     causes,
@@ -141,18 +146,20 @@ function namedPorts(
   service: Service | undefined,
 ): RoutedPort[] {
   if (host === "*") return [];
-  const ports = new Set([80]);
+  const ports = new Map<number, Pick<RoutedPort, "sniffed" | "sniffedBy">>([[80, { sniffed: false }]]);
   for (const other of vs.hosts) {
     const beside = other === host || isWildcard(other) ? undefined : read.service(other);
-    for (const { port } of beside ? httpPorts(beside) : []) ports.add(port);
+    for (const { port } of beside ? httpPorts(beside) : []) ports.set(port, { sniffed: false });
+  }
+  const over = wildcardServiceOver(host, (name) => read.service(name));
+  for (const { port, sniffed } of over ? httpPorts(over.service) : []) {
+    ports.set(port, { sniffed, ...(sniffed ? { sniffedBy: over!.host } : {}) });
   }
   for (const { port } of service?.ports ?? []) ports.delete(port);
   const domains = hostDomains(read, host, undefined);
-  return [...ports].flatMap((port) => {
+  return [...ports].flatMap(([port, sniffing]) => {
     const own = meshRoutes(read, vs, port);
-    return own.routes.length
-      ? [{ ...own, port, sniffed: false, domains, creationTimestamp: vs.creationTimestamp }]
-      : [];
+    return own.routes.length ? [{ ...own, port, ...sniffing, domains, creationTimestamp: vs.creationTimestamp }] : [];
   });
 }
 

@@ -77,4 +77,12 @@ export const REFERENCES = {
     effect: "It acts on nothing.",
     fix: "Correct the host, or add a ServiceEntry or Service for it.",
   },
+  "rule-without-clusters": {
+    code: "MSH1041",
+    title: "rule for a host without clusters of its own",
+    meaning:
+      "A DestinationRule is for a host that has no service of that name: requests to the host use the clusters of the wildcard that covers it, or of the service that its alias stands for.",
+    effect: "It acts on nothing.",
+    fix: "Write the rule for the host that has the clusters, or add a ServiceEntry for this one.",
+  },
 } as const satisfies Readonly<Record<string, FindingRow>>;
