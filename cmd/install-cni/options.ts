@@ -118,7 +118,7 @@ function rangeProblems(options: InstallOptions): string[] {
 
 /** A label's name, or its part behind the domain, and a label's value. */
 const LABEL_NAME = /^[A-Za-z0-9]([-_.A-Za-z0-9]{0,61}[A-Za-z0-9])?$/;
-const LABEL_DOMAIN = /^(?=.{1,253}$)[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
+const LABEL_DOMAIN = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 
 function textProblems(options: InstallOptions): string[] {
   const { confName, pluginLogLevel, agentRunDir, repair } = options;
@@ -142,5 +142,6 @@ function textProblems(options: InstallOptions): string[] {
 
 function isLabelKey(key: string): boolean {
   const [name = "", domain, ...more] = key.split("/").reverse();
-  return LABEL_NAME.test(name) && (domain === undefined || LABEL_DOMAIN.test(domain)) && more.length === 0;
+  return LABEL_NAME.test(name) && (domain === undefined || domain.length <= 253 && LABEL_DOMAIN.test(domain)) &&
+    more.length === 0;
 }

@@ -210,7 +210,9 @@ function sharedNameProblems({ domain }: DiscoveryOptions, settings: DiscoveryFal
 }
 
 /** One label of a DNS name, as namespaces are; and names of several. */
-const LABEL = "[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?";
+const LABEL = /^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$/;
+const MAX_LABEL = 63;
+const isLabel = (text: string) => text.length <= MAX_LABEL && LABEL.test(text);
 
 /** Names that end up in host names and identities. One that stands for a flag that is not given is its variable's. */
 function nameProblems(given: ReadonlySet<string>, options: DiscoveryOptions): string[] {
@@ -218,12 +220,11 @@ function nameProblems(given: ReadonlySet<string>, options: DiscoveryOptions): st
   const say = (flag: string, variable: string, value: string, expected: string) => {
     named.add(`${given.has(flag) ? `flag --${flag}` : variable}: got ${JSON.stringify(value)}, expected ${expected}`);
   };
-  const namespace = new RegExp(`^${LABEL}$`);
   for (const flag of ["namespace", "cniNamespace", "clusterRegistriesNamespace"] as const) {
     const value = options[flag];
-    if (!namespace.test(value)) say(flag, "POD_NAMESPACE", value, "the name of a namespace (a-z, 0-9, -)");
+    if (!isLabel(value)) say(flag, "POD_NAMESPACE", value, "the name of a namespace (a-z, 0-9, -)");
   }
-  if (!new RegExp(`^${LABEL}(?:\\.${LABEL})*$`).test(options.domain)) {
+  if (!options.domain.split(".").every(isLabel)) {
     say("domain", "domain", options.domain, "a DNS name such as cluster.local");
   }
   if (options.clusterId === "") say("clusterID", "CLUSTER_ID", "", "the name of a cluster");

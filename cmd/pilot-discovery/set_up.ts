@@ -10,6 +10,7 @@ import { UsageError } from "../../lib/cli/command.ts";
  * be loaded for another reason.
  */
 export function setUpError(error: unknown): UsageError | undefined {
-  const missing = error instanceof TypeError && /not found.*\/(?:proto\/gen|node_modules)\//i.test(error.message);
+  const missing = error instanceof TypeError && /not found/i.test(error.message) &&
+    /\/(?:proto\/gen|node_modules)\//i.test(error.message);
   return missing ? new UsageError("this folder is not set up yet: run `deno task setup` once") : undefined;
 }

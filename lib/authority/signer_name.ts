@@ -7,9 +7,14 @@
  */
 import { IssueError } from "./issuing.ts";
 
-const LABEL = "[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?";
-const DOMAIN = new RegExp(`^${LABEL}(?:\\.${LABEL})+$`);
-const PATH = new RegExp(`^${LABEL}(?:\\.${LABEL})*$`);
+const LABEL = /^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?$/;
+const LONGEST_LABEL = 63;
+
+/** Whether a text is labels with dots between them. */
+function isLabels(text: string, least: number): boolean {
+  const labels = text.split(".");
+  return labels.length >= least && labels.every((one) => one.length <= LONGEST_LABEL && LABEL.test(one));
+}
 
 /** Characters of a signer's name at most, so that it fits into the API's. */
 const LONGEST = 253;
@@ -24,7 +29,7 @@ export interface SignerNames {
 
 /** Whether a text is the domain of signers. */
 export function isSignerDomain(text: string): boolean {
-  return text.length <= LONGEST && DOMAIN.test(text);
+  return text.length <= LONGEST && isLabels(text, 2);
 }
 
 /** Whether a text is the whole name of a signer. */
@@ -34,7 +39,7 @@ export function isSignerName(text: string): boolean {
 }
 
 function isSignerPath(text: string): boolean {
-  return text.length <= LONGEST && PATH.test(text);
+  return text.length <= LONGEST && isLabels(text, 1);
 }
 
 /**

@@ -79,16 +79,14 @@ function pairs(text: string, before: Readonly<Record<string, string>> = {}): Par
 export function splitList(text: string): string[] | undefined {
   if (text === "") return [];
   const values: string[] = [];
-  let at = 0;
-  while (at <= text.length) {
-    const quoted = /^"((?:[^"]|"")*)"(?=,|$)/.exec(text.slice(at));
-    const plain = /^[^",]*(?=,|$)/.exec(text.slice(at));
-    const found = quoted ?? plain;
+  for (let at = 0;;) {
+    const found = /^(?:"((?:[^"]|"")*)"|([^",]*))(,|$)/.exec(text.slice(at));
     if (found === null) return undefined;
-    values.push(quoted === null ? found[0] : (quoted[1] ?? "").replaceAll('""', '"'));
-    at += found[0].length + 1;
+    const [whole, quoted, plain = "", comma] = found;
+    values.push(quoted === undefined ? plain : quoted.replaceAll('""', '"'));
+    if (comma === "") return values;
+    at += whole.length;
   }
-  return values;
 }
 
 /** A whole number as Go's base-0 parser reads it: decimal, 0x, 0o, 0b, leading 0 (octal). */
@@ -103,7 +101,7 @@ export function parseGoInteger(text: string): number | undefined {
 }
 
 function float(text: string): ParsedFlag {
-  const number = /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text) ? Number(text) : NaN;
+  const number = /^[+-]?(\d+(?:\.\d*)?|\.\d+)(e[+-]?\d+)?$/i.test(text) ? Number(text) : NaN;
   return Math.abs(number) <= FLOAT32_MAX ? { value: number } : { expected: "a number" };
 }
 

@@ -12,6 +12,7 @@ import type { Kernel } from "../kernel/kernel.ts";
 import type { Cancel, Clock } from "../kernel/time/clock.ts";
 import { CurrentValue, type ServerCertificate, type ServerIdentity, type TrustBundle } from "../pki/current.ts";
 import type { SecurePortOptions } from "./secure_port.ts";
+import { certificateTexts } from "../kernel/text/edges.ts";
 
 /** Until new roots are in all configurations, ms: a patch that is tried again, and a watch. */
 const TRAVEL_MS = 10_000;
@@ -102,5 +103,5 @@ export function followingTls(tls: SecurePortOptions, kernel: Kernel): SecurePort
 
 /** The certificates of a PEM text, each a text: two lists that share one must not name it twice. */
 function certificatesOf(pem: string): string[] {
-  return (pem.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? []).map((one) => `${one}\n`);
+  return certificateTexts(pem).map((one) => `${one}\n`);
 }

@@ -21,7 +21,7 @@ export function parseResolvConf(text: string): ResolvConf {
   const findings: string[] = [];
   let search: string[] = [];
   text.split("\n").forEach((line, number) => {
-    const [keyword, ...values] = line.replace(/[#;].*$/, "").trim().split(/\s+/);
+    const [keyword, ...values] = line.split(/[#;]/, 1)[0]!.trim().split(/\s+/);
     if (keyword === "search") search = values;
     else if (keyword === "domain") search = values.slice(0, 1);
     else if (keyword === "nameserver") {

@@ -26,9 +26,10 @@ export function requestHead(request: IncomingMessage, peer: Peer): RequestHead |
     if (value !== undefined) headers[name] = Array.isArray(value) ? value.join(", ") : value;
   }
   // RFC 9112, 3.2.2: a target with scheme and authority says more than the header.
-  const absolute = /^https?:\/\/([^/?#]+)(.*)$/i.exec(target);
+  const absolute = /^https?:\/\/([^/?#]+)/i.exec(target);
   const host = absolute?.[1] ?? headers["host"] ?? "";
-  const rest = absolute === null ? target : absolute[2]!.startsWith("/") ? absolute[2]! : `/${absolute[2]!}`;
+  const behind = target.slice(absolute?.[0].length ?? 0);
+  const rest = absolute === null || behind.startsWith("/") ? behind : `/${behind}`;
   if (!rest.startsWith("/") && !(rest === "*" && method === "OPTIONS")) {
     return textResponse(400, `request target: got ${JSON.stringify(target)}, expected a path such as /ready\n`);
   }

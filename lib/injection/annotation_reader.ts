@@ -49,7 +49,7 @@ export class AnnotationReader {
   quantity(key: string): string | undefined {
     const text = this.annotations[key];
     if (text === undefined || text === "") return undefined;
-    if (/^\+?(?:\d+\.?\d*|\.\d+)(?:[KMGTPE]i|[numkMGTPE]|[eE][+-]?\d+)?$/.test(text)) return text;
+    if (/^\+?(?:\d+(?:\.\d*)?|\.\d+)(?:[KMGTPE]i|[numkMGTPE]|[eE][+-]?\d+)?$/.test(text)) return text;
     this.#refuse(key, text, "a quantity such as 100m or 128Mi");
     return undefined;
   }

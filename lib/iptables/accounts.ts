@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { before } from "../kernel/text/edges.ts";
 
 /** Largest number: the kernel keeps 4294967295 for "none". */
 const MAX_ID = 0xfffffffe;
@@ -26,6 +27,6 @@ export function parseAccount(text: string, database: string): number | undefined
 export function nameServersOf(resolvConf: string): string[] {
   return resolvConf.split("\n").flatMap((line) => {
     const [, address] = /^\s*nameserver\s+(\S+)/.exec(line) ?? [];
-    return address === undefined ? [] : [address.replace(/%.*$/, "")];
+    return address === undefined ? [] : [before(address, "%")];
   });
 }

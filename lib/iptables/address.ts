@@ -34,13 +34,18 @@ export function withoutDots(text: string): string {
   });
 }
 
+/** Longest text of an address with its bits. */
+const MAX_RANGE = 50;
+
 function parseRange(text: string): string | undefined {
-  const match = /^([0-9.]+|[0-9a-f:]+:[0-9a-f:.]*)(?:\/(\d{1,3}))?$/i.exec(text);
-  const address = withoutDots(match?.[1] ?? "");
+  const [written = "", bitsWritten, ...more] = text.split("/");
+  if (text.length > MAX_RANGE || !/^[0-9a-f:.]+$/i.test(written) || more.length > 0) return undefined;
+  if (bitsWritten !== undefined && !/^\d{1,3}$/.test(bitsWritten)) return undefined;
+  const address = withoutDots(written);
   if (!ipaddr.IPv4.isValidFourPartDecimal(address) && !ipaddr.IPv6.isValid(address)) return undefined;
   const parsed = ipaddr.parse(address);
   const width = parsed.kind() === "ipv4" ? 32 : 128;
-  const bits = Number(match?.[2] ?? width);
+  const bits = Number(bitsWritten ?? width);
   if (bits > width) return undefined;
   if (parsed instanceof ipaddr.IPv6 && parsed.isIPv4MappedAddress()) return undefined;
   const bytes = parsed.toByteArray().map((byte, i) => byte & (0xff00 >> Math.min(8, Math.max(0, bits - 8 * i))) & 0xff);

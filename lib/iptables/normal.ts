@@ -112,13 +112,19 @@ function optionText(option: string, value: string): string {
       return `${option} ${normalMark(value)}`;
     case "--uid-owner":
     case "--gid-owner":
-      return `${option} ${value.replace(/^(\d+)-\1$/, "$1")}`;
+      return `${option} ${singleId(value)}`;
     case "--ctstate":
     case "--dports":
       return `${option} ${value.split(",").sort().join(",")}`;
     default:
       return value === "" ? option : `${option} ${value}`;
   }
+}
+
+/** A range of one id is the id. */
+function singleId(value: string): string {
+  const [first = "", last, ...more] = value.split("-");
+  return first === last && more.length === 0 && /^\d+$/.test(first) ? first : value;
 }
 
 /** A mark in decimal; its mask only when it is not all bits. */

@@ -95,8 +95,11 @@ export interface ListedMark extends Marked {
   readonly ours: boolean;
 }
 
+/** A line of `ip rule show`: `32765: from all fwmark 0x539 lookup 133 proto 77`. */
+const MARKED_RULE = /^(?:\d+:\s+)?from all fwmark 0x([0-9a-f]+) lookup (\d+)(?: proto (\d+))?$/;
+
 function listedMarks(rules: string): ListedMark[] {
-  const found = [...rules.matchAll(/\bfrom all fwmark 0x([0-9a-f]+) lookup (\d+)(?: proto (\d+))?[ \t]*$/gm)];
+  const found = rules.split("\n").map((line) => MARKED_RULE.exec(line.trim())).filter((one) => one !== null);
   return found.map(([, mark, table, protocol]) => ({
     mark: parseInt(mark ?? "", 16),
     table: Number(table),

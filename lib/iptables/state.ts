@@ -19,7 +19,7 @@ export function parseListing(text: string): Listing {
   for (const line of text.split("\n")) {
     const [, name] = /^\*\s*(\S+)/.exec(line) ?? [];
     const [, declared] = /^:(\S+)/.exec(line) ?? [];
-    const [, chain, rule] = /^(?:\[\d+:\d+\] )?-A (\S+) ?(.*)$/.exec(line) ?? [];
+    const [, chain, rule] = /^(?:\[\d+:\d+\] )?-A (\S+)(?: (.*))?$/.exec(line) ?? [];
     if (name !== undefined) tables.set(name, table = new Map());
     else if (declared !== undefined) table.set(declared, []);
     else if (chain !== undefined) {
@@ -34,7 +34,7 @@ export function parseListing(text: string): Listing {
 
 /** Tables that are there and that `iptables-save` leaves out, because other tools made things in them that it lacks words for. */
 export function unlistedTables(text: string): string[] {
-  return [...text.matchAll(/^# Table `(\S+)' is incompatible\b/gm)].map(([, table]) => table ?? "");
+  return text.split("\n").flatMap((line) => /^# Table `([^\s']+)' is incompatible/.exec(line)?.slice(1) ?? []);
 }
 
 /** Chain to which a rule leads, if it is one of ours. */

@@ -7,6 +7,7 @@ import { FileDocuments } from "../config/document/positions.ts";
 import type { FileOrigin, Origin } from "../config/finding/origin.ts";
 import { placeOf, type YamlPlace } from "../config/yaml/locate.ts";
 import type { FieldPlace } from "../debug/explanation.ts";
+import { withoutEnd } from "../kernel/text/edges.ts";
 
 /** Answers where fields are written. Each file is cut, and each document parsed, at most once. */
 export class FieldPlaces {
@@ -28,7 +29,7 @@ export class FieldPlaces {
   of(origin: Origin, field: string): FieldPlace | undefined {
     const from = fileOrigin(origin);
     if (from === undefined) return undefined;
-    const file = from.source === "" ? from.file : `${from.source.replace(/\/+$/, "")}/${from.file}`;
+    const file = from.source === "" ? from.file : `${withoutEnd(from.source, "/")}/${from.file}`;
     const root = field === "" && from.within === "" ? undefined : this.#document(from, file);
     const path = [from.within, field].filter((part) => part !== "").join(".");
     if (root === undefined) return { file, line: from.line };

@@ -7,6 +7,7 @@
  */
 import { FolderFiles } from "../folder/files.ts";
 import type { FileRead } from "../folder/index.ts";
+import { withoutEnd } from "../kernel/text/edges.ts";
 
 /** Name of standard input in findings, where a file has its path. */
 export const STDIN_NAME = "stdin";
@@ -78,7 +79,7 @@ async function readPath(
     take(shown, path, { path: shown, bytes: await Deno.readFile(path) });
     return undefined;
   }
-  const root = path.replace(/\/+$/, "") || "/";
+  const root = withoutEnd(path, "/") || "/";
   const files = new FolderFiles(root);
   for (const file of [...await files.find("")].sort()) {
     const read = await files.read(file);

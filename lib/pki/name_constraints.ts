@@ -139,7 +139,7 @@ function namesOf({ names, subjectDer }: ConstrainedNames, isLeaf: boolean): Name
 }
 
 /** What OpenSSL takes for a host in a common name. */
-const HOST = /^(?=.*\.)(?:[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?)(?:\.[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?)*$/i;
+const HOST = /^[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?(?:\.[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?)+$/i;
 
 function isComparable(name: Name): boolean {
   if (name.kind === "other") return false;

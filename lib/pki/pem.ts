@@ -8,6 +8,8 @@
  */
 import { PkiError } from "./pki_error.ts";
 
+export { certificateTexts } from "../kernel/text/edges.ts";
+
 /** One block of a PEM text. */
 export interface PemBlock {
   /** The words between the dashes: `CERTIFICATE`. */

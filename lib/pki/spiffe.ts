@@ -19,7 +19,10 @@ export interface WorkloadIdentity {
 const MAX_LENGTH = 2048;
 
 const TRUST_DOMAIN = /^[a-z0-9._-]{1,255}$/;
-const SEGMENT = /^(?!\.\.?$)[A-Za-z0-9._-]+$/;
+const SEGMENT = /^[A-Za-z0-9._-]+$/;
+
+/** Segments that mean a place on the way (`.`, `..`) are none of a name. */
+const isSegment = (text: string) => SEGMENT.test(text) && text !== "." && text !== "..";
 
 /** The parts of any SPIFFE ID. */
 interface SpiffeId {
@@ -38,7 +41,7 @@ export function isSpiffeId(uri: string): boolean {
 function parseSpiffeId(uri: string): SpiffeId | undefined {
   if (uri.length > MAX_LENGTH || !uri.startsWith(SCHEME)) return undefined;
   const [trustDomain = "", ...path] = uri.slice(SCHEME.length).split("/");
-  return TRUST_DOMAIN.test(trustDomain) && path.every((one) => SEGMENT.test(one)) ? { trustDomain, path } : undefined;
+  return TRUST_DOMAIN.test(trustDomain) && path.every(isSegment) ? { trustDomain, path } : undefined;
 }
 
 /** The identity that a SPIFFE ID of the form `spiffe://TRUST-DOMAIN/ns/NAMESPACE/sa/ACCOUNT` names; undefined: another form. */
@@ -67,7 +70,7 @@ function faultOf({ trustDomain, namespace, serviceAccount }: WorkloadIdentity): 
     }`;
   }
   for (const [name, segment] of [["namespace", namespace], ["service account", serviceAccount]] as const) {
-    if (!SEGMENT.test(segment)) {
+    if (!isSegment(segment)) {
       return `${name}: expected letters, digits, dots, dashes and underscores, got ${JSON.stringify(segment)}`;
     }
   }

@@ -22,6 +22,7 @@ import { nodeName } from "./proxies.ts";
 import { wayHtml } from "./request_way.ts";
 import { stateHtml } from "./words.ts";
 import { isNodeType, profileOf } from "../translate/reader/proxy_profile.ts";
+import { before } from "../kernel/text/edges.ts";
 
 const DIRECTIONS = ["outbound", "inbound", "direct"] as const;
 
@@ -96,9 +97,7 @@ function outcome(asked: AskedRequest, connection: XdsConnection, view: DebugView
     : simulation.outcome.kind === "unknown"
     ? "warn"
     : "bad";
-  const steps = simulation.steps.map((step, i) =>
-    markup`<li>${lines[i]!.replace(/ {2}<- .*$/, "")}${causes(step)}</li>`
-  );
+  const steps = simulation.steps.map((step, i) => markup`<li>${before(lines[i]!, "  <- ")}${causes(step)}</li>`);
   return markup`<p class="dim">${request.note}</p><ol>${steps}</ol>
 <div class="verdict ${tone}">${stateHtml({ tone, word: lines.at(-1)!.replace(/^=> /, "") })}</div>`;
 }

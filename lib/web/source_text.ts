@@ -11,6 +11,7 @@ import type { Origin } from "../config/finding/origin.ts";
 import { lineOf, places } from "../config/yaml/locate.ts";
 import { type Html, markup } from "./html.ts";
 import { stateHtml } from "./words.ts";
+import { withoutEnd } from "../kernel/text/edges.ts";
 
 /** Longest file that is read for a page, bytes. */
 const MAX_FILE = 4 * 1024 * 1024;
@@ -31,7 +32,7 @@ export interface SourceText {
 export async function sourceText(origin: Origin): Promise<SourceText | string> {
   if (origin.from === "derived") return await sourceText(origin.parent);
   if (origin.from === "api") return "It comes from an API, so there is no file.";
-  const path = origin.source === "" ? origin.file : `${origin.source.replace(/\/+$/, "")}/${origin.file}`;
+  const path = origin.source === "" ? origin.file : `${withoutEnd(origin.source, "/")}/${origin.file}`;
   try {
     const { size } = await Deno.stat(path);
     if (size > MAX_FILE) return `The file has ${size} bytes, too many for a page.`;

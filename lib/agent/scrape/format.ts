@@ -49,10 +49,14 @@ export function formatOf(contentType: string): MetricsFormat | undefined {
 }
 
 /** OpenMetrics has no other comments, and no type `untyped`. */
-const COMMENT = /^# (?:HELP|UNIT) |^# TYPE \S+ (?!untyped$)/;
+function isOpenMetricsComment(line: string): boolean {
+  if (/^# (?:HELP|UNIT) /.test(line)) return true;
+  const head = /^# TYPE \S+ /.exec(line)?.[0];
+  return head !== undefined && line.slice(head.length) !== "untyped";
+}
 
 /** Keeps the comments of the text format that OpenMetrics has as well. */
-export const ofOpenMetrics: KeepComment = (line) => COMMENT.test(line);
+export const ofOpenMetrics: KeepComment = (line) => isOpenMetricsComment(line);
 
 /** Keeps all but the end, which is written once. */
 export const withoutEnd: KeepComment = (line) => line !== "# EOF";

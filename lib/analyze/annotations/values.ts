@@ -25,7 +25,7 @@ export const isPort: CheckAnnotation = (value) =>
 
 /** An amount of processors or memory: `500m`, `1.5`, `128Mi`. */
 export const isQuantity: CheckAnnotation = (value) =>
-  /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[numkMGTPE]|[KMGTPE]i|[eE][+-]?\d+)?$/.test(value)
+  /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[numkMGTPE]|[KMGTPE]i|[eE][+-]?\d+)?$/.test(value)
     ? undefined
     : "a quantity such as 500m or 128Mi";
 

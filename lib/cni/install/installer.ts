@@ -272,9 +272,15 @@ function part<T>(name: InstallPart, work: () => T): T {
   }
 }
 
+/** End of the name of a file that is being written. */
+const UNFINISHED = /\.[0-9a-f]{8}\.mesh-unfinished$/;
+
 /** The same words for the same fault: names of files that were being written differ each time. */
 function saidOf({ message }: Error): string {
-  return message.replaceAll(/\/\.([^/]+)\.[0-9a-f]{8}\.mesh-unfinished/g, "/$1").replace(/, run again with.*$/s, "");
+  return message.replaceAll(
+    /\/\.([^/\s]+)/g,
+    (all, name: string) => UNFINISHED.test(name) ? `/${name.replace(UNFINISHED, "")}` : all,
+  ).replace(/, run again with.*$/s, "");
 }
 
 function hintFor(error: Error): string {

@@ -22,6 +22,7 @@ export interface ShellCommand {
 
 /** Line after the answer of a command, and after those of all commands of a script; no tool prints the like. */
 const MARK = "====mesh-cni====";
+const MARKED_CODE = /\n?====mesh-cni==== (\d+)\n/;
 const END = "====mesh-cni-end====";
 
 /** Line after a command's input. */
@@ -149,7 +150,7 @@ function scriptOf(lane: Lane, commands: readonly ShellCommand[]): string {
 
 /** Answers in the output of a lane, in order. */
 function answersOf(said: string): Ran[] {
-  const parts = said.split(new RegExp(`\\n?${MARK} (\\d+)\\n`));
+  const parts = said.split(MARKED_CODE);
   return Array.from({ length: (parts.length - 1) / 2 }, (_, i) => {
     const [text = "", code = "1"] = parts.slice(2 * i, 2 * i + 2);
     return code === "0" ? { code: 0, stdout: text, stderr: "" } : { code: Number(code), stdout: "", stderr: text };

@@ -98,7 +98,7 @@ export function parseAnswer(bytes: Uint8Array): QuickAnswer {
   const status = /^HTTP\/1\.\d (\d{3})\b/.exec(head[0] ?? "")?.[1];
   if (end < 0 || status === undefined) throw new Error("the answer is no HTTP");
   const header = (name: string) =>
-    head.map((line) => new RegExp(`^${name}:\\s*(.*?)\\s*$`, "i").exec(line)?.[1]).find((value) => value !== undefined);
+    head.find((line) => line.toLowerCase().startsWith(`${name}:`))?.slice(name.length + 1).trim();
   const rest = bytes.subarray(end + 4);
   const length = header("content-length");
   const body = /\bchunked\b/i.test(header("transfer-encoding") ?? "") ? dechunked(rest) : rest;

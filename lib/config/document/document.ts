@@ -196,18 +196,25 @@ const SECRET = /\bkind["']?\s*:\s*["']?Secret\b/;
 const HEAD_LENGTH = 4096;
 
 /** An action of Go's templates, as charts have them: no YAML, or no right value, until it is filled in. */
-const TEMPLATE_ACTION =
-  /\{\{-?\s*(?:[.$][A-Za-z_]|\/\*|(?:if|else|end|range|with|define|include|template|block|toYaml|tpl|printf|quote|required|default|lookup|fail|not|and|or|eq|ne)\b)/;
+const TEMPLATE_ACTION = /\{\{-?\s*(?:[.$][A-Za-z_]|\/\*|([A-Za-z]+)\b)/g;
+const TEMPLATE_WORDS: ReadonlySet<string> = new Set([
+  ...["if", "else", "end", "range", "with", "define", "include", "template", "block", "toYaml", "tpl", "printf"],
+  ...["quote", "required", "default", "lookup", "fail", "not", "and", "or", "eq", "ne"],
+]);
 
 function isTemplate(text: string): boolean {
-  return TEMPLATE_ACTION.test(text);
+  if (!text.includes("{{")) return false;
+  return text.matchAll(TEMPLATE_ACTION).some(([, word]) => word === undefined || TEMPLATE_WORDS.has(word));
 }
 
 /** Whether a text that does not parse was probably meant to be an object of ours, or a manifest. */
 function concernsUs(text: string): boolean {
   const head = text.slice(0, HEAD_LENGTH);
-  return /^[\s{"']*(?:apiVersion|kind)["']?\s*:/m.test(head) || /\b(?:mesh|istio)\.io\/v1/.test(head);
+  return /^[ \t{"']*(?:apiVersion|kind)["']?\s*:/m.test(head) || /\b(?:mesh|istio)\.io\/v1/.test(head);
 }
+
+const NAME_LINE = /(?:^|\n {1,8}|[{,] *)name: *["']?([^\s"',}#]+)/;
+const NAMESPACE_LINE = /(?:^|\n {1,8}|[{,] *)namespace: *["']?([^\s"',}#]+)/;
 
 /** Reads kind, name and namespace off the lines where they usually stand; all empty unless kind and name are found. */
 function sniffName(text: string, options: DocumentOptions): ObjectName {
@@ -215,11 +222,10 @@ function sniffName(text: string, options: DocumentOptions): ObjectName {
   const apiVersion = /^apiVersion: *["']?([^\s"'#]+)/m.exec(head)?.[1] ?? "";
   const kind = /^kind: *["']?(\w+)/m.exec(head)?.[1] ?? "";
   const metadata = /^metadata:(.*(?:\n(?: +.*|))*)/m.exec(head)?.[1] ?? "";
-  const field = (name: string) => new RegExp(`(?:^|\\n {1,8}|[{,] *)${name}: *["']?([^\\s"',}#]+)`).exec(metadata)?.[1];
   const found = lookupKind(apiVersion, kind);
   const isFact = isFactKind(kind) && FACT_API_VERSIONS[kind] === apiVersion;
-  const name = field("name");
+  const name = NAME_LINE.exec(metadata)?.[1];
   if (!(found.known || isFact) || name === undefined) return { kind: "", namespace: "", name: "" };
-  const namespace = isFact && isClusterWide(kind) ? "" : field("namespace") ?? options.defaultNamespace;
+  const namespace = isFact && isClusterWide(kind) ? "" : NAMESPACE_LINE.exec(metadata)?.[1] ?? options.defaultNamespace;
   return { kind: found.known ? found.kind : kind, namespace, name };
 }

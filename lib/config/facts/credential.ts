@@ -6,6 +6,7 @@
  */
 import { createPrivateKey, createPublicKey, type KeyObject, X509Certificate } from "node:crypto";
 import type { ConcealedBytes } from "./concealed.ts";
+import { certificateTexts } from "../../kernel/text/edges.ts";
 
 /** The verdict on a certificate and its key. */
 export type CredentialVerdict =
@@ -43,7 +44,7 @@ function textOf(bytes: ConcealedBytes): string | undefined {
 }
 
 function readCertificate(chain: string): X509Certificate | undefined {
-  const [first] = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/.exec(chain) ?? [];
+  const [first] = certificateTexts(chain);
   if (first === undefined) return undefined;
   try {
     return new X509Certificate(first);

@@ -25,6 +25,7 @@ import { usualSlice } from "./usual_endpoints.ts";
 import { usualService } from "./usual_services.ts";
 import { type AnyFact, type FactKind, type FactSpecs, isClusterWide } from "./types.ts";
 import { WORKLOAD_SCHEMAS } from "./workload_schema.ts";
+import { withoutEnd } from "../../kernel/text/edges.ts";
 
 /** How facts are read. */
 export interface FactOptions {
@@ -169,7 +170,7 @@ function readableMeta(kind: FactKind, metadata: unknown): unknown {
   if (!isObject(metadata)) return metadata;
   const { name, generateName, annotations } = metadata;
   const generated = name === undefined && typeof generateName === "string"
-    ? { name: generateName.replace(/[-.]+$/, "") }
+    ? { name: withoutEnd(generateName, "-.") }
     : {};
   // Annotations of a secret may hold its data: those that are not the mesh's are not even looked at.
   const own = kind === "Secret" && isObject(annotations)

@@ -56,9 +56,11 @@ function valueFrom(text: string, value: string, column: number | undefined): num
 
 /** A key as YAML and JSON write it. */
 function positionOfKey(text: string, key: string): number {
-  const escaped = key.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
-  const match = new RegExp(`(^|[\\s{,["'-])(${escaped})["']?\\s*:`).exec(text);
-  return match === null ? -1 : match.index + (match[1]?.length ?? 0);
+  for (let at = text.indexOf(key); at >= 0; at = text.indexOf(key, at + 1)) {
+    const isAlone = at === 0 || /[\s{,["'-]/.test(text[at - 1]!);
+    if (isAlone && /^["']?\s*:/.test(text.slice(at + key.length))) return at;
+  }
+  return -1;
 }
 
 /** A value as findings have it is JSON; in the file texts often stand without quotes. */

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { withoutEnd } from "../../kernel/text/edges.ts";
 
 /** Kind and version as the author of an object spelled them. */
 export interface WrittenKind {
@@ -59,7 +60,7 @@ export function describeOrigin(origin: Origin): string {
   switch (origin.from) {
     case "file": {
       const { source, file, line, within } = origin;
-      const path = source === "" ? file : `${source.replace(/\/+$/, "")}/${file}`;
+      const path = source === "" ? file : `${withoutEnd(source, "/")}/${file}`;
       return `${path}${line > 0 ? `:${line}` : ""}${within === "" ? "" : ` ${within}`}`;
     }
     case "api":

@@ -7,8 +7,8 @@ import { X509Certificate } from "node:crypto";
 import type { Findings } from "../finding/findings.ts";
 import { isDnsLabel } from "../validation/names.ts";
 import type { MeshConfig } from "./types.ts";
+import { certificateTexts } from "../../kernel/text/edges.ts";
 
-const CERTIFICATE = /-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g;
 /** Hosts that no network lies before. */
 const LOCAL = new Set(["localhost", "127.0.0.1", "[::1]"]);
 
@@ -34,7 +34,7 @@ export function checkAuthorities({ caCertificates = [] }: MeshConfig, report: Fi
 }
 
 function holdsAuthorities(pem: string): boolean {
-  const blocks = pem.match(CERTIFICATE) ?? [];
+  const blocks = certificateTexts(pem);
   try {
     return blocks.length > 0 && blocks.every((block) => new X509Certificate(block).ca);
   } catch {

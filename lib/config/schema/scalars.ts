@@ -52,7 +52,7 @@ function meantByText(text: string): string {
 /** An integer in quotes. */
 export const INTEGER_TEXT = /^[+-]?\d+(?:\.0+)?$/;
 /** A number in quotes. */
-export const NUMBER_TEXT = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
+export const NUMBER_TEXT = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/;
 
 function integer(minimum: number, maximum: number, expected: string): Field<number> {
   return {

@@ -30,7 +30,7 @@ const RESERVED: ReadonlySet<string> = new Set(
   "as break const continue else for function if import let loop package namespace return var void while".split(" "),
 );
 
-const SPACE = /(?:\s|\/\/[^\n]*)*/y;
+const SPACE = /\s*(?:\/\/[^\n]*(?:\n\s*|$))*/y;
 const NUMBER = /0[xX][0-9a-fA-F]+[uU]?|(?:\d+\.\d+|\.\d+|\d+)(?:[eE][+-]?\d+)?[uU]?/y;
 const TEXT = /[bB]?[rR]?(?:"""[^]*?"""|'''[^]*?'''|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*')/y;
 const WORD = /[A-Za-z_]\w*/y;

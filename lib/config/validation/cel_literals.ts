@@ -17,21 +17,31 @@ export function isNumberOfCel(text: string, isNegative: boolean): boolean {
   return value <= (isUnsigned ? LARGEST_UNSIGNED : isNegative ? LARGEST + 1n : LARGEST);
 }
 
-/** Prefix, quotes and content of a text. */
-const PARTS = /^([bB]?[rR]?|[rR][bB])("""|'''|"|')([^]*)\2$/;
+/** Prefix and quotes of a text. */
+const OPENING = /^(?:[bB]?[rR]?|[rR][bB])("""|'''|"|')/;
 const ESCAPE = /\\(?:[abfnrtv\\'"`?]|[xX][0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|[0-3][0-7]{2})/g;
+
+/** The parts of a text; undefined: it is none. */
+function partsOf(
+  text: string,
+): { readonly isRaw: boolean; readonly quotes: string; readonly content: string } | undefined {
+  const [opening = "", quotes = ""] = OPENING.exec(text) ?? [];
+  const isWhole = quotes !== "" && text.length >= opening.length + quotes.length && text.endsWith(quotes);
+  if (!isWhole) return undefined;
+  return { isRaw: /r/i.test(opening), quotes, content: text.slice(opening.length, text.length - quotes.length) };
+}
 
 /** Whether all that begins with a backslash in a text is known. */
 export function isTextOfCel(text: string): boolean {
-  const [, prefix = "", , content = ""] = PARTS.exec(text) ?? [];
-  return /r/i.test(prefix) || !content.replaceAll(ESCAPE, "").includes("\\");
+  const { isRaw = false, content = "" } = partsOf(text) ?? {};
+  return isRaw || !content.replaceAll(ESCAPE, "").includes("\\");
 }
 
 /** Whether a text that is searched with is an expression of RE2; anything but a text is known only to the proxy. */
 export function isPatternOfCel(argument: string): boolean {
-  const found = PARTS.exec(argument.trim());
-  if (found === null) return true;
-  const [, prefix = "", quotes = "", content = ""] = found;
+  const found = partsOf(argument.trim());
+  if (found === undefined) return true;
+  const { isRaw, quotes, content } = found;
   if (content.includes(quotes)) return true; // Several texts, with something between them.
-  return looksLikeRe2(/r/i.test(prefix) ? content : content.replaceAll(/\\([\\'"`?])/g, "$1"));
+  return looksLikeRe2(isRaw ? content : content.replaceAll(/\\([\\'"`?])/g, "$1"));
 }

@@ -10,18 +10,20 @@ import type { StringMap } from "../kinds/common/types.ts";
 import type { Findings } from "../finding/findings.ts";
 import { joinPath } from "../schema/field.ts";
 
+/** Longest DNS label. */
+const MAX_LABEL = 63;
 const DNS_LABEL = /^[a-zA-Z0-9](?:[-a-zA-Z0-9]*[a-zA-Z0-9])?$/;
 const WILDCARD_LABEL = /^(?:\*|(?:\*|\*-)?[a-zA-Z0-9](?:[-a-zA-Z0-9]*[a-zA-Z0-9])?)$/;
 const LABEL_KEY = /^(?:([a-zA-Z0-9](?:[-a-zA-Z0-9.]*[a-zA-Z0-9])?)\/)?((?:[A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])$/;
 const LABEL_VALUE = /^(?:(?:[A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?$/;
 const OBJECT_NAME = /^[a-zA-Z0-9](?:[-a-zA-Z0-9.]*[a-zA-Z0-9])?$/;
 
-/** Nearly every host that is written: labels that are right, the last of which begins with a letter. */
-const USUAL_HOST = /^(?:[a-zA-Z0-9](?:[-a-zA-Z0-9]{0,61}[a-zA-Z0-9])?\.)+[a-zA-Z](?:[-a-zA-Z0-9]{0,61}[a-zA-Z0-9])?$/;
+/** Nearly every host that is written: labels of right signs, the last of which begins with a letter. */
+const USUAL_HOST = /^(?:[a-zA-Z0-9](?:[-a-zA-Z0-9]*[a-zA-Z0-9])?\.)+[a-zA-Z](?:[-a-zA-Z0-9]*[a-zA-Z0-9])?$/;
 
 /** Whether the text is a DNS label: letters, digits and inner hyphens, at most 63. */
 export function isDnsLabel(text: string): boolean {
-  return text.length <= 63 && DNS_LABEL.test(text);
+  return text.length <= MAX_LABEL && DNS_LABEL.test(text);
 }
 
 /** Name of an object: a DNS name of at most 253 characters. Files may have capitals, which an orchestrator refuses. */
@@ -38,10 +40,10 @@ export function hostProblem(host: string): string | undefined {
 export function wildcardHostProblem(host: string): string | undefined {
   const wrongLength = lengthProblem(host);
   if (wrongLength !== undefined) return wrongLength;
-  if (USUAL_HOST.test(host)) return undefined;
+  if (host.length <= MAX_LABEL && USUAL_HOST.test(host)) return undefined;
   const dot = host.indexOf(".");
   const first = dot < 0 ? host : host.slice(0, dot);
-  if (first.length > 63 || !WILDCARD_LABEL.test(first)) {
+  if (first.length > MAX_LABEL || !WILDCARD_LABEL.test(first)) {
     return "a host name (letters, digits, - and .), optionally starting with *.";
   }
   return dot < 0 ? undefined : labelsProblem(host.slice(dot + 1));

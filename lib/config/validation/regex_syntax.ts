@@ -5,8 +5,13 @@
  * @module
  */
 
+/** A sign behind a backslash, and the beginning of a condition before or after. */
+const ESCAPES_AND_CONDITIONS = /\\[^]|\(\?<?[=!]/g;
+
 /** Conditions before and after, and groups that are found again: RE2 lacks them. */
-const NOT_OF_RE2 = /\(\?<?[=!]|(?<!\\)(?:\\\\)*\\[1-9]/;
+function hasMoreThanRe2(expression: string): boolean {
+  return expression.matchAll(ESCAPES_AND_CONDITIONS).some(([found]) => found[0] === "(" || /[1-9]/.test(found[1]!));
+}
 
 /** Flags, and names of groups: JavaScript writes them otherwise. */
 const FLAGS = /\(\?[imsU-]+([:)])/g;
@@ -14,7 +19,7 @@ const NAMED_GROUP = /\(\?P</g;
 
 /** See the module. */
 export function looksLikeRe2(expression: string): boolean {
-  if (NOT_OF_RE2.test(expression)) return false;
+  if (hasMoreThanRe2(expression)) return false;
   try {
     new RegExp(expression.replace(FLAGS, (_, end) => end === ":" ? "(?:" : "").replace(NAMED_GROUP, "(?<"));
     return true;

@@ -68,7 +68,9 @@ const WITH_LENGTH = commands(`PATH QUERY_PARAMS`);
 const OF_HEADERS = commands(`PER_REQUEST_STATE`);
 
 /** `%NAME%`, `%NAME(argument)%`, `%NAME(argument):LENGTH%`; `%%` is a percent sign. An argument may have brackets in it. */
-const COMMAND = /%(?:%|([A-Z0-9_]+)(?:\((.*?)\))?(:\d+)?%)/g;
+const NAME = /%([A-Z0-9_]+)/y;
+const PLAIN_END = /(:\d+)?%/y;
+const ARGUMENT_END = /\)(:\d+)?%|\n/g;
 
 /** Where a text is written: to a header of a request or response, or to a log or a tag. */
 export type SubstitutionPlace = "header" | "report";
@@ -76,11 +78,53 @@ export type SubstitutionPlace = "header" | "report";
 /** The mistake for which Envoy cannot read a text with commands; undefined when it can. */
 export function substitutionProblem(text: string, place: SubstitutionPlace): string | undefined {
   if (!text.includes("%")) return undefined;
-  for (const [, name, argument, length] of text.matchAll(COMMAND)) {
-    const problem = name && commandProblem({ name, argument, hasLength: length !== undefined }, place);
+  const { commands, isWhole } = commandsOf(text);
+  for (const command of commands) {
+    const problem = commandProblem(command, place);
     if (problem) return problem;
   }
-  return text.replaceAll(COMMAND, "").includes("%") ? "a lone % (write %% for a percent sign)" : undefined;
+  return isWhole ? undefined : "a lone % (write %% for a percent sign)";
+}
+
+/** The commands of a text, and whether each percent sign belongs to one. */
+function commandsOf(text: string): { readonly commands: readonly InnerCommand[]; readonly isWhole: boolean } {
+  const commands: InnerCommand[] = [];
+  const argumentEnd = nextMatch(ARGUMENT_END, text);
+  let isWhole = true;
+  for (let at = text.indexOf("%"); at >= 0; at = text.indexOf("%", at)) {
+    const named = matchAt(NAME, text, at);
+    if (named === null) {
+      const isEscaped = text[at + 1] === "%";
+      isWhole &&= isEscaped;
+      at += isEscaped ? 2 : 1;
+      continue;
+    }
+    const from = at + named[0].length;
+    const hasArgument = text[from] === "(";
+    const end = hasArgument ? argumentEnd(from + 1) : matchAt(PLAIN_END, text, from);
+    if (end === null || end[0] === "\n") {
+      isWhole = false;
+      at++;
+      continue;
+    }
+    const argument = hasArgument ? text.slice(from + 1, end.index) : undefined;
+    const length = end[1];
+    commands.push({ name: named[1]!, argument, hasLength: length !== undefined });
+    at = end.index + end[0].length;
+  }
+  return { commands, isWhole };
+}
+
+function matchAt(form: RegExp, text: string, at: number): RegExpExecArray | null {
+  form.lastIndex = at;
+  return form.exec(text);
+}
+
+/** The next match from a place on; places only grow, so that each part of the text is searched once. */
+function nextMatch(form: RegExp, text: string): (from: number) => RegExpExecArray | null {
+  let found: RegExpExecArray | null | undefined;
+  return (from) =>
+    found === null || found !== undefined && found.index >= from ? found : found = matchAt(form, text, from);
 }
 
 function commandProblem(command: InnerCommand, place: SubstitutionPlace): string | undefined {

@@ -52,7 +52,7 @@ const FLOW_REST = classOf(/[A-Za-z0-9_./$+~=<>^;()\\*@%&!|'"?-]/);
 const INTEGER = /^[-+]?[0-9]+$/;
 const FLOAT = /^[-+]?(?:\.[0-9]+|[0-9]+\.[0-9]*|(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)[eE][-+]?[0-9]+)$/;
 // Other bases, infinities, underscores between digits, a sign before the point: rare, and parsers differ.
-const SPECIAL = /^[-+]?(?:0[box].*|\..*|[0-9._]*_.*)$/;
+const SPECIAL = /^[-+]?(?:0[box]|\.|[0-9.]*_)/;
 const NOT_A_KEY = /^(?:null|true|false|__proto__)$/i;
 
 /** Marks the characters below 128 that a pattern takes: one look-up for a character instead of a search. */

@@ -31,7 +31,7 @@ export function sidecarLabels(input: SidecarInput): Record<string, string> {
 
 /** A value may not be longer, and ends with a letter or a digit. */
 function labelValue(text: string): string {
-  return text.slice(0, MAX_LABEL).replace(/[^A-Za-z0-9]+$/, "");
+  return /^[^]*[A-Za-z0-9]/.exec(text.slice(0, MAX_LABEL))?.[0] ?? "";
 }
 
 /** Annotations, over those of the pod. */

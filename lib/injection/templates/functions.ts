@@ -111,7 +111,7 @@ const PLAIN_FUNCTIONS: Functions = {
   excludeInboundPort: withPort,
   ...{ kubevirtInterfaces: (text) => printed(text ?? ""), excludeInterfaces: (text) => printed(text ?? "") },
   appendMultusNetwork: (text, network) => withNetwork(printed(text ?? ""), printed(network ?? CHAINED_NETWORK)),
-  directory: (path) => printed(path).replace(/[^/]*$/, ""),
+  directory: (path) => printed(path).slice(0, printed(path).lastIndexOf("/") + 1),
   // No provider of the mesh's configuration can ask for attributes.
   otelResourceAttributes: () => "",
   default: (other, value) => isThere(value) ? value : other,

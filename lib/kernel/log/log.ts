@@ -228,7 +228,8 @@ function framesAbove(skip: number): string[] {
 
 /** `file.ts:12` of a frame. */
 function callerOf(frame: string | undefined): string {
-  return /([^/\\]+:\d+):\d+\)?$/.exec(frame ?? "")?.[1] ?? "unknown";
+  const file = (frame ?? "").split(/[/\\]/).at(-1)!;
+  return /^([^:]+:\d+):\d+\)?$/.exec(file)?.[1] ?? "unknown";
 }
 
 /** A log that writes nothing, for tests and embedding. */

@@ -78,5 +78,7 @@ function parseInteger(text: string, mode: boolean): number | undefined {
 }
 
 function parseFloatText(text: string): number | undefined {
-  return /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text) && Number.isFinite(Number(text)) ? Number(text) : undefined;
+  return /^[+-]?(\d+(?:\.\d*)?|\.\d+)(e[+-]?\d+)?$/i.test(text) && Number.isFinite(Number(text))
+    ? Number(text)
+    : undefined;
 }

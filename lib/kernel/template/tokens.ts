@@ -10,9 +10,39 @@ export type TemplatePart =
   | { readonly kind: "text"; readonly text: string }
   | { readonly kind: "action"; readonly words: readonly string[]; readonly line: number };
 
-/** A comment alone, or texts in quotes and anything else up to the end of the action. */
-const ACTION =
-  /^\{\{(-\s)?(\/\*[^]*?\*\/|(?:"(?:[^"\\\n]|\\.)*"|`[^`]*`|(?!\}\}|\s-\}\})[^"`])*?)\s*(?:(?<=\s)(-))?\}\}/;
+/** An action of a template: a comment alone, or texts in quotes and anything else. */
+interface Action {
+  readonly inside: string;
+  readonly trimsBefore: boolean;
+  readonly trimsAfter: boolean;
+  /** Where the text behind the action begins. */
+  readonly end: number;
+}
+
+/** A text in quotes, or one sign. */
+const INSIDE = /"(?:[^"\\\n]|\\.)*"|`[^`]*`|[^"`]/y;
+
+/** The action that begins at a place; undefined: it has no end. */
+function actionAt(text: string, at: number): Action | undefined {
+  const trimsBefore = text[at + 2] === "-" && /\s/.test(text[at + 3] ?? "");
+  const from = at + (trimsBefore ? 4 : 2);
+  const isEnd = (place: number) => text.startsWith("}}", place);
+  const isTrimmingEnd = (place: number) => text.startsWith("-}}", place) && /\s/.test(text[place - 1]!);
+  let place = text.startsWith("/*", from) ? commentEnd(text, from) : from;
+  while (!isEnd(place) && !isTrimmingEnd(place)) {
+    INSIDE.lastIndex = place;
+    if (!INSIDE.test(text)) return undefined;
+    place = INSIDE.lastIndex;
+  }
+  const trimsAfter = !isEnd(place);
+  return { inside: text.slice(from, place), trimsBefore, trimsAfter, end: place + (trimsAfter ? 3 : 2) };
+}
+
+/** Where the end of an action is looked for that begins with a comment: signs of its words mean nothing. */
+function commentEnd(text: string, from: number): number {
+  const end = text.indexOf("*/", from + 2);
+  return end < 0 ? from : end + 2;
+}
 
 /**
  * Takes a template apart. `{{-` and `-}}` take the white space before and after away.
@@ -27,19 +57,21 @@ export function templateParts(text: string, file: string): TemplatePart[] {
   while (rest !== "") {
     const at = rest.indexOf("{{");
     const before = at < 0 ? rest : rest.slice(0, at);
-    const match = at < 0 ? null : ACTION.exec(rest.slice(at));
+    const action = at < 0 ? undefined : actionAt(rest, at);
     line += before.split("\n").length - 1;
-    if (at >= 0 && match === null) throw new TextTemplateError(`${file}:${line}: an action without end, expected }}`);
+    if (at >= 0 && action === undefined) {
+      throw new TextTemplateError(`${file}:${line}: an action without end, expected }}`);
+    }
     const trimmed = trims ? before.trimStart() : before;
-    const shown = match?.[1] === undefined ? trimmed : trimmed.trimEnd();
+    const shown = action?.trimsBefore === true ? trimmed.trimEnd() : trimmed;
     if (shown !== "") parts.push({ kind: "text", text: shown });
-    if (match === null) break;
-    const [whole, , inside = ""] = match;
+    if (action === undefined) break;
+    const { inside, trimsAfter, end } = action;
     const words = wordsOf(inside.trim().replace(/^\/\*[^]*\*\/$/, ""), `${file}:${line}`);
     if (words.length > 0) parts.push({ kind: "action", words, line });
-    trims = match[3] !== undefined;
-    line += whole.split("\n").length - 1;
-    rest = rest.slice(at + whole.length);
+    trims = trimsAfter;
+    line += rest.slice(at, end).split("\n").length - 1;
+    rest = rest.slice(end);
   }
   return parts;
 }

@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { withoutEnd } from "../text/edges.ts";
 
 const NANOSECONDS: Readonly<Record<string, bigint>> = {
   ns: 1n,
@@ -107,6 +108,6 @@ export function parseSpan(text: string): number | undefined {
 function decimal(ns: bigint, unit: bigint): string {
   const rest = ns % unit;
   if (rest === 0n) return String(ns / unit);
-  const digits = String(rest).padStart(String(unit).length - 1, "0").replace(/0+$/, "");
+  const digits = withoutEnd(String(rest).padStart(String(unit).length - 1, "0"), "0");
   return `${ns / unit}.${digits}`;
 }

@@ -115,7 +115,8 @@ async function mirrorsOf(behind: FirstHop): Promise<ExplainedShare[]> {
 
 /** `reviews:80` as `reviews-shadow:80`. */
 function withSuffix(host: string): string {
-  return host.replace(/(?=:\d+$)|$/, "-shadow");
+  const port = /:\d+$/.exec(host)?.[0] ?? "";
+  return `${host.slice(0, host.length - port.length)}-shadow${port}`;
 }
 
 type FollowedWay = Pick<ExplainedShare, "hop" | "end">;

@@ -4,6 +4,7 @@
  * @module
  */
 import * as z from "zod";
+import { withoutEnd } from "../../kernel/text/edges.ts";
 
 /** A file, from whose place relative paths begin, and its text. */
 export interface ConfigFileText {
@@ -176,7 +177,7 @@ function clusterOf(
   row: Cluster,
   path: string,
 ): Pick<ConfigContext, "server" | "ca" | "unchecked" | "proxy"> {
-  const server = row.server.replace(/\/+$/, "");
+  const server = withoutEnd(row.server, "/");
   if (!URL.canParse(server) || !/^https?:$/.test(new URL(server).protocol)) {
     throw new Error(`${path}: clusters[${name}].server: got ${JSON.stringify(row.server)}, expected https://host:port`);
   }

@@ -131,7 +131,7 @@ function wholeSeconds(time: string): string | null {
 
 /** A time as leases have it. */
 function microseconds(time: string): string | null {
-  return time === ""
-    ? null
-    : time.replace(/(\.\d{1,6})?\d*Z$/, (_, part: string | undefined) => `${(part ?? ".").padEnd(7, "0")}Z`);
+  if (time === "") return null;
+  const [, whole, part = ""] = /^([^.]*)(?:\.(\d+))?Z$/.exec(time) ?? [];
+  return whole === undefined ? time : `${whole}.${part.slice(0, 6).padEnd(6, "0")}Z`;
 }

@@ -18,6 +18,7 @@ import {
 import type { ServedPort, Workload } from "../types.ts";
 import type { OrchRegistryOptions } from "./options.ts";
 import type { OrchService } from "./service.ts";
+import { withoutEnd } from "../../kernel/text/edges.ts";
 
 /** A pod that may be behind endpoints. */
 export interface OrchPod {
@@ -49,7 +50,7 @@ export function nodeLocality(node: Fact<"Node"> | undefined): string {
     labels[ZONE_LABEL] || labels[OLD_ZONE_LABEL] || "",
     labels[SUBZONE_LABEL] || "",
   ];
-  return parts.join("/").replace(/\/+$/, "");
+  return withoutEnd(parts.join("/"), "/");
 }
 
 /**

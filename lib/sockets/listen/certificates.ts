@@ -6,6 +6,7 @@
  */
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { type Certificate, readCertificate } from "../../pki/certificate.ts";
+import { certificateTexts } from "../../pki/pem.ts";
 
 /** The certificates of a TLS listener, as PEM texts. */
 export interface TlsCertificates {
@@ -15,8 +16,6 @@ export interface TlsCertificates {
   /** Authorities of client certificates, one or more; undefined: clients are not asked for a certificate. */
   readonly clientAuthorities?: string;
 }
-
-const CERTIFICATE = /-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g;
 
 /**
  * Checks that the texts are certificates and that the key belongs to the first one.
@@ -42,8 +41,8 @@ export function checkCertificates(certificates: TlsCertificates): Certificate[] 
 }
 
 function parseCertificates(field: string, text: string): X509Certificate[] {
-  const blocks = text.match(CERTIFICATE);
-  if (blocks === null) throw new TypeError(`${field}: expected certificates in PEM, got none`);
+  const blocks = certificateTexts(text);
+  if (blocks.length === 0) throw new TypeError(`${field}: expected certificates in PEM, got none`);
   return blocks.map((block, i) => {
     try {
       return new X509Certificate(block);

@@ -204,7 +204,7 @@ function localityOf(node: envoy.config.core.v3.Node, labels: Labels, metadata: M
 }
 
 function joinPlace(parts: readonly string[]): string {
-  return parts.join("/").replace(/\/+$/, "");
+  return parts.slice(0, parts.findLastIndex((part) => part !== "") + 1).join("/");
 }
 
 function isMode(text: string): text is InterceptionMode {

@@ -64,12 +64,12 @@ function path(uri: StringMatch | undefined): RouteMatch {
 }
 
 /** A prefix of whole segments that the proxy accepts; it refuses a whole configuration that has another one. */
-const SEGMENTS = /^[^?#]+[^?#/]$/;
+const SEGMENTS = /^([^?#]+[^?#/])\/*$/;
 
 /** Undefined: no prefix, or one that the proxy does not take for one of segments. */
 function segments(uri: StringMatch | undefined): RouteMatch | undefined {
-  const prefix = uri?.prefix?.replace(/\/+$/, "") ?? "";
-  return SEGMENTS.test(prefix) ? { path_separated_prefix: prefix } : undefined;
+  const prefix = SEGMENTS.exec(uri?.prefix ?? "")?.[1];
+  return prefix === undefined ? undefined : { path_separated_prefix: prefix };
 }
 
 function headerMatcher(name: string, match: StringMatch): HeaderMatcher {

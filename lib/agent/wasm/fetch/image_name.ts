@@ -21,8 +21,22 @@ export const OCI = "oci://";
 /** The registry that `docker.io` stands for. */
 export const DOCKER_HUB = "registry-1.docker.io";
 
-const FORM =
-  /^(?<path>[a-z0-9]+(?:[._:[\]/-]+[a-z0-9]+)*?)(?::(?<tag>\w[\w.-]{0,127}))?(?:@sha256:(?<digest>[0-9a-f]{64}))?$/i;
+const DIGEST = /@sha256:([0-9a-f]{64})$/i;
+const TAG = /^\w[\w.-]{0,127}$/;
+const PATH = /^[a-z0-9](?:[a-z0-9._/-]*[a-z0-9])?$/;
+/** A longer name is no name of an image: registries take 255 characters of a repository. */
+const MAX_NAME = 1024;
+
+/** Path, tag and digest of a name behind its registry; undefined: they are not there. */
+function partsOf(name: string): { readonly path: string; readonly tag?: string; readonly digest?: string } | undefined {
+  if (name.length > MAX_NAME) return undefined;
+  const digest = DIGEST.exec(name)?.[1];
+  const rest = digest === undefined ? name : name.slice(0, -"@sha256:".length - digest.length);
+  const colon = rest.indexOf(":");
+  const [path, tag] = colon < 0 ? [rest] : [rest.slice(0, colon), rest.slice(colon + 1)];
+  if (!PATH.test(path!) || (tag !== undefined && !TAG.test(tag))) return undefined;
+  return { path: path!, ...(tag !== undefined && { tag }), ...(digest !== undefined && { digest }) };
+}
 
 /**
  * Reads a name.
@@ -35,8 +49,8 @@ export function parseImageName(url: string): ImageName {
   const first = slash < 0 ? "" : rest.slice(0, slash);
   // As Docker reads them: a part without a dot and a port is no host.
   const isHost = /[.:]/.test(first) || first === "localhost";
-  const { path = "", tag = "latest", digest } = FORM.exec(isHost ? rest.slice(slash + 1) : rest)?.groups ?? {};
-  if (path === "" || /[A-Z:[\]]/.test(path) || (isHost && !URL.canParse(`https://${first}`))) {
+  const { path = "", tag = "latest", digest } = partsOf(isHost ? rest.slice(slash + 1) : rest) ?? {};
+  if (path === "" || (isHost && !URL.canParse(`https://${first}`))) {
     throw new FetchFault(`${JSON.stringify(url)}: expected oci://registry/repository:tag`, "manifest_failure");
   }
   const isHub = !isHost || first === "docker.io" || first === "index.docker.io";

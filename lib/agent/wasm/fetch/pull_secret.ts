@@ -7,6 +7,7 @@ import * as z from "zod";
 import { issueLines } from "../../../kernel/json/issues.ts";
 import { FetchFault } from "./fetch_fault.ts";
 import { DOCKER_HUB } from "./image_name.ts";
+import { before, withoutEnd } from "../../../kernel/text/edges.ts";
 
 /** How a caller proves to a registry who it is. */
 export type RegistryCredentials =
@@ -72,7 +73,7 @@ function readConfiguration(json: string): z.infer<typeof schema> {
 
 /** `https://index.docker.io/v1/` and `host:port/path` are written as well. */
 function hostOf(key: string): string {
-  return key.replace(/^https?:\/\//, "").replace(/\/.*$/, "");
+  return before(key.replace(/^https?:\/\//, ""), "/");
 }
 
 /** `user:password` in base64. */
@@ -90,5 +91,5 @@ function ofPair(registry: string, auth: string): RegistryCredentials {
       "manifest_failure",
     );
   }
-  return { type: "password", username: pair.slice(0, colon), password: pair.slice(colon + 1).replace(/\0+$/, "") };
+  return { type: "password", username: pair.slice(0, colon), password: withoutEnd(pair.slice(colon + 1), "\0") };
 }

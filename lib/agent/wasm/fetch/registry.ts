@@ -15,6 +15,7 @@ import { type FetchFailure, FetchFault } from "./fetch_fault.ts";
 import type { ImageName } from "./image_name.ts";
 import { MANIFEST_TYPES } from "./manifest.ts";
 import type { RegistryCredentials } from "./pull_secret.ts";
+import { before } from "../../../kernel/text/edges.ts";
 
 /** Longest manifest, as registries take them. */
 const MAX_MANIFEST = 4 * 1024 * 1024;
@@ -54,7 +55,7 @@ export class Repository {
     if (reference.startsWith("sha256:") && reference !== `sha256:${digest}`) {
       throw new FetchFault(`${this.#url(path)} has the digest sha256:${digest}`, "checksum_mismatched");
     }
-    return { bytes, digest, mediaType: answer.header("content-type").replace(/;.*$/, "") };
+    return { bytes, digest, mediaType: before(answer.header("content-type"), ";") };
   }
 
   /** A layer, checked while it comes. @throws {FetchFault} */
@@ -105,8 +106,10 @@ export class Repository {
   /** The header `authorization` that a registry's challenge asks for. */
   async #authorize(challenge: string): Promise<string> {
     const credentials = this.#credentials;
-    const bearer = /(?:^|,)\s*Bearer\s+(.*)$/i.exec(challenge)?.[1];
-    if (bearer !== undefined) return `Bearer ${await this.#token(parameters(bearer))}`;
+    const bearer = /(?:^|,)\s*Bearer\s/i.exec(challenge);
+    if (bearer !== null) {
+      return `Bearer ${await this.#token(parameters(challenge.slice(bearer.index + bearer[0].length)))}`;
+    }
     if (/^Basic\b/i.test(challenge) && credentials.type === "password") return basic(credentials);
     throw new FetchFault(
       `${this.#name.registry} refuses us: status 401, ${
@@ -187,7 +190,7 @@ function basic({ username, password }: Extract<RegistryCredentials, { type: "pas
 
 /** `realm="...",service="..."`. */
 function parameters(challenge: string): Record<string, string> {
-  const found = challenge.matchAll(/([a-z]+)=(?:"([^"]*)"|([^\s,]+))/gi);
+  const found = challenge.matchAll(/(?:^|[\s,])([a-z]+)=(?:"([^"]*)"|([^\s,"]+))/gi);
   return Object.fromEntries(
     [...found].map(([, name = "", quoted, bare]) => [name.toLowerCase(), quoted ?? bare ?? ""]),
   );

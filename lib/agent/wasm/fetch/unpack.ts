@@ -9,6 +9,7 @@ import { pipeline, Readable } from "node:stream";
 import { createGunzip } from "node:zlib";
 import { bounded, ByteReader, type ByteStream } from "./bounded_bytes.ts";
 import { FetchFault } from "./fetch_fault.ts";
+import { before, withoutEnd } from "../../../kernel/text/edges.ts";
 
 /** Most bytes of a module, and of its packing, compressed or not. */
 export const MAX_MODULE_BYTES = 256 * 1024 * 1024;
@@ -91,8 +92,8 @@ async function* tarFile(reader: ByteReader, of: string, isModule?: FileChoice): 
 
 /** Name at 0, size as octal digits at 124, kind at 156. */
 function tarHead(head: Uint8Array, of: string) {
-  const path = ascii(head.subarray(0, 100)).replace(/\0.*$/s, "");
-  const digits = ascii(head.subarray(124, 136)).replace(/[\0 ]+$/, "").trim();
+  const path = before(ascii(head.subarray(0, 100)), "\0");
+  const digits = withoutEnd(ascii(head.subarray(124, 136)), "\0 ").trim();
   if (!/^[0-7]*$/.test(digits)) throw new FetchFault(`${of} has a file ${path} without a size`, "fetch_failure");
   const size = parseInt(digits || "0", 8);
   if (size > MAX_MODULE_BYTES) throw new FetchFault(`${of} has a file ${path} of ${size} bytes`, "download_failure");

@@ -6,6 +6,7 @@
 import type { Findings } from "../../finding/findings.ts";
 import { subnetProblem } from "../../validation/network.ts";
 import type { AuthorizationCondition } from "./types.ts";
+import { withoutEdges } from "../../../kernel/text/edges.ts";
 
 type Values = readonly string[] | undefined;
 
@@ -49,7 +50,7 @@ export function checkPathTemplates(values: Values, at: string, report: Findings)
     if (!path.includes("{") && !path.includes("}")) return;
     const isTemplate = path.includes("{*}") || path.includes("{**}");
     let restTaken = false;
-    for (const segment of path.replace(/^\/+|\/+$/g, "").split("/")) {
+    for (const segment of withoutEdges(path, "/").split("/")) {
       const operator = segment === "{*}" || segment === "{**}";
       const right = operator ? !restTaken : !/[{}]/.test(segment) && (!isTemplate || SEGMENT.test(segment));
       if (!right) {

@@ -6,6 +6,7 @@
  *
  * @module
  */
+import { withoutEnd } from "../../../kernel/text/edges.ts";
 
 /** The public members of a key, each a text. */
 export type UsableKey = Readonly<Record<string, string>>;
@@ -96,7 +97,7 @@ function isOn({ p, b }: Curve, x: bigint, y: bigint): boolean {
 function bytes(value: unknown): Uint8Array | undefined {
   if (typeof value !== "string" || !/^[\w-]+={0,2}$/.test(value)) return undefined;
   try {
-    return Uint8Array.fromBase64(value.replace(/=+$/, ""), { alphabet: "base64url" });
+    return Uint8Array.fromBase64(withoutEnd(value, "="), { alphabet: "base64url" });
   } catch {
     return undefined; // A length that no bytes have.
   }

@@ -109,7 +109,7 @@ function refuseOverlaps(hosts: readonly string[], report: Findings): void {
 }
 
 /** Hosts that AUTO_PASSTHROUGH gateways match: `outbound_.80_.v1_.reviews.default.svc.cluster.local`. */
-const GENERATED_SNI = /^outbound_[^_]*\d[^_]*_[^_]*_[^_]*[a-zA-Z]/;
+const GENERATED_SNI = /^outbound_[^_0-9]*\d[^_]*_[^_]*_[^_a-zA-Z]*[a-zA-Z]/;
 
 function hostOrSniProblem(host: string, generatedAllowed: boolean): string | undefined {
   if (generatedAllowed && host.startsWith("outbound_")) {

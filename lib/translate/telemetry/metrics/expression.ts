@@ -11,7 +11,7 @@ import { PEER_KEY } from "./peer.ts";
 import { cel, firstOf, UNKNOWN } from "./tag_value.ts";
 
 /** A text of CEL, or something else that may hold a name. */
-const TEXTS_AND_NAMES = /"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|(?<![\w.])(?:node|upstream_peer|downstream_peer)(?=[.[])/g;
+const TEXTS_AND_NAMES = /"(?:[^"\\]|\\[^])*(?:"|\\?$)|'(?:[^'\\]|\\[^])*(?:'|\\?$)|[\w.]+/g;
 
 /** The value of a tag; an expression that the proxy cannot evaluate is `unknown`. */
 export function expressionValue(expression: string, side: TelemetrySide): string {
@@ -19,10 +19,12 @@ export function expressionValue(expression: string, side: TelemetrySide): string
   if ("problem" in read) return "unknown";
   const peer = `metadata.filter_metadata['${PEER_NAMESPACE}']['${PEER_KEY}']`;
   const other = side === "client" ? "upstream_peer" : "downstream_peer";
-  const renamed = read.expression.replaceAll(
-    TEXTS_AND_NAMES,
-    (found) => found === "node" ? "xds.node" : found === other ? peer : found,
-  );
+  const renamed = read.expression.replaceAll(TEXTS_AND_NAMES, (found, at: number, whole: string) => {
+    const [name = "", ...fields] = found.split(".");
+    const isObject = fields.length > 0 || whole[at + found.length] === "[";
+    const own = name === "node" ? "xds.node" : name === other ? peer : undefined;
+    return own === undefined || !isObject ? found : [own, ...fields].join(".");
+  });
   // A bracket before a percent sign would end the command.
   return firstOf(cel(renamed.replaceAll(")%", ") %")), UNKNOWN);
 }
