@@ -201,13 +201,14 @@ async function throughProxy(
   if (taken !== undefined && proxy.runs === undefined) {
     notes.push(`nothing says whether a proxy runs beside ${name}; without one it gets the request as it is`);
   }
-  return { hop, end: taken ?? tlsEnd(made, hop, proxy) ?? end };
+  return { hop, end: failedHandshake(made, hop, proxy) ?? taken ?? end };
 }
 
-/** How mutual TLS fails at a proxy that lets the connection pass. */
-function tlsEnd(made: MadeConnection, { simulation }: ExplainedHop, proxy: ProxyOnWay): ExplainedEnd | undefined {
-  const isEnded = simulation.steps.some((step) => step.step === "filterChain" && step.terminatesTls);
-  if (isEnded) return wrongServer(made, proxy);
+/** How mutual TLS fails at a proxy, before that looks at anything inside of it. */
+function failedHandshake(made: MadeConnection, { simulation }: ExplainedHop, proxy: ProxyOnWay) {
+  const chain = simulation.steps.find((step) => step.step === "filterChain");
+  if (chain?.terminatesTls) return wrongServer(made, proxy);
+  if (simulation.outcome.kind !== "forwarded") return undefined;
   return unendedTls(made, `the port takes no mutual TLS, and ${proxy.namespace}/${proxy.name} gets it as bytes`);
 }
 

@@ -9,7 +9,9 @@ import { isFactKind } from "../../config/facts/types.ts";
 import { KINDS } from "../../config/kinds/kinds.ts";
 import type { AnyConfigObject } from "../../config/types.ts";
 import { type AskedServer, type ExplainAsked, type Explainer, NotExplained } from "../../debug/runners.ts";
+import type { ProxyOnWay } from "../../debug/explanation.ts";
 import { canonicalIp } from "../../registry/address.ts";
+import { runsBeside } from "../beside.ts";
 import { resourcesForRequest } from "../../simulate/for_request.ts";
 import type { ProxyState } from "../../translate/per_proxy/proxy_state.ts";
 import { profileOf } from "../../translate/reader/proxy_profile.ts";
@@ -65,6 +67,18 @@ function connected(
   };
 }
 
+/** The workload of an endpoint of which the registry says that no proxy runs beside it. */
+function withoutProxy(address: string, { endpoints, services }: AskedServer): ProxyOnWay | undefined {
+  const [placement] = endpoints.byAddress(address);
+  if (placement === undefined) return undefined;
+  const { service, endpoint: { namespace, workloadName, labels, serviceAccount, tlsMode } } = placement;
+  const owner = services.service(service);
+  // Injection labels the pods that it gives a proxy.
+  const runs = owner?.provider === "Orch" ? tlsMode === "mesh" : runsBeside(labels, serviceAccount);
+  if (runs !== false) return undefined;
+  return { type: "sidecar", namespace, name: workloadName || (owner?.name ?? address), address, labels, id: "", runs };
+}
+
 function worldOfServer(
   view: AskedServer,
   states: ReadonlyMap<string, ProxyState>,
@@ -88,7 +102,7 @@ function worldOfServer(
     },
     workloadAt: (address) => {
       const found = proxies.find((proxy) => proxy.address === canonicalIp(address));
-      return found && onWay(found);
+      return found === undefined ? withoutProxy(canonicalIp(address), view) : onWay(found);
     },
     // A proxy does not say which workload it is beside: its address does.
     workloadOf: () => undefined,
