@@ -30,12 +30,15 @@ export interface TokenReview {
  * Asks the orchestrator of a cluster about a token.
  *
  * @param clusterId as the caller names its cluster; undefined: it names none, so it is this server's
+ * @param address the caller's, with its port: those of different addresses are asked about by turns. Default: one that is
+ * not known, shared with all such callers.
  * @throws Error when it cannot be asked
  */
 export type TokenReviewer = (
   token: string,
   audiences: readonly string[],
   clusterId: string | undefined,
+  address?: string,
 ) => Promise<TokenReview>;
 
 /** The group of all service accounts. */
@@ -56,7 +59,8 @@ export function orchestratorTokenAuthenticator(
       const token = bearerToken(credentials);
       let answer: TokenReview;
       try {
-        answer = await review(token, audiences, credentials.headers["clusterid"]);
+        const { peer, headers } = credentials;
+        answer = await review(token, audiences, headers["clusterid"], peer.address);
       } catch (error) {
         const reason = `the orchestrator cannot be asked: ${(error as Error).message}`;
         throw error instanceof ApiError && error.transient ? new CannotBeAsked(reason) : new NotAuthenticated(reason);

@@ -1,6 +1,6 @@
 /**
  * Asks the orchestrator's API about tokens, each once in a while: answers are kept for a few seconds, and equal questions
- * that come together are one.
+ * that come together are one. Callers of different addresses get equal shares of the API.
  *
  * Fields: https://kubernetes.io/docs/reference/kubernetes-api/authentication-resources/token-review-v1/
  *
@@ -15,6 +15,8 @@ import { issueLines } from "../kernel/json/issues.ts";
 import { ApiError } from "../orch/client/api_error.ts";
 import type { ApiClient } from "../orch/client/client.ts";
 import type { TokenReview, TokenReviewer } from "./orchestrator_token.ts";
+import { addressGroup } from "../sockets/transport/address_group.ts";
+import { FairPlaces } from "./fair_places.ts";
 import { shownText } from "./trust.ts";
 
 /** How long an answer counts, milliseconds: so long a token is believed after its pod has gone. */
@@ -25,9 +27,6 @@ const REFUSED_MS = 1000;
 
 /** Longest wait for an answer, milliseconds: agents ask again by themselves. */
 const WITHIN_MS = 5000;
-
-/** Most questions at a time: whoever sends tokens must not use up the rate at which the API may be asked. */
-const MOST_ASKED = 32;
 
 /** Most answers that are kept, so that whoever sends tokens holds a few MB of memory at most. */
 const MOST_KEPT = 10_000;
@@ -62,16 +61,17 @@ export class TokenReviews {
   readonly #client: Pick<ApiClient, "json" | "clock">;
   readonly #isOwn: (clusterId: string) => boolean;
   readonly #kept = new Map<string, KeptReview>();
-  #asking = 0;
+  readonly #places: FairPlaces;
 
   /** @param isOwn Whether a name that callers give their cluster is that of the client's. */
   constructor(client: Pick<ApiClient, "json" | "clock">, isOwn: (clusterId: string) => boolean) {
     this.#client = client;
     this.#isOwn = isOwn;
+    this.#places = new FairPlaces(() => client.clock.monotonic());
   }
 
   /** {@linkcode TokenReviewer} */
-  readonly review: TokenReviewer = (token, audiences, clusterId) => {
+  readonly review: TokenReviewer = (token, audiences, clusterId, address = "") => {
     if (clusterId !== undefined && clusterId !== "" && !this.#isOwn(clusterId)) {
       return Promise.reject(new Error(`cluster ${shownText(clusterId)} is not known here`));
     }
@@ -80,15 +80,11 @@ export class TokenReviews {
     const key = createHash("sha256").update(JSON.stringify([token, audiences])).digest("base64");
     const known = this.#kept.get(key);
     if (known !== undefined && (known.until === undefined || known.until > this.#now())) return known.review;
-    if (this.#asking >= MOST_ASKED) {
-      return Promise.reject(new ApiError("too many tokens are asked about at once", undefined));
-    }
-    return this.#asked(key, token, audiences);
+    return this.#asked(key, token, audiences, addressGroup(address));
   };
 
-  #asked(key: string, token: string, audiences: readonly string[]): Promise<TokenReview> {
-    this.#asking++;
-    const review = this.#ask(token, audiences).finally(() => this.#asking--);
+  #asked(key: string, token: string, audiences: readonly string[], group: string): Promise<TokenReview> {
+    const review = this.#inTurn(token, audiences, group);
     const kept: KeptReview = { review, until: undefined };
     this.#kept.delete(key);
     this.#kept.set(key, kept);
@@ -102,14 +98,38 @@ export class TokenReviews {
     return review;
   }
 
-  async #ask(token: string, audiences: readonly string[]): Promise<TokenReview> {
-    const body = { apiVersion: "authentication.k8s.io/v1", kind: "TokenReview", spec: { token, audiences } };
+  async #inTurn(token: string, audiences: readonly string[], group: string): Promise<TokenReview> {
     const late = new AbortController();
-    // The wait for the rate of the client counts, too.
+    // The waits for a place and for the rate of the client count, too.
     const cancel = this.#client.clock.after(WITHIN_MS, () => {
       late.abort(new ApiError(`no answer within ${WITHIN_MS / 1000} s`, undefined));
     });
-    const answer = await this.#client.json({ method: "POST", path: PATH, body, signal: late.signal }).finally(cancel);
+    try {
+      await this.#enter(group, late.signal);
+      try {
+        const review = await this.#ask(token, audiences, late.signal);
+        if (!review.authenticated) this.#places.inVain(group);
+        return review;
+      } finally {
+        this.#places.leave(group);
+      }
+    } finally {
+      cancel();
+    }
+  }
+
+  async #enter(group: string, signal: AbortSignal): Promise<void> {
+    try {
+      await this.#places.enter(group, signal);
+    } catch (error) {
+      if (!(error instanceof RangeError)) throw error;
+      throw new ApiError("too many tokens are asked about at once", undefined);
+    }
+  }
+
+  async #ask(token: string, audiences: readonly string[], signal: AbortSignal): Promise<TokenReview> {
+    const body = { apiVersion: "authentication.k8s.io/v1", kind: "TokenReview", spec: { token, audiences } };
+    const answer = await this.#client.json({ method: "POST", path: PATH, body, signal });
     const read = answerSchema.safeParse(answer, { reportInput: true });
     if (!read.success) throw new Error(issueLines(read.error.issues, "the answer").join("; "));
     const { authenticated, error, user, audiences: meant } = read.data.status;

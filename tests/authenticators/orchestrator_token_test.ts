@@ -31,7 +31,7 @@ Deno.test("the orchestrator is asked about a token with audiences and cluster, a
     identity: { trustDomain: "cluster.local", namespace: "shop", serviceAccount: "cart" },
     provenBy: "orchestrator token",
   });
-  assert.deepEqual(asked, [["abc", ["mesh-ca"], "east"]]);
+  assert.deepEqual(asked, [["abc", ["mesh-ca"], "east", "192.0.2.7:40000"]]);
 });
 
 Deno.test("a token that the orchestrator does not know, a user, and an orchestrator that is away prove nothing", async () => {

@@ -31,12 +31,12 @@ export function tokenReviewer(own: ApiClient, names: ClusterNames, clusters: Fou
   const idOf = (name: string) => Object.hasOwn(clusterAliases, name) ? clusterAliases[name]! : name;
   const here = new TokenReviews(own, (name) => idOf(name) === clusterId);
   const reviews = new WeakMap<RemoteCluster, TokenReviews>();
-  return (token, audiences, named) => {
+  return (token, audiences, named, address) => {
     const cluster = named === undefined || idOf(named) === clusterId ? undefined : clusters?.get(idOf(named));
-    if (cluster === undefined) return here.review(token, audiences, named);
+    if (cluster === undefined) return here.review(token, audiences, named, address);
     let there = reviews.get(cluster);
     if (there === undefined) reviews.set(cluster, there = new TokenReviews(cluster.api, () => true));
-    return there.review(token, audiences, named);
+    return there.review(token, audiences, named, address);
   };
 }
 
