@@ -4,6 +4,7 @@
  * @module
  */
 import type { Logger } from "../kernel/log/log.ts";
+import { PacedLines } from "../kernel/log/paced_lines.ts";
 import {
   type AuthenticationFailure,
   type AuthenticationResult,
@@ -17,7 +18,7 @@ import {
 export interface AuthenticationOptions {
   /** Also about callers in plain text (`XDS_AUTH_PLAINTEXT`), whose tokens others can read on the way. */
   readonly plaintext: boolean;
-  /** Takes a line when an authenticator fails by itself, which refuses the caller. */
+  /** Takes a line when an authenticator fails by itself, which refuses the caller; one a second, as callers cause them. */
   readonly log: Pick<Logger, "error">;
 }
 
@@ -25,6 +26,7 @@ export interface AuthenticationOptions {
 export class Authentication {
   readonly #authenticators: readonly Authenticator[];
   readonly #options: AuthenticationOptions;
+  readonly #lines = new PacedLines();
 
   /** @param authenticators in the order in which they are asked */
   constructor(authenticators: readonly Authenticator[], options: AuthenticationOptions) {
@@ -59,7 +61,8 @@ export class Authentication {
           const isPassing = error instanceof CannotBeAsked;
           failures.push({ authenticator: name, reason: error.message, ...(isPassing && { isPassing }) });
         } else {
-          this.#options.log.error("an authenticator failed", { authenticator: name, error });
+          const unsaid = this.#lines.next();
+          if (unsaid) this.#options.log.error("an authenticator failed", { authenticator: name, error, ...unsaid });
           failures.push({ authenticator: name, reason: "an internal error" });
         }
       }

@@ -3,14 +3,15 @@
  *
  * @module
  */
-import { decodeJwt, errors, type JWTPayload, jwtVerify, type JWTVerifyOptions, type LocalJWKSet } from "jose";
+import { errors, jwtVerify, type JWTVerifyOptions, type LocalJWKSet } from "jose";
 import type { Clock } from "../kernel/time/clock.ts";
 import type { WorkloadIdentity } from "../pki/spiffe.ts";
 import { bearerToken } from "./bearer.ts";
 import { type Authenticator, type CallerCredentials, NotAuthenticated } from "./caller.ts";
+import { readClaims, type TokenClaims, unverifiedClaims } from "./claims.ts";
 import type { TokenRule } from "./jwt_rule.ts";
 import type { TokenKeys } from "./token_keys.ts";
-import { type TokenClaims, VerifiedTokens } from "./verified_tokens.ts";
+import { VerifiedTokens } from "./verified_tokens.ts";
 import { accountIdentity, shownText, type TrustDomains } from "./trust.ts";
 
 /**
@@ -58,7 +59,7 @@ export class JwtAuthenticator implements Authenticator {
     const token = bearerToken(credentials);
     if (audiences.length === 0) throw new NotAuthenticated("its rule has no audience, so it accepts nobody");
     // Before any key is fetched for it.
-    const named = issuerOf(token);
+    const { iss: named = "" } = unverifiedClaims(token);
     if (named !== issuer) throw new NotAuthenticated(`got issuer ${shownText(named)}, expected ${issuer}`);
     const { sub } = await this.#verified(token);
     return accountIdentity(sub!, this.#domains());
@@ -94,7 +95,7 @@ export class JwtAuthenticator implements Authenticator {
     return claims;
   }
 
-  async #verify(token: string, keys: LocalJWKSet): Promise<JWTPayload> {
+  async #verify(token: string, keys: LocalJWKSet): Promise<TokenClaims> {
     const options: JWTVerifyOptions = {
       algorithms: ALGORITHMS,
       issuer: this.#rule.issuer,
@@ -104,13 +105,13 @@ export class JwtAuthenticator implements Authenticator {
       currentDate: new Date(this.#clock.now()),
     };
     try {
-      return (await jwtVerify(token, keys, options)).payload;
+      return readClaims((await jwtVerify(token, keys, options)).payload);
     } catch (error) {
       // A token that names no key may fit several.
       if (!(error instanceof errors.JWKSMultipleMatchingKeys)) throw error;
       for await (const key of error) {
         try {
-          return (await jwtVerify(token, key, options)).payload;
+          return readClaims((await jwtVerify(token, key, options)).payload);
         } catch (reason) {
           if (!(reason instanceof errors.JWSSignatureVerificationFailed)) throw reason;
         }
@@ -120,17 +121,13 @@ export class JwtAuthenticator implements Authenticator {
   }
 }
 
-function issuerOf(token: string): string {
-  try {
-    return decodeJwt(token).iss ?? "";
-  } catch {
-    throw new NotAuthenticated("expected a signed token (JWT)");
+/** The reason in words. */
+function refusalOfToken(error: unknown, rule: TokenRule): NotAuthenticated {
+  if (error instanceof NotAuthenticated) return error;
+  if (!(error instanceof errors.JOSEError)) {
+    // The token chooses the key and the algorithm: one that the runtime cannot use together proves nothing.
+    return new NotAuthenticated(`the signature cannot be verified: ${(error as Error).message}`);
   }
-}
-
-/** The reason in words. Errors that are no verdict about the token stay what they are. */
-function refusalOfToken(error: unknown, rule: TokenRule): unknown {
-  if (!(error instanceof errors.JOSEError)) return error;
   if (error instanceof errors.JWTExpired) return new NotAuthenticated("the token has expired");
   if (error instanceof errors.JWTClaimValidationFailed) {
     if (error.claim === "nbf") return new NotAuthenticated("the token is not valid yet");

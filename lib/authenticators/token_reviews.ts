@@ -9,13 +9,13 @@
  * @module
  */
 import { createHash } from "node:crypto";
-import { decodeJwt } from "jose";
 import * as z from "zod";
 import { issueLines } from "../kernel/json/issues.ts";
 import { ApiError } from "../orch/client/api_error.ts";
 import type { ApiClient } from "../orch/client/client.ts";
 import type { TokenReview, TokenReviewer } from "./orchestrator_token.ts";
 import { addressGroup } from "../sockets/transport/address_group.ts";
+import { unverifiedClaims } from "./claims.ts";
 import { FairPlaces } from "./fair_places.ts";
 import { shownText } from "./trust.ts";
 
@@ -158,9 +158,9 @@ function podOf(extra: Readonly<Record<string, readonly string[]>>): Pick<TokenRe
 /** The visible flaw of a token, for which the API need not be asked; undefined: it has none. */
 function flawOf(token: string, now: number): string | undefined {
   try {
-    const { exp } = decodeJwt(token);
+    const { exp } = unverifiedClaims(token);
     return exp !== undefined && exp * 1000 <= now ? "the token has expired" : undefined;
-  } catch {
-    return "expected the token of a service account (a JWT)";
+  } catch (error) {
+    return `${(error as Error).message}, as the tokens of service accounts are`;
   }
 }

@@ -8,13 +8,11 @@
  * @module
  */
 import { createHash } from "node:crypto";
-import type { JWTPayload, LocalJWKSet } from "jose";
+import type { LocalJWKSet } from "jose";
+import type { TokenClaims } from "./claims.ts";
 
 /** Most tokens that are kept, so that whoever has many holds a few MB of memory at most. */
 const MOST_KEPT = 10_000;
-
-/** The claims of a token that a call needs. */
-export type TokenClaims = Pick<JWTPayload, "sub" | "exp" | "nbf">;
 
 /** See the module. */
 export class VerifiedTokens {
@@ -51,7 +49,7 @@ export class VerifiedTokens {
   }
 
   /** These keys have proven a token. */
-  keep(token: string, keys: LocalJWKSet, { sub, exp, nbf }: JWTPayload): void {
+  keep(token: string, keys: LocalJWKSet, { sub, exp, nbf }: TokenClaims): void {
     if (keys !== this.#keys) {
       this.#kept.clear();
       this.#keys = keys;

@@ -191,9 +191,16 @@ class Creation {
   }
 }
 
-/** A text in the request's metadata; empty: it is not there. */
+/**
+ * A text in the request's metadata; empty: it is not there.
+ *
+ * @throws {RpcError} for a value that is no text: the caller wants something else than it would get without the value
+ */
 function metadataText({ metadata }: CertificateRequestMessage, name: "CertSigner" | "ImpersonatedIdentity"): string {
-  return metadata?.fields?.[name]?.stringValue ?? "";
+  const fields = metadata?.fields ?? {};
+  const value = Object.hasOwn(fields, name) ? fields[name]?.stringValue : "";
+  if (value !== undefined) return value;
+  throw new RpcError(Code.INVALID_ARGUMENT, `metadata ${name}: expected a text`);
 }
 
 function readMessage(bytes: Uint8Array): CertificateRequestMessage {

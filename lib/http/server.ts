@@ -13,6 +13,7 @@ import http, { type IncomingMessage, type ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import type { Logger } from "../kernel/log/log.ts";
+import { PacedLines } from "../kernel/log/paced_lines.ts";
 import { type Clock, systemClock } from "../kernel/time/clock.ts";
 import type { TlsCertificates } from "../sockets/listen/certificates.ts";
 import { listen, type Listener, parseListenAddress } from "../sockets/listen/tcp.ts";
@@ -52,12 +53,16 @@ interface HttpExchange {
 /** Time for responses that are under way when a server closes, milliseconds, unless {@linkcode HttpServer.close} says otherwise. */
 export const DEFAULT_CLOSE_TIME = 2000;
 
+/** Lines a second about requests in which this server is at fault. */
+const MOST_DEFECTS = 10;
+
 /** See the module. */
 export class HttpServer {
   readonly #router: Router;
   readonly #log: Logger;
   readonly #limits: HttpLimits;
   readonly #clock: Clock;
+  readonly #defects: PacedLines;
   readonly #parser: http.Server;
   readonly #bodies: HeldBodies;
   readonly #listeners: { close(): Promise<void> }[] = [];
@@ -71,6 +76,7 @@ export class HttpServer {
     this.#log = log;
     this.#limits = { ...DEFAULT_HTTP_LIMITS, ...limits };
     this.#clock = clock ?? systemClock;
+    this.#defects = new PacedLines(this.#clock, MOST_DEFECTS);
     this.#bodies = new HeldBodies(this.#limits.bodyBytes);
     this.#parser = http.createServer({ maxHeaderSize: this.#limits.headBytes, keepAliveTimeout: 0 });
     // A server that does not listen itself would close each connection after its first response.
@@ -195,7 +201,7 @@ export class HttpServer {
     } catch (error) {
       // The client is gone, or this server is at fault; either way nothing more can be said on this connection.
       const path = request.url?.slice(0, 200);
-      if (!connection.stream.destroyed) this.#log.error("a response could not be sent", { path, error });
+      if (!connection.stream.destroyed) this.#defect("a response could not be sent", { path, error });
       connection.stream.destroy();
     }
   }
@@ -233,8 +239,14 @@ export class HttpServer {
   }
 
   #failed({ method, path }: RequestHead, error: unknown): HttpResponse {
-    this.#log.error("a page failed", { method, path, error });
+    this.#defect("a page failed", { method, path: path.slice(0, 200), error });
     return textResponse(500, "internal error\n");
+  }
+
+  /** Clients can ask again as often as they like, so not each of their requests is a line. */
+  #defect(message: string, fields: Readonly<Record<string, unknown>>): void {
+    const unsaid = this.#defects.next();
+    if (unsaid !== undefined) this.#log.error(message, { ...fields, ...unsaid });
   }
 }
 

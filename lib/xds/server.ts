@@ -30,12 +30,16 @@ import { defaultPushThrottle, PushQueue } from "./push_queue.ts";
 import { withReflection } from "../grpc/reflection/service.ts";
 import type { GrpcService } from "../grpc/service.ts";
 import { addressGroup } from "../sockets/transport/address_group.ts";
+import { PacedLines } from "../kernel/log/paced_lines.ts";
 import type { Peer, TlsState } from "../sockets/transport/peer.ts";
 import { SocketTransport } from "../sockets/transport/socket.ts";
 import { RejectGauges } from "./reject_gauges.ts";
 import type { DebugAnswers } from "./protocol/questions.ts";
 import type { PushEvent, ResourceSource } from "./protocol/source.ts";
 import { QuestionPlaces } from "./questions/places.ts";
+
+/** Lines a second about calls in which this server is at fault: clients can call as often as they like. */
+const MOST_DEFECTS = 10;
 
 /** Settings of a server. Times in milliseconds. */
 export interface XdsServerOptions {
@@ -113,11 +117,13 @@ export class XdsServer {
     this.#refuseNext = options.refuseFirst ?? false;
     const metrics = this.#metrics = options.metrics ?? NO_METRICS;
     const log = options.log ?? (() => {});
+    const defects = new PacedLines(undefined, MOST_DEFECTS);
     this.grpc = new GrpcServer(withReflection([this.#service(), ...options.services ?? [], this.health.service]), {
       ...options.grpc,
       onError: (error, where) => {
         metrics.count("pilot_total_xds_internal_errors", 1);
-        log("error", "internal error on a call", { where, error });
+        const unsaid = defects.next();
+        if (unsaid !== undefined) log("error", "internal error on a call", { where, error, ...unsaid });
       },
       onClosing: (reason, connection) => {
         if (reason === "stall") metrics.count("pilot_xds_write_timeout", 1);

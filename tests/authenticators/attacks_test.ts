@@ -1,6 +1,6 @@
 /** Everything that shall prove nothing, in one table: each gets the reason of every authenticator, and no identity. */
 import assert from "node:assert/strict";
-import { SignJWT, UnsecuredJWT } from "jose";
+import { CompactSign, SignJWT, UnsecuredJWT } from "jose";
 import { parseRanges } from "../../lib/authenticators/addresses.ts";
 import { Authentication } from "../../lib/authenticators/authentication.ts";
 import { type CallerCredentials, failureText } from "../../lib/authenticators/caller.ts";
@@ -44,6 +44,16 @@ function all(issuer: TestIssuer, audiences: readonly string[] = ["mesh-ca"], pla
 const bearer = (token: string, tls = ANONYMOUS_TLS) => caller({ authorization: `Bearer ${token}` }, tls);
 const forwarded = (header: string, address: string) =>
   caller({ "x-forwarded-client-cert": header }, ANONYMOUS_TLS, address);
+
+const base64 = (value: unknown) =>
+  new TextEncoder().encode(JSON.stringify(value)).toBase64({ alphabet: "base64url", omitPadding: true });
+
+/** A token whose signature is right and whose claims have any form. */
+async function signedJson(issuer: TestIssuer, claims: object): Promise<string> {
+  const [{ kid, pair }] = issuer.keys as [TestIssuer["keys"][0]];
+  const body = new TextEncoder().encode(JSON.stringify({ ...issuer.claims(), ...claims }));
+  return await new CompactSign(body).setProtectedHeader({ alg: "ES256", kid }).sign(pair.privateKey);
+}
 
 /** A row: what the caller shows, and the authenticator's name and reason that must be among the failures. */
 type Attack = (
@@ -129,6 +139,36 @@ const ATTACKS: Readonly<Record<string, Attack>> = {
       ],
     ]),
   ),
+  ...Object.fromEntries(
+    [{}, 5, ["x"], true, null].map((iss): [string, Attack] => [
+      `a token whose issuer is ${JSON.stringify(iss)}`,
+      () => [
+        bearer(new UnsecuredJWT({ iss: iss as string, sub: CART }).encode().replace(/\.$/, ".AAAA")),
+        /JWT_RULE: claim iss: got (?:an object|5|an array|true|null), expected a text/,
+      ],
+    ]),
+  ),
+  ...Object.fromEntries(
+    ([
+      [{ sub: 5 }, /JWT_RULE: claim sub: got 5, expected a text/],
+      [{ sub: { a: 1 } }, /JWT_RULE: claim sub: got an object, expected a text/],
+      [{ sub: ["system:serviceaccount:shop:cart"] }, /JWT_RULE: claim sub: got an array, expected a text/],
+      [{ aud: ["mesh-ca", 5] }, /JWT_RULE: claim aud: got an array, expected a text, or a list of texts/],
+      [{ exp: "4000000000" }, /JWT_RULE: claim exp: got "4000000000", expected seconds since 1970/],
+      [{ nbf: {}, sub: null }, /JWT_RULE: claim sub: got null, expected a text, claim nbf: got an object/],
+    ] as const).map(([claims, reason]): [string, Attack] => [
+      `a signed token with ${JSON.stringify(claims)}`,
+      async (issuer) => [bearer(await signedJson(issuer, claims)), reason],
+    ]),
+  ),
+  "a token for a key that is too short to be used": async (issuer) => {
+    const algorithm = { name: "RSASSA-PKCS1-v1_5", hash: "SHA-256", modulusLength: 1024 };
+    const publicExponent = new Uint8Array([1, 0, 1]);
+    const pair = await crypto.subtle.generateKey({ ...algorithm, publicExponent }, true, ["sign", "verify"]);
+    issuer.keys.push({ kid: "short", pair });
+    const head = base64({ alg: "RS256", kid: "short" });
+    return [bearer(`${head}.${base64(issuer.claims())}.AAAA`), /JWT_RULE: the signature cannot be verified: /];
+  },
   "a token of 20,000 characters": async (issuer) => [
     bearer(await issuer.token({ more: "x".repeat(15_000) })),
     /JWT_RULE: got a token of \d+ characters, expected at most 16384/,
@@ -248,4 +288,23 @@ Deno.test("what is right proves an identity: certificate, token, forwarded certi
   const plain = await all(issuer, ["mesh-ca"], true).authenticate(caller({ authorization: `Bearer ${token}` }));
   assert.ok("caller" in plain);
   assert.equal(CART.endsWith(plain.caller.identity.serviceAccount), true);
+});
+
+Deno.test("an authenticator that fails by itself refuses every caller, and is one line a second however many there are", async () => {
+  const lines: unknown[] = [];
+  const failing = {
+    name: "failing",
+    authenticate: () => {
+      throw new Error("a fault");
+    },
+  };
+  const log = { error: (message: unknown) => lines.push(message) };
+  const authentication = new Authentication([failing], { plaintext: false, log });
+  const results = await Promise.all(
+    Array.from({ length: 300 }, () => authentication.authenticate(caller({}, ANONYMOUS_TLS))),
+  );
+  assert.ok(
+    results.every((result) => "failures" in result && failureText(result.failures) === "failing: an internal error"),
+  );
+  assert.deepEqual(lines, ["an authenticator failed"]);
 });

@@ -85,7 +85,7 @@ Deno.test("an API that does not answer is waited for five seconds", async () => 
 Deno.test("nobody is asked about what is no token, has expired, or is of another cluster", async () => {
   const { reviews, clock, tokens } = reviewsOf(KNOWN);
   const say = async (text: string) => (await reviews.review(text, ["mesh-ca"], "")).error;
-  assert.match(await say("opaque") ?? "", /expected the token of a service account/);
+  assert.match(await say("opaque") ?? "", /^expected a signed token \(JWT\), as the tokens of service accounts are$/);
   assert.match(await say(token("cart", clock.now() / 1000 - 1)) ?? "", /expired/);
   await assert.rejects(reviews.review(token("cart"), ["mesh-ca"], "west"), /cluster "west" is not known/);
   assert.deepEqual(tokens, []);

@@ -306,6 +306,20 @@ Deno.test("who may act for others gets their identity", async () => {
   assert.deepEqual(readCertificates(chain[0]!)[0]!.names.uris, [CART_URI]);
 });
 
+Deno.test("a request for another identity or signer that is no text is refused, an empty one asks for neither", async () => {
+  const mayImpersonate = () => ({ identity: CART });
+  for (const name of ["ImpersonatedIdentity", "CertSigner"]) {
+    for (const value of [{ numberValue: 5 }, { boolValue: true }, { listValue: { values: [] } }, {}]) {
+      await using service = new Service({ mayImpersonate });
+      await service.ask({ csr: REQUEST, metadata: { fields: { [name]: value } } });
+      assert.match(service.lines[0]!, new RegExp(`metadata ${name}: expected a text`), JSON.stringify(value));
+    }
+    await using service = new Service();
+    const chain = await service.ask({ csr: REQUEST, metadata: { fields: { [name]: { stringValue: "" } } } });
+    assert.deepEqual(readCertificates(chain[0]!)[0]!.names.uris, [CART_URI]);
+  }
+});
+
 Deno.test("refusals fill the log with a line a second at most", async () => {
   await using service = new Service({ caller: { refusal: "none" } });
   for (let i = 0; i < 5; i++) await service.ask({ csr: REQUEST });

@@ -9,8 +9,15 @@
 import { type HttpRequest, textResponse } from "../../http/message.ts";
 import type { Route } from "../../http/route.ts";
 import type { Logger } from "../../kernel/log/log.ts";
+import { PacedLines } from "../../kernel/log/paced_lines.ts";
 import type { AppProber } from "../probes/app_probers.ts";
 import type { ApplicationProbes, ApplicationProbesInput } from "../probes/application_probes.ts";
+
+/** Longest path of a probe that is looked for, in characters: injection makes short ones. */
+const MAX_PATH = 1000;
+
+/** Lines a second about probes that fail: containers have their own, and anybody who reaches the port can ask. */
+const MOST_FAILURES = 10;
 
 /** Inputs of the pages. */
 export interface ProbeRoutesInput extends ApplicationProbesInput {
@@ -33,18 +40,21 @@ export function probePages(input: ProbeRoutesInput): ProbePages {
   // Loaded with the first probe: of a proxy outside of the orchestrator there is none.
   const load = () =>
     loaded ??= import("../probes/application_probes.ts").then(({ ApplicationProbes }) => new ApplicationProbes(input));
+  const [strange, failed] = [new PacedLines(), new PacedLines(undefined, MOST_FAILURES)];
   const handle = async (request: HttpRequest) => {
-    const path = decodeURIComponent(request.path).replace(/\/$/, "");
+    const path = decodeURIComponent(request.path).replace(/\/$/, "").slice(0, MAX_PATH);
     const prober = input.probers.get(path);
     if (prober === undefined) {
-      input.log.warn("a probe that MESH_ORCH_APP_PROBERS does not have was asked for", { path: path.slice(0, 200) });
+      const unsaid = strange.next();
+      if (unsaid) input.log.warn("a probe that MESH_ORCH_APP_PROBERS does not have was asked for", { path, ...unsaid });
       return textResponse(400, "MESH_ORCH_APP_PROBERS has no such probe\n");
     }
     try {
       return await (await load()).probe(path, prober, request);
     } catch (error) {
       const reason = (error as Error).message;
-      input.log.warn("a probe of the application failed", { path, reason });
+      const unsaid = failed.next();
+      if (unsaid) input.log.warn("a probe of the application failed", { path, reason, ...unsaid });
       return textResponse(500, `${reason}\n`);
     }
   };

@@ -10,6 +10,7 @@ import { jsonPatch } from "../../injection/json_patch.ts";
 import { type InjectedPod, readPod } from "../../injection/pod.ts";
 import type { InjectionResult, InjectionSettings } from "../../injection/types.ts";
 import type { Logger } from "../../kernel/log/log.ts";
+import { PacedLines } from "../../kernel/log/paced_lines.ts";
 import type { Metrics } from "../../kernel/metrics/registry.ts";
 import type { Clock } from "../../kernel/time/clock.ts";
 import type { AdmissionAnswer, AdmissionRequest } from "../../webhook/admission.ts";
@@ -26,14 +27,23 @@ export interface InjectorParts {
   readonly clock: Pick<Clock, "monotonic">;
 }
 
+/** Lines a second about pods that are refused: whoever reaches the port may ask about any number of them. */
+const MOST_LINES = 10;
+
 const ADMITTED: AdmissionAnswer = { causes: [], warnings: [] };
 
 /** See the module. */
 export class Injector {
   readonly #parts: InjectorParts;
+  readonly #defects: PacedLines;
+  readonly #strange: PacedLines;
+  readonly #refusals: PacedLines;
 
   constructor(parts: InjectorParts) {
     this.#parts = parts;
+    this.#defects = new PacedLines(parts.clock, MOST_LINES);
+    this.#strange = new PacedLines(parts.clock);
+    this.#refusals = new PacedLines(parts.clock, MOST_LINES);
   }
 
   /**
@@ -48,7 +58,8 @@ export class Injector {
     try {
       return this.#answer(request, path);
     } catch (error) {
-      this.#parts.log.error("a pod could not be injected", { ...placeOf(request), error });
+      const unsaid = this.#defects.next();
+      if (unsaid) this.#parts.log.error("a pod could not be injected", { ...placeOf(request), error, ...unsaid });
       return this.#refuse([`the injector failed: ${error instanceof Error ? error.message : String(error)}`]);
     } finally {
       metrics.histogram("sidecar_injection_time_seconds").observe((clock.monotonic() - began) / 1000);
@@ -59,7 +70,8 @@ export class Injector {
   failed(reason: string): void {
     this.#parts.metrics.counter("sidecar_injection_requests_total").inc();
     this.#parts.metrics.counter("sidecar_injection_failure_total").inc();
-    this.#parts.log.warn("a request was no review of a pod", { reason: reason.slice(0, 1000) });
+    const unsaid = this.#strange.next();
+    if (unsaid) this.#parts.log.warn("a request was no review of a pod", { reason: reason.slice(0, 1000), ...unsaid });
   }
 
   #answer(request: AdmissionRequest, path: string): AdmissionAnswer {
@@ -74,7 +86,8 @@ export class Injector {
         return { ...ADMITTED, warnings };
       case "refused": {
         const problems = firstOf(result.problems);
-        log.warn("a pod is refused", { ...place, problems });
+        const unsaid = this.#refusals.next();
+        if (unsaid) log.warn("a pod is refused", { ...place, problems, ...unsaid });
         return { ...this.#refuse(problems), warnings };
       }
       case "injected":

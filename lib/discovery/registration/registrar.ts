@@ -14,6 +14,7 @@ import type { ChangeSet, ConfigStore } from "../../config/store.ts";
 import { type ConfigObject, objectKey } from "../../config/types.ts";
 import { Code } from "../../grpc/codes.ts";
 import type { Logger } from "../../kernel/log/log.ts";
+import { PacedLines } from "../../kernel/log/paced_lines.ts";
 import type { Metrics } from "../../kernel/metrics/registry.ts";
 import type { Clock } from "../../kernel/time/clock.ts";
 import { KeyedQueue } from "../../orch/queue/keyed_queue.ts";
@@ -72,9 +73,11 @@ export class Registrar {
   readonly #held = new Map<string, HeldEntry>();
   readonly #queue: KeyedQueue;
   readonly #unsubscribe: () => void;
+  readonly #refusals: PacedLines;
 
   constructor(parts: RegistrarParts) {
     this.#parts = parts;
+    this.#refusals = new PacedLines(parts.clock);
     const { clock, random, queueMetrics, store } = parts;
     this.#queue = new KeyedQueue({
       ...{ id: "workload_entries", clock, metrics: queueMetrics, workers: WORKERS, ...(random ? { random } : {}) },
@@ -240,7 +243,8 @@ export class Registrar {
 
   #refusal(code: Code, message: string, { nodeId }: Proxy): XdsRefusal {
     this.#parts.metrics.counter("auto_registration_errors_total").inc();
-    this.#parts.log.warn("a workload is not registered", { node: nodeId, why: message });
+    const unsaid = this.#refusals.next();
+    if (unsaid) this.#parts.log.warn("a workload is not registered", { node: nodeId, why: message, ...unsaid });
     return new XdsRefusal(code, message);
   }
 }

@@ -5,34 +5,28 @@
  */
 import type { Clock } from "../time/clock.ts";
 import type { Logger } from "./log.ts";
+import { PacedLines } from "./paced_lines.ts";
 
-/** Milliseconds between two lines. */
-export const REFUSAL_PAUSE = 1000;
+/** Longest reason that is written, in characters: parts of it are the callers' words. */
+const MAX_REASON = 2000;
 
 /** See the module. */
 export class RefusalLog {
   readonly #message: string;
   readonly #log: Pick<Logger, "warn">;
-  readonly #clock: Pick<Clock, "monotonic">;
-  #quietUntil = -Infinity;
-  #unsaid = 0;
+  readonly #lines: PacedLines;
 
   /** @param message of each line, e.g. `refused a certificate` */
   constructor(message: string, log: Pick<Logger, "warn">, clock: Pick<Clock, "monotonic">) {
     this.#message = message;
     this.#log = log;
-    this.#clock = clock;
+    this.#lines = new PacedLines(clock);
   }
 
   /** A caller at an address was refused; writes a warning, or counts it for the next one. */
   add(address: string, reason: string): void {
-    const now = this.#clock.monotonic();
-    if (now < this.#quietUntil) {
-      this.#unsaid++;
-      return;
-    }
-    this.#log.warn(this.#message, { address, reason, ...(this.#unsaid > 0 ? { earlier: this.#unsaid } : {}) });
-    this.#quietUntil = now + REFUSAL_PAUSE;
-    this.#unsaid = 0;
+    const unsaid = this.#lines.next();
+    if (unsaid === undefined) return;
+    this.#log.warn(this.#message, { address, reason: reason.slice(0, MAX_REASON), ...unsaid });
   }
 }

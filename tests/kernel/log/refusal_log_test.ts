@@ -1,5 +1,20 @@
 import assert from "node:assert/strict";
-import { REFUSAL_PAUSE, RefusalLog } from "../../../lib/kernel/log/refusal_log.ts";
+import { PacedLines, REFUSAL_PAUSE } from "../../../lib/kernel/log/paced_lines.ts";
+import { RefusalLog } from "../../../lib/kernel/log/refusal_log.ts";
+
+Deno.test("a few lines in a while are written, the next ones are counted, and a reason has a bound", () => {
+  const clock = { ms: 0, monotonic: () => clock.ms };
+  const lines = new PacedLines(clock, 3);
+  assert.deepEqual([1, 2, 3, 4, 5].map(() => lines.next()), [{}, {}, {}, undefined, undefined]);
+  clock.ms += REFUSAL_PAUSE - 1;
+  assert.equal(lines.next(), undefined);
+  clock.ms += 1;
+  assert.deepEqual([1, 2].map(() => lines.next()), [{ earlier: 3 }, {}]);
+  const written: string[] = [];
+  const log = new RefusalLog("refused", { warn: (_, fields) => written.push(String(fields?.["reason"])) }, clock);
+  log.add("10.0.0.1:1", "x".repeat(100_000));
+  assert.equal(written[0]?.length, 2000);
+});
 
 Deno.test("of many refusals one a pause is written, the next line says how many were not", () => {
   const lines: unknown[] = [];

@@ -1,0 +1,49 @@
+/**
+ * The claims of a token (RFC 7519, 4.1), read by a schema: a token is foreign JSON, whoever signed it.
+ *
+ * @module
+ */
+import { decodeJwt } from "jose";
+import * as z from "zod";
+import { issueLines } from "../kernel/json/issues.ts";
+import { NotAuthenticated } from "./caller.ts";
+
+const text = z.string({ error: "a text" });
+const seconds = z.number({ error: "seconds since 1970" });
+
+const schema = z.object({
+  iss: text.optional(),
+  sub: text.optional(),
+  aud: z.union([text, z.array(text)], { error: "a text, or a list of texts" }).optional(),
+  exp: seconds.optional(),
+  nbf: seconds.optional(),
+}, { error: "an object of claims" });
+
+/** The claims that are looked at; others of the token are left out. */
+export type TokenClaims = z.infer<typeof schema>;
+
+/**
+ * The claims of a payload.
+ *
+ * @throws {NotAuthenticated} naming every claim of another form, with value and expectation
+ */
+export function readClaims(payload: unknown): TokenClaims {
+  const { success, data, error } = schema.safeParse(payload, { reportInput: true });
+  if (success) return data;
+  throw new NotAuthenticated(issueLines(error.issues, "the claims").map((line) => `claim ${line}`).join(", "));
+}
+
+/**
+ * The claims of a token whose signature nobody has looked at.
+ *
+ * @throws {NotAuthenticated} when the text is no token, or a claim has another form
+ */
+export function unverifiedClaims(token: string): TokenClaims {
+  let payload: unknown;
+  try {
+    payload = decodeJwt(token);
+  } catch {
+    throw new NotAuthenticated("expected a signed token (JWT)");
+  }
+  return readClaims(payload);
+}
