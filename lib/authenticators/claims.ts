@@ -20,14 +20,14 @@ const schema = z.object({
 }, { error: "an object of claims" });
 
 /** The claims that are looked at; others of the token are left out. */
-export type TokenClaims = z.infer<typeof schema>;
+export type ReadClaims = z.infer<typeof schema>;
 
 /**
  * The claims of a payload.
  *
  * @throws {NotAuthenticated} naming every claim of another form, with value and expectation
  */
-export function readClaims(payload: unknown): TokenClaims {
+export function readClaims(payload: unknown): ReadClaims {
   const { success, data, error } = schema.safeParse(payload, { reportInput: true });
   if (success) return data;
   throw new NotAuthenticated(issueLines(error.issues, "the claims").map((line) => `claim ${line}`).join(", "));
@@ -38,7 +38,7 @@ export function readClaims(payload: unknown): TokenClaims {
  *
  * @throws {NotAuthenticated} when the text is no token, or a claim has another form
  */
-export function unverifiedClaims(token: string): TokenClaims {
+export function unverifiedClaims(token: string): ReadClaims {
   let payload: unknown;
   try {
     payload = decodeJwt(token);

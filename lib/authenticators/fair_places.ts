@@ -35,7 +35,7 @@ interface Waiting {
 }
 
 /** The questions of a group, the oldest first. */
-type Line = Set<Waiting>;
+type WaitingLine = Set<Waiting>;
 
 /** See the module. */
 export class FairPlaces {
@@ -44,8 +44,8 @@ export class FairPlaces {
   readonly #asked = new Map<string, number>();
   #allAsked = 0;
   /** Lines by group, the group whose turn is next first. A group is in one of both. */
-  readonly #good = new Map<string, Line>();
-  readonly #vain = new Map<string, Line>();
+  readonly #good = new Map<string, WaitingLine>();
+  readonly #vain = new Map<string, WaitingLine>();
   #allWaiting = 0;
   #turn = 0;
   /** Until when questions in vain count against a group. */
@@ -108,7 +108,7 @@ export class FairPlaces {
     this.#allAsked++;
   }
 
-  #lineOf(group: string): Line | undefined {
+  #lineOf(group: string): WaitingLine | undefined {
     return this.#good.get(group) ?? this.#vain.get(group);
   }
 
@@ -129,15 +129,15 @@ export class FairPlaces {
     return (this.#remembered.get(group) ?? -Infinity) > this.#monotonic();
   }
 
-  #longest(): Line {
-    let longest: Line | undefined;
+  #longest(): WaitingLine {
+    let longest: WaitingLine | undefined;
     for (const lines of [this.#vain, this.#good]) {
       for (const line of lines.values()) if (longest === undefined || line.size > longest.size) longest = line;
     }
     return longest!;
   }
 
-  #refuseOldest(line: Line): void {
+  #refuseOldest(line: WaitingLine): void {
     const [oldest] = line;
     this.#forget(oldest!);
     oldest!.refuse();
@@ -165,7 +165,7 @@ export class FairPlaces {
   }
 
   /** Begins the oldest question of the first group that may have another place, whose next turn is after all others. */
-  #beginOne(lines: Map<string, Line>): boolean {
+  #beginOne(lines: Map<string, WaitingLine>): boolean {
     for (const [group, line] of lines) {
       if (!this.#hasPlace(group)) continue;
       const [oldest] = line;

@@ -8,7 +8,8 @@
  */
 import * as z from "zod";
 import { issueLines } from "../kernel/json/issues.ts";
-import { type FetchLimits, fetchText, isWebAddress } from "../kernel/fetch/fetch_text.ts";
+import { type FetchLimits, fetchText } from "../kernel/fetch/fetch_text.ts";
+import { BASE_ADDRESS, isBaseAddress, isWebAddress, shownAddress, WEB_ADDRESS } from "../kernel/fetch/web_address.ts";
 import type { TokenRule } from "./jwt_rule.ts";
 
 /** Limits of fetching keys: five seconds, since a client waits, and 256 KiB; key sets have a few. */
@@ -40,8 +41,10 @@ export async function fetchKeySet(
  * send us on to an address without.
  */
 async function discoveredAddress(issuer: string, get: TextFetcher): Promise<string> {
-  if (!isWebAddress(issuer)) {
-    throw new Error(`issuer ${JSON.stringify(issuer)} is no address, and no address of its keys is given`);
+  // OpenID Connect Discovery 1.0, 3: an issuer has no query and no fragment.
+  if (!isBaseAddress(issuer)) {
+    const got = JSON.stringify(shownAddress(issuer));
+    throw new Error(`issuer ${got} is no address (${BASE_ADDRESS}), and no address of its keys is given`);
   }
   const url = `${issuer.replace(/\/$/, "")}/.well-known/openid-configuration`;
   const text = await get(url);
@@ -55,6 +58,10 @@ async function discoveredAddress(issuer: string, get: TextFetcher): Promise<stri
   if (!success) throw new Error(`${url}: ${issueLines(error.issues).join(", ")}`);
   if (data.issuer !== issuer) {
     throw new Error(`${url}: issuer: got ${JSON.stringify(data.issuer)}, expected ${JSON.stringify(issuer)}`);
+  }
+  if (!isWebAddress(data.jwks_uri)) {
+    const got = JSON.stringify(shownAddress(data.jwks_uri));
+    throw new Error(`${url}: jwks_uri: got ${got}, expected ${WEB_ADDRESS}`);
   }
   const isSecure = (address: string) => /^https:/i.test(address);
   if (isSecure(issuer) && !isSecure(data.jwks_uri)) {

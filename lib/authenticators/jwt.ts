@@ -8,7 +8,7 @@ import type { Clock } from "../kernel/time/clock.ts";
 import type { WorkloadIdentity } from "../pki/spiffe.ts";
 import { bearerToken } from "./bearer.ts";
 import { type Authenticator, type CallerCredentials, NotAuthenticated } from "./caller.ts";
-import { readClaims, type TokenClaims, unverifiedClaims } from "./claims.ts";
+import { type ReadClaims, readClaims, unverifiedClaims } from "./claims.ts";
 import type { TokenRule } from "./jwt_rule.ts";
 import type { TokenKeys } from "./token_keys.ts";
 import { VerifiedTokens } from "./verified_tokens.ts";
@@ -65,7 +65,7 @@ export class JwtAuthenticator implements Authenticator {
     return accountIdentity(sub!, this.#domains());
   }
 
-  async #verified(token: string): Promise<TokenClaims> {
+  async #verified(token: string): Promise<ReadClaims> {
     let keys: LocalJWKSet;
     try {
       keys = await this.#keys.current();
@@ -87,7 +87,7 @@ export class JwtAuthenticator implements Authenticator {
     }
   }
 
-  async #verifiedBy(token: string, keys: LocalJWKSet): Promise<TokenClaims> {
+  async #verifiedBy(token: string, keys: LocalJWKSet): Promise<ReadClaims> {
     const known = this.#verifiedTokens.find(token, keys, this.#clock.now());
     if (known !== undefined) return known;
     const claims = await this.#verify(token, keys);
@@ -95,7 +95,7 @@ export class JwtAuthenticator implements Authenticator {
     return claims;
   }
 
-  async #verify(token: string, keys: LocalJWKSet): Promise<TokenClaims> {
+  async #verify(token: string, keys: LocalJWKSet): Promise<ReadClaims> {
     const options: JWTVerifyOptions = {
       algorithms: ALGORITHMS,
       issuer: this.#rule.issuer,

@@ -5,7 +5,7 @@
  */
 import * as z from "zod";
 import { issueLines } from "../kernel/json/issues.ts";
-import { isWebAddress } from "../kernel/fetch/fetch_text.ts";
+import { isBaseAddress, isWebAddress, WEB_ADDRESS } from "../kernel/fetch/web_address.ts";
 
 /** One issuer whose tokens are accepted. */
 export interface TokenRule {
@@ -19,9 +19,7 @@ export interface TokenRule {
   readonly audiences: readonly string[];
 }
 
-const URL_EXPECTED = "an address that begins with https:// or http://";
-
-const webAddress = z.string({ error: URL_EXPECTED }).refine(isWebAddress, { error: URL_EXPECTED });
+const webAddress = z.string({ error: WEB_ADDRESS }).refine(isWebAddress, { error: WEB_ADDRESS });
 
 /** Both spellings of the fields, as protobuf's JSON has them; further fields of a JWT rule mean nothing here. */
 const schema = z.looseObject({
@@ -48,9 +46,9 @@ export function parseTokenRule(text: string): TokenRule {
   if (!success) throw new TypeError(issueLines(error.issues, "the rule").join("\n"));
   const { issuer, jwks, audiences = [] } = data;
   const jwksUri = data.jwksUri ?? data.jwks_uri;
-  if (jwksUri === undefined && jwks === undefined && !isWebAddress(issuer)) {
+  if (jwksUri === undefined && jwks === undefined && !isBaseAddress(issuer)) {
     throw new TypeError(
-      `jwks_uri: got none, expected ${URL_EXPECTED}, because issuer ${JSON.stringify(issuer)} is none`,
+      `jwks_uri: got none, expected ${WEB_ADDRESS}, because issuer ${JSON.stringify(issuer)} is none`,
     );
   }
   return {

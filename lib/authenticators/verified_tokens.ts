@@ -9,7 +9,7 @@
  */
 import { createHash } from "node:crypto";
 import type { LocalJWKSet } from "jose";
-import type { TokenClaims } from "./claims.ts";
+import type { ReadClaims } from "./claims.ts";
 
 /** Most tokens that are kept, so that whoever has many holds a few MB of memory at most. */
 const MOST_KEPT = 10_000;
@@ -17,7 +17,7 @@ const MOST_KEPT = 10_000;
 /** See the module. */
 export class VerifiedTokens {
   readonly #tolerance: number;
-  readonly #kept = new Map<string, TokenClaims>();
+  readonly #kept = new Map<string, ReadClaims>();
   /** Those that proved what is kept. */
   #keys: LocalJWKSet | undefined;
 
@@ -36,7 +36,7 @@ export class VerifiedTokens {
    *
    * @param now milliseconds since 1970
    */
-  find(token: string, keys: LocalJWKSet, now: number): TokenClaims | undefined {
+  find(token: string, keys: LocalJWKSet, now: number): ReadClaims | undefined {
     if (keys !== this.#keys) return undefined;
     const id = idOf(token);
     const claims = this.#kept.get(id);
@@ -49,7 +49,7 @@ export class VerifiedTokens {
   }
 
   /** These keys have proven a token. */
-  keep(token: string, keys: LocalJWKSet, { sub, exp, nbf }: TokenClaims): void {
+  keep(token: string, keys: LocalJWKSet, { sub, exp, nbf }: ReadClaims): void {
     if (keys !== this.#keys) {
       this.#kept.clear();
       this.#keys = keys;

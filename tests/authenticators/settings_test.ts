@@ -22,7 +22,7 @@ Deno.test("what is wrong with a rule is said at once, each with field, value and
       ["[]", /^the rule: got an array, expected an object with issuer, jwks_uri and audiences$/],
       [
         '{"jwks_uri":"file:///etc/keys","audiences":"a"}',
-        /^issuer: got none, expected the issuer of the tokens\njwks_uri: got "file:.+", expected an address that begins with https:\/\/ or http:\/\/\naudiences: got "a", expected a list of audiences$/,
+        /^issuer: got none, expected the issuer of the tokens\njwks_uri: got "file:.+", expected an address that begins with https:\/\/ or http:\/\/, without a user, a password and a fragment\naudiences: got "a", expected a list of audiences$/,
       ],
       ['{"issuer":"me"}', /^jwks_uri: got none, expected an address .+, because issuer "me" is none$/],
     ] as const

@@ -120,8 +120,13 @@ Deno.test("an issuer's OpenID configuration cannot send the server to files, to 
       { issuer: "https://other.example", jwks_uri: `${issuer.url}/keys` },
       /issuer: got "https:\/\/other\.example", expected/,
     ],
-    [{ issuer: issuer.url, jwks_uri: "file:///etc/passwd" }, /file:\/\/\/etc\/passwd: expected an address that begins/],
+    [
+      { issuer: issuer.url, jwks_uri: "file:///etc/passwd" },
+      /jwks_uri: got "file:\/\/\/etc\/passwd", expected an address that begins/,
+    ],
     [{ issuer: issuer.url, jwks_uri: "data:application/json,{}" }, /expected an address that begins with https/],
+    [{ issuer: issuer.url, jwks_uri: `${issuer.url}/keys#x` }, /jwks_uri: got ".*#x", expected an address/],
+    [{ issuer: issuer.url, jwks_uri: "http://u:secret@a/keys" }, /jwks_uri: got "http:\/\/\*\*\*@a\/keys", expected/],
     [{ issuer: issuer.url }, /jwks_uri: got none, expected the address of the keys/],
   ];
   for (const [answer, reason] of answers) {
@@ -132,8 +137,27 @@ Deno.test("an issuer's OpenID configuration cannot send the server to files, to 
     });
   }
   await keysOf([{ issuer: "no address" }], (keys) => {
-    assert.match(said(keys) ?? "", /issuer "no address" is no address, and no address of its keys is given/);
+    assert.match(said(keys) ?? "", /issuer "no address" is no address \(.*\), and no address of its keys is given/);
   });
+});
+
+Deno.test("an address of keys with a user, a password or a fragment is a warning, is not asked, and no token is let in", async () => {
+  await using issuer = await TestIssuer.start();
+  const host = issuer.url.slice("http://".length);
+  for (const jwksUri of [`${issuer.url}/keys#x`, `http://user:secret@${host}/keys`]) {
+    const rule = { issuer: "https://a.example", jwksUri };
+    await keysOf([rule], (keys) => {
+      assert.match(said(keys) ?? "", /expected an address that begins with .*; every token of this issuer is refused$/);
+      assert.doesNotMatch(said(keys) ?? "", /expected.*secret/);
+      assert.equal(keys.resolver.keysAt(jwksUri), undefined);
+    });
+  }
+  for (const query of ["?", "?quit=", "#"]) {
+    await keysOf([{ issuer: `${issuer.url}/quitquitquit${query}` }], (keys) => {
+      assert.match(said(keys) ?? "", /^spec\.jwtRules\[0\]\.issuer: .* is no address/);
+    });
+  }
+  assert.deepEqual(issuer.asked, []);
 });
 
 Deno.test("where proxies fetch, the server does not, and says which address no proxy can reach", async () => {

@@ -33,7 +33,8 @@ export function parseSourceAddress(address: string): SourceAddress {
 }
 
 function controlPlane(address: string): SourceAddress {
-  const [, bracketed, plain, digits] = /^(?:\[([0-9a-fA-F:.]+)\]|([^:/[\]]+)):(\d{1,5})\/?$/.exec(address) ?? [];
+  const [, bracketed, plain, digits] = /^(?:\[([0-9a-fA-F:.]+)\]|([^:/[\]@?#%\s\\]+)):(\d{1,5})\/?$/.exec(address) ??
+    [];
   const [name, port] = [bracketed ?? plain ?? "", Number(digits)];
   if (name !== "" && port > 0 && port <= 65535) return { kind: "control plane", host: name, port };
   return { kind: "wrong", expected: "an address xds://HOST:PORT" };

@@ -4,6 +4,7 @@
  * @module
  */
 import { X509Certificate } from "node:crypto";
+import { isWebAddress, shownAddress } from "../../kernel/fetch/web_address.ts";
 import type { Findings } from "../finding/findings.ts";
 import { isDnsLabel } from "../validation/names.ts";
 import type { MeshConfig } from "./types.ts";
@@ -27,7 +28,8 @@ export function checkAuthorities({ caCertificates = [] }: MeshConfig, report: Fi
       report.error(`${at}.pem`, pem.slice(0, 40), "certificates of authorities in PEM");
     }
     if (spiffeBundleUrl !== undefined && !isSafeAddress(spiffeBundleUrl)) {
-      report.error(`${at}.spiffeBundleUrl`, spiffeBundleUrl, "https://host/path (http to this machine alone)");
+      const expected = "https://host/path (http to this machine alone), without a user, a password and a fragment";
+      report.error(`${at}.spiffeBundleUrl`, shownAddress(spiffeBundleUrl), expected);
     }
     trustDomains.forEach((domain, i) => checkTrustDomain(domain, `${at}.trustDomains[${i}]`, report));
   });
@@ -43,7 +45,7 @@ function holdsAuthorities(pem: string): boolean {
 }
 
 function isSafeAddress(text: string): boolean {
-  if (!URL.canParse(text)) return false;
+  if (!isWebAddress(text)) return false;
   const { protocol, hostname } = new URL(text);
   return protocol === "https:" || (protocol === "http:" && LOCAL.has(hostname));
 }

@@ -5,6 +5,7 @@
  *
  * @module
  */
+import { isWebAddress, shownAddress, WEB_ADDRESS } from "./web_address.ts";
 
 /** Limits of one fetch. */
 export interface FetchLimits {
@@ -53,7 +54,7 @@ export async function fetchText(
   { timeout, size }: FetchLimits,
   { method = "GET", headers = {}, body, signal: given, exchange = fetch }: FetchRequest = {},
 ): Promise<string> {
-  if (!isWebAddress(url)) throw new Error(`${url}: expected an address that begins with https:// or http://`);
+  if (!isWebAddress(url)) throw new Error(`${shownAddress(url)}: expected ${WEB_ADDRESS}`);
   const late = AbortSignal.timeout(timeout);
   const signal = given === undefined ? late : AbortSignal.any([late, given]);
   try {
@@ -70,11 +71,6 @@ export async function fetchText(
     const reason = late.aborted ? `no answer within ${timeout / 1000} s` : reasonOf(error as Error, url);
     throw new Error(`${url}: ${reason}`);
   }
-}
-
-/** Whether a text is an address that can be fetched. */
-export function isWebAddress(text: string): boolean {
-  return URL.canParse(text) && /^https?:$/.test(new URL(text).protocol);
 }
 
 /** An error's message without the address, which is said anyway. */

@@ -74,7 +74,7 @@ export const controlPlaneSettings = {
   PILOT_INSECURE_MULTICLUSTER_ORCHCONFIG_OPTIONS: str(
     "DAC",
     "",
-    "Ways of authentication, comma separated, allowed in remote-cluster secrets although they run code or read files: an auth provider's name, `clientKey`, `clientCertificate`, `tokenFile`, `exec`.",
+    "Ways of authentication, comma separated, allowed in remote-cluster secrets although they run code or read files: an auth provider's name, `clientKey`, `clientCertificate`, `certificateAuthority`, `tokenFile`, `exec`.",
   ),
   PILOT_JWT_ENABLE_REMOTE_JWKS: choice(
     "DAC",

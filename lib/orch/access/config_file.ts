@@ -4,6 +4,7 @@
  * @module
  */
 import * as z from "zod";
+import { BASE_ADDRESS, isBaseAddress, shownAddress } from "../../kernel/fetch/web_address.ts";
 import { withoutEnd } from "../../kernel/text/edges.ts";
 
 /** A file, from whose place relative paths begin, and its text. */
@@ -177,10 +178,11 @@ function clusterOf(
   row: Cluster,
   path: string,
 ): Pick<ConfigContext, "server" | "ca" | "unchecked" | "proxy"> {
-  const server = withoutEnd(row.server, "/");
-  if (!URL.canParse(server) || !/^https?:$/.test(new URL(server).protocol)) {
-    throw new Error(`${path}: clusters[${name}].server: got ${JSON.stringify(row.server)}, expected https://host:port`);
+  if (!isBaseAddress(row.server)) {
+    const got = JSON.stringify(shownAddress(row.server));
+    throw new Error(`${path}: clusters[${name}].server: got ${got}, expected ${BASE_ADDRESS}`);
   }
+  const server = withoutEnd(row.server, "/");
   if (row["tls-server-name"]) {
     throw new Error(
       `${path}: clusters[${name}].tls-server-name: got ${JSON.stringify(row["tls-server-name"])}, expected none: ` +
@@ -194,11 +196,23 @@ function clusterOf(
     `clusters[${name}].certificate-authority-data`,
   );
   const proxy = row["proxy-url"];
+  if (proxy && !isProxyAddress(proxy)) {
+    const got = JSON.stringify(shownAddress(proxy));
+    throw new Error(
+      `${path}: clusters[${name}].proxy-url: got ${got}, expected http://host:port or socks5://host:port`,
+    );
+  }
   return {
     ...{ server, unchecked: row["insecure-skip-tls-verify"] ?? false },
     ...(ca === undefined ? {} : { ca }),
     ...(proxy ? { proxy } : {}),
   };
+}
+
+/** Whether a text names a proxy: scheme, host and port, and a user and a password at most. */
+function isProxyAddress(text: string): boolean {
+  return /^(?:https?|socks5h?):\/\/(?:[!-.0-9;-?A-~]+@)?(?:\[[0-9a-f:.]+\]|[a-z0-9.-]+)(?::\d{1,5})?\/?$/i.test(text) &&
+    URL.canParse(text);
 }
 
 function userOf(name: string, row: User, path: string): ConfigUser {

@@ -18,7 +18,7 @@ import type { AccessPlace } from "./find.ts";
 export interface FileAccessOptions {
   /**
    * Names of ways to prove an identity that are allowed though they run programs or plug-ins (`exec`, names of providers) or,
-   * in a text, read files: `tokenFile`, `clientCertificate`, `clientKey`.
+   * in a text, read files: `tokenFile`, `clientCertificate`, `clientKey`, `certificateAuthority`.
    */
   readonly allowed: readonly string[];
   readonly log: Logger;
@@ -130,16 +130,14 @@ export function readAccessText(
 ): ConfigContext {
   const context = readConfigFiles([{ file: name, text }], treeOf);
   refuseUnsafe(context, allowed);
-  const { cert, key, token } = context.user;
-  const wrong = Object.entries({ clientCertificate: cert, clientKey: key, tokenFile: token }).flatMap(([way, held]) =>
-    held !== undefined && "file" in held && !allowed.includes(way)
-      ? [
-        `${name}: the user's ${way}: got ${
-          JSON.stringify(held.file)
-        }, expected no file, unless ${VARIABLE} names ${way}`,
-      ]
-      : []
-  );
+  const { ca, user: { cert, key, token } } = context;
+  const files = { certificateAuthority: ca, clientCertificate: cert, clientKey: key, tokenFile: token };
+  const wrong = Object.entries(files).flatMap(([way, held]) => {
+    if (held === undefined || !("file" in held) || allowed.includes(way)) return [];
+    const whose = way === "certificateAuthority" ? "cluster" : "user";
+    const got = JSON.stringify(held.file);
+    return [`${name}: the ${whose}'s ${way}: got ${got}, expected no file, unless ${VARIABLE} names ${way}`];
+  });
   if (wrong.length > 0) throw new Error(wrong.join("\n"));
   return context;
 }

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { silentLog } from "../../../lib/kernel/log/log.ts";
 import { createFakeClock } from "../../../lib/kernel/time/fake_clock.ts";
-import { FileAccess } from "../../../lib/orch/access/file_access.ts";
+import { FileAccess, readAccessText } from "../../../lib/orch/access/file_access.ts";
 import { findAccess } from "../../../lib/orch/access/find.ts";
 
 const log = silentLog().scope("orch");
@@ -95,6 +95,29 @@ const REFUSED: readonly (readonly [string, string, RegExp])[] = [
     /contexts\[c\]\.cluster: got "x", expected one of k/,
   ],
   ["an address that is none", config("token: t", "server: api"), /clusters\[k\]\.server: got "api", expected https/],
+  ...[
+    "https://a?",
+    "https://a/quit?",
+    "https://a/quit#",
+    "https://u:secret@a",
+    "https://a/x/../y",
+    "https://a/%2e%2e",
+    "https://a\\\\b",
+  ]
+    .map((server) =>
+      [
+        `the address ${server}`,
+        config("token: t", `server: "${server}"`),
+        /clusters\[k\]\.server: got "https:[^"]*", expected https:\/\/host:port, with a plain path/,
+      ] as const
+    ),
+  ...["http://p:80/x?y", "ftp://p", "p:80", "http://p#x", "http://u:secret@p/path"].map((proxy) =>
+    [
+      `the proxy ${proxy}`,
+      config("token: t", `server: https://a, proxy-url: "${proxy}"`),
+      /clusters\[k\]\.proxy-url: got "(?!.*secret).*", expected http:\/\/host:port/,
+    ] as const
+  ),
   ["values of other types", config("token: 5"), /users\.0\.user\.token/],
   ["a key without its certificate", config("client-key: x"), /a client certificate or a key alone/],
   [
@@ -182,3 +205,18 @@ Deno.test("the pod's account: its token is read anew", () =>
     await clock.advance(61_000);
     assert.equal((await access.current()).authorization, "Bearer two");
   }));
+
+Deno.test("the text of a secret names no file of the server: token, certificate, key, authority; who allows one says so", () => {
+  const user = (fields: string) => config(fields);
+  const texts: Readonly<Record<string, string>> = {
+    tokenFile: user("tokenFile: /etc/passwd"),
+    clientCertificate: user(`client-certificate: /etc/passwd, client-key-data: ${base64("KEY")}`),
+    clientKey: user(`client-certificate-data: ${base64("CERT")}, client-key: /etc/passwd`),
+    certificateAuthority: config("token: t", "server: https://a, certificate-authority: /etc/passwd"),
+  };
+  for (const [way, text] of Object.entries(texts)) {
+    const place = { from: "text", name: "secret", text, by: "secret" } as const;
+    assert.throws(() => readAccessText(place, []), new RegExp(`${way}: got "/etc/passwd", expected no file`), way);
+    assert.equal(readAccessText(place, [way]).name, "c");
+  }
+});

@@ -60,7 +60,7 @@ test("a token for the mesh gets the certificate of its account; for others, forg
         [await users.token(namespace, "cart"), /orchestrator token: .*audiences/],
         [forged, /orchestrator token: /],
         [gone, /orchestrator token: /],
-        ["opaque", /orchestrator token: expected the token of a service account/],
+        ["opaque", /orchestrator token: expected a signed token/],
       ] as const
     ) {
       const refusal = String(await ask(token));

@@ -9,6 +9,7 @@
  * @module
  */
 import * as z from "zod";
+import { isWebAddress } from "../../../kernel/fetch/web_address.ts";
 import { bounded, type ByteStream, digested, wholeBytes } from "./bounded_bytes.ts";
 import { download, type Downloaded, type DownloadRequest, type DownloadRules, isInsecure } from "./download.ts";
 import { type FetchFailure, FetchFault } from "./fetch_fault.ts";
@@ -123,7 +124,7 @@ export class Repository {
     { realm = "", service = "", scope = `repository:${this.#name.repository}:pull` }: Record<string, string>,
   ): Promise<string> {
     const credentials = this.#credentials;
-    if (!URL.canParse(realm)) {
+    if (!isWebAddress(realm)) {
       throw new FetchFault(`${this.#name.registry} names no realm for tokens`, "manifest_failure");
     }
     const url = new URL(realm);

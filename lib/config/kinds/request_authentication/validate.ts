@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { isWebAddress, shownAddress } from "../../../kernel/fetch/web_address.ts";
 import type { Findings } from "../../finding/findings.ts";
 import { checkAttachment } from "../../validation/shared.ts";
 import {
@@ -29,6 +30,10 @@ function checkJwtRule(rule: JwtRule, at: string, report: Findings): void {
   }
   if (rule.jwksUri !== undefined && !isHttpUrl(rule.jwksUri)) {
     report.error(`${at}.jwksUri`, rule.jwksUri, "an http:// or https:// URL");
+  } else if (rule.jwksUri !== undefined && !isWebAddress(rule.jwksUri)) {
+    const expected =
+      "an address without a user, a password and a fragment: no keys are fetched, and every token is refused";
+    report.warning(`${at}.jwksUri`, shownAddress(rule.jwksUri), expected);
   }
   checkKeys(rule.jwks, `${at}.jwks`, report);
   rule.fromHeaders?.forEach(({ name, prefix }, index) => {
