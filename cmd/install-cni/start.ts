@@ -5,6 +5,7 @@
  *
  * @module
  */
+import { readRegularTextSync } from "../../lib/kernel/files/regular.ts";
 import { showAddress } from "../../lib/cli/address.ts";
 import { UsageError } from "../../lib/cli/command.ts";
 import { logOptions } from "../../lib/cli/log_flags.ts";
@@ -27,12 +28,18 @@ import type { InstallFlagValues } from "./flags.ts";
 import { commaList } from "../../lib/kernel/text/comma_list.ts";
 import { type InstallOptions, installOptions } from "./options.ts";
 
+/** Time for an ordered stop, ms. */
+const STOP_TIME = 10_000;
+
+/** Time after that in which the process ends even if a part of it hangs, ms. */
+const LAST_TIME = 500;
+
 /** Runs the installer until it is stopped; resolves with the exit code. */
 export async function startInstaller(flags: InstallFlagValues, given: ReadonlySet<string>): Promise<number> {
   const start = readInstallStart(flags, given);
   if ("refusals" in start) throw start.refusals.error();
   const { settings, options, desired } = start;
-  const kernel = startKernel("install-cni", start.log);
+  const kernel = startKernel("install-cni", start.log, { stopDeadline: STOP_TIME });
   const log = kernel.log.scope("cni-agent");
   const idle = flagsNotBuilt("install-cni", given);
   if (idle.length > 0) log.warn("flags without effect in this version", { flags: idle });
@@ -44,7 +51,7 @@ export async function startInstaller(flags: InstallFlagValues, given: ReadonlySe
       `POD_NAME is not set: only pods named ${AGENT_PODS}... count as node agents, which never wait for one; and an end counts as a restart`,
     );
   }
-  const release = stopOnSignals(kernel.drain);
+  const release = stopOnSignals(kernel.drain, STOP_TIME + LAST_TIME);
   try {
     const { ports } = await startOrSayWhy({
       folders: { net: options.mountedNetDir, bin: settings.MESH_CNI_BIN_DIR, run: options.agentRunDir },
@@ -167,7 +174,7 @@ function ownExecutable(): Executable {
 /** The pod's own namespace, which every pod finds beside its token; empty outside of one. */
 function ownNamespace(settings: SettingsOf<"install-cni">): string {
   try {
-    return Deno.readTextFileSync(`${settings.MESH_CNI_SERVICE_ACCOUNT_DIR}/namespace`).trim();
+    return readRegularTextSync(`${settings.MESH_CNI_SERVICE_ACCOUNT_DIR}/namespace`).trim();
   } catch {
     // Outside of a pod. Where the token cannot be read either, the installer says so.
     return "";

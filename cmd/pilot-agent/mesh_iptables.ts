@@ -6,6 +6,7 @@
  *
  * @module
  */
+import { readRegularTextSync, requireRegularSync } from "../../lib/kernel/files/regular.ts";
 import { UsageError } from "../../lib/cli/command.ts";
 import { type LogFlagValues, logOptions } from "../../lib/cli/log_flags.ts";
 import { Refusals } from "../../lib/cli/refusals.ts";
@@ -185,7 +186,7 @@ function refusal(problems: readonly InputFinding[]): UsageError {
 
 function readOrEmpty(path: string): string {
   try {
-    return Deno.readTextFileSync(path);
+    return readRegularTextSync(path);
   } catch (error) {
     if (error instanceof Deno.errors.NotFound) return "";
     throw error;
@@ -194,6 +195,7 @@ function readOrEmpty(path: string): string {
 
 function writeDryRun(path: string, text: string): void {
   try {
+    requireRegularSync(path);
     Deno.writeTextFileSync(path, text);
   } catch (error) {
     const outside = error instanceof Deno.errors.NotCapable;

@@ -6,6 +6,7 @@
  *
  * @module
  */
+import { readRegularText } from "../../lib/kernel/files/regular.ts";
 import { UsageError } from "../../lib/cli/command.ts";
 import { concurrencyOf } from "../../lib/agent/envoy/arguments.ts";
 import { findCloud, readFirmware } from "../../lib/agent/cloud/cloud.ts";
@@ -105,7 +106,7 @@ async function podFile({ pod }: AgentPaths, name: "labels" | "annotations"): Pro
 
 async function optionalText(path: string): Promise<string | undefined> {
   try {
-    return await Deno.readTextFile(path);
+    return await readRegularText(path);
   } catch (error) {
     if (error instanceof Deno.errors.NotFound || error instanceof Deno.errors.NotADirectory) return undefined;
     throw new UsageError(`${path} cannot be read: ${(error as Error).message}`);

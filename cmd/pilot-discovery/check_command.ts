@@ -5,6 +5,7 @@
  *
  * @module
  */
+import { readRegularText } from "../../lib/kernel/files/regular.ts";
 import { type Invocation, type Output, UsageError } from "../../lib/cli/command.ts";
 import { progressOn } from "../../lib/cli/terminal/progress.ts";
 import { styleOf } from "../../lib/cli/terminal/style.ts";
@@ -68,7 +69,7 @@ async function readBaselineFile(file: string) {
   if (file === "") return undefined;
   let text: string;
   try {
-    text = await Deno.readTextFile(file);
+    text = await readRegularText(file);
   } catch (error) {
     throw new UsageError(`flag --baseline: ${file}: ${error instanceof Error ? error.message : String(error)}`);
   }

@@ -5,6 +5,7 @@
  *
  * @module
  */
+import { readRegularText } from "../../lib/kernel/files/regular.ts";
 import { type Output, UsageError } from "../../lib/cli/command.ts";
 import { readProgramSettings } from "../../lib/cli/startup.ts";
 import { safeText, styleOf } from "../../lib/cli/terminal/style.ts";
@@ -79,7 +80,7 @@ export async function emptyMesh(
   const settings = readProgramSettings("pilot-discovery");
   const { domain, meshConfig: file } = flags;
   try {
-    const meshConfig = file === "" ? "" : await Deno.readTextFile(file);
+    const meshConfig = file === "" ? "" : await readRegularText(file);
     const oneByOne = vhds && settings.PILOT_ENABLE_VHDS;
     return new OfflineMesh({
       settings,

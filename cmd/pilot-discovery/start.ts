@@ -19,6 +19,9 @@ import { readDiscoveryStart } from "./read_options.ts";
  */
 const FORCE_TIME = 1000;
 
+/** Time after both in which the process ends even if a part of it hangs, ms. */
+const LAST_TIME = 500;
+
 /** Runs `pilot-discovery discovery`; resolves with the exit code. */
 export async function startDiscovery(flags: DiscoveryFlagValues, given: ReadonlySet<string>): Promise<number> {
   const start = readDiscoveryStart(flags, given);
@@ -34,7 +37,7 @@ export async function startDiscovery(flags: DiscoveryFlagValues, given: Readonly
   if (variables.length > 0) {
     kernel.log.scope("default").warn("variables without effect in this version", { variables });
   }
-  const release = stopOnSignals(kernel.drain);
+  const release = stopOnSignals(kernel.drain, options.shutdownDuration + FORCE_TIME + LAST_TIME);
   try {
     return await runDiscovery(options, settings, kernel, {
       required: given.has("ctrlz_port") || given.has("ctrlz_address"),

@@ -5,6 +5,8 @@
  *
  * @module
  */
+import { inTime } from "../kernel/files/bounded.ts";
+import { readRegularText } from "../kernel/files/regular.ts";
 import type { RootStore } from "./root_store.ts";
 
 /** Name of the file in its folder. */
@@ -22,7 +24,7 @@ export class FolderRootStore implements RootStore {
 
   async read(): Promise<string | undefined> {
     try {
-      return await Deno.readTextFile(this.place);
+      return await readRegularText(this.place);
     } catch (error) {
       if (error instanceof Deno.errors.NotFound) return undefined;
       throw error;
@@ -52,7 +54,7 @@ export class FolderRootStore implements RootStore {
   async #write(text: string): Promise<string> {
     await Deno.mkdir(this.#folder, { recursive: true, mode: 0o700 });
     const path = `${this.#folder}/.${crypto.randomUUID()}`;
-    await Deno.writeTextFile(path, text, { mode: 0o600, createNew: true });
+    await inTime(path, () => Deno.writeTextFile(path, text, { mode: 0o600, createNew: true }));
     return path;
   }
 }

@@ -6,6 +6,7 @@
  *
  * @module
  */
+import { isRegular } from "../kernel/files/regular.ts";
 import { CurrentValue } from "../pki/current.ts";
 import { PkiError } from "../pki/pki_error.ts";
 import type { FileText, WatchedFile } from "../kernel/files/watch_file.ts";
@@ -45,7 +46,7 @@ export interface PluggedInOptions {
 /** Whether a folder has a file of an authority, even if others are missing. */
 export async function hasPluggedIn(folder: string): Promise<boolean> {
   for (const file of FILES) {
-    if (await Deno.stat(`${folder}/${file}`).then(({ isFile }) => isFile, () => false)) return true;
+    if (await isRegular(`${folder}/${file}`)) return true;
   }
   return false;
 }

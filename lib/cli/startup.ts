@@ -43,11 +43,20 @@ export function readProgramSettings<P extends Program>(program: P): SettingsOf<P
   }
 }
 
-/** Starts draining on SIGTERM or SIGINT; the second such signal ends the process at once. Returns how to let go. */
-export function stopOnSignals(drain: Drain): () => void {
+/** Exit code of a program that did not stop in its time. */
+const NOT_STOPPED = 1;
+
+/**
+ * Starts draining on SIGTERM or SIGINT; the second such signal ends the process at once. Returns how to let go.
+ *
+ * @param limit Time after which the process ends whatever still hangs in it, milliseconds: a start that waits for a file
+ *   system hears of no draining.
+ */
+export function stopOnSignals(drain: Drain, limit: number): () => void {
   const stop = () => {
     if (drain.started) Deno.exit(130);
     drain.start("signal");
+    Deno.unrefTimer(setTimeout(() => Deno.exit(NOT_STOPPED), limit));
   };
   const signals = ["SIGTERM", "SIGINT"] as const;
   for (const signal of signals) Deno.addSignalListener(signal, stop);

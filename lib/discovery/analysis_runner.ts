@@ -7,6 +7,7 @@
  *
  * @module
  */
+import { readRegular } from "../kernel/files/regular.ts";
 import { Analysis, type AnalysisOptions } from "../analyze/analysis.ts";
 import { FindingPlaces } from "../analyze/places.ts";
 import type { FileOrigin, Origin } from "../config/finding/origin.ts";
@@ -234,7 +235,7 @@ function originOf(key: string, stores: Stores): Origin | undefined {
 /** The bytes of a file of configuration as it is now; undefined: it is gone, or cannot be read any more. */
 async function readOrigin({ source, file }: FileOrigin): Promise<Uint8Array | undefined> {
   try {
-    return await Deno.readFile(`${source}/${file}`);
+    return await readRegular(`${source}/${file}`);
   } catch (error) {
     // The watcher of the folder reports this; here only the line of a field is not known.
     if (error instanceof Deno.errors.NotFound || error instanceof Deno.errors.PermissionDenied) return undefined;

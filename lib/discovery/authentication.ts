@@ -5,6 +5,7 @@
  *
  * @module
  */
+import { readRegularText } from "../kernel/files/regular.ts";
 import { parseRanges } from "../authenticators/addresses.ts";
 import { tokenAudiences } from "../authenticators/audiences.ts";
 import { Authentication } from "../authenticators/authentication.ts";
@@ -138,7 +139,7 @@ export class ServerAuthentication {
 async function readOwnToken(files: readonly string[], kernel: Kernel): Promise<OwnTokenClaims | undefined> {
   for (const path of files) {
     try {
-      return ownTokenClaims(await Deno.readTextFile(path));
+      return ownTokenClaims(await readRegularText(path));
     } catch (error) {
       if (error instanceof Deno.errors.NotFound || error instanceof Deno.errors.NotADirectory) continue;
       kernel.log.scope("authn").warn("the server's own token cannot be read", { path, error });

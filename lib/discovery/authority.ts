@@ -6,6 +6,7 @@
  *
  * @module
  */
+import { factsOf } from "../kernel/files/regular.ts";
 import { SigningAuthority } from "../authority/authority.ts";
 import type { WorkloadAuthority } from "../authority/issuing.ts";
 import { measureExpiry } from "../authority/authority_metrics.ts";
@@ -148,7 +149,7 @@ async function startOwnAuthority(
 /** Whether the folder has an authority, which is no secret that the servers made themselves and that is mounted there. */
 async function isBroughtAlong(folder: string, orch: ApiClient | undefined): Promise<boolean> {
   for (const file of orch === undefined ? [] : GENERATED) {
-    if (await Deno.stat(`${folder}/${file}`).then(() => true, () => false)) return false;
+    if (await factsOf(`${folder}/${file}`).then(() => true, () => false)) return false;
   }
   return await hasPluggedIn(folder);
 }

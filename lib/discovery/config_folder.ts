@@ -63,6 +63,12 @@ export async function startConfigFolder(
       objects.apply(changes);
       await handedOn();
     },
+    onDeaf: () => {
+      log.warn("changes of the configuration folder give no events now; it is looked through each second", {
+        folder: name,
+        expected: "no named pipe in a watched folder",
+      });
+    },
     onPresence: (present) => {
       if (present) log.info("the configuration folder is back", { folder: name });
       else log.error("the configuration folder is gone; its objects stay in force", { folder: name });

@@ -6,6 +6,7 @@
  *
  * @module
  */
+import { realPathOf } from "../kernel/files/regular.ts";
 import { fieldFinding, type Finding } from "../config/finding/finding.ts";
 import type { FindingName } from "../config/finding/codes.ts";
 import { parseSourceAddress } from "../config/mesh/config_sources.ts";
@@ -173,7 +174,7 @@ async function addFolder(
   seen: Set<string>,
 ): Promise<void> {
   try {
-    const real = await Deno.realPath(path);
+    const real = await realPathOf(path);
     if (seen.has(real)) return; // Named twice: the first has precedence over itself.
     seen.add(real);
     await configuration.addFolder(path, rank);

@@ -6,6 +6,7 @@
  *
  * @module
  */
+import { entriesOf } from "../kernel/files/regular.ts";
 import { listen, type Listener, parseListenAddress } from "../sockets/listen/tcp.ts";
 import { Sockets } from "./sockets.ts";
 import { folderFault, type PortOption, StartError, type StartFault } from "./start_error.ts";
@@ -34,8 +35,7 @@ export async function withLaterFaults(error: StartError, options: LaterOptions):
 async function folderFaults(root: string | undefined): Promise<StartFault[]> {
   if (root === undefined) return [];
   try {
-    // Opening it is enough to learn whether it is there, is a folder and may be read.
-    for await (const _entry of Deno.readDir(root)) break;
+    await entriesOf(root);
     return [];
   } catch (error) {
     const fault = folderFault(root, error);

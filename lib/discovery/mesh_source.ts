@@ -70,7 +70,7 @@ export async function startMeshSource(options: MeshSourceOptions, kernel: Kernel
   const listeners: ((state: MeshState) => void)[] = [];
   let state: MeshState | undefined;
   const settings = { namesRootNamespace: false, rootNamespace: options.systemNamespace };
-  const { shared, meshPart, networksPart } = meshParts(options, settings, kernel);
+  const { shared, meshPart, networksPart } = await meshParts(options, settings, kernel);
   const publish = () => {
     const { value: mesh } = meshPart;
     const { value: networks } = networksPart;
@@ -119,14 +119,14 @@ export async function startMeshSource(options: MeshSourceOptions, kernel: Kernel
 }
 
 /** The parts of a source; the root namespace that parsing finds is noted in `settings`. */
-function meshParts(
+async function meshParts(
   options: MeshSourceOptions,
   settings: { namesRootNamespace: boolean; readonly rootNamespace: string },
   kernel: Kernel,
 ) {
   const { systemNamespace, mustExist = [], texts } = options;
-  const partOf = (option: MeshFileOption, file: string, given: WatchedText | undefined) => {
-    const text = insteadOf(file, given, mustExist.includes(option));
+  const partOf = async (option: MeshFileOption, file: string, given: WatchedText | undefined) => {
+    const text = await insteadOf(file, given, mustExist.includes(option));
     return { option, file: text?.name ?? file, text, mustExist: mustExist.includes(option) };
   };
   const parse = (text: string, source: string, base?: MeshConfig) =>
@@ -135,7 +135,7 @@ function meshParts(
       ...(base === undefined ? {} : { base }),
     });
   const shared = new SharedMesh(texts?.shared, (text) => parse(text, texts?.shared?.name ?? ""), kernel);
-  const mesh = partOf("meshConfig", options.meshFile, texts?.mesh);
+  const mesh = await partOf("meshConfig", options.meshFile, texts?.mesh);
   const meshPart = new WatchedPart<MeshConfig>({
     ...mesh,
     kind: "MeshConfig",
@@ -149,7 +149,7 @@ function meshParts(
     },
     inert: (config) => meshFieldsNotBuilt(config, defaultMeshConfig({ systemNamespace })),
   }, kernel);
-  const networks = partOf("networksConfig", options.networksFile, texts?.networks);
+  const networks = await partOf("networksConfig", options.networksFile, texts?.networks);
   const networksPart = new WatchedPart<MeshNetworks>({
     ...networks,
     kind: "MeshNetworks",

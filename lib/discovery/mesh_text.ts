@@ -5,6 +5,7 @@
  *
  * @module
  */
+import { factsOf } from "../kernel/files/regular.ts";
 import type { FileText, WatchedFile } from "../kernel/files/watch_file.ts";
 
 /** A text that is watched, as files are. */
@@ -27,10 +28,14 @@ export interface WatchedMeshTexts {
 export const NO_FILE = "/dev/null";
 
 /** The text that stands in for a file: when there is no such file, and the user named none. */
-export function insteadOf(file: string, text: WatchedText | undefined, named: boolean): WatchedText | undefined {
+export async function insteadOf(
+  file: string,
+  text: WatchedText | undefined,
+  named: boolean,
+): Promise<WatchedText | undefined> {
   if (text === undefined || named || file === NO_FILE || file === "") return undefined;
   try {
-    Deno.statSync(file);
+    await factsOf(file);
     return undefined;
   } catch (error) {
     return error instanceof Deno.errors.NotFound ? text : undefined;

@@ -5,6 +5,7 @@
  *
  * @module
  */
+import { readRegularText } from "../kernel/files/regular.ts";
 import type { SourceAddress } from "../config/mesh/config_sources.ts";
 import type { ConfigSource } from "../config/mesh/types.ts";
 import type { DialTls } from "../grpc/client/dial.ts";
@@ -58,5 +59,5 @@ async function dialTls(host: string, settings: NonNullable<ConfigSource["tlsSett
 
 /** The text of a file; certificates that are written in its place are taken as they are. */
 async function pem(pathOrText: string): Promise<string> {
-  return pathOrText.includes("-----BEGIN ") ? pathOrText : await Deno.readTextFile(pathOrText);
+  return pathOrText.includes("-----BEGIN ") ? pathOrText : await readRegularText(pathOrText);
 }

@@ -6,6 +6,7 @@
  *
  * @module
  */
+import { readRegularText } from "../kernel/files/regular.ts";
 import { fetchKeySet, KEYS_FETCH_LIMITS } from "../authenticators/issuer_keys.ts";
 import { parseKeySet } from "../authenticators/token_keys.ts";
 import type { Finding } from "../config/finding/finding.ts";
@@ -156,7 +157,7 @@ async function secureExchange(
 async function firstText(files: readonly string[]): Promise<string | undefined> {
   for (const file of files) {
     try {
-      return await Deno.readTextFile(file);
+      return await readRegularText(file);
     } catch (error) {
       if (error instanceof Deno.errors.NotFound || error instanceof Deno.errors.NotADirectory) continue;
       throw error;

@@ -6,6 +6,7 @@
  *
  * @module
  */
+import { isRegular } from "../kernel/files/regular.ts";
 import type { FileText } from "../kernel/files/watch_file.ts";
 import { type FileTexts, watchFiles } from "../kernel/files/watch_files.ts";
 import type { Kernel } from "../kernel/kernel.ts";
@@ -32,7 +33,7 @@ const MOUNTED = ["./var/run/secrets/meshd", "./var/run/secrets/istiod"].flatMap(
 export async function mountedTlsFiles(): Promise<TlsFiles | undefined> {
   for (const files of MOUNTED) {
     const there = await Promise.all(
-      OPTIONS.map((option) => Deno.stat(files[option]).then(({ isFile }) => isFile, () => false)),
+      OPTIONS.map((option) => isRegular(files[option])),
     );
     if (there.every((one) => one)) return files;
   }

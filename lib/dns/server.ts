@@ -5,6 +5,7 @@
  *
  * @module
  */
+import { factsOf, readRegularText } from "../kernel/files/regular.ts";
 import type { Logger } from "../kernel/log/log.ts";
 import type { Metrics } from "../kernel/metrics/registry.ts";
 import type { Settings } from "../kernel/settings/catalogue.ts";
@@ -91,7 +92,7 @@ export async function startDnsServer(options: DnsServerOptions): Promise<DnsServ
     random,
   });
   const responder = new Responder(forwarder, plan.direct ? "forward" : "fail", random, log, options.metrics);
-  const text = await Deno.readTextFile(path);
+  const text = await readRegularText(path);
   const listening = await listenAll(listenAddresses(plan.address, parseResolvConf(text).servers), responder, clock);
   const server = new SocketServer(options, path, clock, forwarder, responder, listening);
   server.use(text);
@@ -105,7 +106,7 @@ async function resolvConfPath(options: DnsServerOptions, direct: boolean): Promi
   if (!direct) return path;
   const behind = options.resolvConfBehind ?? "/var/lib/mesh/resolv.conf";
   try {
-    await Deno.stat(behind);
+    await factsOf(behind);
     return behind;
   } catch (error) {
     if (error instanceof Deno.errors.NotFound) return path;
@@ -215,7 +216,7 @@ class SocketServer implements DnsServer {
 
   async reread(): Promise<void> {
     try {
-      const text = await Deno.readTextFile(this.#path);
+      const text = await readRegularText(this.#path);
       if (!this.#closed) this.use(text);
     } catch (error) {
       // It may be about to be written anew; its earlier content stays in force.

@@ -8,6 +8,9 @@
  *
  * @module
  */
+import type { FileBound } from "../kernel/files/bounded.ts";
+import { entriesOf, factsOf, NotRegularFile, readRegular } from "../kernel/files/regular.ts";
+import { MAX_FILE_SIZE } from "./file.ts";
 import type { FileRead } from "./index.ts";
 import { isConfigName, isTemporaryName } from "./paths.ts";
 
@@ -31,19 +34,38 @@ export interface FileLook {
   readonly size: number;
 }
 
+/** What is found below a path. */
+export interface FoundFiles {
+  /** Paths of the configuration files; and of what has such a name and is not a file, so that its read says so. */
+  readonly files: Set<string>;
+  /** Paths that did not answer: what was known at or below them may still be there. */
+  readonly unanswered: readonly string[];
+}
+
 /** The configuration files below one folder. Paths are relative to it; `""` is the folder itself. */
 export class FolderFiles {
   /** The identity of each file when it was last looked at. */
   readonly #identities = new Map<string, string>();
 
-  /** @param root The folder, symbolic links resolved. */
-  constructor(readonly root: string) {}
+  readonly #bound: FileBound;
+
+  /**
+   * @param root The folder, symbolic links resolved.
+   * @param signal Ends all looks and reads.
+   */
+  constructor(readonly root: string, signal?: AbortSignal) {
+    this.#bound = signal === undefined ? {} : { signal };
+  }
+
+  /** The folders that the last find of the root went through, with the root; and whether a named pipe is in one. */
+  found: { readonly folders: readonly string[]; readonly hasPipe: boolean } = { folders: [], hasPipe: false };
 
   /** All configuration files at or below a path. */
-  async find(path: string): Promise<Set<string>> {
-    const found = new Set<string>();
-    await this.#collect(path, found, new Set());
-    return found;
+  async find(path: string): Promise<FoundFiles> {
+    const walk: Walk = { files: new Set(), unanswered: [], seen: new Set(), folders: [], hasPipe: false };
+    await this.#collect(path, walk);
+    if (path === "") this.found = walk;
+    return walk;
   }
 
   /** A file is gone. */
@@ -71,7 +93,7 @@ export class FolderFiles {
    */
   async #look(path: string): Promise<FileLook> {
     try {
-      const { mtime, ctime, size, ino } = await Deno.stat(`${this.root}/${path}`);
+      const { mtime, ctime, size, ino } = await factsOf(`${this.root}/${path}`, this.#bound);
       const identity = `${mtime?.getTime()}:${ctime?.getTime()}:${size}:${ino}`;
       if (this.#identities.get(path) === identity) return { path, differs: false, size };
       if (Math.abs(Date.now() - (mtime?.getTime() ?? 0)) < CLOCK_TICK_MS) this.#identities.delete(path);
@@ -86,37 +108,52 @@ export class FolderFiles {
   /** Reads a file. */
   async read(path: string): Promise<FileRead> {
     try {
-      return { path, bytes: await Deno.readFile(`${this.root}/${path}`) };
+      return { path, bytes: await readRegular(`${this.root}/${path}`, { ...this.#bound, maxBytes: MAX_FILE_SIZE }) };
     } catch (error) {
       this.#identities.delete(path);
       if (error instanceof Deno.errors.NotFound) return { path, bytes: undefined };
+      if (error instanceof NotRegularFile) return { path, bytes: `a regular file (got ${error.got})` };
       return { path, bytes: `a file that can be read (${error instanceof Error ? error.message : String(error)})` };
     }
   }
 
-  async #collect(path: string, found: Set<string>, folders: Set<string>): Promise<void> {
+  async #collect(path: string, walk: Walk): Promise<void> {
     const full = path === "" ? this.root : `${this.root}/${path}`;
     try {
-      const info = await Deno.stat(full);
-      if (info.isFile) {
-        if (isConfigName(path.slice(path.lastIndexOf("/") + 1))) found.add(path);
+      const info = await factsOf(full, this.#bound);
+      if (!info.isDirectory) {
+        walk.hasPipe ||= info.isFifo === true;
+        if (isConfigName(path.slice(path.lastIndexOf("/") + 1))) walk.files.add(path);
         return;
       }
       const folder = `${info.dev}:${info.ino}`;
-      if (!info.isDirectory || folders.has(folder)) return;
-      folders.add(folder); // Links to folders may make circles.
-      for await (const entry of Deno.readDir(full)) {
+      if (walk.seen.has(folder)) return;
+      walk.seen.add(folder); // Links to folders may make circles.
+      const entries = await entriesOf(full, this.#bound);
+      walk.folders.push(full);
+      for (const entry of entries) {
         if (isTemporaryName(entry.name)) continue;
         const child = path === "" ? entry.name : `${path}/${entry.name}`;
         if (entry.isFile) {
-          if (isConfigName(entry.name)) found.add(child);
-        } else await this.#collect(child, found, folders);
+          if (isConfigName(entry.name)) walk.files.add(child);
+        } else await this.#collect(child, walk);
       }
     } catch (error) {
       // Gone meanwhile, or a link to nowhere: then it is not found, which is what the caller asks. Anything else shows when it is read.
-      if (!(error instanceof Deno.errors.NotFound)) found.add(path);
+      if (error instanceof Deno.errors.NotFound) return;
+      walk.files.add(path);
+      if (error instanceof Deno.errors.TimedOut) walk.unanswered.push(path);
     }
   }
+}
+
+/** What a walk has met so far. */
+interface Walk extends FoundFiles {
+  readonly unanswered: string[];
+  /** Identities of folders. */
+  readonly seen: Set<string>;
+  readonly folders: string[];
+  hasPipe: boolean;
 }
 
 /** @param bytesOf How much an item counts; default: only the number of items does. */

@@ -5,33 +5,95 @@
  *
  * @module
  */
+import { FolderEvents, mayWatch } from "../kernel/files/events.ts";
 
-/** A watcher, and whether it covers everything below the folder. */
-export interface TreeWatcher {
-  readonly watcher: Deno.FsWatcher;
-  readonly whole: boolean;
-}
+/** Part of the time that may go into finding out whether a watcher is deaf. */
+const LISTEN_SHARE = 0.05;
 
-/**
- * Watches a folder with all that is below it. The system refuses that as soon as one folder below may not be read; then the uppermost
- * alone is watched.
- * @throws Deno.errors.PermissionDenied when the folder itself may not be read, and others
- */
-export function watchTree(root: string): TreeWatcher {
-  try {
-    return { watcher: Deno.watchFs(root, { recursive: true }), whole: true };
-  } catch (error) {
-    if (!(error instanceof Deno.errors.PermissionDenied)) throw error;
-    return { watcher: Deno.watchFs(root, { recursive: false }), whole: false };
+/** The watcher of a folder with all that is below it, one after another. */
+export class TreeEvents {
+  readonly #onEvent: (event: Deno.FsEvent) => void;
+  #events: FolderEvents | undefined;
+  #root = "";
+  #listenAt = 0;
+  /** Changes give no event now: see `lib/kernel/files/events.ts`. */
+  #isDeaf = false;
+  /** Only the uppermost folder is watched, because a folder below may not be read. */
+  #isPartial = false;
+  #hasPipe = false;
+
+  /** @param onEvent Must not throw. */
+  constructor(onEvent: (event: Deno.FsEvent) => void) {
+    this.#onEvent = onEvent;
   }
-}
 
-/** Whether everything below a folder can be watched now. */
-export function isWatchable(root: string): boolean {
-  try {
-    Deno.watchFs(root, { recursive: true }).close();
-    return true;
-  } catch {
-    return false; // Or gone meanwhile: then the caller notices that by itself.
+  /** Whether a folder is watched, as far as it can be. */
+  get isOn(): boolean {
+    return this.#events !== undefined || this.#isDeaf;
+  }
+
+  /** Whether some changes give no event. A watcher may go deaf at any time beside a named pipe. */
+  get isBlind(): boolean {
+    return this.#isPartial || this.#hasPipe || this.#isDeaf;
+  }
+
+  /**
+   * Watches a folder. The system refuses that as soon as one folder below may not be read; then the uppermost alone is
+   * watched.
+   *
+   * @throws Deno.errors.PermissionDenied when the folder itself may not be read, and others
+   */
+  async watch(root: string): Promise<void> {
+    const [folders, onEvent] = [[root], this.#onEvent];
+    this.#root = root;
+    this.#isDeaf = !await mayWatch();
+    if (this.#isDeaf) return;
+    try {
+      this.#events = new FolderEvents({ folders, recursive: true, onEvent });
+      this.#isPartial = false;
+    } catch (error) {
+      if (!(error instanceof Deno.errors.PermissionDenied)) throw error;
+      this.#events = new FolderEvents({ folders, recursive: false, onEvent });
+      this.#isPartial = true;
+    }
+  }
+
+  /** What a sweep has found: all folders, and whether there is a named pipe. */
+  found({ folders, hasPipe }: { readonly folders: readonly string[]; readonly hasPipe: boolean }): void {
+    this.#hasPipe = hasPipe;
+    this.#events?.alsoHas(this.#isPartial ? [this.#root] : folders);
+  }
+
+  /** Ends watching. */
+  async close(): Promise<void> {
+    const events = this.#events;
+    this.#events = undefined;
+    this.#isDeaf = false;
+    await events?.close();
+  }
+
+  /** Whether the watcher missed a change just now, so that the folder is to be swept. */
+  async wentDeaf(): Promise<boolean> {
+    const events = this.#events;
+    const began = performance.now();
+    if (events === undefined || began < this.#listenAt) return false;
+    const was = this.#isDeaf;
+    this.#isDeaf = await events.isDeaf();
+    const now = performance.now();
+    this.#listenAt = now + (now - began) / LISTEN_SHARE;
+    return this.#isDeaf && !was;
+  }
+
+  /** Whether all of the folder can be watched now, where that was not so. */
+  async seesAgain(): Promise<boolean> {
+    const isUnwatched = this.isOn && this.#events === undefined;
+    if (!(isUnwatched || this.#isPartial) || !await mayWatch()) return false;
+    if (isUnwatched) return true;
+    try {
+      await new FolderEvents({ folders: [this.#root], recursive: true, onEvent: () => {} }).close();
+      return true;
+    } catch {
+      return false; // Or gone meanwhile: then the caller notices that by itself.
+    }
   }
 }

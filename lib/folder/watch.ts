@@ -4,7 +4,7 @@
  *     file system events ──> set of paths ──> stat, read ──> FolderIndex ──> onChanges
  *
  * No event waits for a fixed delay: events that arrive while a batch is read make the next batch. Only a file that
- * looks half-written waits, for its next event or {@link SETTLE_MS}. While the folder itself is missing, everything it
+ * looks half-written waits, for its next event or a moment (see `./held_back.ts`). While the folder itself is missing, everything it
  * had is kept. A large batch is parsed in steps between which the event loop turns.
  *
  * Events get lost (see `./sweep.ts`), so the whole folder is swept regularly: each file's identity (see `./files.ts`)
@@ -14,20 +14,19 @@
  *
  * @module
  */
+import { factsOf, realPathOf } from "../kernel/files/regular.ts";
 import { paced } from "../kernel/time/paced.ts";
 import { looksTruncated } from "./file.ts";
 import { type FileLook, FolderFiles } from "./files.ts";
+import { HeldBack } from "./held_back.ts";
 import { type FileRead, FolderIndex } from "./index.ts";
 import { scanTaskOf } from "./paths.ts";
 import { SweepPlan } from "./sweep.ts";
-import { isWatchable, watchTree } from "./tree.ts";
+import { TreeEvents } from "./tree.ts";
 import type { WatchedFolder, WatchOptions } from "./watched_folder.ts";
 
-/** How long a file that looks half-written may stay so before it is taken as it is, ms. */
-const SETTLE_MS = 50;
 /**
- * How often it is checked that the folder is still the same one, ms: watching gives no event when it is removed or
- * replaced.
+ * How often it is checked that the folder is still the same one, ms: no event says that it is removed or replaced.
  */
 const IDENTITY_CHECK_MS = 1000;
 /**
@@ -47,12 +46,15 @@ class Folder {
   /** The files at the folder's real path; symbolic links are resolved when it is attached. */
   #files = new FolderFiles("");
   #identity = "";
-  #watcher: Deno.FsWatcher | undefined;
-  #pump: Promise<void> = Promise.resolve();
+  readonly #events = new TreeEvents((event) => this.#hear(event));
   #work: Promise<void> | undefined;
   #dirty = new Set<string>();
   #settled = new Set<string>();
-  readonly #settling = new Map<string, ReturnType<typeof setTimeout>>();
+  readonly #settling = new HeldBack((path) => {
+    this.#settled.add(path);
+    this.#dirty.add(path);
+    void this.#schedule();
+  });
   #check: ReturnType<typeof setTimeout> | undefined;
   #checking: Promise<void> | undefined;
   /** Callers that wait for a sweep that has not begun. */
@@ -70,15 +72,15 @@ class Folder {
 
   /** Watches first and reads then, so that nothing falls between. */
   async attach(): Promise<void> {
-    const real = await Deno.realPath(this.#options.root);
-    const info = await Deno.stat(real);
+    const { signal } = this.#ending;
+    const { real, info } = await this.#root();
     if (!info.isDirectory) throw new Deno.errors.NotADirectory(`${this.#options.root} is not a folder`);
-    this.#files = new FolderFiles(real);
-    this.#identity = identityOf(real, info);
-    const { watcher, whole } = watchTree(real);
-    this.#sweeps.blind = !whole;
-    this.#watcher = watcher;
-    this.#pump = this.#listen(watcher);
+    const identity = identityOf(real, info);
+    if (identity !== this.#identity) this.#files = new FolderFiles(real, signal);
+    this.#identity = identity;
+    await this.#events.watch(real);
+    if (signal.aborted) await this.#events.close();
+    signal.throwIfAborted();
     this.#dirty.add("");
     await this.#schedule();
     while (this.#dirty.size > 0) await this.#schedule();
@@ -100,27 +102,18 @@ class Folder {
     this.#ending.abort();
     clearTimeout(this.#check);
     clearTimeout(this.#sweep);
-    for (const timer of this.#settling.values()) clearTimeout(timer);
-    this.#detach();
-    await this.#pump;
+    this.#settling.stop();
+    await this.#events.close();
     await this.#work;
     for (const done of [...this.#swept, ...this.#askers]) done();
   }
 
-  #detach(): void {
-    const watcher = this.#watcher;
-    this.#watcher = undefined;
-    watcher?.close();
-  }
-
-  async #listen(watcher: Deno.FsWatcher): Promise<void> {
-    for await (const event of watcher) {
-      this.#sweeps.event();
-      if (event.kind === "access") continue;
-      if (event.flag === "rescan") this.#dirty.add("");
-      for (const path of event.paths) this.#note(path);
-      void this.#schedule();
-    }
+  #hear(event: Deno.FsEvent): void {
+    this.#sweeps.event();
+    if (event.kind === "access") return;
+    if (event.flag === "rescan") this.#dirty.add("");
+    for (const path of event.paths) this.#note(path);
+    void this.#schedule();
   }
 
   #note(path: string): void {
@@ -149,10 +142,14 @@ class Folder {
       const isSweep = batch.has("");
       if (isSweep) this.#sweeps.begin(performance.now());
       const { changed, gone } = await this.#changesAmong(batch);
-      if (isSweep) this.#sweeps.end(performance.now());
+      if (isSweep) {
+        this.#sweeps.end(performance.now());
+        this.#events.found(this.#files.found);
+        this.#sweeps.blind = this.#events.isBlind;
+      }
       if (!await this.#handOn(changed, gone, settled)) return;
       this.#swept.push(...askers);
-      if (this.#settling.size === 0 && this.#settled.size === 0) { for (const done of this.#swept.splice(0)) done(); }
+      if (this.#settling.isEmpty && this.#settled.size === 0) { for (const done of this.#swept.splice(0)) done(); }
     }
     this.#sweepLater();
   }
@@ -206,16 +203,9 @@ class Folder {
 
   /** Holds back a file that looks half-written. */
   #awaitsMore(read: FileRead): boolean {
-    clearTimeout(this.#settling.get(read.path));
-    this.#settling.delete(read.path);
+    this.#settling.release(read.path);
     if (!(read.bytes instanceof Uint8Array) || !looksTruncated(this.index.file(read.path), read.bytes)) return false;
-    const again = () => {
-      this.#settling.delete(read.path);
-      this.#settled.add(read.path);
-      this.#dirty.add(read.path);
-      void this.#schedule();
-    };
-    this.#settling.set(read.path, setTimeout(again, SETTLE_MS));
+    this.#settling.hold(read.path);
     return true;
   }
 
@@ -232,11 +222,13 @@ class Folder {
 
   /** Finds the files at or below a path, and the known ones there that are no more. */
   async #visit(path: string, files: Set<string>, gone: Set<string>): Promise<void> {
-    const found = await this.#files.find(path);
+    const { files: found, unanswered } = await this.#files.find(path);
     const prefix = path === "" ? "" : `${path}/`;
+    const mayBeThere = (known: string) => unanswered.some((one) => one === "" || known.startsWith(`${one}/`));
     if (!found.has(path)) {
       for (const known of this.index.paths) {
-        if ((known === path || known.startsWith(prefix)) && !found.has(known)) gone.add(known);
+        if (!(known === path || known.startsWith(prefix)) || found.has(known) || mayBeThere(known)) continue;
+        gone.add(known);
       }
     }
     for (const file of found) files.add(file);
@@ -248,11 +240,17 @@ class Folder {
 
   async #currentIdentity(): Promise<string> {
     try {
-      const real = await Deno.realPath(this.#options.root);
-      return identityOf(real, await Deno.stat(real));
+      const { real, info } = await this.#root();
+      return identityOf(real, info);
     } catch {
-      return ""; // Missing: there is nothing to read now.
+      return ""; // Missing, or without an answer: there is nothing to read now.
     }
+  }
+
+  async #root(): Promise<{ readonly real: string; readonly info: Deno.FileInfo }> {
+    const { signal } = this.#ending;
+    const real = await realPathOf(this.#options.root, { signal });
+    return { real, info: await factsOf(real, { signal }) };
   }
 
   #checkLater(): void {
@@ -270,22 +268,28 @@ class Folder {
   async #checkIdentity(): Promise<void> {
     const now = await this.#currentIdentity();
     if (this.#ending.signal.aborted) return;
-    const sees = this.#sweeps.blind && isWatchable(this.#files.root);
-    if (now === this.#identity && this.#watcher !== undefined && !sees) {
+    const same = now === this.#identity && this.#events.isOn;
+    const sees = same && await this.#events.seesAgain();
+    if (same && await this.#events.wentDeaf()) {
+      this.#options.onDeaf?.();
+      this.#dirty.add("");
+      void this.#schedule();
+    }
+    this.#sweeps.blind = this.#events.isBlind;
+    if (same && !sees) {
       this.#sweepLater();
       return this.#checkLater();
     }
-    if (this.#watcher !== undefined) {
-      this.#detach();
-      await this.#pump;
+    if (this.#events.isOn) {
+      await this.#events.close();
       if (now === "") this.#options.onPresence?.(false);
     }
     if (now === "" || this.#ending.signal.aborted) return this.#checkLater();
     try {
       await this.attach();
-      if (!sees) this.#options.onPresence?.(true);
+      if (!same) this.#options.onPresence?.(true);
     } catch {
-      this.#detach(); // It went again between the check and the attempt; the next check tries anew.
+      await this.#events.close(); // It went again between the check and the attempt; the next check tries anew.
       this.#checkLater();
     }
   }

@@ -16,6 +16,8 @@ export interface WatchOptions {
    * for its promise. Must not throw, except for the reason of the signal, which aborts when watching ends.
    */
   readonly onChanges: (changes: FolderChanges, signal: AbortSignal) => Promise<void> | void;
+  /** Called when changes give no event, as when a named pipe holds the runtime's watcher; sweeps find them then. */
+  readonly onDeaf?: () => void;
   /** Called when the folder goes missing (`false`) and is back (`true`). */
   readonly onPresence?: (present: boolean) => void;
 }

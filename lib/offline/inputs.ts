@@ -5,6 +5,8 @@
  *
  * @module
  */
+import { factsOf, readRegular, readRegularTextSync } from "../kernel/files/regular.ts";
+import { MAX_FILE_SIZE } from "../folder/file.ts";
 import { FolderFiles } from "../folder/files.ts";
 import type { FileRead } from "../folder/index.ts";
 import { withoutEnd } from "../kernel/text/edges.ts";
@@ -68,7 +70,7 @@ async function readPath(
 ): Promise<string | undefined> {
   let info: Deno.FileInfo;
   try {
-    info = await Deno.stat(path);
+    info = await factsOf(path);
   } catch (error) {
     if (error instanceof Deno.errors.NotFound) return `${path}: no such file or folder`;
     return `${path}: cannot be read (${error instanceof Error ? error.message : String(error)})`;
@@ -76,12 +78,12 @@ async function readPath(
   if (!info.isDirectory) {
     // A pipe, as in `<(kubectl get ...)`, can be read once and has no size.
     const shown = path.replace(/^(?:\.\/)+/, "");
-    take(shown, path, { path: shown, bytes: await Deno.readFile(path) });
+    take(shown, path, { path: shown, bytes: await readGiven(path, info) });
     return undefined;
   }
   const root = withoutEnd(path, "/") || "/";
   const files = new FolderFiles(root);
-  for (const file of [...await files.find("")].sort()) {
+  for (const file of [...(await files.find("")).files].sort()) {
     const read = await files.read(file);
     const full = root === "/" ? `/${file}` : `${root}/${file}`;
     take(relative || root === "." ? file : full.replace(/^(?:\.\/)+/, ""), full, read);
@@ -89,12 +91,17 @@ async function readPath(
   return undefined;
 }
 
+/** A pipe that the user names is read as it is: nobody else could have put it there. */
+async function readGiven(path: string, { isFile }: Deno.FileInfo): Promise<Uint8Array> {
+  return isFile ? await readRegular(path, { maxBytes: MAX_FILE_SIZE }) : await Deno.readFile(path);
+}
+
 function textOf(reads: ReadonlyMap<string, FileRead>, disk: ReadonlyMap<string, string>, path: string) {
   const bytes = reads.get(path)?.bytes;
   if (bytes instanceof Uint8Array) return new TextDecoder().decode(bytes);
   const full = disk.get(path);
   try {
-    return full === undefined ? undefined : Deno.readTextFileSync(full);
+    return full === undefined ? undefined : readRegularTextSync(full, MAX_FILE_SIZE);
   } catch {
     return undefined; // Gone since: an excerpt is left out, the finding stays.
   }

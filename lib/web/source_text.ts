@@ -5,6 +5,7 @@
  *
  * @module
  */
+import { factsOf, readRegularText } from "../kernel/files/regular.ts";
 import { excerptOf, type SourceExcerpt } from "../config/finding/excerpt.ts";
 import type { Finding } from "../config/finding/finding.ts";
 import type { Origin } from "../config/finding/origin.ts";
@@ -34,9 +35,9 @@ export async function sourceText(origin: Origin): Promise<SourceText | string> {
   if (origin.from === "api") return "It comes from an API, so there is no file.";
   const path = origin.source === "" ? origin.file : `${withoutEnd(origin.source, "/")}/${origin.file}`;
   try {
-    const { size } = await Deno.stat(path);
+    const { size } = await factsOf(path);
     if (size > MAX_FILE) return `The file has ${size} bytes, too many for a page.`;
-    return documentAt(await Deno.readTextFile(path), origin.line);
+    return documentAt(await readRegularText(path), origin.line);
   } catch (error) {
     if (error instanceof Deno.errors.NotFound) return "The file is gone.";
     if (error instanceof Deno.errors.PermissionDenied) return "The file cannot be read.";

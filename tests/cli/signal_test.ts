@@ -38,6 +38,12 @@ Deno.test("a part that hangs is left at the deadline, and the exit code says so"
   assert.equal(status.code, 1);
 });
 
+Deno.test("a program whose start hangs ends at the limit of its stop", async () => {
+  const args = ["hang at the start", "600000", "50"];
+  const { status } = await run(args, (line, child) => line === "ready" && child.kill("SIGTERM"));
+  assert.equal(status.code, 1);
+});
+
 Deno.test("a second signal ends the program at once", async () => {
   const { status } = await run(["hang", "600000"], (line, child) => {
     if (line === "ready" || line === "server ends") child.kill("SIGTERM");

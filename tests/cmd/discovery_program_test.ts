@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { OPENSSL_PATHS } from "../../lib/pki/openssl/library.ts";
 import { type Finding, findingFile } from "../../lib/config/finding/finding.ts";
 import { TestProxy } from "../debug/proxy.ts";
+import { until } from "../patience.ts";
 
 const repository = new URL("../../", import.meta.url).pathname;
 
@@ -269,3 +270,22 @@ function exists(path: string): boolean {
     return false;
   }
 }
+
+Deno.test("a named pipe in the folder holds neither what is beside it nor the stop of the server", async () => {
+  const folder = await Deno.makeTempDir();
+  const program = new Program([`--configDir=${folder}`]);
+  const warned = program.logs(
+    "changes of the configuration folder give no events now; it is looked through each second",
+  );
+  await program.page("/ready");
+  const made = await new Deno.Command(Deno.execPath(), {
+    args: ["eval", 'await new Deno.Command("mkfifo", { args: Deno.args }).output()', `${folder}/pipe.yaml`],
+  }).output();
+  assert.equal(made.code, 0);
+  const a = `${head}metadata: {name: a}\nspec: {hosts: [a.test], ports: [{number: 80, name: http, protocol: HTTP}]}\n`;
+  await Deno.writeTextFile(`${folder}/a.yaml`, a);
+  await warned;
+  await until("the file beside the pipe", async () => (await program.page("/debug/configz")).includes('"a"'));
+  assert.equal(await program.stop(), 0);
+  await Deno.remove(folder, { recursive: true });
+});

@@ -39,7 +39,10 @@ const packages: Readonly<Record<string, { readonly may: readonly string[]; reado
   },
   simulate: { may: ["pb", "config"], why: "it judges what Envoy would get, so it must not know how that was made" },
   folder: { may: ["config", "kernel"], why: "it reads files into objects; what they mean is decided elsewhere" },
-  sockets: { may: ["pki"], why: "a connection carries bytes for any server; it knows names in certificates, no more" },
+  sockets: {
+    may: ["kernel", "pki"],
+    why: "a connection carries bytes for any server; it knows names in certificates, no more",
+  },
   http: { may: ["kernel", "sockets"], why: "a server of pages knows no page; routes are parameters of it" },
   grpc: {
     may: ["sockets", "resource", "pb"],

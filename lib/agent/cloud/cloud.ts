@@ -8,6 +8,7 @@
  *
  * @module
  */
+import { readRegularText } from "../../kernel/files/regular.ts";
 import type { Settings } from "../../kernel/settings/catalogue.ts";
 import { googleFacts, googleFactsByHand, googleMetadataOf } from "./google.ts";
 import { amazonLocality, googleLocality } from "./localities.ts";
@@ -134,7 +135,7 @@ export const FIRMWARE_FILES = [
 /** Reads them; a file that cannot be read counts as empty. */
 export async function readFirmware(): Promise<Firmware> {
   const texts = await Promise.all(
-    FIRMWARE_FILES.map(async (file) => [file, await Deno.readTextFile(file).catch(() => "")]),
+    FIRMWARE_FILES.map(async (file) => [file, await readRegularText(file).catch(() => "")]),
   );
   return Object.fromEntries(texts) as Firmware;
 }

@@ -5,6 +5,8 @@
  *
  * @module
  */
+import { writeWhole } from "../secrets/output_files.ts";
+import { readRegularText } from "../../kernel/files/regular.ts";
 import type { ProxySettings } from "../../config/mesh/types.ts";
 import type { Logger } from "../../kernel/log/log.ts";
 import { bootstrap, type BootstrapInput } from "../bootstrap/bootstrap.ts";
@@ -69,8 +71,7 @@ export async function writeBootstrap(
   const form = /\.ya?ml(?:\.tmpl)?$/.test(template?.path ?? "") ? "yaml" : "json";
   const file = `${folder}/${BOOTSTRAP_FILE}.${form}`;
   try {
-    await Deno.mkdir(folder, { recursive: true, mode: 0o755 });
-    await Deno.writeTextFile(file, text);
+    await writeWhole(file, text, 0o644);
   } catch (error) {
     throw new Error(`the bootstrap cannot be written: ${(error as Error).message}`, { cause: error });
   }
@@ -84,7 +85,7 @@ export async function writeBootstrap(
  */
 export async function textOfFile(setting: string, path: string): Promise<string> {
   try {
-    return await Deno.readTextFile(path);
+    return await readRegularText(path);
   } catch (error) {
     throw new Error(`${setting}: ${(error as Error).message}`, { cause: error });
   }

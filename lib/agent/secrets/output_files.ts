@@ -5,6 +5,8 @@
  *
  * @module
  */
+import { inTime } from "../../kernel/files/bounded.ts";
+import { readRegularText } from "../../kernel/files/regular.ts";
 import type { IssuedCertificate } from "./issued_certificate.ts";
 
 /** Names of the files. */
@@ -59,12 +61,12 @@ async function replaceFiles(files: readonly WrittenFile[]): Promise<void> {
   const made: { readonly path: string; readonly beside: string }[] = [];
   try {
     for (const { path, text, mode } of files) {
-      if (await Deno.readTextFile(path).catch(() => undefined) === text) continue;
+      if (await readRegularText(path).catch(() => undefined) === text) continue;
       const beside = `${path}.${crypto.randomUUID().slice(0, 8)}`;
       made.push({ path, beside });
-      await Deno.writeTextFile(beside, text, { mode, createNew: true });
+      await inTime(beside, () => Deno.writeTextFile(beside, text, { mode, createNew: true }));
     }
-    for (const { path, beside } of made) await Deno.rename(beside, path);
+    for (const { path, beside } of made) await inTime(path, () => Deno.rename(beside, path));
   } catch (error) {
     for (const { beside } of made) await Deno.remove(beside).catch(() => {/* it was not made, or is in place */});
     throw new Error(`${made.at(-1)?.path} cannot be written: ${(error as Error).message}`, { cause: error });

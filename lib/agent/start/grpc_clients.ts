@@ -5,6 +5,7 @@
  *
  * @module
  */
+import { factsOf, isRegular } from "../../kernel/files/regular.ts";
 import { resolve } from "node:path";
 import type { Logger } from "../../kernel/log/log.ts";
 import { grpcBootstrap, type GrpcCertificateFiles } from "../bootstrap/grpc_bootstrap.ts";
@@ -17,7 +18,7 @@ import type { SecretPlan } from "./secret_plan.ts";
 export async function grpcBootstrapFaults({ settings }: Pick<AgentInput, "settings">): Promise<string[]> {
   const path = settings.GRPC_XDS_BOOTSTRAP;
   if (path === "") return [];
-  const info = await Deno.stat(path).catch(() => undefined);
+  const info = await factsOf(path).catch(() => undefined);
   const isFile = !path.endsWith("/") && (info === undefined || info.isFile);
   return isFile ? [] : [`${got(path)}, expected the path of a file`];
 }
@@ -47,7 +48,7 @@ export async function writeGrpcBootstrap(input: AgentInput, plan: SecretPlan, lo
 export async function missingForGrpc(input: AgentInput, plan: SecretPlan): Promise<string | undefined> {
   const files = input.settings.GRPC_XDS_BOOTSTRAP === "" ? undefined : certificateFiles(input, plan);
   for (const path of Object.values(files ?? {})) {
-    if (!await Deno.stat(path).then(({ isFile }) => isFile, () => false)) return `${path} has not come yet`;
+    if (!await isRegular(path)) return `${path} has not come yet`;
   }
   return undefined;
 }

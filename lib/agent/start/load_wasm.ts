@@ -6,6 +6,7 @@
  *
  * @module
  */
+import { readRegularText } from "../../kernel/files/regular.ts";
 import type { Log } from "../../kernel/log/log.ts";
 import type { Metrics } from "../../kernel/metrics/registry.ts";
 import type { Clock } from "../../kernel/time/clock.ts";
@@ -72,5 +73,5 @@ async function fetchWith(
 async function dockerConfiguration({ DOCKER_CONFIG = "", HOME = "" }: Readonly<Record<string, string>>) {
   const folder = DOCKER_CONFIG || (HOME === "" ? "" : `${HOME}/.docker`);
   if (folder === "") return undefined;
-  return await Deno.readTextFile(`${folder}/config.json`).catch(() => undefined);
+  return await readRegularText(`${folder}/config.json`).catch(() => undefined);
 }

@@ -5,6 +5,7 @@
  *
  * @module
  */
+import { isRegular } from "../../kernel/files/regular.ts";
 import type { Settings } from "../../kernel/settings/catalogue.ts";
 import { ROOTS_SECRET, WORKLOAD_SECRET } from "../secrets/agent_secret.ts";
 import type { SecretFiles } from "../secrets/file_secrets.ts";
@@ -111,7 +112,7 @@ function cloudFiles(folder: string): Record<string, SecretFiles> {
 
 async function allThere(files: Readonly<Record<string, SecretFiles>>): Promise<boolean> {
   const paths = Object.values(files).flatMap((one) => Object.values(one));
-  const there = await Promise.all(paths.map((path) => Deno.stat(path).then((info) => info.isFile, () => false)));
+  const there = await Promise.all(paths.map((path) => isRegular(path)));
   return there.every((one) => one);
 }
 

@@ -6,6 +6,7 @@
  *
  * @module
  */
+import { readRegularText } from "../../kernel/files/regular.ts";
 import { DEFAULT_TLS_POLICY, FIPS_TLS_POLICY } from "../../sockets/listen/tls_policy.ts";
 import { parseHostPort } from "../bootstrap/envoy_json.ts";
 import type { ServerCall } from "../../grpc/client/server_stream.ts";
@@ -69,7 +70,7 @@ export async function missingCredential(options: ControlPlaneServer): Promise<st
 async function firstFile(paths: readonly string[]): Promise<{ readonly text: string } | undefined> {
   for (const path of paths) {
     try {
-      return { text: await Deno.readTextFile(path) };
+      return { text: await readRegularText(path) };
     } catch (error) {
       if (!(error instanceof Deno.errors.NotFound) && !(error instanceof Deno.errors.NotADirectory)) throw error;
     }

@@ -5,6 +5,7 @@
  *
  * @module
  */
+import { readRegularTextSync } from "../../kernel/files/regular.ts";
 import { pluginEntry, podPrefix, TemplateError } from "../config/entry.ts";
 import { PLUGIN } from "../config/network.ts";
 import { type DesiredState, type Executable, InstallError, type InstallPart } from "./installer.ts";
@@ -93,7 +94,7 @@ function templateOf({ template, templateFile }: DesiredStateOptions): string {
 
 function readText(path: string, part: InstallPart, what: string): string {
   try {
-    return Deno.readTextFileSync(path);
+    return readRegularTextSync(path);
   } catch (error) {
     throw new InstallError(part, `${what}: ${error instanceof Error ? error.message : String(error)}`);
   }

@@ -7,6 +7,8 @@
  *
  * @module
  */
+import { presentFolders } from "./present_folders.ts";
+import { FolderEvents, mayWatch } from "../../kernel/files/events.ts";
 import type { Logger } from "../../kernel/log/log.ts";
 import type { Metrics } from "../../kernel/metrics/registry.ts";
 import type { Clock } from "../../kernel/time/clock.ts";
@@ -66,7 +68,7 @@ export class Installer {
   readonly #fight = new FightWatch();
   readonly #stopped = new AbortController();
   #running: Promise<void> | undefined;
-  #watcher: Deno.FsWatcher | undefined;
+  #watcher: FolderEvents | undefined;
   /** The watched folders, each with its identity. */
   #watched = "";
   #folders: readonly string[] = [];
@@ -102,8 +104,7 @@ export class Installer {
   async stop(): Promise<void> {
     this.#stopped.abort(new Error("stopped"));
     this.#pending?.();
-    this.#watcher?.close();
-    this.#watcher = undefined;
+    await this.#unwatch();
     await this.#running;
   }
 
@@ -138,7 +139,7 @@ export class Installer {
       const gone = calls.stat(folders.run) === undefined;
       if (!gone && this.#waiting === undefined && clock.monotonic() - last < LOOK_MS) continue;
       last = clock.monotonic();
-      this.#watch();
+      await this.#watchIfMay();
       this.#everything("by size");
     }
   }
@@ -148,33 +149,38 @@ export class Installer {
     const { folders, credentials, calls, log } = this.#options;
     try {
       this.#folders = configFolders(folders.net, calls);
-      const ids = [...this.#folders, folders.bin, credentials].map((path) => [path, idOf(path)] as const);
-      const there = new Map(ids.filter(([, id]) => id !== undefined));
+      const there = presentFolders([...this.#folders, folders.bin, credentials]);
       const watched = [...there].join();
       if (watched === this.#watched && this.#watcher !== undefined || there.size === 0) return;
-      this.#watcher?.close();
-      this.#watcher = undefined;
-      this.#watcher = Deno.watchFs([...there.keys()], { recursive: false });
+      void this.#unwatch();
+      const onEvent = (event: Deno.FsEvent) => this.#hear(event);
+      this.#watcher = new FolderEvents({ folders: [...there.keys()], recursive: false, onEvent });
       this.#watched = watched;
-      this.#listen(this.#watcher).catch((error) => log.error("watching the node's folders failed", { error }));
     } catch (error) {
       log.error("the node's folders cannot be watched; they are looked at every 10 s", { error });
     }
   }
 
-  async #listen(watcher: Deno.FsWatcher): Promise<void> {
+  async #unwatch(): Promise<void> {
+    const watcher = this.#watcher;
+    this.#watcher = undefined;
+    await watcher?.close();
+  }
+
+  async #watchIfMay(): Promise<void> {
+    if (await mayWatch() && !this.#stopped.signal.aborted) this.#watch();
+  }
+
+  #hear(event: Deno.FsEvent): void {
     const { bin, net } = this.#options.folders;
-    for await (const event of watcher) {
-      if (event.kind === "access") continue;
-      const [configs, others] = [
-        event.paths.filter((path) => this.#folders.includes(folderOf(path))),
-        event.paths.filter((path) => !this.#folders.includes(folderOf(path))),
-      ];
-      // Where links lead, a configuration may have any name.
-      if (configs.some((path) => folderOf(path) !== net || isConfigName(path))) this.#configurations();
-      if (others.some((path) => folderOf(path) !== bin || path === `${bin}/${PLUGIN}`)) this.#everythingSoon();
-    }
-    if (this.#watcher === watcher) this.#watcher = undefined;
+    if (event.kind === "access") return;
+    const [configs, others] = [
+      event.paths.filter((path) => this.#folders.includes(folderOf(path))),
+      event.paths.filter((path) => !this.#folders.includes(folderOf(path))),
+    ];
+    // Where links lead, a configuration may have any name.
+    if (configs.some((path) => folderOf(path) !== net || isConfigName(path))) this.#configurations();
+    if (others.some((path) => folderOf(path) !== bin || path === `${bin}/${PLUGIN}`)) this.#everythingSoon();
   }
 
   #everythingSoon(): void {
@@ -183,7 +189,7 @@ export class Installer {
       this.#pending = undefined;
       this.#everything("by bytes");
       // Folders that were made just now.
-      this.#watch();
+      void this.#watchIfMay();
     });
   }
 
@@ -243,7 +249,7 @@ export class Installer {
       this.#pending = undefined;
       this.#fight.rival = undefined;
       this.#everything("by bytes");
-      this.#watch();
+      void this.#watchIfMay();
     });
     return true;
   }
@@ -285,16 +291,5 @@ export class Installer {
       runFolderMade?.();
     }
     return whileLocked(`${folders.run}/${LOCK_FILE}`, work);
-  }
-}
-
-/** Device and inode of a folder; undefined when there is none. */
-function idOf(path: string): string | undefined {
-  try {
-    const { dev, ino } = Deno.statSync(path);
-    return `${dev}:${ino}`;
-  } catch (error) {
-    if (error instanceof Deno.errors.NotFound) return undefined;
-    throw error;
   }
 }

@@ -6,6 +6,7 @@
  *
  * @module
  */
+import { readRegularSync, requireRegularSync } from "../../kernel/files/regular.ts";
 
 /** The attributes of a file. */
 export interface FileState {
@@ -61,13 +62,14 @@ export const systemFileCalls: FileCalls = {
   },
   read(path) {
     return orNone(() => {
-      const { isFile, mode, uid, gid } = Deno.statSync(path);
-      if (!isFile) throw new TypeError(`${path} is no regular file`);
-      const bytes = Deno.readFileSync(path);
+      const { mode, uid, gid } = Deno.statSync(path);
+      const bytes = readRegularSync(path, MAX_EXECUTABLE);
       return { bytes, mode: (mode ?? 0o644) & 0o7777, uid: uid ?? 0, gid: gid ?? 0 };
     });
   },
   sameContents(a, b) {
+    requireRegularSync(a);
+    requireRegularSync(b);
     using left = Deno.openSync(a);
     using right = Deno.openSync(b);
     const [one, other] = [new Uint8Array(CHUNK), new Uint8Array(CHUNK)];
@@ -90,11 +92,14 @@ export const systemFileCalls: FileCalls = {
   },
   makeFolder: (path, mode) => Deno.mkdirSync(path, { recursive: true, mode }),
   write(path, bytes) {
+    requireRegularSync(path);
     using file = Deno.openSync(path, { write: true, create: true, truncate: true, mode: 0o600 });
     for (let rest = bytes; rest.length > 0;) rest = rest.subarray(file.writeSync(rest));
     file.syncSync();
   },
   copy(from, to) {
+    requireRegularSync(from);
+    requireRegularSync(to);
     Deno.copyFileSync(from, to);
     using file = Deno.openSync(to, { write: true });
     file.syncSync();
@@ -113,6 +118,9 @@ export const systemFileCalls: FileCalls = {
     folder.syncSync();
   },
 };
+
+/** Largest file that is held in memory, bytes: a configuration, or what stood in the place of the program. */
+const MAX_EXECUTABLE = 512 * 1024 * 1024;
 
 /** Bytes compared at a time. */
 const CHUNK = 256 * 1024;

@@ -5,6 +5,7 @@
  *
  * @module
  */
+import { requireRegularSync } from "../../kernel/files/regular.ts";
 
 /** Longest wait for another's work, milliseconds: an installer's takes a tenth of that, unless its process is halted. */
 const PATIENCE_MS = 5000;
@@ -19,6 +20,7 @@ const LOOK_MS = 5;
  * @throws {Error} when another process holds it all that time: one that was halted must not halt us too.
  */
 export function whileLocked<T>(path: string, work: () => T, ms = PATIENCE_MS): T {
+  requireRegularSync(path);
   using file = Deno.openSync(path, { create: true, write: true, mode: 0o600 });
   const end = performance.now() + ms;
   while (!file.tryLockSync(true)) {

@@ -5,6 +5,7 @@
  *
  * @module
  */
+import { readRegularTextSync, requireRegularSync } from "../../kernel/files/regular.ts";
 import { isObject } from "../config/network.ts";
 import { CALLS_FILE, OLDER_CALLS_FILE } from "../node/run_folder.ts";
 
@@ -30,6 +31,7 @@ export interface CallRow {
 /** Adds a row, in one write, so that concurrent calls do not mix. Throws when the disk does. */
 export function rememberCall(runDir: string, row: CallRow): void {
   const path = `${runDir}/${CALLS_FILE}`;
+  requireRegularSync(path);
   using file = Deno.openSync(path, { append: true, create: true, mode: 0o600 });
   file.writeSync(new TextEncoder().encode(JSON.stringify(row) + "\n"));
   if (file.statSync().size > ROTATE_AT) Deno.renameSync(path, `${runDir}/${OLDER_CALLS_FILE}`);
@@ -39,7 +41,7 @@ export function rememberCall(runDir: string, row: CallRow): void {
 export function lastCalls(runDir: string, count: number): CallRow[] {
   const texts = [OLDER_CALLS_FILE, CALLS_FILE].map((name) => {
     try {
-      return Deno.readTextFileSync(`${runDir}/${name}`);
+      return readRegularTextSync(`${runDir}/${name}`);
     } catch (error) {
       if (error instanceof Deno.errors.NotFound) return "";
       throw error;

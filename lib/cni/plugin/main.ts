@@ -7,6 +7,7 @@
  *
  * @module
  */
+import { readRegularTextSync } from "../../kernel/files/regular.ts";
 import { type PluginCall, type PodName, readCall, versionOfInput } from "./call.ts";
 import { callVariables } from "../config/network.ts";
 import { rememberCall } from "./calls.ts";
@@ -73,7 +74,7 @@ function systemWorld(call: PluginCall, said: (outcome: string) => void): CallWor
   const { runDir } = call.config;
   return {
     pods: () => {
-      const access = readOrchConfig(Deno.readTextFileSync(`${runDir}/${ORCH_CONFIG_FILE}`));
+      const access = readOrchConfig(readRegularTextSync(`${runDir}/${ORCH_CONFIG_FILE}`));
       return new NearPods(`${runDir}/${LOG_SOCKET}`, new QuickPods(access));
     },
     redirector: systemRedirector({ scopedLock: call.config.scopedLock, factsFile: `${runDir}/${FACTS_FILE}` }),

@@ -5,6 +5,7 @@
  *
  * @module
  */
+import { readRegularTextSync, requireRegularSync } from "../../kernel/files/regular.ts";
 import { addressedFamilies, applyRedirection } from "../../iptables/apply.ts";
 import { findBackend } from "../../iptables/backend.ts";
 import { differences } from "../../iptables/change.ts";
@@ -127,6 +128,7 @@ function fileFacts(path: string): KnownFacts {
     const texts = read().add(text);
     attempt(() => {
       const unfinished = unfinishedName(path);
+      requireRegularSync(unfinished);
       Deno.writeTextFileSync(unfinished, JSON.stringify([...texts]));
       Deno.renameSync(unfinished, path);
     });
@@ -148,7 +150,7 @@ function fileFacts(path: string): KnownFacts {
 
 function readTexts(path: string): string[] {
   try {
-    const value: unknown = JSON.parse(Deno.readTextFileSync(path));
+    const value: unknown = JSON.parse(readRegularTextSync(path));
     return Array.isArray(value) ? value.filter((text) => typeof text === "string") : [];
   } catch {
     return [];

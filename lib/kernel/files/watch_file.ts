@@ -9,6 +9,9 @@
  * @module
  */
 
+import { FolderEvents, mayWatch } from "./events.ts";
+import { factsOf, readRegularText } from "./regular.ts";
+
 /** How often the file's identity is looked at, ms. */
 const LOOK_MS = 1000;
 /**
@@ -44,8 +47,8 @@ class File {
   /** The last text: a file is as easily half-written after a removal as after an edit. */
   #written = "";
   #identity = "";
-  #watcher: Deno.FsWatcher | undefined;
-  #pump: Promise<void> = Promise.resolve();
+  #events: FolderEvents | undefined;
+  readonly #ending = new AbortController();
   #work: Promise<void> = Promise.resolve();
   #timer: ReturnType<typeof setTimeout> | undefined;
   #stopped = false;
@@ -56,7 +59,7 @@ class File {
   }
 
   async start(): Promise<void> {
-    this.#watch();
+    await this.#watch();
     this.#identity = await this.#look();
     this.#report(await this.#read());
     this.#lookLater();
@@ -65,32 +68,31 @@ class File {
   async stop(): Promise<void> {
     this.#stopped = true;
     clearTimeout(this.#timer);
-    this.#unwatch();
-    await this.#pump;
+    this.#ending.abort(new Error("watching ended"));
+    await this.#unwatch();
     await this.#work;
   }
 
   /** Watches the folder, when there is one; else the look each second must do. */
-  #watch(): void {
+  async #watch(): Promise<void> {
     const slash = this.#path.lastIndexOf("/");
     const folder = slash < 0 ? "." : slash === 0 ? "/" : this.#path.slice(0, slash);
     try {
-      this.#watcher = Deno.watchFs(folder, { recursive: false });
+      // The runtime's watcher begins on the thread of the event loop: a folder that does not answer is found out here.
+      await factsOf(folder);
+      const onEvent = (event: Deno.FsEvent) => {
+        if (event.kind !== "access") this.#refresh();
+      };
+      if (await mayWatch()) this.#events = new FolderEvents({ folders: [folder], recursive: false, onEvent });
     } catch (error) {
       if (!(error instanceof Deno.errors.NotFound)) throw error;
-      return;
     }
-    this.#pump = this.#listen(this.#watcher);
   }
 
-  #unwatch(): void {
-    const watcher = this.#watcher;
-    this.#watcher = undefined;
-    watcher?.close();
-  }
-
-  async #listen(watcher: Deno.FsWatcher): Promise<void> {
-    for await (const event of watcher) if (event.kind !== "access") this.#refresh();
+  async #unwatch(): Promise<void> {
+    const events = this.#events;
+    this.#events = undefined;
+    await events?.close();
   }
 
   /** Reads again; calls follow one another. */
@@ -114,7 +116,7 @@ class File {
 
   async #read(): Promise<FileText> {
     try {
-      return await Deno.readTextFile(this.#path);
+      return await readRegularText(this.#path, { signal: this.#ending.signal });
     } catch (error) {
       if (error instanceof Deno.errors.NotFound) return undefined;
       return { unreadable: error instanceof Error ? error.message : String(error) };
@@ -123,7 +125,7 @@ class File {
 
   async #look(): Promise<string> {
     try {
-      const { dev, ino, size, mtime } = await Deno.stat(this.#path);
+      const { dev, ino, size, mtime } = await factsOf(this.#path, { signal: this.#ending.signal });
       return `${dev}:${ino}:${size}:${mtime?.getTime()}`;
     } catch {
       return ""; // Missing or unreadable: #read finds out which.
@@ -132,19 +134,23 @@ class File {
 
   #lookLater(): void {
     if (this.#stopped) return;
-    this.#timer = setTimeout(async () => {
-      const now = await this.#look();
-      if (now !== this.#identity && !this.#stopped) {
-        this.#identity = now;
-        this.#refresh();
-        // The folder may be another one now.
-        this.#unwatch();
-        await this.#pump;
-        if (!this.#stopped) this.#watch();
-      }
-      this.#lookLater();
-    }, LOOK_MS);
+    this.#timer = setTimeout(() => void this.#lookNow().finally(() => this.#lookLater()), LOOK_MS);
     this.#timer.unref();
+  }
+
+  async #lookNow(): Promise<void> {
+    const now = await this.#look();
+    if (now === this.#identity || this.#stopped) return;
+    this.#identity = now;
+    this.#refresh();
+    // The folder may be another one now.
+    await this.#unwatch();
+    try {
+      if (!this.#stopped) await this.#watch();
+    } catch {
+      // The looks go on.
+    }
+    if (this.#stopped) await this.#unwatch();
   }
 }
 

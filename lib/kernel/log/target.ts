@@ -58,7 +58,10 @@ export function fileTarget(
   path: string,
   limits: RotationLimits = { bytes: ROTATE_AT_BYTES, files: ROTATED_FILES },
 ): Target {
-  const open = () => Deno.openSync(path, { append: true, create: true, write: true });
+  const open = () => {
+    requireWritable(path);
+    return Deno.openSync(path, { append: true, create: true, write: true });
+  };
   let file: Deno.FsFile | undefined = open();
   let size = file.statSync().size;
   const rotate = () => {
@@ -86,6 +89,15 @@ export function fileTarget(
       file = undefined;
     },
   };
+}
+
+/** The open of a named pipe waits for a reader: a program would never start. */
+function requireWritable(path: string): void {
+  try {
+    if (Deno.statSync(path).isFifo) throw new Error(`${path}: got a named pipe, expected a file`);
+  } catch (error) {
+    if (!(error instanceof Deno.errors.NotFound)) throw error;
+  }
 }
 
 function renameIfThere(from: string, to: string): void {

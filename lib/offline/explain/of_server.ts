@@ -5,6 +5,7 @@
  *
  * @module
  */
+import { readRegularTextSync } from "../../kernel/files/regular.ts";
 import { isFactKind } from "../../config/facts/types.ts";
 import { KINDS } from "../../config/kinds/kinds.ts";
 import type { AnyConfigObject } from "../../config/types.ts";
@@ -119,7 +120,7 @@ function worldOfServer(
 /** The text of a file of configuration as it is now; undefined: it is large, gone, or not to be read. */
 function readSmall(file: string): string | undefined {
   try {
-    return Deno.statSync(file).size > MAX_FILE ? undefined : Deno.readTextFileSync(file);
+    return readRegularTextSync(file, MAX_FILE);
   } catch {
     return undefined; // The place is that of the object then.
   }

@@ -6,6 +6,7 @@
  *
  * @module
  */
+import { readRegularText } from "../../kernel/files/regular.ts";
 import { parseYaml } from "../../config/yaml/parse.ts";
 import type { Logger } from "../../kernel/log/log.ts";
 import { type Clock, systemClock } from "../../kernel/time/clock.ts";
@@ -144,9 +145,9 @@ export function readAccessText(
 
 /** The account of the pod; the token is read anew each time, because the node renews it in place. */
 async function podAccess({ server, folder }: AccessPlace & { readonly from: "pod" }): Promise<ApiAccess> {
-  const token = (await Deno.readTextFile(`${folder}/token`)).trim();
+  const token = (await readRegularText(`${folder}/token`)).trim();
   if (token === "") throw new Error(`${folder}/token: got an empty file, expected a token`);
-  return { server, ca: await Deno.readTextFile(`${folder}/ca.crt`), authorization: `Bearer ${token}` };
+  return { server, ca: await readRegularText(`${folder}/ca.crt`), authorization: `Bearer ${token}` };
 }
 
 /** Names the ways to prove an identity that are allowed though they run programs or read files. */
@@ -176,13 +177,13 @@ function refuseUnsafe({ name, user }: ConfigContext, allowed: readonly string[])
 }
 
 async function valueOf(held: Held): Promise<string> {
-  return "inline" in held ? held.inline : await Deno.readTextFile(held.file);
+  return "inline" in held ? held.inline : await readRegularText(held.file);
 }
 
 /** A file's text; of several files one may be absent. */
 async function textOf(file: string, mayLack: boolean): Promise<string | undefined> {
   try {
-    return await Deno.readTextFile(file);
+    return await readRegularText(file);
   } catch (error) {
     if (mayLack && error instanceof Deno.errors.NotFound) return undefined;
     throw error;

@@ -6,6 +6,7 @@
  *
  * @module
  */
+import { readRegularText } from "../../kernel/files/regular.ts";
 
 /** Where systems keep them: Debian, Fedora, SUSE, Alpine. */
 const FILES = [
@@ -25,7 +26,7 @@ const FILES = [
 export async function systemRoots(named: string): Promise<string> {
   const paths = named === "" ? FILES : [named];
   for (const path of paths) {
-    const pem = await Deno.readTextFile(path).catch(() => undefined);
+    const pem = await readRegularText(path).catch(() => undefined);
     if (pem !== undefined) return pem;
   }
   throw new Error(

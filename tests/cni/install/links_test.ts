@@ -70,9 +70,9 @@ Deno.test("a link that was replaced by a file meanwhile does not come back", () 
 });
 
 const odd: [string, (path: string) => unknown, RegExp][] = [
-  ["a link to a folder", (path) => link("/etc", path), /05-x\.conflist is no regular file/],
-  ["a pipe", (path) => must("mkfifo", [path]), /05-x\.conflist is no regular file/],
-  ["a link to a device", (path) => link("/dev/zero", path), /05-x\.conflist is no regular file/],
+  ["a link to a folder", (path) => link("/etc", path), /05-x\.conflist: got a folder, expected a regular file/],
+  ["a pipe", (path) => must("mkfifo", [path]), /05-x\.conflist: got a named pipe, expected a regular file/],
+  ["a link to a device", (path) => link("/dev/zero", path), /05-x\.conflist: got a device, expected a regular file/],
   ["a link that leads nowhere", (path) => link("/nowhere/x", path), /a link that leads nowhere/],
 ];
 for (const [what, make, reason] of odd) {

@@ -5,6 +5,8 @@
  *
  * @module
  */
+import { inTime } from "../../../kernel/files/bounded.ts";
+import { isRegular } from "../../../kernel/files/regular.ts";
 import { createHash } from "node:crypto";
 import type { ByteStream } from "../fetch/bounded_bytes.ts";
 
@@ -46,7 +48,7 @@ export class ModuleFiles {
 
   /** Whether a file is still there: agents of one machine share the folder, and disks are cleaned. */
   async isThere(path: string): Promise<boolean> {
-    return await Deno.stat(path).then(({ isFile }) => isFile, () => false);
+    return await isRegular(path);
   }
 
   /** Writes a module beside its place. @throws {ModuleFileError}, and the errors of the source */
@@ -64,11 +66,14 @@ export class ModuleFiles {
   async #writeTo(path: string, source: ByteStream): Promise<WrittenModule> {
     const hash = createHash("sha256");
     let size = 0;
-    using file = await attempt(path, () => Deno.open(path, { write: true, createNew: true, mode: 0o600 }));
+    using file = await attempt(
+      path,
+      () => inTime(path, () => Deno.open(path, { write: true, createNew: true, mode: 0o600 })),
+    );
     for await (const chunk of source) {
       hash.update(chunk);
       size += chunk.length;
-      await attempt(path, () => writeAll(file, chunk));
+      await attempt(path, () => inTime(path, () => writeAll(file, chunk)));
     }
     const owner = this.#owner;
     if (owner !== undefined) await attempt(path, () => Deno.chown(path, owner.uid, owner.gid));

@@ -1,0 +1,43 @@
+/**
+ * Files that look half-written, and are taken as they are after a moment.
+ *
+ * @module
+ */
+
+/** How long a file that looks half-written may stay so before it is taken as it is, ms. */
+const SETTLE_MS = 50;
+
+/** The files that are held back. */
+export class HeldBack {
+  readonly #timers = new Map<string, ReturnType<typeof setTimeout>>();
+  readonly #onSettled: (path: string) => void;
+
+  /** @param onSettled Called when a file has been held back long enough. */
+  constructor(onSettled: (path: string) => void) {
+    this.#onSettled = onSettled;
+  }
+
+  get isEmpty(): boolean {
+    return this.#timers.size === 0;
+  }
+
+  /** Holds a file back, from now on. */
+  hold(path: string): void {
+    const end = () => {
+      this.#timers.delete(path);
+      this.#onSettled(path);
+    };
+    this.#timers.set(path, setTimeout(end, SETTLE_MS));
+  }
+
+  /** A file has been read again. */
+  release(path: string): void {
+    clearTimeout(this.#timers.get(path));
+    this.#timers.delete(path);
+  }
+
+  /** Nothing is called any more. */
+  stop(): void {
+    for (const timer of this.#timers.values()) clearTimeout(timer);
+  }
+}
