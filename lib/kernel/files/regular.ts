@@ -60,7 +60,7 @@ export function readRegularSync(path: string, maxBytes: number = MAX_FILE_BYTES)
   requireRegular(path, Deno.statSync(path));
   using file = Deno.openSync(path);
   const info = file.statSync();
-  const parts = new ReadParts(path, info, maxBytes);
+  const parts = new GrowingContent(path, info, maxBytes);
   while (parts.take(file.readSync(parts.room()))) { /* there is more */ }
   return parts.whole();
 }
@@ -107,13 +107,13 @@ async function readOpened(path: string, maxBytes: number): Promise<Uint8Array> {
   using file = await Deno.open(path);
   // Another one may have taken its place meanwhile.
   const info = await file.stat();
-  const parts = new ReadParts(path, info, maxBytes);
+  const parts = new GrowingContent(path, info, maxBytes);
   while (parts.take(await file.read(parts.room()))) { /* there is more */ }
   return parts.whole();
 }
 
 /** What has been read of a file. */
-class ReadParts {
+class GrowingContent {
   #bytes: Uint8Array<ArrayBuffer>;
   #length = 0;
 
