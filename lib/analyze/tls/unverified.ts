@@ -1,5 +1,6 @@
 /**
- * Clients that speak TLS to any server that answers, since no authority is named.
+ * Clients that speak TLS to any server that answers, because a rule turns off that they verify its certificate. A rule
+ * without authorities does not: the server is verified by those of the proxy's system.
  *
  * @module
  */
@@ -10,23 +11,23 @@ import type { Analyzer } from "../analyzer.ts";
 export const UNVERIFIED_SERVERS: Analyzer<"DestinationRule"> = {
   kind: "DestinationRule",
   reports: ["unverified-server", "unverified-server-port"],
-  analyze: ({ spec: { host, trafficPolicy, workloadSelector } }, _read, report) => {
+  analyze: ({ spec: { host, trafficPolicy } }, _read, report) => {
     const isOpen = (tls: ClientTlsSettings | undefined): tls is ClientTlsSettings =>
-      (tls?.mode === "SIMPLE" || tls?.mode === "MUTUAL") && !tls.caCertificates &&
-      // Only rules for certain clients have their secrets read.
-      !(tls.credentialName && workloadSelector !== undefined);
-    const expected = (mode: string) => `authorities that verify ${host} (mode ${mode})`;
+      (tls?.mode === "SIMPLE" || tls?.mode === "MUTUAL") && tls.insecureSkipVerify === true;
+    const expected = (mode: string) => `false: authorities that verify ${host} (mode ${mode})`;
     const tls = trafficPolicy?.tls;
     if (isOpen(tls)) {
       report("warning", "unverified-server", {
-        field: "spec.trafficPolicy.tls.caCertificates",
+        field: "spec.trafficPolicy.tls.insecureSkipVerify",
+        value: true,
         expected: expected(tls.mode),
       });
     }
     for (const [at, one] of (trafficPolicy?.portLevelSettings ?? []).entries()) {
       if (!isOpen(one.tls)) continue;
       report("warning", "unverified-server-port", {
-        field: `spec.trafficPolicy.portLevelSettings[${at}].tls.caCertificates`,
+        field: `spec.trafficPolicy.portLevelSettings[${at}].tls.insecureSkipVerify`,
+        value: true,
         expected: `${expected(one.tls.mode)} at port ${one.port?.number ?? "-"}`,
       });
     }

@@ -16,6 +16,7 @@ import { systemClock } from "../../kernel/time/clock.ts";
 import { NodeRefused } from "../../translate/proxy/identity.ts";
 import { FieldPlaces } from "../field_place.ts";
 import { proxiesOf } from "../workloads.ts";
+import { AssumedProxies } from "./assumed.ts";
 
 /** How a mesh is checked. */
 export interface CheckOptions {
@@ -65,7 +66,8 @@ export function* meshFindings(mesh: OfflineMesh, options: CheckOptions): Generat
   const analyzed = yield* analysisFindings(mesh, options);
   const places = new FieldPlaces(options.textOf);
   // Translation finds hosts without a service too; the analysis has the field, and knows which it is to take for granted.
-  const translated = mesh.findings().filter(({ name }) => name !== "unknown-host");
+  const assumed = new AssumedProxies(mesh);
+  const translated = mesh.findings().filter((one) => one.name !== "unknown-host" && !assumed.concernedAlone(one));
   const found = [...translated, ...analyzed].map((one) => placed(one, mesh, places));
   const distinct = [...new Map(found.map((one) => [findingIdentity(one), one])).values()];
   return distinct.sort(byPlace);

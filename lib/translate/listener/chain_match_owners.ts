@@ -7,6 +7,7 @@
  * @module
  */
 import { ALL_ADDRESSES, canonicalRange } from "./address.ts";
+import type { TcpProxyPlan } from "../filters/network/tcp_proxy.ts";
 import type { TcpChain } from "./contribution.ts";
 
 /** The match of a chain, in canonical form. Empty lists: any. */
@@ -19,13 +20,15 @@ export interface ChainMatch {
 export interface ChainMatchOwner {
   readonly hostname: string;
   readonly http: boolean;
+  /** Where its connections go; absent: that is decided by their requests. */
+  readonly proxy?: TcpProxyPlan;
 }
 
 /** The free part of a match. */
 export interface Remainder {
   /** The free matches, now the owner's: usually the match itself; several where only a part of it was free. */
   readonly free: readonly ChainMatch[];
-  /** The first of the other hosts that have a part of it. */
+  /** The first of the other hosts that have a part of it, and lead its connections to another place. */
   readonly taken?: ChainMatchOwner;
 }
 
@@ -76,7 +79,7 @@ export class ChainMatchOwners {
       for (const name of names) {
         const other = this.#owners.get(key(range, name));
         if (other) {
-          if (other.hostname !== owner.hostname) taken ??= other;
+          if (other.hostname !== owner.hostname && !servesAlike(other, owner)) taken ??= other;
           continue;
         }
         this.#owners.set(key(range, name), owner);
@@ -93,6 +96,11 @@ export class ChainMatchOwners {
     }));
     return taken ? { free, taken } : { free };
   }
+}
+
+/** Whether connections end alike with either owner, as those of two hosts do that one rule leads to one place. */
+function servesAlike({ proxy: a }: ChainMatchOwner, { proxy: b }: ChainMatchOwner): boolean {
+  return a !== undefined && b !== undefined && JSON.stringify(a) === JSON.stringify(b);
 }
 
 function key(range: string, serverName: string): string {

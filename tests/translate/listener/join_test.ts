@@ -69,16 +69,20 @@ Deno.test("a TLS host that finds its address taken is still reached by its name"
 });
 
 Deno.test("of a chain that is taken in contribution the rest is kept, and the loss is reported", () => {
-  const proxy = { statPrefix: "p", clusters: [{ name: "c", weight: 1 }] };
-  const first = everywhere("a", "TLS", { chains: [{ sni: ["x", "y"], cidrs: ["10.0.0.0/8"], proxy }] });
-  const second = everywhere("b", "TLS", { chains: [{ sni: ["y", "z"], cidrs: ["10.9.9.9/8", "11.0.0.0/8"], proxy }] });
-  const joined = joinContributions([first, second]);
+  const proxyTo = (name: string) => ({ statPrefix: "p", clusters: [{ name, weight: 1 }] });
+  const of = (hostname: string, sni: string[], cidrs: string[], to: string) =>
+    everywhere(hostname, "TLS", { chains: [{ sni, cidrs, proxy: proxyTo(to) }] });
+  const first = of("a", ["x", "y"], ["10.0.0.0/8"], "c");
+  const joined = joinContributions([first, of("b", ["y", "z"], ["10.9.9.9/8", "11.0.0.0/8"], "d")]);
   assert.deepEqual(joined?.chains.map(({ match }) => match), [
     { ranges: ["10.0.0.0/8"], serverNames: ["x", "y"] },
     { ranges: ["10.0.0.0/8"], serverNames: ["z"] },
     { ranges: ["11.0.0.0/8"], serverNames: ["y", "z"] },
   ]);
   assert.deepEqual(joined?.conflicts.map((c) => [c.reason, c.accepted, c.rejected]), [["tcpOverTcp", "a", "b"]]);
+  // Connections that end at the same place with either host are no loss to one of them.
+  const alike = joinContributions([first, of("b", ["y", "z"], ["10.9.9.9/8", "11.0.0.0/8"], "c")]);
+  assert.deepEqual([alike?.chains.length, alike?.conflicts], [3, []]);
 });
 
 Deno.test("a server name that Envoy cannot match costs its chain alone", () => {

@@ -17,16 +17,17 @@ export const POLICIES = {
   "unverified-server": {
     code: "MSH0128",
     title: "server certificates are not verified",
-    meaning: "A DestinationRule has clients speak TLS, and names no authorities to verify the server by.",
+    meaning:
+      "A DestinationRule has clients speak TLS, and turns off that they verify the server (`insecureSkipVerify`).",
     effect: "Any program that answers at the address is trusted.",
-    fix: "Write caCertificates, such as /etc/ssl/certs/ca-certificates.crt for public authorities.",
+    fix: "Remove insecureSkipVerify, and write caCertificates where the authority is no public one.",
   },
   "unverified-server-port": {
     code: "MSH0129",
     title: "server certificates of a port are not verified",
-    meaning: "A DestinationRule has clients of a port speak TLS, and names no authorities to verify the server by.",
+    meaning: "A DestinationRule has clients of a port speak TLS, and turns off that they verify the server.",
     effect: "Any program that answers at the address is trusted.",
-    fix: "Write caCertificates, such as /etc/ssl/certs/ca-certificates.crt for public authorities.",
+    fix: "Remove insecureSkipVerify, and write caCertificates where the authority is no public one.",
   },
   "address-required": {
     code: "MSH0134",

@@ -137,7 +137,7 @@ export interface ClientTlsSettings {
   readonly clientCertificate?: string;
   /** Path of the private key (MUTUAL). */
   readonly privateKey?: string;
-  /** Path of the authorities that verify the server; absent: not verified, or the system's (see `insecureSkipVerify`). */
+  /** Path of the authorities that verify the server; absent: those of the proxy's system (see `insecureSkipVerify`). */
   readonly caCertificates?: string;
   /** Name of a secret with key, certificate and authority; excludes the paths. */
   readonly credentialName?: string;

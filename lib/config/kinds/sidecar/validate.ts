@@ -21,7 +21,7 @@ import { checkDestination } from "../virtual_service/validate_http.ts";
 import type { OutboundTrafficPolicy, SidecarEgress, SidecarIngress, SidecarPort, SidecarSpec } from "./types.ts";
 
 /** Checks a Sidecar. */
-export const validateSidecar: Validate<SidecarSpec> = (spec, meta, report) => {
+export const validateSidecar: Validate<SidecarSpec> = (spec, _meta, report) => {
   checkLabelsSelector(spec.workloadSelector, "spec.workloadSelector", report);
   const { ingress, egress, inboundConnectionPool, outboundTrafficPolicy } = spec;
   if ([ingress, egress, inboundConnectionPool, outboundTrafficPolicy].every((part) => part === undefined)) {
@@ -38,7 +38,7 @@ export const validateSidecar: Validate<SidecarSpec> = (spec, meta, report) => {
     inboundPorts.add(number);
   });
   checkConnectionPool(inboundConnectionPool, "spec.inboundConnectionPool", report);
-  checkEgressList(egress ?? [], meta.namespace, report);
+  checkEgressList(egress ?? [], report);
   checkOutboundPolicy(outboundTrafficPolicy, "spec.outboundTrafficPolicy", report);
 };
 
@@ -102,7 +102,7 @@ function checkDefaultEndpoint(endpoint: string, at: string, report: Findings): v
   }
 }
 
-function checkEgressList(egress: readonly SidecarEgress[], namespace: string, report: Findings): void {
+function checkEgressList(egress: readonly SidecarEgress[], report: Findings): void {
   const ports = new Set<number>();
   const sockets = new Set<string>();
   egress.forEach((listener, index) => {
@@ -129,7 +129,7 @@ function checkEgressList(egress: readonly SidecarEgress[], namespace: string, re
       if (number === 0) sockets.add(bind);
       else ports.add(number);
     }
-    checkEgressHosts(listener.hosts, namespace, `${at}.hosts`, report);
+    checkEgressHosts(listener.hosts, `${at}.hosts`, report);
   });
 }
 
@@ -146,28 +146,36 @@ function checkEgressPort(listener: SidecarEgress, port: SidecarPort, at: string,
   if (captureMode === "IPTABLES") report.error(`${at}.captureMode`, captureMode, "DEFAULT or NONE with a unix socket");
 }
 
-function checkEgressHosts(hosts: readonly string[], own: string, at: string, report: Findings): void {
-  const byNamespace = new Map<string, Set<string>>();
-  hosts.forEach((entry, index) => {
+function checkEgressHosts(hosts: readonly string[], at: string, report: Findings): void {
+  // In the mesh's Sidecar `.` is the namespace of each workload, so that it is the same as no name.
+  const byNamespace = new Map<string, Map<string, number>>();
+  for (const [index, entry] of hosts.entries()) {
     const where = `${at}[${index}]`;
-    const slash = entry.indexOf("/");
-    const namespace = entry.slice(0, Math.max(slash, 0));
-    const host = entry.slice(slash + 1);
+    const { namespace, host } = partsOfImport(entry);
     if (!["*", ".", "~"].includes(namespace) && !isDnsLabel(namespace)) {
       report.error(where, entry, "namespace/host, the namespace being a name, *, . or ~");
-      return;
+      continue;
     }
     checkEgressHost(entry, host, where, report);
-    const key = namespace === "." ? own : namespace;
-    const seen = byNamespace.get(key) ?? new Set();
-    if (host === "*" ? seen.size > 0 : seen.has(host) || seen.has("*")) {
-      report.warning(where, entry, "hosts that are not covered by another entry");
-    }
-    byNamespace.set(key, seen.add(host));
-  });
+    const first = byNamespace.get(namespace) ?? new Map<string, number>();
+    if (!first.has(host)) first.set(host, index);
+    byNamespace.set(namespace, first);
+  }
+  for (const [index, entry] of hosts.entries()) {
+    const { namespace, host } = partsOfImport(entry);
+    const first = byNamespace.get(namespace);
+    const covering = host === "*" ? first?.get(host) : first?.get("*") ?? first?.get(host);
+    if (covering === undefined || covering === index) continue;
+    report.warning(`${at}[${index}]`, entry, `hosts that ${JSON.stringify(hosts[covering])} does not cover`);
+  }
   if (byNamespace.get("*")?.has("*") === true && byNamespace.size > 1) {
     report.warning(at, hosts, "nothing beside */*, which is everything");
   }
+}
+
+function partsOfImport(entry: string): { readonly namespace: string; readonly host: string } {
+  const slash = entry.indexOf("/");
+  return { namespace: entry.slice(0, Math.max(slash, 0)), host: entry.slice(slash + 1) };
 }
 
 function checkEgressHost(entry: string, host: string, at: string, report: Findings): void {

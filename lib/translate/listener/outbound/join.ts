@@ -135,7 +135,7 @@ function addChain(join: Join, contribution: ListenerContribution, chain: TcpChai
     refuse(join, contribution, "unsupportedServerName");
     return;
   }
-  const owner = { hostname: contribution.hostname, http: false };
+  const owner = { hostname: contribution.hostname, http: false, proxy: chain.proxy };
   let { free, taken } = join.owners.take(match, owner);
   if (taken && free.length === 0 && chain.fallbackSni) {
     const named = chainMatch({ sni: chain.fallbackSni, cidrs: chain.cidrs });
