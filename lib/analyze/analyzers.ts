@@ -25,6 +25,8 @@ import { SOURCE_NAMESPACES } from "./policies/source_namespaces.ts";
 import { DELEGATES } from "./references/delegates.ts";
 import { DESTINATIONS } from "./references/destinations.ts";
 import { GATEWAY_REFERENCES } from "./references/gateways.ts";
+import { TCP_RULES } from "./gateways/tcp_rules.ts";
+import { ENTRY_PORTS } from "./services/entry_ports.ts";
 import { RULE_HOSTS } from "./references/rule_hosts.ts";
 import { SUBSET_ENDPOINTS } from "./references/subset_endpoints.ts";
 import { GATEWAY_SUBSETS } from "./routing/gateway_subsets.ts";
@@ -61,6 +63,7 @@ export const ANALYZERS: readonly Analyzer[] = [
   analyzer(SIDECAR_IMPORTS),
   analyzer(REQUIRED_ADDRESSES),
   analyzer(ENTRY_PROTOCOLS),
+  analyzer(ENTRY_PORTS),
   analyzer(GATEWAY_CREDENTIALS),
   analyzer(INGRESS_MISTAKES),
   analyzer(INJECTED_NAMESPACES),
@@ -79,6 +82,7 @@ export const ANALYZERS: readonly Analyzer[] = [
   ...OBJECT_ANNOTATIONS.map((one) => analyzer(one)),
   ...WORKLOAD_ANNOTATIONS.map((one) => analyzer(one)),
   analyzer(GATEWAY_CONFLICTS),
+  analyzer(TCP_RULES),
   analyzer(FILTER_NAMES),
   analyzer(FILTER_OPERATIONS),
   analyzer(TELEMETRY_CONFLICTS),

@@ -4,7 +4,7 @@
  * @module
  */
 import type { Endpoint, Service, ServiceKey } from "../registry/types.ts";
-import { serviceKey } from "../registry/types.ts";
+import { resolutionOf, serviceKey } from "../registry/types.ts";
 
 /** The values of the gauges. A port is one cluster; subsets are not counted. */
 export interface WorldFacts {
@@ -33,14 +33,16 @@ export function worldFacts(
       if (health === "unhealthy") facts.notReady++;
       else serving.add(portName);
     }
-    for (const { name, port, protocol } of service.ports) {
+    for (const servicePort of service.ports) {
+      const { name, port, protocol } = servicePort;
       if (protocol === "UDP") continue;
       const id = `${port}/${service.hostname}`;
       if (ports.has(id)) facts.duplicates++;
       ports.add(id);
       if (serving.has(name)) continue;
-      if (service.resolution === "static") facts.withoutInstances++;
-      if (service.resolution === "dns" || service.resolution === "dnsRoundRobin") facts.dnsWithoutEndpoints++;
+      const resolution = resolutionOf(service, servicePort);
+      if (resolution === "static") facts.withoutInstances++;
+      if (resolution === "dns" || resolution === "dnsRoundRobin") facts.dnsWithoutEndpoints++;
     }
   }
   return facts;

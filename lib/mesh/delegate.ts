@@ -8,6 +8,8 @@
  */
 import type { HttpMatchRequest, HttpRoute, StringMatch } from "../config/kinds/kinds.ts";
 
+import { joinedHeaders } from "./delegate_headers.ts";
+
 /** Rules that take the place of a root's rule, and why others were left out. */
 export interface MergedRules {
   readonly routes: readonly HttpRoute[];
@@ -15,7 +17,8 @@ export interface MergedRules {
 }
 
 /**
- * The rules of a delegate as narrowed by the root's rule. Fields that the delegate's rule leaves unset come from the root.
+ * The rules of a delegate as narrowed by the root's rule. Fields that the delegate's rule leaves unset come from the root;
+ * header operations of both hold.
  *
  * @param root The rule with `delegate`.
  * @param rules The delegate's http rules, in order.
@@ -37,14 +40,25 @@ export function mergeDelegate(root: HttpRoute, rules: readonly HttpRoute[]): Mer
     }
     const { match: _own, name, ...own } = rule;
     const merged = joinNames(rootName, name);
+    const { headers, lost } = joinedHeaders(root.headers, rule.headers);
+    for (const operation of lost) {
+      problems.push(`headers.${operation} of the root's rule gives way to rule ${label} of the delegate`);
+    }
     routes.push({
       ...(merged === undefined ? {} : { name: merged }),
       ...(match.length ? { match } : {}),
-      ...inherited,
+      ...(own.mirror || own.mirrors ? withoutMirrors(inherited) : inherited),
       ...own,
+      ...(headers && { headers }),
     });
   });
   return { routes, problems };
+}
+
+/** Both spellings of mirrors are one field: those of the delegate replace those of the root. */
+function withoutMirrors(rule: HttpRoute): HttpRoute {
+  const { mirror: _mirror, mirrors: _mirrors, mirrorPercent: _percent, mirrorPercentage: _percentage, ...rest } = rule;
+  return rest;
 }
 
 function joinNames(root: string | undefined, delegate: string | undefined): string | undefined {

@@ -15,6 +15,15 @@ export interface PatchedRoutes {
   readonly name: string;
   /** Ports of services by which a gateway's port is reached, where that is known. */
   readonly servicePorts?: readonly number[];
+  /** Servers of a gateway that these routes are of; absent: those that the name tells. */
+  readonly servers?: readonly PatchedServer[];
+}
+
+/** A server of a gateway, as patches name it. */
+export interface PatchedServer {
+  /** `namespace/name` of the Gateway. */
+  readonly gateway: string;
+  readonly portName: string;
 }
 
 /** Whether a route configuration is one that the patch looks for. */
@@ -22,9 +31,10 @@ export function matchesRoutes(of: PatchedRoutes, { routeConfiguration: match }: 
   if (match === undefined) return true;
   if (match.name && match.name !== of.name) return false;
   if (of.context !== "GATEWAY") return !match.portNumber || match.portNumber === sidecarPort(of.name);
-  const { port, portName, gateway } = gatewayParts(of.name);
-  if (match.portName && match.portName !== portName) return false;
-  if (match.gateway && match.gateway !== gateway) return false;
+  const { port, ...named } = gatewayParts(of.name);
+  const isSought = ({ portName, gateway }: PatchedServer) =>
+    (!match.portName || match.portName === portName) && (!match.gateway || match.gateway === gateway);
+  if (!(of.servers ?? [named]).some(isSought)) return false;
   return !match.portNumber || (of.servicePorts ?? [port]).includes(match.portNumber);
 }
 
@@ -38,7 +48,7 @@ export function portOfRoutes(name: string): number {
   return gatewayParts(name).port;
 }
 
-/** `http.8080`, or `https.443.<port name>.<gateway>.<namespace>`; only the latter tells its gateway. */
+/** `http.8080`, or `https.443.<port name>.<gateway>.<namespace>`; only the latter tells its server. */
 function gatewayParts(name: string): { readonly port: number; readonly portName: string; readonly gateway: string } {
   const [kind, port = "", portName = "", gateway = "", namespace = ""] = name.split(".");
   if (kind === "https") return { port: Number(port), portName, gateway: `${namespace}/${gateway}` };

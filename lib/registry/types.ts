@@ -33,6 +33,8 @@ export interface ServicePort {
   /** The port at the workload when it is the same for all endpoints; each endpoint carries its own number anyway. */
   readonly targetPort?: number;
   readonly protocol: Protocol;
+  /** How its endpoints are found; absent: as those of the service. Ask {@linkcode resolutionOf}. */
+  readonly resolution?: Resolution;
 }
 
 /**
@@ -44,6 +46,14 @@ export interface ServicePort {
  * - `passthrough`: the address that the client dialled (ORIGINAL_DST).
  */
 export type Resolution = "static" | "dns" | "dnsRoundRobin" | "dynamicDns" | "passthrough";
+
+/** How the endpoints of one port of a service are found. */
+export function resolutionOf(
+  service: { readonly resolution: Resolution },
+  port: { readonly resolution?: Resolution } | undefined,
+): Resolution {
+  return port?.resolution ?? service.resolution;
+}
 
 /** The kind of source that reported a service. Orchestrator services win over entries of the same host. */
 export type Provider = "Orch" | "External" | "Mock";

@@ -9,6 +9,7 @@ import type { EffectiveDestinationRule } from "../../mesh/types.ts";
 import type { ReportMistake } from "../analyzer.ts";
 import type { KnownHost } from "../reader/known_host.ts";
 import type { AnalysisReader } from "../reader/reader.ts";
+import { resolutionOf } from "../../registry/types.ts";
 import { effectOf, orList, type WrittenDestination } from "./destination_list.ts";
 import { causesOf, reportHidden, reportHiddenElsewhere, type SubsetQuestion } from "./hidden_subsets.ts";
 
@@ -76,7 +77,7 @@ export function reachesAny({ host }: KnownHost, namespace: string, labels: Strin
   const wanted = Object.entries(labels);
   const service = read.service(host, namespace);
   if (service !== undefined) {
-    if (service.resolution !== "static") return true;
+    if ([service, ...service.ports].some((one) => resolutionOf(service, one) !== "static")) return true;
     const endpoints = read.endpoints(service);
     return endpoints.length === 0 || endpoints.some((one) => wanted.every(([key, value]) => one.labels[key] === value));
   }

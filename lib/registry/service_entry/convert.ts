@@ -9,6 +9,7 @@ import { canonicalIp, isIp, isUnixSocket, virtualAddress } from "../address.ts";
 import { type Labels, localityOf, NETWORK_LABEL, tlsModeOf, withPlace } from "../labels.ts";
 import { parseProtocol } from "../protocol.ts";
 import { distributionOf } from "../traffic_distribution.ts";
+import { entryResolution, resolvesNames } from "./resolution.ts";
 import type { Endpoint, Health, Resolution, Service, ServicePort, Workload } from "../types.ts";
 
 /** Options of the conversion. */
@@ -48,14 +49,6 @@ export interface ConvertedEntry {
   readonly allocatable: boolean;
 }
 
-const RESOLUTIONS: Readonly<Record<string, Resolution>> = {
-  NONE: "passthrough",
-  STATIC: "static",
-  DNS: "dns",
-  DNS_ROUND_ROBIN: "dnsRoundRobin",
-  DYNAMIC_DNS: "dynamicDns",
-};
-
 /** Sets of labels of one entry that are looked through for an equal one. */
 const MOST_SHARED = 16;
 
@@ -68,15 +61,10 @@ const NO_PORTS: Readonly<Record<string, number>> = Object.freeze({});
 const AUTO_ALLOCATE_LABEL = "networking.mesh.io/enable-autoallocate-ip";
 const TRAFFIC_DISTRIBUTION_ANNOTATION = "networking.mesh.io/traffic-distribution";
 
-/** Whether the proxy resolves the endpoints' names, so that endpoints may be names. */
-export function resolvesNames(resolution: Resolution): boolean {
-  return resolution === "dns" || resolution === "dnsRoundRobin";
-}
-
 /** The parts of a ServiceEntry. */
 export function convertEntry(object: ConfigObject<"ServiceEntry">, options: ConvertOptions): ConvertedEntry {
   const { meta, spec } = object;
-  const resolution = RESOLUTIONS[spec.resolution] ?? "passthrough";
+  const resolution = entryResolution(spec.resolution);
   const ports = (spec.ports ?? []).map((port): ServicePort => ({
     name: port.name,
     port: port.number,

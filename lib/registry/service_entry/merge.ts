@@ -2,14 +2,15 @@
  * Several ServiceEntry objects of one namespace that define the same host: one service.
  *
  * - The oldest entry (then the first by name) is the base.
- * - Entries of the same resolution add their endpoints, behind the ports that the service has.
- * - Entries that also have the same labels, selector and export rule add their ports (by number) and addresses.
- * - Entries of another resolution are shadowed: a host is found in one way.
+ * - Entries with the same export rule add their ports that no older one has, and the endpoints of these. Each port is found
+ *   in the way of the entry that it is of.
+ * - To the ports that an older entry has they add their endpoints, where those are found in the same way.
+ * - Entries that also have the same resolution, labels and selector add their addresses.
  *
  * @module
  */
 import { samePlain } from "../content.ts";
-import type { Service, ServicePort } from "../types.ts";
+import { resolutionOf, type Service, type ServicePort } from "../types.ts";
 import type { ConvertedEntry } from "./convert.ts";
 
 /** One entry's part of a merged service. */
@@ -46,13 +47,10 @@ export function mergeEntries(host: string, entries: readonly ConvertedEntry[]): 
   const fragments: ServiceFragment[] = [{ entry: base!, portNames: undefined }];
   const also: string[] = [];
   for (const entry of others) {
-    if (entry.resolution !== base!.resolution) continue;
-    const alike = samePlain([entry.labels, entry.selector, entry.exportTo], [
-      base!.labels,
-      base!.selector,
-      base!.exportTo,
-    ]);
-    fragments.push({ entry, portNames: placePorts(entry, ports, alike) });
+    const alike = samePlain(mergedParts(entry), mergedParts(base!));
+    const portNames = placePorts(entry, ports, base!, samePlain(entry.exportTo, base!.exportTo));
+    if (portNames.size === 0 && !alike) continue;
+    fragments.push({ entry, portNames });
     also.push(entry.key);
     if (!alike) continue;
     for (const address of entry.addresses) addresses.add(address);
@@ -66,16 +64,28 @@ export function byAge(a: ConvertedEntry, b: ConvertedEntry): number {
   return a.createdAt - b.createdAt || (a.key < b.key ? -1 : a.key > b.key ? 1 : 0);
 }
 
+/** The parts that entries have in common which share their addresses. */
+function mergedParts({ resolution, labels, selector, exportTo }: ConvertedEntry) {
+  return [resolution, labels, selector, exportTo];
+}
+
 /** Finds the entry's ports among those of the service, adding those that are missing when it may. */
-function placePorts(entry: ConvertedEntry, ports: ServicePort[], mayAdd: boolean): ReadonlyMap<string, string> {
+function placePorts(
+  entry: ConvertedEntry,
+  ports: ServicePort[],
+  base: ConvertedEntry,
+  mayAdd: boolean,
+): ReadonlyMap<string, string> {
   const names = new Map<string, string>();
   for (const port of entry.ports) {
     const same = ports.find((candidate) => candidate.port === port.port);
-    if (same) names.set(port.name, same.name);
+    // A static endpoint inside a DNS cluster, or the reverse, is never wanted.
+    if (same) { if (resolutionOf(base, same) === entry.resolution) names.set(port.name, same.name); }
     else if (mayAdd) {
       // Endpoints find their port by its name, so two ports of one service never share one.
       const name = ports.some((candidate) => candidate.name === port.name) ? `${port.name}-${port.port}` : port.name;
-      ports.push({ ...port, name });
+      const resolution = entry.resolution === base.resolution ? {} : { resolution: entry.resolution };
+      ports.push({ ...port, name, ...resolution });
       names.set(port.name, name);
     }
   }

@@ -16,7 +16,7 @@ import { sameEndpoints, sameLabels, samePlain, sameWorkload } from "../content.t
 import type { Labels } from "../labels.ts";
 import { SmallMultimap } from "../small_multimap.ts";
 import type { Endpoint, Registry, RegistrySink, Service, ServiceKey, ServicePort, Workload } from "../types.ts";
-import { serviceKey } from "../types.ts";
+import { resolutionOf, serviceKey } from "../types.ts";
 import type { AssignedAddress } from "../../config/kinds/assigned_addresses.ts";
 import {
   type ConvertedEntry,
@@ -25,9 +25,9 @@ import {
   convertWorkload,
   endpointLabels,
   hostEndpoints,
-  resolvesNames,
   workloadEndpoint,
 } from "./convert.ts";
+import { resolvesNames } from "./resolution.ts";
 import { byAge, type MergedService, mergeEntries, type ServiceFragment } from "./merge.ts";
 import { ServiceAddresses } from "./service_addresses.ts";
 import { WorkloadSelection } from "../selection.ts";
@@ -395,16 +395,18 @@ export class ServiceEntryRegistry implements Registry {
     if (only && only.inline.length > 0 && service.resolution !== "dnsRoundRobin") return only.inline;
     const all = fragments.flatMap((fragment) => this.#fragmentEndpoints(service, fragment));
     // One name, of which the proxy takes any address: only the first endpoint of a port can be.
-    if (service.resolution !== "dnsRoundRobin") return all;
+    const single = service.ports.filter((port) => resolutionOf(service, port) === "dnsRoundRobin");
+    if (single.length === 0) return all;
+    const names = new Set(single.map(({ name }) => name));
     const ports = new Set<string>();
-    return all.filter((endpoint) => !ports.has(endpoint.portName) && ports.add(endpoint.portName));
+    return all.filter(({ portName }) => !names.has(portName) || !ports.has(portName) && ports.add(portName));
   }
 
   #fragmentEndpoints(service: Service, fragment: ServiceFragment): Endpoint[] {
     const { entry, portNames } = fragment;
     let list: readonly Endpoint[] = entry.inline;
     if (entry.selector) list = this.#selectedEndpoints(entry);
-    else if (list.length === 0 && resolvesNames(service.resolution)) {
+    else if (list.length === 0 && resolvesNames(entry.resolution)) {
       list = hostEndpoints(service.hostname, entry, this.clusterId);
     }
     if (portNames === undefined) return [...list];

@@ -16,7 +16,7 @@ import { gatewayRouteConfiguration, gatewayVirtualHost } from "../gateway/routes
 import { reported } from "../message/finding.ts";
 import type { ReportNote } from "../message/notes.ts";
 import { listenerPatching } from "../patches/apply.ts";
-import { patchBareRoutes, type PatchedBareRoutes, patchedVirtualHost } from "../patches/routes.ts";
+import { patchBareRoutes, type PatchedBareRoutes, patchedVirtualHost, type RoutesPlace } from "../patches/routes.ts";
 import { NO_PATCHES } from "../reader/patch_selection.ts";
 import type { Reader } from "../reader/reader.ts";
 
@@ -52,7 +52,7 @@ export function gatewayPlan(read: Reader, targets: readonly ServiceTarget[], rep
     secrets: encodeSecrets(listeners),
     routes: [...gatewayRoutePlans(read, merged).values()].map((bare) => {
       const plan = withServicePorts(read, bare, targets);
-      const place = { context: "GATEWAY", ...plan.servicePorts ? { servicePorts: plan.servicePorts } : {} } as const;
+      const place = placeOf(plan);
       return { plan, bare: patchBareRoutes(read, gatewayRouteConfiguration(read, plan), place, report) };
     }),
   };
@@ -67,11 +67,20 @@ function withServicePorts(read: Reader, plan: RoutePlan, targets: readonly Servi
   return { ...plan, servicePorts, entries: plan.entries.map((entry) => ({ ...entry, servicePorts })) };
 }
 
+/** The facts of a gateway's routes that patches look for. */
+function placeOf({ servers, servicePorts }: Pick<RoutePlan, "servers" | "servicePorts">): RoutesPlace {
+  const named = servers.map((name) => {
+    const [gateway = "", portName = ""] = name.split(" ");
+    return { gateway, portName };
+  });
+  return { context: "GATEWAY", servers: named, ...servicePorts ? { servicePorts } : {} };
+}
+
 /** Builds one virtual host of a plan. */
 export function plannedVirtualHost(read: Reader, planned: PlannedVirtualHost, report: ReportNote): BuiltPlannedHost {
-  const { routeConfiguration: name, servicePorts } = planned;
+  const name = planned.routeConfiguration;
   const built = reported("gateway-not-as-written", report)(gatewayVirtualHost(read, planned));
-  const place = { context: "GATEWAY", ...servicePorts ? { servicePorts } : {} } as const;
+  const place = placeOf(planned);
   const [patched] = patchedVirtualHost(read, name, built, place, report);
   if (patched === undefined) return { domains: [] };
   return { resource: encodeVirtualHost(name, patched), domains: patched.message.domains ?? [] };

@@ -10,6 +10,7 @@ import {
   Cluster_LbPolicy as LbPolicy,
 } from "../../../proto/gen/enums.ts";
 import { duration } from "../../pb/wellknown.ts";
+import { resolutionOf } from "../../registry/types.ts";
 import type { BuildFinding, Built } from "../message/built.ts";
 import { localityPlan } from "../destination/locality_setting.ts";
 import { causesOf, type DestinationPlan, destinations } from "../destination/plan.ts";
@@ -123,7 +124,7 @@ export function edsDiscovery(name: string): Cluster {
 
 /** A target port of an entry without resolution; endpoints of an orchestrator's services are dialled at their own. */
 function targetPort({ service, port }: DestinationPlan): Cluster {
-  if (service.provider === "Orch" || service.resolution !== "passthrough" || !port.targetPort) return {};
+  if (service.provider === "Orch" || resolutionOf(service, port) !== "passthrough" || !port.targetPort) return {};
   return { original_dst_lb_config: { upstream_port_override: { value: port.targetPort } } };
 }
 

@@ -20,7 +20,7 @@ export const PASSED_PREFIX = "outbound_.";
 export function passedDestinations(read: Reader, host: string): DestinationPlan[] {
   const hosts = read.passedHosts();
   const service = hosts.length === 0 ? undefined : read.service(host);
-  if (service === undefined || service.meshExternal || service.resolution === "dynamicDns") return [];
+  if (service === undefined || service.meshExternal) return [];
   const isPassed = hosts.some((own) =>
     (own.namespace === "*" || own.namespace === service.namespace) && covers(own.host, service.hostname)
   );
@@ -30,7 +30,8 @@ export function passedDestinations(read: Reader, host: string): DestinationPlan[
     const name = clusterSni(d.port.port, d.subset?.name ?? "", service.hostname).toLowerCase();
     // The address that was dialled is the gateway's own.
     const discovery = d.discovery === "originalDst" ? "eds" : d.discovery;
-    if (!named.has(name) && asksForPeerTls(d)) named.set(name, { ...d, name, discovery });
+    if (d.discovery === "dynamicDns" || named.has(name)) continue;
+    if (asksForPeerTls(d)) named.set(name, { ...d, name, discovery });
   }
   return [...named.values()];
 }

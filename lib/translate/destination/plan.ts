@@ -9,7 +9,7 @@
  */
 import type { Subset } from "../../config/kinds/destination_rule/types.ts";
 import type { EffectiveDestinationRule } from "../../mesh/types.ts";
-import type { Resolution, Service, ServicePort } from "../../registry/types.ts";
+import { type Resolution, resolutionOf, type Service, type ServicePort } from "../../registry/types.ts";
 import { aspect } from "../reader/aspect.ts";
 import type { Reader } from "../reader/reader.ts";
 import { outboundClusterName } from "./names.ts";
@@ -40,10 +40,10 @@ export function destinations(read: Reader, host: string): DestinationPlan[] {
   const service = read.service(host);
   if (service === undefined || service.externalName !== undefined) return [];
   const rule = read.destinationRule(host);
-  const byResolution = discoveryOf(read, service);
   const found: DestinationPlan[] = [];
   for (const port of service.ports) {
     if (port.protocol === "UDP") continue;
+    const byResolution = discoveryOf(read, service, port);
     found.push(destination(service, port, rule, undefined, byResolution));
     const names = new Set<string>();
     for (const subset of rule?.spec.subsets ?? []) {
@@ -70,7 +70,7 @@ export function destinationOf(
   const rule = read.destinationRule(host);
   const found = subset === "" ? undefined : rule?.spec.subsets?.find((s) => s.name === subset);
   if (subset !== "" && found === undefined) return undefined;
-  return destination(service, port, rule, found, discoveryOf(read, service));
+  return destination(service, port, rule, found, discoveryOf(read, service, port));
 }
 
 function destination(
@@ -102,8 +102,9 @@ const fixed: Readonly<Record<Exclude<Resolution, "passthrough">, Discovery>> = {
   dynamicDns: "dynamicDns",
 };
 
-function discoveryOf(read: Reader, service: Service): Discovery {
-  if (service.resolution !== "passthrough") return fixed[service.resolution];
+function discoveryOf(read: Reader, service: Service, port: ServicePort): Discovery {
+  const resolution = resolutionOf(service, port);
+  if (resolution !== "passthrough") return fixed[resolution];
   // A gateway's listeners do not know an original destination.
   if (!aspect(read, "originalDestination")) return "eds";
   return service.provider === "Orch" && read.settings.enableEdsForHeadless ? "eds" : "originalDst";

@@ -8,7 +8,7 @@
  * @module
  */
 import type { RouteDestination } from "../../config/kinds/virtual_service/types.ts";
-import { overlaps } from "../../mesh/host_match.ts";
+import { gatewayTcpRules, matchesServer, virtualServicesOfServer } from "../../mesh/gateway_tcp_rules.ts";
 import { parseProtocol } from "../../registry/protocol.ts";
 import type { EffectiveVirtualService } from "../../mesh/types.ts";
 import type { FileSecret } from "../message/file_secret.ts";
@@ -23,7 +23,7 @@ import { type GatewayRefusal, serverRefusal, virtualServiceRefusal } from "./pro
 import { serverNames } from "./server.ts";
 import { MESH_PROTOCOLS } from "../service/protocol.ts";
 import { downstreamTls } from "../listener/downstream_tls.ts";
-import { matchesServer, visibleVirtualServices } from "./virtual_services.ts";
+import { visibleVirtualServices } from "./virtual_services.ts";
 import type { envoy } from "../../../proto/gen/types.ts";
 
 /** Where a chain leads. */
@@ -37,6 +37,8 @@ export type ChainTarget =
 export interface GatewayChain {
   /** Sorted; empty: any connection. */
   readonly serverNames: readonly string[];
+  /** Addresses that were dialled; absent or empty: any. */
+  readonly ranges?: readonly string[];
   /** Protocols of which a client must offer one; absent: any, or none. */
   readonly applicationProtocols?: readonly string[];
   /** Present: TLS ends here. */
@@ -100,38 +102,46 @@ function addTerminated(building: Building, server: MergedServer): void {
     const why = `unknown cipher suites are ignored: ${ignored.join(", ")}`;
     problems.push(serverRefusal(server, port.port, "ignoredCipherSuites", why));
   }
-  const target = server.routeName === undefined ? bytesTarget(building, server) : httpsTarget(server, server.routeName);
-  if (target === undefined) return;
-  const match = chainMatch({ sni: server.kind === "tcp" ? [] : serverNames(server), cidrs: [] });
-  for (const free of match ? owners.take(match, { hostname: server.gateway, http: false }).free : []) {
-    chains.push({
-      serverNames: free.serverNames,
-      ...(secured ? { socket: secured.socket, secrets: secured.secrets } : {}),
-      target: target.target,
-      decidedBy: target.causes[0] ?? server.cause,
-      causes: [server.cause, ...target.causes],
-    });
+  const targets = server.routeName === undefined
+    ? bytesTargets(building, server)
+    : [httpsTarget(server, server.routeName)];
+  for (const { target, causes, subnets } of targets) {
+    const match = chainMatch({ sni: server.kind === "tcp" ? [] : serverNames(server), cidrs: subnets ?? [] });
+    for (const free of match ? owners.take(match, { hostname: server.gateway, http: false }).free : []) {
+      chains.push({
+        ...free,
+        ...(secured ? { socket: secured.socket, secrets: secured.secrets } : {}),
+        target,
+        decidedBy: causes[0] ?? server.cause,
+        causes: [server.cause, ...causes],
+      });
+    }
   }
 }
 
-type FoundTarget = { readonly target: ChainTarget; readonly causes: readonly string[] };
+interface FoundTarget {
+  readonly target: ChainTarget;
+  readonly causes: readonly string[];
+  /** Subnets that it is for; absent: all addresses. */
+  readonly subnets?: readonly string[];
+}
 
 function httpsTarget({ spec }: MergedServer, routeName: string): FoundTarget {
   return { target: { routeName, ...(spec.name ? { statPrefix: spec.name } : {}) }, causes: [] };
 }
 
-/** The first `tcp` rule for the server, of the first virtual service that has one. */
-function bytesTarget({ read, port, problems }: Building, server: MergedServer): FoundTarget | undefined {
-  for (const vs of virtualServicesOf(read, server)) {
-    for (const rule of vs.spec.tcp ?? []) {
-      const applies = !rule.match?.length || rule.match.some((match) => matches(match, server));
-      const found = applies ? toDestinations(read, vs, rule.route, server) : undefined;
-      if (found) return found;
-    }
-  }
+/** The `tcp` rules for the server, in order, up to the first that takes all connections. The analysis names the others. */
+function bytesTargets({ read, port, problems }: Building, server: MergedServer): FoundTarget[] {
+  const { used } = gatewayTcpRules(virtualServicesOf(read, server), (match) => matches(match, server));
+  const found = used.flatMap(({ virtualService, route, subnets }) => {
+    const target = toDestinations(read, virtualService, route, server);
+    // At a Unix socket no address was dialled.
+    return target ? [{ ...target, subnets: port.port > 0 ? subnets : [] }] : [];
+  });
+  if (found.length > 0) return found;
   const why = "no virtual service that is bound to it has a tcp rule for this port";
   problems.push(serverRefusal(server, port.port, "noRoute", why));
-  return undefined;
+  return [];
 }
 
 /** Each `tls` rule of the server's virtual services is a chain of its own for the server names that are still free. */
@@ -145,7 +155,8 @@ function addPassthrough(building: Building, server: MergedServer): void {
         const found = toDestinations(read, vs, rule.route, server);
         if (!found) continue;
         bound = true;
-        addRule(building, server, vs, index, chainMatch({ sni: match.sniHosts.map(lower), cidrs: [] }), found);
+        const cidrs = port.port > 0 ? match.destinationSubnets ?? [] : [];
+        addRule(building, server, vs, index, chainMatch({ sni: match.sniHosts.map(lower), cidrs }), found);
       }
     }
   }
@@ -184,9 +195,9 @@ function addRule(
 ): void {
   const owner = { hostname: `VirtualService ${vs.namespace}/${vs.name} tls[${rule}]`, http: false };
   const { free, taken } = match ? owners.take(match, owner) : { free: [], taken: undefined };
-  for (const { serverNames } of free) {
+  for (const match of free) {
     const causes = [server.cause, ...found.causes];
-    chains.push({ serverNames, target: found.target, decidedBy: found.causes[0] ?? server.cause, causes });
+    chains.push({ ...match, target: found.target, decidedBy: found.causes[0] ?? server.cause, causes });
   }
   if (taken) {
     const why = `${taken.hostname} has some of its server names at Gateway ${server.gateway} already`;
@@ -196,11 +207,7 @@ function addRule(
 
 /** The virtual services with a host of the server. */
 function virtualServicesOf(read: Reader, server: MergedServer): EffectiveVirtualService[] {
-  return visibleVirtualServices(read, server.gateway).filter((vs) =>
-    server.hosts.some(({ namespace, host }) =>
-      (namespace === "*" || namespace === vs.namespace) && vs.hosts.some((own) => overlaps(host, own))
-    )
-  );
+  return virtualServicesOfServer(visibleVirtualServices(read, server.gateway), server.hosts);
 }
 
 function matches(

@@ -24,7 +24,7 @@ import { tokenFilters, unverifiableFindings } from "../filters/http/jwt_authn/fi
 import { tcpFilters } from "../filters/network/order.ts";
 import type { TcpProxyPlan } from "../filters/network/tcp_proxy.ts";
 import { pluginCauses } from "../filters/wasm.ts";
-import { listenAddresses, listenerName, wildcards } from "../listener/address.ts";
+import { cidrRange, listenAddresses, listenerName, wildcards } from "../listener/address.ts";
 import { blackHoleFilter } from "../listener/fallthrough.ts";
 import { requestFilters } from "../listener/http_connection_manager.ts";
 import { objectMetadata } from "../message/object_metadata.ts";
@@ -161,10 +161,13 @@ function filterChain(
   };
 }
 
-function chainMatchOf({ serverNames, applicationProtocols }: GatewayChain): envoy.config.listener.v3.FilterChain {
-  if (serverNames.length === 0 && applicationProtocols === undefined) return {};
+function chainMatchOf(
+  { serverNames, ranges = [], applicationProtocols }: GatewayChain,
+): envoy.config.listener.v3.FilterChain {
+  if (serverNames.length === 0 && ranges.length === 0 && applicationProtocols === undefined) return {};
   return {
     filter_chain_match: {
+      ...(ranges.length > 0 ? { prefix_ranges: ranges.map(cidrRange) } : {}),
       ...(serverNames.length > 0 ? { server_names: [...serverNames] } : {}),
       ...(applicationProtocols ? { application_protocols: [...applicationProtocols] } : {}),
     },

@@ -8,10 +8,11 @@
  */
 import { sameItems } from "../../incremental/same_items.ts";
 import type { EffectiveVirtualService } from "../../mesh/types.ts";
+import { matchesServer } from "../../mesh/gateway_tcp_rules.ts";
 import type { Reader } from "../reader/reader.ts";
 import type { MergedGateways, MergedServer } from "./merge.ts";
 import { HostIndex, redirectsToHttps } from "./server.ts";
-import { matchesServer, visibleVirtualServices } from "./virtual_services.ts";
+import { visibleVirtualServices } from "./virtual_services.ts";
 
 /** A virtual service at one gateway, as it contributes routes to a virtual host. */
 export interface RouteSource {
@@ -36,6 +37,8 @@ export interface PlannedVirtualHost {
   readonly sources: readonly RouteSource[];
   /** Keys of the Gateway objects whose servers have these domains. */
   readonly gatewayCauses: readonly string[];
+  /** Servers that have these domains, as {@linkcode serverName} spells them. */
+  readonly servers: readonly string[];
   /** Ports of services by which clients reach it, for patches; absent: not asked for, or none. */
   readonly servicePorts?: readonly number[];
 }
@@ -51,8 +54,15 @@ export interface RoutePlan {
   readonly entries: readonly PlannedVirtualHost[];
   /** Keys of its Gateway objects. */
   readonly causes: readonly string[];
+  /** All servers that it is of, as {@linkcode serverName} spells them. */
+  readonly servers: readonly string[];
   /** See {@linkcode PlannedVirtualHost.servicePorts}. */
   readonly servicePorts?: readonly number[];
+}
+
+/** A server by its Gateway and the name of its port: `edge/gw http`. */
+export function serverName({ gateway, spec }: Pick<MergedServer, "gateway" | "spec">): string {
+  return `${gateway} ${spec.port.name}`;
 }
 
 /** The plans of all route configurations of the merged gateways, by name. */
@@ -72,7 +82,7 @@ export function gatewayRoutePlans(read: Reader, merged: MergedGateways): Map<str
 export function samePlan(a: PlannedVirtualHost, b: PlannedVirtualHost): boolean {
   return a.routeConfiguration === b.routeConfiguration && a.name === b.name && a.requireTls === b.requireTls &&
     sameItems(a.domains, b.domains) && sameItems(a.gatewayCauses, b.gatewayCauses) &&
-    sameItems(a.servicePorts ?? [], b.servicePorts ?? []) &&
+    sameItems(a.servicePorts ?? [], b.servicePorts ?? []) && sameItems(a.servers, b.servers) &&
     a.sources.length === b.sources.length && a.sources.every((source, i) => sameSource(source, b.sources[i]));
 }
 
@@ -88,6 +98,7 @@ interface VirtualHostDraft {
   requireTls: boolean;
   readonly sources: RouteSource[];
   readonly causes: Set<string>;
+  readonly servers: Set<string>;
 }
 
 function routePlan(
@@ -107,7 +118,10 @@ function routePlan(
   entries.sort((a, b) => a.name < b.name ? -1 : 1);
   const causes = [...new Set(servers.map((server) => server.cause))];
   const [first] = servers;
-  return { name, port: first?.spec.port.number ?? 0, offersHttp3: first?.http3Port !== undefined, entries, causes };
+  return {
+    ...{ name, port: first?.spec.port.number ?? 0, offersHttp3: first?.http3Port !== undefined, entries, causes },
+    servers: [...new Set(servers.map(serverName))],
+  };
 }
 
 function addServer(
@@ -118,10 +132,13 @@ function addServer(
   const hosts = new HostIndex(server.hosts);
   const port = server.spec.port.number;
   const redirect = redirectsToHttps(server);
+  const name = serverName(server);
   const draft = (host: string): VirtualHostDraft => {
-    const found = drafts.get(host) ?? { host, port, requireTls: false, sources: [], causes: new Set() };
+    const found = drafts.get(host) ??
+      { host, port, requireTls: false, sources: [], causes: new Set(), servers: new Set() };
     drafts.set(host, found);
     found.causes.add(server.cause);
+    found.servers.add(name);
     if (redirect) found.requireTls = true;
     return found;
   };
@@ -193,5 +210,6 @@ function entry(routeConfiguration: string, group: readonly VirtualHostDraft[]): 
     requireTls: first?.requireTls ?? false,
     sources: first?.sources ?? [],
     gatewayCauses: [...new Set(group.flatMap((draft) => [...draft.causes]))],
+    servers: [...new Set(group.flatMap((draft) => [...draft.servers]))],
   };
 }

@@ -29,13 +29,3 @@ export function visibleVirtualServices(read: Reader, gateway: string): Effective
   for (const vs of read.virtualServicesOf(gateway)) groups[rank(read, vs)]?.push(vs);
   return groups.flat();
 }
-
-/** Whether a rule's match is for this gateway and this port of a server. */
-export function matchesServer(
-  match: { readonly port?: number; readonly gateways?: readonly string[] },
-  gateway: string,
-  port: number,
-): boolean {
-  if (match.port && match.port !== port) return false;
-  return !match.gateways?.length || match.gateways.includes(gateway);
-}

@@ -4,7 +4,7 @@
  * @module
  */
 import { SHARED_DOMAIN } from "../../registry/shared_domain.ts";
-import type { Endpoint, Service } from "../../registry/types.ts";
+import { type Endpoint, resolutionOf, type Service } from "../../registry/types.ts";
 import { isDraining, isResolved, mayUse } from "../endpoint/select.ts";
 import type { Reader } from "../reader/reader.ts";
 import { isRange, serviceAddresses } from "../service/address.ts";
@@ -31,7 +31,9 @@ export function nameEntries(read: Reader, host: string): readonly NameEntry[] {
   if (service === undefined || service.externalName !== undefined) return [];
   const addresses = serviceAddresses(read, service);
   if (addresses.length > 0) return own(service, addresses.filter((address) => !isRange(address)));
-  if (!service.headless && service.resolution !== "passthrough") return [];
+  // Endpoints that are names or balanced are no addresses of the host.
+  const passes = [service, ...service.ports].every((one) => resolutionOf(service, one) === "passthrough");
+  if (!service.headless && !passes) return [];
   const endpoints = headlessEndpoints(read, service);
   const { multiclusterHeadless } = read.settings;
   const inReach = endpoints.filter((e) => multiclusterHeadless || inCluster(read, e));

@@ -29,6 +29,8 @@ export interface RoutesPlace {
   readonly context: PatchContext;
   /** See {@linkcode PatchedRoutes.servicePorts}. */
   readonly servicePorts?: readonly number[];
+  /** See {@linkcode PatchedRoutes.servers}. */
+  readonly servers?: NonNullable<PatchedRoutes["servers"]>;
 }
 
 /** Patches a route configuration, and finds out the virtual hosts that are added to it. */

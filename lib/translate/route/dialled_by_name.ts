@@ -12,6 +12,7 @@ import type { envoy, google } from "../../../proto/gen/types.ts";
 import { any } from "../../pb/codec.ts";
 import { hasExtension } from "../filters/extension.ts";
 import { UPSTREAM_ALPN as SET_FILTER_STATE } from "../filters/http/upstream_alpn/filter.ts";
+import { resolutionOf, type Service } from "../../registry/types.ts";
 import type { Reader } from "../reader/reader.ts";
 import type { RouteTarget } from "./destination.ts";
 
@@ -28,7 +29,7 @@ const HOST = "%CEL(re.extract(request.host, '^([^:]+)(?::[0-9]+)?$', '\\\\1'))%"
  */
 export function dialledByName(read: Reader, target: RouteTarget, authority: string | undefined): PerFilter {
   const { service, port, name, host } = target;
-  if (service?.resolution !== "dynamicDns" || !hasExtension(read, SET_FILTER_STATE)) return {};
+  if (!service || !isNamed(service, port) || !hasExtension(read, SET_FILTER_STATE)) return {};
   // A rule that names a host under the wildcard says where to, whatever host the request is for.
   const named = name === host ? authority?.replace(/:\d+$/, "") : name;
   const values = [
@@ -37,6 +38,11 @@ export function dialledByName(read: Reader, target: RouteTarget, authority: stri
   ];
   const config = any("envoy.extensions.filters.http.set_filter_state.v3.Config", { on_request_headers: values });
   return { [SET_FILTER_STATE]: config };
+}
+
+/** Whether requests to a port of a service name the server that is dialled. */
+export function isNamed(service: Service, port: number): boolean {
+  return resolutionOf(service, service.ports.find((one) => one.port === port)) === "dynamicDns";
 }
 
 /** The port of the servers behind a port of a service with dynamic DNS. */

@@ -387,7 +387,7 @@ Deno.test("entries of one host and namespace: the oldest is the base, alike ones
   assert.deepEqual(sink.addresses("default/h.com"), ["1.1.1.2:80/web", "1.1.1.2:8080/http"]);
 });
 
-Deno.test("entries of one host that are not alike add endpoints of common ports; of another resolution nothing", async () => {
+Deno.test("entries of one host that are not alike add ports and endpoints; of another resolution nothing to common ports", async () => {
   const { sink } = await started([
     serviceEntry("a", { hosts: ["h.com"], endpoints: [{ address: "1.1.1.1" }] }, { creationTimestamp: 1 }),
     serviceEntry("b", {
@@ -398,8 +398,8 @@ Deno.test("entries of one host that are not alike add endpoints of common ports;
     serviceEntry("c", { hosts: ["h.com"], resolution: "DNS" }, { creationTimestamp: 3 }),
     serviceEntry("d", { hosts: ["h.com"] }, { namespace: "other" }),
   ]);
-  assert.deepEqual(sink.state.services.get("default/h.com")!.ports.length, 1);
-  assert.deepEqual(sink.addresses("default/h.com"), ["1.1.1.1:80/http", "1.1.1.2:80/http"]);
+  assert.deepEqual(sink.state.services.get("default/h.com")!.ports.map(({ port }) => port), [80, 81]);
+  assert.deepEqual(sink.addresses("default/h.com"), ["1.1.1.1:80/http", "1.1.1.2:80/http", "1.1.1.2:81/y"]);
   assert.ok(sink.state.services.has("other/h.com"));
 });
 

@@ -104,4 +104,20 @@ export const ROUTING = {
     effect: "A server behind the tunnel can take the whole proxy down.",
     fix: "Use CONNECT.",
   },
+  "hidden-tcp-rule": {
+    code: "MSH1042",
+    title: "TCP rule that no connection reaches",
+    meaning:
+      "A tcp rule is for a port of a gateway at which an earlier rule, of this or an older VirtualService, takes all connections. The hosts of VirtualServices do not tell plain connections apart.",
+    effect: "Connections that are meant for it go to the destination of the earlier rule.",
+    fix: "Use another port, or TLS with tls rules, which go by server name.",
+  },
+  "entry-port-not-served": {
+    code: "MSH1043",
+    title: "port of a younger entry is not served",
+    meaning:
+      "A ServiceEntry has a host that an older one of its namespace has too, and its port cannot be merged: the older one has the port with another resolution, or is exported to other namespaces.",
+    effect: "The host does not have this port.",
+    fix: "Put both into one ServiceEntry, or give them different hosts or ports.",
+  },
 } as const satisfies Readonly<Record<string, FindingRow>>;

@@ -14,8 +14,9 @@ import { covers, wildcardsOver } from "../../../mesh/host_match.ts";
 import type { EgressListener } from "../../../mesh/types.ts";
 import { isIp, isUnixSocket } from "../../../registry/address.ts";
 import { parseProtocol } from "../../../registry/protocol.ts";
-import type { Protocol, Service, ServicePort } from "../../../registry/types.ts";
+import { type Protocol, resolutionOf, type Service, type ServicePort } from "../../../registry/types.ts";
 import type { Reader } from "../../reader/reader.ts";
+import { isNamed } from "../../route/dialled_by_name.ts";
 import { listenerName, localhosts, wildcards } from "../address.ts";
 import type { ListenerContribution, TcpChain } from "../contribution.ts";
 import { mayUse } from "../../endpoint/select.ts";
@@ -126,8 +127,8 @@ function ownBinds(service: Service, addresses: readonly string[]): readonly (rea
  */
 function addresslessContributions(port: Port): ListenerContribution[] {
   const { read, service } = port;
-  if (service.resolution !== "passthrough") return [sharedContribution(port, wildcards(read), [])];
   const servicePort = service.ports.find((p) => p.port === port.servicePort);
+  if (resolutionOf(service, servicePort) !== "passthrough") return [sharedContribution(port, wildcards(read), [])];
   const endpoints = read.endpoints(service.hostname)
     .filter((e) => e.portName === servicePort?.name && mayUse(read, e));
   // No endpoint at all: an orchestrator's service is down; a plain entry passes on all connections to its port.
@@ -229,7 +230,7 @@ function serviceSni(service: Service, byName: boolean): Pick<TcpChain, "sni" | "
  */
 function needsName(port: Port, binds: readonly string[], ranges: readonly string[]): boolean {
   // Else a proxy would resolve any name that its clients send.
-  if (ranges.length > 0 || port.service.resolution === "dynamicDns") return true;
+  if (ranges.length > 0 || isNamed(port.service, port.servicePort)) return true;
   const addresses = serviceAddresses(port.read, port.service);
   if (addresses.length > 0) return addresses.every(isRange);
   return binds[0] === wildcards(port.read)[0];

@@ -11,7 +11,7 @@ import { portPolicy, subsetPolicy } from "../../destination/policy.ts";
 import type { TcpProxyPlan } from "../../filters/network/tcp_proxy.ts";
 import { isUnderstood } from "../../filters/understood.ts";
 import type { Reader } from "../../reader/reader.ts";
-import { dialledPort } from "../../route/dialled_by_name.ts";
+import { dialledPort, isNamed } from "../../route/dialled_by_name.ts";
 import { type RouteTarget, routeTarget } from "../../route/destination.ts";
 import { statName } from "../stat_name.ts";
 
@@ -65,7 +65,7 @@ function singlePlan(read: Reader, destination: Destination, listened: TcpPort): 
     statPrefix,
     protocol: carriedProtocol(read, listened.protocol, target),
     clusters: [{ name: cluster, weight: 1 }],
-    ...(service?.resolution === "dynamicDns" ? { resolveServerName: dialledPort(service, port) } : {}),
+    ...(service && isNamed(service, port) ? { resolveServerName: dialledPort(service, port) } : {}),
     ...connectionSettings(ruleOf(read, service), port, subset),
   };
 }
