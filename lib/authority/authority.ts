@@ -21,7 +21,7 @@ import {
   type WorkloadAuthority,
   type WorkloadOrder,
 } from "./issuing.ts";
-import type { SigningMaterial } from "./material.ts";
+import { type SigningMaterial, validityFault } from "./material.ts";
 import type { KeyInForce } from "./key_in_force.ts";
 import { WorkQueue } from "../kernel/time/work_queue.ts";
 
@@ -98,6 +98,12 @@ export class SigningAuthority implements WorkloadAuthority, OwnIssuer {
     });
   }
 
+  /** Why nothing is signed now; undefined: it is. */
+  fault(): string | undefined {
+    const material = this.material.current();
+    return material === undefined ? "the authority has no certificate" : validityFault(material, this.#clock.now());
+  }
+
   /**
    * Issues a certificate. It ends with the first of the certificates above it, even if a longer life was asked for.
    *
@@ -110,13 +116,12 @@ export class SigningAuthority implements WorkloadAuthority, OwnIssuer {
       // The material of the moment at which its turn has come: it may have waited through a rotation.
       const now = this.#clock.now();
       const material = this.material.current();
-      if (material === undefined || material.notAfter <= now) {
-        throw new IssueError("not ready", "the authority has no certificate that is valid now");
-      }
+      const fault = material === undefined ? "the authority has no certificate" : validityFault(material, now);
+      if (material === undefined || fault !== undefined) throw new IssueError("not ready", fault ?? "");
       const { certificate, between, rootsPem } = material;
       checkConstraints(material, names, subject);
       const key = this.#keyInForce?.of(material.key) ?? material.key;
-      const notBefore = Math.max(now - CLOCK_SKEW, certificate.notBefore);
+      const notBefore = Math.max(now - CLOCK_SKEW, material.notBefore);
       const notAfter = Math.min(now + allowed, material.notAfter);
       const leaf = await issueLeaf({ certificate, key }, { spki, names, subject, notBefore, notAfter });
       return { chain: [certificatePem(leaf), ...between], rootsPem, notBefore, notAfter };

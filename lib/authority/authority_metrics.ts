@@ -6,7 +6,7 @@
 import type { Metrics } from "../kernel/metrics/registry.ts";
 import type { Clock } from "../kernel/time/clock.ts";
 import type { Current } from "../pki/current.ts";
-import type { SigningMaterial } from "./material.ts";
+import { type SigningMaterial, validityFault } from "./material.ts";
 
 /** Computes the `citadel_server_*` gauges at each scrape. */
 export function measureExpiry(
@@ -19,6 +19,8 @@ export function measureExpiry(
     // Without certificates there is no end of them: not a number, which no alarm takes for one that is near.
     const root = now === undefined ? NaN : Math.min(...now.roots.map(({ notAfter }) => notAfter));
     const chain = now?.notAfter ?? NaN;
+    const isValid = now !== undefined && validityFault(now, clock.now()) === undefined;
+    metrics.gauge("mesh_certificate_valid").set(now === undefined ? NaN : isValid ? 1 : 0);
     const seconds = (end: number) => Math.round((end - clock.now()) / 1000);
     metrics.gauge("citadel_server_root_cert_expiry_seconds").set(seconds(root));
     metrics.gauge("citadel_server_root_cert_expiry_timestamp").set(Math.round(root / 1000));

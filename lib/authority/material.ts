@@ -23,6 +23,8 @@ export interface SigningMaterial {
   readonly rootsPem: string;
   /** Milliseconds since 1970: the end of the certificate that ends first from the authority to its root. */
   readonly notAfter: number;
+  /** Milliseconds since 1970: the beginning of the one that begins last. */
+  readonly notBefore: number;
   /** Revocation lists of these authorities. Empty: nothing is revoked. */
   readonly revocations: readonly RevocationList[];
   /** The authorities from its own to the root whose name constraints hold for leaves. */
@@ -100,7 +102,19 @@ export function materialOf(
     between: path.slice(0, -1).map(({ der }) => certificatePem(der)),
     rootsPem: writeCertificates(roots),
     notAfter: Math.min(...path.map((one) => one.notAfter)),
+    notBefore: Math.max(...path.map((one) => one.notBefore)),
   };
+}
+
+/** Why an authority must not sign at a time, milliseconds since 1970; undefined: it may. */
+export function validityFault({ notBefore, notAfter }: Pick<SigningMaterial, "notBefore" | "notAfter">, now: number) {
+  const isEarly = now < notBefore;
+  if (!isEarly && now < notAfter) return undefined;
+  const time = new Date(isEarly ? notBefore : notAfter).toISOString();
+  return `the authority has no certificate that is valid now, ${
+    new Date(now).toISOString()
+  } by this machine's clock: ` +
+    (isEarly ? `the one in force begins at ${time}` : `the one in force ended at ${time}`);
 }
 
 /** Without those that stand twice. */

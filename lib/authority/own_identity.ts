@@ -8,8 +8,8 @@ import type { Logger } from "../kernel/log/log.ts";
 import type { Cancel, Clock } from "../kernel/time/clock.ts";
 import { CurrentValue, type ServerCertificate, type ServerIdentity } from "../pki/current.ts";
 import { PrivateKey } from "../pki/private_key.ts";
-import { renewalTime } from "../pki/renewal.ts";
-import type { OwnIssuer } from "./issuing.ts";
+import { renewalTime, whenDue } from "../pki/renewal.ts";
+import type { IssuedChain, OwnIssuer } from "./issuing.ts";
 
 /** Where in its lifetime the certificate is renewed. */
 const GRACE_RATIO = 0.5;
@@ -33,11 +33,11 @@ export class OwnIdentity implements ServerIdentity {
   #renewing: Promise<void> = Promise.resolve();
   #stopped = false;
 
-  private constructor(options: OwnIdentityOptions, { certificate, renewAt }: MadeIdentity) {
+  private constructor(options: OwnIdentityOptions, made: MadeIdentity) {
     this.#options = options;
-    this.#value = new CurrentValue(certificate);
+    this.#value = new CurrentValue(made.certificate);
     this.#unlisten = options.authority.material.onChange(() => void this.renew());
-    this.#renewAt(renewAt);
+    this.#renewWhenDue(made);
   }
 
   /** Makes the first certificate; throws what the authority throws. */
@@ -59,13 +59,14 @@ export class OwnIdentity implements ServerIdentity {
       if (this.#stopped) return;
       const { clock, log } = this.#options;
       try {
-        const { certificate, renewAt } = await makeIdentity(this.#options);
+        const made = await makeIdentity(this.#options);
         if (this.#stopped) return;
-        this.#renewAt(renewAt);
-        this.#value.set(certificate);
+        this.#renewWhenDue(made);
+        this.#value.set(made.certificate);
       } catch (error) {
         log.error("the server's own certificate could not be renewed; it is tried again", { error });
-        this.#renewAt(clock.now() + RETRY);
+        this.#cancel?.();
+        if (!this.#stopped) this.#cancel = clock.after(RETRY, () => void this.renew());
       }
     });
   }
@@ -78,18 +79,17 @@ export class OwnIdentity implements ServerIdentity {
     await this.#renewing;
   }
 
-  #renewAt(time: number): void {
+  #renewWhenDue({ issued, renewAt }: MadeIdentity): void {
     this.#cancel?.();
     if (this.#stopped) return;
-    this.#cancel = this.#options.clock.after(
-      Math.max(RETRY, time - this.#options.clock.now()),
-      () => void this.renew(),
-    );
+    const times = { notBefore: issued.notBefore, notAfter: issued.notAfter, due: renewAt, least: RETRY };
+    this.#cancel = whenDue(times, this.#options.clock, () => void this.renew());
   }
 }
 
 interface MadeIdentity {
   readonly certificate: ServerCertificate;
+  readonly issued: Pick<IssuedChain, "notBefore" | "notAfter">;
   /** Milliseconds since 1970. */
   readonly renewAt: number;
 }
@@ -100,6 +100,7 @@ async function makeIdentity({ authority, names }: OwnIdentityOptions): Promise<M
   const issued = await authority.issueServer(key, names);
   return {
     certificate: { certificatePem: issued.chain.join(""), keyPem: key.pem() },
+    issued,
     renewAt: renewalTime(issued, { graceRatio: GRACE_RATIO }),
   };
 }

@@ -12,7 +12,7 @@ import { PkiError } from "../pki/pki_error.ts";
 import type { FileText, WatchedFile } from "../kernel/files/watch_file.ts";
 import { type FileTexts, watchFiles, type WatchFilesOptions } from "../kernel/files/watch_files.ts";
 import type { Logger } from "../kernel/log/log.ts";
-import type { Clock } from "../kernel/time/clock.ts";
+import type { Cancel, Clock } from "../kernel/time/clock.ts";
 import { type MaterialTexts, readMaterial, sameCertificates, type SigningMaterial } from "./material.ts";
 
 /** The files of an authority. */
@@ -51,6 +51,9 @@ export async function hasPluggedIn(folder: string): Promise<boolean> {
   return false;
 }
 
+/** Milliseconds until files that were refused are looked at again. */
+const RETRY = 60_000;
+
 /** An authority from files. */
 export class PluggedIn {
   readonly material: CurrentValue<SigningMaterial | undefined>;
@@ -59,6 +62,8 @@ export class PluggedIn {
   #taking: Promise<void> = Promise.resolve();
   /** The last refusal, so that it is said once. */
   #refusal: string | undefined;
+  #retry: Cancel | undefined;
+  #stopped = false;
 
   private constructor(options: PluggedInOptions) {
     this.#options = options;
@@ -78,11 +83,8 @@ export class PluggedIn {
     plugged.#watched = await watch({
       ...{ paths, clock: options.clock },
       onTexts: (texts) => {
-        const first = plugged.material.current() === undefined;
-        plugged.#taking = plugged.#taking.then(() => plugged.#take(texts)).catch((error) => {
-          if (first) fault = error;
-          plugged.#refuse(error);
-        });
+        if (plugged.material.current() === undefined) void plugged.#takeOr(texts, (error) => fault = error);
+        else void plugged.#takeOr(texts, () => plugged.#retryLater(texts));
       },
     });
     await plugged.#taking;
@@ -94,7 +96,25 @@ export class PluggedIn {
   /** Ends watching. */
   async stop(): Promise<void> {
     await this.#watched?.stop();
+    this.#stopped = true;
+    this.#retry?.();
     await this.#taking;
+  }
+
+  #takeOr(texts: FileTexts<string>, refused: (error: unknown) => void): Promise<void> {
+    this.#retry?.();
+    return this.#taking = this.#taking.then(() => this.#take(texts)).catch((error) => {
+      this.#refuse(error);
+      refused(error);
+    });
+  }
+
+  /** A certificate that begins later is taken then, and one that ended by a wrong clock when the clock is right. */
+  #retryLater(texts: FileTexts<string>): void {
+    if (this.#stopped) return;
+    this.#retry = this.#options.clock.after(RETRY, () => {
+      void this.#takeOr(texts, () => this.#retryLater(texts));
+    });
   }
 
   async #take(files: FileTexts<string>): Promise<void> {

@@ -5,6 +5,9 @@
  * A new root has the key and the name of the old one, so that each certificate that was signed by either leads to both: nobody is
  * without trust while the new root travels. Both are handed out until the old one has expired.
  *
+ * A clock may be years ahead for a while. So the store keeps roots whose time is over by that clock, and of those that are
+ * there the newest one that is valid now signs: when the clock is right again, the root of before does.
+ *
  * @module
  */
 import { type Certificate, isKeyOf, readCertificate, readCertificates, writeCertificates } from "../pki/certificate.ts";
@@ -45,15 +48,15 @@ export interface SelfSignedOptions {
 export class SelfSigned {
   readonly material: CurrentValue<SigningMaterial | undefined>;
   readonly #options: SelfSignedOptions;
-  /** The store's text that is in force. */
-  #text: string;
+  /** The store's content that is in force. */
+  #stored: StoredRoots;
   #cancel: Cancel | undefined;
   #checking: Promise<void> = Promise.resolve();
 
-  private constructor(options: SelfSignedOptions, { text, material }: StoredRoots) {
+  private constructor(options: SelfSignedOptions, stored: StoredRoots) {
     this.#options = options;
-    this.#text = text;
-    this.material = new CurrentValue<SigningMaterial | undefined>(material);
+    this.#stored = stored;
+    this.material = new CurrentValue<SigningMaterial | undefined>(materialAt(stored, options.clock.now()));
   }
 
   /**
@@ -83,10 +86,14 @@ export class SelfSigned {
     await this.#checking;
   }
 
+  /** The next check; until then it is looked, each minute, whether the clock has another root be valid. */
   #checkAfter(ms: number): void {
-    this.#cancel = this.#options.clock.after(ms, () => {
-      this.#checkAfter(this.#options.checkInterval);
-      void this.check();
+    const { clock, checkInterval } = this.#options;
+    this.#cancel = clock.after(Math.min(ms, LOOK_INTERVAL), () => {
+      const left = ms - LOOK_INTERVAL;
+      this.#checkAfter(left > 0 ? left : checkInterval);
+      if (left > 0 && isValid(this.material.current()!.certificate, clock.now())) this.#look();
+      else void this.check();
     });
   }
 
@@ -95,48 +102,80 @@ export class SelfSigned {
     const text = await store.read();
     if (text === undefined) {
       // It was removed: what all proxies trust is put back.
-      if (!await store.create(this.#text)) return await this.#check();
+      if (!await store.create(this.#stored.text)) return await this.#check();
       log.warn("the root certificate was gone from its place, and was written again", { place: store.place });
-    } else if (text !== this.#text) {
-      this.#take({ text, material: await readRoots(text, clock.now(), store.place) });
-      log.info("took the root certificate that another instance wrote", { place: store.place });
+    } else if (text !== this.#stored.text) {
+      await this.#takeOver(await readRoots(text, store.place));
     }
+    const { certificate } = this.#look();
     const now = clock.now();
-    const material = this.material.current()!;
-    if (now >= renewalTime(material.certificate, { graceRatio })) await this.#renew(material, now);
-    else if (material.roots.some((root) => root.notAfter <= now)) {
-      this.#take({ text: this.#text, material: fresh(material, now) });
-    }
+    if (now >= renewalTime(certificate, { graceRatio }) || !isValid(certificate, now)) await this.#renew(now);
   }
 
-  async #renew({ key, roots }: SigningMaterial, now: number): Promise<void> {
-    const { store, log } = this.#options;
-    const next = await makeRoots(key, roots, now, this.#options);
-    if (!await store.replace(next.text, this.#text)) return await this.#check();
-    this.#take(next);
-    log.info("replaced the root certificate", {
+  /**
+   * Takes what another instance wrote. Where nothing of that is valid now, its clock was wrong: the root of here stays in
+   * force, and is written beside it.
+   *
+   * @throws {PkiError} when it is of another key and not valid now
+   */
+  async #takeOver(theirs: StoredRoots): Promise<void> {
+    const { store, log, clock } = this.#options;
+    const now = clock.now();
+    const isOurs = isValid(this.material.current()!.certificate, now);
+    if (!isOurs || theirs.roots.some((root) => isValid(root, now))) {
+      this.#stored = theirs;
+      log.info("took the root certificate that another instance wrote", { place: store.place });
+      return;
+    }
+    if (!theirs.roots.every((root) => isKeyOf(this.#stored.key, root))) {
+      throw new PkiError(`${store.place}: expected a root certificate that is valid now, got others of another key`);
+    }
+    const both = storedRoots(theirs.key, [...theirs.roots, ...this.#stored.roots]);
+    if (!await store.replace(both.text, theirs.text)) return await this.#check();
+    this.#stored = both;
+    log.warn("another instance wrote a root certificate that is not valid now: is its clock right?", {
       place: store.place,
-      until: new Date(next.material.notAfter).toISOString(),
     });
   }
 
-  #take({ text, material }: StoredRoots): void {
-    this.#text = text;
-    this.material.set(material);
+  async #renew(now: number): Promise<void> {
+    const { store, log } = this.#options;
+    const next = await makeRoots(this.#stored.key, this.#stored.roots, now, this.#options);
+    if (!await store.replace(next.text, this.#stored.text)) return await this.#check();
+    this.#stored = next;
+    log.info("replaced the root certificate", {
+      place: store.place,
+      until: new Date(this.#look().notAfter).toISOString(),
+    });
+  }
+
+  /** What signs now, and the roots that are handed out now. */
+  #look(): SigningMaterial {
+    const next = materialAt(this.#stored, this.#options.clock.now());
+    const before = this.material.current()!;
+    const isSame = before.rootsPem === next.rootsPem && before.key === next.key &&
+      before.certificate.fingerprint === next.certificate.fingerprint;
+    if (isSame) return before;
+    this.material.set(next);
+    return next;
   }
 }
 
-/** The content of a store: a key, then its roots, the one in force first. */
+/** Milliseconds between two looks at the clock. */
+const LOOK_INTERVAL = 60_000;
+
+/** The content of a store: a key, then its roots, the newest first. */
 interface StoredRoots {
   readonly text: string;
-  readonly material: SigningMaterial;
+  readonly key: PrivateKey;
+  readonly roots: readonly Certificate[];
 }
 
 async function firstRoots(options: SelfSignedOptions): Promise<StoredRoots> {
   const { store, clock, keyBits } = options;
   for (;;) {
     const text = await store.read();
-    if (text !== undefined) return { text, material: await readRoots(text, clock.now(), store.place) };
+    if (text !== undefined) return await readRoots(text, store.place);
     const key = await PrivateKey.generate({ type: "RSA", bits: keyBits });
     const made = await makeRoots(key, [], clock.now(), options);
     if (await store.create(made.text)) return made;
@@ -152,30 +191,44 @@ async function makeRoots(
 ): Promise<StoredRoots> {
   const validity = { notBefore: now - CLOCK_SKEW, notAfter: now + lifetime };
   const der = await issueRoot(key, { ...validity, subject: old[0]?.subjectDer ?? { organization } });
-  const material = fresh(selfSignedMaterial(key, [readCertificate(der), ...old]), now);
-  return { text: joinPem([key.pem(), material.rootsPem]), material };
+  return storedRoots(key, [readCertificate(der), ...old]);
 }
 
-async function readRoots(text: string, now: number, place: string): Promise<StoredRoots["material"]> {
+function storedRoots(key: PrivateKey, all: readonly Certificate[]): StoredRoots {
+  const roots = kept(distinct(all));
+  return { key, roots, text: joinPem([key.pem(), writeCertificates(roots)]) };
+}
+
+/**
+ * Roots that a store has at most. The oldest one stays when there are more, because each look of a clock that is ahead adds
+ * one in front of the root that is right.
+ */
+const MOST_KEPT = 8;
+
+function kept(roots: readonly Certificate[]): readonly Certificate[] {
+  return roots.length <= MOST_KEPT ? roots : [roots[0]!, ...roots.slice(1 - MOST_KEPT)];
+}
+
+async function readRoots(text: string, place: string): Promise<StoredRoots> {
   const roots = distinct(readCertificates(text, place));
   const key = await PrivateKey.read(text, place);
   if (!roots.every((root) => root.isCa && isKeyOf(key, root))) {
     throw new PkiError(`${place}: expected a private key and root certificates of that key`);
   }
-  return fresh(selfSignedMaterial(key, roots), now);
-}
-
-function selfSignedMaterial(key: PrivateKey, roots: readonly Certificate[]): SigningMaterial {
-  const [current] = roots;
-  if (current === undefined) throw new PkiError("expected a root certificate, got none");
-  return materialOf(current, key, { path: [current], roots });
+  return { text, key, roots };
 }
 
 /** Roots that are handed out at most: each of them has the same key, so that the oldest are not needed. */
 const MOST_ROOTS = 3;
 
-/** Without the old roots that have expired. */
-function fresh(material: SigningMaterial, now: number): SigningMaterial {
-  const roots = material.roots.filter((root, i) => i === 0 || root.notAfter > now).slice(0, MOST_ROOTS);
-  return { ...material, roots, rootsPem: writeCertificates(roots) };
+/** What signs at a time, and the roots that are valid then. Where none is, the first one is there, and does not sign. */
+function materialAt({ key, roots }: StoredRoots, now: number): SigningMaterial {
+  const valid = roots.filter((root) => isValid(root, now)).slice(0, MOST_ROOTS);
+  const [current] = [...valid, ...roots];
+  if (current === undefined) throw new PkiError("expected a root certificate, got none");
+  return materialOf(current, key, { path: [current], roots: valid.length === 0 ? [current] : valid });
+}
+
+function isValid({ notBefore, notAfter }: Certificate, now: number): boolean {
+  return notBefore <= now && now < notAfter;
 }

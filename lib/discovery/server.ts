@@ -25,6 +25,7 @@ import type { ApiClient } from "../orch/client/client.ts";
 import type { Registry } from "../registry/types.ts";
 import type { XdsServer } from "../xds/server.ts";
 import type { AnalysisRunner } from "./analysis_runner.ts";
+import { authorityFindings } from "./authority_findings.ts";
 import { beginAuthority } from "./begun_authority.ts";
 import type { Configuration } from "./configuration.ts";
 import { ConfigurationViews } from "./configuration_view.ts";
@@ -197,7 +198,10 @@ async function start(
     lists: {
       ...{ leaders: () => duties.states(), injection: injection?.view },
       ...{ clusters: () => services.clusters(), shared: () => services.shared() },
-      findings: () => [mesh, ...read.parts].flatMap((part) => [...part.findings()]),
+      findings: () => [
+        ...[mesh, ...read.parts].flatMap((part) => [...part.findings()]),
+        ...authorityFindings(authority.authority),
+      ],
     },
   });
   const ports = await openPorts(options, settings, {

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import type { Cancel, Clock } from "../kernel/time/clock.ts";
 
 /** The share of a lifetime that a certificate is renewed before its end. */
 export interface RenewalOptions {
@@ -21,4 +22,32 @@ export function renewalTime(
 ): number {
   const ratio = Math.min(1, Math.max(0, graceRatio + (2 * random() - 1) * jitter));
   return notAfter - ratio * (notAfter - notBefore);
+}
+
+/** Milliseconds between two looks at the clock, which somebody may set meanwhile. */
+const LOOK_INTERVAL = 60_000;
+
+/**
+ * Calls back once when a certificate is due, or when the clock was set so that it is not valid now.
+ *
+ * @param times Milliseconds since 1970: of the certificate, and of its renewal. `least`: the shortest time to wait, ms.
+ * @returns what ends that
+ */
+export function whenDue(
+  times: { readonly notBefore: number; readonly notAfter: number; readonly due: number; readonly least: number },
+  clock: Pick<Clock, "now" | "after">,
+  renew: () => void,
+): Cancel {
+  const { notBefore, notAfter, due, least } = times;
+  let cancel: Cancel = () => {};
+  const wait = (atLeast: number) => {
+    const ms = Math.max(atLeast, Math.min(LOOK_INTERVAL, due - clock.now()));
+    cancel = clock.after(ms, () => {
+      const now = clock.now();
+      if (now >= due || now < notBefore || now > notAfter) renew();
+      else wait(0);
+    });
+  };
+  wait(least);
+  return () => cancel();
 }

@@ -10,6 +10,7 @@ const without: Readonly<Partial<Record<FindingName, string>>> = {
   "unreadable-file": "is about a file as bytes",
   "lost-file": "is about a file over time",
   "hidden-object": "needs two sources",
+  "authority-not-valid": "is about a server and its clock",
   "derivation-failed": "needs a defect",
   "unknown-registry": "is about the networks file",
   "needs-restart": "is about a server over time",

@@ -81,6 +81,24 @@ Deno.test("another authority signs it at once; one that cannot sign leaves it as
   await identity.stop();
 });
 
+Deno.test("a certificate that begins later, because the clock was set back, is made anew within a minute", async () => {
+  const base = createFakeClock(NOW);
+  const set = { ahead: 200 * DAY };
+  const clock = { ...base, now: () => base.now() + set.ahead };
+  const { certificate, key } = root;
+  const material = materialOf(certificate, key, { path: [certificate], roots: [certificate] });
+  const current = new CurrentValue<SigningMaterial | undefined>(material);
+  const authority = new SigningAuthority(current, { usual: DAY, most: 90 * DAY }, clock);
+  const identity = await OwnIdentity.start({ authority, names, clock, log });
+  set.ahead = 0;
+  const { promise, resolve } = Promise.withResolvers<ServerCertificate>();
+  identity.onChange(resolve);
+  await base.advance(60_000);
+  const [leaf] = readCertificates((await promise).certificatePem);
+  assert.ok(leaf!.notBefore <= clock.now());
+  await identity.stop();
+});
+
 Deno.test("the names are those that agents of both projects dial, and those that are configured", () => {
   assert.deepEqual(
     serverNames({

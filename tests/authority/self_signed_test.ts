@@ -140,6 +140,98 @@ function countingStore(read: () => void): { store: RootStore } {
   };
 }
 
+const YEAR = 365 * DAY;
+
+/** A clock that somebody can set: its timers run on. */
+function settable() {
+  const base = createFakeClock(NOW);
+  const set = { ahead: 0 };
+  return { set, clock: { ...base, now: () => base.now() + set.ahead } satisfies FakeClock };
+}
+
+Deno.test("a clock that was years ahead, ever so often, leaves the root of before in force when it is right again", async () => {
+  const { set, clock } = settable();
+  const store = new MemoryRootStore(stored);
+  const options = optionsFor(store, clock);
+  const selfSigned = await SelfSigned.start(options);
+  const authority = authorityOf(selfSigned, clock);
+  const { rootsPem } = selfSigned.material.current()!;
+  const before = await leafOf(authority);
+  for (let jump = 1; jump <= 12; jump++) {
+    set.ahead = 2 * jump * YEAR;
+    await selfSigned.check();
+    const [own] = selfSigned.material.current()!.roots;
+    assert.ok(own!.notBefore <= clock.now() && clock.now() < own!.notAfter, "by its clock it has a valid root");
+    set.ahead = 0;
+    await assert.rejects(
+      leafOf(authority),
+      /no certificate that is valid now, 2026-01-01T.*: the one in force begins at 20/,
+    );
+    assert.match(authority.fault() ?? "", /is valid now/);
+    await selfSigned.check();
+    assert.equal(authority.fault(), undefined);
+    assert.equal(selfSigned.material.current()!.rootsPem, rootsPem, "roots that begin later are not handed out");
+    const restarted = await SelfSigned.start(options);
+    for (const one of [selfSigned, restarted]) {
+      const leaf = await leafOf(authorityOf(one, clock));
+      assert.ok(leaf.notBefore <= clock.now());
+      agree(one.material.current()!, [before, leaf], clock.now());
+    }
+  }
+});
+
+Deno.test("a store that has a root of later alone gets one of now, which takes over what was signed", async () => {
+  const { set, clock } = settable();
+  set.ahead = 11 * YEAR;
+  const later = new MemoryRootStore();
+  const wrong = await SelfSigned.start(optionsFor(later, clock, { keyBits: 2048 }));
+  const [future] = wrong.material.current()!.roots;
+  set.ahead = 0;
+  const right = await SelfSigned.start(optionsFor(later, clock));
+  const { certificate, roots, key } = right.material.current()!;
+  assert.ok(certificate.notBefore <= clock.now() && roots.length === 1);
+  assert.ok(isKeyOf(key, future!), "its key is the same");
+  assert.match((await later.read())!, /-----END CERTIFICATE-----\n-----BEGIN/, "the other one is kept");
+});
+
+Deno.test("what an instance whose clock is wrong leaves alone in the store takes the place of no valid root", async () => {
+  const { set, clock } = settable();
+  const store = new MemoryRootStore(stored);
+  const selfSigned = await SelfSigned.start(optionsFor(store, clock));
+  const { rootsPem, key } = selfSigned.material.current()!;
+  set.ahead = 11 * YEAR;
+  const wrong = await SelfSigned.start(optionsFor(new MemoryRootStore(stored), clock));
+  set.ahead = 0;
+  const { certificate: future } = wrong.material.current()!;
+  await store.replace(key.pem() + writeCertificates([future]), stored);
+  await selfSigned.check();
+  assert.equal(selfSigned.material.current()!.rootsPem, rootsPem);
+  assert.ok((await store.read())!.includes(rootsPem), "it is written again beside the other one");
+  const stranger = await makeRoot(P256, { notBefore: NOW + YEAR, notAfter: NOW + 2 * YEAR });
+  const text = stranger.key.pem() + writeCertificates([stranger.certificate]);
+  await store.replace(text, (await store.read())!);
+  await selfSigned.check();
+  assert.equal(selfSigned.material.current()!.rootsPem, rootsPem, "nor one of another key");
+});
+
+Deno.test("the clock is looked at each minute, however far apart the checks are", async () => {
+  const { set, clock } = settable();
+  const store = new MemoryRootStore(stored);
+  const selfSigned = await SelfSigned.start(optionsFor(store, clock, { checkInterval: HOUR }));
+  const { rootsPem } = selfSigned.material.current()!;
+  set.ahead = 11 * YEAR;
+  await selfSigned.check();
+  set.ahead = 0;
+  assert.notEqual(selfSigned.material.current()!.rootsPem, rootsPem);
+  const { promise, resolve } = Promise.withResolvers<void>();
+  selfSigned.material.onChange(() => resolve());
+  await clock.advance(60_000);
+  await promise;
+  assert.equal(selfSigned.material.current()!.rootsPem, rootsPem);
+  await selfSigned.stop();
+  assert.equal(clock.pending(), 0);
+});
+
 Deno.test("a root that was removed from its place is written again", async () => {
   const clock = createFakeClock(NOW);
   const folder = await Deno.makeTempDir();

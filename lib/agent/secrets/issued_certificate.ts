@@ -4,7 +4,7 @@
  * @module
  */
 import { createPrivateKey } from "node:crypto";
-import { readCertificates } from "../../pki/certificate.ts";
+import { type Certificate, readCertificates } from "../../pki/certificate.ts";
 import { joinPem } from "../../pki/pem.ts";
 import { PkiError } from "../../pki/pki_error.ts";
 import { PrivateKey } from "../../pki/private_key.ts";
@@ -51,16 +51,20 @@ export async function orderCertificate(order: CertificateOrder, sign: SignReques
   const chain = joinPem(answer.slice(0, -1));
   if (chain === "") throw new PkiError(`certificate authority: expected a chain and its roots, got ${answer.length}`);
   const roots = joinPem(answer.slice(-1));
-  const [leaf] = readCertificates(chain, "certificate authority");
-  readCertificates(roots, "roots of the certificate authority");
+  const [leaf, ...between] = readCertificates(chain, "certificate authority");
+  const trusted = readCertificates(roots, "roots of the certificate authority");
   if (leaf === undefined || !isKeyOf(key, leaf)) {
     throw new PkiError("certificate authority: expected a certificate of the key that was sent, got another one's");
   }
   const now = order.now();
-  if (now > leaf.notAfter || now < leaf.notBefore) {
-    const span = `${new Date(leaf.notBefore).toISOString()} to ${new Date(leaf.notAfter).toISOString()}`;
+  const isValid = ({ notBefore, notAfter }: Certificate) => notBefore <= now && now <= notAfter;
+  const unfit = [leaf, ...between].find((one) => !isValid(one)) ??
+    (trusted.some(isValid) ? undefined : trusted[0]);
+  if (unfit !== undefined) {
+    const span = `${new Date(unfit.notBefore).toISOString()} to ${new Date(unfit.notAfter).toISOString()}`;
+    const what = unfit === leaf ? "a certificate" : trusted.includes(unfit) ? "a root" : "an authority";
     throw new PkiError(
-      `certificate authority: expected a certificate that is valid now (${new Date(now).toISOString()} by this ` +
+      `certificate authority: expected ${what} that is valid now (${new Date(now).toISOString()} by this ` +
         `machine's clock), got one from ${span}`,
     );
   }

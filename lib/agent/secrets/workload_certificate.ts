@@ -7,7 +7,7 @@ import type { Logger } from "../../kernel/log/log.ts";
 import type { Metrics } from "../../kernel/metrics/registry.ts";
 import type { Cancel, Clock } from "../../kernel/time/clock.ts";
 import { joinPem } from "../../pki/pem.ts";
-import { type RenewalOptions, renewalTime } from "../../pki/renewal.ts";
+import { type RenewalOptions, renewalTime, whenDue } from "../../pki/renewal.ts";
 import { ROOTS_SECRET, type SecretListener, type SecretSource, WORKLOAD_SECRET } from "./agent_secret.ts";
 import type { IssuedCertificate } from "./issued_certificate.ts";
 
@@ -150,7 +150,8 @@ export class WorkloadCertificate implements SecretSource {
       }`,
     );
     // An authority that gives certificates of seconds must not be asked without a pause.
-    this.#timer = clock.after(Math.max(RETRY.first, due - clock.now()), () => this.#renew());
+    const times = { notBefore: certificate.notBefore, notAfter: certificate.notAfter, due, least: RETRY.first };
+    this.#timer = whenDue(times, clock, () => this.#renew());
   }
 
   /** A disk that is full has room again some time: files that stay as they were end before the next certificate comes. */
@@ -177,10 +178,15 @@ export class WorkloadCertificate implements SecretSource {
   #retry(error: Error): void {
     const { clock, log, random = Math.random } = this.#options;
     const delay = pauseAfter(this.#failures++) * (0.5 + random() / 2);
-    const left = this.#current === undefined
-      ? "there is none yet"
-      : `the present one is valid until ${new Date(this.#current.notAfter).toISOString()}`;
+    const left = this.#current === undefined ? "there is none yet" : validityText(this.#current, clock.now());
     log.warn(`no certificate: ${error.message}; ${left}; next attempt in ${(delay / 1000).toFixed(1)} s`);
     this.#timer = clock.after(delay, () => this.#renew());
   }
+}
+
+function validityText({ notBefore, notAfter }: IssuedCertificate, now: number): string {
+  const time = (ms: number) => new Date(ms).toISOString();
+  return now < notBefore
+    ? `the present one is not valid before ${time(notBefore)}, and it is ${time(now)} by this machine's clock`
+    : `the present one is valid until ${time(notAfter)}`;
 }

@@ -77,7 +77,10 @@ export function workloadCertificate(
   });
   metrics.onScrape(() => {
     if (made.current === undefined) return;
-    const left = (made.current.notAfter - clock.now()) / 1000;
+    const { notBefore, notAfter } = made.current;
+    const now = clock.now();
+    metrics.gauge("mesh_certificate_valid").set(notBefore <= now && now <= notAfter ? 1 : 0);
+    const left = (notAfter - now) / 1000;
     metrics.gauge("cert_expiry_seconds").set({ resource_name: "default" }, left);
   });
   return made;

@@ -134,6 +134,29 @@ Deno.test("a certificate that begins before it was signed is renewed by the time
   certificate.stop();
 });
 
+Deno.test("a certificate that begins later, because the clock was set back, is asked for again within a minute", async () => {
+  const base = createFakeClock();
+  const set = { ahead: 4000 * 86_400_000 };
+  const clock = { ...base, now: () => base.now() + set.ahead };
+  const times: number[] = [];
+  const certificate = new WorkloadCertificate({
+    order() {
+      times.push(clock.now());
+      return Promise.resolve(issuedAt(clock, `leaf ${times.length}`));
+    },
+    ...{ renewal: { graceRatio: 0.5 }, moreRoots: [], random: () => 1 },
+    ...{ clock, log: silentLog().scope("test"), metrics: noMetrics() },
+  });
+  certificate.start();
+  await base.advance(0);
+  set.ahead = 0;
+  await base.advance(60_000);
+  assert.equal(times.length, 2);
+  assert.equal(certificate.current!.notBefore, clock.now());
+  certificate.stop();
+  assert.equal(base.pending(), 0);
+});
+
 Deno.test("an authority that is gone is asked ever later, without end, and the certificate that is there is served on", async () => {
   const { clock, times, certificate, seen } = kept((attempt, at) =>
     attempt === 1 ? issuedAt(at, "leaf") : attempt < 12 ? new Error("gone") : issuedAt(at, "again")

@@ -23,7 +23,10 @@ export interface MadeAuthority extends Issuer {
 const VALID = { notBefore: NOW - DAY, notAfter: NOW + 365 * DAY };
 
 /** A root authority. */
-export async function makeRoot(spec: KeySpec = P256, more: { notAfter?: number; name?: string } = {}) {
+export async function makeRoot(
+  spec: KeySpec = P256,
+  more: { notBefore?: number; notAfter?: number; name?: string } = {},
+) {
   const key = await PrivateKey.generate(spec);
   const { name = "root", ...validity } = more;
   const subject = { organization: "cluster.local", commonName: name };

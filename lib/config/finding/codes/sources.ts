@@ -29,6 +29,13 @@ export const SOURCES = {
     effect: "The objects that were made before stay in force.",
     fix: "Report the message: this is a defect of the server.",
   },
+  "authority-not-valid": {
+    code: "MSH0200",
+    title: "authority that is not valid now",
+    meaning: "The certificate that the server signs with begins later than now, or has ended, by the machine's clock.",
+    effect: "No certificate is signed: workloads keep those that they have until these end.",
+    fix: "Set the machine's clock right; bring a certificate along that is valid now.",
+  },
   "no-effect": {
     code: "MSH1010",
     title: "no effect yet",
