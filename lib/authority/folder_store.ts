@@ -1,21 +1,27 @@
 /**
- * Keeps the self-signed authority in a file that its owner alone may read.
+ * Keeps the self-signed authority in a file that its owner alone may read. It is on the disk before anybody uses it, because
+ * what it has signed is worth nothing without it.
  *
  * Permissions: read, write (the folder).
  *
  * @module
  */
-import { inTime } from "../kernel/files/bounded.ts";
 import { readRegularText } from "../kernel/files/regular.ts";
+import { dropFile, prepareFile, removeUnfinishedFiles, syncFolder } from "../kernel/files/whole_file.ts";
 import type { RootStore } from "./root_store.ts";
 
 /** Name of the file in its folder. */
 const FILE = "authority.pem";
+/** What servers of earlier versions left of a file when they were killed. */
+const EARLIER = /^\.[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+/** How often a file is written again that another instance, which just started, took for a leftover. */
+const MOST_ATTEMPTS = 5;
 
 /** A {@linkcode RootStore} in a folder, which is made when it is missing. */
 export class FolderRootStore implements RootStore {
   readonly place: string;
   readonly #folder: string;
+  #cleaned: Promise<void> | undefined;
 
   constructor(folder: string) {
     this.#folder = folder;
@@ -23,6 +29,7 @@ export class FolderRootStore implements RootStore {
   }
 
   async read(): Promise<string | undefined> {
+    await (this.#cleaned ??= removeUnfinishedFiles(this.#folder, [FILE], EARLIER));
     try {
       return await readRegularText(this.place);
     } catch (error) {
@@ -33,28 +40,38 @@ export class FolderRootStore implements RootStore {
 
   /** The file is there with all of its content, or not at all: it is written beside its place and linked there. */
   async create(text: string): Promise<boolean> {
-    const written = await this.#write(text);
-    try {
-      await Deno.link(written, this.place);
-      return true;
-    } catch (error) {
-      if (error instanceof Deno.errors.AlreadyExists) return false;
-      throw error;
-    } finally {
-      await Deno.remove(written);
-    }
+    return await this.#write(text, async (beside) => {
+      try {
+        await Deno.link(beside, this.place);
+        return true;
+      } catch (error) {
+        if (error instanceof Deno.errors.AlreadyExists) return false;
+        throw error;
+      }
+    });
   }
 
   async replace(text: string, old: string): Promise<boolean> {
     if (await this.read() !== old) return false;
-    await Deno.rename(await this.#write(text), this.place);
-    return true;
+    return await this.#write(text, async (beside) => {
+      await Deno.rename(beside, this.place);
+      return true;
+    });
   }
 
-  async #write(text: string): Promise<string> {
+  async #write(text: string, place: (beside: string) => Promise<boolean>): Promise<boolean> {
     await Deno.mkdir(this.#folder, { recursive: true, mode: 0o700 });
-    const path = `${this.#folder}/.${crypto.randomUUID()}`;
-    await inTime(path, () => Deno.writeTextFile(path, text, { mode: 0o600, createNew: true }));
-    return path;
+    for (let attempt = 1;; attempt++) {
+      const { beside } = await prepareFile(this.place, text, 0o600);
+      try {
+        const isPlaced = await place(beside);
+        await syncFolder(this.#folder);
+        return isPlaced;
+      } catch (error) {
+        if (!(error instanceof Deno.errors.NotFound) || attempt === MOST_ATTEMPTS) throw error;
+      } finally {
+        await dropFile(beside);
+      }
+    }
   }
 }

@@ -63,6 +63,17 @@ Deno.test("the first root is made with the settings, kept in a file for its owne
   await Deno.remove(folder, { recursive: true });
 });
 
+Deno.test("what killed servers left half written is removed at the start, and files of others are not", async () => {
+  const clock = createFakeClock(NOW);
+  const folder = await Deno.makeTempDir();
+  const left = [`.${crypto.randomUUID()}`, ".authority.pem.12345678.mesh-unfinished"];
+  for (const name of [...left, "notes.txt"]) await Deno.writeTextFile(`${folder}/${name}`, "");
+  const started = await SelfSigned.start(optionsFor(new FolderRootStore(folder), clock));
+  assert.deepEqual([...Deno.readDirSync(folder)].map(({ name }) => name).sort(), ["authority.pem", "notes.txt"]);
+  await started.stop();
+  await Deno.remove(folder, { recursive: true });
+});
+
 Deno.test("of instances that start together one makes the root, and all use it", async () => {
   const clock = createFakeClock(NOW);
   const folder = await Deno.makeTempDir();

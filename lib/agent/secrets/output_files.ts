@@ -7,6 +7,13 @@
  */
 import { inTime } from "../../kernel/files/bounded.ts";
 import { readRegularText } from "../../kernel/files/regular.ts";
+import {
+  dropFile,
+  type PreparedFile,
+  prepareFile,
+  removeUnfinishedFiles,
+  syncFolder,
+} from "../../kernel/files/whole_file.ts";
 import type { IssuedCertificate } from "./issued_certificate.ts";
 
 /** Names of the files. */
@@ -19,16 +26,23 @@ const FILES = [
   { name: CERTIFICATE_FILES.roots, part: "roots", mode: 0o644 },
 ] as const;
 
+/** What agents of earlier versions left of these files when they were killed. */
+const EARLIER = /^(?:key|cert-chain|root-cert)\.pem\.[0-9a-f]{8}$/;
+
 /**
  * Writes the files that changed: all of them, or none where one cannot be written, because a key and a certificate belong
- * together. Each is replaced in one step, so that nobody reads half of one.
+ * together. Each is replaced in one step, so that nobody reads half of one. While the key is replaced there is no
+ * certificate: whoever reads, also after a kill in between, finds a pair that fits, or finds that one is missing. (A folder
+ * that is swapped by a symbolic link would have both at each moment; the agent has no permission to make links.)
  *
  * @throws Error when one cannot be written
  */
 export async function writeCertificateFiles(folder: string, certificate: IssuedCertificate): Promise<void> {
   await makeFolder(folder);
+  await removeUnfinishedFiles(folder, Object.values(CERTIFICATE_FILES), EARLIER);
   await replaceFiles(
     FILES.map(({ name, part, mode }) => ({ path: `${folder}/${name}`, text: certificate[part], mode })),
+    `${folder}/${CERTIFICATE_FILES.chain}`,
   );
 }
 
@@ -38,7 +52,9 @@ export async function writeCertificateFiles(folder: string, certificate: IssuedC
  * @throws Error naming the path when it cannot be written
  */
 export async function writeWhole(path: string, text: string, mode: number): Promise<void> {
-  await makeFolder(path.slice(0, path.lastIndexOf("/")));
+  const [folder, name] = [path.slice(0, path.lastIndexOf("/")), path.slice(path.lastIndexOf("/") + 1)];
+  await makeFolder(folder);
+  await removeUnfinishedFiles(folder, [name]);
   await replaceFiles([{ path, text, mode }]);
 }
 
@@ -57,18 +73,41 @@ interface WrittenFile {
   readonly mode: number;
 }
 
-async function replaceFiles(files: readonly WrittenFile[]): Promise<void> {
-  const made: { readonly path: string; readonly beside: string }[] = [];
+/** @param absent The file that is not there while several are replaced. */
+async function replaceFiles(files: readonly WrittenFile[], absent?: string): Promise<void> {
+  const made: PreparedFile[] = [];
+  let [at, old]: [string | undefined, string | undefined] = [undefined, undefined];
   try {
     for (const { path, text, mode } of files) {
-      if (await readRegularText(path).catch(() => undefined) === text) continue;
-      const beside = `${path}.${crypto.randomUUID().slice(0, 8)}`;
-      made.push({ path, beside });
-      await inTime(beside, () => Deno.writeTextFile(beside, text, { mode, createNew: true }));
+      at = path;
+      if (await readRegularText(path).catch(() => undefined) !== text) made.push(await prepareFile(path, text, mode));
     }
-    for (const { path, beside } of made) await inTime(path, () => Deno.rename(beside, path));
+    const last = made.find(({ path }) => path === absent);
+    if (last !== undefined && made.length > 1) old = await setAside(last);
+    for (const one of [...made.filter((each) => each !== last), ...(last === undefined ? [] : [last])]) {
+      at = one.path;
+      await inTime(one.path, () => Deno.rename(one.beside, one.path));
+    }
   } catch (error) {
-    for (const { beside } of made) await Deno.remove(beside).catch(() => {/* it was not made, or is in place */});
-    throw new Error(`${made.at(-1)?.path} cannot be written: ${(error as Error).message}`, { cause: error });
+    if (old !== undefined && absent !== undefined) {
+      await Deno.rename(old, absent).catch(() => {/* the next one is written */});
+    }
+    for (const { beside } of made) await dropFile(beside);
+    throw new Error(`${at} cannot be written: ${(error as Error).message}`, { cause: error });
+  }
+  if (old !== undefined) await dropFile(old);
+  const [first] = made;
+  if (first !== undefined) await syncFolder(first.path.slice(0, first.path.lastIndexOf("/")));
+}
+
+/** Gives a file that is about to be replaced the name of one that is unfinished; undefined: it is not there. */
+async function setAside({ path, beside }: PreparedFile): Promise<string | undefined> {
+  const aside = beside.replace(/[0-9a-f]{8}(?=\.[^.]+$)/, "00000000");
+  try {
+    await Deno.rename(path, aside);
+    return aside;
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return undefined;
+    throw error;
   }
 }

@@ -6,6 +6,7 @@
  *
  * @module
  */
+import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readRegularText } from "../../kernel/files/regular.ts";
 import { DEFAULT_TLS_POLICY, FIPS_TLS_POLICY } from "../../sockets/listen/tls_policy.ts";
 import { parseHostPort } from "../bootstrap/envoy_json.ts";
@@ -85,15 +86,29 @@ async function rootsOf(paths: readonly string[]): Promise<{ readonly roots?: str
   return { roots: found.text };
 }
 
+/** The first pair that fits; where none does, the first one, so that the refusal says so. */
 async function identityOf(folders: readonly string[]) {
+  let first: { readonly chain: string; readonly key: string } | undefined;
   for (const folder of folders) {
     const [chain, key] = await Promise.all([
       firstFile([`${folder}/cert-chain.pem`]),
       firstFile([`${folder}/key.pem`]),
     ]);
-    if (chain !== undefined && key !== undefined) return { chain: chain.text, key: key.text };
+    if (chain === undefined || key === undefined) continue;
+    const found = { chain: chain.text, key: key.text };
+    if (isPair(found.chain, found.key)) return found;
+    first ??= found;
   }
-  return undefined;
+  return first;
+}
+
+/** A key of another issue is no proof; the folder behind it may have one. */
+function isPair(chain: string, key: string): boolean {
+  try {
+    return new X509Certificate(chain).checkPrivateKey(createPrivateKey(key));
+  } catch {
+    return false;
+  }
 }
 
 /** Prefixes of variables that become headers of calls. */

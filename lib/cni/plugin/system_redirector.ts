@@ -129,8 +129,13 @@ function fileFacts(path: string): KnownFacts {
     attempt(() => {
       const unfinished = unfinishedName(path);
       requireRegularSync(unfinished);
-      Deno.writeTextFileSync(unfinished, JSON.stringify([...texts]));
-      Deno.renameSync(unfinished, path);
+      try {
+        Deno.writeTextFileSync(unfinished, JSON.stringify([...texts]));
+        Deno.renameSync(unfinished, path);
+      } catch (error) {
+        Deno.removeSync(unfinished);
+        throw error;
+      }
     });
   };
   return {

@@ -246,6 +246,40 @@ Deno.test("where one file cannot be written, none is replaced and nothing is lef
   }
 });
 
+Deno.test("at each moment of a write the key and the certificate fit, or one is missing", async () => {
+  const folder = await Deno.makeTempDir();
+  const clock = createFakeClock();
+  const issue = (n: number) => ({ ...issuedAt(clock, `${n}`, `roots ${n}\n`), key: `${n}\n` });
+  const textOf = (name: string) => {
+    try {
+      return Deno.readTextFileSync(`${folder}/${name}`);
+    } catch {
+      return undefined;
+    }
+  };
+  await writeCertificateFiles(folder, issue(0));
+  for (const left of ["key.pem.0123abcd", ".key.pem.0123abcd.mesh-unfinished"]) {
+    await Deno.writeTextFile(`${folder}/${left}`, "");
+  }
+  let looks = 0;
+  for (let n = 1; n <= 20; n++) {
+    const written = { yet: false };
+    const writing = writeCertificateFiles(folder, issue(n)).finally(() => written.yet = true);
+    while (!written.yet) {
+      const [key, chain] = [textOf("key.pem"), textOf("cert-chain.pem")];
+      if (key !== undefined && chain !== undefined) assert.equal(chain, key);
+      looks++;
+      await new Promise((resolve) => setTimeout(resolve, 0));
+    }
+    await writing;
+    assert.deepEqual([textOf("key.pem"), textOf("cert-chain.pem")], [`${n}\n`, `${n}\n`]);
+  }
+  assert.ok(looks > 20);
+  const names = [...Deno.readDirSync(folder)].map(({ name }) => name).sort();
+  assert.deepEqual(names, ["cert-chain.pem", "key.pem", "root-cert.pem"], "what was left of earlier writes is gone");
+  await Deno.remove(folder, { recursive: true });
+});
+
 Deno.test("written files are whole, replaced when they change, and the key is its owner's alone", async () => {
   const folder = await Deno.makeTempDir();
   try {

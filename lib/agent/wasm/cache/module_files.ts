@@ -75,6 +75,8 @@ export class ModuleFiles {
       size += chunk.length;
       await attempt(path, () => inTime(path, () => writeAll(file, chunk)));
     }
+    // Its name says what it holds: after a loss of power it must hold that, too.
+    await attempt(path, () => file.sync());
     const owner = this.#owner;
     if (owner !== undefined) await attempt(path, () => Deno.chown(path, owner.uid, owner.gid));
     return { path, size, sha256: hash.digest("hex") };
