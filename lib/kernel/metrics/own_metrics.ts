@@ -7,6 +7,10 @@ import { gauge, type Metric, sum } from "./define.ts";
 
 /** Our own metrics. */
 export const ownMetrics = {
+  mesh_certificate_valid: gauge(
+    "DA",
+    "1: the certificate that the server signs with, or that the workload shows, is valid by the clock; 0: it is not.",
+  ),
   pilot_xds_ignored_types: sum(
     "D",
     "Requests of streams that asked for more than 16 resource types which this server does not know.",

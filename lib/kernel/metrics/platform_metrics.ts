@@ -43,10 +43,6 @@ export const platformMetrics = {
   galley_validation_http_error: sum("D", "Validation requests answered with an HTTP error.", ["status"]),
   galley_validation_passed: sum("D", "Objects found valid.", ["group", "version", "resource"]),
   mesh_build: gauge("DAC", "Build of the component; always 1.", ["component", "tag"]),
-  mesh_certificate_valid: gauge(
-    "DA",
-    "1: the certificate that the server signs with, or that the workload shows, is valid by the clock; 0: it is not.",
-  ),
   meshd_managed_clusters: gauge("D", "Clusters managed: local, remote.", ["cluster_type"]),
   meshd_uptime_seconds: gauge("D", "Seconds since the server started."),
   num_outgoing_retries: sum("DA", "Calls made again: token exchange, certificate authority and so on.", [
