@@ -13,6 +13,7 @@ import {
   prepareFile,
   removeUnfinishedFiles,
   syncFolder,
+  unfinishedPath,
 } from "../../kernel/files/whole_file.ts";
 import type { IssuedCertificate } from "./issued_certificate.ts";
 
@@ -101,8 +102,8 @@ async function replaceFiles(files: readonly WrittenFile[], absent?: string): Pro
 }
 
 /** Gives a file that is about to be replaced the name of one that is unfinished; undefined: it is not there. */
-async function setAside({ path, beside }: PreparedFile): Promise<string | undefined> {
-  const aside = beside.replace(/[0-9a-f]{8}(?=\.[^.]+$)/, "00000000");
+async function setAside({ path }: PreparedFile): Promise<string | undefined> {
+  const aside = unfinishedPath(path);
   try {
     await Deno.rename(path, aside);
     return aside;

@@ -19,14 +19,19 @@ export interface PreparedFile {
   readonly beside: string;
 }
 
+/** A new name beside a file, which {@linkcode removeUnfinishedFiles} knows. */
+export function unfinishedPath(path: string): string {
+  const [folder, name] = splitPath(path);
+  return `${folder}/.${name}.${crypto.randomUUID().slice(0, 8)}${UNFINISHED}`;
+}
+
 /**
  * Writes a file beside its place; on failure nothing is left of it.
  *
  * @param mode of the file, less the process's mask
  */
 export async function prepareFile(path: string, text: string, mode: number): Promise<PreparedFile> {
-  const [folder, name] = splitPath(path);
-  const beside = `${folder}/.${name}.${crypto.randomUUID().slice(0, 8)}${UNFINISHED}`;
+  const beside = unfinishedPath(path);
   try {
     await inTime(beside, () => writeSynced(beside, new TextEncoder().encode(text), mode));
   } catch (error) {
