@@ -1,5 +1,5 @@
 /**
- * The errors of the analysis and of translation that take the effect of an object away, or a part of it.
+ * The findings of the analysis and of translation that take the effect of an object away, or a part of it.
  *
  * @module
  */

@@ -22,6 +22,7 @@ import { paced } from "../kernel/time/paced.ts";
 import type { AppliedChange } from "./applied.ts";
 import type { Configuration } from "./configuration.ts";
 import { type ConnectedWorld, withoutConnected } from "./connected_selection.ts";
+import { EffectRunner } from "./effect_runner.ts";
 import type { Pipeline } from "./pipeline.ts";
 
 /** The stores that are analyzed. */
@@ -33,6 +34,7 @@ interface Stores {
 /** See the module. */
 export class AnalysisRunner {
   readonly #analysis: Analysis;
+  readonly #effects: EffectRunner;
   readonly #places: FindingPlaces;
   readonly #pipeline: Pipeline;
   readonly #kernel: Kernel;
@@ -77,6 +79,13 @@ export class AnalysisRunner {
     };
     this.#analysis = new Analysis({ ...options, failed, now: () => kernel.clock.now() }, pipeline.translator.mesh);
     this.#analysis.reset(pipeline.translator.mesh, pipeline.objects());
+    this.#effects = new EffectRunner(
+      pipeline,
+      (key) => objectOf(key, options),
+      (key) => this.#analysis.findingsOf(key),
+      this.#ending.signal,
+    );
+    this.#effects.changed(pipeline.objects());
     this.#places = new FindingPlaces((key) => originOf(key, options));
     this.#stop = [
       pipeline.applied.listen((applied) => this.#note(applied, pipeline)),
@@ -110,11 +119,12 @@ export class AnalysisRunner {
     for (const finding of withoutConnected(this.#analysis.findings(), this.#connected)) {
       yield this.#places.placed(finding);
     }
+    for (const finding of this.#effects.findings()) yield this.#places.placed(finding);
   }
 
   /** The findings of one object, with their places. */
   findingsOf(key: string): Finding[] {
-    return [...withoutConnected(this.#analysis.findingsOf(key), this.#connected)]
+    return [...withoutConnected(this.#analysis.findingsOf(key), this.#connected), ...this.#effects.findingsOf(key)]
       .map((finding) => this.#places.placed(finding));
   }
 
@@ -132,6 +142,7 @@ export class AnalysisRunner {
   async settled(): Promise<void> {
     do {
       await this.analyzed();
+      await this.#look();
       // One look after the other: each finds the lines that the one before it left.
       await (this.#located = this.#located.then(() => this.#locate()));
     } while (this.isBehind);
@@ -153,15 +164,29 @@ export class AnalysisRunner {
   }
 
   #note(applied: AppliedChange, pipeline: Pipeline): void {
-    if ("objects" in applied) return this.#analysis.reset(pipeline.translator.mesh, applied.objects);
+    if ("objects" in applied) {
+      this.#effects.changed(applied.objects);
+      return this.#analysis.reset(pipeline.translator.mesh, applied.objects);
+    }
     const { change: { removed, added }, affected } = applied;
     this.#analysis.changed(removed, added, affected);
+    this.#effects.changed(removed);
+    this.#effects.changed(added);
   }
 
   /** Those whose places may have to be found. Most of translation are about objects as a whole. */
   *#unplaced(): Iterable<Finding> {
     yield* this.#analysis.findings();
+    yield* this.#effects.findings();
     for (const finding of this.#pipeline.warnings()) if (finding.place.field !== "") yield finding;
+  }
+
+  async #look(): Promise<void> {
+    try {
+      await this.#effects.look();
+    } catch (error) {
+      if (!this.#ending.signal.aborted) throw error;
+    }
   }
 
   async #locate(): Promise<void> {
@@ -203,6 +228,7 @@ export class AnalysisRunner {
         this.#analysis.refusedChanged(this.#refused());
         const push = this.#noted;
         await paced(this.#analysis.steps(), { signal: this.#ending.signal });
+        await this.#effects.look();
         this.#push = push;
       } while (this.#push !== this.#noted || this.#analysis.isBehind);
       this.#awaitInstant();

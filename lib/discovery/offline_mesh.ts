@@ -121,6 +121,11 @@ export class OfflineMesh {
     return this.#options.domain;
   }
 
+  /** Whether all services that the texts tell of are part of the mesh: manifests of services may be left aside. */
+  get knowsServices(): boolean {
+    return this.#options.manifestServices === true || this.facts.list("Service").length === 0;
+  }
+
   /** The program's settings. */
   get settings(): DiscoverySettings {
     return this.#options.settings;

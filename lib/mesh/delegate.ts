@@ -13,6 +13,8 @@ import { joinedHeaders } from "./delegate_headers.ts";
 /** Rules that take the place of a root's rule, and why others were left out. */
 export interface MergedRules {
   readonly routes: readonly HttpRoute[];
+  /** The position of each of them in the delegate. */
+  readonly positions: readonly number[];
   readonly problems: readonly string[];
 }
 
@@ -26,6 +28,7 @@ export interface MergedRules {
 export function mergeDelegate(root: HttpRoute, rules: readonly HttpRoute[]): MergedRules {
   const { delegate: _, match: rootMatch, name: rootName, ...inherited } = root;
   const routes: HttpRoute[] = [];
+  const positions: number[] = [];
   const problems: string[] = [];
   rules.forEach((rule, index) => {
     const label = rule.name ? `"${rule.name}"` : `${index}`;
@@ -44,6 +47,7 @@ export function mergeDelegate(root: HttpRoute, rules: readonly HttpRoute[]): Mer
     for (const operation of lost) {
       problems.push(`headers.${operation} of the root's rule gives way to rule ${label} of the delegate`);
     }
+    positions.push(index);
     routes.push({
       ...(merged === undefined ? {} : { name: merged }),
       ...(match.length ? { match } : {}),
@@ -52,7 +56,7 @@ export function mergeDelegate(root: HttpRoute, rules: readonly HttpRoute[]): Mer
       ...(headers && { headers }),
     });
   });
-  return { routes, problems };
+  return { routes, positions, problems };
 }
 
 /** Both spellings of mirrors are one field: those of the delegate replace those of the root. */

@@ -118,6 +118,8 @@ export interface AffectedKeys {
 /** The indexes, and the scopes over them. */
 export class Mesh implements MeshIndexes {
   readonly config: MeshConfig;
+  /** DNS suffix of services. */
+  readonly domainSuffix: string;
   readonly networks: MeshNetworks;
   readonly services: ServiceIndex;
   readonly virtualServices = new VirtualServiceIndex();
@@ -131,7 +133,8 @@ export class Mesh implements MeshIndexes {
   readonly wasmPlugins: WasmPluginIndex;
   readonly proxyFilters: ProxyFilterIndex;
   readonly #identities: EndpointIdentities;
-  readonly #resolver: VirtualServiceResolver;
+  /** Virtual services by their objects. */
+  readonly resolver: VirtualServiceResolver;
   readonly #source: ServiceSource;
   readonly #tokenKeys: TokenKeySource | undefined;
   readonly #entrances = new EntranceIndex();
@@ -139,12 +142,13 @@ export class Mesh implements MeshIndexes {
 
   constructor(options: MeshOptions) {
     const { config, domainSuffix } = options;
+    this.domainSuffix = domainSuffix;
     this.config = config;
     this.networks = options.networks;
     this.#source = options.source;
     this.#tokenKeys = options.tokenKeys;
     this.services = new ServiceIndex(config.defaultServiceExportTo);
-    this.#resolver = new VirtualServiceResolver({
+    this.resolver = new VirtualServiceResolver({
       domainSuffix,
       defaultExportTo: config.defaultVirtualServiceExportTo,
     });
@@ -168,7 +172,7 @@ export class Mesh implements MeshIndexes {
 
   /** Delegates of virtual services that could not be resolved, in words, by key of the root. */
   get problems(): ReadonlyMap<string, readonly string[]> {
-    return this.#resolver.problems;
+    return this.resolver.problems;
   }
 
   /** Applies changes and returns the keys that they affect. */
@@ -201,7 +205,7 @@ export class Mesh implements MeshIndexes {
       affected.endpoints.add(hostOf(key));
       if (this.#identities.changed(key)) affected.identities.add(hostOf(key));
     }
-    const delta = this.#resolver.update(added.VirtualService, removed.VirtualService);
+    const delta = this.resolver.update(added.VirtualService, removed.VirtualService);
     this.#updateVirtualServices(delta, affected);
     this.#scopes.dropSidecars(new Set(removed.Sidecar.map(({ key }) => key)));
     const ruleNamespaces = [...removed.DestinationRule, ...added.DestinationRule].map(({ meta }) => meta.namespace);

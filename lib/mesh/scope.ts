@@ -87,6 +87,12 @@ export class Scope {
     return isWildcard(host) && this.#destinations.keys().some((destination) => covers(host, destination));
   }
 
+  /** Whether a service is seen because virtual services send to it, and by no import. */
+  isSeenAsDestination(host: string): boolean {
+    if (!this.#isDestination(host)) return false;
+    return this.#indexes.services.visible(host, this.namespace, (s) => this.#importsService(s)) === undefined;
+  }
+
   /**
    * Whether an egress listener imports a host (a service's, or a virtual service's that is no service).
    *

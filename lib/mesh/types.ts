@@ -30,6 +30,16 @@ export interface EffectiveVirtualService {
   readonly segmentPrefixes?: true;
   /** Keys of the config objects that made it: the root first, then its delegates. */
   readonly causes: readonly string[];
+  /** Where each of its http rules is written; absent: at the same position of the root. */
+  readonly httpOrigins?: readonly RuleOrigin[];
+}
+
+/** Where an http rule of an effective virtual service is written. */
+export interface RuleOrigin {
+  /** Position in the root. */
+  readonly rule: number;
+  /** The delegate whose rule was merged into that of the root, with the position there; absent: none. */
+  readonly delegate?: { readonly key: string; readonly rule: number };
 }
 
 /** The kinds of rules that a virtual service has; each list is for connections of its own. */

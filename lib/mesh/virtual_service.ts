@@ -9,7 +9,7 @@ import type { HttpRoute, VirtualServiceSpec } from "../config/kinds/kinds.ts";
 import { type ConfigObject, objectKey } from "../config/types.ts";
 import { mergeDelegate } from "./delegate.ts";
 import { effectiveExportTo, fullGateway, fullHost } from "./names.ts";
-import type { EffectiveVirtualService } from "./types.ts";
+import type { EffectiveVirtualService, RuleOrigin } from "./types.ts";
 import { mapped, unique, withFields } from "./unchanged.ts";
 import { MESH_GATEWAY, oldestFirst } from "./virtual_service_index.ts";
 import { type Exported, isVisible } from "./visibility.ts";
@@ -29,6 +29,8 @@ export interface VirtualServiceDelta {
 }
 
 type Source = ConfigObject<"VirtualService">;
+
+const NO_ROOTS: ReadonlySet<string> = new Set();
 
 /**
  * Keeps the effective virtual services of a changing set of objects. One that no change touched stays the same (`===`).
@@ -79,6 +81,16 @@ export class VirtualServiceResolver {
   /** All effective virtual services, in order of precedence (older first). */
   values(): EffectiveVirtualService[] {
     return [...this.#effective.values()].sort(oldestFirst);
+  }
+
+  /** The effective form of an object, by its key; undefined: it has none, as delegates. */
+  effective(key: string): EffectiveVirtualService | undefined {
+    return this.#effective.get(key);
+  }
+
+  /** Keys of the objects that delegate to one. */
+  rootsOf(key: string): ReadonlySet<string> {
+    return this.#rootsOf.get(key) ?? NO_ROOTS;
   }
 
   /** Delegates that could not be merged, in words, by key of the root. */
@@ -149,9 +161,13 @@ function resolve(
   const problems: string[] = [];
   const spec = fullNames(source, options);
   const delegates = spec.http?.some(({ delegate }) => delegate) ?? false;
+  const origins: RuleOrigin[] = [];
   const http = delegates ? spec.http?.flatMap(withDelegate) : undefined;
-  function withDelegate(rule: HttpRoute): readonly HttpRoute[] {
-    if (!rule.delegate) return [rule];
+  function withDelegate(rule: HttpRoute, at: number): readonly HttpRoute[] {
+    if (!rule.delegate) {
+      origins.push({ rule: at });
+      return [rule];
+    }
     const key = delegateKey(source, rule);
     const delegate = sources.get(key);
     // The analysis names it, with the field.
@@ -163,6 +179,7 @@ function resolve(
     }
     const merged = mergeDelegate(rule, fullNames(delegate, options).http ?? []);
     problems.push(...merged.problems.map((problem) => `delegate ${key}: ${problem}`));
+    for (const position of merged.positions) origins.push({ rule: at, delegate: { key, rule: position } });
     return merged.routes;
   }
   const gateways = spec.gateways?.length ? spec.gateways : SIDECARS;
@@ -176,6 +193,7 @@ function resolve(
     creationTimestamp: source.meta.creationTimestamp,
     ...(hasSegmentPrefixes(source.meta) ? { segmentPrefixes: true } : {}),
     causes: [...causes],
+    ...(http ? { httpOrigins: origins } : {}),
   };
   return { service, problems };
 }

@@ -17,6 +17,12 @@ export interface ResourceFacts {
   /** Keys of the configuration objects that made this resource (for the push ledger and rejections). */
   readonly causes?: readonly string[];
   /**
+   * Parts of these objects that are in the resource, where less than a whole object may be: key of the object, the list
+   * that the parts are in, and their positions (`VirtualService/ns/name http 0 2.1`, where 2.1 is match 1 of rule 2).
+   * Objects without an entry: not known by parts.
+   */
+  readonly parts?: readonly string[];
+  /**
    * Names of `ClusterLoadAssignment` resources without which a client keeps this resource warming: whenever this
    * resource is sent, they are sent again too. A cluster of type EDS gives its service name here.
    */
@@ -53,6 +59,7 @@ interface Layout {
 /** A resource, encoded. Immutable. */
 export class EncodedResource {
   readonly causes: readonly string[];
+  readonly parts: readonly string[];
   readonly warms: readonly string[];
   readonly aliases: readonly string[];
   /** Plain bytes of the form `delta`. */
@@ -81,6 +88,7 @@ export class EncodedResource {
     this.#valueAt = valueAt;
     this.size = blocks.reduce((size, { block }) => size + block.size, own.length);
     this.causes = facts.causes ?? NONE;
+    this.parts = facts.parts ?? NONE;
     this.warms = facts.warms ?? NONE;
     this.aliases = facts.aliases ?? NONE;
   }

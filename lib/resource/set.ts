@@ -19,6 +19,10 @@ function sameItems(a: readonly string[], b: readonly string[]): boolean {
   return a === b || (a.length === b.length && a.every((item, at) => item === b[at]));
 }
 
+function hasCausesOf(one: EncodedResource, other: EncodedResource): boolean {
+  return sameItems(one.causes, other.causes) && sameItems(one.parts, other.parts);
+}
+
 const nameOf = (resource: EncodedResource): string => resource.name;
 const NO_RESOURCES: readonly EncodedResource[] = [];
 
@@ -40,9 +44,9 @@ export class ResourceBucket {
     this.#model = model === undefined ? undefined : model.#model ?? model;
   }
 
-  /** Whether each of these resources, which have the same content, comes of the same objects. */
+  /** Whether each of these resources, which have the same content, comes of the same objects, and the same parts. */
   hasCausesOf(resources: readonly EncodedResource[]): boolean {
-    return this.resources.every((one, at) => one === resources[at] || sameItems(one.causes, resources[at]!.causes));
+    return this.resources.every((one, at) => one === resources[at] || hasCausesOf(one, resources[at]!));
   }
 
   /** The resource of that name. */
@@ -91,7 +95,7 @@ export class ResourceTable {
     name: nameOf,
     hash: hashByDomain,
     // An object that takes the place of another may have the same effect: it is the cause from then on.
-    same: (a, b) => a.version === b.version && sameItems(a.causes, b.causes),
+    same: (a, b) => a.version === b.version && hasCausesOf(a, b),
     items: (bucket) => bucket.resources,
     sum: () => 0,
     bucket: (resources) => this.bucket(resources),

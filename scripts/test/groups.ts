@@ -59,6 +59,8 @@ const PERMISSIONS: Readonly<Record<string, readonly string[]>> = {
   e2e: [READ, TEMP, ENV, NET, RUN, "--allow-sys=hostname,cpus,systemMemoryInfo"],
   // folders that are watched; symbolic links cannot be made with less
   folder: [READ, "--allow-write", ENV, DENO],
+  // servers and proxies
+  effect: [READ, TEMP, ENV, NET, "--allow-sys=hostname,cpus,systemMemoryInfo,networkInterfaces"],
   // sockets of both ends
   grpc: [READ, TEMP, ENV, NET],
   // the tree itself; `deno doc`

@@ -19,6 +19,7 @@ const without: Readonly<Partial<Record<FindingName, string>>> = {
   "no-effect": "comes from translation",
   "keys-not-fetched": "is about a server over time",
   "outside-root-namespace": "is about a server over time",
+  "reaches-no-proxy": "comes from translation",
   "duplicate-subset": "comes from translation",
   "too-few-addresses": "comes from translation",
   "listener-conflict": "comes from translation",

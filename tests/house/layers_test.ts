@@ -25,6 +25,10 @@ const packages: Readonly<Record<string, { readonly may: readonly string[]; reado
     may: ["incremental", "kernel", "config", "registry", "mesh", "ingress"],
     why: "it finds what is written and takes no effect; it judges by the mesh, not by what translation made of it",
   },
+  effect: {
+    may: ["config", "registry", "mesh", "patches", "translate", "resource"],
+    why: "it finds what is written and reaches no proxy, by what translation made of it",
+  },
   gateway_api: {
     may: ["incremental", "kernel", "config", "registry", "mesh"],
     why: "it turns Gateway API objects into kinds that users could write; translation knows the kinds alone",
@@ -112,6 +116,7 @@ const packages: Readonly<Record<string, { readonly may: readonly string[]; reado
         "debug",
         "web",
         "analyze",
+        "effect",
         "ingress",
         "gateway_api",
         "ambient",
@@ -126,7 +131,7 @@ const packages: Readonly<Record<string, { readonly may: readonly string[]; reado
   offline: {
     may: [
       ...["kernel", "config", "folder", "registry", "mesh", "translate", "discovery", "simulate", "resource", "pb"],
-      ...["xds", "analyze", "debug"],
+      ...["xds", "analyze", "effect", "debug"],
     ],
     why: "it runs the server's own way over files, for programs; no package, and no server, needs it",
   },

@@ -153,9 +153,12 @@ export function lossOf(name: FindingName, keys: readonly string[], message: stri
   return objectsFinding("error", name, keys, message);
 }
 
-/** Whether a finding says that an object in force does not do what it says, wholly or in part. */
-export function isLoss({ severity }: Finding): boolean {
-  return severity === "error";
+/**
+ * Whether a finding says that an object in force does not do what it says, wholly or in part. Of what reaches no proxy
+ * the severity says only that its author may know.
+ */
+export function isLoss({ severity, name }: Finding): boolean {
+  return severity === "error" || name === "reaches-no-proxy";
 }
 
 function objectsFinding(

@@ -17,6 +17,7 @@ import { NodeRefused } from "../../translate/proxy/identity.ts";
 import { FieldPlaces } from "../field_place.ts";
 import { proxiesOf } from "../workloads.ts";
 import { AssumedProxies } from "./assumed.ts";
+import { effectFindings } from "./effects.ts";
 
 /** How a mesh is checked. */
 export interface CheckOptions {
@@ -64,11 +65,12 @@ export function* checkMesh(mesh: OfflineMesh, options: CheckOptions): Generator<
 /** Findings of a mesh and of its proxies' resources, by file and line, each once. */
 export function* meshFindings(mesh: OfflineMesh, options: CheckOptions): Generator<void, readonly Finding[]> {
   const analyzed = yield* analysisFindings(mesh, options);
+  const unused = yield* effectFindings(mesh, options, analyzed);
   const places = new FieldPlaces(options.textOf);
   // Translation finds hosts without a service too; the analysis has the field, and knows which it is to take for granted.
   const assumed = new AssumedProxies(mesh);
   const translated = mesh.findings().filter((one) => one.name !== "unknown-host" && !assumed.concernedAlone(one));
-  const found = [...translated, ...analyzed].map((one) => placed(one, mesh, places));
+  const found = [...translated, ...analyzed, ...unused].map((one) => placed(one, mesh, places));
   const distinct = [...new Map(found.map((one) => [findingIdentity(one), one])).values()];
   return distinct.sort(byPlace);
 }

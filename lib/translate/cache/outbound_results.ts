@@ -34,8 +34,8 @@ export function mergedListener(
   contributions: readonly ListenerContribution[],
   report: ReportNote,
 ): MergedListener {
-  const { listener: message, causes, conflicts } = mergeOutboundListener(read, name, contributions);
+  const { listener: message, causes, parts, conflicts } = mergeOutboundListener(read, name, contributions);
   if (message === undefined) return { listener: undefined, conflicts };
-  const [built] = listenerPatching(read, report, "SIDECAR_OUTBOUND")({ message, causes });
+  const [built] = listenerPatching(read, report, "SIDECAR_OUTBOUND")({ message, causes, parts });
   return { listener: built && encodeListener(built), conflicts };
 }

@@ -48,8 +48,8 @@ export function encodeCluster(built: Built<envoy.config.cluster.v3.Cluster>): En
 export function encodeListener(
   built: Built<Listener> & Pick<ResourceFacts, "aliases">,
 ): EncodedResource {
-  const { message, causes, aliases = [] } = built;
-  return encodeResource(TYPE.listener, message.name ?? "", bytesOf(LISTENER, built), { causes, aliases });
+  const { message, causes, parts = [], aliases = [] } = built;
+  return encodeResource(TYPE.listener, message.name ?? "", bytesOf(LISTENER, built), { causes, parts, aliases });
 }
 
 /**
@@ -99,11 +99,11 @@ export function assignmentEncoder(): (built: Built<LeanAssignment>) => EncodedRe
  */
 export function encodeVirtualHost(
   routeConfiguration: string,
-  { message, causes, needsApi = false }: Built<envoy.config.route.v3.VirtualHost>,
+  { message, causes, parts = [], needsApi = false }: Built<envoy.config.route.v3.VirtualHost>,
 ): EncodedResource {
   const name = `${routeConfiguration}/${message.name}`;
   const bytes = bytesOf(VIRTUAL_HOST, { message: { ...message, name }, needsApi });
-  return encodeResource(TYPE.virtualHost, name, bytes, { causes });
+  return encodeResource(TYPE.virtualHost, name, bytes, { causes, parts });
 }
 
 /** A route configuration whose virtual hosts, if any, are inside the message. */

@@ -30,8 +30,8 @@ export function encodeEntries(
   built: readonly OutboundVirtualHost[],
   patch: (routeConfiguration: string, built: Built<VirtualHost>) => readonly Built<VirtualHost>[],
 ): VirtualHostEntry[] {
-  return built.map(({ routeConfiguration, virtualHost: message, causes, creationTimestamp }) => {
-    const before: Built<VirtualHost> = { message, causes };
+  return built.map(({ routeConfiguration, virtualHost: message, causes, parts, creationTimestamp }) => {
+    const before: Built<VirtualHost> = { message, causes, parts };
     const [after] = patch(routeConfiguration, before);
     const entry = { routeConfiguration, creationTimestamp, name: message.name ?? "" };
     if (after === undefined) return { ...entry, domains: [], built: before };

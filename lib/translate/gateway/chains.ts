@@ -12,6 +12,7 @@ import { gatewayTcpRules, matchesServer, virtualServicesOfServer } from "../../m
 import { parseProtocol } from "../../registry/protocol.ts";
 import type { EffectiveVirtualService } from "../../mesh/types.ts";
 import type { FileSecret } from "../message/file_secret.ts";
+import { ruleParts, serverParts } from "../message/parts.ts";
 import type { ServerHost } from "../../config/kinds/gateway/hosts.ts";
 import type { TcpProxyPlan } from "../filters/network/tcp_proxy.ts";
 import { type ChainMatch, chainMatch, ChainMatchOwners } from "../listener/chain_match_owners.ts";
@@ -50,6 +51,8 @@ export interface GatewayChain {
   readonly decidedBy: string;
   /** Keys of all config objects that made it. */
   readonly causes: readonly string[];
+  /** Parts of them that are in it. */
+  readonly parts: readonly string[];
 }
 
 /** The chains of one port, and the problems of servers that were left out. */
@@ -84,7 +87,8 @@ function addHttp({ port, chains }: Building): void {
   const routeName = port.servers[0]?.routeName;
   if (routeName === undefined) return;
   const causes = [...new Set(port.servers.map((server) => server.cause))];
-  chains.push({ serverNames: [], target: { routeName }, decidedBy: causes[0] ?? "", causes });
+  const parts = serverParts(port.servers);
+  chains.push({ serverNames: [], target: { routeName }, decidedBy: causes[0] ?? "", causes, parts });
 }
 
 /** A server where TLS ends (or there is none), before requests or bytes. */
@@ -105,7 +109,7 @@ function addTerminated(building: Building, server: MergedServer): void {
   const targets = server.routeName === undefined
     ? bytesTargets(building, server)
     : [httpsTarget(server, server.routeName)];
-  for (const { target, causes, subnets } of targets) {
+  for (const { target, causes, parts, subnets } of targets) {
     const match = chainMatch({ sni: server.kind === "tcp" ? [] : serverNames(server), cidrs: subnets ?? [] });
     for (const free of match ? owners.take(match, { hostname: server.gateway, http: false }).free : []) {
       chains.push({
@@ -114,6 +118,7 @@ function addTerminated(building: Building, server: MergedServer): void {
         target,
         decidedBy: causes[0] ?? server.cause,
         causes: [server.cause, ...causes],
+        parts: [...serverParts([server]), ...parts],
       });
     }
   }
@@ -122,21 +127,24 @@ function addTerminated(building: Building, server: MergedServer): void {
 interface FoundTarget {
   readonly target: ChainTarget;
   readonly causes: readonly string[];
+  /** Parts of virtual services. */
+  readonly parts: readonly string[];
   /** Subnets that it is for; absent: all addresses. */
   readonly subnets?: readonly string[];
 }
 
 function httpsTarget({ spec }: MergedServer, routeName: string): FoundTarget {
-  return { target: { routeName, ...(spec.name ? { statPrefix: spec.name } : {}) }, causes: [] };
+  return { target: { routeName, ...(spec.name ? { statPrefix: spec.name } : {}) }, causes: [], parts: [] };
 }
 
 /** The `tcp` rules for the server, in order, up to the first that takes all connections. The analysis names the others. */
 function bytesTargets({ read, port, problems }: Building, server: MergedServer): FoundTarget[] {
   const { used } = gatewayTcpRules(virtualServicesOf(read, server), (match) => matches(match, server));
-  const found = used.flatMap(({ virtualService, route, subnets }) => {
+  const found = used.flatMap(({ virtualService, index, route, subnets }) => {
     const target = toDestinations(read, virtualService, route, server);
     // At a Unix socket no address was dialled.
-    return target ? [{ ...target, subnets: port.port > 0 ? subnets : [] }] : [];
+    const parts = ruleParts(virtualService, "tcp", [{ rule: index }]);
+    return target ? [{ ...target, parts, subnets: port.port > 0 ? subnets : [] }] : [];
   });
   if (found.length > 0) return found;
   const why = "no virtual service that is bound to it has a tcp rule for this port";
@@ -150,11 +158,12 @@ function addPassthrough(building: Building, server: MergedServer): void {
   let bound = false;
   for (const vs of virtualServicesOf(read, server)) {
     for (const [index, rule] of (vs.spec.tls ?? []).entries()) {
-      for (const match of rule.match ?? []) {
+      for (const [at, match] of (rule.match ?? []).entries()) {
         if (!matches(match, server)) continue;
-        const found = toDestinations(read, vs, rule.route, server);
-        if (!found) continue;
+        const to = toDestinations(read, vs, rule.route, server);
+        if (!to) continue;
         bound = true;
+        const found = { ...to, parts: ruleParts(vs, "tls", [{ rule: index, match: at }]) };
         const cidrs = port.port > 0 ? match.destinationSubnets ?? [] : [];
         addRule(building, server, vs, index, chainMatch({ sni: match.sniHosts.map(lower), cidrs }), found);
       }
@@ -182,6 +191,7 @@ function addPassed({ read, port, chains, problems }: Building, servers: readonly
     target: { passed: hosts },
     decidedBy: first.cause,
     causes: [...new Set(servers.map(({ cause }) => cause))],
+    parts: serverParts(servers),
   });
 }
 
@@ -197,7 +207,8 @@ function addRule(
   const { free, taken } = match ? owners.take(match, owner) : { free: [], taken: undefined };
   for (const match of free) {
     const causes = [server.cause, ...found.causes];
-    chains.push({ ...match, target: found.target, decidedBy: found.causes[0] ?? server.cause, causes });
+    const parts = [...serverParts([server]), ...found.parts];
+    chains.push({ ...match, target: found.target, decidedBy: found.causes[0] ?? server.cause, causes, parts });
   }
   if (taken) {
     const why = `${taken.hostname} has some of its server names at Gateway ${server.gateway} already`;
@@ -222,7 +233,7 @@ function toDestinations(
   vs: EffectiveVirtualService,
   routes: readonly RouteDestination[] | undefined,
   server: MergedServer,
-): FoundTarget | undefined {
+): Omit<FoundTarget, "parts"> | undefined {
   const port = {
     port: server.spec.port.number,
     name: server.spec.port.name,

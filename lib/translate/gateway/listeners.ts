@@ -28,6 +28,7 @@ import { cidrRange, listenAddresses, listenerName, wildcards } from "../listener
 import { blackHoleFilter } from "../listener/fallthrough.ts";
 import { requestFilters } from "../listener/http_connection_manager.ts";
 import { objectMetadata } from "../message/object_metadata.ts";
+import { joinedParts } from "../message/parts.ts";
 import type { Reader } from "../reader/reader.ts";
 import { accessLogs, listenerAccessLogs } from "../telemetry/access_logs.ts";
 import { type ChainTarget, type GatewayChain, portChains } from "./chains.ts";
@@ -108,8 +109,9 @@ export function gatewayListener(read: Reader, port: MergedPort, authorization: A
   const policies = [...authorization.causes, ...tokens, ...read.telemetryCauses(), ...pluginCauses(read, "client")];
   const causes = [...new Set([...chains.flatMap((chain) => chain.causes), ...policies])];
   const secrets = chains.flatMap((chain) => chain.secrets ?? []);
+  const parts = joinedParts(chains.map((chain) => chain.parts));
   const message = listener(read, port, chains, authorization);
-  return { listener: { message, causes, ...(secrets.length > 0 ? { secrets } : {}) }, problems };
+  return { listener: { message, causes, parts, ...(secrets.length > 0 ? { secrets } : {}) }, problems };
 }
 
 interface ListenerOfPort {

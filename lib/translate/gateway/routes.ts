@@ -9,6 +9,7 @@ import type { envoy } from "../../../proto/gen/types.ts";
 import { wrap } from "../../pb/wellknown.ts";
 import type { ServiceTarget } from "../../registry/inbound.ts";
 import type { BuildFinding, Built } from "../message/built.ts";
+import { joinedParts, ruleParts, type UsedRule } from "../message/parts.ts";
 import type { Reader } from "../reader/reader.ts";
 import { matchesAll } from "../route/match.ts";
 import { STATEFUL_SESSION_FILTER, statefulSession } from "../filters/http/stateful_session/per_route.ts";
@@ -72,23 +73,29 @@ export function gatewayRouteConfiguration(read: Reader, plan: RoutePlan): Built<
 
 /** One virtual host, with the routes of all virtual services that have its hosts. */
 export function gatewayVirtualHost(read: Reader, entry: PlannedVirtualHost): Built<VirtualHost> {
-  const routes: Route[] = [];
+  const found: SourceRoute[] = [];
   const warnings: BuildFinding[] = [];
   for (const source of entry.sources) {
-    const translated = sourceRoutes(read, source);
-    routes.push(...translated.routes);
-    warnings.push(...translated.warnings);
+    const { routes, used, warnings: ofSource } = sourceRoutes(read, source);
+    for (const [at, route] of routes.entries()) found.push({ route, source, used: used[at]! });
+    warnings.push(...ofSource);
   }
+  const placed = inOrder(found);
   const message: VirtualHost = {
     name: entry.name,
     domains: [...entry.domains],
-    routes: inOrder(routes),
+    routes: placed.map(({ route }) => route),
     ...(entry.requireTls ? { require_tls: TlsRequirement.ALL } : {}),
     ...(read.proxyHeaders()?.attemptCount?.disabled ? {} : { include_request_attempt_count: true }),
     ...sessionOfHosts(read, entry),
   };
   const causes = [...entry.gatewayCauses, ...entry.sources.flatMap((source) => source.virtualService.causes)];
-  return { message, causes: [...new Set(causes)], ...(warnings.length > 0 ? { warnings } : {}) };
+  const parts = joinedParts(
+    entry.sources.map((source) =>
+      ruleParts(source.virtualService, "http", placed.filter((one) => one.source === source).map(({ used }) => used))
+    ),
+  );
+  return { message, causes: [...new Set(causes)], parts, ...(warnings.length > 0 ? { warnings } : {}) };
 }
 
 function sourceRoutes(read: Reader, source: RouteSource): ReturnType<typeof httpRoutes> {
@@ -96,9 +103,16 @@ function sourceRoutes(read: Reader, source: RouteSource): ReturnType<typeof http
   return httpRoutes(virtualService, { read, port, gateways: [gateway], tls });
 }
 
+/** A route, with the virtual service and the rule that it comes from. */
+interface SourceRoute {
+  readonly route: Route;
+  readonly source: RouteSource;
+  readonly used: UsedRule;
+}
+
 /** Routes that take every request come last, so that each virtual service of a host gets its say; one is enough. */
-function inOrder(routes: readonly Route[]): Route[] {
-  const takesAll = (route: Route) => matchesAll(route.match ?? {});
+function inOrder(routes: readonly SourceRoute[]): SourceRoute[] {
+  const takesAll = ({ route }: SourceRoute) => matchesAll(route.match ?? {});
   return [...routes.filter((route) => !takesAll(route)), ...routes.filter(takesAll).slice(0, 1)];
 }
 

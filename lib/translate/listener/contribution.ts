@@ -27,6 +27,8 @@ export interface TcpChain {
   readonly proxy: TcpProxyPlan;
   /** The virtual service that made it, `namespace/name`. */
   readonly virtualService?: string;
+  /** Parts of that virtual service which are in it. */
+  readonly parts?: readonly string[];
 }
 
 /** The contribution of one host to one listener. */

@@ -19,6 +19,8 @@ export interface Built<T> {
   readonly message: T;
   /** Keys of the config objects that made it (`ServiceEntry/ns/name`, `DestinationRule/ns/name`), the service first. */
   readonly causes: readonly string[];
+  /** Parts of them that are in the message, as an encoded resource names them; absent: not known by parts. */
+  readonly parts?: readonly string[];
   /** Settings that are not in force as written; absent: none. */
   readonly warnings?: readonly BuildFinding[];
   /** Patches gave it fields that `encodeApi` alone writes. Default: they did not. */

@@ -67,7 +67,7 @@ export function patchedVirtualHost(
   const message = patchVirtualHost(built.message, fitting, applied.note);
   if (message === undefined) return [];
   if (message === built.message) return [built];
-  return [applied.to(applied.replacedHost ? { ...built, causes: [] } : built, message)];
+  return [applied.to(applied.replacedHost ? { ...built, causes: [], parts: [] } : built, message)];
 }
 
 function fittingPatches(read: Reader, name: string, place: RoutesPlace): ReturnType<typeof patchesOfRoutes> {

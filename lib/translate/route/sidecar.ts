@@ -11,6 +11,7 @@ import type { Service } from "../../registry/types.ts";
 import type { envoy } from "../../../proto/gen/types.ts";
 import { listenerKind } from "../service/protocol.ts";
 import type { BuildFinding } from "../message/built.ts";
+import { ruleParts } from "../message/parts.ts";
 import type { Reader } from "../reader/reader.ts";
 import { defaultOutboundRoute } from "./default_route.ts";
 import { hashing, routeTarget, serviceBehind } from "./destination.ts";
@@ -28,6 +29,8 @@ export interface OutboundVirtualHost {
   readonly virtualHost: VirtualHost;
   /** Keys of the config objects that made it, the service first. */
   readonly causes: readonly string[];
+  /** Parts of virtual services that are in it. */
+  readonly parts: readonly string[];
   /** Settings that are not in force as written; absent: none. */
   readonly warnings?: readonly BuildFinding[];
   /** Of two virtual hosts that want a domain, the one with the smaller number (ms since the epoch) is older and wins. */
@@ -44,6 +47,7 @@ export interface RoutedPort {
   readonly domains: string[];
   readonly routes: Route[];
   readonly causes: readonly string[];
+  readonly parts: readonly string[];
   readonly warnings: readonly BuildFinding[];
   readonly creationTimestamp: number;
 }
@@ -88,7 +92,7 @@ function virtualHosts(
   service: Service | undefined,
   routed: RoutedPort,
 ): OutboundVirtualHost[] {
-  const { port, routes, causes, warnings, creationTimestamp, domains, sniffedBy } = routed;
+  const { port, routes, causes, parts, warnings, creationTimestamp, domains, sniffedBy } = routed;
   const session = statefulSession(read, service);
   const common: VirtualHost = {
     name: virtualHostName(host, port),
@@ -102,6 +106,7 @@ function virtualHosts(
     routeConfiguration: place.routeConfiguration,
     virtualHost: { ...common, domains: forms[place.domains] },
     causes,
+    parts,
     ...(warnings.length ? { warnings } : {}),
     creationTimestamp,
   }));
@@ -132,6 +137,7 @@ function servicePorts(
       domains,
       routes: [defaultOutboundRoute(read, to, hash, `${virtualHostName(target.hostname, port)}/*`)],
       causes: [...base, ...(hash?.causes ?? [])],
+      parts: [],
       warnings: own?.warnings ?? [],
       creationTimestamp: service.creationTimestamp,
     };
@@ -164,8 +170,8 @@ function namedPorts(
 }
 
 function meshRoutes(read: Reader, vs: EffectiveVirtualService, port: number) {
-  const { routes, causes, warnings } = httpRoutes(vs, { read, port, gateways: [MESH_GATEWAY], tls: false });
-  return { routes, causes: [...vs.causes, ...causes], warnings };
+  const { routes, used, causes, warnings } = httpRoutes(vs, { read, port, gateways: [MESH_GATEWAY], tls: false });
+  return { routes, causes: [...vs.causes, ...causes], parts: ruleParts(vs, "http", used), warnings };
 }
 
 function httpPorts(service: Service): { port: number; sniffed: boolean }[] {

@@ -12,6 +12,7 @@ import type { envoy, google } from "../../../proto/gen/types.ts";
 import { parseOutboundClusterName } from "../destination/names.ts";
 import { objectMetadata } from "../message/object_metadata.ts";
 import type { BuildFinding } from "../message/built.ts";
+import type { UsedRule } from "../message/parts.ts";
 import type { Reader } from "../reader/reader.ts";
 import { forwardAction } from "./action.ts";
 import { directResponse, redirectAction } from "./answer.ts";
@@ -38,6 +39,8 @@ export interface RouteContext {
 /** Routes in order; the first that matches wins. */
 export interface TranslatedRoutes {
   readonly routes: Route[];
+  /** The rule and match behind each of them. */
+  readonly used: UsedRule[];
   /** Keys of the destination rules that shaped them (hashing). */
   readonly causes: string[];
   /** Settings that are not in force as written. */
@@ -53,18 +56,22 @@ export interface TranslatedRoutes {
  */
 export function httpRoutes(vs: EffectiveVirtualService, context: RouteContext): TranslatedRoutes {
   const routes: Route[] = [];
+  const used: UsedRule[] = [];
   const causes = new Set<string>();
   const warnings: BuildFinding[] = [];
   const metadata = objectMetadata(`VirtualService/${vs.namespace}/${vs.name}`);
   for (const [index, rule] of (vs.spec.http ?? []).entries()) {
     const notes: Notes = { causes, warnings: [], metadata };
     const ofRule = routesOfRule(vs, rule, context, notes);
-    routes.push(...ofRule);
+    for (const { route, match } of ofRule) {
+      routes.push(route);
+      used.push(match === undefined ? { rule: index } : { rule: index, match });
+    }
     warnings.push(...ruleWarnings(vs, index, rule, notes.warnings));
     const last = ofRule.at(-1);
-    if (last && matchesAll(last.match!)) break;
+    if (last && matchesAll(last.route.match!)) break;
   }
-  return { routes, causes: [...causes], warnings };
+  return { routes, used, causes: [...causes], warnings };
 }
 
 /** The findings and shared inputs of building routes. */
@@ -74,14 +81,20 @@ interface Notes {
   readonly warnings: string[];
 }
 
+/** A route of a rule, with the position of its match. */
+interface RuleRoute {
+  readonly route: Route;
+  readonly match: number | undefined;
+}
+
 /** One route for each match of a rule, up to one that takes every request. */
-function routesOfRule(vs: EffectiveVirtualService, rule: HttpRoute, context: RouteContext, notes: Notes): Route[] {
-  const routes: Route[] = [];
-  for (const match of rule.match?.length ? rule.match : [undefined]) {
+function routesOfRule(vs: EffectiveVirtualService, rule: HttpRoute, context: RouteContext, notes: Notes): RuleRoute[] {
+  const routes: RuleRoute[] = [];
+  for (const [at, match] of (rule.match?.length ? rule.match : [undefined]).entries()) {
     if (match && !applies(match, context)) continue;
     const route = buildRoute(vs, rule, match, context, notes);
     if (!route) continue;
-    routes.push(route);
+    routes.push({ route, match: match && at });
     if (matchesAll(route.match!)) break;
   }
   return routes;

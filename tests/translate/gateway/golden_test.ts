@@ -24,7 +24,8 @@ function build(name: string, edit: (yaml: string) => string = (yaml) => yaml) {
   return { ...gatewayListeners(read, targets), routes: [...gatewayRouteConfigurations(read, targets).values()] };
 }
 
-function shown<T extends object>(type: string, { message, ...rest }: Built<T>) {
+/** Which parts of objects are in a message, the tests of what reaches no proxy show. */
+function shown<T extends object>(type: string, { message, parts: _, ...rest }: Built<T>) {
   return { ...rest, message: readable(type, encode(type, message)) };
 }
 

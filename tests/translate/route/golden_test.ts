@@ -42,7 +42,7 @@ function build(name: string) {
 }
 
 function text(name: string): string {
-  const shown = build(name).virtualHosts.map(({ virtualHost, ...rest }) => {
+  const shown = build(name).virtualHosts.map(({ virtualHost, parts: _, ...rest }) => {
     const type = "envoy.config.route.v3.VirtualHost";
     return { ...rest, virtualHost: readable(type, encode(type, virtualHost)) };
   });

@@ -7,6 +7,14 @@ import type { FindingRow } from "./row.ts";
 
 /** One row for each sort. */
 export const TRANSLATION = {
+  "reaches-no-proxy": {
+    code: "MSH1036",
+    title: "no proxy has anything of this",
+    meaning:
+      "An object, or a rule, match, subset, port, server or patch of it, could be for some proxy, and no resource of any proxy is made from it.",
+    effect: "It has no effect.",
+    fix: "Write what is expected there, or remove the part.",
+  },
   "duplicate-subset": {
     code: "MSH1014",
     title: "subset twice",

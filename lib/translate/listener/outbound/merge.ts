@@ -11,6 +11,7 @@ import { tlsInspectorFilter } from "../../filters/listener/tls_inspector.ts";
 import { tcpFilters } from "../../filters/network/order.ts";
 import { pluginCauses } from "../../filters/wasm.ts";
 import { objectMetadata } from "../../message/object_metadata.ts";
+import { joinedParts } from "../../message/parts.ts";
 import type { Reader } from "../../reader/reader.ts";
 import { accessLogs } from "../../telemetry/access_logs.ts";
 import { cidrRange, listenAddresses, wildcards } from "../address.ts";
@@ -30,6 +31,8 @@ export interface MergedOutboundListener {
   readonly listener?: envoy.config.listener.v3.Listener;
   /** Keys of the config objects that made it, the first contribution's first. */
   readonly causes: readonly string[];
+  /** Parts of virtual services that are in it. */
+  readonly parts: readonly string[];
   readonly conflicts: readonly ListenerConflict[];
 }
 
@@ -46,14 +49,17 @@ export function mergeOutboundListener(
 ): MergedOutboundListener {
   const sorted = [...contributions].sort(compareContributions);
   const [first] = sorted;
-  if (first === undefined) return { causes: [], conflicts: [] };
+  if (first === undefined) return { ...NOTHING, conflicts: [] };
   const refused = whyRefused(read, first);
-  if (refused) return { causes: [], conflicts: sorted.map((contribution) => conflict(contribution, refused)) };
+  if (refused) return { ...NOTHING, conflicts: sorted.map((contribution) => conflict(contribution, refused)) };
   const joined = joinContributions(sorted);
-  if (joined === undefined) return { causes: [], conflicts: [] };
+  if (joined === undefined) return { ...NOTHING, conflicts: [] };
   const causes = [...joined.causes, ...pluginCauses(read, "client")];
-  return { listener: listener(read, key, joined), causes, conflicts: joined.conflicts };
+  const parts = joinedParts(joined.chains.map(({ chain }) => chain.parts ?? []));
+  return { listener: listener(read, key, joined), causes, parts, conflicts: joined.conflicts };
 }
+
+const NOTHING = { causes: [], parts: [] } as const;
 
 /** Why no outbound listener may have that address. */
 function whyRefused(read: Reader, contribution: ListenerContribution): ConflictReason | undefined {

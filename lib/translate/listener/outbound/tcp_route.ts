@@ -13,6 +13,7 @@ import type {
 } from "../../../config/kinds/virtual_service/types.ts";
 import type { EffectiveVirtualService } from "../../../mesh/types.ts";
 import type { Reader } from "../../reader/reader.ts";
+import { ruleParts } from "../../message/parts.ts";
 import type { TcpChain } from "../contribution.ts";
 import { routePlan, type TcpPort } from "./tcp_destination.ts";
 
@@ -37,8 +38,8 @@ export interface RoutedChains {
 export function tlsChains(read: Reader, rules: EffectiveVirtualService, context: TcpRouteContext): RoutedChains {
   const chains: TcpChain[] = [];
   const seen = new Set<string>();
-  for (const rule of rules.spec.tls ?? []) {
-    for (const match of rule.match ?? []) {
+  for (const [index, rule] of (rules.spec.tls ?? []).entries()) {
+    for (const [at, match] of (rule.match ?? []).entries()) {
       if (!matchesProxy(read, match, context.port.port)) continue;
       const subnets = context.port.port > 0 ? match.destinationSubnets ?? [] : [];
       const chain = {
@@ -49,7 +50,8 @@ export function tlsChains(read: Reader, rules: EffectiveVirtualService, context:
       if (seen.has(predicate)) continue;
       seen.add(predicate);
       const proxy = routePlan(read, rule.route ?? [], context.port, owner(rules));
-      if (proxy) chains.push({ ...chain, proxy, virtualService: key(rules) });
+      const parts = ruleParts(rules, "tls", [{ rule: index, match: at }]);
+      if (proxy) chains.push({ ...chain, proxy, virtualService: key(rules), parts });
     }
   }
   return { chains, complete: chains.length > 0 };
@@ -58,33 +60,46 @@ export function tlsChains(read: Reader, rules: EffectiveVirtualService, context:
 /** Chains of the `tcp` rules, up to the first that matches every connection. */
 export function tcpChains(read: Reader, rules: EffectiveVirtualService, context: TcpRouteContext): RoutedChains {
   const chains: TcpChain[] = [];
-  for (const rule of rules.spec.tcp ?? []) {
-    const subnets = destinationSubnets(read, rule, context.port.port);
-    if (subnets === undefined) continue;
+  for (const [index, rule] of (rules.spec.tcp ?? []).entries()) {
+    const found = destinationSubnets(read, rule, context.port.port);
+    if (found === undefined) continue;
+    const { subnets, matches } = found;
     const proxy = routePlan(read, rule.route ?? [], context.port, owner(rules));
     if (!proxy) continue;
     const all = subnets.length === 0;
-    chains.push({ sni: [], cidrs: all ? context.cidrs : subnets, proxy, virtualService: key(rules) });
+    const used = matches.length === 0 ? [{ rule: index }] : matches.map((match) => ({ rule: index, match }));
+    const parts = ruleParts(rules, "tcp", used);
+    chains.push({ sni: [], cidrs: all ? context.cidrs : subnets, proxy, virtualService: key(rules), parts });
     if (all) return { chains, complete: true };
   }
   return { chains, complete: false };
 }
 
-/** The subnets that a rule is for; empty: all addresses; undefined: nothing at this proxy and port. */
+/** The subnets that a rule is for. */
+interface RuleSubnets {
+  /** Empty: all addresses. */
+  readonly subnets: readonly string[];
+  /** Positions of the matches that say so. */
+  readonly matches: readonly number[];
+}
+
+/** The subnets that a rule is for; undefined: nothing at this proxy and port. */
 function destinationSubnets(
   read: Reader,
   rule: NonNullable<VirtualServiceSpec["tcp"]>[number],
   port: number,
-): string[] | undefined {
-  if (rule.match === undefined || rule.match.length === 0) return [];
+): RuleSubnets | undefined {
+  if (rule.match === undefined || rule.match.length === 0) return { subnets: [], matches: [] };
   const subnets: string[] = [];
-  for (const match of rule.match) {
+  const matches: number[] = [];
+  for (const [at, match] of rule.match.entries()) {
     if (!matchesProxy(read, match, port)) continue;
     // At a Unix socket no address was dialled.
-    if (!match.destinationSubnets?.length || port === 0) return [];
+    if (!match.destinationSubnets?.length || port === 0) return { subnets: [], matches: [at] };
     subnets.push(...match.destinationSubnets);
+    matches.push(at);
   }
-  return subnets.length > 0 ? subnets : undefined;
+  return subnets.length > 0 ? { subnets, matches } : undefined;
 }
 
 function matchesProxy(read: Reader, match: TlsMatchAttributes | L4MatchAttributes, port: number): boolean {

@@ -1,0 +1,230 @@
+/**
+ * The objects, and the parts of objects, from which no proxy has anything, kept up to date change by change.
+ *
+ *     push, proxies ─> look at resources ─> objects that came into force or went ─> their judges ─> findings
+ *
+ * A look costs what `in_force.ts` says. An object is judged when it changes, when something of it comes into force or
+ * goes, and, while something of it is in nothing, with every look: which proxies there are decides that as well.
+ *
+ * @module
+ */
+import { type Finding, findingKeys, findingOf, shownValue } from "../config/finding/finding.ts";
+import { FINDING_ROWS } from "../config/finding/codes.ts";
+import { isSuppressed, suppressedCodes } from "../config/finding/suppress.ts";
+import type { AnyConfigObject } from "../config/types.ts";
+import type { Mesh } from "../mesh/mesh.ts";
+import type { PatchOutcome } from "../patches/types.ts";
+import type { ProxyState } from "../translate/per_proxy/proxy_state.ts";
+import { profileOf } from "../translate/reader/proxy_profile.ts";
+import { InForce } from "./in_force.ts";
+import type { EffectWorld, JudgedProxy, UnusedPart } from "./judge.ts";
+import { JUDGES } from "./judges.ts";
+
+/** The name of the finding. */
+const NAME = "reaches-no-proxy";
+
+/** Findings that are kept of one object, and of all: more say nothing new. */
+const MAX_OF_ONE = 20;
+const MAX_OBJECTS = 2000;
+
+/** The translation that is looked at. */
+export interface LookedAt {
+  readonly mesh: Mesh;
+  proxies(): Iterable<ProxyState>;
+  patchOutcomes(): Iterable<PatchOutcome>;
+}
+
+/** What the analysis asks about others' findings and about proxies. */
+export interface EffectOptions {
+  /** Objects in force, by key. */
+  readonly object: (key: string) => AnyConfigObject | undefined;
+  /** Whether nothing is known of a proxy's workload but its namespace or its Gateway. Default: of none. */
+  readonly standsIn?: (state: ProxyState) => boolean;
+}
+
+/** See the module. */
+export class EffectAnalysis {
+  readonly #options: EffectOptions;
+  #inForce = new InForce();
+  #mesh: Mesh | undefined;
+  #applied: ReadonlySet<string> = new Set();
+  #patches = 0;
+  /** Objects to judge. */
+  readonly #pending = new Set<string>();
+  /** The findings of an object stay the same while its parts do: their places are looked for once. */
+  readonly #unused = new Map<string, readonly UnusedFinding[]>();
+  /** Objects of which something is in nothing. */
+  readonly #dead = new Set<string>();
+
+  constructor(options: EffectOptions) {
+    this.#options = options;
+  }
+
+  /** Whether there is nothing to find. */
+  get isEmpty(): boolean {
+    return this.#unused.size === 0;
+  }
+
+  /** Notes objects that came, changed or went. */
+  changed(keys: Iterable<string>): void {
+    for (const key of keys) this.#pending.add(key);
+  }
+
+  /** Brings the findings up to date, in steps. */
+  *steps(of: LookedAt): Generator<void, void> {
+    if (of.mesh !== this.#mesh) {
+      this.#mesh = of.mesh;
+      this.#inForce = new InForce();
+    }
+    const states = [...of.proxies()];
+    yield* this.#inForce.look(states);
+    this.changed(this.#inForce.takeChanged());
+    yield* this.#lookAtPatches(of);
+    // Where a builder failed the resources before stay: nothing follows from what is not in them.
+    const isWhole = !states.some(({ failing, proxyClass }) => failing || proxyClass.failing);
+    const { standsIn = () => false } = this.#options;
+    if (states.length === 0 || !isWhole) return this.#unused.clear();
+    const proxies = distinct(states.map((state) => judgedProxy(state, standsIn(state))), withLabels);
+    const world = {
+      mesh: of.mesh,
+      inForce: this.#inForce,
+      applied: this.#applied,
+      proxies,
+      views: distinct(proxies, withoutLabels),
+      routers: proxies.filter(({ type }) => profileOf(type).gateways),
+    };
+    this.changed(this.#dead);
+    for (const key of this.#pending) {
+      this.#pending.delete(key);
+      this.#judge(key, { ...world, noteDead: () => void this.#dead.add(key) });
+      yield;
+    }
+  }
+
+  *#lookAtPatches(of: LookedAt): Generator<void, void> {
+    const filters = [...of.mesh.proxyFilters];
+    if (filters.length === 0 && this.#patches === 0) return;
+    this.#patches = filters.length;
+    const applied = new Set<string>();
+    for (const { patch, error } of of.patchOutcomes()) {
+      if (error === undefined) applied.add(`${patch.filter} ${patch.index}`);
+    }
+    yield;
+    this.#applied = applied;
+    this.changed(filters.map(({ key }) => key));
+  }
+
+  #judge(key: string, world: EffectWorld): void {
+    const object = this.#options.object(key);
+    this.#dead.delete(key);
+    const unused = object === undefined ? [] : JUDGES[object.kind](object, world);
+    const before = this.#unused.get(key);
+    if (unused.length === 0) this.#unused.delete(key);
+    else if (before === undefined ? this.#unused.size < MAX_OBJECTS : !isSame(before, unused)) {
+      this.#unused.set(key, unused.map((part) => ({ part, finding: findingAbout(key, part) })));
+    }
+  }
+
+  /** The findings, by object. */
+  *findings(others: OtherFindings): Iterable<Finding> {
+    for (const key of [...this.#unused.keys()].sort()) yield* this.findingsOf(key, others);
+  }
+
+  /** The findings of one object. */
+  findingsOf(key: string, others: OtherFindings): Finding[] {
+    const unused = this.#unused.get(key);
+    const object = unused && this.#options.object(key);
+    if (unused === undefined || object === undefined) return [];
+    const said = others(key);
+    const codes = suppressedCodes(object.meta.annotations);
+    return unused.filter(({ part }) => !isSaid(part, said)).slice(0, MAX_OF_ONE)
+      .map(({ finding }) => finding)
+      .filter(({ code }) => !isSuppressed(code, codes));
+  }
+}
+
+interface UnusedFinding {
+  readonly part: UnusedPart;
+  readonly finding: Finding;
+}
+
+function isSame(before: readonly UnusedFinding[], now: readonly UnusedPart[]): boolean {
+  return JSON.stringify(before.map(({ part }) => part)) === JSON.stringify(now);
+}
+
+/** The other findings about an object, by its key. */
+export type OtherFindings = (key: string) => readonly Finding[];
+
+function judgedProxy({ proxy: { namespace, properties }, proxyClass }: ProxyState, standsIn: boolean): JudgedProxy {
+  const { type, labels } = properties;
+  return { type, namespace, labels, scope: proxyClass.scope, standsIn };
+}
+
+/** One of each, by name. */
+function distinct(proxies: readonly JudgedProxy[], nameOf: (proxy: JudgedProxy) => string): JudgedProxy[] {
+  const byScope = new Map<JudgedProxy["scope"], Set<string>>();
+  return proxies.filter((proxy) => {
+    const names = byScope.getOrInsertComputed(proxy.scope, () => new Set());
+    const name = nameOf(proxy);
+    return !names.has(name) && names.add(name);
+  });
+}
+
+function withoutLabels({ type, namespace, standsIn }: JudgedProxy): string {
+  return `${type} ${namespace} ${standsIn}`;
+}
+
+function withLabels(proxy: JudgedProxy): string {
+  return `${withoutLabels(proxy)} ${JSON.stringify(proxy.labels)}`;
+}
+
+/** Fields by which an object as a whole is for others than its author thinks. */
+const HEADS = [
+  "metadata",
+  "spec.exportTo",
+  "spec.gateways",
+  "spec.host",
+  "spec.hosts",
+  "spec.selector",
+  "spec.targetRef",
+  "spec.targetRefs",
+  "spec.workloadSelector",
+];
+
+/** Whether other findings say already why a part has no effect. */
+function isSaid({ field, parts = [] }: UnusedPart, findings: readonly Finding[]): boolean {
+  const said = findings.filter(({ severity }) => severity !== "info").map(({ place }) => place.field);
+  if (said.some((one) => one === "" || HEADS.some((head) => isWithin(one, head)))) return true;
+  const wanted = (field === "" ? parts : [field]).map(itemOf);
+  return wanted.length > 0 && wanted.every((part) => said.some((one) => isWithin(one, part) || isWithin(part, one)));
+}
+
+/** The path of the nearest item of a list that a field is in. */
+function itemOf(field: string): string {
+  const end = field.lastIndexOf("]");
+  return end < 0 ? field : field.slice(0, end + 1);
+}
+
+function isWithin(field: string, of: string): boolean {
+  return field === of || field.startsWith(`${of}.`) || field.startsWith(`${of}[`);
+}
+
+function findingAbout(key: string, { field, value, expected, others = [] }: UnusedPart): Finding {
+  const shown = shownValue(value);
+  const what = [field, shown].filter((part) => part !== "").join(": ");
+  const objects = [key, ...others].map((one) => {
+    const [kind = "", namespace = "", name = ""] = one.split("/");
+    return { kind, namespace, name };
+  });
+  const message = `${FINDING_ROWS[NAME].title}${what === "" ? "" : `: ${what}`}, expected ${expected}`;
+  return findingOf(NAME, { severity: "warning", place: { objects, field, line: 0 }, value: shown, expected, message });
+}
+
+/** Findings by each object that they name. */
+export function byObject(findings: Iterable<Finding>): ReadonlyMap<string, readonly Finding[]> {
+  const found = new Map<string, Finding[]>();
+  for (const one of findings) {
+    for (const key of new Set(findingKeys(one))) found.getOrInsertComputed(key, () => []).push(one);
+  }
+  return found;
+}

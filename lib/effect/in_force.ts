@@ -1,0 +1,175 @@
+/**
+ * The objects, and the parts of objects, from which some resource of some proxy is made.
+ *
+ *     sets of resources of all proxies ─> distinct buckets ─> causes and parts, counted ─> what is in force somewhere
+ *
+ * Proxies share sets, and sets share buckets. So looking again costs one step for each proxy, one for each bucket, and the
+ * resources of the buckets that came or went.
+ *
+ * @module
+ */
+import { parseOutboundClusterName } from "../translate/destination/names.ts";
+import { TYPE } from "../translate/encode/encode.ts";
+import type { EncodedResource } from "../resource/encoded.ts";
+import type { ResourceBucket, ResourceSet } from "../resource/set.ts";
+import { AskedRoutes } from "./asked_routes.ts";
+
+/** The resources of one proxy. */
+export interface EffectiveProxy {
+  /** Its resources of a type; undefined: it gets none of that type. */
+  resourceSets(typeUrl: string): readonly ResourceSet[] | undefined;
+  /** Virtual hosts of one of its route configurations. */
+  virtualHosts(routeConfiguration: string): readonly ResourceSet[];
+}
+
+const TYPES = [TYPE.cluster, TYPE.assignment, TYPE.listener, TYPE.extension, TYPE.secret];
+
+/** Kinds that look for their parts among names of clusters. */
+const BY_CLUSTER = "DestinationRule/";
+
+/** What is in force. */
+export class InForce {
+  #buckets = new Set<ResourceBucket>();
+  readonly #asked = new AskedRoutes();
+  /** By key of an object, how many resources are made from it, by what is known of the parts. */
+  readonly #counts = new Map<string, Map<string, number>>();
+  /** Keys of objects of which something came into force, or went, since they were taken last. */
+  #changed = new Set<string>();
+
+  /** Looks at the resources of all proxies, one proxy a step. */
+  *look(proxies: Iterable<EffectiveProxy>): Generator<void, void> {
+    const sets = new Set<ResourceSet>();
+    const routes = new RoutesOnce();
+    for (const proxy of proxies) {
+      for (const type of TYPES) for (const set of proxy.resourceSets(type) ?? []) sets.add(set);
+      for (const set of this.#routesOf(proxy, routes)) sets.add(set);
+      yield;
+    }
+    const buckets = new Set<ResourceBucket>();
+    for (const set of sets) {
+      for (const bucket of set.buckets) buckets.add(bucket);
+      yield;
+    }
+    for (const bucket of buckets) {
+      if (this.#buckets.has(bucket)) continue;
+      for (const resource of bucket.resources) this.#count(resource, 1);
+      yield;
+    }
+    for (const bucket of this.#buckets) {
+      if (buckets.has(bucket)) continue;
+      for (const resource of bucket.resources) this.#count(resource, -1);
+      yield;
+    }
+    this.#buckets = buckets;
+  }
+
+  /** Sets of the routes that a listener of the proxy asks for; none where another proxy with the same was looked at. */
+  *#routesOf(proxy: EffectiveProxy, once: RoutesOnce): Iterable<ResourceSet> {
+    const routes = proxy.resourceSets(TYPE.route) ?? [];
+    if (routes.every(({ size }) => size === 0)) return;
+    const asking = (proxy.resourceSets(TYPE.listener) ?? []).filter((set) => this.#asked.of(set).size > 0);
+    if (!once.isFirst([...routes, ...asking])) return;
+    const names = new Set(asking.flatMap((set) => [...this.#asked.of(set)]));
+    for (const set of routes) {
+      for (const { name } of set) if (names.has(name)) yield* proxy.virtualHosts(name);
+      // What is in a route configuration itself counts wherever it is: patches may be there.
+      yield set;
+    }
+  }
+
+  #count(resource: EncodedResource, step: 1 | -1): void {
+    for (const cause of resource.causes) {
+      if (resource.typeUrl === TYPE.route && !mayBeInRoutes(cause)) continue;
+      const known = resource.parts.filter((part) => part.startsWith(`${cause} `));
+      if (known.length > 0) { for (const part of known) this.#countParts(cause, part, step); }
+      else for (const part of clusterParts(cause, resource)) this.#add(cause, part, step);
+    }
+  }
+
+  #countParts(cause: string, part: string, step: 1 | -1): void {
+    const [, list = "", ...positions] = part.split(" ");
+    for (const position of positions) this.#add(cause, `${list} ${position}`, step);
+  }
+
+  #add(cause: string, part: string, step: 1 | -1): void {
+    const parts = this.#counts.getOrInsertComputed(cause, () => new Map<string, number>());
+    const count = (parts.get(part) ?? 0) + step;
+    if (count > 0) parts.set(part, count);
+    else parts.delete(part);
+    if (parts.size === 0) this.#counts.delete(cause);
+    if (count === 0 || count === step) this.#changed.add(cause);
+  }
+
+  /** Whether any resource is made from an object. */
+  has(key: string): boolean {
+    return this.#counts.has(key);
+  }
+
+  /** Whether one is made from a part of an object; true where an object is in one that does not say by which part. */
+  hasPart(key: string, part: string): boolean {
+    const parts = this.#counts.get(key);
+    return parts !== undefined && (parts.has(part) || parts.has(WHOLE));
+  }
+
+  /** Whether a part of a list of an object is in one: any whose position begins with this one. */
+  hasWithin(key: string, list: string, position: string): boolean {
+    const parts = this.#counts.get(key);
+    if (parts === undefined) return false;
+    const part = `${list} ${position}`;
+    return parts.has(WHOLE) || parts.has(part) || parts.keys().some((one) => one.startsWith(`${part}.`));
+  }
+
+  /** Whether clusters of clients are made from a rule for destinations, so that ports and subsets are known. */
+  hasClusters(key: string): boolean {
+    return this.#counts.get(key)?.keys().some((part) => part.startsWith("port ")) ?? false;
+  }
+
+  /** The objects of which something came into force, or went, since this was asked last. */
+  takeChanged(): ReadonlySet<string> {
+    const changed = this.#changed;
+    this.#changed = new Set();
+    return changed;
+  }
+}
+
+/** Types whose resources have the names of clusters. */
+const BY_NAME: ReadonlySet<string> = new Set([TYPE.cluster, TYPE.assignment]);
+
+/** All of an object, as far as is known. */
+const WHOLE = "";
+/** In something that is made beside what says more. */
+const ELSEWHERE = "elsewhere";
+
+/** Route configurations name the objects of virtual hosts that are inside; these are looked at one by one. */
+function mayBeInRoutes(cause: string): boolean {
+  return cause.startsWith("ProxyFilter/");
+}
+
+/** A cluster's name says to which port and subset of a rule it belongs; the server's side has the rule by no certain port. */
+function* clusterParts(cause: string, { typeUrl, name }: EncodedResource): Iterable<string> {
+  const of = cause.startsWith(BY_CLUSTER) && BY_NAME.has(typeUrl) ? parseOutboundClusterName(name) : undefined;
+  if (of === undefined) {
+    const says = cause.startsWith(BY_CLUSTER) && (!BY_NAME.has(typeUrl) || name.startsWith("inbound|"));
+    yield says ? ELSEWHERE : WHOLE;
+    return;
+  }
+  yield `port ${of.port}`;
+  if (of.subset !== "") {
+    yield `subset ${of.subset}`;
+    yield `port ${of.port} of ${of.subset}`;
+  }
+}
+
+/** Lists of sets that were seen. */
+class RoutesOnce {
+  readonly #seen = new Map<ResourceSet, (readonly ResourceSet[])[]>();
+
+  isFirst(sets: readonly [ResourceSet, ...ResourceSet[]] | readonly ResourceSet[]): boolean {
+    const [first] = sets;
+    if (first === undefined) return false;
+    const lists = this.#seen.getOrInsertComputed(first, () => []);
+    if (lists.some((list) => list.length === sets.length && list.every((set, at) => set === sets[at]))) return false;
+    lists.push(sets);
+    return true;
+  }
+}

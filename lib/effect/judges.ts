@@ -1,0 +1,39 @@
+/**
+ * The judges, by kind.
+ *
+ * @module
+ */
+import type { Kind } from "../config/types.ts";
+import type { AnyJudge, Judge } from "./judge.ts";
+import { judgeDestinationRule } from "./destination_rule.ts";
+import { judgeGateway } from "./gateway.ts";
+import { judgeProxyFilter, judgeSelecting, judgeSidecar } from "./selecting.ts";
+import { judgeServiceEntry } from "./service_entry.ts";
+import { judgeVirtualService } from "./virtual_service.ts";
+
+function any<K extends Kind>(judge: Judge<K>): AnyJudge {
+  return judge as unknown as AnyJudge;
+}
+
+const NEVER: AnyJudge = () => [];
+
+/** One for each kind. */
+export const JUDGES: Readonly<Record<Kind, AnyJudge>> = {
+  VirtualService: any<"VirtualService">(judgeVirtualService),
+  DestinationRule: any<"DestinationRule">(judgeDestinationRule),
+  Gateway: any<"Gateway">(judgeGateway),
+  ServiceEntry: any<"ServiceEntry">(judgeServiceEntry),
+  Sidecar: any<"Sidecar">(judgeSidecar),
+  ProxyFilter: any<"ProxyFilter">(judgeProxyFilter),
+  AuthorizationPolicy: any<"AuthorizationPolicy">(judgeSelecting),
+  RequestAuthentication: any<"RequestAuthentication">(judgeSelecting),
+  PeerAuthentication: any<"PeerAuthentication">(judgeSelecting),
+  WasmPlugin: any<"WasmPlugin">(judgeSelecting),
+  // Listeners of clients do not name it, and metrics of some workloads have all others tell who they are.
+  Telemetry: NEVER,
+  // It introduces a workload, which may be a client alone.
+  WorkloadEntry: NEVER,
+  // Agents read it when workloads register, and when proxies start; no resource is made from either.
+  WorkloadGroup: NEVER,
+  ProxyConfig: NEVER,
+};

@@ -1,0 +1,80 @@
+/**
+ * Objects that select workloads, and of which none of the workloads that they select has anything.
+ *
+ * @module
+ */
+import type { ConfigObject } from "../config/types.ts";
+import { withTargets } from "../mesh/selection/gateway_target.ts";
+import { SelectionIndex } from "../mesh/selection/index.ts";
+import type { SelectingKind } from "../mesh/selection/selection.ts";
+import { profileOf } from "../translate/reader/proxy_profile.ts";
+import type { EffectWorld, JudgedProxy, UnusedPart } from "./judge.ts";
+
+/** The known workloads that an object is for. */
+export function selectedBy<K extends SelectingKind>(
+  object: ConfigObject<K>,
+  { mesh, proxies }: EffectWorld,
+): JudgedProxy[] {
+  const alone = new SelectionIndex<K>(mesh.config.rootNamespace);
+  alone.update([], [object]);
+  return proxies.filter((proxy) =>
+    !proxy.standsIn && Object.values(alone.select(withTargets(proxy))).some((list) => list.length > 0)
+  );
+}
+
+/** Policies and extensions: the resources of their workloads name them. */
+export function judgeSelecting<K extends SelectingKind>(
+  object: ConfigObject<K>,
+  world: EffectWorld,
+): readonly UnusedPart[] {
+  if (world.inForce.has(object.key)) return [];
+  world.noteDead();
+  if (selectedBy(object, world).length === 0) return [];
+  return [{
+    field: "",
+    expected: `an object that its workloads have (nothing of theirs is made by it${
+      REASONS[object.kind] === undefined ? "" : `: ${REASONS[object.kind]}`
+    })`,
+  }];
+}
+
+const REASONS: Partial<Readonly<Record<string, string>>> = {
+  PeerAuthentication:
+    "an older one of the same scope, or a narrower one, decides, or it sets no mode, or they are gateways",
+  RequestAuthentication: "it has no jwtRules",
+};
+
+/** A Sidecar makes no resource: it decides which ones its workloads get. */
+export function judgeSidecar(object: ConfigObject<"Sidecar">, world: EffectWorld): readonly UnusedPart[] {
+  world.noteDead();
+  if (world.views.some(({ scope }) => scope.sidecar?.key === object.key)) return [];
+  const concerned = selectedBy(object, world).filter(({ type }) => profileOf(type).sidecarsApply);
+  const [other] = concerned.flatMap(({ scope }) => scope.sidecar?.key ?? []);
+  if (concerned.length === 0) return [];
+  return [{
+    field: "",
+    expected: "a Sidecar that is the nearest of its workloads",
+    ...(other === undefined ? {} : { others: [other] }),
+  }];
+}
+
+/** Patches that match nothing of the workloads that they are for. */
+export function judgeProxyFilter(object: ConfigObject<"ProxyFilter">, world: EffectWorld): readonly UnusedPart[] {
+  const { configPatches = [] } = object.spec;
+  if (configPatches.every((_, at) => world.applied.has(`${object.key} ${at}`))) return [];
+  world.noteDead();
+  const selected = selectedBy(object, world);
+  const dead = configPatches.flatMap(({ match, applyTo }, at) => {
+    const { context = "ANY", proxy } = match ?? {};
+    // What proxies say of themselves is known of those alone that are connected, so nothing follows from these matches.
+    if (applyTo === "BOOTSTRAP" || proxy !== undefined) return [];
+    const side = (one: JudgedProxy) => context === "ANY" || (context === "GATEWAY") === profileOf(one.type).gateways;
+    if (world.applied.has(`${object.key} ${at}`) || !selected.some(side)) return [];
+    return [at];
+  });
+  const expected = "a match that something of its proxies fits (nothing does)";
+  if (dead.length > 0 && dead.length === configPatches.length) {
+    return [{ field: "", parts: dead.map((at) => `spec.configPatches[${at}]`), expected }];
+  }
+  return dead.map((at) => ({ field: `spec.configPatches[${at}].match`, value: configPatches[at]?.match, expected }));
+}

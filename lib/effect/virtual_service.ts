@@ -1,0 +1,149 @@
+/**
+ * Rules of VirtualServices, and their matches, that are in no route and in no chain of any proxy.
+ *
+ * @module
+ */
+import type { VirtualServiceSpec } from "../config/kinds/kinds.ts";
+import type { EffectiveVirtualService, RuleProtocol } from "../mesh/types.ts";
+import { wildcardsOver } from "../mesh/host_match.ts";
+import { destinationHosts, MESH_GATEWAY } from "../mesh/virtual_service_index.ts";
+import { isVisible } from "../mesh/visibility.ts";
+import { profileOf } from "../translate/reader/proxy_profile.ts";
+import { type EffectWorld, type Judge, type JudgedProxy, named, type UnusedPart } from "./judge.ts";
+import { reasonOfRule } from "./rule_reason.ts";
+
+const LISTS: readonly RuleProtocol[] = ["http", "tls", "tcp"];
+
+/** See the module. */
+export const judgeVirtualService: Judge<"VirtualService"> = (object, world) => {
+  const { key, spec } = object;
+  const vs = world.mesh.resolver.effective(key);
+  if (vs === undefined) return judgeDelegate(key, spec, world);
+  const judged = LISTS.flatMap((list) =>
+    (spec[list] ?? []).map((_, at) => ({ list, at, unused: judgeRule(list, at, vs, world) }))
+  );
+  const dead = judged.filter(({ unused }) => unused === "whole");
+  const [first] = dead;
+  if (first !== undefined && dead.length === judged.length) {
+    const parts = dead.map(({ list, at }) => `spec.${list}[${at}]`);
+    return [{ field: "", parts, ...reasonOfRule(first.list, first.at, vs, world) }];
+  }
+  return judged.flatMap(({ list, at, unused }): UnusedPart[] => {
+    const field = `spec.${list}[${at}]`;
+    if (unused === "whole") return [{ field, ...reasonOfRule(list, at, vs, world) }];
+    return unused.map((match) => ({ field: `${field}.match[${match}]`, ...reasonOfRule(list, at, vs, world, match) }));
+  });
+};
+
+/** Positions of matches without effect, or the rule as a whole. */
+function judgeRule(
+  list: RuleProtocol,
+  at: number,
+  vs: EffectiveVirtualService,
+  world: EffectWorld,
+): "whole" | readonly number[] {
+  const { inForce } = world;
+  const [key = ""] = vs.causes;
+  const rule = ruleAsWritten(list, at, vs);
+  const matches = rule?.match ?? [];
+  // Matches of a rule with a delegate are merged with those of the delegate.
+  if (rule === undefined || matches.length === 0) {
+    if (inForce.hasWithin(key, list, `${at}`)) return [];
+    world.noteDead();
+    return couldBe(list, undefined, vs, world) ? "whole" : [];
+  }
+  if (inForce.hasPart(key, `${list} ${at}`)) return [];
+  const dead = matches.map((_, position) => !inForce.hasPart(key, `${list} ${at}.${position}`));
+  if (!dead.includes(true)) return [];
+  world.noteDead();
+  const unused = matches.map((match, position) => dead[position]! && couldBe(list, match, vs, world));
+  if (unused.every((one) => one)) return "whole";
+  return unused.flatMap((one, position) => one ? [position] : []);
+}
+
+/** Whether a rule could be for some proxy, and nothing else comes of the virtual service. */
+function couldBe(
+  list: RuleProtocol,
+  match: ProxyConditions | undefined,
+  vs: EffectiveVirtualService,
+  world: EffectWorld,
+): boolean {
+  const { proxies, views, routers } = world;
+  const clients = Object.keys(match?.sourceLabels ?? {}).length > 0 ? proxies : views;
+  return [clients, routers].some((some) => some.some((proxy) => couldHave(proxy, list, match, vs, world))) &&
+    !bringsDestinations(vs, world) && !hidesOthers(list, vs, world);
+}
+
+/** Whether it keeps the rules of another one from some host, of which another finding tells. */
+function hidesOthers(list: RuleProtocol, vs: EffectiveVirtualService, { mesh, views }: EffectWorld): boolean {
+  if (!vs.gateways.includes(MESH_GATEWAY)) return false;
+  const { virtualServices } = mesh;
+  const isShared = (host: string) =>
+    [host, ...wildcardsOver(host)].some((one) =>
+      virtualServices.forHost(one).some((other) => other !== vs && (other.spec[list] ?? []).length > 0)
+    );
+  return vs.hosts.filter(isShared).some((host) => views.some(({ scope }) => scope.virtualService(host, list) === vs));
+}
+
+/** Whether a Sidecar's workloads see a service because this sends to it: that is an effect, too. */
+function bringsDestinations(vs: EffectiveVirtualService, { views }: EffectWorld): boolean {
+  if (!vs.gateways.includes(MESH_GATEWAY)) return false;
+  const hosts = [...destinationHosts(vs)].flatMap((host) => [host, ...wildcardsOver(host)]);
+  return views.some(({ namespace, scope }) =>
+    isVisible(vs, namespace) && hosts.some((host) => scope.isSeenAsDestination(host))
+  );
+}
+
+/** The rule with full names; undefined: delegates take its place. */
+function ruleAsWritten(list: RuleProtocol, at: number, { spec, httpOrigins }: EffectiveVirtualService) {
+  if (list !== "http" || httpOrigins === undefined) return spec[list]?.[at];
+  const found = httpOrigins.findIndex(({ rule, delegate }) => rule === at && delegate === undefined);
+  return found < 0 ? undefined : spec.http?.[found];
+}
+
+/** The conditions of a match that a proxy alone decides. */
+interface ProxyConditions {
+  readonly gateways?: readonly string[];
+  readonly sourceNamespace?: string;
+  readonly sourceLabels?: Readonly<Record<string, string>>;
+}
+
+/** Whether a rule could be for a proxy, by what the proxy is and sees. */
+function couldHave(
+  { type, namespace, labels, scope }: JudgedProxy,
+  list: RuleProtocol,
+  match: ProxyConditions | undefined,
+  vs: EffectiveVirtualService,
+  { mesh }: EffectWorld,
+): boolean {
+  if (!isVisible(vs, namespace)) return false;
+  const { gateways = [], sourceNamespace, sourceLabels = {} } = match ?? {};
+  if (sourceNamespace !== undefined && sourceNamespace !== "" && sourceNamespace !== namespace) return false;
+  if (Object.entries(sourceLabels).some(([name, value]) => labels[name] !== value)) return false;
+  const wanted = gateways.length === 0 ? vs.gateways : vs.gateways.filter((one) => gateways.includes(one));
+  if (!profileOf(type).gateways) {
+    return wanted.includes(MESH_GATEWAY) && vs.hosts.some((host) => scope.virtualService(host, list) !== undefined);
+  }
+  const served = mesh.gateways.select(namespace, labels).map(({ meta }) => `${meta.namespace}/${meta.name}`);
+  return wanted.some((one) => served.includes(one));
+}
+
+/** A delegate is judged by the rules of its roots. */
+function judgeDelegate(key: string, { http = [] }: VirtualServiceSpec, world: EffectWorld): readonly UnusedPart[] {
+  const { mesh, inForce } = world;
+  world.noteDead();
+  const roots = [...mesh.resolver.rootsOf(key)].sort();
+  if (roots.length === 0) {
+    return [{ field: "", expected: "a VirtualService with hosts that delegates to it (none does)" }];
+  }
+  // Of roots without any effect nothing follows for what they delegate to.
+  const inUse = roots.filter((root) => inForce.has(root));
+  // Where delegates could not be merged, a finding of the root says so.
+  if (inUse.length === 0 || roots.some((root) => mesh.problems.has(root))) return [];
+  const dead = http.map((_, at) => at).filter((at) => !inForce.hasWithin(key, "http", `${at}`));
+  const expected = `a rule that is within the matches of ${
+    inUse.map(named).join(", ")
+  }, and that no earlier rule hides`;
+  if (dead.length === http.length) return [{ field: "", expected, others: inUse }];
+  return dead.map((at) => ({ field: `spec.http[${at}]`, expected, others: inUse }));
+}

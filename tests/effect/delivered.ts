@@ -1,0 +1,31 @@
+/**
+ * What a proxy asks for and gets: of route configurations and their virtual hosts, those that one of its listeners names.
+ *
+ * @module
+ */
+import { TYPE_URL_PREFIX } from "../../lib/pb/codec.ts";
+import { readable } from "../../lib/pb/reflect.ts";
+import type { EncodedResource } from "../../lib/resource/encoded.ts";
+import type { ProxyState } from "../../lib/translate/per_proxy/proxy_state.ts";
+import { resources } from "../discovery/fixture.ts";
+
+/** Versions by type and name. */
+export function delivered(state: ProxyState): Record<string, string> {
+  const all = Object.entries(resources(state));
+  const asked = new Set(all.flatMap(([name, one]) => name.startsWith("listener/") ? routesOf(one) : []));
+  const isAsked = (name: string) => {
+    const [type, route = ""] = name.split(/\/(.*)/);
+    if (type === "route") return asked.has(route);
+    return type !== "virtualHost" || [...asked].some((one) => route.startsWith(`${one}/`));
+  };
+  return Object.fromEntries(all.filter(([name]) => isAsked(name)).map(([name, { version }]) => [name, version]));
+}
+
+const known = new WeakMap<EncodedResource, readonly string[]>();
+
+function routesOf(listener: EncodedResource): readonly string[] {
+  return known.getOrInsertComputed(listener, ({ typeUrl, value }) => {
+    const text = JSON.stringify(readable(typeUrl.slice(TYPE_URL_PREFIX.length), value));
+    return [...text.matchAll(/"route_config_name":"([^"]+)"/g)].map(([, name = ""]) => name);
+  });
+}

@@ -1,0 +1,114 @@
+/** What is said to reach no proxy reaches none, whatever the mesh; and changes one by one find what a fresh look finds. */
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { writtenObject } from "../../lib/debug/world.ts";
+import { EffectAnalysis } from "../../lib/effect/effect_analysis.ts";
+import { unpaced } from "../../lib/kernel/time/paced.ts";
+import { Fixture } from "../discovery/fixture.ts";
+import { manySteps, play } from "../discovery/random_steps.ts";
+import { type Tree, tree } from "../discovery/random_trees.ts";
+import { delivered } from "./delivered.ts";
+import { partSteps } from "./random_parts.ts";
+
+/** Runs of each property; `MESH_PROPERTY_RUNS=10000` is the long form. */
+const RUNS = Number(Deno.env.get("MESH_PROPERTY_RUNS") ?? 40);
+
+function analysisOf(fixture: Fixture): EffectAnalysis {
+  const analysis = new EffectAnalysis({ object: (key) => fixture.objects.get(key) });
+  analysis.changed(fixture.objects.keys());
+  unpaced(analysis.steps(fixture.pipeline.translator));
+  return analysis;
+}
+
+function texts(analysis: EffectAnalysis): string[] {
+  return [...analysis.findings(() => [])].map(({ message, place }) => JSON.stringify([place.objects, message]));
+}
+
+type Path = readonly (string | number)[];
+
+/** The path of the nearest item of a list that a field is in; empty: the object as a whole. */
+function itemOf(field: string): Path {
+  const end = field.lastIndexOf("]");
+  if (end < 0) return [];
+  return field.slice(0, end + 1).split(/[.[]/).map((part) => part.endsWith("]") ? Number(part.slice(0, -1)) : part);
+}
+
+function without(tree: object, path: Path): unknown {
+  const copy: unknown = structuredClone(tree);
+  let at = copy;
+  for (const step of path.slice(0, -1)) at = (at as Record<string | number, unknown>)[step];
+  (at as unknown[]).splice(Number(path.at(-1)), 1);
+  return copy;
+}
+
+/** Takes a part away; gives the way back; undefined: the rest would be refused. */
+function takeAway(fixture: Fixture, key: string, path: Path): (() => void) | undefined {
+  const { origin: _, ...tree } = writtenObject(fixture.objects.get(key)!);
+  const rest = path.length === 0 ? undefined : without(tree, path);
+  if (rest === undefined) fixture.remove(key);
+  else if (!fixture.offer(rest)) return undefined;
+  fixture.pipeline.flush();
+  return () => {
+    fixture.put(tree);
+    fixture.pipeline.flush();
+  };
+}
+
+Deno.test("what is said to reach no proxy may be removed, as a part and as a whole: no resource of any proxy changes", () => {
+  const kinds = new Map<string, number>();
+  fc.assert(
+    fc.property(manySteps, partSteps, (steps, more) => {
+      const { fixture, joined } = play([...steps, ...more], true);
+      const all = () => joined.map(({ state }) => delivered(state));
+      const before = all();
+      for (const { place: { field, objects: [object] }, message } of [...analysisOf(fixture).findings(() => [])]) {
+        const { kind, namespace, name } = object!;
+        const back = takeAway(fixture, `${kind}/${namespace}/${name}`, itemOf(field));
+        if (back === undefined) continue;
+        const sort = `${kind} ${field.replace(/\d+/g, "#")}`;
+        kinds.set(sort, (kinds.get(sort) ?? 0) + 1);
+        assert.deepEqual(all(), before, `${kind} ${namespace}/${name}: ${message}`);
+        back();
+      }
+    }),
+    { numRuns: RUNS },
+  );
+  // The worlds are worth something: parts of many sorts are found.
+  assert.ok(kinds.size >= 8, JSON.stringify([...kinds]));
+});
+
+Deno.test("changes one by one, and proxies that come and go, leave the findings that a fresh look has", () => {
+  const step = fc.oneof(
+    tree.map((put: Tree) => ({ put })),
+    partSteps.map(([one]) => ({ put: one!.do === "put" ? one!.tree : undefined })),
+    fc.constantFrom("a", "b").map((namespace) => ({ join: namespace })),
+    fc.constant({ leave: true }),
+    fc.nat({ max: 9 }).map((remove) => ({ remove })),
+  );
+  fc.assert(
+    fc.property(fc.array(step, { minLength: 5, maxLength: 30, size: "max" }), (steps) => {
+      const fixture = new Fixture();
+      const { pipeline, pipeline: { translator } } = fixture;
+      const analysis = new EffectAnalysis({ object: (key) => fixture.objects.get(key) });
+      const states = [fixture.join({ namespace: "a", address: "172.16.0.1", labels: { app: "p" } })];
+      for (const [at, one] of steps.entries()) {
+        const before = new Map(fixture.objects);
+        if ("put" in one && one.put !== undefined) fixture.offer(one.put);
+        if ("remove" in one) fixture.remove(...[...fixture.objects.keys()].slice(one.remove, one.remove + 1));
+        if ("join" in one) {
+          const gateway = at % 2 === 0;
+          const labels = { app: gateway ? "gw" : "q" };
+          const node = { namespace: one.join!, address: `172.16.1.${at}`, labels };
+          states.push(fixture.join(gateway ? { ...node, type: "router" } : node));
+        }
+        if ("leave" in one && states.length > 1) translator.leave(states.pop()!);
+        pipeline.flush();
+        const keys = new Set([...before.keys(), ...fixture.objects.keys()]);
+        analysis.changed([...keys].filter((key) => before.get(key) !== fixture.objects.get(key)));
+        unpaced(analysis.steps(translator));
+      }
+      assert.deepEqual(texts(analysis), texts(analysisOf(fixture)));
+    }),
+    { numRuns: RUNS },
+  );
+});
