@@ -40,8 +40,8 @@ export interface Services {
 }
 
 /**
- * The proxy's own services and ports, each once: the oldest service first, then by host, port and endpoint port. The
- * first of two that want the same endpoint port is the one that gets it.
+ * The proxy's own services and ports, each once: the oldest service first, then by host, by the place of the port in its
+ * service, and by endpoint port. The first of two that want the same endpoint port is the one that gets it.
  */
 export function serviceTargets(proxy: ProxyPlace, index: Placements, services: Services): ServiceTarget[] {
   const found = new Map<string, ServiceTarget>();
@@ -80,7 +80,7 @@ function sameCluster(proxy: ProxyPlace, endpoint: Pick<Endpoint, "clusterId">): 
 function byAgeAndName(a: ServiceTarget, b: ServiceTarget): number {
   return a.service.creationTimestamp - b.service.creationTimestamp ||
     compare(a.service.hostname, b.service.hostname) || compare(a.service.namespace, b.service.namespace) ||
-    a.port.port - b.port.port || a.endpointPort - b.endpointPort;
+    a.service.ports.indexOf(a.port) - b.service.ports.indexOf(b.port) || a.endpointPort - b.endpointPort;
 }
 
 function compare(a: string, b: string): number {

@@ -121,7 +121,7 @@ Deno.test("workloads are found by any spelling of their address as it moves, and
   assert.deepEqual(heard.at(-1), "Orch + -pod/default/p");
 });
 
-Deno.test("a proxy's own services are those with endpoints at its addresses, in its namespace and cluster, oldest first", () => {
+Deno.test("a proxy's own services are those with endpoints at its addresses, in its namespace and cluster, oldest first, ports as the service lists them", () => {
   const { all, endpoints } = setUp();
   const sink = all.sink(ENTRIES);
   sink.services([
@@ -146,8 +146,8 @@ Deno.test("a proxy's own services are those with endpoints at its addresses, in 
   const proxy = { addresses: ["10.0.0.1", "0:0:0:0:0:0:0:1"], namespace: "ns", clusterId: "c1" };
   const targets = serviceTargets(proxy, endpoints, all);
   assert.deepEqual(targets.map((t) => `${t.service.hostname} ${t.port.port} ${t.endpointPort}`), [
-    "old.com 80 8080",
     "old.com 90 9090",
+    "old.com 80 8080",
     "young.com 80 8080",
   ]);
   assert.equal(serviceTargets({ ...proxy, namespace: "", clusterId: "" }, endpoints, all).length, 5);

@@ -95,7 +95,10 @@ function addHttp({ port, chains }: Building): void {
 function addTerminated(building: Building, server: MergedServer): void {
   const { read, port, owners, chains, problems } = building;
   const carrier = port.http3 ? "quic" : "tcp";
-  const secured = server.spec.tls && server.kind !== "tcp" ? downstreamTls(read, server.spec.tls, carrier) : undefined;
+  const content = server.routeName === undefined ? "bytes" : "http";
+  const secured = server.spec.tls && server.kind !== "tcp"
+    ? downstreamTls(read, server.spec.tls, { content, carrier })
+    : undefined;
   if (secured && "refusal" in secured) {
     // The port of TCP has said so.
     if (!port.http3) problems.push(serverRefusal(server, port.port, secured.refusal, secured.why));

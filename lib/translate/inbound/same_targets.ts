@@ -6,7 +6,7 @@
 import { sameItems } from "../../incremental/same_items.ts";
 import type { InboundManagers } from "../listener/inbound/manager.ts";
 import type { Passthrough } from "../listener/inbound/passthrough.ts";
-import type { InboundTarget } from "./target.ts";
+import type { InboundTarget, RejectedPort } from "./target.ts";
 
 /** Inputs of the inbound resources of a workload beside the mesh. */
 export interface InboundParts {
@@ -43,7 +43,13 @@ function sameTarget(a: InboundTarget, b: InboundTarget): boolean {
     a.defaultEndpoint === b.defaultEndpoint && a.fromSidecarIngress === b.fromSidecarIngress && a.tls === b.tls &&
     a.connectionPool === b.connectionPool && a.sidecar === b.sidecar && samePlain(a.servicePort, b.servicePort) &&
     samePlain(a.workloadAddresses, b.workloadAddresses) && sameServices(a.otherServices, b.otherServices) &&
-    sameServices(a.rejectedServices, b.rejectedServices);
+    sameRejected(a.rejected, b.rejected);
+}
+
+function sameRejected(a: readonly RejectedPort[] = [], b: readonly RejectedPort[] = []): boolean {
+  return a.length === b.length && a.every(({ service, port }, at) => {
+    return service === b[at]?.service && samePlain(port, b[at].port);
+  });
 }
 
 function samePlain(a: unknown, b: unknown): boolean {

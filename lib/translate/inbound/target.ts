@@ -18,8 +18,8 @@ export interface InboundTarget {
   readonly service?: Service;
   /** Further services on the same port of the workload; only telemetry names them. */
   readonly otherServices?: readonly Service[];
-  /** Those of them that say another protocol for the port, which they do not get. */
-  readonly rejectedServices?: readonly Service[];
+  /** Further service ports on it, of other services or of the same one, that say another protocol, which they do not get. */
+  readonly rejected?: readonly RejectedPort[];
   /** IP address to listen on when it is not the captured one (Sidecar ingress). */
   readonly bind?: string;
   /**
@@ -40,6 +40,12 @@ export interface InboundTarget {
   readonly fromSidecarIngress: boolean;
   /** The `Sidecar` that lists it, `namespace/name`; named in causes and in the metadata of the proxy's chains. */
   readonly sidecar?: string;
+}
+
+/** A service port whose protocol does not hold at the workload. */
+export interface RejectedPort {
+  readonly service: Service;
+  readonly port: ServicePort;
 }
 
 /** Name of the cluster that carries traffic of this port to the workload, `inbound|8080||`. */

@@ -8,7 +8,7 @@ import type { SidecarIngress, SidecarSpec } from "../../config/kinds/sidecar/typ
 import type { ServiceTarget } from "../../registry/inbound.ts";
 import { parseProtocol } from "../../registry/protocol.ts";
 import type { Service } from "../../registry/types.ts";
-import type { InboundTarget } from "./target.ts";
+import type { InboundTarget, RejectedPort } from "./target.ts";
 
 /** The inputs of the list. */
 export interface InboundInput {
@@ -36,16 +36,20 @@ export function inboundTargets(input: InboundInput): InboundTarget[] {
   return [...listed, ...fromServices(targets, sidecar).filter((target) => !taken.has(target.port))];
 }
 
-/** Of several services on one port of the workload the first (oldest) gives protocol and name. */
+/**
+ * Of several services on one port of the workload the first (oldest) gives protocol and name, of several ports of one
+ * service the first in its list.
+ */
 function fromServices(targets: readonly ServiceTarget[], sidecar: SidecarSpec | undefined): InboundTarget[] {
-  const byPort = new Map<number, { first: ServiceTarget; others: Service[]; rejected: Service[] }>();
+  const byPort = new Map<number, { first: ServiceTarget; others: Service[]; rejected: RejectedPort[] }>();
   for (const target of targets) {
     if (target.endpointPort === 0 || target.port.protocol === "UDP") continue;
     const known = byPort.get(target.endpointPort);
     if (!known) byPort.set(target.endpointPort, { first: target, others: [], rejected: [] });
-    else if (target.service !== known.first.service) {
-      known.others.push(target.service);
-      if (target.port.protocol !== known.first.port.protocol) known.rejected.push(target.service);
+    else {
+      const { service, port } = target;
+      if (service !== known.first.service) known.others.push(service);
+      if (port.protocol !== known.first.port.protocol) known.rejected.push({ service, port });
     }
   }
   return [...byPort].map(([port, { first, others, rejected }]) => ({
@@ -55,7 +59,7 @@ function fromServices(targets: readonly ServiceTarget[], sidecar: SidecarSpec | 
     captureMode: "DEFAULT",
     fromSidecarIngress: false,
     ...(others.length > 0 ? { otherServices: others } : {}),
-    ...(rejected.length > 0 ? { rejectedServices: rejected } : {}),
+    ...(rejected.length > 0 ? { rejected } : {}),
     ...(sidecar?.inboundConnectionPool ? { connectionPool: sidecar.inboundConnectionPool } : {}),
   }));
 }

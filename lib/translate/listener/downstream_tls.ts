@@ -60,13 +60,24 @@ const VERSIONS: Readonly<Record<TlsProtocol, (typeof Version)[keyof typeof Versi
   TLSV1_3: Version.TLSv1_3,
 };
 
+/** The content of TLS that is ended. */
+export interface TlsContent {
+  /** `bytes`: nobody here speaks HTTP, so that no version of it is agreed on for the server behind. */
+  readonly content: "http" | "bytes";
+  readonly carrier?: TlsCarrier;
+}
+
 /**
  * The TLS side of a server in mode SIMPLE (the client stays anonymous), MUTUAL (it must show a certificate) or
  * OPTIONAL_MUTUAL (it may).
  *
  * `tlsDefaults` of the mesh configuration hold where the server says nothing.
  */
-export function downstreamTls(read: Reader, tls: ServerTlsSettings, carrier: TlsCarrier = "tcp"): DownstreamTls {
+export function downstreamTls(
+  read: Reader,
+  tls: ServerTlsSettings,
+  { content, carrier = "tcp" }: TlsContent,
+): DownstreamTls {
   const found = referencesOf(read, tls);
   if ("refusal" in found) return found;
   const { certificates, authorities } = found;
@@ -76,7 +87,7 @@ export function downstreamTls(read: Reader, tls: ServerTlsSettings, carrier: Tls
     ...(Object.keys(limited).length > 0 ? { tls_params: limited } : {}),
     tls_certificate_sds_secret_configs: certificates.map(({ config }) => config),
     ...(authorities ? { combined_validation_context: validation(tls, authorities) } : {}),
-    alpn_protocols: carrier === "quic" ? ["h3"] : [...INNER_ALPN],
+    ...(content === "http" ? { alpn_protocols: carrier === "quic" ? ["h3"] : [...INNER_ALPN] } : {}),
   };
   const context: TlsContext = {
     common_tls_context: common,

@@ -17,7 +17,9 @@ export const INNER_ALPN: readonly string[] = ["h2", "http/1.1"];
 
 /** The offer of TLS to clients. */
 export interface ServerTlsOffer {
-  readonly parameters: TlsParameters;
+  /** Absent: those of mutual TLS between workloads. */
+  readonly parameters?: TlsParameters;
+  /** Empty: none, the content is carried as bytes. */
   readonly alpn: readonly string[];
 }
 
@@ -25,12 +27,12 @@ export interface ServerTlsOffer {
 export function meshServerSocket(
   read: Reader,
   identity: Identity,
-  offer: ServerTlsOffer = { parameters: meshTlsParameters(read), alpn: INNER_ALPN },
+  { alpn, parameters = meshTlsParameters(read) }: ServerTlsOffer,
 ): envoy.config.core.v3.TransportSocket {
   const context: envoy.extensions.transport_sockets.tls.v3.DownstreamTlsContext = {
     common_tls_context: {
-      tls_params: offer.parameters,
-      alpn_protocols: [...offer.alpn],
+      tls_params: parameters,
+      ...(alpn.length > 0 ? { alpn_protocols: [...alpn] } : {}),
       tls_certificate_sds_secret_configs: [identity.certificate.config],
       combined_validation_context: {
         default_validation_context: trustedNames(read),

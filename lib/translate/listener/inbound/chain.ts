@@ -63,7 +63,13 @@ export interface InboundChain {
 /** Mutual TLS on a port. */
 export interface MeshTls {
   readonly mode: "PERMISSIVE" | "STRICT";
-  readonly socket: envoy.config.core.v3.TransportSocket;
+  readonly sockets: MeshSockets;
+}
+
+/** The sockets that end mutual TLS, by its content: a version of HTTP is agreed on where the proxy speaks HTTP itself. */
+export interface MeshSockets {
+  readonly http: envoy.config.core.v3.TransportSocket;
+  readonly bytes: envoy.config.core.v3.TransportSocket;
 }
 
 /** One chain: the connections that it takes, and their treatment. */
@@ -107,19 +113,25 @@ export function inboundFilterChains(
 
 function chainVariants(read: Reader, chain: InboundChain): Variant[] {
   const kind = listenerKind(chain.protocol) ?? "tcp";
-  if (chain.mesh?.mode === "STRICT") return strictVariants(kind, chain.mesh.socket);
-  return [...(chain.mesh ? sidecarVariants(kind, chain.mesh.socket) : []), ...otherVariants(read, kind, chain)];
+  if (chain.mesh?.mode === "STRICT") return strictVariants(kind, chain.mesh.sockets);
+  return [...(chain.mesh ? sidecarVariants(kind, chain.mesh.sockets) : []), ...otherVariants(read, kind, chain)];
 }
 
 /** All connections must be mutual TLS: the client's protocols say which of them are HTTP. */
-function strictVariants(kind: ListenerKind, socket: MeshTls["socket"]): Variant[] {
-  const all: Variant = { http: kind === "http", transport: "tls", socket };
-  return kind === "auto" ? [{ http: true, transport: "tls", socket, alpn: SIDECAR_HTTP }, all] : [all];
+function strictVariants(kind: ListenerKind, sockets: MeshSockets): Variant[] {
+  const all: Variant = {
+    http: kind === "http",
+    transport: "tls",
+    socket: kind === "http" ? sockets.http : sockets.bytes,
+  };
+  return kind === "auto" ? [{ http: true, transport: "tls", socket: sockets.http, alpn: SIDECAR_HTTP }, all] : [all];
 }
 
 /** Connections of sidecars among others. */
-function sidecarVariants(kind: ListenerKind, socket: MeshTls["socket"]): Variant[] {
-  const variant = (http: boolean, alpn: readonly string[]): Variant => ({ http, transport: "tls", socket, alpn });
+function sidecarVariants(kind: ListenerKind, sockets: MeshSockets): Variant[] {
+  const variant = (http: boolean, alpn: readonly string[]): Variant => {
+    return { http, transport: "tls", socket: http ? sockets.http : sockets.bytes, alpn };
+  };
   if (kind !== "auto") return [variant(kind === "http", MESH_PROTOCOLS)];
   return [variant(true, SIDECAR_HTTP), variant(false, SIDECAR_BYTES)];
 }

@@ -42,7 +42,7 @@ import {
 import { type PeerTls, WITHOUT_IDENTITY } from "./peer_tls.ts";
 import { bindsToPort, causesOf, inboundBinds, type InboundConflict, inboundName, servedTargets } from "./port.ts";
 import { inboundListenerFilters } from "../inspectors.ts";
-import { listenerKind } from "../../service/protocol.ts";
+import { afterTlsTermination, listenerKind } from "../../service/protocol.ts";
 import { connectionsPerEvent } from "../virtual.ts";
 import { targetChain, type TargetTls } from "./target_chain.ts";
 
@@ -166,7 +166,9 @@ function targetChains(
     const why = `${where}: tls of the Sidecar is not in force, for mutual TLS is STRICT there`;
     return { ...none, chains: chainsOf({ mesh }), notes: [why] };
   }
-  const ended = downstreamTls(read, tls);
+  // Inside of TLS nothing is recognized: a port without a protocol carries bytes.
+  const isHttp = listenerKind(afterTlsTermination(target.servicePort.protocol)) === "http";
+  const ended = downstreamTls(read, tls, { content: isHttp ? "http" : "bytes" });
   if ("socket" in ended) {
     const ignored = ended.ignoredCipherSuites.map((suite) => `${where}: cipher suite "${suite}" is unknown; ignored`);
     return { chains: chainsOf({ mesh, tls: ended.socket }), notes: ignored, secrets: ended.secrets };

@@ -7,7 +7,7 @@
 import { type PeerTlsMode, peerTlsModeOf, type PeerTlsPolicy } from "../../../mesh/peer_authentication.ts";
 import type { FileSecret } from "../../message/file_secret.ts";
 import type { Reader } from "../../reader/reader.ts";
-import { meshServerSocket } from "../../tls/mesh_server.ts";
+import { INNER_ALPN, meshServerSocket } from "../../tls/mesh_server.ts";
 import { secretsOf, serverIdentity } from "../../tls/secret_source.ts";
 import type { MeshTls } from "./chain.ts";
 
@@ -36,10 +36,13 @@ export function peerTls(read: Reader): PeerTls {
   const policy = read.peerTls();
   const modes = new Set([policy.mode, ...policy.ports.values()]);
   const identity = modes.size === 1 && modes.has("DISABLE") ? undefined : serverIdentity(read);
-  const socket = identity && meshServerSocket(read, identity);
+  const sockets = identity && {
+    http: meshServerSocket(read, identity, { alpn: INNER_ALPN }),
+    bytes: meshServerSocket(read, identity, { alpn: [] }),
+  };
   const ofMode = (mode: PeerTlsMode): PortTls => {
     if (mode === "DISABLE") return {};
-    if (socket) return { mesh: { mode, socket } };
+    if (sockets) return { mesh: { mode, sockets } };
     return mode === "STRICT" ? { closed: true } : {};
   };
   return {

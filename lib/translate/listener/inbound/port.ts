@@ -10,7 +10,7 @@ import { listenerName, wildcards } from "../address.ts";
 import { STATIC_PORTS } from "../contribution.ts";
 import { listenerKind } from "../../service/protocol.ts";
 
-/** Two services want the same port of the workload, with different protocols (metric `pilot_conflict_inbound_listener`). */
+/** Two services, or two ports of one, want the same port of the workload, with different protocols (metric `pilot_conflict_inbound_listener`). */
 export interface InboundConflict {
   readonly port: number;
   /** Hosts, or `Sidecar namespace/name`. */
@@ -43,8 +43,12 @@ export function servedTargets(read: Reader, targets: readonly InboundTarget[], n
     else if (other && other.servicePort.protocol !== target.servicePort.protocol) {
       conflicts.push(conflict(target, hostOf(other)));
     }
-    for (const { hostname, cause } of target.rejectedServices ?? []) {
-      conflicts.push({ port: target.port, accepted: hostOf(target), rejected: hostname, causes: [cause] });
+    for (const { service, port } of target.rejected ?? []) {
+      const isOwn = service === target.service;
+      const [accepted, rejected] = isOwn
+        ? [`port ${target.servicePort.port} of ${service.hostname}`, `port ${port.port}`]
+        : [hostOf(target), service.hostname];
+      conflicts.push({ port: target.port, accepted, rejected, causes: [service.cause] });
     }
   }
   return { served: [...byPort.values()].sort((a, b) => a.port - b.port), conflicts };
