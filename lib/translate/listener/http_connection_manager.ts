@@ -34,8 +34,6 @@ export interface ManagerOptions {
   readonly port: number;
   /** Some port behind it speaks gRPC-Web. */
   readonly grpcWeb?: boolean;
-  /** The port is declared as HTTP/2: frames are accepted from the first byte. */
-  readonly http2?: boolean;
   /** Inside of HBONE: the client's certificate is not that of the connection. */
   readonly hbone?: true;
   /** Accept `GET http://host/path` (HTTP proxy listener). */
@@ -144,7 +142,8 @@ function protocolOptions(
   return {
     ...(idleTimeout > 0 ? { common_http_protocol_options: { idle_timeout: duration(idleTimeout) } } : {}),
     ...(Object.keys(http1).length > 0 ? { http_protocol_options: http1 } : {}),
-    ...(options.http2 ? { http2_protocol_options: {} } : {}),
+    // Proxies that reach this one over HTTP/2 ask for upgrades by extended CONNECT (RFC 8441).
+    ...(options.direction === "outbound" ? {} : { http2_protocol_options: { allow_connect: true } }),
   };
 }
 

@@ -9,7 +9,7 @@ import { Authorization } from "../../authorization/authorization.ts";
 import { tokenFilters } from "../../filters/http/jwt_authn/filter.ts";
 import type { InboundTarget } from "../../inbound/target.ts";
 import type { Reader } from "../../reader/reader.ts";
-import { isHttp2, listenerKind } from "../../service/protocol.ts";
+import { listenerKind } from "../../service/protocol.ts";
 import type { ManagerOptions } from "../http_connection_manager.ts";
 import { type ManagerTemplate, managerTemplate } from "../manager_template.ts";
 
@@ -18,7 +18,6 @@ export interface ManagerShape {
   /** Port at the workload; 0: any. */
   readonly port: number;
   readonly grpcWeb: boolean;
-  readonly http2: boolean;
   /** Connections came by HBONE. */
   readonly hbone?: true;
 }
@@ -44,13 +43,13 @@ export const CLOSED_MANAGER: InboundManager = { findings: [] };
 export function managerShape(
   { port, protocol, hbone }: { readonly port: number; readonly protocol: Protocol; readonly hbone?: true },
 ): ManagerShape {
-  const shape = { port, grpcWeb: protocol === "GRPC-Web", http2: isHttp2(protocol) };
+  const shape = { port, grpcWeb: protocol === "GRPC-Web" };
   return hbone ? { ...shape, hbone } : shape;
 }
 
 /** A name that no other shape has. */
-export function shapeName({ port, grpcWeb, http2, hbone }: ManagerShape): string {
-  return `${port}${grpcWeb ? " gRPC-Web" : ""}${http2 ? " HTTP/2" : ""}${hbone ? " HBONE" : ""}`;
+export function shapeName({ port, grpcWeb, hbone }: ManagerShape): string {
+  return `${port}${grpcWeb ? " gRPC-Web" : ""}${hbone ? " HBONE" : ""}`;
 }
 
 /** Shapes of the ports that carry requests, or may. */
