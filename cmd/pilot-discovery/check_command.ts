@@ -8,7 +8,7 @@
 import { readRegularText } from "../../lib/kernel/files/regular.ts";
 import { type Invocation, type Output, UsageError } from "../../lib/cli/command.ts";
 import { progressOn } from "../../lib/cli/terminal/progress.ts";
-import { styleOf } from "../../lib/cli/terminal/style.ts";
+import { safeText, styleOf } from "../../lib/cli/terminal/style.ts";
 import { NO_TERMINAL } from "../../lib/cli/terminal/terminal.ts";
 import type { Finding, Severity } from "../../lib/config/finding/finding.ts";
 import { buildInfo } from "../../lib/kernel/program/build_info.ts";
@@ -81,6 +81,7 @@ async function checked({ mesh, texts }: ReadMesh, flags: CheckFlags, output: Out
   try {
     return await paced(checkMesh(mesh, {
       assumeServices: flags["assume-services"],
+      whole: flags.whole,
       textOf: (file) => texts.textOf(file),
       progress: (text) => progress.show(text),
     }));
@@ -127,9 +128,9 @@ function print(
       return output.out(`${JSON.stringify(sarifLog(located, buildInfo().version), undefined, 2)}\n`);
     }
     case "json": {
-      const { objects, manifests, passedOver, proxies } = result;
+      const { objects, manifests, passedOver, passedOverKinds, proxies } = result;
       const { known, gone, suppressed } = reported;
-      const read = { objects, manifests, passedOver, proxies };
+      const read = { objects, manifests, passedOver, passedOverKinds, proxies };
       const summary = { ...read, ...counts, baseline: { known, gone }, suppressed, seconds };
       const findings = reported.fresh.map((found) => ({ ...found, excerpt: excerpt(found) }));
       return output.out(`${JSON.stringify({ findings, summary }, undefined, 2)}\n`);
@@ -151,12 +152,23 @@ function print(
         ...reported.known > 0 ? [`${reported.known} in the baseline`] : [],
         ...reported.gone > 0 ? [`${reported.gone} of the baseline gone`] : [],
         ...reported.suppressed > 0 ? [`${reported.suppressed} suppressed`] : [],
-        ...result.passedOver > 0 ? [`passed over ${count(result.passedOver, "object")} of other kinds`] : [],
+        ...result.passedOver > 0 ? [passedOverText(result)] : [],
         `${seconds.toFixed(1)} s`,
       ];
       output.out(`${parts.join(", ")}\n`);
     }
   }
+}
+
+/** Kinds that are named in the text's last line; JSON has all. */
+const KINDS_NAMED = 8;
+
+/** `passed over 3 objects of other kinds (2 IstioOperator, 1 HTTPRoute)`. */
+function passedOverText({ passedOver, passedOverKinds }: CheckResult): string {
+  const kinds = Object.entries(passedOverKinds).map(([kind, number]) => `${number} ${kind}`);
+  const more = kinds.length > KINDS_NAMED ? [`${kinds.length - KINDS_NAMED} more kinds`] : [];
+  const named = [...kinds.slice(0, KINDS_NAMED), ...more].join(", ");
+  return safeText(`passed over ${count(passedOver, "object")} of other kinds (${named})`);
 }
 
 function countOf(findings: readonly Finding[], severity: Severity): number {

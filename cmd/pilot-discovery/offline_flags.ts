@@ -66,6 +66,7 @@ export const checkFlags = {
       short: "S",
     },
   ),
+  whole: boolFlag("the texts have all of the mesh: what they lack does not exist, which is an error then"),
   "write-baseline": boolFlag("print the findings as a baseline, and end with 0"),
 };
 

@@ -49,6 +49,8 @@ export interface OfflineMeshOptions {
   readonly mesh?: MeshConfig;
   /** Where that text is from, for its findings. Default `mesh`. */
   readonly meshConfigName?: string;
+  /** A mesh configuration was given, or found among the texts: that in the texts is not reported. Default false. */
+  readonly hasMeshConfig?: boolean;
   /** Virtual hosts apart from their route configuration, as delta clients get them. Default false: whole routes. */
   readonly vhds?: boolean;
   /** Services of manifests in the texts are part of the mesh (`--registries=File`). Default false. */
@@ -166,7 +168,11 @@ export class OfflineMesh {
     const conflict: Finding[] = this.rootNamespaceConflict === undefined
       ? []
       : [{ ...warningOf("outside-root-namespace", [], this.rootNamespaceConflict), severity: "error" }];
-    return [...this.#meshFindings, ...conflict, ...this.index.findings(), ...this.pipeline.warnings()];
+    const { hasMeshConfig = false } = this.#options;
+    const read = this.index.findings().filter(({ name }) =>
+      !(hasMeshConfig && name === "mesh-configuration-elsewhere")
+    );
+    return [...this.#meshFindings, ...conflict, ...read, ...this.pipeline.warnings()];
   }
 
   #followManifests(): void {

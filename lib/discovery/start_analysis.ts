@@ -5,6 +5,7 @@
  *
  * @module
  */
+import type { AnalysisSettings } from "../analyze/reader/source.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import { AnalysisRunner, refusedKeys } from "./analysis_runner.ts";
 import type { Configuration } from "./configuration.ts";
@@ -21,17 +22,16 @@ interface AnalyzedParts {
 /**
  * Begins, until the kernel stops.
  *
- * @param domain DNS suffix of services.
+ * @param settings With `whole`: an orchestrator's API tells all that there is.
  * @param served Resolves when the server listens.
  */
 export function startAnalysis(
-  domain: string,
+  settings: AnalysisSettings,
   { pipeline, configuration, services: { remote } }: AnalyzedParts,
   served: Promise<void>,
   kernel: Kernel,
 ): AnalysisRunner {
   const { store, facts } = configuration;
-  const settings = { domainSuffix: domain, assumeServices: false };
   const analysis = new AnalysisRunner(
     pipeline,
     { store, facts, settings, remoteFacts: () => remote?.clusters.factsByCluster() ?? new Map() },

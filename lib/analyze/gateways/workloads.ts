@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { severityOfAbsence } from "../absence.ts";
 import type { WorkloadFact } from "../../config/facts/view.ts";
 import type { ConfigObject } from "../../config/types.ts";
 import type { Analyzer, ReportMistake } from "../analyzer.ts";
@@ -20,12 +21,13 @@ export const GATEWAY_WORKLOADS: Analyzer<"Gateway"> = {
     const namespaces = read.namespaceNames();
     const selected = namespaces.flatMap((namespace) => read.gatewayWorkloads(gateway, namespace));
     if (selected.length === 0) {
-      if (!knowsGateways(namespaces, read)) return;
+      if (read.settings.whole !== true && !knowsGateways(namespaces, read)) return;
       const labels = Object.entries(selector).map(([key, value]) => `${key}=${value}`).join(", ");
-      report("error", "selects-nothing", {
+      const where = read.gatewaysServeOwnNamespace ? `namespace ${gateway.meta.namespace}` : "the mesh";
+      report(severityOfAbsence(read), "selects-nothing", {
         field: "spec.selector",
         value: selector,
-        expected: `labels of gateway pods (no known workload has ${labels})`,
+        expected: `labels of gateway pods of ${where} (no known workload has ${labels})`,
       });
     } else lookAtPorts(gateway, selected, read, report);
   },

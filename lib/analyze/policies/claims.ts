@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { severityOfAbsence } from "../absence.ts";
 import type { VirtualServiceSpec } from "../../config/kinds/kinds.ts";
 import type { StringMap } from "../../config/kinds/kinds.ts";
 import type { ConfigObject } from "../../config/types.ts";
@@ -25,7 +26,7 @@ export const UNVERIFIED_CLAIMS: Analyzer<"VirtualService"> = {
       const [of = "", name = ""] = full.split("/");
       const gateway = read.object("Gateway", of, name);
       if (gateway === undefined || isVerified(gateway, read)) continue;
-      report("error", "claims-without-authentication", {
+      report(severityOfAbsence(read), "claims-without-authentication", {
         field: claim.field,
         value: claim.name,
         expected: `a RequestAuthentication for the workloads of Gateway ${full}`,

@@ -6,8 +6,7 @@
 import { selectionOf } from "../../mesh/selection/selection.ts";
 import type { Analyzer } from "../analyzer.ts";
 import { isOutsideMesh } from "../manifests/membership.ts";
-import type { AnalysisReader } from "../reader/reader.ts";
-import { hasWorkload, shownLabels } from "./workloads.ts";
+import { hasWorkload, severityOfNoWorkload, shownLabels } from "./workloads.ts";
 
 /** See the module. */
 export const POLICY_WORKLOADS: Analyzer<"AuthorizationPolicy"> = {
@@ -19,26 +18,24 @@ export const POLICY_WORKLOADS: Analyzer<"AuthorizationPolicy"> = {
     if (targets.length > 0) return;
     const isOfMesh = namespace === read.meshConfig.rootNamespace;
     const hasLabels = Object.keys(labels).length > 0;
-    if (isOfMesh ? !hasLabels : knowsNothing(namespace, hasLabels, read)) return;
-    if (isOfMesh && read.knowsNo("workloads")) return;
+    if (isOfMesh && !hasLabels) return;
     const namespaces = isOfMesh ? read.namespaceNames() : [namespace];
+    const severity = severityOfNoWorkload(namespace, hasLabels ? namespaces : read.namespaceNames(), read);
+    if (severity === undefined) return;
     if (namespaces.some((one) => hasWorkload(one, labels, read, (workload) => !isOutsideMesh(workload, read)))) return;
     const outside = namespaces.flatMap((one) => read.workloads(one, labels))[0];
     const hint = outside === undefined
       ? hasLabels ? ` (no known one has ${shownLabels(labels)})` : ""
       : ` (${outside.kind} ${outside.meta.namespace}/${outside.meta.name} gets no proxy)`;
-    report("warning", "policy-without-workload", {
+    report(severity, "policy-without-workload", {
       field: hasLabels ? "spec.selector.matchLabels" : "metadata.namespace",
       value: hasLabels ? labels : namespace,
       expected: `${
-        hasLabels ? "labels of a workload of the mesh" : "a namespace that has workloads of the mesh"
+        hasLabels
+          ? `labels of a workload of ${isOfMesh ? "the mesh" : `namespace ${namespace}`} with a proxy`
+          : "a namespace that has workloads of the mesh"
       }${hint}`,
       others: outside === undefined ? [] : [outside.key],
     });
   },
 };
-
-/** Whether nothing follows from a missing workload: with labels, none of the namespace is known; else, none at all. */
-function knowsNothing(namespace: string, hasLabels: boolean, read: AnalysisReader): boolean {
-  return hasLabels ? !hasWorkload(namespace, {}, read) : read.knowsNo("workloads");
-}

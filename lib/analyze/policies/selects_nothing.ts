@@ -7,7 +7,7 @@ import type { StringMap } from "../../config/kinds/kinds.ts";
 import type { ConfigObject } from "../../config/types.ts";
 import { isSelecting, rootReach, type SelectingObject, selectionOf } from "../../mesh/selection/selection.ts";
 import type { Analyzer } from "../analyzer.ts";
-import { selectsNone, shownLabels } from "./workloads.ts";
+import { hasWorkload, severityOfNoWorkload, shownLabels } from "./workloads.ts";
 
 /** Kinds without another finding for this, with the path of their labels. */
 const LABELS_OF = {
@@ -35,14 +35,17 @@ export const SELECTS_NOTHING: readonly Analyzer<LabelledKind>[] = (Object.keys(L
     const reachesAll = isSelecting(kind) && rootReach(kind) === "any" && namespace === read.meshConfig.rootNamespace;
     const namespaces = reachesAll ? read.namespaceNames() : [namespace];
     const labels = labelsOf(object);
-    if (!selectsNone(namespaces, labels, read)) return;
-    const where = namespaces.length === 1 ? ` of namespace ${namespaces[0]}` : "";
-    const isService = kind === "ServiceEntry";
-    report(isService ? "warning" : "error", "selects-nothing", {
+    const severity = severityOfNoWorkload(namespace, namespaces, read);
+    if (Object.keys(labels).length === 0 || severity === undefined) return;
+    if (namespaces.some((one) => hasWorkload(one, labels, read))) return;
+    const where = reachesAll ? "the mesh" : `namespace ${namespace}`;
+    report(severity, "selects-nothing", {
       field: LABELS_OF[kind],
       value: labels,
-      expected: `labels of a workload${where} (no known one has ${shownLabels(labels)})`,
-      ...isService ? { effect: "The service has no endpoint: requests to it are answered with 503." } : {},
+      expected: `labels of a workload of ${where} (no known one has ${shownLabels(labels)})`,
+      ...kind === "ServiceEntry"
+        ? { effect: "The service has no endpoint: requests to it are answered with 503." }
+        : {},
     });
   },
 }));

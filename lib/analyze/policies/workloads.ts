@@ -5,6 +5,7 @@
  */
 import type { WorkloadFact } from "../../config/facts/view.ts";
 import type { StringMap } from "../../config/kinds/kinds.ts";
+import type { Severity } from "../../config/finding/finding.ts";
 import type { AnalysisReader } from "../reader/reader.ts";
 
 /**
@@ -28,6 +29,23 @@ export function hasWorkload(
   );
   return entry !== undefined ||
     read.objectsIn("WorkloadGroup", namespace).some(({ spec }) => carries(spec.metadata?.labels ?? {}));
+}
+
+/**
+ * What follows for an object from workloads that are not known; undefined: nothing. One rule for all kinds: an error where
+ * all of the mesh is known, a warning where manifests tell of workloads in the object's own namespace, and a thing to know
+ * where they do so only elsewhere in its scope.
+ *
+ * @param scope The namespaces whose workloads the object may select.
+ */
+export function severityOfNoWorkload(
+  namespace: string,
+  scope: readonly string[],
+  read: AnalysisReader,
+): Severity | undefined {
+  if (read.settings.whole === true) return read.knowsNo("workloads") ? undefined : "error";
+  if (read.workloads(namespace).length > 0) return "warning";
+  return scope.some((one) => read.workloads(one).length > 0) ? "info" : undefined;
 }
 
 /**

@@ -19,6 +19,11 @@ export interface AnalysisSettings {
    * known.
    */
   readonly assumeServices: boolean;
+  /**
+   * All of the mesh is known: an orchestrator's API tells it, or the user says so of a folder. Default false: what is not
+   * there may be elsewhere.
+   */
+  readonly whole?: boolean;
 }
 
 /** Facts of remote clusters, by name of the cluster. */

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { severityOfAbsence } from "../absence.ts";
 import { nearestName } from "../../kernel/text/nearest.ts";
 import type { Analyzer } from "../analyzer.ts";
 
@@ -30,11 +31,13 @@ export const DELEGATES: Analyzer<"VirtualService"> = {
         });
         continue;
       }
-      const others = read.objectsIn("VirtualService", namespace).filter(({ spec }) => !spec.hosts?.length);
+      const all = read.objectsIn("VirtualService", namespace);
+      const others = all.filter(({ spec }) => !spec.hosts?.length);
       const closest = nearestName(name, others.map((one) => one.meta.name));
       const hint = closest === undefined ? "" : `, such as ${namespace}/${closest}`;
       const expected = `a VirtualService that exists (${full} does not)${hint}`;
-      report("error", "unknown-delegate", { field: `spec.http[${at}].delegate.name`, value: name, expected });
+      const severity = severityOfAbsence(read, namespace === meta.namespace || all.length > 0);
+      report(severity, "unknown-delegate", { field: `spec.http[${at}].delegate.name`, value: name, expected });
     }
   },
 };

@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { severityOfAbsence } from "../absence.ts";
 import type { ConfigObject } from "../../config/types.ts";
 import { effectiveExportTo } from "../../mesh/names.ts";
 import type { Analyzer, ReportMistake } from "../analyzer.ts";
@@ -67,9 +68,18 @@ function hostFor(
     report("error", "hidden-by-export", { ...at, expected, others: hidden.map(({ cause }) => cause) });
   } else if (!read.existsAnywhere(host) && !isOfRefused(host, namespace, read)) {
     const near = nearHost(destination.host, host, namespace, read);
-    report("error", "unknown-host", { ...at, expected: `a host that a service has (${host} has none)${near}` });
+    report(severityOfAbsence(read, tellsOfServices(host, namespace, read)), "unknown-host", {
+      ...at,
+      expected: `a host that a service has (${host} has none)${near}`,
+    });
   }
   return undefined;
+}
+
+/** Whether the texts tell of services in the namespace of a host, so that a service that is not there is a mistake. */
+function tellsOfServices(host: string, namespace: string, read: AnalysisReader): boolean {
+  const home = serviceNamespace(host, read.settings.domainSuffix) ?? namespace;
+  return home === namespace || read.serviceFacts(home).length > 0 || read.objectsIn("ServiceEntry", home).length > 0;
 }
 
 /** Whether an object that is refused may be the one that has the host: the mistake is that object's alone. */

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { severityOfAbsence } from "../absence.ts";
 import type { VirtualServiceSpec } from "../../config/kinds/kinds.ts";
 import { MESH_GATEWAY } from "../../mesh/virtual_service_index.ts";
 import { nearestName } from "../../kernel/text/nearest.ts";
@@ -23,7 +24,7 @@ export const GATEWAY_REFERENCES: Analyzer<"VirtualService"> = {
       const names = read.objectsIn("Gateway", of).map(({ meta }) => meta.name);
       const closest = nearestName(gateway, names);
       const hint = closest === undefined ? "" : `, such as ${of}/${closest}`;
-      report("error", "unknown-gateway", {
+      report(severityOfAbsence(read, of === namespace || names.length > 0), "unknown-gateway", {
         field,
         value: name,
         expected: `a Gateway that exists (${full} does not)${hint}`,

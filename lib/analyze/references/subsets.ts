@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { severityOfAbsence } from "../absence.ts";
 import type { StringMap } from "../../config/kinds/kinds.ts";
 import { nearestName } from "../../kernel/text/nearest.ts";
 import type { EffectiveDestinationRule } from "../../mesh/types.ts";
@@ -34,7 +35,7 @@ export function lookForSubset(
   }
   if (!isUnsure) reportHiddenElsewhere(question, subset, written, read, report);
   if (Object.keys(labels).length === 0 || reachesAny(known, namespace, labels, read)) return;
-  report("error", "subset-without-endpoints", {
+  report(severityOfAbsence(read), "subset-without-endpoints", {
     field: `${written.field}.subset`,
     value: subset,
     expected: `a subset that an endpoint of ${known.host} is in (none has ${

@@ -14,6 +14,7 @@ import { type ParsedObject, parseObject, type ParseOptions } from "../object.ts"
 import type { FileOrigin } from "../finding/origin.ts";
 import { isObject, joinPath } from "../schema/field.ts";
 import { lookupKind } from "../spelling/spelling.ts";
+import { carrierFinding, meshCarrierOf } from "../mesh/carrier.ts";
 import type { ConfigObject } from "../types.ts";
 import { places, type YamlPlace } from "../yaml/locate.ts";
 import { parseJson, parseYaml, type SyntaxFinding } from "../yaml/parse.ts";
@@ -107,9 +108,20 @@ function readTree(
   origin: FileOrigin,
   options: DocumentOptions,
 ): Pick<ParsedObject, "object" | "findings" | "name"> & Pick<ManifestRead, "fact" | "passedOver"> {
-  if (isManifest(tree)) return readManifest(tree, origin, options);
+  if (isManifest(tree)) return withCarrier(readManifest(tree, origin, options), tree, origin, options);
   const { foreign, ...object } = parseObject(tree, origin, options);
-  return foreign ? readManifest(tree, origin, options) : object;
+  return foreign ? withCarrier(readManifest(tree, origin, options), tree, origin, options) : object;
+}
+
+/** Says of an object that has a mesh configuration that the configuration is not read from there. */
+function withCarrier(
+  read: ManifestRead,
+  tree: unknown,
+  origin: FileOrigin,
+  { defaultNamespace }: DocumentOptions,
+): ManifestRead {
+  const carrier = meshCarrierOf(tree, defaultNamespace);
+  return carrier === undefined ? read : { ...read, findings: [...read.findings, carrierFinding(carrier, origin)] };
 }
 
 // Most documents hold one valid object: their lists are kept, so they have no room to grow.

@@ -23,6 +23,8 @@ import { effectFindings } from "./effects.ts";
 export interface CheckOptions {
   /** Services of an orchestrator exist beside those in the texts. */
   readonly assumeServices: boolean;
+  /** The texts have all of the mesh: what is missing in them is missing. Default false. */
+  readonly whole?: boolean;
   /** Text of a file that was read. */
   readonly textOf: (file: string) => string | undefined;
   /** Wall time in milliseconds since 1970: certificates end. Default: that of the machine. */
@@ -41,6 +43,8 @@ export interface CheckResult {
   readonly manifests: number;
   /** Objects of kinds that are not ours. */
   readonly passedOver: number;
+  /** The same by kind, the most frequent first. */
+  readonly passedOverKinds: Readonly<Record<string, number>>;
   /** Proxies that the texts imply, and do not deny; the resources of each are translated. */
   readonly proxies: number;
 }
@@ -59,7 +63,7 @@ export function* checkMesh(mesh: OfflineMesh, options: CheckOptions): Generator<
     yield;
   }
   const findings = yield* meshFindings(mesh, options);
-  return { findings, ...countWritten(mesh), passedOver: passedOver(mesh), proxies: proxies.length };
+  return { findings, ...countWritten(mesh), ...passedOver(mesh), proxies: proxies.length };
 }
 
 /** Findings of a mesh and of its proxies' resources, by file and line, each once. */
@@ -77,14 +81,14 @@ export function* meshFindings(mesh: OfflineMesh, options: CheckOptions): Generat
 
 function* analysisFindings(
   mesh: OfflineMesh,
-  { assumeServices, progress, now = systemClock.now }: CheckOptions,
+  { assumeServices, whole = false, progress, now = systemClock.now }: CheckOptions,
 ): Generator<void, Finding[]> {
   const { translator } = mesh.pipeline;
   const { store, facts } = mesh;
   const analysis = new Analysis({
     store,
     facts,
-    settings: { domainSuffix: mesh.domain, assumeServices },
+    settings: { domainSuffix: mesh.domain, assumeServices, whole },
     now,
     failed: (key, error) => mesh.failures.push({ what: `analysis of ${key}`, error }),
   }, translator.mesh);
@@ -142,7 +146,9 @@ function countWritten({ index }: OfflineMesh): Pick<CheckResult, "objects" | "ma
 }
 
 /** Texts without an object, and templates of charts, are not counted. */
-function passedOver({ index }: OfflineMesh): number {
-  const kinds = [...index.passedOver()].filter(([label]) => label !== OTHER_TEXT && label !== TEMPLATE);
-  return kinds.reduce((sum, [, { count }]) => sum + count, 0);
+function passedOver({ index }: OfflineMesh): Pick<CheckResult, "passedOver" | "passedOverKinds"> {
+  const kinds = [...index.passedOver()].filter(([label]) => label !== OTHER_TEXT && label !== TEMPLATE)
+    .map(([label, { count }]): [string, number] => [label, count])
+    .sort(([a, some], [b, others]) => others - some || compare(a, b));
+  return { passedOver: kinds.reduce((sum, [, count]) => sum + count, 0), passedOverKinds: Object.fromEntries(kinds) };
 }

@@ -13,6 +13,8 @@ import { meshOfTexts, type MeshTexts, throwFailures } from "./texts_mesh.ts";
 export interface AnalyzeRequest extends MeshTexts {
   /** Services of an orchestrator exist beside those in the texts: their hosts are not unknown. Default false. */
   readonly assumeServices?: boolean;
+  /** The texts have all of the mesh: what is missing in them is missing, an error. Default false: it may be elsewhere. */
+  readonly whole?: boolean;
 }
 
 /**
@@ -43,7 +45,11 @@ export interface AnalyzeRequest extends MeshTexts {
  */
 export async function analyze(request: AnalyzeRequest): Promise<CheckResult> {
   const { mesh, textOf } = await meshOfTexts(request);
-  const result = await paced(checkMesh(mesh, { assumeServices: request.assumeServices ?? false, textOf }));
+  const result = await paced(checkMesh(mesh, {
+    assumeServices: request.assumeServices ?? false,
+    whole: request.whole ?? false,
+    textOf,
+  }));
   throwFailures(mesh);
   return result;
 }

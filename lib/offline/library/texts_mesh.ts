@@ -5,9 +5,10 @@
  *
  * @module
  */
-import { OfflineMesh } from "../../discovery/offline_mesh.ts";
+import { OfflineMesh, type OfflineMeshOptions } from "../../discovery/offline_mesh.ts";
 import type { SettingsOf } from "../../kernel/settings/catalogue.ts";
 import { defaultSettings } from "../../kernel/settings/read.ts";
+import { type FoundMeshConfig, meshConfigOf } from "../mesh_config_of.ts";
 import { type InputTexts, readInputs, UnreadableInput } from "../inputs.ts";
 
 /** Configuration, and how it is read. */
@@ -16,7 +17,10 @@ export interface MeshTexts {
   readonly files?: Readonly<Record<string, string>>;
   /** Files and folders that are read too. */
   readonly paths?: readonly string[];
-  /** Text of the mesh configuration; default: the defaults. */
+  /**
+   * Text of the mesh configuration; default: what the objects by which a control plane is installed say of it, where they
+   * are among the texts; else the defaults.
+   */
   readonly meshConfig?: string;
   /** DNS suffix of services. Default `cluster.local`. */
   readonly domain?: string;
@@ -42,11 +46,29 @@ export async function meshOfTexts(texts: MeshTexts): Promise<MeshOfTexts> {
   const read: InputTexts = await readInputs(paths, {
     stdin: () => Promise.reject(new UnreadableInput("-: expected a file or folder; give standard input as a text")),
   });
-  const mesh = new OfflineMesh({ settings: defaultSettings("pilot-discovery", settings), domain, meshConfig });
   const encoder = new TextEncoder();
   const given = Object.entries(files).map(([path, text]) => ({ path, bytes: encoder.encode(text) }));
-  mesh.apply([...read.reads, ...given]);
+  const reads = [...read.reads, ...given];
+  const found = texts.meshConfig === undefined ? meshConfigOf(reads) : undefined;
+  const options = { settings: defaultSettings("pilot-discovery", settings), domain };
+  const isGiven = texts.meshConfig !== undefined;
+  const mesh = (found && meshOfFound(found, options)) ??
+    new OfflineMesh({ ...options, meshConfig, hasMeshConfig: isGiven });
+  mesh.apply(reads);
   return { mesh, textOf: (path) => files[path] ?? read.textOf(path) };
+}
+
+/** A mesh with the configuration that lies among its texts; undefined: it has errors, and its object has the finding. */
+function meshOfFound(
+  { text, name }: FoundMeshConfig,
+  options: Pick<OfflineMeshOptions, "settings" | "domain">,
+): OfflineMesh | undefined {
+  try {
+    return new OfflineMesh({ ...options, meshConfig: text, meshConfigName: name, hasMeshConfig: true });
+  } catch (error) {
+    if (error instanceof RangeError) return undefined;
+    throw error;
+  }
 }
 
 /** Throws the error of a builder: a defect of this library, never of the texts. */

@@ -73,6 +73,14 @@ export const SOURCES = {
     effect: "No endpoint is in the network because of it; ranges of addresses still count.",
     fix: "Write the name of the cluster, as in CLUSTER_ID.",
   },
+  "mesh-configuration-elsewhere": {
+    code: "MSH1050",
+    title: "mesh configuration that is not read",
+    meaning:
+      "The object by which a control plane is installed, or its config map, is among the files and has a mesh configuration.",
+    effect: "The settings in it, such as providers, do not hold.",
+    fix: "Write its content into a file, and name the file with --meshConfig.",
+  },
   "needs-restart": {
     code: "MSH1011",
     title: "needs a restart",
