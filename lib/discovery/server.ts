@@ -166,12 +166,8 @@ async function start(
   await gatewayNames?.settled();
   await pipeline.start();
   const served = Promise.withResolvers<void>();
-  const analysis = startAnalysis(
-    { domainSuffix: options.domain, assumeServices: false, whole: orch !== undefined },
-    { pipeline, configuration, services },
-    served.promise,
-    kernel,
-  );
+  const known = { domainSuffix: options.domain, assumeServices: false, whole: orch !== undefined };
+  const analysis = startAnalysis(known, { pipeline, configuration, services }, served.promise, kernel);
   const callers = newCallers(authentication, settings, kernel);
   const credentials = startCredentials(pipeline.table, facts, kernel, orch, services.remote);
   const changed = () => pipeline.lookAgain("global");

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { severityOfAbsence } from "../absence.ts";
+import { severityOfAbsence } from "../reader/absence.ts";
 import type { VirtualServiceSpec } from "../../config/kinds/kinds.ts";
 import type { StringMap } from "../../config/kinds/kinds.ts";
 import type { ConfigObject } from "../../config/types.ts";

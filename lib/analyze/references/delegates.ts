@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { severityOfAbsence } from "../absence.ts";
+import { severityOfAbsence } from "../reader/absence.ts";
 import { nearestName } from "../../kernel/text/nearest.ts";
 import type { Analyzer } from "../analyzer.ts";
 

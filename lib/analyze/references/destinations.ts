@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { severityOfAbsence } from "../absence.ts";
+import { severityOfAbsence } from "../reader/absence.ts";
 import type { ConfigObject } from "../../config/types.ts";
 import { effectiveExportTo } from "../../mesh/names.ts";
 import type { Analyzer, ReportMistake } from "../analyzer.ts";

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { severityOfAbsence } from "../absence.ts";
+import { severityOfAbsence } from "../reader/absence.ts";
 import type { VirtualServiceSpec } from "../../config/kinds/kinds.ts";
 import { MESH_GATEWAY } from "../../mesh/virtual_service_index.ts";
 import { nearestName } from "../../kernel/text/nearest.ts";

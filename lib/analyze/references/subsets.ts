@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { severityOfAbsence } from "../absence.ts";
+import { severityOfAbsence } from "../reader/absence.ts";
 import type { StringMap } from "../../config/kinds/kinds.ts";
 import { nearestName } from "../../kernel/text/nearest.ts";
 import type { EffectiveDestinationRule } from "../../mesh/types.ts";

@@ -5,7 +5,7 @@
  * @module
  */
 import type { Severity } from "../config/finding/finding.ts";
-import type { AnalysisReader } from "./reader/reader.ts";
+import type { AnalysisReader } from "./reader.ts";
 
 /**
  * The severity of a finding that something is not there: an error only where that is known.
