@@ -28,11 +28,16 @@ export function listOf<T extends z.ZodType>(element: T, expected: string) {
   }, []);
 }
 
-/** A map that may be left out, which is as if it were empty. */
+/**
+ * A map of texts that may be left out, which is as if it were empty. A value of `null` is an empty text, as an API server
+ * reads it: a selector that asks for a label does not become one that asks for nothing.
+ */
 export function mapOf<T extends z.ZodType>(element: T) {
   return written((value, context): Record<string, z.output<T>> => {
     if (typeof value !== "object" || Array.isArray(value)) return refuse(value, "a map", context);
-    return Object.fromEntries(Object.entries(value!).map(([key, one]) => [key, inside(element, one, context, key)]));
+    return Object.fromEntries(
+      Object.entries(value!).map(([key, one]) => [key, inside(element, one ?? "", context, key)]),
+    );
   }, {});
 }
 

@@ -90,7 +90,8 @@ const secret = fields({
 
 const metadataAlone = z.object({}).transform(() => ({}));
 
-const SCHEMAS: { readonly [K in FactKind]: z.ZodType<FactSpecs[K]> } = {
+/** How the part behind the metadata of each kind is read. */
+export const FACT_SCHEMAS: { readonly [K in FactKind]: z.ZodType<FactSpecs[K]> } = {
   ...WORKLOAD_SCHEMAS,
   Namespace: metadataAlone,
   Node: node,
@@ -137,7 +138,7 @@ function usualSpec(kind: FactKind, tree: object): FactSpecs[FactKind] | undefine
 }
 
 function parsedSpec(kind: FactKind, tree: object, report: Findings): FactSpecs[FactKind] | undefined {
-  const { data, error } = SCHEMAS[kind].safeParse(tree);
+  const { data, error } = FACT_SCHEMAS[kind].safeParse(tree);
   for (const issue of error?.issues ?? []) reportIssue(issue, kind, tree, report);
   return data;
 }

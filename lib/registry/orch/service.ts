@@ -11,6 +11,7 @@ import { SHARED_DOMAIN } from "../shared_domain.ts";
 import { distributionOf } from "../traffic_distribution.ts";
 import { type Service, type ServiceKey, serviceKey, type ServicePort } from "../types.ts";
 import type { OrchRegistryOptions } from "./options.ts";
+import { needsAddress, standInAddress } from "./stand_in.ts";
 import { commaList } from "../../kernel/text/comma_list.ts";
 
 /** A service with the facts that only the registry needs of it. */
@@ -45,7 +46,11 @@ export function convertService(
   const hostname = hostnameOf(fact, options);
   const externalName = spec.type === "ExternalName" && spec.externalName ? spec.externalName : undefined;
   const headless = spec.clusterIPs.includes("None");
-  const addresses = spec.clusterIPs.map(virtualAddress).filter((address) => address !== undefined);
+  const ports = spec.ports.map(convertPort);
+  const given = spec.clusterIPs.map(virtualAddress).filter((address) => address !== undefined);
+  // An API server gives each such service an address; a manifest of a folder does not have it.
+  const lacksAddress = fact.origin.from === "file" && spec.clusterIPs.length === 0 && externalName === undefined;
+  const addresses = lacksAddress && needsAddress(ports) ? [standInAddress(`${namespace}/${name}`)] : given;
   const distribution = distributionOf(
     spec.trafficDistribution,
     annotations[DISTRIBUTION] || home?.meta.annotations[DISTRIBUTION],
@@ -55,7 +60,7 @@ export function convertService(
     namespace,
     name,
     provider: "Orch",
-    ports: spec.ports.map(convertPort),
+    ports,
     addresses,
     resolution: headless && externalName === undefined ? "passthrough" : "static",
     meshExternal: externalName !== undefined,
