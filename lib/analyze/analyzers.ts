@@ -18,6 +18,10 @@ import { FILTER_OPERATIONS } from "./filters/operations.ts";
 import { INGRESS_MISTAKES } from "./ingress/mistakes.ts";
 import { GATEWAY_CONFLICTS } from "./gateways/conflicts.ts";
 import { AMBIENT_SIDECARS } from "./policies/ambient.ts";
+import { POLICY_PATTERNS } from "./policies/patterns.ts";
+import { AUTHORIZATION_PORTS, PEER_PORTS } from "./policies/ports.ts";
+import { TARGET_GATEWAYS } from "./policies/target_gateways.ts";
+import { ROUTE_PATTERNS } from "./routing/patterns.ts";
 import { UNVERIFIED_CLAIMS } from "./policies/claims.ts";
 import { POLICY_WORKLOADS } from "./policies/no_workload.ts";
 import { SELECTS_NOTHING } from "./policies/selects_nothing.ts";
@@ -78,6 +82,11 @@ export const ANALYZERS: readonly Analyzer[] = [
   analyzer(UNVERIFIED_CLAIMS),
   analyzer(POLICY_WORKLOADS),
   analyzer(SOURCE_NAMESPACES),
+  analyzer(POLICY_PATTERNS),
+  analyzer(ROUTE_PATTERNS),
+  analyzer(AUTHORIZATION_PORTS),
+  analyzer(PEER_PORTS),
+  ...TARGET_GATEWAYS.map((one) => analyzer(one)),
   analyzer(AMBIENT_SIDECARS),
   ...OBJECT_ANNOTATIONS.map((one) => analyzer(one)),
   ...WORKLOAD_ANNOTATIONS.map((one) => analyzer(one)),

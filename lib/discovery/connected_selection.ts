@@ -8,6 +8,7 @@ import { type Finding, findingKeys } from "../config/finding/finding.ts";
 import { gatewaySelects } from "../config/kinds/gateway/workloads.ts";
 import type { StringMap } from "../config/kinds/kinds.ts";
 import type { AnyConfigObject } from "../config/types.ts";
+import { GATEWAY_LABEL } from "../mesh/selection/gateway_target.ts";
 import type { SelectableWorkload } from "../mesh/selection/index.ts";
 import { isSelecting, rootReach, type SelectingObject, selectionOf } from "../mesh/selection/selection.ts";
 
@@ -49,6 +50,8 @@ function selectorOf(
   if (kind === "DestinationRule") return { labels: object.spec.workloadSelector?.matchLabels ?? {}, namespace };
   // Endpoints of a ServiceEntry are workloads of the registry, and do not depend on connected proxies.
   if (!isSelecting(kind)) return undefined;
-  const { labels } = selectionOf(object as SelectingObject);
+  const { labels: written, targets } = selectionOf(object as SelectingObject);
+  const gateway = targets.find((one) => one.kind === "Gateway")?.name;
+  const labels = gateway === undefined ? written : { [GATEWAY_LABEL]: gateway };
   return rootReach(kind) === "any" && namespace === rootNamespace ? { labels } : { labels, namespace };
 }

@@ -7,7 +7,7 @@ import type { StringMap } from "../../config/kinds/kinds.ts";
 import type { SelectableWorkload } from "./index.ts";
 
 /** Label that names the Gateway of the gateway API that a workload runs. */
-const GATEWAY_LABEL = "gateway.networking.k8s.io/gateway-name";
+export const GATEWAY_LABEL = "gateway.networking.k8s.io/gateway-name";
 
 /** A workload with the objects that stand for it. */
 export function withTargets(

@@ -64,6 +64,20 @@ export const POLICIES = {
     effect: "It protects nothing.",
     fix: "Correct the labels, or the namespace of the policy.",
   },
+  "policy-port-of-service": {
+    code: "MSH1037",
+    title: "policy for the port of a service",
+    meaning: "A policy names a port that a service of its workloads has, and that the workloads do not listen on.",
+    effect: "Connections arrive at the port of the workload, so the policy says nothing of them by this port.",
+    fix: "Write the port of the workload: the targetPort of the service.",
+  },
+  "matches-no-request": {
+    code: "MSH1038",
+    title: "value that no request has",
+    meaning: "A pattern of a policy, or of a match of a VirtualService, is right in form and fits no request.",
+    effect: "What has the value alone never matches.",
+    fix: "Write the value as requests have it.",
+  },
   "claims-without-authentication": {
     code: "MSH0149",
     title: "claims that nothing verifies",

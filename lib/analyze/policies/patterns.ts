@@ -1,0 +1,75 @@
+/**
+ * Values of AuthorizationPolicies that are right in form and that no request has.
+ *
+ * @module
+ */
+import type { AuthorizationOperation, AuthorizationSource } from "../../config/kinds/kinds.ts";
+import type { Analyzer, ReportMistake } from "../analyzer.ts";
+
+/** See the module. */
+export const POLICY_PATTERNS: Analyzer<"AuthorizationPolicy"> = {
+  kind: "AuthorizationPolicy",
+  reports: ["matches-no-request"],
+  analyze: ({ spec: { rules = [] } }, _read, report) => {
+    for (const [at, { from = [], to = [] }] of rules.entries()) {
+      for (const [position, { source = {} }] of from.entries()) {
+        look(`spec.rules[${at}].from[${position}].source`, source, SOURCE, report);
+      }
+      for (const [position, { operation = {} }] of to.entries()) {
+        look(`spec.rules[${at}].to[${position}].operation`, operation, OPERATION, report);
+      }
+    }
+  },
+};
+
+function look<T extends object>(
+  path: string,
+  values: T,
+  fields: readonly PatternField<T>[],
+  report: ReportMistake,
+): void {
+  for (const { name, expects } of fields) {
+    for (const [index, value] of ((values[name] ?? []) as readonly string[]).entries()) {
+      const expected = expects(value);
+      const field = `${path}.${String(name)}[${index}]`;
+      if (expected !== undefined) report("warning", "matches-no-request", { field, value, expected });
+    }
+  }
+}
+
+interface PatternField<T> {
+  readonly name: keyof T;
+  /** What would match something; undefined: the value does. */
+  readonly expects: (value: string) => string | undefined;
+}
+
+const SOURCE: readonly PatternField<AuthorizationSource>[] = (
+  ["principals", "notPrincipals", "requestPrincipals", "notRequestPrincipals", "namespaces", "notNamespaces"] as const
+).map((name) => ({ name, expects: oneStar }));
+
+const OPERATION: readonly PatternField<AuthorizationOperation>[] = [
+  ...(["hosts", "notHosts"] as const).map((name) => ({ name, expects: oneStar })),
+  ...(["methods", "notMethods"] as const).map((name) => ({ name, expects: method })),
+  ...(["paths", "notPaths"] as const).map((name) => ({ name, expects: path })),
+];
+
+/** A star is a wildcard at one end alone; elsewhere it stands for itself. */
+function oneStar(value: string): string | undefined {
+  const inner = value.replace(/^\*/, "").replace(/\*$/, "");
+  const isBoth = value.length > 1 && value.startsWith("*") && value.endsWith("*");
+  return inner.includes("*") || isBoth
+    ? "one * at the beginning or at the end (elsewhere it stands for itself)"
+    : undefined;
+}
+
+/** Methods have a case, and those of all programs are upper case. */
+function method(value: string): string | undefined {
+  return /[a-z]/.test(value) ? `${value.toUpperCase()} (methods are compared with regard to case)` : oneStar(value);
+}
+
+/** Templates have wildcards of their own. */
+function path(value: string): string | undefined {
+  if (value.includes("{")) return undefined;
+  if (!/^[/*]/.test(value)) return "a path that begins with / (or with *), as those of all requests do";
+  return oneStar(value) && `${oneStar(value)}, or a template such as /a/{*}/b`;
+}
