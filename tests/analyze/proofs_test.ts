@@ -1,0 +1,116 @@
+/**
+ * A finding does not lie: in random meshes what it says is followed. What is called without effect is taken out, and no
+ * proxy notices; what is called not served is looked for in the routes; what is called open has no authority; whoever is
+ * said to have taken the place of another one is taken out.
+ */
+import assert from "node:assert/strict";
+import fc from "fast-check";
+import { parseAllDocuments } from "yaml";
+import { FINDING_NAMES, type FindingName } from "../../lib/config/finding/codes.ts";
+import type { Finding } from "../../lib/config/finding/finding.ts";
+import { parseObject } from "../../lib/config/object.ts";
+import { inFile } from "../config/origins.ts";
+import { tree } from "../discovery/random_trees.ts";
+import { followed } from "./support/followed.ts";
+import { proofWorld, type WrittenDocument } from "./support/proof_world.ts";
+import { PROOFS } from "./support/proofs.ts";
+
+/** Random meshes of each sort; `MESH_PROPERTY_RUNS=200` is the long form. */
+const RUNS = Number(Deno.env.get("MESH_PROPERTY_RUNS") ?? 4);
+const SEED = Number(Deno.env.get("FC_SEED") ?? 20264);
+
+const isValid = (written: WrittenDocument) =>
+  parseObject(written, inFile("x"), { defaultNamespace: "default" }).object !== undefined;
+const neighbours = fc.array(tree.map((one) => one as unknown as WrittenDocument).filter(isValid), {
+  maxLength: 10,
+  size: "max",
+});
+
+/** What examples of the reference do not have: two objects of which one loses a listener, or a subset. */
+const CONFLICTS: Readonly<Partial<Record<FindingName, readonly WrittenDocument[]>>> = {
+  "listener-conflict": [entry("first", "first.test", "MYSQL", 9306), entry("second", "second.test", "TCP", 9306)],
+  "duplicate-subset": [entry("first", "first.test", "HTTP", 80), subsetRule("a", "v1"), subsetRule("b", "v2")],
+  "tcp-listener-conflict": [entry("first", "first.test", "TCP", 9306), entry("second", "second.test", "TCP", 9306)],
+};
+
+function subsetRule(name: string, version: string): WrittenDocument {
+  return {
+    apiVersion: "networking.mesh.io/v1",
+    kind: "DestinationRule",
+    metadata: {
+      name,
+      namespace: "shop",
+      creationTimestamp: `2020-01-0${version.length + name.charCodeAt(0) - 96}T00:00:00Z`,
+    },
+    spec: { host: "first.test", subsets: [{ name: "one", labels: { version } }] },
+  };
+}
+
+function entry(name: string, host: string, protocol: string, number: number): WrittenDocument {
+  return {
+    apiVersion: "networking.mesh.io/v1",
+    kind: "ServiceEntry",
+    metadata: { name, namespace: "shop", creationTimestamp: `202${name.length % 5}-01-01T00:00:00Z` },
+    spec: {
+      hosts: [host],
+      location: "MESH_INTERNAL",
+      resolution: "STATIC",
+      ports: [{ number, name: "port", protocol }],
+      endpoints: [{ address: `10.3.0.${name.length}`, labels: { app: name } }],
+    },
+  };
+}
+
+/** What triggers a finding: its example of the reference, or the conflict above. */
+function examples(name: FindingName): readonly WrittenDocument[] {
+  const written = CONFLICTS[name];
+  if (written !== undefined) return written;
+  const file = new URL(`../testdata/findings/${name}/triggers.yaml`, import.meta.url);
+  try {
+    return parseAllDocuments(Deno.readTextFileSync(file)).map((one) => one.toJS() as WrittenDocument)
+      .filter((one) => typeof one === "object" && one !== null);
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return [];
+    throw error;
+  }
+}
+
+function* worldsOf(name: FindingName) {
+  const example = examples(name);
+  for (const [at, others] of fc.sample(neighbours, { numRuns: RUNS, seed: SEED }).entries()) {
+    const byKey = new Map<string, WrittenDocument>();
+    // The example alone is a world, too.
+    for (const one of [...example, ...at === 0 ? [] : others]) {
+      const { namespace, name } = one["metadata"] as Record<string, string>;
+      byKey.set(`${one["kind"]}/${namespace}/${name}`, one);
+    }
+    yield proofWorld([...byKey.values()]);
+  }
+}
+
+const FOLLOWED = FINDING_NAMES.filter((name) => !["test", "reading"].includes(PROOFS[name].by));
+
+for (const name of FOLLOWED) {
+  Deno.test(`${name} says what is so (proof by ${PROOFS[name].by})`, () => {
+    let count = 0;
+    for (const world of worldsOf(name)) {
+      const found = world.findings.filter((one: Finding) => one.name === name).slice(0, 4);
+      for (const one of found) {
+        const verdict = followed(PROOFS[name], one, world);
+        if (verdict === "not mechanical") continue;
+        count++;
+        assert.equal(verdict, undefined, `${one.message}\n${JSON.stringify(world.documents)}`);
+      }
+    }
+    assert.ok(count > 0, `no finding ${name} was followed`);
+  });
+}
+
+Deno.test("each sort of findings has a proof, and tests that are named for one are there", () => {
+  assert.deepEqual(Object.keys(PROOFS).sort(), [...FINDING_NAMES].sort());
+  for (const [name, proof] of Object.entries(PROOFS)) {
+    if (proof.by !== "test") continue;
+    const text = Deno.readTextFileSync(new URL(`../../${proof.file}`, import.meta.url));
+    assert.ok(text.length > 0, name);
+  }
+});
