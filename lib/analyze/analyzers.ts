@@ -8,7 +8,7 @@ import { UNKNOWN_ANNOTATIONS } from "./annotations/unknown.ts";
 import { OBJECT_ANNOTATIONS, WORKLOAD_ANNOTATIONS } from "./annotations/annotations.ts";
 import { HOSTS_IN_GATEWAYS } from "./gateways/hosts.ts";
 import { GATEWAY_WORKLOADS } from "./gateways/workloads.ts";
-import { GATEWAY_CREDENTIALS } from "./manifests/credentials.ts";
+import { CLIENT_CREDENTIALS, GATEWAY_CREDENTIALS } from "./manifests/credentials.ts";
 import { INJECTED_NAMESPACES } from "./manifests/namespaces.ts";
 import { PROXIES_OF_DEPLOYMENTS, PROXIES_OF_PODS } from "./manifests/proxy_containers.ts";
 import { RESERVED_USERS } from "./manifests/reserved_user.ts";
@@ -69,6 +69,7 @@ export const ANALYZERS: readonly Analyzer[] = [
   analyzer(ENTRY_PROTOCOLS),
   analyzer(ENTRY_PORTS),
   analyzer(GATEWAY_CREDENTIALS),
+  analyzer(CLIENT_CREDENTIALS),
   analyzer(INGRESS_MISTAKES),
   analyzer(INJECTED_NAMESPACES),
   analyzer(PROXIES_OF_PODS),

@@ -6,7 +6,7 @@
  * @module
  */
 import type { Certificate } from "./certificate.ts";
-import { type DerReader, hex, sameBytes, Tag } from "./der_read.ts";
+import { type DerReader, hex, sameBytes, Tag, timeOf } from "./der_read.ts";
 import { pemKind, readPem } from "./pem.ts";
 import { PkiError } from "./pki_error.ts";
 import { isSignedBy, readSigned, type Signed } from "./signed.ts";
@@ -19,6 +19,9 @@ export interface RevocationList extends Signed {
   readonly issuer: string;
   /** Serial numbers in hexadecimal digits. */
   readonly serials: ReadonlySet<string>;
+  /** Milliseconds since 1970: when it was made, and when the next one comes; absent: nothing is said of the next one. */
+  readonly thisUpdate: number;
+  readonly nextUpdate?: number;
 }
 
 const EXTENSIONS = 0xa0;
@@ -34,28 +37,47 @@ export function readRevocationLists(pem: string, what: string): RevocationList[]
   if (blocks.length === 0 || blocks.some(({ label }) => pemKind(label) !== "revocation list")) {
     throw new PkiError(`${what}: expected X509 CRL blocks alone in PEM`);
   }
-  return blocks.map(({ der }, i) => readList(der, `${what}: list ${i + 1} of ${blocks.length}`));
+  return blocks.map(({ der }, i) => readList(der, `${what}: list ${i + 1} of ${blocks.length}`, refuseCritical));
 }
 
-function readList(der: Uint8Array, what: string): RevocationList {
+/**
+ * Reads one list, whatever its extensions are: for whoever hands it on to others.
+ *
+ * @throws {PkiError} when the bytes are none
+ */
+export function readRevocationList(der: Uint8Array, what: string): RevocationList {
+  return readList(der, what, () => {});
+}
+
+function readList(
+  der: Uint8Array,
+  what: string,
+  checkExtensions: (extensions: DerReader, what: string) => void,
+): RevocationList {
   const { signed, fields } = readSigned(der, what);
   fields.optional(Tag.INTEGER);
   fields.take(Tag.SEQUENCE);
   const issuerDer = fields.take(Tag.SEQUENCE).whole;
-  skipTimes(fields);
+  const times = readTimes(fields, what);
   const serials = new Set<string>();
   if (fields.nextTag === Tag.SEQUENCE) {
     const entries = fields.inside(Tag.SEQUENCE);
     while (!entries.done) serials.add(hex(entries.inside(Tag.SEQUENCE).take(Tag.INTEGER).content));
   }
-  if (fields.nextTag === EXTENSIONS) refuseCritical(fields.inside(EXTENSIONS).inside(Tag.SEQUENCE), what);
+  if (fields.nextTag === EXTENSIONS) checkExtensions(fields.inside(EXTENSIONS).inside(Tag.SEQUENCE), what);
   fields.finish();
-  return { ...signed, issuerDer, issuer: readSubject(issuerDer, what).text, serials };
+  return { ...signed, issuerDer, issuer: readSubject(issuerDer, what).text, serials, ...times };
 }
 
 /** When it was made, and when the next one comes. A list that is late still says who is revoked. */
-function skipTimes(fields: DerReader): void {
-  while (fields.nextTag === Tag.UTC_TIME || fields.nextTag === Tag.GENERALIZED_TIME) fields.take();
+function readTimes(fields: DerReader, what: string): Pick<RevocationList, "thisUpdate" | "nextUpdate"> {
+  const times: number[] = [];
+  while (fields.nextTag === Tag.UTC_TIME || fields.nextTag === Tag.GENERALIZED_TIME) times.push(timeOf(fields.take()));
+  const [thisUpdate, nextUpdate] = times;
+  if (thisUpdate === undefined || times.length > 2) {
+    throw new PkiError(`${what}: expected one or two times, got ${times.length}`);
+  }
+  return { thisUpdate, ...(nextUpdate === undefined ? {} : { nextUpdate }) };
 }
 
 function refuseCritical(extensions: DerReader, what: string): void {

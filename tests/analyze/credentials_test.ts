@@ -99,6 +99,46 @@ Deno.test("a secret of a remote cluster that lacks a key is found with the clust
   assert.deepEqual(said(), [2]);
 });
 
+Deno.test("authorities are asked of the first of several names alone, as Envoy has one list of them", () => {
+  const pem = text("clean.yaml");
+  const secrets = pem.slice(pem.indexOf("---\n"));
+  const certificate = /(?<=tls\.crt: \|\n)(?: {4}.*\n)+/.exec(secrets)![0];
+  const both = secrets.replaceAll("shop-tls", "first") + `  ca.crt: |\n${certificate}` +
+    secrets.replaceAll("shop-tls", "second");
+  const gateway = (names: string) =>
+    GATEWAY.replace("SIMPLE, credentialName: cert", `MUTUAL, credentialNames: [${names}]`);
+  const found = (names: string) => {
+    const folder = new AnalyzedFolder();
+    folder.write({ "a.yaml": gateway(names) + both });
+    return folder.findings().map(({ message }) => message);
+  };
+  assert.deepEqual(found("first, second"), []);
+  assert.match(found("second, first").join(), /credentialNames\[0\]: "second", expected a Secret with ca\.crt/);
+});
+
+Deno.test("a destination rule's credential is looked at like a gateway's, and a missing one where others are known", () => {
+  const pem = text("clean.yaml");
+  const secrets = pem.slice(pem.indexOf("---\n"));
+  const rule = (name: string, mode: string) =>
+    `apiVersion: networking.mesh.io/v1
+kind: DestinationRule
+metadata: { name: out, namespace: shop }
+spec:
+  host: pay.example.com
+  workloadSelector: { matchLabels: { app: cart } }
+  trafficPolicy: { tls: { mode: ${mode}, credentialName: ${name}, sni: pay.example.com } }
+`;
+  const found = (text: string) => {
+    const folder = new AnalyzedFolder();
+    folder.write({ "a.yaml": text });
+    return folder.findings().filter(({ name }) => name.includes("credential")).map(({ message }) => message).join();
+  };
+  assert.match(found(rule("shop-tls", "SIMPLE") + secrets), /expected a Secret with ca\.crt \(shop\/shop-tls has/);
+  assert.match(found(rule("none", "MUTUAL") + secrets), /"none", expected a Secret that is there \(shop\/none\)/);
+  assert.equal(found(rule("none", "MUTUAL")), "", "no secret of the namespace is known");
+  assert.equal(found(rule("builtin://", "SIMPLE") + secrets), "");
+});
+
 Deno.test("findings about a credential hold nothing of the secret", () => {
   const input = new URL("../testdata/analyze/manifests/input/credentials.yaml", import.meta.url);
   const written = Deno.readTextFileSync(input);
@@ -120,8 +160,9 @@ Deno.test("a key that this runtime cannot read is not called wrong, and hostile 
   assert.equal(judgeCredential(bytes(certificate), bytes(unreadable))?.problem, undefined);
   assert.equal(judgeCredential(bytes(certificate), bytes(pem("PRIVATE KEY")))?.problem, undefined);
   const broken = certificate.replace(/\n.{20}/, "\n");
-  assert.deepEqual(judgeCredential(bytes(broken), bytes(pem("PRIVATE KEY"))), { problem: "certificate" });
-  assert.deepEqual(judgeCredential(bytes("-----BEGIN CERTIFICATE-----"), bytes("")), { problem: "certificate" });
-  assert.deepEqual(judgeCredential(bytes("\0".repeat(1 << 20)), bytes("")), { problem: "certificate" });
+  const problem = (chain: string, key: string) => judgeCredential(bytes(chain), bytes(key))?.problem;
+  assert.equal(problem(broken, pem("PRIVATE KEY")), "certificate");
+  assert.equal(problem("-----BEGIN CERTIFICATE-----", ""), "certificate");
+  assert.equal(problem("\0".repeat(1 << 20), ""), "certificate");
   assert.equal(judgeCredential(bytes("x".repeat((1 << 20) + 1)), bytes("")), undefined);
 });

@@ -10,7 +10,10 @@ const packages: Readonly<Record<string, { readonly may: readonly string[]; reado
   resource: { may: [], why: "encoded bytes know nothing of what they mean" },
   cli: { may: ["kernel"], why: "version and completion must load nothing heavy; run engines from cmd" },
   incremental: { may: [], why: "it knows what was read, not what it means: no mesh, no Envoy" },
-  config: { may: ["kernel", "incremental"], why: "what users write does not depend on what runs" },
+  config: {
+    may: ["kernel", "incremental", "pki"],
+    why: "what users write does not depend on what runs; secrets and the mesh configuration have certificates in them",
+  },
   registry: { may: ["config", "kernel"], why: "registries tell what runs; mesh decides who sees it" },
   mesh: { may: ["config", "registry"], why: "the view of config and registry is pure; give it values, not sources" },
   patches: {

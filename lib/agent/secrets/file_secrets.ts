@@ -6,11 +6,11 @@
  *
  * @module
  */
-import { createPrivateKey, X509Certificate } from "node:crypto";
 import { type FileText, type WatchedFile, watchFile } from "../../kernel/files/watch_file.ts";
 import type { Logger } from "../../kernel/log/log.ts";
 import type { Metrics } from "../../kernel/metrics/registry.ts";
 import type { Cancel, Clock } from "../../kernel/time/clock.ts";
+import { judgeAuthorities, judgePair } from "../../pki/credential.ts";
 import type { AgentSecret, SecretListener, SecretSource } from "./agent_secret.ts";
 
 /** Files of a secret. */
@@ -146,16 +146,19 @@ function textOf(path: string, text: FileText): string {
 function secretOf(files: SecretFiles, read: (path: string) => string): AgentSecret {
   if ("roots" in files) {
     const roots = read(files.roots);
-    if (!roots.includes("-----BEGIN ")) throw new Error(`${files.roots}: expected certificates in PEM, got none`);
+    const verdict = judgeAuthorities(roots);
+    if ("why" in verdict) {
+      throw new Error(`${files.roots}: expected certificates in PEM that Envoy takes: it ${verdict.why}`);
+    }
     return { kind: "roots", roots };
   }
   const [chain, key] = [read(files.chain), read(files.key)];
-  let belongs: boolean;
-  try {
-    belongs = new X509Certificate(chain).checkPrivateKey(createPrivateKey(key));
-  } catch (error) {
-    throw new Error(`${files.chain} and ${files.key}: expected a certificate and its key: ${(error as Error).message}`);
+  const verdict = judgePair(chain, key);
+  if (verdict.problem === "certificate") {
+    throw new Error(`${files.chain}: expected a certificate in PEM that Envoy takes: it ${verdict.why}`);
   }
-  if (!belongs) throw new Error(`${files.key}: expected the key of ${files.chain}, got another one`);
+  if (verdict.problem !== undefined) {
+    throw new Error(`${files.key}: expected the key of ${files.chain}, in PEM that Envoy takes: it ${verdict.why}`);
+  }
   return { kind: "certificate", chain, key };
 }

@@ -1,159 +1,150 @@
 /**
- * Secrets that gateways name: whether they have the keys that the TLS mode needs, and whether certificate and key can be
- * used. Whether a secret exists is not judged: it is seldom kept beside the configuration. Gateways of a remote cluster
- * have the secrets of that cluster before others, so each is looked at.
+ * Secrets that gateways and destination rules name: whether they are there, have the keys that the TLS mode needs, and can
+ * be used as proxies use them. Gateways of a remote cluster have the secrets of that cluster before others, so each is
+ * looked at. A secret that is missing is found where others of its namespace are known: many are kept elsewhere.
  *
  * @module
  */
-import { type CredentialVerdict, judgeCredential } from "../../config/facts/credential.ts";
 import type { Fact } from "../../config/facts/types.ts";
-import type { ServerTlsSettings } from "../../config/kinds/kinds.ts";
-import type { Analyzer } from "../analyzer.ts";
+import type { ClientTlsSettings, ServerTlsSettings } from "../../config/kinds/kinds.ts";
+import { CIPHER_SUITES } from "../../config/validation/tls.ts";
+import type { Analyzer, ReportMistake } from "../analyzer.ts";
 import type { AnalysisReader } from "../reader/reader.ts";
+import { type CredentialFault, keyTypeOf, pairFault, trustFault } from "./credential_faults.ts";
+import { authoritySecretOf, clusterSecrets, secretName, secretOf, type SecretsView } from "./secrets_view.ts";
 
-/** Names of the keys of a certificate and of its private key, as they come in pairs. */
-const PAIRS = [["tls.crt", "tls.key"], ["cert", "key"]] as const;
+/** A name of a credential, and what it is to have. */
+interface NamedCredential {
+  readonly name: string;
+  /** Path of the name. */
+  readonly field: string;
+  readonly needsPair: boolean;
+  readonly needsAuthorities: boolean;
+  /** Proxies of this namespace read it; false: gateways, which may be in any. */
+  readonly isOfNamespace: boolean;
+}
 
-/** Names of the key of the authority's certificate. */
-const AUTHORITIES = ["ca.crt", "cacert"] as const;
-
-/** End of the name of a secret that has the authority's certificate alone. */
-const AUTHORITY_SECRET = "-cacert";
-
-/** See the module. */
+/** Those of gateways. */
 export const GATEWAY_CREDENTIALS: Analyzer<"Gateway"> = {
   kind: "Gateway",
-  reports: ["incomplete-credential", "unusable-credential"],
+  reports: ["incomplete-credential", "unusable-credential", "missing-credential", "suites-without-certificate"],
   analyze: ({ meta: { namespace }, spec }, read, report) => {
     for (const [at, { tls }] of spec.servers.entries()) {
       if (tls === undefined) continue;
-      const needsAuthority = tls.mode === "MUTUAL" || tls.mode === "OPTIONAL_MUTUAL";
-      for (const { name, field } of namesOf(tls)) {
-        const place = { field: `spec.servers[${at}].tls.${field}`, value: name };
-        for (const cluster of [ownSecrets(read), ...read.remote.clusters().map((id) => remoteSecrets(id, read))]) {
-          const secret = secretOf(name, namespace, cluster);
-          if (secret === undefined) continue;
-          const mistake = mistakeOf(secret, { needsAuthority, name, cluster }, read);
-          if (mistake === undefined) continue;
-          const others = cluster.of === "" ? { others: [secret.key] } : {};
-          report("error", mistake.finding, { ...place, ...others, expected: mistake.expected });
-        }
+      for (const named of serverCredentials(tls, `spec.servers[${at}].tls`)) {
+        judge(named, namespace, read, report);
+      }
+      judgeSuites(tls, { namespace, at: `spec.servers[${at}].tls` }, read, report);
+    }
+  },
+};
+
+/** Suites of TLS 1.2 and older are of one sort of key each: where no certificate has it no handshake ends well. */
+function judgeSuites(
+  tls: ServerTlsSettings,
+  { namespace, at }: { readonly namespace: string; readonly at: string },
+  read: AnalysisReader,
+  report: ReportMistake,
+): void {
+  const suites = (tls.cipherSuites ?? []).flatMap((suite) => suite.replaceAll(/[[\]]/g, "").split("|"));
+  if (tls.maxProtocolVersion === "TLS_AUTO" || tls.maxProtocolVersion === "TLSV1_3" || suites.length === 0) return;
+  if (!suites.every((suite) => CIPHER_SUITES.has(suite))) return;
+  const sorts = new Set(suites.map((suite) => suite.includes("-ECDSA-") ? "ec" : "rsa"));
+  const found = serverCredentials(tls, at).map(({ name }) => {
+    const wanted = secretName(name, namespace);
+    const secret = wanted && clusterSecrets(read).map((cluster) => secretOf(wanted, cluster)).find((one) => one);
+    return secret && keyTypeOf(secret);
+  });
+  if (found.length === 0 || found.some((sort) => sort === undefined || sorts.has(sort))) return;
+  const has = [...new Set(found)].map((sort) => sort === "ec" ? "ECDSA" : "RSA").join(" and ");
+  report("warning", "suites-without-certificate", {
+    ...{ field: `${at}.cipherSuites`, value: tls.cipherSuites },
+    expected: `a suite for a key of the certificate, which is ${has}, or maxProtocolVersion TLSV1_3`,
+  });
+}
+
+/** Those of destination rules. */
+export const CLIENT_CREDENTIALS: Analyzer<"DestinationRule"> = {
+  kind: "DestinationRule",
+  reports: ["incomplete-credential", "unusable-credential", "missing-credential"],
+  analyze: ({ meta: { namespace }, spec: { trafficPolicy, subsets = [], workloadSelector } }, read, report) => {
+    const policies = [
+      { policy: trafficPolicy, at: "spec.trafficPolicy" },
+      ...subsets.map(({ trafficPolicy: policy }, i) => ({ policy, at: `spec.subsets[${i}].trafficPolicy` })),
+    ];
+    for (const { policy, at } of policies) {
+      const settings = [
+        { tls: policy?.tls, field: `${at}.tls` },
+        ...(policy?.portLevelSettings ?? []).map(({ tls }, i) => ({ tls, field: `${at}.portLevelSettings[${i}].tls` })),
+      ];
+      for (const { tls, field } of settings) {
+        const named = clientCredential(tls, field, workloadSelector !== undefined);
+        if (named !== undefined) judge(named, namespace, read, report);
       }
     }
   },
 };
 
-/** The secrets of one cluster. */
-interface ClusterSecretsView {
-  /** The text that messages put behind the name of a secret; empty: the server's own cluster. */
-  readonly of: string;
-  readonly one: (namespace: string, name: string) => Fact<"Secret"> | undefined;
-  readonly named: (name: string) => readonly Fact<"Secret">[];
+/** Envoy takes the authorities of the first name, however many certificates there are. */
+function serverCredentials(tls: ServerTlsSettings, at: string): NamedCredential[] {
+  const verifies = tls.mode === "MUTUAL" || tls.mode === "OPTIONAL_MUTUAL";
+  const of = (name: string, field: string, isFirst: boolean): NamedCredential => ({
+    ...{ name, field: `${at}.${field}`, needsPair: true, needsAuthorities: verifies && isFirst, isOfNamespace: false },
+  });
+  if (tls.credentialNames?.length) {
+    return tls.credentialNames.map((name, i) => of(name, `credentialNames[${i}]`, i === 0));
+  }
+  return tls.credentialName ? [of(tls.credentialName, "credentialName", true)] : [];
 }
 
-function ownSecrets(read: AnalysisReader): ClusterSecretsView {
+function clientCredential(
+  tls: ClientTlsSettings | undefined,
+  at: string,
+  isOfNamespace: boolean,
+): NamedCredential | undefined {
+  if (!tls?.credentialName || (tls.mode !== "SIMPLE" && tls.mode !== "MUTUAL")) return undefined;
   return {
-    of: "",
-    one: (namespace, name) => read.fact("Secret", namespace, name),
-    named: (name) => read.facts("Secret").filter(({ meta }) => meta.name === name),
+    ...{ name: tls.credentialName, field: `${at}.credentialName`, isOfNamespace },
+    ...{ needsPair: tls.mode === "MUTUAL", needsAuthorities: tls.insecureSkipVerify !== true },
   };
 }
 
-function remoteSecrets(cluster: string, read: AnalysisReader): ClusterSecretsView {
-  return {
-    of: ` of cluster ${cluster}`,
-    one: (namespace, name) => read.remote.secret(cluster, namespace, name),
-    named: (name) => read.remote.secrets(cluster, name),
-  };
-}
-
-/** The demands on a secret. */
-interface WantedCredential {
-  readonly needsAuthority: boolean;
-  /** As the gateway has it. */
-  readonly name: string;
-  readonly cluster: ClusterSecretsView;
-}
-
-function mistakeOf(
-  secret: Fact<"Secret">,
-  wanted: WantedCredential,
-  read: AnalysisReader,
-): { readonly finding: "incomplete-credential" | "unusable-credential"; readonly expected: string } | undefined {
-  const full = `${secret.meta.namespace}/${secret.meta.name}${wanted.cluster.of}`;
-  const missing = missingKeys(secret, wanted);
-  if (missing !== undefined) {
-    const has = Object.keys(secret.spec.data).sort().join(", ") || "no key";
-    return { finding: "incomplete-credential", expected: `a Secret with ${missing} (${full} has ${has})` };
+function judge(credential: NamedCredential, namespace: string, read: AnalysisReader, report: ReportMistake): void {
+  const { name, field } = credential;
+  const wanted = secretName(name, namespace);
+  if (wanted === undefined) return;
+  const clusters = clusterSecrets(read);
+  let isThere = false;
+  for (const cluster of clusters) {
+    const pair = credential.needsPair ? secretOf(wanted, cluster) : undefined;
+    const trust = credential.needsAuthorities ? authoritySecretOf(wanted, cluster) : undefined;
+    isThere ||= pair !== undefined || trust !== undefined;
+    const found = (pair && faultOf(pair, pairFault(pair, read))) ?? (trust && faultOf(trust, trustFault(trust, read)));
+    if (found === undefined) continue;
+    const { secret, fault } = found;
+    report(fault.severity, fault.finding, {
+      ...{ field, value: name, expected: expectation(secret, fault, cluster) },
+      ...(cluster.of === "" ? { others: [secret.key] } : {}),
+    });
   }
-  const wrong = whatIsWrong(secret, read);
-  return wrong && { finding: "unusable-credential", expected: `a Secret ${wrong(full)}` };
+  if (isThere || !(credential.needsPair || credential.needsAuthorities)) return;
+  const isKnown = read.facts("Secret").some(({ meta }) => meta.namespace === wanted.namespace);
+  if (!isKnown) return;
+  const where = credential.isOfNamespace
+    ? `${wanted.namespace}/${wanted.name}`
+    : `${wanted.namespace}/${wanted.name} or another one of that name`;
+  report("warning", "missing-credential", { field, value: name, expected: `a Secret that is there (${where})` });
 }
 
-function* namesOf(
-  { credentialName = "", credentialNames = [] }: ServerTlsSettings,
-): Iterable<{ readonly name: string; readonly field: string }> {
-  if (credentialName !== "") yield { name: credentialName, field: "credentialName" };
-  for (const [index, name] of credentialNames.entries()) yield { name, field: `credentialNames[${index}]` };
+function faultOf(secret: Fact<"Secret">, fault: CredentialFault | undefined) {
+  return fault && { secret, fault };
 }
 
-/** The secret of that name in the gateway's namespace; else the only one of that name: gateways' pods may run elsewhere. */
-function secretOf(name: string, namespace: string, cluster: ClusterSecretsView): Fact<"Secret"> | undefined {
-  const own = cluster.one(namespace, name);
-  if (own !== undefined) return own;
-  const [one, ...more] = cluster.named(name);
-  return more.length === 0 ? one : undefined;
-}
-
-/** The keys that a secret lacks; undefined: none. */
-function missingKeys(
-  { spec: { data }, meta: { namespace } }: Fact<"Secret">,
-  { needsAuthority, name, cluster }: WantedCredential,
-): string | undefined {
-  const has = (key: string) => Object.hasOwn(data, key);
-  if (!PAIRS.some((pair) => pair.every(has))) {
-    const begun = PAIRS.find((pair) => pair.some(has)) ?? PAIRS[0];
-    return begun.filter((key) => !has(key)).join(" and ");
-  }
-  if (!needsAuthority || AUTHORITIES.some(has)) return undefined;
-  const apart = cluster.one(namespace, `${name}${AUTHORITY_SECRET}`)?.spec.data ?? {};
-  return AUTHORITIES.some((key) => Object.hasOwn(apart, key)) ? undefined : AUTHORITIES[0];
-}
-
-/** The expectation that a secret's certificate and key do not meet, given its name; undefined: they meet it, or may. */
-function whatIsWrong(
-  { spec: { data } }: Fact<"Secret">,
-  read: AnalysisReader,
-): ((secret: string) => string) | undefined {
-  for (const [certificate, key] of PAIRS) {
-    const [one, other] = [data[certificate], data[key]];
-    if (one === undefined || other === undefined) continue;
-    const verdict = judgeCredential(one, other);
-    return verdict && sentenceOf(verdict, certificate, key, read);
-  }
-  return undefined;
-}
-
-function sentenceOf(
-  verdict: CredentialVerdict,
-  certificate: string,
-  key: string,
-  read: AnalysisReader,
-): ((secret: string) => string) | undefined {
-  switch (verdict.problem) {
-    case "certificate":
-      return (secret) => `whose ${certificate} is a certificate in PEM form (that of ${secret} is none)`;
-    case "key":
-      return (secret) => `whose ${key} is a private key in PEM form (that of ${secret} is none)`;
-    case "pair":
-      return (secret) => `whose ${key} is the key of ${certificate} (that of ${secret} is of another certificate)`;
-    case undefined: {
-      const { validFrom, validUntil } = verdict;
-      const day = (instant: number) => new Date(instant).toISOString().slice(0, 10);
-      const is = (when: string) => (secret: string) => `whose ${certificate} is valid now (that of ${secret} ${when})`;
-      if (!read.hasCome(validFrom)) return is(`begins on ${day(validFrom)}`);
-      // Valid until the end of its last second.
-      return read.hasCome(validUntil + 1000) ? is(`ended on ${day(validUntil)}`) : undefined;
-    }
-  }
+function expectation(
+  { meta: { namespace, name } }: Fact<"Secret">,
+  { finding, wanted, has }: CredentialFault,
+  { of }: SecretsView,
+): string {
+  const full = `${namespace}/${name}${of}`;
+  return `a Secret ${wanted} (${finding === "incomplete-credential" ? "" : "that of "}${full} ${has})`;
 }

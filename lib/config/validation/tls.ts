@@ -4,7 +4,7 @@
  * @module
  */
 import type { Findings } from "../finding/findings.ts";
-import type { ClientTlsSettings, ServerTlsSettings } from "../kinds/common/types.ts";
+import type { ClientTlsSettings, ServerTlsSettings, TlsProtocol } from "../kinds/common/types.ts";
 
 /** Cipher suites that the proxy knows by these names (BoringSSL, without pre-shared keys). */
 export const CIPHER_SUITES: ReadonlySet<string> = new Set([
@@ -50,6 +50,7 @@ const OWN_CERTIFICATE_FIELDS = [
 export function checkServerTls(tls: ServerTlsSettings | undefined, at: string, report: Findings): void {
   if (tls === undefined) return;
   checkProtocolAndCiphers(tls, at, report);
+  checkClientChecks(tls, at, report);
   if (tls.mode === "MESH_MUTUAL") {
     for (const field of OWN_CERTIFICATE_FIELDS) {
       if (tls[field] !== undefined) {
@@ -79,7 +80,47 @@ export function checkServerTls(tls: ServerTlsSettings | undefined, at: string, r
   }
 }
 
+/** Fields that say which clients are let in, and are in force only where clients show a certificate. */
+const CLIENT_CHECKS = ["subjectAltNames", "verifyCertificateSpki", "verifyCertificateHash"] as const;
+
+/** Whether a server asks for a check of clients in a mode in which it looks at no certificate of theirs, and ends TLS itself. */
+export function checksNobody(tls: ServerTlsSettings): boolean {
+  return tls.mode === "SIMPLE" && CLIENT_CHECKS.some((field) => tls[field]?.length);
+}
+
+function checkClientChecks(tls: ServerTlsSettings, at: string, report: Findings): void {
+  const { mode } = tls;
+  if (mode !== "SIMPLE" && mode !== "PASSTHROUGH" && mode !== "AUTO_PASSTHROUGH") return;
+  for (const field of CLIENT_CHECKS) {
+    if (!tls[field]?.length) continue;
+    const effect = mode === "SIMPLE" ? "; the server is closed, as nobody could be checked" : "";
+    report.warning(
+      `${at}.${field}`,
+      tls[field],
+      `nothing: ${mode} looks at no certificate of clients, MUTUAL does${effect}`,
+    );
+  }
+  if (mode === "SIMPLE" && tls.caCertificates !== undefined) {
+    report.warning(`${at}.caCertificates`, tls.caCertificates, "nothing: SIMPLE verifies no client certificates");
+  }
+}
+
+/** Versions in their order; TLS_AUTO is the proxy's: 1.2 at least for servers, 1.3 at most. */
+const VERSIONS = ["TLSV1_0", "TLSV1_1", "TLSV1_2", "TLSV1_3"] as const;
+
+function checkVersions(
+  { minProtocolVersion, maxProtocolVersion }: ServerTlsSettings,
+  at: string,
+  report: Findings,
+): void {
+  const order = (version: TlsProtocol, auto: number) => version === "TLS_AUTO" ? auto : VERSIONS.indexOf(version);
+  if (order(minProtocolVersion, 0) <= order(maxProtocolVersion, VERSIONS.length)) return;
+  const most = `at most maxProtocolVersion, ${maxProtocolVersion}: there is no version left, and every handshake ends`;
+  report.warning(`${at}.minProtocolVersion`, minProtocolVersion, most);
+}
+
 function checkProtocolAndCiphers(tls: ServerTlsSettings, at: string, report: Findings): void {
+  checkVersions(tls, at, report);
   const old = tls.minProtocolVersion === "TLSV1_0" || tls.minProtocolVersion === "TLSV1_1";
   if (old && tls.cipherSuites === undefined) {
     report.warning(

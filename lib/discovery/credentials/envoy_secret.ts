@@ -7,8 +7,8 @@
  *
  * @module
  */
-import { judgeCredential } from "../../config/facts/credential.ts";
-import type { ConcealedBytes } from "../../config/facts/concealed.ts";
+import { judgeCredential, judgeStaple, judgeTrust } from "../../config/facts/credential.ts";
+import { ConcealedBytes } from "../../config/facts/concealed.ts";
 import type { AnyFact } from "../../config/facts/types.ts";
 import type { envoy } from "../../../proto/gen/types.ts";
 
@@ -27,7 +27,9 @@ export function certificateSecret(name: string, fact: AnyFact): CredentialMessag
   if (!chain?.length || !key?.length) return { why: "has neither tls.crt with tls.key nor cert with key" };
   const verdict = judgeCredential(chain, key);
   if (verdict === undefined) return { why: "holds text that is filled in elsewhere" };
-  if (verdict.problem !== undefined) return { why: PROBLEMS[verdict.problem] };
+  if (verdict.problem !== undefined) {
+    return { why: `cannot be used: its ${verdict.problem === "certificate" ? "certificate" : "key"} ${verdict.why}` };
+  }
   const staple = data["tls.ocsp-staple"];
   return {
     secret: {
@@ -35,24 +37,22 @@ export function certificateSecret(name: string, fact: AnyFact): CredentialMessag
       tls_certificate: {
         certificate_chain: inline(chain),
         private_key: inline(key),
-        ...(staple?.length ? { ocsp_staple: inline(staple) } : {}),
+        // Envoy refuses the certificate with an answer that is not about it; without one it serves.
+        ...(staple?.length && judgeStaple(chain, staple) ? { ocsp_staple: inline(staple) } : {}),
       },
     },
   };
 }
 
-const PROBLEMS = {
-  certificate: "has a certificate that is not in PEM form",
-  key: "has a key that is not in PEM form",
-  pair: "has a key of another certificate",
-} as const;
-
 /** The authorities of an object, under the name of the resource. */
 export function authoritiesSecret(name: string, fact: AnyFact): CredentialMessage {
   const { authorities, revoked } = authoritiesOf(fact);
   if (!authorities?.length) return { why: "has neither ca.crt nor cacert" };
-  if (!new TextDecoder().decode(authorities).includes("-----BEGIN CERTIFICATE-----")) {
-    return { why: "has authorities that are not in PEM form" };
+  const verdict = judgeTrust(new ConcealedBytes(authorities), revoked && new ConcealedBytes(revoked));
+  if (verdict === undefined) return { why: "holds text that is filled in elsewhere" };
+  if (verdict.problem !== undefined) {
+    const part = verdict.problem === "lists" ? "list of revoked certificates" : "text of authorities";
+    return { why: `cannot be used: its ${part} ${verdict.why}` };
   }
   return {
     secret: {

@@ -14,7 +14,7 @@ import { TlsParameters_TlsProtocol as Version } from "../../../proto/gen/enums.t
 import type { envoy } from "../../../proto/gen/types.ts";
 import type { ServerTlsSettings, TlsProtocol } from "../../config/kinds/common/types.ts";
 import type { TlsConfig } from "../../config/mesh/types.ts";
-import { CIPHER_SUITES } from "../../config/validation/tls.ts";
+import { checksNobody, CIPHER_SUITES } from "../../config/validation/tls.ts";
 import { any } from "../../pb/codec.ts";
 import { wrap } from "../../pb/wellknown.ts";
 import type { FileSecret } from "../message/file_secret.ts";
@@ -37,7 +37,7 @@ type CertificateValidationContext =
   envoy.extensions.transport_sockets.tls.v3.CommonTlsContext.CombinedCertificateValidationContext;
 
 /** Why TLS cannot be ended as asked. */
-export type TlsRefusal = "certificateByName" | "meshCertificate" | "missingFiles";
+export type TlsRefusal = "certificateByName" | "meshCertificate" | "missingFiles" | "uncheckedClients";
 
 /** The carrier of TLS: TCP, or QUIC, where it is part of the protocol and of version 1.3. */
 export type TlsCarrier = "tcp" | "quic";
@@ -127,6 +127,13 @@ function referencesOf(read: Reader, tls: ServerTlsSettings): References | Refuse
       refusal: "meshCertificate",
       why: "tls mode MESH_MUTUAL needs a certificate of the mesh, and the proxy has neither an agent nor certificate " +
         "files in its metadata (TLS_SERVER_CERT_CHAIN, TLS_SERVER_KEY, TLS_SERVER_ROOT_CERT)",
+    };
+  }
+  if (checksNobody(tls)) {
+    return {
+      refusal: "uncheckedClients",
+      why: "tls names clients that are let in (subjectAltNames, verifyCertificateSpki or verifyCertificateHash), and " +
+        `mode ${tls.mode} looks at no certificate of clients: anybody would be; use MUTUAL, or name none`,
     };
   }
   const verifies = tls.mode === "MUTUAL" || tls.mode === "OPTIONAL_MUTUAL";

@@ -119,6 +119,8 @@ Deno.test("IPv6 proxies listen on all IPv6 addresses; dual-stack ones on both in
 const refused: readonly [object, string][] = [
   [{ mode: "SIMPLE", credentialName: "secret" }, "certificateByName"],
   [{ mode: "MUTUAL", credentialNames: ["rsa", "ecdsa"] }, "certificateByName"],
+  [{ mode: "SIMPLE", ...files, subjectAltNames: ["client.good"] }, "uncheckedClients"],
+  [{ mode: "SIMPLE", ...files, verifyCertificateHash: ["00".repeat(32)] }, "uncheckedClients"],
   [{ mode: "MESH_MUTUAL" }, "meshCertificate"],
   [{ mode: "ISTIO_MUTUAL" }, "meshCertificate"],
 ];

@@ -80,17 +80,37 @@ export const MANIFESTS = {
   "incomplete-credential": {
     code: "MSH0161",
     title: "credential is incomplete",
-    meaning: "The Secret that a Gateway's `credentialName` names lacks a key that its TLS mode needs.",
-    effect: "The server cannot present a certificate, or verify its clients: connections are refused.",
+    meaning:
+      "The Secret that the `credentialName` of a Gateway or of a DestinationRule names lacks a key that its TLS mode needs.",
+    effect: "The proxy cannot present a certificate, or verify the other side: connections are refused.",
     fix: "Add the missing key to the Secret.",
   },
   "unusable-credential": {
     code: "MSH0161",
     title: "credential cannot be used",
     meaning:
-      "The Secret that a Gateway's `credentialName` names has no certificate, one that is not valid now, or the key of another one. Where something else stands for them (sops, templates) nothing is said.",
-    effect: "The server cannot present a certificate that clients accept: connections are refused.",
-    fix: "Put a valid certificate and its own key into the Secret.",
+      "The Secret that the `credentialName` of a Gateway or of a DestinationRule names has a certificate, a key, authorities or a revocation list that Envoy does not take, that is not valid now, or that does not belong to the others. Where something else stands for them (sops, templates) nothing is said.",
+    effect:
+      "The proxy cannot present a certificate that the other side accepts, or verify it: connections are refused.",
+    fix:
+      "Put a valid certificate, its own key without a password, and lists of each authority into the Secret, each block of PEM on lines of its own.",
+  },
+  "missing-credential": {
+    code: "MSH0201",
+    title: "credential is not there",
+    meaning:
+      "The Secret that the `credentialName` of a Gateway or of a DestinationRule names is not there, while others of its namespace are.",
+    effect:
+      "The proxy has no certificate to present, or nothing to verify the other side with: connections are refused.",
+    fix: "Create the Secret, or name another one.",
+  },
+  "suites-without-certificate": {
+    code: "MSH0202",
+    title: "cipher suites that no certificate fits",
+    meaning:
+      "A server of a Gateway allows TLS 1.2 and older alone, with cipher suites for another sort of key than its certificates have.",
+    effect: "Every handshake ends.",
+    fix: "Add a suite for the certificate's key, ECDHE-ECDSA-... or ECDHE-RSA-..., or allow TLS 1.3.",
   },
   "ingress-backend-unavailable": {
     code: "MSH1024",

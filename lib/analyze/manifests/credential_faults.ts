@@ -1,0 +1,102 @@
+/**
+ * What is wrong with the contents of a secret for what it is named for.
+ *
+ * @module
+ */
+import { judgeCredential, judgeStaple, judgeTrust } from "../../config/facts/credential.ts";
+import type { Fact } from "../../config/facts/types.ts";
+import type { AnalysisReader } from "../reader/reader.ts";
+
+/** A mistake, as a demand that the secret does not meet. */
+export interface CredentialFault {
+  readonly finding: "incomplete-credential" | "unusable-credential";
+  readonly severity: "error" | "warning";
+  /** Follows `a Secret `. */
+  readonly wanted: string;
+  /** What it has instead: follows the secret's name. */
+  readonly has: string;
+}
+
+/** Names of the keys of a certificate and of its private key, as they come in pairs. */
+const PAIRS = [["tls.crt", "tls.key"], ["cert", "key"]] as const;
+/** Names of the keys of authorities and of the lists of certificates that these have revoked. */
+const AUTHORITIES = [["ca.crt", "ca.crl"], ["cacert", "crl"]] as const;
+const STAPLE = "tls.ocsp-staple";
+
+/** The mistake in a secret's certificate and key; undefined: there is none, or text that is filled in elsewhere. */
+export function pairFault({ spec: { data } }: Fact<"Secret">, read: AnalysisReader): CredentialFault | undefined {
+  const pair = PAIRS.find((each) => each.every((key) => Object.hasOwn(data, key)));
+  if (pair === undefined) {
+    const begun = PAIRS.find((each) => each.some((key) => Object.hasOwn(data, key))) ?? PAIRS[0];
+    return missing(begun.filter((key) => !Object.hasOwn(data, key)).join(" and "), data);
+  }
+  const [certificate, key] = pair;
+  const verdict = judgeCredential(data[certificate]!, data[key]!);
+  if (verdict === undefined) return undefined;
+  switch (verdict.problem) {
+    case "certificate":
+      return unusable(`whose ${certificate} is a certificate in PEM form that Envoy takes`, verdict.why);
+    case "key":
+      return unusable(`whose ${key} is a private key in PEM form that Envoy takes`, verdict.why);
+    case "pair":
+      return unusable(`whose ${key} is the key of ${certificate}`, verdict.why);
+    case undefined: {
+      const staple = data[STAPLE];
+      return timeFault(certificate, verdict, read) ??
+        (!staple?.length || judgeStaple(data[certificate]!, staple) ? undefined : {
+          ...unusable(`whose ${STAPLE} is an OCSP response about ${certificate}`, "is not, and is not sent"),
+          severity: "warning",
+        });
+    }
+  }
+}
+
+/** The mistake in a secret's authorities; undefined: there is none, or text that is filled in elsewhere. */
+export function trustFault({ spec: { data } }: Fact<"Secret">, read: AnalysisReader): CredentialFault | undefined {
+  const names = AUTHORITIES.find(([key]) => Object.hasOwn(data, key));
+  if (names === undefined) return missing(AUTHORITIES[0][0], data);
+  const [key, list] = names;
+  const verdict = judgeTrust(data[key]!, data[list]);
+  if (verdict === undefined) return undefined;
+  if (verdict.problem === "authorities") {
+    return unusable(`whose ${key} has certificates in PEM form that Envoy takes`, verdict.why);
+  }
+  if (verdict.problem !== undefined) {
+    return unusable(`whose ${list} has a revocation list of each authority of ${key}`, verdict.why);
+  }
+  const late = timeFault(key, verdict.authorities, read) ?? (verdict.lists && timeFault(list, verdict.lists, read));
+  if (late !== undefined) return late;
+  const [first] = verdict.without;
+  if (first === undefined) return undefined;
+  const why = `has none of ${JSON.stringify(first)}: whoever that authority vouches for is refused`;
+  return { ...unusable(`whose ${list} has a revocation list of each authority of ${key}`, why), severity: "warning" };
+}
+
+/** The sort of the key of a secret's certificate; undefined: it cannot be used, or is of another sort. */
+export function keyTypeOf({ spec: { data } }: Fact<"Secret">): "rsa" | "ec" | undefined {
+  const pair = PAIRS.find((each) => each.every((key) => Object.hasOwn(data, key)));
+  const verdict = pair && judgeCredential(data[pair[0]]!, data[pair[1]]!);
+  return verdict?.problem === undefined ? verdict?.keyType : undefined;
+}
+
+function missing(keys: string, data: Fact<"Secret">["spec"]["data"]): CredentialFault {
+  const has = Object.keys(data).sort().join(", ") || "no key";
+  return { finding: "incomplete-credential", severity: "error", wanted: `with ${keys}`, has: `has ${has}` };
+}
+
+function unusable(wanted: string, why: string): CredentialFault {
+  return { finding: "unusable-credential", severity: "error", wanted, has: why };
+}
+
+function timeFault(
+  key: string,
+  { validFrom, validUntil }: { readonly validFrom: number; readonly validUntil: number },
+  read: AnalysisReader,
+): CredentialFault | undefined {
+  const day = (instant: number) => new Date(instant).toISOString().slice(0, 10);
+  const wanted = `whose ${key} is valid now`;
+  if (!read.hasCome(validFrom)) return unusable(wanted, `begins on ${day(validFrom)}`);
+  // Valid until the end of its last second.
+  if (validUntil === Infinity || !read.hasCome(validUntil + 1000)) return undefined;
+  return unusable(wanted, `ended on ${day(validUntil)}`);
+}
