@@ -3,6 +3,8 @@ import { hasPluggedIn, PluggedIn } from "../../lib/authority/plugged_in.ts";
 import { SigningAuthority } from "../../lib/authority/authority.ts";
 import type { SigningMaterial } from "../../lib/authority/material.ts";
 import type { Logger } from "../../lib/kernel/log/log.ts";
+import { createFakeClock } from "../../lib/kernel/time/fake_clock.ts";
+import { watchFiles } from "../../lib/kernel/files/watch_files.ts";
 import { systemClock } from "../../lib/kernel/time/clock.ts";
 import { readCertificates, writeCertificates } from "../../lib/pki/certificate.ts";
 import { PrivateKey } from "../../lib/pki/private_key.ts";
@@ -213,6 +215,34 @@ Deno.test("an authority that cannot be used at the start is an error that names 
     await assert.rejects(PluggedIn.start({ folder: mounted.folder, multiRoot: false, clock, log }), message);
     await mounted.remove();
   }
+});
+
+Deno.test("a certificate that begins later stays outside until its time has come, and is taken then without a change of files", async () => {
+  const time = createFakeClock(NOW);
+  const root = await makeRoot();
+  const first = await makeIntermediate(root);
+  const mounted = await Mounted.make(filesOf(first, [root]));
+  const { log, until } = listening();
+  const plugged = await PluggedIn.start({
+    folder: mounted.folder,
+    multiRoot: false,
+    clock: time,
+    // Changes of files are waited for in the system's time.
+    watch: (options) => watchFiles({ ...options, clock: systemClock }),
+    log,
+  });
+  const next = await makeIntermediate(root, P256, { notBefore: NOW + 90_000 });
+  await mounted.swap(filesOf(next, [root]));
+  await until(/refused; those in force stay .*is not valid before/);
+  assert.equal(plugged.material.current()!.certificate.fingerprint, first.certificate.fingerprint);
+  const taken = Promise.withResolvers<void>();
+  plugged.material.onChange(() => taken.resolve());
+  await time.advance(120_000);
+  await taken.promise;
+  assert.equal(plugged.material.current()!.certificate.fingerprint, next.certificate.fingerprint);
+  await plugged.stop();
+  assert.equal(time.pending(), 0);
+  await mounted.remove();
 });
 
 Deno.test("the names of a TLS secret are taken, and a root may sign by itself", async () => {

@@ -37,7 +37,7 @@ export async function makeRoot(
 export async function makeIntermediate(
   issuer: Issuer,
   spec: KeySpec = P256,
-  more: { notAfter?: number; pathLength?: number; name?: string } = {},
+  more: { notBefore?: number; notAfter?: number; pathLength?: number; name?: string } = {},
 ): Promise<MadeAuthority> {
   const key = await PrivateKey.generate(spec);
   const { name = "intermediate", ...rest } = more;
