@@ -11,6 +11,8 @@ import { startCredentials } from "../../lib/discovery/credentials/start.ts";
 import { ProxyStateView } from "../../lib/discovery/proxy_state_view.ts";
 import { startKernel } from "../../lib/kernel/kernel.ts";
 import { readable } from "../../lib/pb/reflect.ts";
+import { readCertificates } from "../../lib/pki/certificate.ts";
+import { objectId, octets, sequence, tagged, unsignedInteger } from "../../lib/pki/der_write.ts";
 import { ResourceTable } from "../../lib/resource/set.ts";
 import type { ProxyView } from "../../lib/xds/protocol/source.ts";
 import { SECRET } from "../../lib/xds/protocol/types.ts";
@@ -25,9 +27,21 @@ const [certificate, key, root, revoked] = ["cert", "key", "root", "crl"].map((na
   Deno.readTextFileSync(new URL(`${name}.pem`, pem))
 ) as [string, string, string, string];
 
-function fact(kind: string, namespace: string, name: string, data: Record<string, string>): AnyFact {
+/** What a responder says of the certificate, as far as Envoy reads it when it loads that. */
+function staple(variant: number): Uint8Array {
+  const serial = Uint8Array.fromHex(readCertificates(certificate)[0]!.serial);
+  const id = sequence(sequence(), octets(Uint8Array.of(variant)), octets(Uint8Array.of(1)), unsignedInteger(serial));
+  const time = Uint8Array.of(0x18, 0);
+  const body = sequence(sequence(), time, sequence(sequence(id)));
+  const response = sequence(objectId("1.3.6.1.5.5.7.48.1.1"), octets(sequence(body)));
+  return sequence(Uint8Array.of(0x0a, 1, 0), tagged(0, response));
+}
+
+function fact(kind: string, namespace: string, name: string, data: Record<string, string | Uint8Array>): AnyFact {
   assert.ok(isFactKind(kind));
-  const content = kind === "Secret" ? { stringData: data } : { data };
+  const bytesOf = (value: string | Uint8Array) => typeof value === "string" ? new TextEncoder().encode(value) : value;
+  const secret = () => Object.fromEntries(Object.entries(data).map(([key, value]) => [key, bytesOf(value).toBase64()]));
+  const content = { data: kind === "Secret" ? secret() : data };
   const tree = { apiVersion: "v1", kind, metadata: { namespace, name }, ...content };
   const { fact, findings } = readFact(kind, tree, inFile("test"), { digestKey: new Uint8Array(32) });
   assert.ok(fact, JSON.stringify(findings));
@@ -55,7 +69,7 @@ function world(...facts: readonly AnyFact[]) {
 const foreign = generateKeyPairSync("ec", { namedCurve: "P-256" }).privateKey.export({ type: "pkcs8", format: "pem" })
   .toString();
 const pair = { "tls.crt": certificate, "tls.key": key };
-const web = fact("Secret", "edge", "web", { ...pair, "ca.crt": root, "ca.crl": revoked, "tls.ocsp-staple": "staple" });
+const web = fact("Secret", "edge", "web", { ...pair, "ca.crt": root, "ca.crl": revoked, "tls.ocsp-staple": staple(1) });
 
 function shown(set: Iterable<{ readonly name: string; readonly value: Uint8Array }>): Record<string, unknown> {
   const type = "envoy.extensions.transport_sockets.tls.v3.Secret";
@@ -67,7 +81,8 @@ Deno.test("a proxy gets certificate, key, staple, authorities and revoked ones o
   const { own } = open("edge");
   own.want(["kubernetes://web", "kubernetes://web-cacert", "kubernetes://edge/web", "file-cert:/a~/b"]);
   const bytes = (text: string) => ({ inline_bytes: new TextEncoder().encode(text).toBase64() });
-  const found = { certificate_chain: bytes(certificate), private_key: bytes(key), ocsp_staple: bytes("staple") };
+  const ocsp_staple = { inline_bytes: staple(1).toBase64() };
+  const found = { certificate_chain: bytes(certificate), private_key: bytes(key), ocsp_staple };
   const authorities = { trusted_ca: bytes(root), crl: bytes(revoked) };
   assert.deepEqual(shown(own.set), {
     "kubernetes://edge/web": { name: "kubernetes://edge/web", tls_certificate: found },
@@ -89,7 +104,7 @@ const ask: readonly (readonly [string | undefined, string, RegExp | undefined])[
   ["shop", "configmap://edge/roots-cacert", undefined],
   ["edge", "kubernetes://apart-cacert", undefined],
   ["edge", "kubernetes://apart", /has neither tls.crt with tls.key nor cert with key/],
-  ["edge", "kubernetes://pair", /has a key of another certificate/],
+  ["edge", "kubernetes://pair", /its key is of another certificate/],
   ["edge", "kubernetes://template", /holds text that is filled in elsewhere/],
   ["edge", "kubernetes://../web", /of namespace \.\., the proxy/],
   ["edge", "kubernetes://a/b/c", /the name is none of a credential/],
@@ -120,15 +135,15 @@ Deno.test("a Secret that comes, changes or goes is sent to those that ask for it
   asks.own.want(["kubernetes://late"]);
   other.own.want(["kubernetes://web"]);
   assert.equal(refused.length, 1);
-  const put = (data: Record<string, string>) =>
+  const put = (data: Record<string, string | Uint8Array>) =>
     source.apply({ upserted: [fact("Secret", "edge", "late", data)], removed: [] });
   const version = () => [...asks.own.set].map(({ version }) => version);
   put(pair);
   const first = version();
   assert.equal(first.length, 1);
-  put({ ...pair, "tls.ocsp-staple": "new" });
+  put({ ...pair, "tls.ocsp-staple": staple(2) });
   assert.notDeepEqual(version(), first);
-  put({ ...pair, "tls.ocsp-staple": "new", unrelated: "x" });
+  put({ ...pair, "tls.ocsp-staple": staple(2), unrelated: "x" });
   assert.equal(asks.changes.count, 2, "the same bytes are the same set");
   source.apply({ upserted: [], removed: ["Secret/edge/late"] });
   assert.deepEqual(version(), []);
@@ -190,7 +205,7 @@ for (const delta of [true, false]) {
     client.stream.reconcile();
     assert.equal(client.inbox.length, 0, "another Secret is none of its business");
     source.apply({
-      upserted: [fact("Secret", "edge", "web", { ...pair, "tls.ocsp-staple": "new" })],
+      upserted: [fact("Secret", "edge", "web", { ...pair, "tls.ocsp-staple": staple(2) })],
       removed: [],
     });
     client.stream.reconcile();

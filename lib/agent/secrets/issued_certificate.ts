@@ -11,6 +11,7 @@ import { PrivateKey } from "../../pki/private_key.ts";
 import type { KeySpec } from "../../pki/public_key.ts";
 import { createCertificateRequest } from "../../pki/request.ts";
 import { isKeyOf } from "../../pki/certificate.ts";
+import { checkRoots } from "./usable_roots.ts";
 
 /** A certificate with its key and the roots of the mesh, as PEM. */
 export interface IssuedCertificate {
@@ -53,6 +54,7 @@ export async function orderCertificate(order: CertificateOrder, sign: SignReques
   const roots = joinPem(answer.slice(-1));
   const [leaf, ...between] = readCertificates(chain, "certificate authority");
   const trusted = readCertificates(roots, "roots of the certificate authority");
+  checkRoots(roots, "roots of the certificate authority");
   if (leaf === undefined || !isKeyOf(key, leaf)) {
     throw new PkiError("certificate authority: expected a certificate of the key that was sent, got another one's");
   }

@@ -12,6 +12,7 @@ import type { Logger } from "../../kernel/log/log.ts";
 import type { Clock } from "../../kernel/time/clock.ts";
 import { PkiError } from "../../pki/pki_error.ts";
 import { readRevocationLists } from "../../pki/revocation.ts";
+import { checkLists } from "./usable_roots.ts";
 
 /** How the files are followed. */
 export interface RevocationFilesOptions {
@@ -35,7 +36,7 @@ export async function followRevocationFiles(
       const text = texts[path];
       try {
         if (typeof text !== "string") throw new PkiError(`${path}: ${text?.unreadable}`);
-        readRevocationLists(text, path);
+        checkLists(text, readRevocationLists(text, path).length, path);
         onLists(text);
       } catch (error) {
         if (!(error instanceof PkiError)) throw error;

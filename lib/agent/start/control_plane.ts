@@ -14,6 +14,7 @@ import type { ServerCall } from "../../grpc/client/server_stream.ts";
 import { authoritySigner } from "../secrets/authority_client.ts";
 import { orderCertificate } from "../secrets/issued_certificate.ts";
 import { writeCertificateFiles } from "../secrets/output_files.ts";
+import { usableRoots } from "../secrets/usable_roots.ts";
 import { WorkloadCertificate } from "../secrets/workload_certificate.ts";
 import type { GoogleIdentity } from "../tokens/google_identity.ts";
 import type { AgentInput } from "./agent_input.ts";
@@ -71,7 +72,7 @@ export function workloadCertificate(
       graceRatio: settings.SECRET_GRACE_PERIOD_RATIO,
       jitter: settings.SECRET_GRACE_PERIOD_RATIO_JITTER,
     },
-    moreRoots: proxy.caCertificatesPem ?? [],
+    moreRoots: usableRoots(proxy.caCertificatesPem ?? [], "caCertificatesPem", log.scope("citadelclient")),
     ...(folder === "" ? {} : { store: (certificate) => writeCertificateFiles(folder, certificate) }),
     ...{ clock, metrics, log: log.scope("citadelclient") },
   });

@@ -3,10 +3,10 @@
  *
  * @module
  */
-import { readCertificates } from "../../pki/certificate.ts";
 import { WireCursor } from "../../resource/protowire.ts";
 import type { OwnResponse } from "../relay/messages.ts";
 import type { OwnHandler } from "../relay/relay.ts";
+import { checkRoots, usableRoots } from "../secrets/usable_roots.ts";
 import type { WorkloadCertificate } from "../secrets/workload_certificate.ts";
 import type { AgentInput } from "./agent_input.ts";
 
@@ -19,11 +19,13 @@ export function sentSettings(
   certificate: WorkloadCertificate | undefined,
 ): [string, OwnHandler][] {
   if (!settings.PROXY_CONFIG_XDS_AGENT || certificate === undefined) return [];
+  // Those that cannot be read were reported when the agent started.
+  const own = usableRoots(proxy.caCertificatesPem ?? [], "caCertificatesPem", { error: () => {} });
   const handler = ({ resources }: OwnResponse) => {
     const sent = resources.flatMap(({ body }) => rootsOfProxyConfig(body));
     // The proxy would reject all roots for one that cannot be read.
-    for (const root of sent) readCertificates(root, "ca_certificates_pem");
-    certificate.trust([...proxy.caCertificatesPem ?? [], ...sent]);
+    for (const root of sent) checkRoots(root, "ca_certificates_pem");
+    certificate.trust([...own, ...sent]);
   };
   return [[PROXY_CONFIG_TYPE, handler]];
 }
