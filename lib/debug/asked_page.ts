@@ -4,7 +4,8 @@
  * @module
  */
 import { type HttpRequest, type HttpResponse, jsonResponse, textResponse } from "../http/message.ts";
-import { PAGES } from "./pages.ts";
+import { type PageAudience, pageRefusal, shownTo } from "./audience.ts";
+import { OWN_PAGES, PAGES } from "./pages.ts";
 import type { DebugView } from "./view.ts";
 
 /** Longest page, bytes. */
@@ -18,8 +19,8 @@ export type AskedPage =
 /** How pages are given out. */
 export interface AskedPageOptions {
   readonly view: DebugView;
-  /** The client may see pages about one proxy alone, and proxies that {@linkcode DebugView.isShown} names. */
-  readonly isConfined: boolean;
+  /** What the client may see. */
+  readonly audience: PageAudience;
   /** Bytes; default {@linkcode MAX_PAGE}. */
   readonly longest?: number;
   /** The client has gone. */
@@ -29,15 +30,13 @@ export interface AskedPageOptions {
 /** The page of a name, as GET has it. A mistake in the query is a page, too: its text says what was expected. */
 export async function askedPage(
   name: string,
-  { view, isConfined, longest = MAX_PAGE, signal }: AskedPageOptions,
+  { view, audience, longest = MAX_PAGE, signal }: AskedPageOptions,
 ): Promise<AskedPage> {
   const { path, query } = pageName(name);
   const page = PAGES.find((one) => one.path === path);
-  if (isConfined && !page?.ofProxy) {
-    const own = PAGES.filter(({ ofProxy }) => ofProxy).map((one) => one.path).join(", ");
-    return { refused: "not allowed", why: `page ${JSON.stringify(path)}: expected one of ${own}` };
-  }
-  const response = await respond(path, requestOf(path, query, signal), view);
+  const why = pageRefusal(audience, path, page, OWN_PAGES);
+  if (why !== undefined) return { refused: "not allowed", why };
+  const response = await respond(path, requestOf(path, query, signal), shownTo(view, audience));
   const runs = await contentOf(response, longest, signal);
   if (runs !== undefined) return { runs };
   const most = `${longest / 1024 / 1024} MiB`;

@@ -3,9 +3,10 @@
  *
  * @module
  */
-import { type HttpRequest, type HttpResponse, isLocalPeer, jsonResponse, textResponse } from "../http/message.ts";
+import { type HttpRequest, type HttpResponse, jsonResponse, textResponse } from "../http/message.ts";
 import { guardOwnNames } from "../http/own_names.ts";
-import { type Guard, guardedRoutes, type HttpMethod, type Route } from "../http/route.ts";
+import type { Guard, HttpMethod, Route } from "../http/route.ts";
+import { type AudienceOf, localAudience, pageRefusal, shownTo } from "./audience.ts";
 import { cachez } from "./caches.ts";
 import { changeCommand } from "./change.ts";
 import { configDump, ecdsz, edsz } from "./config_dump.ts";
@@ -201,42 +202,64 @@ const ADMIN_PAGES: readonly Page[] = [
   },
 ];
 
-/** Clients of this machine alone are let in, by the loopback. */
-export const localOnly: Guard = ({ peer }) =>
-  isLocalPeer(peer)
-    ? undefined
-    : textResponse(401, "debug pages are for callers of the same machine, by 127.0.0.1 or [::1]\n");
+/** Pages that a client with the identity of one proxy may see. */
+export const OWN_PAGES: readonly string[] = PAGES.filter(({ ofProxy }) => ofProxy).map(({ path }) => path);
 
 /**
  * Everything under `/debug`. The index is for everybody, the pages for clients that the guard lets in.
  *
  * @param admin `UNSAFE_ENABLE_ADMIN_ENDPOINTS`: pages that change the running server are there too
  * @param names of this server beside addresses and localhost
- * @param guard default: {@linkcode localOnly}
+ * @param audience what each client may see; default: {@linkcode localAudience}
  */
 export function debugRoutes(
   view: DebugView,
   admin: boolean,
   names: readonly string[],
-  guard: Guard = localOnly,
+  audience: AudienceOf = localAudience,
 ): Route[] {
   const pages = admin ? [...PAGES, ...ADMIN_PAGES] : PAGES;
-  const routes = pages.map(({ path, methods = ["GET"], maxBody, answer }): Route => ({
-    methods,
-    path: `/debug/${path}`,
-    ...(maxBody === undefined ? {} : { maxBody }),
-    ...(methods.includes("POST") ? { command: changeCommand } : {}),
-    handle: (request) => answer(request, view),
-  }));
+  const ownNames = guardOwnNames(names);
+  const guards = (path: string, page?: Page): Guard[] => [pageGuard(audience, path, page), ownNames];
+  const routes = pages.map((page): Route => {
+    const { path, methods = ["GET"], maxBody, answer } = page;
+    return {
+      methods,
+      path: `/debug/${path}`,
+      guards: guards(path, page),
+      ...(maxBody === undefined ? {} : { maxBody }),
+      ...(methods.includes("POST") ? { command: changeCommand } : {}),
+      handle: async (request) => {
+        const sees = await audience(request);
+        return "status" in sees ? sees : await answer(request, shownTo(view, sees));
+      },
+    };
+  });
   const paths = pages.map(({ path }) => path).sort();
-  const list: Route = { methods: ["GET"], path: "/debug/list", handle: (request) => jsonResponse(paths, request) };
+  const list: Route = {
+    methods: ["GET"],
+    path: "/debug/list",
+    guards: guards("list"),
+    handle: (request) => jsonResponse(paths, request),
+  };
   const others: Route = {
     methods: "any",
     path: "/debug/*",
+    guards: guards("of this name"),
     handle: ({ path }) => textResponse(404, `no page ${path}; /debug lists them\n`),
   };
   const index: Route = { methods: ["GET"], path: "/debug", handle: () => indexPage(pages) };
-  return [index, ...guardedRoutes([...routes, list, others], guard, guardOwnNames(names))];
+  return [index, ...routes, list, others];
+}
+
+/** Refuses clients that may not see a page, before anything is read of the request. */
+function pageGuard(audience: AudienceOf, path: string, page: Page | undefined): Guard {
+  return async (head) => {
+    const sees = await audience(head);
+    if ("status" in sees) return sees;
+    const why = pageRefusal(sees, path, page, OWN_PAGES);
+    return why === undefined ? undefined : textResponse(403, `${why}\n`);
+  };
 }
 
 function indexPage(pages: readonly Page[]): HttpResponse {

@@ -1,12 +1,10 @@
 /**
- * Debug pages on discovery's streams, for clients that prove an identity:
- *
- *     identity                    `istio.io/debug`                          `istio.io/debug/syncz`, `/config_dump`
- *     of the system namespace     every page that GET has                   all proxies
- *     of another namespace        pages about one proxy of that identity    proxies of that identity
+ * Debug pages on discovery's streams, for clients that prove an identity, by the rule of `../debug/audience.ts`. The types
+ * `istio.io/debug/syncz` and `/config_dump` are about the proxies that this rule shows.
  *
  * @module
  */
+import { audienceOf, type PageAudience, shownTo } from "../debug/audience.ts";
 import type { DebugView } from "../debug/view.ts";
 import { Code } from "../grpc/codes.ts";
 import { RpcError } from "../grpc/status.ts";
@@ -45,7 +43,8 @@ export function debugQuestions(
   systemNamespace: string,
   { callers, nodes, pipeline, view }: DebugQuestionParts,
 ): DebugAnswers {
-  const isConfinedTo = (identity: string) => parseWorkloadIdentity(identity)?.namespace !== systemNamespace;
+  const audience = (uri: string) =>
+    audienceOf({ uri, namespace: parseWorkloadIdentity(uri)?.namespace }, systemNamespace);
   return {
     async identify(request) {
       const caller = await callers.identify(request);
@@ -58,14 +57,12 @@ export function debugQuestions(
         throw error;
       }
     },
-    sees: (identity, other) => !isConfinedTo(identity) || other === identity,
+    sees: (identity, other) => audience(identity).confined === undefined || other === identity,
     async answer(question, signal) {
-      const { identity } = question;
-      const isConfined = isConfinedTo(identity);
-      const isShown = ({ stream }: XdsConnection) => stream?.view.identity === identity;
-      const shown = isConfined ? { ...view(), isShown } : view();
+      const sees = audience(question.identity);
+      const shown = shownTo(view(), sees);
       if (question.typeUrl === CONFIG_DUMP) return await dumpOf(question, shown, signal);
-      if (question.typeUrl !== SYNCZ) return await pageOf(question, shown, isConfined, signal);
+      if (question.typeUrl !== SYNCZ) return await pageOf(question, view(), sees, signal);
       const { shownStreams } = await import("../debug/select.ts");
       return await paced(statuses(shownStreams(shown)), { signal });
     },
@@ -104,9 +101,9 @@ function soleName(names: readonly string[], expected: string): string {
 }
 
 async function pageOf(
-  { typeUrl, names, identity }: DebugQuestion,
+  { typeUrl, names }: DebugQuestion,
   view: DebugView,
-  isConfined: boolean,
+  audience: PageAudience,
   signal: AbortSignal,
 ): Promise<DebugResource[]> {
   if (typeUrl !== DEBUG) {
@@ -116,8 +113,8 @@ async function pageOf(
   }
   const name = soleName(names, "the name of one page, such as config_dump?proxyID=NAME");
   const { askedPage } = await import("../debug/asked_page.ts");
-  const page = await askedPage(name, { view, isConfined, signal });
+  const page = await askedPage(name, { view, audience, signal });
   if ("runs" in page) return [{ name, typeUrl, runs: page.runs }];
   if (page.refused === "too long") throw new RpcError(Code.RESOURCE_EXHAUSTED, page.why);
-  throw new RpcError(Code.PERMISSION_DENIED, `${page.why}, as ${identity} is of another namespace than the server`);
+  throw new RpcError(Code.PERMISSION_DENIED, page.why);
 }

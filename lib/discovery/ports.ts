@@ -7,17 +7,19 @@
  */
 import type { DiscoverySettings } from "./settings.ts";
 import type { ProcessView } from "../debug/introspection.ts";
+import type { AudienceOf } from "../debug/audience.ts";
 import type { DebugView } from "../debug/view.ts";
 import { type IntrospectionPort, openIntrospection } from "../http/introspection_port.ts";
 import { monitoringRoutes } from "../http/monitoring.ts";
 import { guardOwnNames } from "../http/own_names.ts";
-import type { Guard, Route } from "../http/route.ts";
+import type { Route } from "../http/route.ts";
 import type { LoadRoutes } from "../http/router.ts";
 import { HttpServer } from "../http/server.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import type { XdsServer } from "../xds/server.ts";
 import type { Injector } from "./injection/injector.ts";
 import { listenWithIdentity, openSecurePort, type SecurePortOptions } from "./secure_port.ts";
+import { wholeGuard } from "./page_callers.ts";
 import { Sockets } from "./sockets.ts";
 import { webhookRoutes } from "./webhooks.ts";
 import { commaList } from "../kernel/text/comma_list.ts";
@@ -48,8 +50,8 @@ export interface PortParts {
   readonly kernel: Kernel;
   readonly xds: XdsServer;
   readonly view: DebugView;
-  /** Decides which clients may see debug pages. */
-  readonly pageGuard: Guard;
+  /** Decides which clients may see which debug pages. */
+  readonly audience: AudienceOf;
   /** Undefined: there is no certificate, so nothing is served over TLS. */
   readonly tls: SecurePortOptions | undefined;
   /** That of webhooks; undefined where `tls` is. */
@@ -88,7 +90,7 @@ export async function openPorts(
   const { grpc, http, monitoring } = options;
   const profiles = options.profiling
     ? (await import("../http/profiles/routes.ts")).profileRoutes(kernel.program, [
-      parts.pageGuard,
+      wholeGuard(parts.audience),
       guardOwnNames(names),
     ])
     : [];
@@ -156,7 +158,7 @@ async function openWebhooks(
 /** The debug pages, for programs and for people. Their modules, an eighth of the server's, are loaded once one is asked for. */
 function laterPages(
   settings: DiscoverySettings,
-  { kernel, view, pageGuard }: PortParts,
+  { kernel, view, audience }: PortParts,
   names: readonly string[],
 ): LoadRoutes {
   let pages: readonly Route[] | undefined;
@@ -165,8 +167,8 @@ function laterPages(
       import("../debug/pages.ts"),
       import("../web/routes.ts"),
     ]);
-    const routes = debugRoutes(view, settings.UNSAFE_ENABLE_ADMIN_ENDPOINTS, names, pageGuard);
-    return pages ??= webRoutes(routes, view, names, kernel.clock);
+    const routes = debugRoutes(view, settings.UNSAFE_ENABLE_ADMIN_ENDPOINTS, names, audience);
+    return pages ??= webRoutes(routes, view, names, kernel.clock, audience);
   };
 }
 

@@ -51,7 +51,7 @@ import { startRegistration } from "./registration/start.ts";
 import { startAnalysis } from "./start_analysis.ts";
 import { startConfiguration } from "./start_configuration.ts";
 import { newCallers } from "./callers.ts";
-import { pageGuard } from "./page_callers.ts";
+import { pageAudience } from "./page_callers.ts";
 import { type ServerTlsOptions, startServerTls } from "./secure_port.ts";
 import { type MeshFileOption, StartError } from "./start_error.ts";
 import { reportStart } from "./start_report.ts";
@@ -207,7 +207,7 @@ async function start(
   });
   const ports = await openPorts(options, settings, {
     ...{ kernel, xds, view, tls, webhookTls, injector: injection?.injector },
-    pageGuard: pageGuard(authentication.forPages(), options.systemNamespace),
+    audience: pageAudience(authentication.forPages(), options.systemNamespace),
   });
   listening();
   served.resolve();

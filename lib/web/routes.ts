@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { type AudienceOf, localAudience } from "../debug/audience.ts";
 import type { DebugView } from "../debug/view.ts";
 import { isLocalPeer, textResponse } from "../http/message.ts";
 import type { HttpRequest, HttpResponse } from "../http/message.ts";
@@ -66,10 +67,17 @@ const SHAPED: Readonly<Record<string, ShapedPage>> = {
  *
  * @param routes of `debugRoutes`
  * @param names of this server beside addresses and localhost
+ * @param audience that of `debugRoutes`; default: {@linkcode localAudience}
  */
-export function webRoutes(routes: readonly Route[], view: DebugView, names: readonly string[], clock: Clock): Route[] {
+export function webRoutes(
+  routes: readonly Route[],
+  view: DebugView,
+  names: readonly string[],
+  clock: Clock,
+  audience: AudienceOf = localAudience,
+): Route[] {
   const events = new LiveEvents(overviewParts(view), clock);
-  // A client that may not see a page may not see its files and events either.
+  // Who may not see the list of pages may not see their files and events either.
   const guards = routes.find(({ path }) => path === "/debug/list")?.guards ?? [];
   const own: Route[] = [
     { methods: ["GET"], path: "/debug/events", handle: (request) => eventStream(request, events) },
@@ -77,13 +85,16 @@ export function webRoutes(routes: readonly Route[], view: DebugView, names: read
   ];
   return [
     { methods: ["GET"], path: "/", handle: () => ({ status: 302, headers: { location: "/debug" }, body: "" }) },
-    ...routes.map((route) => withPage(route, view, names)),
+    ...routes.map((route) => withPage(route, view, names, audience)),
     ...guardedRoutes(own, ...guards),
   ];
 }
 
-/** The same route, which shows a page to browsers. */
-function withPage(route: Route, view: DebugView, names: readonly string[]): Route {
+/**
+ * The same route, which shows a page to browsers. Pages for people show whatever belongs together, so a client that may
+ * see a part of the proxies alone is answered as programs are.
+ */
+function withPage(route: Route, view: DebugView, names: readonly string[], audience: AudienceOf): Route {
   if (!route.methods.includes("GET") || route.methods === "any") return route;
   const name = route.path.replace(/^\/debug\/?/, "");
   if (name === "") return indexRoute(route, view, names);
@@ -91,10 +102,15 @@ function withPage(route: Route, view: DebugView, names: readonly string[]): Rout
   return {
     ...route,
     handle: async (request) =>
-      request.method === "GET" && wantsPage(request)
+      request.method === "GET" && wantsPage(request) && await seesAll(request, audience)
         ? pageResponse(await make(request, view), request, view, shared)
         : await route.handle(withoutFormat(request)),
   };
+}
+
+async function seesAll(request: HttpRequest, audience: AudienceOf): Promise<boolean> {
+  const sees = await audience(request);
+  return !("status" in sees) && sees.confined === undefined;
 }
 
 function unshapedPage(name: string, route: Route) {

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { failureText } from "../../lib/authenticators/caller.ts";
 import { ServerAuthentication } from "../../lib/discovery/authentication.ts";
-import { pageGuard } from "../../lib/discovery/page_callers.ts";
+import { pageAudience } from "../../lib/discovery/page_callers.ts";
 import { defaultMeshConfig } from "../../lib/config/mesh/merge.ts";
 import { startKernel } from "../../lib/kernel/kernel.ts";
 import { silentLog } from "../../lib/kernel/log/log.ts";
@@ -68,22 +68,22 @@ Deno.test("identities of tokens are in the mesh's trust domain of the moment", a
   assert.equal("caller" in result && result.caller.identity.trustDomain, "corp.example.com");
 });
 
-Deno.test("pages: this machine needs no proof, others an identity, and that of the system to change something", async () => {
+Deno.test("pages: this machine needs no proof, others an identity, and that of the system to see everything", async () => {
   await using issuer = await TestIssuer.start();
-  const guard = pageGuard(authenticationOf({ JWT_RULE: ruleOf(issuer, "mesh-ca") }).forPages(), "mesh-system");
-  const ask = async (address: string, token?: string, method = "GET") => {
+  const audience = pageAudience(authenticationOf({ JWT_RULE: ruleOf(issuer, "mesh-ca") }).forPages(), "mesh-system");
+  const ask = async (address: string, token?: string) => {
     const headers: Record<string, string> = token === undefined ? {} : { authorization: `Bearer ${token}` };
-    const request = { method, path: "/debug/adsz", query: new URLSearchParams(), host: "10.0.0.1", headers };
-    return (await guard({ ...request, peer: { address } }))?.status;
+    const sees = await audience({ headers, peer: { address } });
+    return "status" in sees ? sees.status : sees.confined?.identity ?? "everything";
   };
   const [shop, system] = await Promise.all([
     issuer.token(),
     issuer.token({ sub: "system:serviceaccount:mesh-system:operator" }),
   ]);
-  assert.deepEqual([await ask("127.0.0.1:1"), await ask("::1:1", undefined, "POST")], [undefined, undefined]);
+  assert.deepEqual([await ask("127.0.0.1:1"), await ask("::1:1")], ["everything", "everything"]);
   assert.deepEqual([await ask("10.0.0.9:1"), await ask("10.0.0.9:1", "a.b.c")], [401, 401]);
-  assert.deepEqual([await ask("10.0.0.9:1", shop), await ask("10.0.0.9:1", shop, "POST")], [undefined, 403]);
-  assert.deepEqual([await ask("10.0.0.9:1", system), await ask("10.0.0.9:1", system, "PUT")], [undefined, undefined]);
+  assert.equal(await ask("10.0.0.9:1", shop), "spiffe://cluster.local/ns/shop/sa/cart");
+  assert.equal(await ask("10.0.0.9:1", system), "everything");
 });
 
 Deno.test("a debug page is shown to another machine with a token, and its index without one", async () => {
@@ -101,7 +101,8 @@ Deno.test("a debug page is shown to another machine with a token, and its index 
     if (own !== undefined) {
       assert.match(refused.body, /^debug pages are for callers of the same machine.*JWT_RULE: no token\n$/);
     }
-    const headers = { authorization: `Bearer ${await issuer.token()}` };
+    const sub = "system:serviceaccount:mesh-system:operator";
+    const headers = { authorization: `Bearer ${await issuer.token({ sub })}` };
     assert.deepEqual(await get("/debug/registryz", headers), { status: 200, body: "[]\n" });
   }, { options: { http: ":0" }, settings: { JWT_RULE: ruleOf(issuer, "mesh-ca") } });
 });

@@ -243,7 +243,7 @@ Deno.test("a page that is too long is refused before it is whole", async () => {
     const { signal } = new AbortController();
     // Of the view these pages take the streams alone.
     const view = { xds: server.xds } as unknown as Parameters<typeof askedPage>[1]["view"];
-    const page = await askedPage("config_dump?proxyID=cart-1", { view, isConfined: false, longest: 100, signal });
+    const page = await askedPage("config_dump?proxyID=cart-1", { view, audience: {}, longest: 100, signal });
     assert(!("runs" in page) && page.refused === "too long", JSON.stringify(page));
     assert.match(page.why, /^page "config_dump" has more than 0\.\d+ MiB: ask for a part of it$/);
   });

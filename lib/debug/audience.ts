@@ -1,0 +1,71 @@
+/**
+ * Who may see what: the one rule of debug pages, for clients by HTTP and on discovery's streams alike.
+ *
+ *     client                                        sees
+ *     of this machine, by HTTP                      every page, all proxies
+ *     identity of the server's own namespace        every page, all proxies
+ *     another identity                              pages about one proxy (`ofProxy`), of proxies with that identity
+ *     anybody else                                  nothing
+ *
+ * @module
+ */
+import { type HttpResponse, isLocalPeer, type RequestHead, textResponse } from "../http/message.ts";
+import type { XdsConnection } from "../xds/connection.ts";
+import type { DebugView } from "./view.ts";
+
+/** A client that may see pages. */
+export interface PageAudience {
+  /** Absent: every page and all proxies. */
+  readonly confined?: ConfinedAudience;
+}
+
+/** A client that may see pages about some proxies alone. */
+export interface ConfinedAudience {
+  /** For refusals. */
+  readonly identity: string;
+  isShown(connection: XdsConnection): boolean;
+}
+
+/** Finds out what a client may see; or the response that refuses it. */
+export type AudienceOf = (
+  head: Pick<RequestHead, "peer" | "headers">,
+) => PageAudience | HttpResponse | Promise<PageAudience | HttpResponse>;
+
+/** See the module: the rule for a proven identity. @param systemNamespace the server's own */
+export function audienceOf(
+  { uri, namespace }: { readonly uri: string; readonly namespace: string | undefined },
+  systemNamespace: string,
+): PageAudience {
+  if (namespace === systemNamespace) return {};
+  return { confined: { identity: uri, isShown: ({ stream }) => stream?.view.identity === uri } };
+}
+
+/** Clients of this machine alone are let in, by the loopback. */
+export const localAudience: AudienceOf = ({ peer }) =>
+  isLocalPeer(peer)
+    ? {}
+    : textResponse(401, "debug pages are for callers of the same machine, by 127.0.0.1 or [::1]\n");
+
+/**
+ * Why a client may not see a page; undefined: it may.
+ *
+ * @param page undefined: there is no such page
+ * @param own paths of the pages that a confined client may see
+ */
+export function pageRefusal(
+  { confined }: PageAudience,
+  path: string,
+  page: { readonly ofProxy?: true } | undefined,
+  own: readonly string[],
+): string | undefined {
+  if (confined === undefined || page?.ofProxy) return undefined;
+  return `page ${JSON.stringify(path)}: expected one of ${own.join(", ")}, as ${confined.identity} is of another ` +
+    "namespace than the server";
+}
+
+/** What a client may see of a server. */
+export function shownTo(view: DebugView, { confined }: PageAudience): DebugView {
+  if (confined === undefined) return view;
+  // Not spread: members of the view are read when a page asks for them.
+  return Object.create(view, { isShown: { value: confined.isShown, enumerable: true } }) as DebugView;
+}
