@@ -20,7 +20,6 @@ import { ResourceTable } from "../resource/set.ts";
 import type { Proxy } from "../translate/proxy/node.ts";
 import type { Translator } from "../translate/translator.ts";
 import { AppliedListeners } from "./applied.ts";
-import { addressRangeFindings } from "../translate/message/mesh_findings.ts";
 import type { Finding } from "../config/finding/finding.ts";
 import { Debouncer, type MergedChange, noChange, REAL_TIMERS, type Timers } from "./debounce.ts";
 import type { PushEvent } from "../xds/protocol/source.ts";
@@ -30,6 +29,7 @@ import { PushFailures } from "./failures.ts";
 import { type ChangedNetworks, PipelineNetworks } from "./pipeline_networks.ts";
 import { PipelineObjects } from "./pipeline_objects.ts";
 import type { PipelineOptions } from "./pipeline_options.ts";
+import { pipelineWarnings } from "./pipeline_warnings.ts";
 import { WaitingChanges } from "./waiting_changes.ts";
 
 /** The way from changes to pushes. */
@@ -103,8 +103,8 @@ export class Pipeline {
 
   /** Accepted settings that proxies do not get, each once: found by translation, or in the service entries. */
   warnings(): Finding[] {
-    const ofKeys = this.#options.tokenKeys?.findings() ?? [];
-    return [...this.translator.warnings(), ...addressRangeFindings(this.entries.automaticAddresses), ...ofKeys];
+    const { tokenKeys, entries: { clusterId } } = this.#options;
+    return pipelineWarnings(this, tokenKeys?.findings() ?? [], clusterId);
   }
 
   /** Number of the last push. */

@@ -4,6 +4,7 @@
  * @module
  */
 import ipaddr from "ipaddr.js";
+import { isSameCluster } from "../config/spelling/cluster_name.ts";
 import type { MeshNetworks } from "../config/mesh/types.ts";
 import { canonicalIp, isIp } from "../registry/address.ts";
 import type { NetworkEntrance } from "../registry/types.ts";
@@ -20,7 +21,7 @@ export function networkLookup(networks: MeshNetworks, clusterId: string): (addre
   for (const [name, network] of Object.entries(networks.networks)) {
     for (const { fromCidr, fromRegistry } of network.endpoints) {
       if (fromCidr !== undefined) ranges.push({ name, range: ipaddr.parseCIDR(fromCidr) });
-      if (fromRegistry === clusterId && ofCluster === "") ofCluster = name;
+      if (ofCluster === "" && fromRegistry !== undefined && isSameCluster(fromRegistry, clusterId)) ofCluster = name;
     }
   }
   if (ranges.length === 0) return () => ofCluster;
@@ -37,7 +38,7 @@ export function gatewaysByService(
   clusterId: string,
 ): ReadonlyMap<string, readonly Pick<NetworkEntrance, "network" | "port">[]> {
   const named = Object.entries(networks.networks)
-    .filter(([, { endpoints }]) => endpoints.some(({ fromRegistry }) => fromRegistry === clusterId))
+    .filter(([, { endpoints }]) => endpoints.some(({ fromRegistry = "" }) => isSameCluster(fromRegistry, clusterId)))
     .flatMap(([network, { gateways }]) => gateways.map((gateway) => ({ network, ...gateway })));
   const byHost = Map.groupBy(named, ({ registryServiceName }) => registryServiceName?.toLowerCase() ?? "");
   byHost.delete("");

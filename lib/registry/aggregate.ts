@@ -64,6 +64,11 @@ export class Aggregate {
     this.#endpoints = endpoints;
   }
 
+  /** Whether a source reports a cluster. */
+  hasCluster(clusterId: string): boolean {
+    return [...this.#sources.keys()].some((id) => id.slice(id.indexOf("/") + 1) === clusterId);
+  }
+
   /** The sink of one source. Its rank is the order in which sources first ask for theirs; asking again gives the same. */
   sink(source: RegistrySource): RegistrySink {
     const reports = this.#reportsOf(source);

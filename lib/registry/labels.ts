@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { ownClusterName } from "../config/spelling/cluster_name.ts";
 
 /** Labels by key. */
 export type Labels = Readonly<Record<string, string>>;
@@ -69,7 +70,7 @@ export function withPlace(labels: Labels, place: WorkloadPlace): Labels {
   if (region) out[REGION_LABEL] = region;
   if (zone) out[ZONE_LABEL] = zone;
   if (subzone) out[SUBZONE_LABEL] = subzone;
-  if (place.clusterId) out[CLUSTER_LABEL] = place.clusterId;
+  if (place.clusterId) out[CLUSTER_LABEL] = ownClusterName(place.clusterId);
   if (place.nodeName) out[NODE_LABEL] = place.nodeName;
   if (place.network && !out[NETWORK_LABEL]) out[NETWORK_LABEL] = place.network;
   return out;

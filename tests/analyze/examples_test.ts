@@ -18,6 +18,7 @@ const without: Readonly<Partial<Record<FindingName, string>>> = {
   "unresolved-reference": "comes from translation",
   "no-effect": "comes from translation",
   "keys-not-fetched": "is about a server over time",
+  "unknown-cluster": "is about connected proxies",
   "outside-root-namespace": "is about a server over time",
   "reaches-no-proxy": "comes from translation",
   "duplicate-subset": "comes from translation",

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { isSameCluster } from "../spelling/cluster_name.ts";
 import { checkConfigSources } from "./config_sources.ts";
 import { checkLabelSelectors } from "./label_selector.ts";
 import type { Findings } from "../finding/findings.ts";
@@ -174,7 +175,7 @@ export function validateMeshNetworks(mesh: MeshNetworks, report: Findings, clust
       if (wrong !== undefined) report.error(`${where}.fromCidr`, fromCidr, wrong);
       if (fromRegistry !== undefined && !isDnsLabel(fromRegistry)) {
         report.error(`${where}.fromRegistry`, fromRegistry, "the name of a registry (letters, digits and inner -)");
-      } else if (fromRegistry !== undefined && clusterId !== undefined && fromRegistry !== clusterId) {
+      } else if (fromRegistry !== undefined && clusterId !== undefined && !isSameCluster(fromRegistry, clusterId)) {
         const expected = `${clusterId}, the only registry of this server`;
         report.warning(`${where}.fromRegistry`, fromRegistry, expected, "unknown-registry");
       }

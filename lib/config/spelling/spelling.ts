@@ -5,6 +5,7 @@
  * @module
  */
 import type { Kind } from "../kinds/kinds.ts";
+import { ownClusterName } from "./cluster_name.ts";
 import { type KindSlip, type KnownKinds, slipInGroup, slipInHead, slipInKind, slipInVersion } from "./near_kind.ts";
 
 /** The meaning of an apiVersion and kind. */
@@ -106,8 +107,9 @@ export const PLAIN_KEYS: Readonly<Record<string, string>> = Object.assign(Object
   "istio-injection": "mesh-injection",
 });
 
-/** The value of a label in our spelling: only `security.mesh.io/tlsMode: istio` becomes `mesh`. */
+/** The value of a label in our spelling: `security.mesh.io/tlsMode: istio`, and the default name of a cluster. */
 export function ownLabelValue(ownedKey: string, value: string): string {
+  if (ownedKey === "topology.mesh.io/cluster") return ownClusterName(value);
   return ownedKey === "security.mesh.io/tlsMode" && value === "istio" ? "mesh" : value;
 }
 

@@ -6,6 +6,7 @@
  */
 import type { TokenReviewer } from "../../authenticators/orchestrator_token.ts";
 import { TokenReviews } from "../../authenticators/token_reviews.ts";
+import { isSameCluster } from "../../config/spelling/cluster_name.ts";
 import type { Logger } from "../../kernel/log/log.ts";
 import type { ApiClient } from "../../orch/client/client.ts";
 import type { ClusterCredentials } from "../credentials/credentials.ts";
@@ -28,7 +29,10 @@ export interface FoundClusters {
 /** Asks the API of the cluster that the caller names about its token; without a name the server's own. */
 export function tokenReviewer(own: ApiClient, names: ClusterNames, clusters: FoundClusters | undefined): TokenReviewer {
   const { clusterId, clusterAliases } = names;
-  const idOf = (name: string) => Object.hasOwn(clusterAliases, name) ? clusterAliases[name]! : name;
+  const idOf = (name: string) => {
+    if (Object.hasOwn(clusterAliases, name)) return clusterAliases[name]!;
+    return isSameCluster(name, clusterId) ? clusterId : name;
+  };
   const here = new TokenReviews(own, (name) => idOf(name) === clusterId);
   const reviews = new WeakMap<RemoteCluster, TokenReviews>();
   return (token, audiences, named, address) => {

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { isSameCluster } from "../../config/spelling/cluster_name.ts";
 
 /** The part of a secret that is read. */
 export interface ClusterSecret {
@@ -48,7 +49,7 @@ export function wantedClusters(secrets: Iterable<ClusterSecret>, own: string): W
   for (const { name: secret, entries } of [...secrets].sort(byAge)) {
     for (const [id, access] of entries) {
       const first = wanted.get(id);
-      const why = id === own
+      const why = isSameCluster(id, own)
         ? "it is the server's own cluster"
         : first !== undefined
         ? `secret ${first.secret}, which is older, names it too`

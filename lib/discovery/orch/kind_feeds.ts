@@ -18,8 +18,9 @@ import { type Kind, KINDS } from "../../config/kinds/kinds.ts";
 import { API_VERSIONS, groupOfKind } from "../../config/spelling/spelling.ts";
 import type { Kernel } from "../../kernel/kernel.ts";
 import { type ApiJson, isApiJson } from "../../orch/client/answer.ts";
-import type { ApiError } from "../../orch/client/api_error.ts";
+import { type ApiError, asApiError } from "../../orch/client/api_error.ts";
 import type { ApiClient } from "../../orch/client/client.ts";
+import { outageOf } from "../../orch/client/outage.ts";
 import type { ObjectPlace } from "../../orch/resources/objects.ts";
 import { BackOff } from "../../orch/informer/back_off.ts";
 import { Informer } from "../../orch/informer/informer.ts";
@@ -151,6 +152,7 @@ export class KindFeeds {
 
   async stop(): Promise<void> {
     this.#stop.abort(new Error("stopped"));
+    outageOf(this.#parts.client).leaves(this);
     await this.#definitions.stop();
     await Promise.all([...this.#feeds.values()].map((feed) => feed.stop()));
     await this.#looking;
@@ -197,12 +199,17 @@ export class KindFeeds {
 
   /** The kinds that are not followed; undefined: the API did not list the kinds that it serves. */
   async #tryRefresh(): Promise<NotFollowed | undefined> {
+    const { client, kernel } = this.#parts;
     try {
-      return await this.#refresh();
+      const found = await this.#refresh();
+      outageOf(client).works(this, kernel.log.scope("orch"), {});
+      return found;
     } catch (error) {
       if (this.#stop.signal.aborted) return undefined;
-      const log = this.#parts.kernel.log.scope("orch");
-      log.warn("the orchestrator did not say what it serves; it is asked again", { error });
+      const log = kernel.log.scope("orch");
+      const failure = asApiError(error, "the kinds that are served");
+      if (failure.transient) outageOf(client).fails(this, failure, log, {});
+      else log.warn("the orchestrator did not say what it serves; it is asked again", { error });
       return undefined;
     }
   }

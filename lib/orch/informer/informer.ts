@@ -11,6 +11,7 @@ import { paced } from "../../kernel/time/paced.ts";
 import type { ApiClient } from "../client/client.ts";
 import { isApiJson } from "../client/answer.ts";
 import { type ApiError, asApiError } from "../client/api_error.ts";
+import { type ApiOutage, outageOf } from "../client/outage.ts";
 import { BackOff } from "./back_off.ts";
 import { type CacheChange, cacheKey, type KeptObject } from "./cache.ts";
 import { addIdentity, differences, type Identities, unheard } from "./comparison.ts";
@@ -65,6 +66,8 @@ export class Informer<T> {
   readonly #firstSync = Promise.withResolvers<void>();
   #running: Promise<void> | undefined;
   #lastTrouble: string | undefined;
+  /** The API has refused the resource, and has not given it since. */
+  #isRefused = false;
   /** Ends the present watch. */
   #watching: AbortController | undefined;
   /** Keys of objects of which a version could not be read. */
@@ -150,6 +153,7 @@ export class Informer<T> {
   /** Ends; the kept objects stay. */
   async stop(): Promise<void> {
     this.#stop.abort(new Error("stopped"));
+    this.#outage.leaves(this);
     await this.#running;
   }
 
@@ -189,21 +193,30 @@ export class Informer<T> {
     await this.#client.clock.sleep(ms, this.#stop.signal).catch(() => {});
   }
 
-  /** A trouble that lasts is logged once. */
+  /** An API that is away is two lines for all informers together; a refusal that lasts is one for its resource. */
   #report(error: ApiError): void {
-    this.options.troubled?.(error);
-    if (this.#lastTrouble === error.message) return;
+    const { troubled, log, resource: { plural: resource } } = this.options;
+    troubled?.(error);
     this.#lastTrouble = error.message;
-    this.options.log?.warn("the orchestrator is not heard of; the known objects stay, and it is asked again", {
-      resource: this.options.resource.plural,
-      why: error.message,
-    });
+    if (error.transient) return this.#outage.fails(this, error, log, { resource });
+    this.#outage.works(this, log, { resource });
+    if (this.#isRefused) return;
+    this.#isRefused = true;
+    const message = "the orchestrator gives no objects; the known ones stay, and it is asked again";
+    log?.warn(message, { resource, why: error.message });
   }
 
   #works(): void {
     if (this.#lastTrouble === undefined) return;
     this.#lastTrouble = undefined;
-    this.options.log?.info("the orchestrator is heard of again", { resource: this.options.resource.plural });
+    const { log, resource: { plural: resource } } = this.options;
+    this.#outage.works(this, log, { resource });
+    if (this.#isRefused) log?.info("the orchestrator gives objects again", { resource });
+    this.#isRefused = false;
+  }
+
+  get #outage(): ApiOutage {
+    return outageOf(this.#client);
   }
 
   #query(more: Readonly<Record<string, string>>): string {

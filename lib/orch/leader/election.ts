@@ -9,6 +9,7 @@ import type { Logger } from "../../kernel/log/log.ts";
 import type { Clock } from "../../kernel/time/clock.ts";
 import { ApiError, asApiError } from "../client/api_error.ts";
 import type { ApiClient } from "../client/client.ts";
+import { outageOf } from "../client/outage.ts";
 import { createObject, getObject, type ObjectPlace, replaceObject } from "../resources/objects.ts";
 import { LOCK_RESOURCES, type LockName, LOCKS } from "./locks.ts";
 import { type Candidate, ELECTION_TIMES, ElectionMachine } from "./machine.ts";
@@ -89,6 +90,7 @@ export class Election {
       if (this.leads) await this.#term(lead, stop);
       else await this.#clock.sleep(this.#pause(), stop).catch(() => {});
     }
+    outageOf(this.#client).leaves(this);
   }
 
   /** Milliseconds until the next attempt of one that does not lead. */
@@ -213,17 +215,19 @@ export class Election {
     return new Date(this.#clock.now()).toISOString();
   }
 
-  /** A trouble that lasts is logged once. */
+  /** An API that is away is one line for all that ask it; another trouble that lasts is logged once. */
   #failed(error: ApiError): void {
-    if (this.#trouble === error.message) return;
+    const { log, lock } = this.options;
+    const before = this.#trouble;
     this.#trouble = error.message;
-    this.options.log.warn("a lock of the leader election cannot be used; it is tried again", {
-      lock: this.options.lock,
-      why: error.message,
-    });
+    if (error.transient) return outageOf(this.#client).fails(this, error, log, { lock });
+    if (before === error.message) return;
+    log.warn("a lock of the leader election cannot be used; it is tried again", { lock, why: error.message });
   }
 
   #works(): void {
     this.#trouble = undefined;
+    const { log, lock } = this.options;
+    outageOf(this.#client).works(this, log, { lock });
   }
 }

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { ownClusterName } from "../../config/spelling/cluster_name.ts";
 import {
   CLUSTER_LABEL,
   NETWORK_LABEL,
@@ -74,7 +75,7 @@ export function placeLabel(place: EndpointPlace, label: string): string {
     case NETWORK_LABEL:
       return place.network;
     case CLUSTER_LABEL:
-      return place.clusterId;
+      return ownClusterName(place.clusterId);
     case NODE_LABEL:
       return place.nodeName ?? "";
     default:

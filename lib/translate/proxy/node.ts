@@ -6,6 +6,7 @@
 import type { envoy } from "../../../proto/gen/types.ts";
 import { NAMED_BY_VARIABLE } from "../../config/mesh/peer_metadata.ts";
 import type { MeshConfig, ProxyHeaders } from "../../config/mesh/types.ts";
+import { isSameCluster } from "../../config/spelling/cluster_name.ts";
 import { isDnsLabel } from "../../config/validation/names.ts";
 import { fromStruct } from "../../pb/wellknown.ts";
 import { canonicalIp, isIp } from "../../registry/address.ts";
@@ -174,7 +175,8 @@ function versionOf(metadata: Metadata): string {
 
 function clusterOf(metadata: Metadata, { clusterId, clusterAliases }: NodeOptions): string {
   const named = metadata.text("CLUSTER_ID") || clusterId;
-  return Object.hasOwn(clusterAliases, named) ? clusterAliases[named]! : named;
+  if (Object.hasOwn(clusterAliases, named)) return clusterAliases[named]!;
+  return isSameCluster(named, clusterId) ? clusterId : named;
 }
 
 function addressesOf(id: NodeId, metadata: Metadata): string[] {

@@ -88,6 +88,14 @@ export const SOURCES = {
     effect: "The old value holds until the next start.",
     fix: "Restart the server.",
   },
+  "unknown-cluster": {
+    code: "MSH1058",
+    title: "proxies of an unknown cluster",
+    meaning: "Connected proxies name a cluster (`CLUSTER_ID`) whose services are no part of this server's mesh.",
+    effect:
+      "The proxies get no inbound side for services of an orchestrator, and no endpoints of services that are local to a cluster. Their tokens are refused.",
+    fix: "Give the server the cluster's name by `--clusterID`, or add the name to `--clusterAliases`.",
+  },
   "keys-not-fetched": {
     code: "MSH1022",
     title: "keys of a token issuer cannot be fetched",
