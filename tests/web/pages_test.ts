@@ -157,7 +157,8 @@ Deno.test("names, annotations, values and queries of others are text", async () 
     "e<script>.yaml": entry("e"),
   };
   await withServer(files, async ({ ports, xds }) => {
-    const id = `sidecar~10.0.0.1~${HOSTILE}.x~x.svc.cluster.local`;
+    // A name of a workload has no spaces; slashes part attributes as well.
+    const id = `sidecar~10.0.0.1~${HOSTILE.replaceAll(" ", "/")}.x~x.svc.cluster.local`;
     using _proxy = await TestProxy.attach(ports.grpc, { id });
     const [connection] = [...xds.streams()];
     xds.ledger.rejected(connection!.progress!, {
