@@ -7,7 +7,9 @@ import type { MeshConfig, MeshNetworks } from "../config/mesh/types.ts";
 import { Mesh } from "../mesh/mesh.ts";
 import type { Aggregate } from "../registry/aggregate.ts";
 import type { EndpointIndex } from "../registry/endpoint_index.ts";
-import { serviceTargets } from "../registry/inbound.ts";
+import { knownWorkload } from "../registry/known_workload.ts";
+import type { Proxy } from "../translate/proxy/node.ts";
+import { type ProxyPlace, serviceTargets } from "../registry/inbound.ts";
 import type { ResourceTable } from "../resource/set.ts";
 import { Translator } from "../translate/translator.ts";
 import type { PipelineOptions } from "./pipeline_options.ts";
@@ -49,11 +51,11 @@ export function newTranslator(
       failed(`${kind} ${name}`, error);
       buildFailed(kind, name, error);
     },
-    targetsOf: ({ addresses, namespace, id, properties: { clusterId } }) =>
-      serviceTargets(
-        { addresses, namespace, clusterId, pod: `pod/${id.namespace}/${id.name}` },
-        endpoints,
-        aggregate,
-      ),
+    targetsOf: (proxy) => serviceTargets(placeOf(proxy), endpoints, aggregate),
+    knownOf: (proxy) => knownWorkload(placeOf(proxy), endpoints, aggregate),
   });
+}
+
+function placeOf({ addresses, namespace, id, properties: { clusterId } }: Proxy): ProxyPlace {
+  return { addresses, namespace, clusterId, pod: `pod/${id.namespace}/${id.name}` };
 }

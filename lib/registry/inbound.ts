@@ -53,7 +53,7 @@ export function serviceTargets(proxy: ProxyPlace, index: Placements, services: S
     if (port !== undefined) found.set(`${key}|${port.port}|${endpointPort}`, { service, port, endpointPort });
   };
   for (const address of proxy.addresses.map(canonicalIp)) {
-    for (const workload of workloadsOf(proxy, services.workloadsAt(address))) {
+    for (const workload of ownWorkloads(proxy, services.workloadsAt(address))) {
       for (const { service, portName, port } of workload.serves ?? []) add(service, portName, port, workload);
     }
     for (const { service, endpoint } of index.byAddress(address)) {
@@ -63,8 +63,8 @@ export function serviceTargets(proxy: ProxyPlace, index: Placements, services: S
   return [...found.values()].sort(byAgeAndName);
 }
 
-/** Pods share the address of their node: of these the proxy's own alone counts, where it is known. */
-function workloadsOf(proxy: ProxyPlace, all: readonly Workload[]): readonly Workload[] {
+/** The workloads of a proxy among those at its address. Pods share the address of their node: of these the proxy's own alone counts, where it is known. */
+export function ownWorkloads(proxy: ProxyPlace, all: readonly Workload[]): readonly Workload[] {
   const own = all.filter(({ id, clusterId }) => id === proxy.pod && sameCluster(proxy, { clusterId }));
   return own.length > 0 ? own : all;
 }

@@ -28,6 +28,7 @@ import { PatchSelection } from "./reader/patch_selection.ts";
 import { StatesByAddress } from "./per_proxy/by_address.ts";
 import { isUnpatched, readingAgain, unpatched } from "./proxy/unpatched.ts";
 import { ProxyState } from "./per_proxy/proxy_state.ts";
+import { completed, type WorkloadFacts } from "./proxy/completed.ts";
 import type { Proxy } from "./proxy/node.ts";
 import { ProxyClasses } from "./proxy_class/classes.ts";
 import { distinctConflicts, type ProxyClass } from "./proxy_class/proxy_class.ts";
@@ -45,6 +46,8 @@ export interface TranslatorOptions {
   readonly failed: BuildFailed;
   /** The services at a proxy's addresses, the oldest first. */
   readonly targetsOf: (proxy: Proxy) => readonly ServiceTarget[];
+  /** What registries know of a proxy's workload. Default: nothing. */
+  readonly knownOf?: (proxy: Proxy) => WorkloadFacts | undefined;
 }
 
 /** Hosts from which on the first proxy is prepared in steps: fewer take some 100 ms at once. */
@@ -155,7 +158,7 @@ export class Translator {
   }
 
   #take(state: ProxyState, readAgain: (proxy: Proxy) => Proxy): void {
-    state.proxy = readAgain(state.proxy);
+    state.proxy = this.#completed(readAgain(state.proxy));
     state.proxyClass = this.#classFor(state.proxy, state.proxyClass);
     this.#add(state);
   }
@@ -189,7 +192,8 @@ export class Translator {
 
   /** Adds a proxy; its resources are there when this returns. */
   join(proxy: Proxy): ProxyState {
-    const state = new ProxyState(proxy, this.#classFor(proxy));
+    const whole = this.#completed(proxy);
+    const state = new ProxyState(whole, this.#classFor(whole));
     this.#add(state);
     return state;
   }
@@ -226,6 +230,7 @@ export class Translator {
     }
     const moves = affected.scopes.size > 0;
     this.#names.update(stale, moves ? (view) => !(view instanceof Scope && this.mesh.hasScope(view)) : undefined);
+    this.#completeAt(addresses);
     const moved = this.#reclassify(affected);
     for (const state of this.#stale(affected, stale, addresses)) moved.add(state);
     for (const state of moved) this.#refresh(state);
@@ -247,6 +252,21 @@ export class Translator {
     for (const classes of this.#classes.values()) yield* classes.results();
     yield* this.#names.results();
     for (const { perProxy } of this.#proxies) yield* perProxy?.results() ?? [];
+  }
+
+  #completed(proxy: Proxy): Proxy {
+    return completed(proxy, this.#options.knownOf?.(proxy));
+  }
+
+  /** Registries know other things of what is at these addresses. */
+  #completeAt(addresses: ReadonlySet<string>): void {
+    for (const state of this.#byAddress.at(addresses)) {
+      const { proxy } = state;
+      state.proxy = this.#completed(proxy);
+      if (state.proxy === proxy) continue;
+      this.#names.leave(state);
+      state.proxyClass = this.#classFor(state.proxy, state.proxyClass);
+    }
   }
 
   #sourceFor({ namespace, properties }: Proxy): ScopeReader {

@@ -8,6 +8,7 @@ const big: Readonly<Record<string, string>> = {
   "lib/config/mesh/types.ts": "the fields of one message, one doc comment each",
   "lib/config/yaml/fast.ts": "one scanner: its cases share the position in the text",
   "lib/registry/orch/registry.ts": "one index of services, pods and lists of endpoints that change each other",
+  "lib/translate/translator.ts": "one writer: what it does to proxies, classes and results is one order of steps",
   "lib/registry/service_entry/registry.ts": "one index of entries, workloads and their selections",
 };
 

@@ -38,6 +38,8 @@ export interface Proxy {
   readonly properties: ProxyProperties;
   /** As it introduced itself. */
   readonly node: envoy.config.core.v3.Node;
+  /** The same proxy without what registries know of its workload; absent: they add nothing. See `./completed.ts`. */
+  readonly reported?: Proxy;
 }
 
 /** The settings for reading a node. */
