@@ -8,6 +8,7 @@ import type { LabelSelector } from "../config/mesh/types.ts";
 import { ownKey, ownLabelValue } from "../config/spelling/spelling.ts";
 import { issueLines } from "../kernel/json/issues.ts";
 import type { InjectionConfig } from "./types.ts";
+import { withoutNullFields } from "../kernel/json/absent.ts";
 
 const word = z.string({ error: "a text" });
 const texts = z.record(z.string(), word, { error: "an object of texts" });
@@ -47,9 +48,9 @@ const configSchema = z.object({
 /** A configuration, or all that is wrong with it, a line each. */
 export type ReadInjectionConfig = { readonly config: InjectionConfig } | { readonly problems: readonly string[] };
 
-/** Reads a configuration from YAML or JSON that was parsed; `undefined` and null are the defaults. */
+/** Reads a configuration from YAML or JSON that was parsed; `undefined` and null are the defaults, also of each field. */
 export function readInjectionConfig(tree: unknown): ReadInjectionConfig {
-  const read = configSchema.safeParse(tree ?? {}, { reportInput: true });
+  const read = configSchema.safeParse(withoutNullFields(tree ?? {}), { reportInput: true });
   if (!read.success) return { problems: issueLines(read.error.issues, "the configuration") };
   return { config: read.data };
 }

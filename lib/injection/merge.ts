@@ -39,9 +39,11 @@ function mergeField(field: string, base: unknown, over: unknown): unknown {
 
 function mergeLists(field: string, base: readonly JsonTree[], over: readonly JsonTree[], key: string): JsonTree[] {
   const merged = [...base];
+  const places = new Map<unknown, number>();
+  merged.forEach((one, place) => places.has(one[key]) || places.set(one[key], place));
   for (const item of over) {
-    const at = merged.findIndex((one) => one[key] === item[key]);
-    if (at < 0) merged.push(item);
+    const at = places.get(item[key]);
+    if (at === undefined) places.set(item[key], merged.push(item) - 1);
     else merged[at] = field === "volumes" ? mergeVolume(merged[at]!, item) : mergeItem(merged[at]!, item);
   }
   return merged;

@@ -7,6 +7,8 @@
  */
 import * as z from "zod";
 import { issueLines } from "../kernel/json/issues.ts";
+import { sizeProblems } from "./pod_size.ts";
+import { withoutNullFields } from "../kernel/json/absent.ts";
 
 const text = z.string({ error: "a text" });
 const number = z.int({ error: "a whole number" });
@@ -94,7 +96,9 @@ export type PodHandler = z.infer<typeof handler>;
 
 /** Reads a pod; all problems of its form at once, a line each. */
 export function readPod(tree: unknown): { readonly pod: InjectedPod } | { readonly problems: readonly string[] } {
-  const read = podSchema.safeParse(tree, { reportInput: true });
+  const tooMuch = sizeProblems(tree);
+  if (tooMuch.length > 0) return { problems: tooMuch };
+  const read = podSchema.safeParse(withoutNullFields(tree), { reportInput: true });
   if (!read.success) return { problems: issueLines(read.error.issues, "the pod") };
   return { pod: read.data };
 }

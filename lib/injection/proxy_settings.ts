@@ -15,6 +15,9 @@ import type { NamedProxyConfig } from "./types.ts";
 /** Annotation with settings as YAML. */
 const ANNOTATION = "proxy.mesh.io/config";
 
+/** Longest annotation, in characters: reading YAML is dear. */
+const MAX_TEXT = 65_536;
+
 /** The settings, or the mistakes in the annotation. */
 export type PodProxySettings = { readonly proxy: ProxySettings } | { readonly problems: readonly string[] };
 
@@ -33,6 +36,9 @@ export function podProxySettings(input: ProxySettingsInput): PodProxySettings {
   const proxy = effectiveConfigs(input).reduce(withConfig, mesh.defaultConfig);
   const text = annotations[ANNOTATION];
   if (text === undefined || text.trim() === "") return { proxy };
+  if (text.length > MAX_TEXT) {
+    return { problems: [`annotation ${ANNOTATION}: got ${text.length} characters, expected at most ${MAX_TEXT}`] };
+  }
   const parsed = parseProxySettings(text, proxy, `annotation ${ANNOTATION}`);
   if (parsed.value !== undefined) return { proxy: parsed.value };
   const errors = parsed.findings.filter(({ severity }) => severity === "error");

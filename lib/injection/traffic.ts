@@ -66,8 +66,20 @@ export function podTraffic(reader: AnnotationReader, values: InjectionValues, pr
     interfacesExcluded: at("interfacesExcluded", given.excludeInterfaces),
     virtualInterfaces: VIRTUAL_INTERFACES.map((key) => annotations[key]).find((text) => text !== undefined) ?? "",
   };
-  for (const line of refusals(traffic, annotations)) reader.problems.push(line);
+  reader.problems.push(...(tooLong(traffic) ?? refusals(traffic, annotations)));
   return traffic;
+}
+
+/** Longest list of ports, ranges or interfaces, in characters: each of its parts becomes a rule. */
+const MAX_LIST = 16_384;
+
+/** The lists that are too long to be read, a line each; undefined: none. */
+function tooLong(traffic: PodTraffic): string[] | undefined {
+  const found = Object.entries(TRAFFIC_ANNOTATIONS).flatMap(([field, key]) => {
+    const { length } = traffic[field as keyof typeof TRAFFIC_ANNOTATIONS];
+    return length > MAX_LIST ? [`annotation ${key}: got ${length} characters, expected at most ${MAX_LIST}`] : [];
+  });
+  return found.length > 0 ? found : undefined;
 }
 
 /** Flags of `pilot-agent mesh-iptables`. */

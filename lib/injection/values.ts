@@ -6,6 +6,7 @@
  */
 import * as z from "zod";
 import { issueLines } from "../kernel/json/issues.ts";
+import { withoutNullFields } from "../kernel/json/absent.ts";
 
 const text = z.string({ error: "a text" });
 const truth = z.boolean({ error: "true or false" });
@@ -84,9 +85,9 @@ export type InjectionValues = z.infer<typeof valuesSchema>;
 /** Values, or all that is wrong with them, a line each. */
 export type ReadInjectionValues = { readonly values: InjectionValues } | { readonly problems: readonly string[] };
 
-/** Reads values from JSON or YAML that was parsed; `undefined` and null are the defaults. */
+/** Reads values from JSON or YAML that was parsed; `undefined` and null are the defaults, also of each field. */
 export function readValues(tree: unknown): ReadInjectionValues {
-  const read = valuesSchema.safeParse(tree ?? {}, { reportInput: true });
+  const read = valuesSchema.safeParse(withoutNullFields(tree ?? {}), { reportInput: true });
   if (!read.success) return { problems: issueLines(read.error.issues, "the values") };
   return { values: read.data };
 }

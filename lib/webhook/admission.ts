@@ -15,7 +15,12 @@ const ADMISSION = "admission.k8s.io/v1";
 /** The API sends the version that the webhook's configuration asks for. */
 const VERSIONS = [ADMISSION, "admission.k8s.io/v1beta1"] as const;
 
-const word = z.string({ error: "a text" });
+/** Longest name of the API, in characters: `uid`, names of objects and of namespaces. */
+const MAX_WORD = 253;
+
+const word = z.string({ error: "a text" }).max(MAX_WORD, { error: `a text of at most ${MAX_WORD} characters` });
+/** Null is as if the field were not there. */
+const absentOr = <T extends z.ZodType>(of: T) => of.nullish().transform((value) => value ?? undefined).optional();
 const resource = z.object({ group: word, version: word, resource: word }, { error: "group, version and resource" });
 
 const reviewSchema = z.object({
@@ -24,11 +29,11 @@ const reviewSchema = z.object({
   request: z.object({
     uid: word,
     resource,
-    subResource: word.optional(),
-    name: word.optional(),
-    namespace: word.optional(),
+    subResource: absentOr(word),
+    name: absentOr(word),
+    namespace: absentOr(word),
     operation: word,
-    dryRun: z.boolean({ error: "true or false" }).optional(),
+    dryRun: absentOr(z.boolean({ error: "true or false" })),
     object: z.unknown().optional(),
     oldObject: z.unknown().optional(),
   }, { error: "a request" }),
@@ -84,6 +89,30 @@ export interface AdmissionAnswer {
 /** Characters of one warning that clients show (RFC 7234 header lines are cut by the API server beyond 256). */
 const MAX_WARNING = 256;
 
+/** Causes of one answer, characters of each, and of all of them together: a client chooses the texts that they name. */
+const MAX_CAUSES = 100;
+const MAX_CAUSE = 1000;
+const MAX_MESSAGE = 16_000;
+
+/** The causes that an answer names, short enough; the last one says how many others there are. */
+function namedCauses(causes: readonly AdmissionCause[]): readonly AdmissionCause[] {
+  const named: AdmissionCause[] = [];
+  let characters = 0;
+  for (const { field, message } of causes.slice(0, MAX_CAUSES)) {
+    const cause = { field: shortText(field, MAX_WORD), message: shortText(message, MAX_CAUSE) };
+    characters += cause.message.length;
+    if (characters > MAX_MESSAGE) break;
+    named.push(cause);
+  }
+  const others = causes.length - named.length;
+  return others === 0 ? named : [...named, { field: "", message: `and ${others} more problems` }];
+}
+
+/** A text of so many characters at most, with its length where it is longer. */
+export function shortText(text: string, characters: number): string {
+  return text.length <= characters ? text : `${text.slice(0, characters)}... (${text.length} characters)`;
+}
+
 /** The answer as the API reads it: `kubectl` prints a line a cause. */
 export function reviewAnswer(
   apiVersion: string,
@@ -93,19 +122,20 @@ export function reviewAnswer(
   const response = {
     uid,
     allowed: causes.length === 0,
-    ...(warnings.length > 0 && { warnings: warnings.map((text) => text.slice(0, MAX_WARNING)) }),
+    ...(warnings.length > 0 && { warnings: warnings.slice(0, MAX_CAUSES).map((text) => text.slice(0, MAX_WARNING)) }),
     ...(causes.length === 0 && patch.length > 0 &&
       { patchType: "JSONPatch", patch: Buffer.from(JSON.stringify(patch)).toString("base64") }),
   };
+  const named = namedCauses(causes);
   const status = causes.length > 0 && {
     status: {
       status: "Failure",
       code: 422,
       reason: "Invalid",
-      message: causes.map(({ message }) => message).join("; "),
+      message: named.map(({ message }) => message).join("; "),
       details: {
         ...{ name, group, kind: resource },
-        causes: causes.map(({ field, message }) => ({ reason: "FieldValueInvalid", field, message })),
+        causes: named.map(({ field, message }) => ({ reason: "FieldValueInvalid", field, message })),
       },
     },
   };
@@ -114,6 +144,11 @@ export function reviewAnswer(
 
 /** The answer to a review that cannot be read: nothing is admitted that nobody has looked at. */
 export function unreadAnswer({ apiVersion, uid, problems }: Extract<ReadReview, { readonly uid: string }>) {
-  const status = { status: "Failure", code: 400, reason: "BadRequest", message: problems.join("; ") };
+  const status = {
+    status: "Failure",
+    code: 400,
+    reason: "BadRequest",
+    message: shortText(problems.join("; "), MAX_MESSAGE),
+  };
   return { apiVersion, kind: "AdmissionReview", response: { uid, allowed: false, status } };
 }

@@ -5,10 +5,20 @@
  */
 import { bodyText, type HttpResponse, textResponse } from "../http/message.ts";
 import type { Route } from "../http/route.ts";
-import { type AdmissionAnswer, type AdmissionRequest, readReview, reviewAnswer, unreadAnswer } from "./admission.ts";
+import {
+  type AdmissionAnswer,
+  type AdmissionRequest,
+  readReview,
+  reviewAnswer,
+  shortText,
+  unreadAnswer,
+} from "./admission.ts";
 
 /** Longest review, bytes: the API takes requests of 3 MiB, and an update brings the object twice. */
 export const MAX_REVIEW = 7 * 1024 * 1024;
+
+/** Characters of the answer to a body that is no review. */
+const MAX_REFUSAL = 2000;
 
 /** A webhook: its answers, and the calls that it makes beside them. */
 export interface Webhook {
@@ -27,7 +37,7 @@ export interface Webhook {
 export function webhookRoute(path: string, { answer, failed, unread = "status" }: Webhook): Route {
   const refuse = (status: number, text: string): HttpResponse => {
     failed(status, text);
-    return textResponse(status, `${text}\n`);
+    return textResponse(status, `${shortText(text, MAX_REFUSAL)}\n`);
   };
   return {
     methods: ["POST"],

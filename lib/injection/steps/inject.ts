@@ -81,6 +81,7 @@ function sidecarInput(request: InjectionRequest, settings: InjectionSettings): S
 function partsOf(input: SidecarInput): PodPart[] {
   const { reader, settings: { config } } = input;
   const parts: PodPart[] = [];
+  const unknown: string[] = [];
   for (const name of templatesOf(reader, config)) {
     const text = Object.hasOwn(config.templates, name) ? config.templates[name] : undefined;
     if (text !== undefined) {
@@ -88,19 +89,27 @@ function partsOf(input: SidecarInput): PodPart[] {
       if ("part" in made) parts.push(made.part);
       else reader.problems.push(...made.problems);
     } else if (Object.hasOwn(BUILT_IN, name)) parts.push(BUILT_IN[name]!(input));
-    else {
-      const known = [...new Set([...Object.keys(BUILT_IN), ...Object.keys(config.templates)])].sort();
-      reader.problems.push(`template ${JSON.stringify(name)}: there is none, expected ${known.join(", ")}`);
-    }
+    else unknown.push(name);
+  }
+  const known = [...new Set([...Object.keys(BUILT_IN), ...Object.keys(config.templates)])].sort();
+  for (const name of unknown.slice(0, MOST_UNKNOWN)) {
+    reader.problems.push(`template ${JSON.stringify(name.slice(0, 120))}: there is none, expected ${known.join(", ")}`);
+  }
+  if (unknown.length > MOST_UNKNOWN) {
+    reader.problems.push(`templates: got ${unknown.length - MOST_UNKNOWN} more that do not exist`);
   }
   return parts;
 }
 
-/** Names of the pod's templates, those behind aliases included. */
+/** Names of templates that do not exist are named so often. */
+const MOST_UNKNOWN = 10;
+
+/** Names of the pod's templates, those behind aliases included, each once and where it is named first. */
 function templatesOf({ annotations }: AnnotationReader, { defaultTemplates, aliases }: InjectionConfig): string[] {
   const written = annotations["inject.mesh.io/templates"];
   const names = written === undefined ? defaultTemplates : written.split(",").map((name) => name.trim());
-  return names.flatMap((name) => Object.hasOwn(aliases, name) ? aliases[name]! : [name]).filter((name) => name !== "");
+  const own = [...new Set(names)].flatMap((name) => Object.hasOwn(aliases, name) ? aliases[name]! : [name]);
+  return [...new Set(own)].filter((name) => name !== "");
 }
 
 /** The user's own words about the proxy's container. */

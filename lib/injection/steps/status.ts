@@ -5,6 +5,7 @@
  */
 import * as z from "zod";
 import { parseJson } from "../../config/yaml/parse.ts";
+import { ownKey } from "../../config/spelling/spelling.ts";
 import { PROBERS } from "./probes.ts";
 import { METRICS } from "./prometheus.ts";
 import type { InjectedPod, PodContainer } from "../pod.ts";
@@ -15,7 +16,7 @@ export const STATUS = "sidecar.mesh.io/status";
 /** JSON with the containers of the user that have the name of an injected one. */
 export const OVERRIDES = "proxy.mesh.io/overrides";
 
-const names = z.array(z.string()).nullish().transform((list) => list ?? []);
+const names = z.array(z.string()).nullish().transform((list): ReadonlySet<string> => new Set(list ?? []));
 const statusSchema = z.object({ initContainers: names, containers: names, volumes: names, imagePullSecrets: names });
 const containers = z.array(z.looseObject({ name: z.string() })).nullish().transform((list) => list ?? []);
 const overridesSchema = z.object({ containers, initContainers: containers });
@@ -41,9 +42,9 @@ export function beforeInjection(pod: InjectedPod): PodBefore {
   const overrides = parsed(overridesSchema, annotations[OVERRIDES]);
   const kept = (
     list: readonly PodContainer[] | undefined,
-    added: readonly string[],
+    added: ReadonlySet<string>,
     own: readonly PodContainer[] = [],
-  ) => [...(list ?? []).filter(({ name }) => !added.includes(name)), ...own];
+  ) => [...(list ?? []).filter(({ name }) => !added.has(name)), ...own];
   const { containers, initContainers, volumes, ...spec } = pod.spec;
   const inits = kept(initContainers, status.initContainers, overrides?.initContainers as PodContainer[]);
   const proxy = [...containers, ...initContainers ?? []].filter(({ name }) => isAdded(name, status));
@@ -54,7 +55,7 @@ export function beforeInjection(pod: InjectedPod): PodBefore {
         ...spec,
         containers: kept(containers, status.containers, overrides?.containers as PodContainer[]),
         ...(inits.length > 0 && { initContainers: inits }),
-        ...(volumes !== undefined && { volumes: volumes.filter(({ name }) => !status.volumes.includes(name)) }),
+        ...(volumes !== undefined && { volumes: volumes.filter(({ name }) => !status.volumes.has(name)) }),
       },
     },
     probers: asObject(variable(proxy, PROBERS)),
@@ -63,7 +64,7 @@ export function beforeInjection(pod: InjectedPod): PodBefore {
 }
 
 function isAdded(name: string, status: z.infer<typeof statusSchema>): boolean {
-  return status.containers.includes(name) || status.initContainers.includes(name);
+  return status.containers.has(name) || status.initContainers.has(name);
 }
 
 function variable(containers: readonly PodContainer[], name: string): string | undefined {
@@ -82,9 +83,5 @@ function parsed<T>(schema: z.ZodType<T>, text: string | undefined): T | undefine
 }
 
 function without(texts: Record<string, string> | undefined, keys: readonly string[]): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(texts ?? {}).filter(([key]) =>
-      !Object.keys(ownTexts({ [key]: "" })).some((own) => keys.includes(own))
-    ),
-  );
+  return Object.fromEntries(Object.entries(texts ?? {}).filter(([key]) => !keys.includes(ownKey(key))));
 }

@@ -14,6 +14,14 @@ export interface JsonIssue {
   readonly message: string;
   /** The value; undefined when there is none. */
   readonly input?: unknown;
+  readonly code?: string | undefined;
+  /** Details by code, from which an expectation is made where a schema has no words of its own. */
+  readonly expected?: string;
+  readonly errors?: readonly (readonly JsonIssue[])[];
+  readonly keys?: readonly string[];
+  readonly values?: readonly unknown[];
+  readonly minimum?: number | bigint;
+  readonly maximum?: number | bigint;
 }
 
 /** Longest value that is printed, in characters. */
@@ -21,16 +29,48 @@ const MAX_SHOWN = 100;
 
 /** One line an issue: `plugins[1].type: got 5, expected a text`. The top of the document is called `whole`. */
 export function issueLines(issues: readonly JsonIssue[], whole = "the document"): string[] {
-  return issues.map(({ path, message, input }) =>
-    `${pathText(path) || whole}: got ${shown(input)}, expected ${message}`
+  return issues.map((issue) =>
+    `${pathText(issue.path) || whole}: got ${shown(issue.input)}, expected ${expectationOf(issue)}`
   );
+}
+
+/** Beginnings of the schema library's own messages, which say what is wrong in words of programs. */
+const OF_LIBRARY = /^(?:Invalid|Unrecognized|Too (?:small|big))/;
+
+const TYPES: Readonly<Record<string, string>> = {
+  ...{ string: "a text", number: "a number", int: "a whole number", boolean: "true or false" },
+  ...{ object: "an object", record: "an object", array: "a list", null: "null", undefined: "nothing" },
+};
+
+/** The expectation in our words. */
+function expectationOf(issue: JsonIssue): string {
+  const { code, message, expected = "", errors = [], keys = [], values = [], minimum, maximum } = issue;
+  if (!OF_LIBRARY.test(message)) return message;
+  switch (code) {
+    case "invalid_type":
+      return TYPES[expected] ?? "a value of another type";
+    case "invalid_union": {
+      const ways = errors.flatMap((way) => way.filter(({ path }) => path.length === 0).map(expectationOf));
+      return [...new Set(ways)].join(" or ") || "another value";
+    }
+    case "unrecognized_keys":
+      return `no field ${keys.slice(0, 5).map(shown).join(", ")}`;
+    case "invalid_value":
+      return values.map((value) => JSON.stringify(value)).join(" or ");
+    case "too_small":
+      return `at least ${minimum}`;
+    case "too_big":
+      return `at most ${maximum}`;
+    default:
+      return "another value";
+  }
 }
 
 function pathText(path: readonly PropertyKey[]): string {
   return path.reduce<string>((text, key) => {
     if (typeof key === "number") return `${text}[${key}]`;
     const name = String(key);
-    if (!/^[\w$]+$/.test(name)) return `${text}[${JSON.stringify(name)}]`;
+    if (!/^[\w$]+$/.test(name)) return `${text}[${shown(name)}]`;
     return text === "" ? name : `${text}.${name}`;
   }, "");
 }

@@ -7,6 +7,7 @@
  * @module
  */
 import { type Clock, systemClock } from "../time/clock.ts";
+import { fittingLine } from "./fitting.ts";
 import { consoleLine, jsonLine, type Line, type LogFields } from "./format.ts";
 import { ALL, DEFAULT_SCOPE, type Level, LogOptionError, type LogSeverity, rank } from "./level.ts";
 import { openTarget, type Target } from "./target.ts";
@@ -100,9 +101,10 @@ export function createLog(
   const format = options.json ? jsonLine : consoleLine;
   const encoder = new TextEncoder();
   const emit = (line: Line) => {
-    const bytes = encoder.encode(format(line, false));
+    const bytes = fittingLine(line, (one) => encoder.encode(format(one, false)));
     for (const target of targets) {
-      target.write(target.colour === true && !options.json ? encoder.encode(consoleLine(line, true)) : bytes);
+      const coloured = target.colour === true && !options.json;
+      target.write(coloured ? fittingLine(line, (one) => encoder.encode(consoleLine(one, true))) : bytes);
     }
   };
   const scopes = new Map<string, Switches>();
