@@ -4,9 +4,7 @@
  * @module
  */
 import { boolFlag, type FlagValues, intFlag, stringFlag } from "../../lib/cli/flag.ts";
-
-/** Levels of the proxy's own log. */
-export const proxyLogLevels = ["trace", "debug", "info", "warning", "error", "critical", "off"] as const;
+import { proxyLogLevels } from "../../lib/kernel/log/proxy_levels.ts";
 
 /** Flags of the command itself. */
 export const proxyFlags = {

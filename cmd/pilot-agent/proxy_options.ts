@@ -5,7 +5,8 @@
  */
 import { UsageError } from "../../lib/cli/command.ts";
 import type { Settings } from "../../lib/kernel/settings/catalogue.ts";
-import { type ProxyFlagValues, proxyLogLevels } from "./proxy_flags.ts";
+import { readProxyLevels } from "../../lib/kernel/log/proxy_levels.ts";
+import type { ProxyFlagValues } from "./proxy_flags.ts";
 
 /** Level of the proxy's log, and of components of it. */
 export interface ProxyLogLevels {
@@ -56,25 +57,9 @@ export function proxyOptions(flags: ProxyFlagValues, settings: Pick<Settings, "P
 }
 
 function readLevels(flags: ProxyFlagValues, problems: string[]): ProxyLogLevels {
-  const known = new Set<string>(proxyLogLevels);
-  const components: Record<string, string> = {};
-  let level = "warning";
-  for (const name of ["proxyComponentLogLevel", "proxyLogLevel"] as const) {
-    for (const part of flags[name].split(",").filter((p) => p !== "")) {
-      const [component, own] = part.includes(":") ? part.split(":", 2) : [undefined, part];
-      if (
-        own === undefined || !known.has(own) || component === "" ||
-        (component === undefined && name !== "proxyLogLevel")
-      ) {
-        problems.push(`flag --${name}: got ${JSON.stringify(part)}, expected ${levelWords(name)}`);
-      } else if (component === undefined) level = own;
-      else components[component] = own;
-    }
-  }
-  return { level, components };
-}
-
-function levelWords(name: "proxyComponentLogLevel" | "proxyLogLevel"): string {
-  const pair = `component:level with level one of ${proxyLogLevels.join(", ")}`;
-  return name === "proxyLogLevel" ? `a level or ${pair}` : pair;
+  const ofComponents = readProxyLevels(flags.proxyComponentLogLevel, true);
+  const ofProxy = readProxyLevels(flags.proxyLogLevel);
+  problems.push(...ofComponents.problems.map((one) => `flag --proxyComponentLogLevel: ${one}`));
+  problems.push(...ofProxy.problems.map((one) => `flag --proxyLogLevel: ${one}`));
+  return { level: ofProxy.level ?? "warning", components: { ...ofComponents.components, ...ofProxy.components } };
 }

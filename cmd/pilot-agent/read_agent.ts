@@ -14,7 +14,7 @@ import { parseDownwardFile } from "../../lib/agent/node/downward_file.ts";
 import { workloadOf } from "../../lib/agent/node/workload.ts";
 import { type AgentInput, drainRulesOf, XDS_SOCKET } from "../../lib/agent/start/agent_input.ts";
 import { AGENT_PATHS, type AgentPaths } from "../../lib/agent/start/agent_paths.ts";
-import { readProxyConfig } from "../../lib/agent/start/proxy_config.ts";
+import { readProxyConfig } from "../../lib/config/agent_texts/proxy_config.ts";
 import { buildInfo } from "../../lib/kernel/program/build_info.ts";
 import { inOurSpelling } from "../../lib/kernel/settings/border.ts";
 import { readSettings, SettingsError } from "../../lib/kernel/settings/read.ts";

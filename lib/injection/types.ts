@@ -87,4 +87,5 @@ export type InjectionResult =
   | { readonly kind: "skipped"; readonly reason: string }
   /** Every reason why it cannot have the proxy that it asks for. */
   | { readonly kind: "refused"; readonly problems: readonly string[] }
-  | { readonly kind: "injected"; readonly pod: InjectedPod };
+  /** With lines for the pod's author: what injection could not do as it was meant. */
+  | { readonly kind: "injected"; readonly pod: InjectedPod; readonly warnings: readonly string[] };

@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { applyPatch } from "rfc6902";
-import { readProxyConfig } from "../../lib/agent/start/proxy_config.ts";
-import { readAppProbers } from "../../lib/agent/probes/app_probers.ts";
-import { readApplicationScrape } from "../../lib/agent/scrape/application_scrape.ts";
+import { readProxyConfig } from "../../lib/config/agent_texts/proxy_config.ts";
+import { readAppProbers } from "../../lib/config/agent_texts/app_probers.ts";
+import { readApplicationScrape } from "../../lib/config/agent_texts/application_scrape.ts";
 import { workloadOf } from "../../lib/agent/node/workload.ts";
 import { jsonPatch } from "../../lib/injection/json_patch.ts";
 import type { InjectedPod, PodContainer } from "../../lib/injection/pod.ts";
@@ -82,7 +82,7 @@ Deno.test("no pod makes the injector throw, and injecting twice is injecting onc
       const given: InjectionCase = { values: { pilot: { cni: { enabled: cni } } } };
       const first = inject(given, pod);
       if (first.kind !== "injected") return assert.ok(first.kind !== "refused" || first.problems.length > 0);
-      assert.deepEqual(inject(given, first.pod), first);
+      assert.deepEqual(injected(given, first.pod), first.pod);
       assert.equal(
         first.pod.spec.containers.concat(first.pod.spec.initContainers ?? []).filter(({ name }) =>
           name === "mesh-proxy"

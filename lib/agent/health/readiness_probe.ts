@@ -9,7 +9,7 @@ import { isIPv6 } from "node:net";
 import type { HttpHealthCheck, ReadinessProbe } from "../../config/kinds/common/probe_types.ts";
 import { HttpProber } from "../probes/http_probe.ts";
 import { probeGrpc, probePort } from "../probes/port_probe.ts";
-import { requestTarget } from "../probes/request_target.ts";
+import { requestTarget } from "../../kernel/text/request_target.ts";
 import { type ProbeAddress, probeSource } from "../probes/probe_socket.ts";
 
 /** Name by which the agent calls itself to the workload. */

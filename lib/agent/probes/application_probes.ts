@@ -7,7 +7,7 @@
  */
 import { type HttpRequest, type HttpResponse, textResponse } from "../../http/message.ts";
 import type { Clock } from "../../kernel/time/clock.ts";
-import type { AppProber } from "./app_probers.ts";
+import type { AppProber } from "../../config/agent_texts/app_probers.ts";
 import { HttpProber } from "./http_probe.ts";
 import { probeGrpc, probePort } from "./port_probe.ts";
 import { type ProbeAddress, probeSource } from "./probe_socket.ts";

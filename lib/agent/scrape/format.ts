@@ -34,6 +34,9 @@ export function offeredFormats(accept: string): string {
   return kept.length === 0 ? ACCEPT_TEXT : kept.join(",");
 }
 
+/** Types of other contents: a page to log in, for example, that stands before the metrics. */
+const FOREIGN = /protobuf|json|html|xml|javascript|^(?:image|audio|video|font)\//;
+
 /**
  * The format of an application's answer.
  *
@@ -41,7 +44,7 @@ export function offeredFormats(accept: string): string {
  */
 export function formatOf(contentType: string): MetricsFormat | undefined {
   const [type = "", ...parameters] = contentType.toLowerCase().split(";").map((part) => part.trim());
-  if (/protobuf|json/.test(type)) return undefined;
+  if (FOREIGN.test(type) || (type.startsWith("text/") && type !== "text/plain")) return undefined;
   if (type !== OPEN_METRICS) return "text";
   const version = parameters.find((one) => one.startsWith("version="))?.slice(8).replaceAll('"', "");
   if (version === "1.0.0") return "openmetrics 1.0.0";

@@ -6,6 +6,7 @@
  * @module
  */
 import type { Clock } from "../../kernel/time/clock.ts";
+import { commaList } from "../../kernel/text/comma_list.ts";
 
 /** How a source is asked. */
 export interface ScrapeRequest {
@@ -53,14 +54,42 @@ export async function askSource({ url, headers, times, signal, clock }: ScrapeRe
       await response.body?.cancel();
       throw new Error(`status ${response.status}, expected 200`);
     }
-    return { contentType: response.headers.get("content-type") ?? "", bytes: bytesOf(response, done) };
+    const body = await decoded(response);
+    return {
+      contentType: response.headers.get("content-type") ?? "",
+      bytes: bytesOf(body, response.url, done),
+    };
   } catch (error) {
     done();
     throw new Error(`${url}: ${(error as Error).message}`, { cause: error });
   }
 }
 
-async function* bytesOf({ body, url }: Response, done: () => void): AsyncGenerator<Uint8Array> {
+type Bytes = ReadableStream<Uint8Array<ArrayBuffer>>;
+
+/** Names of encodings in HTTP, and those of the platform. */
+const ENCODINGS: Readonly<Record<string, "gzip" | "deflate">> = { gzip: "gzip", "x-gzip": "gzip", deflate: "deflate" };
+
+/**
+ * The body without its encoding: some servers pack what they answer whether or not it was asked for.
+ *
+ * @throws Error for an encoding that is not known, because its bytes would spoil the whole page
+ */
+async function decoded({ body, headers }: Response): Promise<Bytes | null> {
+  const encodings = commaList(headers.get("content-encoding") ?? "").map((one) => one.toLowerCase())
+    .filter((one) => one !== "identity");
+  const unknown = encodings.find((one) => !Object.hasOwn(ENCODINGS, one));
+  if (unknown !== undefined) {
+    await body?.cancel();
+    throw new Error(`content-encoding: got ${JSON.stringify(unknown.slice(0, 40))}, expected gzip, deflate or none`);
+  }
+  return encodings.reduceRight<Bytes | null>(
+    (stream, encoding) => stream && stream.pipeThrough(new DecompressionStream(ENCODINGS[encoding]!)),
+    body,
+  );
+}
+
+async function* bytesOf(body: Bytes | null, url: string, done: () => void): AsyncGenerator<Uint8Array> {
   try {
     if (body !== null) yield* body;
   } catch (error) {

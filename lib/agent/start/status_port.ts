@@ -11,8 +11,8 @@ import { buildInfo } from "../../kernel/program/build_info.ts";
 import type { Metrics } from "../../kernel/metrics/registry.ts";
 import type { Clock } from "../../kernel/time/clock.ts";
 import { familiesOf } from "../bootstrap/families.ts";
-import type { AppProber } from "../probes/app_probers.ts";
-import { requestTarget } from "../probes/request_target.ts";
+import type { AppProber } from "../../config/agent_texts/app_probers.ts";
+import { requestTarget } from "../../kernel/text/request_target.ts";
 import { metricsRoutes } from "../status/metrics_routes.ts";
 import { probePages } from "../status/probe_routes.ts";
 import { LOCAL_GUARDS, type StatusActions, statusRoutes } from "../status/routes.ts";
@@ -49,14 +49,14 @@ export async function planStatus({ settings, proxy, workload }: AgentInput): Pro
     faults.push(`readinessProbe.httpGet.path: got ${JSON.stringify(path)}, expected the path of a URL`);
   }
   if (settings.MESH_ORCH_APP_PROBERS !== "") {
-    const { readAppProbers } = await import("../probes/app_probers.ts");
+    const { readAppProbers } = await import("../../config/agent_texts/app_probers.ts");
     const read = readAppProbers(settings.MESH_ORCH_APP_PROBERS);
     if ("faults" in read) faults.push(...read.faults);
     else probers = read.probers;
   }
   // A gateway's port is open to other machines with its service, and there is no application beside it.
   if (settings.MESH_METRICS_ANNOTATIONS !== "" && workload.role === "sidecar") {
-    const { readApplicationScrape } = await import("../scrape/application_scrape.ts");
+    const { readApplicationScrape } = await import("../../config/agent_texts/application_scrape.ts");
     const read = readApplicationScrape(settings.MESH_METRICS_ANNOTATIONS, proxy.statusPort);
     if ("faults" in read) faults.push(...read.faults);
     else application = read.url;

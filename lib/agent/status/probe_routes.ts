@@ -10,7 +10,7 @@ import { type HttpRequest, textResponse } from "../../http/message.ts";
 import type { Route } from "../../http/route.ts";
 import type { Logger } from "../../kernel/log/log.ts";
 import { PacedLines } from "../../kernel/log/paced_lines.ts";
-import type { AppProber } from "../probes/app_probers.ts";
+import type { AppProber } from "../../config/agent_texts/app_probers.ts";
 import type { ApplicationProbes, ApplicationProbesInput } from "../probes/application_probes.ts";
 
 /** Longest path of a probe that is looked for, in characters: injection makes short ones. */

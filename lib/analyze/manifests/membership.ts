@@ -24,9 +24,18 @@ export function isGatewayWorkload({ spec: { labels, annotations, containers } }:
     containers.some(isProxyContainer);
 }
 
-/** Whether an object is a part of the mesh's own installation, which is made as it must be. */
-export function isControlPlane({ meta: { labels } }: Fact): boolean {
-  return Object.hasOwn(labels, "istio") || labels["release"] === "istio";
+/** Values of `app`, `k8s-app` and `mesh` by which this project's own manifests name their parts. */
+const OWN_PARTS: ReadonlySet<string> = new Set(["meshd", "pilot", "mesh-cni-node", "ingressgateway", "egressgateway"]);
+
+/** Whether an object is a part of the mesh's own installation, of either project, which is made as it must be. */
+export function isControlPlane({ meta: { labels } }: { readonly meta: Pick<Fact["meta"], "labels"> }): boolean {
+  if (Object.hasOwn(labels, "istio") || labels["release"] === "istio" || labels["release"] === "mesh") return true;
+  return ["app", "k8s-app", "mesh"].some((key) => OWN_PARTS.has(labels[key] ?? ""));
+}
+
+/** Whether a selector is that of a gateway of this project's manifests. */
+export function isOwnGateway(selector: StringMap): boolean {
+  return OWN_PARTS.has(selector["mesh"] ?? "");
 }
 
 const INJECT = "sidecar.mesh.io/inject";

@@ -34,8 +34,10 @@ function look(workload: Fact<WorkloadKind>, report: ReportMistake): void {
     });
   if (spec.runAsUser === PROXY_UID) at("");
   for (const [index, container] of spec.containers.entries()) {
-    // Containers that run before the proxy are not captured anyway.
-    if (container.init || isProxyContainer(container) || container.runAsUser !== PROXY_UID) continue;
+    // Containers that end before the proxy starts are not captured anyway.
+    if (
+      (container.init && container.sidecar !== true) || isProxyContainer(container) || container.runAsUser !== PROXY_UID
+    ) continue;
     at(`containers[${index}].`);
   }
 }

@@ -7,7 +7,7 @@ import type { Fact, ServicePortData } from "../../config/facts/types.ts";
 import { portProtocol } from "../../registry/protocol.ts";
 import type { Analyzer, ReportMistake } from "../analyzer.ts";
 import type { AnalysisReader } from "../reader/reader.ts";
-import { isControlPlane, isInMesh } from "./membership.ts";
+import { isControlPlane, isInMesh, isOwnGateway } from "./membership.ts";
 
 /** Services with it are made by the mesh for a gateway. */
 const MANAGED = "gateway.mesh.io/managed";
@@ -17,7 +17,8 @@ export const PORT_PROTOCOLS: Analyzer<"Service"> = {
   kind: "Service",
   reports: ["port-without-protocol", "external-name-port"],
   analyze: (service, _read, report) => {
-    if (isControlPlane(service) || Object.hasOwn(service.meta.labels, MANAGED)) return;
+    if (isControlPlane(service) || isOwnGateway(service.spec.selector)) return;
+    if (Object.hasOwn(service.meta.labels, MANAGED)) return;
     const isExternal = service.spec.type === "ExternalName";
     for (const [at, port] of service.spec.ports.entries()) {
       const isUnknown = protocolOf(port) === "Unsupported";

@@ -92,8 +92,15 @@ export class Injector {
       }
       case "injected":
         metrics.counter("sidecar_injection_success_total").inc();
-        log.info("a pod gets its proxy", place);
-        return { causes: [], warnings, patch: jsonPatch(request.object, result.pod) };
+        log.info("a pod gets its proxy", {
+          ...place,
+          ...(result.warnings.length > 0 && { warnings: result.warnings }),
+        });
+        return {
+          causes: [],
+          warnings: [...warnings, ...result.warnings],
+          patch: jsonPatch(request.object, result.pod),
+        };
     }
   }
 

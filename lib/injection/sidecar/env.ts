@@ -21,7 +21,8 @@ const LEAST_HEAP = 64;
 
 /** The variables of a proxy. */
 export function proxyEnv(input: SidecarInput, resources: PodContainer["resources"]): Variable[] {
-  const { settings, request: { parameters }, owner, proxy, traffic, applications, reader, own } = input;
+  const { settings, request: { parameters }, owner, proxy, traffic, reader, own } = input;
+  const applications = [...input.applications, ...input.companions];
   const limits = { ...resources?.limits, ...own?.resources?.limits };
   const { values: { global } } = settings;
   const cluster = parameters?.cluster || global.multiCluster.clusterName || settings.clusterId;

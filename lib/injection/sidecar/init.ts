@@ -7,11 +7,12 @@ import type { PodContainer } from "../pod.ts";
 import { redirectionFlags } from "../traffic.ts";
 import { imageOf } from "./image.ts";
 import type { SidecarInput } from "./input.ts";
+import { nameOf } from "../names.ts";
 
 /** Name of the container that redirects. */
-export const INIT = "mesh-init";
+export const INIT = nameOf("init");
 /** Name of the container that checks. */
-export const VALIDATION = "mesh-validation";
+export const VALIDATION = nameOf("validation");
 
 /** The init container; undefined: nothing is redirected. */
 export function initContainer(input: SidecarInput): PodContainer | undefined {

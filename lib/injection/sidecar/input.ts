@@ -11,15 +11,19 @@ import type { PodContainer } from "../pod.ts";
 import type { Texts } from "../spelling.ts";
 import type { PodTraffic } from "../traffic.ts";
 import type { InjectionRequest, InjectionSettings } from "../types.ts";
+import { nameOf, roleOf } from "../names.ts";
 
 /** Name of the proxy's container. */
-export const PROXY = "mesh-proxy";
-/** Names that mean that container: a pod that was written for Istio keeps its own. */
-const PROXY_NAMES: readonly string[] = [PROXY, "istio-proxy"];
+export const PROXY = nameOf("proxy");
 
-/** Whether a container is the proxy. */
-export function isProxy({ name }: { readonly name: string }): boolean {
-  return PROXY_NAMES.includes(name);
+/** Whether a container is the proxy, in either spelling. */
+export function isProxy(container: { readonly name: string }): boolean {
+  return roleOf(container) === "proxy";
+}
+
+/** Whether an init container goes on running beside the applications (https://kubernetes.io/docs/concepts/workloads/pods/sidecar-containers/). */
+export function goesOn({ restartPolicy }: Pick<PodContainer, "restartPolicy">): boolean {
+  return restartPolicy === "Always";
 }
 
 /** See the module. */
@@ -43,8 +47,10 @@ export interface SidecarInput {
   readonly gid: number;
   /** User and group whose traffic is not redirected. */
   readonly exempt: { readonly uid: number; readonly gid: number };
-  /** Containers of the application: all but the proxy. */
+  /** Containers of the application that start after its init containers: all but the proxy. */
   readonly applications: readonly PodContainer[];
+  /** Init containers of the application that go on beside them. */
+  readonly companions: readonly PodContainer[];
 }
 
 /** A part of a pod: its fields are laid over the pod. */

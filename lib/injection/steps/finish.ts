@@ -9,25 +9,26 @@ import type { InjectedPod, PodContainer } from "../pod.ts";
 import { isProxy, type PodPart, type SidecarInput } from "../sidecar/input.ts";
 import { ownTexts } from "../spelling.ts";
 import { inOrder } from "./order.ts";
-import { oneOf, type PodContainers, withPart } from "./parts.ts";
+import { oneOf, type PodContainers, withPart, withPodsVolumes } from "./parts.ts";
 import { PROBERS, rewriteProbes } from "./probes.ts";
-import { mergedMetrics, METRICS } from "./prometheus.ts";
+import { mergedMetrics, METRICS, withoutScraping } from "./prometheus.ts";
 import { OVERRIDES, type PodBefore, STATUS } from "./status.ts";
+import { agentProblems } from "./agent_problems.ts";
 
 /** The pod, and its problems. */
 export function finished(
   input: SidecarInput,
   parts: readonly PodPart[],
   before: PodBefore,
-): { readonly pod: InjectedPod; readonly problems: readonly string[] } {
+): { readonly pod: InjectedPod; readonly problems: readonly string[]; readonly warnings: readonly string[] } {
   const { settings: { config, values, revision }, proxy, native } = input;
   const { pod } = before;
-  const part = oneOf(parts);
+  const part = withPodsVolumes(oneOf(parts), pod.spec);
   const made = withPart(pod.spec, part);
   const reader = new AnnotationReader(ownTexts({ ...pod.metadata.annotations, ...part.annotations }));
   // Without a proxy nobody would answer on its agent's port.
   const agentPort = [...made.containers, ...made.initContainers].some(isProxy) ? input.traffic.statusPort : 0;
-  const probes = probesOf(input, agentPort, reader, made.containers, before);
+  const probes = probesOf(input, agentPort, reader, made, before);
   const metrics = metricsOf(input, agentPort, reader, before);
   const { initContainers: _, ...spec } = mergeTrees(pod.spec as JsonTree, {
     ...part.rest,
@@ -39,10 +40,10 @@ export function finished(
   const all = {
     ...spec,
     containers: withVariables(probes.containers, added),
-    ...(made.initContainers.length > 0 && { initContainers: withVariables(made.initContainers, added) }),
+    ...(probes.initContainers.length > 0 && { initContainers: withVariables(probes.initContainers, added) }),
   };
   const annotations = {
-    ...pod.metadata.annotations,
+    ...(metrics.merged ? withoutScraping(pod.metadata.annotations) : pod.metadata.annotations),
     ...config.injectedAnnotations,
     ...part.annotations,
     ...metrics.annotations,
@@ -54,7 +55,15 @@ export function finished(
       metadata: { ...pod.metadata, labels: { ...pod.metadata.labels, ...part.labels }, annotations },
       spec: inOrder(all, (holds && !native) || all.containers.some(isWaitedFor)),
     },
-    problems: [...new Set([...input.reader.problems, ...reader.problems, ...probes.problems])],
+    problems: [
+      ...new Set([
+        ...input.reader.problems,
+        ...reader.problems,
+        ...probes.problems,
+        ...agentProblems(containersOf(all)),
+      ]),
+    ],
+    warnings: [...probes.warnings, ...metrics.warnings],
   };
 }
 
@@ -68,13 +77,13 @@ function probesOf(
   { settings: { values } }: SidecarInput,
   agentPort: number,
   reader: AnnotationReader,
-  containers: PodContainer[],
+  { containers, initContainers }: PodContainers,
   before: PodBefore,
 ) {
   const { rewriteAppHTTPProbe } = values.sidecarInjectorWebhook;
   const wanted = reader.flag("sidecar.mesh.io/rewriteAppHTTPProbers", rewriteAppHTTPProbe);
-  if (!wanted || agentPort === 0) return { containers, variables: {}, problems: [] };
-  const { probers, ...rest } = rewriteProbes(containers, agentPort, before.probers);
+  if (!wanted || agentPort === 0) return { containers, initContainers, variables: {}, problems: [], warnings: [] };
+  const { probers, ...rest } = rewriteProbes({ containers, initContainers }, agentPort, before.probers);
   return { ...rest, variables: Object.keys(probers).length === 0 ? {} : { [PROBERS]: JSON.stringify(probers) } };
 }
 
@@ -86,8 +95,13 @@ function metricsOf(
 ) {
   const wanted = reader.flag("prometheus.mesh.io/merge-metrics", mesh.enablePrometheusMerge) && agentPort > 0;
   const merged = wanted ? mergedMetrics(pod.metadata.annotations ?? {}, agentPort, metrics) : undefined;
-  const variable = merged?.variable;
-  return { annotations: merged?.annotations ?? {}, variables: variable === undefined ? {} : { [METRICS]: variable } };
+  const { variable, annotations = {}, warnings = [] } = merged ?? {};
+  const variables = variable === undefined ? {} : { [METRICS]: variable };
+  return { annotations, variables, warnings, merged: merged !== undefined };
+}
+
+function containersOf({ containers, initContainers = [] }: InjectedPod["spec"]): PodContainer[] {
+  return [...containers, ...initContainers];
 }
 
 function withVariables(containers: PodContainer[], added: Readonly<Record<string, string>>): PodContainer[] {

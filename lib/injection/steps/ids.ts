@@ -6,7 +6,7 @@
  * @module
  */
 import type { InjectedPod, PodContainer } from "../pod.ts";
-import { isProxy } from "../sidecar/input.ts";
+import { goesOn, isProxy } from "../sidecar/input.ts";
 import type { Texts } from "../spelling.ts";
 
 /** User and group of the proxy, which redirection leaves alone. */
@@ -79,7 +79,11 @@ function refusal(key: string, text: string): string {
  */
 export function withoutSharedUser(pod: InjectedPod): InjectedPod {
   const { containers, initContainers = [] } = pod.spec;
-  const users = new Set(containers.filter((one) => !isProxy(one)).map((one) => one.securityContext?.runAsUser));
+  const users = new Set(
+    [...containers, ...initContainers.filter(goesOn)].filter((one) => !isProxy(one)).map((one) =>
+      one.securityContext?.runAsUser
+    ),
+  );
   const cleaned = (list: readonly PodContainer[]) =>
     list.map((one) => {
       const user = one.securityContext?.runAsUser;

@@ -12,17 +12,15 @@ import { proxyIds, proxyOwner, withoutSharedUser } from "./ids.ts";
 import { ownerOf } from "../owner.ts";
 import type { InjectedPod, PodContainer } from "../pod.ts";
 import { podProxySettings } from "../proxy_settings.ts";
-import { INIT, VALIDATION } from "../sidecar/init.ts";
-import { isProxy, type PodPart, type SidecarInput } from "../sidecar/input.ts";
+import { goesOn, isProxy, type PodPart, type SidecarInput } from "../sidecar/input.ts";
 import { ownTexts } from "../spelling.ts";
 import { beforeInjection, type PodBefore } from "./status.ts";
 import { BUILT_IN } from "../templates/built_in.ts";
 import { textPart } from "../templates/text.ts";
 import { podTraffic } from "../traffic.ts";
 import type { InjectionConfig, InjectionRequest, InjectionResult, InjectionSettings } from "../types.ts";
+import { roleOf } from "../names.ts";
 
-/** Containers whose names are taken: the user's own fields are laid over them. */
-const OWN_NAMES = [INIT, VALIDATION, "istio-init", "istio-validation"];
 /** The first minor version of the API that starts native sidecars in order without a switch of its own. */
 const NATIVE_SINCE = 29;
 
@@ -33,8 +31,8 @@ export function injectPod(request: InjectionRequest, settings: InjectionSettings
   const before = podBefore(request.pod, settings);
   const input = sidecarInput({ ...request, pod: before.pod }, settings);
   const parts = partsOf(input);
-  const { pod, problems } = finished(input, parts, before);
-  return problems.length > 0 ? { kind: "refused", problems } : { kind: "injected", pod };
+  const { pod, problems, warnings } = finished(input, parts, before);
+  return problems.length > 0 ? { kind: "refused", problems } : { kind: "injected", pod, warnings };
 }
 
 /** The pod as its author wrote it. */
@@ -73,7 +71,8 @@ function sidecarInput(request: InjectionRequest, settings: InjectionSettings): S
     },
     owner: ownerOf(pod, namespace),
     ...proxyOwner(own?.securityContext ?? {}, ids, traffic.mode === "TPROXY"),
-    applications: pod.spec.containers.filter((one) => !isProxy(one) && !OWN_NAMES.includes(one.name)),
+    applications: pod.spec.containers.filter((one) => roleOf(one) === undefined),
+    companions: (pod.spec.initContainers ?? []).filter((one) => goesOn(one) && roleOf(one) === undefined),
   };
 }
 
@@ -81,7 +80,8 @@ function sidecarInput(request: InjectionRequest, settings: InjectionSettings): S
 function partsOf(input: SidecarInput): PodPart[] {
   const { reader, settings: { config } } = input;
   const parts: PodPart[] = [];
-  const unknown: string[] = [];
+  const known = [...new Set([...Object.keys(BUILT_IN), ...Object.keys(config.templates)])].sort();
+  let unknown = 0;
   for (const name of templatesOf(reader, config)) {
     const text = Object.hasOwn(config.templates, name) ? config.templates[name] : undefined;
     if (text !== undefined) {
@@ -89,14 +89,14 @@ function partsOf(input: SidecarInput): PodPart[] {
       if ("part" in made) parts.push(made.part);
       else reader.problems.push(...made.problems);
     } else if (Object.hasOwn(BUILT_IN, name)) parts.push(BUILT_IN[name]!(input));
-    else unknown.push(name);
+    else if (++unknown <= MOST_UNKNOWN) {
+      reader.problems.push(
+        `template ${JSON.stringify(name.slice(0, 120))}: there is none, expected ${known.join(", ")}`,
+      );
+    }
   }
-  const known = [...new Set([...Object.keys(BUILT_IN), ...Object.keys(config.templates)])].sort();
-  for (const name of unknown.slice(0, MOST_UNKNOWN)) {
-    reader.problems.push(`template ${JSON.stringify(name.slice(0, 120))}: there is none, expected ${known.join(", ")}`);
-  }
-  if (unknown.length > MOST_UNKNOWN) {
-    reader.problems.push(`templates: got ${unknown.length - MOST_UNKNOWN} more that do not exist`);
+  if (unknown > MOST_UNKNOWN) {
+    reader.problems.push(`templates: got ${unknown - MOST_UNKNOWN} more that do not exist`);
   }
   return parts;
 }

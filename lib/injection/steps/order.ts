@@ -4,7 +4,7 @@
  * @module
  */
 import type { InjectedPod, PodContainer } from "../pod.ts";
-import { INIT, VALIDATION } from "../sidecar/init.ts";
+import { type InjectedRole, roleOf } from "../names.ts";
 import { isProxy } from "../sidecar/input.ts";
 
 /**
@@ -15,22 +15,22 @@ import { isProxy } from "../sidecar/input.ts";
 export function inOrder(spec: InjectedPod["spec"], holds: boolean): InjectedPod["spec"] {
   const inits = spec.initContainers ?? [];
   const native = inits.some(isProxy);
-  const ranks: Readonly<Record<string, number>> = native
-    ? { [INIT]: -3, "istio-init": -3, [VALIDATION]: -2, "istio-validation": -2 }
-    : { [VALIDATION]: -1, "istio-validation": -1, [INIT]: 1, "istio-init": 1 };
+  const ranks = native ? { init: -3, validation: -2 } : { init: 1, validation: -1 };
   return {
     ...spec,
-    containers: byRank(spec.containers, {}, holds ? -1 : 1),
-    ...(inits.length > 0 && { initContainers: byRank(inits, ranks, -1) }),
+    containers: byRank(spec.containers, { proxy: holds ? -1 : 1 }),
+    ...(inits.length > 0 && { initContainers: byRank(inits, { ...ranks, proxy: -1 }) }),
   };
 }
 
 /** Containers without a rank stay where they are among each other. */
 function byRank(
   containers: readonly PodContainer[],
-  ranks: Readonly<Record<string, number>>,
-  proxy: number,
+  ranks: Readonly<Partial<Record<InjectedRole, number>>>,
 ): PodContainer[] {
-  const rank = (one: PodContainer) => isProxy(one) ? proxy : Object.hasOwn(ranks, one.name) ? ranks[one.name]! : 0;
+  const rank = (one: PodContainer) => {
+    const role = roleOf(one);
+    return role === undefined ? 0 : ranks[role] ?? 0;
+  };
   return containers.toSorted((a, b) => rank(a) - rank(b));
 }

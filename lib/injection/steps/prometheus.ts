@@ -1,9 +1,10 @@
 /**
  * Metrics of application, agent and Envoy in one page: a scraper is sent to the agent, and the agent to the application
- * (`lib/agent/scrape/application_scrape.ts`).
+ * (`lib/config/agent_texts/application_scrape.ts`).
  *
  * @module
  */
+import { requestTarget } from "../../kernel/text/request_target.ts";
 
 /** Variable of the proxy that says where the application's metrics are. */
 export const METRICS = "MESH_METRICS_ANNOTATIONS";
@@ -18,7 +19,38 @@ const MERGED = "/stats/prometheus";
 export interface MergedMetrics {
   readonly annotations: Readonly<Record<string, string>>;
   readonly variable: string | undefined;
+  readonly warnings: readonly string[];
 }
+
+type Texts = Readonly<Record<string, string>>;
+
+/**
+ * A key as Prometheus makes a label of it: `prometheus.io/port`, `prometheus.io.port` and `prometheus_io_port` are the
+ * same label, so it takes any of them.
+ */
+function labelOf(key: string): string {
+  return key.replace(/[^A-Za-z0-9_]/g, "_");
+}
+
+const USUAL: readonly string[] = [SCRAPE, PATH, PORT];
+const LABELS: ReadonlySet<string> = new Set(USUAL.map(labelOf));
+
+/** Annotations without those that say how a pod is scraped in another spelling than the usual one. */
+export function withoutScraping(annotations: Texts = {}): Texts {
+  return Object.fromEntries(
+    Object.entries(annotations).filter(([key]) => USUAL.includes(key) || !LABELS.has(labelOf(key))),
+  );
+}
+
+/** The text of an annotation, in the usual spelling or else in another one. */
+function textOf(annotations: Texts, key: string): string | undefined {
+  if (Object.hasOwn(annotations, key)) return annotations[key];
+  const other = Object.keys(annotations).find((one) => labelOf(one) === labelOf(key));
+  return other === undefined ? undefined : annotations[other];
+}
+
+/** Words for no, as Go reads a truth. */
+const NO = ["0", "f", "F", "false", "FALSE", "False"];
 
 /**
  * Where metrics are scraped after injection; undefined: the user wants none.
@@ -27,15 +59,35 @@ export interface MergedMetrics {
  * @param before Value of the variable from an earlier injection.
  */
 export function mergedMetrics(
-  annotations: Readonly<Record<string, string>>,
+  annotations: Texts,
   statusPort: number,
   before: string | undefined,
 ): MergedMetrics | undefined {
-  const { [SCRAPE]: scrape, [PATH]: path, [PORT]: port } = annotations;
-  if (scrape === "false") return undefined;
+  const [scrape, path, port] = [SCRAPE, PATH, PORT].map((key) => textOf(annotations, key)?.trim());
+  if (scrape !== undefined && NO.includes(scrape)) return undefined;
   const own = { [SCRAPE]: "true", [PATH]: MERGED, [PORT]: String(statusPort) };
-  if (port === String(statusPort) && path === MERGED) return { annotations: own, variable: before };
+  // They are the agent's already: of an earlier injection, or as a chart of the field writes them.
+  if (port === String(statusPort)) return { annotations: own, variable: before, warnings: [] };
+  const problem = applicationProblem(path, port);
+  if (problem !== undefined) {
+    return { annotations: own, variable: undefined, warnings: [`${problem}: the proxy's metrics are served alone`] };
+  }
   const given = { ...(scrape && { scrape }), ...(path && { path }), ...(port && { port }) };
   const variable = Object.keys(given).length === 0 ? undefined : JSON.stringify(given);
-  return { annotations: own, variable };
+  return { annotations: own, variable, warnings: [] };
+}
+
+/** Why the agent could not scrape the application; undefined: it can. */
+function applicationProblem(path: string | undefined, port: string | undefined): string | undefined {
+  if (port && !isPort(port)) {
+    return `annotation ${PORT}: got ${JSON.stringify(port.slice(0, 120))}, expected a port number from 1 to 65535`;
+  }
+  if (path && requestTarget(path) === undefined) {
+    return `annotation ${PATH}: got ${JSON.stringify(path.slice(0, 120))}, expected the path of a URL`;
+  }
+  return undefined;
+}
+
+function isPort(text: string): boolean {
+  return /^\d{1,5}$/.test(text) && Number(text) >= 1 && Number(text) <= 65535;
 }

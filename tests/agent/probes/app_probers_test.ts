@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { readAppProbers } from "../../../lib/agent/probes/app_probers.ts";
+import { readAppProbers } from "../../../lib/config/agent_texts/app_probers.ts";
 
 Deno.test("probes are read as injection writes them; a time that is absent is a second, of a hook the caller's", () => {
   const read = readAppProbers(JSON.stringify({

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { HealthService } from "../../../lib/grpc/health.ts";
 import { GrpcServer } from "../../../lib/grpc/server.ts";
-import type { AppProber } from "../../../lib/agent/probes/app_probers.ts";
+import type { AppProber } from "../../../lib/config/agent_texts/app_probers.ts";
 import { MAX_PROBE_BODY } from "../../../lib/agent/probes/http_answer.ts";
 import { probePages, type ProbeRoutesInput } from "../../../lib/agent/status/probe_routes.ts";
 import { silentLog } from "../../../lib/kernel/log/log.ts";

@@ -5,7 +5,7 @@
  */
 import * as z from "zod";
 import { issueLines } from "../../kernel/json/issues.ts";
-import { requestTarget } from "./request_target.ts";
+import { requestTarget } from "../../kernel/text/request_target.ts";
 
 const NUMBER = "a port number from 1 to 65535";
 const number = z.int({ error: NUMBER }).min(1, { error: NUMBER }).max(65535, { error: NUMBER });

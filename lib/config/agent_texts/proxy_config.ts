@@ -3,9 +3,9 @@
  *
  * @module
  */
-import { mergeProxySettings } from "../../config/mesh/merge.ts";
-import { parseMeshConfig, parseProxySettings } from "../../config/mesh/parse.ts";
-import type { ProxySettings } from "../../config/mesh/types.ts";
+import { mergeProxySettings } from "../mesh/merge.ts";
+import { parseMeshConfig, parseProxySettings } from "../mesh/parse.ts";
+import type { ProxySettings } from "../mesh/types.ts";
 
 /** Texts that settings are read from; empty: there is none. */
 export interface ProxyConfigTexts {

@@ -6,7 +6,7 @@
  */
 import * as z from "zod";
 import { issueLines } from "../../kernel/json/issues.ts";
-import { requestTarget } from "../probes/request_target.ts";
+import { requestTarget } from "../../kernel/text/request_target.ts";
 
 const PORT = "a port number from 1 to 65535";
 const text = z.string({ error: "a text" });
