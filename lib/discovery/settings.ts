@@ -63,6 +63,8 @@ export function translateSettings(
     allowSidecarServiceInboundListenerMerge: settings.PILOT_ALLOW_SIDECAR_SERVICE_INBOUND_LISTENER_MERGE,
     preferDestinationRuleTlsForExternal: settings.PREFER_DESTINATIONRULE_TLS_FOR_EXTERNAL_SERVICES,
     dualStack: settings.MESH_DUAL_STACK,
+    bothFamilies: settings.PILOT_ENABLE_AMBIENT,
+    assignsAddresses: settings.PILOT_ENABLE_IP_AUTOALLOCATE,
     enableIpv4OutboundListenerForIpv6Clusters: settings.MESH_ENABLE_IPV4_OUTBOUND_LISTENER_FOR_IPV6_CLUSTERS,
     dnsCaresUdpMaxQueries: Number(settings.PILOT_DNS_CARES_UDP_MAX_QUERIES),
     dnsJitterMs: settings.PILOT_DNS_JITTER_DURATION,
@@ -103,7 +105,8 @@ export function entryOptions(settings: DiscoverySettings, clusterId: string): Om
     clusterId,
     drainingLabel: settings.PILOT_DRAINING_LABEL,
     selectPods: settings.PILOT_ENABLE_SERVICEENTRY_SELECT_PODS,
-    autoAllocate: settings.PILOT_ENABLE_IP_AUTOALLOCATE,
+    // Where the server does not hand them out, proxies that ask for it (DNS_AUTO_ALLOCATE) use them all the same.
+    autoAllocate: true,
     healthChecks: settings.PILOT_ENABLE_WORKLOAD_ENTRY_HEALTHCHECKS,
   };
 }

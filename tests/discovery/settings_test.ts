@@ -301,8 +301,14 @@ const ROWS: readonly Row[] = [
     loses: /10\.0\.7\.1/,
   },
   {
+    set: { PILOT_ENABLE_AMBIENT: true },
+    proxy: dual,
+    at: /virtualHost.*a\.example/,
+    gains: /fd00::1/,
+  },
+  {
     set: { PILOT_ENABLE_IP_AUTOALLOCATE: false },
-    proxy: { ...sidecar, metadata: metadata({ DNS_CAPTURE: "true", DNS_AUTO_ALLOCATE: "true" }) },
+    proxy: { ...sidecar, metadata: metadata({ DNS_CAPTURE: "true" }) },
     at: /^listener\/240\..*5432/,
     vanishes: true,
   },

@@ -241,6 +241,8 @@ export const defaultSettings: TranslateSettings = {
   allowSidecarServiceInboundListenerMerge: false,
   preferDestinationRuleTlsForExternal: true,
   dualStack: false,
+  bothFamilies: false,
+  assignsAddresses: false,
   enableIpv4OutboundListenerForIpv6Clusters: false,
   dnsCaresUdpMaxQueries: 100,
   dnsJitterMs: 100,

@@ -17,7 +17,6 @@ export const ambient: NotBuiltPart = {
     "HOST_PROBE_SNAT_IP",
     "HOST_PROBE_SNAT_IPV6",
     "PILOT_AUTO_ALLOW_WAYPOINT_POLICY",
-    "PILOT_ENABLE_AMBIENT",
     "PILOT_ENABLE_AMBIENT_WAYPOINTS",
   ],
   metrics: [

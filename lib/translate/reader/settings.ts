@@ -44,6 +44,10 @@ export interface TranslateSettings {
   readonly allowSidecarServiceInboundListenerMerge: boolean;
   readonly preferDestinationRuleTlsForExternal: boolean;
   readonly dualStack: boolean;
+  /** Names and virtual hosts of a service have its addresses of both families, beside what `dualStack` does. */
+  readonly bothFamilies: boolean;
+  /** Services without an address have one of their own, which proxies that answer names may hand out. */
+  readonly assignsAddresses: boolean;
   readonly enableIpv4OutboundListenerForIpv6Clusters: boolean;
   readonly dnsCaresUdpMaxQueries: number;
   readonly dnsJitterMs: number;

@@ -12,10 +12,20 @@ export function serviceAddresses(read: Reader, service: Service): readonly strin
   const reported = reportedAddresses(read, service);
   if (reported.length === 0) return reported;
   const mode = ipMode(read);
-  if (mode === "dual") return read.settings.dualStack ? reported : preferIpv4(reported);
+  if (mode === "dual") return hasBothFamilies(read) ? reported : preferIpv4(reported);
   const own = reported.filter((address) => inFamily(address, mode));
   // Addresses of the other family only: a client may still hold one, from a resolver that we do not know.
   return own.length > 0 ? own : reported;
+}
+
+function hasBothFamilies({ settings: { dualStack, bothFamilies } }: Reader): boolean {
+  return dualStack || bothFamilies;
+}
+
+/** The addresses at which listeners of a service are: of both families only where listeners serve both. */
+export function boundAddresses(read: Reader, service: Service): readonly string[] {
+  const all = serviceAddresses(read, service);
+  return ipMode(read) === "dual" && !read.settings.dualStack ? preferIpv4(all) : all;
 }
 
 function reportedAddresses(read: Reader, service: Service): readonly string[] {
@@ -24,7 +34,10 @@ function reportedAddresses(read: Reader, service: Service): readonly string[] {
     if (own !== undefined && own.length > 0) return own;
   }
   if (service.addresses.length > 0 || !service.autoAllocatedAddresses?.length) return service.addresses;
-  const uses = read.derived("usesAutoAllocated", (t) => t.dnsCapture && t.dnsAutoAllocate);
+  // The proxy's own word was needed before the server assigned addresses by itself.
+  const uses = read.settings.assignsAddresses
+    ? read.property("dnsCapture")
+    : read.derived("usesAutoAllocated", (t) => t.dnsCapture && t.dnsAutoAllocate);
   return uses ? service.autoAllocatedAddresses : service.addresses;
 }
 

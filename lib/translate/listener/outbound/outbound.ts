@@ -21,7 +21,7 @@ import { listenerName, localhosts, wildcards } from "../address.ts";
 import type { ListenerContribution, TcpChain } from "../contribution.ts";
 import { mayUse } from "../../endpoint/select.ts";
 import { isTls, type ListenerKind, listenerKind } from "../../service/protocol.ts";
-import { isRange, serviceAddresses } from "../../service/address.ts";
+import { boundAddresses, isRange } from "../../service/address.ts";
 import { servicePlan } from "./tcp_destination.ts";
 import { tcpChains, tlsChains } from "./tcp_route.ts";
 
@@ -105,7 +105,7 @@ function portContributions(port: Port): ListenerContribution[] {
   if (egress.bind !== undefined) return [sharedContribution(port, [egress.bind], [])];
   if (port.bindToPort) return [sharedContribution(port, localhosts(read), [])];
   if (port.kind === "http") return [sharedContribution(port, wildcards(read), [])];
-  const addresses = serviceAddresses(read, service);
+  const addresses = boundAddresses(read, service);
   if (addresses.length === 0) return addresslessContributions(port);
   const ranges = addresses.filter(isRange);
   const own = ownBinds(service, addresses.filter((address) => !isRange(address)));
@@ -231,7 +231,7 @@ function serviceSni(service: Service, byName: boolean): Pick<TcpChain, "sni" | "
 function needsName(port: Port, binds: readonly string[], ranges: readonly string[]): boolean {
   // Else a proxy would resolve any name that its clients send.
   if (ranges.length > 0 || isNamed(port.service, port.servicePort)) return true;
-  const addresses = serviceAddresses(port.read, port.service);
+  const addresses = boundAddresses(port.read, port.service);
   if (addresses.length > 0) return addresses.every(isRange);
   return binds[0] === wildcards(port.read)[0];
 }
