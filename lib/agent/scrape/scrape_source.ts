@@ -45,7 +45,7 @@ export async function askSource({ url, headers, times, signal, clock }: ScrapeRe
   signal.addEventListener("abort", left);
   try {
     const response = await fetch(url, {
-      // Bytes that only cross this machine are not worth packing.
+      // ByteBody that only cross this machine are not worth packing.
       headers: { ...headers, "accept-encoding": "identity" },
       signal: control.signal,
     });
@@ -54,47 +54,49 @@ export async function askSource({ url, headers, times, signal, clock }: ScrapeRe
       await response.body?.cancel();
       throw new Error(`status ${response.status}, expected 200`);
     }
-    const body = await decoded(response);
-    return {
-      contentType: response.headers.get("content-type") ?? "",
-      bytes: bytesOf(body, response.url, done),
-    };
+    const encodings = encodingsOf(response.headers);
+    if (typeof encodings === "string") {
+      await response.body?.cancel();
+      throw new Error(encodings);
+    }
+    return { contentType: response.headers.get("content-type") ?? "", bytes: bytesOf(response, encodings, done) };
   } catch (error) {
     done();
     throw new Error(`${url}: ${(error as Error).message}`, { cause: error });
   }
 }
 
-type Bytes = ReadableStream<Uint8Array<ArrayBuffer>>;
+type ByteBody = ReadableStream<Uint8Array<ArrayBuffer>>;
 
 /** Names of encodings in HTTP, and those of the platform. */
 const ENCODINGS: Readonly<Record<string, "gzip" | "deflate">> = { gzip: "gzip", "x-gzip": "gzip", deflate: "deflate" };
 
 /**
- * The body without its encoding: some servers pack what they answer whether or not it was asked for.
- *
- * @throws Error for an encoding that is not known, because its bytes would spoil the whole page
+ * How a body is packed, the first one innermost; a text: why it cannot be read. Some servers pack what they answer whether or
+ * not it was asked for, and bytes of an encoding that is not known would spoil the whole page.
  */
-async function decoded({ body, headers }: Response): Promise<Bytes | null> {
-  const encodings = commaList(headers.get("content-encoding") ?? "").map((one) => one.toLowerCase())
+function encodingsOf(headers: Headers): readonly CompressionFormat[] | string {
+  const named = commaList(headers.get("content-encoding") ?? "").map((one) => one.toLowerCase())
     .filter((one) => one !== "identity");
-  const unknown = encodings.find((one) => !Object.hasOwn(ENCODINGS, one));
-  if (unknown !== undefined) {
-    await body?.cancel();
-    throw new Error(`content-encoding: got ${JSON.stringify(unknown.slice(0, 40))}, expected gzip, deflate or none`);
-  }
-  return encodings.reduceRight<Bytes | null>(
-    (stream, encoding) => stream && stream.pipeThrough(new DecompressionStream(ENCODINGS[encoding]!)),
-    body,
-  );
+  const unknown = named.find((one) => !Object.hasOwn(ENCODINGS, one));
+  if (unknown === undefined) return named.map((one) => ENCODINGS[one]!);
+  return `content-encoding: got ${JSON.stringify(unknown.slice(0, 40))}, expected gzip, deflate or none`;
 }
 
-async function* bytesOf(body: Bytes | null, url: string, done: () => void): AsyncGenerator<Uint8Array> {
+async function* bytesOf(
+  { body, url }: Response,
+  encodings: readonly CompressionFormat[],
+  done: () => void,
+): AsyncGenerator<Uint8Array> {
   try {
-    if (body !== null) yield* body;
+    if (body !== null) yield* encodings.reduceRight<ByteBody>(unpacked, body);
   } catch (error) {
     throw new Error(`${url}: ${(error as Error).message}`, { cause: error });
   } finally {
     done();
   }
+}
+
+function unpacked(stream: ByteBody, encoding: CompressionFormat): ByteBody {
+  return stream.pipeThrough(new DecompressionStream(encoding));
 }

@@ -5,6 +5,7 @@
  * @module
  */
 import { requestTarget } from "../../kernel/text/request_target.ts";
+import type { Texts } from "../spelling.ts";
 
 /** Variable of the proxy that says where the application's metrics are. */
 export const METRICS = "MESH_METRICS_ANNOTATIONS";
@@ -21,8 +22,6 @@ export interface MergedMetrics {
   readonly variable: string | undefined;
   readonly warnings: readonly string[];
 }
-
-type Texts = Readonly<Record<string, string>>;
 
 /**
  * A key as Prometheus makes a label of it: `prometheus.io/port`, `prometheus.io.port` and `prometheus_io_port` are the

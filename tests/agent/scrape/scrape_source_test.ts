@@ -38,8 +38,8 @@ Deno.test("an answer that is packed without being asked for is unpacked", async 
 });
 
 Deno.test("an answer of an encoding that is not known is left out, with the encoding", async () => {
-  for (const encoding of ["br", "zstd", "gzip, br", "foo"]) {
-    await assert.rejects(scraped("bytes", { "content-encoding": encoding }), /content-encoding: got "(br|zstd|foo)"/);
+  for (const encoding of ["br", "gzip, br", "foo"]) {
+    await assert.rejects(scraped("bytes", { "content-encoding": encoding }), /content-encoding: got "(br|foo)"/);
   }
 });
 

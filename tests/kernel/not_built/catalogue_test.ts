@@ -58,8 +58,8 @@ Deno.test("every name of the catalogue is one of its owner's, and none is there 
 });
 
 Deno.test("the catalogue answers by sort and name, never by name alone", () => {
-  assert.equal(notBuilt("setting", "PILOT_ENABLE_AMBIENT")?.part, "ambient");
-  assert.equal(notBuilt("flag", "PILOT_ENABLE_AMBIENT"), undefined);
+  assert.equal(notBuilt("setting", "AMBIENT_ENABLE_STATUS")?.part, "ambient");
+  assert.equal(notBuilt("flag", "AMBIENT_ENABLE_STATUS"), undefined);
   assert.deepEqual(flagsNotBuilt("install-cni", ["ztunnel-uds-address", "configDir"]), ["--ztunnel-uds-address"]);
   assert.deepEqual(flagsNotBuilt("pilot-discovery", ["ztunnel-uds-address", "configDir"]), []);
   assert.deepEqual(
