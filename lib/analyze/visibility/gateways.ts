@@ -4,6 +4,7 @@
  *
  * @module
  */
+import { gatewaySelects } from "../../config/kinds/gateway/workloads.ts";
 import type { ConfigObject } from "../../config/types.ts";
 import { effectiveExportTo } from "../../mesh/names.ts";
 import { MESH_GATEWAY } from "../../mesh/virtual_service_index.ts";
@@ -69,8 +70,25 @@ function isHidden(gateway: ConfigObject<"Gateway">, from: readonly string[], rea
 
 function namespacesOf(gateway: ConfigObject<"Gateway">, read: AnalysisReader): readonly string[] {
   if (read.gatewaysServeOwnNamespace) return [gateway.meta.namespace];
-  if (Object.keys(gateway.spec.selector ?? {}).length === 0 || read.knowsNo("workloads")) return [];
-  return read.namespaceNames().filter((one) => read.gatewayWorkloads(gateway, one).length > 0);
+  if (Object.keys(gateway.spec.selector ?? {}).length === 0) return [];
+  const ofManifests = read.namespaceNames().filter((one) => read.gatewayWorkloads(gateway, one).length > 0);
+  return [...new Set([...ofManifests, ...namespacesOfEntries(gateway, read)])].sort();
+}
+
+/** Entries that are looked at for workloads of gateways: of more of them nothing is known. */
+const MOST_ENTRIES = 500;
+
+/** Namespaces of the entries, and of the endpoints of services in the mesh, that serve a Gateway. */
+function namespacesOfEntries(gateway: ConfigObject<"Gateway">, read: AnalysisReader): string[] {
+  const [workloads, services] = [read.objects("WorkloadEntry"), read.objects("ServiceEntry")];
+  return [
+    ...workloads.slice(0, MOST_ENTRIES).filter(({ meta, spec }) =>
+      gatewaySelects(gateway, { ...meta.labels, ...spec.labels })
+    ),
+    ...services.slice(0, MOST_ENTRIES).filter(({ spec: { endpoints = [], location } }) =>
+      location === "MESH_INTERNAL" && endpoints.some(({ labels = {} }) => gatewaySelects(gateway, labels))
+    ),
+  ].map(({ meta }) => meta.namespace);
 }
 
 function placeOf(gateway: ConfigObject<"Gateway">, read: AnalysisReader): string {
