@@ -8,8 +8,8 @@ import type { GaugeHandle, Metrics } from "../kernel/metrics/registry.ts";
 import type { Mesh } from "../mesh/mesh.ts";
 import { compileFilter } from "../patches/compile.ts";
 import type { RejectedPatches } from "../translate/patches/rejected.ts";
-import { CLUSTER, LISTENER, ROUTE, VIRTUAL_HOST } from "../xds/protocol/types.ts";
-import type { CompiledPatch, PatchOutcome } from "../patches/types.ts";
+import type { PatchOutcome } from "../patches/types.ts";
+import { patchesOfType } from "./stand_ins/suspects.ts";
 
 /** Words of the label `patch`; Istio's, as far as it has them. */
 const PATCH: { readonly [A in Exclude<ApplyTo, "INVALID">]: string } = {
@@ -24,16 +24,6 @@ const PATCH: { readonly [A in Exclude<ApplyTo, "INVALID">]: string } = {
   HTTP_ROUTE: "route",
   EXTENSION_CONFIG: "extensionconfig",
   BOOTSTRAP: "bootstrap",
-};
-
-const OF_ROUTES: readonly ApplyTo[] = ["ROUTE_CONFIGURATION", "VIRTUAL_HOST", "HTTP_ROUTE"];
-
-/** The targets of patches in resources of a type that proxies may reject. */
-const OF_TYPE: Readonly<Record<string, readonly ApplyTo[]>> = {
-  [CLUSTER]: ["CLUSTER"],
-  [LISTENER]: ["LISTENER", "LISTENER_FILTER", "FILTER_CHAIN", "NETWORK_FILTER", "HTTP_FILTER", ...OF_ROUTES],
-  [ROUTE]: OF_ROUTES,
-  [VIRTUAL_HOST]: OF_ROUTES,
 };
 
 type PatchLabels = { readonly name: string; readonly patch: string; readonly result: string };
@@ -78,18 +68,13 @@ export function patchMetrics(metrics: Metrics, patched: () => PatchedMesh): () =
     }
     for (const { rejectedPatches } of patched().proxies()) {
       for (const one of rejectedPatches.values()) {
-        for (const { filter, applyTo } of suspects(mesh, one)) hold(filter, applyTo, "error", 1);
+        for (const { filter, applyTo } of patchesOfType(mesh, one.typeUrl, one.filters)) {
+          hold(filter, applyTo, "error", 1);
+        }
       }
     }
     shown = replaceSeries(gauge, shown, now);
   };
-}
-
-/** The patches that may have made a resource that a proxy rejects. */
-function suspects(mesh: Mesh, { typeUrl, filters }: RejectedPatches): readonly CompiledPatch[] {
-  const present = filters.flatMap((key) => mesh.proxyFilters.get(key) ?? []);
-  return present.flatMap((filter) => compileFilter(filter).patches)
-    .filter(({ applyTo }) => OF_TYPE[typeUrl]?.includes(applyTo));
 }
 
 function replaceSeries(

@@ -11,14 +11,14 @@ import type { ResourceSet } from "../resource/set.ts";
 import type { ProxyState } from "../translate/per_proxy/proxy_state.ts";
 import { profileOf } from "../translate/reader/proxy_profile.ts";
 import { NAME_TABLE_TYPE_URL } from "../translate/name_table/encode.ts";
-import { type ClientHealth, type ConnectControl, type ProxyView } from "../xds/protocol/source.ts";
+import type { ClientHealth, ConnectControl, EarlierVersion, ProxyView } from "../xds/protocol/source.ts";
 import { EXTENSION_CONFIG, PROXY_CONFIG, SECRET, WILDCARD } from "../xds/protocol/types.ts";
 import type { ProxyCredentials } from "./credentials/proxy_credentials.ts";
 import { ProxyExtensions } from "./credentials/proxy_extensions.ts";
 import type { MeshRoots } from "./mesh_roots.ts";
 import type { StreamHealth } from "./health_reports.ts";
 import type { Pipeline } from "./pipeline.ts";
-import { UnpatchedResources } from "./unpatched_resources.ts";
+import { StandIns } from "./stand_ins/stand_ins.ts";
 import type { StreamRegistration } from "./registration/registrar.ts";
 
 const NONE: readonly never[] = [];
@@ -44,7 +44,7 @@ export class ProxyStateView implements ProxyView {
   readonly identity?: string;
   readonly #pipeline: Pipeline;
   readonly #undecided: UndecidedViews;
-  readonly #unpatched: UnpatchedResources;
+  readonly #standIns: StandIns;
   readonly #credentials: ProxyCredentials | undefined;
   readonly #extensions: ProxyExtensions | undefined;
   readonly #roots: AgentRoots | undefined;
@@ -72,12 +72,13 @@ export class ProxyStateView implements ProxyView {
     this.#registration = registration;
     if (health !== undefined) this.reportHealth = (report) => health.report(report);
     this.#pipeline = pipeline;
-    this.#unpatched = new UnpatchedResources(
+    this.#standIns = new StandIns({
       state,
-      () => pipeline.translator,
-      (type) => control.answered(type),
-      (error) => pipeline.reportBuildFailure(`of ${state.proxy.nodeId} without patches`, error),
-    );
+      translator: () => pipeline.translator,
+      changedIn: (key) => pipeline.known.changedIn(key) ?? 0,
+      answered: (type) => control.answered(type),
+      failed: (error) => pipeline.reportBuildFailure(`of ${state.proxy.nodeId} without patches`, error),
+    });
     this.#undecided = undecided;
     this.id = state.proxy.nodeId;
   }
@@ -106,7 +107,7 @@ export class ProxyStateView implements ProxyView {
     if (typeUrl === PROXY_CONFIG) return this.#roots?.sets;
     if (typeUrl === NAME_TABLE_TYPE_URL) return this.#nameTable();
     if (typeUrl === EXTENSION_CONFIG && this.#extensions) return this.#extensions.sets;
-    const sets = this.#unpatched.sets(typeUrl, this.state.resourceSets(typeUrl));
+    const sets = this.#standIns.sets(typeUrl, this.state.resourceSets(typeUrl));
     return typeUrl === SECRET && this.#credentials ? this.#withCredentials(sets ?? [], this.#credentials.set) : sets;
   }
 
@@ -128,7 +129,7 @@ export class ProxyStateView implements ProxyView {
   }
 
   virtualHosts(routeConfiguration: string): readonly ResourceSet[] {
-    return this.#unpatched.virtualHosts(routeConfiguration, this.state.virtualHosts(routeConfiguration));
+    return this.#standIns.virtualHosts(routeConfiguration, this.state.virtualHosts(routeConfiguration));
   }
 
   /**
@@ -154,12 +155,25 @@ export class ProxyStateView implements ProxyView {
     if (typeUrl === EXTENSION_CONFIG) this.#extensions?.unwant(names);
   }
 
-  rejected(typeUrl: string, resources: readonly EncodedResource[], message: string): void {
-    this.#unpatched.rejected(typeUrl, resources, message);
+  get withheld(): ReadonlyMap<string, string> {
+    return this.#standIns.withheld;
+  }
+
+  rejected(
+    typeUrl: string,
+    resources: readonly EncodedResource[],
+    message: string,
+    earlier: (name: string) => EarlierVersion,
+  ): boolean {
+    return this.#standIns.rejected(typeUrl, resources, message, earlier);
+  }
+
+  accepted(typeUrl: string, has: (name: string) => EncodedResource | undefined): void {
+    this.#standIns.accepted(typeUrl, has);
   }
 
   close(): void {
-    this.#unpatched.close();
+    this.#standIns.close();
     this.#credentials?.close();
     this.#extensions?.close();
     this.#health?.close();

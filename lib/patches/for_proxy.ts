@@ -13,11 +13,16 @@ export interface PatchedProxy {
   readonly version: string;
   /** A value of its node metadata. */
   metadata(key: string): unknown;
+  /** Keys of ProxyFilters that it gets no patches of. Absent: none. */
+  readonly without?: ReadonlySet<string>;
 }
 
 /** The patches of some filters that are for a proxy, in the order of the filters. */
 export function patchesFor(filters: readonly ConfigObject<"ProxyFilter">[], proxy: PatchedProxy): CompiledPatch[] {
-  return filters.flatMap((filter) => compileFilter(filter).patches.filter((patch) => matchesProxy(patch, proxy)));
+  const { without } = proxy;
+  return filters.flatMap((filter) =>
+    without?.has(filter.key) ? [] : compileFilter(filter).patches.filter((patch) => matchesProxy(patch, proxy))
+  );
 }
 
 /** The expression may match anywhere in the version; a proxy that tells none matches none. */

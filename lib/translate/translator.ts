@@ -26,7 +26,7 @@ import type { PatchOutcome } from "../patches/types.ts";
 import { NameTables } from "./name_table/tables.ts";
 import { PatchSelection } from "./reader/patch_selection.ts";
 import { StatesByAddress } from "./per_proxy/by_address.ts";
-import { isUnpatched, readingAgain, unpatched } from "./proxy/unpatched.ts";
+import { isStandIn, readingAgain } from "./proxy/stand_in.ts";
 import { ProxyState } from "./per_proxy/proxy_state.ts";
 import { completed, type WorkloadFacts } from "./proxy/completed.ts";
 import type { Proxy } from "./proxy/node.ts";
@@ -105,7 +105,7 @@ export class Translator {
 
   /** All proxies. */
   *proxies(): Iterable<ProxyState> {
-    for (const state of this.#proxies) if (!isUnpatched(state.proxy)) yield state;
+    for (const state of this.#proxies) if (!isStandIn(state.proxy)) yield state;
   }
 
   /** The properties that objects select workloads by, for each connected proxy. */
@@ -183,10 +183,10 @@ export class Translator {
     return fillForHosts(caches, source, hosts);
   }
 
-  /** The steps that build a proxy's results without patches, so that joining it as such takes long no more. */
-  prepareUnpatched(proxy: Proxy): Generator<void, void> {
+  /** The steps that build the results of a proxy that stands in for another, so that joining it takes long no more. */
+  prepareStandIn(proxy: Proxy): Generator<void, void> {
     const { clusters, assignments, contributions, virtualHosts } = this.caches;
-    const source = this.#sourceFor(unpatched(proxy));
+    const source = this.#sourceFor(proxy);
     return fillForHosts([clusters, assignments, contributions, virtualHosts], source, [...source.hosts()]);
   }
 

@@ -144,33 +144,3 @@ for (const delta of [true, false]) {
       }),
   });
 }
-
-for (const delta of [true, false]) {
-  Deno.test({
-    name: `a patch that Envoy refuses takes no listener away (${delta ? "delta" : "state of the world"})`,
-    ignore: path === undefined,
-    fn: () =>
-      withPorts(1, async ([port = 0]) => {
-        await using echo = headerEcho("app");
-        const files = {
-          "world.yaml": `${gateway(port)}---${service("app", echo.port)}`,
-          "patch.json": patchFile(limit("0.001s")),
-        };
-        await using mesh = await TestMesh.start({ files });
-        const identity = { name: "door", namespace: "demo", address: "127.0.0.1", labels: { app: "door" } };
-        const envoy = await mesh.attach(path!, { type: "router", ...identity }, delta);
-        await envoy.ready(port);
-        assert.equal((await askWith(port)).by, "app", "the listener is there, without the patch");
-        const rejected = async () => {
-          const findings = await mesh.page<{ name: string; message: string }[]>("warningz");
-          return findings.filter(({ name }) => name === "patch-rejected").map(({ message }) => message);
-        };
-        const [said = "", ...more] = await rejected();
-        assert.match(said, /^Listener .* goes without patches to router~.*50ms/);
-        assert.deepEqual(more, []);
-        await mesh.write("patch.json", patchFile(limit("3600s")));
-        await until("the mended patch holds", async () => (await askWith(port)).status === 429);
-        assert.deepEqual(await rejected(), []);
-      }),
-  });
-}

@@ -1,26 +1,43 @@
 /**
- * Patches that proxies reject: the resources that they are withdrawn from, and the findings about them.
+ * Resources that proxies reject and that patches have changed, with what the proxies have instead, and the findings about
+ * them.
  *
  * @module
  */
 import { type Finding, lossOf } from "../../config/finding/finding.ts";
 
-/** A resource that a proxy rejects and gets without patches. */
+/**
+ * What a proxy has instead of a rejected resource: the version that it took last, the present one without some
+ * ProxyFilters, one that lets nothing in, or nothing. `undecided`: it is not known yet.
+ */
+export type StandInKind = "earlier" | "without" | "closed" | "nothing" | "undecided";
+
+/** A resource that a proxy rejects. */
 export interface RejectedPatches {
   readonly typeUrl: string;
   readonly name: string;
-  /** The version that is rejected; another one is tried with its patches. */
+  /** The version that is rejected. */
   readonly version: string;
-  /** Keys of the ProxyFilters that changed it. */
+  /** Keys of the ProxyFilters that it goes without, or that changed it. */
   readonly filters: readonly string[];
   /** The proxy's words. */
   readonly message: string;
+  readonly standIn: StandInKind;
 }
 
 /** Keys of the ProxyFilters among the causes of a resource. */
 export function patchingFilters(causes: readonly string[]): readonly string[] {
   return causes.filter((cause) => cause.startsWith("ProxyFilter/"));
 }
+
+/** What a proxy has, for `Listener 0.0.0.0_80 ...`; then come the proxies and their words. */
+const SAYS: { readonly [K in StandInKind]: string } = {
+  earlier: "stays as it was taken last by",
+  without: "goes without these patches to",
+  closed: "lets nothing in, because these patches guard it, at",
+  nothing: "is not in force as it is written at",
+  undecided: "is tried without these patches at",
+};
 
 /** Findings of rejections because of patches; one proxy stands for all with the same words. */
 export function rejectionFindings(
@@ -32,16 +49,16 @@ export function rejectionFindings(
   const found = new Map<string, { readonly one: RejectedPatches; readonly nodeId: string; count: number }>();
   for (const { proxy: { nodeId }, rejectedPatches } of states) {
     for (const one of rejectedPatches.values()) {
-      const key = JSON.stringify([one.typeUrl, one.name, one.filters, one.message]);
+      const key = JSON.stringify([one.typeUrl, one.name, one.filters, one.message, one.standIn]);
       const known = found.get(key);
       if (known) known.count++;
       else found.set(key, { one, nodeId, count: 1 });
     }
   }
-  return [...found.values()].map(({ one: { typeUrl, name, filters, message }, nodeId, count }) => {
+  return [...found.values()].map(({ one: { typeUrl, name, filters, message, standIn }, nodeId, count }) => {
     const type = typeUrl.slice(typeUrl.lastIndexOf(".") + 1);
     const others = count === 1 ? "" : ` and ${count - 1} others`;
-    const text = `${type} ${name} goes without patches to ${nodeId}${others}, which reject it with them: ${message}`;
+    const text = `${type} ${name} ${SAYS[standIn]} ${nodeId}${others}, which reject it with them: ${message}`;
     return lossOf("patch-rejected", filters, text);
   });
 }

@@ -9,39 +9,20 @@
  */
 import type { EncodedResource } from "../../resource/encoded.ts";
 import type { NameSet } from "../../resource/name_set.ts";
-import { type LackedObjects, lackedObjects, noteLack } from "./lacking.ts";
+import type { InFlight, ResponseAnswer } from "./in_flight.ts";
+import { Lack, type LackedObjects } from "./lacking.ts";
+import type { EarlierVersion } from "../protocol/source.ts";
 import { rejectedResources, RejectedVersions } from "./rejected.ts";
 import type { AdsRequest } from "./request.ts";
 import { EMPTY_STACK, excludeFromStack, findInStack, sameStack, type SetStack } from "./set_stack.ts";
-
-/** A response that the client has not answered yet. */
-export interface InFlight {
-  readonly nonce: string;
-  /** The client's resources before it. */
-  before: SetStack;
-  /** The resources that it leads to, as they were wanted then. */
-  readonly want: SetStack;
-  readonly changed: readonly (readonly EncodedResource[])[];
-  readonly count: number;
-  readonly sentAt: number;
-}
-
-/** The kind of answer to a response that a request was. */
-export type ResponseAnswer =
-  | "ack"
-  | "nack"
-  /** A rejection of a response that the client has acknowledged before. */
-  | "late nack"
-  /** Of a response that is not the last one. */
-  | "stale"
-  /** A repetition. */
-  | "none";
 
 /** Most rejections while the bad resources are looked for: a client that rejects everything is not asked for ever. */
 const MAX_DIVISIONS = 200;
 
 /** Resources of an acknowledged response that are kept for a late rejection, which may name them. */
 const MAX_SEARCHED = 100;
+
+const NONE: ReadonlySet<string> = new Set();
 
 /** See the module. */
 export class ClientResources {
@@ -50,7 +31,7 @@ export class ClientResources {
   /** The resources that it should have. */
   want: SetStack = EMPTY_STACK;
   inFlight: InFlight | undefined;
-  /** A response has been answered. */
+  /** It has answered. */
   established = false;
   nonceSent = "";
   nonceAcked = "";
@@ -69,11 +50,14 @@ export class ClientResources {
   #rejectedLate = "";
   /** A late rejection that no later answer has ended. */
   #late: { readonly during: InFlight | undefined } | undefined;
+  /** The response that was rejected last, while nothing else was answered. */
+  #refused: InFlight | undefined;
+  /** Names of resources of which the client has other versions from an earlier stream. */
+  older: ReadonlySet<string> = NONE;
   #settled: SetStack | undefined;
   #heldAt: SetStack | undefined;
   readonly #rejected = new RejectedVersions();
-  /** The last answer about objects that the client lacks, with what it was made of. */
-  #lacked: { readonly of: readonly unknown[]; readonly objects: LackedObjects } | undefined;
+  readonly #lack = new Lack();
   /** The inputs from which `want` was made. */
   #wantOf: { selected: SetStack; rejections: number } | undefined;
   readonly #whole: boolean;
@@ -83,17 +67,17 @@ export class ClientResources {
 
   /**
    * @param whole each response says that resources that it lacks do not exist
-   * @param divisible after a rejection the differences may be sent in several responses
+   * @param single each response has one resource, so that no halves are sent after a rejection
    */
-  constructor(whole: boolean, divisible: boolean) {
+  constructor(whole: boolean, single: boolean) {
     this.#whole = whole;
-    this.#divisible = divisible;
+    this.#divisible = !whole && !single;
   }
 
   /** What was rejected is to be offered again: it may be taken now. @returns whether there is anything */
   offerAgain(): boolean {
     if (this.inFlight !== undefined) return false;
-    const wasHeld = this.#heldAt !== undefined && this.#heldAt === this.want;
+    const wasHeld = this.#isHeld;
     this.#heldAt = undefined;
     this.#endDivision();
     return this.#rejected.clear() || wasHeld;
@@ -101,8 +85,11 @@ export class ClientResources {
 
   /** The client has rejected something that has not changed since, or a response that it had acknowledged. */
   get rejecting(): boolean {
-    return this.#late !== undefined || this.#rejected.size > 0 ||
-      (this.#heldAt !== undefined && this.#heldAt === this.want);
+    return this.#late !== undefined || this.#rejected.size > 0 || this.#isHeld;
+  }
+
+  get #isHeld(): boolean {
+    return this.#heldAt !== undefined && this.#heldAt === this.want;
   }
 
   /** The last rejection names the bad resource that was looked for: that is news, in the same words. */
@@ -112,7 +99,7 @@ export class ClientResources {
 
   /** The resources that the client has acknowledged. */
   get acknowledged(): SetStack {
-    return this.inFlight === undefined ? this.sent : this.inFlight.before;
+    return this.inFlight?.before ?? this.sent;
   }
 
   /**
@@ -120,19 +107,31 @@ export class ClientResources {
    * not acknowledged is on its way.
    */
   lacked(): LackedObjects {
-    const wanted = this.#wantOf?.selected ?? this.want;
-    const { acknowledged } = this;
     const isHeld = this.inFlight === undefined && !this.differ;
-    const late = this.#late === undefined ? undefined : this.blamed;
-    const of = [acknowledged, wanted, isHeld, late, this.#rejected.revision, this.lastError];
-    if (this.#lacked?.of.every((one, i) => one === of[i])) return this.#lacked.objects;
     const rest = isHeld ? this.lastError : "";
-    const objects = lackedObjects(acknowledged, wanted, ({ name }) => this.#rejected.words(name) ?? rest);
     // A late rejection that names nothing counts against all that the client took with that response.
-    const blamed = late === undefined ? [] : late.length > 0 ? late : this.#taken.flat();
-    for (const { causes } of blamed) noteLack(objects, causes, this.lastError);
-    this.#lacked = { of, objects };
-    return objects;
+    const late = this.#late && (this.blamed.length > 0 ? this.blamed : this.#taken.flat());
+    return this.#lack.find(
+      { has: this.acknowledged, wants: this.#wantOf?.selected ?? this.want, late, lateWords: this.lastError },
+      this.#rejected.revision + rest,
+      ({ name }) => this.#rejected.words(name) ?? rest,
+    );
+  }
+
+  /** The resources of the response that was rejected last. */
+  get refusedWhole(): readonly EncodedResource[] {
+    return this.#refused?.changed.flat() ?? [];
+  }
+
+  /** What the client has of a resource. */
+  earlier(name: string): EarlierVersion {
+    return findInStack(this.sent, name) ?? (this.hasUnknown || this.older.has(name) ? "unknown" : undefined);
+  }
+
+  /** Others will take the place of resources in the response that was rejected last: until then nothing is sent. */
+  hold(): void {
+    this.#endDivision();
+    this.#heldAt = this.#refused?.want;
   }
 
   /** A difference may have to be sent. */
@@ -215,6 +214,7 @@ export class ClientResources {
       this.#reject(inFlight, error.message);
       return "nack";
     }
+    this.#refused = undefined;
     this.nonceAcked = nonce;
     this.ackedAt = Date.now();
     this.#enlarge();
@@ -262,6 +262,7 @@ export class ClientResources {
    */
   #reject(inFlight: InFlight, message: string): void {
     this.sent = inFlight.before;
+    this.#refused = inFlight;
     this.#settled = undefined;
     const changed = inFlight.changed.flat();
     this.blamed = rejectedResources(message, changed);

@@ -37,8 +37,39 @@ export function lackedObjects(
   return found;
 }
 
+/** What is compared. */
+export interface LackInputs {
+  readonly has: SetStack;
+  readonly wants: SetStack;
+  /** Resources that the client took and rejected later. */
+  readonly late: readonly EncodedResource[] | undefined;
+  readonly lateWords: string;
+}
+
+/** Keeps the last answer. */
+export class Lack {
+  #last: { readonly of: LackInputs; readonly words: string; readonly objects: LackedObjects } | undefined;
+
+  /**
+   * The objects that a client lacks.
+   *
+   * @param said Another text where the client has said other words.
+   * @param words The client's words about a resource.
+   */
+  find(of: LackInputs, said: string, words: (resource: EncodedResource) => string): LackedObjects {
+    const last = this.#last;
+    const same = last?.words === said && last.of.has === of.has && last.of.wants === of.wants &&
+      last.of.lateWords === of.lateWords && last.of.late?.length === of.late?.length;
+    if (same) return last.objects;
+    const objects = lackedObjects(of.has, of.wants, words);
+    for (const { causes } of of.late ?? []) noteLack(objects, causes, of.lateWords);
+    this.#last = { of, words: said, objects };
+    return objects;
+  }
+}
+
 /** Notes objects; words that were said stay. */
-export function noteLack(found: Map<string, string>, causes: readonly string[], said: string): void {
+function noteLack(found: Map<string, string>, causes: readonly string[], said: string): void {
   for (const key of causes) if (!found.get(key)) found.set(key, said);
 }
 

@@ -56,7 +56,9 @@ export class StreamRefusals implements ClientRefusals {
   }
 
   lacks(object: string): string | undefined {
-    let found = this.#view.withheld?.get(object);
+    const withheld = this.#view.withheld?.get(object);
+    if (withheld !== undefined) return withheld;
+    let found: string | undefined;
     for (const { resources } of this.#rejecting) found ||= resources.lacked().get(object) ?? found;
     return found;
   }
@@ -67,7 +69,7 @@ export class StreamRefusals implements ClientRefusals {
   }
 
   /**
-   * Takes a rejection that the watch has taken already.
+   * Takes a rejection that the watch has taken already, and asks the view for others.
    *
    * @param how `isLate`: of a response that was acknowledged before; `repeated`: in the same words as the last.
    */
@@ -76,9 +78,16 @@ export class StreamRefusals implements ClientRefusals {
     { code, message }: NonNullable<AdsRequest["error"]>,
     { isLate, repeated }: { readonly isLate: boolean; readonly repeated: boolean },
   ): RejectInfo {
-    const { blamed, hasFound } = watch.resources;
+    const { resources } = watch;
+    const { blamed, hasFound } = resources;
     this.#rejecting.add(watch);
     this.#offerLater();
+    if (!isLate) {
+      const concerned = blamed.length > 0 ? blamed : resources.refusedWhole;
+      const earlier = (name: string) => resources.earlier(name);
+      const hasOthers = this.#view.rejected?.(watch.typeUrl, concerned, message, earlier) === true;
+      if (hasOthers && blamed.length === 0) resources.hold();
+    }
     return {
       ...{ typeUrl: watch.typeUrl, code, message, repeated: repeated && !hasFound, late: isLate },
       resources: blamed.map(({ name }) => name),

@@ -129,6 +129,8 @@ export interface ClientState {
   readonly stack: SetStack;
   /** Names that it has and should not have. */
   readonly absent: readonly string[];
+  /** Names of which it has other versions. */
+  readonly older: ReadonlySet<string>;
 }
 
 /** Sets that are tried for a reported resource one after the other; of more, the one with its name is looked up. */
@@ -139,6 +141,7 @@ export function clientState(want: SetStack, versions: KnownVersions): ClientStat
   const sides = want.map(({ set }) => new ReportedSet(set));
   const placeOf = placesIn(want);
   const absent: string[] = [];
+  const older = new Set<string>();
   // A client reports in the order in which it was sent to, so the set that held the last one holds the next as a rule.
   let last = 0;
   versions.each((from, content, to) => {
@@ -152,13 +155,14 @@ export function clientState(want: SetStack, versions: KnownVersions): ClientStat
     const at = placeOf(name);
     if (at < 0) absent.push(name);
     else if (sides[at]!.add((table) => table.findText(name, version))) last = at;
+    else older.add(name);
     return to;
   });
   const stack = want.map((one, i) => {
     const set = sides[i]!.reported;
     return set === one.set ? one : { ...one, set };
   });
-  return { stack: stack.every((one, i) => one === want[i]) ? want : stack, absent };
+  return { stack: stack.every((one, i) => one === want[i]) ? want : stack, absent, older };
 }
 
 /**

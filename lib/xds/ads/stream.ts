@@ -126,12 +126,13 @@ export class AdsStream {
 
   #apply(watch: Watch, request: AdsRequest, isNew: boolean): void {
     const { error } = request;
-    const repeated = error !== undefined && watch.resources.lastError === error.message;
+    const { resources } = watch;
+    const repeated = error !== undefined && resources.lastError === error.message;
     const answer = this.#context.delta ? watch.applyDelta(request, isNew) : watch.applySotw(request);
+    if (answer === "ack") this.view.accepted?.(watch.typeUrl, (name) => findInStack(resources.sent, name));
     if (answer === "stale") this.#context.metrics.count("pilot_xds_expired_nonce", 1, { type: watch.rules.short });
     if ((answer !== "nack" && answer !== "late nack") || error === undefined) return;
     this.#context.onReject(this.refusals.take(watch, error, { isLate: answer === "late nack", repeated }));
-    if (answer === "nack") this.view.rejected?.(request.typeUrl, watch.resources.blamed, error.message);
   }
 
   /** Has sent again what the client rejected. */

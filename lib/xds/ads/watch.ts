@@ -7,7 +7,8 @@
 import type { NameSet } from "../../resource/name_set.ts";
 import type { InternedNames } from "../../resource/names.ts";
 import { type TypeRules, WILDCARD } from "../protocol/types.ts";
-import { ClientResources, type InFlight, type ResponseAnswer } from "./client_resources.ts";
+import { ClientResources } from "./client_resources.ts";
+import type { InFlight, ResponseAnswer } from "./in_flight.ts";
 import { NamesInQuestion } from "./names_in_question.ts";
 import type { AdsRequest, KnownVersions } from "./request.ts";
 import { clientState, EMPTY_STACK, selectStack, type SetStack } from "./set_stack.ts";
@@ -54,8 +55,7 @@ export class Watch {
   ) {
     this.#table = table;
     this.subscription = new Subscription(table.empty, byName);
-    const isWhole = rules.whole && !delta;
-    this.resources = new ClientResources(isWhole, !isWhole && !rules.single);
+    this.resources = new ClientResources(rules.whole && !delta, rules.single);
     this.#questions = new NamesInQuestion(table);
     this.#covered = table.empty;
   }
@@ -65,7 +65,7 @@ export class Watch {
     return this.subscription.wildcard;
   }
 
-  /** Names subscribed to, without the wildcard. */
+  /** Names subscribed to. */
   get names(): NameSet {
     return this.subscription.names;
   }
@@ -154,8 +154,9 @@ export class Watch {
    */
   update(all: SetStack): NameSet | undefined {
     if (!this.resources.select(this.subscription.select(all)) || this.#known === undefined) return undefined;
-    const { stack, absent } = clientState(this.resources.want, this.#known);
+    const { stack, absent, older } = clientState(this.resources.want, this.#known);
     this.#known = undefined;
+    this.resources.older = older;
     this.resources.begin(stack);
     const decided = absent.filter((name) => !this.#questions.isPending(name));
     this.#questions.add(this.#table.of(decided));
@@ -231,10 +232,7 @@ export class Watch {
       if (request.nonce !== "") this.resources.answeredAlone(answer, request);
       return answer;
     }
-    if (isEmpty) {
-      this.subscription.wildcard = this.rules.wildcard;
-      this.owes = this.wildcard;
-    }
+    if (isEmpty) this.owes = this.subscription.wildcard = this.rules.wildcard;
     if (isNew) this.#known = request.initialVersions;
     if (names.size > 0) this.#subscribe(names);
     const wasWildcard = this.wildcard;
@@ -294,7 +292,7 @@ export class Watch {
   }
 }
 
-/** Those of the names that are in the set. */
+/** Names of a set. */
 function namesIn(set: NameSet, names: Iterable<string>): ReadonlySet<string> {
   return new Set(Iterator.from(names).filter((name) => set.has(name)));
 }

@@ -112,6 +112,12 @@ export interface ResourceSource {
   onPush(listener: (push: PushEvent) => void): () => void;
 }
 
+/**
+ * What a client has of a resource that it rejects: the version that it took before; `unknown`: it may have one from an
+ * earlier stream; undefined: nothing.
+ */
+export type EarlierVersion = EncodedResource | "unknown" | undefined;
+
 /** The health of a client's workload, as its agent has probed it. */
 export interface ClientHealth {
   readonly healthy: boolean;
@@ -134,10 +140,20 @@ export interface ProxyView {
   /** The client reports the health of its workload. Absent: it is not believed, because its identity is not proven. */
   reportHealth?(health: ClientHealth): void;
   /**
-   * The client rejects these resources of a response. The view's sets may hold others in their place from then on, which
-   * it reports by {@linkcode ConnectControl.answered}. Absent: it has none.
+   * The client rejects these resources of a response, or one of them where its message names none. The view's sets may
+   * hold others in their place from then on, which it reports by {@linkcode ConnectControl.answered}. Absent: it has none.
+   *
+   * @param earlier What the client has of a resource.
+   * @returns whether it will have others
    */
-  rejected?(typeUrl: string, resources: readonly EncodedResource[], message: string): void;
+  rejected?(
+    typeUrl: string,
+    resources: readonly EncodedResource[],
+    message: string,
+    earlier: (name: string) => EarlierVersion,
+  ): boolean;
+  /** The client has taken a response. @param has A resource of the type as the client has it. */
+  accepted?(typeUrl: string, has: (name: string) => EncodedResource | undefined): void;
   /**
    * Objects that the client goes without because it rejects what is made of them, by key, with its words; without words:
    * it is not known yet. Absent: none.

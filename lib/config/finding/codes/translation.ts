@@ -114,7 +114,7 @@ export const TRANSLATION = {
     title: "patch that a proxy rejects",
     meaning: "A proxy rejects a resource that patches changed.",
     effect:
-      "The proxy gets that resource without patches, until it changes. What the patches guarded is not guarded there.",
+      "The version that the proxy took last stays. A proxy without one gets the resource without the fewest ProxyFilters that explain the rejection; where one of these may refuse requests, it gets a resource that lets nothing in.",
     fix: "Change the value of the patch that the proxy's words are about.",
   },
   "listener-without-chains": {

@@ -1,0 +1,138 @@
+/**
+ * Which patches may refuse requests or connections. A proxy that rejects a resource may get that resource without other
+ * patches; without one that may refuse, the resource would let in what somebody wanted to keep out.
+ *
+ * The tables hold the fields and filters that refuse nothing. All others count as guards: filters that a later release
+ * knows, too.
+ *
+ * @module
+ */
+import { type ApiMessage, decodeApi, packedName } from "../pb/envoy_api.ts";
+import type { CompiledPatch, PatchTarget } from "./types.ts";
+
+const EXTENSIONS = "envoy.extensions.";
+
+/** Filters that let every request through, whatever they do to a request or an answer. */
+const HARMLESS_FILTERS: ReadonlySet<string> = new Set([
+  ...[
+    "compressor",
+    "decompressor",
+    "grpc_stats",
+    "grpc_web",
+    "grpc_http1_bridge",
+    "router",
+    "tap",
+    "cache",
+    "bandwidth_limit",
+    "stateful_session",
+    "on_demand",
+    "file_system_buffer",
+  ].map((name) => `${EXTENSIONS}filters.http.${name}.v3.`),
+  `${EXTENSIONS}filters.http.grpc_stats.v3.FilterConfig`,
+  `${EXTENSIONS}filters.listener.http_inspector.v3.HttpInspector`,
+]);
+
+/** Fields of messages that refuse nothing. */
+const HARMLESS_FIELDS: Readonly<Record<string, ReadonlySet<string>>> = {
+  CLUSTER: new Set([
+    ...[
+      "name",
+      "alt_stat_name",
+      "connect_timeout",
+      "per_connection_buffer_limit_bytes",
+      "lb_policy",
+      "lb_subset_config",
+    ],
+    ...["ring_hash_lb_config", "maglev_lb_config", "least_request_lb_config", "round_robin_lb_config"],
+    ...["common_lb_config", "load_balancing_policy", "health_checks", "circuit_breakers", "outlier_detection"],
+    ...["upstream_connection_options", "cleanup_interval", "close_connections_on_host_health_failure", "metadata"],
+    ...["ignore_health_on_host_removal", "track_timeout_budgets", "track_cluster_stats", "preconnect_policy"],
+    ...["common_http_protocol_options", "http_protocol_options", "http2_protocol_options", "dns_refresh_rate"],
+    ...["dns_failure_refresh_rate", "respect_dns_ttl", "dns_lookup_family", "wait_for_warm_on_init"],
+    ...["connection_pool_per_downstream_connection", "max_requests_per_connection"],
+  ]),
+  LISTENER: new Set([
+    ...["name", "stat_prefix", "per_connection_buffer_limit_bytes", "metadata", "drain_type", "access_log"],
+    ...["listener_filters_timeout", "socket_options", "tcp_fast_open_queue_length", "connection_balance_config"],
+    ...[
+      "tcp_backlog_size",
+      "enable_reuse_port",
+      "reuse_port",
+      "enable_mptcp",
+      "max_connections_to_accept_per_socket_event",
+    ],
+  ]),
+  ROUTE_CONFIGURATION: new Set(["name", "response_headers_to_add", "response_headers_to_remove", "metadata"]),
+  VIRTUAL_HOST: new Set([
+    ...["name", "response_headers_to_add", "response_headers_to_remove", "retry_policy", "hedge_policy", "metadata"],
+    ...["include_request_attempt_count", "include_attempt_count_in_response", "per_request_buffer_limit_bytes"],
+    ...["include_is_timeout_retry_header", "request_mirror_policies"],
+  ]),
+  HTTP_ROUTE: new Set([
+    ...["name", "match", "metadata", "response_headers_to_add", "response_headers_to_remove"],
+    ...["tracing", "per_request_buffer_limit_bytes", "stat_prefix"],
+  ]),
+  [`${EXTENSIONS}filters.network.http_connection_manager.v3.HttpConnectionManager`]: new Set([
+    ...["stat_prefix", "tracing", "server_name", "server_header_transformation", "access_log", "access_log_options"],
+    ...["idle_timeout", "stream_idle_timeout", "request_timeout", "drain_timeout", "delayed_close_timeout"],
+    ...["common_http_protocol_options", "http_protocol_options", "http2_protocol_options", "http3_protocol_options"],
+    ...["generate_request_id", "preserve_external_request_id", "always_set_request_id_in_response", "add_user_agent"],
+    ...["upgrade_configs", "proxy_100_continue", "stream_error_on_invalid_http_message", "via"],
+  ]),
+  [`${EXTENSIONS}filters.network.tcp_proxy.v3.TcpProxy`]: new Set([
+    ...["stat_prefix", "idle_timeout", "access_log", "access_log_options", "max_connect_attempts"],
+    ...["max_downstream_connection_duration"],
+  ]),
+};
+
+/** Fields of a route's action that refuse nothing, and do not change what a service behind is asked. */
+const HARMLESS_ACTION: ReadonlySet<string> = new Set([
+  ...["cluster", "cluster_header", "weighted_clusters", "timeout", "idle_timeout", "retry_policy", "hedge_policy"],
+  ...["hash_policy", "priority", "max_stream_duration", "upgrade_configs", "request_mirror_policies"],
+  ...["metadata_match", "cluster_not_found_response_code"],
+]);
+
+/** Message of the HTTP settings of clusters, which may have filters. */
+const HTTP_OPTIONS = "envoy.extensions.upstreams.http.v3.HttpProtocolOptions";
+
+const FILTERS: ReadonlySet<PatchTarget> = new Set(["LISTENER_FILTER", "NETWORK_FILTER", "HTTP_FILTER"]);
+
+/** Whether a patch may refuse requests or connections that get through without it. */
+export function mayRefuse({ applyTo, operation, value }: CompiledPatch): boolean {
+  if (operation === "REMOVE") {
+    // Without the patch a filter is still there; a route, a host, a chain or a cluster would be reached again.
+    return !FILTERS.has(applyTo);
+  }
+  if (FILTERS.has(applyTo)) return !isHarmlessFilter(value, operation === "MERGE");
+  // Without one that is added, nothing listens there, or a route leads to no cluster.
+  if (operation === "ADD" && (applyTo === "CLUSTER" || applyTo === "LISTENER")) return false;
+  const fields = HARMLESS_FIELDS[applyTo];
+  if (fields === undefined) return true;
+  return Object.entries(value).some(([field, one]) => !fields.has(field) && !isHarmlessPart(applyTo, field, one));
+}
+
+/** Whether a message in a field refuses nothing, where that depends on what is in it. */
+function isHarmlessPart(applyTo: PatchTarget, field: string, value: unknown): boolean {
+  if (applyTo === "HTTP_ROUTE" && field === "route") {
+    return Object.keys(value as ApiMessage).every((one) => HARMLESS_ACTION.has(one));
+  }
+  if (applyTo !== "CLUSTER" || field !== "typed_extension_protocol_options") return false;
+  return Object.values(value as Readonly<Record<string, PackedMessage>>).every((any) =>
+    packedName(any) === HTTP_OPTIONS && !fieldsOf(HTTP_OPTIONS, any.value).includes("http_filters")
+  );
+}
+
+type PackedMessage = Parameters<typeof packedName>[0] & { readonly value?: Uint8Array };
+
+function isHarmlessFilter({ typed_config: config }: ApiMessage, merges: boolean): boolean {
+  const any = config as PackedMessage | undefined;
+  if (any === undefined) return false;
+  const name = packedName(any);
+  const fields = merges ? HARMLESS_FIELDS[name] : undefined;
+  if (fields !== undefined) return fieldsOf(name, any.value).every((field) => fields.has(field));
+  return HARMLESS_FILTERS.has(name) || HARMLESS_FILTERS.has(name.slice(0, name.lastIndexOf(".") + 1));
+}
+
+function fieldsOf(name: string, value: Uint8Array | undefined): readonly string[] {
+  return Object.keys(decodeApi(name, value ?? new Uint8Array()));
+}
