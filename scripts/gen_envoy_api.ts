@@ -2,7 +2,8 @@
  * Generates `proto/gen/envoy_api.json`: the descriptors of every message that this release of Envoy knows, read from its
  * program. Patches that users write may name any of them; `descriptor.json` has only those that the programs build.
  *
- * The file holds compressed text: it is opened only where there is a patch.
+ * The file holds compressed text: it is opened only where there is a patch. Beside the descriptors it has the limits that
+ * Envoy checks in each message.
  *
  * Permissions: read (the program, given as argument), write (proto/gen).
  *
@@ -12,6 +13,7 @@ import { gzipSync } from "node:zlib";
 import protobuf from "protobufjs";
 import type * as Descriptor from "protobufjs/ext/descriptor.js";
 import { descriptor, embeddedDescriptors } from "./envoy_descriptors.ts";
+import { messageRules } from "./envoy_rules.ts";
 
 /** Files of the program that describe no configuration: options of descriptors, and files of libraries. */
 const OTHERS =
@@ -44,7 +46,9 @@ function googleOf(root: protobuf.INamespace): Record<string, unknown> {
 
 const program = Deno.args[0];
 if (program === undefined) throw new Error("usage: gen_envoy_api.ts <the program of Envoy>");
-const files = embeddedDescriptors(Deno.readFileSync(program)).filter(({ name = "" }) => !OTHERS.test(name));
+const all = embeddedDescriptors(Deno.readFileSync(program));
+const rules = messageRules(all);
+const files = all.filter(({ name = "" }) => !OTHERS.test(name));
 for (const file of files) {
   delete (file as Options).options;
   file.extension = [];
@@ -62,6 +66,6 @@ const json = root.toJSON();
 const ours = protobuf.Root.fromJSON(protobuf.common.get("google/protobuf/struct.proto")!);
 Object.assign(googleOf(json), googleOf(ours.toJSON()));
 const out = new URL("../proto/gen/", import.meta.url).pathname;
-const gzip = gzipSync(JSON.stringify(json), { level: 9 }).toString("base64");
-Deno.writeTextFileSync(out + "envoy_api.json", JSON.stringify({ gzip }) + "\n");
-console.log(`gen_envoy_api: ${files.length} files`);
+const packed = (one: unknown) => gzipSync(JSON.stringify(one), { level: 9 }).toString("base64");
+Deno.writeTextFileSync(out + "envoy_api.json", JSON.stringify({ gzip: packed(json), rules: packed(rules) }) + "\n");
+console.log(`gen_envoy_api: ${files.length} files, limits of ${Object.keys(rules).length} messages`);

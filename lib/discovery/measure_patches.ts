@@ -60,7 +60,7 @@ export function patchMetrics(metrics: Metrics, patched: () => PatchedMesh): () =
       const written = filter.spec.configPatches ?? [];
       for (const { applyTo } of written) hold(filter.key, applyTo, "applied", 0);
       for (const { index, what } of compileFilter(filter).problems) {
-        if (what === "refused") hold(filter.key, written[index]?.applyTo, "error", 1);
+        if (what !== "left out") hold(filter.key, written[index]?.applyTo, "error", 1);
       }
     }
     for (const { patch, error } of patched().patchOutcomes()) {

@@ -10,7 +10,9 @@ import type { StringMap } from "../config/kinds/common/types.ts";
 import type { ConfigObject } from "../config/types.ts";
 import { findEncoder } from "../pb/codec.ts";
 import { type ApiMessage, encodeApi, messageFromJson } from "../pb/envoy_api.ts";
+import { beyondLimits } from "../pb/envoy_rules.ts";
 import { withSeconds } from "./durations.ts";
+import { mayRefuse } from "./guards.ts";
 import { withReadableStructs } from "./typed_structs.ts";
 import type { CompiledPatch, PatchTarget } from "./types.ts";
 
@@ -18,8 +20,11 @@ import type { CompiledPatch, PatchTarget } from "./types.ts";
 export interface PatchFinding {
   /** Position in `spec.configPatches`. */
   readonly index: number;
-  /** `refused`: the patch is left out; `left out`: only the fields that Envoy does not know. */
-  readonly what: "refused" | "left out";
+  /**
+   * `refused`: the patch is left out; `left out`: only the fields that Envoy does not know; `beyond limits`: Envoy reads it
+   * and rejects it.
+   */
+  readonly what: "refused" | "left out" | "beyond limits";
   /** Where and why, for people. */
   readonly text: string;
 }
@@ -66,7 +71,7 @@ function compileNow({ key, meta, spec }: ConfigObject<"ProxyFilter">): CompiledF
     if (value === undefined || applyTo === "BOOTSTRAP") continue;
     const operation = operationOn(applyTo, patch.operation);
     if (!hasRightName(config, operation, value, problem)) continue;
-    patches.push({
+    const patched: CompiledPatch = {
       filter: key,
       index,
       applyTo,
@@ -80,9 +85,27 @@ function compileNow({ key, meta, spec }: ConfigObject<"ProxyFilter">): CompiledF
       ...(match?.cluster ? { cluster: match.cluster } : {}),
       ...(match?.proxy?.proxyVersion ? { version: RE2JS.compile(match.proxy.proxyVersion) } : {}),
       ...(match?.proxy?.metadata ? { metadata: match.proxy.metadata } : {}),
-    });
+    };
+    if (isWithinLimits(patched, problem)) patches.push(patched);
   }
   return { patches, problems };
+}
+
+/**
+ * Whether a patch is to be applied: one that is beyond Envoy's limits is left out. One that may refuse requests is not:
+ * proxies then reject the resource, and keep what they have or let nothing in.
+ */
+function isWithinLimits(patch: CompiledPatch, problem: ReportPatchFinding): boolean {
+  const { applyTo, operation, value } = patch;
+  if (operation === "REMOVE") return true;
+  const keepsName = applyTo === "VIRTUAL_HOST" && operation === "REPLACE" && !value["name"];
+  const whole = keepsName ? { ...value, name: "kept" } : value;
+  const beyond = beyondLimits(PATCHED_MESSAGE[applyTo], whole, operation === "MERGE");
+  if (beyond.length === 0) return true;
+  const guards = mayRefuse(patch);
+  const then = guards ? "proxies reject what it changes" : "it is left out";
+  problem("beyond limits", `${beyond.join("; ")}; ${then}`);
+  return guards;
 }
 
 /** Whether the encoders of builders, which are faster, write each field of a value. */

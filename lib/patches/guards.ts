@@ -117,15 +117,15 @@ function isHarmlessPart(applyTo: PatchTarget, field: string, value: unknown): bo
     return Object.keys(value as ApiMessage).every((one) => HARMLESS_ACTION.has(one));
   }
   if (applyTo !== "CLUSTER" || field !== "typed_extension_protocol_options") return false;
-  return Object.values(value as Readonly<Record<string, PackedMessage>>).every((any) =>
+  return Object.values(value as Readonly<Record<string, PackedFilter>>).every((any) =>
     packedName(any) === HTTP_OPTIONS && !fieldsOf(HTTP_OPTIONS, any.value).includes("http_filters")
   );
 }
 
-type PackedMessage = Parameters<typeof packedName>[0] & { readonly value?: Uint8Array };
+type PackedFilter = Parameters<typeof packedName>[0] & { readonly value?: Uint8Array };
 
 function isHarmlessFilter({ typed_config: config }: ApiMessage, merges: boolean): boolean {
-  const any = config as PackedMessage | undefined;
+  const any = config as PackedFilter | undefined;
   if (any === undefined) return false;
   const name = packedName(any);
   const fields = merges ? HARMLESS_FIELDS[name] : undefined;

@@ -118,7 +118,7 @@ const ENVOY_API = "scripts/gen_envoy_api.ts";
 
 /** Changes when the program does, or the scripts that read it. */
 function envoyApiStamp(tree: Tree): string {
-  const inputs = [ENVOY_API, "scripts/envoy_descriptors.ts"].map((path) => tree.hashOf(path));
+  const inputs = [ENVOY_API, "scripts/envoy_descriptors.ts", "scripts/envoy_rules.ts"].map((path) => tree.hashOf(path));
   return [Deno.env.get("ENVOY") ?? ENVOY, ...inputs].join("-");
 }
 

@@ -33,6 +33,7 @@ const without: Readonly<Partial<Record<FindingName, string>>> = {
   "http-rule-for-bytes": "comes from translation",
   "patch-refused": "comes from translation",
   "patch-partly": "comes from translation",
+  "patch-beyond-limits": "comes from translation",
   "patch-rejected": "is about a server over time",
   "patch-failed": "comes from translation",
   "listener-without-chains": "comes from translation",

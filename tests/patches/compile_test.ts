@@ -145,7 +145,13 @@ Deno.test("durations may be written as in other kinds, also in packed messages, 
   const of = (value: object) => patchesOf({ applyTo: "CLUSTER", patch: { operation: "MERGE", value } })[0]!.value;
   assert.deepEqual(of({ connect_timeout: "500ms" }), of({ connect_timeout: "0.5s" }));
   assert.deepEqual(of({ connectTimeout: "1m30s" }), of({ connect_timeout: "90s" }));
-  assert.deepEqual(of({ health_checks: [{ timeout: "250ms" }] }), of({ health_checks: [{ timeout: "0.250s" }] }));
+  const check = (timeout: string) => ({
+    health_checks: [{
+      ...{ timeout, interval: "1s", healthy_threshold: 1, unhealthy_threshold: 1 },
+      tcp_health_check: {},
+    }],
+  });
+  assert.deepEqual(of(check("250ms")), of(check("0.250s")));
   const options = (idle_timeout: string) => ({
     typed_extension_protocol_options: {
       "envoy.extensions.upstreams.http.v3.HttpProtocolOptions": {

@@ -32,7 +32,7 @@ const GUARDS: Readonly<Record<string, WrittenPatch>> = {
   "tokens": http("jwt_authn.v3.JwtAuthentication"),
   "a script": http("lua.v3.Lua"),
   "a Wasm module": http("wasm.v3.Wasm"),
-  "a limit of requests": http("local_ratelimit.v3.LocalRateLimit"),
+  "a limit of requests": http("local_ratelimit.v3.LocalRateLimit", "INSERT_FIRST", { stat_prefix: "x" }),
   "an external processor": http("ext_proc.v3.ExternalProcessor"),
   "headers that are taken off": http("header_mutation.v3.HeaderMutation"),
   "a filter by another operation": http("rbac.v3.RBAC", "REPLACE"),
@@ -67,7 +67,7 @@ const GUARDS: Readonly<Record<string, WrittenPatch>> = {
 };
 
 const HARMLESS: Readonly<Record<string, WrittenPatch>> = {
-  "compression": http("compressor.v3.Compressor"),
+  "compression": http("compressor.v3.Compressor", "INSERT_FIRST", { compressor_library: { name: "x" } }),
   "statistics": http("grpc_stats.v3.FilterConfig"),
   "a removed filter": {
     applyTo: "HTTP_FILTER",

@@ -90,7 +90,7 @@ Deno.test("network filters are patched alike, before the HTTP filters in them", 
 Deno.test("merges run after inserts and hit what was inserted; lists grow, a name of the patch renames the filter", () => {
   const merge = http("MERGE", "new", {
     name: "renamed",
-    typed_config: { "@type": `type.googleapis.com/${ROUTER}`, strict_check_headers: ["x"] },
+    typed_config: { "@type": `type.googleapis.com/${ROUTER}`, strict_check_headers: ["x-envoy-retry-on"] },
   });
   const after = patched(listener(80, requests("a")), merge, http("ADD"));
   assert.deepEqual(filtersOf(after), ["first [a renamed]"]);

@@ -87,7 +87,11 @@ const ofHosts = (operation: string, vhost?: object, value?: object): WrittenPatc
 });
 
 Deno.test("a virtual host that is replaced has its routes patched, and keeps its name", () => {
-  const value = { name: "z", domains: ["z.com"], routes: [{ name: "z", match: { prefix: "/" } }] };
+  const value = {
+    name: "z",
+    domains: ["z.com"],
+    routes: [{ name: "z", match: { prefix: "/" }, route: { cluster: "c" } }],
+  };
   const { routes } = patched(
     OUTBOUND,
     world(),

@@ -16,14 +16,17 @@ export const FILTER_OPERATIONS: Analyzer<"ProxyFilter"> = {
     "filter-remove-ignored",
     "filter-without-effect",
     "filter-route-last",
+    "filter-behind-terminal",
     "filter-order",
     "filter-order-by-version",
   ],
   analyze: ({ spec: { configPatches = [], priority = 0 } }, _read, report) => {
     const versioned = new Set<string>();
+    const removed = new Set(configPatches.filter(({ patch }) => patch?.operation === "REMOVE").map(soughtFilter));
     for (const [at, config] of configPatches.entries()) {
       const field = `spec.configPatches[${at}].patch.operation`;
       const name = filterName(config);
+      reportBehind(config, field, removed, report);
       if (!isIgnored(config, field, report) && priority === 0) {
         reportOrder(config, field, name !== "" && versioned.has(name), report);
       }
@@ -36,6 +39,31 @@ export const FILTER_OPERATIONS: Analyzer<"ProxyFilter"> = {
 function filterName({ match, patch }: ConfigPatch): string {
   const written = patch?.value?.["name"];
   return typeof written === "string" ? written : match?.listener?.filterChain?.filter?.name ?? "";
+}
+
+/** Filters that end a list. Envoy takes none behind them. */
+const TERMINAL = {
+  HTTP_FILTER: ["envoy.filters.http.router"],
+  NETWORK_FILTER: ["envoy.filters.network.http_connection_manager", "envoy.filters.network.tcp_proxy"],
+} as const;
+
+/** The name of the filter that a patch looks for. */
+function soughtFilter({ applyTo, match }: ConfigPatch): string {
+  const filter = match?.listener?.filterChain?.filter;
+  return (applyTo === "HTTP_FILTER" ? filter?.subFilter?.name : filter?.name) ?? "";
+}
+
+/** A filter that is put behind the last one, where no patch of the object takes that away. */
+function reportBehind(config: ConfigPatch, field: string, removed: ReadonlySet<string>, report: ReportMistake): void {
+  const { applyTo, patch } = config;
+  const value = patch?.operation;
+  if (applyTo !== "HTTP_FILTER" && applyTo !== "NETWORK_FILTER") return;
+  const terminals: readonly string[] = TERMINAL[applyTo];
+  const sought = soughtFilter(config);
+  const isBehind = value === "ADD" || (value === "INSERT_AFTER" && (sought === "" || terminals.includes(sought)));
+  if (!isBehind || terminals.some((name) => removed.has(name))) return;
+  const expected = `INSERT_BEFORE with the name of the last filter (${terminals.join(" or ")}), or INSERT_FIRST`;
+  report("error", "filter-behind-terminal", { field, value, expected });
 }
 
 const REPLACEABLE: readonly ApplyTo[] = ["LISTENER_FILTER", "NETWORK_FILTER", "HTTP_FILTER", "VIRTUAL_HOST"];
@@ -103,6 +131,6 @@ function reportOrder({ patch }: ConfigPatch, field: string, byVersion: boolean, 
   report("warning", byVersion ? "filter-order-by-version" : "filter-order", {
     field,
     value: patch.operation,
-    expected: "a priority beside it, or INSERT_FIRST or ADD",
+    expected: "a priority beside it, or INSERT_FIRST",
   });
 }

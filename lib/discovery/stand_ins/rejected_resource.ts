@@ -11,7 +11,7 @@ import type { EncodedResource } from "../../resource/encoded.ts";
 import type { RejectedPatches, StandInKind } from "../../translate/patches/rejected.ts";
 import { FewestSearch } from "./fewest.ts";
 import type { Suspects } from "./suspects.ts";
-import type { LeftOut } from "./variants.ts";
+import type { WithoutFilters } from "./variants.ts";
 
 /** What is needed next: the resource without some filters, or a closed one. */
 export type StandInNeed =
@@ -82,7 +82,7 @@ export class RejectedResource {
   }
 
   /** The filters without which it is looked at or served; undefined: without any. Nothing: neither. */
-  get uses(): readonly LeftOut[] {
+  get uses(): readonly WithoutFilters[] {
     const { state } = this.#search;
     if (this.#state === "searching" && state.is !== "helpless") return [state.without];
     return this.#state === "closing" || this.#state === "comparing" ? [undefined] : [];

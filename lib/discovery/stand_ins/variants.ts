@@ -9,7 +9,7 @@ import type { ProxyState } from "../../translate/per_proxy/proxy_state.ts";
 import type { Translator } from "../../translate/translator.ts";
 
 /** Keys of the filters that are left out; undefined: all filters are. */
-export type LeftOut = readonly string[] | undefined;
+export type WithoutFilters = readonly string[] | undefined;
 
 /** The key of all filters. */
 const ALL = "*";
@@ -28,12 +28,12 @@ export class Variants {
   }
 
   /** The proxy without some filters; undefined: not built yet, see {@linkcode Variants.build}. */
-  get(without: LeftOut): ProxyState | undefined {
+  get(without: WithoutFilters): ProxyState | undefined {
     return this.#built.get(keyOf(without));
   }
 
   /** Builds the resources without some filters, in steps: others go on between. Rejects where that throws. */
-  build(without: LeftOut): Promise<void> {
+  build(without: WithoutFilters): Promise<void> {
     const key = keyOf(without);
     let building = this.#building.get(key);
     if (building === undefined) {
@@ -43,7 +43,7 @@ export class Variants {
     return building;
   }
 
-  async #build(key: string, without: LeftOut): Promise<void> {
+  async #build(key: string, without: WithoutFilters): Promise<void> {
     const proxy = standInFor(this.#state.proxy, without && new Set(without));
     for (const _ of this.#translator().prepareStandIn(proxy)) {
       await new Promise((resolve) => setTimeout(resolve, 0));
@@ -56,7 +56,7 @@ export class Variants {
   }
 
   /** Forgets those that are not among these. */
-  keepOnly(used: Iterable<LeftOut>): void {
+  keepOnly(used: Iterable<WithoutFilters>): void {
     const keys = new Set(Array.from(used, keyOf));
     for (const [key, state] of this.#built) {
       if (keys.has(key)) continue;
@@ -72,6 +72,6 @@ export class Variants {
   }
 }
 
-function keyOf(without: LeftOut): string {
+function keyOf(without: WithoutFilters): string {
   return without === undefined ? ALL : [...without].sort().join();
 }

@@ -20,12 +20,16 @@ export function* meshFindings(mesh: Mesh): Iterable<Finding> {
   for (const filter of mesh.proxyFilters) yield* patchFindings(filter);
 }
 
+const PATCH_FINDING = {
+  "refused": "patch-refused",
+  "left out": "patch-partly",
+  "beyond limits": "patch-beyond-limits",
+} as const;
+
 function* patchFindings(filter: ProxyFilter): Iterable<Finding> {
   for (const { index, what, text } of compileFilter(filter).problems) {
     const message = `spec.configPatches[${index}].patch.value: ${text}`;
-    yield what === "refused"
-      ? lossOf("patch-refused", [filter.key], message)
-      : lossOf("patch-partly", [filter.key], message);
+    yield lossOf(PATCH_FINDING[what], [filter.key], message);
   }
 }
 

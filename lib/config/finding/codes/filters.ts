@@ -12,7 +12,7 @@ export const FILTERS = {
     title: "patch depends on other filters",
     meaning: "A ProxyFilter without priority has an operation that needs something that another filter may put there.",
     effect: "Where the other filter comes later, or never, the patch does nothing.",
-    fix: "Write a priority, or use INSERT_FIRST or ADD.",
+    fix: "Write a priority, or use INSERT_FIRST.",
   },
   "filter-replace-ignored": {
     code: "MSH0152",
@@ -41,7 +41,7 @@ export const FILTERS = {
     meaning:
       "A ProxyFilter without priority patches one filter again whose earlier patch is for one version of the proxy.",
     effect: "While proxies are upgraded the patch may find nothing to act on.",
-    fix: "Write a priority, or use INSERT_FIRST or ADD.",
+    fix: "Write a priority, or use INSERT_FIRST.",
   },
   "filter-without-effect": {
     code: "MSH1031",
@@ -56,6 +56,15 @@ export const FILTERS = {
     meaning: "A patch looks for a filter by a name that stock Envoy does not have, or not any more.",
     effect: "The patch finds nothing, unless another object puts in a filter of that name.",
     fix: "Use the filter's name now; metrics and traces are changed by a Telemetry.",
+  },
+  "filter-behind-terminal": {
+    code: "MSH0215",
+    title: "filter behind the last one",
+    meaning:
+      "A patch puts a filter behind the one that ends its list: the router, the connection manager, the TCP proxy.",
+    effect:
+      "Envoy rejects the listener. Proxies keep the version that they have, or get the listener without the object, or one that lets nothing in where the filter may refuse requests.",
+    fix: "Use INSERT_BEFORE with the name of the last filter, or INSERT_FIRST.",
   },
   "filter-route-last": {
     code: "MSH1032",

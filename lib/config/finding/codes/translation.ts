@@ -109,6 +109,15 @@ export const TRANSLATION = {
     effect: "The patch does nothing there; the others are in force.",
     fix: "Change the match or the value so that they fit.",
   },
+  "patch-beyond-limits": {
+    code: "MSH1053",
+    title: "patch beyond Envoy's limits",
+    meaning:
+      "The value of a patch is one that every Envoy rejects, such as a duration below zero, or lacks what Envoy wants.",
+    effect:
+      "The patch is left out. One that may refuse requests is not: proxies reject the resource, and keep the version that they have or let nothing in.",
+    fix: "Write a value that the message expects.",
+  },
   "patch-rejected": {
     code: "MSH1033",
     title: "patch that a proxy rejects",
