@@ -22,10 +22,15 @@ interface PictureNode {
   readonly missing?: boolean;
 }
 
-/** The picture; undefined: it is tied to nothing. */
-export function neighbourhood(key: string, arrows: readonly ObjectArrow[]): Html | undefined {
-  const left = column(arrows.filter(({ to }) => to === key).map(({ from }) => ({ text: from, href: objectUrl(from) })));
-  const right = column(arrows.filter(({ from }) => from === key).map(targetNode));
+/** The picture; undefined: it is tied to nothing. @param nameOf The key of an object as its author spells it. */
+export function neighbourhood(
+  key: string,
+  arrows: readonly ObjectArrow[],
+  nameOf: (key: string) => string,
+): Html | undefined {
+  const sources = arrows.filter(({ to }) => to === key);
+  const left = column(sources.map(({ from }) => ({ text: nameOf(from), href: objectUrl(from) })));
+  const right = column(arrows.filter(({ from }) => from === key).map((arrow) => targetNode(arrow, nameOf)));
   if (left.length + right.length === 0) return undefined;
   const rows = Math.max(left.length, right.length, 1);
   const height = rows * STEP;
@@ -34,15 +39,15 @@ export function neighbourhood(key: string, arrows: readonly ObjectArrow[]): Html
   const at = (nodes: readonly PictureNode[], i: number) => i * STEP + (height - nodes.length * STEP) / 2 + 4;
   const center = middle + NODE_HEIGHT / 2;
   const width = 3 * NODE_WIDTH + 2 * GAP;
-  return markup`<svg viewBox="0 0 ${width} ${height}" role="img" aria-label="What ${key} is tied to">
+  return markup`<svg viewBox="0 0 ${width} ${height}" role="img" aria-label="What ${nameOf(key)} is tied to">
 ${left.map((_, i) => edge(NODE_WIDTH, at(left, i) + NODE_HEIGHT / 2, x, center))}
 ${right.map((_, i) => edge(x + NODE_WIDTH, center, 2 * x, at(right, i) + NODE_HEIGHT / 2))}
 ${left.map((node, i) => box(node, 0, at(left, i)))}${right.map((node, i) => box(node, 2 * x, at(right, i)))}
-${box({ text: key }, x, middle, "node self")}</svg>`;
+${box({ text: nameOf(key) }, x, middle, "node self")}</svg>`;
 }
 
-function targetNode({ to, href, missing }: ObjectArrow): PictureNode {
-  return { text: to, missing, ...(href === undefined ? {} : { href }) };
+function targetNode({ to, href, missing }: ObjectArrow, nameOf: (key: string) => string): PictureNode {
+  return { text: nameOf(to), missing, ...(href === undefined ? {} : { href }) };
 }
 
 /** The nodes of one side; of too many the last one says how many are left out. */

@@ -60,18 +60,26 @@ async function pageOf(state: LiveAnswer, view: DebugView): Promise<WebPage> {
   const object = objectAt(key, view);
   const findings = findingsOf(view).filter((one) => findingKeys(one).includes(key));
   const arrows = arrowsOf(key, view);
+  const nameOf = (one: string) => {
+    const known = objectAt(one, view);
+    return known === undefined ? one : writtenKey(known);
+  };
   const pushes = view.xds.ledger.pushes().filter(({ objects }) => objects.some((one) => one.key === key));
   return {
     // An object that is refused is there to look at.
     status: object === undefined && findings.length === 0 ? 404 : 200,
     title: object === undefined ? key : writtenKey(object),
     live: "push",
-    body: markup`${verdict(state, object, findings)}${findings.length > 0 && findingTable(findings)}
+    body: markup`${verdict(state, object, findings, view)}${findings.length > 0 && findingTable(findings)}
 ${await texts(key, object, findings, view)}
-<h2>Tied to</h2>${neighbourhood(key, arrows) ?? markup`<p class="dim">It names no other object, and none names it.</p>`}
-${tied(key, arrows)}<h2>Its pushes</h2>${pushTable(pushes)}`,
+<h2>Tied to</h2>${
+      neighbourhood(key, arrows, nameOf) ?? markup`<p class="dim">It names no other object, and none names it.</p>`
+    }
+${tied(key, arrows, nameOf)}<h2>Its pushes</h2>${pushTable(pushes, OTHER_PUSHES)}`,
   };
 }
+
+const OTHER_PUSHES = "None of the last pushes changed it.";
 
 /** The object in force of a key. */
 function objectAt(key: string, { store }: DebugView): ConfigObject | undefined {
@@ -80,16 +88,30 @@ function objectAt(key: string, { store }: DebugView): ConfigObject | undefined {
   return known === undefined ? undefined : store.get(known, namespace, name);
 }
 
-function verdict(state: LiveAnswer, object: ConfigObject | undefined, findings: readonly Finding[]): Html {
-  const { everywhere, live, total, why, push } = state;
+function verdict(
+  state: LiveAnswer,
+  object: ConfigObject | undefined,
+  findings: readonly Finding[],
+  view: DebugView,
+): Html {
+  const { everywhere, why, push } = state;
   const refused = object === undefined || findings.some(({ severity }) => severity === "error");
   const tone = everywhere && !refused ? "good" : refused ? "bad" : "warn";
-  const word = object === undefined ? "No version is in force" : `In force on ${live} of ${total} proxies`;
+  const word = object === undefined
+    ? "No version is in force"
+    : verdictWord(state, view.isStale(object) ? "stale" : refused ? "partly" : "whole");
   const from = object !== undefined && push !== undefined && push > 0 &&
     markup`, since push <a href="/debug/pushes#push-${push}">${push}</a>`;
   const where = object && markup`<br><span class="mono">${describeOrigin(object.origin)}</span>`;
   return markup`<div class="verdict ${tone}">${stateHtml({ tone, word } satisfies StateWord)}${from}${where}
 ${why.length > 0 && markup`<ul>${why.map((reason) => markup`<li>${reason}</li>`)}</ul>`}</div>`;
+}
+
+/** A mark that something is wrong stands beside words that say what. */
+function verdictWord({ live, total }: LiveAnswer, how: "stale" | "partly" | "whole"): string {
+  const proxies = `${live} of ${total} proxies`;
+  if (how === "stale") return `Not in force: ${proxies} have the last good version`;
+  return how === "partly" ? `Not all of it is in force; ${proxies} have what is` : `In force on ${proxies}`;
 }
 
 /** The text as it lies in the file; beside it the last good version where that is another one. */
@@ -107,9 +129,12 @@ async function texts(
     : object.origin;
   // Of a finding about several objects the field is that of the first.
   const own = findings.filter((one) => findingKeys(one)[0] === key);
-  const present = origin === undefined ? "Its text is not known." : await sourceText(origin);
+  const present = origin === undefined ? "No text of it is known." : await sourceText(origin);
   const shown = typeof present === "string" ? markup`<p class="dim">${present}</p>` : sourceHtml(present, own);
-  if (object === undefined) return markup`<h2>The present text, refused</h2>${shown}`;
+  if (object === undefined) {
+    const heading = errors.length > 0 ? "The present text, refused" : "There is no such object";
+    return markup`<h2>${heading}</h2>${shown}`;
+  }
   const good = markup`<pre>${dump(writtenForm(object), { lineWidth: 110, noRefs: true })}</pre>`;
   if (stale) {
     return markup`<div class="columns"><section><h2>The present text, refused</h2>${shown}</section>
@@ -119,7 +144,7 @@ async function texts(
 }
 
 /** The arrows as lists, for readers who cannot use a picture. */
-function tied(key: string, arrows: readonly ObjectArrow[]): Html {
+function tied(key: string, arrows: readonly ObjectArrow[], nameOf: (key: string) => string): Html {
   const list = (
     title: string,
     found: readonly { readonly name: string; readonly href?: string | undefined; readonly missing: boolean }[],
@@ -135,12 +160,16 @@ function tied(key: string, arrows: readonly ObjectArrow[]): Html {
   return markup`${
     list(
       "Refers to",
-      arrows.filter(({ from }) => from === key).map(({ to, href, missing }) => ({ name: to, href, missing })),
+      arrows.filter(({ from }) => from === key).map(({ to, href, missing }) => ({ name: nameOf(to), href, missing })),
     )
   }${
     list(
       "Referred to by",
-      arrows.filter(({ to }) => to === key).map(({ from }) => ({ name: from, href: objectUrl(from), missing: false })),
+      arrows.filter(({ to }) => to === key).map(({ from }) => ({
+        name: nameOf(from),
+        href: objectUrl(from),
+        missing: false,
+      })),
     )
   }`;
 }

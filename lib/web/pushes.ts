@@ -30,10 +30,10 @@ export const pushesPage: WebPageMaker = (_request, { xds: { ledger } }): WebPage
   };
 };
 
-/** A row for each push. */
-export function pushTable(pushes: readonly PushRecord[]): Html {
+/** A row for each push. @param empty What is said where there is none. */
+export function pushTable(pushes: readonly PushRecord[], empty = "There was no push yet."): Html {
   const columns = ["Push", "At (UTC)", "Why", "Objects", "Proxies", "Resources", "Bytes", "Time", "Slowest", "State"];
-  return table(columns, pushes.map(pushRow), "no push to a proxy yet");
+  return table(columns, pushes.map(pushRow), empty);
 }
 
 function pushRow(push: PushRecord): Html {

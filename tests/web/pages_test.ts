@@ -235,7 +235,12 @@ Deno.test("pages call an object what its author called it", async () => {
   const filter = `apiVersion: networking.istio.io/v1alpha3
 kind: EnvoyFilter
 metadata: { name: f, namespace: x, annotations: { sidecar.istio.io/nonsense: x } }
-spec: { configPatches: [] }
+spec: { workloadSelector: { labels: { app: a } }, configPatches: [] }
+---
+apiVersion: networking.istio.io/v1
+kind: WorkloadEntry
+metadata: { name: one, namespace: x }
+spec: { address: 10.0.0.1, labels: { app: a } }
 `;
   await withServer({ "a.yaml": filter }, async ({ ports }) => {
     for (
@@ -246,6 +251,7 @@ spec: { configPatches: [] }
       const text = body.replace(/href="[^"]*"/g, "");
       assert.match(text, /EnvoyFilter/, path);
       assert.doesNotMatch(text, /ProxyFilter/, path);
+      if (path.startsWith("live")) assert.match(text, /<svg [^>]*EnvoyFilter\/x\/f/, "the picture as well");
     }
   });
 });
@@ -289,6 +295,7 @@ spec:
     );
     assert.match(body, /the last good version<\/h2>[\s\S]*kind: VirtualService[\s\S]*timeout: 5s/);
     assert.match(body, /the newest version is refused/);
+    assert.match(body, /✗ Not in force: 1 of 1 proxies have the last good version/);
   });
 });
 
@@ -365,7 +372,10 @@ Deno.test("an object that was never in force has a page where it is known, and i
     const { status, body } = await ask(ports.http, "/debug/live?object=ServiceEntry/x/a");
     assert.equal(status, 200);
     assert.match(body, /No version is in force[\s\S]*The present text, refused[\s\S]*800000/);
-    assert.equal((await ask(ports.http, "/debug/live?object=ServiceEntry/x/nothing")).status, 404);
+    const nothing = await ask(ports.http, "/debug/live?object=ServiceEntry/x/nothing");
+    assert.equal(nothing.status, 404);
+    assert.match(nothing.body, /No version is in force[\s\S]*There is no such object[\s\S]*None of the last pushes/);
+    assert.doesNotMatch(nothing.body, /refused<\/h2>|no push/);
     assert.equal((await ask(ports.http, "/debug/live?object=Nothing/x/a")).status, 400);
   });
 });

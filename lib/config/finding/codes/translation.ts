@@ -68,8 +68,8 @@ export const TRANSLATION = {
     code: "MSH1021",
     title: "proxies do not get this as written",
     meaning: "Proxies do not get something, or not as it is written.",
-    effect: "The part that the message names has no effect.",
-    fix: "Change the field that the message names.",
+    effect: "What the message says is not sent, or is sent as the message says; the rest of the object holds.",
+    fix: "Change the object so that the reason that the message gives does not hold any more.",
   },
   "unusable-authorizer": {
     code: "MSH1022",
