@@ -148,4 +148,15 @@ export const PROOFS: Readonly<Record<FindingName, Proof>> = {
   "patch-failed": NOTE,
   "patch-rejected": OVER_TIME,
   "listener-without-chains": NOTE,
+  "filter-behind-terminal": reading(
+    "says that a proxy refuses a chain; the limits of chains are those of a real Envoy",
+  ),
+  "policy-port-of-service": test("tests/effect/check_test.ts"),
+  "matches-no-request": test("tests/effect/check_test.ts"),
+  "missing-credential": test("tests/analyze/credentials_test.ts"),
+  "suites-without-certificate": test("tests/e2e/credentials_envoy_test.ts"),
+  "mesh-configuration-elsewhere": test("tests/offline/check_whole_test.ts"),
+  "unknown-cluster": test("tests/discovery/stock_values_test.ts"),
+  "upgrade-outside-mesh": test("tests/e2e/websocket_test.ts"),
+  "patch-beyond-limits": test("tests/patches/limits_test.ts"),
 };
