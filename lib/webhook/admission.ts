@@ -113,6 +113,11 @@ export function shortText(text: string, characters: number): string {
   return text.length <= characters ? text : `${text.slice(0, characters)}... (${text.length} characters)`;
 }
 
+/** A cause's message without the field at its start, because clients print the field of a cause before its message. */
+function withoutField(field: string, message: string): string {
+  return field !== "" && message.startsWith(`${field}: `) ? message.slice(field.length + 2) : message;
+}
+
 /** The answer as the API reads it: `kubectl` prints a line a cause. */
 export function reviewAnswer(
   apiVersion: string,
@@ -135,7 +140,10 @@ export function reviewAnswer(
       message: named.map(({ message }) => message).join("; "),
       details: {
         ...{ name, group, kind: resource },
-        causes: named.map(({ field, message }) => ({ reason: "FieldValueInvalid", field, message })),
+        causes: named.map(({ field, message }) => ({
+          ...{ reason: "FieldValueInvalid", field },
+          message: withoutField(field, message),
+        })),
       },
     },
   };

@@ -219,7 +219,6 @@ Deno.test("an object that live calls in force has caused a resource of each prox
 /** Errors by which nothing of an object acts on some proxies. */
 const ACTS_NOWHERE: Readonly<Partial<Record<FindingName, (state: ProxyState) => boolean>>> = {
   "unseen-route": ({ proxy }) => proxy.properties.type === "sidecar",
-  "selects-nothing": () => true,
   "several-default-sidecars": () => true,
 };
 

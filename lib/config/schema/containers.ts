@@ -114,9 +114,7 @@ function decodeMap<T>(
     if (name === "__proto__") context.fail(value[name], "another key");
     else {
       const owned = key(name);
-      // A text that is written as null is empty, as an API server reads it: a selector keeps what it asks for.
-      const written = value[name] === null && element.shape.type === "string" ? "" : value[name];
-      const decoded = decodeElement(element, written, context);
+      const decoded = decodeElement(element, value[name], context);
       out[owned] = respell === undefined ? decoded : respell(owned, decoded);
     }
     context.leave();

@@ -23,7 +23,7 @@ import { httpOptions, upstreamHttp } from "./http_options.ts";
 import { commonLbConfig, loadBalancer } from "./load_balancer.ts";
 import { clusterMetadata } from "./metadata.ts";
 import { outlierDetection } from "./outlier.ts";
-import { withProxyHeader } from "./proxy_protocol.ts";
+import { type SentSockets, withProxyHeader } from "./proxy_protocol.ts";
 import { patternStatName, statName } from "./stat_name.ts";
 import { upstreamTls } from "./tls.ts";
 
@@ -51,7 +51,7 @@ function outboundCluster(read: Reader, d: DestinationPlan): Built<Cluster> | und
   const { proxyProtocol } = policy;
   const hbone = hboneSockets(read, d, tls);
   const own = hbone?.tls ?? tls;
-  const sockets = proxyProtocol === undefined ? own : withProxyHeader(read, own, proxyProtocol);
+  const sockets: SentSockets = proxyProtocol === undefined ? own : withProxyHeader(read, own, proxyProtocol);
   const metadata = clusterMetadata(read.settings, {
     services: [service],
     rule: d.rule,
@@ -79,7 +79,7 @@ function outboundCluster(read: Reader, d: DestinationPlan): Built<Cluster> | und
     ...(sockets.matches && { transport_socket_matches: [...sockets.matches] }),
     ...(metadata && { metadata }),
   };
-  const warnings = warningsOf(d, [...new Set([tls.warning, sockets.warning])]);
+  const warnings = warningsOf(d, [sockets.warning]);
   return { message, causes: causesOf(d), ...(warnings.length > 0 && { warnings }) };
 }
 

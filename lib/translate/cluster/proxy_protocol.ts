@@ -19,7 +19,10 @@ type TransportSocket = envoy.config.core.v3.TransportSocket;
 const NAME = "envoy.transport_sockets.upstream_proxy_protocol";
 
 /** Sockets of a cluster, and why the header is left out. */
-type SentSockets = Pick<UpstreamTls, "socket" | "matches" | "warning">;
+export interface SentSockets extends Pick<UpstreamTls, "socket" | "matches"> {
+  /** A setting of the rule that is not in force, in words. */
+  readonly warning?: string;
+}
 
 /** The sockets with the header in front of each. */
 export function withProxyHeader(read: Reader, tls: UpstreamTls, settings: ProxyProtocolSettings): SentSockets {

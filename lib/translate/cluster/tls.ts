@@ -41,14 +41,12 @@ export interface UpstreamTls {
   readonly names?: readonly string[];
   /** Protocols that HTTP requests over the cluster offer, in place of those of the socket. */
   readonly httpAlpn?: string;
-  /** The rule asks for an identity that the proxy has not, so nothing may be sent: in words. */
+  /** The rule asks for an identity or a check that the proxy cannot have, so nothing may be sent: in words. */
   readonly closed?: string;
   /** Send the request's host as SNI: the rule names none. */
   readonly autoSni?: boolean;
   /** Verify the server against that host as well: the rule gives neither names nor an SNI. */
   readonly autoSanValidation?: boolean;
-  /** A setting of the rule that is not in force, in words. */
-  readonly warning?: string;
 }
 
 /** Authorities of the operating system, where Debian, Ubuntu and Envoy's own images keep them. */
@@ -74,8 +72,8 @@ export function upstreamTls(read: Reader, d: DestinationPlan, version: UpstreamH
     !aspect(read, "namedCredentials")
   ) {
     return {
-      warning: `${d.name}: tls.credentialName serves gateways, and sidecars only by a rule with a workloadSelector; ` +
-        "connections are plain",
+      closed: `${d.name} is closed: tls.credentialName serves gateways, and sidecars only by a rule with a ` +
+        "workloadSelector",
     };
   }
   const names = tls.insecureSkipVerify === true ? [] : tls.subjectAltNames ?? serverNames(read, d.service);

@@ -211,7 +211,7 @@ Deno.test("nothing is kept of versions of secrets that a client does not want, n
     call.send(new MessageWriter().string(2, SECRET_TYPE).string(6, "1").bytes(7, error).finish());
     const rejection = () => lines.map(({ msg }) => String(msg)).find((msg) => msg.includes("rejected"));
     await until("the rejection is logged", () => rejection() !== undefined);
-    assert.equal(rejection(), `the proxy rejected secrets default: ${"x".repeat(8192)}`);
+    assert.match(rejection()!, /^the proxy rejected secrets default: x{1000,8000}\.\.\. \(\d+ characters\)$/);
     call.cancel();
   });
 });
