@@ -1,0 +1,36 @@
+/**
+ * What `check` says of configuration that the field has tripped over: one folder each, of which the findings are a golden.
+ */
+import { formatFinding } from "../../lib/config/finding/finding.ts";
+import { unpaced } from "../../lib/kernel/time/paced.ts";
+import { checkMesh } from "../../lib/offline/check/check.ts";
+import { testGoldens } from "../golden.ts";
+import { meshOf } from "./mesh_of.ts";
+
+const root = new URL("../testdata/corpus/", import.meta.url);
+
+/** The texts of a folder, by name. */
+function textsOf(folder: string): Record<string, string> {
+  const place = new URL(`input/${folder}/`, root);
+  const names = [...Deno.readDirSync(place)].map(({ name }) => name).sort();
+  return Object.fromEntries(names.map((name) => [name, Deno.readTextFileSync(new URL(name, place))]));
+}
+
+function checked(folder: string): string {
+  const files = textsOf(folder);
+  const mesh = meshOf(files, { manifestServices: true });
+  const { findings } = unpaced(checkMesh(mesh, {
+    ...{ assumeServices: false, textOf: (file) => files[file] },
+    // Certificates end; those of the inputs are looked at on one day.
+    now: () => Date.UTC(2026, 10, 28),
+  }));
+  return findings.length === 0 ? "nothing\n" : findings.map((one) => `${one.code} ${formatFinding(one)}\n`).join("");
+}
+
+const folders = [...Deno.readDirSync(new URL("input/", root))].map(({ name }) => name).sort();
+
+testGoldens({
+  folder: new URL("expected/", root),
+  suffix: ".txt",
+  cases: new Map(folders.map((name) => [name, () => checked(name)])),
+});
