@@ -138,7 +138,7 @@ test("a path that is a folder is refused at the start, and not taken for an abse
   await assert.rejects(fixture.start(), (error) => {
     assert.ok(error instanceof StartError);
     assert.deepEqual(error.faults.map(({ option }) => option), ["meshConfig"]);
-    assert.match(error.message, /mesh: the file cannot be read \(.*directory.*\), expected a file that can be read/i);
+    assert.match(error.message, /mesh: the file cannot be read \(.*folder.*\), expected a file that can be read/i);
     return true;
   });
 });
