@@ -181,7 +181,7 @@ function pages(folder: string): string[] {
   return [...Deno.readDirSync(`${root}${folder}`)].flatMap((entry) => {
     const path = folder === "" ? entry.name : `${folder}/${entry.name}`;
     if (entry.isFile) return entry.name.endsWith(".md") ? [path] : [];
-    return ["docs", "examples"].includes(path.split("/")[0]!) ? pages(path) : [];
+    return ["docs", "examples", "changes"].includes(path.split("/")[0]!) ? pages(path) : [];
   });
 }
 
