@@ -48,6 +48,8 @@ export class EffectAnalysis {
   #inForce = new InForce();
   #mesh: Mesh | undefined;
   #applied: ReadonlySet<string> = new Set();
+  /** Whether a patch replaced or removed something: what was in its place names no parts any more. */
+  #takesAway = false;
   #patches = 0;
   /** Objects to judge. */
   readonly #pending = new Set<string>();
@@ -106,18 +108,29 @@ export class EffectAnalysis {
     if (filters.length === 0 && this.#patches === 0) return;
     this.#patches = filters.length;
     const applied = new Set<string>();
+    let takesAway = false;
     for (const { patch, error } of of.patchOutcomes()) {
-      if (error === undefined) applied.add(`${patch.filter} ${patch.index}`);
+      if (error !== undefined) continue;
+      applied.add(`${patch.filter} ${patch.index}`);
+      takesAway ||= patch.operation === "REPLACE" || patch.operation === "REMOVE";
     }
     yield;
     this.#applied = applied;
+    this.#takesAway = takesAway;
     this.changed(filters.map(({ key }) => key));
+  }
+
+  /** Nothing follows for other objects while a patch takes away what they have made; they are looked at again later. */
+  #unusedParts(object: AnyConfigObject, world: EffectWorld): readonly UnusedPart[] {
+    if (!this.#takesAway || object.kind === "ProxyFilter") return JUDGES[object.kind](object, world);
+    world.noteDead();
+    return [];
   }
 
   #judge(key: string, world: EffectWorld): void {
     const object = this.#options.object(key);
     this.#dead.delete(key);
-    const unused = object === undefined ? [] : JUDGES[object.kind](object, world);
+    const unused = object === undefined ? [] : this.#unusedParts(object, world);
     const before = this.#unused.get(key);
     if (unused.length === 0) this.#unused.delete(key);
     else if (before === undefined ? this.#unused.size < MAX_OBJECTS : !isSame(before, unused)) {

@@ -141,6 +141,12 @@ function judgeDelegate(key: string, { http = [] }: VirtualServiceSpec, world: Ef
   // Where delegates could not be merged, a finding of the root says so.
   if (inUse.length === 0 || roots.some((root) => mesh.problems.has(root))) return [];
   const dead = http.map((_, at) => at).filter((at) => !inForce.hasWithin(key, "http", `${at}`));
+  // The destinations of a delegate are those of its root.
+  const bringsSome = dead.length > 0 && roots.some((root) => {
+    const vs = mesh.resolver.effective(root);
+    return vs !== undefined && bringsDestinations(vs, world);
+  });
+  if (bringsSome) return [];
   const expected = `a rule that is within the matches of ${
     inUse.map(named).join(", ")
   }, and that no earlier rule hides`;
