@@ -142,7 +142,10 @@ namespaceTest(
       await Deno.mkdir(`${node.runDir}/install.lock`);
       const stuck = await run(Deno.execPath(), [...line, "uninstall"], { env });
       assert.deepEqual([stuck.code, stuck.err.split("\n").length], [1, 2], stuck.err);
-      assert.match(stuck.err, /^Error: uninstall: Is a directory.*install\.lock'; the next uninstall does the rest/);
+      assert.match(
+        stuck.err,
+        /^Error: uninstall: \S*install\.lock: got a folder, expected a regular file; the next uninstall does the rest/,
+      );
       const elsewhere = { ...env, CNI_AGENT_RUN_DIR: `${node.dir}/none` };
       assert.equal((await run(Deno.execPath(), [...line, "uninstall"], { env: elsewhere })).code, 0);
       assert.throws(() => Deno.statSync(`${node.dir}/none`), Deno.errors.NotFound);

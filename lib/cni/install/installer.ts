@@ -278,7 +278,7 @@ const UNFINISHED = /\.[0-9a-f]{8}\.mesh-unfinished$/;
 /** The same words for the same fault: names of files that were being written differ each time. */
 function saidOf({ message }: Error): string {
   return message.replaceAll(
-    /\/\.([^/\s]+)/g,
+    /\/\.([^/\s'"]+)/g,
     (all, name: string) => UNFINISHED.test(name) ? `/${name.replace(UNFINISHED, "")}` : all,
   ).replace(/, run again with.*$/s, "");
 }
