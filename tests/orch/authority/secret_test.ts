@@ -70,6 +70,9 @@ test("one replaces the root, the others follow as the secret changes; who loses 
     const after = a!.material.current()!;
     assert.notEqual(after.certificate.fingerprint, before);
     assert.equal(b!.material.current()!.rootsPem, after.rootsPem);
+    // A clock that lags takes no root that begins later.
+    assert.equal(c!.material.current()!.certificate.fingerprint, before);
+    await options[2]!.clock.advance(90 * DAY);
     await until("the third follows", () => c!.material.current()!.rootsPem === after.rootsPem);
     const texts = (await textsOf(server, namespace, OWN))!;
     assert.equal(texts["root-cert.pem"], after.rootsPem);

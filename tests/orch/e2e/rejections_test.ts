@@ -102,7 +102,9 @@ test("an Envoy that starts gets what else there is beside what it rejects, and t
   if (binary === undefined) return;
   await withWorld(server, namespace, async ({ plain, large, become, connect }) => {
     for (const one of [plain, large]) await server.objects.apply(one);
-    for (const one of [plain, large]) await become("no proxy yet", one, { message: "0/0 proxies up to date." });
+    for (const one of [plain, large]) {
+      await become("no proxy yet", one, { message: "No connected proxy has anything of it." });
+    }
     const admin = await connect();
     await become("the rejection", large, { status: "False", reason: "Rejected" });
     assert.match((await reconciled(server, large))["message"] ?? "", /Rejected by 1: .*program size/);

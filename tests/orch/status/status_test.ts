@@ -101,12 +101,15 @@ test("a server writes addresses and what it finds with the rights of the manifes
     );
     const found = await statusOf(server, id);
     assert.equal(found.observedGeneration, 1);
-    assert.equal(said(found)["Reconciled"], "True: 0/0 proxies up to date.");
+    assert.match(
+      said(found)["Reconciled"]!,
+      /^False: 0\/0 proxies up to date\. Not all of it has an effect: MSH0101: /,
+    );
     assert.match(JSON.stringify(found.validationMessages), /absent\.example\.com.*"code":"MSH0101"/);
     await server.objects.apply(route(namespace, "a.example.com"));
     await until("the edit", async () => (await statusOf(server, id)).observedGeneration === 2);
     assert.deepEqual(said(await statusOf(server, id)), {
-      Reconciled: "True: 0/0 proxies up to date.",
+      Reconciled: "Unknown: No connected proxy has anything of it.",
       PassedValidation: "True: No errors found.",
     });
     // A user writes the very address that was allocated.
