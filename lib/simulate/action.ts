@@ -3,11 +3,11 @@
  *
  * @module
  */
+import { compileBounded } from "../config/validation/regex.ts";
 import type { envoy } from "../../proto/gen/types.ts";
 import { headerOf, hostAlone, type NormalizedRequest, pathAlone } from "./http_request.ts";
 import { NotJudged } from "./matchers.ts";
 import { shareOf } from "./share.ts";
-import { RE2JS } from "re2js";
 import type { ActionStep, SimulationOutcome } from "./types.ts";
 
 type Route = envoy.config.route.v3.Route;
@@ -123,7 +123,7 @@ function rewrittenPath(route: Route, rewrite: PathRewrite, path: string): string
   const { pattern, substitution = "" } = rewrite.regex_rewrite;
   // Envoy writes groups as \1, and escapes a backslash by another.
   const replacement = substitution.replaceAll("$", "\\$").replace(/\\(\d)/g, "$$$1");
-  return RE2JS.compile(pattern?.regex ?? "").matcher(alone).replaceAll(replacement) + rest;
+  return compileBounded(pattern?.regex ?? "").matcher(alone).replaceAll(replacement) + rest;
 }
 
 /** How much of the path the route's condition covers: that is what a prefix rewrite replaces. */

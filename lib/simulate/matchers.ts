@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { RE2JS } from "re2js";
+import { compileBounded } from "../config/validation/regex.ts";
 import type { envoy } from "../../proto/gen/types.ts";
 import { MANAGED_HEADERS } from "./header_values.ts";
 import { type NormalizedRequest, valuesOf } from "./http_request.ts";
@@ -17,7 +17,7 @@ export class NotJudged extends Error {}
 /** Whether the whole text matches an RE2 expression. */
 export function matchesRegex(regex: string, text: string): boolean {
   try {
-    return RE2JS.compile(regex).matches(text);
+    return compileBounded(regex).matches(text);
   } catch (error) {
     throw new NotJudged(
       `the regular expression ${JSON.stringify(regex)} does not compile: ${(error as Error).message}`,

@@ -9,8 +9,8 @@ import type { FindingName } from "./codes.ts";
 /** Findings of each severity that are kept of one object; one more says that there are others, so that a hostile object stays cheap. */
 const MAX_FINDINGS = 100;
 
-/** Steps of compiled regular expressions that one object may ask for: about half a second of work. */
-const REGEX_STEPS = 200_000;
+/** Steps of compiled regular expressions that one object may ask for: about 100 ms of work. Simple ones cost none. */
+const REGEX_STEPS = 30_000;
 
 /** Collects the findings of one object, at most 100 of each severity; and bounds the work that is done for it. */
 export class Findings {

@@ -6,10 +6,11 @@
  */
 import { RE2JS } from "re2js";
 import type { Findings } from "../finding/findings.ts";
+import { isSimple, readingSteps } from "./regex_work.ts";
 
 /** Longest regular expression, in characters. */
 export const MAX_REGEX_LENGTH = 1024;
-/** Largest expression once its repetitions are written out, in steps of its program; about 30 ms of work here. */
+/** Largest expression once its repetitions are written out, in steps of work; about 30 ms here. */
 const MAX_REGEX_STEPS = 10_000;
 
 /** Checks that a regular expression compiles as RE2. An expression that the object had before costs nothing. */
@@ -22,11 +23,38 @@ export function checkRegex(regex: string, at: string, report: Findings): void {
     );
     return;
   }
-  const steps = programSteps(regex);
+  if (isSimple(regex)) return;
+  const steps = compilationSteps(regex);
   const problem = steps > MAX_REGEX_STEPS
     ? `a smaller regular expression (repetitions written out it has ${steps} steps, at most ${MAX_REGEX_STEPS})`
     : report.regexProblem(regex, steps, () => compileProblem(regex));
   if (problem !== undefined) report.error(at, regex, problem);
+}
+
+/**
+ * Compiles an expression that nobody has checked, such as one that a patch brought.
+ *
+ * @throws where it does not compile, or is larger than {@linkcode checkRegex} lets pass.
+ */
+export function compileBounded(regex: string): RE2JS {
+  const known = compiled.get(regex);
+  if (known !== undefined) return known;
+  if (regex.length > MAX_REGEX_LENGTH || compilationSteps(regex) > MAX_REGEX_STEPS) {
+    throw new Error(`it is larger than the ${MAX_REGEX_LENGTH} characters or ${MAX_REGEX_STEPS} steps that are judged`);
+  }
+  if (compiled.size >= MOST_COMPILED) compiled.clear();
+  const made = RE2JS.compile(regex);
+  compiled.set(regex, made);
+  return made;
+}
+
+/** What {@linkcode compileBounded} made: a request is held against the same expressions as the one before. */
+const compiled = new Map<string, RE2JS>();
+const MOST_COMPILED = 1000;
+
+/** Steps of work: those of the program, and those of reading the expression. */
+export function compilationSteps(regex: string): number {
+  return programSteps(regex) + readingSteps(regex);
 }
 
 function compileProblem(regex: string): string | undefined {
