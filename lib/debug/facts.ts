@@ -6,6 +6,7 @@
 import * as z from "zod";
 import { describeOrigin } from "../config/finding/origin.ts";
 import { type AnyFact, FACT_KINDS, type FactKind, isFactKind } from "../config/facts/types.ts";
+import { typedFactKind, typedKey } from "../config/typed/typed_kind.ts";
 import { type HttpRequest, type HttpResponse, jsonResponse } from "../http/message.ts";
 import { queried, textQuery } from "./query.ts";
 import type { DebugView } from "./view.ts";
@@ -19,11 +20,12 @@ const MAX_PAGE_SIZE = 1000;
 const LIMIT_EXPECTED = `1 to ${MAX_PAGE_SIZE}`;
 
 const QUERY = z.object({
-  kind: z.string().refine(isFactKind, { error: `one of ${FACT_KINDS.join(", ")}` }).optional(),
+  kind: z.string().transform((word) => typedFactKind(word) ?? word)
+    .refine(isFactKind, { error: `one of ${FACT_KINDS.join(", ")}` }).optional(),
   namespace: textQuery("a namespace").optional(),
   limit: z.string().regex(/^[0-9]{1,4}$/, { error: LIMIT_EXPECTED }).transform(Number)
     .refine((limit) => limit >= 1 && limit <= MAX_PAGE_SIZE, { error: LIMIT_EXPECTED }).default(PAGE_SIZE),
-  after: textQuery("a key, as `next` of a page").optional(),
+  after: textQuery("a key, as `next` of a page").transform(typedKey).optional(),
 });
 
 /**

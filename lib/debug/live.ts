@@ -9,6 +9,7 @@
 import * as z from "zod";
 import { type Finding, findingFile, findingObject } from "../config/finding/finding.ts";
 import { KINDS } from "../config/kinds/kinds.ts";
+import { typedKind } from "../config/typed/typed_kind.ts";
 import { type ConfigObject, type Kind, objectKey } from "../config/types.ts";
 import { spellingsOfKind } from "../config/spelling/spelling.ts";
 import { nearestName } from "../kernel/text/nearest.ts";
@@ -62,24 +63,11 @@ export const live = queried(QUERY, async (request, view, { object, wait }): Prom
   return state(object, request, view, isRead ? undefined : `the folder could not be read within ${wait} s`);
 });
 
-/** Short names of kinds, as the orchestrator's tools know them. */
-const SHORT_NAMES: Readonly<Record<string, Kind>> = {
-  ...{ vs: "VirtualService", dr: "DestinationRule", gw: "Gateway", se: "ServiceEntry", we: "WorkloadEntry" },
-  ...{ wg: "WorkloadGroup", ap: "AuthorizationPolicy", pa: "PeerAuthentication", ra: "RequestAuthentication" },
-};
-
-/** A kind by any of its spellings, or by its short name, whatever the case. */
-function kindOf(word: string): Kind | undefined {
-  const lower = word.toLowerCase();
-  const short = Object.hasOwn(SHORT_NAMES, lower) ? SHORT_NAMES[lower] : undefined;
-  return KINDS.find((kind) => spellingsOfKind(kind).some((one) => one.toLowerCase() === lower)) ?? short;
-}
-
 /** Reads `kind/namespace/name`; for any other text the answer says what was expected. */
 function wantedObject(text: string): LiveQuestion | { readonly expected: string } {
   const [word = "", namespace, name, ...rest] = text.split("/");
   if (!namespace || !name || rest.length > 0) return { expected: OBJECT_EXPECTED };
-  const kind = kindOf(word);
+  const kind = typedKind(word);
   if (kind !== undefined) return { kind, namespace, name, key: objectKey(kind, namespace, name) };
   const guess = nearestName(word, KINDS.flatMap(spellingsOfKind));
   const hint = guess === undefined ? "" : `; did you mean ${guess}?`;

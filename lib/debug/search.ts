@@ -5,6 +5,7 @@
  */
 import * as z from "zod";
 import { KINDS } from "../config/kinds/kinds.ts";
+import { typedKey } from "../config/typed/typed_kind.ts";
 import { serviceKey } from "../registry/types.ts";
 import { type HttpResponse, jsonResponse } from "../http/message.ts";
 import { queried, textQuery } from "./query.ts";
@@ -35,18 +36,20 @@ export const search = queried(
   (request, view, { q }): HttpResponse => jsonResponse(searchNames(q, view), request),
 );
 
-/** Looks through all names; case does not count. An empty text finds nothing. */
+/** Looks through all names; case does not count, and `vs/shop` is `VirtualService/shop`. An empty text finds nothing. */
 export function searchNames(text: string, view: DebugView): FoundByName {
   const wanted = text.slice(0, MAX_TEXT).trim().toLowerCase();
-  const among = (names: Iterable<string>): FoundNames => {
-    const found = wanted === "" ? [] : [...names].filter((name) => name.toLowerCase().includes(wanted));
+  const key = typedKey(wanted).toLowerCase();
+  const among = (names: Iterable<string>, texts = [wanted]): FoundNames => {
+    const holds = (name: string) => texts.some((one) => name.includes(one));
+    const found = wanted === "" ? [] : [...names].filter((name) => holds(name.toLowerCase()));
     // A name that itself begins with the text comes first.
     const rank = (name: string) => name.slice(name.lastIndexOf("/") + 1).toLowerCase().startsWith(wanted) ? 0 : 1;
     found.sort((a, b) => rank(a) - rank(b) || (a < b ? -1 : 1));
     return { names: found.slice(0, MAX_FOUND), total: found.length };
   };
   return {
-    objects: among(KINDS.flatMap((kind) => view.store.list(kind).map(({ key }) => key))),
+    objects: among(KINDS.flatMap((kind) => view.store.list(kind).map((one) => one.key)), [wanted, key]),
     proxies: among(new Set([...view.xds.streams()].map(({ node }) => node?.id ?? ""))),
     services: among([...view.services.services()].map(serviceKey)),
   };

@@ -7,6 +7,7 @@ import type { DebugView } from "../debug/view.ts";
 import { KINDS } from "../config/kinds/kinds.ts";
 import { type Finding, findingKeys, findingKind } from "../config/finding/finding.ts";
 import { describeOrigin, writtenKind } from "../config/finding/origin.ts";
+import { typedKind } from "../config/typed/typed_kind.ts";
 import type { ConfigObject } from "../config/types.ts";
 import { findingsByObject } from "./findings.ts";
 import { type HtmlValue, markup } from "./html.ts";
@@ -44,7 +45,8 @@ interface ListedObject {
 
 /** The page; queries `q`, `kind`, `namespace`, `state`. */
 export const objectsPage: WebPageMaker = (request, view): WebPage => {
-  const kind = request.query.get("kind") ?? "";
+  const word = request.query.get("kind") ?? "";
+  const kind = typedKind(word) ?? word;
   const namespace = request.query.get("namespace") ?? "";
   const state = request.query.get("state") ?? "";
   const holds = searched(request);

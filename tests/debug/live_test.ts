@@ -201,8 +201,8 @@ Deno.test("live names the mistakes in a request", async () => {
     const cases: Readonly<Record<string, RegExp>> = {
       "": /^query object is missing, expected kind\/namespace\/name\n$/,
       "?object=hello": /^query object: got "hello", expected kind\/namespace\/name\n$/,
-      "?object=VirtualServices/x/a":
-        /^query object: got "VirtualServices\/x\/a", expected kind\/namespace\/name, with a kind of .*; did you mean VirtualService\?\n$/,
+      "?object=VirtualServise/x/a":
+        /^query object: got "VirtualServise\/x\/a", expected kind\/namespace\/name, with a kind of .*; did you mean VirtualService\?\n$/,
       "?object=VirtualService/x/a&wait=soon": /^query wait: got "soon", expected 0s to 300s\n$/,
       "?object=VirtualService/x/a&wait=301": /^query wait: got "301", expected 0s to 300s\n$/,
       "?objct=VirtualService/x/a&wait=-1s":

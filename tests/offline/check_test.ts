@@ -156,6 +156,8 @@ Deno.test("suppressions take either spelling of a code, and objects by a pattern
       "ist0101",
       "IST0101=VirtualService/shop/*",
       "MSH0101=VirtualService shop/reviews",
+      "MSH0101=vs/shop/*",
+      "MSH0101=VIRTUALSERVICES/shop/*",
       "MSH0101=*",
     ]
   ) {

@@ -8,26 +8,13 @@ import { Findings } from "../finding/findings.ts";
 import { DecodeContext } from "../schema/field.ts";
 import type { JsonSchema, TypeComment } from "../schema/json_schema.ts";
 import { structuralSchema } from "../schema/structural_schema.ts";
-import { groupOfKind, pluralOfKind } from "../spelling/spelling.ts";
+import { groupOfKind, pluralOfKind, SHORT_NAMES } from "../spelling/spelling.ts";
 import { PART_RULES, SPEC_RULES } from "./definition_rules.ts";
 import type { Kind } from "./kinds.ts";
 import { KIND_TABLE } from "./table.ts";
 
 /** The version that is served, stored and watched: all mean the same, so that nothing has to be converted. */
 export const DEFINED_VERSION = "v1";
-
-/** Short names, those that Istio's users type. */
-const SHORT_NAMES: Readonly<Partial<Record<Kind, string>>> = {
-  VirtualService: "vs",
-  DestinationRule: "dr",
-  Gateway: "gw",
-  ServiceEntry: "se",
-  WorkloadEntry: "we",
-  WorkloadGroup: "wg",
-  AuthorizationPolicy: "ap",
-  RequestAuthentication: "ra",
-  PeerAuthentication: "pa",
-};
 
 /** Columns of lists beside the name, by their titles. */
 const COLUMNS: Readonly<Partial<Record<Kind, Readonly<Record<string, string>>>>> = {

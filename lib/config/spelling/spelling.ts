@@ -59,10 +59,24 @@ export function spellingsOfKind(kind: Kind): string[] {
   return kinds.filter(([, own]) => own === kind).map(([spelling]) => spelling);
 }
 
+/** Short names of kinds that users of Istio type. An orchestrator's API knows them too. */
+export const SHORT_NAMES: Readonly<Partial<Record<Kind, string>>> = {
+  VirtualService: "vs",
+  DestinationRule: "dr",
+  Gateway: "gw",
+  ServiceEntry: "se",
+  WorkloadEntry: "we",
+  WorkloadGroup: "wg",
+  AuthorizationPolicy: "ap",
+  RequestAuthentication: "ra",
+  PeerAuthentication: "pa",
+};
+
 /** English plural of a kind as it is written, which paths of an API have: `serviceentries`, `envoyfilters`. */
 export function pluralOfKind(written: string): string {
   const name = written.toLowerCase();
-  return /[^aeiou]y$/.test(name) ? `${name.slice(0, -1)}ies` : `${name}s`;
+  if (/[^aeiou]y$/.test(name)) return `${name.slice(0, -1)}ies`;
+  return name.endsWith("ss") ? `${name}es` : `${name}s`;
 }
 
 const KNOWN: KnownKinds = { byGroup: KINDS_BY_GROUP, versions: API_VERSIONS };

@@ -7,6 +7,7 @@
 import * as z from "zod";
 import { readCode } from "../../config/finding/codes.ts";
 import { type Finding, findingKeys } from "../../config/finding/finding.ts";
+import { typedKey } from "../../config/typed/typed_kind.ts";
 
 /** A suppression or a baseline that cannot be read; the message says what was expected. */
 export class UnreadableKnown extends Error {
@@ -27,7 +28,7 @@ export function readSuppressions(texts: readonly string[]): Suppression {
   const rules = texts.flatMap((text) => {
     const [code = "", ...pattern] = text.split("=");
     const read = readCode(code);
-    const objects = pattern.join("=").trim().replace(/ +/g, "/");
+    const objects = typedKey(pattern.join("=").trim().replace(/ +/g, "/"));
     if (read === undefined || (pattern.length > 0 && objects === "")) wrong.push(JSON.stringify(text));
     return read === undefined ? [] : [{ code: read, objects: pattern.length === 0 ? undefined : patternOf(objects) }];
   });

@@ -1,0 +1,53 @@
+/**
+ * Kinds as people type them in commands and addresses of pages: in any case, as singular, plural or short name, and in
+ * either spelling.
+ *
+ * @module
+ */
+import { FACT_KINDS, type FactKind } from "../facts/types.ts";
+import { type Kind, KINDS } from "../kinds/kinds.ts";
+import { pluralOfKind, SHORT_NAMES, spellingsOfKind } from "../spelling/spelling.ts";
+
+/** Further short names, which no API defines: our commands and pages alone know them. */
+const OWN_SHORT_NAMES: Readonly<Record<string, Kind>> = {
+  ...{ sc: "Sidecar", pc: "ProxyConfig", pf: "ProxyFilter", ef: "ProxyFilter", tm: "Telemetry", wp: "WasmPlugin" },
+};
+
+/** Short names of an orchestrator's own kinds. */
+const FACT_SHORT_NAMES: Readonly<Record<string, FactKind>> = {
+  ...{ svc: "Service", po: "Pod", deploy: "Deployment", sts: "StatefulSet", ds: "DaemonSet", rs: "ReplicaSet" },
+  ...{ ns: "Namespace", no: "Node", cm: "ConfigMap", sa: "ServiceAccount", ing: "Ingress", cj: "CronJob" },
+};
+
+const KINDS_BY_WORD: ReadonlyMap<string, Kind> = new Map([
+  ...KINDS.flatMap((kind) => spellingsOfKind(kind).flatMap(wordsOf).map((word) => [word, kind] as const)),
+  ...Object.entries(SHORT_NAMES).map(([kind, word]) => [word, kind as Kind] as const),
+  ...Object.entries(OWN_SHORT_NAMES),
+]);
+
+const FACT_KINDS_BY_WORD: ReadonlyMap<string, FactKind> = new Map([
+  ...FACT_KINDS.flatMap((kind) => wordsOf(kind).map((word) => [word, kind] as const)),
+  ...Object.entries(FACT_SHORT_NAMES),
+]);
+
+function wordsOf(written: string): string[] {
+  return [written.toLowerCase(), pluralOfKind(written)];
+}
+
+/** The kind of configuration that a word means; undefined: none. */
+export function typedKind(word: string): Kind | undefined {
+  return KINDS_BY_WORD.get(word.toLowerCase());
+}
+
+/** The kind of fact that a word means; undefined: none. */
+export function typedFactKind(word: string): FactKind | undefined {
+  return FACT_KINDS_BY_WORD.get(word.toLowerCase());
+}
+
+/** A key (`kind/namespace/name`), or the beginning of one, with the kind as it is in keys; other text stays. */
+export function typedKey(text: string): string {
+  const slash = text.indexOf("/");
+  if (slash < 0) return text;
+  const word = text.slice(0, slash);
+  return `${typedKind(word) ?? typedFactKind(word) ?? word}${text.slice(slash)}`;
+}
