@@ -4,7 +4,7 @@
  * @module
  */
 import type { EffectiveVirtualService, RuleProtocol } from "../mesh/types.ts";
-import { MESH_GATEWAY } from "../mesh/virtual_service_index.ts";
+import { MESH_GATEWAY } from "../mesh/sidecar_rules.ts";
 import { parseProtocol } from "../registry/protocol.ts";
 import type { Service } from "../registry/types.ts";
 import { isTls, listenerKind } from "../translate/service/protocol.ts";
@@ -44,10 +44,10 @@ function ofSidecars(
 /** Another one that has all its hosts. */
 function hiddenBy(list: RuleProtocol, vs: EffectiveVirtualService, { views }: EffectWorld): Reason | undefined {
   const winners = new Set(
-    views.flatMap(({ scope }) => vs.hosts.map((host) => scope.virtualService(host, list))),
+    views.flatMap(({ scope }) => vs.hosts.flatMap((host) => scope.deciding(host, list))),
   );
   if (winners.has(vs)) return undefined;
-  const [winner] = [...winners].flatMap((one) => one?.causes[0] ?? []);
+  const [winner] = [...winners].flatMap((one) => one.causes[0] ?? []);
   return winner === undefined ? undefined : {
     expected: `a host that no other VirtualService has (the ${list} rules of ${named(winner)} decide)`,
     others: [winner],

@@ -6,7 +6,8 @@
 import type { VirtualServiceSpec } from "../config/kinds/kinds.ts";
 import type { EffectiveVirtualService, RuleProtocol } from "../mesh/types.ts";
 import { wildcardsOver } from "../mesh/host_match.ts";
-import { destinationHosts, MESH_GATEWAY } from "../mesh/virtual_service_index.ts";
+import { MESH_GATEWAY } from "../mesh/sidecar_rules.ts";
+import { destinationHosts } from "../mesh/virtual_service_index.ts";
 import { isVisible } from "../mesh/visibility.ts";
 import { profileOf } from "../translate/reader/proxy_profile.ts";
 import { type EffectWorld, type Judge, type JudgedProxy, named, type UnusedPart } from "./judge.ts";
@@ -82,7 +83,7 @@ function hidesOthers(list: RuleProtocol, vs: EffectiveVirtualService, { mesh, vi
     [host, ...wildcardsOver(host)].some((one) =>
       virtualServices.forHost(one).some((other) => other !== vs && (other.spec[list] ?? []).length > 0)
     );
-  return vs.hosts.filter(isShared).some((host) => views.some(({ scope }) => scope.virtualService(host, list) === vs));
+  return vs.hosts.filter(isShared).some((host) => views.some(({ scope }) => scope.deciding(host, list).includes(vs)));
 }
 
 /** Whether a Sidecar's workloads see a service because this sends to it: that is an effect, too. */

@@ -32,7 +32,8 @@ import { sidecarOf } from "./sidecar.ts";
 import { TelemetryIndex } from "./telemetry/index.ts";
 import type { Distinction } from "./view/distinctions.ts";
 import { type VirtualServiceDelta, VirtualServiceResolver } from "./virtual_service.ts";
-import { MESH_GATEWAY, VirtualServiceIndex } from "./virtual_service_index.ts";
+import { MESH_GATEWAY } from "./sidecar_rules.ts";
+import { VirtualServiceIndex } from "./virtual_service_index.ts";
 import { WasmPluginIndex } from "./wasm_plugins.ts";
 
 /** The source of services and endpoints; answers are identity-stable while nothing changes. */

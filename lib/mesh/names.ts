@@ -4,7 +4,7 @@
  * @module
  */
 import { isIp } from "../registry/address.ts";
-import { MESH_GATEWAY } from "./virtual_service_index.ts";
+import { MESH_GATEWAY } from "./sidecar_rules.ts";
 
 /**
  * A host as a fully qualified, lower-case name: `reviews` written in namespace `default` is

@@ -16,7 +16,8 @@ import type { MeshIndexes } from "./indexes.ts";
 import type { EffectiveDestinationRule, EffectiveVirtualService, EgressListener, RuleProtocol } from "./types.ts";
 import type { SharedView } from "./view/namespace_views.ts";
 import { isVisible } from "./visibility.ts";
-import { destinationHosts, MESH_GATEWAY } from "./virtual_service_index.ts";
+import { MESH_GATEWAY, ruledSidecars } from "./sidecar_rules.ts";
+import { destinationHosts } from "./virtual_service_index.ts";
 
 /** The egress listeners of every scope without a Sidecar: one object, so that all these scopes give the same answer. */
 const catchAll: readonly EgressListener[] = [{ index: 0, captureMode: "DEFAULT" }];
@@ -107,11 +108,26 @@ export class Scope {
     return this.#indexes.virtualServices.visible(host, this.namespace, undefined, imported) !== undefined;
   }
 
-  /** The virtual service in force for a host on sidecars: that with rules of the protocol, or undefined: any. */
-  virtualService(host: string, protocol: RuleProtocol | undefined): EffectiveVirtualService | undefined {
+  /**
+   * The virtual service in force for a host on sidecars: that with rules of the protocol, or undefined: any.
+   *
+   * @param at How many go before it, because their rules are for other workloads or ports.
+   */
+  virtualService(host: string, protocol: RuleProtocol | undefined, at = 0): EffectiveVirtualService | undefined {
     const { virtualServices } = this.#indexes;
-    if (!this.#narrow) return virtualServices.visible(host, this.namespace, protocol);
-    return virtualServices.visible(host, this.namespace, protocol, (vs) => this.#seesVirtualService(vs));
+    if (!this.#narrow) return virtualServices.visible(host, this.namespace, protocol, undefined, at);
+    return virtualServices.visible(host, this.namespace, protocol, (vs) => this.#seesVirtualService(vs), at);
+  }
+
+  /** Those in force for a host on some sidecar: the first for all workloads and ports, and those for some before that. */
+  deciding(host: string, protocol: RuleProtocol): readonly EffectiveVirtualService[] {
+    const found: EffectiveVirtualService[] = [];
+    for (let at = 0;; at++) {
+      const vs = this.virtualService(host, protocol, at);
+      if (vs === undefined) return found;
+      found.push(vs);
+      if (ruledSidecars(vs, protocol) === "all") return found;
+    }
   }
 
   /** The destination rules in force for a host (see `DestinationRuleIndex.inForce`). */

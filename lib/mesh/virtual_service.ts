@@ -11,7 +11,8 @@ import { mergeDelegate } from "./delegate.ts";
 import { effectiveExportTo, fullGateway, fullHost } from "./names.ts";
 import type { EffectiveVirtualService, RuleOrigin } from "./types.ts";
 import { mapped, unique, withFields } from "./unchanged.ts";
-import { MESH_GATEWAY, oldestFirst } from "./virtual_service_index.ts";
+import { MESH_GATEWAY } from "./sidecar_rules.ts";
+import { oldestFirst } from "./virtual_service_index.ts";
 import { type Exported, isVisible } from "./visibility.ts";
 
 /** The settings that the resolution of names and visibility depends on. */

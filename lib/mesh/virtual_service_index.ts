@@ -4,12 +4,10 @@
  * @module
  */
 import { wildcardsOver } from "./host_match.ts";
+import { hasRulesForSidecars, MESH_GATEWAY, ruledSidecars } from "./sidecar_rules.ts";
 import type { EffectiveVirtualService, RuleProtocol } from "./types.ts";
 import type { Distinction } from "./view/distinctions.ts";
 import { isPublic, namespacesNamed, visibilityRank } from "./visibility.ts";
-
-/** The name that stands for all sidecars in a virtual service's gateway list. */
-export const MESH_GATEWAY = "mesh";
 
 const nothing: readonly EffectiveVirtualService[] = [];
 
@@ -85,23 +83,39 @@ export class VirtualServiceIndex {
    * @param protocol Only those with rules of this kind for sidecars: the HTTP rules of a host may stand in another object
    *   than its TCP rules, and rules for gateways alone hide no rules of another object. Undefined: any.
    * @param accept Narrows further (to the imports of a Sidecar).
+   * @param at How many go before the one that is asked for: those whose rules are for other workloads or ports.
+   *   0: none.
    */
   visible(
     host: string,
     namespace: string,
     protocol: RuleProtocol | undefined,
     accept?: (vs: EffectiveVirtualService) => boolean,
+    at = 0,
   ): EffectiveVirtualService | undefined {
     if (this.#byHost.size === 0) return undefined;
     const wanted = (vs: EffectiveVirtualService) =>
       (protocol === undefined || hasRulesForSidecars(vs, protocol)) && (accept === undefined || accept(vs));
-    const exact = this.#best(host, namespace, wanted);
-    if (exact) return exact;
-    for (const pattern of wildcardsOver(host)) {
-      const found = this.#best(pattern, namespace, wanted);
-      if (found) return found;
+    let before = at;
+    for (const pattern of hostAndWildcards(host)) {
+      const best = this.#best(pattern, namespace, wanted);
+      if (best === undefined) continue;
+      if (before === 0) return best;
+      const all = this.#ranked(pattern, namespace, wanted);
+      const found = all[before];
+      if (found !== undefined) return found;
+      before -= all.length;
     }
     return undefined;
+  }
+
+  /** Those of one host that a namespace sees, in the order in which they go before one another. */
+  #ranked(host: string, namespace: string, wanted: (vs: EffectiveVirtualService) => boolean) {
+    return (this.#byHost.get(host) ?? nothing)
+      .map((vs) => ({ vs, rank: visibilityRank(vs, namespace) }))
+      .filter(({ vs, rank }) => rank >= 0 && wanted(vs))
+      .toSorted((a, b) => a.rank - b.rank)
+      .map(({ vs }) => vs);
   }
 
   #best(host: string, namespace: string, wanted: (vs: EffectiveVirtualService) => boolean) {
@@ -123,11 +137,12 @@ export class VirtualServiceIndex {
       for (const protocol of PROTOCOLS) {
         const first = new Map<string, string>();
         for (const vs of list) {
+          // One for chosen workloads or ports hides nothing elsewhere.
           if (!hasRulesForSidecars(vs, protocol)) continue;
           const audience = audienceOf(vs);
           const accepted = first.get(audience);
-          if (accepted === undefined) first.set(audience, vs.causes[0] ?? "");
-          else yield { host, protocol, accepted, rejected: vs.causes };
+          if (accepted !== undefined) yield { host, protocol, accepted, rejected: vs.causes };
+          else if (ruledSidecars(vs, protocol) === "all") first.set(audience, vs.causes[0] ?? "");
         }
       }
     }
@@ -139,16 +154,9 @@ export class VirtualServiceIndex {
   }
 }
 
-/** Whether some rule of the protocol may be for sidecars: one whose matches all name other gateways says nothing there. */
-export function hasRulesForSidecars({ spec }: EffectiveVirtualService, protocol: RuleProtocol): boolean {
-  const rules: readonly RuleOfGateways[] = spec[protocol] ?? [];
-  return rules.some(({ match = [] }) =>
-    match.length === 0 || match.some(({ gateways = [] }) => gateways.length === 0 || gateways.includes(MESH_GATEWAY))
-  );
-}
-
-interface RuleOfGateways {
-  readonly match?: readonly { readonly gateways?: readonly string[] }[];
+function* hostAndWildcards(host: string): Iterable<string> {
+  yield host;
+  yield* wildcardsOver(host);
 }
 
 /** The namespaces that see a virtual service otherwise than one that it does not name. */

@@ -110,23 +110,32 @@ const virtualService = fc.record({
   subset: fc.option(subset, { nil: undefined }),
   header: fc.constantFrom("x", "y"),
   source: fc.option(fc.constantFrom({ app: "p" }, { app: "q" }), { nil: undefined }),
+  // Elsewhere another virtual service of the host decides.
+  only: fc.constantFrom(undefined, undefined, { sourceLabels: { app: "p" } }, { sourceNamespace: "a" }, { port: 80 }),
   gateways: fc.constantFrom(undefined, ["mesh"], ["a/one"], ["b/one", "mesh"], ["one", "two"]),
   kind: fc.constantFrom("http", "http", "http", "tcp", "tls"),
-}).map(({ object, hosts, exportTo, to, subset, header, source, gateways, kind }) => ({
+}).map(({ object, hosts, exportTo, to, subset, header, source, only, gateways, kind }) => ({
   ...object,
   spec: {
     hosts,
     ...(gateways ? { gateways } : {}),
     ...(exportTo ? { exportTo } : {}),
-    ...(kind === "tcp" ? { tcp: [{ route: [{ destination: { host: to, ...(subset ? { subset } : {}) } }] }] } : {}),
-    ...(kind === "tls" ? { tls: [{ match: [{ sniHosts: hosts }], route: [{ destination: { host: to } }] }] } : {}),
+    ...(kind === "tcp" && {
+      tcp: [{
+        ...(only ? { match: [only] } : {}),
+        route: [{ destination: { host: to, ...(subset ? { subset } : {}) } }],
+      }],
+    }),
+    ...(kind === "tls" && {
+      tls: [{ match: [{ sniHosts: hosts, ...only }], route: [{ destination: { host: to } }] }],
+    }),
     ...(kind === "http" && {
       http: [
         {
-          match: [{ headers: { h: { exact: header } }, ...(source ? { sourceLabels: source } : {}) }],
+          match: [{ headers: { h: { exact: header } }, ...(source ? { sourceLabels: source } : {}), ...only }],
           route: [{ destination: { host: to, ...(subset ? { subset } : {}) } }],
         },
-        { route: [{ destination: { host: to } }] },
+        { ...(only ? { match: [only] } : {}), route: [{ destination: { host: to } }] },
       ],
     }),
   },

@@ -80,6 +80,108 @@ Deno.test("rules that are for gateways alone hide no rules of a younger object f
   assert.deepEqual(checked(yaml).filter(({ name }) => name === "hidden-rules"), []);
 });
 
+/** An object whose rules answer 418. */
+const teapot = (match: object, name = "a") =>
+  route("prod", name, { http: [{ match: [match], directResponse: { status: 418 } }] });
+
+/** An older object whose rules answer 418, and a younger one that leads to the service. */
+const shared = (match: object) => teapot(match) + route("prod", "b") + rule("prod", "own", subset("v2"));
+
+Deno.test("rules for workloads by label hide a younger object's rules from these workloads alone", async () => {
+  const yaml = WORLD + shared({ sourceLabels: { app: "batch" } });
+  assert.equal(await ask(yaml, "client/batch-1"), "no cluster > 418");
+  assert.equal(await ask(yaml, "client/app-1"), "chosen of own.prod:8000 > 10.9.1.2:9080");
+  assert.equal(await ask(yaml, "other/other-1"), "chosen of own.prod:8000 > 10.9.1.2:9080");
+  assert.deepEqual(checked(yaml).map(({ message }) => message), []);
+});
+
+Deno.test("rules for workloads by namespace hide a younger object's rules from these workloads alone", async () => {
+  const yaml = WORLD + shared({ sourceNamespace: "other" });
+  assert.equal(await ask(yaml, "other/other-1"), "no cluster > 418");
+  assert.equal(await ask(yaml, "client/app-1"), "chosen of own.prod:8000 > 10.9.1.2:9080");
+  assert.deepEqual(checked(yaml).map(({ message }) => message), []);
+});
+
+Deno.test("an object for the host whose rules are for others leaves the rules of a wildcard over the host", async () => {
+  const wide = route("prod", "wide", {
+    hosts: ["*.prod.svc.cluster.local"],
+    http: [{ directResponse: { status: 299 } }],
+  });
+  const yaml = WORLD + teapot({ sourceLabels: { app: "batch" } }) + wide + rule("prod", "own", subset("v2"));
+  assert.equal(await ask(yaml, "client/batch-1"), "no cluster > 418");
+  assert.match(await ask(yaml, "client/app-1"), /> 299$/);
+});
+
+Deno.test("rules for workloads of which an older object takes all are hidden, and found", async () => {
+  const narrow = { sourceLabels: { app: "batch", tier: "night" } };
+  const younger = route("prod", "b", {
+    http: [{ match: [narrow], route: [{ destination: { host: "own.prod.svc.cluster.local" } }] }],
+  });
+  const older = teapot({ sourceLabels: { app: "batch" } });
+  const yaml = WORLD.replace("app: batch", "app: batch, tier: night") + older + younger +
+    rule("prod", "own", subset("v2"));
+  assert.equal(await ask(yaml, "client/batch-1"), "no cluster > 418");
+  assert.deepEqual(
+    checked(yaml).filter(({ name }) => name === "hidden-rules").map(({ place }) => place.objects[0]?.name),
+    [
+      "b",
+    ],
+  );
+});
+
+Deno.test("rules for another port hide no rules of a younger object", async () => {
+  const yaml = WORLD + shared({ port: 9000 });
+  assert.equal(await ask(yaml, "client/app-1"), "chosen of own.prod:8000 > 10.9.1.2:9080");
+  assert.deepEqual(checked(yaml).filter(({ name }) => name === "hidden-rules"), []);
+  assert.equal(await ask(WORLD + shared({ port: 8000 }), "client/app-1"), "no cluster > 418");
+});
+
+Deno.test("rules for a port are hidden by older rules for this port, and found", () => {
+  const yaml = (port: number) => WORLD + teapot({ port: 8000 }) + teapot({ port, sourceLabels: { app: "batch" } }, "b");
+  const hidden = (port: number) =>
+    checked(yaml(port)).filter(({ name }) => name === "hidden-rules").map(({ place }) => place.objects[0]?.name);
+  assert.deepEqual(hidden(8000), ["b"]);
+  assert.deepEqual(hidden(8001), []);
+});
+
+Deno.test("a host that only rules name is answered on each port by the object with rules for the workload and port", async () => {
+  const named = (name: string, status: number, match: object) =>
+    object("VirtualService", "prod", name, {
+      hosts: ["only.example.com", "own.prod.svc.cluster.local"],
+      http: [{ match: [match], directResponse: { status } }],
+    });
+  // Some service makes sidecars listen on port 80.
+  const web = WORLD.split("---\n")[0]!.replace("own, namespace", "web, namespace").replace("[own.", "[web.")
+    .replace("10.8.3.1", "10.8.3.2").replace("number: 8000", "number: 80");
+  const yaml = WORLD + "---\n" + web + named("a", 418, { sourceLabels: { app: "batch" } }) +
+    named("b", 419, { port: 80 }) +
+    named("c", 420, {});
+  const asked = (from: string, port: number) => wayOf(yaml, from, `http://only.example.com:${port}/`);
+  assert.equal(await asked("client/batch-1", 8000), "no cluster > 418");
+  assert.equal(await asked("client/batch-1", 80), "no cluster > 418");
+  assert.equal(await asked("client/app-1", 80), "no cluster > 419");
+  assert.equal(await asked("client/app-1", 8000), "no cluster > 420");
+});
+
+Deno.test("bytes: rules for other workloads leave the rules of a younger object", async () => {
+  const bytes = WORLD.replace("name: http, protocol: HTTP", "name: tcp, protocol: TCP");
+  const to = (version: string, match?: object) => ({
+    http: undefined,
+    tcp: [{
+      ...(match ? { match: [match] } : {}),
+      route: [{ destination: { host: "own.prod.svc.cluster.local", subset: version } }],
+    }],
+  });
+  const subsets = rule("prod", "own", {
+    subsets: ["v1", "v2"].map((version) => ({ name: version, labels: { version } })),
+  });
+  const yaml = bytes + route("prod", "a", to("v1", { sourceLabels: { app: "batch" } })) +
+    route("prod", "b", to("v2")) + subsets;
+  const asked = (from: string) => wayOf(yaml, from, "tcp://own.prod:8000");
+  assert.equal(await asked("client/batch-1"), "v1 of own.prod:8000 > 10.9.1.1:9080");
+  assert.equal(await asked("client/app-1"), "v2 of own.prod:8000 > 10.9.1.2:9080");
+});
+
 /** Expectation and advice of what is found about subsets. */
 const about = (yaml: string) =>
   checked(yaml).filter(({ name }) => name === "hidden-subset").map(({ severity, expected, fix }) =>

@@ -137,6 +137,10 @@ export function fakeReader(world: FakeWorld = {}): FakeReader {
     },
     gateways: () => answer("gateways", world.gateways ?? []),
     passedHosts: () => answer("passedHosts", (world.gateways ?? []).flatMap(passedHosts)),
+    virtualServices: (host, protocol) => {
+      const found = world.virtualServices?.[host];
+      return found?.spec[protocol]?.length ? [found] : [];
+    },
     virtualServicesOf: (gateway) => {
       const all = Object.values(world.virtualServices ?? {});
       return answer(`virtualServicesOf/${gateway}`, all.filter((v) => v.gateways.includes(gateway)));

@@ -5,7 +5,7 @@
  */
 import type { ConfigObject } from "../../config/types.ts";
 import { overlaps } from "../../mesh/host_match.ts";
-import { MESH_GATEWAY } from "../../mesh/virtual_service_index.ts";
+import { MESH_GATEWAY } from "../../mesh/sidecar_rules.ts";
 import type { Analyzer } from "../analyzer.ts";
 
 /** See the module. */

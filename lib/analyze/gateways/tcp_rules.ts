@@ -6,7 +6,8 @@
 import { serverHosts } from "../../config/kinds/gateway/hosts.ts";
 import type { GatewayServerSpec } from "../../config/kinds/gateway/types.ts";
 import { gatewayTcpRules, matchesServer, virtualServicesOfServer } from "../../mesh/gateway_tcp_rules.ts";
-import { MESH_GATEWAY, sharesAudience } from "../../mesh/virtual_service_index.ts";
+import { MESH_GATEWAY } from "../../mesh/sidecar_rules.ts";
+import { sharesAudience } from "../../mesh/virtual_service_index.ts";
 import { parseProtocol } from "../../registry/protocol.ts";
 import type { Analyzer } from "../analyzer.ts";
 

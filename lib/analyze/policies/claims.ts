@@ -7,7 +7,7 @@ import { severityOfAbsence } from "../reader/absence.ts";
 import type { VirtualServiceSpec } from "../../config/kinds/kinds.ts";
 import type { StringMap } from "../../config/kinds/kinds.ts";
 import type { ConfigObject } from "../../config/types.ts";
-import { MESH_GATEWAY } from "../../mesh/virtual_service_index.ts";
+import { MESH_GATEWAY } from "../../mesh/sidecar_rules.ts";
 import type { Analyzer } from "../analyzer.ts";
 import type { AnalysisReader } from "../reader/reader.ts";
 import { selectionOf } from "../../mesh/selection/selection.ts";

@@ -5,7 +5,7 @@
  */
 import { severityOfAbsence } from "../reader/absence.ts";
 import type { VirtualServiceSpec } from "../../config/kinds/kinds.ts";
-import { MESH_GATEWAY } from "../../mesh/virtual_service_index.ts";
+import { MESH_GATEWAY } from "../../mesh/sidecar_rules.ts";
 import { nearestName } from "../../kernel/text/nearest.ts";
 import type { Analyzer } from "../analyzer.ts";
 import type { AnalysisReader } from "../reader/reader.ts";

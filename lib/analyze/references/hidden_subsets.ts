@@ -7,7 +7,7 @@
 import type { VirtualServiceSpec } from "../../config/kinds/kinds.ts";
 import { isForAllWorkloads } from "../../mesh/destination_rule.ts";
 import type { EffectiveDestinationRule } from "../../mesh/types.ts";
-import { MESH_GATEWAY } from "../../mesh/virtual_service_index.ts";
+import { MESH_GATEWAY } from "../../mesh/sidecar_rules.ts";
 import type { ReportMistake } from "../analyzer.ts";
 import { both, exportOfHost } from "../reader/audience.ts";
 import type { AnalysisReader } from "../reader/reader.ts";

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { MESH_GATEWAY } from "../../mesh/virtual_service_index.ts";
+import { MESH_GATEWAY } from "../../mesh/sidecar_rules.ts";
 import type { Analyzer } from "../analyzer.ts";
 
 /** See the module. */

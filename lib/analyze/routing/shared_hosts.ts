@@ -4,7 +4,8 @@
  * @module
  */
 import type { EffectiveVirtualService, RuleProtocol } from "../../mesh/types.ts";
-import { hasRulesForSidecars, MESH_GATEWAY, sharesAudience } from "../../mesh/virtual_service_index.ts";
+import { hasRulesForSidecars, MESH_GATEWAY, ruledSidecars, rulesAll } from "../../mesh/sidecar_rules.ts";
+import { sharesAudience } from "../../mesh/virtual_service_index.ts";
 import type { Analyzer } from "../analyzer.ts";
 
 const PROTOCOLS: readonly RuleProtocol[] = ["http", "tls", "tcp"];
@@ -39,5 +40,6 @@ export const SHARED_HOSTS: Analyzer<"VirtualService"> = {
 };
 
 function hides(other: EffectiveVirtualService, self: EffectiveVirtualService, protocol: RuleProtocol): boolean {
-  return hasRulesForSidecars(other, protocol) && sharesAudience(other, self);
+  return hasRulesForSidecars(other, protocol) && sharesAudience(other, self) &&
+    rulesAll(ruledSidecars(other, protocol), ruledSidecars(self, protocol));
 }

@@ -5,7 +5,7 @@
  * @module
  */
 import { effectiveExportTo } from "../../mesh/names.ts";
-import { MESH_GATEWAY } from "../../mesh/virtual_service_index.ts";
+import { MESH_GATEWAY } from "../../mesh/sidecar_rules.ts";
 import type { Analyzer } from "../analyzer.ts";
 import { choosesClients, destinationsOf } from "../references/destination_list.ts";
 import { both, exportOfAny, exportOfHost, isWithin, meets } from "../reader/audience.ts";

@@ -7,7 +7,7 @@
 import { gatewaySelects } from "../../config/kinds/gateway/workloads.ts";
 import type { ConfigObject } from "../../config/types.ts";
 import { effectiveExportTo } from "../../mesh/names.ts";
-import { MESH_GATEWAY } from "../../mesh/virtual_service_index.ts";
+import { MESH_GATEWAY } from "../../mesh/sidecar_rules.ts";
 import type { Analyzer, ReportMistake } from "../analyzer.ts";
 import type { AnalysisReader } from "../reader/reader.ts";
 import { destinationsOf, effectOf } from "../references/destination_list.ts";

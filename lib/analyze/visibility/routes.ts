@@ -6,7 +6,7 @@
  */
 import { effectiveExportTo } from "../../mesh/names.ts";
 import { importsHost, importsService } from "../../mesh/imports.ts";
-import { MESH_GATEWAY } from "../../mesh/virtual_service_index.ts";
+import { MESH_GATEWAY } from "../../mesh/sidecar_rules.ts";
 import type { Analyzer, ReportMistake } from "../analyzer.ts";
 import type { AnalysisReader } from "../reader/reader.ts";
 import type { Audience } from "../reader/audience.ts";

@@ -40,7 +40,8 @@ export interface MeshAnswers extends ReadSource<ProxyProperties> {
   refusedPeerTls(namespace: string): RefusedPeerTls | undefined;
   /** The rules in force for a host; more than one only where rules select client workloads by labels. */
   destinationRules(host: string): readonly EffectiveDestinationRule[];
-  virtualService(host: string, protocol: RuleProtocol): EffectiveVirtualService | undefined;
+  /** @param at How many go before it, in the order of precedence. */
+  virtualService(host: string, protocol: RuleProtocol, at: number): EffectiveVirtualService | undefined;
   egressListeners(): readonly EgressListener[];
   /** @param index Position of the egress listener in the scope. */
   egressSees(index: number, host: string): boolean;

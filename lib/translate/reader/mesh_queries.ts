@@ -7,6 +7,7 @@ import { InvalidatedKeys } from "../../incremental/keys.ts";
 import type { SourceQuery } from "../../incremental/read_record.ts";
 import { addHostKeys } from "../../mesh/host_keys.ts";
 import type { AffectedKeys } from "../../mesh/mesh.ts";
+import type { EffectiveVirtualService, RuleProtocol } from "../../mesh/types.ts";
 import type { MeshAnswers } from "./mesh_answers.ts";
 
 /** Kinds of things that answers depend on. */
@@ -51,16 +52,29 @@ export const MESH_QUERY = {
   tokenKeys: query((source, place) => source.tokenKeys(place), KEY.tokenKeys),
   entrances: query((source, network) => source.entrances(network), KEY.entrances),
   destinationRules: query((source, host) => source.destinationRules(host), KEY.service, KEY.destinationRule),
-  virtualService: {
-    http: query((source, host) => source.virtualService(host, "http"), KEY.virtualService),
-    tls: query((source, host) => source.virtualService(host, "tls"), KEY.virtualService),
-    tcp: query((source, host) => source.virtualService(host, "tcp"), KEY.virtualService),
-  },
   egressListeners: query((source) => source.egressListeners()),
   outboundTrafficPolicy: query((source) => source.outboundTrafficPolicy()),
   hasServiceUnder: query((source, pattern) => source.hasServiceUnder(pattern), KEY.service),
   virtualServicesOf: query((source, gateway) => source.virtualServicesOf(gateway), KEY.gatewayRoutes),
 } as const;
+
+/** Virtual services of one host before the one for all workloads are few. */
+const VIRTUAL_SERVICE: Readonly<Record<RuleProtocol, readonly VirtualServiceQuery[]>> = {
+  http: Array.from({ length: 4 }, (_, at) => newVirtualService("http", at)),
+  tls: Array.from({ length: 4 }, (_, at) => newVirtualService("tls", at)),
+  tcp: Array.from({ length: 4 }, (_, at) => newVirtualService("tcp", at)),
+};
+
+type VirtualServiceQuery = SourceQuery<MeshAnswers, EffectiveVirtualService | undefined>;
+
+/** A virtual service of a host, by how many go before it. */
+export function virtualServiceAt(protocol: RuleProtocol, at: number): VirtualServiceQuery {
+  return VIRTUAL_SERVICE[protocol][at] ?? newVirtualService(protocol, at);
+}
+
+function newVirtualService(protocol: RuleProtocol, at: number): VirtualServiceQuery {
+  return query((source, host) => source.virtualService(host, protocol, at), KEY.virtualService);
+}
 
 /** Egress listeners that Sidecars usually have. */
 const EGRESS_SEES = Array.from({ length: 8 }, (_, index) => newEgressSees(index));

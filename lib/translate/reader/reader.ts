@@ -84,10 +84,14 @@ export interface Reader {
   /** The same for the workloads that no `workloadSelector` of a rule chooses. */
   destinationRuleForAll(host: string): EffectiveDestinationRule | undefined;
   /**
-   * The virtual service in force for that host on gateway `mesh`, of those with rules of that protocol: the most
-   * specific host match, then the oldest. The host need not be a service.
+   * The virtual service in force for that host on gateway `mesh`, of those with rules of that protocol for the proxy's
+   * workload: the most specific host match, then the oldest. The host need not be a service.
+   *
+   * @param port Only one with rules for connections to that port. Absent: for some port.
    */
-  virtualService(host: string, protocol: RuleProtocol): EffectiveVirtualService | undefined;
+  virtualService(host: string, protocol: RuleProtocol, port?: number): EffectiveVirtualService | undefined;
+  /** Those that are in force for that host on some port, the first in the lead; see `virtualService`. */
+  virtualServices(host: string, protocol: RuleProtocol): readonly EffectiveVirtualService[];
   /** The egress listeners of the scope (see `EgressListener`). */
   egressListeners(): readonly EgressListener[];
   /** Whether that egress listener of the scope sees that host. */

@@ -11,6 +11,7 @@ import type { Recorder } from "../../incremental/read_record.ts";
 import type { ServiceIdentities } from "../../mesh/endpoint_identities.ts";
 import type { AuthorizationPolicy } from "../../mesh/authorization_policy.ts";
 import { isForAllWorkloads } from "../../mesh/destination_rule.ts";
+import { isRuled, ruledOnPort, type RuledSidecars, ruledSidecars } from "../../mesh/sidecar_rules.ts";
 import type { PeerTlsPolicy, RefusedPeerTls } from "../../mesh/peer_authentication.ts";
 import type { RequestTokenPolicy } from "../../mesh/request_authentication.ts";
 import type { AccessLogging, TelemetrySide } from "../../mesh/telemetry/access_logging.ts";
@@ -29,7 +30,7 @@ import type { PatchList, PatchPart } from "./patch_selection.ts";
 import type { OwnTracing, PlainProperty, ProxyProperties } from "./proxy_properties.ts";
 import type { TranslateSettings } from "./settings.ts";
 import type { MeshAnswers } from "./mesh_answers.ts";
-import { egressSees, KEY, MESH_QUERY } from "./mesh_queries.ts";
+import { egressSees, KEY, MESH_QUERY, virtualServiceAt } from "./mesh_queries.ts";
 
 /** The property of proxies that RequestAuthentication objects make. */
 export const TOKEN_POLICY = "tokenPolicy";
@@ -214,8 +215,31 @@ export class RecordingReader implements Reader {
     return this.#recorder.ask(MESH_QUERY.destinationRules, host).find(isForAllWorkloads);
   }
 
-  virtualService(host: string, protocol: RuleProtocol): EffectiveVirtualService | undefined {
-    return this.#recorder.ask(MESH_QUERY.virtualService[protocol], host);
+  virtualService(host: string, protocol: RuleProtocol, port?: number): EffectiveVirtualService | undefined {
+    for (let at = 0;; at++) {
+      const vs = this.#recorder.ask(virtualServiceAt(protocol, at), host);
+      if (vs === undefined) return undefined;
+      const sidecars = ruledSidecars(vs, protocol);
+      if (this.#isRuled(port === undefined ? sidecars : ruledOnPort(sidecars, port))) return vs;
+    }
+  }
+
+  virtualServices(host: string, protocol: RuleProtocol): readonly EffectiveVirtualService[] {
+    const found: EffectiveVirtualService[] = [];
+    for (let at = 0;; at++) {
+      const vs = this.#recorder.ask(virtualServiceAt(protocol, at), host);
+      if (vs === undefined) return found;
+      const sidecars = ruledSidecars(vs, protocol);
+      if (this.#isRuled(sidecars)) found.push(vs);
+      if (sidecars === "all") return found;
+    }
+  }
+
+  /** Whether rules for chosen workloads are for the proxy is a property of its own, of these conditions alone. */
+  #isRuled(sidecars: RuledSidecars): boolean {
+    if (sidecars === "all" || sidecars.length === 0) return sidecars === "all";
+    const conditions = sidecars.map(({ namespace, labels }) => ({ namespace, labels }));
+    return this.#recorder.property(`ruled/${JSON.stringify(conditions)}`, (t) => isRuled(sidecars, t));
   }
 
   egressListeners(): readonly EgressListener[] {

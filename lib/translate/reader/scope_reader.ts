@@ -108,8 +108,8 @@ export class ScopeReader implements MeshAnswers {
     return this.scope.destinationRules(host);
   }
 
-  virtualService(host: string, protocol: RuleProtocol): EffectiveVirtualService | undefined {
-    return this.scope.virtualService(host, protocol);
+  virtualService(host: string, protocol: RuleProtocol, at: number): EffectiveVirtualService | undefined {
+    return this.scope.virtualService(host, protocol, at);
   }
 
   egressListeners(): readonly EgressListener[] {

@@ -6,7 +6,7 @@
 import type { EffectiveVirtualService } from "../../mesh/types.ts";
 import { isWildcard } from "../../mesh/host_match.ts";
 import { wildcardServiceOver } from "../../mesh/named_service.ts";
-import { MESH_GATEWAY } from "../../mesh/virtual_service_index.ts";
+import { MESH_GATEWAY } from "../../mesh/sidecar_rules.ts";
 import type { Service } from "../../registry/types.ts";
 import type { envoy } from "../../../proto/gen/types.ts";
 import { listenerKind } from "../service/protocol.ts";
@@ -67,9 +67,8 @@ export function outboundVirtualHosts(read: Reader, host: string): OutboundVirtua
   const service = read.service(host);
   const target = service && serviceBehind(read, host);
   if (target && !target.service) return [];
-  const vs = virtualServiceOf(read, host, target?.name ?? host);
-  const own = service && target?.service ? servicePorts(read, service, host, target.service, vs) : [];
-  const ports = vs?.hosts.includes(host) ? [...own, ...namedPorts(read, host, vs, target?.service)] : own;
+  const own = service && target?.service ? servicePorts(read, service, host, target.service) : [];
+  const ports = [...own, ...namedPorts(read, host, target?.service)];
   return ports.flatMap((port) => virtualHosts(read, host, service, port));
 }
 
@@ -78,12 +77,13 @@ export function routedPorts(read: Reader, host: string): RoutedPort[] {
   const service = read.service(host);
   const target = service && serviceBehind(read, host);
   if (!service || !target?.service) return [];
-  return servicePorts(read, service, host, target.service, virtualServiceOf(read, host, target.name));
+  return servicePorts(read, service, host, target.service);
 }
 
 /** @param target The host behind an alias, else the host. */
-function virtualServiceOf(read: Reader, host: string, target: string): EffectiveVirtualService | undefined {
-  return read.virtualService(host, "http") ?? (target === host ? undefined : read.virtualService(target, "http"));
+function virtualServiceOf(read: Reader, host: string, target: string, port: number) {
+  return read.virtualService(host, "http", port) ??
+    (target === host ? undefined : read.virtualService(target, "http", port));
 }
 
 function virtualHosts(
@@ -117,16 +117,16 @@ function servicePorts(
   service: Service,
   host: string,
   target: Service,
-  vs: EffectiveVirtualService | undefined,
 ): RoutedPort[] {
   const ports = httpPorts(target);
   if (!ports.length) return [];
   const domains = hostDomains(read, host, service);
   const base = target === service ? [service.cause] : [service.cause, target.cause];
   return ports.map(({ port, sniffed }) => {
+    const vs = virtualServiceOf(read, host, target.hostname, port);
     const own = vs && meshRoutes(read, vs, port);
-    if (own?.routes.length) {
-      const { creationTimestamp } = vs!;
+    if (vs && own?.routes.length) {
+      const { creationTimestamp } = vs;
       return { ...own, port, sniffed, domains, causes: [...base, ...own.causes], creationTimestamp };
     }
     const to = routeTarget(read, { host: target.hostname, port: { number: port } }, port);
@@ -144,16 +144,26 @@ function servicePorts(
   });
 }
 
-/** `*` is left to the outbound policy, whose virtual host takes everything already. */
-function namedPorts(
-  read: Reader,
-  host: string,
-  vs: EffectiveVirtualService,
-  service: Service | undefined,
-): RoutedPort[] {
+/** The ports of a host that only virtual services name. `*` is left to the outbound policy, which takes everything. */
+function namedPorts(read: Reader, host: string, service: Service | undefined): RoutedPort[] {
   if (host === "*") return [];
+  const naming = read.virtualServices(host, "http").filter((vs) => vs.hosts.includes(host));
+  if (naming.length === 0) return [];
+  const ports = portsBeside(read, host, naming);
+  for (const { port } of service?.ports ?? []) ports.delete(port);
+  const domains = hostDomains(read, host, undefined);
+  return [...ports].flatMap(([port, sniffing]) => {
+    const vs = read.virtualService(host, "http", port);
+    if (!vs?.hosts.includes(host)) return [];
+    const own = meshRoutes(read, vs, port);
+    return own.routes.length ? [{ ...own, port, ...sniffing, domains, creationTimestamp: vs.creationTimestamp }] : [];
+  });
+}
+
+/** Port 80, and the HTTP ports of the services that are named beside the host or whose wildcard covers the host. */
+function portsBeside(read: Reader, host: string, naming: readonly EffectiveVirtualService[]) {
   const ports = new Map<number, Pick<RoutedPort, "sniffed" | "sniffedBy">>([[80, { sniffed: false }]]);
-  for (const other of vs.hosts) {
+  for (const other of new Set(naming.flatMap(({ hosts }) => hosts))) {
     const beside = other === host || isWildcard(other) ? undefined : read.service(other);
     for (const { port } of beside ? httpPorts(beside) : []) ports.set(port, { sniffed: false });
   }
@@ -161,12 +171,7 @@ function namedPorts(
   for (const { port, sniffed } of over ? httpPorts(over.service) : []) {
     ports.set(port, { sniffed, ...(sniffed ? { sniffedBy: over!.host } : {}) });
   }
-  for (const { port } of service?.ports ?? []) ports.delete(port);
-  const domains = hostDomains(read, host, undefined);
-  return [...ports].flatMap(([port, sniffing]) => {
-    const own = meshRoutes(read, vs, port);
-    return own.routes.length ? [{ ...own, port, ...sniffing, domains, creationTimestamp: vs.creationTimestamp }] : [];
-  });
+  return ports;
 }
 
 function meshRoutes(read: Reader, vs: EffectiveVirtualService, port: number) {

@@ -183,7 +183,7 @@ function ruleCauses(port: Port, chains: readonly TcpChain[]): readonly string[] 
   const { read, host, service } = port;
   const routed = chains.some((chain) => chain.virtualService !== undefined);
   return [
-    ...routed ? read.virtualService(host, ruleProtocol(port))?.causes ?? [] : [],
+    ...routed ? read.virtualService(host, ruleProtocol(port), port.number)?.causes ?? [] : [],
     ...read.destinationRule(service.hostname)?.causes ?? [],
   ];
 }
@@ -196,7 +196,7 @@ function ruleProtocol({ protocol }: Port): "tls" | "tcp" {
 /** @param byName TLS connections are the service's only where they name it. */
 function chainsOf(port: Port, ranges: readonly string[], byName: boolean): TcpChain[] {
   const { read, host, service, protocol } = port;
-  const rules = read.virtualService(host, ruleProtocol(port));
+  const rules = read.virtualService(host, ruleProtocol(port), port.number);
   const context = { port: { port: port.number, name: port.name, protocol }, cidrs: ranges };
   const tls = isTls(protocol);
   const routed = rules === undefined
@@ -204,6 +204,8 @@ function chainsOf(port: Port, ranges: readonly string[], byName: boolean): TcpCh
     : tls
     ? tlsChains(read, rules, context)
     : tcpChains(read, rules, context);
+  // The rules of the wildcard itself are among the wildcard's chains.
+  if (host !== service.hostname && !rules?.hosts.includes(host)) return [];
   if (host !== service.hostname) return routed.chains.flatMap((chain) => under(host, chain));
   if (routed.complete) return routed.chains;
   const proxy = servicePlan(read, service, { port: port.servicePort, name: port.name, protocol });
