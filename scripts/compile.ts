@@ -28,6 +28,7 @@ export const lateModules: Readonly<Record<string, readonly string[]>> = {
     "cmd/pilot-discovery/explain_command.ts",
     "cmd/pilot-discovery/translate_command.ts",
     "lib/offline/preview/worker.ts",
+    "lib/webhook/review_worker.ts",
   ],
   "install-cni": ["cmd/install-cni/node.ts", "cmd/install-cni/plugin.ts", "cmd/install-cni/start.ts"],
 };

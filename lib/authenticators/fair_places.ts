@@ -27,6 +27,18 @@ const MOST_REMEMBERED = 10_000;
 /** Of so many turns the groups that asked in vain have one, so that they are not shut out: good callers may share theirs. */
 const TURNS = 4;
 
+/** How many questions are asked at a time, and wait. */
+export interface PlaceLimits {
+  /** At a time in all; default {@linkcode MOST_ASKED}. */
+  readonly asked?: number;
+  /** At a time of one group; default {@linkcode MOST_OF_GROUP}. */
+  readonly ofGroup?: number;
+  /** That wait, of one group; default {@linkcode MOST_WAITING_OF_GROUP}. */
+  readonly waitingOfGroup?: number;
+  /** That wait in all; default {@linkcode MOST_WAITING}. */
+  readonly waiting?: number;
+}
+
 /** A question that waits. */
 interface Waiting {
   readonly group: string;
@@ -40,6 +52,7 @@ type WaitingLine = Set<Waiting>;
 /** See the module. */
 export class FairPlaces {
   readonly #monotonic: () => number;
+  readonly #limits: Required<PlaceLimits>;
   /** Questions under way, by group. */
   readonly #asked = new Map<string, number>();
   #allAsked = 0;
@@ -52,8 +65,12 @@ export class FairPlaces {
   readonly #remembered = new Map<string, number>();
 
   /** @param monotonic milliseconds of a clock that only goes forward */
-  constructor(monotonic: () => number) {
+  constructor(monotonic: () => number, limits: PlaceLimits = {}) {
     this.#monotonic = monotonic;
+    this.#limits = {
+      ...{ asked: MOST_ASKED, ofGroup: MOST_OF_GROUP, waitingOfGroup: MOST_WAITING_OF_GROUP, waiting: MOST_WAITING },
+      ...limits,
+    };
   }
 
   /**
@@ -100,7 +117,7 @@ export class FairPlaces {
   }
 
   #hasPlace(group: string): boolean {
-    return this.#allAsked < MOST_ASKED && (this.#asked.get(group) ?? 0) < MOST_OF_GROUP;
+    return this.#allAsked < this.#limits.asked && (this.#asked.get(group) ?? 0) < this.#limits.ofGroup;
   }
 
   #take(group: string): void {
@@ -116,8 +133,8 @@ export class FairPlaces {
   #wait(one: Waiting): void {
     const { group } = one;
     const line = this.#lineOf(group);
-    if (line !== undefined && line.size >= MOST_WAITING_OF_GROUP) this.#refuseOldest(line);
-    else if (this.#allWaiting >= MOST_WAITING) this.#refuseOldest(this.#longest());
+    if (line !== undefined && line.size >= this.#limits.waitingOfGroup) this.#refuseOldest(line);
+    else if (this.#allWaiting >= this.#limits.waiting) this.#refuseOldest(this.#longest());
     // The line may have ended just now.
     const present = this.#lineOf(group);
     if (present !== undefined) present.add(one);
@@ -157,7 +174,7 @@ export class FairPlaces {
 
   /** Gives free places to those that wait. */
   #next(): void {
-    while (this.#allAsked < MOST_ASKED) {
+    while (this.#allAsked < this.#limits.asked) {
       const isTurnOfVain = ++this.#turn % TURNS === 0;
       const [first, second] = isTurnOfVain ? [this.#vain, this.#good] : [this.#good, this.#vain];
       if (!this.#beginOne(first) && !this.#beginOne(second)) return;

@@ -5,11 +5,14 @@
  */
 import { API_VERSIONS, groupOfKind, pluralOfKind, spellingsOfKind } from "../config/spelling/spelling.ts";
 import { KINDS } from "../config/kinds/kinds.ts";
+import { FairPlaces } from "../authenticators/fair_places.ts";
 import type { Route } from "../http/route.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import type { AdmissionAnswer, AdmissionRequest } from "../webhook/admission.ts";
+import { addressGroup } from "../sockets/transport/address_group.ts";
 import { type Webhook, webhookRoute } from "../webhook/route.ts";
-import { validate } from "../webhook/validation.ts";
+import { LargeReviews, type ReviewTurns } from "../webhook/large_reviews.ts";
+import { validate, type Validation } from "../webhook/validation.ts";
 import type { Injector } from "./injection/injector.ts";
 import { type InjectionParts, startInjection } from "./injection/start.ts";
 import type { SecurePortOptions } from "./secure_port.ts";
@@ -24,6 +27,12 @@ const RESOURCES: ReadonlySet<string> = new Set(KINDS.flatMap(spellingsOfKind).ma
 
 /** Causes of a refusal that the log names; the answer has more. */
 const MOST_LOGGED = 10;
+
+/** One large review at a time; those that wait hold up to 7 MiB each. */
+const LARGE_TURNS = { asked: 1, ofGroup: 1, waitingOfGroup: 8, waiting: 16 } as const;
+
+/** What webhooks need of an injector. */
+type AskedInjector = Pick<Injector, "answer" | "refused" | "failed">;
 
 /** Path of the validating webhook. */
 const VALIDATE = "/validate";
@@ -58,16 +67,17 @@ export function startWebhooks(
  * @param injector Undefined: pods are not injected.
  */
 export function webhookRoutes(
-  { log, metrics }: Pick<Kernel, "log" | "metrics">,
-  injector: Pick<Injector, "answer" | "failed"> | undefined,
+  { log, metrics, clock, stopper }: Pick<Kernel, "log" | "metrics" | "clock" | "stopper">,
+  injector: AskedInjector | undefined,
 ): Route[] {
+  const large = new LargeReviews(clock, turnsByAddress(clock));
+  stopper.add("large reviews", () => large.stop());
   const server = log.scope("validationServer");
   const failed = (status: number) => {
     metrics.counter("galley_validation_http_error").inc({ status: String(status) });
     server.debug("a request was no review", { status });
   };
-  const answer = (request: AdmissionRequest): AdmissionAnswer => {
-    const verdict = validate(request);
+  const judged = (request: AdmissionRequest, verdict: Validation): AdmissionAnswer => {
     const { resource: { group, version, resource }, namespace = "", name = "" } = request;
     const labels = {
       group: known(GROUPS, group),
@@ -84,16 +94,30 @@ export function webhookRoutes(
     server.info("an object is refused", { ...labels, ...object, reason: verdict.failure, causes });
     return verdict;
   };
-  return [webhookRoute(VALIDATE, { answer, failed }), ...(injector === undefined ? [] : injectionRoutes(injector))];
+  const answer = (request: AdmissionRequest) => judged(request, validate(request));
+  return [
+    webhookRoute(VALIDATE, { subject: "object", answer, judged, failed }, large),
+    ...(injector === undefined ? [] : injectionRoutes(injector, large)),
+  ];
 }
 
-function injectionRoutes(injector: Pick<Injector, "answer" | "failed">): Route[] {
+function turnsByAddress(clock: Kernel["clock"]): ReviewTurns {
+  const places = new FairPlaces(() => clock.monotonic(), LARGE_TURNS);
+  return {
+    enter: (address, signal) => places.enter(addressGroup(address), signal),
+    leave: (address) => places.leave(addressGroup(address)),
+  };
+}
+
+function injectionRoutes(injector: AskedInjector, large: LargeReviews): Route[] {
   const webhook: Webhook = {
+    subject: "pod",
     answer: (request, path) => injector.answer(request, path),
+    judged: (request, { causes }) => injector.refused(request, causes.map(({ message }) => message)),
     failed: (_, reason) => injector.failed(reason),
     unread: "refused",
   };
-  return [webhookRoute(INJECT, webhook), webhookRoute(`${INJECT}/*`, webhook)];
+  return [webhookRoute(INJECT, webhook, large), webhookRoute(`${INJECT}/*`, webhook, large)];
 }
 
 /** Any client that reaches the port may ask about anything: only known names become labels of a metric. */

@@ -51,8 +51,8 @@ function bytesOf(text: unknown): number {
   return typeof text === "string" ? encoder.encode(text).length : 0;
 }
 
-/** The tree is walked without recursion: its depth is the client's to choose. */
-function treeProblems(pod: unknown): string[] {
+/** What is too much in a tree as a whole. It is walked without recursion: its depth is the client's to choose. */
+export function treeProblems(pod: unknown): string[] {
   let level: unknown[] = [pod];
   let values = 0;
   for (let depth = 0; level.length > 0; depth++) {

@@ -51,8 +51,14 @@ export type AdmissionRequest = z.infer<typeof reviewSchema>["request"];
 /** A review that was read, or why it was not. */
 export type ReadReview =
   | { readonly apiVersion: string; readonly request: AdmissionRequest }
-  /** With the fields that can be read of it: an answer without the request's `uid` is none. */
-  | { readonly problems: readonly string[]; readonly apiVersion: string; readonly uid: string };
+  | UnreadReview;
+
+/** A review that cannot be read, with the fields that can be: an answer without the request's `uid` is none. */
+export interface UnreadReview {
+  readonly problems: readonly string[];
+  readonly apiVersion: string;
+  readonly uid: string;
+}
 
 /** Reads a review; all problems of its form at once. */
 export function readReview(text: string): ReadReview {
@@ -151,7 +157,7 @@ export function reviewAnswer(
 }
 
 /** The answer to a review that cannot be read: nothing is admitted that nobody has looked at. */
-export function unreadAnswer({ apiVersion, uid, problems }: Extract<ReadReview, { readonly uid: string }>) {
+export function unreadAnswer({ apiVersion, uid, problems }: UnreadReview) {
   const status = {
     status: "Failure",
     code: 400,

@@ -201,3 +201,55 @@ Deno.test("a pod of megabytes, and one nested deeper than any stack, is answered
     assert.equal(JSON.parse((await ask("")).text).response.allowed, true);
   }, { options: { webhooks: "" } });
 });
+
+/** A review of more than a megabyte. */
+const largeReview = (paths: readonly object[]) =>
+  JSON.stringify({
+    ...review({
+      apiVersion: "networking.mesh.io/v1",
+      kind: "VirtualService",
+      metadata: { name: "large", namespace: "shop" },
+      spec: { hosts: ["a.test"], http: paths },
+    }),
+  });
+
+Deno.test("large objects and pods are judged as small ones are, in a thread of their own", async () => {
+  await withServer({}, async ({ ports }, _, kernel) => {
+    await kernel.readiness.whenReady;
+    const headers = { "content-type": "application/json" };
+    const ask = async (path: string, body: string) =>
+      (await (await fetch(`http://127.0.0.1:${ports.http}${path}`, { method: "POST", body, headers })).json()).response;
+    const routes = Array.from({ length: 10_000 }, (_, i) => ({
+      ...{ match: [{ uri: { prefix: `/path-of-route-${i}/` } }], route: [{ destination: { host: "b.test" } }] },
+    }));
+    assert.deepEqual(await ask("/validate", largeReview(routes)), { uid: "77", allowed: true });
+    const refused = await ask("/validate", largeReview([...routes, { timeout: "soon" }]));
+    assert.match(refused.status.details.causes[0].field, /^spec\.http\[10000\]/);
+    const pod = (spec: object) => ({
+      apiVersion: "admission.k8s.io/v1",
+      kind: "AdmissionReview",
+      request: {
+        ...{ uid: "78", operation: "CREATE", namespace: "shop" },
+        ...{ resource: { group: "", version: "v1", resource: "pods" }, object: { metadata: { name: "p" }, spec } },
+      },
+    });
+    const many = await ask("/inject", JSON.stringify(pod({ volumes: Array.from({ length: 100_000 }, () => ({})) })));
+    assert.equal(many.allowed, false);
+    assert.match(many.status.message, /more than 50000 values/);
+    const env = [{ name: "LONG", value: "x".repeat(200_000) }];
+    const long = await ask("/inject", JSON.stringify(pod({ containers: [{ name: "app", image: "app", env }] })));
+    assert.equal(long.uid, "78", "it is long and yet of few values: answered as others");
+    assert.doesNotMatch(long.status?.message ?? "", /values/);
+    const page = (await kernel.metrics.scrape()).body.toString();
+    assert.match(page, /galley_validation_passed\{[^}]*\} 1/);
+    assert.match(page, /galley_validation_failed\{[^}]*reason="invalid_resource"\} 1/);
+    assert.match(page, /sidecar_injection_requests_total 2/);
+    const broken = "{".repeat(100_000);
+    const { status } = await fetch(`http://127.0.0.1:${ports.http}/validate`, {
+      method: "POST",
+      body: broken,
+      headers,
+    });
+    assert.equal(status, 400);
+  }, { options: { webhooks: "" } });
+});

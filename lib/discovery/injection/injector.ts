@@ -66,6 +66,12 @@ export class Injector {
     }
   }
 
+  /** The answer to a request whose pod is refused before anything else looks at it. */
+  refused(request: AdmissionRequest, problems: readonly string[]): AdmissionAnswer {
+    this.#parts.metrics.counter("sidecar_injection_requests_total").inc();
+    return this.#refusedPod(placeOf(request), problems);
+  }
+
   /** A request that is no review of a pod. */
   failed(reason: string): void {
     this.#parts.metrics.counter("sidecar_injection_requests_total").inc();
@@ -84,12 +90,8 @@ export class Injector {
         metrics.counter("sidecar_injection_skip_total").inc();
         log.info("a pod gets no proxy", { ...place, why: result.reason });
         return { ...ADMITTED, warnings };
-      case "refused": {
-        const problems = firstOf(result.problems);
-        const unsaid = this.#refusals.next();
-        if (unsaid) log.warn("a pod is refused", { ...place, problems, ...unsaid });
-        return { ...this.#refuse(problems), warnings };
-      }
+      case "refused":
+        return { ...this.#refusedPod(place, result.problems), warnings };
       case "injected":
         metrics.counter("sidecar_injection_success_total").inc();
         log.info("a pod gets its proxy", {
@@ -120,6 +122,13 @@ export class Injector {
     const labels = this.#parts.facts.get("Namespace", "", of)?.meta;
     const known = labels && { namespaceLabels: labels.labels, namespaceAnnotations: labels.annotations };
     return injectPod({ pod, namespace: of, parameters, ...known }, settings);
+  }
+
+  #refusedPod(place: object, all: readonly string[]): AdmissionAnswer {
+    const problems = firstOf(all);
+    const unsaid = this.#refusals.next();
+    if (unsaid) this.#parts.log.warn("a pod is refused", { ...place, problems, ...unsaid });
+    return this.#refuse(problems);
   }
 
   #refuse(problems: readonly string[]): AdmissionAnswer {
