@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { connect } from "node:tls";
 import { withPorts } from "../../scripts/ports.ts";
-import { askNamed, dynamicDnsWorld, SIDECAR } from "./support/dynamic_dns_world.ts";
+import { askNamed, dynamicDnsWorld, ruledWorld, SIDECAR } from "./support/dynamic_dns_world.ts";
 import { envoyPath, TestMesh } from "./support/mesh.ts";
 import { inOwnNetwork, withoutOwnNetwork } from "./support/own_network.ts";
 import { until } from "../patience.ts";
@@ -43,6 +43,27 @@ Deno.test({
       assert.equal(await askNamed(requests, `other.test:${requests}`), "502", "a host that no service entry has");
       await until("the server of the name", () => reaches(names, "a.localhost"));
       assert.equal(await reaches(names, "other.test"), false);
+      await mesh.settled();
+    }),
+});
+
+Deno.test({
+  name:
+    "DYNAMIC_DNS: a rule for bytes dials the host that the rule names; a mirror, which would dial another, is left out",
+  ignore: path === undefined,
+  fn: () =>
+    withPorts(4, async ([requests = 0, names = 0, bytes = 0, copied = 0]) => {
+      const at = { hostname: "127.0.0.1", onListen() {} };
+      const [cert, key] = await Promise.all(["cert", "key"].map((name) => Deno.readTextFile(`${pem}${name}.pem`)));
+      await using _tls = Deno.serve({ ...at, port: names, cert: cert!, key: key! }, () => new Response("hello"));
+      await using _plain = Deno.serve({ ...at, port: copied }, () => new Response("original"));
+      const world = ruledWorld("a.localhost", { requests, names, bytes, copied });
+      await using mesh = await TestMesh.start({ files: { "world.yaml": world } });
+      const identity = { name: "client", namespace: "demo", address: "127.0.0.1", labels: { app: "client" } };
+      const envoy = await mesh.attach(path!, { ...identity, type: "sidecar" }, true);
+      await until("the server of the rule", () => reaches(bytes, "other.test"));
+      await until("an answer of the copied service", async () => await askNamed(copied, "plain.test") === "original");
+      assert.doesNotMatch(await envoy.admin("config_dump?resource=dynamic_route_configs") ?? "", /mirror/);
       await mesh.settled();
     }),
 });

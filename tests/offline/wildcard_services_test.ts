@@ -1,5 +1,11 @@
 /** A host under a wildcard service: what a reference to it leads to, and what is said of it, are decided by one function. */
 import assert from "node:assert/strict";
+import { unpaced } from "../../lib/kernel/time/paced.ts";
+import { checkMesh } from "../../lib/offline/check/check.ts";
+import { findProxy } from "../../lib/offline/find_proxy.ts";
+import { resourcesJson } from "../../lib/offline/proxy_resources.ts";
+import { proxiesOf } from "../../lib/offline/workloads.ts";
+import { meshOf } from "./mesh_of.ts";
 import { checked, type explained, resourcesOf, wayOf, type WaySettings } from "./way.ts";
 
 const entry = (name: string, hosts: string[], endpoint: string, ports: object[], more: object = {}) =>
@@ -117,4 +123,94 @@ Deno.test("with dynamic DNS the host that the rule names is dialled, whatever ho
     text,
     /"envoy\.upstream\.dynamic_host","format_string":\{"text_format_source":\{"inline_string":"a\.dyn\.test"/,
   );
+});
+
+const BYTES = object("ServiceEntry", "bytes", {
+  hosts: ["bytes.test"],
+  addresses: ["10.8.0.7"],
+  resolution: "STATIC",
+  ports: [{ number: 7000, name: "tcp", protocol: "TCP" }],
+  endpoints: [{ address: "10.9.1.7" }],
+}) + entry("raw", ["*.raw.test"], "10.9.1.8", [{ number: 7001, name: "tcp", protocol: "TCP" }], {
+  addresses: ["10.8.0.6"],
+});
+
+Deno.test("rules for connections lead to a host under a wildcard, and hold for a host under one by its server name", async () => {
+  const tcp = object("VirtualService", "bytes", {
+    hosts: ["bytes.test"],
+    tcp: [{ route: [{ destination: { host: "one.raw.test" } }] }],
+  });
+  assert.equal(await ask(WORLD + BYTES + tcp, "tcp://bytes.test:7000"), "*.raw.test:7001 > 10.9.1.8:7001");
+  assert.deepEqual(found(WORLD + BYTES + tcp), []);
+  const secure = entry("secure", ["*.tls.test"], "10.9.1.8", [{ number: 8443, name: "tls", protocol: "TLS" }], {
+    addresses: ["10.8.0.8"],
+  });
+  const tls = object("VirtualService", "tls", {
+    hosts: ["one.tls.test"],
+    tls: [{
+      match: [{ sniHosts: ["one.tls.test"] }],
+      route: [{ destination: { host: "one.raw.test" } }],
+    }],
+  });
+  const asked = (name: string) => ask(WORLD + BYTES + secure + tls, `tls://${name}:8443`);
+  assert.equal(await asked("one.tls.test"), "*.raw.test:7001 > 10.9.1.8:7001");
+  assert.equal(await asked("two.tls.test"), "*.tls.test:8443 > 10.9.1.8:8443");
+  assert.deepEqual(found(WORLD + BYTES + secure + tls), []);
+});
+
+Deno.test("rules for bytes of a host under a wildcard, which nothing in the connection names, are said to be nowhere", () => {
+  const tcp = object("VirtualService", "raw", {
+    hosts: ["one.raw.test"],
+    tcp: [{ route: [{ destination: { host: "front.test" } }] }],
+  });
+  assert.deepEqual(checked(WORLD + BYTES + tcp).map(({ name }) => name), ["reaches-no-proxy"]);
+});
+
+const PROVIDER = (service: string, port: number) => `
+extensionProviders:
+- { name: asked, envoyExtAuthzGrpc: { service: "${service}", port: ${port} } }
+- { name: logs, envoyOtelAls: { service: "${service}", port: ${port} } }
+- { name: spans, opentelemetry: { service: "${service}", port: ${port} } }
+`;
+
+const USES = object("AuthorizationPolicy", "asked", { action: "CUSTOM", provider: { name: "asked" }, rules: [{}] })
+  .replace("networking.istio.io/v1", "security.istio.io/v1") +
+  object("Telemetry", "logs", {
+    accessLogging: [{ providers: [{ name: "logs" }] }],
+    tracing: [{ providers: [{ name: "spans" }], randomSamplingPercentage: 100 }],
+  }).replace("networking.istio.io/v1", "telemetry.istio.io/v1") +
+  entry("served", ["served.test"], "10.9.1.9", [http(8000)]) +
+  object("WorkloadEntry", "served-1", { address: "10.9.1.9", labels: { app: "served" } });
+
+/** The listeners of a server, with what is found, where providers are of a service. */
+function withProviders(yaml: string, service: string, port: number) {
+  const mesh = meshOf({ "mesh.yaml": yaml }, { meshConfig: PROVIDER(service, port) });
+  const { proxies, options } = proxiesOf(mesh);
+  const { node } = findProxy("prod/served-1", proxies, options).proxy;
+  const listeners = JSON.stringify(resourcesJson(mesh.join(node), ["lds"]));
+  const { findings } = unpaced(checkMesh(mesh, { assumeServices: false, textOf: () => yaml }));
+  return { listeners, findings: findings.map(({ name }) => name) };
+}
+
+Deno.test("providers whose host is under a wildcard are served by its cluster, and get the name that is written", () => {
+  const { listeners, findings } = withProviders(WORLD + USES, "asks.ex.test", 9091);
+  const service = '"envoy_grpc":{"cluster_name":"outbound|9091||*.ex.test","authority":"asks.ex.test"}';
+  assert.equal(listeners.includes(service), true);
+  assert.deepEqual(findings, []);
+});
+
+Deno.test("a provider that a client's request would name is not asked: requests are refused, and it is found", () => {
+  const dynamic = object("ServiceEntry", "dynamic", {
+    hosts: ["*.dyn.test"],
+    location: "MESH_EXTERNAL",
+    resolution: "DYNAMIC_DNS",
+    ports: [{ number: 8081, name: "http", protocol: "HTTP" }],
+  });
+  for (const host of ["asks.dyn.test", "*.dyn.test"]) {
+    const { listeners, findings } = withProviders(WORLD + dynamic + USES, host, 8081);
+    assert.doesNotMatch(listeners, /outbound\|8081\|\|\*\.dyn\.test/);
+    assert.match(listeners, /"envoy\.filters\.http\.rbac"/, "all are refused");
+    const ofUses = findings.filter((name) => name !== "wrong-value");
+    assert.deepEqual([...new Set(ofUses)], ["unusable-authorizer", "unusable-telemetry-provider"]);
+  }
 });

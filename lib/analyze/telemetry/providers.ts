@@ -8,6 +8,8 @@ import type { ProviderService } from "../../config/mesh/provider_types.ts";
 import type { ConfigObject } from "../../config/types.ts";
 import type { ExtensionProvider } from "../../config/mesh/types.ts";
 import { namedProvider, providerUseProblem } from "../../config/mesh/telemetry_providers.ts";
+import { namedService } from "../../mesh/named_service.ts";
+import { providerServiceProblem, writtenService } from "../../mesh/provider_service.ts";
 import type { Analyzer, ReportMistake } from "../analyzer.ts";
 import type { AnalysisReader } from "../reader/reader.ts";
 
@@ -74,10 +76,11 @@ function problem(
   if (why !== undefined) return `a provider that can be used (${name} ${why})`;
   const service = serviceOf(namedProvider(read.meshConfig, name));
   if (service === undefined) return undefined;
-  const found = read.service(service.service.slice(service.service.indexOf("/") + 1).toLowerCase(), namespace);
-  if (found === undefined) return `a provider whose service is seen here (${service.service} is not)`;
-  if (found.ports.some(({ port }) => port === service.port)) return undefined;
-  return `a provider whose service has its port (${service.service} has no port ${service.port})`;
+  const found = namedService(writtenService(service).hostname, (host) => read.service(host, namespace)).service;
+  const wrong = providerServiceProblem(service, found);
+  return wrong === undefined
+    ? undefined
+    : `a provider whose service has the port and is seen here (${name} is of ${wrong})`;
 }
 
 /** The service that a provider sends to; undefined: it writes files. */

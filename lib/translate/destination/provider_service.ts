@@ -4,8 +4,11 @@
  * @module
  */
 import type { ProviderService } from "../../config/mesh/provider_types.ts";
+import { BY_TRAFFIC, providerServiceProblem, writtenService } from "../../mesh/provider_service.ts";
+import { namedService } from "../../mesh/named_service.ts";
 import type { Reader } from "../reader/reader.ts";
 import { outboundClusterName } from "./names.ts";
+import { destinationOf } from "./plan.ts";
 
 /** Where a provider is reached. */
 export interface ProviderCluster {
@@ -19,20 +22,20 @@ export interface NoProviderCluster {
   readonly why: string;
 }
 
-/** The cluster of a provider's service, as the proxy sees it. */
+/**
+ * The cluster of a provider's service, as the proxy sees it: of the service of that name, of the service behind an alias,
+ * or of the service whose wildcard covers the name.
+ */
 export function providerCluster(
   read: Reader,
-  { service: written, port }: ProviderService,
+  provider: ProviderService,
 ): ProviderCluster | NoProviderCluster {
-  const slash = written.indexOf("/");
-  const hostname = written.slice(slash + 1).toLowerCase();
-  const service = read.service(hostname);
-  const namespace = written.slice(0, Math.max(slash, 0));
-  if (!service || slash >= 0 && service.namespace !== namespace) {
-    return { why: `is of service ${written}, which the workload does not see` };
-  }
-  if (!service.ports.some((one) => one.port === port)) {
-    return { why: `is of service ${written}, which has no port ${port}` };
-  }
-  return { hostname, cluster: outboundClusterName(port, "", hostname) };
+  const { hostname } = writtenService(provider);
+  const { name, host, service } = namedService(hostname, (one) => read.service(one));
+  const problem = providerServiceProblem(provider, service);
+  if (problem !== undefined) return { why: `is of service ${problem}` };
+  // By its own balancer, too, a service can send to what a client dialled.
+  const found = destinationOf(read, host, provider.port, "");
+  if (found?.discovery === "originalDst") return { why: `is of service ${provider.service}, ${BY_TRAFFIC}` };
+  return { hostname: name, cluster: outboundClusterName(provider.port, "", host) };
 }

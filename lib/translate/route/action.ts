@@ -4,6 +4,7 @@
  * @module
  */
 import type { Destination, HttpRoute, HttpRouteDestination } from "../../config/kinds/kinds.ts";
+import { dialledServer } from "../../mesh/dialled_server.ts";
 import { wrap } from "../../pb/wellknown.ts";
 import type { envoy, google } from "../../../proto/gen/types.ts";
 import type { Reader } from "../reader/reader.ts";
@@ -141,8 +142,12 @@ function mirrorPolicies(
     const percent = rule.mirrorPercentage ? rule.mirrorPercentage.value ?? 0 : rule.mirrorPercent ?? 100;
     all.unshift({ destination: rule.mirror, percent });
   }
-  return all.filter(({ percent }) => percent > 0).map(({ destination, percent }) => ({
-    cluster: routeTarget(read, destination, port).cluster,
+  const shared = all.filter(({ percent }) => percent > 0)
+    .map(({ destination, percent }) => ({ target: routeTarget(read, destination, port), percent }));
+  // Envoy names the host of a copy by the request's host, and dials that name: never what the rule says. A finding says so.
+  const sendable = shared.filter(({ target }) => dialledServer(target, target.port) === undefined);
+  return sendable.map(({ target, percent }) => ({
+    cluster: target.cluster,
     runtime_fraction: { default_value: fractionOf(percent) },
     trace_sampled: wrap(false),
   }));

@@ -12,7 +12,7 @@ import type { envoy, google } from "../../../proto/gen/types.ts";
 import { any } from "../../pb/codec.ts";
 import { hasExtension } from "../filters/extension.ts";
 import { UPSTREAM_ALPN as SET_FILTER_STATE } from "../filters/http/upstream_alpn/filter.ts";
-import { resolutionOf, type Service } from "../../registry/types.ts";
+import { dialledPort, isNamed } from "../../mesh/dialled_server.ts";
 import type { Reader } from "../reader/reader.ts";
 import type { RouteTarget } from "./destination.ts";
 
@@ -38,16 +38,6 @@ export function dialledByName(read: Reader, target: RouteTarget, authority: stri
   ];
   const config = any("envoy.extensions.filters.http.set_filter_state.v3.Config", { on_request_headers: values });
   return { [SET_FILTER_STATE]: config };
-}
-
-/** Whether requests to a port of a service name the server that is dialled. */
-export function isNamed(service: Service, port: number): boolean {
-  return resolutionOf(service, service.ports.find((one) => one.port === port)) === "dynamicDns";
-}
-
-/** The port of the servers behind a port of a service with dynamic DNS. */
-export function dialledPort({ ports }: NonNullable<RouteTarget["service"]>, port: number): number {
-  return ports.find((one) => one.port === port)?.targetPort ?? port;
 }
 
 function value(object_key: string, inline_string: string): FilterStateValue {

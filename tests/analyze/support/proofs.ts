@@ -158,5 +158,6 @@ export const PROOFS: Readonly<Record<FindingName, Proof>> = {
   "mesh-configuration-elsewhere": test("tests/offline/check_whole_test.ts"),
   "unknown-cluster": test("tests/discovery/stock_values_test.ts"),
   "upgrade-outside-mesh": test("tests/e2e/websocket_test.ts"),
+  "server-without-name": test("tests/e2e/dynamic_dns_test.ts"),
   "patch-beyond-limits": test("tests/patches/limits_test.ts"),
 };

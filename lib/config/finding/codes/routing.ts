@@ -120,6 +120,14 @@ export const ROUTING = {
     effect: "The host does not have this port.",
     fix: "Put both into one ServiceEntry, or give them different hosts or ports.",
   },
+  "server-without-name": {
+    code: "MSH0193",
+    title: "traffic does not name the server",
+    meaning:
+      "A destination has resolution DYNAMIC_DNS: proxies dial the host that the traffic names. Copies of requests name another host than the rule, connections under a tcp rule name none, and of several destinations of one tls or tcp rule only one name is resolved.",
+    effect: "Nothing is sent to the destination.",
+    fix: "Name a host under the wildcard as the only destination, or give the destination a service with addresses.",
+  },
   "upgrade-outside-mesh": {
     code: "MSH1044",
     title: "HTTP/2 to a server outside of the mesh",

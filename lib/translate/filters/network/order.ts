@@ -4,7 +4,8 @@
  * 1. External authorization, then extensions of phases AUTHN and AUTHZ and authorization: whether the connection is
  *    allowed.
  * 2. Extensions of phase STATS and of no phase: only connections that are allowed.
- * 3. `sni_dynamic_forward_proxy`: resolves the server name, where the destination wants that; `sni_cluster`: takes it for
+ * 3. `sni_dynamic_forward_proxy`: resolves the name of the server, where the destination wants that, after a
+ *    `set_filter_state` with a name that the rule says; `sni_cluster`: takes it for
  *    the name of the destination.
  * 4. `mongo_proxy`, `mysql_proxy`: statistics of databases' protocols.
  * 5. `tcp_proxy`: carries the bytes; always last. For Redis `redis_proxy` in its place. Outbound listeners of sidecars
@@ -16,11 +17,10 @@
  */
 import type { envoy } from "../../../../proto/gen/types.ts";
 import type { Reader } from "../../reader/reader.ts";
-import { hasExtension } from "../extension.ts";
 import { type TrafficPlace, wasmFilters } from "../wasm.ts";
 import { databaseFilters } from "./databases.ts";
 import { sniClusterFilter } from "./sni_cluster.ts";
-import { sniDynamicForwardProxyFilter } from "./sni_dynamic_forward_proxy.ts";
+import { resolvingFilters } from "./sni_dynamic_forward_proxy.ts";
 import { measuredTcpProxy } from "./measured.ts";
 import { hasSharedTcpProxy, sharedTcpProxy } from "./shared_tcp_proxy.ts";
 import type { TcpProxyPlan } from "./tcp_proxy.ts";
@@ -42,9 +42,6 @@ export function tcpFilters(
   place: TrafficPlace,
   slots: NetworkFilterSlots = {},
 ): Filter[] {
-  const resolver = plan.resolveServerName === undefined
-    ? []
-    : [sniDynamicForwardProxyFilter(read, plan.resolveServerName)];
   const databases = databaseFilters(read, plan);
   const extensions = wasmFilters(read, place, "network");
   return [
@@ -53,7 +50,7 @@ export function tcpFilters(
     ...extensions.authorization,
     ...slots.authorization ?? [],
     ...extensions.others,
-    ...resolver.filter((filter) => hasExtension(read, filter.name ?? "")),
+    ...plan.resolves ? resolvingFilters(read, plan.resolves) : [],
     ...plan.byServerName ? [sniClusterFilter()] : [],
     ...databases.before,
     ...databases.instead ? [databases.instead] : lastFilters(read, plan, accessLogs, place),

@@ -7,6 +7,7 @@ import type { envoy } from "../../../../proto/gen/types.ts";
 import { any, encode } from "../../../pb/codec.ts";
 import { joinedAny } from "../../../pb/joined_any.ts";
 import { duration } from "../../../pb/wellknown.ts";
+import type { DialledServer } from "../../../mesh/dialled_server.ts";
 import type { Protocol } from "../../../registry/types.ts";
 
 /** A destination and its share of connections. */
@@ -29,8 +30,8 @@ export interface TcpProxyPlan {
   readonly maxConnectionDuration?: number;
   /** Same source address, same endpoint. */
   readonly hashSourceIp?: boolean;
-  /** The destination is the host that the client's TLS names: it is resolved, and dialled at this port. */
-  readonly resolveServerName?: number;
+  /** The name of the server is resolved for each connection: the name that this says, or that the client's TLS names. */
+  readonly resolves?: DialledServer;
   /** The destination is the cluster that has the name for which the client's TLS asks; `clusters` is where none has. */
   readonly byServerName?: boolean;
   /** Access logs are written when a connection is made, too. */

@@ -16,7 +16,7 @@ import { isIp, isUnixSocket } from "../../../registry/address.ts";
 import { parseProtocol } from "../../../registry/protocol.ts";
 import { type Protocol, resolutionOf, type Service, type ServicePort } from "../../../registry/types.ts";
 import type { Reader } from "../../reader/reader.ts";
-import { isNamed } from "../../route/dialled_by_name.ts";
+import { isNamed } from "../../../mesh/dialled_server.ts";
 import { listenerName, localhosts, wildcards } from "../address.ts";
 import type { ListenerContribution, TcpChain } from "../contribution.ts";
 import { mayUse } from "../../endpoint/select.ts";

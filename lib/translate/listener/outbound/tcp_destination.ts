@@ -5,13 +5,13 @@
  */
 import type { DestinationRuleSpec } from "../../../config/kinds/destination_rule/types.ts";
 import type { Destination, RouteDestination } from "../../../config/kinds/virtual_service/types.ts";
+import { type DialledServer, dialledServer, sharedServer } from "../../../mesh/dialled_server.ts";
 import type { Protocol, Service } from "../../../registry/types.ts";
 import { destinationOf } from "../../destination/plan.ts";
 import { portPolicy, subsetPolicy } from "../../destination/policy.ts";
 import type { TcpProxyPlan } from "../../filters/network/tcp_proxy.ts";
 import { isUnderstood } from "../../filters/understood.ts";
 import type { Reader } from "../../reader/reader.ts";
-import { dialledPort, isNamed } from "../../route/dialled_by_name.ts";
 import { type RouteTarget, routeTarget } from "../../route/destination.ts";
 import { statName } from "../stat_name.ts";
 
@@ -47,12 +47,13 @@ export function routePlan(
     ...routeTarget(read, destination, port.port),
     weight,
   }));
-  const clusters = targets.filter(({ weight }) => weight > 0).map(({ cluster, weight }) => ({ name: cluster, weight }));
+  const used = targets.filter(({ weight }) => weight > 0);
+  const clusters = used.map(({ cluster, weight }) => ({ name: cluster, weight }));
   if (clusters.length === 0) return undefined;
   // The connection settings of several destinations: those of the first one's rule, for all ports and no subset.
   const rule = ruleOf(read, targets[0]?.service);
-  const protocol = carriedProtocol(read, port.protocol, targets.find(({ weight }) => weight > 0));
-  return { statPrefix: owner, protocol, clusters, ...connectionSettings(rule, 0, "") };
+  const protocol = carriedProtocol(read, port.protocol, used[0]);
+  return { statPrefix: owner, protocol, clusters, ...resolved(used), ...connectionSettings(rule, 0, "") };
 }
 
 function singlePlan(read: Reader, destination: Destination, listened: TcpPort): TcpProxyPlan {
@@ -65,9 +66,15 @@ function singlePlan(read: Reader, destination: Destination, listened: TcpPort): 
     statPrefix,
     protocol: carriedProtocol(read, listened.protocol, target),
     clusters: [{ name: cluster, weight: 1 }],
-    ...(service && isNamed(service, port) ? { resolveServerName: dialledPort(service, port) } : {}),
+    ...resolved([target]),
     ...connectionSettings(ruleOf(read, service), port, subset),
   };
+}
+
+/** Where the name of the server is resolved for each connection. Of several servers none can be: a finding says so. */
+function resolved(targets: readonly RouteTarget[]): { readonly resolves?: DialledServer } {
+  const server = sharedServer(targets.map((target) => dialledServer(target, target.port)));
+  return server === undefined || server === "several" ? {} : { resolves: server };
 }
 
 /**
