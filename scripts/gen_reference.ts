@@ -19,6 +19,7 @@ import {
   FINDING_ROWS,
   type FindingCode,
   type FindingName,
+  titleOf,
 } from "../lib/config/finding/codes.ts";
 import { NOT_REPORTED } from "../lib/config/finding/codes/not_reported.ts";
 import { anyKindJsonSchema, kindJsonSchema } from "../lib/config/kinds/json_schema.ts";
@@ -178,8 +179,10 @@ function exampleText(name: FindingName, which: "triggers" | "clean"): string {
 }
 
 function findingSection(name: FindingName): string {
-  const { title, meaning, effect, fix } = FINDING_ROWS[name];
-  const said = `### ${title}\n\n\`${name}\`. ${meaning}\n\n- Effect: ${effect}\n- Fix: ${fix}\n\n`;
+  const { title, meaning, effect, fix, warningTitle = title, warningEffect = effect } = FINDING_ROWS[name];
+  const isOne = warningTitle === title && warningEffect === effect;
+  const less = isOne ? "" : `- Where it is no error: ${warningTitle}. ${warningEffect}\n`;
+  const said = `### ${title}\n\n\`${name}\`. ${meaning}\n\n- Effect: ${effect}\n${less}- Fix: ${fix}\n\n`;
   return (said + exampleText(name, "triggers") + exampleText(name, "clean")).trimEnd();
 }
 
@@ -200,10 +203,8 @@ export function findingsPage(): string {
   });
   const rows = codes.map((code) => {
     const names = FINDING_NAMES.filter((name) => codesOf(name).includes(code));
-    const link = `[${code}](#${
-      `${code}${fieldCode(code) === undefined ? "" : ` ${fieldCode(code)}`}`.toLowerCase().replaceAll(" ", "-")
-    })`;
-    return [link, names.map((name) => FINDING_ROWS[name].title).join(", ")];
+    const anchor = [code, fieldCode(code) ?? []].flat().join("-").toLowerCase();
+    return [`[${code}](#${anchor})`, names.map((one) => titleOf(one, FINDING_ROWS[one].code === code)).join(", ")];
   });
   const text = [
     "Meanings of `code` and `name` in logs and on pages. Codes below MSH1000 mean what the same number means in Istio (`IST`).",

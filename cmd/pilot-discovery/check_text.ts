@@ -6,7 +6,7 @@
 import { wrap } from "../../lib/cli/terminal/layout.ts";
 import { safeText, type Style, styleOf } from "../../lib/cli/terminal/style.ts";
 import type { Terminal } from "../../lib/cli/terminal/terminal.ts";
-import { fieldCode, FINDING_ROWS } from "../../lib/config/finding/codes.ts";
+import { fieldCode, titleOf } from "../../lib/config/finding/codes.ts";
 import { type Finding, findingKind, findingObject, type ObjectName } from "../../lib/config/finding/finding.ts";
 import { describeOrigin, type Origin, writtenKind } from "../../lib/config/finding/origin.ts";
 import type { SourceExcerpt } from "../../lib/config/finding/excerpt.ts";
@@ -24,7 +24,7 @@ export function findingText(found: Finding, around: FindingSurroundings, termina
   const also = fieldCode(found.code);
   const code = `${found.code}${also === undefined ? "" : ` (${also})`}`;
   const head = `${style(found.severity, `${found.severity} ${code}`)}  ${
-    style("strong", FINDING_ROWS[found.name].title)
+    style("strong", titleOf(found.name, found.severity === "error"))
   }`;
   const block = (label: string, text: string) =>
     text === "" ? [] : [wrap(text, terminal.width, style("faint", label.padEnd(9)))];

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { FINDING_ROWS } from "../config/finding/codes.ts";
+import { titleOf } from "../config/finding/codes.ts";
 import { type Finding, findingOf, type ObjectName, shownName, shownValue } from "../config/finding/finding.ts";
 import { ANALYZERS } from "./analyzers.ts";
 import type { Analyzer, ReportMistake, SubjectKind, SubjectOf } from "./analyzer.ts";
@@ -32,7 +32,7 @@ export function findingsOf(subject: SubjectOf<SubjectKind>, read: AnalysisReader
     const field = shownName(mistake.field);
     const shown = shownValue(value);
     const what = [field, shown].filter((part) => part !== "").join(": ");
-    const { title } = FINDING_ROWS[name];
+    const title = titleOf(name, severity === "error");
     const message = `${title}${what === "" ? "" : `: ${what}`}, expected ${expected}`;
     const place = { objects: [subject.key, ...others].map(nameOfKey), field, line: 0 };
     const one = findingOf(name, { severity, place, value: shown, expected, message, effect, fix });

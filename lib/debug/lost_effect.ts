@@ -4,13 +4,14 @@
  * @module
  */
 import { type Finding, findingKeys, isLoss } from "../config/finding/finding.ts";
+import { saidOnce } from "../config/finding/said_once.ts";
 import type { DebugView } from "./view.ts";
 
 /** The findings by which an object is not in force as it is written, in any order. */
-export function lostEffects(key: string, view: DebugView): Finding[] {
+export function lostEffects(key: string, view: DebugView): readonly Finding[] {
   const found = view.analysis.findingsOf(key).filter(isLoss);
   for (const one of lostInTranslation(view)) if (findingKeys(one)[0] === key) found.push(one);
-  return found;
+  return saidOnce(found);
 }
 
 /** The findings of translation by which some object is not in force as it is written: the first that each names. */

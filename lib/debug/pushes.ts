@@ -5,6 +5,7 @@
  */
 import { type Finding, findingKeys } from "../config/finding/finding.ts";
 import { type HttpRequest, type HttpResponse, jsonResponse } from "../http/message.ts";
+import { conflictText } from "../translate/listener/conflict.ts";
 import type { DebugView } from "./view.ts";
 import { settledFindings } from "./within.ts";
 
@@ -18,9 +19,9 @@ export function pushStatus(request: HttpRequest, view: DebugView): HttpResponse 
   const { ledger } = view.xds;
   const conflicts: Record<string, Record<string, { message: string }>> = {};
   for (const conflict of view.translator.conflicts()) {
-    const { listener, reason, accepted, rejected, rejectedProtocol } = conflict;
+    const { listener, reason, rejected } = conflict;
     (conflicts[`pilot_conflict_${reason}`] ??= {})[`${listener} ${rejected}`] = {
-      message: `${listener}: ${accepted} has it, so ${rejectedProtocol} of ${rejected} is not served`,
+      message: conflictText(conflict),
     };
   }
   return jsonResponse(

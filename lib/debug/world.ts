@@ -8,6 +8,7 @@ import { writtenMeshConfig } from "../config/mesh/print.ts";
 import { groupOfKind } from "../config/spelling/spelling.ts";
 import { type ConfigObject, UNDATED } from "../config/types.ts";
 import type { Service } from "../registry/types.ts";
+import { saidOnce } from "../config/finding/said_once.ts";
 import { lostInTranslation } from "./lost_effect.ts";
 import { LazyList, LazyObject, longJsonResponse } from "../http/json_stream.ts";
 import { type HttpRequest, type HttpResponse, jsonResponse } from "../http/message.ts";
@@ -42,7 +43,7 @@ export function writtenObject(object: ConfigObject) {
  */
 export async function problemz(request: HttpRequest, view: DebugView): Promise<HttpResponse> {
   await settledFindings(view, request.signal);
-  return jsonResponse([...view.findings(), ...view.analysis.findings(), ...lostInTranslation(view)], request);
+  return jsonResponse(saidOnce([...view.findings(), ...view.analysis.findings(), ...lostInTranslation(view)]), request);
 }
 
 /** `/debug/registryz`: all services, with the date (ms since the epoch) of those that have one. */

@@ -9,7 +9,7 @@
  * @module
  */
 import { type Finding, findingKeys, findingOf, shownValue } from "../config/finding/finding.ts";
-import { FINDING_ROWS } from "../config/finding/codes.ts";
+import { titleOf } from "../config/finding/codes.ts";
 import { isSuppressed, suppressedCodes } from "../config/finding/suppress.ts";
 import type { AnyConfigObject } from "../config/types.ts";
 import type { Mesh } from "../mesh/mesh.ts";
@@ -229,7 +229,7 @@ function findingAbout(key: string, { field, value, expected, others = [] }: Unus
     const [kind = "", namespace = "", name = ""] = one.split("/");
     return { kind, namespace, name };
   });
-  const message = `${FINDING_ROWS[NAME].title}${what === "" ? "" : `: ${what}`}, expected ${expected}`;
+  const message = `${titleOf(NAME, false)}${what === "" ? "" : `: ${what}`}, expected ${expected}`;
   return findingOf(NAME, { severity: "warning", place: { objects, field, line: 0 }, value: shown, expected, message });
 }
 

@@ -5,7 +5,7 @@
  */
 import type { EffectiveVirtualService, RuleProtocol } from "../mesh/types.ts";
 import { MESH_GATEWAY } from "../mesh/sidecar_rules.ts";
-import { parseProtocol } from "../registry/protocol.ts";
+import { parseProtocol, protocolText } from "../registry/protocol.ts";
 import type { Service } from "../registry/types.ts";
 import { isTls, listenerKind } from "../translate/service/protocol.ts";
 import type { EffectWorld, UnusedPart } from "./judge.ts";
@@ -95,7 +95,9 @@ function carries(list: RuleProtocol, protocol: Service["ports"][number]["protoco
 }
 
 function portsOf({ ports }: Service): string {
-  return ports.length === 0 ? "it has none" : `it has ${ports.map((one) => `${one.port} ${one.protocol}`).join(", ")}`;
+  return ports.length === 0
+    ? "it has none"
+    : `it has ${ports.map((one) => `${one.port} ${protocolText(one.protocol)}`).join(", ")}`;
 }
 
 /** Servers of its gateways; one that carries bytes has one destination. */

@@ -42,6 +42,11 @@ export function parseProtocol(name: string | undefined): Protocol {
   return (name === undefined ? undefined : BY_NAME.get(name.toLowerCase())) ?? "Unsupported";
 }
 
+/** The protocol as people say it: one that nothing declares has no name. */
+export function protocolText(protocol: Protocol): string {
+  return protocol === "Unsupported" ? "undeclared" : protocol;
+}
+
 /** One port as the orchestrator describes it. */
 export interface PortFacts {
   /** Port that clients dial. */

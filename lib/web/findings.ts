@@ -6,6 +6,7 @@
 import type { DebugView } from "../debug/view.ts";
 import { type Finding, findingIdentity, findingKeys, findingKind } from "../config/finding/finding.ts";
 import { describeOrigin } from "../config/finding/origin.ts";
+import { saidOnce } from "../config/finding/said_once.ts";
 import { allWarnings } from "../debug/pushes.ts";
 import { settledFindings } from "../debug/within.ts";
 import { type Html, markup } from "./html.ts";
@@ -17,7 +18,7 @@ import { stateHtml } from "./words.ts";
 /** All findings, each once, the worst first. */
 export function findingsOf(view: DebugView): Finding[] {
   const all = [...view.findings(), ...view.analysis.findings(), ...allWarnings(view)];
-  const distinct = [...new Map(all.map((one) => [findingIdentity(one), one])).values()];
+  const distinct = saidOnce([...new Map(all.map((one) => [findingIdentity(one), one])).values()]);
   return (["error", "warning", "info"] as const).flatMap((wanted) =>
     distinct.filter(({ severity }) => severity === wanted)
   );

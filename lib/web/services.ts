@@ -4,6 +4,7 @@
  * @module
  */
 import type { Endpoint, Health, Service, ServiceKey } from "../registry/types.ts";
+import { protocolText } from "../registry/protocol.ts";
 import { serviceKey } from "../registry/types.ts";
 import { type Html, type HtmlValue, markup } from "./html.ts";
 import { objectUrl, serviceUrl } from "./links.ts";
@@ -26,7 +27,7 @@ export const servicesPage: WebPageMaker = (request, view): WebPage => {
       <a href="${serviceUrl(serviceKey(service))}">${service.hostname}</a>
     `,
     service.namespace,
-    service.ports.map(({ port, protocol }) => `${port} ${protocol}`).join(", "),
+    service.ports.map(({ port, protocol }) => `${port} ${protocolText(protocol)}`).join(", "),
     service.resolution,
     healthCounts(view.endpoints.endpoints(serviceKey(service))),
     definedBy(service),
@@ -109,7 +110,7 @@ function facts(service: Service): Html {
   const { namespace, ports, addresses, autoAllocatedAddresses = [], resolution, meshExternal, exportTo } = service;
   const rows: [string, HtmlValue][] = [
     ["Namespace", namespace],
-    ["Ports", ports.map(({ name, port, protocol }) => `${port} ${name} (${protocol})`).join(", ")],
+    ["Ports", ports.map(({ name, port, protocol }) => `${port} ${name} (${protocolText(protocol)})`).join(", ")],
     ["Addresses", addresses.join(", ") || "none"],
     ["Given addresses", autoAllocatedAddresses.join(", ") || "none"],
     ["Resolution", resolution],

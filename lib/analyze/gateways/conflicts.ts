@@ -1,5 +1,6 @@
 /**
- * Gateways of one workload that want the same host of a port, or serve other hosts with one certificate.
+ * Gateways of one workload that want the same host of a port, or serve other hosts with one certificate. Two of them are
+ * one fact, which is reported at the younger one alone.
  *
  * @module
  */
@@ -8,6 +9,7 @@ import type { GatewayServerSpec } from "../../config/kinds/gateway/types.ts";
 import { gatewaySelectors, gatewaySelects } from "../../config/kinds/gateway/workloads.ts";
 import type { StringMap } from "../../config/kinds/kinds.ts";
 import type { ConfigObject } from "../../config/types.ts";
+import { protocolClass } from "../../config/validation/network.ts";
 import type { Analyzer, ReportMistake } from "../analyzer.ts";
 import { hostOfServer, isBefore } from "../reader/groups.ts";
 import type { AnalysisReader } from "../reader/reader.ts";
@@ -88,36 +90,44 @@ const MAX_WORKLOADS = 20;
 /** Whether another Gateway has a host of a server. */
 function lookForHosts(rivals: Rivals, server: GatewayServerSpec, at: number, report: ReportMistake): boolean {
   const { gateway } = rivals;
-  // Plain HTTP servers of one host are merged; of those with TLS the first is served.
-  const isTls = hasTls(server);
   if (isImplied(gateway, server)) return false;
+  let isShared = false;
   for (const [index, written] of server.hosts.entries()) {
     const found = rivals.ofHost(server, hostOfServer(written));
     if (found === undefined) continue;
     const { other, which } = found;
+    isShared = true;
+    if (!isBefore(other, gateway)) continue;
     const name = `${other.meta.namespace}/${other.meta.name}`;
-    const isYounger = isBefore(other, gateway);
-    const older = isYounger ? name : "this one";
-    report(isYounger && isTls ? "error" : "warning", "gateways-of-one-host", {
+    const isMerged = isHttp(server) && other.spec.servers.some((one) => isHttp(one) && isAt(one, server));
+    report(isMerged ? "warning" : "error", "gateways-of-one-host", {
       field: `spec.servers[${at}].hosts[${index}]`,
       value: written,
       expected: `a host that no other Gateway of the workload has on port ${server.port.number} (${name} ${which})`,
       others: [other.key],
-      effect: isTls
-        ? `Only ${older} is served there: it is older.`
-        : `Routes of both are served; of two for the same requests that of ${older} decides, the older one.`,
+      effect: isMerged
+        ? `Routes of both are served; of two for the same requests that of ${name} decides, the older one.`
+        : `Only ${name} is served there: it is older.`,
     });
-    return true;
+    break;
   }
-  return false;
+  return isShared;
 }
 
 /** Whether a gateway has the host on the same port and address. */
-function serves(gateway: GatewayObject, { port, bind = "" }: GatewayServerSpec, host: string): boolean {
+function serves(gateway: GatewayObject, server: GatewayServerSpec, host: string): boolean {
   return gateway.spec.servers.some((one) =>
-    one.port.number === port.number && (one.bind ?? "") === bind && !isImplied(gateway, one) &&
-    one.hosts.some((own) => hostOfServer(own) === host)
+    isAt(one, server) && !isImplied(gateway, one) && one.hosts.some((own) => hostOfServer(own) === host)
   );
+}
+
+function isAt(one: GatewayServerSpec, other: GatewayServerSpec): boolean {
+  return one.port.number === other.port.number && (one.bind ?? "") === (other.bind ?? "");
+}
+
+/** Plain HTTP servers of one host are merged; of all others the first is served. */
+function isHttp({ port }: GatewayServerSpec): boolean {
+  return protocolClass(port.protocol) === "http";
 }
 
 /** Whether nobody wrote a server: every Ingress has one for plain requests to every host, and all of them are served. */
@@ -138,9 +148,10 @@ function lookForCertificate(
 ): void {
   if (!tls?.credentialName) return;
   const selectors = gatewaySelectors(gateway);
+  const isReportedThere = (one: GatewayObject) => isBefore(gateway, one) && isWithin(selectors, gatewaySelectors(one));
   const other = read.oldestSharing("gatewayCredential", tls.credentialName, selectors, (one) =>
     // A workload of this one need not be one of the other.
-    isOfOneWorkload(gateway, one, read) && isWithin(gatewaySelectors(one), selectors) &&
+    isOfOneWorkload(gateway, one, read) && isWithin(gatewaySelectors(one), selectors) && !isReportedThere(one) &&
     one.spec.servers.some((its) => its.tls?.credentialName === tls.credentialName && its.port.number === port.number));
   if (other === undefined) return;
   report("warning", "certificate-of-several-gateways", {

@@ -15,21 +15,18 @@ const MANAGED = "gateway.mesh.io/managed";
 /** Names of ports. */
 export const PORT_PROTOCOLS: Analyzer<"Service"> = {
   kind: "Service",
-  reports: ["port-without-protocol", "external-name-port"],
+  reports: ["port-without-protocol"],
   analyze: (service, _read, report) => {
     if (isControlPlane(service) || isOwnGateway(service.spec.selector)) return;
-    if (Object.hasOwn(service.meta.labels, MANAGED)) return;
-    const isExternal = service.spec.type === "ExternalName";
+    // Of a name that stands for another one, the ports of that one count.
+    if (Object.hasOwn(service.meta.labels, MANAGED) || service.spec.type === "ExternalName") return;
     for (const [at, port] of service.spec.ports.entries()) {
-      const isUnknown = protocolOf(port) === "Unsupported";
-      const field = `spec.ports[${at}].name`;
-      const value = port.name === "" ? undefined : port.name;
-      if (isExternal && (isUnknown || port.name === "tcp")) {
-        report("warning", "external-name-port", { field, value, expected: "http-..., https-... or tls-..." });
-      } else if (isUnknown) {
-        const expected = "a name that begins with a protocol (http-..., grpc-..., tcp-...), or appProtocol";
-        report("info", "port-without-protocol", { field, value, expected });
-      }
+      if (protocolOf(port) !== "Unsupported") continue;
+      report("info", "port-without-protocol", {
+        field: `spec.ports[${at}].name`,
+        value: port.name === "" ? undefined : port.name,
+        expected: "a name that begins with a protocol (http-..., grpc-..., tcp-...), or appProtocol",
+      });
     }
   },
 };

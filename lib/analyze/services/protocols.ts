@@ -1,5 +1,6 @@
 /**
- * Service entries that give one port of a host different protocols, in namespaces that see both.
+ * Service entries that give one port of a host different protocols, in namespaces that see both. Two of them are one fact,
+ * which is reported at the younger one alone.
  *
  * @module
  */
@@ -25,7 +26,7 @@ export const ENTRY_PROTOCOLS: Analyzer<"ServiceEntry"> = {
     for (const [at, { number, protocol = "" }] of ports.entries()) {
       for (const host of hosts) {
         const differs = (other: EntryObject) =>
-          other.key !== entry.key && protocolOf(other, number) !== protocol.toUpperCase() &&
+          isBefore(other, entry) && protocolOf(other, number) !== protocol.toUpperCase() &&
           meets(audienceOf(other, read), audience);
         const sharing = read.withoutSelector("entryPort", `${host.toLowerCase()} ${number}`);
         const other = sharing.slice(0, MOST_COMPARED).find(differs);
@@ -36,7 +37,7 @@ export const ENTRY_PROTOCOLS: Analyzer<"ServiceEntry"> = {
           value: protocol,
           expected: `one protocol for port ${number} of ${host} (${name} has ${protocolOf(other, number) || "none"})`,
           others: [other.key],
-          ...isBefore(entry, other) ? {} : { effect: `Where both are seen, that of ${name} may hold: it is older.` },
+          effect: `Where both are seen, that of ${name} may hold: it is older.`,
         });
         break;
       }

@@ -1,5 +1,6 @@
 /**
- * Sidecars that want the same workloads.
+ * Sidecars that want the same workloads. Two of them are one fact, which is reported at the younger one alone: it is not
+ * in force.
  *
  * @module
  */
@@ -36,18 +37,14 @@ function reportDefaults(
   same: readonly ConfigObject<"Sidecar">[],
   report: ReportMistake,
 ): void {
-  const winner = same.reduce<ConfigObject<"Sidecar"> | undefined>(
-    (first, other) => isBefore(other, first ?? sidecar) ? other : first,
-    undefined,
-  );
+  const winner = same.reduce((first, other) => isBefore(other, first) ? other : first, sidecar);
+  if (winner === sidecar) return;
   const names = same.map(({ meta }) => meta.name).join(", ");
-  report(winner === undefined ? "warning" : "error", "several-default-sidecars", {
+  report("error", "several-default-sidecars", {
     field: "spec.workloadSelector",
     expected: `a workloadSelector, since ${names} is for the whole namespace too`,
     others: same.map(({ key }) => key),
-    effect: winner === undefined
-      ? `This one is the oldest, so it holds, and ${names} does not.`
-      : `${winner.meta.name} is the oldest, so it holds, and this one does not.`,
+    effect: `${winner.meta.name} is the oldest, so it holds, and this one does not.`,
   });
 }
 
@@ -67,19 +64,17 @@ function lookForShared(
 ): void {
   for (const other of others.slice(0, MOST_COMPARED)) {
     const theirs = labelsOf(other);
-    if (Object.keys(theirs).length === 0) continue;
+    if (Object.keys(theirs).length === 0 || !isBefore(other, sidecar)) continue;
     const [shared] = read.workloads(sidecar.meta.namespace, { ...labels, ...theirs })
       .filter((one) => carries(one.spec.labels, labels) && !isAmbient(one, read));
     const isEqual = carries(labels, theirs) && carries(theirs, labels);
     if (shared === undefined && !isEqual) continue;
-    const isLoser = isBefore(other, sidecar);
     const which = shared === undefined ? "every workload" : `${shared.kind} ${shared.meta.name}`;
-    report(isLoser ? "error" : "warning", "sidecars-of-one-workload", {
+    report("error", "sidecars-of-one-workload", {
       field: "spec.workloadSelector.labels",
       value: labels,
       expected: `labels that no workload of ${other.meta.name} has (${which} has both)`,
       others: [other.key],
-      ...isLoser ? {} : { effect: `This one is the oldest, so ${other.meta.name} does not act on that workload.` },
     });
     return;
   }

@@ -1,5 +1,5 @@
 /**
- * Telemetries that want the same workloads.
+ * Telemetries that want the same workloads. Two of them are one fact, which is reported at the younger one alone.
  *
  * @module
  */
@@ -28,14 +28,13 @@ function labelsOf({ spec: { selector } }: TelemetryObject): StringMap {
 }
 
 function lookForDefaults(telemetry: TelemetryObject, read: AnalysisReader, report: ReportMistake): void {
-  const other = read.withoutSelector("telemetry", telemetry.meta.namespace).find(({ key }) => key !== telemetry.key);
-  if (other === undefined) return;
-  const isLoser = isBefore(other, telemetry);
-  report(isLoser ? "error" : "warning", "several-default-telemetries", {
+  const [oldest] = read.withoutSelector("telemetry", telemetry.meta.namespace);
+  if (oldest === undefined || oldest.key === telemetry.key) return;
+  report("error", "several-default-telemetries", {
     field: "spec.selector",
-    expected: `a selector, since ${other.meta.name} is for the whole namespace too`,
-    others: [other.key],
-    ...isLoser ? {} : { effect: `This one is the oldest, so it holds, and ${other.meta.name} does not.` },
+    expected: `a selector, since ${oldest.meta.name} is for the whole namespace too`,
+    others: [oldest.key],
+    effect: `This one does nothing: ${oldest.meta.name} is the oldest, and holds.`,
   });
 }
 
@@ -45,15 +44,14 @@ function lookForShared(telemetry: TelemetryObject, read: AnalysisReader, report:
   const found = ofOneWorkload(telemetry, labels, read);
   if (found === undefined) return;
   const [other, which] = found;
-  const isLoser = isBefore(other, telemetry);
-  report(isLoser ? "error" : "warning", "telemetries-of-one-workload", {
+  if (!isBefore(other, telemetry)) return;
+  // Nothing of either is lost but where both set one field: what their author meant is not known.
+  report("warning", "telemetries-of-one-workload", {
     field: "spec.selector.matchLabels",
     value: labels,
     expected: `labels that no workload of ${other.meta.name} has (${which} both)`,
     others: [other.key],
-    ...isLoser
-      ? {}
-      : { effect: `Both act on those workloads; where they say the same, ${other.meta.name}, the younger, decides.` },
+    effect: `Both act on those workloads; where both set a field, this one decides: it is younger.`,
   });
 }
 

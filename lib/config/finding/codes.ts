@@ -40,6 +40,12 @@ export type FindingName = keyof typeof TOPICS;
 /** All sorts. */
 export const FINDING_ROWS: Readonly<Record<FindingName, FindingRow>> = TOPICS;
 
+/** A few words for findings of a sort: those of an error, or of something less. */
+export function titleOf(name: FindingName, isError: boolean): string {
+  const { title, warningTitle = title } = FINDING_ROWS[name];
+  return isError ? title : warningTitle;
+}
+
 /** Every name of a sort. */
 export const FINDING_NAMES = Object.keys(TOPICS) as readonly FindingName[];
 

@@ -6,6 +6,7 @@
  *
  * @module
  */
+import { saidOnce } from "../../config/finding/said_once.ts";
 import type { Kernel } from "../../kernel/kernel.ts";
 import type { ApiClient } from "../../orch/client/client.ts";
 import { TokenBucket } from "../../orch/client/token_bucket.ts";
@@ -76,10 +77,7 @@ function statusWorld({ pipeline, configuration, analysis, xds }: StatusParts): S
     isWaiting: (object) => !pipeline.known.isPushed(object),
     proxies: () => countedProxies(pipeline, xds),
     ledger: xds.ledger,
-    *findings() {
-      yield* analysis.findings();
-      yield* pipeline.warnings();
-    },
+    findings: () => saidOnce([...analysis.findings(), ...pipeline.warnings()]),
     get isBehind() {
       return analysis.isBehind;
     },

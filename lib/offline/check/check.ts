@@ -9,6 +9,7 @@ import { OTHER_TEXT, TEMPLATE } from "../../config/document/manifest.ts";
 import { FACT_KINDS, isFactKind } from "../../config/facts/types.ts";
 import { type Finding, findingIdentity, findingKeys, type Severity } from "../../config/finding/finding.ts";
 import { type Origin } from "../../config/finding/origin.ts";
+import { saidOnce } from "../../config/finding/said_once.ts";
 import { refusedKeys } from "../../discovery/analysis_runner.ts";
 import type { OfflineMesh } from "../../discovery/offline_mesh.ts";
 import { contentOf } from "../../folder/file.ts";
@@ -76,7 +77,7 @@ export function* meshFindings(mesh: OfflineMesh, options: CheckOptions): Generat
   const translated = mesh.findings().filter((one) => one.name !== "unknown-host" && !assumed.concernedAlone(one));
   const found = [...translated, ...analyzed, ...unused].map((one) => placed(one, mesh, places));
   const distinct = [...new Map(found.map((one) => [findingIdentity(one), one])).values()];
-  return distinct.sort(byPlace);
+  return [...saidOnce(distinct)].sort(byPlace);
 }
 
 function* analysisFindings(

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { fieldCode, FINDING_ROWS } from "../../config/finding/codes.ts";
+import { fieldCode, FINDING_ROWS, titleOf } from "../../config/finding/codes.ts";
 import { type Finding, findingKeys, type Severity } from "../../config/finding/finding.ts";
 import { type SourceExcerpt } from "../../config/finding/excerpt.ts";
 import { findingFingerprint } from "./known.ts";
@@ -24,12 +24,13 @@ const LEVELS: Readonly<Record<Severity, string>> = { error: "error", warning: "w
 export function sarifLog(findings: readonly LocatedFinding[], version: string): Record<string, unknown> {
   const names = [...new Set(findings.map(({ found }) => found.name))].sort();
   const rules = names.map((name) => {
-    const { title, meaning, effect, fix, code } = FINDING_ROWS[name];
+    const { meaning, effect, fix, code } = FINDING_ROWS[name];
+    const isAdvice = findings.every(({ found }) => found.name !== name || found.severity !== "error");
     const also = fieldCode(code);
     return {
       id: `${code}/${name}`,
       name: name.split("-").map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join(""),
-      shortDescription: { text: title },
+      shortDescription: { text: titleOf(name, !isAdvice) },
       fullDescription: { text: meaning },
       help: { text: `${effect} ${fix}` },
       ...(also === undefined ? {} : { properties: { tags: [also] } }),

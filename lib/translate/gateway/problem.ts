@@ -98,6 +98,12 @@ const TEXTS: Partial<Readonly<Record<GatewayRefusalReason, RefusalText>>> = {
     effect: "This server is left out.",
     fix: "Give the port a name of its own.",
   },
+  uncheckedClients: {
+    field: ".tls.mode",
+    expected: "mode MUTUAL where clients are named, or no names of clients",
+    effect: "This server is left out: it would let anybody in.",
+    fix: "Use mode MUTUAL, or remove the names.",
+  },
   missingTls: {
     field: ".tls",
     expected: "tls settings, which protocols HTTPS and TLS need",

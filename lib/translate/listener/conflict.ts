@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { protocolText } from "../../registry/protocol.ts";
 import type { Protocol } from "../../registry/types.ts";
 import { type Finding, lossOf } from "../../config/finding/finding.ts";
 
@@ -40,7 +41,12 @@ export interface ListenerConflict {
 
 /** The conflict in words. */
 export function listenerFinding(conflict: ListenerConflict): Finding {
-  const { listener, accepted, rejected, rejectedProtocol, reason, causes } = conflict;
-  const text = `listener ${listener}: ${accepted} has it, so ${rejectedProtocol} of ${rejected} is not served`;
+  const { reason, causes } = conflict;
+  const text = `listener ${conflictText(conflict)}`;
   return lossOf(reason === "tcpOverTcp" ? "tcp-listener-conflict" : "listener-conflict", causes, text);
+}
+
+/** The listener, who has it, and who is not served. */
+export function conflictText({ listener, accepted, rejected, rejectedProtocol }: ListenerConflict): string {
+  return `${listener}: ${accepted} has it, so ${rejected} (protocol ${protocolText(rejectedProtocol)}) is not served`;
 }

@@ -133,7 +133,7 @@ function referencesOf(read: Reader, tls: ServerTlsSettings): References | Refuse
     return {
       refusal: "uncheckedClients",
       why: "tls names clients that are let in (subjectAltNames, verifyCertificateSpki or verifyCertificateHash), and " +
-        `mode ${tls.mode} looks at no certificate of clients: anybody would be; use MUTUAL, or name none`,
+        `mode ${tls.mode} looks at no certificate of clients: anybody would be`,
     };
   }
   const verifies = tls.mode === "MUTUAL" || tls.mode === "OPTIONAL_MUTUAL";

@@ -27,6 +27,9 @@ export interface WrittenObject {
   readonly [part: string]: unknown;
 }
 
+/** Of conflicts of two objects. */
+export const ONE_FACT = "Istio reports two objects that exclude each other at both; ours once, at the younger";
+
 const GROUPS: Readonly<Record<string, string>> = {
   AuthorizationPolicy: "security.istio.io/v1",
   RequestAuthentication: "security.istio.io/v1",

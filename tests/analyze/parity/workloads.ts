@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { deployment, namespace, object, type ParityCase, pod, service } from "./case.ts";
+import { deployment, namespace, object, ONE_FACT, type ParityCase, pod, service } from "./case.ts";
 
 const injected = { "istio-injection": "enabled" };
 const ambient = { "istio.io/dataplane-mode": "ambient" };
@@ -29,7 +29,8 @@ function selecting(kind: string, selector: (labels: Readonly<Record<string, stri
   ];
 }
 
-const SHARED = ["overlap-1", "overlap-2", "same-1", "same-2"] as const;
+/** Of the pairs above the younger one: of the same age, the later by name. */
+const YOUNGER = ["overlap-2", "same-2"] as const;
 const sidecar = (labels?: Readonly<Record<string, string>>) => ({
   egress: [{ hosts: ["./*"] }],
   ...labels === undefined ? {} : { workloadSelector: { labels } },
@@ -52,8 +53,9 @@ export const WORKLOADS: readonly ParityCase[] = [
     expected: [
       "MSH0101 Sidecar default/bogus",
       "MSH0101 Sidecar other/elsewhere",
-      ...SHARED.map((name) => `MSH0110 Sidecar default/${name}`),
+      ...YOUNGER.map((name) => `MSH0110 Sidecar default/${name}`),
     ],
+    differs: ONE_FACT,
   },
   {
     about: "Telemetries whose labels no pod has, and those of one pod",
@@ -62,8 +64,9 @@ export const WORKLOADS: readonly ParityCase[] = [
     expected: [
       "MSH0101 Telemetry default/bogus",
       "MSH0101 Telemetry other/elsewhere",
-      ...SHARED.map((name) => `MSH0159 Telemetry default/${name}`),
+      ...YOUNGER.map((name) => `MSH0159 Telemetry default/${name}`),
     ],
+    differs: ONE_FACT,
   },
   {
     about: "Sidecars and Telemetries for whole namespaces, and Sidecars in ambient mode",
@@ -88,13 +91,12 @@ export const WORKLOADS: readonly ParityCase[] = [
       object("Sidecar", "ns-rev/whole", sidecar()),
     ],
     expected: [
-      "MSH0111 Sidecar ns2/one",
       "MSH0111 Sidecar ns2/two",
-      "MSH0160 Telemetry ns2/one",
       "MSH0160 Telemetry ns2/two",
       "MSH0167 Sidecar ns-ambient/some",
       "MSH0167 Sidecar ns-ambient/whole",
     ],
+    differs: ONE_FACT,
   },
   {
     about: "policies for pods of the mesh, and the namespaces that they name",
@@ -219,13 +221,8 @@ export const WORKLOADS: readonly ParityCase[] = [
       service("a/external-tcp", [{ name: "tcp", port: 443 }], {}, { type: "ExternalName", externalName: "x.org" }),
       service("a/external-good", [{ name: "https", port: 443 }], {}, { type: "ExternalName", externalName: "x.org" }),
     ],
-    expected: [
-      "MSH0118 Service a/odd",
-      "MSH0118 Service a/unnamed",
-      "MSH0150 Service a/external-none",
-      "MSH0150 Service a/external-odd",
-      "MSH0150 Service a/external-tcp",
-    ],
+    expected: ["MSH0118 Service a/odd", "MSH0118 Service a/unnamed"],
+    differs: "Istio reports external names whose ports are tcp or say no protocol; here their ports are not looked at",
   },
   {
     about: "services of one Deployment that do not agree",

@@ -70,13 +70,6 @@ export const MANIFESTS = {
     effect: "The protocol is detected from the first bytes of each connection; server-first protocols wait in vain.",
     fix: "Set appProtocol, or name the port `http-...`, `grpc-...`, `tcp-...`.",
   },
-  "external-name-port": {
-    code: "MSH0150",
-    title: "port of an external name",
-    meaning: "A port of a Service of type ExternalName is named `tcp`, or says no protocol.",
-    effect: "A proxy may take all TCP traffic of that port, also to other hosts.",
-    fix: "Name the port after a protocol that has hosts: `http-...`, `https-...`, `tls-...`.",
-  },
   "incomplete-credential": {
     code: "MSH0161",
     title: "credential is incomplete",
@@ -98,6 +91,7 @@ export const MANIFESTS = {
   "missing-credential": {
     code: "MSH0201",
     title: "credential is not there",
+    warningTitle: "credential is not known",
     meaning:
       "The Secret that the `credentialName` of a Gateway or of a DestinationRule names is not there, while others of its namespace are.",
     effect:

@@ -18,6 +18,8 @@ export const NOT_REPORTED: Readonly<Record<FindingCode, string>> = {
   MSH0143: "Needs the sockets of running pods: no manifest says on which address a process listens.",
   MSH0148:
     "Concerns a value of the injector (`enableNamespacesByDefault`): the analysis reads no values of an injector.",
+  MSH0150:
+    "A Service of type ExternalName is another name of what it stands for: the ports of that decide, and no listener of the name takes other traffic.",
   MSH0156: GATEWAY_API,
   MSH0158: "Compares running proxies with the injector's image: the analysis reads no configuration of an injector.",
   MSH0163: WEBHOOKS,

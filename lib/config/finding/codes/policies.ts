@@ -39,6 +39,7 @@ export const POLICIES = {
   "selects-nothing": {
     code: "MSH0101",
     title: "selector matches no workload",
+    warningTitle: "selector matches no known workload",
     meaning: "An object selects workloads by labels that none of the known workloads has.",
     effect: "It acts on no workload.",
     fix: "Correct the labels, or the namespace of the object.",
@@ -60,6 +61,7 @@ export const POLICIES = {
   "policy-without-workload": {
     code: "MSH0127",
     title: "policy for no workload",
+    warningTitle: "policy for no known workload of the mesh",
     meaning: "An AuthorizationPolicy is for workloads none of which is known, or none of which gets a proxy.",
     effect: "It protects nothing.",
     fix: "Correct the labels, or the namespace of the policy.",

@@ -53,6 +53,7 @@ export const READING = {
   "missing-field": {
     ...SCHEMA,
     title: "missing field",
+    warningTitle: "field that may be needed",
     meaning: "A field that must be written is not.",
     effect: REFUSED,
     fix: "Write the field.",
@@ -60,6 +61,7 @@ export const READING = {
   "wrong-value": {
     ...SCHEMA,
     title: "wrong value",
+    warningTitle: "value that may not do what it seems to",
     meaning: "A field has a value that means nothing there.",
     effect: REFUSED,
     fix: "Write a value that is expected there.",

@@ -10,15 +10,20 @@ export const REFERENCES = {
   "unknown-host": {
     code: "MSH0101",
     title: "host does not exist",
+    warningTitle: "host is not known",
     meaning: "A destination names a host that no service has.",
     effect: "Requests that are sent there are answered with 503, connections are closed.",
+    warningEffect:
+      "Unless a service elsewhere has the host, requests that are sent there are answered with 503, connections are closed.",
     fix: "Correct the host, or add a ServiceEntry or Service for it.",
   },
   "unknown-gateway": {
     code: "MSH0101",
     title: "gateway does not exist",
+    warningTitle: "gateway is not known",
     meaning: "A VirtualService names a Gateway that does not exist.",
     effect: "The routes are served nowhere through that gateway.",
+    warningEffect: "Unless the Gateway is elsewhere, the routes are served nowhere through it.",
     fix: "Correct the name (namespace/name), or add the Gateway.",
   },
   "unknown-subset": {
@@ -31,8 +36,10 @@ export const REFERENCES = {
   "unknown-delegate": {
     code: "MSH0101",
     title: "delegate does not exist",
+    warningTitle: "delegate is not known",
     meaning: "A VirtualService delegates to an object that does not exist, or that is no delegate.",
     effect: "The rule with the delegate is left out.",
+    warningEffect: "Unless the delegate is elsewhere, the rule with it is left out.",
     fix: "Correct the name, or add the VirtualService without hosts.",
   },
   "unresolved-reference": {
@@ -59,6 +66,7 @@ export const REFERENCES = {
   "unknown-import": {
     code: "MSH0101",
     title: "Sidecar imports a host that does not exist",
+    warningTitle: "Sidecar imports a host that is not known",
     meaning: "The egress of a Sidecar names a host that nothing in that namespace has, or that it does not export.",
     effect: "Nothing is imported by it: workloads of the Sidecar do not know the host.",
     fix: "Write the host's full name, and the namespace that its service or VirtualService lies in.",
@@ -66,6 +74,7 @@ export const REFERENCES = {
   "unknown-namespace": {
     code: "MSH0101",
     title: "namespace does not exist",
+    warningTitle: "namespace is not known",
     meaning: "A rule of an AuthorizationPolicy names callers of a namespace that none of the known ones is.",
     effect: "No caller matches it.",
     fix: "Correct the name of the namespace.",
@@ -73,6 +82,7 @@ export const REFERENCES = {
   "unknown-rule-host": {
     code: "MSH0174",
     title: "rule for a host that does not exist",
+    warningTitle: "rule for a host that is not known",
     meaning: "A DestinationRule is for a host that no service has.",
     effect: "It acts on nothing.",
     fix: "Correct the host, or add a ServiceEntry or Service for it.",

@@ -14,6 +14,11 @@ export interface FindingRow {
   readonly warningCode?: FindingCode;
   /** A few words: "subset does not exist". */
   readonly title: string;
+  /**
+   * The same where the finding is no error: an advice calls nothing wrong, and what files do not have may be elsewhere.
+   * Default: `title`.
+   */
+  readonly warningTitle?: string;
   /** One sentence. */
   readonly meaning: string;
   /** Its effect for users, unless the finding says it more exactly. */
