@@ -41,7 +41,6 @@ export class AnalysisRunner {
   readonly #connected: ConnectedWorld;
   readonly #refused: () => ReadonlySet<string>;
   readonly #ending = new AbortController();
-  readonly #served: Promise<void>;
   readonly #listeners = new Set<() => void>();
   readonly #stop: (() => void)[];
   #cancelWake = () => {};
@@ -49,20 +48,18 @@ export class AnalysisRunner {
   /** The last look for places. */
   #located: Promise<void> = Promise.resolve();
   #noted = 0;
+  #hasBegun = false;
   #push = 0;
 
   /**
    * @param refused Keys of objects that are refused and have no version in force.
-   * @param served Resolves when the server listens: the first look waits for that.
    */
   constructor(
     pipeline: Pipeline,
     options: Omit<AnalysisOptions, "facts" | "failed" | "now"> & Stores,
     refused: () => ReadonlySet<string>,
     kernel: Kernel,
-    served: Promise<void>,
   ) {
-    this.#served = Promise.race([served, aborted(this.#ending.signal)]);
     this.#pipeline = pipeline;
     this.#kernel = kernel;
     this.#refused = refused;
@@ -95,7 +92,12 @@ export class AnalysisRunner {
         this.#begin(this.#noted);
       }),
     ];
-    this.#begin(pipeline.pushes);
+  }
+
+  /** Takes the first look. Before that, changes are noted and not looked at. */
+  begin(): void {
+    this.#hasBegun = true;
+    this.#begin(this.#pipeline.pushes);
   }
 
   /** Takes changes of remote clusters, as {@linkcode Analysis.remoteChanged} does. */
@@ -111,7 +113,7 @@ export class AnalysisRunner {
 
   /** Whether the findings are not those of the last push yet. */
   get isBehind(): boolean {
-    return this.#running !== undefined;
+    return this.#running !== undefined || !this.#hasBegun;
   }
 
   /** All findings by object, with their places. */
@@ -145,7 +147,7 @@ export class AnalysisRunner {
       await this.#look();
       // One look after the other: each finds the lines that the one before it left.
       await (this.#located = this.#located.then(() => this.#locate()));
-    } while (this.isBehind);
+    } while (this.#running !== undefined);
   }
 
   /** Has a listener called whenever the findings are those of the last push; returns the way to stop that. */
@@ -205,6 +207,7 @@ export class AnalysisRunner {
 
   #begin(push: number): void {
     this.#noted = push;
+    if (!this.#hasBegun) return;
     this.#running ??= this.#run().finally(() => {
       this.#running = undefined;
     });
@@ -221,7 +224,6 @@ export class AnalysisRunner {
 
   async #run(): Promise<void> {
     try {
-      await this.#served;
       do {
         // A turn of the event loop first: callers that wait for the push go before.
         await new Promise<void>((resolve) => setTimeout(resolve, 0));
@@ -238,10 +240,6 @@ export class AnalysisRunner {
       this.#kernel.log.scope("analysis").error("the analysis failed", { error });
     }
   }
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
 }
 
 function objectOf(key: string, { store }: Stores): AnyConfigObject | undefined {

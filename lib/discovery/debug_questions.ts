@@ -30,8 +30,7 @@ export interface DebugQuestionParts {
   readonly callers: Pick<DiscoveryCallers, "identify" | "identityAs">;
   readonly nodes: NodeReader;
   readonly pipeline: Pick<Pipeline, "mesh">;
-  /** Asked for when a question has come. */
-  readonly view: () => DebugView;
+  readonly view: DebugView;
 }
 
 /**
@@ -60,9 +59,9 @@ export function debugQuestions(
     sees: (identity, other) => audience(identity).confined === undefined || other === identity,
     async answer(question, signal) {
       const sees = audience(question.identity);
-      const shown = shownTo(view(), sees);
+      const shown = shownTo(view, sees);
       if (question.typeUrl === CONFIG_DUMP) return await dumpOf(question, shown, signal);
-      if (question.typeUrl !== SYNCZ) return await pageOf(question, view(), sees, signal);
+      if (question.typeUrl !== SYNCZ) return await pageOf(question, view, sees, signal);
       const { shownStreams } = await import("../debug/select.ts");
       return await paced(statuses(shownStreams(shown)), { signal });
     },

@@ -18,8 +18,11 @@ import { parseMeshConfig, parseMeshNetworks } from "../config/mesh/parse.ts";
 import type { MeshConfig, MeshNetworks } from "../config/mesh/types.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import { meshFieldsWithoutEffect } from "../kernel/not_built/catalogue.ts";
+import type { ApiClient } from "../orch/client/client.ts";
 import { WatchedPart } from "./mesh_part.ts";
 import { insteadOf, type WatchedMeshTexts, type WatchedText } from "./mesh_text.ts";
+import { meshMaps } from "./orch/mesh_maps.ts";
+import type { DiscoverySettings } from "./settings.ts";
 import { SharedMesh } from "./shared_mesh.ts";
 import { type MeshFileOption, StartError } from "./start_error.ts";
 
@@ -165,4 +168,44 @@ export function meshFieldsNotBuilt(mesh: MeshConfig, defaults: MeshConfig): stri
       field.split(".").reduce<unknown>((at, key) => (at as Record<string, unknown> | undefined)?.[key], config),
     );
   return meshFieldsWithoutEffect().filter((field) => textOf(mesh, field) !== textOf(defaults, field));
+}
+
+/** The options of a server that say where its mesh configuration is. */
+export interface ServerMeshOptions {
+  readonly meshConfig: string;
+  readonly networksConfig: string;
+  /** Those of the two files that must exist at the start. Default: neither, an absent one means the defaults. */
+  readonly mustExist?: readonly MeshFileOption[];
+  readonly clusterId: string;
+  /** The server's own namespace. */
+  readonly systemNamespace: string;
+  /** Values of variables of this process, which headers of providers name (`envName`). Default: there are none. */
+  readonly variable?: (name: string) => string | undefined;
+}
+
+/**
+ * Mesh configuration and networks of a server, of files or of config maps.
+ *
+ * @param orchestrator Undefined: there are no config maps.
+ * @throws {StartError} As {@linkcode startMeshSource}.
+ */
+export function startServerMesh(
+  options: ServerMeshOptions,
+  settings: Pick<DiscoverySettings, "REVISION" | "SHARED_MESH_CONFIG">,
+  orchestrator: ApiClient | undefined,
+  kernel: Kernel,
+): Promise<MeshSource> {
+  const { systemNamespace } = options;
+  const maps = { namespace: systemNamespace, revision: settings.REVISION, shared: settings.SHARED_MESH_CONFIG };
+  return startMeshSource({
+    meshFile: options.meshConfig,
+    networksFile: options.networksConfig,
+    mustExist: options.mustExist ?? [],
+    systemNamespace,
+    variable: options.variable,
+    // With an orchestrator remote clusters may have registries of other names.
+    ...(orchestrator === undefined
+      ? { clusterId: options.clusterId }
+      : { texts: meshMaps(orchestrator, maps, kernel) }),
+  }, kernel);
 }

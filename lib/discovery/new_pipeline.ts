@@ -39,9 +39,7 @@ export interface PipelineParts {
 /** The resolver of host names of networks' gateways; undefined: `RESOLVE_HOSTNAME_GATEWAYS` is off. */
 export function newGatewayNames(settings: DiscoverySettings, kernel: Kernel): ResolvedNames | undefined {
   if (!settings.RESOLVE_HOSTNAME_GATEWAYS) return undefined;
-  const names = new ResolvedNames({ clock: kernel.clock, log: kernel.log.scope("default") });
-  kernel.stopper.add("names of gateways", () => names.stop());
-  return names;
+  return new ResolvedNames({ clock: kernel.clock, log: kernel.log.scope("default") });
 }
 
 /** Makes it; the mesh and its changes are its input. */

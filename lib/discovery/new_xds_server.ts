@@ -8,7 +8,6 @@
 import type { GrpcService } from "../grpc/service.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import { buildInfo } from "../kernel/program/build_info.ts";
-import type { DebugAnswers } from "../xds/protocol/questions.ts";
 import { XdsServer } from "../xds/server.ts";
 import { wireMetrics } from "./measure.ts";
 import type { Pipeline } from "./pipeline.ts";
@@ -25,25 +24,22 @@ export interface WireOptions {
   readonly cores: number;
 }
 
-/** Services beside configuration. */
-export interface WireServices {
-  readonly services: readonly GrpcService[];
-  /** Undefined: questions are refused. */
-  readonly questions: DebugAnswers | undefined;
-}
-
-/** Makes the server of streams; it stops with the kernel. */
+/**
+ * Makes the server of streams; it stops with the kernel.
+ *
+ * @param services Those beside configuration.
+ */
 export function newXdsServer(
   options: WireOptions,
   settings: DiscoverySettings,
   kernel: Kernel,
   pipeline: Pipeline,
   source: PipelineSource,
-  { services, questions }: WireServices,
+  services: readonly GrpcService[],
 ): XdsServer {
   const log = kernel.log.scope("ads");
   const xds = new XdsServer({
-    ...{ source, services, questions },
+    ...{ source, services },
     resources: pipeline.table,
     metrics: wireMetrics(kernel.metrics),
     log: (level, message, fields) => log[level](message, fields),

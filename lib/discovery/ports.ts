@@ -16,11 +16,13 @@ import type { Route } from "../http/route.ts";
 import type { LoadRoutes } from "../http/router.ts";
 import { HttpServer } from "../http/server.ts";
 import type { Kernel } from "../kernel/kernel.ts";
+import { listen, type Listener, parseListenAddress } from "../sockets/listen/tcp.ts";
 import type { XdsServer } from "../xds/server.ts";
 import type { Injector } from "./injection/injector.ts";
 import { listenWithIdentity, openSecurePort, type SecurePortOptions } from "./secure_port.ts";
 import { wholeGuard } from "./page_callers.ts";
 import { Sockets } from "./sockets.ts";
+import type { PortOption, StartFault } from "./start_error.ts";
 import { webhookRoutes } from "./webhooks.ts";
 import { commaList } from "../kernel/text/comma_list.ts";
 
@@ -131,6 +133,25 @@ export async function openPorts(
     ...(webhooksPort === undefined ? {} : { webhooks: webhooksPort }),
     ...(introspection === undefined ? {} : { introspection }),
   };
+}
+
+/** The addresses that cannot be used, for a start that another fault has ended. Each is opened for a moment. */
+export async function freePortFaults(options: PortOptions): Promise<readonly StartFault[]> {
+  const opened: Listener[] = [];
+  const sockets = new Sockets();
+  const { grpc, secureGrpc, http, webhooks, monitoring, introspection } = options;
+  const named = introspection?.required ? introspection.address : undefined;
+  const addresses = { http, grpc, secureGrpc, webhooks: webhooks || undefined, monitoring, introspection: named };
+  for (const [option, address] of Object.entries(addresses) as [PortOption, string | undefined][]) {
+    if (address === undefined) continue;
+    await sockets.open(option, address, async () => {
+      const listener = await listen(parseListenAddress(address), (socket) => void socket.destroy());
+      opened.push(listener);
+      return listener;
+    });
+  }
+  await Promise.all(opened.map((listener) => listener.close()));
+  return sockets.faults;
 }
 
 /** The port of webhooks over TLS; undefined: there is none. */

@@ -33,8 +33,8 @@ type IdentityOf = (proxy: Proxy) => string | undefined;
 
 /** The pipeline as a source of resources. */
 export class PipelineSource implements ResourceSource {
-  /** Whether all sources are synced and the first translation is done. */
-  ready = false;
+  /** A server makes it when all sources are synced and the first translation is done. */
+  readonly ready = true;
   readonly #pipeline: Pipeline;
   readonly #nodes: NodeReader;
   readonly #callers: DiscoveryCallers | undefined;

@@ -13,7 +13,8 @@ import { startKernel } from "../kernel/kernel.ts";
 import { defaultLogOptions, silentLog } from "../kernel/log/log.ts";
 import type { SettingsOf } from "../kernel/settings/catalogue.ts";
 import type { Registry } from "../registry/types.ts";
-import { type DiscoveryServerOptions, startDiscoveryServer } from "./server.ts";
+import { startDiscoveryServer } from "./server.ts";
+import type { DiscoveryServerOptions } from "./server_options.ts";
 
 /** How a server is started. Addresses are `host:port`; port 0 takes a free one. */
 export interface ServerOptions {

@@ -20,15 +20,13 @@ interface AnalyzedParts {
 }
 
 /**
- * Begins, until the kernel stops.
+ * The analysis, until the kernel stops. Its first look waits for {@linkcode AnalysisRunner.begin}.
  *
  * @param settings With `whole`: an orchestrator's API tells all that there is.
- * @param served Resolves when the server listens.
  */
 export function startAnalysis(
   settings: AnalysisSettings,
   { pipeline, configuration, services: { remote } }: AnalyzedParts,
-  served: Promise<void>,
   kernel: Kernel,
 ): AnalysisRunner {
   const { store, facts } = configuration;
@@ -37,7 +35,6 @@ export function startAnalysis(
     { store, facts, settings, remoteFacts: () => remote?.clusters.factsByCluster() ?? new Map() },
     () => refusedKeys(configuration),
     kernel,
-    served,
   );
   remote?.onFacts((changes) => analysis.remoteChanged(changes));
   kernel.stopper.add("analysis", () => analysis.stop());

@@ -7,6 +7,7 @@
  */
 import type { Derivation } from "../config/derive/derivation.ts";
 import type { Finding } from "../config/finding/finding.ts";
+import { entriesOf } from "../kernel/files/regular.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import type { ApiClient } from "../orch/client/client.ts";
 import { type ConfigSourcesOptions, orchSource, type RemoteClient, startConfigSources } from "./config_sources.ts";
@@ -19,6 +20,7 @@ import type { Pipeline } from "./pipeline.ts";
 import { startRootNamespace } from "./root_namespace.ts";
 import type { ServerServices } from "./services.ts";
 import type { DiscoverySettings } from "./settings.ts";
+import { folderFault, type StartFault } from "./start_error.ts";
 
 /** Where configuration is. */
 export interface ConfigurationOptions extends Omit<ConfigSourcesOptions, "source" | "client"> {
@@ -37,33 +39,46 @@ export interface ConfigurationOptions extends Omit<ConfigSourcesOptions, "source
   readonly derivations?: readonly Derivation[];
 }
 
-/** The configuration, and the sources of findings about it. */
-export interface StartedConfiguration {
-  readonly configuration: Configuration;
-  readonly parts: readonly { findings(): Iterable<Finding> }[];
-}
-
-/**
- * Resolves when everything has been read, and remote clusters have been or are not waited for.
- *
- * @throws {StartError} When a folder cannot be read, or an orchestrator is listed and there is no access to one.
- */
-export async function startConfiguration(
+/** The configuration of a server, without any source yet. It hands what its sources bring to the pipeline. */
+export function newConfiguration(
   options: ConfigurationOptions,
   settings: DiscoverySettings,
-  { orch, mesh, pipeline, services }: {
-    readonly orch: ApiClient | undefined;
+  { mesh, pipeline, services }: {
     readonly mesh: MeshSource;
     readonly pipeline: Pipeline;
-    readonly services: ServerServices;
+    readonly services: Pick<ServerServices, "taker">;
   },
   kernel: Kernel,
-): Promise<StartedConfiguration> {
+): Configuration {
   const reads = { revision: settings.REVISION, foldersAreCluster: options.manifestServices ?? false };
   const derivations = serverDerivations(options, settings);
   const configuration = new Configuration(pipeline, derivations, kernel, services.taker, reads);
   configuration.followMesh(mesh);
-  kernel.stopper.add("configuration", () => configuration.stop());
+  return configuration;
+}
+
+/** A part of a server that finds something about its configuration. */
+export interface FindingPart {
+  findings(): Iterable<Finding>;
+}
+
+/**
+ * Reads all sources of the configuration, and follows them from then on.
+ *
+ * @returns When everything has been read, and remote clusters have been or are not waited for.
+ * @throws {StartError} When a folder cannot be read, or an orchestrator is listed and there is no access to one.
+ */
+export async function startSources(
+  options: ConfigurationOptions,
+  settings: DiscoverySettings,
+  { orch, mesh, services, configuration }: {
+    readonly orch: ApiClient | undefined;
+    readonly mesh: MeshSource;
+    readonly services: ServerServices;
+    readonly configuration: Configuration;
+  },
+  kernel: Kernel,
+): Promise<readonly FindingPart[]> {
   const source = orchSource(orch, options, settings);
   const sources = await startConfigSources(
     { ...options, source, client: remoteClient(options, settings) },
@@ -77,8 +92,19 @@ export async function startConfiguration(
     const others = () => services.remote?.clusters.checked() ?? [];
     configuration.startSelfCheck(settings.MESH_SELF_CHECK_INTERVAL, own, others);
   }
-  const rootNamespace = startRootNamespace(configuration.store, mesh, options.systemNamespace, kernel);
-  return { configuration, parts: [configuration, sources, rootNamespace] };
+  return [sources, startRootNamespace(configuration.store, mesh, options.systemNamespace, kernel)];
+}
+
+/** The fault of a folder that cannot be read, for a start that another fault has ended. */
+export async function folderFaults(root: string | undefined): Promise<StartFault[]> {
+  if (root === undefined) return [];
+  try {
+    await entriesOf(root);
+    return [];
+  } catch (error) {
+    const fault = folderFault(root, error);
+    return fault === undefined ? [] : [fault];
+  }
 }
 
 /** Name and metadata by which other control planes know this server: those of a workload that asks for configuration. */

@@ -74,8 +74,6 @@ export interface XdsServerOptions {
   readonly connectTimeout?: number;
   /** How long a source may leave a name that a client wants pending; then it counts as absent. Default 10,000. */
   readonly wantTimeout?: number;
-  /** Answers requests for pages, of type `istio.io/debug`. Default: they are refused. */
-  readonly questions?: DebugAnswers | undefined;
   /** Identifier of this server in responses. */
   readonly controlPlane?: string;
   /** The same in answers to requests for pages: tools that ask several servers tell them apart by it. */
@@ -108,6 +106,7 @@ export class XdsServer {
   readonly #admissionKey: (peer: Peer) => unknown;
   readonly #context: ConnectionContext;
   readonly #stopPushes: () => void;
+  #answers: DebugAnswers | undefined;
   #numbers = 0;
   #refuseNext: boolean;
 
@@ -137,6 +136,7 @@ export class XdsServer {
     this.#admission = new Admission(options.maxRequestsPerSecond || defaultAdmissionRate(cores));
     const keys = new AdmissionKeys();
     this.#admissionKey = options.admissionKey ?? ((peer) => keys.of(peer));
+    const answers = () => this.#answers;
     this.#context = {
       source: options.source,
       ledger: this.ledger,
@@ -155,8 +155,20 @@ export class XdsServer {
       owed: new OwedEndpoints(),
       rejects: new RejectGauges(metrics),
       aside: {
-        questions: { answers: options.questions, places: new QuestionPlaces(), server: options.instance },
-        events: { answers: options.questions, places: new QuestionPlaces(EVENT_PLACES), events: this.#events },
+        questions: {
+          get answers() {
+            return answers();
+          },
+          places: new QuestionPlaces(),
+          server: options.instance,
+        },
+        events: {
+          get answers() {
+            return answers();
+          },
+          places: new QuestionPlaces(EVENT_PLACES),
+          events: this.#events,
+        },
       },
       nextNumber: () => ++this.#numbers,
       onOpen: (connection) => this.#opened(connection),
@@ -207,6 +219,11 @@ export class XdsServer {
     const closing = this.#listeners.map((listener) => listener.close());
     await this.grpc.stop(deadline);
     await Promise.all(closing);
+  }
+
+  /** Answers requests for pages, of type `istio.io/debug`, from now on. Without answers they are refused. */
+  answerQuestions(answers: DebugAnswers): void {
+    this.#answers = answers;
   }
 
   /** Clients that have sent their first request. */

@@ -4,7 +4,8 @@
  * @module
  */
 import assert from "node:assert/strict";
-import { type DiscoveryServer, type DiscoveryServerOptions, startDiscoveryServer } from "../../lib/discovery/server.ts";
+import { type DiscoveryServer, startDiscoveryServer } from "../../lib/discovery/server.ts";
+import type { DiscoveryServerOptions } from "../../lib/discovery/server_options.ts";
 import { type Kernel, startKernel } from "../../lib/kernel/kernel.ts";
 import { type Log, silentLog } from "../../lib/kernel/log/log.ts";
 import type { SettingsOf } from "../../lib/kernel/settings/catalogue.ts";

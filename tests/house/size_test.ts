@@ -3,13 +3,9 @@ import { sourceFiles } from "../../scripts/imports.ts";
 
 const root = new URL("../..", import.meta.url).pathname;
 
-/** Files of more than 300 lines, each with the reason why it is one thing. */
+/** Files of more than 450 lines, each with the reason why it is one thing. Tables and types may be as long as they are. */
 const big: Readonly<Record<string, string>> = {
   "lib/config/mesh/types.ts": "the fields of one message, one doc comment each",
-  "lib/config/yaml/fast.ts": "one scanner: its cases share the position in the text",
-  "lib/registry/orch/registry.ts": "one index of services, pods and lists of endpoints that change each other",
-  "lib/translate/translator.ts": "one writer: what it does to proxies, classes and results is one order of steps",
-  "lib/registry/service_entry/registry.ts": "one index of entries, workloads and their selections",
 };
 
 const files = sourceFiles(root, ["lib", "cmd", "scripts"]).map((file) => {
@@ -27,16 +23,16 @@ Deno.test("files stay small: half of them at most 100 lines, nine of ten at most
   assert.deepEqual(files.filter(({ length }) => length > 600).map(({ file }) => file), []);
 });
 
-Deno.test("a file of more than 300 lines is on the list, with a reason; a file that shrank to 250 leaves it", () => {
+Deno.test("a file of more than 450 lines is on the list, with a reason; a file that shrank to 400 leaves it", () => {
   assert.deepEqual(
-    files.filter(({ length }) => length > 300).map(({ file, length }) => `${file} ${length}`).filter((row) =>
+    files.filter(({ length }) => length > 450).map(({ file, length }) => `${file} ${length}`).filter((row) =>
       !Object.hasOwn(big, row.split(" ")[0]!)
     ),
     [],
     "split it along its reasons to change, or say in this test why it is one thing",
   );
   const known = new Map(files.map(({ file, length }) => [file, length]));
-  assert.deepEqual(Object.keys(big).filter((file) => (known.get(file) ?? 0) <= 250), [], "these are small enough now");
+  assert.deepEqual(Object.keys(big).filter((file) => (known.get(file) ?? 0) <= 400), [], "these are small enough now");
 });
 
 /** Functions and methods with their lengths; deno fmt puts the closing brace below the first letter of the head. */

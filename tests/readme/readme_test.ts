@@ -5,7 +5,7 @@ import assert from "node:assert/strict";
 import { parse } from "yaml";
 import { PAGES } from "../../lib/debug/pages.ts";
 import { PortTaken, saysTaken, withPorts } from "../../scripts/ports.ts";
-import { withPagesTable } from "../../scripts/pages.ts";
+import { DOC_TABLES, withDocTable } from "../../scripts/doc_tables.ts";
 import { envoyPath } from "../translate/envoy.ts";
 import { until } from "../patience.ts";
 
@@ -157,9 +157,11 @@ Deno.test("the Istio folder's command serves it, and nothing is wrong with it", 
   }
 });
 
-Deno.test("the table of debug pages is that of the server (else: deno task pages)", () => {
-  const page = Deno.readTextFileSync(`${root}docs/users/pages.md`);
-  assert.equal(page, withPagesTable(page));
+Deno.test("tables of docs that are made of the code are those of the code (else: deno task doc-tables)", () => {
+  for (const table of DOC_TABLES) {
+    const page = Deno.readTextFileSync(`${root}${table.page}`);
+    assert.equal(page, withDocTable(page, table), table.page);
+  }
 });
 
 /** Whether all of a part is in a whole. */

@@ -20,4 +20,10 @@ export class OptionFaults<Option extends string> extends Error {
     super(faults.map(({ option, text }) => `${option}: ${text}`).join("\n"), { cause });
     this.faults = faults;
   }
+  /** An error of the same class with further faults; itself where there are none. */
+  and(more: readonly OptionFault<string>[]): this {
+    if (more.length === 0) return this;
+    const Same = this.constructor as new (faults: readonly OptionFault<string>[], cause?: unknown) => this;
+    return new Same([...this.faults, ...more], this.cause);
+  }
 }

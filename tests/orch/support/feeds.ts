@@ -6,7 +6,8 @@
  * @module
  */
 import { parseAllDocuments } from "yaml";
-import type { DiscoveryServer, DiscoveryServerOptions } from "../../../lib/discovery/server.ts";
+import type { DiscoveryServer } from "../../../lib/discovery/server.ts";
+import type { DiscoveryServerOptions } from "../../../lib/discovery/server_options.ts";
 import type { SettingsOf } from "../../../lib/kernel/settings/catalogue.ts";
 import { withServer } from "../../discovery/running.ts";
 import type { ApiServer } from "./server/api_server.ts";

@@ -24,7 +24,8 @@ function answers(identified: string[] = []): DebugAnswers & { readonly asked: De
 
 Deno.test("a stream of questions is no proxy: no view is made; with the first other request it becomes one", async () => {
   const identified: string[] = [];
-  await using server = new ConnectServer({ questions: answers(identified) });
+  await using server = new ConnectServer();
+  server.server.answerQuestions(answers(identified));
   server.source.atOnce.add("1");
   server.ask(1, DEBUG, 0, ["syncz"]);
   await server.client.until(() => server.received(1).length === 1);
@@ -38,7 +39,8 @@ Deno.test("a stream of questions is no proxy: no view is made; with the first ot
 
 Deno.test("on a proxy's stream its view says who asks; without an identity the stream goes on", async () => {
   const pages = answers();
-  await using server = new ConnectServer({ questions: pages });
+  await using server = new ConnectServer();
+  server.server.answerQuestions(pages);
   server.source.atOnce.add("1");
   server.ask(1, CLUSTER);
   server.ask(1, DEBUG, 0, ["syncz"]);
@@ -48,7 +50,8 @@ Deno.test("on a proxy's stream its view says who asks; without an identity the s
 });
 
 Deno.test("an answer that is due is sent to a client that has said that it asks for nothing more, and then the stream ends", async () => {
-  await using server = new ConnectServer({ questions: answers() });
+  await using server = new ConnectServer();
+  server.server.answerQuestions(answers());
   server.ask(1, DEBUG, 1, ["syncz"]);
   await server.client.until(() => server.client.ends.has(1));
   assert.deepEqual([server.received(1), server.end(1)[0]], [[DEBUG], "status 0"]);

@@ -1,0 +1,41 @@
+/**
+ * The options of a discovery server.
+ *
+ * @module
+ */
+import type { Derivation } from "../config/derive/derivation.ts";
+import type { Explainer, PreviewRunner } from "../debug/runners.ts";
+import type { AccessPlace } from "../orch/access/find.ts";
+import type { Registry } from "../registry/types.ts";
+import type { ServerMeshOptions } from "./mesh_source.ts";
+import type { WireOptions } from "./new_xds_server.ts";
+import type { OrchOptions } from "./orch/orchestrator.ts";
+import type { PortOptions } from "./ports.ts";
+import type { ServerTlsOptions } from "./secure_port.ts";
+
+/** How a server is started. Addresses are `host:port` or `:port`; durations milliseconds. */
+export interface DiscoveryServerOptions extends WireOptions, PortOptions, ServerMeshOptions {
+  /** TLS of this server. Default: no certificate. */
+  readonly tls?: ServerTlsOptions;
+  /** Folder of configuration; undefined: none. */
+  readonly configDir: string | undefined;
+  /** The orchestrator whose objects are read. Default: none. */
+  readonly orch?: OrchOptions | undefined;
+  readonly domain: string;
+  readonly clusterAliases: Readonly<Record<string, string>>;
+  /** Namespace of the node plugin. Default: that of the server. */
+  readonly cniNamespace?: string;
+  /** Namespace of the secrets that describe remote clusters. Default: that of the server. */
+  readonly clusterRegistriesNamespace?: string;
+  /** Access to the API that has those secrets. Default: that of the orchestrator. */
+  readonly clusterSecrets?: AccessPlace | undefined;
+  readonly registries: readonly Registry[];
+  /** Services of manifests in the folders are part of the mesh (`--registries=File`). Default false. */
+  readonly manifestServices?: boolean;
+  /** Derivations of objects from objects and facts, in order of precedence. Default: none. */
+  readonly derivations?: readonly Derivation[];
+  /** Explains requests of connected proxies. Default: nothing does. */
+  readonly explainer?: Explainer;
+  /** Answers previews. Default: there are none. */
+  readonly preview?: PreviewRunner;
+}

@@ -1,0 +1,379 @@
+/**
+ * The parts of a discovery server, in the order of their start, each with the reason for its place.
+ *
+ * A part is a row: what it needs, why it stands there, how it starts and ends. What a part does is in the module that
+ * its start calls.
+ *
+ * Permissions: those of the modules that it starts.
+ *
+ * @module
+ */
+import type { AnalysisRunner } from "./analysis_runner.ts";
+import type { Kernel } from "../kernel/kernel.ts";
+import { PartList } from "../kernel/lifecycle/parts.ts";
+import { giveMemoryBack } from "../kernel/program/memory.ts";
+import { ServerAuthentication } from "./authentication.ts";
+import { startServerAuthority } from "./authority.ts";
+import { authorityFindings } from "./authority_findings.ts";
+import { newCallers } from "./callers.ts";
+import { tokenReviewer } from "./clusters/askers.ts";
+import { ConfigurationViews } from "./configuration_view.ts";
+import { startCredentials } from "./credentials/start.ts";
+import { debugQuestions } from "./debug_questions.ts";
+import { debugView } from "./debug_view.ts";
+import { startHealthReports } from "./health_reports.ts";
+import { joinedIfAny } from "./joined_roots.ts";
+import { scrapeMetrics } from "./measure.ts";
+import { startMeshRoots } from "./mesh_roots.ts";
+import { startServerMesh } from "./mesh_source.ts";
+import { newGatewayNames, newPipeline } from "./new_pipeline.ts";
+import { newXdsServer } from "./new_xds_server.ts";
+import { NodeReader } from "./node_reader.ts";
+import { queueMetrics, startDuties } from "./orch/duties.ts";
+import { DutyLocks } from "./orch/duty_locks.ts";
+import { orchClient } from "./orch/orchestrator.ts";
+import { pageAudience } from "./page_callers.ts";
+import type { Pipeline } from "./pipeline.ts";
+import { freePortFaults, openPorts } from "./ports.ts";
+import { startEntryHealth } from "./registration/entry_health.ts";
+import { startRegistration } from "./registration/start.ts";
+import { startServerTls } from "./secure_port.ts";
+import type { DiscoveryServerOptions } from "./server_options.ts";
+import { ServerTokenKeys } from "./server_token_keys.ts";
+import { startServices } from "./services.ts";
+import { type DiscoverySettings, sharingGroups } from "./settings.ts";
+import { PipelineSource } from "./source.ts";
+import { startAnalysis } from "./start_analysis.ts";
+import { folderFaults, newConfiguration, startSources } from "./start_configuration.ts";
+import { reportStart } from "./start_report.ts";
+import { startTidyUp } from "./tidy_up.ts";
+import { startUpkeep } from "./upkeep.ts";
+import { startWebhooks } from "./webhooks.ts";
+
+/** What every part gets. */
+export interface ServerGiven {
+  readonly options: DiscoveryServerOptions;
+  readonly settings: DiscoverySettings;
+  readonly kernel: Kernel;
+}
+
+/** The list. */
+export const SERVER_PARTS = PartList.of<ServerGiven>()
+  .add({
+    name: "orchestrator",
+    needs: [],
+    why: "first: most parts read from its API or write to it. Making the client sends no request.",
+    start: ({ options, kernel }) => options.orch && orchClient(options.orch, kernel),
+  })
+  .add({
+    name: "mesh",
+    needs: ["orchestrator"],
+    why: "before the pipeline: the trust domain, the networks and all defaults are in the mesh configuration.",
+    start: ({ options, settings, kernel, orchestrator }) => startServerMesh(options, settings, orchestrator, kernel),
+    stop: (mesh) => mesh.stop(),
+  })
+  .add({
+    name: "nodes",
+    needs: [],
+    why: "before the pipeline: it reads the nodes of proxies again when the mesh configuration changes.",
+    start: ({ options, settings }) => new NodeReader({ ...options, vhds: settings.PILOT_ENABLE_VHDS }),
+  })
+  .add({
+    name: "tokenKeys",
+    needs: [],
+    why: "before the pipeline: filters for tokens hold the keys of issuers.",
+    start: ({ settings, kernel }) => new ServerTokenKeys(settings, kernel),
+  })
+  .add({
+    name: "gatewayNames",
+    needs: [],
+    why: "before the pipeline: gateways of other networks may be host names, whose addresses are looked up.",
+    start: ({ settings, kernel }) => newGatewayNames(settings, kernel),
+    stop: (names) => names?.stop(),
+  })
+  .add({
+    name: "pipeline",
+    needs: ["mesh", "nodes", "tokenKeys", "gatewayNames"],
+    why: "before every source: sources hand their changes to it.",
+    start: ({ options, settings, kernel, mesh, nodes, tokenKeys, gatewayNames }) => {
+      const pipeline = newPipeline(options, settings, kernel, { mesh, nodes, tokenKeys, gatewayNames });
+      mesh.onChange((state) => pipeline.meshChanged(state.mesh, state.networks));
+      return pipeline;
+    },
+    stop: (pipeline) => pipeline.stop(),
+  })
+  .add({
+    name: "registries",
+    needs: ["pipeline"],
+    why: "before sources: what runs is known before the first rule about it.",
+    start: async ({ options: { registries }, pipeline }) => {
+      for (const registry of registries) await pipeline.addRegistry(registry);
+      return registries;
+    },
+    stop: async (registries) => void await Promise.all(registries.map((registry) => registry.stop())),
+  })
+  .add({
+    name: "services",
+    needs: ["orchestrator", "mesh", "pipeline"],
+    why: "before the configuration: its facts become services as they are read. Remote clusters begin here.",
+    start: ({ options, settings, kernel, orchestrator, mesh, pipeline }) =>
+      startServices(orchestrator, options, settings, { pipeline, mesh }, kernel),
+  })
+  .add({
+    name: "configuration",
+    needs: ["mesh", "pipeline", "services"],
+    why: "the empty stores: parts that look objects up are made before any object is read.",
+    start: ({ options, settings, kernel, mesh, pipeline, services }) =>
+      newConfiguration(options, settings, { mesh, pipeline, services }, kernel),
+    stop: (configuration) => configuration.stop(),
+  })
+  .add({
+    name: "authentication",
+    needs: ["orchestrator", "mesh", "services"],
+    why: "before the authority: it says who may have a certificate.",
+    start: ({ options, settings, kernel, orchestrator, mesh, services }) => {
+      const reviewer = orchestrator && tokenReviewer(orchestrator, options, services.remote?.clusters);
+      return new ServerAuthentication(settings, mesh, kernel, reviewer);
+    },
+  })
+  .add({
+    name: "authority",
+    needs: ["orchestrator", "mesh", "services", "configuration", "authentication"],
+    why: "beside the reading of sources: the key of a new root takes another core as long as objects take this one.",
+    beside: true,
+    start: ({ options, settings, kernel, orchestrator: orch, mesh, services, configuration, authentication }) => {
+      const facts = function* () {
+        yield configuration.facts;
+        yield* services.remote?.clusters.facts() ?? [];
+      };
+      return startServerAuthority(options, settings, { mesh, facts, authentication, orch }, kernel);
+    },
+  })
+  .add({
+    name: "sources",
+    needs: ["orchestrator", "mesh", "services", "configuration"],
+    why:
+      "the longest step: folders, the orchestrator and other control planes are read once, and followed from then on.",
+    start: ({ options, settings, kernel, orchestrator: orch, mesh, services, configuration }) =>
+      startSources(options, settings, { orch, mesh, services, configuration }, kernel),
+    faults: ({ options }) => folderFaults(options.configDir),
+  })
+  .add({
+    name: "translation",
+    needs: ["tokenKeys", "gatewayNames", "pipeline", "configuration", "sources"],
+    why: "after all sources: the first translation sees the whole mesh, with the keys and the names that it needs.",
+    ready: "sources synced",
+    start: async ({ pipeline, configuration, tokenKeys, gatewayNames }) => {
+      await tokenKeys.follow(configuration.store, pipeline);
+      await gatewayNames?.settled();
+      await pipeline.start();
+    },
+  })
+  .add({
+    name: "analysis",
+    needs: ["orchestrator", "pipeline", "configuration", "services", "translation"],
+    why: "after the first translation, from which it takes the whole mesh. Its first look comes last.",
+    start: ({ options: { domain }, kernel, orchestrator, pipeline, configuration, services }) => {
+      const known = { domainSuffix: domain, assumeServices: false, whole: orchestrator !== undefined };
+      return startAnalysis(known, { pipeline, configuration, services }, kernel);
+    },
+  })
+  .add({
+    name: "callers",
+    needs: ["authentication"],
+    why: "before the resources: who a client is decides what it is given.",
+    start: ({ settings, kernel, authentication }) => newCallers(authentication, settings, kernel),
+  })
+  .add({
+    name: "credentials",
+    needs: ["orchestrator", "pipeline", "configuration", "services"],
+    why: "before the resources: secrets that configuration names are given out with them.",
+    start: ({ kernel, orchestrator, pipeline, configuration, services }) =>
+      startCredentials(pipeline.table, configuration.facts, kernel, orchestrator, services.remote),
+  })
+  .add({
+    name: "meshRoots",
+    needs: ["mesh", "pipeline"],
+    why: "before the resources: agents are sent the roots of the mesh.",
+    start: ({ settings, kernel, mesh, pipeline }) => {
+      const changed = () => pipeline.lookAgain("global");
+      return startMeshRoots({ mesh, table: pipeline.table, changed }, settings, kernel);
+    },
+  })
+  .add({
+    name: "health",
+    needs: ["orchestrator", "pipeline", "configuration"],
+    why: "before the resources: agents report the health of their workloads on the stream on which they get them.",
+    start: ({ settings, kernel, orchestrator, pipeline, configuration }) => {
+      const keeper = orchestrator && startEntryHealth({ client: orchestrator, configuration }, settings, kernel);
+      return startHealthReports(pipeline.entries, settings, kernel, keeper);
+    },
+  })
+  .add({
+    name: "registration",
+    needs: ["orchestrator", "configuration"],
+    why: "before the resources: a workload that registers itself has its entry when its proxy is answered.",
+    start: ({ options, settings, kernel, orchestrator: client, configuration: { store } }) => {
+      const maxConnectionAge = options.keepaliveMaxServerConnectionAge;
+      const parts = { store, client, maxConnectionAge, queueMetrics: queueMetrics(settings, kernel) };
+      return startRegistration(parts, settings, kernel);
+    },
+  })
+  .add({
+    name: "resources",
+    needs: [
+      "pipeline",
+      "nodes",
+      "callers",
+      "credentials",
+      "meshRoots",
+      "health",
+      "registration",
+      "configuration",
+      "translation",
+    ],
+    why: "all that a client may be given, behind one interface, for the wire.",
+    start: ({ options: { systemNamespace }, kernel, ...parts }) => {
+      const { pipeline, nodes, callers, credentials, meshRoots: roots, health, registration } = parts;
+      const views = new ConfigurationViews({ store: parts.configuration.store, callers, kernel, systemNamespace });
+      return new PipelineSource(pipeline, nodes, callers, credentials, roots, health, registration, views);
+    },
+  })
+  .add({
+    name: "wire",
+    needs: ["pipeline", "resources", "authority"],
+    why: "after the resources and the authority: it serves both. It listens when the ports are opened.",
+    start: ({ options, settings, kernel, pipeline, resources, authority: { services } }) =>
+      newXdsServer(options, settings, kernel, pipeline, resources, services),
+  })
+  .add({
+    name: "measurements",
+    needs: ["pipeline", "analysis"],
+    why: "after what they measure, and before the port on which they are read.",
+    start: ({ settings, kernel, pipeline, analysis }) => {
+      const measured = { caches: settings.PILOT_XDS_CACHE_STATS, patches: settings.PILOT_PROXY_FILTER_STATS };
+      scrapeMetrics(kernel.metrics, pipeline, measured, () => analysis.findings());
+      startUpkeep(pipeline, kernel, () => analysis.findings());
+    },
+  })
+  .add({
+    name: "certificate",
+    needs: ["authority", "meshRoots"],
+    why: "after the authority, which may sign the server's own certificate.",
+    start: ({ options, settings, kernel, authority, meshRoots }) =>
+      startServerTls(options.tls, settings, { ...authority, meshRoots }, kernel),
+  })
+  .add({
+    name: "webhooks",
+    needs: ["orchestrator", "mesh", "configuration", "certificate"],
+    why: "after the certificate, with which the API is answered.",
+    start: ({ options, settings, kernel, orchestrator: client, mesh, configuration, certificate }) =>
+      startWebhooks({ ...options, configuration, mesh, client }, certificate, settings, kernel),
+  })
+  .add({
+    name: "locks",
+    needs: [],
+    why: "before the pages, which show them; the duties, which take them, begin when the server serves.",
+    start: () => new DutyLocks(),
+  })
+  .add({
+    name: "pages",
+    needs: [
+      "pipeline",
+      "wire",
+      "mesh",
+      "configuration",
+      "sources",
+      "analysis",
+      "authority",
+      "services",
+      "webhooks",
+      "locks",
+    ],
+    why: "after all parts that pages show.",
+    start: ({ options, kernel, pipeline, wire: xds, mesh, configuration, analysis, ...shown }) => {
+      const { services, webhooks: { injection }, locks, sources, authority: { authority } } = shown;
+      return debugView({
+        ...{ pipeline, xds, mesh, configuration, analysis, kernel, domain: options.domain, asked: options },
+        lists: {
+          ...{ leaders: () => locks.states(), injection: injection?.view },
+          ...{ clusters: () => services.clusters(), shared: () => services.shared() },
+          findings: () => [
+            ...[mesh, configuration, ...sources].flatMap((part) => [...part.findings()]),
+            ...authorityFindings(authority),
+          ],
+        },
+      });
+    },
+  })
+  .add({
+    name: "questions",
+    needs: ["nodes", "pipeline", "callers", "wire", "pages"],
+    why: "after the pages: a question on a stream is answered by a page.",
+    start: ({ options, settings, nodes, pipeline, callers, wire, pages: view }) => {
+      if (!settings.ENABLE_DEBUG_ON_HTTP) return;
+      wire.answerQuestions(debugQuestions(options.systemNamespace, { callers, nodes, pipeline, view }));
+    },
+  })
+  .add({
+    name: "ports",
+    needs: ["authentication", "wire", "certificate", "webhooks", "pages", "questions"],
+    why: "after everything that is served: whoever connects finds a whole server.",
+    ready: "listening",
+    start: ({ options, settings, kernel, authentication, wire: xds, certificate: tls, webhooks, pages: view }) =>
+      openPorts(options, settings, {
+        ...{ kernel, xds, view, tls, webhookTls: webhooks.webhookTls, injector: webhooks.injection?.injector },
+        audience: pageAudience(authentication.forPages(), options.systemNamespace),
+      }),
+    faults: ({ options }) => freePortFaults(options),
+  })
+  .add({
+    name: "duties",
+    needs: [
+      "orchestrator",
+      "mesh",
+      "pipeline",
+      "services",
+      "configuration",
+      "authority",
+      "analysis",
+      "wire",
+      "certificate",
+      "webhooks",
+      "locks",
+      "ports",
+    ],
+    why: "after the ports: a server that leads must be one that serves.",
+    start: ({ options, settings, kernel, orchestrator, ...parts }) => {
+      const { configuration, mesh, pipeline, analysis, wire: xds, services: { remote }, webhooks, locks } = parts;
+      const roots = joinedIfAny([parts.authority.authority?.roots, parts.certificate?.serverRoots]);
+      const worked = { configuration, mesh, pipeline, analysis, xds, remote, roots };
+      const { webhookRoots } = webhooks;
+      const sharing = sharingGroups(settings);
+      locks.follow(startDuties(orchestrator, { ...options, ...worked, webhookRoots, sharing }, settings, kernel));
+    },
+  })
+  .add({
+    name: "firstLook",
+    needs: ["pipeline", "configuration", "analysis", "pages", "ports"],
+    why:
+      "last: clients do not wait for the analysis. When it is done, the log counts the findings, and memory is given back.",
+    start: ({ options, settings, kernel, pipeline, configuration: { store }, analysis, pages, ports }) => {
+      analysis.begin();
+      const { metrics, clock } = kernel;
+      metrics.gauge("startup_duration_seconds").set(clock.monotonic() / 1000);
+      metrics.gauge("meshd_managed_clusters").set({ cluster_type: "local" }, 1);
+      reportStart({
+        ...{ options, ports, store, debug: settings.ENABLE_DEBUG_ON_HTTP },
+        settled: () => analysis.analyzed(),
+        findings: () => [...pages.findings(), ...analysis.findings()],
+      }, kernel);
+      tidyUpLater(pipeline, analysis, kernel);
+    },
+  });
+
+function tidyUpLater(pipeline: Pipeline, analysis: AnalysisRunner, kernel: Kernel): void {
+  const isBusy = () => kernel.drain.started || pipeline.translator.counts.proxies > 0;
+  const giveBack = () => giveMemoryBack(Deno.memoryUsage().heapTotal);
+  startTidyUp({ done: () => analysis.analyzed(), isBusy, giveBack }, kernel);
+}

@@ -1,0 +1,62 @@
+/**
+ * Writes the tables of docs/ that are made of the code: the debug pages, and the parts of the server.
+ *
+ *     deno task doc-tables
+ *
+ * Permissions: read and write (docs/users/pages.md, docs/architecture.md).
+ *
+ * @module
+ */
+import { PAGES } from "../lib/debug/pages.ts";
+import { SERVER_PARTS } from "../lib/discovery/server_parts.ts";
+
+/** A table of a page. The page has a comment `<!-- NAME: ... -->` before it and `<!-- /NAME -->` behind it. */
+export interface DocTable {
+  readonly name: string;
+  /** Path of the page in the repository. */
+  readonly page: string;
+  /** Lines of the table, as `deno fmt` lays them out. */
+  readonly lines: () => string;
+}
+
+const cell = (text: string) => text.replaceAll("|", "\\|");
+
+function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const all = [head, ...rows];
+  const wide = head.map((_, i) => Math.max(...all.map((row) => row[i]!.length)));
+  const line = (row: readonly string[]) => `| ${row.map((text, i) => text.padEnd(wide[i]!)).join(" | ")} |`;
+  const [first, ...rest] = all.map(line);
+  return [first, `| ${wide.map((w) => "-".repeat(w)).join(" | ")} |`, ...rest].join("\n");
+}
+
+function serverParts(): string {
+  const listed = SERVER_PARTS.list.map(({ name, needs, why, beside }) =>
+    [`\`${name}\``, needs.map((need) => `\`${need}\``).join(" "), cell(beside ? `${why} (beside)` : why)] as const
+  );
+  return table(["Part", "Needs", "Why it stands there"], listed);
+}
+
+/** The tables. */
+export const DOC_TABLES: readonly DocTable[] = [
+  {
+    name: "pages",
+    page: "docs/users/pages.md",
+    lines: () => table(["Page", "What"], PAGES.map(({ path, help }) => [`\`/debug/${path}\``, cell(help)])),
+  },
+  { name: "server-parts", page: "docs/architecture.md", lines: serverParts },
+];
+
+/** A page's text with one table put in. */
+export function withDocTable(text: string, { name, lines }: DocTable): string {
+  const start = text.indexOf(`<!-- ${name}:`), end = text.indexOf(`<!-- /${name} -->`);
+  if (start < 0 || end < start) throw new Error(`no place for the table ${name}`);
+  const from = text.indexOf("-->\n", start) + "-->\n".length;
+  return `${text.slice(0, from)}\n${lines()}\n\n${text.slice(end)}`;
+}
+
+if (import.meta.main) {
+  for (const each of DOC_TABLES) {
+    const path = new URL(`../${each.page}`, import.meta.url);
+    Deno.writeTextFileSync(path, withDocTable(Deno.readTextFileSync(path), each));
+  }
+}
