@@ -17,6 +17,7 @@ import { type HttpRequest, type HttpResponse, jsonResponse } from "../http/messa
 import { queried, textQuery } from "./query.ts";
 import { concernedProxies } from "./concern.ts";
 import { lostEffects } from "./lost_effect.ts";
+import { unsentCredentials } from "./unsent_credentials.ts";
 import type { DebugView } from "./view.ts";
 import { settledFindings, within } from "./within.ts";
 
@@ -146,6 +147,7 @@ function state(wanted: LiveQuestion, request: HttpRequest, view: DebugView, unre
     if (silent > 0) why.push(`${silent} of ${total} proxies have not acknowledged it`);
   }
   for (const text of words.slice(0, MAX_NAMED)) why.push(`${rejected} of ${total} proxies have rejected it: ${text}`);
+  for (const text of unsentCredentials(object, concerned, view).slice(0, MAX_NAMED)) why.push(text);
   if (failing > 0) why.push(`${failing} of ${total} proxies lack what could not be made: ${newestFailures(view)}`);
   if (connected === 0) why.push("no proxy is connected");
   else if (total === 0) why.push(`none of the ${connected} connected proxies has anything of it`);

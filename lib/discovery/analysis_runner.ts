@@ -11,16 +11,15 @@ import { readRegular } from "../kernel/files/regular.ts";
 import { Analysis, type AnalysisOptions } from "../analyze/analysis.ts";
 import { FindingPlaces } from "../analyze/places.ts";
 import type { FileOrigin, Origin } from "../config/finding/origin.ts";
-import { type Finding, findingObject } from "../config/finding/finding.ts";
+import type { Finding } from "../config/finding/finding.ts";
 import type { ChangeSet, ConfigStore } from "../config/store.ts";
 import { KINDS } from "../config/kinds/kinds.ts";
-import { type AnyConfigObject, objectKey } from "../config/types.ts";
+import type { AnyConfigObject } from "../config/types.ts";
 import { type Fact, isFactKind } from "../config/facts/types.ts";
 import type { FactStore } from "../config/facts/store.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import { paced } from "../kernel/time/paced.ts";
 import type { AppliedChange } from "./applied.ts";
-import type { Configuration } from "./configuration.ts";
 import { type ConnectedWorld, withoutConnected } from "./connected_selection.ts";
 import { EffectRunner } from "./effect_runner.ts";
 import type { Pipeline } from "./pipeline.ts";
@@ -265,18 +264,4 @@ async function readOrigin({ source, file }: FileOrigin): Promise<Uint8Array | un
     if (error instanceof Deno.errors.NotFound || error instanceof Deno.errors.PermissionDenied) return undefined;
     throw error;
   }
-}
-
-/** Keys of the objects that are refused and have no version in force. */
-export function refusedKeys(configuration: Pick<Configuration, "findings" | "store">): Set<string> {
-  const keys = new Set<string>();
-  for (const found of configuration.findings()) {
-    if (found.severity !== "error") continue;
-    const { kind, namespace, name } = findingObject(found);
-    if (isFactKind(kind) && name !== "") keys.add(`${kind}/${namespace}/${name}`);
-    const known = KINDS.find((one) => one === kind);
-    if (known === undefined || name === "" || configuration.store.get(known, namespace, name)) continue;
-    keys.add(objectKey(known, namespace, name));
-  }
-  return keys;
 }

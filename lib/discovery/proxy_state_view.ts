@@ -155,6 +155,10 @@ export class ProxyStateView implements ProxyView {
     if (typeUrl === EXTENSION_CONFIG) this.#extensions?.unwant(names);
   }
 
+  whyNotSent(typeUrl: string, name: string): string | undefined {
+    return typeUrl === SECRET ? this.#credentials?.whyNot(name) : undefined;
+  }
+
   get withheld(): ReadonlyMap<string, string> {
     return this.#standIns.withheld;
   }

@@ -174,7 +174,7 @@ export const SERVER_PARTS = PartList.of<ServerGiven>()
     needs: ["orchestrator", "pipeline", "configuration", "services", "translation"],
     why: "after the first translation, from which it takes the whole mesh. Its first look comes last.",
     start: ({ options: { domain }, kernel, orchestrator, pipeline, configuration, services }) => {
-      const known = { domainSuffix: domain, assumeServices: false, whole: orchestrator !== undefined };
+      const known = { domainSuffix: domain, assumeServices: false, whole: orchestrator !== undefined, served: true };
       return startAnalysis(known, { pipeline, configuration, services }, kernel);
     },
   })
@@ -189,7 +189,7 @@ export const SERVER_PARTS = PartList.of<ServerGiven>()
     needs: ["orchestrator", "pipeline", "configuration", "services"],
     why: "before the resources: secrets that configuration names are given out with them.",
     start: ({ kernel, orchestrator, pipeline, configuration, services }) =>
-      startCredentials(pipeline.table, configuration.facts, kernel, orchestrator, services.remote),
+      startCredentials(pipeline.table, configuration, kernel, orchestrator, services.remote),
   })
   .add({
     name: "meshRoots",

@@ -7,7 +7,8 @@
  */
 import type { AnalysisSettings } from "../analyze/reader/source.ts";
 import type { Kernel } from "../kernel/kernel.ts";
-import { AnalysisRunner, refusedKeys } from "./analysis_runner.ts";
+import { AnalysisRunner } from "./analysis_runner.ts";
+import { refusedKeys } from "../config/refused/refused_keys.ts";
 import type { Configuration } from "./configuration.ts";
 import type { Pipeline } from "./pipeline.ts";
 import type { ServerServices } from "./services.ts";

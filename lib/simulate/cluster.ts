@@ -8,6 +8,7 @@ import { Cluster_DiscoveryType, HealthStatus } from "../../proto/gen/enums.ts";
 import { fromStruct } from "../pb/wellknown.ts";
 import { causeOf, causesOf, packedName, unpack } from "./decode.ts";
 import type { ClusterShare } from "./action.ts";
+import { lackedSecret } from "./secrets.ts";
 import type { ClusterStep, ProxyResources, SimulatedEndpoint, SocketAddress } from "./types.ts";
 
 type Cluster = envoy.config.cluster.v3.Cluster;
@@ -48,6 +49,7 @@ export function clusterStep(
     type: cluster.cluster_type?.name ?? TYPE_NAMES.get(cluster.type ?? 0) ?? "unknown",
     transport: transportOf(cluster),
     ...clientTls(cluster),
+    ...lacked(resources, cluster),
     endpoints: endpointsOf(resources, cluster, original),
     ...causeOf(cluster.metadata),
     ...causesOf(resources, "clusters", name),
@@ -116,13 +118,23 @@ function endpointTransport(
 /** Beginning of the protocols by which sidecars know mutual TLS of the mesh. */
 const MESH_PROTOCOL = "istio";
 
-/** The TLS of the cluster's connections, those of some endpoints at least. */
-function clientTls(cluster: Cluster): Pick<ClusterStep, "tls" | "alpn"> {
+/** The first TLS context of the cluster's sockets; undefined: none of its connections is of TLS. */
+function tlsContext(cluster: Cluster): ClientTlsContext | undefined {
   const sockets = [
     cluster.transport_socket,
     ...(cluster.transport_socket_matches ?? []).map((m) => m.transport_socket),
   ].map(innerSocket);
-  const context = unpack<ClientTlsContext>(sockets.find(isTls)?.typed_config, TLS_CONTEXT);
+  return unpack<ClientTlsContext>(sockets.find(isTls)?.typed_config, TLS_CONTEXT);
+}
+
+function lacked(resources: ProxyResources, cluster: Cluster): Pick<ClusterStep, "lacks"> {
+  const lacks = lackedSecret(resources, tlsContext(cluster)?.common_tls_context);
+  return lacks === undefined ? {} : { lacks };
+}
+
+/** The TLS of the cluster's connections, those of some endpoints at least. */
+function clientTls(cluster: Cluster): Pick<ClusterStep, "tls" | "alpn"> {
+  const context = tlsContext(cluster);
   if (context === undefined) return {};
   const common = context.common_tls_context ?? {};
   const bytes = common.alpn_protocols ?? [];

@@ -20,6 +20,8 @@ import { normalize, type NormalizedRequest } from "./http_request.ts";
 import { chooseListener } from "./listener.ts";
 import { NotJudged } from "./matchers.ts";
 import { chooseRoute, matchText } from "./route.ts";
+import type { LackedSecret } from "./secret_types.ts";
+import { lackedSecret, lackedText } from "./secrets.ts";
 import type {
   ClusterStep,
   EndedOutcome,
@@ -83,9 +85,13 @@ function connect(walk: SimulationState): SimulationOutcome {
   const { chain, index, matched } = match;
   const terminatesTls = !PLAINTEXT_SOCKETS.has(packedName(chain.transport_socket?.typed_config));
   const name = chain.name ?? "";
-  steps.push({ step: "filterChain", name, index, matched, terminatesTls, ...causeOf(chain.metadata) });
+  const tls = serverTls(chain);
+  const lacks = lackedSecret(resources, tls?.common_tls_context);
+  const known = { ...(lacks === undefined ? {} : { lacks }), ...causeOf(chain.metadata) };
+  steps.push({ step: "filterChain", name, index, matched, terminatesTls, ...known });
   if (terminatesTls && request.protocol !== "tls") return { kind: "closed", why: "the chain expects TLS" };
-  if (terminatesTls && request.identity === "" && demandsCertificate(chain)) {
+  if (lacks?.isCertain) return { kind: "closed", why: `${lackedText(lacks)}; without it the chain ends no TLS` };
+  if (terminatesTls && request.identity === "" && tls?.require_client_certificate?.value === true) {
     return { kind: "closed", why: "the chain demands a certificate, and the client shows none" };
   }
   return throughFilters(walk, chain, terminatesTls);
@@ -93,12 +99,9 @@ function connect(walk: SimulationState): SimulationOutcome {
 
 type ServerTlsContext = envoy.extensions.transport_sockets.tls.v3.DownstreamTlsContext;
 
-function demandsCertificate({ transport_socket }: FilterChain): boolean {
-  const context = unpack<ServerTlsContext>(
-    transport_socket?.typed_config,
-    "envoy.extensions.transport_sockets.tls.v3.DownstreamTlsContext",
-  );
-  return context?.require_client_certificate?.value === true;
+function serverTls({ transport_socket }: FilterChain): ServerTlsContext | undefined {
+  const packed = transport_socket?.typed_config;
+  return unpack<ServerTlsContext>(packed, "envoy.extensions.transport_sockets.tls.v3.DownstreamTlsContext");
 }
 
 function throughFilters(walk: SimulationState, chain: FilterChain, terminatesTls: boolean): SimulationOutcome {
@@ -217,17 +220,26 @@ function forward(
   walk.steps.push(...clusters);
   const able = clusters.some(({ ends }) => ends === undefined);
   if (able) return { kind: "forwarded", clusters: clusters.map(({ name, weight }) => ({ name, weight })) };
-  return failed(clusters.every(({ type }) => type === "missing"), missingStatus);
+  const [lacking] = clusters.map(({ lacks }) => lacks).filter((lacks) => lacks?.isCertain);
+  return failed(clusters.every(({ type }) => type === "missing") ? "missing" : lacking, missingStatus);
 }
 
 /** A cluster, and how requests to it end where it takes none. */
 function followed(walk: SimulationState, share: ClusterShare, missingStatus: number | undefined): ClusterStep {
   const step = clusterStep(walk.resources, share, walk.request.destination);
-  return mayForward(step) ? step : { ...step, ends: failed(step.type === "missing", missingStatus) };
+  const { lacks } = step;
+  if (mayForward(step) && !lacks?.isCertain) return step;
+  return { ...step, ends: failed(step.type === "missing" ? "missing" : lacks, missingStatus) };
 }
 
-function failed(missing: boolean, missingStatus: number | undefined): EndedOutcome {
-  const why = missing ? "the cluster does not exist" : "no healthy endpoint";
+/** @param cause A secret that TLS to endpoints lacks, or the whole cluster; undefined: no endpoint is healthy. */
+function failed(cause: "missing" | LackedSecret | undefined, missingStatus: number | undefined): EndedOutcome {
+  const missing = cause === "missing";
+  const why = missing
+    ? "the cluster does not exist"
+    : cause?.isCertain
+    ? `${lackedText(cause)}; without it no endpoint is connected to`
+    : "no healthy endpoint";
   if (missingStatus === undefined) return { kind: "closed", why };
   return { kind: "answered", status: missing ? missingStatus : 503, why };
 }

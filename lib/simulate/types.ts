@@ -4,6 +4,7 @@
  * @module
  */
 import type { envoy } from "../../proto/gen/types.ts";
+import type { LackedSecret, SecretLookup } from "./secret_types.ts";
 
 /** The resources of one proxy by name, as decoded messages (enums as numbers, `Any` packed). */
 export interface ProxyResources {
@@ -18,6 +19,11 @@ export interface ProxyResources {
   readonly extensions: ReadonlyMap<string, envoy.config.core.v3.TypedExtensionConfig>;
   /** Keys of the configuration objects that made a resource, where that is known (`VirtualService/ns/name`). */
   readonly causesOf?: (kind: "listeners" | "routes" | "virtualHosts" | "clusters", name: string) => readonly string[];
+  /**
+   * Whether the server sends the proxy a secret that TLS asks for; undefined: it does. Absent: nothing is known of
+   * secrets, and all count as sent.
+   */
+  readonly secrets?: SecretLookup;
 }
 
 /** An IP address and port. */
@@ -110,6 +116,8 @@ export interface FilterChainStep extends Caused {
   readonly matched: readonly string[];
   /** The chain ends TLS. */
   readonly terminatesTls: boolean;
+  /** A secret without which it takes no connection. Absent: it has all, or nothing is known. */
+  readonly lacks?: LackedSecret;
 }
 
 /** A network filter that the connection passes. */
@@ -230,6 +238,8 @@ export interface ClusterStep extends Caused {
   readonly tls?: ClusterClientTls;
   /** Application protocols that it offers in TLS handshakes: of requests, and of bytes. Absent: none. */
   readonly alpn?: { readonly http: readonly string[]; readonly bytes: readonly string[] };
+  /** A secret without which no connection to an endpoint is made. Absent: it has all, or nothing is known. */
+  readonly lacks?: LackedSecret;
   readonly endpoints: readonly SimulatedEndpoint[];
   /** How the requests of its share end where none of them is forwarded; absent: they are. */
   readonly ends?: EndedOutcome;

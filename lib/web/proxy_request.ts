@@ -7,6 +7,7 @@
 import { KINDS } from "../config/kinds/kinds.ts";
 import { objectKey } from "../config/types.ts";
 import { tablesOf } from "../debug/resources.ts";
+import { servedSecrets } from "../debug/served_secrets.ts";
 import type { DebugView } from "../debug/view.ts";
 import type { HttpRequest } from "../http/message.ts";
 import { fullHost } from "../mesh/names.ts";
@@ -90,7 +91,8 @@ placeholder="ip:port; empty: of the service">
 function outcome(asked: AskedRequest, connection: XdsConnection, view: DebugView): Html {
   const request = simulatedRequest(asked, connection, view);
   if (typeof request === "string") return markup`<p>${stateHtml({ tone: "bad", word: request })}</p>`;
-  const simulation = simulate(resourcesForRequest(tablesOf(connection), request.request), request.request);
+  const resources = resourcesForRequest(tablesOf(connection), request.request);
+  const simulation = simulate({ ...resources, secrets: servedSecrets(connection.stream?.view) }, request.request);
   const lines = explain(simulation).split("\n");
   const tone = simulation.outcome.kind === "forwarded"
     ? "good"

@@ -1,5 +1,6 @@
 /** Credentials of gateways: what is found changes with time alone, and nothing of a secret gets into a finding. */
 import assert from "node:assert/strict";
+import type { AnalysisSettings } from "../../lib/analyze/reader/source.ts";
 import { judgeCredential } from "../../lib/config/facts/credential.ts";
 import { ConcealedBytes } from "../../lib/config/facts/concealed.ts";
 import { FactStore } from "../../lib/config/facts/store.ts";
@@ -137,6 +138,82 @@ spec:
   assert.match(found(rule("none", "MUTUAL") + secrets), /"none", expected a Secret that is there \(shop\/none\)/);
   assert.equal(found(rule("none", "MUTUAL")), "", "no secret of the namespace is known");
   assert.equal(found(rule("builtin://", "SIMPLE") + secrets), "");
+});
+
+/** Credential findings of one text: name, severity and message. */
+function credentialFindings(written: string, more: Partial<AnalysisSettings> = {}): string[] {
+  const folder = new AnalyzedFolder({}, false, () => Date.UTC(2026, 0, 1), more);
+  folder.write({ "a.yaml": written });
+  return folder.findings().filter(({ name }) => name.includes("credential"))
+    .map(({ name, severity, message }) => `${severity} ${name}: ${message}`);
+}
+
+const destination = (tls: string, selector = "workloadSelector: { matchLabels: { app: cart } }") =>
+  `apiVersion: networking.mesh.io/v1
+kind: DestinationRule
+metadata: { name: out, namespace: shop }
+spec:
+  host: pay.example.com
+  ${selector}
+  trafficPolicy: { tls: { ${tls}, sni: pay.example.com } }
+---
+`;
+
+Deno.test("a credential that nobody has is an error for a server and for files that are whole, at gateways and rules", () => {
+  for (const written of [GATEWAY, destination("mode: MUTUAL, credentialName: cert")]) {
+    assert.deepEqual(credentialFindings(written), [], "files seldom have all Secrets");
+    for (const more of [{ served: true }, { whole: true }]) {
+      const [one, ...others] = credentialFindings(written, more);
+      assert.match(one!, /^error missing-credential: .*"cert", expected a Secret that is there \(shop\/cert/);
+      assert.deepEqual(others, []);
+    }
+  }
+});
+
+Deno.test("a rule for workloads of its namespace does not find the Secret of another namespace", () => {
+  const elsewhere = text("clean.yaml").split("\n---\n")[1]!.replace("namespace: shop", "namespace: other");
+  const rule = destination("mode: MUTUAL, credentialName: shop-tls");
+  assert.match(
+    credentialFindings(rule + elsewhere, { served: true }).join(),
+    /a Secret that is there \(shop\/shop-tls\)/,
+  );
+});
+
+Deno.test("a Secret that is there and refused is not called missing", () => {
+  const refused = secret("shop", "{ tls.crt: not base64! }");
+  for (const written of [GATEWAY + "---\n", destination("mode: MUTUAL, credentialName: cert")]) {
+    const [one, ...others] = credentialFindings(written + refused);
+    assert.match(
+      one!,
+      /^error refused-credential: .*"cert", expected a Secret that can be read \(shop\/cert is refused\)/,
+    );
+    assert.deepEqual(others, []);
+  }
+});
+
+Deno.test("authorities in a ConfigMap are judged like those in a Secret, with any workload selector or none", () => {
+  const [, certificate = ""] = /tls\.crt: \|\n((?: {4}.*\n)+)/.exec(text("clean.yaml")) ?? [];
+  const map = (data: string) =>
+    `apiVersion: v1\nkind: ConfigMap\nmetadata: { name: roots, namespace: shop }\ndata:${data}\n`;
+  const good = map(`\n  ca.crt: |\n${certificate}`);
+  const rule = (mode: string) => destination(`mode: ${mode}, credentialName: "configmap://roots"`, "subsets: []");
+  assert.deepEqual(credentialFindings(rule("SIMPLE") + good), []);
+  assert.match(
+    credentialFindings(rule("SIMPLE") + map(" { other: x }")).join(),
+    /^error incomplete-credential: .*a ConfigMap with ca\.crt \(shop\/roots has other\)$/,
+  );
+  assert.match(
+    credentialFindings(rule("SIMPLE") + map(" { ca.crt: junk }")).join(),
+    /^error unusable-credential: .*a ConfigMap whose ca\.crt has certificates.* \(that of shop\/roots /,
+  );
+  assert.match(
+    credentialFindings(rule("SIMPLE"), { served: true }).join(),
+    /a ConfigMap that is there \(shop\/roots\)/,
+  );
+  assert.match(
+    credentialFindings(rule("MUTUAL") + good).join(),
+    /^error unusable-credential: .*a ConfigMap holds auth/,
+  );
 });
 
 Deno.test("findings about a credential hold nothing of the secret", () => {

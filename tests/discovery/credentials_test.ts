@@ -1,6 +1,7 @@
 /** Credentials by name: who gets what, and what is sent again. */
 import assert from "node:assert/strict";
 import { generateKeyPairSync } from "node:crypto";
+import { ConfigStore } from "../../lib/config/store.ts";
 import { FactStore } from "../../lib/config/facts/store.ts";
 import { readFact } from "../../lib/config/facts/read.ts";
 import { type AnyFact, isFactKind } from "../../lib/config/facts/types.ts";
@@ -76,6 +77,17 @@ function shown(set: Iterable<{ readonly name: string; readonly value: Uint8Array
   return Object.fromEntries([...set].map(({ name, value }) => [name, readable(type, value)]));
 }
 
+Deno.test("a Secret whose text is refused is not called absent", () => {
+  const credentials = new Credentials({
+    ...{ facts: new FactStore(), table: new ResourceTable(), refused: () => {} },
+    isRefused: (key) => key === "Secret/edge/web",
+  });
+  const own = credentials.open({ name: "proxy", namespace: "edge" }, () => {});
+  assert.equal(own.whyNot("kubernetes://web"), "the text of Secret edge/web is refused");
+  assert.equal(own.whyNot("kubernetes://web-cacert"), "the text of Secret edge/web is refused");
+  assert.equal(own.whyNot("kubernetes://other"), "there is no Secret edge/other");
+});
+
 Deno.test("a proxy gets certificate, key, staple, authorities and revoked ones of the Secrets of its identity's namespace", () => {
   const { open, refused } = world(web);
   const { own } = open("edge");
@@ -126,6 +138,10 @@ for (const [namespace, resource, why] of ask) {
     assert.deepEqual([...own.set].map(({ name }) => name), why === undefined ? [resource] : []);
     assert.equal(refused.length, why === undefined ? 0 : 1);
     if (why !== undefined) assert.match(refused[0]!, why);
+    const asked = own.whyNot(resource);
+    assert.equal(asked === undefined, why === undefined);
+    if (why !== undefined) assert.match(asked!, why);
+    assert.equal(refused.length, why === undefined ? 0 : 1, "who asks for the reason alone is not counted");
   });
 }
 
@@ -242,7 +258,11 @@ Deno.test("names that a client makes up are kept with some hundred bytes each, a
 Deno.test("of one stream a hundred refusals are logged, and all are counted; another stream has its own", async () => {
   const { log, lines } = openLog();
   const kernel = startKernel("pilot-discovery", undefined, { log });
-  const credentials = startCredentials(new ResourceTable(), new FactStore(), kernel);
+  const credentials = startCredentials(
+    new ResourceTable(),
+    { facts: new FactStore(), store: new ConfigStore(), findings: () => [] },
+    kernel,
+  );
   const [loud, quiet] = ["loud", "quiet"].map((name) => credentials.open({ name }, () => {})) as [Asking, Asking];
   for (let i = 0; i < 1000; i++) loud.want([`kubernetes://made-up-${i}`]);
   quiet.want(["kubernetes://web"]);

@@ -1,8 +1,9 @@
 /**
- * What is wrong with the contents of a secret for what it is named for.
+ * What is wrong with the contents of a Secret or ConfigMap for what it is named for.
  *
  * @module
  */
+import { ConcealedBytes } from "../../config/facts/concealed.ts";
 import { judgeCredential, judgeStaple, judgeTrust } from "../../config/facts/credential.ts";
 import type { Fact } from "../../config/facts/types.ts";
 import type { AnalysisReader } from "../reader/reader.ts";
@@ -11,7 +12,7 @@ import type { AnalysisReader } from "../reader/reader.ts";
 export interface CredentialFault {
   readonly finding: "incomplete-credential" | "unusable-credential";
   readonly severity: "error" | "warning";
-  /** Follows `a Secret `. */
+  /** Follows `a Secret ` or `a ConfigMap `. */
   readonly wanted: string;
   /** What it has instead: follows the secret's name. */
   readonly has: string;
@@ -51,8 +52,12 @@ export function pairFault({ spec: { data } }: Fact<"Secret">, read: AnalysisRead
   }
 }
 
-/** The mistake in a secret's authorities; undefined: there is none, or text that is filled in elsewhere. */
-export function trustFault({ spec: { data } }: Fact<"Secret">, read: AnalysisReader): CredentialFault | undefined {
+/** The mistake in the authorities of a Secret or ConfigMap; undefined: there is none, or text that is filled in elsewhere. */
+export function trustFault(
+  holder: Fact<"Secret"> | Fact<"ConfigMap">,
+  read: AnalysisReader,
+): CredentialFault | undefined {
+  const data = holder.kind === "Secret" ? holder.spec.data : bytesOf(holder.spec);
   const names = AUTHORITIES.find(([key]) => Object.hasOwn(data, key));
   if (names === undefined) return missing(AUTHORITIES[0][0], data);
   const [key, list] = names;
@@ -70,6 +75,15 @@ export function trustFault({ spec: { data } }: Fact<"Secret">, read: AnalysisRea
   if (first === undefined) return undefined;
   const why = `has none of ${JSON.stringify(first)}: whoever that authority vouches for is refused`;
   return { ...unusable(`whose ${list} has a revocation list of each authority of ${key}`, why), severity: "warning" };
+}
+
+/** The texts of a ConfigMap, as those of a Secret are. */
+function bytesOf({ data, binaryData }: Fact<"ConfigMap">["spec"]): Fact<"Secret">["spec"]["data"] {
+  const encoder = new TextEncoder();
+  return Object.fromEntries([
+    ...Object.entries(data).map(([key, text]) => [key, new ConcealedBytes(encoder.encode(text))] as const),
+    ...Object.entries(binaryData).map(([key, bytes]) => [key, new ConcealedBytes(bytes)] as const),
+  ]);
 }
 
 /** The sort of the key of a secret's certificate; undefined: it cannot be used, or is of another sort. */

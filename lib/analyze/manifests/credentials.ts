@@ -1,40 +1,39 @@
 /**
- * Secrets that gateways and destination rules name: whether they are there, have the keys that the TLS mode needs, and can
- * be used as proxies use them. Gateways of a remote cluster have the secrets of that cluster before others, so each is
- * looked at. A secret that is missing is found where others of its namespace are known: many are kept elsewhere.
+ * Secrets and ConfigMaps that gateways and destination rules name: whether they are there, have the keys that the TLS mode
+ * needs, and can be used as proxies use them. Gateways of a remote cluster have the secrets of that cluster before others,
+ * so each is looked at. Of files a credential that is missing is found where others of its namespace are known, because
+ * many are kept elsewhere; a server sends what it knows, and nothing else.
  *
  * @module
  */
+import {
+  askedCredentials,
+  CONFIG_MAP,
+  inNamespace,
+  type NamedCredential,
+  namedCredentials,
+  neverHolds,
+  serverCredentials,
+} from "../../config/credentials/named.ts";
 import type { Fact } from "../../config/facts/types.ts";
-import type { ClientTlsSettings, ServerTlsSettings } from "../../config/kinds/kinds.ts";
+import type { ServerTlsSettings } from "../../config/kinds/kinds.ts";
 import { CIPHER_SUITES } from "../../config/validation/tls.ts";
 import type { Analyzer, ReportMistake } from "../analyzer.ts";
 import type { AnalysisReader } from "../reader/reader.ts";
 import { type CredentialFault, keyTypeOf, pairFault, trustFault } from "./credential_faults.ts";
-import { authoritySecretOf, clusterSecrets, secretName, secretOf, type SecretsView } from "./secrets_view.ts";
+import { authoritySecretOf, clusterSecrets, secretName, secretOf, type WantedSecret } from "./secrets_view.ts";
 
-/** A name of a credential, and what it is to have. */
-interface NamedCredential {
-  readonly name: string;
-  /** Path of the name. */
-  readonly field: string;
-  readonly needsPair: boolean;
-  readonly needsAuthorities: boolean;
-  /** Proxies of this namespace read it; false: gateways, which may be in any. */
-  readonly isOfNamespace: boolean;
-}
+const REPORTS = ["incomplete-credential", "unusable-credential", "missing-credential", "refused-credential"] as const;
 
 /** Those of gateways. */
 export const GATEWAY_CREDENTIALS: Analyzer<"Gateway"> = {
   kind: "Gateway",
-  reports: ["incomplete-credential", "unusable-credential", "missing-credential", "suites-without-certificate"],
-  analyze: ({ meta: { namespace }, spec }, read, report) => {
+  reports: [...REPORTS, "suites-without-certificate"],
+  analyze: (object, read, report) => {
+    const { meta: { namespace }, spec } = object;
+    for (const named of namedCredentials(object)) judge(named, namespace, read, report);
     for (const [at, { tls }] of spec.servers.entries()) {
-      if (tls === undefined) continue;
-      for (const named of serverCredentials(tls, `spec.servers[${at}].tls`)) {
-        judge(named, namespace, read, report);
-      }
-      judgeSuites(tls, { namespace, at: `spec.servers[${at}].tls` }, read, report);
+      if (tls !== undefined) judgeSuites(tls, { namespace, at: `spec.servers[${at}].tls` }, read, report);
     }
   },
 };
@@ -66,74 +65,84 @@ function judgeSuites(
 /** Those of destination rules. */
 export const CLIENT_CREDENTIALS: Analyzer<"DestinationRule"> = {
   kind: "DestinationRule",
-  reports: ["incomplete-credential", "unusable-credential", "missing-credential"],
-  analyze: ({ meta: { namespace }, spec: { trafficPolicy, subsets = [], workloadSelector } }, read, report) => {
-    const policies = [
-      { policy: trafficPolicy, at: "spec.trafficPolicy" },
-      ...subsets.map(({ trafficPolicy: policy }, i) => ({ policy, at: `spec.subsets[${i}].trafficPolicy` })),
-    ];
-    for (const { policy, at } of policies) {
-      const settings = [
-        { tls: policy?.tls, field: `${at}.tls` },
-        ...(policy?.portLevelSettings ?? []).map(({ tls }, i) => ({ tls, field: `${at}.portLevelSettings[${i}].tls` })),
-      ];
-      for (const { tls, field } of settings) {
-        const named = clientCredential(tls, field, workloadSelector !== undefined);
-        if (named !== undefined) judge(named, namespace, read, report);
-      }
-    }
+  reports: REPORTS,
+  analyze: (object, read, report) => {
+    for (const named of namedCredentials(object)) judge(named, object.meta.namespace, read, report);
   },
 };
 
-/** Envoy takes the authorities of the first name, however many certificates there are. */
-function serverCredentials(tls: ServerTlsSettings, at: string): NamedCredential[] {
-  const verifies = tls.mode === "MUTUAL" || tls.mode === "OPTIONAL_MUTUAL";
-  const of = (name: string, field: string, isFirst: boolean): NamedCredential => ({
-    ...{ name, field: `${at}.${field}`, needsPair: true, needsAuthorities: verifies && isFirst, isOfNamespace: false },
-  });
-  if (tls.credentialNames?.length) {
-    return tls.credentialNames.map((name, i) => of(name, `credentialNames[${i}]`, i === 0));
-  }
-  return tls.credentialName ? [of(tls.credentialName, "credentialName", true)] : [];
-}
-
-function clientCredential(
-  tls: ClientTlsSettings | undefined,
-  at: string,
-  isOfNamespace: boolean,
-): NamedCredential | undefined {
-  if (!tls?.credentialName || (tls.mode !== "SIMPLE" && tls.mode !== "MUTUAL")) return undefined;
-  return {
-    ...{ name: tls.credentialName, field: `${at}.credentialName`, isOfNamespace },
-    ...{ needsPair: tls.mode === "MUTUAL", needsAuthorities: tls.insecureSkipVerify !== true },
-  };
+/** A credential, and the namespace of the object that names it. */
+interface JudgedCredential {
+  readonly credential: NamedCredential;
+  readonly namespace: string;
 }
 
 function judge(credential: NamedCredential, namespace: string, read: AnalysisReader, report: ReportMistake): void {
-  const { name, field } = credential;
+  if (credential.name.startsWith(CONFIG_MAP)) judgeConfigMap({ credential, namespace }, read, report);
+  else judgeSecrets({ credential, namespace }, read, report);
+}
+
+function judgeConfigMap(
+  { credential, namespace }: JudgedCredential,
+  read: AnalysisReader,
+  report: ReportMistake,
+): void {
+  const { name: value, field, needsPair, needsAuthorities } = credential;
+  if (needsPair) {
+    const never = askedCredentials(credential).map(neverHolds).find((why) => why !== undefined);
+    report("error", "unusable-credential", { field, value, expected: `the name of a Secret (${never})` });
+    return;
+  }
+  if (!needsAuthorities) return;
+  const [home = "", name = ""] = inNamespace(value, namespace).slice(CONFIG_MAP.length).split("/");
+  const found = read.fact("ConfigMap", home, name);
+  if (found === undefined) return missing(credential, { kind: "ConfigMap", namespace: home, name }, read, report);
+  const fault = trustFault(found, read);
+  if (fault === undefined) return;
+  report(fault.severity, fault.finding, { field, value, expected: expectation(found, fault, ""), others: [found.key] });
+}
+
+function judgeSecrets({ credential, namespace }: JudgedCredential, read: AnalysisReader, report: ReportMistake): void {
+  const { name, field, needsPair, needsAuthorities, isOfNamespace } = credential;
   const wanted = secretName(name, namespace);
   if (wanted === undefined) return;
-  const clusters = clusterSecrets(read);
   let isThere = false;
-  for (const cluster of clusters) {
-    const pair = credential.needsPair ? secretOf(wanted, cluster) : undefined;
-    const trust = credential.needsAuthorities ? authoritySecretOf(wanted, cluster) : undefined;
+  for (const cluster of clusterSecrets(read)) {
+    const pair = needsPair ? secretOf(wanted, cluster, isOfNamespace) : undefined;
+    const trust = needsAuthorities ? authoritySecretOf(wanted, cluster, isOfNamespace) : undefined;
     isThere ||= pair !== undefined || trust !== undefined;
     const found = (pair && faultOf(pair, pairFault(pair, read))) ?? (trust && faultOf(trust, trustFault(trust, read)));
     if (found === undefined) continue;
     const { secret, fault } = found;
     report(fault.severity, fault.finding, {
-      ...{ field, value: name, expected: expectation(secret, fault, cluster) },
+      ...{ field, value: name, expected: expectation(secret, fault, cluster.of) },
       ...(cluster.of === "" ? { others: [secret.key] } : {}),
     });
   }
-  if (isThere || !(credential.needsPair || credential.needsAuthorities)) return;
-  const isKnown = read.facts("Secret").some(({ meta }) => meta.namespace === wanted.namespace);
+  if (isThere || !(needsPair || needsAuthorities)) return;
+  missing(credential, { kind: "Secret", ...wanted }, read, report);
+}
+
+/** Reports an object that is not there, or that is there and refused. */
+function missing(
+  { name: value, field, isOfNamespace }: NamedCredential,
+  { kind, namespace, name }: WantedSecret & { readonly kind: "Secret" | "ConfigMap" },
+  read: AnalysisReader,
+  report: ReportMistake,
+): void {
+  const key = `${kind}/${namespace}/${name}`;
+  if (read.isRefused(kind, namespace, name)) {
+    const expected = `a ${kind} that can be read (${namespace}/${name} is refused)`;
+    report("error", "refused-credential", { field, value, expected, others: [key] });
+    return;
+  }
+  const { served = false, whole = false } = read.settings;
+  // Those of a namespace are listed last: it is read again with every change of one.
+  const isKnown = served || whole || read.factsIn(kind, namespace).length > 0;
   if (!isKnown) return;
-  const where = credential.isOfNamespace
-    ? `${wanted.namespace}/${wanted.name}`
-    : `${wanted.namespace}/${wanted.name} or another one of that name`;
-  report("warning", "missing-credential", { field, value: name, expected: `a Secret that is there (${where})` });
+  const other = kind === "ConfigMap" || isOfNamespace ? "" : " or another one of that name";
+  const expected = `a ${kind} that is there (${namespace}/${name}${other})`;
+  report(served || whole ? "error" : "warning", "missing-credential", { field, value, expected });
 }
 
 function faultOf(secret: Fact<"Secret">, fault: CredentialFault | undefined) {
@@ -141,10 +150,10 @@ function faultOf(secret: Fact<"Secret">, fault: CredentialFault | undefined) {
 }
 
 function expectation(
-  { meta: { namespace, name } }: Fact<"Secret">,
+  { kind, meta: { namespace, name } }: Fact<"Secret"> | Fact<"ConfigMap">,
   { finding, wanted, has }: CredentialFault,
-  { of }: SecretsView,
+  of: string,
 ): string {
   const full = `${namespace}/${name}${of}`;
-  return `a Secret ${wanted} (${finding === "incomplete-credential" ? "" : "that of "}${full} ${has})`;
+  return `a ${kind} ${wanted} (${finding === "incomplete-credential" ? "" : "that of "}${full} ${has})`;
 }

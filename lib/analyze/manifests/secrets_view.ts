@@ -3,11 +3,9 @@
  *
  * @module
  */
+import { AUTHORITIES_ALONE } from "../../config/credentials/named.ts";
 import type { Fact } from "../../config/facts/types.ts";
 import type { AnalysisReader } from "../reader/reader.ts";
-
-/** End of the name of a secret that has authorities alone. */
-export const AUTHORITY_SECRET = "-cacert";
 
 /** The secrets of one cluster. */
 export interface SecretsView {
@@ -48,17 +46,29 @@ export function secretName(credential: string, namespace: string): WantedSecret 
   return slash < 0 ? { namespace, name: rest } : { namespace: rest.slice(0, slash), name: rest.slice(slash + 1) };
 }
 
-/** The secret of that name in the namespace; else the only one of that name: gateways' pods may run elsewhere. */
-export function secretOf({ namespace, name }: WantedSecret, cluster: SecretsView): Fact<"Secret"> | undefined {
+/**
+ * The secret of that name in the namespace; else the only one of that name: gateways' pods may run elsewhere.
+ *
+ * @param isOfNamespace Proxies of that namespace alone ask for the secret.
+ */
+export function secretOf(
+  { namespace, name }: WantedSecret,
+  cluster: SecretsView,
+  isOfNamespace = false,
+): Fact<"Secret"> | undefined {
   const own = cluster.one(namespace, name);
-  if (own !== undefined) return own;
+  if (own !== undefined || isOfNamespace) return own;
   const [one, ...more] = cluster.named(name);
   return more.length === 0 ? one : undefined;
 }
 
 /** The secret that authorities come from: one of their own, or that of the certificate, beside which it is looked for. */
-export function authoritySecretOf(wanted: WantedSecret, cluster: SecretsView): Fact<"Secret"> | undefined {
-  const beside = secretOf(wanted, cluster);
+export function authoritySecretOf(
+  wanted: WantedSecret,
+  cluster: SecretsView,
+  isOfNamespace = false,
+): Fact<"Secret"> | undefined {
+  const beside = secretOf(wanted, cluster, isOfNamespace);
   const namespace = beside?.meta.namespace ?? wanted.namespace;
-  return cluster.one(namespace, `${wanted.name}${AUTHORITY_SECRET}`) ?? beside;
+  return cluster.one(namespace, `${wanted.name}${AUTHORITIES_ALONE}`) ?? beside;
 }

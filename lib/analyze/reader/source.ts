@@ -24,6 +24,11 @@ export interface AnalysisSettings {
    * there may be elsewhere.
    */
   readonly whole?: boolean;
+  /**
+   * The mesh is a server's own: Secrets and ConfigMaps that the server does not know are sent to nobody. Default false: the
+   * mesh is one of files, and what is missing may be there where the files are used.
+   */
+  readonly served?: boolean;
 }
 
 /** Facts of remote clusters, by name of the cluster. */

@@ -20,7 +20,7 @@ import { SmallMultimap } from "../../registry/small_multimap.ts";
 import { type EncodedResource, encodeResource } from "../../resource/encoded.ts";
 import type { ResourceTable } from "../../resource/set.ts";
 import { TYPE } from "../../translate/encode/encode.ts";
-import { authoritiesSecret, certificateSecret, type CredentialMessage, registrySecret } from "./envoy_secret.ts";
+import { certificateOrAuthorities, type CredentialMessage, registrySecret } from "./envoy_secret.ts";
 import { type FoundCredential, ProxyCredentials } from "./proxy_credentials.ts";
 import { type CredentialReference, credentialReference, registryReference } from "./reference.ts";
 import type { SecretName, SecretRights } from "./secret_rights.ts";
@@ -37,7 +37,7 @@ interface CredentialUse {
 
 const CERTIFICATES: CredentialUse = {
   reference: credentialReference,
-  message: (name, fact, { authorities }) => authorities ? authoritiesSecret(name, fact) : certificateSecret(name, fact),
+  message: (name, fact, { authorities }) => certificateOrAuthorities(name, fact, authorities),
   eachAlone: false,
 };
 
@@ -73,6 +73,8 @@ export interface CredentialsOptions extends ClusterCredentials {
   readonly table: ResourceTable;
   /** A remote cluster by its name; `own`: it is none, `unknown`: nobody can be asked for the rights of its proxies. Default: all are `own`. */
   readonly clusters?: ((name: string) => ClusterCredentials | "own" | "unknown") | undefined;
+  /** Whether an object is refused and has no version in force, by its key. Default: no. */
+  readonly isRefused?: ((key: string) => boolean) | undefined;
   /**
    * Called for each credential that a proxy asked for and does not get, with the reason: each reason once for each stream.
    *
@@ -173,9 +175,7 @@ export class Credentials {
     for (const name of reference.names) watch(`${reference.kind}/${reference.namespace}/${name}`);
     const home = this.#homeOf(reader);
     const fact = home?.facts && factOf(home.facts, reference) || factOf(this.#options.facts, reference);
-    if (fact === undefined) {
-      return { why: `there is no ${reference.kind} ${reference.namespace}/${reference.names[0]}` };
-    }
+    if (fact === undefined) return { why: absence(reference, this.#options.isRefused) };
     const fromApi = reference.kind === "Secret" && fact.origin.from === "api";
     if (fromApi && home === undefined) {
       return { why: `its cluster ${reader.cluster} is not known here, whose API says who may` };
@@ -213,11 +213,26 @@ export class Credentials {
   }
 }
 
-function factOf(facts: FactStore, { kind, namespace, names }: CredentialReference): AnyFact | undefined {
+/** The object that a reference leads to. */
+export function factOf(
+  facts: Pick<FactStore, "get">,
+  { kind, namespace, names }: CredentialReference,
+): AnyFact | undefined {
   for (const name of names) {
     const fact = facts.get<FactKind>(kind, namespace, name);
     if (fact) return fact as AnyFact;
   }
+}
+
+/** Why no object is in force that a reference leads to: none is there, or its text is refused. */
+export function absence(
+  { kind, namespace, names }: CredentialReference,
+  isRefused: ((key: string) => boolean) | undefined,
+): string {
+  const refused = names.find((name) => isRefused?.(`${kind}/${namespace}/${name}`));
+  return refused === undefined
+    ? `there is no ${kind} ${namespace}/${names.at(-1)}`
+    : `the text of ${kind} ${namespace}/${refused} is refused`;
 }
 
 /** Gives the right of a stream's account. */

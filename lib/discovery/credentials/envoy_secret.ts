@@ -15,7 +15,17 @@ import type { envoy } from "../../../proto/gen/types.ts";
 type EnvoySecret = envoy.extensions.transport_sockets.tls.v3.Secret;
 
 /** The message, or why there is none (follows the object's name in a sentence). */
-export type CredentialMessage = { readonly secret: EnvoySecret } | { readonly why: string };
+export type CredentialMessage =
+  | { readonly secret: EnvoySecret }
+  /** `isFilledIn`: other text stands for the contents, so that nothing is known of them. */
+  | { readonly why: string; readonly isFilledIn?: true };
+
+const FILLED_IN: CredentialMessage = { why: "holds text that is filled in elsewhere", isFilledIn: true };
+
+/** The part of an object that a resource is of: its authorities, or its certificate and key. */
+export function certificateOrAuthorities(name: string, fact: AnyFact, authorities: boolean): CredentialMessage {
+  return authorities ? authoritiesSecret(name, fact) : certificateSecret(name, fact);
+}
 
 /** The certificate and key of an object, under the name of the resource. */
 export function certificateSecret(name: string, fact: AnyFact): CredentialMessage {
@@ -26,7 +36,7 @@ export function certificateSecret(name: string, fact: AnyFact): CredentialMessag
     : [data["cert"], data["key"]];
   if (!chain?.length || !key?.length) return { why: "has neither tls.crt with tls.key nor cert with key" };
   const verdict = judgeCredential(chain, key);
-  if (verdict === undefined) return { why: "holds text that is filled in elsewhere" };
+  if (verdict === undefined) return FILLED_IN;
   if (verdict.problem !== undefined) {
     return { why: `cannot be used: its ${verdict.problem === "certificate" ? "certificate" : "key"} ${verdict.why}` };
   }
@@ -49,7 +59,7 @@ export function authoritiesSecret(name: string, fact: AnyFact): CredentialMessag
   const { authorities, revoked } = authoritiesOf(fact);
   if (!authorities?.length) return { why: "has neither ca.crt nor cacert" };
   const verdict = judgeTrust(new ConcealedBytes(authorities), revoked && new ConcealedBytes(revoked));
-  if (verdict === undefined) return { why: "holds text that is filled in elsewhere" };
+  if (verdict === undefined) return FILLED_IN;
   if (verdict.problem !== undefined) {
     const part = verdict.problem === "lists" ? "list of revoked certificates" : "text of authorities";
     return { why: `cannot be used: its ${part} ${verdict.why}` };

@@ -50,6 +50,12 @@ export class ProxyCredentials {
     return this.#set;
   }
 
+  /** Why a name is not sent, asked for or not; undefined: it is sent, or nobody knows yet. */
+  whyNot(name: string): string | undefined {
+    const found = this.#source.find(name, () => {});
+    return "why" in found ? found.why : undefined;
+  }
+
   /** Whether a name is still undecided. */
   isUndecided(name: string): boolean {
     return this.#undecided.has(name);

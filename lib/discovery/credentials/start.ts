@@ -8,6 +8,7 @@ import type { FactStore } from "../../config/facts/store.ts";
 import type { Kernel } from "../../kernel/kernel.ts";
 import type { ApiClient } from "../../orch/client/client.ts";
 import type { ResourceTable } from "../../resource/set.ts";
+import { refusedLookup, type RefusingConfiguration } from "../../config/refused/refused_keys.ts";
 import { type ClusterCredentials, Credentials } from "./credentials.ts";
 import { SecretRights } from "./secret_rights.ts";
 
@@ -23,14 +24,14 @@ export interface CredentialClusters {
 const MAX_LOGGED = 100;
 
 /**
- * Credentials of these facts, until the kernel stops.
+ * Credentials of the facts of a configuration, until the kernel stops.
  *
  * @param client Asked for the rights to read Secrets of the API. Default: there is none.
  * @param clusters Default: there are no others than the server's own.
  */
 export function startCredentials(
   table: ResourceTable,
-  facts: FactStore,
+  configuration: RefusingConfiguration & { readonly facts: FactStore },
   kernel: Kernel,
   client?: ApiClient,
   clusters?: CredentialClusters,
@@ -39,8 +40,9 @@ export function startCredentials(
   const stop = new AbortController();
   const errors = kernel.metrics.counter("pilot_sds_certificate_errors_total");
   const credentials = new Credentials({
-    facts,
+    facts: configuration.facts,
     table,
+    isRefused: refusedLookup(configuration),
     clusters: clusters && ((name) => clusters.credentialsOf(name)),
     rights: client && new SecretRights(client, kernel.log.scope("authorization"), stop.signal),
     refused: ({ name }, resource, why, count) => {

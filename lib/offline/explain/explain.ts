@@ -52,11 +52,21 @@ export async function explainRequest(
       ...(service === undefined ? {} : { service }),
     },
     hops: [own, main?.hop].filter((hop) => hop !== undefined),
-    end: main?.end ?? endOf(simulation),
+    end: withConditions(main?.end ?? endOf(simulation), [own, main?.hop]),
     shares: ways.length > 1 ? ways : [],
     mirrors,
     notes: [...new Set(notes)],
   };
+}
+
+/** An end that holds if secrets are there of which that is not known. */
+function withConditions(end: ExplainedEnd, hops: readonly (ExplainedHop | undefined)[]): ExplainedEnd {
+  if (end.kind !== "forwarded") return end;
+  const lacked = hops.flatMap((hop) => hop?.simulation.steps ?? []).flatMap((step) =>
+    (step.step === "filterChain" || step.step === "cluster") && step.lacks ? [step.lacks] : []
+  );
+  const texts = new Set(lacked.map(({ name, why }) => `${name} is sent: ${why}`));
+  return texts.size === 0 ? end : { ...end, text: `${end.text}, if ${[...texts].join("; and if ")}` };
 }
 
 function* resolvedNotes({ note, manifest }: ResolvedHost, { place }: ExplainWorld): Iterable<string> {

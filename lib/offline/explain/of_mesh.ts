@@ -3,7 +3,9 @@
  *
  * @module
  */
+import type { Finding } from "../../config/finding/finding.ts";
 import type { OfflineMesh } from "../../discovery/offline_mesh.ts";
+import { refusedLookup } from "../../config/refused/refused_keys.ts";
 import type { ServiceIndex } from "../../mesh/service_index.ts";
 import type { EndpointIndex } from "../../registry/endpoint_index.ts";
 import type { Service } from "../../registry/types.ts";
@@ -18,12 +20,14 @@ import { encodedTables } from "../proxy_resources.ts";
 import { type ImpliedProxy, NO_ADDRESS } from "../workloads.ts";
 import { ManifestServices } from "./manifest.ts";
 import type { Resolver } from "./resolve.ts";
+import { folderSecrets } from "./secrets.ts";
 import type { ExplainWorld } from "./world.ts";
 import { profileOf } from "../../translate/reader/proxy_profile.ts";
 
 /** The world of explanations, from a mesh and the proxies that it implies. */
 export function worldOf(mesh: OfflineMesh, proxies: readonly ImpliedProxy[], places: FieldPlaces): ExplainWorld {
   const byId = new Map(proxies.map((proxy) => [proxy.node.id, proxy]));
+  const isRefused = refusedLookup({ store: mesh.store, findings: () => mesh.index.findings() as Finding[] });
   return {
     resolver: resolverOf({
       domain: mesh.domain,
@@ -35,7 +39,8 @@ export function worldOf(mesh: OfflineMesh, proxies: readonly ImpliedProxy[], pla
     }),
     resources: ({ id, namespace, labels }, request) => {
       const node = byId.get(id)?.node ?? { id, metadata: { NAMESPACE: namespace, LABELS: labels } };
-      return Promise.resolve(resourcesForRequest(encodedTables(mesh.join(node)), request));
+      const resources = resourcesForRequest(encodedTables(mesh.join(node)), request);
+      return Promise.resolve({ ...resources, secrets: folderSecrets({ facts: mesh.facts, isRefused }, namespace) });
     },
     workloadAt: (address) => {
       const found = proxies.find((proxy) => proxy.address !== NO_ADDRESS && proxy.address === canonicalIp(address));

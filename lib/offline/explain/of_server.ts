@@ -11,6 +11,7 @@ import { KINDS } from "../../config/kinds/kinds.ts";
 import type { AnyConfigObject } from "../../config/types.ts";
 import { type AskedServer, type ExplainAsked, type Explainer, NotExplained } from "../../debug/runners.ts";
 import type { ProxyOnWay } from "../../debug/explanation.ts";
+import { servedSecrets } from "../../debug/served_secrets.ts";
 import { canonicalIp } from "../../registry/address.ts";
 import { runsBeside } from "../beside.ts";
 import { resourcesForRequest } from "../../simulate/for_request.ts";
@@ -99,7 +100,9 @@ function worldOfServer(
     resources: ({ id }, request) => {
       const state = states.get(id);
       if (state === undefined) throw new NoSuchProxy(`${id} is not connected any more`);
-      return Promise.resolve(resourcesForRequest(encodedTables(state), request));
+      const [connection] = [...view.xds.streams()].filter(({ stream }) => stream?.view.id === id);
+      const secrets = servedSecrets(connection?.stream?.view);
+      return Promise.resolve({ ...resourcesForRequest(encodedTables(state), request), secrets });
     },
     workloadAt: (address) => {
       const found = proxies.find((proxy) => proxy.address === canonicalIp(address));

@@ -8,6 +8,7 @@
  * @module
  */
 import type { envoy } from "../../../proto/gen/types.ts";
+import { CONFIG_MAP, inNamespace } from "../../config/credentials/named.ts";
 import type { ClientTlsSettings } from "../../config/kinds/common/types.ts";
 import { any } from "../../pb/codec.ts";
 import type { DestinationPlan } from "../destination/plan.ts";
@@ -68,8 +69,9 @@ export function upstreamTls(read: Reader, d: DestinationPlan, version: UpstreamH
   const tls = asked.mode === "SIMPLE" ? asked : withProxyFiles(read, d, asked);
   if (tls.mode === "MESH_MUTUAL") return meshTls(read, d, version, tls);
   if (
-    tls.credentialName !== undefined && d.rule?.spec.workloadSelector === undefined &&
-    !aspect(read, "namedCredentials")
+    // Authorities in a ConfigMap are no secret: every proxy may read them.
+    tls.credentialName !== undefined && !tls.credentialName.startsWith(CONFIG_MAP) &&
+    d.rule?.spec.workloadSelector === undefined && !aspect(read, "namedCredentials")
   ) {
     return {
       closed: `${d.name} is closed: tls.credentialName serves gateways, and sidecars only by a rule with a ` +
@@ -79,7 +81,7 @@ export function upstreamTls(read: Reader, d: DestinationPlan, version: UpstreamH
   const names = tls.insecureSkipVerify === true ? [] : tls.subjectAltNames ?? serverNames(read, d.service);
   const context = tls.credentialName === undefined
     ? byFiles(read, tls, names)
-    : bySecret(read, tls, tls.credentialName, names);
+    : bySecret(read, tls, inNamespace(tls.credentialName, d.rule?.namespace ?? ""), names);
   const mesh = read.mesh().tlsDefaults;
   const common: CommonTlsContext = {
     tls_params: compliant(read, {

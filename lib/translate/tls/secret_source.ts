@@ -13,6 +13,7 @@
 import type { envoy } from "../../../proto/gen/types.ts";
 import { ApiConfigSource_ApiType as ApiType, ApiVersion } from "../../../proto/gen/enums.ts";
 import { duration } from "../../pb/wellknown.ts";
+import { credentialResource } from "../../config/credentials/named.ts";
 import { fileAuthority, fileCertificate, type FileSecret, secretConfig } from "../message/file_secret.ts";
 import type { Reader } from "../reader/reader.ts";
 
@@ -95,7 +96,7 @@ export function credentialSecret(read: Reader, name: string): SdsSecretConfig {
     if (read.property("credentialSocket")) return localSecret(name, EXTERNAL_SECRETS);
     return secretConfig(`kubernetes://${name.slice("sds://".length)}`);
   }
-  return secretConfig(/^[a-z-]+:\/\//.test(name) ? name : `kubernetes://${name}`);
+  return secretConfig(credentialResource(name) ?? name);
 }
 
 /** Identity of the workload towards its clients; undefined: it has none. */

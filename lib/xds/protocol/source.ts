@@ -159,6 +159,11 @@ export interface ProxyView {
    * it is not known yet. Absent: none.
    */
   readonly withheld?: ReadonlyMap<string, string>;
+  /**
+   * Why the client is not sent a resource that it asks for by name, or would ask for; undefined: it is sent, or nobody
+   * knows yet. Absent: nothing is kept from it.
+   */
+  whyNotSent?(typeUrl: string, name: string): string | undefined;
   /** Where it belongs to, for debug pages; absent: the source does not know. */
   readonly home?: { readonly namespace: string; readonly clusterId: string };
   /**

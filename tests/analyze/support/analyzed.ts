@@ -3,6 +3,7 @@
  *
  * @module
  */
+import type { AnalysisSettings } from "../../../lib/analyze/reader/source.ts";
 import { Analysis } from "../../../lib/analyze/analysis.ts";
 import { FindingPlaces } from "../../../lib/analyze/places.ts";
 import { FactStore } from "../../../lib/config/facts/store.ts";
@@ -33,11 +34,16 @@ export class AnalyzedFolder {
   readonly #factSource = this.facts.addSource("", 0);
   #steps: Generator<void, void> | undefined;
 
-  constructor(mesh: Partial<MeshConfig> = {}, assumeServices = false, now = () => Date.UTC(2026, 0, 1)) {
+  constructor(
+    mesh: Partial<MeshConfig> = {},
+    assumeServices = false,
+    now = () => Date.UTC(2026, 0, 1),
+    more: Partial<AnalysisSettings> = {},
+  ) {
     this.fixture = new Fixture({ mesh });
     const { pipeline } = this.fixture;
     const { store, facts } = this;
-    const settings = { domainSuffix: "cluster.local", assumeServices };
+    const settings = { domainSuffix: "cluster.local", assumeServices, ...more };
     const failed = (key: string, error: unknown) => {
       throw new Error(`analysis of ${key}`, { cause: error });
     };

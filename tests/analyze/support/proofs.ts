@@ -153,6 +153,7 @@ export const PROOFS: Readonly<Record<FindingName, Proof>> = {
   "policy-port-of-service": test("tests/effect/check_test.ts"),
   "matches-no-request": test("tests/effect/check_test.ts"),
   "missing-credential": test("tests/analyze/credentials_test.ts"),
+  "refused-credential": test("tests/analyze/credentials_test.ts"),
   "suites-without-certificate": test("tests/e2e/credentials_envoy_test.ts"),
   "mesh-configuration-elsewhere": test("tests/offline/check_whole_test.ts"),
   "unknown-cluster": test("tests/discovery/stock_values_test.ts"),

@@ -74,15 +74,15 @@ export const MANIFESTS = {
     code: "MSH0161",
     title: "credential is incomplete",
     meaning:
-      "The Secret that the `credentialName` of a Gateway or of a DestinationRule names lacks a key that its TLS mode needs.",
+      "The Secret or ConfigMap that the `credentialName` of a Gateway or of a DestinationRule names lacks a key that its TLS mode needs.",
     effect: "The proxy cannot present a certificate, or verify the other side: connections are refused.",
-    fix: "Add the missing key to the Secret.",
+    fix: "Add the missing key to the object.",
   },
   "unusable-credential": {
     code: "MSH0161",
     title: "credential cannot be used",
     meaning:
-      "The Secret that the `credentialName` of a Gateway or of a DestinationRule names has a certificate, a key, authorities or a revocation list that Envoy does not take, that is not valid now, or that does not belong to the others. Where something else stands for them (sops, templates) nothing is said.",
+      "The Secret or ConfigMap that the `credentialName` of a Gateway or of a DestinationRule names has a certificate, a key, authorities or a revocation list that Envoy does not take, that is not valid now, or that does not belong to the others. Where something else stands for them (sops, templates) nothing is said.",
     effect:
       "The proxy cannot present a certificate that the other side accepts, or verify it: connections are refused.",
     fix:
@@ -93,10 +93,19 @@ export const MANIFESTS = {
     title: "credential is not there",
     warningTitle: "credential is not known",
     meaning:
-      "The Secret that the `credentialName` of a Gateway or of a DestinationRule names is not there, while others of its namespace are.",
+      "The Secret or ConfigMap that the `credentialName` of a Gateway or of a DestinationRule names is not there. Of files it is said where others of its namespace are there, or with `--whole`.",
     effect:
       "The proxy has no certificate to present, or nothing to verify the other side with: connections are refused.",
-    fix: "Create the Secret, or name another one.",
+    fix: "Create the object, or name another one.",
+  },
+  "refused-credential": {
+    code: "MSH0186",
+    title: "credential is refused",
+    meaning:
+      "The Secret or ConfigMap that the `credentialName` of a Gateway or of a DestinationRule names is there, but its text is refused, and no earlier version is in force.",
+    effect:
+      "The proxy has no certificate to present, or nothing to verify the other side with: connections are refused.",
+    fix: "Correct the text of the object: its own finding says what is wrong.",
   },
   "suites-without-certificate": {
     code: "MSH0202",

@@ -1,0 +1,51 @@
+/**
+ * Whether proxies are sent the secrets that their TLS asks for, as the texts of a folder tell.
+ *
+ * @module
+ */
+import { neverHolds } from "../../config/credentials/named.ts";
+import type { FactStore } from "../../config/facts/store.ts";
+import { absence, factOf } from "../../discovery/credentials/credentials.ts";
+import { certificateOrAuthorities } from "../../discovery/credentials/envoy_secret.ts";
+import { type CredentialReference, credentialReference } from "../../discovery/credentials/reference.ts";
+import type { SecretLookup, UnsentSecret } from "../../simulate/secret_types.ts";
+
+/** Objects of a folder. */
+export interface SecretTexts {
+  readonly facts: Pick<FactStore, "get" | "list">;
+  /** Whether an object is refused and has no version in force, by its key. */
+  readonly isRefused: (key: string) => boolean;
+}
+
+/** Tells of the secrets of a namespace's proxies, whose agents prove who they are. */
+export function folderSecrets(texts: SecretTexts, namespace: string): SecretLookup {
+  return (resource, part) => {
+    const never = neverHolds({ resource, part });
+    if (never !== undefined) return certain(never);
+    const reference = credentialReference(resource, namespace);
+    if (reference === undefined) return undefined;
+    if (reference.kind === "Secret" && reference.namespace !== namespace) {
+      return certain(`the Secret is of namespace ${reference.namespace}, the proxy's identity of ${namespace}`);
+    }
+    const fact = factOf(texts.facts, reference);
+    if (fact === undefined) return absentIn(texts, reference);
+    const message = certificateOrAuthorities(resource, fact, reference.authorities);
+    if (!("why" in message)) return undefined;
+    return { why: `${fact.key} ${message.why}`, isCertain: message.isFilledIn !== true };
+  };
+}
+
+/** Files seldom have all Secrets: one is missing where others of its namespace are there. */
+function absentIn({ facts, isRefused }: SecretTexts, reference: CredentialReference): UnsentSecret {
+  const { kind, namespace, names } = reference;
+  const isRefusedText = names.some((name) => isRefused(`${kind}/${namespace}/${name}`));
+  const isCertain = isRefusedText || facts.list(kind, namespace).length > 0;
+  return {
+    why: isCertain ? absence(reference, isRefused) : `no text has ${kind} ${namespace}/${names.at(-1)}`,
+    isCertain,
+  };
+}
+
+function certain(why: string): UnsentSecret {
+  return { why, isCertain: true };
+}
