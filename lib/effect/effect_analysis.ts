@@ -13,12 +13,16 @@ import { titleOf } from "../config/finding/codes.ts";
 import { isSuppressed, suppressedCodes } from "../config/finding/suppress.ts";
 import type { AnyConfigObject } from "../config/types.ts";
 import type { Mesh } from "../mesh/mesh.ts";
+import type { Scope } from "../mesh/scope.ts";
 import type { PatchOutcome } from "../patches/types.ts";
 import type { ProxyState } from "../translate/per_proxy/proxy_state.ts";
 import { profileOf } from "../translate/reader/proxy_profile.ts";
+import { AskedRoutes } from "./asked_routes.ts";
 import { InForce } from "./in_force.ts";
 import type { EffectWorld, JudgedProxy, UnusedPart } from "./judge.ts";
 import { JUDGES } from "./judges.ts";
+import { LedTo } from "./led_to.ts";
+import { TelemetryUses } from "./telemetry.ts";
 
 /** The name of the finding. */
 const NAME = "reaches-no-proxy";
@@ -46,6 +50,7 @@ export interface EffectOptions {
 export class EffectAnalysis {
   readonly #options: EffectOptions;
   #inForce = new InForce();
+  readonly #ledTo = new LedTo(new AskedRoutes());
   #mesh: Mesh | undefined;
   #applied: ReadonlySet<string> = new Set();
   /** Whether a patch replaced or removed something: what was in its place names no parts any more. */
@@ -94,6 +99,10 @@ export class EffectAnalysis {
       proxies,
       views: distinct(proxies, withoutLabels),
       routers: proxies.filter(({ type }) => profileOf(type).gateways),
+      object: this.#options.object,
+      sidecars: sidecarsOf(proxies),
+      ledTo: this.#ledTo.look(states),
+      telemetries: new TelemetryUses(of.mesh, proxies),
     };
     this.changed(this.#dead);
     for (const key of this.#pending) {
@@ -170,7 +179,15 @@ export type OtherFindings = (key: string) => readonly Finding[];
 
 function judgedProxy({ proxy: { namespace, properties }, proxyClass }: ProxyState, standsIn: boolean): JudgedProxy {
   const { type, labels } = properties;
-  return { type, namespace, labels, scope: proxyClass.scope, standsIn };
+  return { type, namespace, labels, scope: proxyClass.scope, workload: properties, standsIn };
+}
+
+function sidecarsOf(proxies: readonly JudgedProxy[]): Map<string, Set<Scope>> {
+  const byKey = new Map<string, Set<Scope>>();
+  for (const { scope } of proxies) {
+    if (scope.sidecar !== undefined) byKey.getOrInsertComputed(scope.sidecar.key, () => new Set()).add(scope);
+  }
+  return byKey;
 }
 
 /** One of each, by name. */

@@ -24,8 +24,13 @@ export interface EffectiveProxy {
 
 const TYPES = [TYPE.cluster, TYPE.assignment, TYPE.listener, TYPE.extension, TYPE.secret];
 
-/** Kinds that look for their parts among names of clusters. */
-const BY_CLUSTER = "DestinationRule/";
+/** Kinds that look for their parts among names of clusters, and how a name says them. */
+const BY_CLUSTER: Readonly<Record<string, (of: ClusterOf) => Iterable<string>>> = {
+  "DestinationRule/": ruleParts,
+  "ServiceEntry/": entryParts,
+};
+
+type ClusterOf = NonNullable<ReturnType<typeof parseOutboundClusterName>>;
 
 /** What is in force. */
 export class InForce {
@@ -145,19 +150,25 @@ function mayBeInRoutes(cause: string): boolean {
   return cause.startsWith("ProxyFilter/");
 }
 
-/** A cluster's name says to which port and subset of a rule it belongs; the server's side has the rule by no certain port. */
+/** A cluster's name says to which part of an object it belongs; the server's side has the object by no certain port. */
 function* clusterParts(cause: string, { typeUrl, name }: EncodedResource): Iterable<string> {
-  const of = cause.startsWith(BY_CLUSTER) && BY_NAME.has(typeUrl) ? parseOutboundClusterName(name) : undefined;
-  if (of === undefined) {
-    const says = cause.startsWith(BY_CLUSTER) && (!BY_NAME.has(typeUrl) || name.startsWith("inbound|"));
-    yield says ? ELSEWHERE : WHOLE;
-    return;
-  }
-  yield `port ${of.port}`;
-  if (of.subset !== "") {
-    yield `subset ${of.subset}`;
-    yield `port ${of.port} of ${of.subset}`;
-  }
+  const parts = BY_CLUSTER[cause.slice(0, cause.indexOf("/") + 1)];
+  const of = parts !== undefined && BY_NAME.has(typeUrl) ? parseOutboundClusterName(name) : undefined;
+  if (parts !== undefined && of !== undefined) return yield* parts(of);
+  const says = parts !== undefined && (!BY_NAME.has(typeUrl) || name.startsWith("inbound|"));
+  yield says ? ELSEWHERE : WHOLE;
+}
+
+function* ruleParts({ port, subset }: ClusterOf): Iterable<string> {
+  yield `port ${port}`;
+  if (subset === "") return;
+  yield `subset ${subset}`;
+  yield `port ${port} of ${subset}`;
+}
+
+function* entryParts({ host, port }: ClusterOf): Iterable<string> {
+  yield `host ${host}`;
+  yield `port ${port} of ${host}`;
 }
 
 /** Lists of sets that were seen. */

@@ -8,7 +8,10 @@ import type { AnyConfigObject, ConfigObject, Kind } from "../config/types.ts";
 import type { Mesh } from "../mesh/mesh.ts";
 import type { Scope } from "../mesh/scope.ts";
 import type { ProxyType } from "../translate/reader/proxy_profile.ts";
+import type { PolicyWorkload } from "../mesh/selection/remembered.ts";
 import type { InForce } from "./in_force.ts";
+import type { LedTargets } from "./led_to.ts";
+import type { TelemetryUses } from "./telemetry.ts";
 
 /** A proxy that could have something. */
 export interface JudgedProxy {
@@ -16,6 +19,8 @@ export interface JudgedProxy {
   readonly namespace: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly scope: Scope;
+  /** The same object each time, as policies of workloads are remembered by it. */
+  readonly workload: PolicyWorkload;
   /** Nothing is known of its workload but the namespace, or the Gateway that it serves. */
   readonly standsIn: boolean;
 }
@@ -24,6 +29,14 @@ export interface JudgedProxy {
 export interface EffectWorld {
   readonly mesh: Mesh;
   readonly inForce: InForce;
+  /** Objects in force, by key. */
+  readonly object: (key: string) => AnyConfigObject | undefined;
+  /** Scopes of known clients by the Sidecar that they have, by its key. */
+  readonly sidecars: ReadonlyMap<string, ReadonlySet<Scope>>;
+  /** The destinations to which listeners and routes of a scope's clients lead; undefined: there are no such clients. */
+  readonly ledTo: (scope: Scope) => LedTargets | undefined;
+  /** The merged Telemetries of known workloads. */
+  readonly telemetries: TelemetryUses;
   /** Patches that were applied somewhere: key of the ProxyFilter, and position. */
   readonly applied: ReadonlySet<string>;
   /** All that are known: replicas once. */

@@ -7,8 +7,10 @@ import type { Kind } from "../config/types.ts";
 import type { AnyJudge, Judge } from "./judge.ts";
 import { judgeDestinationRule } from "./destination_rule.ts";
 import { judgeGateway } from "./gateway.ts";
-import { judgeProxyFilter, judgeSelecting, judgeSidecar } from "./selecting.ts";
+import { judgeProxyFilter, judgeSelecting } from "./selecting.ts";
 import { judgeServiceEntry } from "./service_entry.ts";
+import { judgeSidecar } from "./sidecar.ts";
+import { judgeTelemetry } from "./telemetry.ts";
 import { judgeVirtualService } from "./virtual_service.ts";
 
 function any<K extends Kind>(judge: Judge<K>): AnyJudge {
@@ -29,8 +31,7 @@ export const JUDGES: Readonly<Record<Kind, AnyJudge>> = {
   RequestAuthentication: any<"RequestAuthentication">(judgeSelecting),
   PeerAuthentication: any<"PeerAuthentication">(judgeSelecting),
   WasmPlugin: any<"WasmPlugin">(judgeSelecting),
-  // Listeners of clients do not name it, and metrics of some workloads have all others tell who they are.
-  Telemetry: NEVER,
+  Telemetry: any<"Telemetry">(judgeTelemetry),
   // It introduces a workload, which may be a client alone.
   WorkloadEntry: NEVER,
   // Agents read it when workloads register, and when proxies start; no resource is made from either.

@@ -44,20 +44,6 @@ const REASONS: Partial<Readonly<Record<string, string>>> = {
   RequestAuthentication: "it has no jwtRules",
 };
 
-/** A Sidecar makes no resource: it decides which ones its workloads get. */
-export function judgeSidecar(object: ConfigObject<"Sidecar">, world: EffectWorld): readonly UnusedPart[] {
-  world.noteDead();
-  if (world.views.some(({ scope }) => scope.sidecar?.key === object.key)) return [];
-  const concerned = selectedBy(object, world).filter(({ type }) => profileOf(type).sidecarsApply);
-  const [other] = concerned.flatMap(({ scope }) => scope.sidecar?.key ?? []);
-  if (concerned.length === 0) return [];
-  return [{
-    field: "",
-    expected: "a Sidecar that is the nearest of its workloads",
-    ...(other === undefined ? {} : { others: [other] }),
-  }];
-}
-
 /** Patches that match nothing of the workloads that they are for. */
 export function judgeProxyFilter(object: ConfigObject<"ProxyFilter">, world: EffectWorld): readonly UnusedPart[] {
   const { configPatches = [] } = object.spec;

@@ -1,13 +1,28 @@
 /**
- * ServiceEntries of which no proxy has anything.
+ * ServiceEntries of which no proxy has anything, and hosts and ports of those that some proxy has.
  *
  * @module
  */
 import { effectiveExportTo, fullHost } from "../mesh/names.ts";
 import type { ServiceEntrySpec } from "../config/kinds/kinds.ts";
+import type { ConfigObject } from "../config/types.ts";
 import { takesHbone } from "../registry/labels.ts";
+import { resolutionOf, type Service } from "../registry/types.ts";
+import { entryResolution } from "../registry/service_entry/resolution.ts";
 import { isVisible } from "../mesh/visibility.ts";
-import { type Judge, named } from "./judge.ts";
+import { profileOf } from "../translate/reader/proxy_profile.ts";
+import { type EffectWorld, type Judge, named, type UnusedPart } from "./judge.ts";
+
+/** What became of one host of an entry. */
+interface HostFate {
+  readonly host: string;
+  /** The service that has part of the entry, where some known client sees it. */
+  readonly service?: Service;
+  /** Some known client has its clusters. */
+  readonly hasClusters: boolean;
+  /** The service that clients have instead. */
+  readonly winner?: Service;
+}
 
 /** Whether others of the host may have something of an entry: workloads that it selects, and names of servers. */
 function sharesWithOthers({ endpoints = [], subjectAltNames = [], workloadSelector }: ServiceEntrySpec): boolean {
@@ -16,28 +31,91 @@ function sharesWithOthers({ endpoints = [], subjectAltNames = [], workloadSelect
 }
 
 /** See the module. */
-export const judgeServiceEntry: Judge<"ServiceEntry"> = ({ key, meta: { namespace }, spec }, world) => {
-  const { mesh, views, inForce } = world;
-  if (inForce.has(key) || sharesWithOthers(spec)) return [];
-  world.noteDead();
+export const judgeServiceEntry: Judge<"ServiceEntry"> = (object, world) => {
+  const { inForce } = world;
+  if (sharesWithOthers(object.spec)) return [];
+  const fates = object.spec.hosts.map((host) => fateOf(host, object, world));
+  const lost = fates.map(({ host, service, winner }) =>
+    service === undefined && winner !== undefined && !inForce.hasPart(object.key, `host ${host}`)
+  );
+  // The clients that come next may decide otherwise.
+  if (!inForce.has(object.key) || fates.some(({ service }) => service?.cause !== object.key)) world.noteDead();
+  const alive = fates.filter(({ service }) => service !== undefined);
+  const winners = fates.flatMap(({ winner }, at) => lost[at] ? winner ?? [] : []);
+  if (alive.length === 0) return winners.length === 0 || inForce.has(object.key) ? [] : [allHosts(object, winners[0]!)];
+  return [
+    ...fates.flatMap(({ winner }, at): UnusedPart[] =>
+      lost[at]
+        ? [{ field: `spec.hosts[${at}]`, value: object.spec.hosts[at], ...hostOf(winner!, object.meta.namespace) }]
+        : []
+    ),
+    ...deadPorts(object, alive, world),
+  ];
+};
+
+function fateOf(
+  written: string,
+  { key, meta: { namespace }, spec }: ConfigObject<"ServiceEntry">,
+  { mesh, views }: EffectWorld,
+): HostFate {
+  const host = fullHost(written, namespace, mesh.domainSuffix).toLowerCase();
   const exportTo = effectiveExportTo(spec.exportTo, namespace, mesh.config.defaultServiceExportTo);
-  const hosts = (spec.hosts ?? []).map((host) => fullHost(host, namespace, mesh.domainSuffix));
-  const winners = new Set<string>();
+  let [found, winner, hasClusters]: [Service?, Service?, boolean?] = [];
   for (const proxy of views) {
     if (!isVisible({ namespace, exportTo }, proxy.namespace)) continue;
-    for (const host of hosts) {
-      const service = proxy.scope.service(host);
-      // Entries of one namespace are one service. One without resources keeps its host from other services all the same.
-      if (service?.namespace === namespace) return [];
-      if (service !== undefined) winners.add(service.cause);
-    }
+    const service = proxy.scope.service(host);
+    if (service === undefined) continue;
+    if (service.namespace === namespace && (service.cause === key || service.otherCauses?.includes(key))) {
+      found = service;
+      hasClusters ||= profileOf(proxy.type).outbound;
+    } else winner ??= service;
   }
-  const [winner] = winners;
-  if (winner === undefined) return [];
-  return [{
-    field: "spec.hosts",
-    value: spec.hosts,
-    expected: `a host that no other service has (${named(winner)} has it)`,
-    others: [winner],
-  }];
-};
+  return {
+    host,
+    hasClusters: hasClusters ?? false,
+    ...(found === undefined ? {} : { service: found }),
+    ...(winner === undefined ? {} : { winner }),
+  };
+}
+
+function allHosts({ meta, spec: { hosts } }: ConfigObject<"ServiceEntry">, winner: Service): UnusedPart {
+  return { field: "spec.hosts", value: hosts, ...hostOf(winner, meta.namespace) };
+}
+
+function hostOf(winner: Service, namespace: string): Pick<UnusedPart, "expected" | "others"> {
+  const expected = winner.namespace === namespace && winner.provider === "External"
+    ? `a host that no older entry has, or a port and resolution that add to it (${named(winner.cause)} has it)`
+    : `a host that no other service has (${named(winner.cause)} has it)`;
+  return { expected, others: [winner.cause] };
+}
+
+/** Ports that are in no cluster of any client, of none of the hosts. */
+function deadPorts(
+  { key, spec }: ConfigObject<"ServiceEntry">,
+  alive: readonly HostFate[],
+  { inForce, noteDead }: EffectWorld,
+): UnusedPart[] {
+  const resolution = entryResolution(spec.resolution);
+  return (spec.ports ?? []).flatMap(({ number }, at): UnusedPart[] => {
+    const isDead = ({ host, service, hasClusters }: HostFate) => {
+      const port = service!.ports.find((one) => one.port === number);
+      // The port of an older entry, found in another way, takes nothing of this one.
+      if (service!.cause !== key) return port === undefined || resolutionOf(service!, port) !== resolution;
+      return hasClusters && port?.protocol !== "UDP" && !inForce.hasPart(key, `port ${number} of ${host}`);
+    };
+    if (!alive.every(isDead)) return [];
+    noteDead();
+    const [{ service }] = alive as [HostFate];
+    const isOlder = service!.cause !== key;
+    return [{
+      field: `spec.ports[${at}].number`,
+      value: number,
+      expected: isOlder
+        ? `a port that no older ServiceEntry of the host has, or its resolution and exportTo (${
+          named(service!.cause)
+        } decides)`
+        : "a port that some client has (no cluster of any proxy is for it)",
+      ...(isOlder ? { others: [service!.cause] } : {}),
+    }];
+  });
+}

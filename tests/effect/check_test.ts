@@ -43,6 +43,28 @@ const DOOR = object(
   { port: { number: 80, name: http, protocol: HTTP }, hosts: ["*.db.test"] }] }`,
 );
 
+function aged(name: string, year: number, spec: string): string {
+  return object("ServiceEntry", name, spec).replace(
+    `name: ${name},`,
+    `name: ${name}, creationTimestamp: "${year}-01-01T00:00:00Z",`,
+  );
+}
+
+const STATIC = (address: string) =>
+  `{ hosts: [two.test], ports: [{ number: 80, name: p, protocol: HTTP }], resolution: STATIC, endpoints: [{ address: ${address} }] }`;
+
+function sidecar(egress: string): string {
+  return object("Sidecar", "web", `\n  workloadSelector: { labels: { app: web } }\n  egress:\n  ${egress}`);
+}
+
+function telemetry(name: string, labels: string, spec: string): string {
+  const selector = labels === "" ? "" : `selector: { matchLabels: { ${labels} } },`;
+  return object("Telemetry", name, `{ ${selector} ${spec} }`, "telemetry.mesh.io/v1");
+}
+
+const logs = (filter: string) =>
+  `accessLogging: [{ providers: [{ name: envoy }], filter: { expression: "${filter}" } }]`;
+
 /** What is written, and what of it reaches no proxy. */
 const CASES: Readonly<Record<string, readonly [text: string, parts: readonly string[]]>> = {
   "a host that no service has, where nothing listens on port 80": [
@@ -165,6 +187,78 @@ const CASES: Readonly<Record<string, readonly [text: string, parts: readonly str
   ],
   "an entry whose host another namespace has, too: clients of its own namespace may come": [
     CART + service("cart", 8000).replace("namespace: shop", "namespace: copy"),
+    [],
+  ],
+  "a host of an entry that an older entry of its namespace has, found in another way": [
+    CART +
+    aged("base", 2020, "{ hosts: [two.test], ports: [{ number: 80, name: p, protocol: HTTP }], resolution: DNS }") +
+    aged(
+      "young",
+      2024,
+      "{ hosts: [one.test, two.test], ports: [{ number: 80, name: p, protocol: HTTP }], resolution: STATIC, endpoints: [{ address: 10.9.4.4 }] }",
+    ),
+    ["ServiceEntry young spec.hosts[1]"],
+  ],
+  "a port of an entry that an older entry of its namespace has, found in another way: another finding says so": [
+    CART +
+    aged("base", 2020, "{ hosts: [two.test], ports: [{ number: 80, name: p, protocol: HTTP }], resolution: DNS }") +
+    aged(
+      "young",
+      2024,
+      "{ hosts: [two.test], ports: [{ number: 80, name: p, protocol: HTTP }, { number: 81, name: q, protocol: HTTP }], resolution: STATIC, endpoints: [{ address: 10.9.4.4 }] }",
+    ),
+    [],
+  ],
+  "the same port, found in the same way: the endpoints are of both": [
+    CART + aged("base", 2020, STATIC("10.9.4.3")) + aged("young", 2024, STATIC("10.9.4.4")),
+    [],
+  ],
+  "an import whose port another egress listener has for itself": [
+    CART + service("own", 8000) + sidecar(`- { port: { number: 8000, protocol: HTTP, name: h }, hosts: ["ops/*"] }
+  - { hosts: ["./*"] }`),
+    ["Sidecar web spec.egress[1].hosts[0]"],
+  ],
+  "the same import beside a service with a port of its own: the part is the port": [
+    CART + service("own", 9000) +
+    sidecar(`- { port: { number: 8000, protocol: HTTP, name: h }, hosts: ["./own.example.com"] }
+  - { hosts: ["./*"] }`),
+    ["Sidecar web spec.egress[0].hosts[0]", "Sidecar web spec.egress[1].hosts[0]"],
+  ],
+  "an import by the listener that has the port: none": [
+    CART + sidecar(`- { port: { number: 8000, protocol: HTTP, name: h }, hosts: ["./*"] }`),
+    [],
+  ],
+  "an import of a service without the port of its egress listener": [
+    CART + service("other", 9000) +
+    sidecar(
+      `- { port: { number: 8000, protocol: HTTP, name: h }, hosts: ["./cart.example.com", "./other.example.com"] }`,
+    ),
+    ["Sidecar web spec.egress[0].hosts[1]"],
+  ],
+  "an import of a namespace in which nothing is yet: none": [
+    CART + sidecar(`- { hosts: ["./*", "later/*"] }`),
+    [],
+  ],
+  "settings of a Telemetry that those of narrower ones override for all workloads": [
+    CLIENT + telemetry("all", "", logs("response.code > 400")) +
+    telemetry("web", "app: web", logs("response.code > 500")),
+    ["Telemetry all spec.accessLogging[0]"],
+  ],
+  "an override of metrics that a later one takes back": [
+    CART + telemetry(
+      "all",
+      "",
+      `metrics: [{ providers: [{ name: prometheus }], overrides: [{ match: { metric: REQUEST_COUNT, mode: CLIENT }, disabled: true },
+      { match: { metric: REQUEST_COUNT, mode: CLIENT }, disabled: false, tagOverrides: { a: { value: "'b'" } } }, { match: { metric: REQUEST_SIZE, mode: CLIENT }, tagOverrides: { a: { value: "'b'" } } }] }]`,
+    ),
+    [],
+  ],
+  "a second provider of traces": [
+    CART + telemetry("all", "", `tracing: [{ providers: [{ name: zipkin }, { name: other }] }]`),
+    [],
+  ],
+  "an entry of logs that says what holds anyway: it is in force": [
+    CART + telemetry("all", "", `accessLogging: [{ providers: [{ name: envoy }] }]`),
     [],
   ],
 };

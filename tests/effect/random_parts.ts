@@ -1,6 +1,7 @@
 /**
  * Random objects of many parts, some of which reach no proxy: rules and matches for ports, gateways and clients,
- * delegates, ports of traffic policies, servers of Gateways.
+ * delegates, ports of traffic policies, servers of Gateways, hosts and ports of ServiceEntries, imports of Sidecars, entries
+ * of Telemetries.
  *
  * @module
  */
@@ -99,6 +100,85 @@ const gateway = object(
   fc.array(server, { minLength: 1, maxLength: 3 }).map((servers) => ({ selector: { app: "gw" }, servers })),
 );
 
+const entry = object(
+  "ServiceEntry",
+  fc.record({
+    hosts: fc.uniqueArray(host.filter((one) => !one.startsWith("*")), { minLength: 1, maxLength: 3 }),
+    ports: fc.uniqueArray(port, { minLength: 1, maxLength: 2 }),
+    protocol: fc.constantFrom("HTTP", "TCP", "UDP"),
+    exportTo: fc.constantFrom({}, { exportTo: ["."] }, { exportTo: ["b"] }),
+    found: fc.constantFrom(
+      { resolution: "DNS" },
+      { resolution: "STATIC", endpoints: [{ address: "172.16.0.7" }] },
+      { resolution: "STATIC" },
+    ),
+  }).map(({ hosts, ports, protocol, exportTo, found }) => ({
+    ...{ hosts, location: "MESH_EXTERNAL", ...exportTo, ...found },
+    ports: ports.map((number) => ({ number, name: `${protocol.toLowerCase()}-${number}`, protocol })),
+  })),
+);
+
+const imported = fc.constantFrom("./*", "a/*", "b/*", "*/x.com", "a/served.a.com", "*/served.b.com", "*/bytes.a.com");
+const egress = fc.record({
+  number: fc.option(port),
+  protocol: fc.constantFrom("HTTP", "TCP"),
+  hosts: fc.uniqueArray(imported, { minLength: 1, maxLength: 3 }),
+})
+  .map(({ number, protocol, hosts }) => ({
+    ...(number === null ? {} : { port: { number, protocol, name: `${protocol.toLowerCase()}-${number}` } }),
+    hosts,
+  }));
+const sidecar = object(
+  "Sidecar",
+  fc.record({
+    egress: fc.uniqueArray(egress, { minLength: 1, maxLength: 4, selector: ({ port }) => port?.number })
+      // The one for all other ports comes last.
+      .map((all) => all.toSorted((a, b) => Number(a.port === undefined) - Number(b.port === undefined))),
+    workloadSelector: fc.constantFrom({ labels: { app: "p" } }, { labels: { app: "q" } }),
+  }, { requiredKeys: ["egress"] }),
+);
+
+const mode = fc.constantFrom("CLIENT_AND_SERVER", "CLIENT", "SERVER");
+const metric = fc.constantFrom("ALL_METRICS", "REQUEST_COUNT", "TCP_SENT_BYTES", "GRPC_REQUEST_MESSAGES");
+const tags = fc.constantFrom({ added: { value: "'x'" } }, { reporter: { operation: "REMOVE" } }, {
+  none: { operation: "REMOVE" },
+});
+const override = fc.record({
+  match: fc.record({ mode, metric }),
+  disabled: fc.boolean(),
+  tagOverrides: tags,
+}, { requiredKeys: ["match"] });
+const providers = (...names: string[]) =>
+  fc.uniqueArray(fc.constantFrom(...names), { maxLength: 2 }).map((all) => all.map((name) => ({ name })));
+const filter = fc.constantFrom({ expression: "response.code > 400" }, { expression: "response.code > 500" });
+const telemetry = object(
+  "Telemetry",
+  fc.record({
+    selector: fc.constantFrom({ matchLabels: { app: "p" } }, { matchLabels: { app: "q" } }, {
+      matchLabels: { app: "gw" },
+    }),
+    metrics: fc.array(
+      fc.record({ providers: providers("prometheus", "gone"), overrides: fc.array(override, { maxLength: 3 }) }),
+      { minLength: 1, maxLength: 2 },
+    ),
+    accessLogging: fc.array(
+      fc.record({ match: fc.record({ mode }), providers: providers("envoy", "als"), disabled: fc.boolean(), filter }, {
+        requiredKeys: ["providers"],
+      }),
+      { minLength: 1, maxLength: 2 },
+    ),
+    tracing: fc.array(
+      fc.record({
+        match: fc.record({ mode }),
+        providers: providers("tracer").filter((all) => all.length < 2),
+        randomSamplingPercentage: fc.constantFrom(1, 50),
+        disableSpanReporting: fc.boolean(),
+      }, { requiredKeys: ["providers"] }),
+      { minLength: 1, maxLength: 2 },
+    ),
+  }, { requiredKeys: [] }),
+).map((tree) => ({ ...tree, apiVersion: "telemetry.mesh.io/v1" }) as Tree);
+
 /** Steps that put such objects. */
 export const partSteps: fc.Arbitrary<Step[]> = fc.array(
   fc.oneof(
@@ -106,6 +186,9 @@ export const partSteps: fc.Arbitrary<Step[]> = fc.array(
     { weight: 1, arbitrary: delegate },
     { weight: 1, arbitrary: destinationRule },
     { weight: 1, arbitrary: gateway },
+    { weight: 2, arbitrary: entry },
+    { weight: 2, arbitrary: sidecar },
+    { weight: 3, arbitrary: telemetry },
   ).map((tree): Step => ({ do: "put", tree })),
-  { minLength: 1, maxLength: 8 },
+  { minLength: 1, maxLength: 12 },
 );

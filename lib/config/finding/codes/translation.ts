@@ -11,7 +11,7 @@ export const TRANSLATION = {
     code: "MSH1036",
     title: "no proxy has anything of this",
     meaning:
-      "An object, or a rule, match, subset, port, server or patch of it, could be for some proxy, and no resource of any proxy is made from it.",
+      "An object, or a rule, match, subset, port, host, import, telemetry setting, server or patch of it, could be for some proxy, and no resource of any proxy is made from it.",
     effect: "It has no effect.",
     fix: "Write what is expected there, or remove the part.",
   },

@@ -71,17 +71,12 @@ function knownLoggers(use: MetricsUse, at: MeasuredPlace): readonly AccessLog[] 
 function loggerOf(
   moment: StatisticsMoment,
   tags: ReadonlyMap<string, string>,
-  { changes }: MetricsUse,
+  use: MetricsUse,
   at: MetricsPlace,
 ): AccessLog[] {
-  const changeOf = ({ metric, name }: StandardStatistic): MetricChange => ({
-    ...changes[metric],
-    ...changes[name],
-    tags: { ...changes[metric]?.tags, ...changes[name]?.tags },
-  });
-  const wanted = moment.statistics.filter((one) => changeOf(one).disabled !== true);
+  const wanted = moment.statistics.filter((one) => changeOf(use, one).disabled !== true);
   if (wanted.length === 0) return [];
-  const stat = (one: StandardStatistic): Stat => ({ name: one.name, tags: changedTags(tags, changeOf(one), at) });
+  const stat = (one: StandardStatistic): Stat => ({ name: one.name, tags: changedTags(tags, changeOf(use, one), at) });
   const counters = wanted.flatMap((one) => {
     if (one.adds === undefined) return [];
     return [{ stat: stat(one), ...(one.adds === 1 ? { value_fixed: wrap(1) } : { value_format: one.adds }) }];
@@ -102,6 +97,15 @@ function loggerOf(
   };
   const typed_config = any("envoy.extensions.access_loggers.stats.v3.Config", config);
   return [{ name: STATS_LOGGER, ...momentFilter(moment), typed_config }];
+}
+
+/** The changes of one statistic, by what Telemetries call it and by its own name. */
+export function changeOf({ changes }: MetricsUse, { metric, name }: StandardStatistic): MetricChange {
+  return {
+    ...changes[metric],
+    ...changes[name],
+    tags: { ...changes[metric]?.tags, ...changes[name]?.tags },
+  };
 }
 
 function changedTags(

@@ -1,0 +1,198 @@
+/**
+ * Sidecars that are the nearest of no workload, and imports of the others to which nothing leads.
+ *
+ * An import makes clusters, and they do nothing by themselves. It is in force where a listener or a route of the
+ * Sidecar's workloads leads to a service that it imports.
+ *
+ * @module
+ */
+import type { ConfigObject } from "../config/types.ts";
+import { isWildcard } from "../mesh/host_match.ts";
+import { type HostImport, importsHost, importsService, parseImports } from "../mesh/imports.ts";
+import type { Scope } from "../mesh/scope.ts";
+import { MESH_GATEWAY } from "../mesh/virtual_service_index.ts";
+import { isVisible } from "../mesh/visibility.ts";
+import { parseProtocol } from "../registry/protocol.ts";
+import { resolutionOf, type Service } from "../registry/types.ts";
+import { profileOf } from "../translate/reader/proxy_profile.ts";
+import type { EffectWorld, UnusedPart } from "./judge.ts";
+import type { LedTargets } from "./led_to.ts";
+import { selectedBy } from "./selecting.ts";
+
+type SidecarObject = ConfigObject<"Sidecar">;
+
+type Reason = Pick<UnusedPart, "value" | "expected" | "others">;
+
+/** Services that a finding names. */
+const MOST_NAMED = 3;
+
+/** A Sidecar makes no resource: it decides which ones its workloads get. */
+export function judgeSidecar(object: SidecarObject, world: EffectWorld): readonly UnusedPart[] {
+  world.noteDead();
+  const scopes = world.sidecars.get(object.key);
+  if (scopes !== undefined) return judgeImports(object, scopes, world);
+  const concerned = selectedBy(object, world).filter(({ type }) => profileOf(type).sidecarsApply);
+  const [other] = concerned.flatMap(({ scope }) => scope.sidecar?.key ?? []);
+  if (concerned.length === 0) return [];
+  return [{
+    field: "",
+    expected: "a Sidecar that is the nearest of its workloads",
+    ...(other === undefined ? {} : { others: [other] }),
+  }];
+}
+
+/** One import of a Sidecar, as the workloads of one scope have it. */
+interface ImportOf {
+  readonly object: SidecarObject;
+  /** Position of the egress listener. */
+  readonly listener: number;
+  /** Position in the egress listener. */
+  readonly position: number;
+  readonly written: HostImport;
+  readonly scope: Scope;
+  readonly led: LedTargets;
+}
+
+function judgeImports(
+  object: SidecarObject,
+  scopes: ReadonlySet<Scope>,
+  world: EffectWorld,
+): readonly UnusedPart[] {
+  return (object.spec.egress ?? []).flatMap(({ hosts }, listener) =>
+    hosts.flatMap((host, position): UnusedPart[] => {
+      const part = judgeImport(object, [listener, position], scopes, world);
+      return part === undefined ? [] : [{ field: `spec.egress[${listener}].hosts[${position}]`, value: host, ...part }];
+    })
+  );
+}
+
+/** Undefined: some workload has something of it, or of none can it be said. */
+function judgeImport(
+  object: SidecarObject,
+  [listener, position]: readonly [number, number],
+  scopes: ReadonlySet<Scope>,
+  world: EffectWorld,
+): Reason | undefined {
+  const { hosts } = object.spec.egress![listener]!;
+  const reasons: Reason[] = [];
+  let isUsed = false;
+  for (const scope of scopes) {
+    const led = world.ledTo(scope);
+    const [written] = parseImports([hosts[position]!], scope.namespace);
+    if (led === undefined || written === undefined) return undefined;
+    const one: ImportOf = { object, listener, position, written, scope, led };
+    const name = `${listener}.${position}`;
+    const hidden = led.used.has(`all of ${name}`) ? undefined : hiddenPorts(one, world);
+    if (hidden !== undefined) return hidden;
+    led.used.add(`all of ${name}`);
+    isUsed ||= led.used.has(name) || leadsSomewhere(one, world);
+    if (isUsed) led.used.add(name);
+    else reasons.push(...reasonOf(one, world));
+  }
+  return isUsed ? undefined : reasons[0];
+}
+
+/** Services that an import names, and that its workloads see. */
+function* importedServices({ written, scope }: ImportOf, { mesh }: EffectWorld): Iterable<Service> {
+  const { services } = mesh;
+  const hosts = isWildcard(written.host) ? services.hosts() : [written.host];
+  for (const host of hosts) {
+    if (services.visible(host, scope.namespace, (one) => importsService([written], one))) {
+      const service = scope.service(host);
+      if (service !== undefined) yield service;
+    }
+  }
+}
+
+/** Whether a listener or a route of the workloads leads to a service that is imported, or is of an imported rule. */
+function leadsSomewhere(one: ImportOf, world: EffectWorld): boolean {
+  const { object, listener, written, scope, led } = one;
+  const { mesh } = world;
+  const own = ownPort(object, listener);
+  const isLed = own === undefined
+    ? hostsLedTo(one).some((host) =>
+      mesh.services.visible(host, scope.namespace, (service) => importsService([written], service)) !== undefined
+    )
+    // Each service with the port is in the listener, also where no route of its protocol can be.
+    : [...importedServices(one, world)].some(({ ports }) => ports.some(({ port }) => port === own));
+  return isLed || led.causes.values().some((cause) => {
+    const vs = cause.startsWith("VirtualService/") ? mesh.resolver.effective(cause) : undefined;
+    return vs !== undefined && vs.gateways.includes(MESH_GATEWAY) && isVisible(vs, scope.namespace) &&
+      vs.hosts.some((host) => importsHost([written], vs.namespace, host));
+  });
+}
+
+function hostsLedTo({ written: { host }, led }: ImportOf): IteratorObject<string> {
+  if (isWildcard(host)) return led.hosts.values();
+  return (led.hosts.has(host) ? [host] : []).values();
+}
+
+/** Why nothing leads to the services of an import; none where it imports nothing that could be led to. */
+function reasonOf(one: ImportOf, world: EffectWorld): Reason[] {
+  const { object, listener, written } = one;
+  const services = [...importedServices(one, world)];
+  const served = services.filter(isJudged);
+  // A host of several services may be another service's without the import.
+  if (served.length === 0 || served.length < services.length) return [];
+  if (services.some(({ hostname }) => world.mesh.services.of(hostname).length > 1)) return [];
+  const others = served.slice(0, MOST_NAMED).map(({ cause }) => cause);
+  const own = ownPort(object, listener);
+  const named = served.slice(0, MOST_NAMED).map(({ hostname, ports }) =>
+    `${hostname} has ${ports.map(({ port }) => port).join(", ")}`
+  ).join("; ");
+  const expected = own !== undefined && !served.some(({ ports }) => ports.some(({ port }) => port === own))
+    ? `a service with port ${own}, that of spec.egress[${listener}] (${named})`
+    : `a service to which some listener or route of its workloads leads (none leads to ${
+      isWildcard(written.host) ? `those that it imports: ${named}` : written.host
+    })`;
+  return [{ expected, others }];
+}
+
+/** Whether there would be a listener or a route for a service, if nothing stood against it. */
+function isJudged(service: Service): boolean {
+  const { hostname, externalName, headless, ports } = service;
+  return externalName === undefined && !headless && !isWildcard(hostname) &&
+    ports.some((port) => port.protocol !== "UDP" && resolutionOf(service, port) !== "passthrough");
+}
+
+/** The port that an egress listener has for itself, if it is one for services with that port. */
+function ownPort({ spec }: SidecarObject, listener: number): number | undefined {
+  const { number = 0, protocol = "" } = spec.egress?.[listener]?.port ?? {};
+  return number === 0 || parseProtocol(protocol) === "HTTP_PROXY" ? undefined : number;
+}
+
+/** Ports of imported services that another egress listener has for itself, so that nothing leads to them. */
+function hiddenPorts(one: ImportOf, world: EffectWorld): Reason | undefined {
+  const { object, listener, position, scope, led } = one;
+  const { egress = [] } = object.spec;
+  if (egress[listener]?.port !== undefined) return undefined;
+  const owners = new Map(
+    egress.keys().flatMap((at) => {
+      const port = ownPort(object, at);
+      return port === undefined ? [] : [[port, at] as const];
+    }),
+  );
+  if (owners.size === 0) return undefined;
+  const hidden: { readonly service: Service; readonly port: number; readonly owner: number }[] = [];
+  for (const service of importedServices(one, world)) {
+    if (!isJudged(service)) continue;
+    const rules = scope.virtualService(service.hostname, undefined)?.causes ?? [];
+    if (rules.some((cause) => led.causes.has(cause))) continue;
+    for (const { port, protocol } of service.ports) {
+      const owner = owners.get(port);
+      if (owner === undefined || protocol === "UDP" || scope.sees(owner, service.hostname)) continue;
+      if (!led.targets.has(`${service.hostname}:${port}`)) hidden.push({ service, port, owner });
+    }
+  }
+  if (hidden.length === 0) return undefined;
+  const shown = hidden.slice(0, MOST_NAMED);
+  const more = hidden.length - shown.length;
+  const names = shown.map(({ service, port }) => `${service.hostname}:${port}`).join(", ");
+  const listeners = new Map(hidden.map(({ owner, port }) => [owner, port]));
+  const has = [...listeners].map(([owner, port]) => `spec.egress[${owner}], which has port ${port} for itself`);
+  return {
+    value: `${names}${more > 0 ? ` and ${more} more` : ""} of ${egress[listener]!.hosts[position]}`,
+    expected: `an import by ${has.join(", or by ")}`,
+    others: [...new Set(shown.map(({ service }) => service.cause))],
+  };
+}

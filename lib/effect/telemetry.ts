@@ -1,0 +1,195 @@
+/**
+ * Entries, providers and overrides of Telemetries that change nothing for the workloads that they are for.
+ *
+ * A part is in force where the settings of some workload would be others without it, or with another value in its place.
+ * A part that says what holds anyway is in force, too: another value there would count.
+ *
+ * @module
+ */
+import type { TelemetrySpec } from "../config/kinds/telemetry/types.ts";
+import type { ConfigObject } from "../config/types.ts";
+import type { Mesh } from "../mesh/mesh.ts";
+import type { TelemetrySide } from "../mesh/telemetry/access_logging.ts";
+import type { EffectiveTelemetry } from "../mesh/telemetry/index.ts";
+import { profileOf } from "../translate/reader/proxy_profile.ts";
+import { type EffectWorld, type Judge, type JudgedProxy, named, type UnusedPart } from "./judge.ts";
+import { PROBE, settingsOf, type TelemetryList } from "./telemetry_settings.ts";
+
+const LISTS: readonly TelemetryList[] = ["accessLogging", "metrics", "tracing"];
+
+/** A workload's merged Telemetries, and the sides on which proxies of such workloads stand. */
+interface TelemetryUse {
+  readonly telemetry: EffectiveTelemetry;
+  readonly sides: ReadonlySet<TelemetrySide>;
+}
+
+/** The merged Telemetries of all known workloads, by each Telemetry in them; found when they are first asked for. */
+export class TelemetryUses {
+  readonly #mesh: Mesh;
+  readonly #proxies: readonly JudgedProxy[];
+  #byKey: Map<string, TelemetryUse[]> | undefined;
+
+  constructor(mesh: Mesh, proxies: readonly JudgedProxy[]) {
+    this.#mesh = mesh;
+    this.#proxies = proxies;
+  }
+
+  /** Those that a Telemetry is part of. */
+  of(key: string): readonly TelemetryUse[] {
+    return (this.#byKey ??= this.#find()).get(key) ?? [];
+  }
+
+  #find(): Map<string, TelemetryUse[]> {
+    const sides = new Map<EffectiveTelemetry, Set<TelemetrySide>>();
+    for (const { standsIn, type, workload } of this.#proxies) {
+      const { gateways, library } = profileOf(type);
+      // Libraries measure and log by themselves.
+      if (standsIn || library) continue;
+      const known = sides.getOrInsertComputed(this.#mesh.telemetries.of(workload), () => new Set());
+      known.add("client");
+      if (!gateways) known.add("server");
+    }
+    const byKey = new Map<string, TelemetryUse[]>();
+    for (const [telemetry, of] of sides) {
+      for (const key of telemetry.causes) byKey.getOrInsertComputed(key, () => []).push({ telemetry, sides: of });
+    }
+    return byKey;
+  }
+}
+
+/** Verdicts of merged Telemetries live as long as these. */
+const known = new WeakMap<EffectiveTelemetry, Map<string, ReadonlySet<string>>>();
+
+/** See the module. */
+export const judgeTelemetry: Judge<"Telemetry"> = ({ key, spec }, world) => {
+  // Which workloads there are decides, and other Telemetries.
+  world.noteDead();
+  const uses = world.telemetries.of(key);
+  if (uses.length === 0) return [];
+  const dead = uses.map((use) => deadFields(key, use, world));
+  const inAll = [...dead[0]!].filter((field) => dead.every((fields) => fields.has(field)));
+  if (inAll.length === 0) return [];
+  return inAll.filter((field) => !inAll.some((other) => field.startsWith(`${other}.`))).map((field) => {
+    const list = LISTS.find((one) => field.startsWith(`spec.${one}[`))!;
+    return { field, value: valueOf(spec, field), ...reasonOf(key, list, uses, world) };
+  });
+};
+
+/** Fields of one Telemetry without which the settings of the workloads are the same. */
+function deadFields(key: string, { telemetry, sides }: TelemetryUse, world: EffectWorld): ReadonlySet<string> {
+  const name = `${key} ${[...sides].sort().join()}`;
+  const verdicts = known.getOrInsertComputed(telemetry, () => new Map());
+  return verdicts.getOrInsertComputed(name, () => {
+    const objects = telemetry.causes.flatMap((one) => telemetryOf(one, world) ?? []);
+    const at = objects.findIndex((one) => one.key === key);
+    if (at < 0 || objects.length < telemetry.causes.length) return new Set<string>();
+    const specs = objects.map(({ spec }) => spec);
+    const with_ = (list: TelemetryList, spec: TelemetrySpec) =>
+      settingsOf(list, specs.with(at, spec), world.mesh.config, [...sides].sort());
+    return new Set(LISTS.flatMap((list) => {
+      const now = with_(list, specs[at]!);
+      return [...variantsOf(list, specs[at]!, world)]
+        .filter(({ variants }) => variants.every((variant) => with_(list, variant) === now))
+        .map(({ field }) => field);
+    }));
+  });
+}
+
+/** A part, and the object without it and with other values in its place. */
+interface PartVariants {
+  readonly field: string;
+  readonly variants: readonly TelemetrySpec[];
+}
+
+type AnyEntry = Readonly<Record<string, unknown>>;
+
+/** Values that some entry would have an effect with, if any had. */
+const OTHER_VALUES: Readonly<Record<TelemetryList, (entry: AnyEntry) => readonly AnyEntry[]>> = {
+  accessLogging: (entry) => [
+    { ...entry, disabled: entry["disabled"] !== true },
+    { ...entry, filter: { expression: PROBE } },
+  ],
+  metrics: (entry) => [{
+    ...entry,
+    overrides: [...(entry["overrides"] as AnyEntry[] | undefined ?? []), { tagOverrides: PROBE_TAG }],
+  }],
+  tracing: (entry) => [
+    { ...entry, disableSpanReporting: entry["disableSpanReporting"] !== true },
+    { ...entry, customTags: { [PROBE]: { literal: { value: PROBE } } } },
+    { ...entry, randomSamplingPercentage: 0.5 + Number(entry["randomSamplingPercentage"] ?? 0) / 2 },
+  ],
+};
+
+const PROBE_TAG = { [PROBE]: { operation: "UPSERT", value: PROBE } };
+
+function* variantsOf(list: TelemetryList, spec: TelemetrySpec, { mesh }: EffectWorld): Iterable<PartVariants> {
+  const entries = (spec[list] ?? []) as readonly AnyEntry[];
+  const of = (at: number, entry: AnyEntry): TelemetrySpec => ({ ...spec, [list]: entries.with(at, entry) });
+  for (const [at, entry] of entries.entries()) {
+    const field = `spec.${list}[${at}]`;
+    // Where some workload is measured, all others tell who they are: the only entry of metrics has that effect.
+    if (list !== "metrics" || entries.length > 1 || (mesh.config.defaultProviders.metrics ?? []).length > 0) {
+      const others = [...OTHER_VALUES[list](entry), { ...entry, providers: [{ name: PROBE }] }];
+      yield {
+        field,
+        variants: [{ ...spec, [list]: entries.toSpliced(at, 1) }, ...others.map((other) => of(at, other))],
+      };
+    }
+    for (const [part, others] of [["providers", otherProviders], ["overrides", otherOverrides]] as const) {
+      const items = (entry[part] ?? []) as readonly AnyEntry[];
+      for (const [position, item] of items.entries()) {
+        const lists = [items.toSpliced(position, 1), ...others(item).map((other) => items.with(position, other))];
+        yield {
+          field: `${field}.${part}[${position}]`,
+          variants: lists.map((other) => of(at, { ...entry, [part]: other })),
+        };
+      }
+    }
+  }
+}
+
+function otherProviders(): readonly AnyEntry[] {
+  return [{ name: PROBE }];
+}
+
+function otherOverrides(override: AnyEntry): readonly AnyEntry[] {
+  return [
+    { ...override, disabled: override["disabled"] !== true },
+    { ...override, disabled: false, tagOverrides: { ...override["tagOverrides"] as AnyEntry, ...PROBE_TAG } },
+  ];
+}
+
+/** The narrowest other Telemetry that says something of the list decides. */
+function reasonOf(
+  key: string,
+  list: TelemetryList,
+  uses: readonly TelemetryUse[],
+  world: EffectWorld,
+): Pick<UnusedPart, "expected" | "others"> {
+  const deciding = uses.flatMap(({ telemetry: { causes } }) =>
+    causes.slice(causes.indexOf(key) + 1).findLast((one) => (telemetryOf(one, world)?.spec[list] ?? []).length > 0) ??
+      []
+  );
+  const [nearest] = deciding;
+  if (nearest === undefined || deciding.length < uses.length) {
+    return { expected: "a part that changes something for its workloads (nothing of theirs is made by it)" };
+  }
+  return {
+    expected: `a part that no narrower or younger Telemetry overrides (${named(nearest)} decides)`,
+    others: [nearest],
+  };
+}
+
+function telemetryOf(key: string, { object }: EffectWorld): ConfigObject<"Telemetry"> | undefined {
+  const found = object(key);
+  return found?.kind === "Telemetry" ? found as ConfigObject<"Telemetry"> : undefined;
+}
+
+/** The value of a field such as `spec.metrics[0].overrides[1]`, if it is short. */
+function valueOf(spec: TelemetrySpec, field: string): unknown {
+  let value: unknown = { spec };
+  for (const step of field.split(/[.[\]]+/).filter((one) => one !== "")) {
+    value = (value as Readonly<Record<string, unknown>> | undefined)?.[step];
+  }
+  return value;
+}
