@@ -10,7 +10,7 @@ import type { ConfigObject } from "../config/types.ts";
 import { isWildcard } from "../mesh/host_match.ts";
 import { type HostImport, importsHost, importsService, parseImports } from "../mesh/imports.ts";
 import type { Scope } from "../mesh/scope.ts";
-import { MESH_GATEWAY } from "../mesh/virtual_service_index.ts";
+import { MESH_GATEWAY } from "../mesh/sidecar_rules.ts";
 import { isVisible } from "../mesh/visibility.ts";
 import { parseProtocol } from "../registry/protocol.ts";
 import { resolutionOf, type Service } from "../registry/types.ts";
