@@ -22,7 +22,7 @@ import { InForce } from "./in_force.ts";
 import type { EffectWorld, JudgedProxy, UnusedPart } from "./judge.ts";
 import { JUDGES } from "./judges.ts";
 import { LedTo } from "./led_to.ts";
-import { TelemetryUses } from "./telemetry.ts";
+import { TelemetryUses } from "./telemetry_uses.ts";
 
 /** The name of the finding. */
 const NAME = "reaches-no-proxy";

@@ -11,7 +11,7 @@ import type { ProxyType } from "../translate/reader/proxy_profile.ts";
 import type { PolicyWorkload } from "../mesh/selection/remembered.ts";
 import type { InForce } from "./in_force.ts";
 import type { LedTargets } from "./led_to.ts";
-import type { TelemetryUses } from "./telemetry.ts";
+import type { TelemetryUses } from "./telemetry_uses.ts";
 
 /** A proxy that could have something. */
 export interface JudgedProxy {

@@ -9,7 +9,7 @@ import type { ConfigObject } from "../config/types.ts";
 import { takesHbone } from "../registry/labels.ts";
 import { resolutionOf, type Service } from "../registry/types.ts";
 import { entryResolution } from "../registry/service_entry/resolution.ts";
-import { isVisible } from "../mesh/visibility.ts";
+import { isPublic, isVisible } from "../mesh/visibility.ts";
 import { profileOf } from "../translate/reader/proxy_profile.ts";
 import { type EffectWorld, type Judge, named, type UnusedPart } from "./judge.ts";
 
@@ -70,6 +70,9 @@ function fateOf(
       hasClusters ||= profileOf(proxy.type).outbound;
     } else winner ??= service;
   }
+  // The oldest entry of a host decides who sees it, so it keeps its host from those whose younger entries they would see.
+  const isOldest = mesh.services.of(host).some((one) => one.namespace === namespace && one.cause === key);
+  if (isOldest && !isPublic({ namespace, exportTo })) winner = undefined;
   return {
     host,
     hasClusters: hasClusters ?? false,

@@ -19,15 +19,15 @@ import type { EffectWorld, UnusedPart } from "./judge.ts";
 import type { LedTargets } from "./led_to.ts";
 import { selectedBy } from "./selecting.ts";
 
-type SidecarObject = ConfigObject<"Sidecar">;
+type ImportingSidecar = ConfigObject<"Sidecar">;
 
-type Reason = Pick<UnusedPart, "value" | "expected" | "others">;
+type ImportReason = Pick<UnusedPart, "value" | "expected" | "others">;
 
 /** Services that a finding names. */
 const MOST_NAMED = 3;
 
 /** A Sidecar makes no resource: it decides which ones its workloads get. */
-export function judgeSidecar(object: SidecarObject, world: EffectWorld): readonly UnusedPart[] {
+export function judgeSidecar(object: ImportingSidecar, world: EffectWorld): readonly UnusedPart[] {
   world.noteDead();
   const scopes = world.sidecars.get(object.key);
   if (scopes !== undefined) return judgeImports(object, scopes, world);
@@ -43,7 +43,7 @@ export function judgeSidecar(object: SidecarObject, world: EffectWorld): readonl
 
 /** One import of a Sidecar, as the workloads of one scope have it. */
 interface ImportOf {
-  readonly object: SidecarObject;
+  readonly object: ImportingSidecar;
   /** Position of the egress listener. */
   readonly listener: number;
   /** Position in the egress listener. */
@@ -54,7 +54,7 @@ interface ImportOf {
 }
 
 function judgeImports(
-  object: SidecarObject,
+  object: ImportingSidecar,
   scopes: ReadonlySet<Scope>,
   world: EffectWorld,
 ): readonly UnusedPart[] {
@@ -68,13 +68,13 @@ function judgeImports(
 
 /** Undefined: some workload has something of it, or of none can it be said. */
 function judgeImport(
-  object: SidecarObject,
+  object: ImportingSidecar,
   [listener, position]: readonly [number, number],
   scopes: ReadonlySet<Scope>,
   world: EffectWorld,
-): Reason | undefined {
+): ImportReason | undefined {
   const { hosts } = object.spec.egress![listener]!;
-  const reasons: Reason[] = [];
+  const reasons: ImportReason[] = [];
   let isUsed = false;
   for (const scope of scopes) {
     const led = world.ledTo(scope);
@@ -128,7 +128,7 @@ function hostsLedTo({ written: { host }, led }: ImportOf): IteratorObject<string
 }
 
 /** Why nothing leads to the services of an import; none where it imports nothing that could be led to. */
-function reasonOf(one: ImportOf, world: EffectWorld): Reason[] {
+function reasonOf(one: ImportOf, world: EffectWorld): ImportReason[] {
   const { object, listener, written } = one;
   const services = [...importedServices(one, world)];
   const served = services.filter(isJudged);
@@ -156,13 +156,13 @@ function isJudged(service: Service): boolean {
 }
 
 /** The port that an egress listener has for itself, if it is one for services with that port. */
-function ownPort({ spec }: SidecarObject, listener: number): number | undefined {
+function ownPort({ spec }: ImportingSidecar, listener: number): number | undefined {
   const { number = 0, protocol = "" } = spec.egress?.[listener]?.port ?? {};
   return number === 0 || parseProtocol(protocol) === "HTTP_PROXY" ? undefined : number;
 }
 
 /** Ports of imported services that another egress listener has for itself, so that nothing leads to them. */
-function hiddenPorts(one: ImportOf, world: EffectWorld): Reason | undefined {
+function hiddenPorts(one: ImportOf, world: EffectWorld): ImportReason | undefined {
   const { object, listener, position, scope, led } = one;
   const { egress = [] } = object.spec;
   if (egress[listener]?.port !== undefined) return undefined;

@@ -8,54 +8,12 @@
  */
 import type { TelemetrySpec } from "../config/kinds/telemetry/types.ts";
 import type { ConfigObject } from "../config/types.ts";
-import type { Mesh } from "../mesh/mesh.ts";
-import type { TelemetrySide } from "../mesh/telemetry/access_logging.ts";
 import type { EffectiveTelemetry } from "../mesh/telemetry/index.ts";
-import { profileOf } from "../translate/reader/proxy_profile.ts";
-import { type EffectWorld, type Judge, type JudgedProxy, named, type UnusedPart } from "./judge.ts";
+import { type EffectWorld, type Judge, named, type UnusedPart } from "./judge.ts";
+import type { TelemetryUse } from "./telemetry_uses.ts";
 import { PROBE, settingsOf, type TelemetryList } from "./telemetry_settings.ts";
 
 const LISTS: readonly TelemetryList[] = ["accessLogging", "metrics", "tracing"];
-
-/** A workload's merged Telemetries, and the sides on which proxies of such workloads stand. */
-interface TelemetryUse {
-  readonly telemetry: EffectiveTelemetry;
-  readonly sides: ReadonlySet<TelemetrySide>;
-}
-
-/** The merged Telemetries of all known workloads, by each Telemetry in them; found when they are first asked for. */
-export class TelemetryUses {
-  readonly #mesh: Mesh;
-  readonly #proxies: readonly JudgedProxy[];
-  #byKey: Map<string, TelemetryUse[]> | undefined;
-
-  constructor(mesh: Mesh, proxies: readonly JudgedProxy[]) {
-    this.#mesh = mesh;
-    this.#proxies = proxies;
-  }
-
-  /** Those that a Telemetry is part of. */
-  of(key: string): readonly TelemetryUse[] {
-    return (this.#byKey ??= this.#find()).get(key) ?? [];
-  }
-
-  #find(): Map<string, TelemetryUse[]> {
-    const sides = new Map<EffectiveTelemetry, Set<TelemetrySide>>();
-    for (const { standsIn, type, workload } of this.#proxies) {
-      const { gateways, library } = profileOf(type);
-      // Libraries measure and log by themselves.
-      if (standsIn || library) continue;
-      const known = sides.getOrInsertComputed(this.#mesh.telemetries.of(workload), () => new Set());
-      known.add("client");
-      if (!gateways) known.add("server");
-    }
-    const byKey = new Map<string, TelemetryUse[]>();
-    for (const [telemetry, of] of sides) {
-      for (const key of telemetry.causes) byKey.getOrInsertComputed(key, () => []).push({ telemetry, sides: of });
-    }
-    return byKey;
-  }
-}
 
 /** Verdicts of merged Telemetries live as long as these. */
 const known = new WeakMap<EffectiveTelemetry, Map<string, ReadonlySet<string>>>();
@@ -185,11 +143,8 @@ function telemetryOf(key: string, { object }: EffectWorld): ConfigObject<"Teleme
   return found?.kind === "Telemetry" ? found as ConfigObject<"Telemetry"> : undefined;
 }
 
-/** The value of a field such as `spec.metrics[0].overrides[1]`, if it is short. */
+/** The value of a field such as `spec.metrics[0].overrides[1]`. */
 function valueOf(spec: TelemetrySpec, field: string): unknown {
-  let value: unknown = { spec };
-  for (const step of field.split(/[.[\]]+/).filter((one) => one !== "")) {
-    value = (value as Readonly<Record<string, unknown>> | undefined)?.[step];
-  }
-  return value;
+  const steps = field.replaceAll("]", "").replaceAll("[", ".").split(".");
+  return steps.reduce<unknown>((value, step) => (value as AnyEntry | undefined)?.[step], { spec });
 }

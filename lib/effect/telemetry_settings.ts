@@ -34,7 +34,7 @@ export function settingsOf(
   return JSON.stringify(sides.map((side) => SETTINGS[list](specs, mesh, side, isUsable)));
 }
 
-type Settings = (
+type ReadSettings = (
   specs: readonly TelemetrySpec[],
   mesh: MeshConfig,
   side: TelemetrySide,
@@ -45,7 +45,7 @@ type Settings = (
 const OF_MESH = "mesh";
 const OFF = "off";
 
-const SETTINGS: Readonly<Record<TelemetryList, Settings>> = {
+const SETTINGS: Readonly<Record<TelemetryList, ReadSettings>> = {
   accessLogging: (specs, mesh, side, isUsable) => {
     const levels = specs.flatMap(({ accessLogging = [] }) => accessLogging.length > 0 ? [accessLogging] : []);
     const uses = mergedAccessLogging(levels, mesh, side);

@@ -1,0 +1,57 @@
+/**
+ * The merged Telemetries of known workloads.
+ *
+ * @module
+ */
+import type { Mesh } from "../mesh/mesh.ts";
+import type { PolicyWorkload } from "../mesh/selection/remembered.ts";
+import type { TelemetrySide } from "../mesh/telemetry/access_logging.ts";
+import type { EffectiveTelemetry } from "../mesh/telemetry/index.ts";
+import { profileOf, type ProxyType } from "../translate/reader/proxy_profile.ts";
+
+/** A proxy that may measure. */
+interface MeasuredProxy {
+  readonly type: ProxyType;
+  readonly workload: PolicyWorkload;
+  readonly standsIn: boolean;
+}
+
+/** A workload's merged Telemetries, and the sides on which proxies of such workloads stand. */
+export interface TelemetryUse {
+  readonly telemetry: EffectiveTelemetry;
+  readonly sides: ReadonlySet<TelemetrySide>;
+}
+
+/** The merged Telemetries of all known workloads, by each Telemetry in them; found when they are first asked for. */
+export class TelemetryUses {
+  readonly #mesh: Mesh;
+  readonly #proxies: readonly MeasuredProxy[];
+  #byKey: Map<string, TelemetryUse[]> | undefined;
+
+  constructor(mesh: Mesh, proxies: readonly MeasuredProxy[]) {
+    this.#mesh = mesh;
+    this.#proxies = proxies;
+  }
+
+  /** Those that a Telemetry is part of. */
+  of(key: string): readonly TelemetryUse[] {
+    return (this.#byKey ??= this.#find()).get(key) ?? [];
+  }
+
+  #find(): Map<string, TelemetryUse[]> {
+    const sides = new Map<EffectiveTelemetry, Set<TelemetrySide>>();
+    for (const { standsIn, type, workload } of this.#proxies) {
+      const { gateways, library } = profileOf(type);
+      // Libraries measure and log by themselves.
+      if (standsIn || library) continue;
+      const known = sides.getOrInsertComputed(this.#mesh.telemetries.of(workload), () => new Set());
+      known.add("client");
+      if (!gateways) known.add("server");
+    }
+    const byKey = new Map<string, TelemetryUse[]>();
+    for (const [telemetry, of] of sides) {
+      for (const key of telemetry.causes) byKey.getOrInsertComputed(key, () => []).push({ telemetry, sides: of });
+    }
+    return byKey;
+  }
+}
