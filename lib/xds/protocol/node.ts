@@ -7,15 +7,18 @@ import type { envoy } from "../../../proto/gen/types.ts";
 import { Code } from "../../grpc/codes.ts";
 import { RpcError } from "../../grpc/status.ts";
 import { decode } from "../../pb/reflect.ts";
+import { nodeSizeProblem } from "./node_size.ts";
 
 type Node = envoy.config.core.v3.Node;
 
 /**
  * Reads it.
  *
- * @throws {RpcError} INVALID_ARGUMENT when it is none or has no id
+ * @throws {RpcError} INVALID_ARGUMENT when it is none, is too large or has no id
  */
 export function readNode(bytes: Uint8Array): Node {
+  const problem = nodeSizeProblem(bytes);
+  if (problem !== undefined) throw new RpcError(Code.INVALID_ARGUMENT, `node: ${problem}`);
   let node: Node;
   try {
     node = decode<Node>("envoy.config.core.v3.Node", bytes);
