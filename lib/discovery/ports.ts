@@ -23,6 +23,7 @@ import { listenWithIdentity, openSecurePort, type SecurePortOptions } from "./se
 import { wholeGuard } from "./page_callers.ts";
 import { Sockets } from "./sockets.ts";
 import type { PortOption, StartFault } from "./start_error.ts";
+import { inTurns } from "../http/in_turns.ts";
 import { webhookRoutes } from "./webhooks.ts";
 import { commaList } from "../kernel/text/comma_list.ts";
 
@@ -88,7 +89,9 @@ export async function openPorts(
   const { kernel, xds, tls } = parts;
   const names = ownNames(settings);
   const debug = settings.ENABLE_DEBUG_ON_HTTP ? laterPages(settings, parts, names) : undefined;
-  const scraped = monitoringRoutes(kernel.metrics, { localOnly: settings.METRICS_LOCALHOST_ACCESS_ONLY, names });
+  const scraped = inTurns(
+    monitoringRoutes(kernel.metrics, { localOnly: settings.METRICS_LOCALHOST_ACCESS_ONLY, names }),
+  );
   const { grpc, http, monitoring } = options;
   const profiles = options.profiling
     ? (await import("../http/profiles/routes.ts")).profileRoutes(kernel.program, [
@@ -100,7 +103,7 @@ export async function openPorts(
     readyRoute(kernel),
     ...profiles,
     ...(monitoring === undefined ? scraped : []),
-    ...(options.webhooks === "" ? webhookRoutes(kernel, parts.injector) : []),
+    ...(options.webhooks === "" ? inTurns(webhookRoutes(kernel, parts.injector)) : []),
   ];
   const web = newServer("http", pages, kernel, debug);
   const sockets = new Sockets();
@@ -165,7 +168,7 @@ async function openWebhooks(
     kernel.log.scope("default").warn("no webhooks: the server has no certificate to serve them with", { address });
     return undefined;
   }
-  const server = newServer("webhooks", webhookRoutes(kernel, injector), kernel);
+  const server = newServer("webhooks", inTurns(webhookRoutes(kernel, injector)), kernel);
   const listen = () =>
     listenWithIdentity(
       "port of webhooks",
@@ -189,7 +192,7 @@ function laterPages(
       import("../web/routes.ts"),
     ]);
     const routes = debugRoutes(view, settings.UNSAFE_ENABLE_ADMIN_ENDPOINTS, names, audience);
-    return pages ??= webRoutes(routes, view, names, kernel.clock, audience);
+    return pages ??= inTurns(webRoutes(routes, view, names, kernel.clock, audience));
   };
 }
 
