@@ -118,6 +118,11 @@ export class Analysis {
     }
   }
 
+  /** Notes that other gateways are connected than before. */
+  connectedChanged(): void {
+    this.#stale.add(ANALYSIS_KEY.connectedGateways, "");
+  }
+
   /** Notes which objects are refused and have no version in force. */
   refusedChanged(keys: ReadonlySet<string>): void {
     const before = this.#world.refused;

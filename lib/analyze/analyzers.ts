@@ -45,6 +45,7 @@ import { SIDECAR_CONFLICTS } from "./sidecars/conflicts.ts";
 import { UNVERIFIED_SERVERS } from "./tls/unverified.ts";
 import { HIDDEN_FROM_CLIENTS } from "./visibility/clients.ts";
 import { HIDDEN_FROM_GATEWAYS } from "./visibility/gateways.ts";
+import { HIDDEN_FROM_OWN_NAMESPACE } from "./visibility/own_namespace.ts";
 import { SIDECAR_IMPORTS } from "./visibility/imports.ts";
 import { UNSEEN_ROUTES } from "./visibility/routes.ts";
 import { TELEMETRY_CONFLICTS } from "./telemetry/conflicts.ts";
@@ -60,6 +61,7 @@ export const ANALYZERS: readonly Analyzer[] = [
   analyzer(DESTINATIONS),
   analyzer(HIDDEN_FROM_CLIENTS),
   analyzer(HIDDEN_FROM_GATEWAYS),
+  analyzer(HIDDEN_FROM_OWN_NAMESPACE),
   analyzer(TRAFFIC_POLICIES),
   analyzer(UNVERIFIED_SERVERS),
   analyzer(POST_TUNNELS),

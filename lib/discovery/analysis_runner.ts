@@ -21,6 +21,7 @@ import type { Kernel } from "../kernel/kernel.ts";
 import { paced } from "../kernel/time/paced.ts";
 import type { AppliedChange } from "./applied.ts";
 import { type ConnectedWorld, withoutConnected } from "./connected_selection.ts";
+import { ConnectedGateways } from "./connected_gateways.ts";
 import { EffectRunner } from "./effect_runner.ts";
 import type { Pipeline } from "./pipeline.ts";
 
@@ -39,6 +40,7 @@ export class AnalysisRunner {
   readonly #kernel: Kernel;
   readonly #connected: ConnectedWorld;
   readonly #refused: () => ReadonlySet<string>;
+  readonly #gateways: ConnectedGateways;
   readonly #ending = new AbortController();
   readonly #listeners = new Set<() => void>();
   readonly #stop: (() => void)[];
@@ -47,6 +49,8 @@ export class AnalysisRunner {
   /** The last look for places. */
   #located: Promise<void> = Promise.resolve();
   #noted = 0;
+  /** A gateway has connected or gone since the last look. */
+  #gatewayMoved = false;
   #hasBegun = false;
   #push = 0;
 
@@ -73,7 +77,10 @@ export class AnalysisRunner {
       kernel.metrics.counter("pilot_total_xds_internal_errors").inc();
       kernel.log.scope("analysis").error("an object could not be analyzed", { object: key, error });
     };
-    this.#analysis = new Analysis({ ...options, failed, now: () => kernel.clock.now() }, pipeline.translator.mesh);
+    this.#gateways = new ConnectedGateways(() => pipeline.translator.proxies());
+    const connectedGateways = () => this.#gateways.list();
+    const now = () => kernel.clock.now();
+    this.#analysis = new Analysis({ ...options, failed, now, connectedGateways }, pipeline.translator.mesh);
     this.#analysis.reset(pipeline.translator.mesh, pipeline.objects());
     this.#effects = new EffectRunner(
       pipeline,
@@ -86,6 +93,10 @@ export class AnalysisRunner {
     this.#stop = [
       pipeline.applied.listen((applied) => this.#note(applied, pipeline)),
       pipeline.onPush(({ id }) => this.#begin(id)),
+      pipeline.applied.onGateway(() => {
+        this.#gatewayMoved = true;
+        this.#begin(this.#noted);
+      }),
       options.facts.subscribe((changes) => {
         this.#analysis.factsChanged(changes);
         this.#begin(this.#noted);
@@ -227,11 +238,13 @@ export class AnalysisRunner {
         // A turn of the event loop first: callers that wait for the push go before.
         await new Promise<void>((resolve) => setTimeout(resolve, 0));
         this.#analysis.refusedChanged(this.#refused());
+        this.#gatewayMoved = false;
+        if (this.#gateways.look()) this.#analysis.connectedChanged();
         const push = this.#noted;
         await paced(this.#analysis.steps(), { signal: this.#ending.signal });
         await this.#effects.look();
         this.#push = push;
-      } while (this.#push !== this.#noted || this.#analysis.isBehind);
+      } while (this.#push !== this.#noted || this.#analysis.isBehind || this.#gatewayMoved);
       this.#awaitInstant();
       for (const listener of this.#listeners) listener();
     } catch (error) {

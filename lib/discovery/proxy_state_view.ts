@@ -184,5 +184,6 @@ export class ProxyStateView implements ProxyView {
     this.#registration?.close();
     this.#undecided.delete(this);
     this.#pipeline.translator.leave(this.state);
+    this.#pipeline.applied.proxyMoved(this.state.proxy.properties.type);
   }
 }

@@ -123,6 +123,7 @@ export class PipelineSource implements ResourceSource {
   #join(proxy: Proxy, identity: string | undefined, control: ConnectControl): ProxyView {
     const registration = this.#registrar?.open(proxy, identity);
     const state = this.#pipeline.translator.join(proxy);
+    this.#pipeline.applied.proxyMoved(state.proxy.properties.type);
     const proven = identity === undefined ? undefined : parseWorkloadIdentity(identity);
     const reader = {
       name: state.proxy.nodeId,

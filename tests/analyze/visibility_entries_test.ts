@@ -48,3 +48,68 @@ Deno.test("a gateway that is nearly one of another namespace is guessed", () => 
   assert.match(guess("egde/door"), /such as edge\/door/);
   assert.match(guess("shop/door"), /such as edge\/door/);
 });
+
+Deno.test("a gateway of which nothing is known: a destination that the route's own namespace does not see is found", () => {
+  const hidden = CART.replace("shop/cart", "prod/cart").replace("namespace: shop", "namespace: prod");
+  const of = (text: string) => found(text).filter((one) => one.startsWith("hidden-from-own"));
+  const [one = "", ...others] = of(DOOR + hidden + route("edge/door"));
+  assert.match(
+    one,
+    /"cart\.test", expected a host that namespace shop sees \(cart\.test of namespace prod is exported to prod\)/,
+  );
+  assert.deepEqual(others, []);
+  assert.deepEqual(of(DOOR + CART + route("edge/door")), [], "of the own namespace");
+  assert.deepEqual(of(DOOR + hidden.replace('exportTo: ["."]', 'exportTo: ["*"]') + route("edge/door")), []);
+  assert.deepEqual(of(DOOR + hidden + ENTRY + route("edge/door")), [], "the gateway's own finding says more");
+});
+
+Deno.test("clients of the route's own namespace that do not see the destination under its own host are found", () => {
+  const hidden = CART.replace("namespace: shop", "namespace: prod");
+  const rules = (hosts: string) =>
+    object(
+      "VirtualService",
+      "shop/cart",
+      `{ hosts: [${hosts}], http: [{ route: [{ destination: { host: cart.test } }] }] }`,
+    );
+  const names = (text: string) => found(text).map((one) => one.slice(0, one.indexOf(":")));
+  assert.deepEqual(names(hidden + rules("cart.test")), ["hidden-from-own-namespace"]);
+  assert.deepEqual(names(hidden + rules("front.test")), ["hidden-from-own-namespace"], "a host that no service has");
+  const front = CART.replace('exportTo: ["."],', "").replaceAll("cart", "front");
+  assert.deepEqual(names(hidden + front + rules("front.test")), ["hidden-by-export"], "one finding for one fact");
+});
+
+Deno.test("a host and a delegate are guessed in other namespaces", () => {
+  const service = (place: string) => {
+    const [namespace, name] = place.split("/");
+    return `---\napiVersion: v1\nkind: Service\nmetadata: { name: ${name}, namespace: ${namespace} }\nspec: { ports: [{ port: 80, name: http }] }\n`;
+  };
+  const to = (host: string) =>
+    object(
+      "VirtualService",
+      "web/cart",
+      `{ hosts: [front.test], http: [{ route: [{ destination: { host: ${host} } }] }] }`,
+    );
+  const guess = (text: string) => found(text).find((one) => one.startsWith("unknown-host")) ?? "";
+  const all = service("shop/cart") + service("shop/rating") + service("web/front");
+  assert.match(guess(all + to("cart")), /did you mean cart\.shop\.svc\.cluster\.local\?/);
+  assert.match(guess(all + to("cart.shpo.svc.cluster.local")), /did you mean cart\.shop\.svc\.cluster\.local\?/);
+  assert.match(guess(all + to("ratings.shop.svc.cluster.local")), /did you mean rating\.shop\.svc\.cluster\.local\?/);
+  assert.doesNotMatch(guess(all + to("billing")), /did you mean/);
+  const entry = CART.replace("cart.test", "api.example.com").replace('exportTo: ["."], ', "");
+  assert.match(guess(entry + to("api.exmaple.com")), /did you mean api\.example\.com\?/);
+  assert.doesNotMatch(
+    guess(entry.replace("location", 'exportTo: ["."], location') + to("api.exmaple.com")),
+    /did you mean/,
+  );
+  const delegate = object("VirtualService", "shop/checkout", "{ http: [{ directResponse: { status: 200 } }] }");
+  const root = (name: string, namespace: string) =>
+    object(
+      "VirtualService",
+      "web/root",
+      `{ hosts: [front.test], http: [{ delegate: { name: ${name}, namespace: ${namespace} } }] }`,
+    );
+  const unknown = (text: string) => found(text).find((one) => one.startsWith("unknown-delegate")) ?? "";
+  assert.match(unknown(delegate + root("checkout", "web")), /such as shop\/checkout/);
+  assert.match(unknown(delegate + root("checkout", "shpo")), /such as shop\/checkout/);
+  assert.match(unknown(delegate + root("chekout", "shop")), /such as shop\/checkout/);
+});

@@ -138,7 +138,8 @@ function missing(
   }
   const { served = false, whole = false } = read.settings;
   // Those of a namespace are listed last: it is read again with every change of one.
-  const isKnown = served || whole || read.factsIn(kind, namespace).length > 0;
+  const tellsOfOthers = () => read.factsIn(kind, namespace).length > 0 || read.hasRefused(kind, namespace);
+  const isKnown = served || whole || tellsOfOthers();
   if (!isKnown) return;
   const other = kind === "ConfigMap" || isOfNamespace ? "" : " or another one of that name";
   const expected = `a ${kind} that is there (${namespace}/${name}${other})`;

@@ -30,6 +30,8 @@ export const ANALYSIS_KEY = {
   remoteClusters: "remote clusters",
   /** The secrets of a name in remote clusters, of all namespaces. */
   remoteSecret: "remote secret",
+  /** The gateways that are connected to the server. */
+  connectedGateways: "connected gateways",
   /** An instant that has not come, in milliseconds since 1970. */
   instant: "instant",
 } as const;

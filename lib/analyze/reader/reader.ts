@@ -197,9 +197,9 @@ export class AnalysisReader {
     return this.#world.factView.secret(namespace, name);
   }
 
-  /** Remote clusters. */
+  /** Remote clusters, and the gateways that are connected. */
   get remote(): RemoteReader {
-    return new RemoteReader(this.#world.remoteFacts?.() ?? new Map(), (kind, name) => this.#on(kind, name));
+    return new RemoteReader(this.#world, (kind, name) => this.#on(kind, name));
   }
 
   /** A config map, without its contents. */
@@ -216,7 +216,7 @@ export class AnalysisReader {
   }
 
   /** Whether any object of a kind in a namespace is refused and has no version in force. */
-  hasRefused(kind: Kind, namespace: string): boolean {
+  hasRefused(kind: Kind | FactKind, namespace: string): boolean {
     this.#on(ANALYSIS_KEY.list, `${kind}/${namespace}`);
     const prefix = `${kind}/${namespace}/`;
     for (const key of this.#world.refused) if (key.startsWith(prefix)) return true;

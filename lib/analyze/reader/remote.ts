@@ -1,20 +1,26 @@
 /**
- * The queries of analyzers about remote clusters.
+ * The queries of analyzers about what is known from elsewhere than the server's own objects: remote clusters, and the
+ * gateways that are connected.
  *
  * @module
  */
 import type { Fact } from "../../config/facts/types.ts";
 import { ANALYSIS_KEY } from "./keys.ts";
-import type { RemoteFacts } from "./source.ts";
+import type { AnalyzedWorld, ConnectedGateway, RemoteFacts } from "./source.ts";
 
 /** See the module. */
 export class RemoteReader {
   readonly #facts: RemoteFacts;
+  readonly #gateways: AnalyzedWorld["connectedGateways"];
   readonly #on: (kind: string, name: string) => void;
 
   /** @param on Notes a thing that an answer depends on. */
-  constructor(facts: RemoteFacts, on: (kind: string, name: string) => void) {
-    this.#facts = facts;
+  constructor(
+    { remoteFacts, connectedGateways }: Pick<AnalyzedWorld, "remoteFacts" | "connectedGateways">,
+    on: (kind: string, name: string) => void,
+  ) {
+    this.#facts = remoteFacts?.() ?? new Map();
+    this.#gateways = connectedGateways;
     this.#on = on;
   }
 
@@ -22,6 +28,12 @@ export class RemoteReader {
   clusters(): readonly string[] {
     this.#on(ANALYSIS_KEY.remoteClusters, "");
     return [...this.#facts.keys()].sort();
+  }
+
+  /** The workloads of gateways that are connected. */
+  gateways(): readonly ConnectedGateway[] {
+    this.#on(ANALYSIS_KEY.connectedGateways, "");
+    return this.#gateways?.() ?? [];
   }
 
   /** One secret of a cluster. */

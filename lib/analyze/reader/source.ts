@@ -7,6 +7,7 @@ import type { FactStore } from "../../config/facts/store.ts";
 import type { FactView } from "../../config/facts/view.ts";
 import type { ConfigStore } from "../../config/store.ts";
 import type { Mesh } from "../../mesh/mesh.ts";
+import type { Labels } from "../../registry/labels.ts";
 import type { ObjectGroups } from "./groups.ts";
 import type { Instants } from "./instants.ts";
 
@@ -34,6 +35,12 @@ export interface AnalysisSettings {
 /** Facts of remote clusters, by name of the cluster. */
 export type RemoteFacts = ReadonlyMap<string, Pick<FactStore, "get" | "list">>;
 
+/** A workload of a gateway. */
+export interface ConnectedGateway {
+  readonly namespace: string;
+  readonly labels: Labels;
+}
+
 /** The objects that exist. */
 export interface AnalyzedWorld {
   readonly mesh: Mesh;
@@ -43,6 +50,8 @@ export interface AnalyzedWorld {
   readonly factView: FactView;
   /** Default: there are no remote clusters. */
   readonly remoteFacts?: () => RemoteFacts;
+  /** Workloads of gateways that are connected to the server, each namespace and set of labels once. Default: none. */
+  readonly connectedGateways?: () => readonly ConnectedGateway[];
   readonly settings: AnalysisSettings;
   readonly groups: Pick<ObjectGroups, "members">;
   readonly instants: Pick<Instants, "hasCome">;

@@ -4,8 +4,8 @@
  * @module
  */
 import { severityOfAbsence } from "../reader/absence.ts";
-import { nearestName } from "../../kernel/text/nearest.ts";
 import type { Analyzer } from "../analyzer.ts";
+import { nearObject } from "./near_object.ts";
 
 /** See the module. */
 export const DELEGATES: Analyzer<"VirtualService"> = {
@@ -32,9 +32,8 @@ export const DELEGATES: Analyzer<"VirtualService"> = {
         continue;
       }
       const all = read.objectsIn("VirtualService", namespace);
-      const others = all.filter(({ spec }) => !spec.hosts?.length);
-      const closest = nearestName(name, others.map((one) => one.meta.name));
-      const hint = closest === undefined ? "" : `, such as ${namespace}/${closest}`;
+      const others = read.objects("VirtualService").filter(({ spec }) => !spec.hosts?.length);
+      const hint = nearObject({ namespace, name }, others.map((one) => one.meta));
       const expected = `a VirtualService that exists (${full} does not)${hint}`;
       const severity = severityOfAbsence(read, namespace === meta.namespace || all.length > 0);
       report(severity, "unknown-delegate", { field: `spec.http[${at}].delegate.name`, value: name, expected });

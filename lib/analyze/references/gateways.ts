@@ -6,9 +6,8 @@
 import { severityOfAbsence } from "../reader/absence.ts";
 import type { VirtualServiceSpec } from "../../config/kinds/kinds.ts";
 import { MESH_GATEWAY } from "../../mesh/sidecar_rules.ts";
-import { nearestName } from "../../kernel/text/nearest.ts";
 import type { Analyzer } from "../analyzer.ts";
-import type { AnalysisReader } from "../reader/reader.ts";
+import { nearObject } from "./near_object.ts";
 
 /** See the module. */
 export const GATEWAY_REFERENCES: Analyzer<"VirtualService"> = {
@@ -23,7 +22,7 @@ export const GATEWAY_REFERENCES: Analyzer<"VirtualService"> = {
       const [of = "", gateway = ""] = full.split("/");
       if (read.object("Gateway", of, gateway) || read.isRefused("Gateway", of, gateway)) continue;
       const names = read.objectsIn("Gateway", of).map(({ meta }) => meta.name);
-      const hint = near(of, gateway, names, read);
+      const hint = nearObject({ namespace: of, name: gateway }, read.objects("Gateway").map(({ meta }) => meta));
       report(severityOfAbsence(read, of === namespace || names.length > 0), "unknown-gateway", {
         field,
         value: name,
@@ -33,21 +32,6 @@ export const GATEWAY_REFERENCES: Analyzer<"VirtualService"> = {
     }
   },
 };
-
-/** Gateways of other namespaces among which a near one is looked for: more would cost too much in a folder of mistakes. */
-const MOST_OTHERS = 1000;
-
-/** The guess to add to an expectation: in the same namespace, else in any. */
-function near(namespace: string, name: string, names: readonly string[], read: AnalysisReader): string {
-  const closest = nearestName(name, names);
-  if (closest !== undefined) return `, such as ${namespace}/${closest}`;
-  const others = read.objects("Gateway");
-  if (others.length > MOST_OTHERS) return "";
-  const guess = nearestName(`${namespace}/${name}`, others.map(({ meta }) => `${meta.namespace}/${meta.name}`)) ??
-    others.map(({ meta }) => meta).filter((one) => one.name === name).map((one) => `${one.namespace}/${name}`)
-      .sort()[0];
-  return guess === undefined ? "" : `, such as ${guess}`;
-}
 
 /** A reference to a gateway, and the path where it is written. */
 interface WrittenGateway {

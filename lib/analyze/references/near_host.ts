@@ -1,5 +1,6 @@
 /**
- * "Did you mean" for hosts: a service whose name is nearly the one that was written, in the same namespace or domain.
+ * "Did you mean" for hosts: a service whose name is nearly the one that was written, in the same namespace or domain; else
+ * one of another namespace that differs in one label, or that has the same name there.
  *
  * @module
  */
@@ -7,7 +8,7 @@ import { nearestName } from "../../kernel/text/nearest.ts";
 import { serviceNamespace } from "../reader/known_host.ts";
 import type { AnalysisReader } from "../reader/reader.ts";
 
-/** Hosts of a namespace among which a near one is looked for: with more of them a folder of mistakes would cost too much. */
+/** Hosts among which a near one is looked for: with more of them a folder of mistakes would cost too much. */
 const MAX_HOSTS = 1000;
 
 /**
@@ -19,17 +20,58 @@ const MAX_HOSTS = 1000;
  */
 export function nearHost(written: string, host: string, namespace: string, read: AnalysisReader): string {
   const home = serviceNamespace(host, read.settings.domainSuffix) ?? namespace;
-  const entries = read.objectsIn("ServiceEntry", home).flatMap(({ spec }) => spec.hosts ?? []);
-  const hosts = [
-    ...entries.map((one) => read.fullHost(one, home)),
-    ...read.serviceFacts(home).map((service) => service.host),
-  ];
+  const hosts = hostsOf(home, read);
   if (hosts.length > MAX_HOSTS) return "";
   const [label, domain] = parted(host);
   // Whole hosts of one domain would all be near each other.
   const labels = hosts.map(parted).filter(([, theirs]) => theirs === domain).map(([theirs]) => theirs);
   const guess = nearestName(label, labels);
-  return guess === undefined ? "" : `; did you mean ${guess}${parted(written)[1]}?`;
+  if (guess !== undefined) return `; did you mean ${guess}${parted(written)[1]}?`;
+  const elsewhere = nearElsewhere(host, namespace, read);
+  return elsewhere === undefined ? "" : `; did you mean ${elsewhere}?`;
+}
+
+function hostsOf(namespace: string, read: AnalysisReader): string[] {
+  const entries = read.objectsIn("ServiceEntry", namespace).flatMap(({ spec }) => spec.hosts ?? []);
+  return [
+    ...entries.map((one) => read.fullHost(one, namespace)),
+    ...read.serviceFacts(namespace).map((service) => service.host),
+  ];
+}
+
+/** Among the hosts of all namespaces that this one sees. */
+function nearElsewhere(host: string, namespace: string, read: AnalysisReader): string | undefined {
+  const entries = read.objects("ServiceEntry");
+  if (entries.length > MAX_HOSTS) return undefined;
+  const all = new Set(entries.flatMap(({ meta, spec }) => spec.hosts.map((one) => read.fullHost(one, meta.namespace))));
+  for (const one of read.namespaceNames()) {
+    for (const known of read.serviceFacts(one)) all.add(known.host);
+    if (all.size > MAX_HOSTS) return undefined;
+  }
+  const seen = (guess: string | undefined) =>
+    guess !== undefined && read.knownHost(guess, namespace) ? guess : undefined;
+  return seen(nearByOneLabel(host, all)) ?? seen(sameName(host, all, read));
+}
+
+/** The host that differs in one label, and in that by a slip. */
+function nearByOneLabel(host: string, all: ReadonlySet<string>): string | undefined {
+  const wanted = host.split(".");
+  const split = [...all].map((one) => one.split(".")).filter(({ length }) => length === wanted.length);
+  for (const [at, label] of wanted.entries()) {
+    const others = split.filter((theirs) => theirs.every((one, i) => i === at || one === wanted[i]));
+    const guess = nearestName(label, others.map((theirs) => theirs[at] ?? ""));
+    if (guess !== undefined) return wanted.with(at, guess).join(".");
+  }
+  return undefined;
+}
+
+/** The only service of that name in another namespace. */
+function sameName(host: string, all: ReadonlySet<string>, read: AnalysisReader): string | undefined {
+  const { domainSuffix } = read.settings;
+  if (serviceNamespace(host, domainSuffix) === undefined) return undefined;
+  const [label] = parted(host);
+  const found = [...all].filter((one) => parted(one)[0] === label && serviceNamespace(one, domainSuffix) !== undefined);
+  return found.length === 1 ? found[0] : undefined;
 }
 
 /** The first label, and the rest with its dot. */

@@ -4,11 +4,13 @@
  *
  * @module
  */
+import type { VirtualServiceSpec } from "../../config/kinds/kinds.ts";
 import { effectiveExportTo } from "../../mesh/names.ts";
 import { MESH_GATEWAY } from "../../mesh/sidecar_rules.ts";
 import type { Analyzer } from "../analyzer.ts";
 import { choosesClients, destinationsOf } from "../references/destination_list.ts";
-import { both, exportOfAny, exportOfHost, isWithin, meets } from "../reader/audience.ts";
+import { type Audience, both, exportOfAny, exportOfHost, isWithin, meets } from "../reader/audience.ts";
+import type { AnalysisReader } from "../reader/reader.ts";
 
 /** See the module. */
 export const HIDDEN_FROM_CLIENTS: Analyzer<"VirtualService"> = {
@@ -25,23 +27,41 @@ export const HIDDEN_FROM_CLIENTS: Analyzer<"VirtualService"> = {
       const to = exportOfAny(services, read);
       // A service that no client sees is another finding.
       if (services.length === 0 || to[0] === "*" || !meets(to, audience)) continue;
-      for (const written of hosts) {
-        const called = read.fullHost(written, namespace);
-        const callers = called === host ? to : both(audience, exportOfHost(called, read));
-        if (isWithin(callers, to)) continue;
-        report("warning", "hidden-by-export", {
-          field: `${one.field}.host`,
-          value: destination.host,
-          expected: `a host that all who call ${called} see (${host} is exported to ${to.join(", ")}; ${called} to ${
-            callers[0] === "*" ? "all" : callers.join(", ")
-          })`,
-          others: services.map(({ cause }) => cause),
-          effect: percent === undefined
-            ? "No copy of the other clients' requests arrives there."
-            : `Of the other clients' requests ${percent} % of what this rule matches is answered with 503 or closed.`,
-        });
-        break;
-      }
+      const found = hiddenFromCallers({ spec, namespace, audience, host, to }, read);
+      if (found === undefined) continue;
+      const { called, callers } = found;
+      report("warning", "hidden-by-export", {
+        field: `${one.field}.host`,
+        value: destination.host,
+        expected: `a host that all who call ${called} see (${host} is exported to ${to.join(", ")}; ${called} to ${
+          callers[0] === "*" ? "all" : callers.join(", ")
+        })`,
+        others: services.map(({ cause }) => cause),
+        effect: percent === undefined
+          ? "No copy of the other clients' requests arrives there."
+          : `Of the other clients' requests ${percent} % of what this rule matches is answered with 503 or closed.`,
+      });
     }
   },
 };
+
+/** A destination of a route, with the namespaces that see the one and the other. */
+export interface ExportedDestination {
+  readonly spec: VirtualServiceSpec;
+  readonly namespace: string;
+  readonly audience: Audience;
+  readonly host: string;
+  readonly to: Audience;
+}
+
+/** The first host of a route that is called from where the destination is not seen, and from where it is called. */
+export function hiddenFromCallers(
+  { spec: { hosts = [] }, namespace, audience, host, to }: ExportedDestination,
+  read: AnalysisReader,
+): { readonly called: string; readonly callers: Audience } | undefined {
+  for (const written of hosts) {
+    const called = read.fullHost(written, namespace);
+    const callers = called === host ? to : both(audience, exportOfHost(called, read));
+    if (!isWithin(callers, to)) return { called, callers };
+  }
+}

@@ -68,11 +68,14 @@ function isHidden(gateway: ConfigObject<"Gateway">, from: readonly string[], rea
   return namespaces.length > 0 && !meets(namespaces, from);
 }
 
-function namespacesOf(gateway: ConfigObject<"Gateway">, read: AnalysisReader): readonly string[] {
+/** The namespaces in which a gateway is known to run: by manifests, by entries, and by the proxies that are connected. */
+export function namespacesOf(gateway: ConfigObject<"Gateway">, read: AnalysisReader): readonly string[] {
   if (read.gatewaysServeOwnNamespace) return [gateway.meta.namespace];
   if (Object.keys(gateway.spec.selector ?? {}).length === 0) return [];
   const ofManifests = read.namespaceNames().filter((one) => read.gatewayWorkloads(gateway, one).length > 0);
-  return [...new Set([...ofManifests, ...namespacesOfEntries(gateway, read)])].sort();
+  const connected = read.remote.gateways().filter(({ labels }) => gatewaySelects(gateway, labels));
+  const others = [...namespacesOfEntries(gateway, read), ...connected.map(({ namespace }) => namespace)];
+  return [...new Set([...ofManifests, ...others])].sort();
 }
 
 /** Entries that are looked at for workloads of gateways: of more of them nothing is known. */

@@ -13,12 +13,14 @@ import {
   mainShare,
   type ProxyOnWay,
 } from "../../debug/explanation.ts";
+import { isIp } from "../../registry/address.ts";
+import { parseOutboundClusterName } from "../../translate/destination/names.ts";
 import { simulate } from "../../simulate/simulate.ts";
 import type { ClusterStep, SimulatedEndpoint, SimulatedRequest, Simulation } from "../../simulate/types.ts";
 import { arriving, type DialledEndpoint, type MadeConnection, unendedTls, wrongServer } from "./arrival.ts";
 import type { ManifestEndpoint } from "./manifest.ts";
 import { type ReadQuestion, simulatedRequest } from "./question.ts";
-import { type ResolvedHost, resolveHost } from "./resolve.ts";
+import { namesOf, type ResolvedHost, resolveHost } from "./resolve.ts";
 import { explainedSteps, shortCluster } from "./steps.ts";
 import { withoutProxy } from "./without_proxy.ts";
 import type { ExplainWorld } from "./world.ts";
@@ -43,6 +45,7 @@ export async function explainRequest(
   const ways = await waysOf(behind);
   const mirrors = await mirrorsOf(behind);
   const main = mainShare(ways);
+  notes.push(...hiddenNotes(question.host, own, from, world));
   const { method, authority, path, headers } = question;
   const destination = shownAddress(resolved.ip, resolved.port);
   const service = resolved.service?.cause ?? resolved.manifest?.fact.key;
@@ -67,6 +70,22 @@ function withConditions(end: ExplainedEnd, hops: readonly (ExplainedHop | undefi
   );
   const texts = new Set(lacked.map(({ name, why }) => `${name} is sent: ${why}`));
   return texts.size === 0 ? end : { ...end, text: `${end.text}, if ${[...texts].join("; and if ")}` };
+}
+
+/** Objects that the client does not see, about the host that it asks for and about destinations that it lacks. */
+function* hiddenNotes(
+  host: string,
+  own: ExplainedHop | undefined,
+  from: ProxyOnWay,
+  world: ExplainWorld,
+): Iterable<string> {
+  const hosts = new Set(isIp(host) ? [] : namesOf(host, from.namespace, world.resolver.domain));
+  for (const step of own?.simulation.steps ?? []) {
+    if (step.step !== "cluster") continue;
+    const target = parseOutboundClusterName(step.name);
+    if (target !== undefined) hosts.add(target.host);
+  }
+  for (const one of hosts) yield* world.hidden(one, from);
 }
 
 function* resolvedNotes({ note, manifest }: ResolvedHost, { place }: ExplainWorld): Iterable<string> {

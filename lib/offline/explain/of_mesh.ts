@@ -18,6 +18,7 @@ import { resourcesForRequest } from "../../simulate/for_request.ts";
 import type { FieldPlaces } from "../field_place.ts";
 import { encodedTables } from "../proxy_resources.ts";
 import { type ImpliedProxy, NO_ADDRESS } from "../workloads.ts";
+import { hiddenObjects } from "./hidden.ts";
 import { ManifestServices } from "./manifest.ts";
 import type { Resolver } from "./resolve.ts";
 import { folderSecrets } from "./secrets.ts";
@@ -50,6 +51,8 @@ export function worldOf(mesh: OfflineMesh, proxies: readonly ImpliedProxy[], pla
       const found = proxies.find(({ cause }) => cause === key);
       return found && onWay(found);
     },
+    hidden: (host, client) =>
+      hiddenObjects(host, client, { mesh: mesh.pipeline.translator.mesh, object: (key) => mesh.objects.get(key) }),
     object: (key) => mesh.objects.get(key),
     place: (origin, field) => places.of(origin, field),
   };

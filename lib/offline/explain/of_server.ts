@@ -22,6 +22,7 @@ import { FieldPlaces } from "../field_place.ts";
 import { encodedTables } from "../proxy_resources.ts";
 import type { ImpliedProxy } from "../workloads.ts";
 import { explainRequest } from "./explain.ts";
+import { hiddenObjects } from "./hidden.ts";
 import { onWay, resolverOf } from "./of_mesh.ts";
 import { BadQuestion, readQuestion } from "./question.ts";
 import type { ExplainWorld } from "./world.ts";
@@ -88,6 +89,12 @@ function worldOfServer(
   domain: string,
 ): ExplainWorld {
   const places = new FieldPlaces(readSmall);
+  const object = (key: string) => {
+    const [kind = "", namespace = "", name = ""] = key.split("/");
+    const known = KINDS.find((one) => one === kind);
+    if (known === undefined || isFactKind(kind)) return undefined;
+    return view.store.get(known, namespace, name) as AnyConfigObject | undefined;
+  };
   return {
     resolver: resolverOf({
       domain,
@@ -110,12 +117,8 @@ function worldOfServer(
     },
     // A proxy does not say which workload it is beside: its address does.
     workloadOf: () => undefined,
-    object: (key) => {
-      const [kind = "", namespace = "", name = ""] = key.split("/");
-      const known = KINDS.find((one) => one === kind);
-      if (known === undefined || isFactKind(kind)) return undefined;
-      return view.store.get(known, namespace, name) as AnyConfigObject | undefined;
-    },
+    hidden: (host, client) => hiddenObjects(host, client, { mesh: view.translator.mesh, object }),
+    object,
     place: (origin, field) => places.of(origin, field),
   };
 }

@@ -93,7 +93,7 @@ function resolveManifest(manifest: ServiceFact, port: number, { manifests }: Res
 }
 
 /** The names that a resolver tries for a host, with the search list of a workload. */
-function namesOf(host: string, namespace: string, domain: string): string[] {
+export function namesOf(host: string, namespace: string, domain: string): string[] {
   const dots = host.split(".").length - 1;
   const names = [host];
   if (dots === 0) names.push(fullHost(host, namespace, domain));

@@ -20,6 +20,8 @@ export interface ExplainWorld {
   workloadAt(address: string): ProxyOnWay | undefined;
   /** The pods of a workload, by the workload's key, likewise. */
   workloadOf(key: string): ProxyOnWay | undefined;
+  /** Sentences about the objects for a host that exist and that a client does not see. */
+  hidden(host: string, client: ProxyOnWay): readonly string[];
   /** An object by its key. */
   object(key: string): Pick<AnyConfigObject, "kind" | "spec" | "origin"> | undefined;
   /** Where a field is written. */

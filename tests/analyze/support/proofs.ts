@@ -152,6 +152,7 @@ export const PROOFS: Readonly<Record<FindingName, Proof>> = {
   ),
   "policy-port-of-service": test("tests/effect/check_test.ts"),
   "matches-no-request": test("tests/effect/check_test.ts"),
+  "hidden-from-own-namespace": test("tests/analyze/visibility_entries_test.ts"),
   "missing-credential": test("tests/analyze/credentials_test.ts"),
   "refused-credential": test("tests/analyze/credentials_test.ts"),
   "suites-without-certificate": test("tests/e2e/credentials_envoy_test.ts"),

@@ -89,6 +89,14 @@ export const ROUTING = {
     effect: "Workloads with that Sidecar send to the host past the rules.",
     fix: "Add the VirtualService's namespace with the host to the egress of the Sidecar.",
   },
+  "hidden-from-own-namespace": {
+    code: "MSH0187",
+    title: "route's namespace does not see the destination",
+    meaning:
+      "A destination of a VirtualService exists and is not exported to the namespace of the VirtualService, while others see both. Clients in that namespace do not reach it; nor does a gateway, unless its workloads run where the destination is exported to.",
+    effect: "Requests of those clients that are sent there are answered with 503, connections are closed.",
+    fix: "Add the namespace to exportTo of the destination, or export the route only to those who see the destination.",
+  },
   "route-hidden-from-gateway": {
     code: "MSH1110",
     title: "gateway does not see the route",
