@@ -9,7 +9,6 @@ import type { ServiceEntryOptions } from "../registry/service_entry/registry.ts"
 import type { CacheSwitches } from "../translate/cache/caches.ts";
 import type { TranslateSettings } from "../translate/reader/settings.ts";
 import type { DebounceOptions } from "./debounce.ts";
-import type { SharingApi } from "./orch/fact_feeds.ts";
 import type { GrpcServerOptions } from "../grpc/server.ts";
 import type { XdsServerOptions } from "../xds/server.ts";
 
@@ -140,6 +139,15 @@ export function sharingWithoutEffect(settings: DiscoverySettings): string[] {
 
 /** The group of exports and imports where its setting says nothing else, as the rest of the world spells it. */
 const SHARING_GROUP = "multicluster.x-k8s.io";
+
+/** Where exports and imports of services are. */
+export interface SharingApi {
+  /** Groups that may have them, the first choice first. */
+  readonly groups: readonly string[];
+  readonly version: string;
+  /** Whether imports are read too. */
+  readonly imports: boolean;
+}
 
 /** Where exports and imports of services are read; undefined: nowhere. */
 export function sharingApi(settings: DiscoverySettings): SharingApi | undefined {

@@ -11,6 +11,7 @@ import type { Fact, FactKind } from "../../config/facts/types.ts";
 import { FACT_API_VERSIONS } from "../../config/facts/types.ts";
 import type { Finding } from "../../config/finding/finding.ts";
 import type { StoreSource } from "../../config/store.ts";
+import type { SharingApi } from "../settings.ts";
 import type { Kernel } from "../../kernel/kernel.ts";
 import { type ApiJson, isApiJson } from "../../orch/client/answer.ts";
 import type { ApiError } from "../../orch/client/api_error.ts";
@@ -46,15 +47,6 @@ const RESOURCES: readonly FactResource[] = [
   { kind: "Secret", plural: "secrets", namespaced: true, scope: { fieldSelector: SECRETS_OF_OTHERS } },
   { kind: "ConfigMap", plural: "configmaps", namespaced: true, scope: { labelSelector: `!${REPORT_LABEL}` } },
 ];
-
-/** Where exports and imports of services are. */
-export interface SharingApi {
-  /** Groups that may have them, the first choice first. */
-  readonly groups: readonly string[];
-  readonly version: string;
-  /** Whether imports are read too. */
-  readonly imports: boolean;
-}
 
 /** Resources that an orchestrator has only where somebody has defined them. */
 const SHARING: readonly FactResource[] = [

@@ -17,7 +17,8 @@ import { ApiClient } from "../../orch/client/client.ts";
 import type { ObjectPlace } from "../../orch/resources/objects.ts";
 import { TokenBucket } from "../../orch/client/token_bucket.ts";
 import type { ApiFeed, FindingsListener } from "./feed.ts";
-import { FactFeeds, type SharingApi } from "./fact_feeds.ts";
+import { FactFeeds } from "./fact_feeds.ts";
+import type { SharingApi } from "../settings.ts";
 import { KindFeeds, type RefusedKind } from "./kind_feeds.ts";
 
 /** How the orchestrator is reached. */

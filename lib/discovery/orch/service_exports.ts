@@ -26,7 +26,7 @@ import { KeyedQueue } from "../../orch/queue/keyed_queue.ts";
 import { definitionName, DEFINITIONS } from "../../orch/resources/definitions.ts";
 import { createObject, isLeaving } from "../../orch/resources/objects.ts";
 import { servedVersions } from "../../orch/resources/served.ts";
-import type { SharingApi } from "./fact_feeds.ts";
+import type { SharingApi } from "../settings.ts";
 
 /** Exports written at a time. */
 const WORKERS = 5;
