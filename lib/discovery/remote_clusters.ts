@@ -19,7 +19,7 @@ import { logFindings } from "./finding_log.ts";
 import type { MeshSource } from "./mesh_source.ts";
 import type { OrchOptions } from "./orch/orchestrator.ts";
 import type { Pipeline } from "./pipeline.ts";
-import { type DiscoverySettings, sharingApi } from "./settings.ts";
+import { type DiscoverySettings, readsRemoteEntries, sharingApi } from "./settings.ts";
 import { RemoteCredentials } from "./clusters/askers.ts";
 import type { RemoteCluster } from "./clusters/cluster.ts";
 import { RemoteClusters } from "./clusters/clusters.ts";
@@ -165,7 +165,7 @@ function partsOf(
   const { domain, systemNamespace, orch } = options;
   const connectionOptions = {
     ...{ qps: orch.qps, burst: orch.burst, allowed: orch.allowed, namespace: orch.namespace },
-    entries: settings.PILOT_ENABLE_CROSS_CLUSTER_WORKLOAD_ENTRY,
+    entries: readsRemoteEntries(settings),
     sharing: sharingApi(settings),
     digestKey: crypto.getRandomValues(new Uint8Array(32)),
     onFindings: (changes: Parameters<typeof logFindings>[0]) => unpaced(logFindings(changes, kernel)),

@@ -110,6 +110,16 @@ export function entryOptions(settings: DiscoverySettings, clusterId: string): Om
   };
 }
 
+/** Whether entries of workloads in other clusters are read: where services of the orchestrator select none, they are not. */
+export function readsRemoteEntries(
+  { PILOT_ENABLE_CROSS_CLUSTER_WORKLOAD_ENTRY: crosses, PILOT_ENABLE_ORCH_SELECT_WORKLOAD_ENTRIES: selects }: Pick<
+    DiscoverySettings,
+    "PILOT_ENABLE_CROSS_CLUSTER_WORKLOAD_ENTRY" | "PILOT_ENABLE_ORCH_SELECT_WORKLOAD_ENTRIES"
+  >,
+): boolean {
+  return crosses && selects;
+}
+
 /** How the orchestrator's objects are read. */
 export function orchOptions(
   settings: DiscoverySettings,

@@ -3,7 +3,8 @@
  * Each row is tried with all four combinations.
  */
 import assert from "node:assert/strict";
-import { orchOptions } from "../../lib/discovery/settings.ts";
+import { cleansEntries } from "../../lib/discovery/registration/start.ts";
+import { orchOptions, readsRemoteEntries } from "../../lib/discovery/settings.ts";
 import { defaultSettings, readSettings } from "../../lib/kernel/settings/read.ts";
 import type { SettingsOf } from "../../lib/kernel/settings/catalogue.ts";
 import { Fixture, type TestNode, texts } from "./fixture.ts";
@@ -41,7 +42,8 @@ const WORLD = [
 
 /** Whether a resource of the proxy has a text. */
 function has(at: RegExp, pattern: RegExp, settings: Settings, metadata: Readonly<Record<string, string>>): boolean {
-  const fixture = new Fixture({ settings });
+  const networks = { networks: { n: { endpoints: [{ fromCidr: "10.0.0.0/8" }], gateways: [] } } };
+  const fixture = new Fixture({ settings, networks });
   for (const object of WORLD) fixture.put({ apiVersion: "networking.mesh.io/v1", ...object });
   fixture.pipeline.flush();
   const fields = Object.fromEntries(Object.entries(metadata).map(([key, stringValue]) => [key, { stringValue }]));
@@ -72,6 +74,48 @@ const ROWS: readonly Row[] = [
     rule: "both",
     of: ["ENABLE_MCS_SERVICE_DISCOVERY", "ENABLE_MCS_HOST"],
     holds: (settings) => orchOptions(defaultSettings("pilot-discovery", settings)).shared?.host === true,
+  },
+  {
+    about: "entries of workloads that have left are removed",
+    rule: "either",
+    of: ["PILOT_ENABLE_WORKLOAD_ENTRY_AUTOREGISTRATION", "PILOT_ENABLE_WORKLOAD_ENTRY_HEALTHCHECKS"],
+    holds: (settings) => cleansEntries(defaultSettings("pilot-discovery", settings)),
+  },
+  {
+    about: "entries of workloads in other clusters are read",
+    rule: "both",
+    of: ["PILOT_ENABLE_CROSS_CLUSTER_WORKLOAD_ENTRY", "PILOT_ENABLE_ORCH_SELECT_WORKLOAD_ENTRIES"],
+    holds: (settings) => readsRemoteEntries(defaultSettings("pilot-discovery", settings)),
+  },
+  {
+    about: "an endpoint names its workload for telemetry",
+    rule: "both",
+    of: ["PILOT_ENABLE_TELEMETRY_LABEL", "PILOT_ENDPOINT_TELEMETRY_LABEL"],
+    holds: (settings) => has(/./, /"workload":/, settings, {}),
+  },
+  {
+    about: "a listener takes HTTP/1.0",
+    rule: "either",
+    of: ["PILOT_HTTP10", "proxy HTTP10"],
+    holds: (settings, proxy) => {
+      const flag = proxy["HTTP10"] === "true" ? { HTTP10: "1" } : {};
+      return has(/^listener\//, /"accept_http_10":true/, settings, flag);
+    },
+  },
+  {
+    about: "addresses of the mesh's networks are internal ones of an outbound listener",
+    rule: "either",
+    of: ["ENABLE_HCM_INTERNAL_NETWORKS", "PILOT_SIDECAR_USE_REMOTE_ADDRESS"],
+    holds: (settings) => has(/^listener\/(?!virtualInbound)/, /internal_address_config/, settings, {}),
+  },
+  {
+    about: "the host of a cluster means that cluster's endpoints",
+    rule: "both",
+    of: ["ENABLE_MCS_HOST", "ENABLE_MCS_CLUSTER_LOCAL"],
+    holds: (settings) => {
+      const on = { ENABLE_MCS_SERVICE_DISCOVERY: true, ...settings };
+      return orchOptions(defaultSettings("pilot-discovery", on)).shared?.clusterLocal === true;
+    },
   },
 ];
 

@@ -21,7 +21,7 @@ import type { Configuration } from "../configuration.ts";
 import type { MeshSource } from "../mesh_source.ts";
 import type { Pipeline } from "../pipeline.ts";
 import type { RemoteLockState, ServerClusters } from "../remote_clusters.ts";
-import { registrationDuty } from "../registration/start.ts";
+import { cleansEntries, registrationDuty } from "../registration/start.ts";
 import { startStatus } from "../status/start.ts";
 import type { DiscoverySettings, SharingApi } from "../settings.ts";
 import { isClusterLocal } from "../../translate/endpoint/cluster_local.ts";
@@ -104,7 +104,7 @@ function dutiesOf(
   }
   // Kinds of a folder have no object of an API into which their status could be written.
   if (orch?.kinds) duties.push(...startStatus({ ...parts, client, namespace }, settings, kernel));
-  if (settings.PILOT_ENABLE_WORKLOAD_ENTRY_AUTOREGISTRATION) {
+  if (cleansEntries(settings)) {
     duties.push(registrationDuty({ store, client, maxConnectionAge }, settings, kernel));
   }
   const webhook = settings.VALIDATION_WEBHOOK_CONFIG_NAME;

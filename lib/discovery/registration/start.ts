@@ -71,6 +71,19 @@ export function startRegistration(
   return registrar;
 }
 
+/**
+ * Whether entries of workloads that have left are removed: also where workloads no longer register themselves, because
+ * entries of those that did are left.
+ */
+export function cleansEntries(
+  { PILOT_ENABLE_WORKLOAD_ENTRY_AUTOREGISTRATION: registers, PILOT_ENABLE_WORKLOAD_ENTRY_HEALTHCHECKS: checks }: Pick<
+    DiscoverySettings,
+    "PILOT_ENABLE_WORKLOAD_ENTRY_AUTOREGISTRATION" | "PILOT_ENABLE_WORKLOAD_ENTRY_HEALTHCHECKS"
+  >,
+): boolean {
+  return registers || checks;
+}
+
 /** The clean-up of entries in the orchestrator. */
 export function registrationDuty(
   { store, client, maxConnectionAge }: RegistrationParts & { readonly client: ApiClient },
