@@ -20,6 +20,8 @@ export interface StatusWriterOptions {
   readonly limit: TokenBucket;
   readonly clock: Clock;
   readonly log: Logger;
+  /** Client of the API that updates are sent to: its outage is said once, for all objects. Default: for each object. */
+  readonly client?: object | undefined;
   /** Default: the queue is not measured. */
   readonly metrics?: Metrics | undefined;
 }
@@ -33,9 +35,9 @@ export class StatusWriter {
   readonly #updates = new Map<string, StatusUpdate>();
   readonly #failing = new Set<string>();
 
-  constructor({ id, workers, limit, clock, log, metrics }: StatusWriterOptions, signal: AbortSignal) {
+  constructor({ id, workers, limit, clock, log, client, metrics }: StatusWriterOptions, signal: AbortSignal) {
     this.#queue = new KeyedQueue({
-      ...{ id, workers, clock, metrics },
+      ...{ id, workers, clock, metrics, outage: client && { client, log } },
       work: async (object, stopped) => {
         await limit.take(stopped);
         // The last one counts, also of those that came while this one waited for its turn.
@@ -45,7 +47,8 @@ export class StatusWriter {
         if (this.#updates.get(object) === update) this.#updates.delete(object);
         this.#failing.delete(object);
       },
-      failed: (object, error) => {
+      failed: (object, error, said) => {
+        if (said) return;
         if (!this.#failing.has(object)) log.warn("a status could not be written; it is tried again", { object, error });
         this.#failing.add(object);
       },

@@ -14,7 +14,9 @@
 import * as z from "zod";
 import type { Logger } from "../../kernel/log/log.ts";
 import { issueLines } from "../../kernel/json/issues.ts";
+import { ApiError } from "../../orch/client/api_error.ts";
 import type { ApiClient } from "../../orch/client/client.ts";
+import { outageOf } from "../../orch/client/outage.ts";
 
 /** Whether secrets may be read; `unknown`: the API has not answered yet. */
 export type SecretRight = "allowed" | "denied" | "unknown";
@@ -121,6 +123,7 @@ export class SecretRights {
       if (!this.#stop.aborted) throw error;
     } finally {
       kept.asking = false;
+      outageOf(this.#client).leaves(kept);
     }
   }
 
@@ -129,8 +132,14 @@ export class SecretRights {
     let allowed: boolean;
     try {
       allowed = await this.#isAllowed(question);
+      outageOf(this.#client).works(kept, this.#log, { question: "SubjectAccessReview" });
     } catch (error) {
       this.#stop.throwIfAborted();
+      if (error instanceof ApiError && error.transient) {
+        outageOf(this.#client).fails(kept, error, this.#log, { question: "SubjectAccessReview" });
+        return AGAIN_MS;
+      }
+      outageOf(this.#client).works(kept, this.#log, { question: "SubjectAccessReview" });
       this.#log.warn("it cannot be asked whether an account may read secrets; it is tried again", {
         user: question.user,
         error,

@@ -47,13 +47,14 @@ export function ingressStatus(parts: IngressStatusParts): Duty {
 }
 
 async function run(parts: IngressStatusParts, signal: AbortSignal): Promise<void> {
-  const { client: { clock }, statuses, log, metrics } = parts;
+  const { client, statuses, log, metrics } = parts;
   const queue = new KeyedQueue({
-    ...{ id: "ingress status", workers: WORKERS, clock, metrics },
+    ...{ id: "ingress status", workers: WORKERS, clock: client.clock, metrics, outage: { client, log } },
     work: (key, stop) => write(key, parts, stop),
-    failed: (key, error) => {
+    failed: (key, error, said) => {
       // Somebody else wrote in between: it is read again.
       if (error instanceof ApiError && error.conflict) return;
+      if (said) return;
       log.warn("the status of an Ingress cannot be written; it is tried again", { key, error });
     },
   });

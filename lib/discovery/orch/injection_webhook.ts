@@ -41,9 +41,10 @@ export async function keepInjectionWebhook(parts: InjectionWebhookParts, signal:
   await new WebhookKeeper({
     ...{ client, sort: "mutating", roots, log, queue: "webhook patcher", queueMetrics },
     keep: (configuration, caBundle, stop) => keepRoots(parts, configuration, caBundle, stop),
-    failed: (name, error) => {
+    failed: (name, error, said) => {
       metrics.counter("webhook_patch_failures_total").inc({ name, reason: "webhook_update_failure" });
       metrics.counter("webhook_patch_retries_total").inc({ name });
+      if (said) return;
       log.warn("the webhook's configuration has not the roots of this server; it is tried again", { name, error });
     },
   }).run(signal);

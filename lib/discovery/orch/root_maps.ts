@@ -84,10 +84,10 @@ class RootMaps {
       }),
     });
     this.#queue = new KeyedQueue({
-      ...{ id: "root certificates", workers: WORKERS, clock: client.clock, metrics },
+      ...{ id: "root certificates", workers: WORKERS, clock: client.clock, metrics, outage: { client, log } },
       work: (namespace, stop) => this.#write(namespace, stop),
-      failed: (namespace, error) =>
-        log.warn("the roots cannot be written; it is tried again", { namespace, name, error }),
+      failed: (namespace, error, said) =>
+        said || log.warn("the roots cannot be written; it is tried again", { namespace, name, error }),
     });
   }
 

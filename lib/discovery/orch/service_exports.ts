@@ -131,9 +131,10 @@ class ServiceExports {
       troubled: ({ forbidden }) => forbidden && this.#definitionKnown.resolve(),
     });
     this.#queue = new KeyedQueue({
-      ...{ id: "service exports", workers: WORKERS, clock: client.clock, metrics },
+      ...{ id: "service exports", workers: WORKERS, clock: client.clock, metrics, outage: { client, log } },
       work: (key, stop) => this.#export(key, stop),
-      failed: (service, error) => log.warn("a service cannot be exported; it is tried again", { service, error }),
+      failed: (service, error, said) =>
+        said || log.warn("a service cannot be exported; it is tried again", { service, error }),
     });
   }
 

@@ -92,7 +92,7 @@ async function keep(
     project: ({ spec }) => isApiJson(spec) ? spec["trustBundle"] : undefined,
   });
   const queue = new KeyedQueue({
-    ...{ id: "cluster trust bundle", clock: client.clock, metrics },
+    ...{ id: "cluster trust bundle", clock: client.clock, metrics, outage: { client, log } },
     work: async (name, stop) => {
       const text = roots.current();
       const there = bundles.get("", name);
@@ -102,7 +102,7 @@ async function keep(
       if (there === undefined) await createObject(client, place, body, { signal: stop });
       else await patchObject(client, place, body, { signal: stop });
     },
-    failed: (name, error) => log.warn("the roots cannot be written; it is tried again", { name, error }),
+    failed: (name, error, said) => said || log.warn("the roots cannot be written; it is tried again", { name, error }),
   });
   bundles.start();
   const ends = [

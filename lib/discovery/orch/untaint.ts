@@ -84,9 +84,10 @@ class Untaint {
       ...{ resource: PODS, namespace, labelSelector: PLUGIN, log, project: readPluginPod },
     });
     this.#queue = new KeyedQueue({
-      ...{ id: "untaint", workers: WORKERS, clock: client.clock, metrics },
+      ...{ id: "untaint", workers: WORKERS, clock: client.clock, metrics, outage: { client, log } },
       work: (node, stop) => this.#untaint(node, stop),
-      failed: (node, error) => log.warn("the taint of a node cannot be taken off; it is tried again", { node, error }),
+      failed: (node, error, said) =>
+        said || log.warn("the taint of a node cannot be taken off; it is tried again", { node, error }),
     });
   }
 

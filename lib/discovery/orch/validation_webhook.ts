@@ -53,8 +53,8 @@ export function validationWebhook(parts: ValidationWebhookParts): Duty {
       new WebhookKeeper({
         ...{ client, sort: "validating", only: name, roots, log, queue: "validation", queueMetrics },
         keep: (configuration, caBundle, stop) => keepValidation(parts, configuration, caBundle, stop),
-        failed: (_, error) =>
-          log.warn("the webhook's configuration is not as it should be; it is tried again", { name, error }),
+        failed: (_, error, said) =>
+          said || log.warn("the webhook's configuration is not as it should be; it is tried again", { name, error }),
         troubled: ({ status }) =>
           metrics.counter("galley_validation_config_load_error").inc({ reason: String(status ?? "no answer") }),
       }).run(signal),

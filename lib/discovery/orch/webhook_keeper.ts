@@ -55,7 +55,7 @@ export interface WebhookKeeperOptions {
    * @param caBundle Base64 of the roots; never empty.
    */
   readonly keep: (configuration: KeptConfiguration, caBundle: string, signal: AbortSignal) => Promise<void>;
-  readonly failed: (name: string, error: unknown) => void;
+  readonly failed: (name: string, error: unknown, said: boolean) => void;
   /** Hears of failures to read. Default: nobody does. */
   readonly troubled?: (error: ApiError) => void;
   readonly log: Logger;
@@ -88,7 +88,7 @@ export class WebhookKeeper {
       ...(troubled === undefined ? {} : { troubled }),
     });
     this.#queue = new KeyedQueue({
-      ...{ id: queue, clock: client.clock, metrics: queueMetrics, failed },
+      ...{ id: queue, clock: client.clock, metrics: queueMetrics, failed, outage: { client, log } },
       work: async (name, signal) => {
         const configuration = this.#configurations.get("", name)?.value;
         const caBundle = Buffer.from(roots.current()).toString("base64");

@@ -128,7 +128,7 @@ export function startEntryHealth(
     store: configuration.store,
     placeOf: (object) => configuration.placeOf(object),
     writing: {
-      ...{ id: "health", workers: settings.PILOT_STATUS_MAX_WORKERS, limit, clock, log: log.scope("wle") },
+      ...{ id: "health", workers: settings.PILOT_STATUS_MAX_WORKERS, limit, clock, log: log.scope("wle"), client },
       metrics: settings.MESH_ENABLE_CONTROLLER_QUEUE_METRICS ? metrics : undefined,
     },
   });

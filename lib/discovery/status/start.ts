@@ -43,7 +43,7 @@ export function startStatus(parts: StatusParts, settings: DiscoverySettings, ker
   const workers = settings.PILOT_STATUS_MAX_WORKERS;
   const metrics = settings.MESH_ENABLE_CONTROLLER_QUEUE_METRICS ? kernel.metrics : undefined;
   const writing = (id: "status" | "ip-autoallocate") => ({
-    ...{ id, workers, limit, clock, metrics, log: kernel.log.scope(id) },
+    ...{ id, workers, limit, clock, metrics, client, log: kernel.log.scope(id) },
   });
   const duties: Duty[] = [];
   if (settings.PILOT_ENABLE_IP_AUTOALLOCATE) {

@@ -3,9 +3,18 @@
  *
  * @module
  */
+import type { Logger } from "../../kernel/log/log.ts";
 import type { Metrics } from "../../kernel/metrics/registry.ts";
 import type { Clock } from "../../kernel/time/clock.ts";
+import { ApiError } from "../client/api_error.ts";
+import { outageOf } from "../client/outage.ts";
 import { BackOff } from "../informer/back_off.ts";
+
+/** An API that work asks, by its client, and where the log says that it is away. */
+export interface AskedApi {
+  readonly client: object;
+  readonly log: Pick<Logger, "info" | "warn">;
+}
 
 /** How a queue works. */
 export interface KeyedQueueOptions {
@@ -13,8 +22,12 @@ export interface KeyedQueueOptions {
   readonly id: string;
   /** Does the work of a key; a failure is done again. The signal aborts when the queue stops. */
   readonly work: (key: string, signal: AbortSignal) => Promise<void>;
-  /** Hears of each failure. Default: nobody does. */
-  readonly failed?: (key: string, error: unknown) => void;
+  /**
+   * Hears of each failure; `said`: it is part of an outage, of which the log says enough. Default: nobody does.
+   */
+  readonly failed?: (key: string, error: unknown, said: boolean) => void;
+  /** Whom the work asks: failures because the API is away are one outage of all that ask it. Default: nobody. */
+  readonly outage?: AskedApi | undefined;
   /** Works at a time. Default 1. */
   readonly workers?: number;
   readonly clock: Clock;
@@ -32,6 +45,8 @@ export class KeyedQueue {
   readonly #running = new Set<string>();
   /** Pauses of keys whose last work failed, and a function that ends the present one. */
   readonly #failing = new Map<string, { readonly backOff: BackOff; cancel: () => void }>();
+  /** Keys whose last work got no answer of the API. */
+  readonly #unanswered = new Map<string, object>();
   readonly #stop = new AbortController();
   #idle: (() => void)[] = [];
 
@@ -52,6 +67,7 @@ export class KeyedQueue {
     this.#failing.get(key)?.cancel();
     this.#failing.delete(key);
     this.#waiting.delete(key);
+    this.#answered(key, "forgotten");
     this.#measureDepth();
   }
 
@@ -64,6 +80,7 @@ export class KeyedQueue {
   async stop(): Promise<void> {
     this.#stop.abort(new Error("the queue stops"));
     for (const key of [...this.#waiting.keys(), ...this.#failing.keys()]) this.forget(key);
+    for (const key of [...this.#unanswered.keys()]) this.#answered(key, "forgotten");
     await this.idle();
   }
 
@@ -89,15 +106,38 @@ export class KeyedQueue {
     try {
       await work(key, this.#stop.signal);
       this.#failing.delete(key);
+      this.#answered(key, "worked");
     } catch (error) {
       if (!this.#stop.signal.aborted) {
-        failed?.(key, error);
+        failed?.(key, error, this.#isOutage(key, error));
         this.#later(key);
       }
     }
     metrics?.histogram("pilot_worker_queue_duration").observe({ queueID: id }, (clock.monotonic() - began) / 1000);
     this.#running.delete(key);
     this.#next();
+  }
+
+  /** Whether a failure is part of an outage, which the log then says once. */
+  #isOutage(key: string, error: unknown): boolean {
+    const { outage, id } = this.#options;
+    if (outage === undefined) return false;
+    if (!(error instanceof ApiError) || !error.transient) {
+      this.#answered(key, "worked");
+      return false;
+    }
+    const part = this.#unanswered.getOrInsertComputed(key, () => ({}));
+    outageOf(outage.client).fails(part, error, outage.log, { queue: id });
+    return true;
+  }
+
+  #answered(key: string, how: "worked" | "forgotten"): void {
+    const part = this.#unanswered.get(key);
+    const { outage, id } = this.#options;
+    if (part === undefined || outage === undefined) return;
+    this.#unanswered.delete(key);
+    if (how === "worked") outageOf(outage.client).works(part, outage.log, { queue: id });
+    else outageOf(outage.client).leaves(part);
   }
 
   #later(key: string): void {

@@ -4,6 +4,10 @@ import { ApiClient } from "../../../lib/orch/client/client.ts";
 import { ApiError } from "../../../lib/orch/client/api_error.ts";
 import { outageOf } from "../../../lib/orch/client/outage.ts";
 import { Informer } from "../../../lib/orch/informer/informer.ts";
+import { KeyedQueue } from "../../../lib/orch/queue/keyed_queue.ts";
+import { TokenBucket } from "../../../lib/orch/client/token_bucket.ts";
+import { StatusWriter } from "../../../lib/status/writer.ts";
+import { SecretRights } from "../../../lib/discovery/credentials/secret_rights.ts";
 import { Election } from "../../../lib/orch/leader/election.ts";
 import { createFakeClock } from "../../../lib/kernel/time/fake_clock.ts";
 import { openLog } from "../../discovery/open_log.ts";
@@ -145,4 +149,58 @@ Deno.test("who stops asking while the API is away does not keep the outage open"
   assert.equal(lines.length, 2);
   outage.fails(two, away, log, {});
   assert.equal(lines.length, 3, "the next outage is said again");
+});
+
+Deno.test("work by key, writers of status and questions about rights add no line to an outage, however many wait", async () => {
+  const api = new FlakyApi();
+  const { informers, lines, stop } = watchAll(api);
+  await Promise.all(informers.map(({ whenSynced }) => whenSynced));
+  const log = openLog();
+  const { client, clock } = api;
+  const scope = log.log.scope("orch");
+  const failures: boolean[] = [];
+  const ask = async (key: string) => void await client.get(`/api/v1/pods/${key}`);
+  const queue = new KeyedQueue({
+    ...{ id: "test", clock, workers: 20, outage: { client, log: scope } },
+    work: ask,
+    failed: (_, __, said) => failures.push(said),
+  });
+  const ends = new AbortController();
+  const limit = new TokenBucket(1000, 1000, clock);
+  const writer = new StatusWriter({ id: "status", workers: 20, limit, clock, log: scope, client }, ends.signal);
+  const rights = new SecretRights(client, scope, ends.signal);
+  api.goesAway();
+  for (let key = 0; key < 20; key++) {
+    queue.add(`a${key}`);
+    writer.put(`Kind/a/b${key}`, () => ask(`b${key}`));
+    rights.of("a", `account${key}`, () => {});
+  }
+  for (let i = 0; i < 12; i++) await clock.advance(20_000);
+  assert.ok(failures.length >= 20 && failures.every((said) => said), `${failures.length} failures`);
+  const all = () => [...lines(), ...log.lines.map(({ level, msg }) => `${level}: ${msg}`)];
+  assert.equal(all().length, 1, all().join("\n"));
+  api.away = false;
+  for (let i = 0; i < 20; i++) await clock.advance(20_000);
+  const rest = all().filter((line) => !/it cannot be asked whether an account/.test(line));
+  assert.equal(rest.length, 2, rest.join("\n"));
+  await queue.stop();
+  ends.abort();
+  await writer.stop();
+  await stop();
+});
+
+Deno.test("a key that is refused, and no outage, is a failure of its own", async () => {
+  const clock = createFakeClock();
+  const log = openLog();
+  const failures: [string, boolean][] = [];
+  const queue = new KeyedQueue({
+    ...{ id: "test", clock, outage: { client: {}, log: log.log.scope("orch") } },
+    work: () => Promise.reject(new ApiError("no right", 403)),
+    failed: (key, _, said) => failures.push([key, said]),
+  });
+  queue.add("a");
+  await clock.advance(1);
+  assert.deepEqual(failures[0], ["a", false]);
+  assert.deepEqual(log.lines, []);
+  await queue.stop();
 });
