@@ -33,24 +33,27 @@ export const NAME_SERVER = "127.0.0.53";
 /** Runs a file of tests there; fails with their output. */
 export async function inOwnNetwork(
   file: URL,
-  { asksNameServer = false }: {
+  { asksNameServer = false, addresses = [] }: {
     /** The programs' resolvers ask {@linkcode NAME_SERVER} alone. Default: as the machine's. */
     readonly asksNameServer?: boolean;
+    /** Further addresses (IPv4) of the loopback device. Default: none. */
+    readonly addresses?: readonly string[];
   } = {},
 ): Promise<void> {
   const resolvConf = await Deno.makeTempFile();
   await Deno.writeTextFile(resolvConf, `nameserver ${NAME_SERVER}\n`);
   try {
-    await run(file, asksNameServer ? `mount --bind ${resolvConf} /etc/resolv.conf && ` : "");
+    const more = addresses.map((address) => ` && ip address add ${address}/32 dev lo`).join("");
+    await run(file, asksNameServer ? `mount --bind ${resolvConf} /etc/resolv.conf && ` : "", more);
   } finally {
     await Deno.remove(resolvConf);
   }
 }
 
-async function run(file: URL, before: string): Promise<void> {
+async function run(file: URL, before: string, more: string): Promise<void> {
   const tests = [Deno.execPath(), "test", "--quiet", "--no-prompt", "--no-check", ...PERMISSIONS, SYS, file.pathname];
   const { success, stdout, stderr } = await new Deno.Command("unshare", {
-    args: ["--net", "--mount", "sh", "-c", `${before}${DEVICE} && exec "$@"`, "sh", ...tests],
+    args: ["--net", "--mount", "sh", "-c", `${before}${DEVICE}${more} && exec "$@"`, "sh", ...tests],
     env: { [ALL_PORTS_ARE_FREE]: "true" },
     stdout: "piped",
     stderr: "piped",
