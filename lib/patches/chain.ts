@@ -10,7 +10,7 @@ import { joinedParts, withParts } from "../pb/joined_any.ts";
 import { bytesOf, merged } from "../pb/merge.ts";
 import { takeField } from "../pb/one_field.ts";
 import { attempted } from "./attempt.ts";
-import { PATCHED_MESSAGE } from "./compile.ts";
+import { PATCHED_MESSAGE } from "./messages.ts";
 import { mergeFilters, patchFilterList } from "./filters.ts";
 import { httpFilterName, matchesChain, networkFilterName } from "./listener_match.ts";
 import { PatchedContents, PatchedParts } from "./patched_parts.ts";

@@ -7,7 +7,7 @@ import type { envoy } from "../../proto/gen/types.ts";
 import type { ClusterMatch } from "../config/kinds/proxy_filter/types.ts";
 import { mergedUnderName } from "../pb/merge.ts";
 import { attempted } from "./attempt.ts";
-import { PATCHED_MESSAGE } from "./compile.ts";
+import { PATCHED_MESSAGE } from "./messages.ts";
 import { mergedSocket } from "./transport_socket.ts";
 import { type CompiledPatch, isFor, type PatchContext, type ReportPatch } from "./types.ts";
 
@@ -32,15 +32,16 @@ export function patchCluster(
   of: PatchedCluster,
   report: ReportPatch,
 ): Cluster | undefined {
-  let now: Cluster | undefined = cluster;
+  let now = cluster;
   for (const patch of patches) {
     if (patch.applyTo !== "CLUSTER" || !isFor(patch, of.context)) continue;
     const { operation } = patch;
     if ((operation !== "MERGE" && operation !== "REMOVE") || !matches(now, patch.cluster, of)) continue;
-    now = attempted<Cluster | undefined>(patch, now, report, (before) => {
-      return operation === "REMOVE" ? undefined : mergedCluster(before!, patch.value as Cluster);
-    });
-    if (now === undefined) return undefined;
+    if (operation === "REMOVE") {
+      report({ patch });
+      return undefined;
+    }
+    now = attempted(patch, now, report, (before) => mergedCluster(before, patch.value as Cluster));
   }
   return now;
 }

@@ -1,6 +1,7 @@
 /**
  * Reads the patches of a ProxyFilter: each value is decoded against the messages that Envoy knows. One that does not fit is
- * left out with a reason; the others are in force.
+ * left out with a reason; the others are in force. One that may refuse requests is not left out: a value that every Envoy
+ * rejects takes its place, so that nothing is served without the guard.
  *
  * @module
  */
@@ -12,17 +13,19 @@ import { findEncoder } from "../pb/codec.ts";
 import { type ApiMessage, encodeApi, messageFromJson } from "../pb/envoy_api.ts";
 import { beyondLimits } from "../pb/envoy_rules.ts";
 import { withSeconds } from "./durations.ts";
-import { mayRefuse } from "./guards.ts";
+import { mayRefuse, mayRefuseAsWritten } from "./guards.ts";
+import { PATCHED_MESSAGE } from "./messages.ts";
 import { withReadableStructs } from "./typed_structs.ts";
 import type { CompiledPatch, PatchTarget } from "./types.ts";
+import { unusableValue, unusableWords } from "./unusable.ts";
 
 /** A patch that is not in force, or not as it is written. */
 export interface PatchFinding {
   /** Position in `spec.configPatches`. */
   readonly index: number;
   /**
-   * `refused`: the patch is left out; `left out`: only the fields that Envoy does not know; `beyond limits`: Envoy reads it
-   * and rejects it.
+   * `refused`: the patch is not in force; `left out`: only the fields that Envoy does not know are not; `beyond limits`:
+   * Envoy reads it and rejects it.
    */
   readonly what: "refused" | "left out" | "beyond limits";
   /** Where and why, for people. */
@@ -34,21 +37,6 @@ export interface CompiledFilter {
   readonly patches: readonly CompiledPatch[];
   readonly problems: readonly PatchFinding[];
 }
-
-/** The messages that patches change or add. */
-export const PATCHED_MESSAGE: { readonly [A in Exclude<ApplyTo, "INVALID">]: string } = {
-  LISTENER: "envoy.config.listener.v3.Listener",
-  LISTENER_FILTER: "envoy.config.listener.v3.ListenerFilter",
-  FILTER_CHAIN: "envoy.config.listener.v3.FilterChain",
-  NETWORK_FILTER: "envoy.config.listener.v3.Filter",
-  HTTP_FILTER: "envoy.extensions.filters.network.http_connection_manager.v3.HttpFilter",
-  ROUTE_CONFIGURATION: "envoy.config.route.v3.RouteConfiguration",
-  VIRTUAL_HOST: "envoy.config.route.v3.VirtualHost",
-  HTTP_ROUTE: "envoy.config.route.v3.Route",
-  CLUSTER: "envoy.config.cluster.v3.Cluster",
-  EXTENSION_CONFIG: "envoy.config.core.v3.TypedExtensionConfig",
-  BOOTSTRAP: "envoy.config.bootstrap.v3.Bootstrap",
-};
 
 const compiled = new WeakMap<ConfigObject<"ProxyFilter">, CompiledFilter>();
 
@@ -67,17 +55,17 @@ function compileNow({ key, meta, spec }: ConfigObject<"ProxyFilter">): CompiledF
     const { applyTo, match, patch } = config;
     if (applyTo === "INVALID" || patch === undefined || patch.operation === "INVALID") continue; // validation says so
     const problem: ReportPatchFinding = (what, text) => problems.push({ index, what, text });
-    const value = readValue(config, problem);
-    if (value === undefined || applyTo === "BOOTSTRAP") continue;
-    const operation = operationOn(applyTo, patch.operation);
-    if (!hasRightName(config, operation, value, problem)) continue;
+    const operation = operationOn(applyTo as PatchTarget, patch.operation);
+    const read = readValue(config, { filter: key, index, operation }, problem);
+    if (read === undefined || applyTo === "BOOTSTRAP") continue;
+    const { value } = read;
     const patched: CompiledPatch = {
       filter: key,
       index,
       applyTo,
       operation,
       context: match?.context ?? "ANY",
-      value,
+      ...read,
       needsApi: !isWrittenByBuilders(PATCHED_MESSAGE[applyTo], value),
       services,
       ...(match?.listener ? { listener: match.listener } : {}),
@@ -96,8 +84,8 @@ function compileNow({ key, meta, spec }: ConfigObject<"ProxyFilter">): CompiledF
  * proxies then reject the resource, and keep what they have or let nothing in.
  */
 function isWithinLimits(patch: CompiledPatch, problem: ReportPatchFinding): boolean {
-  const { applyTo, operation, value } = patch;
-  if (operation === "REMOVE") return true;
+  const { applyTo, operation, value, unusable } = patch;
+  if (operation === "REMOVE" || unusable !== undefined) return true;
   const keepsName = applyTo === "VIRTUAL_HOST" && operation === "REPLACE" && !value["name"];
   const whole = keepsName ? { ...value, name: "kept" } : value;
   const beyond = beyondLimits(PATCHED_MESSAGE[applyTo], whole, operation === "MERGE");
@@ -135,27 +123,26 @@ const NAMED: ReadonlySet<PatchTarget> = new Set([
   "EXTENSION_CONFIG",
 ]);
 
-/** A part that is added needs a name; one that is there keeps its own. */
-function hasRightName(
+/** A part that is added needs a name. */
+function isNameMissing(applyTo: ApplyTo, operation: PatchOperation, { name }: ApiMessage): boolean {
+  return NAMED.has(applyTo as PatchTarget) && operation === "ADD" && !name;
+}
+
+/** A part that is there keeps its own name. */
+function reportOtherName(
   { applyTo, match }: ConfigPatch,
   operation: PatchOperation,
   { name }: ApiMessage,
   problem: ReportPatchFinding,
-): boolean {
-  if (!NAMED.has(applyTo as PatchTarget)) return true;
-  if (operation === "ADD" && !name) {
-    problem("refused", "name is missing, expected one for what is added");
-    return false;
-  }
+): void {
+  if (!NAMED.has(applyTo as PatchTarget) || operation !== "MERGE" || !name) return;
   const { listener, routeConfiguration, cluster } = match ?? {};
   const sought = applyTo === "VIRTUAL_HOST" ? routeConfiguration?.vhost : listener ?? routeConfiguration ?? cluster;
-  if (operation === "MERGE" && name && name !== sought?.name) {
-    problem(
-      "left out",
-      `name: ${JSON.stringify(name)}, expected none: the resource that is merged into keeps its name`,
-    );
-  }
-  return true;
+  if (name === sought?.name) return;
+  problem(
+    "left out",
+    `name: ${JSON.stringify(name)}, expected none: the resource that is merged into keeps its name`,
+  );
 }
 
 /** The targets with an order, into which something can be inserted. */
@@ -168,25 +155,57 @@ function operationOn(
   return operation.startsWith("INSERT_") && !ORDERED.has(applyTo) ? "ADD" : operation;
 }
 
-/** @returns undefined: the patch is refused */
+/** What happens where a patch that may refuse requests cannot be used. */
+const KEPT_CLOSED = "it may refuse requests, so proxies keep what they have where it matches, or let nothing in";
+
+/** The value of a patch, or what takes its place. */
+type ReadValue = Pick<CompiledPatch, "value" | "unusable">;
+
+/** @returns undefined: the patch is left out */
 function readValue(
-  { applyTo, patch }: ConfigPatch,
+  config: ConfigPatch,
+  id: Pick<CompiledPatch, "filter" | "index" | "operation">,
   problem: ReportPatchFinding,
-): ApiMessage | undefined {
-  const { operation, value: written } = patch!;
-  if (written === undefined) return operation === "REMOVE" ? {} : undefined;
-  const name = PATCHED_MESSAGE[applyTo as Exclude<ApplyTo, "INVALID">];
-  const value = withSeconds(name, withReadableStructs(written));
+): ReadValue | undefined {
+  const { applyTo, patch } = config;
+  const { operation } = id;
+  // The value of a removal says nothing.
+  if (operation === "REMOVE") return { value: {} };
+  const { value: written } = patch!;
+  if (written === undefined || applyTo === "INVALID") return undefined;
+  const name = PATCHED_MESSAGE[applyTo];
+  const json = withSeconds(name, withReadableStructs(written));
+  const isGuard = applyTo !== "BOOTSTRAP" && mayRefuseAsWritten(applyTo, operation, json);
+  const refuse = (text: string): ReadValue | undefined => {
+    const value = isGuard ? unusableValue({ ...id, applyTo }, written) : undefined;
+    problem("refused", value ? `${text}; ${KEPT_CLOSED}` : text);
+    return value && { value, unusable: unusableWords(id) };
+  };
+  const { message, error, leftOut } = readMessage(name, json);
+  if (message === undefined || (isGuard && leftOut !== undefined)) return refuse(error ?? leftOut!);
+  if (leftOut !== undefined) problem("left out", leftOut);
+  if (isNameMissing(applyTo, operation, message)) return refuse("name is missing, expected one for what is added");
+  reportOtherName(config, operation, message, problem);
+  return { value: message };
+}
+
+interface ReadMessage {
+  /** Absent: no Envoy can read it. */
+  readonly message?: ApiMessage;
+  /** Why not. */
+  readonly error?: string;
+  /** The fields and names that this version does not know, and that the message goes without. */
+  readonly leftOut?: string;
+}
+
+function readMessage(name: string, value: unknown): ReadMessage {
   try {
-    return messageFromJson(name, value);
+    return { message: messageFromJson(name, value) };
   } catch (error) {
     try {
-      const message = messageFromJson(name, value, "left out");
-      problem("left out", (error as Error).message);
-      return message;
+      return { message: messageFromJson(name, value, "left out"), leftOut: (error as Error).message };
     } catch (worse) {
-      problem("refused", (worse as Error).message);
-      return undefined;
+      return { error: (worse as Error).message };
     }
   }
 }

@@ -4,6 +4,7 @@
  * @module
  */
 import type { Any } from "../pb/codec.ts";
+import { packedName } from "../pb/envoy_api.ts";
 import { mergedAny } from "../pb/merge.ts";
 import { attempted } from "./attempt.ts";
 import { patchedList } from "./ordered.ts";
@@ -26,7 +27,9 @@ export function patchFilterList<F extends AnyFilter>(
   for (const patch of patches) {
     const name = nameOf(patch);
     const sought = name === undefined ? {} : { matches: (filter: F) => (filter.name ?? "") === name };
-    now = attempted(patch, now, report, (before) => patchedList(before, patch, sought));
+    const before = now;
+    now = patchedList(before, patch, sought);
+    if (now !== before) report({ patch });
   }
   return now;
 }
@@ -56,10 +59,27 @@ function merged<F extends AnyFilter>(
   if (name !== undefined && name !== (filter.name ?? "")) return filter;
   const { typed_config: own } = filter;
   if (own === undefined) return filter;
+  if (name === undefined && isOfOtherType(patch, filter)) {
+    // The patch names no filter, so it is for those of its type. Others keep what they have.
+    report({
+      patch,
+      error: `a message of type ${typeOf(patch.value)} does not merge into one of type ${typeOf(filter)}`,
+    });
+    return filter;
+  }
   return attempted(patch, filter, report, (before) => {
     const { name: renamed, typed_config: other } = patch.value as AnyFilter;
     const config = other === undefined ? own : mergedAny(own as Any, other as Any);
     if (config === own && !renamed) return before;
     return { ...before, ...(renamed ? { name: renamed } : {}), typed_config: config };
   });
+}
+
+/** A patch without a configuration of its own changes the name alone. */
+function isOfOtherType({ value, unusable }: CompiledPatch, filter: AnyFilter): boolean {
+  return unusable === undefined && typeOf(value) !== "" && typeOf(value) !== typeOf(filter);
+}
+
+function typeOf({ typed_config: config }: AnyFilter): string {
+  return packedName(config ?? {});
 }

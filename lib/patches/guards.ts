@@ -30,6 +30,11 @@ const HARMLESS_FILTERS: ReadonlySet<string> = new Set([
   ].map((name) => `${EXTENSIONS}filters.http.${name}.v3.`),
   `${EXTENSIONS}filters.http.grpc_stats.v3.FilterConfig`,
   `${EXTENSIONS}filters.listener.http_inspector.v3.HttpInspector`,
+  // Of the peer's own proxy: metrics, and what is offered to services. A stock Envoy cannot read them.
+  "stats.PluginConfig",
+  "io.istio.http.peer_metadata.Config",
+  "envoy.tcp.metadataexchange.config.MetadataExchange",
+  "istio.envoy.config.filter.http.alpn.v2alpha1.FilterConfig",
 ]);
 
 /** Fields of messages that refuse nothing. */
@@ -98,7 +103,8 @@ const HTTP_OPTIONS = "envoy.extensions.upstreams.http.v3.HttpProtocolOptions";
 const FILTERS: ReadonlySet<PatchTarget> = new Set(["LISTENER_FILTER", "NETWORK_FILTER", "HTTP_FILTER"]);
 
 /** Whether a patch may refuse requests or connections that get through without it. */
-export function mayRefuse({ applyTo, operation, value }: CompiledPatch): boolean {
+export function mayRefuse({ applyTo, operation, value, unusable }: CompiledPatch): boolean {
+  if (unusable !== undefined) return true;
   if (operation === "REMOVE") {
     // Without the patch a filter is still there; a route, a host, a chain or a cluster would be reached again.
     return !FILTERS.has(applyTo);
@@ -109,6 +115,56 @@ export function mayRefuse({ applyTo, operation, value }: CompiledPatch): boolean
   const fields = HARMLESS_FIELDS[applyTo];
   if (fields === undefined) return true;
   return Object.entries(value).some(([field, one]) => !fields.has(field) && !isHarmlessPart(applyTo, field, one));
+}
+
+/**
+ * The same of a value that Envoy cannot read, or not all of it, by the names in it. A field that Envoy does not know counts
+ * as one that may refuse: it may be another one with a mistake in its name. So does a whole cluster or listener that is
+ * added: the part that cannot be read may be what guards the rest.
+ *
+ * @param json Of the value, not of a removal.
+ */
+export function mayRefuseAsWritten(applyTo: PatchTarget, operation: string, json: unknown): boolean {
+  const fields = fieldsOfJson(json);
+  if (FILTERS.has(applyTo)) {
+    const config = fieldsOfJson(fields.get("typed_config"));
+    const name = typeAsWritten(config.get("@type"), fields.has("config_discovery") ? "" : fields.get("name"));
+    const known = operation === "MERGE" ? HARMLESS_FIELDS[name] : undefined;
+    if (known !== undefined) return config.keys().some((field) => field !== "@type" && !known.has(field));
+    return !isHarmlessType(name);
+  }
+  const known = HARMLESS_FIELDS[applyTo];
+  if (known === undefined) return true;
+  return fields.entries().some(([field, one]) => {
+    if (known.has(field)) return false;
+    return applyTo !== "HTTP_ROUTE" || field !== "route" ||
+      fieldsOfJson(one).keys().some((part) => !HARMLESS_ACTION.has(part));
+  });
+}
+
+/**
+ * The type of a filter's configuration under the name that it has now: releases of Envoy before 1.18 had other packages.
+ * Without a type, the filter's name tells it.
+ */
+function typeAsWritten(type: unknown, name: unknown): string {
+  if (typeof type === "string" && type !== "") {
+    const words = packedName({ type_url: type }).split(".");
+    const [, , , sort, filter] = words;
+    const isOld = words.slice(0, 3).join(".") === "envoy.config.filter";
+    return isOld ? `${EXTENSIONS}filters.${sort}.${filter}.v3.${words.at(-1)}` : words.join(".");
+  }
+  return typeof name === "string" && name.startsWith("envoy.filters.") ? `${EXTENSIONS}${name.slice(6)}.v3.` : "";
+}
+
+/** Values by the names that Envoy's messages give fields; JSON may have these in camel case. */
+function fieldsOfJson(json: unknown): ReadonlyMap<string, unknown> {
+  if (typeof json !== "object" || json === null) return new Map();
+  return new Map(
+    Object.entries(json).map(([name, value]) => [
+      name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
+      value,
+    ]),
+  );
 }
 
 /** Whether a message in a field refuses nothing, where that depends on what is in it. */
@@ -124,12 +180,19 @@ function isHarmlessPart(applyTo: PatchTarget, field: string, value: unknown): bo
 
 type PackedFilter = Parameters<typeof packedName>[0] & { readonly value?: Uint8Array };
 
-function isHarmlessFilter({ typed_config: config }: ApiMessage, merges: boolean): boolean {
+function isHarmlessFilter(
+  { name: called, typed_config: config, config_discovery }: ApiMessage,
+  merges: boolean,
+): boolean {
   const any = config as PackedFilter | undefined;
-  if (any === undefined) return false;
+  if (any === undefined) return config_discovery === undefined && isHarmlessType(typeAsWritten(undefined, called));
   const name = packedName(any);
   const fields = merges ? HARMLESS_FIELDS[name] : undefined;
   if (fields !== undefined) return fieldsOf(name, any.value).every((field) => fields.has(field));
+  return isHarmlessType(name);
+}
+
+function isHarmlessType(name: string): boolean {
   return HARMLESS_FILTERS.has(name) || HARMLESS_FILTERS.has(name.slice(0, name.lastIndexOf(".") + 1));
 }
 

@@ -8,7 +8,7 @@ import type { envoy } from "../../proto/gen/types.ts";
 import { mergedUnderName } from "../pb/merge.ts";
 import { attempted } from "./attempt.ts";
 import { patchChain } from "./chain.ts";
-import { PATCHED_MESSAGE } from "./compile.ts";
+import { PATCHED_MESSAGE } from "./messages.ts";
 import { mergeFilters, patchFilterList } from "./filters.ts";
 import { listenerFilterName, matchesListener } from "./listener_match.ts";
 import { type CompiledPatch, isFor, type PatchContext, type PatchTarget, type ReportPatch } from "./types.ts";

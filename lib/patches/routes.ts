@@ -7,7 +7,7 @@
 import type { envoy } from "../../proto/gen/types.ts";
 import { merged, mergedUnderName } from "../pb/merge.ts";
 import { attempted } from "./attempt.ts";
-import { PATCHED_MESSAGE } from "./compile.ts";
+import { PATCHED_MESSAGE } from "./messages.ts";
 import { patchedList } from "./ordered.ts";
 import { matchesRoutes, matchesVirtualHost, type PatchedRoutes, soughtRoute } from "./route_match.ts";
 import { type CompiledPatch, isFor, type PatchTarget, type ReportPatch } from "./types.ts";
@@ -125,7 +125,11 @@ function patchRoutes(
     return changed;
   });
   if (removed.size === 0 && now.every((route, i) => route === before[i])) now = before;
-  for (const patch of patches) now = attempted(patch, now, report, (routes) => withAdded(routes, patch, removed));
+  for (const patch of patches) {
+    const old = now;
+    now = withAdded(old, patch, removed);
+    if (now !== old) report({ patch });
+  }
   return removed.size === 0 ? now : now.filter((route) => !removed.has(route));
 }
 

@@ -42,6 +42,11 @@ export interface CompiledPatch {
   readonly value: ApiMessage;
   /** Some field of the value is one that `encodeApi` alone writes: the encoders of builders lack it. */
   readonly needsApi: boolean;
+  /**
+   * Present: the patch may refuse requests and cannot be used as written. The value is one that every Envoy rejects, and
+   * these are the words in it.
+   */
+  readonly unusable?: string;
   /** Hosts that its ProxyFilter says it refers to: gateways that get only the clusters that they need get those, too. */
   readonly services: readonly string[];
 }
@@ -51,6 +56,8 @@ export interface PatchOutcome {
   readonly patch: CompiledPatch;
   /** Absent: it was applied. */
   readonly error?: string;
+  /** The patch failed, may refuse requests, and what it matched is now something that every Envoy rejects. */
+  readonly closes?: true;
   /** Keys of other objects that the error is about; absent: none. */
   readonly beside?: readonly string[];
   /** The sort of error; absent: the patch could not be applied. */

@@ -108,10 +108,13 @@ Deno.test("a transport socket of the same name has its configuration merged, and
   assert.deepEqual(read(matched.transport_socket!.typed_config), { sni: "new", max_session_keys: { value: 3 } });
 });
 
-Deno.test("a packed message of another type cannot be merged: the patch fails there, and says so", () => {
+Deno.test("a packed message of another type cannot be merged: the patch fails there, says so, and Envoy rejects it", () => {
   const cluster = { name: NAME, transport_socket: { name: "tls", typed_config: any("google.protobuf.StringValue") } };
   const outcomes = new Outcomes();
-  assert.equal(patchCluster(cluster, patchesOf(patchSocket("tls")), OUTBOUND, outcomes.report), cluster);
+  const patched = patchCluster(cluster, patchesOf(patchSocket("tls")), OUTBOUND, outcomes.report);
+  assert.deepEqual(Object.keys(patched!.typed_extension_protocol_options!), [
+    "ProxyFilter/x/f spec.configPatches[0], which cannot be used",
+  ], "TLS may be what keeps others out");
   assert.match(outcomes.heard.join(), /^0: .*UpstreamTlsContext.*StringValue/);
 });
 

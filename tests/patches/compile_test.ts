@@ -17,7 +17,12 @@ const CASES: readonly (readonly [string, WrittenPatch, readonly [number, RegExp?
   ["names of fields in snake_case", cluster({ connect_timeout: "1s" }), [1]],
   ["names of fields in camelCase", cluster({ connectTimeout: "1s" }), [1]],
   ["numbers of enums", cluster({ lb_policy: 2 }), [1]],
-  ["a field that Envoy lacks", cluster({ connect_timeot: "1s" }), [1, /left out.*Cluster.*connect_timeot/]],
+  [
+    "a field that Envoy lacks in a part that refuses nothing",
+    cluster({ circuit_breakers: { tresholds: [] } }),
+    [1, /left out.*CircuitBreakers.*tresholds/],
+  ],
+  ["a field that Envoy lacks", cluster({ connect_timeot: "1s" }), [1, /refused.*Cluster.*connect_timeot.*nothing in/]],
   ["a name that an enum lacks", cluster({ lb_policy: "BEST" }), [1, /left out.*lb_policy.*"BEST"/]],
   ["a duration of another form", cluster({ connect_timeout: "1 minute" }), [0, /refused.*Duration.*1 minute/]],
   ["a value of another kind", cluster({ circuit_breakers: 3 }), [
@@ -25,12 +30,12 @@ const CASES: readonly (readonly [string, WrittenPatch, readonly [number, RegExp?
     /refused.*circuit_breakers|refused.*CircuitBreakers/,
   ]],
   ["a filter that the programs do not build", lua({ inline_code: "x" }), [1]],
-  ["a field that such a filter lacks", lua({ inline: "x" }), [1, /left out.*Lua.*inline/]],
-  ["a message that Envoy lacks", lua({}, "envoy.config.filter.http.lua.v2.Lua"), [0, /refused.*lua\.v2\.Lua/]],
+  ["a field that such a filter lacks", lua({ inline: "x" }), [1, /refused.*Lua.*inline/]],
+  ["a message that Envoy lacks", lua({}, "envoy.config.filter.http.lua.v2.Lua"), [1, /refused.*lua\.v2\.Lua/]],
   [
     "two fields of which one may be",
     { applyTo: "HTTP_ROUTE", patch: { operation: "MERGE", value: { route: {}, redirect: {} } } },
-    [0, /refused/],
+    [1, /refused/],
   ],
   ["a cluster without a name", { applyTo: "CLUSTER", patch: { operation: "ADD", value: {} } }, [0, /refused.*name/]],
   ["a merge that renames", cluster({ name: "x" }), [1, /left out.*name.*"x"/]],
@@ -45,6 +50,10 @@ const CASES: readonly (readonly [string, WrittenPatch, readonly [number, RegExp?
     { applyTo: "BOOTSTRAP", patch: { operation: "MERGE", value: { nodes: 1 } } },
     [0, /left out.*Bootstrap.*nodes/],
   ],
+  ["a removal with a value that says nothing", {
+    applyTo: "VIRTUAL_HOST",
+    patch: { operation: "REMOVE", value: { nope: 1 } },
+  }, [1]],
   ["a removal, which needs no value", { applyTo: "CLUSTER", patch: { operation: "REMOVE" } }, [1]],
 ];
 
@@ -75,10 +84,10 @@ Deno.test("a struct with the name of its type is read as that type, and stays a 
   assert.deepEqual(struct(bucket("1m")), { packed: "LocalRateLimit", problems: [] }, "Envoy knows seconds alone");
   assert.deepEqual(struct({ any: 1 }, "of.another.Build"), { packed: "TypedStruct", problems: [] });
   const unknown = struct({ ...bucket("60s"), nope: 1 });
-  assert.equal(unknown.packed, "LocalRateLimit");
-  assert.match(unknown.problems.join(), /^left out .*nope/);
+  assert.equal(unknown.packed, "Status", "a part that is rejected");
+  assert.match(unknown.problems.join(), /^refused .*nope/);
   const wrong = struct({ stat_prefix: { a: 1 } });
-  assert.equal(wrong.packed, undefined);
+  assert.equal(wrong.packed, "Status");
   assert.match(wrong.problems.join(), /^refused .*stat_prefix/);
 });
 
@@ -86,7 +95,7 @@ Deno.test("one patch that cannot be read leaves the others in force, with their 
   const { patches, problems } = compiledOf(
     cluster({ connect_timeout: "soon" }),
     cluster({ connect_timeout: "1s" }),
-    cluster({ connect_timeot: "1s" }),
+    cluster({ circuit_breakers: { tresholds: [] } }),
   );
   assert.deepEqual(patches.map(({ index }) => index), [1, 2]);
   assert.deepEqual(problems.map(({ index, what }) => [index, what]), [[0, "refused"], [2, "left out"]]);

@@ -1,7 +1,7 @@
 /** Which patches may refuse requests, so that nothing is served without them. */
 import assert from "node:assert/strict";
 import { mayRefuse } from "../../lib/patches/guards.ts";
-import { patchesOf, type WrittenPatch } from "./patches.ts";
+import { compiledOf, patchesOf, type WrittenPatch } from "./patches.ts";
 
 const FILTERS = "envoy.extensions.filters";
 const MANAGER = "envoy.filters.network.http_connection_manager";
@@ -102,3 +102,55 @@ Deno.test("a filter of another build counts as a guard", () => {
   const value = { name: "x", typed_config: packed("udpa.type.v1.TypedStruct", { type_url: "t/a.b.C", value: {} }) };
   assert.equal(refuses({ applyTo: "HTTP_FILTER", patch: { operation: "INSERT_FIRST", value } }), true);
 });
+
+/** Values that Envoy cannot read, and whether nothing is served without them. */
+const UNREADABLE: readonly (readonly [what: string, patch: WrittenPatch, closes: boolean])[] = [
+  ["rules about principals, with a mistake", http("rbac.v3.RBAC", "INSERT_FIRST", { rulez: 1 }), true],
+  ["a filter that Envoy lacks", http("guard.v3.Guard"), true],
+  ["compression, with a mistake", http("compressor.v3.Compressor", "INSERT_FIRST", { librry: 1 }), false],
+  [
+    "compression, with a value of another kind",
+    http("compressor.v3.Compressor", "INSERT_FIRST", { choose_first: 3 }),
+    false,
+  ],
+  ["a script under the name of an old release", old("lua.v2.Lua"), true],
+  ["compression under the name of an old release", old("grpc_stats.v2alpha.FilterConfig"), false],
+  ["a filter of which the name alone can be read", named("envoy.filters.http.rbac"), true],
+  ["a harmless filter of which the name alone can be read", named("envoy.filters.http.grpc_web"), false],
+  ["nothing that can be read", { applyTo: "HTTP_FILTER", patch: { operation: "INSERT_FIRST", value: { x: 1 } } }, true],
+  ["a timeout of a manager, with a mistake in it", manager({ http_protocol_options: { nope: 1 } }), false],
+  ["a field that managers lack", manager({ path_with_escaped_slashes_akton: 1 }), true],
+  ["a timeout of a cluster that is no duration", merge("CLUSTER", { connect_timeout: "soon" }), false],
+  ["a field that clusters lack", merge("CLUSTER", { transport_sokcet: {} }), true],
+  ["a whole cluster with a field that clusters lack", {
+    applyTo: "CLUSTER",
+    patch: { operation: "ADD", value: { name: "c", transport_sokcet: {} } },
+  }, true],
+  ["a timeout of a route, with a mistake", merge("HTTP_ROUTE", { route: { timeout: "soon" } }), false],
+  [
+    "a rewrite of a route, with a mistake",
+    merge("HTTP_ROUTE", { route: { prefix_rewrite: 1, timeout: "soon" } }),
+    true,
+  ],
+  ["an answer of a route, with a mistake", merge("HTTP_ROUTE", { direct_response: { status: "no" } }), true],
+  ["a chain, with a mistake", { applyTo: "FILTER_CHAIN", patch: { operation: "ADD", value: { filterz: [] } } }, true],
+];
+
+function old(type: string): WrittenPatch {
+  const value = { name: "one", typed_config: packed(`envoy.config.filter.http.${type}`) };
+  return { applyTo: "HTTP_FILTER", patch: { operation: "INSERT_FIRST", value } };
+}
+
+function named(name: string): WrittenPatch {
+  return { applyTo: "HTTP_FILTER", patch: { operation: "INSERT_FIRST", value: { name, config: {} } } };
+}
+
+for (const [what, patch, closes] of UNREADABLE) {
+  Deno.test(`what cannot be read is ${closes ? "closed" : "left out, or goes without that part"}: ${what}`, () => {
+    const { patches, problems } = compiledOf(patch);
+    assert.match(problems[0]?.what ?? "", /refused|left out/);
+    assert.equal(patches.some(({ unusable }) => unusable !== undefined), closes, problems[0]!.text);
+    assert.equal(/let nothing in/.test(problems[0]!.text), closes, problems[0]!.text);
+    for (const one of patches) assert.equal(mayRefuse(one), closes);
+  });
+}

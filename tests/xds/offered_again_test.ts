@@ -1,6 +1,6 @@
 /** What a client has rejected is offered again after a time, and nothing else of the type waits for it. */
 import assert from "node:assert/strict";
-import { CLUSTER, ENDPOINTS, LISTENER } from "../../lib/xds/protocol/types.ts";
+import { CLUSTER, ENDPOINTS, LISTENER, ROUTE, VIRTUAL_HOST } from "../../lib/xds/protocol/types.ts";
 import { MemorySource, textResource } from "./support/memory_source.ts";
 import { StreamClient } from "./support/stream_client.ts";
 
@@ -96,4 +96,18 @@ Deno.test("a late rejection is not offered again: the client has what it is abou
   one.ask(ENDPOINTS, { nonce, error: "no module" });
   one.pass();
   assert.equal(one.inbox.length, 0);
+});
+
+Deno.test("what stands in for a virtual host is sent at once, not with the next push", () => {
+  const host = resource(VIRTUAL_HOST, "80/x");
+  const source = new MemorySource().change(ROUTE, [resource(ROUTE, "80")]).changeHosts("80", [host]);
+  const one = new StreamClient(source, true);
+  one.ask(ROUTE, { names: ["80"] });
+  one.accept();
+  one.ask(VIRTUAL_HOST);
+  one.reject(VIRTUAL_HOST, "80/x is bad");
+  source.hosts.set("80", source.table.from([resource(VIRTUAL_HOST, "80/x", 2)]));
+  one.stream.answered(VIRTUAL_HOST, undefined);
+  one.stream.reconcile();
+  assert.deepEqual(StreamClient.names(one.accept(VIRTUAL_HOST)), ["80/x"]);
 });

@@ -29,11 +29,11 @@ export class AppliedPatches {
   }
 
   /** To be called for each place. */
-  readonly note: ReportPatch = ({ patch, error }) => {
-    if (error === undefined) {
+  readonly note: ReportPatch = ({ patch, error, closes }) => {
+    if (error === undefined || closes) {
       this.#filters.add(patch.filter);
       if (patch.applyTo === "VIRTUAL_HOST" && patch.operation === "REPLACE") this.#replacedHost = true;
-      if (patch.needsApi && !this.#packed.has(patch.applyTo)) this.#needsApi = true;
+      if ((patch.needsApi || closes) && !this.#packed.has(patch.applyTo)) this.#needsApi = true;
     }
     if (this.#noted.has(patch)) return;
     this.#noted.add(patch);

@@ -110,6 +110,7 @@ export class AdsStream {
     const watch = this.watches.get(typeUrl);
     if (watch === undefined || this.#closed) return;
     this.#wants?.answered(watch, names);
+    if (typeUrl === VIRTUAL_HOST) this.#stacks.hostsAnswered();
     this.#stale.add(watch);
   }
 
@@ -289,12 +290,11 @@ export class AdsStream {
   /** A client keeps a changed cluster warming until its endpoints come, even when they have not changed. */
   #warm(step: StreamStep): void {
     const { names } = this.#context;
-    const endpoints = this.watches.get(ENDPOINTS);
     for (const diff of step.diffs) {
       if (diff.changed.length === 0) continue;
       const warms = diff.warms(names);
       this.#warming = names.union(this.#warming, warms);
-      endpoints?.resources.forget(warms);
+      this.watches.get(ENDPOINTS)?.resources.forget(warms);
     }
   }
 }

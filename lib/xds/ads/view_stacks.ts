@@ -39,6 +39,11 @@ export class ViewStacks {
     for (const names of changed) this.#hosts.look(names, routes);
   }
 
+  /** The view has other virtual hosts now, though its revision stays. */
+  hostsAnswered(): void {
+    this.#hostsRevision = undefined;
+  }
+
   /** The virtual hosts of the route configurations that the client subscribes to. */
   virtualHosts(routes: NameSet): SetStack {
     if (this.#hostsRevision !== this.#view.revision) this.#hosts.lookAtAll(routes);

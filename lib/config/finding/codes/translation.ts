@@ -91,14 +91,15 @@ export const TRANSLATION = {
     code: "MSH1027",
     title: "patch that Envoy cannot read",
     meaning: "The value of a patch is no configuration of the Envoy that this version configures.",
-    effect: "The patch is left out; the others of the object are in force.",
+    effect:
+      "The patch is left out; the others of the object are in force. One that may refuse requests is not left out: what it matches keeps its last version, and a proxy without one gets a resource that lets nothing in.",
     fix: "Change the field that the message names.",
   },
   "patch-partly": {
     code: "MSH1028",
     title: "patch with a part that has no effect",
     meaning:
-      "The value of a patch has a field or a name that this version of Envoy does not know, or that cannot change.",
+      "The value of a patch that refuses nothing has a field or a name that this version of Envoy does not know, or that cannot change.",
     effect: "That part is left out; the rest of the patch is in force.",
     fix: "Change or remove what the message names.",
   },
@@ -106,7 +107,8 @@ export const TRANSLATION = {
     code: "MSH1029",
     title: "patch that fails where it matches",
     meaning: "A patch matches configuration that it cannot be applied to.",
-    effect: "The patch does nothing there; the others are in force.",
+    effect:
+      "The patch does nothing there; the others are in force. Where it may refuse requests, what it matches keeps its last version, and a proxy without one gets a resource that lets nothing in.",
     fix: "Change the match or the value so that they fit.",
   },
   "patch-beyond-limits": {
