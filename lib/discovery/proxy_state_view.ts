@@ -11,7 +11,13 @@ import type { ResourceSet } from "../resource/set.ts";
 import type { ProxyState } from "../translate/per_proxy/proxy_state.ts";
 import { profileOf } from "../translate/reader/proxy_profile.ts";
 import { NAME_TABLE_TYPE_URL } from "../translate/name_table/encode.ts";
-import type { ClientHealth, ConnectControl, EarlierVersion, ProxyView } from "../xds/protocol/source.ts";
+import type {
+  ClientHealth,
+  ConnectControl,
+  EarlierVersion,
+  ProxyView,
+  RejectionAnswer,
+} from "../xds/protocol/source.ts";
 import { EXTENSION_CONFIG, PROXY_CONFIG, SECRET, WILDCARD } from "../xds/protocol/types.ts";
 import type { ProxyCredentials } from "./credentials/proxy_credentials.ts";
 import { ProxyExtensions } from "./credentials/proxy_extensions.ts";
@@ -168,8 +174,9 @@ export class ProxyStateView implements ProxyView {
     resources: readonly EncodedResource[],
     message: string,
     earlier: (name: string) => EarlierVersion,
-  ): boolean {
-    return this.#standIns.rejected(typeUrl, resources, message, earlier);
+    whole: readonly EncodedResource[],
+  ): RejectionAnswer {
+    return this.#standIns.rejected(typeUrl, resources, message, earlier, whole);
   }
 
   accepted(typeUrl: string, has: (name: string) => EncodedResource | undefined): void {

@@ -271,3 +271,37 @@ Deno.test("route configurations that a client makes up leave nothing behind, tho
   assert.ok(each < 20, `${each} bytes a name`);
   proxy.standIns.close();
 });
+
+Deno.test("of hundreds of clusters that one filter spoils and that are named one by one few are rejected by themselves", () => {
+  const fixture = new Fixture();
+  const services = Array.from({ length: 300 }, (_, i) => service(i + 1));
+  const bad = { applyTo: "CLUSTER", patch: { operation: "MERGE", value: { connect_timeout: "7s" } } };
+  fixture.put(...services, {
+    apiVersion: "networking.istio.io/v1alpha3",
+    kind: "EnvoyFilter",
+    metadata: { name: "all", namespace: "x" },
+    spec: { configPatches: [bad] },
+  });
+  fixture.pipeline.flush();
+  const proxy = new RejectingProxy(fixture, () => false);
+  const sets = proxy.state.resourceSets(TYPE.cluster)!;
+  let left = sets.flatMap((set) => [...set]).filter(({ causes }) => causes.includes(key("all")));
+  const all = left.length;
+  assert.ok(all >= 300, `${all} clusters`);
+  let rejections = 0;
+  const rows: number[] = [];
+  while (left.length > 0) {
+    const { also } = proxy.standIns.rejected(TYPE.cluster, left.slice(0, 1), "bad", () => undefined, left);
+    rows.push(1 + also.length);
+    const gone = new Set([left[0], ...also]);
+    left = left.filter((one) => !gone.has(one));
+    rejections++;
+  }
+  assert.ok(rejections < 13, `${rejections} rejections: ${rows}`);
+  assert.deepEqual(rows.slice(0, 5), [1, 1, 1, 2, 4], "the first ones are single mistakes");
+  assert.equal(proxy.state.rejectedPatches.size, all);
+  const said = fixture.pipeline.translator.warnings().filter(({ name }) => name === "patch-rejected");
+  assert.equal(said.length, 1, "they are one finding");
+  assert.match(said[0]!.message, /[(]and \d+ more[)]/);
+  proxy.standIns.close();
+});

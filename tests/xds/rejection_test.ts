@@ -16,11 +16,14 @@ function client(): StreamClient {
   return client;
 }
 
-Deno.test("of the text of a rejection 8 kB are kept, cut between characters, with the length of the whole", () => {
+Deno.test("of the text of a rejection 8 kB are kept, without the middle, cut between characters, with the length of the whole", () => {
   const one = client();
   one.reject(CLUSTER, "é".repeat(2 << 20));
   const { lastError } = one.stream.watches.get(CLUSTER)!.resources;
-  assert.equal(lastError, `${"é".repeat(4096)} ... (8 kB of 4194304 bytes)`);
+  assert.equal(lastError, `${"é".repeat(3584)} ... (8 kB of 4194304 bytes) ... ${"é".repeat(512)}`);
+  const odd = client();
+  odd.reject(CLUSTER, `x${"é".repeat(2 << 20)}y`);
+  assert.match(odd.rejects[0]!.message, /^xé{3583} [.]{3} [(]8 kB of 4194306 bytes[)] [.]{3} é{511}y$/);
   assert.equal(one.rejects[0]!.message, lastError);
   const short = client();
   short.reject(CLUSTER, "é".repeat(4096));
@@ -118,3 +121,11 @@ for (const delta of [true, false]) {
     assert.equal(one.inbox.length, 0, "what was rejected is not sent again");
   });
 }
+
+Deno.test("the message that Envoy puts before its reason names the resource, and is not shown", () => {
+  const one = client();
+  const dump = `goo.gle/debugstr  \nname: "${NAMES[7]}"\n${"lb_policy: RANDOM\n".repeat(1000)}`;
+  one.reject(CLUSTER, `${dump}\n: Proto constraint validation failed (X)`);
+  const [{ message, resources } = assert.fail()] = one.rejects;
+  assert.deepEqual([message, resources], ["Proto constraint validation failed (X)", [NAMES[7]]]);
+});

@@ -18,9 +18,10 @@ import { closedResource } from "../../translate/patches/closed.ts";
 import { patchingFilters } from "../../translate/patches/rejected.ts";
 import type { ProxyState } from "../../translate/per_proxy/proxy_state.ts";
 import type { Translator } from "../../translate/translator.ts";
-import type { EarlierVersion } from "../../xds/protocol/source.ts";
+import { type EarlierVersion, NO_OTHERS, type RejectionAnswer } from "../../xds/protocol/source.ts";
 import { CLUSTER, LISTENER, ROUTE, VIRTUAL_HOST } from "../../xds/protocol/types.ts";
 import { RejectedResource } from "./rejected_resource.ts";
+import { SharedBlame } from "./shared_blame.ts";
 import { suspects } from "./suspects.ts";
 import { Variants } from "./variants.ts";
 
@@ -51,6 +52,7 @@ export class StandIns {
   readonly #rejected = new Map<string, RejectedResource>();
   /** Of a resource whose rejected version is gone: what was known of it. */
   readonly #before = new Map<string, RejectedResource>();
+  readonly #shared = new SharedBlame();
   #withheld: ReadonlyMap<string, string> | undefined;
   #working: Promise<void> | undefined;
   #hasWork = false;
@@ -78,17 +80,20 @@ export class StandIns {
    * The proxy rejects these resources.
    *
    * @param earlier What the proxy has of a resource.
-   * @returns whether it will be offered others
+   * @param whole All resources of the response. Default: those that are rejected
    */
   rejected(
     typeUrl: string,
     resources: readonly EncodedResource[],
     message: string,
     earlier: (name: string) => EarlierVersion,
-  ): boolean {
-    if (!TYPES.has(typeUrl)) return false;
+    whole: readonly EncodedResource[] = resources,
+  ): RejectionAnswer {
+    if (!TYPES.has(typeUrl)) return NO_OTHERS;
+    const mayGo = (resource: EncodedResource) => this.#mayGo(resource, earlier(resource.name));
+    const also = this.#shared.others(typeUrl, resources, whole, mayGo);
     let isOpen = false;
-    for (const resource of resources) {
+    for (const resource of [...resources, ...also]) {
       const key = `${typeUrl} ${resource.name}`;
       let one = this.#rejected.get(key);
       if (one?.awaits === resource.version) one.answered(false);
@@ -97,11 +102,19 @@ export class StandIns {
     }
     this.#changed();
     if (isOpen) this.#work();
-    return isOpen;
+    return { isOpen, also };
+  }
+
+  /** Whether a resource may be treated as rejected that was not named: its proxy keeps it, or gets it without a filter. */
+  #mayGo({ typeUrl, causes }: EncodedResource, earlier: EarlierVersion): boolean {
+    if (earlier !== undefined) return true;
+    const { mesh } = this.#parts.translator();
+    return suspects(mesh, typeUrl, patchingFilters(causes), "", this.#parts.changedIn).harmless.length > 0;
   }
 
   /** The proxy has taken a response. @param has A resource of the type as the proxy has it. */
   accepted(typeUrl: string, has: (name: string) => EncodedResource | undefined): void {
+    this.#shared.end(typeUrl);
     if (this.#rejected.size === 0) return;
     for (const [key, one] of this.#rejected) {
       if (one.typeUrl !== typeUrl) continue;

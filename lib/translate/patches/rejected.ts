@@ -39,26 +39,35 @@ const SAYS: { readonly [K in StandInKind]: string } = {
   undecided: "is tried without these patches at",
 };
 
-/** Findings of rejections because of patches; one proxy stands for all with the same words. */
+/** Findings of rejections because of patches; one resource and one proxy stand for all with the same words. */
 export function rejectionFindings(
   states: Iterable<{
     readonly proxy: { readonly nodeId: string };
     readonly rejectedPatches: ReadonlyMap<string, RejectedPatches>;
   }>,
 ): Finding[] {
-  const found = new Map<string, { readonly one: RejectedPatches; readonly nodeId: string; count: number }>();
+  const found = new Map<string, AlikeRejections>();
   for (const { proxy: { nodeId }, rejectedPatches } of states) {
     for (const one of rejectedPatches.values()) {
-      const key = JSON.stringify([one.typeUrl, one.name, one.filters, one.message, one.standIn]);
-      const known = found.get(key);
-      if (known) known.count++;
-      else found.set(key, { one, nodeId, count: 1 });
+      const key = JSON.stringify([one.typeUrl, one.filters, one.message, one.standIn]);
+      let alike = found.get(key);
+      if (alike === undefined) found.set(key, alike = { one, nodeId, names: new Set(), proxies: new Set() });
+      alike.names.add(one.name);
+      alike.proxies.add(nodeId);
     }
   }
-  return [...found.values()].map(({ one: { typeUrl, name, filters, message, standIn }, nodeId, count }) => {
+  return [...found.values()].map(({ one: { typeUrl, name, filters, message, standIn }, nodeId, names, proxies }) => {
     const type = typeUrl.slice(typeUrl.lastIndexOf(".") + 1);
-    const others = count === 1 ? "" : ` and ${count - 1} others`;
-    const text = `${type} ${name} ${SAYS[standIn]} ${nodeId}${others}, which reject it with them: ${message}`;
+    const more = names.size === 1 ? "" : ` (and ${names.size - 1} more)`;
+    const others = proxies.size === 1 ? "" : ` and ${proxies.size - 1} others`;
+    const text = `${type} ${name}${more} ${SAYS[standIn]} ${nodeId}${others}, which reject it with them: ${message}`;
     return lossOf("patch-rejected", filters, text);
   });
+}
+
+interface AlikeRejections {
+  readonly one: RejectedPatches;
+  readonly nodeId: string;
+  readonly names: Set<string>;
+  readonly proxies: Set<string>;
 }

@@ -13,7 +13,7 @@ import type { InFlight, ResponseAnswer } from "./in_flight.ts";
 import { Lack, type LackedObjects } from "./lacking.ts";
 import type { EarlierVersion } from "../protocol/source.ts";
 import { rejectedResources, RejectedVersions } from "./rejected.ts";
-import type { AdsRequest } from "./request.ts";
+import type { AdsRequest, ClientError } from "./request.ts";
 import { EMPTY_STACK, excludeFromStack, findInStack, sameStack, type SetStack } from "./set_stack.ts";
 
 /** Most rejections while the bad resources are looked for: a client that rejects everything is not asked for ever. */
@@ -211,7 +211,7 @@ export class ClientResources {
     this.blamed = [];
     if (error !== undefined) {
       this.lastError = error.message;
-      this.#reject(inFlight, error.message);
+      this.#reject(inFlight, error);
       return "nack";
     }
     this.#refused = undefined;
@@ -236,7 +236,7 @@ export class ClientResources {
     this.#rejectedLate = nonce;
     this.#late = { during: this.inFlight };
     this.lastError = error.message;
-    this.blamed = rejectedResources(error.message, this.#taken.flat());
+    this.blamed = rejectedResources(error.whole, this.#taken.flat());
     return "late nack";
   }
 
@@ -260,29 +260,29 @@ export class ClientResources {
    * changes; the rest of the response goes out again without it. When nothing is named, it is found by sending halves
    * (virtual hosts, for example, are never named); where that is not possible, nothing is sent until something changes.
    */
-  #reject(inFlight: InFlight, message: string): void {
+  #reject(inFlight: InFlight, { message, whole }: ClientError): void {
     this.sent = inFlight.before;
     this.#refused = inFlight;
     this.#settled = undefined;
     const changed = inFlight.changed.flat();
-    this.blamed = rejectedResources(message, changed);
+    this.blamed = rejectedResources(whole, changed);
     const isNamed = this.blamed.length > 0;
     const goesOn = this.#divisions < MAX_DIVISIONS;
     const divides = goesOn && !isNamed && this.#divisible && changed.length > 1;
     if (divides) this.portion = changed.reduce((sum, { size }) => sum + size, 0) / 2;
     if (this.portion !== Infinity) this.#divisions++;
-    if (goesOn && this.#mayLeaveOut(this.blamed)) this.#rejected.add(this.blamed, message);
+    if (goesOn) this.leaveOut(this.blamed, message);
     // A change since then is another state, which the client has not seen.
     if (!divides) this.#heldAt = inFlight.want;
   }
 
   /**
-   * Whether responses may come without resources, or with the earlier versions of these. A whole response takes away what
-   * it lacks: a version from an earlier stream stays with the client instead, and so does all else until something changes.
+   * Responses come without these, or with their earlier versions, until they change. A whole response takes away what it
+   * lacks: a version from an earlier stream stays with the client instead, and so does all else until something changes.
    */
-  #mayLeaveOut(resources: readonly EncodedResource[]): boolean {
-    if (!this.#whole || !this.hasUnknown) return true;
-    return resources.every(({ name }) => findInStack(this.sent, name) !== undefined);
+  leaveOut(resources: readonly EncodedResource[], message: string): void {
+    const isLost = ({ name }: EncodedResource) => findInStack(this.sent, name) === undefined;
+    if (!this.#whole || !this.hasUnknown || !resources.some(isLost)) this.#rejected.add(resources, message);
   }
 
   /** A response was taken: the next may hold more, until all is there. */

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import type { ProxyView } from "../protocol/source.ts";
+import { NO_OTHERS, type ProxyView } from "../protocol/source.ts";
 import type { ClientRefusals } from "../progress.ts";
 import type { AdsRequest } from "./request.ts";
 import type { RejectInfo, StreamContext } from "./stream_types.ts";
@@ -83,10 +83,12 @@ export class StreamRefusals implements ClientRefusals {
     this.#rejecting.add(watch);
     this.#offerLater();
     if (!isLate) {
-      const concerned = blamed.length > 0 ? blamed : resources.refusedWhole;
+      const whole = resources.refusedWhole;
+      const concerned = blamed.length > 0 ? blamed : whole;
       const earlier = (name: string) => resources.earlier(name);
-      const hasOthers = this.#view.rejected?.(watch.typeUrl, concerned, message, earlier) === true;
-      if (hasOthers && blamed.length === 0) resources.hold();
+      const { isOpen, also } = this.#view.rejected?.(watch.typeUrl, concerned, message, earlier, whole) ?? NO_OTHERS;
+      if (also.length > 0) resources.leaveOut(also, message);
+      if (isOpen && blamed.length === 0) resources.hold();
     }
     return {
       ...{ typeUrl: watch.typeUrl, code, message, repeated: repeated && !hasFound, late: isLate },

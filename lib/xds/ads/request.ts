@@ -13,6 +13,15 @@ import { utf8Text, WireCursor, WireError } from "../../resource/protowire.ts";
 import { Code } from "../../grpc/codes.ts";
 import { RpcError } from "../../grpc/status.ts";
 
+/** Why a client rejects a response. */
+export interface ClientError {
+  readonly code: number;
+  /** For people. */
+  readonly message: string;
+  /** The client's whole text, which may name resources; of one above 8 kB the beginning and the end. */
+  readonly whole: string;
+}
+
 /** A request of either variant. */
 export interface AdsRequest {
   /** The encoded node; empty when absent. */
@@ -28,8 +37,8 @@ export interface AdsRequest {
   readonly hasVersion: boolean;
   /** Empty when absent. */
   readonly nonce: string;
-  /** Present when the client rejects a response; of a message above 8 kB the beginning. */
-  readonly error: { readonly code: number; readonly message: string } | undefined;
+  /** Present when the client rejects a response. */
+  readonly error: ClientError | undefined;
 }
 
 /** Field numbers in which the two variants differ; 0 = the variant has no such field. */
@@ -72,6 +81,8 @@ const MAX_TYPE_URL = 256;
 
 /** Bytes of a rejection's text that are kept. Envoy cuts its own at 4 kB. */
 const MAX_REJECTION = 8192;
+/** Of these, bytes of the end. */
+const REJECTION_END = 1024;
 
 function scan(bytes: Uint8Array, fields: VariantFields, table: InternedNames): AdsRequest {
   let node: Uint8Array = NONE;
@@ -134,25 +145,33 @@ function readTypeUrl(bytes: Uint8Array): string {
 }
 
 /** `google.rpc.Status`: code = 1, message = 2. Of a long message the beginning is read. */
-function readStatus(bytes: Uint8Array): { code: number; message: string } {
+function readStatus(bytes: Uint8Array): ClientError {
   let code = 0;
   let message = "";
   const cursor = new WireCursor(bytes);
   while (cursor.next()) {
     if (cursor.field === 1 && cursor.wireType === 0) code = cursor.varint();
-    else if (cursor.field === 2) message = beginning(cursor.bytes());
+    else if (cursor.field === 2) message = shortened(cursor.bytes());
     else cursor.skip();
   }
-  return { code, message };
+  return { code, message, whole: message };
 }
 
-/** The first {@linkcode MAX_REJECTION} bytes as text, and how many there are in all where there are more. */
-function beginning(bytes: Uint8Array): string {
+/**
+ * A text of at most {@linkcode MAX_REJECTION} bytes; a longer one without its middle, and with its length. Envoy names a
+ * resource at the beginning, and the reason at the end.
+ */
+function shortened(bytes: Uint8Array): string {
   if (bytes.length <= MAX_REJECTION) return utf8Text(bytes);
-  let end = MAX_REJECTION;
+  let end = MAX_REJECTION - REJECTION_END;
+  let from = bytes.length - REJECTION_END;
   // Bytes 10xxxxxx go on with a character of UTF-8, which has at most four.
-  while (end > MAX_REJECTION - 4 && (bytes[end]! & 0xc0) === 0x80) end--;
-  return `${utf8Text(bytes.subarray(0, end))} ... (8 kB of ${bytes.length} bytes)`;
+  const goesOn = (at: number) => (bytes[at]! & 0xc0) === 0x80;
+  while (end > MAX_REJECTION - REJECTION_END - 4 && goesOn(end)) end--;
+  while (from < bytes.length - REJECTION_END + 4 && goesOn(from)) from++;
+  return `${utf8Text(bytes.subarray(0, end))} ... (8 kB of ${bytes.length} bytes) ... ${
+    utf8Text(bytes.subarray(from))
+  }`;
 }
 
 /**

@@ -18,6 +18,7 @@ import { StreamRefusals } from "./refusals.ts";
 import type { StreamContext } from "./stream_types.ts";
 import type { AdsRequest } from "./request.ts";
 import { assemble, type ResponseHead } from "./response.ts";
+import { withReadableWords } from "./rejection_words.ts";
 import { ViewStacks } from "./view_stacks.ts";
 import { hearsWants, Wants } from "./wants.ts";
 import type { Watch } from "./watch.ts";
@@ -88,7 +89,7 @@ export class AdsStream {
     if (watch === undefined) return this.#context.onIgnored(request.typeUrl);
     const isNew = known === undefined;
     const { names } = watch;
-    this.#apply(watch, this.#withKeptText(request), isNew);
+    this.#apply(watch, withReadableWords(request, this.#context.texts), isNew);
     const change = watch.takeChange();
     if (change !== undefined) {
       this.watches.checkSize();
@@ -117,12 +118,6 @@ export class AdsStream {
   #giveUp(): void {
     this.#wants?.giveUp(this.watches.order);
     this.#context.onAnswered();
-  }
-
-  #withKeptText(request: AdsRequest): AdsRequest {
-    const { error } = request;
-    if (error === undefined) return request;
-    return { ...request, error: { code: error.code, message: this.#context.texts.unique(error.message) } };
   }
 
   #apply(watch: Watch, request: AdsRequest, isNew: boolean): void {

@@ -118,6 +118,17 @@ export interface ResourceSource {
  */
 export type EarlierVersion = EncodedResource | "unknown" | undefined;
 
+/** What a view does about a rejection. */
+export interface RejectionAnswer {
+  /** It will have others in the place of rejected resources. */
+  readonly isOpen: boolean;
+  /** Resources of the same response that are treated as rejected, though the client names others. */
+  readonly also: readonly EncodedResource[];
+}
+
+/** A view has nothing else. */
+export const NO_OTHERS: RejectionAnswer = { isOpen: false, also: [] };
+
 /** The health of a client's workload, as its agent has probed it. */
 export interface ClientHealth {
   readonly healthy: boolean;
@@ -144,14 +155,15 @@ export interface ProxyView {
    * hold others in their place from then on, which it reports by {@linkcode ConnectControl.answered}. Absent: it has none.
    *
    * @param earlier What the client has of a resource.
-   * @returns whether it will have others
+   * @param whole All resources of the response.
    */
   rejected?(
     typeUrl: string,
     resources: readonly EncodedResource[],
     message: string,
     earlier: (name: string) => EarlierVersion,
-  ): boolean;
+    whole: readonly EncodedResource[],
+  ): RejectionAnswer;
   /** The client has taken a response. @param has A resource of the type as the client has it. */
   accepted?(typeUrl: string, has: (name: string) => EncodedResource | undefined): void;
   /**
