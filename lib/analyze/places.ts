@@ -23,9 +23,15 @@ export class FindingPlaces {
   readonly #originOf: (key: string) => Origin | undefined;
   readonly #located = new WeakMap<Finding, { readonly origin: Origin; readonly placed: Finding }>();
 
-  /** @param originOf Of an object or fact, by its key. */
-  constructor(originOf: (key: string) => Origin | undefined) {
+  readonly #isStale: (key: string) => boolean;
+
+  /**
+   * @param originOf Of an object or fact, by its key.
+   * @param isStale Whether the text of an object is no more where it was read: its fields have no lines. Default: none is
+   */
+  constructor(originOf: (key: string) => Origin | undefined, isStale: (key: string) => boolean = () => false) {
     this.#originOf = originOf;
+    this.#isStale = isStale;
   }
 
   /** A finding with its place: line and column of the field where they are known, else the line of the object. */
@@ -33,7 +39,7 @@ export class FindingPlaces {
     const origin = this.#origin(finding);
     if (origin === undefined) return finding;
     const known = this.#located.get(finding);
-    if (known?.origin === origin) return known.placed;
+    if (known?.origin === origin && !this.#isStaleFor(finding)) return known.placed;
     return { ...finding, place: { ...finding.place, origin, line: lineOf(origin) } };
   }
 
@@ -44,6 +50,7 @@ export class FindingPlaces {
     for (const finding of findings) {
       const origin = this.#origin(finding);
       if (origin?.from !== "file" || this.#located.get(finding)?.origin === origin) continue;
+      if (this.#isStaleFor(finding)) continue;
       if (++count > MAX_LOCATED) break;
       const key = `${origin.source} ${origin.file}`;
       const there = byFile.get(key);
@@ -75,6 +82,11 @@ export class FindingPlaces {
       }
       yield;
     }
+  }
+
+  #isStaleFor(finding: Finding): boolean {
+    const [key] = findingKeys(finding);
+    return key !== undefined && this.#isStale(key);
   }
 
   #origin(finding: Finding): Origin | undefined {

@@ -20,6 +20,7 @@ import type { FactStore } from "../config/facts/store.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import { paced } from "../kernel/time/paced.ts";
 import type { AppliedChange } from "./applied.ts";
+import type { Configuration } from "./configuration.ts";
 import { type ConnectedWorld, withoutConnected } from "./connected_selection.ts";
 import { ConnectedGateways } from "./connected_gateways.ts";
 import { EffectRunner } from "./effect_runner.ts";
@@ -29,6 +30,12 @@ import type { Pipeline } from "./pipeline.ts";
 interface Stores {
   readonly store: ConfigStore;
   readonly facts: FactStore;
+}
+
+/** The options of {@linkcode AnalysisRunner}. */
+interface RunnerOptions extends Omit<AnalysisOptions, "store" | "facts" | "failed" | "now">, Stores {
+  /** Tells whether a file still has the text that objects in force were read from. */
+  readonly texts: Pick<Configuration, "isAsRead" | "isStale">;
 }
 
 /** See the module. */
@@ -41,6 +48,7 @@ export class AnalysisRunner {
   readonly #connected: ConnectedWorld;
   readonly #refused: () => ReadonlySet<string>;
   readonly #gateways: ConnectedGateways;
+  readonly #texts: RunnerOptions["texts"];
   readonly #ending = new AbortController();
   readonly #listeners = new Set<() => void>();
   readonly #stop: (() => void)[];
@@ -59,13 +67,14 @@ export class AnalysisRunner {
    */
   constructor(
     pipeline: Pipeline,
-    options: Omit<AnalysisOptions, "facts" | "failed" | "now"> & Stores,
+    options: RunnerOptions,
     refused: () => ReadonlySet<string>,
     kernel: Kernel,
   ) {
     this.#pipeline = pipeline;
     this.#kernel = kernel;
     this.#refused = refused;
+    this.#texts = options.texts;
     this.#connected = {
       object: (key) => objectOf(key, options),
       workloads: () => pipeline.translator.workloads(),
@@ -89,7 +98,10 @@ export class AnalysisRunner {
       this.#ending.signal,
     );
     this.#effects.changed(pipeline.objects());
-    this.#places = new FindingPlaces((key) => originOf(key, options));
+    this.#places = new FindingPlaces((key) => originOf(key, options), (key) => {
+      const object = objectOf(key, options);
+      return object !== undefined && options.texts.isStale(object);
+    });
     this.#stop = [
       pipeline.applied.listen((applied) => this.#note(applied, pipeline)),
       pipeline.onPush(({ id }) => this.#begin(id)),
@@ -207,6 +219,8 @@ export class AnalysisRunner {
       for (const batch of this.#places.missing(this.#unplaced())) {
         const bytes = await readOrigin(batch.file);
         signal.throwIfAborted();
+        // A newer text is read soon: until then its lines tell nothing about what is in force.
+        if (bytes !== undefined && !this.#texts.isAsRead(batch.file, bytes)) continue;
         await paced(this.#places.locate(batch, bytes), { signal });
       }
     } catch (error) {

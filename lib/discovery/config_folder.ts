@@ -9,6 +9,7 @@ import type { Finding } from "../config/finding/finding.ts";
 import type { StoreSource } from "../config/store.ts";
 import type { Fact } from "../config/facts/types.ts";
 import type { ConfigObject } from "../config/types.ts";
+import { isReadFrom } from "../folder/document_ranges.ts";
 import type { PassedOver } from "../folder/index.ts";
 import { watchFolder } from "../folder/watch.ts";
 import type { Kernel } from "../kernel/kernel.ts";
@@ -25,6 +26,8 @@ export interface ConfigFolder {
   passedOver(): ReadonlyMap<string, PassedOver>;
   /** Whether an object of the folder is in force in its last good version only, because the present text is refused. */
   isStale(object: ConfigObject): boolean;
+  /** Whether bytes of a file of the folder are those that its objects were read from. */
+  isAsRead(file: string, bytes: Uint8Array): boolean;
   /** Resolves when everything that lies in the folder now has been read and handed on. */
   settled(): Promise<void>;
   stop(): Promise<void>;
@@ -82,6 +85,10 @@ export async function startConfigFolder(
     findings: () => folder.index.findings(),
     isStale: ({ key, origin }) =>
       origin.from === "file" && origin.source === name && (folder.index.file(origin.file)?.stale.has(key) ?? false),
+    isAsRead: (path, bytes) => {
+      const state = folder.index.file(path);
+      return state !== undefined && isReadFrom(state, bytes);
+    },
     settled: () => folder.settled(),
     stop: () => folder.stop(),
   };

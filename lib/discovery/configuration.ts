@@ -11,6 +11,7 @@
  *
  * @module
  */
+import type { FileOrigin } from "../config/finding/origin.ts";
 import type { Derivation } from "../config/derive/derivation.ts";
 import { DerivationEngine } from "../config/derive/engine.ts";
 import { DiscoveredNamespaces } from "../config/discovered_namespaces.ts";
@@ -231,6 +232,11 @@ export class Configuration {
   isStale(object: ConfigObject): boolean {
     const sources = [...this.#folders, ...this.#remotes, ...(this.#orch === undefined ? [] : [this.#orch])];
     return sources.some((source) => source.isStale(object));
+  }
+
+  /** Whether bytes are the text of a file from which the objects in force were read. */
+  isAsRead({ source, file }: FileOrigin, bytes: Uint8Array): boolean {
+    return this.#folders.some((folder) => folder.name === source && folder.isAsRead(file, bytes));
   }
 
   /** The objects of the orchestrator that are refused as they are now. */

@@ -33,7 +33,10 @@ export function startAnalysis(
   const { store, facts } = configuration;
   const analysis = new AnalysisRunner(
     pipeline,
-    { store, facts, settings, remoteFacts: () => remote?.clusters.factsByCluster() ?? new Map() },
+    {
+      ...{ store, facts, settings, texts: configuration },
+      remoteFacts: () => remote?.clusters.factsByCluster() ?? new Map(),
+    },
     () => refusedKeys(configuration),
     kernel,
   );

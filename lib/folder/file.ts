@@ -17,7 +17,8 @@ import type { ConfigObject } from "../config/types.ts";
 import { HashedFact } from "../config/facts/hashed_fact.ts";
 import { type AnyFact, isFactKind } from "../config/facts/types.ts";
 import { KINDS } from "../config/kinds/kinds.ts";
-import { type DocumentRange, documentText, splitDocuments } from "../config/yaml/split.ts";
+import { documentText } from "../config/yaml/split.ts";
+import { documentRanges } from "./document_ranges.ts";
 import { hashBytes } from "./hash.ts";
 
 /** Largest file, bytes. */
@@ -100,7 +101,7 @@ function* readDocuments(
   options: FolderOptions,
 ): Generator<void, ReadFileState> {
   const format = path.endsWith(".json") ? "json" : "yaml";
-  const ranges = format === "yaml" ? splitDocuments(bytes) : wholeFile(bytes);
+  const ranges = documentRanges(path, bytes);
   const old = previous?.documents ?? [];
   const known = new Map<number, number[]>();
   for (const [index, { hash }] of old.entries()) {
@@ -141,12 +142,6 @@ const NOTHING_ELSE: Omit<DocumentContent, "objects"> = { facts: [], refused: [],
 
 function isPlain({ facts, refused, findings, passedOver }: DocumentContent): boolean {
   return facts.length + refused.length + findings.length + passedOver.length === 0;
-}
-
-/** A file that is one document, unless it is blank. */
-function wholeFile(bytes: Uint8Array): DocumentRange[] {
-  const isBlank = bytes.every((byte) => byte === 32 || (byte >= 9 && byte <= 13));
-  return isBlank ? [] : [{ start: 0, end: bytes.length, line: 1 }];
 }
 
 /** A file that cannot be read keeps everything it had. `expected` is the expectation. */

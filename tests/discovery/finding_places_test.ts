@@ -42,3 +42,37 @@ Deno.test("objects that moved to other lines are found there, by several who ask
     }
   });
 });
+
+const placesOf = (found: Iterable<{ readonly name: string; readonly place: { line: number; column?: number } }>) =>
+  [...found].filter(({ name }) => name === "unknown-host").map(({ place: { line, column } }) => [line, column]);
+
+Deno.test("after two quick edits a finding has its place in the text that is in force, not in the one between", async () => {
+  const text = routes(1);
+  await withServer({ "r.yaml": text }, async ({ analysis, configuration }, folder) => {
+    await analysis.analyzed();
+    Deno.writeTextFileSync(`${folder}/r.yaml`, text.replace("spec:", "# one\n# more\nspec:"));
+    await analysis.settled(); // most likely before the edit is read
+    Deno.writeTextFileSync(`${folder}/r.yaml`, text);
+    await configuration.settled();
+    await analysis.settled();
+    assert.deepEqual(placesOf(analysis.findings()), [[6, 43]]);
+  });
+});
+
+Deno.test("of an object whose present text is refused findings have no line of that text", async () => {
+  const text = routes(1);
+  await withServer({ "r.yaml": text }, async ({ analysis, configuration }, folder) => {
+    await analysis.settled();
+    assert.deepEqual(placesOf(analysis.findings()), [[6, 43]]);
+    for (const more of ["# one\n", "# one\n# more\n"]) {
+      await Deno.writeTextFile(`${folder}/r.yaml`, text.replace("spec:", `${more}spec:\n  exportTo: 3`));
+      await configuration.settled();
+      await analysis.settled();
+      assert.deepEqual(placesOf(analysis.findings()), [[1, undefined]], "the last good version is in no file");
+    }
+    await Deno.writeTextFile(`${folder}/r.yaml`, text);
+    await configuration.settled();
+    await analysis.settled();
+    assert.deepEqual(placesOf(analysis.findings()), [[6, 43]]);
+  });
+});
