@@ -35,6 +35,7 @@ const WORDS: Readonly<Record<string, string>> = {
   file: "a kind of credential",
   host: "a field",
   init: "a kind of container",
+  kubectl: "asked for what the API tells, where it is there; elsewhere the test asks the API",
   patch: "a verb of the orchestrator's API",
   route: "a field",
   w: "a name",
