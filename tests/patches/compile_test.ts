@@ -1,5 +1,6 @@
 /** What of a ProxyFilter can be applied, and why not the rest. */
 import assert from "node:assert/strict";
+import { FINDING_NAMES, FINDING_ROWS } from "../../lib/config/finding/codes.ts";
 import { compileFilter } from "../../lib/patches/compile.ts";
 import { patchesFor } from "../../lib/patches/for_proxy.ts";
 import { compiledOf, filterOf, patchesOf, type WrittenPatch } from "./patches.ts";
@@ -175,4 +176,13 @@ Deno.test("durations may be written as in other kinds, also in packed messages, 
     patch: { operation: "MERGE", value: { connect_timeout: "soon" } },
   });
   assert.equal(problems[0]?.what, "refused");
+});
+
+Deno.test("only findings that name a field tell to change the field that the message names", () => {
+  const names = FINDING_NAMES.filter((name) => {
+    const { title, meaning, effect, fix } = FINDING_ROWS[name];
+    return /field that the message names/.test([title, meaning, effect, fix].join(" "));
+  });
+  assert.deepEqual(names, ["patch-refused"]);
+  assert.equal(FINDING_ROWS["not-as-written"].code, "MSH1021");
 });

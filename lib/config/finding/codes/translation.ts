@@ -62,7 +62,7 @@ export const TRANSLATION = {
     title: "gateway does not serve this as written",
     meaning: "A gateway does not serve something, or not as it is written.",
     effect: "The part that the message names is not served.",
-    fix: "Change the field that the message names.",
+    fix: "Change the Gateway so that the reason that the message gives does not hold any more.",
   },
   "not-as-written": {
     code: "MSH1021",
