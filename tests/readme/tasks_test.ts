@@ -1,0 +1,69 @@
+/**
+ * The pages of whole tasks are true from their first line to their last: files are saved as the page says, and each
+ * command prints what the page shows below it.
+ */
+import assert from "node:assert/strict";
+import { dirname } from "node:path";
+
+const root = new URL("../..", import.meta.url).pathname;
+const tasks = [...Deno.readDirSync(`${root}docs/users`)].map(({ name }) => name).filter((name) =>
+  name.startsWith("task_")
+).sort();
+
+/** Steps of a page in their order. */
+type Step =
+  | { readonly save: string; readonly text: string }
+  | { readonly command: string; readonly prints: string };
+
+function stepsOf(page: string): Step[] {
+  const steps =
+    /save as\s+`([\w./-]+)`:\n\n```yaml\n([\s\S]*?)^```|^```sh\n(pilot-discovery [^\n]*)\n```\n\n```text\n([\s\S]*?)^```/gim;
+  return [...page.matchAll(steps)].map(([, save, text = "", command = "", prints = ""]) =>
+    save === undefined ? { command, prints } : { save, text }
+  );
+}
+
+async function printed(command: string): Promise<string> {
+  const line = command.replace(/^pilot-discovery/, "deno task -q pilot-discovery");
+  const { stdout, stderr } = await new Deno.Command("bash", {
+    args: ["-c", line],
+    cwd: root,
+    env: { NO_COLOR: "1" },
+    stdin: "null",
+  }).output();
+  const text = new TextDecoder().decode(stdout);
+  assert.notEqual(text, "", new TextDecoder().decode(stderr));
+  return text.replace(/\b\d+\.\d s\b/g, "0.4 s");
+}
+
+for (const task of tasks) {
+  Deno.test(`docs/users/${task} is true, step by step`, async () => {
+    const steps = stepsOf(Deno.readTextFileSync(`${root}docs/users/${task}`));
+    const saved = steps.flatMap((step) => "save" in step ? [step.save] : []);
+    assert.ok(saved.length > 1 && steps.length > saved.length + 1, "the page has files and commands");
+    const top = saved[0]!.split("/")[0]!;
+    const folder = await Deno.makeTempDir();
+    const here = (text: string) => text.replaceAll(new RegExp(`(?<![\\w/])${top}/`, "g"), `${folder}/`);
+    for (const step of steps) {
+      if ("save" in step) {
+        // A page that changes a folder copies it first.
+        const at = dirname(here(step.save));
+        const isNew = await Deno.stat(at).then(() => false, () => true);
+        await Deno.mkdir(at, { recursive: true });
+        for (const other of isNew ? saved.slice(0, saved.indexOf(step.save)) : []) {
+          await Deno.copyFile(here(other), `${at}/${other.split("/").at(-1)}`);
+        }
+        await Deno.writeTextFile(here(step.save), step.text);
+      } else {
+        assert.equal(
+          (await printed(here(step.command))).replaceAll(`${folder}/`, `${top}/`),
+          step.prints,
+          step.command,
+        );
+      }
+    }
+    await Deno.remove(folder, { recursive: true });
+  });
+}
+
+Deno.test("there are pages of whole tasks", () => assert.equal(tasks.length, 3));
