@@ -7,6 +7,9 @@ import { checkMesh } from "../../lib/offline/check/check.ts";
 import { excerptOf } from "../../lib/config/finding/excerpt.ts";
 import { baselineOf, readBaseline, readSuppressions, splitBy, UnreadableKnown } from "../../lib/offline/check/known.ts";
 import { sarifLog } from "../../lib/offline/check/sarif.ts";
+import { encodedTables } from "../../lib/offline/proxy_resources.ts";
+import { proxiesOf } from "../../lib/offline/workloads.ts";
+import { resourcesIn } from "../../lib/simulate/decoded.ts";
 import { example, meshOf } from "./mesh_of.ts";
 
 const shop = example("shop");
@@ -106,6 +109,46 @@ spec:
   assert.ok(names.some((name) => name.startsWith("z.yaml")), names.join("\n"));
   assert.ok(names.some((name) => name.includes("listener-conflict")), names.join("\n"));
   assert.deepEqual(names.map((name) => name.split(" ")[0]!), names.map((name) => name.split(" ")[0]!).sort());
+});
+
+Deno.test("of two ports at one port of a workload the first one holds there, and the other one is named", () => {
+  const text = (first: string, second: string) =>
+    `apiVersion: networking.mesh.io/v1
+kind: WorkloadEntry
+metadata: { name: cart, namespace: shop }
+spec: { address: 10.9.0.1, labels: { app: cart } }
+---
+apiVersion: networking.mesh.io/v1
+kind: ServiceEntry
+metadata: { name: cart, namespace: shop }
+spec:
+  hosts: [cart.test]
+  location: MESH_INTERNAL
+  resolution: STATIC
+  ports: [${first}, ${second}]
+  workloadSelector: { labels: { app: cart } }
+`;
+  const port = (number: number, protocol: string) =>
+    `{ number: ${number}, name: ${protocol.toLowerCase()}, protocol: ${protocol}, targetPort: 9090 }`;
+  const found = (file: string) =>
+    check({ "cart.yaml": file }).findings.filter(({ name }) => name === "inbound-conflict").map(({ message }) =>
+      message
+    );
+  assert.deepEqual(found(text(port(90, "HTTP"), port(80, "TCP"))), [
+    "inbound port 9090: port 90 of cart.test has it, so port 80 is not served there",
+  ]);
+  assert.deepEqual(found(text(port(80, "TCP"), port(90, "HTTP"))), [
+    "inbound port 9090: port 80 of cart.test has it, so port 90 is not served there",
+  ]);
+  const mesh = meshOf({ "cart.yaml": text(port(90, "HTTP"), port(80, "TCP")) });
+  const [{ node }] = proxiesOf(mesh).proxies.filter(({ node }) => node.id.startsWith("sidecar~10.9.0.1~")) as [
+    ReturnType<typeof proxiesOf>["proxies"][number],
+  ];
+  const { listeners } = resourcesIn(encodedTables(mesh.join(node)));
+  const chains = (listeners.get("virtualInbound")?.filter_chains ?? [])
+    .filter(({ filter_chain_match: match }) => match?.destination_port?.value === 9090);
+  const ends = new Set(chains.map(({ filters = [] }) => filters.at(-1)?.name));
+  assert.deepEqual(ends, new Set(["envoy.filters.network.http_connection_manager"]));
 });
 
 Deno.test("hosts of the orchestrator are taken to exist only where that is asked for", () => {

@@ -94,3 +94,25 @@ Deno.test("labels of the server's namespace and of the orchestrator's ask nobody
     assert.deepEqual(entriesMet(labels, { "sidecar.mesh.io/inject": "true" }), ["object@mesh.io"]);
   }
 });
+
+Deno.test("a namespace without a label of injection gets no proxies, unless a pod asks for one itself", () => {
+  assert.deepEqual(entriesMet({}, {}), []);
+  assert.equal(entriesMet({}, { "sidecar.mesh.io/inject": "true" }).length, 1);
+  assert.equal(entriesMet({ "mesh-injection": "enabled" }, {}).length, 1);
+  assert.deepEqual(entriesMet({ "mesh-injection": "disabled" }, {}), []);
+});
+
+Deno.test("of two labels of a namespace the one for injection decides, and the one for a revision does not count", () => {
+  const canary = { ...scope, revision: "canary" };
+  for (
+    const [injection, revision] of [["mesh-injection", "mesh.io/rev"], ["istio-injection", "istio.io/rev"]] as const
+  ) {
+    const both = (value: string) => ({ [injection]: value, [revision]: "canary" });
+    assert.equal(entriesMet(both("enabled"), {}).length, 1);
+    assert.deepEqual(entriesMet(both("enabled"), {}, canary), []);
+    assert.deepEqual([...entriesMet(both("disabled"), {}), ...entriesMet(both("disabled"), {}, canary)], []);
+    const ambient = { "mesh.io/dataplane-mode": "ambient", "istio.io/dataplane-mode": "ambient" };
+    assert.equal(entriesMet({ [injection]: "enabled", ...ambient }, {}).length, 1);
+    assert.equal(entriesMet({ [revision]: "canary", ...ambient }, {}, canary).length, 1);
+  }
+});

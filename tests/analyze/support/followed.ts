@@ -48,7 +48,6 @@ export function followed(proof: Proof, finding: Finding, world: ProofWorld): Ver
     case "refusal":
       return inForce(finding, world);
     case "test":
-    case "reading":
       return "not mechanical";
   }
 }

@@ -26,19 +26,13 @@ export type Proof =
   | { readonly by: "winner" }
   /** It says that an object is refused: it is not in force. */
   | { readonly by: "refusal" }
-  /** A test of its own follows it. */
-  | { readonly by: "test"; readonly file: string }
-  /** Nothing that proxies get shows it: it is about the texts, the orchestrator, or the server over time. */
-  | { readonly by: "reading"; readonly why: string };
+  /** A test of its own shows that it is true; the name is part of the test's name in the file. */
+  | { readonly by: "test"; readonly file: string; readonly name: string };
 
-const reading = (why: string): Proof => ({ by: "reading", why });
 const removal = (of: RemovedPart): Proof => ({ by: "removal", of });
-const test = (file: string): Proof => ({ by: "test", file });
-
-const MANIFEST = reading("says what a manifest holds and what an orchestrator makes of it");
-const LIKELY = reading("says what is likely not meant; both ways are in force");
-const OVER_TIME = reading("is about a server over time");
-const NOTE = reading("a builder says itself what it left out; goldens of translation hold the resource beside it");
+const test = (file: string, name: string): Proof => ({ by: "test", file: `tests/${file}`, name });
+/** A test whose name begins with that of the sort. */
+const claims = (file: "routing" | "objects", name: string): Proof => test(`analyze/claims_${file}_test.ts`, name);
 
 /** See the module. */
 export const PROOFS: Readonly<Record<FindingName, Proof>> = {
@@ -46,11 +40,11 @@ export const PROOFS: Readonly<Record<FindingName, Proof>> = {
   "unknown-gateway": removal("field"),
   "unknown-subset": { by: "reach" },
   "unknown-delegate": removal("rule"),
-  "unresolved-reference": NOTE,
-  "port-required": LIKELY,
+  "unresolved-reference": claims("objects", "unresolved-reference:"),
+  "port-required": claims("routing", "port-required:"),
   "unknown-port": { by: "reach" },
   "unknown-import": removal("field"),
-  "unknown-namespace": reading("says that no caller is of a namespace; the condition stays in the resource"),
+  "unknown-namespace": claims("routing", "unknown-namespace:"),
   "unknown-rule-host": removal("object"),
   "rule-without-clusters": removal("object"),
   "dropped-traffic-policy": removal("field"),
@@ -58,107 +52,228 @@ export const PROOFS: Readonly<Record<FindingName, Proof>> = {
   "unreachable-rule": { by: "requests", of: "rule" },
   "ineffective-match": { by: "requests", of: "field" },
   "host-not-in-gateway": removal("field"),
-  "unserved-gateway-port": MANIFEST,
+  "unserved-gateway-port": claims("routing", "unserved-gateway-port:"),
   "hidden-by-export": { by: "reach" },
   "hidden-subset": { by: "reach" },
   "subset-without-endpoints": { by: "reach" },
   "unseen-route": removal("object"),
-  "route-left-out": LIKELY,
+  "route-left-out": claims("routing", "route-left-out:"),
   "route-hidden-from-gateway": removal("object"),
-  "post-tunnel": reading("says what a program does with a resource that it is sent"),
+  "post-tunnel": claims("routing", "post-tunnel:"),
   "hidden-tcp-rule": { by: "requests", of: "rule" },
-  "entry-port-not-served": NOTE,
-  "certificate-of-several-gateways": LIKELY,
-  "subsets-not-for-gateway": LIKELY,
-  "gateways-of-one-host": LIKELY,
-  "telemetries-of-one-workload": LIKELY,
+  "entry-port-not-served": test(
+    "offline/as_written_test.ts",
+    "a port that an older entry has with another resolution stays that entry's, and is found",
+  ),
+  "certificate-of-several-gateways": claims("routing", "certificate-of-several-gateways:"),
+  "subsets-not-for-gateway": claims("routing", "subsets-not-for-gateway:"),
+  "gateways-of-one-host": claims("routing", "gateways-of-one-host:"),
+  "telemetries-of-one-workload": test(
+    "mesh/telemetry_test.ts",
+    "of several for a namespace the oldest holds; of several for a workload all do, the youngest last",
+  ),
   "several-default-telemetries": removal("object"),
-  "entries-differ-in-protocol": LIKELY,
+  "entries-differ-in-protocol": claims("routing", "entries-differ-in-protocol:"),
   "unknown-annotation": removal("field"),
   "unverified-server": { by: "authorities" },
   "unverified-server-port": { by: "authorities" },
-  "address-required": LIKELY,
+  "address-required": claims("routing", "address-required:"),
   "selects-nothing": removal("object"),
   "sidecars-of-one-workload": removal("object"),
   "several-default-sidecars": removal("object"),
   "policy-without-workload": removal("object"),
-  "claims-without-authentication": reading("says what an authenticated request has; the rules stay in the resource"),
-  "sidecar-in-ambient": MANIFEST,
-  "filter-order": LIKELY,
+  "claims-without-authentication": claims("routing", "claims-without-authentication:"),
+  "sidecar-in-ambient": claims("routing", "sidecar-in-ambient:"),
+  "filter-order": test(
+    "patches/listener_test.ts",
+    "where HTTP filters come, by operation and by whether the patch names one",
+  ),
   "filter-replace-ignored": removal("object"),
   "filter-add-ignored": removal("object"),
   "filter-remove-ignored": removal("object"),
-  "filter-order-by-version": LIKELY,
+  "filter-order-by-version": test(
+    "patches/compile_test.ts",
+    "a patch may ask for a version, found anywhere in it, and for metadata, each key alike",
+  ),
   "filter-without-effect": removal("object"),
   "filter-of-no-proxy": removal("object"),
-  "filter-route-last": LIKELY,
-  "namespace-not-injected": MANIFEST,
-  "several-injection-labels": MANIFEST,
-  "pod-without-proxy": MANIFEST,
-  "image-auto-without-injection": MANIFEST,
-  "image-auto-in-pod": MANIFEST,
-  "reserved-user": MANIFEST,
-  "services-differ-in-transport": MANIFEST,
-  "services-differ-in-port": MANIFEST,
-  "port-without-protocol": MANIFEST,
-  "incomplete-credential": test("tests/analyze/credentials_test.ts"),
-  "unusable-credential": test("tests/analyze/credentials_test.ts"),
-  "ingress-backend-unavailable": test("tests/discovery/ingress_findings_test.ts"),
-  "ingress-part-left-out": test("tests/discovery/ingress_findings_test.ts"),
+  "filter-route-last": test(
+    "patches/routes_test.ts",
+    "where routes come, by operation and by whether the patch names one",
+  ),
+  "namespace-not-injected": test(
+    "webhook/injector_entries_test.ts",
+    "a namespace without a label of injection gets no proxies, unless a pod asks for one itself",
+  ),
+  "several-injection-labels": test(
+    "webhook/injector_entries_test.ts",
+    "of two labels of a namespace the one for injection decides, and the one for a revision does not count",
+  ),
+  "pod-without-proxy": claims("objects", "pod-without-proxy:"),
+  "image-auto-without-injection": claims("objects", "image-auto-without-injection, image-auto-in-pod:"),
+  "image-auto-in-pod": claims("objects", "image-auto-without-injection, image-auto-in-pod:"),
+  "reserved-user": test("injection/redirection_test.ts", "redirect alike, and never the proxy's own traffic"),
+  "services-differ-in-transport": test("discovery/measure_test.ts", "a UDP port is no cluster, nor is one of an alias"),
+  "services-differ-in-port": test(
+    "offline/offered_protocols_test.ts",
+    "of two ports of a service at one workload port the first in its list gives the protocol; the conflict is found",
+  ),
+  "port-without-protocol": test(
+    "registry/protocol_test.ts",
+    "a protocol is found by its name in any case, and sniffed when unknown",
+  ),
+  "incomplete-credential": test(
+    "analyze/credentials_test.ts",
+    "a secret of a remote cluster that lacks a key is found with the cluster's name",
+  ),
+  "unusable-credential": test(
+    "e2e/credentials_envoy_test.ts",
+    "what a real Envoy does not load, or lets nobody in with, is not sent, with the reason; all else is",
+  ),
+  "ingress-backend-unavailable": test(
+    "discovery/ingress_findings_test.ts",
+    "a port of no service's name and two certificates for one host are reported",
+  ),
+  "ingress-part-left-out": test(
+    "ingress/incremental_test.ts",
+    "an Ingress that cannot be read as one leaves the others of its host as they are",
+  ),
   "misplaced-annotation": removal("field"),
-  "wrong-annotation": LIKELY,
-  "deprecated-annotation": LIKELY,
-  "alpha-annotation": LIKELY,
-  "syntax": reading("is about a text of which nothing is an object"),
-  "unreadable-file": reading("is about a file as bytes"),
-  "lost-file": OVER_TIME,
+  "wrong-annotation": claims("objects", "wrong-annotation:"),
+  "deprecated-annotation": claims("objects", "deprecated-annotation:"),
+  "alpha-annotation": claims("objects", "alpha-annotation:"),
+  "syntax": test("folder/index_test.ts", "a document that does not parse keeps the object that its head names"),
+  "unreadable-file": test(
+    "folder/index_test.ts",
+    "a removed file takes its objects with it; an unreadable one keeps them",
+  ),
+  "lost-file": test(
+    "discovery/mesh_source_test.ts",
+    "the settings of a removed mesh file stay in force until it is back, with a finding",
+  ),
   "unknown-kind": { by: "refusal" },
   "unknown-field": { by: "refusal" },
   "missing-field": { by: "refusal" },
   "wrong-value": { by: "refusal" },
   "exclusive-fields": { by: "refusal" },
-  "deprecated-field": LIKELY,
-  "too-many": reading("counts what is not shown"),
-  "duplicate-object": reading("is about two texts of one name, of which the first is in force"),
-  "hidden-object": OVER_TIME,
-  "derivation-failed": reading("needs a defect"),
-  "authority-not-valid": OVER_TIME,
-  "no-effect": NOTE,
+  "deprecated-field": claims("objects", "deprecated-field:"),
+  "too-many": claims("objects", "too-many:"),
+  "duplicate-object": test("folder/index_test.ts", "of two documents of a file with one object the first wins"),
+  "hidden-object": test(
+    "discovery/config_sources_test.ts",
+    "folders of the mesh configuration are read beside that of the flag, which has precedence and gives way",
+  ),
+  "derivation-failed": test(
+    "config/derive/engine_test.ts",
+    "a derivation that throws costs its input alone, whose objects stay; the finding goes when it works again",
+  ),
+  "authority-not-valid": test(
+    "discovery/authority_findings_test.ts",
+    "the pages say that the authority's certificate is not valid now, and nothing where it is or there is none",
+  ),
+  "no-effect": test(
+    "discovery/config_sources_test.ts",
+    "sources of which nothing is read are named, and a list that changes needs a restart",
+  ),
   "no-log-provider": removal("rule"),
   "no-telemetry-provider": removal("rule"),
-  "unusable-telemetry-provider": LIKELY,
-  "unknown-registry": reading("is about the networks file"),
-  "needs-restart": OVER_TIME,
-  "keys-not-fetched": OVER_TIME,
-  "outside-root-namespace": OVER_TIME,
-  "reaches-no-proxy": test("tests/effect/property_test.ts"),
+  "unusable-telemetry-provider": claims("objects", "unusable-telemetry-provider:"),
+  "unknown-registry": test(
+    "mesh/networks_test.ts",
+    "an address is in the network of its range, else in that of the cluster",
+  ),
+  "needs-restart": test(
+    "discovery/config_sources_test.ts",
+    "sources of which nothing is read are named, and a list that changes needs a restart",
+  ),
+  "keys-not-fetched": test(
+    "discovery/token_keys_test.ts",
+    "a start does not wait for keys that were tried and failed, and the proxies' configuration has a provider for them",
+  ),
+  "outside-root-namespace": test(
+    "discovery/root_namespace_test.ts",
+    "a server takes the root namespace of its folder at start, and reports later objects in another one",
+  ),
+  "reaches-no-proxy": test(
+    "effect/property_test.ts",
+    "what is said to reach no proxy may be removed, as a part and as a whole: no resource of any proxy changes",
+  ),
   "duplicate-subset": removal("object"),
-  "too-few-addresses": NOTE,
+  "too-few-addresses": test(
+    "registry/service_entry/allocate_test.ts",
+    "when all addresses are taken the youngest has none, and gets one when one is free",
+  ),
   "listener-conflict": { by: "winner" },
   "tcp-listener-conflict": { by: "winner" },
-  "inbound-conflict": test("tests/offline/check_test.ts"),
-  "domain-conflict": NOTE,
-  "gateway-not-as-written": NOTE,
-  "not-as-written": NOTE,
-  "unusable-authorizer": NOTE,
-  "http-rule-for-bytes": NOTE,
-  "patch-refused": NOTE,
-  "patch-partly": NOTE,
-  "patch-failed": NOTE,
-  "patch-rejected": OVER_TIME,
-  "listener-without-chains": NOTE,
-  "filter-behind-terminal": reading(
-    "says that a proxy refuses a chain; the limits of chains are those of a real Envoy",
+  "inbound-conflict": test(
+    "offline/check_test.ts",
+    "of two ports at one port of a workload the first one holds there, and the other one is named",
   ),
-  "policy-port-of-service": test("tests/effect/check_test.ts"),
-  "matches-no-request": test("tests/effect/check_test.ts"),
-  "hidden-from-own-namespace": test("tests/analyze/visibility_entries_test.ts"),
-  "missing-credential": test("tests/analyze/credentials_test.ts"),
-  "refused-credential": test("tests/analyze/credentials_test.ts"),
-  "suites-without-certificate": test("tests/e2e/credentials_envoy_test.ts"),
-  "mesh-configuration-elsewhere": test("tests/offline/check_whole_test.ts"),
-  "unknown-cluster": test("tests/discovery/stock_values_test.ts"),
-  "upgrade-outside-mesh": test("tests/e2e/websocket_test.ts"),
-  "server-without-name": test("tests/e2e/dynamic_dns_test.ts"),
-  "patch-beyond-limits": test("tests/patches/limits_test.ts"),
+  "domain-conflict": test(
+    "translate/route/domain_owners_test.ts",
+    "else the older one owns it, and the younger gets it back when the older goes",
+  ),
+  "gateway-not-as-written": test(
+    "debug/live_findings_test.ts",
+    "live: a Gateway whose only server lost its port to an older one is not in force",
+  ),
+  "not-as-written": test(
+    "offline/as_written_test.ts",
+    "header operations of the rule that delegates and of its delegate hold together; of a clash the delegate's, and it is found",
+  ),
+  "unusable-authorizer": claims("objects", "unusable-authorizer:"),
+  "http-rule-for-bytes": claims("objects", "http-rule-for-bytes:"),
+  "patch-refused": test(
+    "patches/compile_test.ts",
+    "one patch that cannot be read leaves the others in force, with their places",
+  ),
+  "patch-partly": test(
+    "patches/compile_test.ts",
+    "a value is read against the messages of Envoy; what it lacks is said",
+  ),
+  "patch-failed": test(
+    "discovery/patches_test.ts",
+    "what patches add under a name that proxies have is left out, with a finding, and is in force nowhere",
+  ),
+  "patch-rejected": test(
+    "discovery/stand_ins_test.ts",
+    "a proxy that has nothing yet gets a cluster without the one of many filters that it rejects",
+  ),
+  "listener-without-chains": test(
+    "patches/listener_test.ts",
+    "the default chain is patched like the others; without any chain a listener is useless",
+  ),
+  "filter-behind-terminal": claims("objects", "filter-behind-terminal:"),
+  "policy-port-of-service": claims("objects", "policy-port-of-service:"),
+  "matches-no-request": { by: "requests", of: "field" },
+  "hidden-from-own-namespace": test(
+    "analyze/visibility_entries_test.ts",
+    "clients of the route's own namespace that do not see the destination under its own host are found",
+  ),
+  "missing-credential": test(
+    "analyze/credentials_test.ts",
+    "a destination rule's credential is looked at like a gateway's, and a missing one where others are known",
+  ),
+  "refused-credential": test("analyze/credentials_test.ts", "a Secret that is there and refused is not called missing"),
+  "suites-without-certificate": test(
+    "e2e/credentials_envoy_test.ts",
+    "what a real Envoy does not load, or lets nobody in with, is not sent, with the reason; all else is",
+  ),
+  "mesh-configuration-elsewhere": test(
+    "offline/check_whole_test.ts",
+    "a mesh configuration among the texts that has errors is not taken; a finding says how to give one",
+  ),
+  "unknown-cluster": test(
+    "discovery/stock_values_test.ts",
+    "proxies of any other cluster are a finding and a log line, once for each name, until they go",
+  ),
+  "upgrade-outside-mesh": test(
+    "e2e/websocket_test.ts",
+    "WebSocket reaches its server through two proxies that talk HTTP/2, which",
+  ),
+  "server-without-name": test("e2e/dynamic_dns_test.ts", "DYNAMIC_DNS"),
+  "patch-beyond-limits": test(
+    "patches/limits_test.ts",
+    "a message that is merged lacks nothing, the same message whole does",
+  ),
 };

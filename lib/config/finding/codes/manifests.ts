@@ -18,7 +18,8 @@ export const MANIFESTS = {
     code: "MSH0123",
     title: "several injection labels",
     meaning: "A Namespace has labels that ask for injection in ways that exclude each other.",
-    effect: "Which of them holds is not defined.",
+    effect:
+      "A label for injection decides before one for a revision; with either, pods get a sidecar also beside one for ambient mode.",
     fix: "Keep one of them.",
   },
   "pod-without-proxy": {
@@ -53,7 +54,7 @@ export const MANIFESTS = {
     code: "MSH0116",
     title: "services differ in transport",
     meaning: "Several services of one Deployment have the same port with different transport protocols.",
-    effect: "Which of them holds for the port of the workload is not defined.",
+    effect: "Proxies serve the port for TCP alone; datagrams pass them by.",
     fix: "Use one transport protocol for the port, or another port.",
   },
   "services-differ-in-port": {

@@ -84,7 +84,7 @@ export const READING = {
     code: "MSH1006",
     title: "more findings than are shown",
     meaning: "One object has more findings than are shown.",
-    effect: "The others are counted, not shown.",
+    effect: "The others are not shown.",
     fix: "Correct those that are shown; the others show up then.",
   },
 } as const satisfies Readonly<Record<string, FindingRow>>;
