@@ -3,7 +3,6 @@
  *
  * @module
  */
-import { setImmediate } from "node:timers";
 
 /** How long work goes on before the event loop turns, ms. */
 export const SLICE_MS = 20;
@@ -62,7 +61,10 @@ export function unpaced<T>(work: Generator<void, T>): T {
   }
 }
 
-/** Resolves after a turn of the event loop. */
+/**
+ * Resolves after a turn of the event loop, in which sockets are looked at, too. A timer makes the loop wait for the system;
+ * with `setImmediate` it looks at sockets once in some sixty turns, and a request waits for a second.
+ */
 export function oneTurn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
+  return new Promise((resolve) => setTimeout(resolve, 0));
 }
