@@ -35,6 +35,8 @@ export interface ServicePort {
   readonly protocol: Protocol;
   /** How its endpoints are found; absent: as those of the service. Ask {@linkcode resolutionOf}. */
   readonly resolution?: Resolution;
+  /** Key of the object that adds the port; absent: the object that defines the service. Ask {@linkcode portCauses}. */
+  readonly cause?: string;
 }
 
 /**
@@ -101,6 +103,14 @@ export interface Service {
   readonly cause: string;
   /** Keys of further objects that were merged into it (several entries of one host), in order of age. */
   readonly otherCauses?: readonly string[];
+}
+
+/** Keys of the objects behind a port of a service: the object that adds the port first, then the service's own. */
+export function portCauses(
+  service: Pick<Service, "cause">,
+  port: Pick<ServicePort, "cause"> | undefined,
+): readonly string[] {
+  return port?.cause === undefined ? [service.cause] : [port.cause, service.cause];
 }
 
 /** Identity of a service in the mesh: several namespaces may define the same host. */

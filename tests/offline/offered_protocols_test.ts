@@ -1,6 +1,6 @@
 /** A protocol is offered in TLS where the chain speaks it; of several ports at one workload port the first of the service counts. */
 import assert from "node:assert/strict";
-import { checked, resourcesOf, wayOf } from "./way.ts";
+import { checked, explained, resourcesOf, wayOf } from "./way.ts";
 
 const object = (kind: string, namespace: string, name: string, spec: object, group = "networking") =>
   `---\n${JSON.stringify({ apiVersion: `${group}.istio.io/v1`, kind, metadata: { namespace, name }, spec })}\n`;
@@ -102,4 +102,50 @@ Deno.test("of two ports of a service at one workload port the first in its list 
     await wayOf(WORLD + entry([tcp, http]), "client/app-1", "http://own.test:90/"),
     "own.test:90 > 10.9.1.1:9090",
   );
+});
+
+/** What is noted about ports on the way of a request. */
+const notes = async (yaml: string, to: string) =>
+  (await explained(yaml, "client/app-1", { to })).notes.filter((note) => note.startsWith("port "));
+
+Deno.test("explain says which of several ports that end at one workload port holds there, and which does not", async () => {
+  const http = entry([{ number: 90, name: "web", protocol: "HTTP", targetPort: 9090 }]);
+  const of = (protocol: string) =>
+    object("ServiceEntry", "prod", "second", {
+      hosts: ["second.test"],
+      location: "MESH_INTERNAL",
+      addresses: ["10.8.3.2"],
+      resolution: "STATIC",
+      ports: [{ number: 91, name: "p", protocol, targetPort: 9090 }],
+      endpoints: [{ address: "10.9.1.1" }],
+    });
+  const note = "port 9090 of prod/own is HTTP, as port 90 of own.test (ServiceEntry prod/own) says; " +
+    "port 91 of second.test (ServiceEntry prod/second) says TCP, which does not hold there";
+  assert.deepEqual(await notes(WORLD + http + of("TCP"), "http://own.test:90/"), [note]);
+  assert.deepEqual(await notes(WORLD + http + of("TCP"), "tcp://second.test:91"), [note]);
+  assert.deepEqual(await notes(WORLD + http + of("HTTP"), "http://own.test:90/"), []);
+  // A Sidecar that lists the port says its protocol itself.
+  const sidecar = object("Sidecar", "prod", "own", {
+    workloadSelector: { labels: { app: "own" } },
+    ingress: [{ port: { number: 9090, name: "p", protocol: "TCP" }, defaultEndpoint: "127.0.0.1:9090" }],
+  });
+  assert.deepEqual(await notes(WORLD + http + of("TCP") + sidecar, "tcp://second.test:91"), []);
+});
+
+Deno.test("explain names the service entry that adds a port to the host of an older one, on both proxies", async () => {
+  const younger = object("ServiceEntry", "prod", "own-2", {
+    hosts: ["own.test"],
+    location: "MESH_INTERNAL",
+    addresses: ["10.8.3.1"],
+    resolution: "STATIC",
+    ports: [{ number: 91, name: "more", protocol: "HTTP", targetPort: 9091 }],
+    endpoints: [{ address: "10.9.1.1" }],
+  });
+  const yaml = WORLD + entry([{ number: 90, name: "web", protocol: "HTTP", targetPort: 9090 }]) + younger;
+  const objects = async (port: number) => {
+    const { request, hops } = await explained(yaml, "client/app-1", { to: `http://own.test:${port}/` });
+    return [...new Set([request.service, ...hops.flatMap(({ steps }) => steps.flatMap(({ object }) => object ?? []))])];
+  };
+  assert.deepEqual(await objects(90), ["ServiceEntry/prod/own"]);
+  assert.deepEqual(await objects(91), ["ServiceEntry/prod/own-2"]);
 });

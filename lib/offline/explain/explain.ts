@@ -15,12 +15,14 @@ import {
 } from "../../debug/explanation.ts";
 import { isIp } from "../../registry/address.ts";
 import { parseOutboundClusterName } from "../../translate/destination/names.ts";
+import { portCauses } from "../../registry/types.ts";
 import { simulate } from "../../simulate/simulate.ts";
 import type { ClusterStep, SimulatedEndpoint, SimulatedRequest, Simulation } from "../../simulate/types.ts";
 import { arriving, type DialledEndpoint, type MadeConnection, unendedTls, wrongServer } from "./arrival.ts";
 import type { ManifestEndpoint } from "./manifest.ts";
 import { type ReadQuestion, simulatedRequest } from "./question.ts";
 import { namesOf, type ResolvedHost, resolveHost } from "./resolve.ts";
+import { sharedPortNote } from "./shared_port.ts";
 import { explainedSteps, shortCluster } from "./steps.ts";
 import { withoutProxy } from "./without_proxy.ts";
 import type { ExplainWorld } from "./world.ts";
@@ -48,7 +50,7 @@ export async function explainRequest(
   notes.push(...hiddenNotes(question.host, own, from, world));
   const { method, authority, path, headers } = question;
   const destination = shownAddress(resolved.ip, resolved.port);
-  const service = resolved.service?.cause ?? resolved.manifest?.fact.key;
+  const service = ownerOf(resolved);
   return {
     request: {
       ...{ method, authority, path, headers, scheme: sent.protocol, destination },
@@ -86,6 +88,12 @@ function* hiddenNotes(
     if (target !== undefined) hosts.add(target.host);
   }
   for (const one of hosts) yield* world.hidden(one, from);
+}
+
+/** Key of the object behind the port that is dialled, or else behind the service. */
+function ownerOf({ service, manifest, port }: ResolvedHost): string | undefined {
+  if (service === undefined) return manifest?.fact.key;
+  return portCauses(service, service.ports.find((one) => one.port === port))[0];
 }
 
 function* resolvedNotes({ note, manifest }: ResolvedHost, { place }: ExplainWorld): Iterable<string> {
@@ -226,6 +234,8 @@ async function throughProxy(
   const request = arriving(made);
   const { host = "" } = request;
   const hop = await hopOf(proxy, suffixed && host !== "" ? { ...request, host: withSuffix(host) } : request, world);
+  const shared = sharedPortNote(hop, endpoint.port, world.resolver);
+  if (shared !== undefined) notes.push(shared);
   const taken = hop.simulation.outcome.kind === "forwarded" ? undefined : endOf(hop.simulation);
   if (taken !== undefined && proxy.runs === undefined) {
     notes.push(`nothing says whether a proxy runs beside ${name}; without one it gets the request as it is`);

@@ -7,6 +7,8 @@ import type { Finding } from "../../config/finding/finding.ts";
 import type { OfflineMesh } from "../../discovery/offline_mesh.ts";
 import { refusedLookup } from "../../config/refused/refused_keys.ts";
 import type { ServiceIndex } from "../../mesh/service_index.ts";
+import type { Aggregate } from "../../registry/aggregate.ts";
+import { serviceTargets } from "../../registry/inbound.ts";
 import type { EndpointIndex } from "../../registry/endpoint_index.ts";
 import type { Service } from "../../registry/types.ts";
 import { serviceKey } from "../../registry/types.ts";
@@ -32,7 +34,7 @@ export function worldOf(mesh: OfflineMesh, proxies: readonly ImpliedProxy[], pla
   return {
     resolver: resolverOf({
       domain: mesh.domain,
-      services: () => [...mesh.pipeline.aggregate.services()],
+      services: mesh.pipeline.aggregate,
       index: mesh.pipeline.translator.mesh.services,
       endpoints: mesh.pipeline.endpoints,
       facts: mesh.facts,
@@ -71,7 +73,7 @@ export function onWay({ type, namespace, name, address, labels, node, account, r
 /** Where a resolver looks. */
 export interface ResolverSources {
   readonly domain: string;
-  readonly services: () => readonly Service[];
+  readonly services: Pick<Aggregate, "service" | "services" | "workloadsAt">;
   readonly index: Pick<ServiceIndex, "visible">;
   readonly endpoints: Pick<EndpointIndex, "endpoints" | "byAddress">;
   readonly facts: FactStore;
@@ -92,13 +94,15 @@ export function resolverOf(
     manifests: new ManifestServices(new FactIndex(facts, domain)),
     services: (host, namespace) => {
       const found = index.visible(host, namespace) ??
-        wildcardOf(host, services(), (name) => index.visible(name, namespace));
+        wildcardOf(host, [...services.services()], (name) => index.visible(name, namespace));
       return found === undefined ? [] : [found];
     },
     serviceAt: (ip, namespace) => {
-      const found = services().filter((service) => service.addresses.includes(ip));
+      const found = [...services.services()].filter((service) => service.addresses.includes(ip));
       return found.find((service) => index.visible(service.hostname, namespace) === service) ?? found[0];
     },
+    servedBy: ({ address, namespace }) =>
+      serviceTargets({ addresses: [address], namespace, clusterId: "" }, endpoints, services),
     identityOf: ({ account, address, namespace }) => {
       const known = account ?? accountAt(address, namespace);
       return known === undefined ? undefined : identityStart(namespace) + known;

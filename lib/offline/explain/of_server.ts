@@ -98,7 +98,7 @@ function worldOfServer(
   return {
     resolver: resolverOf({
       domain,
-      services: () => [...view.services.services()],
+      services: view.services,
       index: view.translator.mesh.services,
       endpoints: view.endpoints,
       facts: view.facts,

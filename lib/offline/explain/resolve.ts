@@ -7,6 +7,7 @@ import { fullHost } from "../../mesh/names.ts";
 import type { ServiceFact } from "../../config/facts/view.ts";
 import { canonicalIp, isIp } from "../../registry/address.ts";
 import type { ProxyOnWay } from "../../debug/explanation.ts";
+import type { ServiceTarget } from "../../registry/inbound.ts";
 import type { Endpoint, Protocol, Service } from "../../registry/types.ts";
 import { addressOf, type ManifestServices, protocolOf } from "./manifest.ts";
 import type { DialledAddress } from "./question.ts";
@@ -30,6 +31,8 @@ export interface Resolver {
   serviceAt(ip: string, namespace: string): Service | undefined;
   /** Its endpoints, healthy or not. */
   endpoints(service: Service): readonly Endpoint[];
+  /** The ports of services that a workload serves, in the order in which they get a port of the workload. */
+  servedBy(workload: Pick<ProxyOnWay, "address" | "namespace">): readonly ServiceTarget[];
   /** SPIFFE ID of a workload, by its service account; undefined: none is known. */
   identityOf(workload: Pick<ProxyOnWay, "account" | "address" | "namespace">): string | undefined;
   /** The beginning of the SPIFFE IDs of a namespace's workloads, up to the account. */

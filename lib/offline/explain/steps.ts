@@ -36,19 +36,25 @@ export function explainedSteps(simulation: Simulation, around: StepSurroundings)
   let host: VirtualHostStep | undefined;
   return simulation.steps.flatMap((step) => {
     if (step.step === "virtualHost") host = step;
+    if (step.step === "listener") return [listenerStep(step, simulation, around)];
     return stepsOf(step, host, around);
   });
 }
 
+/** Of the objects that share a listener the one is named that the request is for, as the steps behind tell. */
+function listenerStep(
+  step: Extract<SimulationStep, { step: "listener" }>,
+  { steps }: Simulation,
+  around: StepSurroundings,
+): ExplainedStep {
+  const { causes = [], name } = step;
+  const behind = steps.flatMap((one) => one.step === "virtualHost" || one.step === "cluster" ? one.causes ?? [] : []);
+  const key = behind.find((one) => causes.includes(one)) ?? causes[0];
+  return { what: "listener", name, text: listenerText(step, around), ...cause(key, "", around) };
+}
+
 function stepsOf(step: SimulationStep, host: VirtualHostStep | undefined, around: StepSurroundings): ExplainedStep[] {
   switch (step.step) {
-    case "listener":
-      return [{
-        what: "listener",
-        name: step.name,
-        text: listenerText(step, around),
-        ...cause(step.causes?.[0], "", around),
-      }];
     case "filterChain":
       return isPlainChain(step) ? [] : [{
         what: "chain",
@@ -68,6 +74,7 @@ function stepsOf(step: SimulationStep, host: VirtualHostStep | undefined, around
       return [mirrorStep(step, around)];
     case "cluster":
       return [clusterStep(step, around)];
+    case "listener":
     case "detection":
     case "networkFilter":
       return [];

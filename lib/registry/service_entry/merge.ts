@@ -85,7 +85,7 @@ function placePorts(
       // Endpoints find their port by its name, so two ports of one service never share one.
       const name = ports.some((candidate) => candidate.name === port.name) ? `${port.name}-${port.port}` : port.name;
       const resolution = entry.resolution === base.resolution ? {} : { resolution: entry.resolution };
-      ports.push({ ...port, name, ...resolution });
+      ports.push({ ...port, name, ...resolution, cause: entry.key });
       names.set(port.name, name);
     }
   }

@@ -8,7 +8,7 @@ import { Cluster_DiscoveryType as DiscoveryType, Cluster_LbPolicy as LbPolicy } 
 import type { ConnectionPoolSettings } from "../../config/kinds/common/types.ts";
 import type { EffectiveDestinationRule } from "../../mesh/types.ts";
 import { duration } from "../../pb/wellknown.ts";
-import type { Service } from "../../registry/types.ts";
+import { portCauses, type Service } from "../../registry/types.ts";
 import type { Built } from "../message/built.ts";
 import { portPolicy } from "../destination/policy.ts";
 import { inboundClusterName, type InboundTarget } from "../inbound/target.ts";
@@ -51,7 +51,7 @@ function inboundCluster(read: Reader, target: InboundTarget): Built<Cluster> {
     ...(fixed?.local !== true && { upstream_bind_config: loopbackBind(read, read.settings.dualStack) }),
     ...(metadata && { metadata }),
   };
-  return { message, causes: [...(service ? [service.cause] : []), ...(rule?.causes ?? [])] };
+  return { message, causes: [...(service ? portCauses(service, servicePort) : []), ...(rule?.causes ?? [])] };
 }
 
 /** Workloads behind a service are reached where the client dialled, or all on loopback, as the mesh says. */

@@ -10,7 +10,7 @@ import {
   Cluster_LbPolicy as LbPolicy,
 } from "../../../proto/gen/enums.ts";
 import { duration } from "../../pb/wellknown.ts";
-import { resolutionOf } from "../../registry/types.ts";
+import { portCauses, resolutionOf } from "../../registry/types.ts";
 import type { BuildFinding, Built } from "../message/built.ts";
 import { localityPlan } from "../destination/locality_setting.ts";
 import { causesOf, type DestinationPlan, destinations } from "../destination/plan.ts";
@@ -92,7 +92,7 @@ function closedCluster(read: Reader, d: DestinationPlan, why: string): Built<Clu
     lb_policy: LbPolicy.ROUND_ROBIN,
     connect_timeout: duration(read.mesh().connectTimeout),
   };
-  const causes = [...d.rule?.causes ?? [], d.service.cause];
+  const causes = [...d.rule?.causes ?? [], ...portCauses(d.service, d.port)];
   return { message, causes, warnings: [{ cause: causes[0] ?? "", text: why }] };
 }
 
@@ -145,6 +145,6 @@ function altStatName(read: Reader, { name, service, port, subset }: DestinationP
 }
 
 function warningsOf(d: DestinationPlan, found: readonly (string | undefined)[]): BuildFinding[] {
-  const cause = d.rule?.causes[0] ?? d.service.cause;
+  const cause = d.rule?.causes[0] ?? portCauses(d.service, d.port)[0] ?? "";
   return found.flatMap((text) => (text === undefined ? [] : [{ cause, text }]));
 }

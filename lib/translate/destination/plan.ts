@@ -9,7 +9,7 @@
  */
 import type { Subset } from "../../config/kinds/destination_rule/types.ts";
 import type { EffectiveDestinationRule } from "../../mesh/types.ts";
-import { type Resolution, resolutionOf, type Service, type ServicePort } from "../../registry/types.ts";
+import { portCauses, type Resolution, resolutionOf, type Service, type ServicePort } from "../../registry/types.ts";
 import { aspect } from "../reader/aspect.ts";
 import type { Reader } from "../reader/reader.ts";
 import { outboundClusterName } from "./names.ts";
@@ -110,8 +110,9 @@ function discoveryOf(read: Reader, service: Service, port: ServicePort): Discove
   return service.provider === "Orch" && read.settings.enableEdsForHeadless ? "eds" : "originalDst";
 }
 
-/** Keys of the config objects behind a destination, the service first. */
+/** Keys of the config objects behind a destination, the service and its port first. */
 export function causesOf(destination: DestinationPlan): readonly string[] {
-  const { service, rule } = destination;
-  return rule === undefined ? [service.cause] : [service.cause, ...rule.causes];
+  const { service, port, rule } = destination;
+  const causes = portCauses(service, port);
+  return rule === undefined ? causes : [...causes, ...rule.causes];
 }

@@ -17,6 +17,7 @@ import { commonLbConfig, loadBalancer } from "../cluster/load_balancer.ts";
 import { causesOf, type DestinationPlan } from "../destination/plan.ts";
 import { localityPlan } from "../destination/locality_setting.ts";
 import { address } from "../endpoint/lb_endpoint.ts";
+import { portCauses } from "../../registry/types.ts";
 import type { Built } from "../message/built.ts";
 import type { ReportFinding } from "../message/finding.ts";
 import type { Reader } from "../reader/reader.ts";
@@ -37,7 +38,7 @@ function clientCluster(read: Reader, d: LibraryDestination, report: ReportFindin
   const causes = causesOf(plan);
   // The rule first: it is the object that is not in force.
   const say = (text: string) =>
-    report(lossOf("not-as-written", [...plan.rule?.causes ?? [], plan.service.cause], text));
+    report(lossOf("not-as-written", [...plan.rule?.causes ?? [], ...portCauses(plan.service, plan.port)], text));
   if (without !== undefined) {
     say(`gRPC clients have no cluster ${plan.name}: ${without}`);
     return undefined;

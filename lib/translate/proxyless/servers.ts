@@ -24,6 +24,7 @@ import { routerFilter } from "../filters/http/router/filter.ts";
 import type { InboundTarget } from "../inbound/target.ts";
 import type { Built } from "../message/built.ts";
 import { findingsOnce, type ReportFinding } from "../message/finding.ts";
+import { portCauses } from "../../registry/types.ts";
 import type { Reader } from "../reader/reader.ts";
 import { trustDomains } from "../tls/mesh_server.ts";
 import { serverSocket } from "./tls.ts";
@@ -57,10 +58,10 @@ export function libraryPorts(read: Reader, targets: readonly InboundTarget[], re
   }
   for (const finding of findingsOnce(authorization.findings())) report(finding);
   const policies = [...peers.causes, ...authorization.causes, ...tokens.causes];
-  return targets.map(({ port, service }) => ({
+  return targets.map(({ port, service, servicePort }) => ({
     port,
     message: serverChain(read, isMutual(read, port), filters),
-    causes: [...new Set([...service ? [service.cause] : [], ...policies])],
+    causes: [...new Set([...service ? portCauses(service, servicePort) : [], ...policies])],
   }));
 }
 

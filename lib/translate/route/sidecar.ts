@@ -7,7 +7,7 @@ import type { EffectiveVirtualService } from "../../mesh/types.ts";
 import { isWildcard } from "../../mesh/host_match.ts";
 import { wildcardServiceOver } from "../../mesh/named_service.ts";
 import { MESH_GATEWAY } from "../../mesh/sidecar_rules.ts";
-import type { Service } from "../../registry/types.ts";
+import { portCauses, type Service } from "../../registry/types.ts";
 import type { envoy } from "../../../proto/gen/types.ts";
 import { listenerKind } from "../service/protocol.ts";
 import type { BuildFinding } from "../message/built.ts";
@@ -121,8 +121,8 @@ function servicePorts(
   const ports = httpPorts(target);
   if (!ports.length) return [];
   const domains = hostDomains(read, host, service);
-  const base = target === service ? [service.cause] : [service.cause, target.cause];
-  return ports.map(({ port, sniffed }) => {
+  return ports.map(({ port, sniffed, cause }) => {
+    const base = [...target === service ? [] : [service.cause], ...portCauses(target, { ...(cause && { cause }) })];
     const vs = virtualServiceOf(read, host, target.hostname, port);
     const own = vs && meshRoutes(read, vs, port);
     if (vs && own?.routes.length) {
@@ -179,9 +179,9 @@ function meshRoutes(read: Reader, vs: EffectiveVirtualService, port: number) {
   return { routes, causes: [...vs.causes, ...causes], parts: ruleParts(vs, "http", used), warnings };
 }
 
-function httpPorts(service: Service): { port: number; sniffed: boolean }[] {
-  return service.ports.flatMap(({ port, protocol }) => {
+function httpPorts(service: Service): { port: number; sniffed: boolean; cause?: string }[] {
+  return service.ports.flatMap(({ port, protocol, cause }) => {
     const kind = listenerKind(protocol);
-    return kind === "http" || kind === "auto" ? [{ port, sniffed: kind === "auto" }] : [];
+    return kind === "http" || kind === "auto" ? [{ port, sniffed: kind === "auto", ...(cause && { cause }) }] : [];
   });
 }

@@ -377,7 +377,7 @@ Deno.test("entries of one host and namespace: the oldest is the base, alike ones
   const service = sink.state.services.get("default/h.com")!;
   assert.deepEqual(service.ports, [
     { name: "http", port: 80, protocol: "HTTP" },
-    { name: "http-8080", port: 8080, protocol: "HTTP" },
+    { name: "http-8080", cause: "ServiceEntry/default/young", port: 8080, protocol: "HTTP" },
   ]);
   assert.deepEqual(service.addresses, ["10.0.0.1", "10.0.0.2"]);
   assert.deepEqual([service.cause, service.otherCauses], ["ServiceEntry/default/old", ["ServiceEntry/default/young"]]);

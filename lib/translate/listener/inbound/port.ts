@@ -5,6 +5,7 @@
  */
 import type { InboundTarget } from "../../inbound/target.ts";
 import { type Finding, lossOf } from "../../../config/finding/finding.ts";
+import { portCauses } from "../../../registry/types.ts";
 import type { Reader } from "../../reader/reader.ts";
 import { listenerName, wildcards } from "../address.ts";
 import { STATIC_PORTS } from "../contribution.ts";
@@ -48,7 +49,7 @@ export function servedTargets(read: Reader, targets: readonly InboundTarget[], n
       const [accepted, rejected] = isOwn
         ? [`port ${target.servicePort.port} of ${service.hostname}`, `port ${port.port}`]
         : [hostOf(target), service.hostname];
-      conflicts.push({ port: target.port, accepted, rejected, causes: [service.cause] });
+      conflicts.push({ port: target.port, accepted, rejected, causes: portCauses(service, port) });
     }
   }
   return { served: [...byPort.values()].sort((a, b) => a.port - b.port), conflicts };
@@ -81,7 +82,8 @@ export function hostOf(target: InboundTarget): string {
 
 /** Keys of the config objects behind a target. */
 export function causesOf(target: InboundTarget): readonly string[] {
-  return [...target.sidecar ? [`Sidecar/${target.sidecar}`] : [], ...target.service ? [target.service.cause] : []];
+  const { sidecar, service, servicePort } = target;
+  return [...sidecar ? [`Sidecar/${sidecar}`] : [], ...service ? portCauses(service, servicePort) : []];
 }
 
 /** Where a target is listened to: as the user wrote, else (for real) at the workload's own address. */

@@ -14,7 +14,7 @@ import { covers, wildcardsOver } from "../../../mesh/host_match.ts";
 import type { EgressListener } from "../../../mesh/types.ts";
 import { isIp, isUnixSocket } from "../../../registry/address.ts";
 import { parseProtocol } from "../../../registry/protocol.ts";
-import { type Protocol, resolutionOf, type Service, type ServicePort } from "../../../registry/types.ts";
+import { portCauses, type Protocol, resolutionOf, type Service, type ServicePort } from "../../../registry/types.ts";
 import type { Reader } from "../../reader/reader.ts";
 import { isNamed } from "../../../mesh/dialled_server.ts";
 import { listenerName, localhosts, wildcards } from "../address.ts";
@@ -175,7 +175,10 @@ function contribution(
     egress: egress.index,
     ownPort: egress.port !== undefined,
     created: service.creationTimestamp,
-    causes: [service.cause, ...kind === "http" ? [] : ruleCauses(port, chains)],
+    causes: [
+      ...portCauses(service, service.ports.find((one) => one.port === port.servicePort)),
+      ...kind === "http" ? [] : ruleCauses(port, chains),
+    ],
   };
 }
 
