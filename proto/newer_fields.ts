@@ -15,6 +15,11 @@ export interface NewerField {
 
 /** By message. */
 export const NEWER_FIELDS: Readonly<Record<string, readonly NewerField[]>> = {
+  "envoy.config.route.v3.RouteAction.RequestMirrorPolicy": [{
+    name: "host_rewrite_literal",
+    number: 8,
+    type: "string",
+  }],
   "envoy.config.trace.v3.ZipkinConfig": [
     // An enum; 1 sends W3C headers beside those of B3.
     { name: "trace_context_option", number: 8, type: "uint32" },

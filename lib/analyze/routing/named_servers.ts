@@ -35,8 +35,8 @@ export const NAMED_SERVERS: Analyzer<"VirtualService"> = {
         ...mirror ? [named(`spec.http[${at}].mirror`, mirror)] : [],
         ...mirrors.map(({ destination }, one) => named(`spec.http[${at}].mirrors[${one}].destination`, destination)),
       ];
-      for (const one of all.filter(({ server }) => server !== undefined)) {
-        tell(report, one, "a mirror whose service has addresses");
+      for (const one of all.filter(({ server }) => server !== undefined && server.host === undefined)) {
+        tell(report, one, "a host under the wildcard, or a mirror whose service has addresses");
       }
     });
     const connections = (list: "tls" | "tcp", at: number, route: readonly RouteDestination[] = []) => {

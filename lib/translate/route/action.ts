@@ -144,11 +144,16 @@ function mirrorPolicies(
   }
   const shared = all.filter(({ percent }) => percent > 0)
     .map(({ destination, percent }) => ({ target: routeTarget(read, destination, port), percent }));
-  // Envoy names the host of a copy by the request's host, and dials that name: never what the rule says. A finding says so.
-  const sendable = shared.filter(({ target }) => dialledServer(target, target.port) === undefined);
-  return sendable.map(({ target, percent }) => ({
-    cluster: target.cluster,
-    runtime_fraction: { default_value: fractionOf(percent) },
-    trace_sampled: wrap(false),
-  }));
+  return shared.flatMap(({ target, percent }) => {
+    const server = dialledServer(target, target.port);
+    // The host of a copy is the request's with "-shadow" behind it. Dialled by that name it would go to a stranger: a
+    // copy is for the host that the rule names, or is left out, and a finding says so.
+    if (server !== undefined && server.host === undefined) return [];
+    return [{
+      cluster: target.cluster,
+      runtime_fraction: { default_value: fractionOf(percent) },
+      trace_sampled: wrap(false),
+      ...(server && { host_rewrite_literal: `${server.host}:${server.port}` }),
+    }];
+  });
 }

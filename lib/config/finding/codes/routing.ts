@@ -132,7 +132,7 @@ export const ROUTING = {
     code: "MSH0193",
     title: "traffic does not name the server",
     meaning:
-      "A destination has resolution DYNAMIC_DNS: proxies dial the host that the traffic names. Copies of requests name another host than the rule, connections under a tcp rule name none, and of several destinations of one tls or tcp rule only one name is resolved.",
+      "A destination has resolution DYNAMIC_DNS: proxies dial the host that the traffic names. Copies of requests name another host than the requests do, connections under a tcp rule name none, and of several destinations of one tls or tcp rule only one name is resolved.",
     effect: "Nothing is sent to the destination.",
     fix: "Name a host under the wildcard as the only destination, or give the destination a service with addresses.",
   },
