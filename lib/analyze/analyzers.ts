@@ -30,7 +30,7 @@ import { DELEGATES } from "./references/delegates.ts";
 import { DESTINATIONS } from "./references/destinations.ts";
 import { GATEWAY_REFERENCES } from "./references/gateways.ts";
 import { NAMED_SERVERS } from "./routing/named_servers.ts";
-import { UPGRADED_HOSTS } from "./routing/upgraded_hosts.ts";
+import { UPGRADED_BY_DEFAULT, UPGRADED_HOSTS } from "./routing/upgraded_hosts.ts";
 import { TCP_RULES } from "./gateways/tcp_rules.ts";
 import { ENTRY_PORTS } from "./services/entry_ports.ts";
 import { RULE_HOSTS } from "./references/rule_hosts.ts";
@@ -84,6 +84,7 @@ export const ANALYZERS: readonly Analyzer[] = [
   analyzer(GATEWAY_SUBSETS),
   analyzer(RULE_HOSTS),
   analyzer(UPGRADED_HOSTS),
+  analyzer(UPGRADED_BY_DEFAULT),
   analyzer(NAMED_SERVERS),
   analyzer(SUBSET_ENDPOINTS),
   analyzer(UNVERIFIED_CLAIMS),

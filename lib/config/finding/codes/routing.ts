@@ -140,9 +140,9 @@ export const ROUTING = {
     code: "MSH1044",
     title: "HTTP/2 to a server outside of the mesh",
     meaning:
-      "A DestinationRule upgrades connections to HTTP/2 for a host outside of the mesh. HTTP/2 carries WebSocket as extended CONNECT alone, which proxies of the mesh take and many servers do not.",
+      "A DestinationRule, or h2UpgradePolicy of the mesh configuration, upgrades connections to HTTP/2 for servers that have no proxy of the mesh. HTTP/2 carries WebSocket as extended CONNECT alone, which proxies of the mesh take and many servers do not.",
     effect:
       "Other requests are served; WebSocket requests are answered with 503 where the server takes no extended CONNECT.",
-    fix: "Leave h2UpgradePolicy out for hosts whose clients use WebSocket.",
+    fix: "Set h2UpgradePolicy to DO_NOT_UPGRADE for hosts whose clients use WebSocket.",
   },
 } as const satisfies Readonly<Record<string, FindingRow>>;
