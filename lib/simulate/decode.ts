@@ -40,10 +40,13 @@ export function configured(
 
 const STATE = "envoy.extensions.filters.network.set_filter_state.v3.Config";
 
-/** The cluster that a filter names for the TCP proxy behind it. */
-export function clusterByState({ typed_config }: ConfiguredFilter): string | undefined {
+/** The text that a filter leaves for those behind it under a key: for the TCP proxy the cluster, or the server to resolve. */
+export function stateOf(
+  { typed_config }: ConfiguredFilter,
+  key: "envoy.tcp_proxy.cluster" | "envoy.upstream.dynamic_host",
+): string | undefined {
   const state = unpack<envoy.extensions.filters.network.set_filter_state.v3.Config>(typed_config, STATE);
-  const named = state?.on_new_connection?.find(({ object_key }) => object_key === "envoy.tcp_proxy.cluster");
+  const named = state?.on_new_connection?.find(({ object_key }) => object_key === key);
   return named?.format_string?.text_format_source?.inline_string?.replaceAll("%%", "%");
 }
 

@@ -12,7 +12,7 @@
 import type { envoy } from "../../proto/gen/types.ts";
 import { act, type ClusterShare } from "./action.ts";
 import { clusterStep, mayForward } from "./cluster.ts";
-import { causeOf, causesOf, clusterByState, configured, packedName, unpack } from "./decode.ts";
+import { causeOf, causesOf, configured, packedName, stateOf, unpack } from "./decode.ts";
 import { detect } from "./detection.ts";
 import { isJudging, refusal } from "./authorization.ts";
 import { chooseChain } from "./filter_chain.ts";
@@ -39,6 +39,7 @@ type TcpProxy = envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy;
 
 const HCM = "envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager";
 const SNI_CLUSTER = "envoy.extensions.filters.network.sni_cluster.v3.SniCluster";
+const SNI_RESOLVER = "envoy.extensions.filters.network.sni_dynamic_forward_proxy.v3.FilterConfig";
 const TCP_PROXY = "envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy";
 const PLAINTEXT_SOCKETS: ReadonlySet<string> = new Set([
   "",
@@ -108,7 +109,7 @@ function throughFilters(walk: SimulationState, chain: FilterChain, terminatesTls
   const filters = configured(walk.resources, chain.filters ?? []);
   const why = refusal(filters, { connection: walk.request, terminatesTls });
   let last: string | undefined;
-  let named: string | undefined;
+  let [named, host, server]: (string | undefined)[] = [];
   for (const filter of filters) {
     const type = packedName(filter.typed_config);
     last = filter.name ?? type;
@@ -117,11 +118,13 @@ function throughFilters(walk: SimulationState, chain: FilterChain, terminatesTls
     if (why !== undefined && isJudging(type)) return { kind: "closed", why };
     if (isJudging(type)) continue;
     if (type === SNI_CLUSTER) named = walk.request.sni?.toLowerCase();
-    named ??= clusterByState(filter);
+    named ??= stateOf(filter, "envoy.tcp_proxy.cluster");
+    host ??= stateOf(filter, "envoy.upstream.dynamic_host");
+    if (type === SNI_RESOLVER) server = host ?? walk.request.sni;
     const hcm = unpack<HttpConnectionManager>(filter.typed_config, HCM);
     if (hcm) return http(walk, hcm, terminatesTls);
     const tcp = unpack<TcpProxy>(filter.typed_config, TCP_PROXY);
-    if (tcp) return forward(walk, named ? [{ name: named, weight: 1 }] : tcpDestinations(tcp), undefined);
+    if (tcp) return forward(walk, named ? [{ name: named, weight: 1 }] : tcpDestinations(tcp), undefined, server);
   }
   if (last === undefined) return { kind: "closed", why: "the chain has no filters" };
   throw new NotJudged(`what the filter ${last} does with the connection`);
@@ -206,28 +209,42 @@ function route(
   return acted.outcome ?? forward(walk, acted.destinations, acted.missingStatus);
 }
 
-/** @param missingStatus Status of a request whose cluster is missing; undefined for a connection of bytes. */
+/**
+ * @param missingStatus Status of a request whose cluster is missing; undefined for a connection of bytes.
+ * @param server Name of the server that is resolved for a connection of bytes; absent: none is.
+ */
 function forward(
   walk: SimulationState,
   destinations: readonly ClusterShare[],
   missingStatus: number | undefined,
+  server?: string,
 ): SimulationOutcome {
   const sum = destinations.reduce((weights, { weight }) => weights + weight, 0);
   const clusters = destinations.map((one): ClusterStep => ({
-    ...followed(walk, one, missingStatus),
+    ...followed(walk, one, missingStatus, server),
     ...(destinations.length > 1 ? { share: one.weight / sum } : {}),
   }));
   walk.steps.push(...clusters);
   const able = clusters.some(({ ends }) => ends === undefined);
   if (able) return { kind: "forwarded", clusters: clusters.map(({ name, weight }) => ({ name, weight })) };
   const [lacking] = clusters.map(({ lacks }) => lacks).filter((lacks) => lacks?.isCertain);
+  const [first] = clusters;
+  if (first?.ends !== undefined && clusters.every(({ ends }) => ends?.why === first.ends?.why)) return first.ends;
   return failed(clusters.every(({ type }) => type === "missing") ? "missing" : lacking, missingStatus);
 }
 
 /** A cluster, and how requests to it end where it takes none. */
-function followed(walk: SimulationState, share: ClusterShare, missingStatus: number | undefined): ClusterStep {
+function followed(
+  walk: SimulationState,
+  share: ClusterShare,
+  missingStatus: number | undefined,
+  server?: string,
+): ClusterStep {
   const step = clusterStep(walk.resources, share, walk.request.destination);
   const { lacks } = step;
+  if (missingStatus === undefined && step.type.includes("dynamic_forward_proxy") && !server) {
+    return { ...step, ends: { kind: "closed", why: "nothing names the server, which the cluster would resolve" } };
+  }
   if (mayForward(step) && !lacks?.isCertain) return step;
   return { ...step, ends: failed(step.type === "missing" ? "missing" : lacks, missingStatus) };
 }

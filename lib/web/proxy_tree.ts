@@ -7,7 +7,7 @@ import type { envoy } from "../../proto/gen/types.ts";
 import type { DebugView } from "../debug/view.ts";
 import type { HttpRequest } from "../http/message.ts";
 import { clusterStep } from "../simulate/cluster.ts";
-import { clusterByState, packedName, unpack } from "../simulate/decode.ts";
+import { packedName, stateOf, unpack } from "../simulate/decode.ts";
 import type { ProxyResources } from "../simulate/types.ts";
 import type { XdsConnection } from "../xds/connection.ts";
 import { type Html, markup } from "./html.ts";
@@ -93,7 +93,7 @@ class TreeOfProxy {
     const inside = filters.map((filter) => {
       const http = unpack<HttpConnectionManager>(filter.typed_config, HCM);
       if (http !== undefined) return this.#routes(http);
-      const named = clusterByState(filter);
+      const named = stateOf(filter, "envoy.tcp_proxy.cluster");
       if (named !== undefined) return this.#clusters([{ name: named, weight: 1 }]);
       const tcp = unpack<TcpProxy>(filter.typed_config, TCP_PROXY);
       return tcp !== undefined && this.#clusters(tcpClusters(tcp));

@@ -214,3 +214,24 @@ Deno.test("a provider that a client's request would name is not asked: requests 
     assert.deepEqual([...new Set(ofUses)], ["unusable-authorizer", "unusable-telemetry-provider"]);
   }
 });
+
+Deno.test("connections for which no server is named are explained as closed, as they are found", async () => {
+  const dynamic = object("ServiceEntry", "dynamic", {
+    hosts: ["*.dyn.test"],
+    location: "MESH_EXTERNAL",
+    resolution: "DYNAMIC_DNS",
+    ports: [{ number: 8443, name: "tls", protocol: "TLS" }],
+  });
+  const rule = (...hosts: string[]) => {
+    const route = hosts.map((host) => ({ destination: { host, port: { number: 8443 } }, weight: 1 }));
+    return WORLD + BYTES + dynamic + object("VirtualService", "bytes", { hosts: ["bytes.test"], tcp: [{ route }] });
+  };
+  const asked = (yaml: string) => ask(yaml, "tcp://bytes.test:7000");
+  const named = (yaml: string) => checked(yaml).map(({ name }) => name);
+  assert.equal(await asked(rule("a.dyn.test")), "*.dyn.test:8443 > forwarded");
+  assert.deepEqual(named(rule("a.dyn.test")), []);
+  for (const unnamed of [rule("*.dyn.test"), rule("a.dyn.test", "b.dyn.test")]) {
+    assert.equal(await asked(unnamed), "*.dyn.test:8443 > closed");
+    assert.deepEqual(named(unnamed), ["server-without-name"]);
+  }
+});
