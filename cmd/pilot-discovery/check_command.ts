@@ -131,7 +131,14 @@ function print(
       const { objects, manifests, passedOver, passedOverKinds, proxies } = result;
       const { known, gone, suppressed } = reported;
       const read = { objects, manifests, passedOver, passedOverKinds, proxies };
-      const summary = { ...read, ...counts, baseline: { known, gone }, suppressed, seconds };
+      const summary = {
+        ...read,
+        meshConfig: mesh.meshConfigName ?? null,
+        ...counts,
+        baseline: { known, gone },
+        suppressed,
+        seconds,
+      };
       const findings = reported.fresh.map((found) => ({ ...found, excerpt: excerpt(found) }));
       return output.out(`${JSON.stringify({ findings, summary }, undefined, 2)}\n`);
     }
@@ -153,6 +160,7 @@ function print(
         ...reported.gone > 0 ? [`${reported.gone} of the baseline gone`] : [],
         ...reported.suppressed > 0 ? [`${reported.suppressed} suppressed`] : [],
         ...result.passedOver > 0 ? [passedOverText(result)] : [],
+        ...mesh.meshConfigName === undefined ? [] : [safeText(`mesh configuration of ${mesh.meshConfigName}`)],
         `${seconds.toFixed(1)} s`,
       ];
       output.out(`${parts.join(", ")}\n`);

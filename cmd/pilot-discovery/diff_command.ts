@@ -11,10 +11,11 @@ import { NO_TERMINAL } from "../../lib/cli/terminal/terminal.ts";
 import { paced } from "../../lib/kernel/time/paced.ts";
 import { NoSuchProxy } from "../../lib/offline/find_proxy.ts";
 import { compareVersions } from "../../lib/offline/diff/compare.ts";
+import { useMeshConfigOf } from "../../lib/offline/mesh_of_reads.ts";
 import { type BlastRadius, isSame } from "../../lib/offline/diff/diff.ts";
 import { askServer, serverUrl } from "./ask_server.ts";
 import { blastRadiusText } from "./diff_text.ts";
-import { emptyMesh, readTexts, takeTexts } from "./offline.ts";
+import { emptyMesh, givenMeshConfig, readTexts, takeTexts } from "./offline.ts";
 import type { diffFlags } from "./offline_flags.ts";
 
 type DiffFlags = Invocation<typeof diffFlags>["flags"];
@@ -36,7 +37,8 @@ export async function runDiff({ flags, args, output }: Invocation<typeof diffFla
 async function inFiles(from: string, to: string, flags: DiffFlags, output: Output): Promise<BlastRadius> {
   const old = await readTexts([from], output, { relative: true });
   const now = await readTexts([to], output, { relative: true });
-  const mesh = await emptyMesh(flags, { vhds: true });
+  const given = await givenMeshConfig(flags);
+  const mesh = emptyMesh(old.reads, given, flags, { vhds: true });
   await takeTexts(mesh, old.reads, output);
   const there = new Set(now.reads.map(({ path }) => path));
   const gone = old.reads.filter(({ path }) => !there.has(path)).map(({ path }) => ({ path, bytes: undefined }));
@@ -45,6 +47,7 @@ async function inFiles(from: string, to: string, flags: DiffFlags, output: Outpu
     return await paced(compareVersions(mesh, () => mesh.index.applySteps([...now.reads, ...gone]), {
       nodes: flags.node,
       textOf: { old: old.textOf, now: now.textOf },
+      meshConfig: () => useMeshConfigOf(mesh, now.reads, given),
       progress: (text) => progress.show(text),
     }));
   } catch (error) {

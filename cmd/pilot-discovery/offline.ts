@@ -12,10 +12,10 @@ import { safeText, styleOf } from "../../lib/cli/terminal/style.ts";
 import { progressOn } from "../../lib/cli/terminal/progress.ts";
 import { NO_TERMINAL } from "../../lib/cli/terminal/terminal.ts";
 import { formatFinding } from "../../lib/config/finding/finding.ts";
-import { OfflineMesh, type OfflineMeshOptions } from "../../lib/discovery/offline_mesh.ts";
+import type { OfflineMesh } from "../../lib/discovery/offline_mesh.ts";
 import type { FileRead, FolderChanges } from "../../lib/folder/index.ts";
 import { type InputTexts, readInputs, UnreadableInput } from "../../lib/offline/inputs.ts";
-import { meshConfigOf } from "../../lib/offline/mesh_config_of.ts";
+import { type GivenMeshConfig, meshOfReads } from "../../lib/offline/mesh_of_reads.ts";
 import { findProxy, type FoundProxy, NoSuchProxy } from "../../lib/offline/find_proxy.ts";
 import { proxiesOf } from "../../lib/offline/workloads.ts";
 import { NodeRefused } from "../../lib/translate/proxy/identity.ts";
@@ -46,29 +46,9 @@ export async function readMesh(
   options: ReadMeshOptions = {},
 ): Promise<ReadMesh> {
   const texts = await readTexts(paths, output, options);
-  const mesh = meshOfCarriers(texts.reads, flags) ?? await emptyMesh(flags);
+  const mesh = emptyMesh(texts.reads, await givenMeshConfig(flags), flags);
   await takeTexts(mesh, texts.reads, output);
   return { mesh, texts };
-}
-
-/** A mesh with the configuration that lies among the texts; undefined: there is none, or it cannot be used. */
-function meshOfCarriers(reads: readonly FileRead[], flags: MeshFlagValues): OfflineMesh | undefined {
-  const found = flags.meshConfig === "" ? meshConfigOf(reads) : undefined;
-  if (found === undefined) return undefined;
-  try {
-    return newMesh(flags, { meshConfig: found.text, meshConfigName: found.name, hasMeshConfig: true });
-  } catch (error) {
-    if (error instanceof RangeError) return undefined; // The finding about its object says how to give one.
-    throw error;
-  }
-}
-
-function newMesh(
-  { domain, registries }: MeshFlagValues,
-  options: Pick<OfflineMeshOptions, "meshConfig" | "meshConfigName" | "hasMeshConfig" | "vhds">,
-): OfflineMesh {
-  const settings = readProgramSettings("pilot-discovery");
-  return new OfflineMesh({ settings, domain, manifestServices: registries.includes("File"), ...options });
 }
 
 /** Reads the texts alone. @throws {UsageError} */
@@ -93,20 +73,41 @@ export async function readTexts(
   }
 }
 
-/** A mesh without objects. `vhds`: virtual hosts come one by one, where the server would send them so. @throws {UsageError} when its configuration is wrong */
-export async function emptyMesh(
-  flags: MeshFlagValues,
-  { vhds = false }: { readonly vhds?: boolean } = {},
-): Promise<OfflineMesh> {
-  const { meshConfig: file } = flags;
+/** The mesh configuration that a flag names. @throws {UsageError} when there is none */
+export async function givenMeshConfig({ meshConfig: file }: MeshFlagValues): Promise<GivenMeshConfig | undefined> {
+  if (file === "") return undefined;
   try {
-    const meshConfig = file === "" ? "" : await readRegularText(file);
-    const oneByOne = vhds && readProgramSettings("pilot-discovery").PILOT_ENABLE_VHDS;
-    const given = file === "" ? {} : { meshConfigName: file, hasMeshConfig: true };
-    return newMesh(flags, { meshConfig, vhds: oneByOne, ...given });
+    return { text: await readRegularText(file), name: file };
   } catch (error) {
-    if (error instanceof RangeError) throw new UsageError(`flag --meshConfig: ${file}: ${error.message}`);
     if (error instanceof Deno.errors.NotFound) throw new UsageError(`flag --meshConfig: ${file}: no such file`);
+    throw error;
+  }
+}
+
+/**
+ * A mesh without objects, for texts. `vhds`: virtual hosts come one by one, where the server would send them so.
+ *
+ * @throws {UsageError} when the configuration that a flag names is wrong
+ */
+export function emptyMesh(
+  reads: readonly FileRead[],
+  given: GivenMeshConfig | undefined,
+  { domain, registries }: MeshFlagValues,
+  { vhds = false }: { readonly vhds?: boolean } = {},
+): OfflineMesh {
+  const settings = readProgramSettings("pilot-discovery");
+  const manifestServices = registries.includes("File");
+  return orWrongFile(
+    given,
+    () => meshOfReads(reads, given, { settings, domain, manifestServices, vhds: vhds && settings.PILOT_ENABLE_VHDS }),
+  );
+}
+
+function orWrongFile<T>(given: GivenMeshConfig | undefined, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    if (error instanceof RangeError) throw new UsageError(`flag --meshConfig: ${given?.name}: ${error.message}`);
     throw error;
   }
 }

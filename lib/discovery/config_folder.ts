@@ -40,6 +40,8 @@ export interface FolderTarget {
   readonly facts: StoreSource<Fact>;
   /** Keys the hashes of facts; see `FactOptions`. */
   readonly digestKey: Uint8Array;
+  /** Whether a finding is reported. Default: all are. */
+  readonly reports?: (finding: Finding) => boolean;
 }
 
 /**
@@ -50,7 +52,7 @@ export interface FolderTarget {
  * @throws Deno.errors.NotFound and others when the folder cannot be read at the start.
  */
 export async function startConfigFolder(
-  { objects, facts, digestKey }: FolderTarget,
+  { objects, facts, digestKey, reports = () => true }: FolderTarget,
   handedOn: () => Promise<void>,
   kernel: Kernel,
 ): Promise<ConfigFolder> {
@@ -60,7 +62,10 @@ export async function startConfigFolder(
     root: name,
     parse: { defaultNamespace: "default", source: name, facts: { digestKey } },
     onChanges: async (changes, signal) => {
-      await paced(logFindings(changes, kernel), { signal });
+      const { appeared, resolved } = changes;
+      await paced(logFindings({ appeared: appeared.filter(reports), resolved: resolved.filter(reports) }, kernel), {
+        signal,
+      });
       // First, so that a listener for a change of an object finds the facts that were written with it.
       facts.apply(changes.facts);
       objects.apply(changes);
@@ -82,7 +87,7 @@ export async function startConfigFolder(
   return {
     name,
     passedOver: () => folder.index.passedOver(),
-    findings: () => folder.index.findings(),
+    findings: () => folder.index.findings().filter(reports),
     isStale: ({ key, origin }) =>
       origin.from === "file" && origin.source === name && (folder.index.file(origin.file)?.stale.has(key) ?? false),
     isAsRead: (path, bytes) => {

@@ -73,6 +73,8 @@ export class Configuration {
   #selfCheck: SelfCheck | undefined;
   /** The status of Ingresses says addresses of nodes. */
   #needsNodes = false;
+  /** Whether the mesh configuration is written somewhere. */
+  #hasMeshConfig = () => false;
   readonly #engines: readonly DerivationEngine[];
   readonly #handOver: HandOver<ConfigObject>;
   readonly #factsHandOver: HandOver<Fact> | undefined;
@@ -120,7 +122,8 @@ export class Configuration {
   }
 
   /** From now on `discoverySelectors` choose namespaces, and derived objects follow the mesh configuration. */
-  followMesh(mesh: Pick<MeshSource, "state" | "onChange">): void {
+  followMesh(mesh: Pick<MeshSource, "state" | "onChange" | "isWritten">): void {
+    this.#hasMeshConfig = () => mesh.isWritten;
     const take = (config: MeshConfig) => {
       this.#needsNodes = config.ingressService === "";
       if (this.#needsNodes) this.#orch?.readNodeAddresses();
@@ -144,6 +147,8 @@ export class Configuration {
       objects: this.#ofRevision(this.store.addSource(path, rank), discovered),
       facts: new DiscoveredSource(this.facts.addSource(path, rank), discovered, () => true),
       digestKey: this.#digestKey,
+      // Where a mesh configuration is given, the one in the folder is not missed.
+      reports: ({ name }: Finding) => name !== "mesh-configuration-elsewhere" || !this.#hasMeshConfig(),
     };
     this.#folders.push(await startConfigFolder(target, () => this.#handedOver(), this.#kernel));
   }

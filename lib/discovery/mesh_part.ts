@@ -64,6 +64,11 @@ export class WatchedPart<T> {
     }
   }
 
+  /** Whether its settings are written anywhere: else they are the defaults. */
+  get isWritten(): boolean {
+    return this.#text.trim() !== "";
+  }
+
   async stop(): Promise<void> {
     await this.#watched?.stop();
   }
@@ -100,6 +105,9 @@ export class WatchedPart<T> {
     this.#report(parsed.findings);
     // The same text again, after a time without: nothing is to be translated anew.
     if (parsed.value === undefined || (this.value !== undefined && said === this.#text)) return;
+    if (said.trim() !== "" && this.value === undefined) {
+      this.#kernel.log.scope("default").info("settings are read and followed", { file: this.#part.file });
+    }
     this.value = parsed.value;
     this.#text = said;
     const fields = this.#part.inert?.(parsed.value) ?? [];

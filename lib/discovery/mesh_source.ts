@@ -55,6 +55,8 @@ export interface MeshSource {
   readonly state: MeshState;
   /** Whether the mesh file names the root namespace. */
   readonly namesRootNamespace: boolean;
+  /** Whether there is a text of the mesh configuration: in a file or a config map. */
+  readonly isWritten: boolean;
   /** Sets the root namespace that holds where the mesh file names none; until then it is the control plane's. */
   useRootNamespace(namespace: string): void;
   /** The present findings about the files. */
@@ -108,6 +110,9 @@ export async function startMeshSource(options: MeshSourceOptions, kernel: Kernel
     },
     get namesRootNamespace() {
       return settings.namesRootNamespace;
+    },
+    get isWritten() {
+      return meshPart.isWritten;
     },
     useRootNamespace: (namespace) => {
       if (namespace === settings.rootNamespace) return;

@@ -51,6 +51,8 @@ export interface OfflineMeshOptions {
   readonly meshConfigName?: string;
   /** A mesh configuration was given, or found among the texts: that in the texts is not reported. Default false. */
   readonly hasMeshConfig?: boolean;
+  /** Findings about the choice of the mesh configuration. Default: none. */
+  readonly meshConfigFindings?: readonly Finding[];
   /** Virtual hosts apart from their route configuration, as delta clients get them. Default false: whole routes. */
   readonly vhds?: boolean;
   /** Services of manifests in the texts are part of the mesh (`--registries=File`). Default false. */
@@ -74,22 +76,24 @@ export class OfflineMesh {
   readonly failures: { readonly what: string; readonly error: unknown }[] = [];
   readonly #options: OfflineMeshOptions;
   readonly #nodes: NodeReader;
-  readonly #meshFindings: readonly Finding[];
-  readonly #namesRootNamespace: boolean;
+  readonly #namespaces: DiscoveredNamespaces;
+  readonly #engines: DerivationEngine[] = [];
+  #meshFindings: readonly Finding[];
+  #namesRootNamespace: boolean;
+  #hasMeshConfig: boolean;
+  #meshConfigName: string | undefined;
   /** Why the root namespace cannot be chosen from the objects: one sentence; undefined: it can. */
   rootNamespaceConflict: string | undefined;
 
   /** @throws {RangeError} naming every problem of the mesh configuration. */
   constructor(options: OfflineMeshOptions) {
-    const { settings, domain, meshConfigName = "mesh" } = options;
-    const parsed = parseMeshConfig(options.meshConfig, {
-      systemNamespace: settings.POD_NAMESPACE,
-      source: meshConfigName,
-    });
+    const { settings, domain } = options;
+    const parsed = parsedMesh(options, settings);
     const config = options.mesh ?? parsed.value;
-    if (config === undefined) throw new RangeError(parsed.findings.map(({ message }) => message).join("\n"));
     this.#options = options;
     this.#meshFindings = parsed.findings;
+    this.#hasMeshConfig = options.hasMeshConfig ?? false;
+    this.#meshConfigName = options.meshConfigName;
     this.#namesRootNamespace = parsed.namesRootNamespace || options.mesh !== undefined;
     this.#nodes = new NodeReader({
       vhds: options.vhds ?? false,
@@ -109,7 +113,7 @@ export class OfflineMesh {
       failed: (error) => this.failures.push({ what: "translation", error }),
       buildFailed: (kind, name, error) => this.failures.push({ what: `${kind} ${name}`, error }),
     });
-    const namespaces = new DiscoveredNamespaces(this.facts, false);
+    const namespaces = this.#namespaces = new DiscoveredNamespaces(this.facts, false);
     if (options.manifestServices) namespaces.use(config.discoverySelectors ?? []);
     const isOurs = ({ meta }: ConfigObject) => isOfRevision(meta.labels, settings.REVISION);
     this.#source = new DiscoveredSource(this.store.addSource("", 0), namespaces, isOurs);
@@ -133,9 +137,33 @@ export class OfflineMesh {
     return this.#options.settings;
   }
 
+  /** Where the mesh configuration is from; undefined: the defaults hold. */
+  get meshConfigName(): string | undefined {
+    return this.#meshConfigName;
+  }
+
   /** The mesh configuration in force. */
   get mesh(): MeshConfig {
     return this.pipeline.mesh;
+  }
+
+  /**
+   * Takes another mesh configuration; what follows from it is there after the next texts, or after a flush.
+   *
+   * @throws {RangeError} naming every problem of it; the earlier one stays then.
+   */
+  useMeshConfig(
+    chosen: Pick<OfflineMeshOptions, "meshConfig" | "meshConfigName" | "hasMeshConfig" | "meshConfigFindings">,
+  ): void {
+    const parsed = parsedMesh(chosen, this.settings);
+    this.#meshFindings = parsed.findings;
+    this.#namesRootNamespace = parsed.namesRootNamespace;
+    this.#hasMeshConfig = chosen.hasMeshConfig ?? false;
+    this.#meshConfigName = chosen.meshConfigName;
+    if (this.#options.manifestServices) this.#namespaces.use(parsed.value.discoverySelectors ?? []);
+    for (const engine of this.#engines) engine.meshChanged(parsed.value);
+    this.pipeline.meshChanged(parsed.value, NO_NETWORKS);
+    this.#chooseRoot();
   }
 
   /** Takes texts in; afterwards all proxies have the resources that follow from them. */
@@ -168,10 +196,8 @@ export class OfflineMesh {
     const conflict: Finding[] = this.rootNamespaceConflict === undefined
       ? []
       : [{ ...warningOf("outside-root-namespace", [], this.rootNamespaceConflict), severity: "error" }];
-    const { hasMeshConfig = false } = this.#options;
-    const read = this.index.findings().filter(({ name }) =>
-      !(hasMeshConfig && name === "mesh-configuration-elsewhere")
-    );
+    const isElsewhere = ({ name }: Finding) => name === "mesh-configuration-elsewhere";
+    const read = this.index.findings().filter((one) => !(this.#hasMeshConfig && isElsewhere(one)));
     return [...this.#meshFindings, ...conflict, ...read, ...this.pipeline.warnings()];
   }
 
@@ -197,13 +223,15 @@ export class OfflineMesh {
   #derive(): void {
     this.store.subscribe((changes) => this.#takeStored(changes));
     for (const [index, derivation] of serverDerivations(this.#options, this.settings).entries()) {
-      new DerivationEngine(derivation, {
-        store: this.store,
-        facts: this.facts,
-        mesh: this.mesh,
-        target: this.store.addSource(derivation.name, 1 + index),
-        onFindings: () => {},
-      });
+      this.#engines.push(
+        new DerivationEngine(derivation, {
+          store: this.store,
+          facts: this.facts,
+          mesh: this.mesh,
+          target: this.store.addSource(derivation.name, 1 + index),
+          onFindings: () => {},
+        }),
+      );
     }
   }
 
@@ -226,4 +254,18 @@ export class OfflineMesh {
     if (namespace === undefined || namespace === this.mesh.rootNamespace) return;
     this.pipeline.meshChanged({ ...this.mesh, rootNamespace: namespace }, NO_NETWORKS);
   }
+}
+
+/** @throws {RangeError} naming every problem. */
+function parsedMesh(
+  { meshConfig, meshConfigName = "mesh", meshConfigFindings = [] }: Pick<
+    OfflineMeshOptions,
+    "meshConfig" | "meshConfigName" | "meshConfigFindings"
+  >,
+  { POD_NAMESPACE }: DiscoverySettings,
+) {
+  const parsed = parseMeshConfig(meshConfig, { systemNamespace: POD_NAMESPACE, source: meshConfigName });
+  const { value, findings, namesRootNamespace } = parsed;
+  if (value === undefined) throw new RangeError(findings.map(({ message }) => message).join("\n"));
+  return { value, namesRootNamespace, findings: [...meshConfigFindings, ...findings] };
 }

@@ -92,7 +92,7 @@ export async function startSources(
     const others = () => services.remote?.clusters.checked() ?? [];
     configuration.startSelfCheck(settings.MESH_SELF_CHECK_INTERVAL, own, others);
   }
-  return [sources, startRootNamespace(configuration.store, mesh, options.systemNamespace, kernel)];
+  return [sources, startRootNamespace(configuration.store, mesh, options.systemNamespace, kernel, options.configDir)];
 }
 
 /** The fault of a folder that cannot be read, for a start that another fault has ended. */

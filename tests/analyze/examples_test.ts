@@ -20,6 +20,8 @@ const without: Readonly<Partial<Record<FindingName, string>>> = {
   "keys-not-fetched": "is about a server over time",
   "unknown-cluster": "is about connected proxies",
   "outside-root-namespace": "is about a server over time",
+  "root-namespace-of-empty-folder": "is about a server over time",
+  "unusable-mesh-configuration": "is about a text of which nothing is in force",
   "reaches-no-proxy": "comes from translation",
   "duplicate-subset": "comes from translation",
   "too-few-addresses": "comes from translation",

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { startServer, translateForProxy } from "../../mod.ts";
+import { openLog } from "./open_log.ts";
 import { page, withServer } from "./running.ts";
 
 const sidecar = (namespace: string, name = "default") =>
@@ -66,6 +67,38 @@ Deno.test("a server takes the root namespace of its folder at start, and reports
     await pushed.promise;
     assert.deepEqual(await findings(), []);
   });
+});
+
+Deno.test("a root namespace that an empty folder fixes is a warning in the log and on the page, until an object lies in it", async () => {
+  const { log, lines } = openLog();
+  const said = () => lines.map((line) => JSON.stringify(line)).filter((line) => line.includes("MSH0210"));
+  await withServer({}, async ({ ports, pipeline }, folder) => {
+    const names = async () =>
+      JSON.parse((await page(ports.http, "/debug/problemz")).body).map(({ name }: { name: string }) => name);
+    const write = async (file: string, text: string | undefined) => {
+      const pushed = Promise.withResolvers<void>();
+      const stop = pipeline.onPush(() => pushed.resolve());
+      if (text === undefined) await Deno.remove(`${folder}/${file}`);
+      else await Deno.writeTextFile(`${folder}/${file}`, text);
+      await pushed.promise;
+      stop();
+    };
+    assert.equal(said().length, 1);
+    assert.match(said()[0]!, /warn.*the root namespace is mesh-system until the next start.*expected rootNamespace/);
+    assert.deepEqual(await names(), ["root-namespace-of-empty-folder"]);
+    // The object that has no effect because of it tells the same, and where it is.
+    await write("s.yaml", sidecar("istio-system"));
+    assert.deepEqual(await names(), ["outside-root-namespace"]);
+    await write("s.yaml", undefined);
+    assert.deepEqual(await names(), ["root-namespace-of-empty-folder"]);
+    await write("t.yaml", sidecar("mesh-system"));
+    assert.deepEqual(await names(), []);
+  }, { log });
+  lines.length = 0;
+  await withServer({ "a.yaml": entry }, async ({ ports }) => {
+    assert.deepEqual(JSON.parse((await page(ports.http, "/debug/problemz")).body), []);
+  }, { log });
+  assert.deepEqual(said(), []);
 });
 
 Deno.test("a server does not start when two namespaces hold objects for the whole mesh, and starts when one is named", async () => {

@@ -138,16 +138,17 @@ Deno.test("objects that say the same are one mesh configuration; of those that d
   const named = mesh.findings().filter(({ code }) => code === "MSH1050");
   assert.deepEqual(named.map(({ message, fix }) => `${message}: ${fix}`), [
     "spec.meshConfig of IstioOperator istio-system/main is a mesh configuration, which is not read from there: " +
-    "Write its content into a file, and name the file with --meshConfig.",
+    "Name the file of the object with --meshConfig, which takes the object as it is, or a file with its content alone.",
     "data.mesh of ConfigMap istio-system/istio is a mesh configuration, which is not read from there: " +
-    "Write its content into a file, and name the file with --meshConfig.",
+    "Name the file of the object with --meshConfig, which takes the object as it is, or a file with its content alone.",
   ]);
 });
 
-Deno.test("a mesh configuration among the texts that has errors is not taken; a finding says how to give one", async () => {
+Deno.test("a mesh configuration among the texts that has errors is not taken; an error says which", async () => {
   const wrong = CARRIERS["ConfigMap istio"]!.replace("8000", "many");
   const { mesh } = await meshOfTexts({ files: { "a.yaml": wrong } });
-  assert.deepEqual(mesh.findings().map(({ code }) => code), ["MSH1050"]);
+  assert.deepEqual(mesh.findings().map(({ code, severity }) => `${severity} ${code}`), ["error MSH1051"]);
+  assert.match(mesh.findings()[0]!.message, /ConfigMap istio-system\/istio, a\.yaml:1 is refused: .*port: "many"/);
 });
 
 Deno.test("a mesh configuration that is given has precedence over that of the texts", async () => {

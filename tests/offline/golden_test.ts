@@ -5,7 +5,9 @@ import { formatFinding } from "../../lib/config/finding/finding.ts";
 import { unpaced } from "../../lib/kernel/time/paced.ts";
 import { checkMesh } from "../../lib/offline/check/check.ts";
 import { testGoldens } from "../golden.ts";
-import { meshOf } from "./mesh_of.ts";
+import { defaultSettings } from "../../lib/kernel/settings/read.ts";
+import { meshOfReads } from "../../lib/offline/mesh_of_reads.ts";
+import { readsOf } from "./mesh_of.ts";
 
 const root = new URL("../testdata/corpus/", import.meta.url);
 
@@ -18,13 +20,21 @@ function textsOf(folder: string): Record<string, string> {
 
 function checked(folder: string): string {
   const files = textsOf(folder);
-  const mesh = meshOf(files, { manifestServices: true });
-  const { findings } = unpaced(checkMesh(mesh, {
+  const reads = readsOf(files);
+  const settings = defaultSettings("pilot-discovery");
+  const mesh = meshOfReads(reads, undefined, { settings, domain: "cluster.local", manifestServices: true });
+  mesh.apply(reads);
+  const { findings, passedOverKinds } = unpaced(checkMesh(mesh, {
     ...{ assumeServices: false, textOf: (file) => files[file] },
     // Certificates begin and end: those of the inputs are looked at on a day on which they are valid.
     now: () => Date.UTC(2026, 10, 30),
   }));
-  return findings.length === 0 ? "nothing\n" : findings.map((one) => `${one.code} ${formatFinding(one)}\n`).join("");
+  const said = findings.length === 0
+    ? "nothing\n"
+    : findings.map((one) => `${one.code} ${formatFinding(one)}\n`).join("");
+  const kinds = Object.entries(passedOverKinds).map(([kind, count]) => `passed over: ${count} ${kind}\n`);
+  const config = mesh.meshConfigName === undefined ? "" : `mesh configuration of ${mesh.meshConfigName}\n`;
+  return said + kinds.join("") + config;
 }
 
 const folders = [...Deno.readDirSync(new URL("input/", root))].map(({ name }) => name).sort();

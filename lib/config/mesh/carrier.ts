@@ -59,7 +59,7 @@ export function meshCarrierOf(tree: unknown, defaultNamespace: string): MeshCarr
 export function carrierFinding({ kind, namespace, name, field }: MeshCarrier, origin: FileOrigin): Finding {
   const object = { kind, namespace: shownName(namespace), name: shownName(name) };
   return findingOf("mesh-configuration-elsewhere", {
-    severity: "info",
+    severity: "warning",
     place: { objects: [object], field, origin, line: 0 },
     message:
       `${field} of ${kind} ${object.namespace}/${object.name} is a mesh configuration, which is not read from there`,

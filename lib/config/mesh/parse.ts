@@ -12,6 +12,7 @@ import { DecodeContext, type Field, isObject } from "../schema/field.ts";
 import { documentText, splitDocuments } from "../yaml/split.ts";
 import { lineOf, places } from "../yaml/locate.ts";
 import { parseYaml } from "../yaml/parse.ts";
+import { carriedIn } from "./carried.ts";
 import { defaultMeshConfig, mergeMeshConfig, mergeProxySettings, type MeshDefaults } from "./merge.ts";
 import { proxySettings } from "./proxy_schema.ts";
 import { meshConfig, meshNetworks } from "./schema.ts";
@@ -41,8 +42,27 @@ export interface MeshParseOptions extends MeshDefaults {
   readonly variable?: ((name: string) => string | undefined) | undefined;
 }
 
-/** Parses mesh configuration (YAML or JSON); an empty text gives the defaults. Never throws. */
+/**
+ * Parses mesh configuration (YAML or JSON); an empty text gives the defaults. A text of objects by which a control plane
+ * is installed, or of the config map from which it reads, stands for the mesh configuration in it. Never throws.
+ */
 export function parseMeshConfig(text: string, options: MeshParseOptions): ParsedMesh {
+  const [carried, ...others] = carriedIn(new TextEncoder().encode(text));
+  if (carried === undefined) return parseWritten(text, options);
+  const other = others.find(({ identity }) => identity !== carried.identity);
+  const place = { ...meshPlace("MeshConfig", options.source ?? "mesh"), line: carried.line };
+  if (other !== undefined) {
+    const names = `${carried.object} and ${other.object}`;
+    const expected = "one mesh configuration, or the same one in all objects";
+    const found = fieldFinding("wrong-value", "error", { ...place, field: "document" }, names, expected);
+    return { findings: [found], namesRootNamespace: false };
+  }
+  const parsed = parseWritten(carried.text, options);
+  const findings = parsed.findings.map((one) => ({ ...one, place: { ...one.place, line: carried.line } }));
+  return { ...parsed, findings };
+}
+
+function parseWritten(text: string, options: MeshParseOptions): ParsedMesh {
   const base = options.base ?? defaultMeshConfig(options);
   let namesRootNamespace = false;
   const parsed = parseOne(text, "MeshConfig", options.source ?? "mesh", (tree, report) => {

@@ -22,6 +22,8 @@ export interface CompareOptions {
     readonly old: (file: string) => string | undefined;
     readonly now: (file: string) => string | undefined;
   };
+  /** Has the mesh take the mesh configuration of the new version. Default: that of the old one stays. */
+  readonly meshConfig?: () => void;
   readonly progress?: (text: string) => void;
 }
 
@@ -51,6 +53,7 @@ export function* compareVersions(
     // One that only moved to another place is none that changed.
     const written = changes.upserted.filter(({ key, hash }) => mesh.objects.get(key)?.hash !== hash);
     objects = { written: written.map(({ key }) => key), removed: changes.removed };
+    options.meshConfig?.();
     mesh.takeChanges(changes);
     return [...objects.written, ...objects.removed];
   });

@@ -5,10 +5,10 @@
  *
  * @module
  */
-import { OfflineMesh, type OfflineMeshOptions } from "../../discovery/offline_mesh.ts";
+import type { OfflineMesh } from "../../discovery/offline_mesh.ts";
 import type { SettingsOf } from "../../kernel/settings/catalogue.ts";
 import { defaultSettings } from "../../kernel/settings/read.ts";
-import { type FoundMeshConfig, meshConfigOf } from "../mesh_config_of.ts";
+import { meshOfReads } from "../mesh_of_reads.ts";
 import { type InputTexts, readInputs, UnreadableInput } from "../inputs.ts";
 
 /** Configuration, and how it is read. */
@@ -42,33 +42,17 @@ export interface MeshOfTexts {
  * @throws {RangeError} naming every problem of the mesh configuration.
  */
 export async function meshOfTexts(texts: MeshTexts): Promise<MeshOfTexts> {
-  const { files = {}, paths = [], meshConfig = "", domain = "cluster.local", settings = {} } = texts;
+  const { files = {}, paths = [], domain = "cluster.local", settings = {} } = texts;
   const read: InputTexts = await readInputs(paths, {
     stdin: () => Promise.reject(new UnreadableInput("-: expected a file or folder; give standard input as a text")),
   });
   const encoder = new TextEncoder();
-  const given = Object.entries(files).map(([path, text]) => ({ path, bytes: encoder.encode(text) }));
-  const reads = [...read.reads, ...given];
-  const found = texts.meshConfig === undefined ? meshConfigOf(reads) : undefined;
-  const options = { settings: defaultSettings("pilot-discovery", settings), domain };
-  const isGiven = texts.meshConfig !== undefined;
-  const mesh = (found && meshOfFound(found, options)) ??
-    new OfflineMesh({ ...options, meshConfig, hasMeshConfig: isGiven });
+  const inMemory = Object.entries(files).map(([path, text]) => ({ path, bytes: encoder.encode(text) }));
+  const reads = [...read.reads, ...inMemory];
+  const given = texts.meshConfig === undefined ? undefined : { text: texts.meshConfig };
+  const mesh = meshOfReads(reads, given, { settings: defaultSettings("pilot-discovery", settings), domain });
   mesh.apply(reads);
   return { mesh, textOf: (path) => files[path] ?? read.textOf(path) };
-}
-
-/** A mesh with the configuration that lies among its texts; undefined: it has errors, and its object has the finding. */
-function meshOfFound(
-  { text, name }: FoundMeshConfig,
-  options: Pick<OfflineMeshOptions, "settings" | "domain">,
-): OfflineMesh | undefined {
-  try {
-    return new OfflineMesh({ ...options, meshConfig: text, meshConfigName: name, hasMeshConfig: true });
-  } catch (error) {
-    if (error instanceof RangeError) return undefined;
-    throw error;
-  }
 }
 
 /** Throws the error of a builder: a defect of this library, never of the texts. */

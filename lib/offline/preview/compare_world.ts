@@ -22,6 +22,9 @@ import { type PreviewQuestion, UnreadableQuestion } from "./question.ts";
 
 type World = Extract<PreviewInput, { say: "world" }>;
 
+/** The server's mesh configuration holds for both versions, whatever objects of the files say. */
+const isOfPreview = ({ name }: Finding) => name !== "mesh-configuration-elsewhere";
+
 /** A server's configuration and its connected proxies. */
 export class ServerWorld {
   readonly #mesh: OfflineMesh;
@@ -35,7 +38,15 @@ export class ServerWorld {
 
   constructor({ settings, domain, manifestServices, mesh, nodes }: World) {
     const vhds = settings.PILOT_ENABLE_VHDS;
-    this.#mesh = new OfflineMesh({ settings, domain, manifestServices, meshConfig: "", mesh, vhds });
+    this.#mesh = new OfflineMesh({
+      settings,
+      domain,
+      manifestServices,
+      meshConfig: "",
+      mesh,
+      hasMeshConfig: true,
+      vhds,
+    });
     this.#nodes = nodes;
   }
 
@@ -54,7 +65,7 @@ export class ServerWorld {
 
   /** Takes findings of reading the folder. */
   addFindings(findings: readonly Finding[]): void {
-    this.#findings.push(...findings);
+    this.#findings.push(...findings.filter(isOfPreview));
   }
 
   /** Makes the change, once. */
@@ -67,7 +78,7 @@ export class ServerWorld {
     const mine = new Set(written.upserted.map(({ key }) => key));
     // An object that a server refuses stays in force in its last good version.
     const kept = this.#ofFolder.filter(({ key }) => refused.has(key) && !mine.has(key));
-    const read = mesh.index.findings();
+    const read = mesh.index.findings().filter(isOfPreview);
     const ofFolder: FolderVersion = { objects: this.#ofFolder, facts: this.#factsOfFolder, read: this.#findings };
     const ofFiles: FolderVersion = {
       objects: [...written.upserted, ...kept],

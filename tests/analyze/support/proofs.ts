@@ -190,6 +190,14 @@ export const PROOFS: Readonly<Record<FindingName, Proof>> = {
     "discovery/token_keys_test.ts",
     "a start does not wait for keys that were tried and failed, and the proxies' configuration has a provider for them",
   ),
+  "root-namespace-of-empty-folder": test(
+    "discovery/root_namespace_test.ts",
+    "a root namespace that an empty folder fixes is a warning in the log and on the page, until an object lies in it",
+  ),
+  "unusable-mesh-configuration": test(
+    "offline/mesh_configuration_test.ts",
+    "a mesh configuration of the new version that has errors is a new finding, and the defaults stand for it",
+  ),
   "outside-root-namespace": test(
     "discovery/root_namespace_test.ts",
     "a server takes the root namespace of its folder at start, and reports later objects in another one",

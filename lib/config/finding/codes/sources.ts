@@ -79,7 +79,16 @@ export const SOURCES = {
     meaning:
       "The object by which a control plane is installed, or its config map, is among the files and has a mesh configuration.",
     effect: "The settings in it, such as providers, do not hold.",
-    fix: "Write its content into a file, and name the file with --meshConfig.",
+    fix:
+      "Name the file of the object with --meshConfig, which takes the object as it is, or a file with its content alone.",
+  },
+  "unusable-mesh-configuration": {
+    code: "MSH1051",
+    title: "mesh configuration that cannot be used",
+    meaning:
+      "The object by which a control plane is installed, or its config map, is among the files of a command, and its mesh configuration has errors.",
+    effect: "The command works with the defaults; a server that is given the object does not start.",
+    fix: "Correct what the message names, or name another file with --meshConfig.",
   },
   "needs-restart": {
     code: "MSH1011",
@@ -103,6 +112,14 @@ export const SOURCES = {
     effect: "Every token of the issuer is refused; requests without a token pass.",
     warningEffect: "The keys that were fetched before stay in force; tokens with newer keys are refused.",
     fix: "Correct jwksUri or issuer, or make the address reachable for the server; it tries again by itself.",
+  },
+  "root-namespace-of-empty-folder": {
+    code: "MSH0210",
+    title: "root namespace fixed by an empty folder",
+    meaning:
+      "The server started over a folder without objects, and the mesh configuration names no root namespace: none could be chosen by objects.",
+    effect: "Objects for the whole mesh count in the server's own namespace alone, until the next start.",
+    fix: "Write rootNamespace into the mesh configuration, or fill the folder and restart the server.",
   },
   "outside-root-namespace": {
     code: "MSH1013",

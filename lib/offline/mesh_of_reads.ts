@@ -1,0 +1,78 @@
+/**
+ * A mesh for texts, with the mesh configuration that was given, or that lies among the texts.
+ *
+ * @module
+ */
+import { type Finding, findingOf, NOWHERE } from "../config/finding/finding.ts";
+import { OfflineMesh, type OfflineMeshOptions } from "../discovery/offline_mesh.ts";
+import type { FileRead } from "../folder/index.ts";
+import { meshConfigOf } from "./mesh_config_of.ts";
+
+/** A mesh configuration that a user gave. */
+export interface GivenMeshConfig {
+  readonly text: string;
+  /** Its file, for findings. Default `mesh`. */
+  readonly name?: string;
+}
+
+/** The mesh configuration of a mesh of texts, and what is said of it. */
+export type ChosenMeshConfig = Pick<
+  OfflineMeshOptions,
+  "meshConfig" | "meshConfigName" | "hasMeshConfig" | "meshConfigFindings"
+>;
+
+/** Options beside the mesh configuration. */
+type TextsMeshOptions = Omit<OfflineMeshOptions, keyof ChosenMeshConfig>;
+
+/** What was given; else what the objects among the texts say; else the defaults. */
+export function chosenMeshConfig(reads: readonly FileRead[], given: GivenMeshConfig | undefined): ChosenMeshConfig {
+  if (given !== undefined) {
+    const named = given.name === undefined ? {} : { meshConfigName: given.name };
+    return { meshConfig: given.text, ...named, hasMeshConfig: true };
+  }
+  const found = meshConfigOf(reads);
+  return found === undefined
+    ? { meshConfig: "" }
+    : { meshConfig: found.text, meshConfigName: found.name, hasMeshConfig: true };
+}
+
+/**
+ * An empty mesh for texts. A mesh configuration among them that cannot be used is a finding, and the defaults stand for it.
+ *
+ * @throws {RangeError} naming every problem of a mesh configuration that was given.
+ */
+export function meshOfReads(
+  reads: readonly FileRead[],
+  given: GivenMeshConfig | undefined,
+  options: TextsMeshOptions,
+): OfflineMesh {
+  return usable(
+    chosenMeshConfig(reads, given),
+    given !== undefined,
+    (chosen) => new OfflineMesh({ ...options, ...chosen }),
+  );
+}
+
+/** Has a mesh take the configuration of other texts. @throws {RangeError} As {@linkcode meshOfReads}. */
+export function useMeshConfigOf(
+  mesh: OfflineMesh,
+  reads: readonly FileRead[],
+  given: GivenMeshConfig | undefined,
+): void {
+  usable(chosenMeshConfig(reads, given), given !== undefined, (chosen) => mesh.useMeshConfig(chosen));
+}
+
+function usable<T>(chosen: ChosenMeshConfig, isGiven: boolean, make: (chosen: ChosenMeshConfig) => T): T {
+  try {
+    return make(chosen);
+  } catch (error) {
+    if (isGiven || !(error instanceof RangeError)) throw error;
+    const found = unusable(chosen.meshConfigName ?? "", error.message);
+    return make({ meshConfig: "", hasMeshConfig: true, meshConfigFindings: [found] });
+  }
+}
+
+function unusable(name: string, problems: string): Finding {
+  const message = `the mesh configuration of ${name} is refused: ${problems.split("\n").join("; ")}`;
+  return findingOf("unusable-mesh-configuration", { severity: "error", place: NOWHERE, message });
+}
