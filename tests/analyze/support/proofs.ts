@@ -269,7 +269,7 @@ export const PROOFS: Readonly<Record<FindingName, Proof>> = {
   ),
   "mesh-configuration-elsewhere": test(
     "offline/check_whole_test.ts",
-    "a mesh configuration among the texts that has errors is not taken; a finding says how to give one",
+    "objects that say the same are one mesh configuration; of those that differ none is taken, and each is named",
   ),
   "unknown-cluster": test(
     "discovery/stock_values_test.ts",
