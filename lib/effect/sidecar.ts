@@ -109,17 +109,27 @@ function leadsSomewhere(one: ImportOf, world: EffectWorld): boolean {
   const { object, listener, written, scope, led } = one;
   const { mesh } = world;
   const own = ownPort(object, listener);
+  const imports = (by: readonly HostImport[], host: string) =>
+    mesh.services.visible(host, scope.namespace, (service) => importsService(by, service)) !== undefined;
   const isLed = own === undefined
-    ? hostsLedTo(one).some((host) =>
-      mesh.services.visible(host, scope.namespace, (service) => importsService([written], service)) !== undefined
-    )
-    // Each service with the port is in the listener, also where no route of its protocol can be.
-    : [...importedServices(one, world)].some(({ ports }) => ports.some(({ port }) => port === own));
+    ? hostsLedTo(one).some((host) => imports([written], host))
+    // Each service with the port is in the listener, also where no route of its protocol can be. A provider of telemetry
+    // is led to by its cluster, which the workloads may have by this import alone.
+    : [...importedServices(one, world)].some(({ ports }) => ports.some(({ port }) => port === own)) ||
+      hostsLedTo(one).some((host) => imports([written], host) && !imports(othersOf(one), host));
   return isLed || led.causes.values().some((cause) => {
     const vs = cause.startsWith("VirtualService/") ? mesh.resolver.effective(cause) : undefined;
     return vs !== undefined && vs.gateways.includes(MESH_GATEWAY) && isVisible(vs, scope.namespace) &&
       vs.hosts.some((host) => importsHost([written], vs.namespace, host));
   });
+}
+
+/** The other imports of the same Sidecar. */
+function othersOf({ object, listener, position, scope }: ImportOf): HostImport[] {
+  const all = (object.spec.egress ?? []).flatMap(({ hosts }, at) =>
+    hosts.filter((_, index) => at !== listener || index !== position)
+  );
+  return parseImports(all, scope.namespace);
 }
 
 function hostsLedTo({ written: { host }, led }: ImportOf): IteratorObject<string> {
