@@ -33,11 +33,20 @@ function itemOf(field: string): Path {
   return field.slice(0, end + 1).split(/[.[]/).map((part) => part.endsWith("]") ? Number(part.slice(0, -1)) : part);
 }
 
+/** A patch that no resource fits. */
+const NO_PATCH = {
+  applyTo: "LISTENER",
+  match: { context: "ANY", listener: { name: "a-listener-that-nobody-has" } },
+  patch: { operation: "REMOVE" },
+};
+
 function without(tree: object, path: Path): unknown {
   const copy: unknown = structuredClone(tree);
   let at = copy;
   for (const step of path.slice(0, -1)) at = (at as Record<string | number, unknown>)[step];
-  (at as unknown[]).splice(Number(path.at(-1)), 1);
+  // Parts that stand in for unusable patches name their patch by its place in the list, so that a patch keeps its place.
+  const rest = path.at(-2) === "configPatches" ? [NO_PATCH] : [];
+  (at as unknown[]).splice(Number(path.at(-1)), 1, ...rest);
   return copy;
 }
 
