@@ -38,9 +38,9 @@
  */
 export type { RunningServer, ServerOptions } from "./lib/discovery/start.ts";
 export { startServer } from "./lib/offline/library/start_server.ts";
-export { StartError, type StartFault, type StartOption } from "./lib/discovery/start_error.ts";
-export type { ProxyNode } from "./lib/discovery/offline_mesh.ts";
-export { type TranslatedProxy, translateForProxy, type TranslateRequest } from "./lib/discovery/translate_one.ts";
+export { StartError, type StartFault, type StartOption } from "./lib/discovery/settings/start_error.ts";
+export type { ProxyNode } from "./lib/offline/offline_mesh.ts";
+export { type TranslatedProxy, translateForProxy, type TranslateRequest } from "./lib/offline/translate_one.ts";
 export { NodeRefused } from "./lib/translate/proxy/identity.ts";
 export * from "./lib/simulate/mod.ts";
 export { type FollowedRequest, followRequest } from "./lib/offline/library/follow.ts";
@@ -59,7 +59,7 @@ export { analyze, type AnalyzeRequest } from "./lib/offline/library/analyze.ts";
 export type { CheckResult } from "./lib/offline/check/check.ts";
 export { UnreadableInput } from "./lib/offline/inputs.ts";
 export type { MeshTexts } from "./lib/offline/library/texts_mesh.ts";
-export type { Finding, FindingPlace, ObjectName } from "./lib/config/finding/finding.ts";
-export type { FindingName } from "./lib/config/finding/codes.ts";
-export type { Origin } from "./lib/config/finding/origin.ts";
+export type { Finding, FindingPlace, ObjectName } from "./lib/finding/finding.ts";
+export type { FindingName } from "./lib/finding/codes.ts";
+export type { Origin } from "./lib/finding/origin.ts";
 export type { Registry, RegistrySink } from "./lib/registry/types.ts";

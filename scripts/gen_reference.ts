@@ -20,8 +20,8 @@ import {
   type FindingCode,
   type FindingName,
   titleOf,
-} from "../lib/config/finding/codes.ts";
-import { NOT_REPORTED } from "../lib/config/finding/codes/not_reported.ts";
+} from "../lib/finding/codes.ts";
+import { NOT_REPORTED } from "../lib/finding/codes/not_reported.ts";
 import { anyKindJsonSchema, kindJsonSchema } from "../lib/config/kinds/json_schema.ts";
 import { type Kind, KINDS } from "../lib/config/kinds/kinds.ts";
 import { MESH_FILE_NAMES, meshJsonSchema } from "../lib/config/mesh/json_schema.ts";

@@ -10,11 +10,11 @@ import { type Invocation, type Output, UsageError } from "../../lib/cli/command.
 import { progressOn } from "../../lib/cli/terminal/progress.ts";
 import { safeText, styleOf } from "../../lib/cli/terminal/style.ts";
 import { NO_TERMINAL } from "../../lib/cli/terminal/terminal.ts";
-import type { Finding, Severity } from "../../lib/config/finding/finding.ts";
+import type { Finding, Severity } from "../../lib/finding/finding.ts";
 import { buildInfo } from "../../lib/kernel/program/build_info.ts";
 import { paced } from "../../lib/kernel/time/paced.ts";
 import { checkMesh, type CheckResult } from "../../lib/offline/check/check.ts";
-import { excerptOf } from "../../lib/config/finding/excerpt.ts";
+import { excerptOf } from "../../lib/finding/excerpt.ts";
 import { baselineOf, readBaseline, readSuppressions, splitBy, UnreadableKnown } from "../../lib/offline/check/known.ts";
 import { sarifLog } from "../../lib/offline/check/sarif.ts";
 import { findingText } from "./check_text.ts";

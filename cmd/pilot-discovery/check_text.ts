@@ -6,10 +6,10 @@
 import { wrap } from "../../lib/cli/terminal/layout.ts";
 import { safeText, type Style, styleOf } from "../../lib/cli/terminal/style.ts";
 import type { Terminal } from "../../lib/cli/terminal/terminal.ts";
-import { fieldCode, titleOf } from "../../lib/config/finding/codes.ts";
-import { type Finding, findingKind, findingObject, type ObjectName } from "../../lib/config/finding/finding.ts";
-import { describeOrigin, type Origin, writtenKind } from "../../lib/config/finding/origin.ts";
-import type { SourceExcerpt } from "../../lib/config/finding/excerpt.ts";
+import { fieldCode, titleOf } from "../../lib/finding/codes.ts";
+import { type Finding, findingKind, findingObject, type ObjectName } from "../../lib/finding/finding.ts";
+import { describeOrigin, type Origin, writtenKind } from "../../lib/finding/origin.ts";
+import type { SourceExcerpt } from "../../lib/finding/excerpt.ts";
 
 /** The inputs of the text beside the finding. */
 export interface FindingSurroundings {

@@ -6,7 +6,7 @@
 import { columns, shortened, wrap } from "../../lib/cli/terminal/layout.ts";
 import { safeText, type Style, styleOf } from "../../lib/cli/terminal/style.ts";
 import type { Terminal } from "../../lib/cli/terminal/terminal.ts";
-import { formatFinding } from "../../lib/config/finding/finding.ts";
+import { formatFinding } from "../../lib/finding/finding.ts";
 import type { BlastRadius, ChangedProxies, ChangedResource } from "../../lib/offline/diff/diff.ts";
 import type { FieldDifference } from "../../lib/offline/diff/json_diff.ts";
 import { count } from "./offline.ts";

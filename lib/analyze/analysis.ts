@@ -13,7 +13,7 @@ import type { ChangeSet } from "../config/store.ts";
 import { FactIndex } from "../config/facts/fact_index.ts";
 import type { Fact } from "../config/facts/types.ts";
 import { FACT_KINDS } from "../config/facts/types.ts";
-import type { Finding } from "../config/finding/finding.ts";
+import type { Finding } from "../finding/finding.ts";
 import type { AnyConfigObject, ConfigObject } from "../config/types.ts";
 import { Dependencies } from "../incremental/dependencies.ts";
 import { InvalidatedKeys } from "../incremental/keys.ts";

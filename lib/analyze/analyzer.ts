@@ -4,8 +4,8 @@
  * @module
  */
 import type { Fact, FactKind } from "../config/facts/types.ts";
-import type { FindingName } from "../config/finding/codes.ts";
-import type { Severity } from "../config/finding/finding.ts";
+import type { FindingName } from "../finding/codes.ts";
+import type { Severity } from "../finding/finding.ts";
 import type { ConfigObject, Kind } from "../config/types.ts";
 import type { AnalysisReader } from "./reader/reader.ts";
 

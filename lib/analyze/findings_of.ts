@@ -3,12 +3,12 @@
  *
  * @module
  */
-import { titleOf } from "../config/finding/codes.ts";
-import { type Finding, findingOf, type ObjectName, shownName, shownValue } from "../config/finding/finding.ts";
+import { titleOf } from "../finding/codes.ts";
+import { type Finding, findingOf, type ObjectName, shownName, shownValue } from "../finding/finding.ts";
 import { ANALYZERS } from "./analyzers.ts";
 import type { Analyzer, ReportMistake, SubjectKind, SubjectOf } from "./analyzer.ts";
 import type { AnalysisReader } from "./reader/reader.ts";
-import { isSuppressed, suppressedCodes } from "../config/finding/suppress.ts";
+import { isSuppressed, suppressedCodes } from "../finding/suppress.ts";
 
 /** Findings of one object that are kept. */
 const MAX_FINDINGS_OF_ONE = 100;

@@ -5,8 +5,8 @@
  * @module
  */
 import { fieldPositions, FileDocuments } from "../config/document/positions.ts";
-import { type Finding, findingKeys } from "../config/finding/finding.ts";
-import type { FileOrigin, Origin } from "../config/finding/origin.ts";
+import { type Finding, findingKeys } from "../finding/finding.ts";
+import type { FileOrigin, Origin } from "../finding/origin.ts";
 
 /** Findings whose places are to be found in one file. */
 export interface UnplacedFindings {

@@ -6,7 +6,7 @@
  */
 import { hash as digest } from "node:crypto";
 import type { AssignedAddress } from "./kinds/assigned_addresses.ts";
-import { movedOrigin, type Origin } from "./finding/origin.ts";
+import { movedOrigin, type Origin } from "../finding/origin.ts";
 import { CONNECTION_ANNOTATIONS } from "./kinds/workload_entry/registration.ts";
 import type { ConfigObject, Kind, ObjectMeta, SpecOf } from "./types.ts";
 import { objectKey } from "./types.ts";

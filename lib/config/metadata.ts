@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { Findings } from "./finding/findings.ts";
+import type { Findings } from "../finding/findings.ts";
 import { labels, map } from "./schema/containers.ts";
 import { DecodeContext, isObject } from "./schema/field.ts";
 import { message } from "./schema/message.ts";

@@ -5,9 +5,9 @@
  *
  * @module
  */
-import { type Finding, type FindingPlace, type ObjectName, shownName } from "./finding/finding.ts";
-import { isSuppressed, suppressedCodes } from "./finding/suppress.ts";
-import { Findings } from "./finding/findings.ts";
+import { type Finding, type FindingPlace, type ObjectName, shownName } from "../finding/finding.ts";
+import { isSuppressed, suppressedCodes } from "../finding/suppress.ts";
+import { Findings } from "../finding/findings.ts";
 import { KIND_TABLE } from "./kinds/table.ts";
 import type { Validate } from "./kinds/validate.ts";
 import { readAssigned } from "./kinds/assigned_addresses.ts";
@@ -16,7 +16,7 @@ import { HashedObject, type StatusFacts } from "./hashed_object.ts";
 import type { ValuePool } from "./schema/value_pool.ts";
 import { DecodeContext, type Field, isObject } from "./schema/field.ts";
 import { checkNames, parseMeta } from "./metadata.ts";
-import type { Origin, WrittenKind } from "./finding/origin.ts";
+import type { Origin, WrittenKind } from "../finding/origin.ts";
 import { withPeersKeys } from "./spelling/peers.ts";
 import { isPeersGroup, lookupHeadless, lookupKind } from "./spelling/spelling.ts";
 import type { ConfigObject, Kind, ObjectMeta } from "./types.ts";

@@ -3,9 +3,9 @@
  *
  * @module
  */
-import { fieldFinding, type Finding, type FindingPlace } from "./finding/finding.ts";
-import type { FindingName } from "./finding/codes.ts";
-import { describeOrigin } from "./finding/origin.ts";
+import { fieldFinding, type Finding, type FindingPlace } from "../finding/finding.ts";
+import type { FindingName } from "../finding/codes.ts";
+import { describeOrigin } from "../finding/origin.ts";
 import type { HiddenObject, StoredObject } from "./store.ts";
 
 /** The finding about an object that another one of the same source shadows. */

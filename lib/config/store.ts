@@ -14,7 +14,7 @@
  * @module
  */
 import type { KindSpecs } from "./kinds/kinds.ts";
-import type { Origin } from "./finding/origin.ts";
+import type { Origin } from "../finding/origin.ts";
 import type { ConfigObject } from "./types.ts";
 
 /** The content of a store. */

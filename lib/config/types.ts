@@ -5,7 +5,7 @@
  */
 import type { AssignedAddress } from "./kinds/assigned_addresses.ts";
 import type { Kind, KindSpecs } from "./kinds/kinds.ts";
-import type { Origin } from "./finding/origin.ts";
+import type { Origin } from "../finding/origin.ts";
 
 export type { Kind } from "./kinds/kinds.ts";
 

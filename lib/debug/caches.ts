@@ -5,7 +5,7 @@
  */
 import * as z from "zod";
 import { paced } from "../kernel/time/paced.ts";
-import { type CachedType, cachedTypes } from "../translate/cache/content.ts";
+import { type CachedType, cachedTypes } from "../translate/machine/cache/content.ts";
 import { LazyList, LazyObject, longJsonResponse } from "../http/json_stream.ts";
 import { type HttpRequest, type HttpResponse, jsonResponse, textResponse } from "../http/message.ts";
 import { refuseChange } from "./change.ts";

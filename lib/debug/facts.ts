@@ -4,7 +4,7 @@
  * @module
  */
 import * as z from "zod";
-import { describeOrigin } from "../config/finding/origin.ts";
+import { describeOrigin } from "../finding/origin.ts";
 import { type AnyFact, FACT_KINDS, type FactKind, isFactKind } from "../config/facts/types.ts";
 import { typedFactKind, typedKey } from "../config/typed/typed_kind.ts";
 import { type HttpRequest, type HttpResponse, jsonResponse } from "../http/message.ts";

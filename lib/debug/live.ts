@@ -7,7 +7,7 @@
  * @module
  */
 import * as z from "zod";
-import { type Finding, findingFile, findingObject } from "../config/finding/finding.ts";
+import { type Finding, findingFile, findingObject } from "../finding/finding.ts";
 import { KINDS } from "../config/kinds/kinds.ts";
 import { typedKind } from "../config/typed/typed_kind.ts";
 import { type ConfigObject, type Kind, objectKey } from "../config/types.ts";

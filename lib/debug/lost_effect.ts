@@ -3,8 +3,8 @@
  *
  * @module
  */
-import { type Finding, findingKeys, isLoss } from "../config/finding/finding.ts";
-import { saidOnce } from "../config/finding/said_once.ts";
+import { type Finding, findingKeys, isLoss } from "../finding/finding.ts";
+import { saidOnce } from "../finding/said_once.ts";
 import type { DebugView } from "./view.ts";
 
 /** The findings by which an object is not in force as it is written, in any order. */

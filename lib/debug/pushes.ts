@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { type Finding, findingKeys } from "../config/finding/finding.ts";
+import { type Finding, findingKeys } from "../finding/finding.ts";
 import { type HttpRequest, type HttpResponse, jsonResponse } from "../http/message.ts";
 import { conflictText } from "../translate/listener/conflict.ts";
 import type { DebugView } from "./view.ts";

@@ -5,11 +5,11 @@
  */
 import type { MeshConfig } from "../config/mesh/types.ts";
 import type { FactStore } from "../config/facts/store.ts";
-import type { Finding } from "../config/finding/finding.ts";
+import type { Finding } from "../finding/finding.ts";
 import type { ConfigStore } from "../config/store.ts";
 import type { Aggregate } from "../registry/aggregate.ts";
 import type { EndpointIndex } from "../registry/endpoint_index.ts";
-import type { Translator } from "../translate/translator.ts";
+import type { Translator } from "../translate/machine/translator.ts";
 import type { XdsServer } from "../xds/server.ts";
 import type { Explanation } from "./explanation.ts";
 

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { ProxyState } from "../translate/per_proxy/proxy_state.ts";
+import type { ProxyState } from "../translate/machine/per_proxy/proxy_state.ts";
 import type { XdsConnection } from "../xds/connection.ts";
 import { type HttpResponse, textResponse } from "../http/message.ts";
 import { textQuery } from "./query.ts";

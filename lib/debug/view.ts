@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { Finding } from "../config/finding/finding.ts";
+import type { Finding } from "../finding/finding.ts";
 import type { MeshConfig, MeshNetworks } from "../config/mesh/types.ts";
 import type { FactStore } from "../config/facts/store.ts";
 import type { ConfigStore } from "../config/store.ts";
@@ -13,7 +13,7 @@ import type { Aggregate } from "../registry/aggregate.ts";
 import type { SharedService } from "../registry/orch/registry.ts";
 import type { EndpointIndex } from "../registry/endpoint_index.ts";
 import type { NetworkEntrance } from "../registry/types.ts";
-import type { Translator } from "../translate/translator.ts";
+import type { Translator } from "../translate/machine/translator.ts";
 import type { XdsConnection } from "../xds/connection.ts";
 import type { PushEvent } from "../xds/protocol/source.ts";
 import type { XdsServer } from "../xds/server.ts";

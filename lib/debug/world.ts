@@ -8,7 +8,7 @@ import { writtenMeshConfig } from "../config/mesh/print.ts";
 import { groupOfKind } from "../config/spelling/spelling.ts";
 import { type ConfigObject, UNDATED } from "../config/types.ts";
 import type { Service } from "../registry/types.ts";
-import { saidOnce } from "../config/finding/said_once.ts";
+import { saidOnce } from "../finding/said_once.ts";
 import { lostInTranslation } from "./lost_effect.ts";
 import { LazyList, LazyObject, longJsonResponse } from "../http/json_stream.ts";
 import { type HttpRequest, type HttpResponse, jsonResponse } from "../http/message.ts";

@@ -7,20 +7,20 @@
  * @module
  */
 import { realPathOf } from "../kernel/files/regular.ts";
-import { fieldFinding, type Finding } from "../config/finding/finding.ts";
-import type { FindingName } from "../config/finding/codes.ts";
+import { fieldFinding, type Finding } from "../finding/finding.ts";
+import type { FindingName } from "../finding/codes.ts";
 import { parseSourceAddress } from "../config/mesh/config_sources.ts";
 import { meshPlace } from "../config/mesh/parse.ts";
 import type { ConfigSource, MeshConfig } from "../config/mesh/types.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import type { ApiClient } from "../orch/client/client.ts";
-import type { Configuration } from "./configuration.ts";
-import { findingFields } from "./finding_log.ts";
-import type { MeshSource } from "./mesh_source.ts";
-import type { OrchScope } from "./orch/orchestrator.ts";
-import { sourceServer, sourceTlsProblems } from "./remote_server.ts";
-import { type DiscoverySettings, sharingApi } from "./settings.ts";
-import { folderFault, StartError } from "./start_error.ts";
+import type { Configuration } from "./sources/configuration.ts";
+import { findingFields } from "./sources/finding_log.ts";
+import type { MeshSource } from "./sources/mesh_source.ts";
+import type { OrchScope } from "./sources/orchestrator.ts";
+import { sourceServer, sourceTlsProblems } from "./sources/remote_server.ts";
+import { type DiscoverySettings, sharingApi } from "./settings/settings.ts";
+import { folderFault, StartError } from "./settings/start_error.ts";
 
 /** The message about sources that are not read. */
 export interface ConfigSourcesReview {

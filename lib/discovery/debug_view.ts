@@ -8,10 +8,10 @@ import type { DebugView } from "../debug/view.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import { buildInfo } from "../kernel/program/build_info.ts";
 import type { XdsServer } from "../xds/server.ts";
-import type { AnalysisRunner } from "./analysis_runner.ts";
-import type { Configuration } from "./configuration.ts";
-import type { MeshSource } from "./mesh_source.ts";
-import type { Pipeline } from "./pipeline.ts";
+import type { AnalysisRunner } from "./findings/analysis_runner.ts";
+import type { Configuration } from "./sources/configuration.ts";
+import type { MeshSource } from "./sources/mesh_source.ts";
+import type { Pipeline } from "./pipeline/pipeline.ts";
 
 /** The inside of a server whose parts are these. */
 export function debugView(

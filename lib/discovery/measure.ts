@@ -4,14 +4,14 @@
  * @module
  */
 import type { Metrics } from "../kernel/metrics/registry.ts";
-import type { Caches } from "../translate/cache/caches.ts";
+import type { Caches } from "../translate/machine/cache/caches.ts";
 import { profileOf } from "../translate/reader/proxy_profile.ts";
-import type { FindingName } from "../config/finding/codes.ts";
-import type { Finding } from "../config/finding/finding.ts";
+import type { FindingName } from "../finding/codes.ts";
+import type { Finding } from "../finding/finding.ts";
 import type { XdsCounter, XdsDistribution, XdsGauge, XdsMetrics } from "../xds/protocol/metrics.ts";
-import type { Pipeline } from "./pipeline.ts";
-import { patchMetrics } from "./measure_patches.ts";
-import { worldFacts } from "./world_facts.ts";
+import type { Pipeline } from "./pipeline/pipeline.ts";
+import { patchMetrics } from "./findings/measure_patches.ts";
+import { worldFacts } from "./pipeline/world_facts.ts";
 
 /** The wire's measurements as metrics of the program. Its own `pilot_xds` knows no versions: see `scrapeMetrics`. */
 export function wireMetrics(metrics: Metrics): XdsMetrics {

@@ -6,13 +6,19 @@
  * @module
  */
 import type { Kernel } from "../kernel/kernel.ts";
-import type { BuildKind } from "../translate/cache/caches.ts";
-import { ResolvedNames } from "./gateway_names.ts";
-import type { MeshSource } from "./mesh_source.ts";
-import { Pipeline } from "./pipeline.ts";
-import type { ServerTokenKeys } from "./server_token_keys.ts";
-import { cacheSwitches, debounceOptions, type DiscoverySettings, entryOptions, translateSettings } from "./settings.ts";
-import type { NodeReader } from "./node_reader.ts";
+import type { BuildKind } from "../translate/machine/cache/caches.ts";
+import { ResolvedNames } from "./lookups/gateway_names.ts";
+import type { MeshSource } from "./sources/mesh_source.ts";
+import { Pipeline } from "./pipeline/pipeline.ts";
+import type { ServerTokenKeys } from "./lookups/server_token_keys.ts";
+import {
+  cacheSwitches,
+  debounceOptions,
+  type DiscoverySettings,
+  entryOptions,
+  translateSettings,
+} from "./settings/settings.ts";
+import type { NodeReader } from "./pipeline/node_reader.ts";
 
 /** Values of label `type` of metric `pilot_xds_pushes` for results that could not be built. */
 const BUILD_ERRORS: Readonly<Record<BuildKind, readonly string[]>> = {

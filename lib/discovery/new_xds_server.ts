@@ -10,9 +10,9 @@ import type { Kernel } from "../kernel/kernel.ts";
 import { buildInfo } from "../kernel/program/build_info.ts";
 import { XdsServer } from "../xds/server.ts";
 import { wireMetrics } from "./measure.ts";
-import type { Pipeline } from "./pipeline.ts";
-import { callLimits, type DiscoverySettings, wireLimits } from "./settings.ts";
-import type { PipelineSource } from "./source.ts";
+import type { Pipeline } from "./pipeline/pipeline.ts";
+import { callLimits, type DiscoverySettings, wireLimits } from "./settings/settings.ts";
+import type { PipelineSource } from "./proxies/source.ts";
 
 /** The server's options that the wire reads; durations in milliseconds. */
 export interface WireOptions {

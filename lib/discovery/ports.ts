@@ -5,7 +5,7 @@
  *
  * @module
  */
-import type { DiscoverySettings } from "./settings.ts";
+import type { DiscoverySettings } from "./settings/settings.ts";
 import type { ProcessView } from "../debug/introspection.ts";
 import type { AudienceOf } from "../debug/audience.ts";
 import type { DebugView } from "../debug/view.ts";
@@ -18,13 +18,13 @@ import { HttpServer } from "../http/server.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import { listen, type Listener, parseListenAddress } from "../sockets/listen/tcp.ts";
 import type { XdsServer } from "../xds/server.ts";
-import type { Injector } from "./injection/injector.ts";
-import { listenWithIdentity, openSecurePort, type SecurePortOptions } from "./secure_port.ts";
-import { wholeGuard } from "./page_callers.ts";
+import type { Injector } from "./injector/injector.ts";
+import { listenWithIdentity, openSecurePort, type SecurePortOptions } from "./identity/secure_port.ts";
+import { wholeGuard } from "./other_clients/page_callers.ts";
 import { Sockets } from "./sockets.ts";
-import type { PortOption, StartFault } from "./start_error.ts";
+import type { PortOption, StartFault } from "./settings/start_error.ts";
 import { inTurns } from "../http/in_turns.ts";
-import { webhookRoutes } from "./webhooks.ts";
+import { webhookRoutes } from "./injector/webhooks.ts";
 import { commaList } from "../kernel/text/comma_list.ts";
 
 /** Where the introspection pages are served, and the facts on them that the server does not know itself. */

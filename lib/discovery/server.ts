@@ -10,18 +10,18 @@
  *
  * @module
  */
-import type { Finding } from "../config/finding/finding.ts";
+import type { Finding } from "../finding/finding.ts";
 import type { ConfigStore } from "../config/store.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import type { XdsServer } from "../xds/server.ts";
-import type { AnalysisRunner } from "./analysis_runner.ts";
-import type { Configuration } from "./configuration.ts";
-import type { MeshSource } from "./mesh_source.ts";
-import type { Pipeline } from "./pipeline.ts";
+import type { AnalysisRunner } from "./findings/analysis_runner.ts";
+import type { Configuration } from "./sources/configuration.ts";
+import type { MeshSource } from "./sources/mesh_source.ts";
+import type { Pipeline } from "./pipeline/pipeline.ts";
 import type { ServerPorts } from "./ports.ts";
 import type { DiscoveryServerOptions } from "./server_options.ts";
 import { SERVER_PARTS } from "./server_parts.ts";
-import type { DiscoverySettings } from "./settings.ts";
+import type { DiscoverySettings } from "./settings/settings.ts";
 
 /** A running server. */
 export interface DiscoveryServer {

@@ -7,11 +7,11 @@ import type { Derivation } from "../config/derive/derivation.ts";
 import type { Explainer, PreviewRunner } from "../debug/runners.ts";
 import type { AccessPlace } from "../orch/access/find.ts";
 import type { Registry } from "../registry/types.ts";
-import type { ServerMeshOptions } from "./mesh_source.ts";
+import type { ServerMeshOptions } from "./sources/mesh_source.ts";
 import type { WireOptions } from "./new_xds_server.ts";
-import type { OrchOptions } from "./orch/orchestrator.ts";
+import type { OrchOptions } from "./sources/orchestrator.ts";
 import type { PortOptions } from "./ports.ts";
-import type { ServerTlsOptions } from "./secure_port.ts";
+import type { ServerTlsOptions } from "./identity/secure_port.ts";
 
 /** How a server is started. Addresses are `host:port` or `:port`; durations milliseconds. */
 export interface DiscoveryServerOptions extends WireOptions, PortOptions, ServerMeshOptions {

@@ -8,47 +8,47 @@
  *
  * @module
  */
-import type { AnalysisRunner } from "./analysis_runner.ts";
+import type { AnalysisRunner } from "./findings/analysis_runner.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import { PartList } from "../kernel/lifecycle/parts.ts";
 import { giveMemoryBack } from "../kernel/program/memory.ts";
-import { ServerAuthentication } from "./authentication.ts";
-import { startServerAuthority } from "./authority.ts";
-import { authorityFindings } from "./authority_findings.ts";
-import { newCallers } from "./callers.ts";
+import { ServerAuthentication } from "./identity/authentication.ts";
+import { startServerAuthority } from "./identity/authority.ts";
+import { authorityFindings } from "./identity/authority_findings.ts";
+import { newCallers } from "./identity/callers.ts";
 import { tokenReviewer } from "./clusters/askers.ts";
-import { ConfigurationViews } from "./configuration_view.ts";
+import { ConfigurationViews } from "./other_clients/configuration_view.ts";
 import { startCredentials } from "./credentials/start.ts";
-import { debugQuestions } from "./debug_questions.ts";
+import { debugQuestions } from "./other_clients/debug_questions.ts";
 import { debugView } from "./debug_view.ts";
-import { startHealthReports } from "./health_reports.ts";
-import { joinedIfAny } from "./joined_roots.ts";
+import { startHealthReports } from "./registration/health_reports.ts";
+import { joinedIfAny } from "./identity/joined_roots.ts";
 import { scrapeMetrics } from "./measure.ts";
-import { startMeshRoots } from "./mesh_roots.ts";
-import { startServerMesh } from "./mesh_source.ts";
+import { startMeshRoots } from "./identity/mesh_roots.ts";
+import { startServerMesh } from "./sources/mesh_source.ts";
 import { newGatewayNames, newPipeline } from "./new_pipeline.ts";
 import { newXdsServer } from "./new_xds_server.ts";
-import { NodeReader } from "./node_reader.ts";
-import { queueMetrics, startDuties } from "./orch/duties.ts";
-import { DutyLocks } from "./orch/duty_locks.ts";
-import { orchClient } from "./orch/orchestrator.ts";
-import { pageAudience } from "./page_callers.ts";
-import type { Pipeline } from "./pipeline.ts";
+import { NodeReader } from "./pipeline/node_reader.ts";
+import { queueMetrics, startDuties } from "./duties/duties.ts";
+import { DutyLocks } from "./duties/duty_locks.ts";
+import { orchClient } from "./sources/orchestrator.ts";
+import { pageAudience } from "./other_clients/page_callers.ts";
+import type { Pipeline } from "./pipeline/pipeline.ts";
 import { freePortFaults, openPorts } from "./ports.ts";
 import { startEntryHealth } from "./registration/entry_health.ts";
 import { startRegistration } from "./registration/start.ts";
-import { startServerTls } from "./secure_port.ts";
+import { startServerTls } from "./identity/secure_port.ts";
 import type { DiscoveryServerOptions } from "./server_options.ts";
-import { ServerTokenKeys } from "./server_token_keys.ts";
-import { startServices } from "./services.ts";
-import { type DiscoverySettings, sharingGroups } from "./settings.ts";
-import { PipelineSource } from "./source.ts";
-import { startAnalysis } from "./start_analysis.ts";
+import { ServerTokenKeys } from "./lookups/server_token_keys.ts";
+import { startServices } from "./clusters/services.ts";
+import { type DiscoverySettings, sharingGroups } from "./settings/settings.ts";
+import { PipelineSource } from "./proxies/source.ts";
+import { startAnalysis } from "./findings/start_analysis.ts";
 import { folderFaults, newConfiguration, startSources } from "./start_configuration.ts";
 import { reportStart } from "./start_report.ts";
 import { startTidyUp } from "./tidy_up.ts";
 import { startUpkeep } from "./upkeep.ts";
-import { startWebhooks } from "./webhooks.ts";
+import { startWebhooks } from "./injector/webhooks.ts";
 
 /** What every part gets. */
 export interface ServerGiven {

@@ -4,7 +4,7 @@
  * @module
  */
 import type { Listener } from "../sockets/listen/tcp.ts";
-import { listenFault, type PortOption, StartError, type StartFault } from "./start_error.ts";
+import { listenFault, type PortOption, StartError, type StartFault } from "./settings/start_error.ts";
 
 /** Opens sockets one after the other, and reports all addresses that cannot be used at once. */
 export class Sockets {

@@ -8,7 +8,7 @@
  *
  * @module
  */
-import type { Finding } from "../config/finding/finding.ts";
+import type { Finding } from "../finding/finding.ts";
 import { startKernel } from "../kernel/kernel.ts";
 import { defaultLogOptions, silentLog } from "../kernel/log/log.ts";
 import type { SettingsOf } from "../kernel/settings/catalogue.ts";

@@ -6,21 +6,21 @@
  * @module
  */
 import type { Derivation } from "../config/derive/derivation.ts";
-import type { Finding } from "../config/finding/finding.ts";
+import type { Finding } from "../finding/finding.ts";
 import { entriesOf } from "../kernel/files/regular.ts";
 import type { Kernel } from "../kernel/kernel.ts";
 import type { ApiClient } from "../orch/client/client.ts";
 import { type ConfigSourcesOptions, orchSource, type RemoteClient, startConfigSources } from "./config_sources.ts";
-import { Configuration } from "./configuration.ts";
-import { serverDerivations } from "./ingress.ts";
-import type { MeshSource } from "./mesh_source.ts";
-import type { OrchScope } from "./orch/orchestrator.ts";
+import { Configuration } from "./sources/configuration.ts";
+import { serverDerivations } from "./sources/ingress.ts";
+import type { MeshSource } from "./sources/mesh_source.ts";
+import type { OrchScope } from "./sources/orchestrator.ts";
 import { struct } from "../pb/wellknown.ts";
-import type { Pipeline } from "./pipeline.ts";
-import { startRootNamespace } from "./root_namespace.ts";
-import type { ServerServices } from "./services.ts";
-import type { DiscoverySettings } from "./settings.ts";
-import { folderFault, type StartFault } from "./start_error.ts";
+import type { Pipeline } from "./pipeline/pipeline.ts";
+import { startRootNamespace } from "./sources/root_namespace.ts";
+import type { ServerServices } from "./clusters/services.ts";
+import type { DiscoverySettings } from "./settings/settings.ts";
+import { folderFault, type StartFault } from "./settings/start_error.ts";
 
 /** Where configuration is. */
 export interface ConfigurationOptions extends Omit<ConfigSourcesOptions, "source" | "client"> {

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import type { Finding } from "../config/finding/finding.ts";
+import type { Finding } from "../finding/finding.ts";
 import type { ConfigStore } from "../config/store.ts";
 import { KINDS } from "../config/kinds/kinds.ts";
 import { buildInfo } from "../kernel/program/build_info.ts";

@@ -7,8 +7,8 @@
 import type { Kernel } from "../kernel/kernel.ts";
 import type { Log } from "../kernel/log/log.ts";
 import type { Cancel } from "../kernel/time/clock.ts";
-import { type Finding, findingIdentity, findingKeys } from "../config/finding/finding.ts";
-import type { Pipeline } from "./pipeline.ts";
+import { type Finding, findingIdentity, findingKeys } from "../finding/finding.ts";
+import type { Pipeline } from "./pipeline/pipeline.ts";
 
 /** Time between two sweeps, ms. */
 export const SWEEP_INTERVAL = 60_000;

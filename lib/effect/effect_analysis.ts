@@ -8,14 +8,14 @@
  *
  * @module
  */
-import { type Finding, findingKeys, findingOf, shownValue } from "../config/finding/finding.ts";
-import { titleOf } from "../config/finding/codes.ts";
-import { isSuppressed, suppressedCodes } from "../config/finding/suppress.ts";
+import { type Finding, findingKeys, findingOf, shownValue } from "../finding/finding.ts";
+import { titleOf } from "../finding/codes.ts";
+import { isSuppressed, suppressedCodes } from "../finding/suppress.ts";
 import type { AnyConfigObject } from "../config/types.ts";
 import type { Mesh } from "../mesh/mesh.ts";
 import type { Scope } from "../mesh/scope.ts";
 import type { PatchOutcome } from "../patches/types.ts";
-import type { ProxyState } from "../translate/per_proxy/proxy_state.ts";
+import type { ProxyState } from "../translate/machine/per_proxy/proxy_state.ts";
 import { profileOf } from "../translate/reader/proxy_profile.ts";
 import { AskedRoutes } from "./asked_routes.ts";
 import { InForce } from "./in_force.ts";

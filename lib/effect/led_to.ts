@@ -8,7 +8,7 @@ import type { Scope } from "../mesh/scope.ts";
 import type { ResourceBucket, ResourceSet } from "../resource/set.ts";
 import { parseOutboundClusterName } from "../translate/destination/names.ts";
 import { TYPE } from "../translate/encode/encode.ts";
-import type { ProxyState } from "../translate/per_proxy/proxy_state.ts";
+import type { ProxyState } from "../translate/machine/per_proxy/proxy_state.ts";
 import { profileOf } from "../translate/reader/proxy_profile.ts";
 import type { AskedRoutes } from "./asked_routes.ts";
 

@@ -10,7 +10,7 @@
  * @module
  */
 import { type DocumentContent, type DocumentOptions, parseDocumentSteps } from "../config/document/document.ts";
-import { fieldFinding, type Finding, movedFinding } from "../config/finding/finding.ts";
+import { fieldFinding, type Finding, movedFinding } from "../finding/finding.ts";
 import { movedObject } from "../config/hashed_object.ts";
 import { duplicateFinding, variantsFinding } from "../config/overlap.ts";
 import type { ConfigObject } from "../config/types.ts";

@@ -8,8 +8,8 @@
  *
  * @module
  */
-import { type Finding, findingChanges } from "../config/finding/finding.ts";
-import { compareOrigins } from "../config/finding/origin.ts";
+import { type Finding, findingChanges } from "../finding/finding.ts";
+import { compareOrigins } from "../finding/origin.ts";
 import type { StoreChanges } from "../config/store.ts";
 import { type AnyFact, isFactKind } from "../config/facts/types.ts";
 import type { ConfigObject } from "../config/types.ts";

@@ -4,7 +4,7 @@
  * @module
  */
 import type { KindWireType } from "./wire_types.ts";
-import type { Finding } from "../config/finding/finding.ts";
+import type { Finding } from "../finding/finding.ts";
 import { parseObject } from "../config/object.ts";
 import type { StoreChanges } from "../config/store.ts";
 import type { ConfigObject } from "../config/types.ts";

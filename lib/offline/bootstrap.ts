@@ -11,7 +11,7 @@
  * @module
  */
 import { NodeRefused } from "../translate/proxy/identity.ts";
-import type { ProxyNode } from "../discovery/offline_mesh.ts";
+import type { ProxyNode } from "./offline_mesh.ts";
 
 type JsonFields = Record<string, unknown>;
 

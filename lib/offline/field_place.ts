@@ -4,7 +4,7 @@
  * @module
  */
 import { FileDocuments } from "../config/document/positions.ts";
-import type { FileOrigin, Origin } from "../config/finding/origin.ts";
+import type { FileOrigin, Origin } from "../finding/origin.ts";
 import { placeOf, type YamlPlace } from "../config/yaml/locate.ts";
 import type { FieldPlace } from "../debug/explanation.ts";
 import { withoutEnd } from "../kernel/text/edges.ts";

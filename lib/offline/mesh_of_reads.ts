@@ -3,8 +3,8 @@
  *
  * @module
  */
-import { type Finding, findingOf, NOWHERE } from "../config/finding/finding.ts";
-import { OfflineMesh, type OfflineMeshOptions } from "../discovery/offline_mesh.ts";
+import { type Finding, findingOf, NOWHERE } from "../finding/finding.ts";
+import { OfflineMesh, type OfflineMeshOptions } from "./offline_mesh.ts";
 import type { FileRead } from "../folder/index.ts";
 import { meshConfigOf } from "./mesh_config_of.ts";
 

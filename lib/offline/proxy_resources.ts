@@ -8,7 +8,7 @@ import { TYPE_URL_PREFIX } from "../pb/codec.ts";
 import { tablesOfSets } from "../debug/resources.ts";
 import type { EncodedResource } from "../resource/encoded.ts";
 import type { EncodedTables } from "../simulate/decoded.ts";
-import type { ProxyState } from "../translate/per_proxy/proxy_state.ts";
+import type { ProxyState } from "../translate/machine/per_proxy/proxy_state.ts";
 import { CLUSTER, ENDPOINTS, EXTENSION_CONFIG, LISTENER, ROUTE, SECRET } from "../xds/protocol/types.ts";
 
 /** Types by their short names, in the order in which a proxy is sent them. */

@@ -9,7 +9,7 @@ import type { Fact, WorkloadKind } from "../config/facts/types.ts";
 import { WORKLOAD_KINDS } from "../config/facts/workload_data.ts";
 import { gatewaySelects } from "../config/kinds/gateway/workloads.ts";
 import type { WorkloadEntrySpec } from "../config/kinds/kinds.ts";
-import type { OfflineMesh, ProxyNode } from "../discovery/offline_mesh.ts";
+import type { OfflineMesh, ProxyNode } from "./offline_mesh.ts";
 import { canonicalIp, isIp } from "../registry/address.ts";
 import { type Labels, takesHbone } from "../registry/labels.ts";
 import { runsBeside, runsBesidePods } from "./beside.ts";

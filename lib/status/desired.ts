@@ -6,7 +6,7 @@
  *
  * @module
  */
-import { type Finding, isLoss, type Severity } from "../config/finding/finding.ts";
+import { type Finding, isLoss, type Severity } from "../finding/finding.ts";
 import type { ApiJson } from "../orch/client/answer.ts";
 import { type StatusCondition, withConditions } from "./conditions.ts";
 import type { ProgressSum } from "./progress.ts";

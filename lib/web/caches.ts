@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { cachedTypes } from "../translate/cache/content.ts";
+import { cachedTypes } from "../translate/machine/cache/content.ts";
 import { paced } from "../kernel/time/paced.ts";
 import { type HtmlValue, markup } from "./html.ts";
 import { table } from "./list.ts";

@@ -4,9 +4,9 @@
  * @module
  */
 import type { DebugView } from "../debug/view.ts";
-import { type Finding, findingIdentity, findingKeys, findingKind } from "../config/finding/finding.ts";
-import { describeOrigin } from "../config/finding/origin.ts";
-import { saidOnce } from "../config/finding/said_once.ts";
+import { type Finding, findingIdentity, findingKeys, findingKind } from "../finding/finding.ts";
+import { describeOrigin } from "../finding/origin.ts";
+import { saidOnce } from "../finding/said_once.ts";
 import { allWarnings } from "../debug/pushes.ts";
 import { settledFindings } from "../debug/within.ts";
 import { type Html, markup } from "./html.ts";

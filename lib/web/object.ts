@@ -5,8 +5,8 @@
  */
 import { dump } from "js-yaml";
 import * as z from "zod";
-import { type Finding, findingKeys } from "../config/finding/finding.ts";
-import { describeOrigin, type Origin, writtenKey } from "../config/finding/origin.ts";
+import { type Finding, findingKeys } from "../finding/finding.ts";
+import { describeOrigin, type Origin, writtenKey } from "../finding/origin.ts";
 import { KINDS } from "../config/kinds/kinds.ts";
 import { writtenForm } from "../config/kinds/written.ts";
 import type { ConfigObject } from "../config/types.ts";

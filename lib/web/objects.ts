@@ -5,8 +5,8 @@
  */
 import type { DebugView } from "../debug/view.ts";
 import { KINDS } from "../config/kinds/kinds.ts";
-import { type Finding, findingKeys, findingKind } from "../config/finding/finding.ts";
-import { describeOrigin, writtenKind } from "../config/finding/origin.ts";
+import { type Finding, findingKeys, findingKind } from "../finding/finding.ts";
+import { describeOrigin, writtenKind } from "../finding/origin.ts";
 import { typedKind } from "../config/typed/typed_kind.ts";
 import type { ConfigObject } from "../config/types.ts";
 import { findingsByObject } from "./findings.ts";

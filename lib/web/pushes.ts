@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { describeOrigin, type Origin } from "../config/finding/origin.ts";
+import { describeOrigin, type Origin } from "../finding/origin.ts";
 import type { FailureRecord, PushRecord, Rejection } from "../xds/push_record.ts";
 import { typeRules } from "../xds/protocol/types.ts";
 import { type Html, markup } from "./html.ts";

@@ -6,9 +6,9 @@
  * @module
  */
 import { factsOf, readRegularText } from "../kernel/files/regular.ts";
-import { excerptOf, type SourceExcerpt } from "../config/finding/excerpt.ts";
-import type { Finding } from "../config/finding/finding.ts";
-import type { Origin } from "../config/finding/origin.ts";
+import { excerptOf, type SourceExcerpt } from "../finding/excerpt.ts";
+import type { Finding } from "../finding/finding.ts";
+import type { Origin } from "../finding/origin.ts";
 import { lineOf, places } from "../config/yaml/locate.ts";
 import { type Html, markup } from "./html.ts";
 import { stateHtml } from "./words.ts";

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { Finding } from "../config/finding/finding.ts";
+import type { Finding } from "../finding/finding.ts";
 import { parseObject } from "../config/object.ts";
 import { isObject } from "../config/schema/field.ts";
 import type { AdmissionAnswer, AdmissionRequest } from "./admission.ts";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { FINDING_NAMES, FINDING_ROWS, type FindingName } from "../../lib/config/finding/codes.ts";
+import { FINDING_NAMES, FINDING_ROWS, type FindingName } from "../../lib/finding/codes.ts";
 import { ANALYZERS } from "../../lib/analyze/analyzers.ts";
 import { findingsIn } from "./support/analyzed.ts";
 

@@ -1,4 +1,4 @@
-import { formatFinding } from "../../lib/config/finding/finding.ts";
+import { formatFinding } from "../../lib/finding/finding.ts";
 import { parseMeshConfig } from "../../lib/config/mesh/parse.ts";
 import { inputNames, testGoldens } from "../golden.ts";
 import { AnalyzedFolder } from "./support/analyzed.ts";

@@ -1,7 +1,7 @@
 /** A repository with its manifests has no findings; without them its hosts may be assumed. */
 import assert from "node:assert/strict";
-import { FINDING_NAMES, FINDING_ROWS, type FindingCode } from "../../lib/config/finding/codes.ts";
-import { NOT_REPORTED } from "../../lib/config/finding/codes/not_reported.ts";
+import { FINDING_NAMES, FINDING_ROWS, type FindingCode } from "../../lib/finding/codes.ts";
+import { NOT_REPORTED } from "../../lib/finding/codes/not_reported.ts";
 import { AnalyzedFolder } from "./support/analyzed.ts";
 
 const repository = Deno.readTextFileSync(

@@ -3,8 +3,8 @@
  * exercise: what it reports and what it passes over. Where ours differs, the case says why.
  */
 import assert from "node:assert/strict";
-import { findingKind, findingObject } from "../../lib/config/finding/finding.ts";
-import { NOT_REPORTED } from "../../lib/config/finding/codes/not_reported.ts";
+import { findingKind, findingObject } from "../../lib/finding/finding.ts";
+import { NOT_REPORTED } from "../../lib/finding/codes/not_reported.ts";
 import { parseMeshConfig } from "../../lib/config/mesh/parse.ts";
 import type { ParityCase } from "./parity/case.ts";
 import { FILTERS_OF_PEER } from "./parity/filters.ts";

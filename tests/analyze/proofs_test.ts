@@ -6,8 +6,8 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { parseAllDocuments } from "yaml";
-import { FINDING_NAMES, type FindingName } from "../../lib/config/finding/codes.ts";
-import type { Finding } from "../../lib/config/finding/finding.ts";
+import { FINDING_NAMES, type FindingName } from "../../lib/finding/codes.ts";
+import type { Finding } from "../../lib/finding/finding.ts";
 import { parseObject } from "../../lib/config/object.ts";
 import { inFile } from "../config/origins.ts";
 import { tree } from "../discovery/random_trees.ts";

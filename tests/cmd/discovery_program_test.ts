@@ -1,7 +1,7 @@
 /** `pilot-discovery discovery` as a process, under exactly its permission set. */
 import assert from "node:assert/strict";
 import { OPENSSL_PATHS } from "../../lib/pki/openssl/library.ts";
-import { type Finding, findingFile } from "../../lib/config/finding/finding.ts";
+import { type Finding, findingFile } from "../../lib/finding/finding.ts";
 import { TestProxy } from "../debug/proxy.ts";
 import { until } from "../patience.ts";
 

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import fc from "fast-check";
-import { Findings } from "../../lib/config/finding/findings.ts";
+import { Findings } from "../../lib/finding/findings.ts";
 import { type Kind, KINDS } from "../../lib/config/kinds/kinds.ts";
 import { KIND_TABLE } from "../../lib/config/kinds/table.ts";
 import { parseObject } from "../../lib/config/object.ts";

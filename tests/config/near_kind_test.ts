@@ -1,7 +1,7 @@
 /** Heads of objects with a slip in them are findings that say what was meant; other people's objects are not. */
 import assert from "node:assert/strict";
 import { parseDocument } from "../../lib/config/document/document.ts";
-import { formatFinding } from "../../lib/config/finding/finding.ts";
+import { formatFinding } from "../../lib/finding/finding.ts";
 
 const OPTIONS = { defaultNamespace: "default", facts: { digestKey: new Uint8Array(32) } };
 

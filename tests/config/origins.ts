@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { FileOrigin } from "../../lib/config/finding/origin.ts";
+import type { FileOrigin } from "../../lib/finding/origin.ts";
 
 /** A line of a file of a source without a name. */
 export function inFile(file: string, line = 1): FileOrigin {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { FolderIndex } from "../../lib/folder/index.ts";
-import { formatFinding } from "../../lib/config/finding/finding.ts";
+import { formatFinding } from "../../lib/finding/finding.ts";
 import { KINDS } from "../../lib/config/kinds/kinds.ts";
 
 const FOLDER = new URL("../testdata/config/samples/", import.meta.url);

@@ -1,7 +1,7 @@
 /** Several sources in one store: the highest one that has an object decides, and gives way when it goes. */
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { formatFinding } from "../../lib/config/finding/finding.ts";
+import { formatFinding } from "../../lib/finding/finding.ts";
 import { hiddenFinding } from "../../lib/config/overlap.ts";
 import { type ChangeSet, ConfigStore, type StoreSource } from "../../lib/config/store.ts";
 import { type ConfigObject, objectKey } from "../../lib/config/types.ts";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { RE2JS } from "re2js";
 import { isSimple } from "../../lib/config/validation/regex_work.ts";
-import { Findings } from "../../lib/config/finding/findings.ts";
+import { Findings } from "../../lib/finding/findings.ts";
 import { hostProblem, hostsOverlap, isHostWithin, wildcardHostProblem } from "../../lib/config/validation/names.ts";
 import { isCidr, isIpAddress } from "../../lib/config/validation/network.ts";
 import { checkRegex, compilationSteps, compileBounded, programSteps } from "../../lib/config/validation/regex.ts";

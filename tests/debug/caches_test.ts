@@ -1,6 +1,6 @@
 /** `/debug/cachez`: what the caches keep, and that they are emptied without proxies noticing. */
 import assert from "node:assert/strict";
-import { cachedTypes } from "../../lib/translate/cache/content.ts";
+import { cachedTypes } from "../../lib/translate/machine/cache/content.ts";
 import { unpaced } from "../../lib/kernel/time/paced.ts";
 import { page, withServer } from "../discovery/running.ts";
 import { TestProxy } from "./proxy.ts";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import http from "node:http";
 import { type ProcessView } from "../../lib/debug/introspection.ts";
-import { StartError } from "../../lib/discovery/start_error.ts";
+import { StartError } from "../../lib/discovery/settings/start_error.ts";
 import { createLog, defaultLogOptions, type Log } from "../../lib/kernel/log/log.ts";
 import { scopes } from "../../lib/kernel/log/scopes.ts";
 import { withServer } from "../discovery/running.ts";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { Finding } from "../../lib/config/finding/finding.ts";
+import type { Finding } from "../../lib/finding/finding.ts";
 import { struct } from "../../lib/pb/wellknown.ts";
 import { page, withServer } from "../discovery/running.ts";
 import { ROUTER, TestProxy } from "./proxy.ts";

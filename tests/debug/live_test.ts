@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { FileOrigin } from "../../lib/config/finding/origin.ts";
+import type { FileOrigin } from "../../lib/finding/origin.ts";
 import { live as livePage } from "../../lib/debug/live.ts";
 import type { DebugView } from "../../lib/debug/view.ts";
 import type { HttpRequest } from "../../lib/http/message.ts";

@@ -1,10 +1,10 @@
 /** The ten mistakes that users make: on the terminal, on the page and in `live` each is one message that says it all. */
 import assert from "node:assert/strict";
 import { findingText } from "../../cmd/pilot-discovery/check_text.ts";
-import type { Finding } from "../../lib/config/finding/finding.ts";
+import type { Finding } from "../../lib/finding/finding.ts";
 import { unpaced } from "../../lib/kernel/time/paced.ts";
 import { checkMesh } from "../../lib/offline/check/check.ts";
-import { excerptOf } from "../../lib/config/finding/excerpt.ts";
+import { excerptOf } from "../../lib/finding/excerpt.ts";
 import { meshOf } from "../offline/mesh_of.ts";
 import { page, withServer } from "../discovery/running.ts";
 import { ROUTER, TestProxy } from "../debug/proxy.ts";

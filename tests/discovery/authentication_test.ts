@@ -1,8 +1,8 @@
 /** Who is believed by which part of a server, from its settings. */
 import assert from "node:assert/strict";
 import { failureText } from "../../lib/authenticators/caller.ts";
-import { ServerAuthentication } from "../../lib/discovery/authentication.ts";
-import { pageAudience } from "../../lib/discovery/page_callers.ts";
+import { ServerAuthentication } from "../../lib/discovery/identity/authentication.ts";
+import { pageAudience } from "../../lib/discovery/other_clients/page_callers.ts";
 import { defaultMeshConfig } from "../../lib/config/mesh/merge.ts";
 import { startKernel } from "../../lib/kernel/kernel.ts";
 import { silentLog } from "../../lib/kernel/log/log.ts";

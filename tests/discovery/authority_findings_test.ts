@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { authorityFindings } from "../../lib/discovery/authority_findings.ts";
+import { authorityFindings } from "../../lib/discovery/identity/authority_findings.ts";
 
 Deno.test("the pages say that the authority's certificate is not valid now, and nothing where it is or there is none", () => {
   const message = "the authority has no certificate that is valid now";

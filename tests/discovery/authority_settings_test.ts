@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { selfSignedTimes } from "../../lib/discovery/authority.ts";
+import { selfSignedTimes } from "../../lib/discovery/identity/authority.ts";
 import { defaultSettings } from "../../lib/kernel/settings/read.ts";
 
 const HOUR = 3_600_000;

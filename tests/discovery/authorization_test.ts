@@ -1,6 +1,6 @@
 /** What a change of an AuthorizationPolicy costs, and what each proxy gets of it. */
 import assert from "node:assert/strict";
-import { findingKeys } from "../../lib/config/finding/finding.ts";
+import { findingKeys } from "../../lib/finding/finding.ts";
 import { contents, Fixture, service, serviceAddress as address, texts } from "./fixture.ts";
 
 function policy(name: string, spec: object, namespace = "x"): object {

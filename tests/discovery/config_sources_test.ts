@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import type { Derivation } from "../../lib/config/derive/derivation.ts";
 import { readFact } from "../../lib/config/facts/read.ts";
-import type { Finding } from "../../lib/config/finding/finding.ts";
+import type { Finding } from "../../lib/finding/finding.ts";
 import type { DiscoveryServer } from "../../lib/discovery/server.ts";
 import { StartError } from "../../mod.ts";
 import { openLog } from "./open_log.ts";

@@ -9,7 +9,7 @@ import { Credentials } from "../../lib/discovery/credentials/credentials.ts";
 import { credentialReference } from "../../lib/discovery/credentials/reference.ts";
 import { MAX_CREDENTIALS } from "../../lib/discovery/credentials/proxy_credentials.ts";
 import { startCredentials } from "../../lib/discovery/credentials/start.ts";
-import { ProxyStateView } from "../../lib/discovery/proxy_state_view.ts";
+import { ProxyStateView } from "../../lib/discovery/proxies/proxy_state_view.ts";
 import { startKernel } from "../../lib/kernel/kernel.ts";
 import { readable } from "../../lib/pb/reflect.ts";
 import { readCertificates } from "../../lib/pki/certificate.ts";

@@ -6,7 +6,7 @@ import {
   type MergedChange,
   REAL_TIMERS,
   type Timers,
-} from "../../lib/discovery/debounce.ts";
+} from "../../lib/discovery/pipeline/debounce.ts";
 
 /** Time that passes only when a test moves it. */
 class ManualTime implements Timers {

@@ -4,7 +4,7 @@ import type { Derivation } from "../../lib/config/derive/derivation.ts";
 import { DerivationEngine } from "../../lib/config/derive/engine.ts";
 import { readFact } from "../../lib/config/facts/read.ts";
 import { FactStore } from "../../lib/config/facts/store.ts";
-import { formatFinding } from "../../lib/config/finding/finding.ts";
+import { formatFinding } from "../../lib/finding/finding.ts";
 import { defaultMeshConfig } from "../../lib/config/mesh/merge.ts";
 import { parseObject } from "../../lib/config/object.ts";
 import { hiddenFinding } from "../../lib/config/overlap.ts";

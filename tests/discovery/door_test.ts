@@ -1,6 +1,6 @@
 /** What a program that uses the library sees when its server cannot start. */
 import assert from "node:assert/strict";
-import { findingFile } from "../../lib/config/finding/finding.ts";
+import { findingFile } from "../../lib/finding/finding.ts";
 import { TestProxy } from "../debug/proxy.ts";
 import { NodeRefused, StartError, startServer, translateForProxy } from "../../mod.ts";
 

@@ -1,6 +1,6 @@
 /** What an exception inside the server costs, and what is said of it: never "in force". */
 import assert from "node:assert/strict";
-import { PushFailures } from "../../lib/discovery/failures.ts";
+import { PushFailures } from "../../lib/discovery/pipeline/failures.ts";
 import type { DiscoveryServer } from "../../lib/discovery/server.ts";
 import { TestProxy } from "../debug/proxy.ts";
 import { page, withServer } from "./running.ts";

@@ -6,18 +6,23 @@
 import type { MeshConfig, MeshNetworks } from "../../lib/config/mesh/types.ts";
 import { parseObject } from "../../lib/config/object.ts";
 import type { AnyConfigObject } from "../../lib/config/types.ts";
-import { cacheSwitches, debounceOptions, entryOptions, translateSettings } from "../../lib/discovery/settings.ts";
-import { Pipeline } from "../../lib/discovery/pipeline.ts";
-import type { PipelineOptions } from "../../lib/discovery/pipeline_options.ts";
-import { NodeReader } from "../../lib/discovery/node_reader.ts";
+import {
+  cacheSwitches,
+  debounceOptions,
+  entryOptions,
+  translateSettings,
+} from "../../lib/discovery/settings/settings.ts";
+import { Pipeline } from "../../lib/discovery/pipeline/pipeline.ts";
+import type { PipelineOptions } from "../../lib/discovery/pipeline/options.ts";
+import { NodeReader } from "../../lib/discovery/pipeline/node_reader.ts";
 import type { SettingsOf } from "../../lib/kernel/settings/catalogue.ts";
 import { defaultSettings } from "../../lib/kernel/settings/read.ts";
 import { TYPE_URL_PREFIX } from "../../lib/pb/codec.ts";
 import { readable } from "../../lib/pb/reflect.ts";
 import type { EncodedResource } from "../../lib/resource/encoded.ts";
-import type { ProxyState } from "../../lib/translate/per_proxy/proxy_state.ts";
+import type { ProxyState } from "../../lib/translate/machine/per_proxy/proxy_state.ts";
 import { TYPE } from "../../lib/translate/encode/encode.ts";
-import type { Timers } from "../../lib/discovery/debounce.ts";
+import type { Timers } from "../../lib/discovery/pipeline/debounce.ts";
 import { defaultMeshConfig } from "../../lib/config/mesh/merge.ts";
 import { inFile } from "../config/origins.ts";
 

@@ -1,7 +1,7 @@
 /** Host names of networks' gateways, resolved over time. */
 import assert from "node:assert/strict";
 import dns from "node:dns/promises";
-import { type NameAnswer, ResolvedNames } from "../../lib/discovery/gateway_names.ts";
+import { type NameAnswer, ResolvedNames } from "../../lib/discovery/lookups/gateway_names.ts";
 import { createLog, defaultLogOptions } from "../../lib/kernel/log/log.ts";
 import { createFakeClock } from "../../lib/kernel/time/fake_clock.ts";
 import { page, withServer } from "./running.ts";

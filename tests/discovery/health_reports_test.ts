@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { defaultMeshConfig } from "../../lib/config/mesh/merge.ts";
-import { HealthReports, startHealthReports } from "../../lib/discovery/health_reports.ts";
-import { NodeReader } from "../../lib/discovery/node_reader.ts";
+import { HealthReports, startHealthReports } from "../../lib/discovery/registration/health_reports.ts";
+import { NodeReader } from "../../lib/discovery/pipeline/node_reader.ts";
 import { createStopper } from "../../lib/kernel/lifecycle/stop.ts";
 import { silentLog } from "../../lib/kernel/log/log.ts";
 import { createFakeClock } from "../../lib/kernel/time/fake_clock.ts";

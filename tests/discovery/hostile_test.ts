@@ -1,6 +1,6 @@
 import * as grpc from "@grpc/grpc-js";
 import assert from "node:assert/strict";
-import { type Finding, findingFile } from "../../lib/config/finding/finding.ts";
+import { type Finding, findingFile } from "../../lib/finding/finding.ts";
 import { encode } from "../../lib/pb/codec.ts";
 import { contents, Fixture, texts } from "./fixture.ts";
 import { page, withServer } from "./running.ts";

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { defaultMeshConfig } from "../../lib/config/mesh/merge.ts";
-import { meshFieldsNotBuilt, startMeshSource } from "../../lib/discovery/mesh_source.ts";
+import { meshFieldsNotBuilt, startMeshSource } from "../../lib/discovery/sources/mesh_source.ts";
 import { startKernel } from "../../lib/kernel/kernel.ts";
 import { createLog, defaultLogOptions } from "../../lib/kernel/log/log.ts";
 import { meshFieldsWithoutEffect } from "../../lib/kernel/not_built/catalogue.ts";

@@ -1,6 +1,6 @@
 /** Findings that come with time: a running server looks again when a certificate ends. */
 import assert from "node:assert/strict";
-import type { Finding } from "../../lib/config/finding/finding.ts";
+import type { Finding } from "../../lib/finding/finding.ts";
 import { type Clock, systemClock } from "../../lib/kernel/time/clock.ts";
 import { page, withServer } from "./running.ts";
 

@@ -7,7 +7,7 @@ import { keptBytes } from "../xds/support/memory.ts";
 import type { DiscoveryServer } from "../../lib/discovery/server.ts";
 import { parseAllDocuments } from "yaml";
 import { wireMetrics } from "../../lib/discovery/measure.ts";
-import { PipelineSource } from "../../lib/discovery/source.ts";
+import { PipelineSource } from "../../lib/discovery/proxies/source.ts";
 import type { Call } from "../../lib/grpc/call.ts";
 import { RpcError } from "../../lib/grpc/status.ts";
 import { type Kernel, startKernel } from "../../lib/kernel/kernel.ts";

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { scrapeMetrics } from "../../lib/discovery/measure.ts";
-import { warningOf } from "../../lib/config/finding/finding.ts";
-import { worldFacts } from "../../lib/discovery/world_facts.ts";
+import { warningOf } from "../../lib/finding/finding.ts";
+import { worldFacts } from "../../lib/discovery/pipeline/world_facts.ts";
 import { createMetrics } from "../../lib/kernel/metrics/registry.ts";
 import { MockRegistry } from "../../lib/registry/mock.ts";
 import { Fixture } from "./fixture.ts";

@@ -1,8 +1,8 @@
 /** The mesh files at run time, against real files. What happens is awaited by its log line; nothing waits for a time. */
 import assert from "node:assert/strict";
-import { findingFile, findingObject } from "../../lib/config/finding/finding.ts";
-import { type MeshSource, type MeshState, startMeshSource } from "../../lib/discovery/mesh_source.ts";
-import { StartError } from "../../lib/discovery/start_error.ts";
+import { findingFile, findingObject } from "../../lib/finding/finding.ts";
+import { type MeshSource, type MeshState, startMeshSource } from "../../lib/discovery/sources/mesh_source.ts";
+import { StartError } from "../../lib/discovery/settings/start_error.ts";
 import { type Kernel, startKernel } from "../../lib/kernel/kernel.ts";
 import { createLog, defaultLogOptions } from "../../lib/kernel/log/log.ts";
 import { scopes } from "../../lib/kernel/log/scopes.ts";

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { decodeNameTable } from "../../lib/dns/table/name_table_wire.ts";
 import { MockRegistry } from "../../lib/registry/mock.ts";
-import type { ProxyState } from "../../lib/translate/per_proxy/proxy_state.ts";
+import type { ProxyState } from "../../lib/translate/machine/per_proxy/proxy_state.ts";
 import { Fixture, type TestNode } from "./fixture.ts";
 import { name, namespace, type Tree, tree } from "./random_trees.ts";
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { readFact } from "../../lib/config/facts/read.ts";
 import { FactStore } from "../../lib/config/facts/store.ts";
-import { NodeAccounts, NodeAccountsOfClusters, readNodeAccounts } from "../../lib/discovery/node_accounts.ts";
+import { NodeAccounts, NodeAccountsOfClusters, readNodeAccounts } from "../../lib/discovery/identity/node_accounts.ts";
 
 const NODE = { trustDomain: "cluster.local", namespace: "system", serviceAccount: "node" };
 const CART = "spiffe://cluster.local/ns/shop/sa/cart";

@@ -1,6 +1,6 @@
 /** What a change of PeerAuthentication costs, and what each proxy gets of it. */
 import assert from "node:assert/strict";
-import { findingKeys } from "../../lib/config/finding/finding.ts";
+import { findingKeys } from "../../lib/finding/finding.ts";
 import { contents, Fixture, service, type TestNode, texts } from "./fixture.ts";
 
 const APP = { endpoint: { serviceAccount: "app" } };

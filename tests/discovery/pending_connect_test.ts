@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import * as grpc from "@grpc/grpc-js";
-import { PipelineSource } from "../../lib/discovery/source.ts";
+import { PipelineSource } from "../../lib/discovery/proxies/source.ts";
 import { encode } from "../../lib/pb/codec.ts";
 import type { ConnectControl, ConnectRequest, ProxyView } from "../../lib/xds/protocol/source.ts";
 import { withServer } from "./running.ts";

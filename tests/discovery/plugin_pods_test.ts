@@ -1,7 +1,7 @@
 /** Pods of the node plugin are found by their node: any order of events says what a walk over all pods would say. */
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { type PluginPod, PluginPods, readPluginPod } from "../../lib/discovery/orch/plugin_pods.ts";
+import { type PluginPod, PluginPods, readPluginPod } from "../../lib/discovery/duties/plugin_pods.ts";
 import { type CacheEvent, ObjectCache } from "../../lib/orch/informer/cache.ts";
 
 const NODES = ["a", "b", "c"];

@@ -1,6 +1,6 @@
 /** The first proxy of a large mesh: what all proxies share is built in steps before it joins. */
 import assert from "node:assert/strict";
-import { PipelineSource } from "../../lib/discovery/source.ts";
+import { PipelineSource } from "../../lib/discovery/proxies/source.ts";
 import type { ConnectControl, ConnectRequest, ProxyView } from "../../lib/xds/protocol/source.ts";
 import { contents, Fixture, service } from "./fixture.ts";
 

@@ -1,7 +1,7 @@
 /** Another mesh configuration: all is made anew in steps, while configuration and proxies go on changing. */
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import type { ProxyState } from "../../lib/translate/per_proxy/proxy_state.ts";
+import type { ProxyState } from "../../lib/translate/machine/per_proxy/proxy_state.ts";
 import { contents, Fixture, type TestNode } from "./fixture.ts";
 import { name, namespace, type Tree, tree } from "./random_trees.ts";
 

@@ -1,8 +1,8 @@
 /** Servers whose configuration comes from another control plane over xDS, and the control plane's side of that. */
 import assert from "node:assert/strict";
 import type { ConfigSource } from "../../lib/config/mesh/types.ts";
-import type { Finding } from "../../lib/config/finding/finding.ts";
-import { sourceServer } from "../../lib/discovery/remote_server.ts";
+import type { Finding } from "../../lib/finding/finding.ts";
+import { sourceServer } from "../../lib/discovery/sources/remote_server.ts";
 import type { DiscoveryServer } from "../../lib/discovery/server.ts";
 import { StartError } from "../../mod.ts";
 import { type ServerCall, ServerStream } from "../../lib/grpc/client/server_stream.ts";

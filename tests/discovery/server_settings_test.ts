@@ -2,7 +2,7 @@ import * as grpc from "@grpc/grpc-js";
 import assert from "node:assert/strict";
 import http2 from "node:http2";
 import { networkInterfaces } from "node:os";
-import { callLimits, wireLimits } from "../../lib/discovery/settings.ts";
+import { callLimits, wireLimits } from "../../lib/discovery/settings/settings.ts";
 import { defaultSettings } from "../../lib/kernel/settings/read.ts";
 import { encode } from "../../lib/pb/codec.ts";
 import { PushQueue } from "../../lib/xds/push_queue.ts";

@@ -4,7 +4,7 @@
  */
 import assert from "node:assert/strict";
 import { cleansEntries } from "../../lib/discovery/registration/start.ts";
-import { orchOptions, readsRemoteEntries } from "../../lib/discovery/settings.ts";
+import { orchOptions, readsRemoteEntries } from "../../lib/discovery/settings/settings.ts";
 import { defaultSettings, readSettings } from "../../lib/kernel/settings/read.ts";
 import type { SettingsOf } from "../../lib/kernel/settings/catalogue.ts";
 import { Fixture, type TestNode, texts } from "./fixture.ts";

@@ -4,7 +4,7 @@ import type { MeshNetworks } from "../../lib/config/mesh/types.ts";
 import type { SettingsOf } from "../../lib/kernel/settings/catalogue.ts";
 import { MockRegistry } from "../../lib/registry/mock.ts";
 import type { Registry, Service } from "../../lib/registry/types.ts";
-import type { Timers } from "../../lib/discovery/debounce.ts";
+import type { Timers } from "../../lib/discovery/pipeline/debounce.ts";
 import { Fixture, type FixtureOptions, type TestNode, texts } from "./fixture.ts";
 import { namesFound, sourceText } from "../surface/source_scan.ts";
 

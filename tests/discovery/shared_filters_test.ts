@@ -1,7 +1,7 @@
 /** What connection managers and TCP proxies of ports cost that workloads serve in the same way, and whose they are. */
 import assert from "node:assert/strict";
 import { Block } from "../../lib/resource/block.ts";
-import type { ProxyState } from "../../lib/translate/per_proxy/proxy_state.ts";
+import type { ProxyState } from "../../lib/translate/machine/per_proxy/proxy_state.ts";
 import { Fixture, resources, service, serviceAddress, texts } from "./fixture.ts";
 
 function policy(selected?: string): object {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
-import { startSignerRoots } from "../../lib/discovery/orch/signer_roots.ts";
-import { signerProblems } from "../../lib/discovery/signers.ts";
+import { startSignerRoots } from "../../lib/discovery/identity/signer_roots.ts";
+import { signerProblems } from "../../lib/discovery/identity/signers.ts";
 import { startKernel } from "../../lib/kernel/kernel.ts";
 import { silentLog } from "../../lib/kernel/log/log.ts";
 import { defaultSettings } from "../../lib/kernel/settings/read.ts";

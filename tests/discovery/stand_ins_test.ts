@@ -4,7 +4,7 @@ import { StandIns } from "../../lib/discovery/stand_ins/stand_ins.ts";
 import { readable } from "../../lib/pb/reflect.ts";
 import type { EncodedResource } from "../../lib/resource/encoded.ts";
 import { TYPE } from "../../lib/translate/encode/encode.ts";
-import type { ProxyState } from "../../lib/translate/per_proxy/proxy_state.ts";
+import type { ProxyState } from "../../lib/translate/machine/per_proxy/proxy_state.ts";
 import type { EarlierVersion } from "../../lib/xds/protocol/source.ts";
 import { until } from "../patience.ts";
 import { keptBytes } from "../xds/support/memory.ts";

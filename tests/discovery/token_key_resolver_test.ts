@@ -9,7 +9,7 @@ import {
   LONGEST_FETCH_MS,
   MAX_FETCHES,
   TokenKeyResolver,
-} from "../../lib/discovery/token_keys/resolver.ts";
+} from "../../lib/discovery/lookups/token_keys/resolver.ts";
 import { createFakeClock } from "../../lib/kernel/time/fake_clock.ts";
 import { inFile } from "../config/origins.ts";
 

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { createFakeClock } from "../../lib/kernel/time/fake_clock.ts";
 import { FindingLog, MAX_LOGGED, REVIEW_DELAY, SWEEP_INTERVAL } from "../../lib/discovery/upkeep.ts";
-import { type Finding, findingKeys, warningOf } from "../../lib/config/finding/finding.ts";
+import { type Finding, findingKeys, warningOf } from "../../lib/finding/finding.ts";
 import { Fixture } from "./fixture.ts";
 import { openLog } from "./open_log.ts";
 import { page, withServer } from "./running.ts";

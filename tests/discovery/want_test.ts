@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { PipelineSource } from "../../lib/discovery/source.ts";
+import { PipelineSource } from "../../lib/discovery/proxies/source.ts";
 import { NameSet } from "../../lib/resource/name_set.ts";
 import { ResourceSet } from "../../lib/resource/set.ts";
 import type { ProxyView } from "../../lib/xds/protocol/source.ts";

@@ -1,6 +1,6 @@
 /** Webhooks show a certificate no earlier than the API can know its root, and roots no shorter than others may need them. */
 import assert from "node:assert/strict";
-import { WebhookIdentity } from "../../lib/discovery/webhook_identity.ts";
+import { WebhookIdentity } from "../../lib/discovery/identity/webhook_identity.ts";
 import { createFakeClock } from "../../lib/kernel/time/fake_clock.ts";
 import { CurrentValue } from "../../lib/pki/current.ts";
 

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { parseObject } from "../../lib/config/object.ts";
 import { ConfigStore } from "../../lib/config/store.ts";
-import { ServerTokenKeys } from "../../lib/discovery/server_token_keys.ts";
+import { ServerTokenKeys } from "../../lib/discovery/lookups/server_token_keys.ts";
 import { startKernel } from "../../lib/kernel/kernel.ts";
 import { silentLog } from "../../lib/kernel/log/log.ts";
 import { defaultSettings } from "../../lib/kernel/settings/read.ts";

@@ -7,7 +7,7 @@ import { Buffer } from "node:buffer";
 import { TYPE_URL_PREFIX } from "../../lib/pb/codec.ts";
 import { readable } from "../../lib/pb/reflect.ts";
 import type { EncodedResource } from "../../lib/resource/encoded.ts";
-import type { ProxyState } from "../../lib/translate/per_proxy/proxy_state.ts";
+import type { ProxyState } from "../../lib/translate/machine/per_proxy/proxy_state.ts";
 import { resources } from "../discovery/fixture.ts";
 
 /**

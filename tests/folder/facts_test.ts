@@ -1,6 +1,6 @@
 /** Manifests in a folder are facts; what is neither they nor configuration is counted, and makes no noise. */
 import assert from "node:assert/strict";
-import { formatFinding } from "../../lib/config/finding/finding.ts";
+import { formatFinding } from "../../lib/finding/finding.ts";
 import { FolderIndex } from "../../lib/folder/index.ts";
 
 function test(name: string, fn: () => void): void {

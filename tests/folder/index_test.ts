@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { findingFile, findingObject, formatFinding } from "../../lib/config/finding/finding.ts";
+import { findingFile, findingObject, formatFinding } from "../../lib/finding/finding.ts";
 import { FolderIndex } from "../../lib/folder/index.ts";
 import { ConfigStore } from "../../lib/config/store.ts";
 import type { FolderObject } from "../../lib/folder/file.ts";

@@ -1,6 +1,6 @@
 /** The edge of the folder source against real folders. Events are awaited; a test that never sees its event fails by its deadline. */
 import assert from "node:assert/strict";
-import { formatFinding } from "../../lib/config/finding/finding.ts";
+import { formatFinding } from "../../lib/finding/finding.ts";
 import { watchFolder } from "../../lib/folder/watch.ts";
 import type { WatchedFolder } from "../../lib/folder/watched_folder.ts";
 import { type FileText, watchFile } from "../../lib/kernel/files/watch_file.ts";

@@ -3,15 +3,19 @@ import { importsOf, sourceFiles } from "../../scripts/imports.ts";
 
 const root = new URL("../..", import.meta.url).pathname;
 
-/** What each package of `lib/` may import beside itself, and why nothing else. Some are planned and not there yet. */
+/** What each package of `lib/` may import beside itself, and why nothing else. */
 const packages: Readonly<Record<string, { readonly may: readonly string[]; readonly why: string }>> = {
   kernel: { may: [], why: "it is the ground floor of all three programs; move what it needs down, or pass it in" },
   pb: { may: [], why: "a codec knows messages, not the mesh" },
   resource: { may: [], why: "encoded bytes know nothing of what they mean" },
   cli: { may: ["kernel"], why: "version and completion must load nothing heavy; run engines from cmd" },
   incremental: { may: [], why: "it knows what was read, not what it means: no mesh, no Envoy" },
+  finding: {
+    may: ["kernel"],
+    why: "what is wrong with an object is said in one form; who finds it is decided elsewhere",
+  },
   config: {
-    may: ["kernel", "incremental", "pki"],
+    may: ["kernel", "incremental", "pki", "finding"],
     why: "what users write does not depend on what runs; secrets and the mesh configuration have certificates in them",
   },
   registry: { may: ["config", "kernel"], why: "registries tell what runs; mesh decides who sees it" },
@@ -21,31 +25,26 @@ const packages: Readonly<Record<string, { readonly may: readonly string[]; reado
     why: "what a patch does to a message depends on both alone; which proxies it is for is the mesh's matter",
   },
   translate: {
-    may: ["incremental", "config", "registry", "mesh", "patches", "pb", "resource"],
+    may: ["finding", "incremental", "config", "registry", "mesh", "patches", "pb", "resource"],
     why: "translation is a pure function of the mesh; the wire asks it, never the other way",
   },
   analyze: {
-    may: ["incremental", "kernel", "config", "registry", "mesh", "ingress"],
+    may: ["finding", "incremental", "kernel", "config", "registry", "mesh", "ingress"],
     why: "it finds what is written and takes no effect; it judges by the mesh, not by what translation made of it",
   },
   effect: {
-    may: ["config", "registry", "mesh", "patches", "translate", "resource"],
+    may: ["finding", "config", "registry", "mesh", "patches", "translate", "resource"],
     why: "it finds what is written and reaches no proxy, by what translation made of it",
-  },
-  gateway_api: {
-    may: ["incremental", "kernel", "config", "registry", "mesh"],
-    why: "it turns Gateway API objects into kinds that users could write; translation knows the kinds alone",
-  },
-  ambient: {
-    may: ["incremental", "config", "registry", "mesh", "pb", "resource"],
-    why: "workloads and policies for the node tunnel are a translation beside the other one, and as pure",
   },
   ingress: {
     may: ["config"],
     why: "it turns Ingresses into kinds that users could write; what runs is decided by those",
   },
   simulate: { may: ["pb", "config"], why: "it judges what Envoy would get, so it must not know how that was made" },
-  folder: { may: ["config", "kernel"], why: "it reads files into objects; what they mean is decided elsewhere" },
+  folder: {
+    may: ["finding", "config", "kernel"],
+    why: "it reads files into objects; what they mean is decided elsewhere",
+  },
   sockets: {
     may: ["kernel", "pki"],
     why: "a connection carries bytes for any server; it knows names in certificates, no more",
@@ -73,7 +72,7 @@ const packages: Readonly<Record<string, { readonly may: readonly string[]; reado
     why: "the orchestrator's API as plain objects and events; config and registry take them as from a folder",
   },
   mcp: {
-    may: ["kernel", "config", "pb", "resource"],
+    may: ["finding", "kernel", "config", "pb", "resource"],
     why: "configuration on the wire between control planes is a codec and a state machine; discovery has the stream",
   },
   injection: {
@@ -81,79 +80,332 @@ const packages: Readonly<Record<string, { readonly may: readonly string[]; reado
     why: "a pod comes in and goes out; who asks for it, and over which wire, is decided elsewhere",
   },
   webhook: {
-    may: ["kernel", "http", "config", "orch", "pki", "injection"],
+    may: ["finding", "kernel", "http", "config", "injection"],
     why: "injection and validation answer one object at a time; they do not see the mesh",
   },
   status: {
-    may: ["kernel", "config", "orch"],
+    may: ["finding", "kernel", "config", "orch"],
     why: "it writes back what others report to it; it finds nothing out by itself",
   },
   debug: {
-    may: ["kernel", "http", "config", "registry", "mesh", "translate", "xds", "pb", "resource", "simulate", "dns"],
+    may: [
+      "finding",
+      "kernel",
+      "http",
+      "config",
+      "registry",
+      "mesh",
+      "translate",
+      "xds",
+      "pb",
+      "resource",
+      "simulate",
+      "dns",
+    ],
     why: "pages look at everything; nothing looks at pages",
   },
   web: {
-    may: ["kernel", "http", "config", "registry", "mesh", "translate", "xds", "pb", "resource", "simulate", "debug"],
+    may: [
+      "finding",
+      "kernel",
+      "http",
+      "config",
+      "registry",
+      "mesh",
+      "translate",
+      "xds",
+      "pb",
+      "resource",
+      "simulate",
+      "debug",
+    ],
     why: "pages for people show what pages for programs tell; programs do without them",
+  },
+  "discovery/settings": {
+    may: ["grpc", "kernel", "registry", "translate", "xds", "discovery/pipeline"],
+    why:
+      "the settings of the program as options of packages, and the faults of options: all rooms of the server read them",
+  },
+  "discovery/pipeline": {
+    may: ["config", "finding", "kernel", "mesh", "registry", "resource", "translate", "xds"],
+    why: "it is the way from changes to resources, without I/O: sources hand changes to it, and the wire asks it",
+  },
+  "discovery/sources": {
+    may: [
+      "config",
+      "finding",
+      "folder",
+      "grpc",
+      "ingress",
+      "kernel",
+      "mcp",
+      "mesh",
+      "orch",
+      "pb",
+      "registry",
+      "status",
+      "discovery/pipeline",
+      "discovery/settings",
+    ],
+    why:
+      "what the server reads, from folders, the orchestrator and other control planes; what becomes of it is decided elsewhere",
+  },
+  "discovery/credentials": {
+    may: ["config", "incremental", "kernel", "orch", "pb", "registry", "resource", "translate", "xds"],
+    why: "which secret a proxy may read, and its bytes; who the proxy is was proven before",
+  },
+  "discovery/clusters": {
+    may: [
+      "authenticators",
+      "config",
+      "debug",
+      "kernel",
+      "orch",
+      "registry",
+      "discovery/credentials",
+      "discovery/pipeline",
+      "discovery/settings",
+      "discovery/sources",
+    ],
+    why: "remote clusters are sources whose access comes and goes",
+  },
+  "discovery/identity": {
+    may: [
+      "authenticators",
+      "authority",
+      "config",
+      "finding",
+      "grpc",
+      "kernel",
+      "orch",
+      "pki",
+      "resource",
+      "sockets",
+      "translate",
+      "xds",
+      "discovery/settings",
+      "discovery/sources",
+    ],
+    why:
+      "who the server is and who calls it: authority, certificates, roots and proofs; what a caller is given is decided elsewhere",
+  },
+  "discovery/registration": {
+    may: [
+      "config",
+      "grpc",
+      "kernel",
+      "orch",
+      "pb",
+      "pki",
+      "registry",
+      "status",
+      "translate",
+      "xds",
+      "discovery/settings",
+      "discovery/sources",
+    ],
+    why: "entries of workloads that come by themselves, and their health",
+  },
+  "discovery/lookups": {
+    may: [
+      "authenticators",
+      "config",
+      "finding",
+      "kernel",
+      "mesh",
+      "sockets",
+      "translate",
+      "discovery/pipeline",
+      "discovery/settings",
+    ],
+    why: "what translation needs of the world outside: keys of token issuers, addresses of gateways",
+  },
+  "discovery/stand_ins": {
+    may: ["incremental", "mesh", "patches", "resource", "translate", "xds"],
+    why: "what a proxy gets in place of a resource that it rejected; it judges resources alone",
+  },
+  "discovery/proxies": {
+    may: [
+      "grpc",
+      "incremental",
+      "pki",
+      "resource",
+      "translate",
+      "xds",
+      "discovery/credentials",
+      "discovery/identity",
+      "discovery/other_clients",
+      "discovery/pipeline",
+      "discovery/registration",
+      "discovery/stand_ins",
+    ],
+    why: "what a connected proxy is given, behind one interface",
+  },
+  "discovery/other_clients": {
+    may: [
+      "authenticators",
+      "config",
+      "debug",
+      "grpc",
+      "http",
+      "kernel",
+      "mcp",
+      "pb",
+      "pki",
+      "resource",
+      "translate",
+      "xds",
+      "discovery/identity",
+      "discovery/pipeline",
+    ],
+    why: "what clients that are not proxies are given: control planes and tools, on streams and on pages",
+  },
+  "discovery/findings": {
+    may: [
+      "analyze",
+      "config",
+      "effect",
+      "finding",
+      "kernel",
+      "mesh",
+      "patches",
+      "translate",
+      "discovery/clusters",
+      "discovery/pipeline",
+      "discovery/sources",
+      "discovery/stand_ins",
+    ],
+    why: "the analysis of the running server; status and pages report what it found",
+  },
+  "discovery/status": {
+    may: [
+      "config",
+      "finding",
+      "kernel",
+      "orch",
+      "registry",
+      "resource",
+      "status",
+      "xds",
+      "discovery/findings",
+      "discovery/pipeline",
+      "discovery/settings",
+      "discovery/sources",
+    ],
+    why: "what is found and what is live, written back into objects",
+  },
+  "discovery/injector": {
+    may: [
+      "authenticators",
+      "config",
+      "debug",
+      "http",
+      "injection",
+      "kernel",
+      "orch",
+      "sockets",
+      "webhook",
+      "discovery/duties",
+      "discovery/identity",
+      "discovery/settings",
+      "discovery/sources",
+    ],
+    why: "webhooks of the running server: injection and validation with its configuration and its certificate",
+  },
+  "discovery/duties": {
+    may: [
+      "config",
+      "ingress",
+      "kernel",
+      "orch",
+      "pki",
+      "translate",
+      "webhook",
+      "xds",
+      "discovery/clusters",
+      "discovery/findings",
+      "discovery/pipeline",
+      "discovery/registration",
+      "discovery/settings",
+      "discovery/sources",
+      "discovery/status",
+    ],
+    why: "what one server of several does for all of them",
   },
   discovery: {
     may: [
-      ...[
-        "kernel",
-        "config",
-        "folder",
-        "registry",
-        "mesh",
-        "patches",
-        "translate",
-        "sockets",
-        "http",
-        "grpc",
-        "xds",
-        "pb",
-      ],
-      ...[
-        "resource",
-        "incremental",
-        "simulate",
-        "debug",
-        "web",
-        "analyze",
-        "effect",
-        "ingress",
-        "gateway_api",
-        "ambient",
-        "pki",
-        "authority",
-        "authenticators",
-      ],
-      ...["orch", "webhook", "status", "injection", "mcp"],
+      "config",
+      "debug",
+      "finding",
+      "grpc",
+      "http",
+      "kernel",
+      "orch",
+      "pb",
+      "registry",
+      "sockets",
+      "translate",
+      "web",
+      "xds",
+      "discovery/clusters",
+      "discovery/credentials",
+      "discovery/duties",
+      "discovery/findings",
+      "discovery/identity",
+      "discovery/injector",
+      "discovery/lookups",
+      "discovery/other_clients",
+      "discovery/pipeline",
+      "discovery/proxies",
+      "discovery/registration",
+      "discovery/settings",
+      "discovery/sources",
     ],
-    why: "it assembles the server; programs use it, packages do not",
+    why: "it is the list of parts, and starts them; programs use it, packages do not",
   },
   offline: {
     may: [
-      ...["kernel", "config", "folder", "registry", "mesh", "translate", "discovery", "simulate", "resource", "pb"],
-      ...["xds", "analyze", "effect", "debug"],
+      "analyze",
+      "config",
+      "debug",
+      "discovery",
+      "effect",
+      "finding",
+      "folder",
+      "kernel",
+      "mesh",
+      "pb",
+      "registry",
+      "resource",
+      "simulate",
+      "translate",
+      "xds",
+      "discovery/credentials",
+      "discovery/pipeline",
+      "discovery/settings",
+      "discovery/sources",
     ],
     why: "it runs the server's own way over files, for programs; no package, and no server, needs it",
   },
   dns: { may: ["kernel", "resource"], why: "names come as bytes of the wire; of the mesh it sees nothing else" },
   iptables: { may: ["kernel"], why: "the agent's parts never need the control plane's view of the mesh" },
   cni: {
-    may: ["kernel", "http", "sockets", "iptables", "orch"],
+    may: ["kernel", "http", "iptables", "orch"],
     why: "the node's parts never need the control plane's view of the mesh",
   },
   agent: {
-    may: ["kernel", "config", "resource", "sockets", "http", "grpc", "pb", "pki", "dns", "iptables"],
+    may: ["kernel", "config", "resource", "sockets", "http", "grpc", "pki", "dns"],
     why: "the agent relays configuration, it does not make it; of config it needs the settings of a proxy alone",
   },
 };
 
 const files = sourceFiles(root, ["lib", "cmd"]);
 
+/** The room of a file: a package of `lib/`, or a folder of a package that has a row of its own. */
 function packageOf(path: string): string | undefined {
-  return path.startsWith("lib/") ? path.split("/")[1] : undefined;
+  const [top, name, folder] = path.split("/");
+  if (top !== "lib") return undefined;
+  return Object.hasOwn(packages, `${name}/${folder}`) ? `${name}/${folder}` : name;
 }
 
 Deno.test("every import goes downhill", () => {
@@ -175,9 +427,41 @@ Deno.test("every import goes downhill", () => {
   assert.deepEqual(refused, []);
 });
 
+/** Rooms that put many others together, and why they may. */
+const assemblers: Readonly<Record<string, string>> = {
+  discovery: "the list of parts of the server",
+  offline: "the same way over files, for commands and the library",
+};
+
+Deno.test("a room imports at most 15 others", () => {
+  const wide = Object.entries(packages).filter(([name, { may }]) =>
+    may.length > 15 && !Object.hasOwn(assemblers, name)
+  );
+  assert.deepEqual(wide.map(([name, { may }]) => `${name}: ${may.length}`), []);
+});
+
+Deno.test("what a room may import it does import: a row that nobody uses is a door left open", () => {
+  const used = new Map<string, Set<string>>();
+  for (const file of files) {
+    const from = packageOf(file);
+    if (from === undefined) continue;
+    for (const arrow of importsOf(root, file)) {
+      const to = packageOf(arrow.to);
+      if (to !== undefined) used.set(from, (used.get(from) ?? new Set()).add(to));
+    }
+  }
+  const idle = Object.entries(packages).flatMap(([name, { may }]) =>
+    may.filter((to) => !used.get(name)?.has(to)).map((to) => `${name} -> ${to}`)
+  );
+  assert.deepEqual(idle, []);
+});
+
 const purePackages = new Set([
   "incremental",
+  "finding",
   "config",
+  "discovery/pipeline",
+  "discovery/stand_ins",
   "ingress",
   "injection",
   "mesh",

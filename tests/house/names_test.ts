@@ -78,7 +78,7 @@ const CLAIMS_OF_TOKENS = [
   "lib/config/kinds/request_authentication/",
   "lib/config/kinds/virtual_service/validate.ts",
   "lib/config/validation/values.ts",
-  "lib/discovery/authentication.ts",
+  "lib/discovery/identity/authentication.ts",
   "lib/translate/authorization/",
   "lib/translate/filters/http/jwt_authn/",
   "lib/translate/proxyless/routes.ts",

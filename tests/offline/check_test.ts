@@ -1,10 +1,10 @@
 /** Checks of texts: what is found and where, what is known already, and the forms that it is told in. */
 import assert from "node:assert/strict";
 import { z } from "zod";
-import type { Finding } from "../../lib/config/finding/finding.ts";
+import type { Finding } from "../../lib/finding/finding.ts";
 import { unpaced } from "../../lib/kernel/time/paced.ts";
 import { checkMesh } from "../../lib/offline/check/check.ts";
-import { excerptOf } from "../../lib/config/finding/excerpt.ts";
+import { excerptOf } from "../../lib/finding/excerpt.ts";
 import { baselineOf, readBaseline, readSuppressions, splitBy, UnreadableKnown } from "../../lib/offline/check/known.ts";
 import { sarifLog } from "../../lib/offline/check/sarif.ts";
 import { encodedTables } from "../../lib/offline/proxy_resources.ts";

@@ -1,7 +1,7 @@
 /**
  * What `check` says of configuration that the field has tripped over: one folder each, of which the findings are a golden.
  */
-import { formatFinding } from "../../lib/config/finding/finding.ts";
+import { formatFinding } from "../../lib/finding/finding.ts";
 import { unpaced } from "../../lib/kernel/time/paced.ts";
 import { checkMesh } from "../../lib/offline/check/check.ts";
 import { testGoldens } from "../golden.ts";

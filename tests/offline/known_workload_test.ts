@@ -1,8 +1,8 @@
 /** What registries know of a workload holds for its connected proxy, whatever its agent was given, and in any order. */
 import assert from "node:assert/strict";
-import { OfflineMesh } from "../../lib/discovery/offline_mesh.ts";
+import { OfflineMesh } from "../../lib/offline/offline_mesh.ts";
 import { defaultSettings } from "../../lib/kernel/settings/read.ts";
-import type { ProxyState } from "../../lib/translate/per_proxy/proxy_state.ts";
+import type { ProxyState } from "../../lib/translate/machine/per_proxy/proxy_state.ts";
 
 const manifests = `
 apiVersion: v1

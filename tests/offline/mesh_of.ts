@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { OfflineMesh, type OfflineMeshOptions } from "../../lib/discovery/offline_mesh.ts";
+import { OfflineMesh, type OfflineMeshOptions } from "../../lib/offline/offline_mesh.ts";
 import { defaultSettings } from "../../lib/kernel/settings/read.ts";
 
 /** A mesh of files by name. */

@@ -3,8 +3,8 @@
  * wrong, and names of the program stand in no text.
  */
 import assert from "node:assert/strict";
-import { FINDING_NAMES, FINDING_ROWS, titleOf } from "../../lib/config/finding/codes.ts";
-import { type Finding, findingKeys, findingObject, formatFinding } from "../../lib/config/finding/finding.ts";
+import { FINDING_NAMES, FINDING_ROWS, titleOf } from "../../lib/finding/codes.ts";
+import { type Finding, findingKeys, findingObject, formatFinding } from "../../lib/finding/finding.ts";
 import { unpaced } from "../../lib/kernel/time/paced.ts";
 import { checkMesh } from "../../lib/offline/check/check.ts";
 import { resourcesJson } from "../../lib/offline/proxy_resources.ts";

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { Finding } from "../../lib/config/finding/finding.ts";
+import type { Finding } from "../../lib/finding/finding.ts";
 import type { Explanation } from "../../lib/debug/explanation.ts";
 import { defaultSettings } from "../../lib/kernel/settings/read.ts";
 import { unpaced } from "../../lib/kernel/time/paced.ts";

@@ -1,6 +1,6 @@
 /** What of a ProxyFilter can be applied, and why not the rest. */
 import assert from "node:assert/strict";
-import { FINDING_NAMES, FINDING_ROWS } from "../../lib/config/finding/codes.ts";
+import { FINDING_NAMES, FINDING_ROWS } from "../../lib/finding/codes.ts";
 import { compileFilter } from "../../lib/patches/compile.ts";
 import { patchesFor } from "../../lib/patches/for_proxy.ts";
 import { compiledOf, filterOf, patchesOf, type WrittenPatch } from "./patches.ts";

@@ -1,7 +1,7 @@
 /** What is said of an object, and when it is worth a write. */
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { fieldFinding, type Finding, lossOf, warningOf } from "../../lib/config/finding/finding.ts";
+import { fieldFinding, type Finding, lossOf, warningOf } from "../../lib/finding/finding.ts";
 import { assignedChange, sameAssigned } from "../../lib/status/addresses.ts";
 import { withConditions } from "../../lib/status/conditions.ts";
 import { desiredStatus, statusChange } from "../../lib/status/desired.ts";

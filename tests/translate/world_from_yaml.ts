@@ -5,7 +5,7 @@
  * @module
  */
 import { parseAllDocuments } from "yaml";
-import { Findings } from "../../lib/config/finding/findings.ts";
+import { Findings } from "../../lib/finding/findings.ts";
 import { authorizationPolicy } from "../../lib/config/kinds/authorization_policy/schema.ts";
 import { destinationRule } from "../../lib/config/kinds/destination_rule/schema.ts";
 import { gateway } from "../../lib/config/kinds/gateway/schema.ts";

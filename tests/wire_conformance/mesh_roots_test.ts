@@ -1,8 +1,8 @@
 /** Roots beside the authority's own: whom they let in at the secure port, and what agents are sent of them. */
 import assert from "node:assert/strict";
 import * as grpc from "@grpc/grpc-js";
-import { startProviderRoot } from "../../lib/discovery/provider_root.ts";
-import { StartError } from "../../lib/discovery/start_error.ts";
+import { startProviderRoot } from "../../lib/discovery/identity/provider_root.ts";
+import { StartError } from "../../lib/discovery/settings/start_error.ts";
 import { startKernel } from "../../lib/kernel/kernel.ts";
 import { silentLog } from "../../lib/kernel/log/log.ts";
 import type { SettingsOf } from "../../lib/kernel/settings/catalogue.ts";

@@ -5,7 +5,7 @@
  */
 import type { Fact, FactKind } from "../../config/facts/types.ts";
 import { WORKLOAD_KINDS, type WorkloadKind } from "../../config/facts/workload_data.ts";
-import type { Origin } from "../../config/finding/origin.ts";
+import type { Origin } from "../../finding/origin.ts";
 import { peersKey, spelledKey } from "../../config/spelling/peers.ts";
 import { joinPath } from "../../config/schema/field.ts";
 import type { Analyzer, ReportMistake } from "../analyzer.ts";

@@ -5,7 +5,7 @@
  */
 import { WORKLOAD_KINDS } from "../../config/facts/workload_data.ts";
 import type { WorkloadFact } from "../../config/facts/view.ts";
-import type { Origin } from "../../config/finding/origin.ts";
+import type { Origin } from "../../finding/origin.ts";
 import { peersKey, spelledKey } from "../../config/spelling/peers.ts";
 import { KINDS } from "../../config/kinds/kinds.ts";
 import { nearestName } from "../../kernel/text/nearest.ts";

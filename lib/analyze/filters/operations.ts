@@ -4,7 +4,7 @@
  * @module
  */
 import type { ApplyTo, ConfigPatch, PatchOperation } from "../../config/kinds/proxy_filter/types.ts";
-import type { FindingName } from "../../config/finding/codes.ts";
+import type { FindingName } from "../../finding/codes.ts";
 import type { Analyzer, ReportMistake } from "../analyzer.ts";
 
 /** See the module. */

@@ -5,7 +5,7 @@
  */
 import type { WorkloadFact } from "../../config/facts/view.ts";
 import type { StringMap } from "../../config/kinds/kinds.ts";
-import type { Severity } from "../../config/finding/finding.ts";
+import type { Severity } from "../../finding/finding.ts";
 import type { AnalysisReader } from "../reader/reader.ts";
 
 /**

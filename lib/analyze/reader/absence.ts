@@ -4,7 +4,7 @@
  *
  * @module
  */
-import type { Severity } from "../../config/finding/finding.ts";
+import type { Severity } from "../../finding/finding.ts";
 import type { AnalysisReader } from "./reader.ts";
 
 /**

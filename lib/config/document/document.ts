@@ -5,13 +5,13 @@
  * @module
  */
 import { unpaced } from "../../kernel/time/paced.ts";
-import { fieldFinding, type Finding, type ObjectName } from "../finding/finding.ts";
+import { fieldFinding, type Finding, type ObjectName } from "../../finding/finding.ts";
 import type { FactOptions } from "../facts/read.ts";
 import { type AnyFact, FACT_API_VERSIONS, isClusterWide, isFactKind } from "../facts/types.ts";
 import { positionOf } from "./positions.ts";
 import { isManifest, type ManifestRead, OTHER_TEXT, readManifest, TEMPLATE } from "./manifest.ts";
 import { type ParsedObject, parseObject, type ParseOptions } from "../object.ts";
-import type { FileOrigin } from "../finding/origin.ts";
+import type { FileOrigin } from "../../finding/origin.ts";
 import { isObject, joinPath } from "../schema/field.ts";
 import { lookupKind } from "../spelling/spelling.ts";
 import { carrierFinding, meshCarrierOf } from "../mesh/carrier.ts";

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { FileOrigin } from "../finding/origin.ts";
+import type { FileOrigin } from "../../finding/origin.ts";
 import { placeOf, places, type YamlPlace } from "../yaml/locate.ts";
 import { type DocumentRange, documentText, splitDocuments } from "../yaml/split.ts";
 

@@ -4,7 +4,7 @@
  * @module
  */
 import { createHmac } from "node:crypto";
-import { movedOrigin, type Origin } from "../finding/origin.ts";
+import { movedOrigin, type Origin } from "../../finding/origin.ts";
 import type { ObjectMeta } from "../types.ts";
 import type { Fact, FactKind, FactSpecs } from "./types.ts";
 

@@ -9,10 +9,10 @@
  * @module
  */
 import * as z from "zod";
-import { type Finding, type FindingPlace, type ObjectName, shownName } from "../finding/finding.ts";
-import { Findings } from "../finding/findings.ts";
+import { type Finding, type FindingPlace, type ObjectName, shownName } from "../../finding/finding.ts";
+import { Findings } from "../../finding/findings.ts";
 import { parseMeta } from "../metadata.ts";
-import type { Origin } from "../finding/origin.ts";
+import type { Origin } from "../../finding/origin.ts";
 import { isObject, joinPath } from "../schema/field.ts";
 import { withPeersKeys } from "../spelling/peers.ts";
 import type { ObjectMeta } from "../types.ts";

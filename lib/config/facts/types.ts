@@ -5,7 +5,7 @@
  *
  * @module
  */
-import type { Origin } from "../finding/origin.ts";
+import type { Origin } from "../../finding/origin.ts";
 import type { ObjectMeta } from "../types.ts";
 import type { ConcealedBytes } from "./concealed.ts";
 import type { IngressClassData, IngressData } from "./ingress_data.ts";

@@ -14,7 +14,7 @@
  * @module
  */
 import type { SourceQuery } from "../../incremental/read_record.ts";
-import type { Origin } from "../finding/origin.ts";
+import type { Origin } from "../../finding/origin.ts";
 import type { EndpointSubsetData, Fact, WorkloadKind } from "./types.ts";
 
 /** A service with the name that configuration knows it by. */

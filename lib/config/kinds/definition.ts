@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { Findings } from "../finding/findings.ts";
+import { Findings } from "../../finding/findings.ts";
 import { DecodeContext } from "../schema/field.ts";
 import type { JsonSchema, TypeComment } from "../schema/json_schema.ts";
 import { structuralSchema } from "../schema/structural_schema.ts";

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { Findings } from "../finding/findings.ts";
+import { Findings } from "../../finding/findings.ts";
 import { DecodeContext, type Field } from "../schema/field.ts";
 import { type JsonSchema, JsonSchemaPrinter, type TypeComment } from "../schema/json_schema.ts";
 import { API_VERSIONS, groupOfKind, spellingsOfKind } from "../spelling/spelling.ts";

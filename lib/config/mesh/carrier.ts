@@ -4,8 +4,8 @@
  *
  * @module
  */
-import { type Finding, findingOf, shownName } from "../finding/finding.ts";
-import type { FileOrigin } from "../finding/origin.ts";
+import { type Finding, findingOf, shownName } from "../../finding/finding.ts";
+import type { FileOrigin } from "../../finding/origin.ts";
 import { isObject } from "../schema/field.ts";
 import { splitApiVersion } from "../spelling/near_kind.ts";
 

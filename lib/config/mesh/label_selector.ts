@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { Findings } from "../finding/findings.ts";
+import type { Findings } from "../../finding/findings.ts";
 import { ownKey } from "../spelling/spelling.ts";
 import type { LabelSelector, LabelSelectorRequirement } from "./types.ts";
 

@@ -5,7 +5,7 @@
  */
 import { substitutionProblem } from "../validation/substitution.ts";
 import type { JsonObject } from "../kinds/common/types.ts";
-import type { Findings } from "../finding/findings.ts";
+import type { Findings } from "../../finding/findings.ts";
 import type { ProviderLogFormat } from "./provider_types.ts";
 import type { MeshConfig } from "./types.ts";
 

@@ -6,8 +6,8 @@
  *
  * @module
  */
-import { fieldFinding, type Finding, type FindingPlace } from "../finding/finding.ts";
-import { Findings } from "../finding/findings.ts";
+import { fieldFinding, type Finding, type FindingPlace } from "../../finding/finding.ts";
+import { Findings } from "../../finding/findings.ts";
 import { DecodeContext, type Field, isObject } from "../schema/field.ts";
 import { documentText, splitDocuments } from "../yaml/split.ts";
 import { lineOf, places } from "../yaml/locate.ts";

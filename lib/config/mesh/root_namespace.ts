@@ -7,7 +7,7 @@
  *
  * @module
  */
-import { describeOrigin } from "../finding/origin.ts";
+import { describeOrigin } from "../../finding/origin.ts";
 import type { AnyConfigObject, ConfigObject } from "../types.ts";
 
 /** Namespaces that people use as root namespace by convention, beside that of the control plane. */

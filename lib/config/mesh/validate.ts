@@ -6,7 +6,7 @@
 import { isSameCluster } from "../spelling/cluster_name.ts";
 import { checkConfigSources } from "./config_sources.ts";
 import { checkLabelSelectors } from "./label_selector.ts";
-import type { Findings } from "../finding/findings.ts";
+import type { Findings } from "../../finding/findings.ts";
 import { checkMeshLogFormat } from "./log_format.ts";
 import { joinPath } from "../schema/field.ts";
 import { checkLocality } from "../validation/locality.ts";

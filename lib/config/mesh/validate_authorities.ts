@@ -5,7 +5,7 @@
  */
 import { X509Certificate } from "node:crypto";
 import { isWebAddress, shownAddress } from "../../kernel/fetch/web_address.ts";
-import type { Findings } from "../finding/findings.ts";
+import type { Findings } from "../../finding/findings.ts";
 import { isDnsLabel } from "../validation/names.ts";
 import type { MeshConfig } from "./types.ts";
 import { certificateTexts } from "../../kernel/text/edges.ts";

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import type { Findings } from "../finding/findings.ts";
+import type { Findings } from "../../finding/findings.ts";
 import { hostProblem, isDnsLabel, wildcardHostProblem } from "../validation/names.ts";
 import { isIpAddress } from "../validation/network.ts";
 import { PROVIDER_TYPES } from "./provider_schema.ts";

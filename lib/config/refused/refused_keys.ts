@@ -4,7 +4,7 @@
  * @module
  */
 import { isFactKind } from "../facts/types.ts";
-import { type Finding, findingObject } from "../finding/finding.ts";
+import { type Finding, findingObject } from "../../finding/finding.ts";
 import { KINDS } from "../kinds/kinds.ts";
 import type { ConfigStore } from "../store.ts";
 import { objectKey } from "../types.ts";

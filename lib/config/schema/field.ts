@@ -11,7 +11,7 @@
  *
  * @module
  */
-import type { Findings } from "../finding/findings.ts";
+import type { Findings } from "../../finding/findings.ts";
 import type { ValuePool } from "./value_pool.ts";
 
 /** The values that a field takes, for printing it in another schema language. */

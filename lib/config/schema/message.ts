@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { Findings } from "../finding/findings.ts";
+import { Findings } from "../../finding/findings.ts";
 import { FIELD_SPELLINGS } from "../spelling/spelling.ts";
 import { DecodeContext, type Field, isObject, type PresentField } from "./field.ts";
 import { nearestName } from "../../kernel/text/nearest.ts";

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { Origin } from "../finding/origin.ts";
+import type { Origin } from "../../finding/origin.ts";
 import { FIELD_SPELLINGS, ownKey, PLAIN_KEYS, VALUE_SPELLINGS } from "./spelling.ts";
 
 const PEERS_FIELDS = turned(FIELD_SPELLINGS);

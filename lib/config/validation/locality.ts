@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { Findings } from "../finding/findings.ts";
+import type { Findings } from "../../finding/findings.ts";
 import type { LocalityLbSetting } from "../kinds/common/types.ts";
 import { joinPath } from "../schema/field.ts";
 

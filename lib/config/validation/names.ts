@@ -7,7 +7,7 @@
  * @module
  */
 import type { StringMap } from "../kinds/common/types.ts";
-import type { Findings } from "../finding/findings.ts";
+import type { Findings } from "../../finding/findings.ts";
 import { joinPath } from "../schema/field.ts";
 
 /** Longest DNS label. */

@@ -5,7 +5,7 @@
  * @module
  */
 import { RE2JS } from "re2js";
-import type { Findings } from "../finding/findings.ts";
+import type { Findings } from "../../finding/findings.ts";
 import { isSimple, readingSteps } from "./regex_work.ts";
 
 /** Longest regular expression, in characters. */

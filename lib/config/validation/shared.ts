@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { Findings } from "../finding/findings.ts";
+import type { Findings } from "../../finding/findings.ts";
 import type {
   ConnectionPoolSettings,
   LabelsSelector,

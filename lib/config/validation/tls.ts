@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { Findings } from "../finding/findings.ts";
+import type { Findings } from "../../finding/findings.ts";
 import type { ClientTlsSettings, ServerTlsSettings, TlsProtocol } from "../kinds/common/types.ts";
 
 /** Cipher suites that the proxy knows by these names (BoringSSL, without pre-shared keys). */

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { Findings } from "../finding/findings.ts";
+import type { Findings } from "../../finding/findings.ts";
 import { substitutionProblem } from "./substitution.ts";
 
 /** Checks a duration: at least 1 ms, whole milliseconds. Absent is right. */

@@ -18,9 +18,9 @@ import { REGISTRY_KINDS } from "../../registry/orch/options.ts";
 import type { OrchRegistry } from "../../registry/orch/registry.ts";
 import { ApiError } from "../../orch/client/api_error.ts";
 import type { ApiClient } from "../../orch/client/client.ts";
-import type { ServicesCheck } from "../fact_registry.ts";
-import type { HandOver } from "../hand_over.ts";
-import type { CheckedCluster } from "../orch/self_check.ts";
+import type { ServicesCheck } from "../sources/fact_registry.ts";
+import type { HandOver } from "../pipeline/hand_over.ts";
+import type { CheckedCluster } from "../sources/self_check.ts";
 import type { ClusterConnection } from "./connection.ts";
 import type { WantedCluster } from "./wanted.ts";
 

@@ -7,7 +7,7 @@
 import type { FactStore } from "../../config/facts/store.ts";
 import type { LabelSelector } from "../../config/mesh/types.ts";
 import type { RegistryCounts } from "../../registry/orch/counts.ts";
-import type { CheckedCluster } from "../orch/self_check.ts";
+import type { CheckedCluster } from "../sources/self_check.ts";
 import { type ClusterSync, RemoteCluster, type RemoteClusterParts } from "./cluster.ts";
 import { type ClusterSecret, type LeftOutCluster, type WantedCluster, wantedClusters } from "./wanted.ts";
 

@@ -17,10 +17,10 @@ import type { Kernel } from "../../kernel/kernel.ts";
 import { FileAccess, readAccessText } from "../../orch/access/file_access.ts";
 import { ApiClient } from "../../orch/client/client.ts";
 import { TokenBucket } from "../../orch/client/token_bucket.ts";
-import type { ApiFeed, FindingsListener } from "../orch/feed.ts";
-import { FactFeeds } from "../orch/fact_feeds.ts";
-import type { SharingApi } from "../settings.ts";
-import { KindFeeds } from "../orch/kind_feeds.ts";
+import type { ApiFeed, FindingsListener } from "../sources/feed.ts";
+import { FactFeeds } from "../sources/fact_feeds.ts";
+import type { SharingApi } from "../settings/settings.ts";
+import { KindFeeds } from "../sources/kind_feeds.ts";
 
 /** The kinds that are read of a cluster before its services count. */
 const SERVICES: readonly FactKind[] = [

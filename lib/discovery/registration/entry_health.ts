@@ -21,9 +21,9 @@ import { healthChange, healthRemoval, type WrittenHealth } from "../../status/he
 import { changeStatus } from "../../status/write.ts";
 import { StatusWriter, type StatusWriterOptions } from "../../status/writer.ts";
 import type { ClientHealth } from "../../xds/protocol/source.ts";
-import type { Configuration } from "../configuration.ts";
-import type { HealthKeeper } from "../health_reports.ts";
-import type { DiscoverySettings } from "../settings.ts";
+import type { Configuration } from "../sources/configuration.ts";
+import type { HealthKeeper } from "./health_reports.ts";
+import type { DiscoverySettings } from "../settings/settings.ts";
 import type { EntryPlace } from "./shelf.ts";
 
 /** Inputs. */

@@ -11,7 +11,7 @@ import type { Kernel } from "../../kernel/kernel.ts";
 import type { Metrics } from "../../kernel/metrics/registry.ts";
 import type { ApiClient } from "../../orch/client/client.ts";
 import type { Duty } from "../../orch/leader/duty.ts";
-import type { DiscoverySettings } from "../settings.ts";
+import type { DiscoverySettings } from "../settings/settings.ts";
 import { ApiShelf, OWN_VERSION } from "./api_shelf.ts";
 import { cleanUpEntries, type CleanUpParts } from "./clean_up.ts";
 import type { DepartureTimes } from "./departed.ts";

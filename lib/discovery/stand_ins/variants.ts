@@ -5,8 +5,8 @@
  * @module
  */
 import { standInFor } from "../../translate/proxy/stand_in.ts";
-import type { ProxyState } from "../../translate/per_proxy/proxy_state.ts";
-import type { Translator } from "../../translate/translator.ts";
+import type { ProxyState } from "../../translate/machine/per_proxy/proxy_state.ts";
+import type { Translator } from "../../translate/machine/translator.ts";
 
 /** Keys of the filters that are left out; undefined: all filters are. */
 export type WithoutFilters = readonly string[] | undefined;

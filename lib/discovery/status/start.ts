@@ -6,16 +6,16 @@
  *
  * @module
  */
-import { saidOnce } from "../../config/finding/said_once.ts";
+import { saidOnce } from "../../finding/said_once.ts";
 import type { Kernel } from "../../kernel/kernel.ts";
 import type { ApiClient } from "../../orch/client/client.ts";
 import { TokenBucket } from "../../orch/client/token_bucket.ts";
 import type { Duty } from "../../orch/leader/duty.ts";
 import type { XdsServer } from "../../xds/server.ts";
-import type { AnalysisRunner } from "../analysis_runner.ts";
-import type { Configuration } from "../configuration.ts";
-import type { Pipeline } from "../pipeline.ts";
-import type { DiscoverySettings } from "../settings.ts";
+import type { AnalysisRunner } from "../findings/analysis_runner.ts";
+import type { Configuration } from "../sources/configuration.ts";
+import type { Pipeline } from "../pipeline/pipeline.ts";
+import type { DiscoverySettings } from "../settings/settings.ts";
 import { addressDuty } from "./address_duty.ts";
 import { KindStatus } from "./kind_status.ts";
 import type { CountedProxy } from "./progress_rows.ts";

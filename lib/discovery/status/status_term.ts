@@ -6,7 +6,7 @@
  *
  * @module
  */
-import { type Finding, findingKeys } from "../../config/finding/finding.ts";
+import { type Finding, findingKeys } from "../../finding/finding.ts";
 import { paced } from "../../kernel/time/paced.ts";
 import type { ApiClient } from "../../orch/client/client.ts";
 import type { ObjectPlace } from "../../orch/resources/objects.ts";

@@ -3,12 +3,12 @@
  *
  * @module
  */
-import type { Finding } from "../../config/finding/finding.ts";
+import type { Finding } from "../../finding/finding.ts";
 import type { ConfigStore } from "../../config/store.ts";
 import type { ConfigObject } from "../../config/types.ts";
 import type { ObjectPlace } from "../../orch/resources/objects.ts";
 import type { PushLedger } from "../../xds/ledger.ts";
-import type { RefusedKind } from "../orch/kind_feeds.ts";
+import type { RefusedKind } from "../sources/kind_feeds.ts";
 import type { CountedProxy } from "./progress_rows.ts";
 
 /** The world whose objects get a status. */

@@ -4,8 +4,8 @@
  *
  * @module
  */
-import { type Finding, findingKeys } from "../../config/finding/finding.ts";
-import type { OfflineMesh } from "../../discovery/offline_mesh.ts";
+import { type Finding, findingKeys } from "../../finding/finding.ts";
+import type { OfflineMesh } from "../offline_mesh.ts";
 import { serviceKey } from "../../registry/types.ts";
 import { proxiesOf } from "../workloads.ts";
 

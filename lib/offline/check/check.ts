@@ -7,11 +7,11 @@
 import { Analysis } from "../../analyze/analysis.ts";
 import { OTHER_TEXT, TEMPLATE } from "../../config/document/manifest.ts";
 import { FACT_KINDS, isFactKind } from "../../config/facts/types.ts";
-import { type Finding, findingIdentity, findingKeys, type Severity } from "../../config/finding/finding.ts";
-import { type Origin } from "../../config/finding/origin.ts";
+import { type Finding, findingIdentity, findingKeys, type Severity } from "../../finding/finding.ts";
+import { type Origin } from "../../finding/origin.ts";
 import { refusedKeys } from "../../config/refused/refused_keys.ts";
-import { saidOnce } from "../../config/finding/said_once.ts";
-import type { OfflineMesh } from "../../discovery/offline_mesh.ts";
+import { saidOnce } from "../../finding/said_once.ts";
+import type { OfflineMesh } from "../offline_mesh.ts";
 import { contentOf } from "../../folder/file.ts";
 import { systemClock } from "../../kernel/time/clock.ts";
 import { NodeRefused } from "../../translate/proxy/identity.ts";

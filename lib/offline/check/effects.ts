@@ -3,10 +3,10 @@
  *
  * @module
  */
-import type { Finding } from "../../config/finding/finding.ts";
-import type { OfflineMesh } from "../../discovery/offline_mesh.ts";
+import type { Finding } from "../../finding/finding.ts";
+import type { OfflineMesh } from "../offline_mesh.ts";
 import { byObject, EffectAnalysis } from "../../effect/effect_analysis.ts";
-import type { ProxyState } from "../../translate/per_proxy/proxy_state.ts";
+import type { ProxyState } from "../../translate/machine/per_proxy/proxy_state.ts";
 import { NO_ADDRESS } from "../workloads.ts";
 
 /** Findings about what reaches no proxy; none where services are not known, since what is for them has an effect there. */

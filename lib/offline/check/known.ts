@@ -5,8 +5,8 @@
  * @module
  */
 import * as z from "zod";
-import { readCode } from "../../config/finding/codes.ts";
-import { type Finding, findingKeys } from "../../config/finding/finding.ts";
+import { readCode } from "../../finding/codes.ts";
+import { type Finding, findingKeys } from "../../finding/finding.ts";
 import { typedKey } from "../../config/typed/typed_kind.ts";
 
 /** A suppression or a baseline that cannot be read; the message says what was expected. */

@@ -3,9 +3,9 @@
  *
  * @module
  */
-import { fieldCode, FINDING_ROWS, titleOf } from "../../config/finding/codes.ts";
-import { type Finding, findingKeys, type Severity } from "../../config/finding/finding.ts";
-import { type SourceExcerpt } from "../../config/finding/excerpt.ts";
+import { fieldCode, FINDING_ROWS, titleOf } from "../../finding/codes.ts";
+import { type Finding, findingKeys, type Severity } from "../../finding/finding.ts";
+import { type SourceExcerpt } from "../../finding/excerpt.ts";
 import { findingFingerprint } from "./known.ts";
 
 /** A finding and its line. */

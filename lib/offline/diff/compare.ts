@@ -3,8 +3,8 @@
  *
  * @module
  */
-import type { Finding } from "../../config/finding/finding.ts";
-import type { OfflineMesh } from "../../discovery/offline_mesh.ts";
+import type { Finding } from "../../finding/finding.ts";
+import type { OfflineMesh } from "../offline_mesh.ts";
 import type { FolderChanges } from "../../folder/index.ts";
 import { NodeRefused } from "../../translate/proxy/identity.ts";
 import { meshFindings } from "../check/check.ts";

@@ -4,12 +4,12 @@
  *
  * @module
  */
-import type { Finding } from "../../config/finding/finding.ts";
-import type { OfflineMesh } from "../../discovery/offline_mesh.ts";
+import type { Finding } from "../../finding/finding.ts";
+import type { OfflineMesh } from "../offline_mesh.ts";
 import { messageJson } from "../../pb/json.ts";
 import { TYPE_URL_PREFIX } from "../../pb/codec.ts";
 import type { EncodedResource } from "../../resource/encoded.ts";
-import type { ProxyState } from "../../translate/per_proxy/proxy_state.ts";
+import type { ProxyState } from "../../translate/machine/per_proxy/proxy_state.ts";
 import { typeRules } from "../../xds/protocol/types.ts";
 import { connectionsEnded, type EndedConnections } from "./connections.ts";
 import { differencesOf, type FieldDifference } from "./json_diff.ts";

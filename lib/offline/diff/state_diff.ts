@@ -6,7 +6,7 @@
 import { type Diff, DiffTable } from "../../resource/diff.ts";
 import { contentHash, type EncodedResource } from "../../resource/encoded.ts";
 import type { ResourceSet } from "../../resource/set.ts";
-import type { ProxyState } from "../../translate/per_proxy/proxy_state.ts";
+import type { ProxyState } from "../../translate/machine/per_proxy/proxy_state.ts";
 import { CLUSTER, ENDPOINTS, EXTENSION_CONFIG, LISTENER, ROUTE, SECRET } from "../../xds/protocol/types.ts";
 
 /** One resource that differs. */

@@ -3,8 +3,8 @@
  *
  * @module
  */
-import type { Finding } from "../../config/finding/finding.ts";
-import type { OfflineMesh } from "../../discovery/offline_mesh.ts";
+import type { Finding } from "../../finding/finding.ts";
+import type { OfflineMesh } from "../offline_mesh.ts";
 import { refusedLookup } from "../../config/refused/refused_keys.ts";
 import type { ServiceIndex } from "../../mesh/service_index.ts";
 import type { Aggregate } from "../../registry/aggregate.ts";

@@ -15,7 +15,7 @@ import { servedSecrets } from "../../debug/served_secrets.ts";
 import { canonicalIp } from "../../registry/address.ts";
 import { runsBeside } from "../beside.ts";
 import { resourcesForRequest } from "../../simulate/for_request.ts";
-import type { ProxyState } from "../../translate/per_proxy/proxy_state.ts";
+import type { ProxyState } from "../../translate/machine/per_proxy/proxy_state.ts";
 import { profileOf } from "../../translate/reader/proxy_profile.ts";
 import { findProxy, NoSuchProxy } from "../find_proxy.ts";
 import { FieldPlaces } from "../field_place.ts";

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import type { Origin } from "../../config/finding/origin.ts";
+import type { Origin } from "../../finding/origin.ts";
 import type { AnyConfigObject } from "../../config/types.ts";
 import type { FieldPlace, ProxyOnWay } from "../../debug/explanation.ts";
 import type { MeetingRequest } from "../../simulate/for_request.ts";

@@ -5,7 +5,7 @@
  *
  * @module
  */
-import type { ProxyNode } from "../../discovery/offline_mesh.ts";
+import type { ProxyNode } from "../offline_mesh.ts";
 import type { Explanation } from "../../debug/explanation.ts";
 import { explainRequest } from "../explain/explain.ts";
 import { onWay, worldOf } from "../explain/of_mesh.ts";

@@ -5,7 +5,7 @@
  *
  * @module
  */
-import type { OfflineMesh } from "../../discovery/offline_mesh.ts";
+import type { OfflineMesh } from "../offline_mesh.ts";
 import type { SettingsOf } from "../../kernel/settings/catalogue.ts";
 import { defaultSettings } from "../../kernel/settings/read.ts";
 import { meshOfReads } from "../mesh_of_reads.ts";

@@ -6,12 +6,12 @@
 import { ConcealedBytes } from "../../config/facts/concealed.ts";
 import { HashedFact } from "../../config/facts/hashed_fact.ts";
 import type { AnyFact, Fact } from "../../config/facts/types.ts";
-import type { Finding } from "../../config/finding/finding.ts";
+import type { Finding } from "../../finding/finding.ts";
 import { HashedObject } from "../../config/hashed_object.ts";
 import { KINDS } from "../../config/kinds/kinds.ts";
 import type { AnyConfigObject, ConfigObject } from "../../config/types.ts";
 import { objectKey } from "../../config/types.ts";
-import { OfflineMesh } from "../../discovery/offline_mesh.ts";
+import { OfflineMesh } from "../offline_mesh.ts";
 import type { FolderChanges } from "../../folder/index.ts";
 import { NodeRefused } from "../../translate/proxy/identity.ts";
 import { meshFindings } from "../check/check.ts";

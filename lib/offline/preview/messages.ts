@@ -4,11 +4,11 @@
  * @module
  */
 import type { Fact, FactKind, FactSpecs } from "../../config/facts/types.ts";
-import type { Finding } from "../../config/finding/finding.ts";
+import type { Finding } from "../../finding/finding.ts";
 import type { ConfigObject } from "../../config/types.ts";
 import type { MeshConfig } from "../../config/mesh/types.ts";
-import type { ProxyNode } from "../../discovery/offline_mesh.ts";
-import type { DiscoverySettings } from "../../discovery/settings.ts";
+import type { ProxyNode } from "../offline_mesh.ts";
+import type { DiscoverySettings } from "../../discovery/settings/settings.ts";
 import type { BlastRadius } from "../diff/diff.ts";
 
 /** An object as it crosses to the worker. */

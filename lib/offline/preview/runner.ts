@@ -7,11 +7,11 @@
  * @module
  */
 import { type AnyFact, type Fact, FACT_KINDS, type SecretData } from "../../config/facts/types.ts";
-import type { Origin } from "../../config/finding/origin.ts";
+import type { Origin } from "../../finding/origin.ts";
 import { KINDS } from "../../config/kinds/kinds.ts";
 import type { ConfigObject } from "../../config/types.ts";
 import { type AskedServer, PreviewFailed, type PreviewRunner } from "../../debug/runners.ts";
-import type { DiscoverySettings } from "../../discovery/settings.ts";
+import type { DiscoverySettings } from "../../discovery/settings/settings.ts";
 import { moduleBeside } from "../../kernel/program/late_module.ts";
 import { paced } from "../../kernel/time/paced.ts";
 import { fromStruct } from "../../pb/wellknown.ts";

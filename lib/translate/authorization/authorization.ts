@@ -5,7 +5,7 @@
  */
 import { RBAC_Action as Action } from "../../../proto/gen/enums.ts";
 import type { envoy } from "../../../proto/gen/types.ts";
-import { type Finding, lossOf, warningOf } from "../../config/finding/finding.ts";
+import { type Finding, lossOf, warningOf } from "../../finding/finding.ts";
 import type { AuthorizationPolicy } from "../../mesh/authorization_policy.ts";
 import { hasExtension } from "../filters/extension.ts";
 import { HTTP_EXT_AUTHZ, httpExtAuthzFilter } from "../filters/http/ext_authz/filter.ts";

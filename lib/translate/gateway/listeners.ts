@@ -15,7 +15,7 @@ import { duration, wrap } from "../../pb/wellknown.ts";
 import { isUnixSocket } from "../../registry/address.ts";
 import type { ServiceTarget } from "../../registry/inbound.ts";
 import { parseProtocol } from "../../registry/protocol.ts";
-import type { Finding } from "../../config/finding/finding.ts";
+import type { Finding } from "../../finding/finding.ts";
 import { Authorization } from "../authorization/authorization.ts";
 import type { Built } from "../message/built.ts";
 import { proxyProtocolFilter } from "../filters/listener/proxy_protocol.ts";

@@ -6,7 +6,7 @@
 import type { EffectiveVirtualService } from "../../mesh/types.ts";
 import type { GatewayServer } from "./server.ts";
 import type { TlsRefusal } from "../listener/downstream_tls.ts";
-import { type Finding, lossOf, shownValue } from "../../config/finding/finding.ts";
+import { type Finding, lossOf, shownValue } from "../../finding/finding.ts";
 
 /** Why something is not served as written. */
 export type GatewayRefusalReason =

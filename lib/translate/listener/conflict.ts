@@ -5,7 +5,7 @@
  */
 import { protocolText } from "../../registry/protocol.ts";
 import type { Protocol } from "../../registry/types.ts";
-import { type Finding, lossOf } from "../../config/finding/finding.ts";
+import { type Finding, lossOf } from "../../finding/finding.ts";
 
 /** Why a contribution, or a chain of one, is not in its listener. */
 export type ConflictReason =

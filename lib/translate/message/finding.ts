@@ -4,8 +4,8 @@
  *
  * @module
  */
-import { type Finding, findingIdentity, lossOf } from "../../config/finding/finding.ts";
-import type { FindingName } from "../../config/finding/codes.ts";
+import { type Finding, findingIdentity, lossOf } from "../../finding/finding.ts";
+import type { FindingName } from "../../finding/codes.ts";
 import type { Built } from "./built.ts";
 
 /** Takes findings while a result is built. */

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { type Finding, lossOf, warningOf } from "../../config/finding/finding.ts";
+import { type Finding, lossOf, warningOf } from "../../finding/finding.ts";
 import type { Mesh } from "../../mesh/mesh.ts";
 import type { ProxyFilter } from "../../mesh/proxy_filter.ts";
 import { compileFilter } from "../../patches/compile.ts";

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { type Finding, lossOf } from "../../config/finding/finding.ts";
+import { type Finding, lossOf } from "../../finding/finding.ts";
 import type { ConfigObject } from "../../config/types.ts";
 import { compileFilter } from "../../patches/compile.ts";
 import type { PatchOutcome } from "../../patches/types.ts";

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import { type Finding, lossOf } from "../../config/finding/finding.ts";
+import { type Finding, lossOf } from "../../finding/finding.ts";
 
 /**
  * What a proxy has instead of a rejected resource: the version that it took last, the present one without some

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { Findings } from "../../config/finding/findings.ts";
+import { Findings } from "../../finding/findings.ts";
 import { proxySettings } from "../../config/mesh/proxy_schema.ts";
 import type { ProxySettings } from "../../config/mesh/types.ts";
 import { DecodeContext } from "../../config/schema/field.ts";

@@ -10,7 +10,7 @@
  */
 import { Cluster_DiscoveryType as DiscoveryType, Cluster_LbPolicy as LbPolicy } from "../../../proto/gen/enums.ts";
 import type { envoy } from "../../../proto/gen/types.ts";
-import { lossOf } from "../../config/finding/finding.ts";
+import { lossOf } from "../../finding/finding.ts";
 import { connectionPool } from "../cluster/connection_pool.ts";
 import { edsDiscovery } from "../cluster/outbound.ts";
 import { commonLbConfig, loadBalancer } from "../cluster/load_balancer.ts";

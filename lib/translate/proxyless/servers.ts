@@ -14,7 +14,7 @@
  */
 import { RBAC_Action as Action } from "../../../proto/gen/enums.ts";
 import type { envoy } from "../../../proto/gen/types.ts";
-import { lossOf } from "../../config/finding/finding.ts";
+import { lossOf } from "../../finding/finding.ts";
 import { peerTlsModeOf } from "../../mesh/peer_authentication.ts";
 import { any } from "../../pb/codec.ts";
 import { tlsModeOf } from "../../registry/labels.ts";

@@ -7,7 +7,7 @@
  *
  * @module
  */
-import { type Finding, lossOf } from "../../config/finding/finding.ts";
+import { type Finding, lossOf } from "../../finding/finding.ts";
 import { LayeredMap } from "../../incremental/layered_map.ts";
 
 /** The domains that one virtual host wants. */

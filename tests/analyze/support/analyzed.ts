@@ -7,7 +7,7 @@ import type { AnalysisSettings } from "../../../lib/analyze/reader/source.ts";
 import { Analysis } from "../../../lib/analyze/analysis.ts";
 import { FindingPlaces } from "../../../lib/analyze/places.ts";
 import { FactStore } from "../../../lib/config/facts/store.ts";
-import { type Finding, findingObject } from "../../../lib/config/finding/finding.ts";
+import { type Finding, findingObject } from "../../../lib/finding/finding.ts";
 import type { FactKind } from "../../../lib/config/facts/types.ts";
 import { ConfigStore } from "../../../lib/config/store.ts";
 import type { MeshConfig } from "../../../lib/config/mesh/types.ts";

@@ -5,11 +5,11 @@
  */
 import assert from "node:assert/strict";
 import { parseAllDocuments } from "yaml";
-import type { FindingName } from "../../../lib/config/finding/codes.ts";
+import type { FindingName } from "../../../lib/finding/codes.ts";
 import { encodedTables } from "../../../lib/offline/proxy_resources.ts";
 import { resourcesIn } from "../../../lib/simulate/decoded.ts";
 import { type ProxyResources, simulate, type SimulatedRequest, type Simulation } from "../../../lib/simulate/mod.ts";
-import type { ProxyState } from "../../../lib/translate/per_proxy/proxy_state.ts";
+import type { ProxyState } from "../../../lib/translate/machine/per_proxy/proxy_state.ts";
 import { type ProofWorld, proofWorld, statesIn, type WrittenDocument } from "./proof_world.ts";
 
 /** The documents of a text. */

@@ -5,12 +5,12 @@
  */
 import { TYPE_URL_PREFIX } from "../../../lib/pb/codec.ts";
 import { decode } from "../../../lib/pb/reflect.ts";
-import type { Finding } from "../../../lib/config/finding/finding.ts";
+import type { Finding } from "../../../lib/finding/finding.ts";
 import { encodedTables } from "../../../lib/offline/proxy_resources.ts";
 import { resourcesIn } from "../../../lib/simulate/decoded.ts";
 import { simulate, type SimulatedRequest } from "../../../lib/simulate/mod.ts";
 import { parseOutboundClusterName } from "../../../lib/translate/destination/names.ts";
-import type { ProxyState } from "../../../lib/translate/per_proxy/proxy_state.ts";
+import type { ProxyState } from "../../../lib/translate/machine/per_proxy/proxy_state.ts";
 import type { envoy } from "../../../proto/gen/types.ts";
 import {
   changedBy,

@@ -5,12 +5,12 @@
  * @module
  */
 import { defaultSettings } from "../../../lib/kernel/settings/read.ts";
-import { OfflineMesh } from "../../../lib/discovery/offline_mesh.ts";
-import type { Finding } from "../../../lib/config/finding/finding.ts";
+import { OfflineMesh } from "../../../lib/offline/offline_mesh.ts";
+import type { Finding } from "../../../lib/finding/finding.ts";
 import { checkMesh } from "../../../lib/offline/check/check.ts";
 import { proxiesOf } from "../../../lib/offline/workloads.ts";
 import { NodeRefused } from "../../../lib/translate/proxy/identity.ts";
-import type { ProxyState } from "../../../lib/translate/per_proxy/proxy_state.ts";
+import type { ProxyState } from "../../../lib/translate/machine/per_proxy/proxy_state.ts";
 import { resources } from "../../discovery/fixture.ts";
 import type { RemovedPart } from "./proofs.ts";
 

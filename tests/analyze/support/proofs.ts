@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { FindingName } from "../../../lib/config/finding/codes.ts";
+import type { FindingName } from "../../../lib/finding/codes.ts";
 
 /** What of an object is taken out. */
 export type RemovedPart = "field" | "object" | "rule";

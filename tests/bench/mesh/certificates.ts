@@ -5,7 +5,7 @@
  *
  * @module
  */
-import type { TlsFiles } from "../../../lib/discovery/tls_files.ts";
+import type { TlsFiles } from "../../../lib/discovery/identity/tls_files.ts";
 import { readCertificate } from "../../../lib/pki/certificate.ts";
 import { issueLeaf, issueRoot } from "../../../lib/pki/issue.ts";
 import { certificatePem } from "../../../lib/pki/pem.ts";

@@ -6,7 +6,7 @@
  * @module
  */
 import { programArgs } from "../../../scripts/program_args.ts";
-import type { TlsFiles } from "../../../lib/discovery/tls_files.ts";
+import type { TlsFiles } from "../../../lib/discovery/identity/tls_files.ts";
 import { startLineChild } from "./line_child.ts";
 import { PROBE_PREFIX, type ProbeAnswer } from "./probe_protocol.ts";
 import { WITHOUT_ANALYSIS } from "./without_analysis.ts";

@@ -12,7 +12,7 @@ const gc = (globalThis as { gc?: () => void }).gc ?? (() => {});
 const started = performance.now();
 const { KIND_TABLE } = await import("../../../lib/config/kinds/table.ts");
 const { DecodeContext } = await import("../../../lib/config/schema/field.ts");
-const { Findings } = await import("../../../lib/config/finding/findings.ts");
+const { Findings } = await import("../../../lib/finding/findings.ts");
 type Kind = keyof typeof KIND_TABLE;
 let decoders: Map<string, (spec: unknown) => unknown>;
 if (language === "zod" || language === "plain") {

@@ -5,7 +5,7 @@ import type { Derivation } from "../../../lib/config/derive/derivation.ts";
 import { DerivationEngine } from "../../../lib/config/derive/engine.ts";
 import { FactStore } from "../../../lib/config/facts/store.ts";
 import type { AnyFact } from "../../../lib/config/facts/types.ts";
-import { type Finding, formatFinding } from "../../../lib/config/finding/finding.ts";
+import { type Finding, formatFinding } from "../../../lib/finding/finding.ts";
 import { defaultMeshConfig } from "../../../lib/config/mesh/merge.ts";
 import { parseObject } from "../../../lib/config/object.ts";
 import { ConfigStore } from "../../../lib/config/store.ts";

@@ -5,8 +5,8 @@ import { ConcealedBytes } from "../../../lib/config/facts/concealed.ts";
 import { readFact } from "../../../lib/config/facts/read.ts";
 import { FactStore } from "../../../lib/config/facts/store.ts";
 import type { AnyFact, FactKind } from "../../../lib/config/facts/types.ts";
-import { formatFinding } from "../../../lib/config/finding/finding.ts";
-import type { ApiOrigin } from "../../../lib/config/finding/origin.ts";
+import { formatFinding } from "../../../lib/finding/finding.ts";
+import type { ApiOrigin } from "../../../lib/finding/origin.ts";
 
 const API: ApiOrigin = { from: "api", source: "cluster-1", uid: "7c0f" };
 const OPTIONS = { digestKey: new Uint8Array(32).fill(7) };

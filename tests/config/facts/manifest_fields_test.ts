@@ -5,8 +5,8 @@ import { FACT_SCHEMAS, readFact } from "../../../lib/config/facts/read.ts";
 import { FACT_KINDS, type FactKind } from "../../../lib/config/facts/types.ts";
 import { usualSlice } from "../../../lib/config/facts/usual_endpoints.ts";
 import { usualService } from "../../../lib/config/facts/usual_services.ts";
-import { NOWHERE } from "../../../lib/config/finding/finding.ts";
-import { Findings } from "../../../lib/config/finding/findings.ts";
+import { NOWHERE } from "../../../lib/finding/finding.ts";
+import { Findings } from "../../../lib/finding/findings.ts";
 import { parseMeta } from "../../../lib/config/metadata.ts";
 import { traced } from "./traced.ts";
 

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { readFact } from "../../../lib/config/facts/read.ts";
 import { type AnyFact, FACT_API_VERSIONS, type FactKind } from "../../../lib/config/facts/types.ts";
-import { formatFinding } from "../../../lib/config/finding/finding.ts";
+import { formatFinding } from "../../../lib/finding/finding.ts";
 import { inFile } from "../origins.ts";
 
 /** One object as it is written. */

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { readFact } from "../../../lib/config/facts/read.ts";
 import { WORKLOAD_KINDS } from "../../../lib/config/facts/workload_data.ts";
-import { formatFinding } from "../../../lib/config/finding/finding.ts";
+import { formatFinding } from "../../../lib/finding/finding.ts";
 import { inFile } from "../origins.ts";
 import { fact, manifest } from "./manifests.ts";
 

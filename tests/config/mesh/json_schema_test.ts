@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import fc from "fast-check";
-import { Findings } from "../../../lib/config/finding/findings.ts";
+import { Findings } from "../../../lib/finding/findings.ts";
 import { MESH_FILE_NAMES, type MeshFileName } from "../../../lib/config/mesh/json_schema.ts";
 import { defaultMeshConfig } from "../../../lib/config/mesh/merge.ts";
 import { writtenMeshConfig } from "../../../lib/config/mesh/print.ts";

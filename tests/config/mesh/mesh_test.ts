@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { formatFinding } from "../../../lib/config/finding/finding.ts";
+import { formatFinding } from "../../../lib/finding/finding.ts";
 import { defaultMeshConfig, defaultProxySettings } from "../../../lib/config/mesh/merge.ts";
 import { parseMeshConfig, parseMeshNetworks, parseProxySettings } from "../../../lib/config/mesh/parse.ts";
 

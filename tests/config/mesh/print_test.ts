@@ -1,7 +1,7 @@
 /** A printed mesh configuration is a mesh file that says the same. */
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { Findings } from "../../../lib/config/finding/findings.ts";
+import { Findings } from "../../../lib/finding/findings.ts";
 import { defaultMeshConfig, mergeMeshConfig } from "../../../lib/config/mesh/merge.ts";
 import { parseMeshConfig } from "../../../lib/config/mesh/parse.ts";
 import { writtenMeshConfig } from "../../../lib/config/mesh/print.ts";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { Findings } from "../../../lib/config/finding/findings.ts";
+import { Findings } from "../../../lib/finding/findings.ts";
 import { DecodeContext } from "../../../lib/config/schema/field.ts";
 import { bool } from "../../../lib/config/schema/scalars.ts";
 import { parseYaml } from "../../../lib/config/yaml/parse.ts";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { Findings } from "../../../lib/config/finding/findings.ts";
+import { Findings } from "../../../lib/finding/findings.ts";
 import { labels, list, map, struct } from "../../../lib/config/schema/containers.ts";
 import { DecodeContext, type Field, keepZero, required, withDefault } from "../../../lib/config/schema/field.ts";
 import { shape } from "../../../lib/config/schema/message.ts";

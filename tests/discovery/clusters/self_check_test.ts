@@ -1,6 +1,6 @@
 /** The regular check of remote clusters. */
 import assert from "node:assert/strict";
-import { SelfCheck } from "../../../lib/discovery/orch/self_check.ts";
+import { SelfCheck } from "../../../lib/discovery/sources/self_check.ts";
 import { Rotated } from "./memory_cluster.ts";
 import { until } from "../../patience.ts";
 

@@ -1,7 +1,7 @@
 /** The injection's configuration: every mistake at once, the last good one stays, places in their order, also late ones. */
 import assert from "node:assert/strict";
-import { InjectionConfiguration } from "../../../lib/discovery/injection/configuration.ts";
-import { type InjectionTexts, watchInjectionTexts } from "../../../lib/discovery/injection/texts.ts";
+import { InjectionConfiguration } from "../../../lib/discovery/injector/configuration.ts";
+import { type InjectionTexts, watchInjectionTexts } from "../../../lib/discovery/injector/texts.ts";
 import { startKernel } from "../../../lib/kernel/kernel.ts";
 import { silentLog } from "../../../lib/kernel/log/log.ts";
 import { openLog } from "../open_log.ts";

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { readFact } from "../../../lib/config/facts/read.ts";
 import { FactStore } from "../../../lib/config/facts/store.ts";
 import type { FactKind } from "../../../lib/config/facts/types.ts";
-import { MissedPods } from "../../../lib/discovery/injection/missed_pods.ts";
+import { MissedPods } from "../../../lib/discovery/injector/missed_pods.ts";
 import { readInjectionConfig } from "../../../lib/injection/config.ts";
 import type { InjectionConfig } from "../../../lib/injection/types.ts";
 import { createFakeClock } from "../../../lib/kernel/time/fake_clock.ts";

@@ -3,9 +3,9 @@ import assert from "node:assert/strict";
 import { parseObject } from "../../../lib/config/object.ts";
 import { defaultMeshConfig } from "../../../lib/config/mesh/merge.ts";
 import { ConfigStore } from "../../../lib/config/store.ts";
-import { InjectionConfiguration } from "../../../lib/discovery/injection/configuration.ts";
-import { currentInjectionSettings } from "../../../lib/discovery/injection/settings.ts";
-import type { MeshState } from "../../../lib/discovery/mesh_source.ts";
+import { InjectionConfiguration } from "../../../lib/discovery/injector/configuration.ts";
+import { currentInjectionSettings } from "../../../lib/discovery/injector/settings.ts";
+import type { MeshState } from "../../../lib/discovery/sources/mesh_source.ts";
 import { silentLog } from "../../../lib/kernel/log/log.ts";
 import { defaultSettings } from "../../../lib/kernel/settings/read.ts";
 

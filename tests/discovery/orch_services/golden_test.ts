@@ -3,8 +3,8 @@
  * of its pods gets. `deno task goldens` accepts a change.
  */
 import assert from "node:assert/strict";
-import { OfflineMesh } from "../../../lib/discovery/offline_mesh.ts";
-import { translateForProxy } from "../../../lib/discovery/translate_one.ts";
+import { OfflineMesh } from "../../../lib/offline/offline_mesh.ts";
+import { translateForProxy } from "../../../lib/offline/translate_one.ts";
 import { defaultSettings } from "../../../lib/kernel/settings/read.ts";
 import { inputNames, testGoldens } from "../../golden.ts";
 

@@ -9,7 +9,7 @@ import { readConnection } from "../../../lib/discovery/registration/connection.t
 import { MemoryShelf } from "../../../lib/discovery/registration/memory_shelf.ts";
 import { Registrar, type StreamRegistration } from "../../../lib/discovery/registration/registrar.ts";
 import type { EntryShelf } from "../../../lib/discovery/registration/shelf.ts";
-import { NodeReader } from "../../../lib/discovery/node_reader.ts";
+import { NodeReader } from "../../../lib/discovery/pipeline/node_reader.ts";
 import { silentLog } from "../../../lib/kernel/log/log.ts";
 import { createMetrics } from "../../../lib/kernel/metrics/registry.ts";
 import { createFakeClock } from "../../../lib/kernel/time/fake_clock.ts";

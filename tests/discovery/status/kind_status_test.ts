@@ -2,12 +2,12 @@
 import assert from "node:assert/strict";
 import { parseObject } from "../../../lib/config/object.ts";
 import { ConfigStore } from "../../../lib/config/store.ts";
-import { type Finding, lossOf } from "../../../lib/config/finding/finding.ts";
+import { type Finding, lossOf } from "../../../lib/finding/finding.ts";
 import type { ConfigObject } from "../../../lib/config/types.ts";
 import { KindStatus } from "../../../lib/discovery/status/kind_status.ts";
 import type { CountedProxy } from "../../../lib/discovery/status/progress_rows.ts";
 import { OwnReport } from "../../../lib/discovery/status/server_reports.ts";
-import type { RefusedKind } from "../../../lib/discovery/orch/kind_feeds.ts";
+import type { RefusedKind } from "../../../lib/discovery/sources/kind_feeds.ts";
 import { silentLog } from "../../../lib/kernel/log/log.ts";
 import { type Clock, systemClock } from "../../../lib/kernel/time/clock.ts";
 import { TokenBucket } from "../../../lib/orch/client/token_bucket.ts";

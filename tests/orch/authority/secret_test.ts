@@ -2,9 +2,9 @@
 import assert from "node:assert/strict";
 import { SelfSigned, type SelfSignedOptions } from "../../../lib/authority/self_signed.ts";
 import { Succession } from "../../../lib/authority/succession.ts";
-import { findAuthoritySecret, followSecret } from "../../../lib/discovery/orch/authority_secret.ts";
-import { followBrought } from "../../../lib/discovery/orch/brought_authority.ts";
-import { SecretRootStore, secretTexts } from "../../../lib/discovery/orch/root_secret.ts";
+import { findAuthoritySecret, followSecret } from "../../../lib/discovery/identity/authority_secret.ts";
+import { followBrought } from "../../../lib/discovery/identity/brought_authority.ts";
+import { SecretRootStore, secretTexts } from "../../../lib/discovery/identity/root_secret.ts";
 import { startKernel } from "../../../lib/kernel/kernel.ts";
 import { createLog, defaultLogOptions, silentLog } from "../../../lib/kernel/log/log.ts";
 import { scopes } from "../../../lib/kernel/log/scopes.ts";

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { decodeNameTable } from "../../../lib/dns/table/name_table_wire.ts";
 import type { DiscoveryServer } from "../../../lib/discovery/server.ts";
 import { defaultSettings } from "../../../lib/kernel/settings/read.ts";
-import { sharingWithoutEffect } from "../../../lib/discovery/settings.ts";
+import { sharingWithoutEffect } from "../../../lib/discovery/settings/settings.ts";
 import { page } from "../../discovery/running.ts";
 import { envoyPath } from "../../e2e/support/mesh.ts";
 import { dialled, withEnvoys } from "../support/cluster_envoys.ts";

@@ -1,6 +1,6 @@
 /** The orchestrator among the sources that the mesh configuration lists. */
 import assert from "node:assert/strict";
-import { StartError } from "../../../lib/discovery/start_error.ts";
+import { StartError } from "../../../lib/discovery/settings/start_error.ts";
 import type { DiscoveryServer } from "../../../lib/discovery/server.ts";
 import { withServer } from "../../discovery/running.ts";
 import { meshDraft, namespaceDraft, serviceDraft } from "../support/drafts.ts";

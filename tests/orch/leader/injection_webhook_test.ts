@@ -1,6 +1,6 @@
 /** Configurations of the mutating webhook have the server's roots: those of its revision, its own entries, one field. */
 import assert from "node:assert/strict";
-import { type InjectionWebhookParts, keepInjectionWebhook } from "../../../lib/discovery/orch/injection_webhook.ts";
+import { type InjectionWebhookParts, keepInjectionWebhook } from "../../../lib/discovery/duties/injection_webhook.ts";
 import { createMetrics } from "../../../lib/kernel/metrics/registry.ts";
 import { writeCertificates } from "../../../lib/pki/certificate.ts";
 import { CurrentValue } from "../../../lib/pki/current.ts";

@@ -1,8 +1,8 @@
 /** The mesh's root certificates are in every namespace, and come back; the rights of the manifests are what that takes. */
 import assert from "node:assert/strict";
 import { FactStore } from "../../../lib/config/facts/store.ts";
-import { rootMaps } from "../../../lib/discovery/orch/root_maps.ts";
-import { OrchObjects } from "../../../lib/discovery/orch/orchestrator.ts";
+import { rootMaps } from "../../../lib/discovery/duties/root_maps.ts";
+import { OrchObjects } from "../../../lib/discovery/sources/orchestrator.ts";
 import { ConfigStore } from "../../../lib/config/store.ts";
 import { startKernel } from "../../../lib/kernel/kernel.ts";
 import { silentLog } from "../../../lib/kernel/log/log.ts";

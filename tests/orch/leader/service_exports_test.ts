@@ -1,8 +1,8 @@
 /** Each service is exported, by exactly the rights of the manifests, and stays at home where the mesh says so. */
 import assert from "node:assert/strict";
 import { FactStore } from "../../../lib/config/facts/store.ts";
-import { FactFeeds } from "../../../lib/discovery/orch/fact_feeds.ts";
-import { serviceExports } from "../../../lib/discovery/orch/service_exports.ts";
+import { FactFeeds } from "../../../lib/discovery/sources/fact_feeds.ts";
+import { serviceExports } from "../../../lib/discovery/duties/service_exports.ts";
 import { startKernel } from "../../../lib/kernel/kernel.ts";
 import { createLog, defaultLogOptions, silentLog } from "../../../lib/kernel/log/log.ts";
 import { scopes } from "../../../lib/kernel/log/scopes.ts";

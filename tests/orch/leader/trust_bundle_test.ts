@@ -1,6 +1,6 @@
 /** The mesh's roots are in a ClusterTrustBundle, by exactly the rights of the manifests; an API without it is warned of. */
 import assert from "node:assert/strict";
-import { trustBundle } from "../../../lib/discovery/orch/trust_bundle.ts";
+import { trustBundle } from "../../../lib/discovery/duties/trust_bundle.ts";
 import { createLog, defaultLogOptions, silentLog } from "../../../lib/kernel/log/log.ts";
 import { scopes } from "../../../lib/kernel/log/scopes.ts";
 import { ApiClient } from "../../../lib/orch/client/client.ts";

@@ -1,6 +1,6 @@
 /** Nodes lose the plugin's taint when its pod is ready there, and nothing else. */
 import assert from "node:assert/strict";
-import { untaintNodes } from "../../../lib/discovery/orch/untaint.ts";
+import { untaintNodes } from "../../../lib/discovery/duties/untaint.ts";
 import { silentLog } from "../../../lib/kernel/log/log.ts";
 import { ApiClient } from "../../../lib/orch/client/client.ts";
 import { openExchange } from "../../../lib/orch/client/exchange.ts";

@@ -1,6 +1,6 @@
 /** The validating webhook's configuration has the server's roots, and fails closed once the API is seen to ask. */
 import assert from "node:assert/strict";
-import { validationWebhook } from "../../../lib/discovery/orch/validation_webhook.ts";
+import { validationWebhook } from "../../../lib/discovery/duties/validation_webhook.ts";
 import type { DiscoveryServer } from "../../../lib/discovery/server.ts";
 import type { Kernel } from "../../../lib/kernel/kernel.ts";
 import { silentLog } from "../../../lib/kernel/log/log.ts";

@@ -1,7 +1,7 @@
 /** What `manifests/pilot-discovery.yaml` grants is what the server reads: all of it comes, and not with one verb less. */
 import { FactStore } from "../../../lib/config/facts/store.ts";
 import { ConfigStore } from "../../../lib/config/store.ts";
-import { OrchObjects } from "../../../lib/discovery/orch/orchestrator.ts";
+import { OrchObjects } from "../../../lib/discovery/sources/orchestrator.ts";
 import { startKernel } from "../../../lib/kernel/kernel.ts";
 import { silentLog } from "../../../lib/kernel/log/log.ts";
 import { openDefinition } from "../support/open_definition.ts";

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { readFact } from "../../../lib/config/facts/read.ts";
 import type { Fact } from "../../../lib/config/facts/types.ts";
-import type { Origin } from "../../../lib/config/finding/origin.ts";
+import type { Origin } from "../../../lib/finding/origin.ts";
 import { standInAddress } from "../../../lib/registry/orch/stand_in.ts";
 import { convertService } from "../../../lib/registry/orch/service.ts";
 import { isIp } from "../../../lib/registry/address.ts";

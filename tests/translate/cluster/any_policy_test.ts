@@ -3,7 +3,7 @@
  */
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { Findings } from "../../../lib/config/finding/findings.ts";
+import { Findings } from "../../../lib/finding/findings.ts";
 import { destinationRule } from "../../../lib/config/kinds/destination_rule/schema.ts";
 import { validateDestinationRule } from "../../../lib/config/kinds/destination_rule/validate.ts";
 import { DecodeContext } from "../../../lib/config/schema/field.ts";

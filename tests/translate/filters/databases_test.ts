@@ -5,7 +5,7 @@ import { decode } from "../../../lib/pb/reflect.ts";
 import { databaseFilters } from "../../../lib/translate/filters/network/databases.ts";
 import { isUnderstood } from "../../../lib/translate/filters/understood.ts";
 import { defaultSettings } from "../../../lib/kernel/settings/read.ts";
-import { translateSettings } from "../../../lib/discovery/settings.ts";
+import { translateSettings } from "../../../lib/discovery/settings/settings.ts";
 import { fakeReader } from "../fake_reader.ts";
 
 const ALL: readonly Protocol[] = ["Mongo", "MySQL", "Redis"];

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { Findings } from "../../finding/findings.ts";
+import type { Findings } from "../../../finding/findings.ts";
 import { subnetProblem } from "../../validation/network.ts";
 import type { AuthorizationCondition } from "./types.ts";
 import { withoutEdges } from "../../../kernel/text/edges.ts";

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { Findings } from "../../finding/findings.ts";
+import type { Findings } from "../../../finding/findings.ts";
 import { checkAttachment } from "../../validation/shared.ts";
 import type { Validate } from "../validate.ts";
 import { checkAttribute, checkIps, checkPathTemplates, checkPorts, checkServiceAccounts } from "./attributes.ts";

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { Findings } from "../../finding/findings.ts";
+import type { Findings } from "../../../finding/findings.ts";
 import { checkLocality } from "../../validation/locality.ts";
 import { checkLabels, hostProblem, isDnsLabel, wildcardHostProblem } from "../../validation/names.ts";
 import { checkPort, isIpAddress } from "../../validation/network.ts";

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { Findings } from "../../finding/findings.ts";
+import type { Findings } from "../../../finding/findings.ts";
 import { checkLabelsSelector, checkTargetReferences } from "../../validation/shared.ts";
 import { checkRegex } from "../../validation/regex.ts";
 import type { Validate } from "../validate.ts";

@@ -4,7 +4,7 @@
  * @module
  */
 import { isWebAddress, shownAddress } from "../../../kernel/fetch/web_address.ts";
-import type { Findings } from "../../finding/findings.ts";
+import type { Findings } from "../../../finding/findings.ts";
 import { checkAttachment } from "../../validation/shared.ts";
 import {
   checkChangedHeaderName,

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { Findings } from "../../finding/findings.ts";
+import type { Findings } from "../../../finding/findings.ts";
 import { hostProblem, isPartialWildcard, wildcardHostProblem } from "../../validation/names.ts";
 import { checkPort, checkPortName, checkProtocol, protocolClass, subnetProblem } from "../../validation/network.ts";
 import { checkExportTo, checkLabelsSelector } from "../../validation/shared.ts";

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { Findings } from "../../finding/findings.ts";
+import type { Findings } from "../../../finding/findings.ts";
 import { joinPath } from "../../schema/field.ts";
 import { celProblem } from "../../validation/cel.ts";
 import { checkAttachment } from "../../validation/shared.ts";

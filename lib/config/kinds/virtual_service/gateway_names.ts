@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { Findings } from "../../finding/findings.ts";
+import type { Findings } from "../../../finding/findings.ts";
 import { hostProblem, isDnsLabel, objectNameProblem } from "../../validation/names.ts";
 
 /** Checks names of gateways: `namespace/name`, `name`, or the older `name.namespace...` form. */

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { Findings } from "../../finding/findings.ts";
+import type { Findings } from "../../../finding/findings.ts";
 import type { StringMatch } from "../common/types.ts";
 import type { HttpMatchRequest, VirtualServiceSpec } from "./types.ts";
 

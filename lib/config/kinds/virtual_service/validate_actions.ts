@@ -4,7 +4,7 @@
  * @module
  */
 import { GRPC_STATUSES } from "./grpc_statuses.ts";
-import type { Findings } from "../../finding/findings.ts";
+import type { Findings } from "../../../finding/findings.ts";
 import { checkPort } from "../../validation/network.ts";
 import { checkRegex } from "../../validation/regex.ts";
 import { checkCorsHeaderName, checkDuration, checkHeadText, checkPercent } from "../../validation/values.ts";

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { Findings } from "../../finding/findings.ts";
+import type { Findings } from "../../../finding/findings.ts";
 import { joinPath } from "../../schema/field.ts";
 import { checkLabels, isDnsLabel, wildcardHostProblem } from "../../validation/names.ts";
 import { checkPort } from "../../validation/network.ts";

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { Findings } from "../../finding/findings.ts";
+import type { Findings } from "../../../finding/findings.ts";
 import { joinPath } from "../../schema/field.ts";
 import { checkLabels, hostProblem } from "../../validation/names.ts";
 import { checkPort, checkPortName, checkUnixPath, isIpAddress, UNIX_PREFIX } from "../../validation/network.ts";

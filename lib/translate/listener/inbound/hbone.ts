@@ -13,7 +13,7 @@
  */
 import { TrafficDirection } from "../../../../proto/gen/enums.ts";
 import type { envoy } from "../../../../proto/gen/types.ts";
-import { type Finding, lossOf } from "../../../config/finding/finding.ts";
+import { type Finding, lossOf } from "../../../finding/finding.ts";
 import { duration } from "../../../pb/wellknown.ts";
 import { Authorization } from "../../authorization/authorization.ts";
 import { hboneListening } from "../../hbone/ability.ts";

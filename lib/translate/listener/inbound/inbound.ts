@@ -13,7 +13,7 @@
  */
 import { TrafficDirection } from "../../../../proto/gen/enums.ts";
 import type { envoy } from "../../../../proto/gen/types.ts";
-import { type Finding, lossOf } from "../../../config/finding/finding.ts";
+import { type Finding, lossOf } from "../../../finding/finding.ts";
 import { duration, wrap } from "../../../pb/wellknown.ts";
 import type { BuildFinding, Built } from "../../message/built.ts";
 import { findingsOnce } from "../../message/finding.ts";

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { Finding } from "../../../config/finding/finding.ts";
+import type { Finding } from "../../../finding/finding.ts";
 import type { Protocol } from "../../../registry/types.ts";
 import { Authorization } from "../../authorization/authorization.ts";
 import { tokenFilters } from "../../filters/http/jwt_authn/filter.ts";

@@ -5,7 +5,7 @@
  * @module
  */
 import type { envoy } from "../../../../proto/gen/types.ts";
-import type { Finding } from "../../../config/finding/finding.ts";
+import type { Finding } from "../../../finding/finding.ts";
 import { wrap } from "../../../pb/wellknown.ts";
 import { Authorization } from "../../authorization/authorization.ts";
 import { INBOUND_PASSTHROUGH } from "../../cluster/static.ts";

@@ -4,7 +4,7 @@
  * @module
  */
 import type { InboundTarget } from "../../inbound/target.ts";
-import { type Finding, lossOf } from "../../../config/finding/finding.ts";
+import { type Finding, lossOf } from "../../../finding/finding.ts";
 import { portCauses } from "../../../registry/types.ts";
 import type { Reader } from "../../reader/reader.ts";
 import { listenerName, wildcards } from "../address.ts";

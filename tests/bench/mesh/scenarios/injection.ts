@@ -8,7 +8,7 @@
  */
 import { FactStore } from "../../../../lib/config/facts/store.ts";
 import { parseMeshConfig } from "../../../../lib/config/mesh/parse.ts";
-import { Injector } from "../../../../lib/discovery/injection/injector.ts";
+import { Injector } from "../../../../lib/discovery/injector/injector.ts";
 import { readInjectionConfig } from "../../../../lib/injection/config.ts";
 import type { InjectionSettings } from "../../../../lib/injection/types.ts";
 import { readValues } from "../../../../lib/injection/values.ts";

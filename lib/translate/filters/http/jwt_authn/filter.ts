@@ -5,7 +5,7 @@
  * @module
  */
 import type { envoy } from "../../../../../proto/gen/types.ts";
-import { type Finding, lossOf } from "../../../../config/finding/finding.ts";
+import { type Finding, lossOf } from "../../../../finding/finding.ts";
 import { any } from "../../../../pb/codec.ts";
 import type { Reader } from "../../../reader/reader.ts";
 import { hasExtension } from "../../extension.ts";

@@ -1,0 +1,230 @@
+/**
+ * Remote clusters of a running server: secrets to clusters, with their metrics and log lines.
+ *
+ * Permissions: net (the APIs of the clusters), and those of `lib/orch/access`.
+ *
+ * @module
+ */
+import type { Fact } from "../../config/facts/types.ts";
+import type { ChangeSet } from "../../config/store.ts";
+import type { Kernel } from "../../kernel/kernel.ts";
+import { unpaced } from "../../kernel/time/paced.ts";
+import type { LockState } from "../../orch/leader/duty_runner.ts";
+import type { ApiClient } from "../../orch/client/client.ts";
+import { addClusterRegistry } from "../sources/fact_registry.ts";
+import type { Credentials } from "../credentials/credentials.ts";
+import type { CredentialClusters } from "../credentials/start.ts";
+import { HandOver } from "../pipeline/hand_over.ts";
+import { logFindings } from "../sources/finding_log.ts";
+import type { MeshSource } from "../sources/mesh_source.ts";
+import type { OrchOptions } from "../sources/orchestrator.ts";
+import type { Pipeline } from "../pipeline/pipeline.ts";
+import { type DiscoverySettings, readsRemoteEntries, sharingApi } from "../settings/settings.ts";
+import { RemoteCredentials } from "./askers.ts";
+import type { RemoteCluster } from "./cluster.ts";
+import { RemoteClusters } from "./clusters.ts";
+import { ClusterConnection } from "./connection.ts";
+import { RemoteEntries } from "./entries.ts";
+import { LedClusters, type LedDuties } from "./leading.ts";
+import { ClusterSecrets } from "./secrets.ts";
+
+/** Inputs of remote clusters from the process beside its settings. */
+export interface ClustersOptions {
+  /** Name of the server's own cluster. */
+  readonly clusterId: string;
+  readonly domain: string;
+  readonly systemNamespace: string;
+  /** Namespace of the secrets. Default: that of the server. */
+  readonly clusterRegistriesNamespace?: string;
+  readonly orch: Pick<OrchOptions, "qps" | "burst" | "allowed" | "namespace">;
+}
+
+/** The clusters of a server. */
+export interface ServerClusters extends CredentialClusters {
+  readonly clusters: RemoteClusters;
+  /**
+   * Resolves when those that secrets name at the start have been read, or are not waited for any more; with the API of
+   * the secrets away, after the same time.
+   */
+  readonly settled: Promise<void>;
+  /** Has a listener take the facts of the clusters; undefined: other clusters have been read than before. */
+  onFacts(listener: (changes: ChangeSet<Fact> | undefined) => void): void;
+  /** Has duties done in the clusters that this server leads, from now on. @param begin For one connection to one of them. */
+  lead(begin: (connection: ClusterConnection) => LedDuties<LockState>): void;
+  /** The locks of these duties. */
+  led(): readonly RemoteLockState[];
+}
+
+/** A lock of a duty in a remote cluster. */
+export type RemoteLockState = LockState & { readonly cluster: string };
+
+/** Words of a cluster's state in metric `meshd_remote_cluster_sync_status`. */
+const STATES = ["syncing", "synced", "timeout", "closed"] as const;
+
+/** Begins to follow the secrets, until the kernel stops. @param client Of the API that has the secrets. */
+export function startClusters(
+  client: ApiClient,
+  options: ClustersOptions,
+  settings: DiscoverySettings,
+  { pipeline, mesh }: { readonly pipeline: Pipeline; readonly mesh: MeshSource },
+  kernel: Kernel,
+): ServerClusters {
+  const log = kernel.log.scope("secretcontroller");
+  const timeout = settings.PILOT_REMOTE_CLUSTER_TIMEOUT;
+  let followed: Credentials | undefined;
+  let led: LedClusters<LockState> | undefined;
+  const listeners = new Set<(changes: ChangeSet<Fact> | undefined) => void>();
+  const say = (changes: ChangeSet<Fact> | undefined) => listeners.forEach((listener) => listener(changes));
+  const place = { own: options.clusterId, systemNamespace: options.systemNamespace };
+  const { changed, gone, timedOut } = reports(kernel);
+  const clusters: RemoteClusters = new RemoteClusters({
+    own: options.clusterId,
+    partsOf: partsOf(options, settings, { pipeline, mesh }, (id, changes) => {
+      followed?.changed(changes);
+      say(changes);
+      const cluster = clusters.get(id);
+      if (cluster !== undefined && hasNamespace(changes)) led?.look(cluster);
+    }, kernel),
+    timedOut,
+    changed: (cluster) => {
+      changed(cluster);
+      // Rights to secrets of any cluster depend on that of the proxy.
+      followed?.lookAgainAtAll();
+      say(undefined);
+      led?.look(cluster);
+    },
+    gone: (cluster) => {
+      gone(cluster);
+      led?.leave(cluster.id);
+      followed?.lookAgainAtAll();
+      say(undefined);
+    },
+    leftOut: ({ id, secret, why }) => log.warn("a secret's cluster does not count", { cluster: id, secret, why }),
+  });
+  const { clusterRegistriesNamespace: namespace = options.systemNamespace } = options;
+  const secrets = new ClusterSecrets(client, namespace, log);
+  const look = () => {
+    clusters.take(secrets.all());
+    kernel.metrics.gauge("meshd_managed_clusters").set({ cluster_type: "remote" }, clusters.size);
+  };
+  mesh.onChange((state) => clusters.meshChanged(state.mesh.discoverySelectors ?? []));
+  secrets.start(look);
+  kernel.stopper.add("remote clusters", async () => {
+    await secrets.stop();
+    await clusters.stop();
+  });
+  const credentials = new RemoteCredentials(options.clusterId, clusters, kernel.log.scope("authorization"));
+  return {
+    clusters,
+    settled: settled(secrets, clusters, timeout, kernel),
+    credentialsOf: (name) => credentials.of(name),
+    followCredentials: (all) => void (followed = all),
+    onFacts: (listener) => void listeners.add(listener),
+    lead: (begin) => {
+      led = new LedClusters(place, begin);
+      for (const cluster of clusters.values()) led.look(cluster);
+    },
+    led: () => [...led?.states() ?? []],
+  };
+}
+
+function hasNamespace({ added, updated, removed }: ChangeSet<Fact>): boolean {
+  const all = [...added, ...removed, ...updated.map((one) => one.new)];
+  return all.some(({ kind }) => kind === "Namespace");
+}
+
+async function settled(
+  secrets: ClusterSecrets,
+  clusters: RemoteClusters,
+  timeout: number,
+  { clock, log, drain }: Kernel,
+): Promise<void> {
+  const late = Promise.withResolvers<"late">();
+  const cancel = timeout === 0 ? () => {} : clock.after(timeout, () => late.resolve("late"));
+  const stopped = drain.whenStarted.then(() => "stopped");
+  const first = await Promise.race([secrets.whenSynced, late.promise, stopped]);
+  cancel();
+  if (first === "late") {
+    const why = secrets.trouble ?? `no list within ${timeout / 1000} s`;
+    log.scope("secretcontroller").warn(
+      "the secrets of remote clusters cannot be read; the server starts without them",
+      { why },
+    );
+    return;
+  }
+  if (first === undefined) await Promise.race([clusters.settled(), stopped]);
+}
+
+function partsOf(
+  options: ClustersOptions,
+  settings: DiscoverySettings,
+  { pipeline, mesh }: { readonly pipeline: Pipeline; readonly mesh: MeshSource },
+  read: (id: string, changes: ChangeSet<Fact>) => void,
+  kernel: Kernel,
+) {
+  const { domain, systemNamespace, orch } = options;
+  const connectionOptions = {
+    ...{ qps: orch.qps, burst: orch.burst, allowed: orch.allowed, namespace: orch.namespace },
+    entries: readsRemoteEntries(settings),
+    sharing: sharingApi(settings),
+    digestKey: crypto.getRandomValues(new Uint8Array(32)),
+    onFindings: (changes: Parameters<typeof logFindings>[0]) => unpaced(logFindings(changes, kernel)),
+  };
+  return (clusterId: string) => {
+    const place = { clusterId, domain, systemNamespace, from: "api", networks: () => mesh.state.networks } as const;
+    const registry = addClusterRegistry(pipeline, place, settings);
+    const { networkOf } = registry.registry;
+    const entries = new RemoteEntries(
+      { clusterId, drainingLabel: settings.PILOT_DRAINING_LABEL, networkOf },
+      registry.registry,
+    );
+    void pipeline.addRegistry(entries);
+    return {
+      readEntries: (changes: ChangeSet) => pipeline.together(() => entries.take(changes)),
+      ...{ clock: kernel.clock, timeout: settings.PILOT_REMOTE_CLUSTER_TIMEOUT },
+      ...{ registry: registry.registry, check: registry.check, handOver: new HandOver(registry.taker) },
+      read: (changes: ChangeSet<Fact>) => read(clusterId, changes),
+      leave: () => {
+        for (const one of [entries, registry.registry]) {
+          void one.stop();
+          pipeline.removeRegistry(one);
+        }
+      },
+      connect: (
+        { id, secret, access: text }: { readonly id: string; readonly secret: string; readonly access: string },
+      ) => {
+        const selectors = mesh.state.mesh.discoverySelectors ?? [];
+        const access = { name: `secret ${secret}, key ${id}`, text };
+        return new ClusterConnection(id, access, selectors, connectionOptions, kernel);
+      },
+    };
+  };
+}
+
+/** The metrics and log lines about clusters. */
+function reports({ metrics, log: { scope } }: Kernel) {
+  const log = scope("secretcontroller");
+  const status = metrics.gauge("meshd_remote_cluster_sync_status");
+  const said = new WeakMap<RemoteCluster, string>();
+  return {
+    changed: (cluster: RemoteCluster) => {
+      const { id, secret, sync, problem } = cluster;
+      for (const state of STATES) status.set({ cluster: id, status: state }, state === sync ? 1 : 0);
+      const text = `${sync} ${problem ?? ""}`;
+      if (said.get(cluster) === text) return;
+      said.set(cluster, text);
+      const fields = { cluster: id, secret, state: sync, ...problem === undefined ? {} : { problem } };
+      if (problem === undefined) log.info("a remote cluster", fields);
+      else log.warn("a remote cluster", fields);
+    },
+    gone: ({ id, secret }: RemoteCluster) => {
+      for (const state of STATES) status.remove({ cluster: id, status: state });
+      log.info("a remote cluster is in no secret any more; its services leave the mesh", { cluster: id, secret });
+    },
+    timedOut: ({ id, secret, problem }: RemoteCluster) => {
+      metrics.counter("remote_cluster_sync_timeouts_total").inc({ cluster: id });
+      const why = problem ?? "it did not say everything in time";
+      log.warn("a remote cluster is not waited for any more; it is read on", { cluster: id, secret, why });
+    },
+  };
+}

@@ -1,0 +1,77 @@
+/**
+ * The services of a server: of its own cluster, or of manifests, and of remote clusters.
+ *
+ * Permissions: those of `./remote_clusters.ts`.
+ *
+ * @module
+ */
+import type { ClusterView } from "../../debug/view.ts";
+import type { Kernel } from "../../kernel/kernel.ts";
+import type { AccessPlace } from "../../orch/access/find.ts";
+import type { ApiClient } from "../../orch/client/client.ts";
+import type { SharedService } from "../../registry/orch/registry.ts";
+import { type FactRegistry, startFactRegistry } from "../sources/fact_registry.ts";
+import { measureOrchRegistries } from "./measure_orch.ts";
+import type { MeshSource } from "../sources/mesh_source.ts";
+import { orchAccess, orchClient, type OrchOptions } from "../sources/orchestrator.ts";
+import type { Pipeline } from "../pipeline/pipeline.ts";
+import { type ClustersOptions, type ServerClusters, startClusters } from "./remote_clusters.ts";
+import { type DiscoverySettings, sharingWithoutEffect } from "../settings/settings.ts";
+
+/** Selects the services of a server. */
+interface ServerServicesOptions extends Omit<ClustersOptions, "orch"> {
+  /** Those of manifests. */
+  readonly manifestServices?: boolean;
+  /** Access to the API that has the secrets of clusters. Default: that of the orchestrator. */
+  readonly clusterSecrets?: AccessPlace | undefined;
+  /** The orchestrator, where there is one. */
+  readonly orch?: OrchOptions | undefined;
+}
+
+/** See the module. */
+export interface ServerServices extends Partial<Pick<FactRegistry, "taker" | "check">> {
+  /** Resolves when remote clusters are not waited for any more. */
+  readonly settled: Promise<void> | undefined;
+  /** Remote clusters; undefined: there are none. */
+  readonly remote: ServerClusters | undefined;
+  /** The clusters, as pages show them. */
+  clusters(): ClusterView[];
+  /** The services that clusters share with each other; empty where `ENABLE_MCS_SERVICE_DISCOVERY` is off. */
+  shared(): SharedService[];
+}
+
+/** Begins with the services that the options name. @param client Undefined: there is no orchestrator. */
+export function startServices(
+  client: ApiClient | undefined,
+  options: ServerServicesOptions,
+  settings: DiscoverySettings,
+  parts: { readonly pipeline: Pipeline; readonly mesh: MeshSource },
+  kernel: Kernel,
+): ServerServices {
+  const { orch, clusterId, clusterSecrets } = options;
+  const own = startFactRegistry(options, settings, parts);
+  for (const text of sharingWithoutEffect(settings)) kernel.log.scope("orch").warn(text);
+  kernel.metrics.gauge("meshd_managed_clusters").set({ cluster_type: "remote" }, 0);
+  const secretsClient = orch && clusterSecrets &&
+    orchClient({ ...orch, access: orchAccess({ place: clusterSecrets, allowed: orch.allowed }, kernel) }, kernel);
+  const remote: ServerClusters | undefined = client !== undefined && orch?.services
+    ? startClusters(secretsClient ?? client, { ...options, orch }, settings, parts, kernel)
+    : undefined;
+  measureOrchRegistries(kernel.metrics, function* () {
+    if (own !== undefined) yield own.registry.counts;
+    yield* remote?.clusters.counts() ?? [];
+  });
+  return {
+    ...own,
+    ...{ remote, settled: remote?.settled },
+    // The server's own cluster has been read before any page is served.
+    clusters: () => [
+      ...orch === undefined ? [] : [{ id: clusterId, syncStatus: "synced" }],
+      ...remote?.clusters.states() ?? [],
+    ],
+    shared: () => [
+      ...own?.registry.sharedServices() ?? [],
+      ...[...remote?.clusters.values() ?? []].flatMap(({ registry }) => registry.sharedServices()),
+    ],
+  };
+}

@@ -1,0 +1,294 @@
+/**
+ * Runs the analysis of the mesh beside the pipeline: after each push, in steps, so that no push waits for it.
+ *
+ *     push ─> changed keys are noted ─> steps between which the event loop turns ─> findings of that push
+ *
+ * Permissions: read (the files in which findings are, when somebody asks for their lines).
+ *
+ * @module
+ */
+import { readRegular } from "../../kernel/files/regular.ts";
+import { Analysis, type AnalysisOptions } from "../../analyze/analysis.ts";
+import { FindingPlaces } from "../../analyze/places.ts";
+import type { FileOrigin, Origin } from "../../finding/origin.ts";
+import type { Finding } from "../../finding/finding.ts";
+import type { ChangeSet, ConfigStore } from "../../config/store.ts";
+import { KINDS } from "../../config/kinds/kinds.ts";
+import type { AnyConfigObject } from "../../config/types.ts";
+import { type Fact, isFactKind } from "../../config/facts/types.ts";
+import type { FactStore } from "../../config/facts/store.ts";
+import type { Kernel } from "../../kernel/kernel.ts";
+import { paced } from "../../kernel/time/paced.ts";
+import type { AppliedChange } from "../pipeline/applied.ts";
+import type { Configuration } from "../sources/configuration.ts";
+import { type ConnectedWorld, withoutConnected } from "./connected_selection.ts";
+import { ConnectedGateways } from "./connected_gateways.ts";
+import { EffectRunner } from "./effect_runner.ts";
+import type { Pipeline } from "../pipeline/pipeline.ts";
+
+/** The stores that are analyzed. */
+interface Stores {
+  readonly store: ConfigStore;
+  readonly facts: FactStore;
+}
+
+/** The options of {@linkcode AnalysisRunner}. */
+interface RunnerOptions extends Omit<AnalysisOptions, "store" | "facts" | "failed" | "now">, Stores {
+  /** Tells whether a file still has the text that objects in force were read from. */
+  readonly texts: Pick<Configuration, "isAsRead" | "isStale">;
+}
+
+/** See the module. */
+export class AnalysisRunner {
+  readonly #analysis: Analysis;
+  readonly #effects: EffectRunner;
+  readonly #places: FindingPlaces;
+  readonly #pipeline: Pipeline;
+  readonly #kernel: Kernel;
+  readonly #connected: ConnectedWorld;
+  readonly #refused: () => ReadonlySet<string>;
+  readonly #gateways: ConnectedGateways;
+  readonly #texts: RunnerOptions["texts"];
+  readonly #ending = new AbortController();
+  readonly #listeners = new Set<() => void>();
+  readonly #stop: (() => void)[];
+  #cancelWake = () => {};
+  #running: Promise<void> | undefined;
+  /** The last look for places. */
+  #located: Promise<void> = Promise.resolve();
+  #noted = 0;
+  /** A gateway has connected or gone since the last look. */
+  #gatewayMoved = false;
+  #hasBegun = false;
+  #push = 0;
+
+  /**
+   * @param refused Keys of objects that are refused and have no version in force.
+   */
+  constructor(
+    pipeline: Pipeline,
+    options: RunnerOptions,
+    refused: () => ReadonlySet<string>,
+    kernel: Kernel,
+  ) {
+    this.#pipeline = pipeline;
+    this.#kernel = kernel;
+    this.#refused = refused;
+    this.#texts = options.texts;
+    this.#connected = {
+      object: (key) => objectOf(key, options),
+      workloads: () => pipeline.translator.workloads(),
+      get rootNamespace() {
+        return pipeline.mesh.rootNamespace;
+      },
+    };
+    const failed = (key: string, error: unknown) => {
+      kernel.metrics.counter("pilot_total_xds_internal_errors").inc();
+      kernel.log.scope("analysis").error("an object could not be analyzed", { object: key, error });
+    };
+    this.#gateways = new ConnectedGateways(() => pipeline.translator.proxies());
+    const connectedGateways = () => this.#gateways.list();
+    const now = () => kernel.clock.now();
+    this.#analysis = new Analysis({ ...options, failed, now, connectedGateways }, pipeline.translator.mesh);
+    this.#analysis.reset(pipeline.translator.mesh, pipeline.objects());
+    this.#effects = new EffectRunner(
+      pipeline,
+      (key) => objectOf(key, options),
+      (key) => this.#analysis.findingsOf(key),
+      this.#ending.signal,
+    );
+    this.#effects.changed(pipeline.objects());
+    this.#places = new FindingPlaces((key) => originOf(key, options), (key) => {
+      const object = objectOf(key, options);
+      return object !== undefined && options.texts.isStale(object);
+    });
+    this.#stop = [
+      pipeline.applied.listen((applied) => this.#note(applied, pipeline)),
+      pipeline.onPush(({ id }) => this.#begin(id)),
+      pipeline.applied.onGateway(() => {
+        this.#gatewayMoved = true;
+        this.#begin(this.#noted);
+      }),
+      options.facts.subscribe((changes) => {
+        this.#analysis.factsChanged(changes);
+        this.#begin(this.#noted);
+      }),
+    ];
+  }
+
+  /** Takes the first look. Before that, changes are noted and not looked at. */
+  begin(): void {
+    this.#hasBegun = true;
+    this.#begin(this.#pipeline.pushes);
+  }
+
+  /** Takes changes of remote clusters, as {@linkcode Analysis.remoteChanged} does. */
+  remoteChanged(changes: ChangeSet<Fact> | undefined): void {
+    this.#analysis.remoteChanged(changes);
+    if (this.#analysis.isBehind) this.#begin(this.#noted);
+  }
+
+  /** The push whose findings these are; higher ones are still looked at. */
+  get push(): number {
+    return this.#push;
+  }
+
+  /** Whether the findings are not those of the last push yet. */
+  get isBehind(): boolean {
+    return this.#running !== undefined || !this.#hasBegun;
+  }
+
+  /** All findings by object, with their places. */
+  *findings(): Iterable<Finding> {
+    for (const finding of withoutConnected(this.#analysis.findings(), this.#connected)) {
+      yield this.#places.placed(finding);
+    }
+    for (const finding of this.#effects.findings()) yield this.#places.placed(finding);
+  }
+
+  /** The findings of one object, with their places. */
+  findingsOf(key: string): Finding[] {
+    return [...withoutConnected(this.#analysis.findingsOf(key), this.#connected), ...this.#effects.findingsOf(key)]
+      .map((finding) => this.#places.placed(finding));
+  }
+
+  /** A finding of translation with its place. */
+  placed(finding: Finding): Finding {
+    return this.#places.placed(finding);
+  }
+
+  /** Resolves when the findings are those of the last push and of all facts. */
+  async analyzed(): Promise<void> {
+    while (this.#running !== undefined) await this.#running;
+  }
+
+  /** The same, and lines and columns of the fields are known: nobody else needs them, so they are looked for now. */
+  async settled(): Promise<void> {
+    do {
+      await this.analyzed();
+      await this.#look();
+      // One look after the other: each finds the lines that the one before it left.
+      await (this.#located = this.#located.then(() => this.#locate()));
+    } while (this.#running !== undefined);
+  }
+
+  /** Has a listener called whenever the findings are those of the last push; returns the way to stop that. */
+  onSettled(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** No more work. */
+  async stop(): Promise<void> {
+    for (const end of this.#stop) end();
+    this.#ending.abort();
+    this.#cancelWake();
+    await this.#running;
+    await this.#located;
+  }
+
+  #note(applied: AppliedChange, pipeline: Pipeline): void {
+    if ("objects" in applied) {
+      this.#effects.changed(applied.objects);
+      return this.#analysis.reset(pipeline.translator.mesh, applied.objects);
+    }
+    const { change: { removed, added }, affected } = applied;
+    this.#analysis.changed(removed, added, affected);
+    this.#effects.changed(removed);
+    this.#effects.changed(added);
+  }
+
+  /** Those whose places may have to be found. Most of translation are about objects as a whole. */
+  *#unplaced(): Iterable<Finding> {
+    yield* this.#analysis.findings();
+    yield* this.#effects.findings();
+    for (const finding of this.#pipeline.warnings()) if (finding.place.field !== "") yield finding;
+  }
+
+  async #look(): Promise<void> {
+    try {
+      await this.#effects.look();
+    } catch (error) {
+      if (!this.#ending.signal.aborted) throw error;
+    }
+  }
+
+  async #locate(): Promise<void> {
+    const { signal } = this.#ending;
+    try {
+      for (const batch of this.#places.missing(this.#unplaced())) {
+        const bytes = await readOrigin(batch.file);
+        signal.throwIfAborted();
+        // A newer text is read soon: until then its lines tell nothing about what is in force.
+        if (bytes !== undefined && !this.#texts.isAsRead(batch.file, bytes)) continue;
+        await paced(this.#places.locate(batch, bytes), { signal });
+      }
+    } catch (error) {
+      if (signal.aborted) return;
+      this.#kernel.log.scope("analysis").error("the places of findings could not be looked for", { error });
+    }
+  }
+
+  #begin(push: number): void {
+    this.#noted = push;
+    if (!this.#hasBegun) return;
+    this.#running ??= this.#run().finally(() => {
+      this.#running = undefined;
+    });
+  }
+
+  /** Begins again when something that findings depend on comes to its end. */
+  #awaitInstant(): void {
+    this.#cancelWake();
+    const next = this.#analysis.nextInstant;
+    if (next === undefined) return;
+    const { clock } = this.#kernel;
+    this.#cancelWake = clock.after(Math.max(0, next - clock.now()), () => this.#begin(this.#noted));
+  }
+
+  async #run(): Promise<void> {
+    try {
+      do {
+        // A turn of the event loop first: callers that wait for the push go before.
+        await new Promise<void>((resolve) => setTimeout(resolve, 0));
+        this.#analysis.refusedChanged(this.#refused());
+        this.#gatewayMoved = false;
+        if (this.#gateways.look()) this.#analysis.connectedChanged();
+        const push = this.#noted;
+        await paced(this.#analysis.steps(), { signal: this.#ending.signal });
+        await this.#effects.look();
+        this.#push = push;
+      } while (this.#push !== this.#noted || this.#analysis.isBehind || this.#gatewayMoved);
+      this.#awaitInstant();
+      for (const listener of this.#listeners) listener();
+    } catch (error) {
+      if (this.#ending.signal.aborted) return;
+      this.#kernel.log.scope("analysis").error("the analysis failed", { error });
+    }
+  }
+}
+
+function objectOf(key: string, { store }: Stores): AnyConfigObject | undefined {
+  const [kind = "", namespace = "", name = ""] = key.split("/");
+  const known = KINDS.find((one) => one === kind);
+  return known && store.get(known, namespace, name) as AnyConfigObject | undefined;
+}
+
+function originOf(key: string, stores: Stores): Origin | undefined {
+  const object = objectOf(key, stores);
+  if (object !== undefined) return object.origin;
+  const { facts } = stores;
+  const [kind = "", namespace = "", name = ""] = key.split("/");
+  return isFactKind(kind) ? facts.get(kind, namespace, name)?.origin : undefined;
+}
+
+/** The bytes of a file of configuration as it is now; undefined: it is gone, or cannot be read any more. */
+async function readOrigin({ source, file }: FileOrigin): Promise<Uint8Array | undefined> {
+  try {
+    return await readRegular(`${source}/${file}`);
+  } catch (error) {
+    // The watcher of the folder reports this; here only the line of a field is not known.
+    if (error instanceof Deno.errors.NotFound || error instanceof Deno.errors.PermissionDenied) return undefined;
+    throw error;
+  }
+}

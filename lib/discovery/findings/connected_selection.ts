@@ -1,0 +1,57 @@
+/**
+ * Selectors that match no workload of a manifest and yet match a proxy that is connected: manifests tell of some workloads,
+ * and a proxy that is here is one as well.
+ *
+ * @module
+ */
+import { type Finding, findingKeys } from "../../finding/finding.ts";
+import { gatewaySelects } from "../../config/kinds/gateway/workloads.ts";
+import type { StringMap } from "../../config/kinds/kinds.ts";
+import type { AnyConfigObject } from "../../config/types.ts";
+import { GATEWAY_LABEL } from "../../mesh/selection/gateway_target.ts";
+import type { SelectableWorkload } from "../../mesh/selection/index.ts";
+import { isSelecting, rootReach, type SelectingObject, selectionOf } from "../../mesh/selection/selection.ts";
+
+/** The connected proxies that findings are compared with. */
+export interface ConnectedWorld {
+  object(key: string): AnyConfigObject | undefined;
+  workloads(): Iterable<SelectableWorkload>;
+  readonly rootNamespace: string;
+}
+
+/** The findings without those that say of a selector that it matches nothing while it matches a connected proxy. */
+export function* withoutConnected(findings: Iterable<Finding>, world: ConnectedWorld): Iterable<Finding> {
+  for (const finding of findings) {
+    if (finding.name !== "selects-nothing" || !selectsConnected(world.object(findingKeys(finding)[0] ?? ""), world)) {
+      yield finding;
+    }
+  }
+}
+
+function selectsConnected(object: AnyConfigObject | undefined, world: ConnectedWorld): boolean {
+  if (object?.kind === "Gateway") {
+    return Iterator.from(world.workloads()).some(({ labels }) => gatewaySelects(object, labels));
+  }
+  const wanted = object && selectorOf(object, world.rootNamespace);
+  if (wanted === undefined) return false;
+  const labels = Object.entries(wanted.labels);
+  return Iterator.from(world.workloads()).some((workload) =>
+    (wanted.namespace === undefined || workload.namespace === wanted.namespace) &&
+    labels.every(([key, value]) => workload.labels[key] === value)
+  );
+}
+
+/** The labels of an object for proxies, and the namespace of these; absent: all namespaces. */
+function selectorOf(
+  object: AnyConfigObject,
+  rootNamespace: string,
+): { readonly labels: StringMap; readonly namespace?: string } | undefined {
+  const { kind, meta: { namespace } } = object;
+  if (kind === "DestinationRule") return { labels: object.spec.workloadSelector?.matchLabels ?? {}, namespace };
+  // Endpoints of a ServiceEntry are workloads of the registry, and do not depend on connected proxies.
+  if (!isSelecting(kind)) return undefined;
+  const { labels: written, targets } = selectionOf(object as SelectingObject);
+  const gateway = targets.find((one) => one.kind === "Gateway")?.name;
+  const labels = gateway === undefined ? written : { [GATEWAY_LABEL]: gateway };
+  return rootReach(kind) === "any" && namespace === rootNamespace ? { labels } : { labels, namespace };
+}

@@ -1,0 +1,66 @@
+/**
+ * Keeps the findings about what reaches no proxy, beside the analysis of the mesh: after each analysis, and when somebody
+ * asks, since proxies come and go without a change.
+ *
+ * @module
+ */
+import type { Finding } from "../../finding/finding.ts";
+import type { AnyConfigObject } from "../../config/types.ts";
+import { byObject, EffectAnalysis, type OtherFindings } from "../../effect/effect_analysis.ts";
+import { paced } from "../../kernel/time/paced.ts";
+import type { Pipeline } from "../pipeline/pipeline.ts";
+
+/** See the module. */
+export class EffectRunner {
+  readonly #effects: EffectAnalysis;
+  readonly #pipeline: Pipeline;
+  readonly #signal: AbortSignal;
+  readonly #analyzed: OtherFindings;
+  /** Findings of translation, by object, as of the last look. */
+  #translated: ReadonlyMap<string, readonly Finding[]> = new Map();
+  #running: Promise<void> = Promise.resolve();
+
+  /**
+   * @param object Of the store, by its key.
+   * @param analyzed Findings of the analysis, by key of an object.
+   * @param signal Ends looks.
+   */
+  constructor(
+    pipeline: Pipeline,
+    object: (key: string) => AnyConfigObject | undefined,
+    analyzed: OtherFindings,
+    signal: AbortSignal,
+  ) {
+    this.#pipeline = pipeline;
+    this.#effects = new EffectAnalysis({ object });
+    this.#analyzed = analyzed;
+    this.#signal = signal;
+  }
+
+  /** Notes objects that came, changed or went. */
+  changed(objects: Iterable<{ readonly key: string }>): void {
+    for (const { key } of objects) this.#effects.changed([key]);
+  }
+
+  /** Looks at the resources of all proxies; one look after the other. Rejects when the signal aborts. */
+  look(): Promise<void> {
+    return this.#running = this.#running.then(async () => {
+      await paced(this.#effects.steps(this.#pipeline.translator), { signal: this.#signal });
+      this.#translated = this.#effects.isEmpty ? NOTHING : byObject(this.#pipeline.warnings());
+    });
+  }
+
+  /** All findings of the last look. */
+  findings(): Iterable<Finding> {
+    return this.#effects.findings(this.#others);
+  }
+
+  /** Those of one object. */
+  findingsOf(key: string): Finding[] {
+    return this.#effects.findingsOf(key, this.#others);
+  }
+
+  readonly #others: OtherFindings = (key) => [...this.#analyzed(key), ...this.#translated.get(key) ?? []];
+}
+
+const NOTHING: ReadonlyMap<string, readonly Finding[]> = new Map();

@@ -1,0 +1,52 @@
+/**
+ * The root of a certificate provider elsewhere (`PILOT_CERT_PROVIDER` other than `meshd` and `none`), from the file in
+ * which it is mounted.
+ *
+ * Permissions: read (the file and its folder).
+ *
+ * @module
+ */
+import { type FileText, watchFile } from "../../kernel/files/watch_file.ts";
+import type { Kernel } from "../../kernel/kernel.ts";
+import { readCertificates, writeCertificates } from "../../pki/certificate.ts";
+import { CurrentValue, type TrustBundle } from "../../pki/current.ts";
+import { PkiError } from "../../pki/pki_error.ts";
+import { StartError } from "../settings/start_error.ts";
+
+/** Where the root is mounted, in the folder in which the program runs. */
+const FILE = "./etc/certs/root-cert.pem";
+
+/**
+ * Reads the file, and watches it until the kernel stops. Content that cannot be used is reported; the last that could
+ * stays in force.
+ *
+ * @throws {StartError} when there is no certificate in it at the start
+ */
+export async function startProviderRoot(provider: string, kernel: Kernel, file = FILE): Promise<TrustBundle> {
+  let roots: CurrentValue<string> | undefined;
+  let fault = "";
+  const take = (text: FileText) => {
+    try {
+      const next = writeCertificates(readCertificates(textOf(text), file));
+      if (roots === undefined) roots = new CurrentValue(next);
+      else if (next !== roots.current()) roots.set(next);
+    } catch (error) {
+      if (!(error instanceof PkiError)) throw error;
+      fault = error.message;
+      if (roots !== undefined) {
+        kernel.log.scope("trustBundle").error("the provider's root cannot be used, the last one stays in force", {
+          ...{ provider, reason: fault },
+        });
+      }
+    }
+  };
+  const textOf = (text: FileText) => {
+    if (typeof text === "string") return text;
+    throw new PkiError(`${file}: ${text === undefined ? "it is not there" : text.unreadable}`);
+  };
+  const watched = await watchFile(file, take);
+  kernel.stopper.add("the provider's root", () => watched.stop());
+  if (roots !== undefined) return roots;
+  const text = `got ${JSON.stringify(provider)}, expected its root certificate in ${file}: ${fault}`;
+  throw new StartError([{ option: "PILOT_CERT_PROVIDER", text }]);
+}

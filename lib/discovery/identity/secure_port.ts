@@ -1,0 +1,178 @@
+/**
+ * The port on which discovery is served over TLS, with a certificate and with roots of clients that may change.
+ *
+ * Permissions: net (the listen address).
+ *
+ * @module
+ */
+import {
+  DEFAULT_TLS_POLICY,
+  FIPS_TLS_POLICY,
+  policyOfSuites,
+  suitesNotThere,
+  type TlsPolicy,
+} from "../../sockets/listen/tls_policy.ts";
+import type { Kernel } from "../../kernel/kernel.ts";
+import type { ServerIdentity, TrustBundle } from "../../pki/current.ts";
+import type { TlsCertificates } from "../../sockets/listen/certificates.ts";
+import type { Listener } from "../../sockets/listen/tcp.ts";
+import type { TlsListener, TlsListenOptions } from "../../sockets/listen/tls.ts";
+import type { XdsServer } from "../../xds/server.ts";
+import type { DiscoverySettings } from "../settings/settings.ts";
+import { OwnIdentity } from "../../authority/own_identity.ts";
+import type { ServerAuthority } from "./authority.ts";
+import { joinedRoots } from "./joined_roots.ts";
+import type { MeshRoots } from "./mesh_roots.ts";
+import { startSignedIdentity } from "./signers.ts";
+import { startProviderRoot } from "./provider_root.ts";
+import { mountedTlsFiles, startTlsFiles, type TlsFiles } from "./tls_files.ts";
+
+/**
+ * The policy of the server's own TLS: `COMPLIANCE_POLICY` before the suites that are named. Says in the log which of
+ * them the runtime does not have, and the limits that it cannot enforce.
+ *
+ * @throws TypeError when the runtime has none of the suites
+ */
+export function serverTlsPolicy(
+  compliance: DiscoverySettings["COMPLIANCE_POLICY"],
+  cipherSuites: readonly string[],
+  kernel: Kernel,
+): TlsPolicy {
+  const log = kernel.log.scope("tls");
+  if (compliance === "fips-140-2") {
+    log.warn("COMPLIANCE_POLICY holds to TLS 1.2 and its suites; curves of the key exchange are those of the runtime", {
+      curves: "X25519, P-256, P-384",
+    });
+    return FIPS_TLS_POLICY;
+  }
+  if (cipherSuites.length === 0) return DEFAULT_TLS_POLICY;
+  const absent = suitesNotThere(cipherSuites);
+  if (absent.length > 0) log.warn("cipher suites that this runtime does not have", { suites: absent });
+  return policyOfSuites(cipherSuites);
+}
+
+/** Inputs of the secure port. */
+export interface SecurePortOptions {
+  /** The server's certificate. */
+  readonly identity: ServerIdentity;
+  /** The roots by which others verify it. */
+  readonly serverRoots: TrustBundle;
+  /** Roots of client certificates: while they are exchanged, the old and the new ones. */
+  readonly clientRoots: TrustBundle;
+  readonly policy: TlsPolicy;
+}
+
+/** Where the server's certificate comes from, and which suites it takes. */
+export interface ServerTlsOptions {
+  /** Absent: those of a mounted secret, or one from the server's own authority. */
+  readonly files?: TlsFiles;
+  /** `--tls-cipher-suites`; none: those of the runtime. */
+  readonly cipherSuites: readonly string[];
+}
+
+/**
+ * Finds the inputs of the server's own TLS: the certificate in the files that flags name, in the files of a mounted
+ * secret, from a signer of the orchestrator, or from the server's own authority. Undefined: there is none.
+ *
+ * @throws {StartError} when a file is missing or cannot be used
+ */
+export async function startServerTls(
+  options: ServerTlsOptions | undefined,
+  settings: DiscoverySettings,
+  own: ServerAuthority & { readonly meshRoots: Pick<MeshRoots, "add" | "serve" | "ofOwnDomain"> },
+  kernel: Kernel,
+): Promise<SecurePortOptions | undefined> {
+  if (options === undefined) return undefined;
+  const policy = serverTlsPolicy(settings.COMPLIANCE_POLICY, options.cipherSuites, kernel);
+  const files = options.files ?? await mountedTlsFiles();
+  const { authority, signers, names, meshRoots } = own;
+  const ofWorkloads = [authority?.roots, signers?.roots].filter((roots) => roots !== undefined);
+  for (const roots of ofWorkloads) meshRoots.add(roots);
+  if (files !== undefined) {
+    const { identity, clientRoots } = await startTlsFiles(files, kernel);
+    const allowed = joinedRoots([clientRoots, ...ofWorkloads, meshRoots.ofOwnDomain]);
+    return { identity, serverRoots: clientRoots, clientRoots: allowed, policy };
+  }
+  const clientRoots = joinedRoots([...ofWorkloads, meshRoots.ofOwnDomain]);
+  if (signers?.own !== undefined) {
+    const identity = await startSignedIdentity(signers.own, names(), kernel);
+    kernel.stopper.add("the server's certificate", () => identity.stop());
+    return { identity, serverRoots: signers.own.roots, clientRoots, policy };
+  }
+  const provider = settings.PILOT_CERT_PROVIDER;
+  if (authority === undefined || provider !== "meshd") {
+    if (provider !== "meshd" && provider !== "none") {
+      meshRoots.add(await startProviderRoot(provider, kernel));
+      meshRoots.serve();
+    }
+    kernel.log.scope("tls").info("no certificate for the server: nothing is served over TLS", {
+      provider,
+      authority: authority !== undefined,
+    });
+    return undefined;
+  }
+  const { clock, log } = kernel;
+  const identity = await OwnIdentity.start({ authority, names: names(), clock, log: log.scope("tls") });
+  kernel.stopper.add("the server's certificate", () => identity.stop());
+  return { identity, serverRoots: authority.roots, clientRoots, policy };
+}
+
+/**
+ * Listens for discovery over TLS; see {@linkcode listenWithIdentity}.
+ *
+ * @throws TypeError when the certificates cannot be used, Error when the address cannot
+ */
+export function openSecurePort(
+  address: string,
+  options: Omit<SecurePortOptions, "serverRoots">,
+  xds: Pick<XdsServer, "listenTls">,
+  kernel: Kernel,
+): Promise<Listener> {
+  return listenWithIdentity(
+    "secure port",
+    options,
+    kernel,
+    (certificates, listening) => xds.listenTls(address, certificates, listening),
+  );
+}
+
+/**
+ * Listens for TLS. Certificates and roots that change are used for new connections, open ones stay; material that
+ * cannot be used is reported, and the last good one stays in force.
+ *
+ * @param name of the port, for messages
+ * @throws TypeError when the certificates cannot be used, Error when the address cannot
+ */
+export async function listenWithIdentity(
+  name: string,
+  { identity, clientRoots, policy }: Omit<SecurePortOptions, "serverRoots">,
+  kernel: Kernel,
+  listen: (certificates: TlsCertificates, options: TlsListenOptions) => Promise<TlsListener>,
+): Promise<Listener> {
+  const log = kernel.log.scope("tls");
+  const certificates = (): TlsCertificates => {
+    const { certificatePem, keyPem } = identity.current();
+    const roots = clientRoots.current();
+    return { certificate: certificatePem, privateKey: keyPem, ...(roots === "" ? {} : { clientAuthorities: roots }) };
+  };
+  const listener = await listen(certificates(), {
+    policy,
+    // Any client can cause these, so they are logged at a level that an operator has to ask for.
+    onHandshakeError: (error, client) => log.debug("a TLS handshake failed", { client, error: error.message }),
+    onRefused: (client) => log.debug("no place for a TLS handshake", { client }),
+  });
+  const replace = (what: string) => {
+    try {
+      listener.replace(certificates());
+      log.info("new connections use it", { port: name, changed: what });
+    } catch (error) {
+      log.error("it cannot be used, the last one stays in force", { port: name, changed: what, error });
+    }
+  };
+  const ends = [
+    identity.onChange(() => replace("the server's certificate")),
+    clientRoots.onChange(() => replace("the roots of clients")),
+  ];
+  kernel.stopper.add(name, () => ends.forEach((end) => end()));
+  return listener;
+}

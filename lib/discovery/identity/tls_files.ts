@@ -1,0 +1,121 @@
+/**
+ * The server's certificate and the roots of its clients from files (`--tlsCertFile`, `--tlsKeyFile`, `--caCertFile`),
+ * which are watched.
+ *
+ * Permissions: read of the files and their folders.
+ *
+ * @module
+ */
+import { isRegular } from "../../kernel/files/regular.ts";
+import type { FileText } from "../../kernel/files/watch_file.ts";
+import { type FileTexts, watchFiles } from "../../kernel/files/watch_files.ts";
+import type { Kernel } from "../../kernel/kernel.ts";
+import { readCertificates, writeCertificates } from "../../pki/certificate.ts";
+import { CurrentValue, type ServerCertificate, type ServerIdentity, type TrustBundle } from "../../pki/current.ts";
+import { checkCertificates } from "../../sockets/listen/certificates.ts";
+import { StartError, type StartFault } from "../settings/start_error.ts";
+
+/** The files; all three belong together. */
+export interface TlsFiles {
+  readonly tlsCertFile: string;
+  readonly tlsKeyFile: string;
+  readonly caCertFile: string;
+}
+
+/** Where a secret with the server's certificate is mounted, ours first, then as Istio has it; and its authority. */
+const MOUNTED = ["./var/run/secrets/meshd", "./var/run/secrets/istiod"].flatMap((folder) =>
+  [`${folder}/ca/root-cert.pem`, `${folder}/tls/ca.crt`].map((caCertFile): TlsFiles => ({
+    ...{ tlsCertFile: `${folder}/tls/tls.crt`, tlsKeyFile: `${folder}/tls/tls.key`, caCertFile },
+  }))
+);
+
+/** The first of the mounted sets that is complete; undefined: none is. */
+export async function mountedTlsFiles(): Promise<TlsFiles | undefined> {
+  for (const files of MOUNTED) {
+    const there = await Promise.all(
+      OPTIONS.map((option) => isRegular(files[option])),
+    );
+    if (there.every((one) => one)) return files;
+  }
+  return undefined;
+}
+
+/** The present content of the files. */
+export interface TlsFileContent {
+  readonly identity: ServerIdentity;
+  readonly clientRoots: TrustBundle;
+}
+
+const OPTIONS = ["tlsCertFile", "tlsKeyFile", "caCertFile"] as const;
+
+/** The field that a fault of the certificates begins with, by option. */
+const FIELDS = { tlsCertFile: "certificate", tlsKeyFile: "privateKey", caCertFile: "clientAuthorities" } as const;
+
+/**
+ * Reads the files, and watches them until the kernel stops. Content that cannot be used is reported; the last that could
+ * stays in force.
+ *
+ * @throws {StartError} naming each file that is missing or cannot be used at the start
+ */
+export async function startTlsFiles(files: TlsFiles, kernel: Kernel): Promise<TlsFileContent> {
+  let texts: FileTexts<string> = {};
+  let changed = () => {};
+  const watched = await watchFiles({
+    ...{ paths: OPTIONS.map((option) => files[option]), clock: kernel.clock },
+    onTexts: (next) => {
+      texts = next;
+      changed();
+    },
+  });
+  kernel.stopper.add("files of TLS", () => watched.stop());
+  const read = (): { readonly server: ServerCertificate; readonly roots: string } => {
+    const faults = OPTIONS.flatMap((option) => missing(option, files[option], texts[files[option]]));
+    if (faults.length > 0) throw new StartError(faults);
+    const [certificatePem, keyPem, roots] = OPTIONS.map((option) => String(texts[files[option]]));
+    const server = { certificatePem: certificatePem!, keyPem: keyPem! };
+    checkTogether(files, server, roots!);
+    return { server, roots: certificatesOf(files.caCertFile, roots!) };
+  };
+  const first = read();
+  const identity = new CurrentValue(first.server);
+  const clientRoots = new CurrentValue(first.roots);
+  changed = () => {
+    try {
+      const { server, roots } = read();
+      const { certificatePem, keyPem } = identity.current();
+      // Roots first: the code that hands them out must not be behind the certificate.
+      if (roots !== clientRoots.current()) clientRoots.set(roots);
+      if (server.certificatePem !== certificatePem || server.keyPem !== keyPem) identity.set(server);
+    } catch (error) {
+      const reason = (error as Error).message;
+      kernel.log.scope("tls").error("files cannot be used, the last content stays in force", { reason });
+    }
+  };
+  return { identity, clientRoots };
+}
+
+function missing(option: keyof TlsFiles, file: string, text: FileText): StartFault[] {
+  if (typeof text === "string") return [];
+  const why = text === undefined ? "" : ` (${text.unreadable})`;
+  return [{ option, text: `got ${JSON.stringify(file)}, expected a file that exists and may be read${why}` }];
+}
+
+/** The certificates of the file alone: every namespace reads them, and the file may hold more. */
+function certificatesOf(file: string, text: string): string {
+  try {
+    return writeCertificates(readCertificates(text, file));
+  } catch (error) {
+    throw new StartError([{ option: "caCertFile", text: (error as Error).message }], error);
+  }
+}
+
+/** @throws {StartError} naming the file whose content does not fit */
+function checkTogether(files: TlsFiles, { certificatePem, keyPem }: ServerCertificate, roots: string): void {
+  try {
+    checkCertificates({ certificate: certificatePem, privateKey: keyPem, clientAuthorities: roots });
+  } catch (error) {
+    const [, field = "", text = ""] = /^(\w+): ([^]*)$/.exec((error as Error).message) ?? [];
+    const option = OPTIONS.find((one) => FIELDS[one] === field) ?? "tlsCertFile";
+    throw new StartError([{ option, text: `${files[option]}: ${text}` }], error);
+  }
+}

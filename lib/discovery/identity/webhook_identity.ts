@@ -1,0 +1,107 @@
+/**
+ * The server's certificate as webhooks show it: a leaf follows its root.
+ *
+ * The orchestrator's API verifies webhooks by roots in their configurations, where new ones arrive by a patch and the
+ * API's own watch. Until then it refuses a certificate that only they verify, and its requests fail. So new roots are
+ * handed out at once, beside those before them, and the certificate that came with them is shown a little later. Other
+ * servers of the mesh may show the old one still: the roots before stay for some minutes.
+ *
+ * @module
+ */
+import type { Kernel } from "../../kernel/kernel.ts";
+import type { Cancel, Clock } from "../../kernel/time/clock.ts";
+import { CurrentValue, type ServerCertificate, type ServerIdentity, type TrustBundle } from "../../pki/current.ts";
+import type { SecurePortOptions } from "./secure_port.ts";
+import { certificateTexts } from "../../kernel/text/edges.ts";
+
+/** Until new roots are in all configurations, ms: a patch that is tried again, and a watch. */
+const TRAVEL_MS = 10_000;
+
+/** As long as other servers may take to read files that were replaced for all of them, ms. */
+const OVERLAP_MS = 10 * 60_000;
+
+/** Sets of roots before the present one that are kept: changes every second fill no memory. */
+const MAX_EARLIER = 3;
+
+/** See the module. */
+export class WebhookIdentity {
+  /** The certificate that the port of webhooks shows. */
+  readonly identity: ServerIdentity;
+  /** Roots by which it is verified: the present ones, and those before them. */
+  readonly roots: TrustBundle;
+  readonly #shown: CurrentValue<ServerCertificate>;
+  readonly #handedOut: CurrentValue<string>;
+  readonly #own: ServerIdentity;
+  readonly #clock: Pick<Clock, "after" | "monotonic">;
+  readonly #ends: readonly (() => void)[];
+  readonly #timers = new Set<Cancel>();
+  #earlier: readonly string[] = [];
+  #newest: string;
+  #changedAt = -Infinity;
+  #showing: Cancel | undefined;
+
+  /**
+   * @param own The certificate. It must change after the roots that it needs.
+   * @param roots Roots by which it is verified.
+   */
+  constructor(own: ServerIdentity, roots: TrustBundle, clock: Pick<Clock, "after" | "monotonic">) {
+    this.#own = own;
+    this.#clock = clock;
+    this.#newest = roots.current();
+    this.identity = this.#shown = new CurrentValue(own.current());
+    this.roots = this.#handedOut = new CurrentValue(this.#newest);
+    this.#ends = [roots.onChange((text) => this.#rootsChanged(text)), own.onChange(() => this.#showLater())];
+  }
+
+  /** Ends; the shown certificate stays. */
+  stop(): void {
+    for (const end of this.#ends) end();
+    for (const cancel of this.#timers) cancel();
+    this.#showing?.();
+  }
+
+  #rootsChanged(text: string): void {
+    if (text === this.#newest) return;
+    const before = this.#newest;
+    this.#newest = text;
+    this.#changedAt = this.#clock.monotonic();
+    if (before !== "") {
+      this.#earlier = [before, ...this.#earlier].slice(0, MAX_EARLIER);
+      const cancel = this.#clock.after(OVERLAP_MS, () => {
+        this.#timers.delete(cancel);
+        this.#earlier = this.#earlier.filter((one) => one !== before);
+        this.#handOut();
+      });
+      this.#timers.add(cancel);
+    }
+    this.#handOut();
+  }
+
+  #handOut(): void {
+    const all = [this.#newest, ...this.#earlier];
+    const text = all.length === 1 ? this.#newest : [...new Set(all.flatMap(certificatesOf))].join("");
+    if (text !== this.#handedOut.current()) this.#handedOut.set(text);
+  }
+
+  #showLater(): void {
+    this.#showing?.();
+    this.#showing = undefined;
+    const left = this.#changedAt + TRAVEL_MS - this.#clock.monotonic();
+    const show = () => this.#shown.set(this.#own.current());
+    if (left > 0) this.#showing = this.#clock.after(left, show);
+    else show();
+  }
+}
+
+/** The same TLS for the port of webhooks, with a certificate that follows its root; until the kernel stops. */
+export function followingTls(tls: SecurePortOptions, kernel: Kernel): SecurePortOptions {
+  const followed = new WebhookIdentity(tls.identity, tls.serverRoots, kernel.clock);
+  kernel.stopper.add("the certificate of webhooks", () => followed.stop());
+  const { identity, roots } = followed;
+  return { ...tls, identity, serverRoots: roots };
+}
+
+/** The certificates of a PEM text, each a text: two lists that share one must not name it twice. */
+function certificatesOf(pem: string): string[] {
+  return certificateTexts(pem).map((one) => `${one}\n`);
+}

@@ -1,0 +1,65 @@
+/**
+ * The settings that injection takes from a server, one value until one of them changes.
+ *
+ * @module
+ */
+import type { ConfigStore } from "../../config/store.ts";
+import type { InjectionSettings } from "../../injection/types.ts";
+import { buildInfo } from "../../kernel/program/build_info.ts";
+import type { DiscoverySettings } from "../settings/settings.ts";
+import type { MeshSource } from "../sources/mesh_source.ts";
+import { TRUST_BUNDLE_NAME } from "../duties/trust_bundle.ts";
+import type { InjectionConfigState, InjectionConfiguration } from "./configuration.ts";
+
+/** Where it is taken from. */
+export interface InjectionSettingsParts {
+  readonly configuration: InjectionConfiguration;
+  readonly mesh: Pick<MeshSource, "state" | "onChange">;
+  readonly store: ConfigStore;
+  /** Minor version of the API; undefined: not known yet. */
+  readonly apiMinor: () => number | undefined;
+  readonly clusterId: string;
+  readonly settings: DiscoverySettings;
+}
+
+/** The settings now, or why there are none. */
+export type CurrentInjectionSettings = () => InjectionSettings | { readonly problems: readonly string[] };
+
+/** See the module. */
+export function currentInjectionSettings(parts: InjectionSettingsParts): CurrentInjectionSettings {
+  const { configuration, mesh, store } = parts;
+  let made: InjectionSettings | undefined;
+  const forget = () => void (made = undefined);
+  configuration.onChange(forget);
+  mesh.onChange(forget);
+  store.subscribe(({ added, updated, removed }) => {
+    const changed = [...added, ...removed, ...updated.map((update) => update.new)];
+    if (changed.some(({ kind }) => kind === "ProxyConfig")) forget();
+  });
+  return () => {
+    if (made !== undefined && made.apiMinor === parts.apiMinor()) return made;
+    const { state, problems } = configuration;
+    if (state === undefined) return { problems: ["injection has no configuration yet", ...problems] };
+    return made = settingsNow(state, parts);
+  };
+}
+
+function settingsNow(
+  { config, values }: InjectionConfigState,
+  { mesh, store, apiMinor, clusterId, settings }: InjectionSettingsParts,
+): InjectionSettings {
+  return {
+    ...{ config, values, clusterId, apiMinor: apiMinor(), mesh: mesh.state.mesh },
+    proxyConfigs: store.list("ProxyConfig").map(({ meta: { namespace, name, creationTimestamp }, spec }) => ({
+      ...{ namespace, name, createdAt: creationTimestamp, spec },
+    })),
+    version: buildInfo().version,
+    revision: settings.REVISION,
+    nativeSidecars: settings.ENABLE_NATIVE_SIDECARS,
+    platform: settings.PLATFORM,
+    certProvider: settings.PILOT_CERT_PROVIDER,
+    compliancePolicy: settings.COMPLIANCE_POLICY,
+    rootConfigMap: settings.PILOT_CA_CERT_CONFIGMAP,
+    trustBundle: settings.ENABLE_CLUSTER_TRUST_BUNDLE_API ? TRUST_BUNDLE_NAME : "",
+  };
+}

@@ -1,0 +1,132 @@
+/**
+ * The translator in use, and the way to the next one: a change is applied to it; after a change of the mesh
+ * configuration, or a failure, another one is built from everything there is and takes its place.
+ *
+ * @module
+ */
+import type { AnyConfigObject } from "../../config/types.ts";
+import type { MeshConfig } from "../../config/mesh/types.ts";
+import { paced } from "../../kernel/time/paced.ts";
+import type { MeshChange } from "../../mesh/mesh.ts";
+import type { Proxy } from "../../translate/proxy/node.ts";
+import type { Translator } from "../../translate/machine/translator.ts";
+import type { AppliedListeners } from "./applied.ts";
+import { newTranslator, type TranslatorParts } from "./new_translator.ts";
+import type { PipelineNetworks } from "./networks.ts";
+import type { PipelineOptions } from "./options.ts";
+import { changeParts, type WaitingChanges } from "./waiting_changes.ts";
+
+/** The parts of a pipeline that a translator is built from. */
+export interface CurrentTranslatorParts extends Omit<TranslatorParts, "config" | "networks"> {
+  readonly options: PipelineOptions;
+  readonly networks: PipelineNetworks;
+  readonly waiting: WaitingChanges;
+  /** Notified of each change once the translator has it. */
+  readonly applied: AppliedListeners;
+  /** All objects, by key. */
+  readonly objects: ReadonlyMap<string, AnyConfigObject>;
+  /** Called with a resource that could not be built, and the reason. */
+  readonly failed: (resource: string, error: unknown) => void;
+}
+
+/** See the module. */
+export class CurrentTranslator {
+  readonly #parts: CurrentTranslatorParts;
+  #mesh: MeshConfig;
+  #translator: Translator;
+  #isStale = false;
+  /** The preparation for proxies under way; all that come meanwhile wait for it. */
+  #preparing: Promise<void> | undefined;
+
+  constructor(parts: CurrentTranslatorParts) {
+    this.#parts = parts;
+    this.#mesh = parts.options.mesh;
+    this.#translator = this.#new();
+  }
+
+  /** The translator; another one after each rebuild. */
+  get translator(): Translator {
+    return this.#translator;
+  }
+
+  /** The mesh configuration in force, or in force with the next update. */
+  get mesh(): MeshConfig {
+    return this.#mesh;
+  }
+
+  /** Takes another mesh configuration, with the present networks: the next update rebuilds. */
+  useMesh(mesh: MeshConfig): void {
+    this.#mesh = mesh;
+    this.#isStale = true;
+  }
+
+  /** The next update rebuilds from the sources. */
+  invalidate(): void {
+    this.#isStale = true;
+  }
+
+  /** As `Pipeline.prepare`. */
+  prepare(proxy: Proxy): Promise<void> | undefined {
+    const steps = this.#translator.prepare(proxy);
+    // Where a step throws, adding the proxy meets the same, and reports it.
+    if (steps === undefined) return this.#preparing;
+    // A step that needs the results of other steps waits for them as well.
+    const preparing = Promise.all([this.#preparing, paced(steps).catch(() => {})]).then(() => {
+      if (this.#preparing === preparing) this.#preparing = undefined;
+    });
+    return this.#preparing = preparing;
+  }
+
+  /** Brings the mesh up to date part by part; nothing is translated, as no proxy is connected. */
+  *fill(): Generator<void, void> {
+    const change = this.#isStale ? this.#everything() : this.#parts.waiting.take().change;
+    if (this.#isStale) this.#translator = this.#new();
+    this.#isStale = false;
+    for (const part of changeParts(change)) {
+      this.#translator.mesh.apply(part);
+      yield;
+    }
+  }
+
+  /** Takes in the waiting changes, or rebuilds. */
+  *update(): Generator<void, void> {
+    if (this.#isStale) return yield* this.#rebuild();
+    const { change, addresses } = this.#parts.waiting.take();
+    this.#parts.applied.announce({ change, affected: this.#translator.apply(change, addresses) });
+  }
+
+  #new(): Translator {
+    const { options, networks, aggregate, endpoints, table, failed } = this.#parts;
+    return newTranslator(
+      { aggregate, endpoints, table, config: this.#mesh, networks: networks.written },
+      options,
+      failed,
+    );
+  }
+
+  /** The whole present state, in place of the waiting changes. */
+  #everything(): MeshChange & { readonly added: readonly AnyConfigObject[] } {
+    const { waiting, networks, objects, aggregate } = this.#parts;
+    waiting.take();
+    return { added: [...objects.values()], services: [...aggregate.keys()], entrances: networks.entrances };
+  }
+
+  /**
+   * A mesh of its own for another mesh configuration; the proxies move over at the end, all at once. Changes that come
+   * meanwhile wait for the next push.
+   */
+  *#rebuild(): Generator<void, void> {
+    const { options, applied } = this.#parts;
+    this.#isStale = false;
+    const next = this.#new();
+    const config = this.#mesh;
+    const everything = this.#everything();
+    for (const part of changeParts(everything)) {
+      next.mesh.apply(part);
+      yield;
+    }
+    yield* next.adopt(this.#translator, (proxy) => options.readAgain(proxy, config));
+    this.#translator = next;
+    applied.announce({ objects: everything.added });
+  }
+}

@@ -1,0 +1,62 @@
+/**
+ * Results that pushes could not build, and when they are tried again: an exception may depend on the state at that
+ * moment, and no user should have to edit a file for a second try.
+ *
+ * @module
+ */
+import type { Timers } from "./debounce.ts";
+import type { PushFailure } from "../../xds/protocol/source.ts";
+
+/** Time to the first new try, ms; it doubles with each try that fails as well. */
+export const FIRST_RETRY = 1000;
+
+/** Longest time between two tries, ms. */
+export const LAST_RETRY = 60_000;
+
+/** Collects failures, and asks for another try. */
+export class PushFailures {
+  readonly #timers: Timers;
+  readonly #tryAgain: () => void;
+  /** Each once: a per-proxy resource may fail for many proxies alike. */
+  #found = new Map<string, PushFailure>();
+  #delay = FIRST_RETRY;
+  #cancel: (() => void) | undefined;
+  #stopped = false;
+
+  /** @param tryAgain Starts a push in which everything that failed is made again. */
+  constructor(timers: Timers, tryAgain: () => void) {
+    this.#timers = timers;
+    this.#tryAgain = tryAgain;
+  }
+
+  /** Something could not be made, in a push or for a proxy that has just come. */
+  add(what: string, error: unknown): void {
+    const reason = error instanceof Error ? error.message : String(error);
+    this.#found.set(`${what} ${reason}`, { what, reason });
+    if (this.#cancel !== undefined || this.#stopped) return;
+    this.#cancel = this.#timers.after(this.#delay, () => {
+      this.#cancel = undefined;
+      this.#delay = Math.min(2 * this.#delay, LAST_RETRY);
+      this.#tryAgain();
+    });
+  }
+
+  /** The failures since the last call: the end of a push. */
+  take(): readonly PushFailure[] {
+    const found = [...this.#found.values()];
+    this.#found = new Map();
+    if (found.length === 0) {
+      this.#cancel?.();
+      this.#cancel = undefined;
+      this.#delay = FIRST_RETRY;
+    }
+    return found;
+  }
+
+  /** No more tries. */
+  stop(): void {
+    this.#stopped = true;
+    this.#cancel?.();
+    this.#cancel = undefined;
+  }
+}

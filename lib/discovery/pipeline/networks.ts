@@ -1,0 +1,95 @@
+/**
+ * The networks of a pipeline: the one that an address is in, and the entrances of each, from the mesh networks and from
+ * registries.
+ *
+ * @module
+ */
+import type { MeshNetworks } from "../../config/mesh/types.ts";
+import { entrancesByNetwork, networkLookup, writtenEntrances } from "../../mesh/networks.ts";
+import { isIp } from "../../registry/address.ts";
+import type { ReportedNetworks } from "../../registry/reported_networks.ts";
+import type { NetworkEntrance } from "../../registry/types.ts";
+
+/** Addresses of host names. */
+export interface GatewayNames {
+  /**
+   * Addresses of these names from now on; other names are forgotten.
+   *
+   * @returns Those of a name that are known now: none while it was not resolved.
+   */
+  follow(names: ReadonlySet<string>): (name: string) => readonly string[];
+}
+
+/** Names that nobody resolves. */
+const UNRESOLVED: GatewayNames = { follow: () => () => [] };
+
+/** The parts that changed. */
+export interface ChangedNetworks {
+  /** Workloads that name no network may be in another one. */
+  readonly own: boolean;
+  readonly entrances: boolean;
+}
+
+/** See the module. */
+export class PipelineNetworks {
+  readonly #reported: ReportedNetworks;
+  readonly #clusterId: string;
+  readonly #names: GatewayNames;
+  #written: MeshNetworks;
+  #lookup: (address: string) => string;
+  #own = "";
+  #entrances: ReadonlyMap<string, readonly NetworkEntrance[]> = new Map();
+  #content = "[]";
+  #named: readonly NetworkEntrance[] = [];
+
+  constructor(reported: ReportedNetworks, clusterId: string, written: MeshNetworks, names = UNRESOLVED) {
+    this.#reported = reported;
+    this.#clusterId = clusterId;
+    this.#names = names;
+    this.#written = written;
+    this.#lookup = networkLookup(written, clusterId);
+    this.look();
+  }
+
+  /** The mesh networks, as they are written. */
+  get written(): MeshNetworks {
+    return this.#written;
+  }
+
+  /** The ways into networks, by network. */
+  get entrances(): ReadonlyMap<string, readonly NetworkEntrance[]> {
+    return this.#entrances;
+  }
+
+  /** The same as mesh networks and registries name them, before names are resolved. */
+  get named(): readonly NetworkEntrance[] {
+    return this.#named;
+  }
+
+  /** Network of an address of which nothing else says it; empty: the one without a name. */
+  networkOf(address: string): string {
+    return this.#own || this.#lookup(address);
+  }
+
+  /** Takes other mesh networks. */
+  use(written: MeshNetworks): ChangedNetworks {
+    this.#written = written;
+    this.#lookup = networkLookup(written, this.#clusterId);
+    return { ...this.look(), own: true };
+  }
+
+  /** Looks again, because registries know something else, or names have other addresses. */
+  look(): ChangedNetworks {
+    const before = this.#own;
+    this.#own = this.#reported.networkOf(this.#clusterId);
+    const all = this.#named = [...writtenEntrances(this.#written), ...this.#reported.entrances()];
+    const addressesOf = this.#names.follow(
+      new Set(all.map(({ address }) => address).filter((address) => !isIp(address))),
+    );
+    this.#entrances = entrancesByNetwork(all, addressesOf);
+    const content = JSON.stringify([...this.#entrances]);
+    const entrances = content !== this.#content;
+    this.#content = content;
+    return { own: before !== this.#own, entrances };
+  }
+}

@@ -1,0 +1,61 @@
+/**
+ * A translator with a mesh of its own, over the reports of registries.
+ *
+ * @module
+ */
+import type { MeshConfig, MeshNetworks } from "../../config/mesh/types.ts";
+import { Mesh } from "../../mesh/mesh.ts";
+import type { Aggregate } from "../../registry/aggregate.ts";
+import type { EndpointIndex } from "../../registry/endpoint_index.ts";
+import { knownWorkload } from "../../registry/known_workload.ts";
+import type { Proxy } from "../../translate/proxy/node.ts";
+import { type ProxyPlace, serviceTargets } from "../../registry/inbound.ts";
+import type { ResourceTable } from "../../resource/set.ts";
+import { Translator } from "../../translate/machine/translator.ts";
+import type { PipelineOptions } from "./options.ts";
+
+/** Its inputs besides the options of the pipeline. */
+export interface TranslatorParts {
+  readonly config: MeshConfig;
+  readonly networks: MeshNetworks;
+  readonly aggregate: Aggregate;
+  readonly endpoints: EndpointIndex;
+  readonly table: ResourceTable;
+}
+
+/** @param failed Called with results that could not be built, beside the options' own callback. */
+export function newTranslator(
+  { config, networks, aggregate, endpoints, table }: TranslatorParts,
+  { settings, caches, enhancedDestinationRuleMerge, tokenKeys, buildFailed }: PipelineOptions,
+  failed: (what: string, error: unknown) => void,
+): Translator {
+  const mesh = new Mesh({
+    config,
+    networks,
+    domainSuffix: settings.domainSuffix,
+    source: {
+      service: (key) => aggregate.service(key),
+      endpoints: (key) => endpoints.endpoints(key),
+    },
+    tokenKeys,
+    scopeGatewayToNamespace: settings.scopeGatewayToNamespace,
+    sharedScopes: caches.all,
+    enhancedDestinationRuleMerge,
+  });
+  return new Translator({
+    mesh,
+    settings,
+    table,
+    caches,
+    failed: (kind, name, error) => {
+      failed(`${kind} ${name}`, error);
+      buildFailed(kind, name, error);
+    },
+    targetsOf: (proxy) => serviceTargets(placeOf(proxy), endpoints, aggregate),
+    knownOf: (proxy) => knownWorkload(placeOf(proxy), endpoints, aggregate),
+  });
+}
+
+function placeOf({ addresses, namespace, id, properties: { clusterId } }: Proxy): ProxyPlace {
+  return { addresses, namespace, clusterId, pod: `pod/${id.namespace}/${id.name}` };
+}

@@ -1,0 +1,59 @@
+/**
+ * Nodes of clients as proxies, by the settings of a server.
+ *
+ * @module
+ */
+import type { MeshConfig, ProxyHeaders } from "../../config/mesh/types.ts";
+import { contentHash } from "../../resource/encoded.ts";
+import { WeakTable } from "../../resource/weak_table.ts";
+import { type Proxy, readNode } from "../../translate/proxy/node.ts";
+import type { OwnTracing } from "../../translate/reader/proxy_properties.ts";
+import type { ConnectRequest } from "../../xds/protocol/source.ts";
+
+/** Settings of the source. */
+export interface SourceOptions {
+  /** `PILOT_ENABLE_VHDS`: virtual hosts go one by one to clients that speak delta. */
+  readonly vhds: boolean;
+  /** Cluster of proxies that name none. */
+  readonly clusterId: string;
+  /** Other names of clusters (`--clusterAliases`), by alias. */
+  readonly clusterAliases: Readonly<Record<string, string>>;
+}
+
+/** Reads nodes; equal parts of them are one object. */
+export class NodeReader {
+  readonly #options: SourceOptions;
+  /** Headers settings by the hash of their text: as long as a proxy, or a result built for it, uses them. */
+  readonly #headers = new WeakTable<string, ProxyHeaders>();
+  readonly #tracing = new WeakTable<string, OwnTracing>();
+
+  constructor(options: SourceOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Reads a node.
+   *
+   * @throws {NodeRefused} See `readNode`.
+   */
+  read(node: ConnectRequest["node"], delta: boolean, mesh: MeshConfig): Proxy {
+    const { vhds, clusterId, clusterAliases } = this.#options;
+    return readNode(node, {
+      mesh,
+      vhds: vhds && delta,
+      clusterId,
+      clusterAliases,
+      internHeaders: (headers) => interned(this.#headers, headers),
+      internTracing: (tracing) => interned(this.#tracing, tracing),
+    });
+  }
+}
+
+function interned<T extends object>(table: WeakTable<string, T>, value: T | undefined): T | undefined {
+  if (value === undefined) return undefined;
+  const key = contentHash(JSON.stringify(value));
+  const known = table.get(key);
+  if (known !== undefined) return known;
+  table.set(key, value);
+  return value;
+}

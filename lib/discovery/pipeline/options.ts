@@ -1,0 +1,47 @@
+/**
+ * The inputs of a pipeline.
+ *
+ * @module
+ */
+import type { MeshConfig, MeshNetworks } from "../../config/mesh/types.ts";
+import type { Finding } from "../../finding/finding.ts";
+import type { TokenKeySource } from "../../mesh/mesh.ts";
+import type { PaceOptions } from "../../kernel/time/paced.ts";
+import type { ServiceEntryOptions } from "../../registry/service_entry/registry.ts";
+import type { BuildFailed, CacheSwitches } from "../../translate/machine/cache/caches.ts";
+import type { Proxy } from "../../translate/proxy/node.ts";
+import type { TranslateSettings } from "../../translate/reader/settings.ts";
+import type { DebounceOptions, MergedChange, Timers } from "./debounce.ts";
+import type { GatewayNames } from "./networks.ts";
+
+/** Keys of token issuers, and the findings about them. */
+export interface PipelineTokenKeys extends TokenKeySource {
+  findings(): Iterable<Finding>;
+}
+
+/** Inputs of a pipeline. */
+export interface PipelineOptions {
+  readonly mesh: MeshConfig;
+  readonly networks: MeshNetworks;
+  readonly settings: TranslateSettings;
+  readonly caches: CacheSwitches;
+  readonly debounce: DebounceOptions;
+  readonly entries: Omit<ServiceEntryOptions, "networkOf">;
+  /** `ENABLE_ENHANCED_DESTINATIONRULE_MERGE`. */
+  readonly enhancedDestinationRuleMerge: boolean;
+  readonly timers?: Timers;
+  /** How long pushes are paced; for tests. Default: as `paced` does it. */
+  readonly pace?: Omit<PaceOptions, "signal">;
+  /** Keys of token issuers. Default: none are known. */
+  readonly tokenKeys?: PipelineTokenKeys;
+  /** Resolves host names of networks' gateways. Default: nobody does. */
+  readonly gatewayNames?: GatewayNames | undefined;
+  /** Reads a proxy's properties again after the mesh configuration changed. */
+  readonly readAgain: (proxy: Proxy, mesh: MeshConfig) => Proxy;
+  /** Called when a builder threw: its resources stay as they were. */
+  readonly buildFailed: BuildFailed;
+  /** Called with an exception in a push; the earlier resources stay in force. */
+  readonly failed: (error: unknown, change: MergedChange) => void;
+  /** Called after each push: seconds of debouncing, and of translation. */
+  readonly measured?: (times: { readonly debounce: number; readonly translate: number }) => void;
+}

@@ -1,0 +1,299 @@
+/**
+ * The whole way from changes to pushes, without any I/O:
+ *
+ *     config changes ─┬─> service entries ─┐
+ *                     │    registries ─────┼─> aggregate, endpoint index ─┐
+ *                     └────────────────────┴──> waiting ── debounce ──────┴─> mesh ─> translator ─> push event
+ *
+ * Changes only mark keys; the work is done once for all of them when the debouncer releases them.
+ *
+ * @module
+ */
+import { begun, paced, unpaced } from "../../kernel/time/paced.ts";
+import type { MeshConfig, MeshNetworks } from "../../config/mesh/types.ts";
+import type { AnyConfigObject } from "../../config/types.ts";
+import { Aggregate } from "../../registry/aggregate.ts";
+import { EndpointIndex } from "../../registry/endpoint_index.ts";
+import type { Registry } from "../../registry/types.ts";
+import { ServiceEntryRegistry } from "../../registry/service_entry/registry.ts";
+import { ResourceTable } from "../../resource/set.ts";
+import type { Proxy } from "../../translate/proxy/node.ts";
+import type { Translator } from "../../translate/machine/translator.ts";
+import { AppliedListeners } from "./applied.ts";
+import type { Finding } from "../../finding/finding.ts";
+import { Debouncer, type MergedChange, noChange, REAL_TIMERS, type Timers } from "./debounce.ts";
+import type { PushEvent } from "../../xds/protocol/source.ts";
+import { countedSink, type RegistryTrigger, type RegistryUpdates, REPORTED } from "./counted_sink.ts";
+import { CurrentTranslator } from "./current_translator.ts";
+import { PushFailures } from "./failures.ts";
+import { type ChangedNetworks, PipelineNetworks } from "./networks.ts";
+import { PipelineObjects } from "./objects.ts";
+import type { PipelineOptions } from "./options.ts";
+import { pipelineWarnings } from "./warnings.ts";
+import { WaitingChanges } from "./waiting_changes.ts";
+
+/** The way from changes to pushes. */
+export class Pipeline {
+  readonly table = new ResourceTable();
+  readonly endpoints = new EndpointIndex();
+  readonly aggregate = new Aggregate(this.endpoints);
+  readonly entries: ServiceEntryRegistry;
+  /** The objects taken in, and their pushes. */
+  readonly known = new PipelineObjects();
+  readonly #options: PipelineOptions;
+  readonly #debouncer: Debouncer;
+  readonly #timers: Timers;
+  readonly #listeners = new Set<(push: PushEvent) => void>();
+  /** The parts that note the changes of each push. */
+  readonly applied = new AppliedListeners();
+  /** Updates of registries so far. */
+  readonly updates: RegistryUpdates = { eds: 0, svc: 0, svcdelete: 0 };
+  readonly #waiting = new WaitingChanges(this.aggregate, this.endpoints);
+  readonly #networks: PipelineNetworks;
+  readonly #current: CurrentTranslator;
+  #pushes = 0;
+  readonly #failures: PushFailures;
+  /** The last push failed as a whole. */
+  failing = false;
+  readonly #stopped = new AbortController();
+
+  constructor(options: PipelineOptions) {
+    this.#options = options;
+    this.#timers = options.timers ?? REAL_TIMERS;
+    const { clusterId } = options.entries;
+    const networks = new PipelineNetworks(this.aggregate.networks, clusterId, options.networks, options.gatewayNames);
+    this.#networks = networks;
+    this.entries = new ServiceEntryRegistry({
+      ...options.entries,
+      networkOf: (address) => networks.networkOf(address),
+    });
+    this.#debouncer = new Debouncer(options.debounce, (change) => this.#push(change), this.#timers);
+    this.#failures = new PushFailures(this.#timers, () => this.lookAgain("retry"));
+    const { aggregate, endpoints, table, applied } = this;
+    this.#current = new CurrentTranslator({
+      ...{ options, networks, aggregate, endpoints, table, applied },
+      ...{ waiting: this.#waiting, objects: this.known.all },
+      failed: (resource, error) => this.#failures.add(resource, error),
+    });
+    this.aggregate.onWorkloads((source, upserted, removed) => this.entries.onWorkloads(source, upserted, removed));
+    this.aggregate.networks.onChange(() => this.networksChanged());
+    this.#waiting.setEntrances(networks.entrances);
+    void this.addRegistry(this.entries);
+  }
+
+  /** The translator in use; another one after a change of the mesh configuration. */
+  get translator(): Translator {
+    return this.#current.translator;
+  }
+
+  /** The mesh configuration in force. */
+  get mesh(): MeshConfig {
+    return this.#current.mesh;
+  }
+
+  /** The ways into networks, by network. */
+  get entrances(): PipelineNetworks["entrances"] {
+    return this.#networks.entrances;
+  }
+
+  /** The same before the names of gateways are resolved. */
+  get namedEntrances(): PipelineNetworks["named"] {
+    return this.#networks.named;
+  }
+
+  /** Accepted settings that proxies do not get, each once: found by translation, or in the service entries. */
+  warnings(): Finding[] {
+    const { tokenKeys, entries: { clusterId } } = this.#options;
+    return pipelineWarnings(this, tokenKeys?.findings() ?? [], clusterId);
+  }
+
+  /** Number of the last push. */
+  get pushes(): number {
+    return this.#pushes;
+  }
+
+  /** Has a listener called after every push; returns the way to stop that. */
+  onPush(listener: (push: PushEvent) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** All objects that are in force, or wait for their push. */
+  objects(): Iterable<AnyConfigObject> {
+    return this.known.all.values();
+  }
+
+  /**
+   * Resolves when adding a proxy takes long no more: the results that the first one shares with all that follow are
+   * built in steps between which the event loop turns. Undefined: it takes long no more already.
+   */
+  prepare(proxy: Proxy): Promise<void> | undefined {
+    return this.#current.prepare(proxy);
+  }
+
+  /** Adds a registry; resolves when all that exists in it has been reported. */
+  addRegistry(registry: Registry): Promise<void> {
+    return registry.start(
+      countedSink(this.aggregate.sink(registry), this.updates, (trigger) => this.#handedOn(trigger)),
+    );
+  }
+
+  /** Takes a registry away with all that it reported; it must report nothing any more. */
+  removeRegistry(registry: Pick<Registry, "provider" | "clusterId">): void {
+    this.together(() => {
+      this.aggregate.removeSource(registry);
+      for (const trigger of ["service", "endpoint"] as const) this.#handedOn(trigger);
+    });
+  }
+
+  /**
+   * Takes changes of configuration.
+   * @param removed Old versions of objects that went or changed.
+   * @param added New objects and new versions.
+   */
+  configChanged(removed: readonly AnyConfigObject[], added: readonly AnyConfigObject[]): void {
+    this.#debouncer.together(() => unpaced(this.#take(removed, added)));
+  }
+
+  /** The same for many objects, in steps between which the event loop turns. No push begins before it is done. */
+  async manyChanged(
+    removed: readonly AnyConfigObject[],
+    added: readonly AnyConfigObject[],
+    signal: AbortSignal,
+  ): Promise<void> {
+    await this.inSteps(this.#take(removed, added), signal);
+  }
+
+  /** Has a registry take changes in steps between which the event loop turns. No push begins before it is done. */
+  async inSteps(steps: Generator<void, void>, signal: AbortSignal): Promise<void> {
+    const release = this.#debouncer.hold();
+    await paced(steps, { signal }).finally(release);
+  }
+
+  /** Has a registry take a change, whose reports are one reason to push. */
+  together(change: () => void): void {
+    this.#debouncer.together(change);
+  }
+
+  /** Takes changes in; the services that entries make are no change of their own. */
+  *#take(removed: readonly AnyConfigObject[], added: readonly AnyConfigObject[]): Generator<void, void> {
+    const arrived = new Set(added.map((object) => object.key));
+    this.known.take(removed, added);
+    this.#waiting.addConfig(removed, added);
+    const gone = removed.filter(({ key }) => !arrived.has(key)).map(({ key }) => key);
+    for (const _ of this.entries.applySteps(added, gone)) {
+      this.#waiting.settleRegistries();
+      yield;
+    }
+    const changed = [...removed, ...added];
+    this.known.wait(changed);
+    this.#debouncer.add({ reason: "config", objects: [...new Set(changed.map(({ key }) => key))], full: true });
+  }
+
+  /** The keys of a token issuer at a place have changed, or their problems have. */
+  tokenKeysChanged(place: string): void {
+    this.#waiting.addTokenKeys(place);
+    this.lookAgain("tokenKeys");
+  }
+
+  /** Takes another mesh configuration: everything is translated anew. */
+  meshChanged(mesh: MeshConfig, networks: MeshNetworks): void {
+    const reason = mesh === this.mesh ? "networks" : "global";
+    if (networks !== this.#networks.written) this.#takeNetworks(this.#networks.use(networks));
+    this.#current.useMesh(mesh);
+    this.#debouncer.add({ reason, objects: [], full: true });
+  }
+
+  /** Registries know something else of networks, or the names of gateways have other addresses. */
+  networksChanged(): void {
+    const changed = this.#networks.look();
+    if (!changed.own && !changed.entrances) return;
+    this.#takeNetworks(changed);
+    this.#debouncer.add({ reason: "networks", objects: [], full: true });
+  }
+
+  #takeNetworks({ own, entrances }: ChangedNetworks): void {
+    if (own) this.entries.apply([...this.objects()], []);
+    if (entrances) this.#waiting.setEntrances(this.#networks.entrances);
+  }
+
+  /** Has all streams look at their sets again, for a reason that is no change of the mesh. */
+  lookAgain(reason: "retry" | "global" | "debug" | "tokenKeys"): void {
+    this.#debouncer.add({ reason, objects: [], full: true });
+  }
+
+  /** The first push, before there is any proxy: in steps between which the event loop turns. */
+  async start(): Promise<void> {
+    const release = this.#debouncer.hold();
+    try {
+      await paced(this.#current.fill());
+    } catch {
+      this.#current.invalidate(); // The push that follows fails in the same way, and reports it.
+    } finally {
+      release();
+    }
+    this.flush();
+  }
+
+  /** Pushes the waiting changes at once, without debouncing; for tests. */
+  flush(): void {
+    unpaced(this.#flush(this.#debouncer.take() ?? { ...noChange(this.#timers.now()), full: true }));
+  }
+
+  /** No more pushes; one that is in the middle is left there. */
+  stop(): void {
+    this.#stopped.abort();
+    this.#failures.stop();
+    this.#debouncer.stop();
+  }
+
+  #handedOn(trigger: RegistryTrigger): void {
+    const { pending } = trigger === "endpoint" ? this.endpoints : this.aggregate;
+    if (pending) this.#debouncer.add(REPORTED[trigger]);
+  }
+
+  #push(change: MergedChange): Promise<void> | undefined {
+    const { signal } = this.#stopped;
+    return begun(this.#flush(change), { ...this.#options.pace, signal })?.catch((error: unknown) => {
+      if (!signal.aborted) throw error;
+    });
+  }
+
+  *#flush(change: MergedChange): Generator<void, void> {
+    const started = this.#timers.now();
+    try {
+      yield* this.#current.update();
+      this.failing = false;
+      const ended = this.#timers.now();
+      this.#options.measured?.({
+        debounce: (ended - change.startedAt) / 1000,
+        translate: (ended - started) / 1000,
+      });
+    } catch (error) {
+      // Nothing of the half-done change is trusted: the next push begins from the sources.
+      this.#current.invalidate();
+      this.failing = true;
+      this.#failures.add("push", error);
+      this.#options.failed(error, change);
+    }
+    const { full, startedAt } = change;
+    const reasons = Object.fromEntries(change.reasons);
+    const objects = this.known.waitingAmong(change.objects);
+    const failures = this.#failures.take();
+    const push: PushEvent = { id: ++this.#pushes, reasons, objects, full, startedAt, failures };
+    this.known.pushed(push.id, change.objects);
+    for (const listener of this.#listeners) listener(push);
+  }
+
+  /** Logs and counts that resources of one proxy could not be built between pushes. */
+  reportBuildFailure(name: string, error: unknown): void {
+    this.#options.buildFailed("base", name, error);
+  }
+
+  /** Translates everything anew and pushes the differences; returns the number of proxies. */
+  pushAll(): number {
+    this.#current.invalidate();
+    this.lookAgain("debug");
+    return this.translator.counts.proxies;
+  }
+}

@@ -1,0 +1,118 @@
+/**
+ * The changes since the mesh was last brought up to date.
+ *
+ * @module
+ */
+import type { AnyConfigObject } from "../../config/types.ts";
+import type { MeshChange } from "../../mesh/mesh.ts";
+import type { Aggregate } from "../../registry/aggregate.ts";
+import type { EndpointIndex } from "../../registry/endpoint_index.ts";
+import type { ListedChange } from "./applied.ts";
+import type { ServiceKey } from "../../registry/types.ts";
+
+/** A change of the mesh, and the addresses whose workloads have other services of their own now. */
+export interface TakenChanges {
+  readonly change: ListedChange;
+  readonly addresses: ReadonlySet<string>;
+}
+
+/** Items of one kind in one step. */
+const ITEMS_A_STEP = 200;
+
+/** Collects changes of configuration and of registries. */
+export class WaitingChanges {
+  readonly #aggregate: Aggregate;
+  readonly #index: EndpointIndex;
+  #removed = new Map<string, AnyConfigObject>();
+  #added = new Map<string, AnyConfigObject>();
+  #services: ReadonlySet<ServiceKey> = new Set();
+  #endpoints: ReadonlySet<ServiceKey> = new Set();
+  #addresses: ReadonlySet<string> = new Set();
+  #tokenKeys = new Set<string>();
+  #entrances: MeshChange["entrances"];
+
+  constructor(aggregate: Aggregate, index: EndpointIndex) {
+    this.#aggregate = aggregate;
+    this.#index = index;
+  }
+
+  /** Notes objects that went, old versions of objects that changed, new objects and new versions. */
+  addConfig(removed: readonly AnyConfigObject[], added: readonly AnyConfigObject[]): void {
+    for (const object of removed) {
+      // An object that was added since the last push and is gone again was never seen.
+      if (!this.#added.delete(object.key)) this.#removed.set(object.key, object);
+    }
+    for (const object of added) this.#added.set(object.key, object);
+  }
+
+  /** Notes that the keys of a token issuer changed. */
+  addTokenKeys(place: string): void {
+    this.#tokenKeys.add(place);
+  }
+
+  /** Notes that these are the ways into networks now. */
+  setEntrances(all: NonNullable<MeshChange["entrances"]>): void {
+    this.#entrances = all;
+  }
+
+  /** Settles the reports of registries since the last call; the more often, the less work at once. */
+  settleRegistries(): void {
+    const services = this.#aggregate.drain();
+    const endpoints = this.#index.drain();
+    this.#services = united(this.#services, services.services);
+    this.#endpoints = united(this.#endpoints, endpoints.services);
+    this.#addresses = united(united(this.#addresses, services.addresses), endpoints.addresses);
+  }
+
+  /** All that waits; from now on it does not. */
+  take(): TakenChanges {
+    this.settleRegistries();
+    const change = {
+      removed: [...this.#removed.values()],
+      added: [...this.#added.values()],
+      services: this.#services,
+      endpoints: this.#endpoints,
+      tokenKeys: this.#tokenKeys,
+      ...(this.#entrances === undefined ? {} : { entrances: this.#entrances }),
+    };
+    const addresses = this.#addresses;
+    this.#removed = new Map();
+    this.#added = new Map();
+    this.#services = new Set();
+    this.#endpoints = new Set();
+    this.#addresses = new Set();
+    this.#tokenKeys = new Set();
+    this.#entrances = undefined;
+    return { change, addresses };
+  }
+}
+
+/**
+ * Parts of a change, which have the same effect one after another as the whole at once. Services come before the rules
+ * for them: the visibility of a rule depends on the owner of its service, and would be found twice.
+ */
+export function* changeParts({ removed, added, services, endpoints, entrances }: MeshChange): Generator<MeshChange> {
+  if (entrances !== undefined) yield { entrances };
+  for (const part of parts(removed)) yield { removed: part };
+  for (const part of parts(services)) yield { services: part };
+  for (const part of parts(added)) yield { added: part };
+  for (const part of parts(endpoints)) yield { endpoints: part };
+}
+
+function* parts<T>(items: Iterable<T> = []): Generator<T[]> {
+  let part: T[] = [];
+  for (const item of items) {
+    part.push(item);
+    if (part.length < ITEMS_A_STEP) continue;
+    yield part;
+    part = [];
+  }
+  if (part.length > 0) yield part;
+}
+
+/** The union; the bigger set itself where it may be, for most of the time one of them is empty. */
+function united<T>(before: ReadonlySet<T>, more: ReadonlySet<T>): ReadonlySet<T> {
+  if (before.size === 0) return more;
+  for (const item of more) (before as Set<T>).add(item);
+  return before;
+}

@@ -1,0 +1,196 @@
+/**
+ * A proxy as the wire sees it: its resources, with credentials that it may read, its agent's roots and names, and the
+ * stand-ins of resources that it rejects.
+ *
+ * @module
+ */
+import { sameItems } from "../../incremental/same_items.ts";
+import type { EncodedResource } from "../../resource/encoded.ts";
+import type { NameSet } from "../../resource/name_set.ts";
+import type { ResourceSet } from "../../resource/set.ts";
+import type { ProxyState } from "../../translate/machine/per_proxy/proxy_state.ts";
+import { profileOf } from "../../translate/reader/proxy_profile.ts";
+import { NAME_TABLE_TYPE_URL } from "../../translate/name_table/encode.ts";
+import type {
+  ClientHealth,
+  ConnectControl,
+  EarlierVersion,
+  ProxyView,
+  RejectionAnswer,
+} from "../../xds/protocol/source.ts";
+import { EXTENSION_CONFIG, PROXY_CONFIG, SECRET, WILDCARD } from "../../xds/protocol/types.ts";
+import type { ProxyCredentials } from "../credentials/proxy_credentials.ts";
+import { ProxyExtensions } from "../credentials/proxy_extensions.ts";
+import type { MeshRoots } from "../identity/mesh_roots.ts";
+import type { StreamHealth } from "../registration/health_reports.ts";
+import type { Pipeline } from "../pipeline/pipeline.ts";
+import { StandIns } from "../stand_ins/stand_ins.ts";
+import type { StreamRegistration } from "../registration/registrar.ts";
+
+const NONE: readonly never[] = [];
+
+/** Views of proxies for which something could not be made, with the types of which names are pending. */
+export type UndecidedViews = Map<ProxyStateView, Set<string>>;
+
+/** The roots that agents are sent. */
+export type AgentRoots = Pick<MeshRoots, "sets">;
+
+/** Inputs of a view beside its proxy's resources. */
+export interface ViewParts {
+  readonly credentials?: ProxyCredentials | undefined;
+  readonly extensions?: ProxyExtensions | undefined;
+  readonly roots?: AgentRoots | undefined;
+  readonly health?: StreamHealth | undefined;
+  readonly registration?: StreamRegistration | undefined;
+}
+
+/** A proxy as the wire sees it. */
+export class ProxyStateView implements ProxyView {
+  readonly id: string;
+  readonly identity?: string;
+  readonly #pipeline: Pipeline;
+  readonly #undecided: UndecidedViews;
+  readonly #standIns: StandIns;
+  readonly #credentials: ProxyCredentials | undefined;
+  readonly #extensions: ProxyExtensions | undefined;
+  readonly #roots: AgentRoots | undefined;
+  readonly #health: StreamHealth | undefined;
+  readonly #registration: StreamRegistration | undefined;
+  readonly reportHealth?: (health: ClientHealth) => void;
+  /** The last answer about secrets: the same while its sets are. */
+  #secrets: readonly ResourceSet[] = NONE;
+  /** The last answer about names, likewise. */
+  #names: readonly ResourceSet[] = NONE;
+
+  constructor(
+    readonly state: ProxyState,
+    pipeline: Pipeline,
+    readonly control: ConnectControl,
+    undecided: UndecidedViews,
+    identity: string | undefined,
+    { credentials, extensions, roots, health, registration }: ViewParts = {},
+  ) {
+    if (identity !== undefined) this.identity = identity;
+    this.#credentials = credentials;
+    this.#extensions = extensions;
+    this.#roots = roots;
+    this.#health = health;
+    this.#registration = registration;
+    if (health !== undefined) this.reportHealth = (report) => health.report(report);
+    this.#pipeline = pipeline;
+    this.#standIns = new StandIns({
+      state,
+      translator: () => pipeline.translator,
+      changedIn: (key) => pipeline.known.changedIn(key) ?? 0,
+      answered: (type) => control.answered(type),
+      failed: (error) => pipeline.reportBuildFailure(`of ${state.proxy.nodeId} without patches`, error),
+    });
+    this.#undecided = undecided;
+    this.id = state.proxy.nodeId;
+  }
+
+  /** Sets of proxies change in pushes alone. */
+  get revision(): number {
+    return this.#pipeline.pushes;
+  }
+
+  /** Something that it should have could not be made, or nothing of the last push. */
+  get failing(): boolean {
+    const { failing, translator } = this.#pipeline;
+    return failing || this.state.failing || translator.lacksNames(this.state);
+  }
+
+  get byName(): boolean {
+    return profileOf(this.state.proxy.properties.type).library;
+  }
+
+  get home(): { readonly namespace: string; readonly clusterId: string } {
+    const { namespace, properties } = this.state.proxy;
+    return { namespace, clusterId: properties.clusterId };
+  }
+
+  resourceSets(typeUrl: string): readonly ResourceSet[] | undefined {
+    if (typeUrl === PROXY_CONFIG) return this.#roots?.sets;
+    if (typeUrl === NAME_TABLE_TYPE_URL) return this.#nameTable();
+    if (typeUrl === EXTENSION_CONFIG && this.#extensions) return this.#extensions.sets;
+    const sets = this.#standIns.sets(typeUrl, this.state.resourceSets(typeUrl));
+    return typeUrl === SECRET && this.#credentials ? this.#withCredentials(sets ?? [], this.#credentials.set) : sets;
+  }
+
+  /** Extension configurations without their secrets. */
+  shownSets(typeUrl: string): readonly ResourceSet[] | undefined {
+    return typeUrl === EXTENSION_CONFIG ? this.state.resourceSets(typeUrl) : this.resourceSets(typeUrl);
+  }
+
+  /** Made for the first proxy that asks, and for all that see the same. */
+  #nameTable(): readonly ResourceSet[] {
+    const now = this.#pipeline.translator.nameTable(this.state);
+    return now === this.#names[0] ? this.#names : this.#names = [now];
+  }
+
+  #withCredentials(sets: readonly ResourceSet[], credentials: ResourceSet): readonly ResourceSet[] {
+    const now = [...sets, credentials];
+    if (!sameItems(now, this.#secrets)) this.#secrets = now;
+    return this.#secrets;
+  }
+
+  virtualHosts(routeConfiguration: string): readonly ResourceSet[] {
+    return this.#standIns.virtualHosts(routeConfiguration, this.state.virtualHosts(routeConfiguration));
+  }
+
+  /**
+   * While something could not be made, a name that is not there may be just that: it is tried again, and its absence is
+   * reported when a push has made all. Otherwise this costs nothing, for any number of names.
+   */
+  want(typeUrl: string, names: NameSet): readonly string[] {
+    if (typeUrl === SECRET) this.#credentials?.want(names);
+    const undecided = typeUrl === EXTENSION_CONFIG ? this.#extensions?.want(names) ?? NONE : NONE;
+    const sets = this.failing ? this.resourceSets(typeUrl) : undefined;
+    if (sets === undefined) return undecided;
+    const has = (name: string) => sets.some((set) => set.has(name) || set.withAlias(name).length > 0);
+    const pending = [...names].filter((name) => name !== WILDCARD && !has(name));
+    if (pending.length === 0) return undecided;
+    const types = this.#undecided.get(this);
+    if (types === undefined) this.#undecided.set(this, new Set([typeUrl]));
+    else types.add(typeUrl);
+    return pending;
+  }
+
+  unwant(typeUrl: string, names: NameSet): void {
+    if (typeUrl === SECRET) this.#credentials?.unwant(names);
+    if (typeUrl === EXTENSION_CONFIG) this.#extensions?.unwant(names);
+  }
+
+  whyNotSent(typeUrl: string, name: string): string | undefined {
+    return typeUrl === SECRET ? this.#credentials?.whyNot(name) : undefined;
+  }
+
+  get withheld(): ReadonlyMap<string, string> {
+    return this.#standIns.withheld;
+  }
+
+  rejected(
+    typeUrl: string,
+    resources: readonly EncodedResource[],
+    message: string,
+    earlier: (name: string) => EarlierVersion,
+    whole: readonly EncodedResource[],
+  ): RejectionAnswer {
+    return this.#standIns.rejected(typeUrl, resources, message, earlier, whole);
+  }
+
+  accepted(typeUrl: string, has: (name: string) => EncodedResource | undefined): void {
+    this.#standIns.accepted(typeUrl, has);
+  }
+
+  close(): void {
+    this.#standIns.close();
+    this.#credentials?.close();
+    this.#extensions?.close();
+    this.#health?.close();
+    this.#registration?.close();
+    this.#undecided.delete(this);
+    this.#pipeline.translator.leave(this.state);
+    this.#pipeline.applied.proxyMoved(this.state.proxy.properties.type);
+  }
+}

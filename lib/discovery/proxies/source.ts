@@ -1,0 +1,160 @@
+/**
+ * The pipeline as the source of the wire.
+ *
+ * @module
+ */
+import { parseWorkloadIdentity } from "../../pki/spiffe.ts";
+import { NodeRefused } from "../../translate/proxy/identity.ts";
+import type { Proxy } from "../../translate/proxy/node.ts";
+import { Code } from "../../grpc/codes.ts";
+import {
+  type ConnectControl,
+  type ConnectRequest,
+  type ProxyView,
+  type PushEvent,
+  type ResourceSource,
+  XdsRefusal,
+} from "../../xds/protocol/source.ts";
+import { EXTENSION_CONFIG, SECRET } from "../../xds/protocol/types.ts";
+import type { DiscoveryCallers } from "../identity/callers.ts";
+import { type ConfigurationViews, wantsConfiguration } from "../other_clients/configuration_view.ts";
+import type { Credentials } from "../credentials/credentials.ts";
+import { ProxyExtensions, PulledExtensions } from "../credentials/proxy_extensions.ts";
+import type { HealthReports } from "../registration/health_reports.ts";
+import type { NodeReader } from "../pipeline/node_reader.ts";
+import type { Pipeline } from "../pipeline/pipeline.ts";
+import { type AgentRoots, ProxyStateView, type UndecidedViews } from "./proxy_state_view.ts";
+import type { Registrar } from "../registration/registrar.ts";
+
+const NONE: readonly never[] = [];
+
+/** The proven identity of the client, as the workload that a proxy says it is for. */
+type IdentityOf = (proxy: Proxy) => string | undefined;
+
+/** The pipeline as a source of resources. */
+export class PipelineSource implements ResourceSource {
+  /** A server makes it when all sources are synced and the first translation is done. */
+  readonly ready = true;
+  readonly #pipeline: Pipeline;
+  readonly #nodes: NodeReader;
+  readonly #callers: DiscoveryCallers | undefined;
+  readonly #undecided: UndecidedViews = new Map();
+  readonly #credentials: Credentials | undefined;
+  readonly #pulled = new PulledExtensions();
+  readonly #roots: AgentRoots | undefined;
+  readonly #health: HealthReports | undefined;
+  readonly #registrar: Pick<Registrar, "open"> | undefined;
+  readonly #configuration: Pick<ConfigurationViews, "connect"> | undefined;
+  #lastTurn: Promise<void> = Promise.resolve();
+
+  /**
+   * @param callers Decide which clients may connect. Default: all may, without an identity.
+   * @param credentials Secrets that configuration names and proxies may read. Default: none.
+   * @param roots Root certificates that agents are sent. Default: none.
+   * @param health Takes agents' reports about their workloads. Default: nobody.
+   * @param registrar Registers workloads that ask for it. Default: nobody.
+   * @param configuration Views for clients that ask for configuration. Default: they are read as proxies.
+   */
+  constructor(
+    pipeline: Pipeline,
+    nodes: NodeReader,
+    callers?: DiscoveryCallers,
+    credentials?: Credentials,
+    roots?: AgentRoots,
+    health?: HealthReports,
+    registrar?: Pick<Registrar, "open">,
+    configuration?: Pick<ConfigurationViews, "connect">,
+  ) {
+    this.#configuration = configuration;
+    this.#registrar = registrar;
+    this.#health = health;
+    this.#credentials = credentials;
+    this.#roots = roots;
+    this.#pipeline = pipeline;
+    this.#nodes = nodes;
+    this.#callers = callers;
+  }
+
+  /** {@linkcode ResourceSource.connect}; a client that has nothing to prove and to wait for gets its view at once. */
+  connect(request: ConnectRequest, control: ConnectControl): ProxyView | Promise<ProxyView> {
+    if (this.#configuration !== undefined && wantsConfiguration(request)) {
+      control.waitsFor("the proof of the client's identity, and resources that all such clients share");
+      return this.#configuration.connect(request);
+    }
+    const proof = this.#callers?.identify(request);
+    if (proof === undefined) return this.#take(request, control, () => undefined);
+    control.waitsFor("the proof of the client's identity");
+    return proof.then((caller) => {
+      control.signal.throwIfAborted();
+      return this.#take(request, control, (proxy) => this.#callers?.identityAs(proxy, caller, request.peer.address));
+    });
+  }
+
+  /** The identity is looked at first: a client that is not let in neither waits nor makes others wait. */
+  #take(request: ConnectRequest, control: ConnectControl, identityOf: IdentityOf): ProxyView | Promise<ProxyView> {
+    const { mesh } = this.#pipeline;
+    const read = this.#read(request, identityOf);
+    const prepared = this.#pipeline.prepare(read.proxy);
+    if (prepared === undefined) return this.#join(read.proxy, read.identity, control);
+    control.waitsFor("resources that all proxies share");
+    return prepared.then(() => this.#turn()).then(() => {
+      control.signal.throwIfAborted();
+      // Properties have their defaults from the mesh configuration, which may be another one now.
+      const { proxy, identity } = this.#pipeline.mesh === mesh ? read : this.#read(request, identityOf);
+      return this.#join(proxy, identity, control);
+    });
+  }
+
+  /** A turn of the event loop for each: hundreds may have waited for the same. */
+  #turn(): Promise<void> {
+    return this.#lastTurn = this.#lastTurn.then(() => new Promise((resolve) => setTimeout(resolve, 0)));
+  }
+
+  #read({ node, delta }: ConnectRequest, identityOf: IdentityOf) {
+    try {
+      const proxy = this.#nodes.read(node, delta, this.#pipeline.mesh);
+      return { proxy, identity: identityOf(proxy) };
+    } catch (error) {
+      if (error instanceof NodeRefused) throw new XdsRefusal(Code.INVALID_ARGUMENT, error.message);
+      throw error;
+    }
+  }
+
+  #join(proxy: Proxy, identity: string | undefined, control: ConnectControl): ProxyView {
+    const registration = this.#registrar?.open(proxy, identity);
+    const state = this.#pipeline.translator.join(proxy);
+    this.#pipeline.applied.proxyMoved(state.proxy.properties.type);
+    const proven = identity === undefined ? undefined : parseWorkloadIdentity(identity);
+    const reader = {
+      name: state.proxy.nodeId,
+      cluster: state.proxy.properties.clusterId,
+      ...(proven && { namespace: proven.namespace, account: proven.serviceAccount }),
+    };
+    const credentials = this.#credentials?.open(reader, () => control.answered(SECRET));
+    const extensions = this.#credentials && new ProxyExtensions({
+      pulled: this.#pulled,
+      shared: () => ({ sets: state.resourceSets(EXTENSION_CONFIG) ?? NONE, pullSecrets: state.pullSecrets }),
+      open: (changed) => this.#credentials!.openRegistries(reader, changed),
+      answered: (names) => control.answered(EXTENSION_CONFIG, names),
+    });
+    return new ProxyStateView(state, this.#pipeline, control, this.#undecided, identity, {
+      ...{ credentials, extensions, roots: this.#roots, registration, health: this.#health?.open(proxy, identity) },
+    });
+  }
+
+  onPush(listener: (push: PushEvent) => void): () => void {
+    return this.#pipeline.onPush((push) => {
+      listener(push);
+      this.#decide();
+    });
+  }
+
+  /** Answers pending names of proxies for which everything could be made. */
+  #decide(): void {
+    for (const [view, types] of this.#undecided) {
+      if (view.failing) continue;
+      this.#undecided.delete(view);
+      for (const type of types) view.control.answered(type);
+    }
+  }
+}

@@ -1,0 +1,199 @@
+/**
+ * Turns the program's settings into the options of each package: the one place that reads a variable for translation.
+ *
+ * @module
+ */
+import { catalogue, type SettingsOf } from "../../kernel/settings/catalogue.ts";
+import type { OrchRegistryOptions } from "../../registry/orch/options.ts";
+import type { ServiceEntryOptions } from "../../registry/service_entry/registry.ts";
+import type { CacheSwitches } from "../../translate/machine/cache/caches.ts";
+import type { TranslateSettings } from "../../translate/reader/settings.ts";
+import type { DebounceOptions } from "../pipeline/debounce.ts";
+import type { GrpcServerOptions } from "../../grpc/server.ts";
+import type { XdsServerOptions } from "../../xds/server.ts";
+
+/** Settings of this program. */
+export type DiscoverySettings = SettingsOf<"pilot-discovery">;
+
+/** `PILOT_JWT_ENABLE_REMOTE_JWKS`: the program that fetches the keys of token issuers. */
+const KEY_FETCHERS = {
+  false: "server",
+  meshd: "server",
+  true: "hybrid",
+  hybrid: "hybrid",
+  proxy: "proxy",
+} as const;
+
+/** The settings that translation reads. */
+export function translateSettings(
+  settings: DiscoverySettings,
+  domainSuffix: string,
+  variable: TranslateSettings["variable"] = () => undefined,
+): TranslateSettings {
+  return {
+    domainSuffix,
+    variable,
+    enableHttp10: settings.PILOT_HTTP10,
+    http3: settings.PILOT_ENABLE_QUIC_LISTENERS,
+    databases: [
+      ...settings.PILOT_ENABLE_MONGO_FILTER ? ["Mongo" as const] : [],
+      ...settings.PILOT_ENABLE_MYSQL_FILTER ? ["MySQL" as const] : [],
+      ...settings.PILOT_ENABLE_REDIS_FILTER ? ["Redis" as const] : [],
+    ],
+    listensHbone: settings.PILOT_ENABLE_SIDECAR_LISTENING_HBONE,
+    sendsHbone: settings.PILOT_ENABLE_SENDING_HBONE,
+    prefersHbone: settings.PILOT_PREFER_SENDING_HBONE,
+    traceSampling: settings.PILOT_TRACE_SAMPLING,
+    exchangePeers: settings.PILOT_ENABLE_METADATA_EXCHANGE,
+    spawnUpstreamSpanForGateway: settings.PILOT_SPAWN_UPSTREAM_SPAN_FOR_GATEWAY,
+    enablePersistentSessionFilter: settings.PILOT_ENABLE_PERSISTENT_SESSION_FILTER,
+    persistentSessionLabel: settings.PILOT_PERSISTENT_SESSION_LABEL,
+    persistentSessionHeaderLabel: settings.PILOT_PERSISTENT_SESSION_HEADER_LABEL,
+    enableRouteCollapse: settings.PILOT_ENABLE_ROUTE_COLLAPSE_OPTIMIZATION,
+    enableAbsoluteFqdnVhostDomain: settings.PILOT_ENABLE_ABSOLUTE_FQDN_VHOST_DOMAIN,
+    enable100ContinueHeaders: settings.ENABLE_100_CONTINUE_HEADERS,
+    multiclusterHeadless: settings.ENABLE_MULTICLUSTER_HEADLESS,
+    enableEdsForHeadless: settings.PILOT_ENABLE_EDS_FOR_HEADLESS_SERVICES,
+    enableLocalityWeightedLb: settings.ENABLE_LOCALITY_WEIGHTED_LB_CONFIG,
+    sendUnhealthyEndpoints: settings.PILOT_SEND_UNHEALTHY_ENDPOINTS,
+    drainingLabel: settings.PILOT_DRAINING_LABEL,
+    sidecarUseRemoteAddress: settings.PILOT_SIDECAR_USE_REMOTE_ADDRESS,
+    enableTlsOnSidecarIngress: settings.ENABLE_TLS_ON_SIDECAR_INGRESS,
+    allowSidecarServiceInboundListenerMerge: settings.PILOT_ALLOW_SIDECAR_SERVICE_INBOUND_LISTENER_MERGE,
+    preferDestinationRuleTlsForExternal: settings.PREFER_DESTINATIONRULE_TLS_FOR_EXTERNAL_SERVICES,
+    dualStack: settings.MESH_DUAL_STACK,
+    bothFamilies: settings.PILOT_ENABLE_AMBIENT,
+    assignsAddresses: settings.PILOT_ENABLE_IP_AUTOALLOCATE,
+    enableIpv4OutboundListenerForIpv6Clusters: settings.MESH_ENABLE_IPV4_OUTBOUND_LISTENER_FOR_IPV6_CLUSTERS,
+    dnsCaresUdpMaxQueries: Number(settings.PILOT_DNS_CARES_UDP_MAX_QUERIES),
+    dnsJitterMs: settings.PILOT_DNS_JITTER_DURATION,
+    enableTelemetryLabel: settings.PILOT_ENABLE_TELEMETRY_LABEL,
+    endpointTelemetryLabel: settings.PILOT_ENDPOINT_TELEMETRY_LABEL,
+    maxConnectionsPerSocketEventLoop: settings.MAX_CONNECTIONS_PER_SOCKET_EVENT_LOOP,
+    filterGatewayClusterConfig: settings.PILOT_FILTER_GATEWAY_CLUSTER_CONFIG,
+    scopeGatewayToNamespace: settings.PILOT_SCOPE_GATEWAY_TO_NAMESPACE,
+    enableHcmInternalNetworks: settings.ENABLE_HCM_INTERNAL_NETWORKS,
+    skipValidateTrustDomain: settings.PILOT_SKIP_VALIDATE_TRUST_DOMAIN,
+    tokenKeysFetchedBy: KEY_FETCHERS[settings.PILOT_JWT_ENABLE_REMOTE_JWKS],
+    compliancePolicy: settings.COMPLIANCE_POLICY,
+    labelCanonicalServicesForMeshExternal: settings.LABEL_CANONICAL_SERVICES_FOR_MESH_EXTERNAL_SERVICE_ENTRIES,
+  };
+}
+
+/** How changes wait. */
+export function debounceOptions(settings: DiscoverySettings): DebounceOptions {
+  return {
+    after: settings.PILOT_DEBOUNCE_AFTER,
+    max: settings.PILOT_DEBOUNCE_MAX,
+    endpoints: settings.PILOT_ENABLE_EDS_DEBOUNCE,
+  };
+}
+
+/** The switches of the caches. */
+export function cacheSwitches(settings: DiscoverySettings): CacheSwitches {
+  return {
+    all: settings.PILOT_ENABLE_XDS_CACHE,
+    clusters: settings.PILOT_ENABLE_CDS_CACHE,
+    routes: settings.PILOT_ENABLE_RDS_CACHE,
+  };
+}
+
+/** How service entries are read. */
+export function entryOptions(settings: DiscoverySettings, clusterId: string): Omit<ServiceEntryOptions, "networkOf"> {
+  return {
+    clusterId,
+    drainingLabel: settings.PILOT_DRAINING_LABEL,
+    selectPods: settings.PILOT_ENABLE_SERVICEENTRY_SELECT_PODS,
+    // Where the server does not hand them out, proxies that ask for it (DNS_AUTO_ALLOCATE) use them all the same.
+    autoAllocate: true,
+    healthChecks: settings.PILOT_ENABLE_WORKLOAD_ENTRY_HEALTHCHECKS,
+  };
+}
+
+/** Whether entries of workloads in other clusters are read: where services of the orchestrator select none, they are not. */
+export function readsRemoteEntries(
+  { PILOT_ENABLE_CROSS_CLUSTER_WORKLOAD_ENTRY: crosses, PILOT_ENABLE_ORCH_SELECT_WORKLOAD_ENTRIES: selects }: Pick<
+    DiscoverySettings,
+    "PILOT_ENABLE_CROSS_CLUSTER_WORKLOAD_ENTRY" | "PILOT_ENABLE_ORCH_SELECT_WORKLOAD_ENTRIES"
+  >,
+): boolean {
+  return crosses && selects;
+}
+
+/** How the orchestrator's objects are read. */
+export function orchOptions(
+  settings: DiscoverySettings,
+): Pick<OrchRegistryOptions, "selectWorkloadEntries" | "dualStack" | "stickyLabels" | "drainingLabel" | "shared"> {
+  return {
+    selectWorkloadEntries: settings.PILOT_ENABLE_ORCH_SELECT_WORKLOAD_ENTRIES,
+    dualStack: settings.MESH_DUAL_STACK,
+    stickyLabels: [settings.PILOT_PERSISTENT_SESSION_LABEL, settings.PILOT_PERSISTENT_SESSION_HEADER_LABEL],
+    drainingLabel: settings.PILOT_DRAINING_LABEL,
+    shared: sharedServices(settings),
+  };
+}
+
+/** Settings of exports and imports that are on and have no effect, each with the settings that it lacks. */
+export function sharingWithoutEffect(settings: DiscoverySettings): string[] {
+  const needs = [
+    ["ENABLE_MCS_HOST", ["ENABLE_MCS_SERVICE_DISCOVERY"]],
+    ["ENABLE_MCS_CLUSTER_LOCAL", ["ENABLE_MCS_SERVICE_DISCOVERY", "ENABLE_MCS_HOST"]],
+  ] as const;
+  return needs.flatMap(([name, needed]) => {
+    const missing = needed.filter((other) => !settings[other]);
+    return settings[name] && missing.length > 0
+      ? [`${name}: got true, without effect while ${missing.join(" and ")} is off`]
+      : [];
+  });
+}
+
+/** The group of exports and imports where its setting says nothing else, as the rest of the world spells it. */
+const SHARING_GROUP = "multicluster.x-k8s.io";
+
+/** Where exports and imports of services are. */
+export interface SharingApi {
+  /** Groups that may have them, the first choice first. */
+  readonly groups: readonly string[];
+  readonly version: string;
+  /** Whether imports are read too. */
+  readonly imports: boolean;
+}
+
+/** Where exports and imports of services are read; undefined: nowhere. */
+export function sharingApi(settings: DiscoverySettings): SharingApi | undefined {
+  const shared = sharedServices(settings);
+  if (shared === undefined) return undefined;
+  return { ...sharingGroups(settings), imports: shared.host };
+}
+
+/** Where exports and imports of services may be. */
+export function sharingGroups(settings: DiscoverySettings): Pick<SharingApi, "groups" | "version"> {
+  const group = settings.MCS_API_GROUP, version = settings.MCS_API_VERSION;
+  const isDefault = group === catalogue.MCS_API_GROUP.default;
+  return { groups: isDefault ? [group, SHARING_GROUP] : [group], version };
+}
+
+/** Each of these settings counts only together with those before it. */
+function sharedServices(settings: DiscoverySettings): OrchRegistryOptions["shared"] {
+  if (!settings.ENABLE_MCS_SERVICE_DISCOVERY) return undefined;
+  const host = settings.ENABLE_MCS_HOST;
+  return { host, clusterLocal: host && settings.ENABLE_MCS_CLUSTER_LOCAL };
+}
+
+/** Limits of the wire for all streams together; 0: derived from the number of cores. */
+export function wireLimits(
+  settings: DiscoverySettings,
+): Pick<XdsServerOptions, "maxRequestsPerSecond" | "pushThrottle" | "refuseFirst"> {
+  return {
+    maxRequestsPerSecond: settings.PILOT_MAX_REQUESTS_PER_SECOND,
+    pushThrottle: settings.PILOT_PUSH_THROTTLE,
+    refuseFirst: settings.K_REVISION !== "",
+  };
+}
+
+/** Limits of the wire for one connection. */
+export function callLimits(
+  settings: DiscoverySettings,
+): Pick<GrpcServerOptions, "maxMessageSize" | "maxConcurrentStreams"> {
+  return { maxMessageSize: settings.MESH_GPRC_MAXRECVMSGSIZE, maxConcurrentStreams: settings.MESH_GPRC_MAXSTREAMS };
+}

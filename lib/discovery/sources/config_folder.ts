@@ -1,0 +1,111 @@
+/**
+ * Configuration from a folder: files to a source of the store and one of the facts, findings to the log.
+ *
+ * Permissions: read of the folder.
+ *
+ * @module
+ */
+import type { Finding } from "../../finding/finding.ts";
+import type { StoreSource } from "../../config/store.ts";
+import type { Fact } from "../../config/facts/types.ts";
+import type { ConfigObject } from "../../config/types.ts";
+import { isReadFrom } from "../../folder/document_ranges.ts";
+import type { PassedOver } from "../../folder/index.ts";
+import { watchFolder } from "../../folder/watch.ts";
+import type { Kernel } from "../../kernel/kernel.ts";
+import { paced } from "../../kernel/time/paced.ts";
+import { logFindings } from "./finding_log.ts";
+
+/** A folder that feeds a store. */
+export interface ConfigFolder {
+  /** Name of the source: the folder's path. */
+  readonly name: string;
+  /** The present findings about the folder. */
+  findings(): Iterable<Finding>;
+  /** The documents of the folder that are neither configuration nor facts, by kind. */
+  passedOver(): ReadonlyMap<string, PassedOver>;
+  /** Whether an object of the folder is in force in its last good version only, because the present text is refused. */
+  isStale(object: ConfigObject): boolean;
+  /** Whether bytes of a file of the folder are those that its objects were read from. */
+  isAsRead(file: string, bytes: Uint8Array): boolean;
+  /** Resolves when everything that lies in the folder now has been read and handed on. */
+  settled(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+/** The targets of a folder's objects. */
+export interface FolderTarget {
+  /** Has the folder's path as its name. */
+  readonly objects: StoreSource;
+  readonly facts: StoreSource<Fact>;
+  /** Keys the hashes of facts; see `FactOptions`. */
+  readonly digestKey: Uint8Array;
+  /** Whether a finding is reported. Default: all are. */
+  readonly reports?: (finding: Finding) => boolean;
+}
+
+/**
+ * Reads a folder into its sources and keeps them up to date.
+ *
+ * @param handedOn Resolves when the changes that the store has taken in have been handed on.
+ * @returns When everything in the folder has been handed on once.
+ * @throws Deno.errors.NotFound and others when the folder cannot be read at the start.
+ */
+export async function startConfigFolder(
+  { objects, facts, digestKey, reports = () => true }: FolderTarget,
+  handedOn: () => Promise<void>,
+  kernel: Kernel,
+): Promise<ConfigFolder> {
+  const log = kernel.log.scope("file");
+  const { name } = objects;
+  const folder = await watchFolder({
+    root: name,
+    parse: { defaultNamespace: "default", source: name, facts: { digestKey } },
+    onChanges: async (changes, signal) => {
+      const { appeared, resolved } = changes;
+      await paced(logFindings({ appeared: appeared.filter(reports), resolved: resolved.filter(reports) }, kernel), {
+        signal,
+      });
+      // First, so that a listener for a change of an object finds the facts that were written with it.
+      facts.apply(changes.facts);
+      objects.apply(changes);
+      await handedOn();
+    },
+    onDeaf: () => {
+      log.warn("changes of the configuration folder give no events now; it is looked through each second", {
+        folder: name,
+        expected: "no named pipe in a watched folder",
+      });
+    },
+    onPresence: (present) => {
+      if (present) log.info("the configuration folder is back", { folder: name });
+      else log.error("the configuration folder is gone; its objects stay in force", { folder: name });
+    },
+  });
+  const passedOver = folder.index.passedOver();
+  if (passedOver.size > 0) log.info(`passed over: ${listed(passedOver)}`, { folder: name });
+  return {
+    name,
+    passedOver: () => folder.index.passedOver(),
+    findings: () => folder.index.findings().filter(reports),
+    isStale: ({ key, origin }) =>
+      origin.from === "file" && origin.source === name && (folder.index.file(origin.file)?.stale.has(key) ?? false),
+    isAsRead: (path, bytes) => {
+      const state = folder.index.file(path);
+      return state !== undefined && isReadFrom(state, bytes);
+    },
+    settled: () => folder.settled(),
+    stop: () => folder.stop(),
+  };
+}
+
+/** Sorts of things that one line names. */
+const SORTS_NAMED = 12;
+
+/** `6 Ingress, 1 HTTPRoute`: the most frequent first. */
+function listed(passedOver: ReadonlyMap<string, PassedOver>): string {
+  const sorts = [...passedOver].sort(([a, { count: x }], [b, { count: y }]) => y - x || (a < b ? -1 : 1));
+  const named = sorts.slice(0, SORTS_NAMED).map(([label, { count }]) => `${count} ${label}`);
+  const others = sorts.slice(SORTS_NAMED).reduce((sum, [, { count }]) => sum + count, 0);
+  return [...named, ...(others > 0 ? [`${others} of ${sorts.length - SORTS_NAMED} other kinds`] : [])].join(", ");
+}

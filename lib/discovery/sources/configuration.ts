@@ -1,0 +1,295 @@
+/**
+ * All configuration of a server: its sources by precedence, facts beside them, the objects derived from both, and the
+ * way to the pipeline.
+ *
+ *     orchestrator ───────┐
+ *     --configDir ────────┤
+ *     configSources ──────┼─> store ─> pipeline
+ *     derivations <─ facts┘
+ *
+ * Permissions: read of the folders, net (the API of the orchestrator).
+ *
+ * @module
+ */
+import type { FileOrigin } from "../../finding/origin.ts";
+import type { Derivation } from "../../config/derive/derivation.ts";
+import { DerivationEngine } from "../../config/derive/engine.ts";
+import { DiscoveredNamespaces } from "../../config/discovered_namespaces.ts";
+import { DiscoveredSource } from "../../config/discovered_source.ts";
+import { FactStore } from "../../config/facts/store.ts";
+import { type Finding, findingChanges } from "../../finding/finding.ts";
+import { hiddenFinding } from "../../config/overlap.ts";
+import { isOfRevision } from "../../config/revision.ts";
+import { type ChangeSet, ConfigStore, type StoreSource } from "../../config/store.ts";
+import type { Fact } from "../../config/facts/types.ts";
+import type { MeshConfig } from "../../config/mesh/types.ts";
+import type { AnyConfigObject, ConfigObject } from "../../config/types.ts";
+import type { PassedOver } from "../../folder/index.ts";
+import type { ApiClient } from "../../orch/client/client.ts";
+import type { ObjectPlace } from "../../orch/resources/objects.ts";
+import type { Kernel } from "../../kernel/kernel.ts";
+import { unpaced } from "../../kernel/time/paced.ts";
+import { type ConfigFolder, startConfigFolder } from "./config_folder.ts";
+import { logFindings } from "./finding_log.ts";
+import { type ChangeTaker, HandOver } from "../pipeline/hand_over.ts";
+import type { MeshSource } from "./mesh_source.ts";
+import type { RefusedKind } from "./kind_feeds.ts";
+import { OrchObjects, type OrchScope } from "./orchestrator.ts";
+import { type CheckedCluster, SelfCheck } from "./self_check.ts";
+import type { Pipeline } from "../pipeline/pipeline.ts";
+import type { RemoteSource, RemoteSourceParts } from "./remote_source.ts";
+
+/** Rank of the first derivation: objects that users wrote have precedence. */
+const DERIVED_RANK = 1000;
+
+/** Documents of a folder that are neither configuration nor facts. */
+export interface FolderPassedOver {
+  readonly folder: string;
+  /** By kind: see `lib/config/document/manifest.ts`. */
+  readonly kinds: ReadonlyMap<string, PassedOver>;
+}
+
+/** Selects the objects of its sources that a server reads. */
+export interface ReadObjects {
+  /** `REVISION`: configuration of other revisions is passed over. Default: there are none. */
+  readonly revision?: string;
+  /** The folders stand in for an orchestrator, so that `discoverySelectors` are for them too. Default: they do not. */
+  readonly foldersAreCluster?: boolean;
+}
+
+/** See the module. */
+export class Configuration {
+  readonly store = new ConfigStore();
+  readonly facts = new FactStore();
+  /** The namespaces of the orchestrator whose objects are read. */
+  readonly discovered: DiscoveredNamespaces;
+  readonly #everywhere: DiscoveredNamespaces;
+  readonly #reads: ReadObjects;
+  readonly #folders: ConfigFolder[] = [];
+  /** The gates through which configuration enters the store, one for each source. */
+  readonly #gates: DiscoveredSource<ConfigObject>[] = [];
+  readonly #remotes: RemoteSource[] = [];
+  #orch: OrchObjects | undefined;
+  #selfCheck: SelfCheck | undefined;
+  /** The status of Ingresses says addresses of nodes. */
+  #needsNodes = false;
+  /** Whether the mesh configuration is written somewhere. */
+  #hasMeshConfig = () => false;
+  readonly #engines: readonly DerivationEngine[];
+  readonly #handOver: HandOver<ConfigObject>;
+  readonly #factsHandOver: HandOver<Fact> | undefined;
+  readonly #kernel: Kernel;
+  readonly #digestKey = crypto.getRandomValues(new Uint8Array(32));
+
+  /**
+   * @param derivations In order of their precedence.
+   * @param services Makes services of facts. Default: nothing does.
+   */
+  constructor(
+    pipeline: Pipeline,
+    derivations: readonly Derivation[],
+    kernel: Kernel,
+    services?: ChangeTaker<Fact>,
+    reads: ReadObjects = {},
+  ) {
+    this.#kernel = kernel;
+    this.#reads = reads;
+    this.discovered = new DiscoveredNamespaces(this.facts, !reads.foldersAreCluster);
+    this.#everywhere = new DiscoveredNamespaces(this.facts, false);
+    this.#handOver = new HandOver({
+      // The store's lists are of ConfigObject; the union by kind is the same objects with `kind` telling the spec's type.
+      few: (removed, added) => pipeline.configChanged(removed as AnyConfigObject[], added as AnyConfigObject[]),
+      many: (removed, added, signal) =>
+        pipeline.manyChanged(removed as AnyConfigObject[], added as AnyConfigObject[], signal),
+    });
+    const factsHandOver = this.#factsHandOver = services && new HandOver(services);
+    if (factsHandOver !== undefined) this.facts.subscribe((changes) => factsHandOver.take(changes));
+    const updates = kernel.metrics.counter("pilot_inbound_updates");
+    this.store.subscribe((changes) => {
+      updates.inc({ type: "config" }, changes.added.length + changes.updated.length + changes.removed.length);
+      this.#handOver.take(changes);
+      this.#logHidden(changes);
+    });
+    this.#engines = derivations.map((derivation, index) =>
+      new DerivationEngine(derivation, {
+        store: this.store,
+        facts: this.facts,
+        mesh: pipeline.mesh,
+        target: this.store.addSource(derivation.name, DERIVED_RANK + index),
+        onFindings: (changes) => unpaced(logFindings(changes, kernel)),
+      })
+    );
+  }
+
+  /** From now on `discoverySelectors` choose namespaces, and derived objects follow the mesh configuration. */
+  followMesh(mesh: Pick<MeshSource, "state" | "onChange" | "isWritten">): void {
+    this.#hasMeshConfig = () => mesh.isWritten;
+    const take = (config: MeshConfig) => {
+      this.#needsNodes = config.ingressService === "";
+      if (this.#needsNodes) this.#orch?.readNodeAddresses();
+      this.discovered.use(config.discoverySelectors ?? []);
+      for (const engine of this.#engines) engine.meshChanged(config);
+    };
+    take(mesh.state.mesh);
+    mesh.onChange((state) => take(state.mesh));
+  }
+
+  /**
+   * Adds a folder as a source, and watches it.
+   *
+   * @param rank Its precedence: 0 is the highest.
+   * @returns When everything in it has been handed to the pipeline once.
+   * @throws Deno.errors.NotFound and others when the folder cannot be read at the start.
+   */
+  async addFolder(path: string, rank: number): Promise<void> {
+    const discovered = this.#reads.foldersAreCluster ? this.discovered : this.#everywhere;
+    const target = {
+      objects: this.#ofRevision(this.store.addSource(path, rank), discovered),
+      facts: new DiscoveredSource(this.facts.addSource(path, rank), discovered, () => true),
+      digestKey: this.#digestKey,
+      // Where a mesh configuration is given, the one in the folder is not missed.
+      reports: ({ name }: Finding) => name !== "mesh-configuration-elsewhere" || !this.#hasMeshConfig(),
+    };
+    this.#folders.push(await startConfigFolder(target, () => this.#handedOver(), this.#kernel));
+  }
+
+  /**
+   * Adds an orchestrator as a source.
+   *
+   * @param cluster Its name.
+   * @param scope The parts of it that are read.
+   * @param rank Precedence of our spelling of the kinds; that of Istio comes next.
+   * @returns When everything that it has was handed to the pipeline once, however long its API is away.
+   */
+  async addOrchestrator(client: ApiClient, cluster: string, scope: OrchScope, rank: number): Promise<void> {
+    const onFindings = (changes: Parameters<typeof logFindings>[0]) => unpaced(logFindings(changes, this.#kernel));
+    const target = {
+      objects: (name: string, next: number) =>
+        this.#ofRevision(this.store.addSource(name, rank + next), this.discovered),
+      facts: new DiscoveredSource(this.facts.addSource(cluster, 0), this.discovered, () => true),
+      digestKey: this.#digestKey,
+      onFindings,
+    };
+    this.#orch = new OrchObjects(client, cluster, scope, target, this.#kernel);
+    if (this.#needsNodes) this.#orch.readNodeAddresses();
+    await this.#orch.start();
+    await this.#handedOver();
+  }
+
+  /**
+   * Adds another control plane as a source.
+   *
+   * @param rank Its precedence: 0 is the highest.
+   * @returns When everything that it has was handed to the pipeline once, however long it is away.
+   */
+  async addRemote(
+    parts: Omit<RemoteSourceParts, "target" | "onFindings">,
+    rank: number,
+  ): Promise<void> {
+    // Loaded with the first such source: it brings descriptors of all kinds along.
+    const { RemoteSource } = await import("./remote_source.ts");
+    const remote = new RemoteSource({
+      ...parts,
+      target: this.#ofRevision(this.store.addSource(parts.address, rank), this.#everywhere),
+      onFindings: (changes) => unpaced(logFindings(changes, this.#kernel)),
+    }, this.#kernel);
+    this.#remotes.push(remote);
+    await remote.start();
+    await this.#handedOver();
+  }
+
+  /** Checks that objects here equal the orchestrator's, at intervals in milliseconds, until the stop; 0: never. */
+  startSelfCheck(
+    interval: number,
+    own: Pick<CheckedCluster, "cluster" | "services">,
+    others: () => Iterable<CheckedCluster> = () => [],
+  ): void {
+    const feeds = () => this.#orch?.feeds() ?? [];
+    const fact = (key: string) => this.facts.at(key);
+    const handedOver = () => this.#handedOver();
+    const clusters = () => [{ ...own, feeds, fact, handedOver }, ...others()];
+    this.#selfCheck = new SelfCheck({ clusters, kernel: this.#kernel });
+    this.#selfCheck.start(interval);
+  }
+
+  /** One check of that kind now; for tests. */
+  async selfCheck(patience: number): Promise<void> {
+    await this.#selfCheck?.check(patience);
+  }
+
+  /** The documents of each folder that are neither configuration nor facts. */
+  passedOver(): FolderPassedOver[] {
+    return this.#folders.map(({ name, passedOver }) => ({ folder: name, kinds: passedOver() }));
+  }
+
+  /** The findings of the sources, the hidden objects, and the derivations that failed. */
+  findings(): Finding[] {
+    return [
+      ...this.#folders.flatMap((folder) => [...folder.findings()]),
+      ...this.#orch?.findings() ?? [],
+      ...this.#remotes.flatMap((remote) => [...remote.findings()]),
+      ...this.store.hidden().map(hiddenFinding),
+      ...this.#engines.flatMap((engine) => engine.findings()),
+    ];
+  }
+
+  /** Whether an object is in force in its last good version only, because the present text is refused. */
+  isStale(object: ConfigObject): boolean {
+    const sources = [...this.#folders, ...this.#remotes, ...(this.#orch === undefined ? [] : [this.#orch])];
+    return sources.some((source) => source.isStale(object));
+  }
+
+  /** Whether bytes are the text of a file from which the objects in force were read. */
+  isAsRead({ source, file }: FileOrigin, bytes: Uint8Array): boolean {
+    return this.#folders.some((folder) => folder.name === source && folder.isAsRead(file, bytes));
+  }
+
+  /** The objects of the orchestrator that are refused as they are now. */
+  *refused(): Generator<RefusedKind> {
+    yield* this.#orch?.refused() ?? [];
+  }
+
+  /** Where an object is in the orchestrator's API; undefined: it is not of there. */
+  placeOf(object: ConfigObject): ObjectPlace | undefined {
+    return this.#orch?.placeOf(object);
+  }
+
+  /** Resolves when everything that lies in the folders now has been read and handed to the pipeline. */
+  async settled(): Promise<void> {
+    await Promise.all(this.#folders.map((folder) => folder.settled()));
+  }
+
+  /** Ends watching and deriving; the objects in force stay. */
+  async stop(): Promise<void> {
+    for (const engine of this.#engines) engine.stop();
+    await this.#selfCheck?.stop();
+    this.#handOver.end();
+    this.#factsHandOver?.end();
+    const sources = [...this.#folders, ...this.#remotes];
+    await Promise.all([...sources.map((source) => source.stop()), this.#orch?.stop()]);
+  }
+
+  /** Why an object that is written does not count here; undefined: it does, or it is not written. */
+  leftOut(key: string): string | undefined {
+    const { revision = "" } = this.#reads;
+    const reasons = this.#gates.map((gate) => gate.leftOut(key));
+    if (reasons.includes("not discovered")) return "discoverySelectors do not choose its namespace";
+    return reasons.includes("for others") ? `its label mesh.io/rev names another revision than ${revision}` : undefined;
+  }
+
+  #ofRevision(source: StoreSource, namespaces: DiscoveredNamespaces): StoreSource {
+    const { revision = "" } = this.#reads;
+    const isOurs = ({ meta: { labels } }: ConfigObject) => isOfRevision(labels, revision);
+    const gate = new DiscoveredSource(source, namespaces, isOurs);
+    this.#gates.push(gate);
+    return gate;
+  }
+
+  async #handedOver(): Promise<void> {
+    await Promise.all([this.#handOver.done(), this.#factsHandOver?.done()]);
+  }
+
+  #logHidden({ hidden: { before, after } }: ChangeSet): void {
+    unpaced(logFindings(findingChanges(before.map(hiddenFinding), after.map(hiddenFinding)), this.#kernel));
+  }
+}

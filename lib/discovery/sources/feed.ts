@@ -1,0 +1,270 @@
+/**
+ * One resource of the orchestrator into one source of a store: objects are read as those of files are.
+ *
+ * Permissions: those of the client.
+ *
+ * @module
+ */
+import { type Finding, findingChanges } from "../../finding/finding.ts";
+import type { ChangeSet, StoredObject, StoreSource } from "../../config/store.ts";
+import type { Kernel } from "../../kernel/kernel.ts";
+import type { Metrics } from "../../kernel/metrics/registry.ts";
+import type { ApiJson } from "../../orch/client/answer.ts";
+import type { ApiError } from "../../orch/client/api_error.ts";
+import type { ApiClient } from "../../orch/client/client.ts";
+import type { CacheChange, KeptObject } from "../../orch/informer/cache.ts";
+import { Informer } from "../../orch/informer/informer.ts";
+import { type ApiResource, apiVersionOf, type ListScope } from "../../orch/informer/resource.ts";
+
+/** The result of reading an object of the API. */
+export interface ReadApiObject<O> {
+  /** Undefined: it was refused; its last good version stays. */
+  readonly object?: O;
+  readonly findings: readonly Finding[];
+  /** Of a refused object: which version of its spec it is. */
+  readonly generation?: number;
+}
+
+/** An object of the API that is refused as it is now. */
+export interface RefusedObject {
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+  readonly generation: number;
+  readonly findings: readonly Finding[];
+}
+
+/** Inputs of a feed. */
+export interface FeedParts<O extends StoredObject> {
+  readonly client: ApiClient;
+  readonly kernel: Kernel;
+  /** Name of the cluster, for metrics. */
+  readonly cluster: string;
+  /** Kind of the objects in the store. */
+  readonly kind: string;
+  readonly scope: ListScope;
+  readonly target: StoreSource<O>;
+  /** Counts its events by kind. Default: they are counted elsewhere. */
+  readonly events?: Pick<ReturnType<Metrics["counter"]>, "inc">;
+  readonly read: (tree: ApiJson) => ReadApiObject<O>;
+  readonly onFindings: FindingsListener;
+  /** Called with each failure of a list or watch. Default: it is counted, no more. */
+  readonly troubled?: ((error: ApiError) => void) | undefined;
+}
+
+/** Hears of findings that appear and are gone. */
+export type FindingsListener = (changes: ReturnType<typeof findingChanges>) => void;
+
+/** One step of a check of the store. */
+export interface CheckedStep<O> {
+  /** The objects that the store should have. */
+  readonly objects: readonly O[];
+  /** The number of those that differed in the store. */
+  readonly drifted: number;
+}
+
+/** Objects that are given to the store at once: some hundred microseconds. */
+const CHECKED_AT_ONCE = 50;
+
+/** See the module. */
+export class ApiFeed<O extends StoredObject> {
+  readonly #parts: FeedParts<O>;
+  readonly #first = Promise.withResolvers<void>();
+  #informer: Informer<ReadApiObject<O>> | undefined;
+  #resource: ApiResource | undefined;
+  #scope: ListScope;
+  /** Keys in the store, of which the present informer has not spoken yet. */
+  #before = new Set<string>();
+  readonly #stopped: Promise<void>[] = [];
+
+  constructor(parts: FeedParts<O>) {
+    this.#parts = parts;
+    this.#scope = parts.scope;
+  }
+
+  /** Resolves when a whole list is in the store, or the resource is no more. */
+  get whenSynced(): Promise<void> {
+    return this.#first.promise;
+  }
+
+  /** Why nothing is heard of the API at the moment; undefined: all is well. */
+  get trouble(): string | undefined {
+    return this.#informer?.trouble;
+  }
+
+  /** Version that is watched; undefined: none. */
+  get version(): string | undefined {
+    return this.#resource?.version;
+  }
+
+  /** Watches a resource from now on, instead of the version of it that was watched before. */
+  follow(resource: ApiResource): void {
+    if (this.#resource !== undefined && apiVersionOf(this.#resource) === apiVersionOf(resource)) return;
+    this.#leave();
+    this.#resource = resource;
+    const { client, kernel, read, cluster } = this.#parts;
+    const apiVersion = apiVersionOf(resource);
+    const informer = new Informer<ReadApiObject<O>>(client, {
+      ...this.#scope,
+      resource,
+      project: (object) => read({ ...object, apiVersion, kind: resource.kind }),
+      log: kernel.log.scope("orch"),
+      troubled: (error) => {
+        kernel.metrics.counter("controller_sync_errors_total").inc({ cluster });
+        this.#parts.troubled?.(error);
+      },
+    });
+    informer.subscribe((change) => this.#take(change));
+    this.#informer = informer;
+    informer.start();
+    void informer.whenSynced.then(() => {
+      if (this.#informer !== informer) return;
+      // An empty list is no change, and yet says that nothing is there any more.
+      this.#take({ upserted: [], removed: [] });
+      this.#first.resolve();
+    });
+  }
+
+  /** Asks for more or less of the resource from now on; the objects in the store stay until that was listed. */
+  rescope(scope: ListScope): void {
+    this.#scope = scope;
+    const resource = this.#resource;
+    if (resource === undefined) return;
+    this.#resource = undefined;
+    this.follow(resource);
+  }
+
+  /** The resource is no more: its objects go. */
+  vanish(): void {
+    if (this.#informer === undefined) return;
+    this.#leave();
+    this.#resource = undefined;
+    this.#parts.target.apply({ upserted: [], removed: [...this.#before] });
+    this.#before = new Set();
+    this.#said.clear();
+    this.#first.resolve();
+  }
+
+  *findings(): Generator<Finding> {
+    for (const { value } of this.#informer?.values() ?? []) yield* value.findings;
+  }
+
+  /** The objects that are refused as they are now. */
+  *refused(): Generator<RefusedObject> {
+    for (const { namespace, name, uid, value } of this.#informer?.values() ?? []) {
+      const { object, findings, generation = 0 } = value;
+      if (object === undefined) yield { namespace, name, uid, generation, findings };
+    }
+  }
+
+  /** Whether an object of the store is there in its last good version only. */
+  isStale({ meta: { namespace, name }, origin }: StoredObject): boolean {
+    const now = this.#informer?.get(namespace, name);
+    return origin.from === "api" && now !== undefined && now.uid === origin.uid && now.value.object === undefined;
+  }
+
+  /** Kind of the objects. */
+  get kind(): string {
+    return this.#parts.kind;
+  }
+
+  /** Compares with the API; see {@linkcode Informer.check}. */
+  async checkApi(patience: number): Promise<number> {
+    return this.#before.size > 0 ? 0 : await this.#informer?.check(patience) ?? 0;
+  }
+
+  /**
+   * Gives the store the objects that it should have again, some a step, and takes from it those that are gone.
+   *
+   * @returns each step: the objects that were given, and the number of those that differed in the store
+   */
+  *checkStore(): Generator<CheckedStep<O>, void> {
+    const informer = this.#informer;
+    if (informer === undefined || !informer.synced) return;
+    const { target } = this.#parts;
+    for (const kept of batches(informer.values())) {
+      const upserted = kept.flatMap(({ namespace, name, value }) =>
+        // Another version, or its end, may have come since the step before.
+        informer.get(namespace, name)?.value === value ? value.object ?? [] : []
+      );
+      yield { objects: upserted, drifted: countOf(target.apply({ upserted, removed: [] })) };
+      if (this.#informer !== informer) return;
+    }
+    for (const objects of batches(this.#stored())) {
+      const removed = objects.filter(({ meta }) => informer.get(meta.namespace, meta.name) === undefined);
+      yield { objects: [], drifted: countOf(target.apply({ upserted: [], removed: removed.map(({ key }) => key) })) };
+      if (this.#informer !== informer) return;
+    }
+  }
+
+  *#stored(): Generator<O> {
+    for (const object of this.#parts.target.objects()) if (object.kind === this.#parts.kind) yield object;
+  }
+
+  /** Ends watching; the objects in the store stay. */
+  async stop(): Promise<void> {
+    this.#leave();
+    await Promise.all(this.#stopped);
+  }
+
+  #leave(): void {
+    if (this.#informer === undefined) return;
+    this.#stopped.push(this.#informer.stop());
+    for (const object of this.#informer.values()) this.#before.add(this.#keyOf(object));
+    this.#informer = undefined;
+  }
+
+  #take({ upserted, removed }: CacheChange<ReadApiObject<O>>): void {
+    const { target, events, kind } = this.#parts;
+    const gone = new Set(removed.map((object) => this.#keyOf(object)));
+    const informer = this.#informer;
+    for (const key of this.#before) {
+      const [, namespace = "", name = ""] = key.split("/");
+      if (informer?.get(namespace, name) === undefined) gone.add(key);
+    }
+    this.#before = new Set();
+    const changes = { upserted: upserted.flatMap(({ value }) => value.object ?? []), removed: [...gone] };
+    const { added, updated, removed: lost } = target.apply(changes);
+    events?.inc({ type: kind, event: "add" }, added.length);
+    events?.inc({ type: kind, event: "update" }, updated.length);
+    events?.inc({ type: kind, event: "delete" }, lost.length);
+    this.#log(upserted, removed);
+  }
+
+  /** Findings by the object's key, as they were said last. */
+  readonly #said = new Map<string, readonly Finding[]>();
+
+  #log(upserted: readonly KeptObject<ReadApiObject<O>>[], removed: readonly KeptObject<ReadApiObject<O>>[]): void {
+    const now = [
+      ...upserted.map((one) => [one, one.value.findings] as const),
+      ...removed.map((one) => [one, []] as const),
+    ];
+    for (const [object, findings] of now) {
+      const key = this.#keyOf(object);
+      const before = this.#said.get(key) ?? [];
+      if (before.length === 0 && findings.length === 0) continue;
+      if (findings.length === 0) this.#said.delete(key);
+      else this.#said.set(key, findings);
+      this.#parts.onFindings(findingChanges(before, findings));
+    }
+  }
+
+  #keyOf({ namespace, name }: { readonly namespace: string; readonly name: string }): string {
+    return `${this.#parts.kind}/${namespace}/${name}`;
+  }
+}
+
+function* batches<T>(all: Iterable<T>): Generator<T[], void> {
+  let batch: T[] = [];
+  for (const one of all) {
+    batch.push(one);
+    if (batch.length < CHECKED_AT_ONCE) continue;
+    yield batch;
+    batch = [];
+  }
+  if (batch.length > 0) yield batch;
+}
+
+function countOf({ added, updated, removed, refreshed }: ChangeSet<StoredObject>): number {
+  return added.length + updated.length + removed.length + refreshed.length;
+}

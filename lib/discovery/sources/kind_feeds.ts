@@ -1,0 +1,284 @@
+/**
+ * The kinds of the mesh from the orchestrator: its definitions are watched, and of each the version that it serves.
+ *
+ *     definitions ──names──> versions that are served ──> one feed a definition ──> store
+ *
+ * A definition that comes later is followed then, one that goes takes its objects along, and one that is not served, or in
+ * no version that is read, is reported and tried again; none of them keeps the others from being read.
+ *
+ * Permissions: those of the client.
+ *
+ * @module
+ */
+import { parseObject } from "../../config/object.ts";
+import type { StoreSource } from "../../config/store.ts";
+import { type ConfigObject, objectKey } from "../../config/types.ts";
+import type { Finding } from "../../finding/finding.ts";
+import { type Kind, KINDS } from "../../config/kinds/kinds.ts";
+import { API_VERSIONS, groupOfKind } from "../../config/spelling/spelling.ts";
+import type { Kernel } from "../../kernel/kernel.ts";
+import { type ApiJson, isApiJson } from "../../orch/client/answer.ts";
+import { type ApiError, asApiError } from "../../orch/client/api_error.ts";
+import type { ApiClient } from "../../orch/client/client.ts";
+import { outageOf } from "../../orch/client/outage.ts";
+import type { ObjectPlace } from "../../orch/resources/objects.ts";
+import { BackOff } from "../../orch/informer/back_off.ts";
+import { Informer } from "../../orch/informer/informer.ts";
+import {
+  definitionName,
+  DEFINITIONS,
+  KIND_DEFINITIONS,
+  kindResource,
+  type MeshDefinition,
+  watchedVersion,
+} from "../../orch/resources/definitions.ts";
+import { servedVersions } from "../../orch/resources/served.ts";
+import { ApiFeed, type FindingsListener, type ReadApiObject, type RefusedObject } from "./feed.ts";
+
+/** Inputs of the feeds. */
+export interface KindFeedsParts {
+  readonly client: ApiClient;
+  readonly kernel: Kernel;
+  readonly cluster: string;
+  /** Adds a source of that precedence to a store. */
+  readonly objects: (name: string, rank: number) => StoreSource;
+  /** Only objects of this namespace are read; empty: all. */
+  readonly namespace: string;
+  readonly onFindings: FindingsListener;
+  /** Kinds that are read. Default: all. */
+  readonly kinds?: readonly Kind[];
+  /** Called with each failure of a list or watch. Default: it is counted, no more. */
+  readonly troubled?: (error: ApiError) => void;
+}
+
+/** Longest wait at the start for definitions that are there and not served, milliseconds. */
+const SERVED_MS = 30_000;
+
+/** See the module. */
+export class KindFeeds {
+  readonly #parts: KindFeedsParts;
+  readonly #kinds: readonly Kind[];
+  /** Those of the kinds that are read. */
+  readonly #read: readonly MeshDefinition[];
+  readonly #definitions: Informer<true>;
+  readonly #feeds = new Map<string, ApiFeed<ConfigObject>>();
+  readonly #stop = new AbortController();
+  readonly #backOff = new BackOff();
+  readonly #looked = Promise.withResolvers<void>();
+  #looking: Promise<void> | undefined;
+  #again = false;
+  #table = "";
+
+  constructor(parts: KindFeedsParts) {
+    this.#parts = parts;
+    const { client, kernel, objects, cluster, namespace, onFindings, kinds = KINDS } = parts;
+    this.#kinds = kinds;
+    this.#read = KIND_DEFINITIONS.filter(({ kind }) => (kinds as readonly string[]).includes(kind));
+    const troubled = (error: ApiError) => {
+      kernel.metrics.counter("controller_sync_errors_total").inc({ cluster });
+      parts.troubled?.(error);
+    };
+    this.#definitions = new Informer(client, {
+      ...{ resource: DEFINITIONS, metadataOnly: true, project: () => true, troubled },
+      log: kernel.log.scope("orch"),
+    });
+    const sources = sourceNames(cluster);
+    // Our groups come first, then those of Istio.
+    const own = objects(sources.own, 0);
+    const peers = objects(sources.peers, 1);
+    for (const definition of this.#read) {
+      const name = definition.own ? sources.own : sources.peers;
+      const feed = new ApiFeed<ConfigObject>({
+        ...{
+          client,
+          kernel,
+          cluster,
+          onFindings,
+          troubled: parts.troubled,
+          kind: definition.kind,
+          scope: { namespace },
+        },
+        target: definition.own ? own : peers,
+        events: kernel.metrics.counter("pilot_k8s_cfg_events"),
+        read: (tree) => readKind(tree, name),
+      });
+      this.#feeds.set(definitionName(definition), feed);
+    }
+  }
+
+  /** Begins; resolves when the objects of all definitions that are served are in the store. */
+  async start(): Promise<void> {
+    this.#definitions.subscribe(() => this.#look());
+    this.#definitions.start();
+    await this.#definitions.whenSynced;
+    this.#look();
+    await this.#looked.promise;
+    await Promise.all(this.#watched().map(({ feed }) => feed.whenSynced));
+  }
+
+  /** The feeds of definitions that are watched. */
+  feeds(): ApiFeed<ConfigObject>[] {
+    return this.#watched().map(({ feed }) => feed);
+  }
+
+  *findings(): Generator<Finding> {
+    for (const feed of this.#feeds.values()) yield* feed.findings();
+  }
+
+  isStale(object: ConfigObject): boolean {
+    return [...this.#feeds.values()].some((feed) => feed.isStale(object));
+  }
+
+  /** The objects that are refused as they are now. */
+  *refused(): Generator<RefusedKind> {
+    for (const { definition, feed, version } of this.#watched()) {
+      const resource = kindResource(definition, version);
+      for (const object of feed.refused()) {
+        const { namespace, name } = object;
+        yield { ...object, key: objectKey(definition.kind, namespace, name), place: { resource, namespace, name } };
+      }
+    }
+  }
+
+  /** Where an object of the API is there; undefined: its definition is not watched any more. */
+  placeOf({ kind, meta: { namespace, name }, origin }: ConfigObject): ObjectPlace | undefined {
+    const own: string[] = Object.values(sourceNames(this.#parts.cluster));
+    if (origin.from !== "api" || !own.includes(origin.source)) return undefined;
+    const group = origin.written?.apiVersion.split("/")[0] ?? `${groupOfKind(kind)}.mesh.io`;
+    const definition = this.#read.find((one) => one.kind === kind && one.group === group);
+    const version = definition && this.#feedOf(definition).version;
+    return version === undefined ? undefined : { resource: kindResource(definition!, version), namespace, name };
+  }
+
+  async stop(): Promise<void> {
+    this.#stop.abort(new Error("stopped"));
+    outageOf(this.#parts.client).leaves(this);
+    await this.#definitions.stop();
+    await Promise.all([...this.#feeds.values()].map((feed) => feed.stop()));
+    await this.#looking;
+  }
+
+  #watched() {
+    return this.#read.flatMap((definition) => {
+      const feed = this.#feedOf(definition);
+      return feed.version === undefined ? [] : [{ definition, feed, version: feed.version }];
+    });
+  }
+
+  #feedOf(definition: MeshDefinition): ApiFeed<ConfigObject> {
+    // Every definition has had its feed since the beginning.
+    return this.#feeds.get(definitionName(definition)) as ApiFeed<ConfigObject>;
+  }
+
+  /** Looks at the definitions, now or once more after the look that is under way. */
+  #look(): void {
+    this.#again = true;
+    this.#looking ??= this.#lookAgain().finally(() => this.#looking = undefined);
+  }
+
+  async #lookAgain(): Promise<void> {
+    const { clock } = this.#parts.client;
+    const { signal } = this.#stop;
+    const began = clock.monotonic();
+    while (this.#again && !signal.aborted) {
+      this.#again = false;
+      if (!this.#definitions.synced) return;
+      const found = await this.#tryRefresh();
+      const isLate = clock.monotonic() - began > SERVED_MS;
+      if (found !== undefined && (found.unserved.length === 0 || isLate)) {
+        this.#report(found);
+        this.#looked.resolve();
+      }
+      if (found?.unserved.length === 0) this.#backOff.reset();
+      else {
+        await clock.sleep(this.#backOff.next(), signal).catch(() => {});
+        this.#again = true;
+      }
+    }
+  }
+
+  /** The kinds that are not followed; undefined: the API did not list the kinds that it serves. */
+  async #tryRefresh(): Promise<NotFollowed | undefined> {
+    const { client, kernel } = this.#parts;
+    try {
+      const found = await this.#refresh();
+      outageOf(client).works(this, kernel.log.scope("orch"), {});
+      return found;
+    } catch (error) {
+      if (this.#stop.signal.aborted) return undefined;
+      const log = kernel.log.scope("orch");
+      const failure = asApiError(error, "the kinds that are served");
+      if (failure.transient) outageOf(client).fails(this, failure, log, {});
+      else log.warn("the orchestrator did not say what it serves; it is asked again", { error });
+      return undefined;
+    }
+  }
+
+  /** Follows the kinds that are served. */
+  async #refresh(): Promise<NotFollowed> {
+    const isThere = (definition: MeshDefinition) => this.#definitions.get("", definitionName(definition)) !== undefined;
+    const [unserved, unread]: [MeshDefinition[], MeshDefinition[]] = [[], []];
+    for (const [group, definitions] of Map.groupBy(this.#read.filter(isThere), (one) => one.group)) {
+      const served = await servedVersions(this.#parts.client, group, this.#stop.signal);
+      for (const definition of definitions) {
+        const versions = served.get(definition.plural);
+        const version = versions && watchedVersion(versions);
+        if (version !== undefined) this.#feedOf(definition).follow(kindResource(definition, version));
+        // A resource that was served once is followed on: a server that starts may not know its own definitions yet.
+        else if (this.#feedOf(definition).version === undefined) (versions ? unread : unserved).push(definition);
+      }
+    }
+    for (const definition of this.#read) if (!isThere(definition)) this.#feedOf(definition).vanish();
+    return { unserved, unread };
+  }
+
+  /** One line with the whole table, whenever it has changed. */
+  #report({ unserved, unread }: NotFollowed): void {
+    const watched = this.#watched().map(({ definition, version }) => `${definitionName(definition)} ${version}`);
+    const has = new Set(this.#watched().map(({ definition }) => definition.kind));
+    const without = this.#kinds.filter((kind) => !has.has(kind));
+    const refused = {
+      ...(unserved.length > 0 ? { notServed: unserved.map(definitionName) } : {}),
+      ...(unread.length > 0 ? { otherVersion: unread.map(definitionName), expected: API_VERSIONS } : {}),
+    };
+    const table = JSON.stringify({ watched, without, refused });
+    if (table === this.#table) return;
+    this.#table = table;
+    const level = unserved.length + unread.length > 0 ? "warn" : "info";
+    this.#parts.kernel.log.scope("orch")[level]("definitions of the mesh's kinds", {
+      ...(this.#parts.kinds === undefined ? {} : { cluster: this.#parts.cluster }),
+      ...{ watched, without, ...refused },
+    });
+  }
+}
+
+/** Names of the sources of a cluster: of the kinds in our spelling, and in Istio's. */
+function sourceNames(cluster: string) {
+  return { own: cluster, peers: `${cluster} (istio.io)` };
+}
+
+/** An object of a kind of the mesh that is refused as it is now. */
+export interface RefusedKind extends RefusedObject {
+  /** `kind/namespace/name`. */
+  readonly key: string;
+  readonly place: ObjectPlace;
+}
+
+/** Definitions that are there and of which nothing is watched. */
+interface NotFollowed {
+  /** The API does not serve them, or not yet. */
+  readonly unserved: readonly MeshDefinition[];
+  /** They are served, in no version that is read. */
+  readonly unread: readonly MeshDefinition[];
+}
+
+/** An object of a definition; the API has added fields to it that no file has. */
+function readKind(tree: ApiJson, source: string): ReadApiObject<ConfigObject> {
+  const { apiVersion, kind, metadata, spec, status } = tree;
+  const uid = isApiJson(metadata) && typeof metadata["uid"] === "string" ? metadata["uid"] : "";
+  const bare = { apiVersion, kind, metadata, spec, ...(status === undefined ? {} : { status }) };
+  const read = parseObject(bare, { from: "api", source, uid }, { defaultNamespace: "default" });
+  if (read.object !== undefined) return read;
+  const generation = isApiJson(metadata) && typeof metadata["generation"] === "number" ? metadata["generation"] : 0;
+  return { findings: read.findings, generation };
+}

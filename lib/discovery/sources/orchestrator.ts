@@ -1,0 +1,126 @@
+/**
+ * The orchestrator as a source of a server: one client, the kinds of the mesh, and the facts beside them.
+ *
+ * Permissions: net (the API's address), and those of `lib/orch/access`.
+ *
+ * @module
+ */
+import type { Fact } from "../../config/facts/types.ts";
+import type { Finding } from "../../finding/finding.ts";
+import type { StoreSource } from "../../config/store.ts";
+import type { ConfigObject } from "../../config/types.ts";
+import type { Kernel } from "../../kernel/kernel.ts";
+import { FileAccess } from "../../orch/access/file_access.ts";
+import type { AccessPlace } from "../../orch/access/find.ts";
+import type { AccessSource } from "../../orch/client/access.ts";
+import { ApiClient } from "../../orch/client/client.ts";
+import type { ObjectPlace } from "../../orch/resources/objects.ts";
+import { TokenBucket } from "../../orch/client/token_bucket.ts";
+import type { ApiFeed, FindingsListener } from "./feed.ts";
+import { FactFeeds } from "./fact_feeds.ts";
+import type { SharingApi } from "../settings/settings.ts";
+import { KindFeeds, type RefusedKind } from "./kind_feeds.ts";
+
+/** How the orchestrator is reached. */
+export interface OrchOptions extends OrchScope {
+  readonly place: AccessPlace;
+  /** Access that was read at that place already. Default: it is read with the first request. */
+  readonly access?: AccessSource;
+  /** Requests a second; 0: no limit. */
+  readonly qps: number;
+  /** Requests at once. */
+  readonly burst: number;
+  /** Ways to prove an identity that are allowed though they run programs; see `FileAccessOptions`. */
+  readonly allowed: readonly string[];
+}
+
+/** The scope of the orchestrator's objects that are read. */
+export interface OrchScope {
+  /** Only objects of this namespace are read (MESH_WATCH_NAMESPACE); empty: all. */
+  readonly namespace: string;
+  /** The kinds of the mesh and its configuration; false where a folder has them. */
+  readonly kinds: boolean;
+  /** Services, with the objects that the registry needs to make them. */
+  readonly services: boolean;
+  /** The API of exports and imports of services; undefined: they are not read. */
+  readonly sharing?: SharingApi | undefined;
+}
+
+/** The access of a server, not read yet. */
+export function orchAccess({ place, allowed }: Pick<OrchOptions, "place" | "allowed">, kernel: Kernel): FileAccess {
+  return new FileAccess(place, { allowed, clock: kernel.clock, log: kernel.log.scope("orch") });
+}
+
+/** The client of a server. */
+export function orchClient(options: OrchOptions, kernel: Kernel): ApiClient {
+  const { access = orchAccess(options, kernel), qps, burst } = options;
+  const { clock, log } = kernel;
+  return new ApiClient({
+    access,
+    limit: new TokenBucket(qps, burst, clock),
+    ...{ clock, log: log.scope("klog"), userAgent: kernel.program },
+  });
+}
+
+/** Targets of the orchestrator's objects. */
+export interface OrchTarget {
+  /** Adds a source of configuration of that precedence: one for each group of the kinds. */
+  readonly objects: (name: string, rank: number) => StoreSource;
+  readonly facts: StoreSource<Fact>;
+  /** Keys the hashes of facts; see `FactOptions`. */
+  readonly digestKey: Uint8Array;
+  readonly onFindings: FindingsListener;
+}
+
+/** Objects of the orchestrator as a source of configuration. */
+export class OrchObjects {
+  readonly #kinds: KindFeeds | undefined;
+  readonly #facts: FactFeeds;
+
+  /** @param cluster Name of the cluster, which is the source's. */
+  constructor(client: ApiClient, cluster: string, scope: OrchScope, target: OrchTarget, kernel: Kernel) {
+    const { namespace, kinds, services, sharing } = scope;
+    const parts = { client, kernel, cluster, namespace, services, sharing, ...target };
+    this.#facts = new FactFeeds(parts);
+    this.#kinds = kinds ? new KindFeeds(parts) : undefined;
+  }
+
+  /** Begins; resolves when everything is in the stores, however long the API is away. */
+  async start(): Promise<void> {
+    await Promise.all([this.#facts.start(), this.#kinds?.start()]);
+  }
+
+  /** All feeds; kinds that others are read with come first. */
+  *feeds(): Generator<ApiFeed<Fact> | ApiFeed<ConfigObject>> {
+    yield* this.#facts.feeds();
+    yield* this.#kinds?.feeds() ?? [];
+  }
+
+  /** From now on nodes are read with their addresses. */
+  readNodeAddresses(): void {
+    this.#facts.readNodeAddresses();
+  }
+
+  *findings(): Generator<Finding> {
+    yield* this.#kinds?.findings() ?? [];
+    yield* this.#facts.findings();
+  }
+
+  isStale(object: ConfigObject): boolean {
+    return this.#kinds?.isStale(object) ?? false;
+  }
+
+  /** The objects of the kinds of the mesh that are refused as they are now. */
+  *refused(): Generator<RefusedKind> {
+    yield* this.#kinds?.refused() ?? [];
+  }
+
+  /** Where an object of a kind of the mesh is in the API; undefined: it is not there. */
+  placeOf(object: ConfigObject): ObjectPlace | undefined {
+    return this.#kinds?.placeOf(object);
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all([this.#kinds?.stop(), this.#facts.stop()]);
+  }
+}

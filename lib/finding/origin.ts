@@ -1,0 +1,108 @@
+/**
+ * Where a configuration object comes from: a file, an API, or another object that it was derived from.
+ *
+ * @module
+ */
+import { withoutEnd } from "../kernel/text/edges.ts";
+
+/** Kind and version as the author of an object spelled them. */
+export interface WrittenKind {
+  readonly apiVersion: string;
+  readonly kind: string;
+}
+
+/** Written in a file of a folder that is a source of configuration. */
+export interface FileOrigin {
+  readonly from: "file";
+  /** Name of the source: path of the folder; empty where texts were given without one. */
+  readonly source: string;
+  /** Path of the file, relative to the folder. */
+  readonly file: string;
+  /** 1-based line where the object's document starts; 0: no line. */
+  readonly line: number;
+  /** Path of the object in its document, such as `items[2]`; empty: the document is the object. */
+  readonly within: string;
+  /** Absent: in our spelling. */
+  readonly written?: WrittenKind;
+  /** Labels and annotations that the text has in Istio's spelling, in ours; absent: none. */
+  readonly peersKeys?: readonly string[];
+}
+
+/** Read from an API. */
+export interface ApiOrigin {
+  readonly from: "api";
+  /** Name of the source: the cluster whose API it is. */
+  readonly source: string;
+  /** Identity of the object there, which no later object of the same name has; empty: it has none there. */
+  readonly uid: string;
+  /** Absent: in our spelling. */
+  readonly written?: WrittenKind;
+  /** As in {@linkcode FileOrigin}. */
+  readonly peersKeys?: readonly string[];
+}
+
+/** Made by this server from another object or fact. */
+export interface DerivedOrigin {
+  readonly from: "derived";
+  /** Name of the source: the derivation. */
+  readonly source: string;
+  /** Key of the object or fact that it was derived from. */
+  readonly of: string;
+  /** The origin of that one. */
+  readonly parent: Origin;
+}
+
+/** The origin of an object. */
+export type Origin = FileOrigin | ApiOrigin | DerivedOrigin;
+
+/** An origin as people read it: `./mesh/routes.yaml:12`, `cluster-1 (uid 7c0f...)`, `derived from KIND/ns/name (...)`. */
+export function describeOrigin(origin: Origin): string {
+  switch (origin.from) {
+    case "file": {
+      const { source, file, line, within } = origin;
+      const path = source === "" ? file : `${withoutEnd(source, "/")}/${file}`;
+      return `${path}${line > 0 ? `:${line}` : ""}${within === "" ? "" : ` ${within}`}`;
+    }
+    case "api":
+      return origin.uid === "" ? origin.source : `${origin.source} (uid ${origin.uid})`;
+    case "derived":
+      return `derived from ${origin.of} (${describeOrigin(origin.parent)})`;
+  }
+}
+
+/** The kind that an object's author wrote. */
+export function writtenKind(origin: Origin, kind: string): string {
+  return (origin.from === "derived" ? undefined : origin.written?.kind) ?? kind;
+}
+
+/** The key of an object in its author's spelling: `EnvoyFilter/shop/f`. */
+export function writtenKey({ kind, meta: { namespace, name }, origin }: {
+  readonly kind: string;
+  readonly meta: { readonly namespace: string; readonly name: string };
+  readonly origin: Origin;
+}): string {
+  return `${writtenKind(origin, kind)}/${namespace}/${name}`;
+}
+
+/** The same origin so many lines further down its file. */
+export function movedOrigin(origin: Origin, by: number): Origin {
+  return origin.from === "file" ? { ...origin, line: origin.line + by } : origin;
+}
+
+/** Order of origins for lists: by source, then by file and line, uid or parent. */
+export function compareOrigins(a: Origin, b: Origin): number {
+  return compare(a.source, b.source) || compare(placeOf(a), placeOf(b)) || lineOf(a) - lineOf(b);
+}
+
+function placeOf(origin: Origin): string {
+  return origin.from === "file" ? origin.file : origin.from === "api" ? origin.uid : origin.of;
+}
+
+function lineOf(origin: Origin): number {
+  return origin.from === "file" ? origin.line : 0;
+}
+
+/** By code unit: the same order on every machine, independent of its language. */
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}

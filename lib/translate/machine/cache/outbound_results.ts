@@ -1,0 +1,41 @@
+/**
+ * Outbound listeners and route configurations of sidecars that several hosts have a part in: merged, patched, encoded.
+ *
+ * @module
+ */
+import type { EncodedResource } from "../../../resource/encoded.ts";
+import { encodeListener } from "../../encode/encode.ts";
+import { type BareRouteConfiguration, encodeBareRoute } from "../../encode/virtual_hosts.ts";
+import type { ListenerConflict } from "../../listener/conflict.ts";
+import type { ListenerContribution } from "../../listener/contribution.ts";
+import { mergeOutboundListener } from "../../listener/outbound/merge.ts";
+import type { ReportNote } from "../../message/notes.ts";
+import { listenerPatching } from "../../patches/apply.ts";
+import { patchBareRoutes } from "../../patches/routes.ts";
+import type { Reader } from "../../reader/reader.ts";
+import { sidecarRouteConfiguration } from "../../route/configuration.ts";
+
+/** The merged contributions to one listener. */
+export interface MergedListener {
+  readonly listener: EncodedResource | undefined;
+  readonly conflicts: readonly ListenerConflict[];
+}
+
+/** The route configuration of that name, without the virtual hosts of hosts. */
+export function bareRoute(read: Reader, name: string, _: undefined, report: ReportNote): BareRouteConfiguration {
+  const built = sidecarRouteConfiguration(read, name, read.property("vhds") ? "vhds" : []);
+  return encodeBareRoute(patchBareRoutes(read, built, { context: "SIDECAR_OUTBOUND" }, report));
+}
+
+/** The listener of that name, from the contributions to it. */
+export function mergedListener(
+  read: Reader,
+  name: string,
+  contributions: readonly ListenerContribution[],
+  report: ReportNote,
+): MergedListener {
+  const { listener: message, causes, parts, conflicts } = mergeOutboundListener(read, name, contributions);
+  if (message === undefined) return { listener: undefined, conflicts };
+  const [built] = listenerPatching(read, report, "SIDECAR_OUTBOUND")({ message, causes, parts });
+  return { listener: built && encodeListener(built), conflicts };
+}

@@ -1,0 +1,117 @@
+/**
+ * The listeners and routes of a gateway, from the Gateway objects that select it and the services at its addresses.
+ * Replicas of one gateway share the results that they are made from.
+ *
+ *     gateways ─> plan ─┬─> listeners
+ *                       └─> route configurations ─> virtual hosts, each built again only when its own sources changed
+ *
+ * @module
+ */
+import type { InvalidatedKeys } from "../../../incremental/keys.ts";
+import type { ServiceTarget } from "../../../registry/inbound.ts";
+import type { EncodedResource } from "../../../resource/encoded.ts";
+import type { ResourceSet } from "../../../resource/set.ts";
+import type { Caches } from "../cache/caches.ts";
+import { type BuiltPlannedHost, serviceTargetsName } from "../cache/gateway_plan.ts";
+import type { TranslationResult } from "../cache/translation_cache.ts";
+import { encodeInlineRouteConfiguration, encodeRouteConfiguration } from "../../encode/encode.ts";
+import type { PlannedVirtualHost } from "../../gateway/route_plan.ts";
+import type { TranslationNote } from "../../message/notes.ts";
+import { type PatchedBareRoutes, withAddedVirtualHosts } from "../../patches/routes.ts";
+import type { MeshAnswers } from "../../reader/mesh_answers.ts";
+import { type PerProxyResources, replaced } from "./resources.ts";
+
+/** Listeners and routes of one gateway workload. */
+export class RouterResources implements PerProxyResources {
+  readonly listeners: ResourceSet;
+  readonly routes: ResourceSet;
+  readonly clusters: ResourceSet;
+  readonly secrets: ResourceSet;
+  readonly #results: readonly TranslationResult<unknown>[];
+  readonly #virtualHosts: Map<string, ResourceSet> = new Map();
+
+  /** @param before The former resources, so that sets which do not change stay the same objects. */
+  constructor(
+    caches: Caches,
+    targets: readonly ServiceTarget[],
+    source: MeshAnswers,
+    before: RouterResources | undefined,
+  ) {
+    const { empty } = caches;
+    const planned = caches.gatewayPlans.get(serviceTargetsName(targets), source, targets);
+    const results: TranslationResult<unknown>[] = [planned];
+    this.clusters = empty;
+    if (before && planned.failed) {
+      // A builder that threw leaves the resources in force.
+      this.listeners = before.listeners;
+      this.routes = before.routes;
+      this.secrets = before.secrets;
+      this.#virtualHosts = before.#virtualHosts;
+      this.#results = [...before.#results.filter((old) => !old.failed), planned];
+      return;
+    }
+    const routes: EncodedResource[] = [];
+    for (const { plan, bare } of planned.value.routes) {
+      const hosts = plan.entries.map((entry) =>
+        caches.gatewayVirtualHosts.get(`${entry.routeConfiguration}/${entry.name}`, source, entry)
+      );
+      results.push(...hosts);
+      const old = before?.virtualHosts(plan.name) ?? empty;
+      const resources = hosts.flatMap(({ value, failed }, i) => {
+        return value?.resource ?? (failed ? old.get(`${plan.name}/${plan.entries[i]!.name}`) ?? [] : []);
+      });
+      this.#virtualHosts.set(plan.name, replaced(old, resources));
+      const bound = resources.length > 0 && !source.properties.vhds;
+      const built = withAdded(bare, hosts, resources.length > 0);
+      routes.push(bound ? encodeInlineRouteConfiguration(built, resources) : encodeRouteConfiguration(built));
+    }
+    this.listeners = replaced(before?.listeners ?? empty, planned.value.listeners);
+    this.routes = replaced(before?.routes ?? empty, routes);
+    this.secrets = replaced(before?.secrets ?? empty, planned.value.secrets);
+    this.#results = results;
+  }
+
+  get failing(): boolean {
+    return this.#results.some((result) => result.failed);
+  }
+
+  virtualHosts(routeConfiguration: string): ResourceSet | undefined {
+    return this.#virtualHosts.get(routeConfiguration);
+  }
+
+  dependsOnAny(keys: InvalidatedKeys): boolean {
+    return this.#results.some((result) => result.record.dependsOnAny(keys));
+  }
+
+  *notes(): Iterable<TranslationNote> {
+    for (const result of this.#results) yield* result.notes ?? [];
+  }
+
+  results(): readonly TranslationResult<unknown>[] {
+    return this.#results;
+  }
+}
+
+/**
+ * The route configuration with the additions of patches. Where they took all virtual hosts a proxy must not wait for
+ * one.
+ */
+function withAdded(
+  bare: PatchedBareRoutes,
+  hosts: readonly TranslationResult<BuiltPlannedHost | undefined, PlannedVirtualHost>[],
+  isServed: boolean,
+): PatchedBareRoutes["built"] {
+  const owners = new Map<string, string>();
+  const removed = new Set<string>();
+  for (const { input, value, failed } of bare.added.length > 0 ? hosts : []) {
+    if (value?.resource === undefined && !failed) removed.add(input.name);
+    for (const domain of value?.domains ?? []) owners.set(domain, input.name);
+  }
+  const { built } = withAddedVirtualHosts(bare, {
+    removed: (name) => removed.has(name),
+    owner: (domain) => owners.get(domain),
+  });
+  if (isServed || built.message.vhds === undefined) return built;
+  const { vhds: _, ...message } = built.message;
+  return { ...built, message };
+}

@@ -1,0 +1,89 @@
+/**
+ * The inbound side of a sidecar: the clusters and listeners that carry traffic to its workload. Workloads that serve the
+ * same ports in the same way share them.
+ *
+ * @module
+ */
+import type { InvalidatedKeys } from "../../../incremental/keys.ts";
+import type { ResourceSet } from "../../../resource/set.ts";
+import type { Caches } from "../cache/caches.ts";
+import type { InboundSets } from "../cache/sets.ts";
+import type { TranslationResult } from "../cache/translation_cache.ts";
+import { inboundTargetsName } from "../../inbound/same_targets.ts";
+import type { InboundTarget } from "../../inbound/target.ts";
+import { type InboundManager, managerShapes, shapeName } from "../../listener/inbound/manager.ts";
+import { passthroughName } from "../../listener/inbound/passthrough.ts";
+import type { TranslationNote } from "../../message/notes.ts";
+import type { MeshAnswers } from "../../reader/mesh_answers.ts";
+import type { PerProxyResources } from "./resources.ts";
+
+/** The inbound resources of a workload that serves some ports. */
+export function sidecarResources(
+  caches: Caches,
+  targets: readonly InboundTarget[],
+  source: MeshAnswers,
+): PerProxyResources {
+  const policies = passthroughName(source);
+  const passthrough = caches.passthrough.get(policies, source, undefined);
+  const parts: TranslationResult<unknown>[] = [passthrough];
+  const managers = new Map<string, InboundManager>();
+  for (const shape of managerShapes(targets)) {
+    const name = shapeName(shape);
+    if (managers.has(name)) continue;
+    const manager = caches.managers.get(`${name} ${policies}`, source, shape);
+    managers.set(name, manager.value);
+    parts.push(manager);
+  }
+  const input = { targets, passthrough: passthrough.value, managers };
+  return new SidecarResources(caches.inbound.get(inboundTargetsName(targets), source, input), parts, caches.empty);
+}
+
+class SidecarResources implements PerProxyResources {
+  readonly #result: TranslationResult<InboundSets>;
+  /** The results that other workloads have as well. */
+  readonly #parts: readonly TranslationResult<unknown>[];
+  readonly routes: ResourceSet;
+
+  constructor(
+    result: TranslationResult<InboundSets>,
+    parts: readonly TranslationResult<unknown>[],
+    empty: ResourceSet,
+  ) {
+    this.#result = result;
+    this.#parts = parts;
+    this.routes = empty;
+  }
+
+  get clusters(): ResourceSet {
+    return this.#result.value.clusters;
+  }
+
+  get listeners(): ResourceSet {
+    return this.#result.value.listeners;
+  }
+
+  get secrets(): ResourceSet {
+    return this.#result.value.secrets;
+  }
+
+  get failing(): boolean {
+    return this.#result.failed === true || this.#parts.some(({ failed }) => failed === true);
+  }
+
+  /** Inbound routes are inside their listeners. */
+  virtualHosts(_routeConfiguration: string): undefined {
+    return undefined;
+  }
+
+  dependsOnAny(keys: InvalidatedKeys): boolean {
+    return this.results().some(({ record }) => record.dependsOnAny(keys));
+  }
+
+  notes(): Iterable<TranslationNote> {
+    return this.#result.notes ?? [];
+  }
+
+  results(): readonly TranslationResult<unknown>[] {
+    return [this.#result, ...this.#parts];
+  }
+}

@@ -1,0 +1,129 @@
+/**
+ * The virtual hosts of one route configuration of a class, each with the domains that it owns.
+ *
+ * @module
+ */
+import type { envoy } from "../../../../proto/gen/types.ts";
+import { LayeredMap } from "../../../incremental/layered_map.ts";
+import type { EncodedResource } from "../../../resource/encoded.ts";
+import type { ResourceSet } from "../../../resource/set.ts";
+import { encodeInlineRouteConfiguration, encodeRouteConfiguration, encodeVirtualHost } from "../../encode/encode.ts";
+import type { BareRouteConfiguration, VirtualHostEntry } from "../../encode/virtual_hosts.ts";
+import type { Built } from "../../message/built.ts";
+import { type LostDomain, type OtherVirtualHosts, withAddedVirtualHosts } from "../../patches/routes.ts";
+import { DomainOwners } from "../../route/domain_owners.ts";
+
+/** See the module. */
+export class RouteTable {
+  readonly entries: LayeredMap<string, VirtualHostEntry>;
+  readonly owners: DomainOwners;
+  #set: ResourceSet;
+  /** The inputs from which `#inline` was made. */
+  #inlineOf:
+    | {
+      readonly set: ResourceSet;
+      readonly bare: BareRouteConfiguration;
+      /** Marks the virtual hosts that patches add and that are not removed, in order. */
+      readonly left: string;
+    }
+    | undefined;
+  #inline: EncodedResource | undefined;
+
+  /** @param like Begins as a copy of another class's, with which it shares unchanged parts. */
+  constructor(empty: ResourceSet, like?: RouteTable) {
+    this.entries = new LayeredMap(like?.entries);
+    this.owners = new DomainOwners(like?.owners);
+    this.#set = like ? like.#set : empty;
+    this.#inline = like ? like.#inline : undefined;
+    this.#inlineOf = like ? like.#inlineOf : undefined;
+  }
+
+  /** The virtual hosts as resources. The same object while none of them changed. */
+  get set(): ResourceSet {
+    return this.#set;
+  }
+
+  /**
+   * Puts in and takes out virtual hosts; those that lose or gain domains by it are encoded with the domains that they
+   * own.
+   */
+  update(removed: readonly VirtualHostEntry[], added: readonly VirtualHostEntry[]): void {
+    const changed = new Set<string>();
+    const kept = new Set(added.map((entry) => entry.name));
+    for (const entry of removed) {
+      if (kept.has(entry.name)) continue;
+      this.entries.delete(entry.name);
+      changed.add(entry.name);
+      for (const name of this.owners.update(entry.name, [])) changed.add(name);
+    }
+    for (const entry of added) {
+      this.entries.set(entry.name, entry);
+      changed.add(entry.name);
+      for (const name of this.owners.update(entry.name, entry.domains, entry.creationTimestamp)) changed.add(name);
+    }
+    const upserts: EncodedResource[] = [];
+    const gone = removed.map(resourceName);
+    for (const name of changed) {
+      const entry = this.entries.get(name);
+      const resource = entry && this.#owned(entry);
+      if (resource) upserts.push(resource);
+      else if (entry) gone.push(resourceName(entry));
+    }
+    this.#set = this.#set.with(upserts, gone);
+  }
+
+  #owned(entry: VirtualHostEntry): EncodedResource | undefined {
+    const domains = this.owners.owned(entry.name);
+    if (domains.length === entry.domains.length) return entry.resource;
+    if (domains.length === 0) return undefined;
+    const { built } = entry;
+    return encodeVirtualHost(entry.routeConfiguration, {
+      ...built,
+      message: { ...built.message, domains: [...domains] },
+    });
+  }
+
+  /**
+   * The route configuration with its virtual hosts inside, and those that patches add; made once while neither changes.
+   */
+  whole(bare: BareRouteConfiguration): EncodedResource {
+    return this.#once(bare, (built) => {
+      const virtualHosts = [...this.#set].sort((a, b) => (a.name < b.name ? -1 : 1));
+      return encodeInlineRouteConfiguration(built, virtualHosts);
+    });
+  }
+
+  /** The route configuration for a proxy that gets its virtual hosts one by one, with those that patches add. */
+  bare(bare: BareRouteConfiguration): EncodedResource {
+    return bare.added.length === 0 ? bare.resource : this.#once(bare, encodeRouteConfiguration);
+  }
+
+  /** Virtual hosts that patches add, and that go without a domain. */
+  lostByAdded(bare: BareRouteConfiguration): readonly LostDomain[] {
+    return bare.added.length === 0 ? [] : withAddedVirtualHosts(bare, this.#others).lost;
+  }
+
+  #once(
+    bare: BareRouteConfiguration,
+    encode: (built: Built<envoy.config.route.v3.RouteConfiguration>) => EncodedResource,
+  ): EncodedResource {
+    const others = this.#others;
+    const left = bare.added.map(({ message }) => !others.removed(message.name ?? "")).join();
+    const { set, bare: made, left: leftThen } = this.#inlineOf ?? {};
+    if (this.#inline && set === this.#set && made === bare && leftThen === left) return this.#inline;
+    this.#inline = encode(bare.added.length === 0 ? bare.built : withAddedVirtualHosts(bare, others).built);
+    this.#inlineOf = { set: this.#set, bare, left };
+    return this.#inline;
+  }
+
+  get #others(): OtherVirtualHosts {
+    return {
+      removed: (name) => this.entries.has(name) && this.entries.get(name)?.resource === undefined,
+      owner: (domain) => this.owners.owner(domain),
+    };
+  }
+}
+
+function resourceName({ routeConfiguration, name }: VirtualHostEntry): string {
+  return `${routeConfiguration}/${name}`;
+}
