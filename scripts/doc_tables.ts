@@ -36,7 +36,6 @@ function serverParts(): string {
   return table(["Part", "Needs", "Why it stands there"], listed);
 }
 
-/** The tables. */
 export const DOC_TABLES: readonly DocTable[] = [
   {
     name: "pages",

@@ -13,7 +13,6 @@
  */
 import { type BundleSpec, makeBundle } from "../program_bundle.ts";
 
-/** The plugin. */
 export const PLUGIN_BUNDLE: BundleSpec = { folder: "dist/plugin", entry: "cmd/install-cni/plugin_entry.ts" };
 
 if (import.meta.main) await makeBundle(new URL("../../", import.meta.url).pathname, PLUGIN_BUNDLE);

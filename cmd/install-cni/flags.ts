@@ -61,10 +61,8 @@ export const nodeFlags = {
   output: stringFlag("", "json: the findings, for programs", { short: "o", allowed: ["", "json"] }),
 };
 
-/** Values of those. */
 export type NodeFlagValues = FlagValues<typeof nodeFlags>;
 
-/** Flags of `doctor`. */
 export const doctorFlags = {
   ...nodeFlags,
   "probe-here": boolFlag(
@@ -72,7 +70,6 @@ export const doctorFlags = {
   ),
 };
 
-/** Values of those. */
 export type DoctorFlagValues = FlagValues<typeof doctorFlags>;
 
 /** Flags of every command of the program. */

@@ -85,7 +85,6 @@ of protobuf that Envoy reads. As a bootstrap they are what \`envoy --mode valida
   }),
 };
 
-/** The commands. */
 export const offlineCommands: readonly Command[] = [check, diff, explain, translate];
 
 /** Loaded when the command runs, as the server's module is: see `commands.ts`. */

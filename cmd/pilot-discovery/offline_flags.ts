@@ -17,7 +17,6 @@ export const meshFlags = {
 /** Values of these flags. */
 export type MeshFlagValues = FlagValues<typeof meshFlags>;
 
-/** Flags of `translate`. */
 export const translateFlags = {
   ...meshFlags,
   node: stringFlag("", "the proxy: namespace/name of a workload, its IP address, or a node id"),
@@ -35,7 +34,6 @@ export const translateFlags = {
   "admin-port": intFlag("uint16", 15000, "port of Envoy's admin page in a bootstrap; 0: any that is free"),
 };
 
-/** Flags of `explain`. */
 export const explainFlags = {
   ...meshFlags,
   server: stringFlag(
@@ -50,7 +48,6 @@ export const explainFlags = {
   output: stringFlag("text", "one of `text` or `json`", { short: "o", allowed: ["text", "json"] }),
 };
 
-/** Flags of `check`. */
 export const checkFlags = {
   ...meshFlags,
   "assume-services": boolFlag("take services of the orchestrator to exist: their manifests are elsewhere"),
@@ -70,7 +67,6 @@ export const checkFlags = {
   "write-baseline": boolFlag("print the findings as a baseline, and end with 0"),
 };
 
-/** Flags of `diff`. */
 export const diffFlags = {
   ...meshFlags,
   node: stringArrayFlag(

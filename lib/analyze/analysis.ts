@@ -36,7 +36,6 @@ export interface AnalysisOptions extends Omit<AnalyzedWorld, "mesh" | "refused" 
 
 type Subject = SubjectOf<SubjectKind>;
 
-/** See the module. */
 export class Analysis {
   readonly #options: AnalysisOptions;
   #world: AnalyzedWorld;
@@ -51,7 +50,6 @@ export class Analysis {
   readonly #failed = new Map<string, Subject>();
   /** Of the indexes of the mesh, and of objects. */
   #stale = new InvalidatedKeys();
-  /** Of facts. */
   #staleFacts: InvalidatedKeys[] = [];
   readonly #factIndex: FactIndex;
   readonly #instants: Instants;

@@ -22,7 +22,6 @@ export interface AuthenticationOptions {
   readonly log: Pick<Logger, "error">;
 }
 
-/** See the module. */
 export class Authentication {
   readonly #authenticators: readonly Authenticator[];
   readonly #options: AuthenticationOptions;

@@ -49,7 +49,6 @@ interface Waiting {
 /** The questions of a group, the oldest first. */
 type WaitingLine = Set<Waiting>;
 
-/** See the module. */
 export class FairPlaces {
   readonly #monotonic: () => number;
   readonly #limits: Required<PlaceLimits>;

@@ -26,7 +26,6 @@ const ALGORITHMS = [
 /** Seconds by which clocks of issuers and of this machine may differ. */
 export const CLOCK_TOLERANCE = 30;
 
-/** See the module. */
 export class JwtAuthenticator implements Authenticator {
   readonly name: string;
   readonly #rule: TokenRule;

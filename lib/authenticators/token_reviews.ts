@@ -56,7 +56,6 @@ interface KeptReview {
   until: number | undefined;
 }
 
-/** See the module. */
 export class TokenReviews {
   readonly #client: Pick<ApiClient, "json" | "clock">;
   readonly #isOwn: (clusterId: string) => boolean;

@@ -14,7 +14,6 @@ import type { ReadClaims } from "./claims.ts";
 /** Most tokens that are kept, so that whoever has many holds a few MB of memory at most. */
 const MOST_KEPT = 10_000;
 
-/** See the module. */
 export class VerifiedTokens {
   readonly #tolerance: number;
   readonly #kept = new Map<string, ReadClaims>();

@@ -67,7 +67,6 @@ function checkConstraints(
 /** Longest common name that a certificate may have (RFC 5280, appendix A.1). */
 const MAX_COMMON_NAME = 64;
 
-/** See the module. */
 export class SigningAuthority implements WorkloadAuthority, OwnIssuer {
   /** Its key and certificates; undefined: it has none yet. */
   readonly material: Current<SigningMaterial | undefined>;

@@ -12,7 +12,6 @@ import type { Signer, SigningKey } from "../pki/signer.ts";
 /** Gives a key to a signer. Rejects with the reason when that does not take it. */
 export type SignerOf = (key: PrivateKey) => Promise<Signer>;
 
-/** See the module. */
 export class KeyInForce {
   readonly #signerOf: SignerOf;
   readonly #log: Pick<Logger, "warn">;

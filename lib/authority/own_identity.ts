@@ -24,7 +24,6 @@ export interface OwnIdentityOptions {
   readonly log: Logger;
 }
 
-/** See the module. */
 export class OwnIdentity implements ServerIdentity {
   readonly #options: OwnIdentityOptions;
   readonly #value: CurrentValue<ServerCertificate>;

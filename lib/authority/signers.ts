@@ -68,7 +68,6 @@ interface SignerQueue {
   users: number;
 }
 
-/** See the module. */
 export class Signers implements WorkloadAuthority {
   readonly #options: SignersOptions;
   readonly #queues = new Map<string, SignerQueue>();

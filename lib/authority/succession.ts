@@ -15,7 +15,6 @@ export interface AuthoritySource {
   stop(): Promise<void>;
 }
 
-/** See the module. */
 export class Succession implements AuthoritySource {
   readonly material: CurrentValue<SigningMaterial | undefined>;
   #source: AuthoritySource;

@@ -16,7 +16,6 @@ import { readSpiffeBundle } from "./spiffe_bundle.ts";
 
 /** Where roots are: one of the two. */
 export interface AnchorSource {
-  /** PEM. */
   readonly pem?: string;
   readonly spiffeBundleUrl?: string;
   /** Trust domains that the roots are for. Default: the mesh's own. */
@@ -54,7 +53,6 @@ export interface TrustAnchorsOptions {
 /** Gets the text at an address. */
 export type FetchBundle = (url: string, signal: AbortSignal) => Promise<string>;
 
-/** See the module. */
 export class TrustAnchors {
   /** Those that there are now. */
   readonly all = new CurrentValue<readonly TrustAnchor[]>([]);

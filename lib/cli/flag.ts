@@ -44,7 +44,6 @@ export interface FlagExtras {
   readonly hidden?: boolean;
 }
 
-/** One flag. */
 export interface Flag<V extends FlagValue = FlagValue> extends FlagExtras {
   readonly type: FlagType;
   readonly default: V;

@@ -7,7 +7,6 @@
  */
 import { request } from "node:http";
 
-/** A request. */
 export interface ClientRequest {
   readonly method: string;
   readonly url: URL;

@@ -44,7 +44,6 @@ const flags = {
   short: boolFlag("version number only; --short=false for everything about the build", { short: "s", value: true }),
 };
 
-/** The command `version`. */
 export const versionCommand: Command = {
   name: "version",
   summary: "Print the version",

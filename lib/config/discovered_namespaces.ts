@@ -15,7 +15,6 @@ const NAME_LABEL = "kubernetes.io/metadata.name";
 /** Hears of namespaces that are discovered from now on, or no more; undefined: it may be any. Must not throw. */
 export type DiscoveryListener = (names: ReadonlySet<string> | undefined) => void;
 
-/** See the module. */
 export class DiscoveredNamespaces {
   readonly #facts: FactStore;
   readonly #needsObject: boolean;

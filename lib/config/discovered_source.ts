@@ -15,7 +15,6 @@ import type { ChangeSet, StoreChanges, StoredObject, StoreSource } from "./store
 /** Why an object is not let in: of its namespace, or because it is not to be read here, wherever it is. */
 export type LeftOut = "not discovered" | "for others";
 
-/** See the module. */
 export class DiscoveredSource<O extends StoredObject> implements StoreSource<O> {
   readonly #target: StoreSource<O>;
   readonly #namespaces: DiscoveredNamespaces;

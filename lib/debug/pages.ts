@@ -39,7 +39,6 @@ import {
   registryz,
 } from "./world.ts";
 
-/** One page. */
 export interface Page {
   /** Below `/debug/`. */
   readonly path: string;

@@ -10,7 +10,6 @@ import { isVisible } from "../mesh/visibility.ts";
 import { profileOf } from "../translate/reader/proxy_profile.ts";
 import { type EffectWorld, type Judge, type JudgedProxy, named, type UnusedPart } from "./judge.ts";
 
-/** See the module. */
 export const judgeDestinationRule: Judge<"DestinationRule"> = (object, world) => {
   const { key, spec } = object;
   const host = destinationRuleHost(object, world.mesh);

@@ -46,7 +46,6 @@ export interface EffectOptions {
   readonly standsIn?: (state: ProxyState) => boolean;
 }
 
-/** See the module. */
 export class EffectAnalysis {
   readonly #options: EffectOptions;
   #inForce = new InForce();

@@ -5,7 +5,6 @@
  */
 import type { Judge } from "./judge.ts";
 
-/** See the module. */
 export const judgeGateway: Judge<"Gateway"> = ({ key, spec }, { mesh, routers, inForce, noteDead }) => {
   const dead = spec.servers.map((_, at) => at).filter((at) =>
     // Clusters are made for a server that passes connections on, also where nothing listens for it.

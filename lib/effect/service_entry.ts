@@ -30,7 +30,6 @@ function sharesWithOthers({ endpoints = [], subjectAltNames = [], workloadSelect
     endpoints.some(({ serviceAccount, labels }) => serviceAccount !== undefined || takesHbone(labels ?? {}));
 }
 
-/** See the module. */
 export const judgeServiceEntry: Judge<"ServiceEntry"> = (object, world) => {
   const { inForce } = world;
   if (sharesWithOthers(object.spec)) return [];

@@ -18,7 +18,6 @@ const LISTS: readonly TelemetryList[] = ["accessLogging", "metrics", "tracing"];
 /** Verdicts of merged Telemetries live as long as these. */
 const known = new WeakMap<EffectiveTelemetry, Map<string, ReadonlySet<string>>>();
 
-/** See the module. */
 export const judgeTelemetry: Judge<"Telemetry"> = ({ key, spec }, world) => {
   // Which workloads there are decides, and other Telemetries.
   world.noteDead();

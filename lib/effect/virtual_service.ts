@@ -15,7 +15,6 @@ import { reasonOfRule } from "./rule_reason.ts";
 
 const LISTS: readonly RuleProtocol[] = ["http", "tls", "tcp"];
 
-/** See the module. */
 export const judgeVirtualService: Judge<"VirtualService"> = (object, world) => {
   const { key, spec } = object;
   const vs = world.mesh.resolver.effective(key);

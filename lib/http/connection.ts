@@ -12,7 +12,6 @@ import { remoteDeadline } from "../sockets/patience.ts";
 import type { Peer } from "../sockets/transport/peer.ts";
 import type { HttpLimits } from "./limits.ts";
 
-/** See the module. */
 export class HttpConnection {
   readonly stream: Duplex;
   readonly peer: Peer;

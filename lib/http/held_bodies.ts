@@ -34,7 +34,6 @@ export class HeldBody {
   }
 }
 
-/** See the module. */
 export class HeldBodies {
   /** The one that has been coming longest comes first. */
   readonly #bodies = new Set<HeldBody>();

@@ -24,7 +24,6 @@ export interface HttpLimits {
   readonly pipelined: number;
 }
 
-/** The defaults. */
 export const DEFAULT_HTTP_LIMITS: HttpLimits = {
   headBytes: 16 * 1024,
   headTime: 10_000,

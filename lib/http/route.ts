@@ -11,7 +11,6 @@ export type HttpMethod = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 /** Refuses a request before its body is read, or lets it pass by undefined. */
 export type Guard = (head: RequestHead) => HttpResponse | undefined | Promise<HttpResponse | undefined>;
 
-/** One route. */
 export interface Route {
   /** `any`: every method, also unknown ones. */
   readonly methods: readonly HttpMethod[] | "any";

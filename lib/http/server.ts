@@ -56,7 +56,6 @@ export const DEFAULT_CLOSE_TIME = 2000;
 /** Lines a second about requests in which this server is at fault. */
 const MOST_DEFECTS = 10;
 
-/** See the module. */
 export class HttpServer {
   readonly #router: Router;
   readonly #log: Logger;

@@ -22,7 +22,6 @@ export interface IngressOptions {
   readonly from: "file" | "api";
 }
 
-/** See the module. */
 export function ingressDerivation({ namespace, domain, from }: IngressOptions): Derivation {
   const isOurs = (input: DerivationInput): input is Fact<"Ingress"> =>
     input.kind === "Ingress" && input.origin.from === from;

@@ -30,7 +30,6 @@ export type IngressStatusListener = (keys: readonly string[]) => void;
 /** Fields of the mesh configuration that say which Ingresses are served, and where. */
 const FIELDS = ["ingressClass", "ingressControllerMode", "ingressService", "ingressSelector"] as const;
 
-/** See the module. */
 export class IngressStatuses {
   readonly #options: IngressStatusOptions;
   readonly #listeners = new Set<IngressStatusListener>();

@@ -5,7 +5,6 @@
  */
 import type { InjectedPod } from "./pod.ts";
 
-/** A workload. */
 export interface WorkloadOwner {
   readonly apiVersion: string;
   readonly kind: string;

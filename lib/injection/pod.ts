@@ -82,7 +82,6 @@ const podSchema = object({
   }),
 });
 
-/** A pod. */
 export type InjectedPod = z.infer<typeof podSchema>;
 
 /** A container of a pod. */

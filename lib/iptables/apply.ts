@@ -21,7 +21,6 @@ import { buildRules, noRules } from "./rules/build.ts";
 import { failureOf, type Run } from "./run.ts";
 import { hasOwnPart, routedMarks } from "./state.ts";
 
-/** A task. */
 export interface Task {
   readonly config: RedirectionConfig;
   /** Both families must be set up, whether they have addresses or not. */

@@ -15,7 +15,6 @@ import { families, type Family } from "./model/names.ts";
 
 /** The inputs of the check. */
 export interface Probe {
-  /** The proxy's ports. */
   readonly proxyPort: number;
   readonly inboundPort: number;
   /** Port that is dialled; it has no listener. */

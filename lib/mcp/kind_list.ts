@@ -30,7 +30,6 @@ const READ_AT_ONCE = 20;
 /** Refusals of one list that are named. */
 const MOST_NAMED = 10;
 
-/** See the module. */
 export class KindList {
   readonly #type: KindWireType;
   readonly #source: string;

@@ -20,7 +20,6 @@ const ENCODED_AT_ONCE = 20;
 /** Called with an object that Istio's messages cannot hold. */
 export type UnwrittenListener = (object: ConfigObject, error: unknown) => void;
 
-/** See the module. */
 export class KindSets {
   readonly #sets = new Map<string, ResourceSet>();
   readonly #unwritten: UnwrittenListener;

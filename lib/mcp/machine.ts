@@ -34,7 +34,6 @@ export interface KindResponse {
 /** gRPC's INVALID_ARGUMENT. */
 const INVALID = 3;
 
-/** See the module. */
 export class KindClientMachine {
   readonly #types: readonly KindWireType[];
   readonly #node: object;

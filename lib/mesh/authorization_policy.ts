@@ -10,7 +10,6 @@ import { SelectionIndex } from "./selection/index.ts";
 import { type PolicyWorkload, RememberedPolicies } from "./selection/remembered.ts";
 import { SharedLists } from "./selection/shared_lists.ts";
 
-/** One policy. */
 export type AuthorizationPolicy = ConfigObject<"AuthorizationPolicy">;
 
 /** All AuthorizationPolicy objects of the mesh. */

@@ -14,7 +14,6 @@ export interface JoinedHeaders {
   readonly lost: readonly string[];
 }
 
-/** Joins them. */
 export function joinedHeaders(root: Headers | undefined, own: Headers | undefined): JoinedHeaders {
   if (root === undefined || own === undefined) {
     const only = own ?? root;

@@ -8,7 +8,6 @@ import type { NetworkEntrance } from "../registry/types.ts";
 
 const NONE: readonly NetworkEntrance[] = Object.freeze([]);
 
-/** See the module. */
 export class EntranceIndex {
   #byNetwork: ReadonlyMap<string, readonly NetworkEntrance[]> = new Map();
 

@@ -7,7 +7,6 @@ import type { envoy } from "../../proto/gen/types.ts";
 import { mergedAny } from "../pb/merge.ts";
 import type { Any } from "../pb/codec.ts";
 
-/** A transport socket. */
 export type TransportSocket = envoy.config.core.v3.TransportSocket;
 
 /** A transport socket with the configuration of another of its name merged into its own. */

@@ -21,7 +21,6 @@ export type PatchContext = Exclude<ConfigObjectMatch["context"], "ANY">;
 /** The targets of patches; `BOOTSTRAP` is none, since a proxy has it before it asks. */
 export type PatchTarget = Exclude<ApplyTo, "INVALID" | "BOOTSTRAP">;
 
-/** One patch. */
 export interface CompiledPatch {
   /** Key of its ProxyFilter: `ProxyFilter/namespace/name`. */
   readonly filter: string;

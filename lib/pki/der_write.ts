@@ -25,12 +25,10 @@ export function element(tag: number, ...parts: readonly Uint8Array[]): Uint8Arra
   return whole;
 }
 
-/** A SEQUENCE. */
 export function sequence(...parts: readonly Uint8Array[]): Uint8Array {
   return element(0x30, ...parts);
 }
 
-/** A SET. */
 export function set(...parts: readonly Uint8Array[]): Uint8Array {
   return element(0x31, ...parts);
 }
@@ -47,7 +45,6 @@ export function unsignedInteger(bytes: Uint8Array): Uint8Array {
 /** A BOOLEAN that is true; one that is false is left out in DER, being the default. */
 export const TRUE: Uint8Array = Uint8Array.of(0x01, 1, 0xff);
 
-/** NULL. */
 export const NULL: Uint8Array = Uint8Array.of(0x05, 0);
 
 /** An OBJECT IDENTIFIER, from its dotted form. */

@@ -27,7 +27,6 @@ export interface AlternativeNames {
   readonly others?: readonly number[];
 }
 
-/** No names. */
 export const NO_NAMES: AlternativeNames = { uris: [], dns: [], ips: [], emails: [] };
 
 /** A distinguished name in DER. */

@@ -11,7 +11,6 @@ interface NetworksReport {
   readonly known: RegistryNetworks;
 }
 
-/** See the module. */
 export class ReportedNetworks {
   readonly #reports = new Map<string, NetworksReport>();
   readonly #listeners: (() => void)[] = [];

@@ -195,7 +195,7 @@ export interface ActionStep {
   readonly mirrors: readonly string[];
 }
 
-/** One endpoint. */
+/** An endpoint that a request may reach. */
 export interface SimulatedEndpoint {
   /** IP, name or socket path. */
   readonly address: string;

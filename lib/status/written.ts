@@ -22,7 +22,6 @@ interface Said {
   readonly at: number;
 }
 
-/** See the module. */
 export class WrittenStatuses {
   readonly #patience: StatusPatience;
   readonly #said = new Map<string, Said>();

@@ -10,7 +10,6 @@ import { table } from "./list.ts";
 import type { WebPage, WebPageMaker } from "./view.ts";
 import { bytesText } from "./words.ts";
 
-/** The page. */
 export const cachesPage: WebPageMaker = async ({ host, signal }, { translator }): Promise<WebPage> => {
   const types = [...await paced(cachedTypes(translator.caches), { signal })].sort(([a], [b]) => (a < b ? -1 : 1));
   const rows = types.map(([type, { names, bytes }]): HtmlValue[] => [

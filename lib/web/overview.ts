@@ -17,7 +17,6 @@ import { counted, stateHtml } from "./words.ts";
 /** Pushes in the table. */
 const SHOWN_PUSHES = 10;
 
-/** The page. */
 export const overviewPage: WebPageMaker = (_request, view): WebPage => ({
   title: "Overview",
   live: "overview",

@@ -43,7 +43,6 @@ interface MergedField {
   readonly from: string;
 }
 
-/** The part. */
 export function policiesPart(_request: HttpRequest, connection: XdsConnection, view: DebugView): Html {
   const state = proxyStateOf(connection, view);
   if (state === undefined) return markup`<p class="dim">Nothing is translated for it yet.</p>`;

@@ -18,7 +18,6 @@ import { nodeName } from "./proxies.ts";
 import { rejectionTable } from "./pushes.ts";
 import { stateHtml, type StateWord, timeHtml } from "./words.ts";
 
-/** The part. */
 export function summaryPart(_request: HttpRequest, connection: XdsConnection, view: DebugView): Html {
   const nodeId = connection.node?.id;
   const rejections = view.xds.ledger.rejections().filter(({ proxy }) =>

@@ -16,7 +16,6 @@ import { bytesText, millisecondsText, stateHtml, timeHtml } from "./words.ts";
 /** Objects that a row names. */
 const NAMED_OBJECTS = 10;
 
-/** The page. */
 export const pushesPage: WebPageMaker = (_request, { xds: { ledger } }): WebPage => {
   const pushes = ledger.pushes();
   return {

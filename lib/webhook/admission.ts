@@ -82,7 +82,6 @@ export interface AdmissionCause {
   readonly message: string;
 }
 
-/** The answer. */
 export interface AdmissionAnswer {
   /** None: the object is admitted. */
   readonly causes: readonly AdmissionCause[];

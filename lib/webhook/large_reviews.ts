@@ -35,7 +35,6 @@ export class ReviewNotSeen extends Error {
   override readonly name = "ReviewNotSeen";
 }
 
-/** See the module. */
 export class LargeReviews {
   readonly #clock: Pick<Clock, "after">;
   readonly #turns: ReviewTurns;

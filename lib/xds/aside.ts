@@ -40,7 +40,6 @@ export interface AsideStream extends Omit<QuestionStream, "client"> {
 /** Bytes of a node that is kept for a later request. */
 const MAX_KEPT_NODE = 64 * 1024;
 
-/** See the module. */
 export class AsideRequests {
   readonly #stream: AsideStream;
   readonly #desks: AsideDesks;

@@ -22,7 +22,6 @@ const GAUGES: Readonly<Record<string, RejectGauge>> = {
   rds: "pilot_xds_rds_reject",
 };
 
-/** One series. */
 interface RejectSeries {
   readonly gauge: RejectGauge;
   readonly labels: { readonly node: string; readonly err: string };

@@ -51,7 +51,6 @@ export class AgentProcess implements AsyncDisposable {
     });
   }
 
-  /** Starts one. */
   static async start(options: AgentProcessOptions): Promise<AgentProcess> {
     const { files = {}, env = {}, args = ["sidecar"], runner = [], folder: before, place } = options;
     const folder = before ?? await Deno.makeTempDir(place === undefined ? {} : { dir: place });

@@ -43,7 +43,6 @@ export interface EnvoyOptions {
   readonly variables?: Readonly<Record<string, string>>;
 }
 
-/** A running Envoy. */
 export interface RunningEnvoy {
   readonly adminPort: number;
   readonly pid: number;

@@ -31,7 +31,6 @@ export interface ControlPlaneAccess {
   readonly roots: string;
 }
 
-/** Starts the agent. */
 export function startIdentityAgent(
   { port, token, roots }: ControlPlaneAccess,
   { name, account = name, role = "sidecar", ports, env, files, args = [], proxy, ...process }: DemoWorkload,

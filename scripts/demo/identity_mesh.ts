@@ -27,7 +27,6 @@ export interface IdentityMeshOptions {
   readonly roots?: string;
 }
 
-/** A workload. */
 export type IdentityWorkload = Omit<DemoWorkload, "role" | "files" | "place">;
 
 /**
@@ -40,7 +39,6 @@ export const SHORT_LEAVES = {
   SECRET_GRACE_PERIOD_RATIO_JITTER: "0",
 } as const;
 
-/** The mesh. */
 export class IdentityMesh implements AsyncDisposable {
   readonly folder: string;
   /** The output of the server so far. */

@@ -6,7 +6,6 @@
 // @ts-types="npm:recheck@4.5.0"
 import recheck from "recheck/lib/browser.js";
 
-/** A verdict. */
 export type ExpressionVerdict =
   | { readonly kind: "linear" }
   /** With a text that shows it, as an expression of JavaScript. */

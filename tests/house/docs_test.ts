@@ -3,28 +3,6 @@ import { sourceFiles } from "../../scripts/imports.ts";
 
 const root = new URL("../..", import.meta.url).pathname;
 
-const declaration =
-  /^export (?:default )?(?:abstract )?(?:async )?(?:class|interface|type|function\*?|const|enum) (\w+)/;
-
-/** Exports without a doc comment before them. A re-export has the comment of what it exports. */
-function silent(file: string): string[] {
-  const lines = Deno.readTextFileSync(`${root}/${file}`).split("\n");
-  const found: string[] = [];
-  const documented = new Set<string>();
-  for (const [i, line] of lines.entries()) {
-    const name = declaration.exec(line)?.[1];
-    if (name === undefined) continue;
-    const before = lines.slice(0, i).findLast((l) => !/^\/\/ (?:deno-lint-ignore|@ts-)/.test(l)) ?? "";
-    if (/\*\/\s*$/.test(before)) documented.add(name); // overloads share the first one's comment
-    else if (!documented.has(name)) found.push(`${file}:${i + 1} ${name}`);
-  }
-  return found;
-}
-
-Deno.test("every export of the library has a comment", () => {
-  assert.deepEqual(sourceFiles(root, ["lib"]).flatMap(silent), []);
-});
-
 Deno.test("`deno doc` shows every export of mod.ts with a description", async () => {
   const { stdout, success } = await new Deno.Command(Deno.execPath(), {
     args: ["doc", "--json", "--quiet", "mod.ts"],

@@ -20,7 +20,6 @@ export function parseHostPort(text: string): HostPort | undefined {
   return match === null || port > 65535 ? undefined : { host: match[1] ?? match[2]!, port };
 }
 
-/** A TCP address. */
 export function tcpAddress(address: string, port_value: number): EnvoyJson {
   return { socket_address: { protocol: "TCP", address, port_value } };
 }

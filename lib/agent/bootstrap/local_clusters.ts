@@ -21,7 +21,6 @@ export interface LocalPorts {
   readonly credentialSocket: string | undefined;
 }
 
-/** The clusters. */
 export function localClusters(local: LocalPorts): EnvoyJson[] {
   const { localhost, adminPort, agentPort, xdsSocket, sdsSocket, filesSocket, credentialSocket } = local;
   return [

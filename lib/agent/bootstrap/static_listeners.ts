@@ -20,7 +20,6 @@ export interface StaticListenerInput {
   readonly compression: string | undefined;
 }
 
-/** The listeners. */
 export function staticListeners(input: StaticListenerInput): EnvoyJson[] {
   const { families, metricsPort, readinessPort, compression } = input;
   return [

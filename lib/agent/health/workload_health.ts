@@ -9,7 +9,6 @@ import type { Cancel, Clock } from "../../kernel/time/clock.ts";
 import { within } from "../probes/within.ts";
 import { type HealthThresholds, nextHealth, UNKNOWN_HEALTH, type WorkloadReport } from "./health_state.ts";
 
-/** Inputs. */
 export interface WorkloadHealthInput {
   /** Times and thresholds; fields that are absent or 0 are Kubernetes's: 1 s, every 10 s, 1 success, 3 failures. */
   readonly probe: ReadinessProbe;

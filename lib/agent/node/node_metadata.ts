@@ -10,7 +10,6 @@ export type MetadataValue = string | number | boolean | null | readonly Metadata
   readonly [key: string]: MetadataValue;
 };
 
-/** Inputs of metadata. */
 export interface NodeMetadataInput {
   /** Environment, in our spelling; `MESH_META_X` becomes X, the members of `MESH_METAJSON_X` are merged in. */
   readonly variables: Readonly<Record<string, string>>;

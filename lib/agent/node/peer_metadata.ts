@@ -7,7 +7,6 @@ import { Buffer } from "node:buffer";
 import { concatBytes } from "../../resource/block.ts";
 import { fieldSize, putFieldHead } from "../../resource/protowire.ts";
 
-/** Inputs. */
 export interface PeerInput {
   readonly workload: string;
   readonly namespace: string;

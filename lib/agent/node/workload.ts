@@ -58,7 +58,6 @@ export interface WorkloadInput {
   };
 }
 
-/** A workload. */
 export interface AgentWorkload {
   readonly role: AgentRole;
   readonly name: string;

@@ -22,7 +22,6 @@ const NOT_PASSED: ReadonlySet<string> = new Set([
   ...["transfer-encoding", "upgrade"],
 ]);
 
-/** One probe. */
 export interface HttpProbe extends ProbeRequest {
   readonly address: ProbeAddress;
 }

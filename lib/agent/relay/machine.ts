@@ -126,7 +126,6 @@ export function initialRelay(ownTypes: readonly string[], rewrittenTypes: readon
   return { session: undefined, next: 1, failures: 0, own, rewritten, health: undefined, stopped: false };
 }
 
-/** One step. */
 export function stepRelay(state: RelayState, event: RelayEvent): RelayStep {
   if (state.stopped) return event.type === "downstream opened" ? refuse(state, event.stream) : stay(state);
   switch (event.type) {

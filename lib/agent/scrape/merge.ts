@@ -7,7 +7,6 @@ import { Buffer } from "node:buffer";
 import { type MetricsFormat, ofOpenMetrics, withoutEnd } from "./format.ts";
 import { type KeepComment, WholeLines } from "./whole_lines.ts";
 
-/** A source. */
 export interface MergedSource {
   readonly bytes: AsyncIterable<Uint8Array>;
   /** Whether its text is in the merged format; else it is in the text format. */

@@ -16,7 +16,6 @@ const NEW_LINE = 10, CARRIAGE_RETURN = 13, HASH = 35;
 const NOTHING: Uint8Array = new Uint8Array(0);
 const decoder = new TextDecoder();
 
-/** See the module. */
 export class WholeLines {
   readonly #keep: KeepComment | undefined;
   #rest: Uint8Array[] = [];

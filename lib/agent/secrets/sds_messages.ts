@@ -77,7 +77,6 @@ export function sdsResponse(secrets: readonly EncodedSecret[], version: string, 
   return out.string(4, SECRET_TYPE).string(5, nonce).finish();
 }
 
-/** A delta response. */
 export function sdsDeltaResponse(secrets: readonly EncodedSecret[], version: string, nonce: string): Uint8Array {
   const out = new MessageWriter().string(1, version);
   for (const secret of secrets) {

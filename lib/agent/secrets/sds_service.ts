@@ -27,7 +27,6 @@ export interface SdsReports {
   readonly metrics: Metrics;
 }
 
-/** The service. */
 export function sdsService(source: SecretSource, reports: SdsReports): GrpcService {
   const messages = (prefix: string) => ({
     input: `envoy.service.discovery.v3.${prefix}DiscoveryRequest`,

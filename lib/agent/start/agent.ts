@@ -50,7 +50,6 @@ export interface AgentParts {
   readonly metrics: Metrics;
 }
 
-/** A running agent. */
 export interface RunningAgent {
   readonly relay: Relay;
   /** Absent where certificates come from files or from another program. */

@@ -26,7 +26,6 @@ export interface TokenServiceInput {
   readonly plugin: string | undefined;
 }
 
-/** The input. */
 export interface AgentInput {
   readonly settings: SettingsOf<"pilot-agent">;
   /** Environment, in our spelling. */

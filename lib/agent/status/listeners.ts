@@ -33,7 +33,6 @@ export interface ListenersInput {
   readonly clock: Clock;
 }
 
-/** The check. */
 export function listenersCheck(input: ListenersInput): ReadinessCheck {
   const { admin, clock } = input;
   return async () => {

@@ -18,7 +18,6 @@ import type { OpenUpstream } from "../relay/upstream.ts";
 /** Type of the questions; also the prefix of types of older servers. */
 export const DEBUG_TYPE = "istio.io/debug";
 
-/** A question. */
 export interface ServerQuestion {
   /** {@linkcode DEBUG_TYPE}, or a type that begins with it. */
   readonly typeUrl: string;

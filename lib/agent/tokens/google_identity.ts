@@ -33,7 +33,6 @@ const LIFETIME = 3_600_000;
 
 const claims = z.looseObject({ exp: z.number() });
 
-/** See the module. */
 export class GoogleIdentity {
   readonly #options: GoogleIdentityOptions;
   #current: { readonly token: string; readonly expires: number; readonly renewAt: number } | undefined;

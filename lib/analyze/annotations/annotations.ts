@@ -15,12 +15,10 @@ import { ANNOTATION_SUCCESSORS, ANNOTATION_VALUES, WRITTEN_BY_PROGRAMS } from ".
 
 const REPORTS = ["misplaced-annotation", "wrong-annotation", "deprecated-annotation", "alpha-annotation"] as const;
 
-/** See the module. */
 export const OBJECT_ANNOTATIONS: readonly Analyzer<"Namespace" | "Service">[] = (["Namespace", "Service"] as const).map(
   (kind) => ({ kind, reports: REPORTS, analyze: lookAtOwn }),
 );
 
-/** See the module. */
 export const WORKLOAD_ANNOTATIONS: readonly Analyzer<WorkloadKind>[] = WORKLOAD_KINDS.map((kind) => ({
   kind,
   reports: REPORTS,

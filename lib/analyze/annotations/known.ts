@@ -4,7 +4,6 @@
  * @module
  */
 
-/** One annotation. */
 export interface KnownAnnotation {
   /** Kinds that it is for; `Pod` stands for all that makes pods. Absent: any. */
   readonly on?: readonly string[];

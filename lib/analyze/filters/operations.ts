@@ -7,7 +7,6 @@ import type { ApplyTo, ConfigPatch, PatchOperation } from "../../config/kinds/pr
 import type { FindingName } from "../../finding/codes.ts";
 import type { Analyzer, ReportMistake } from "../analyzer.ts";
 
-/** See the module. */
 export const FILTER_OPERATIONS: Analyzer<"ProxyFilter"> = {
   kind: "ProxyFilter",
   reports: [

@@ -16,7 +16,6 @@ import type { AnalysisReader } from "../reader/reader.ts";
 
 type GatewayObject = ConfigObject<"Gateway">;
 
-/** See the module. */
 export const GATEWAY_CONFLICTS: Analyzer<"Gateway"> = {
   kind: "Gateway",
   reports: ["gateways-of-one-host", "certificate-of-several-gateways"],

@@ -8,7 +8,6 @@ import { overlaps } from "../../mesh/host_match.ts";
 import { MESH_GATEWAY } from "../../mesh/sidecar_rules.ts";
 import type { Analyzer } from "../analyzer.ts";
 
-/** See the module. */
 export const HOSTS_IN_GATEWAYS: Analyzer<"VirtualService"> = {
   kind: "VirtualService",
   reports: ["host-not-in-gateway"],

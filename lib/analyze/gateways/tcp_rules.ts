@@ -11,7 +11,6 @@ import { sharesAudience } from "../../mesh/virtual_service_index.ts";
 import { parseProtocol } from "../../registry/protocol.ts";
 import type { Analyzer } from "../analyzer.ts";
 
-/** See the module. */
 export const TCP_RULES: Analyzer<"VirtualService"> = {
   kind: "VirtualService",
   reports: ["hidden-tcp-rule"],

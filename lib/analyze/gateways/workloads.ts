@@ -11,7 +11,6 @@ import type { Analyzer, ReportMistake } from "../analyzer.ts";
 import { isGatewayWorkload } from "../manifests/membership.ts";
 import type { AnalysisReader } from "../reader/reader.ts";
 
-/** See the module. */
 export const GATEWAY_WORKLOADS: Analyzer<"Gateway"> = {
   kind: "Gateway",
   reports: ["selects-nothing", "unserved-gateway-port"],

@@ -8,7 +8,6 @@ import type { IngressReader } from "../../ingress/reader.ts";
 import { ingressMistakes } from "../../ingress/rules.ts";
 import type { Analyzer } from "../analyzer.ts";
 
-/** See the module. */
 export const INGRESS_MISTAKES: Analyzer<"Ingress"> = {
   kind: "Ingress",
   reports: ["ingress-backend-unavailable", "ingress-part-left-out"],

@@ -25,7 +25,6 @@ import { authoritySecretOf, clusterSecrets, secretName, secretOf, type WantedSec
 
 const REPORTS = ["incomplete-credential", "unusable-credential", "missing-credential", "refused-credential"] as const;
 
-/** Those of gateways. */
 export const GATEWAY_CREDENTIALS: Analyzer<"Gateway"> = {
   kind: "Gateway",
   reports: [...REPORTS, "suites-without-certificate"],

@@ -14,7 +14,6 @@ const SYSTEM: ReadonlySet<string> = new Set([
   ...["kube-system", "kube-public", "kube-node-lease", "local-path-storage", "istio-system", "mesh-system"],
 ]);
 
-/** See the module. */
 export const INJECTED_NAMESPACES: Analyzer<"Namespace"> = {
   kind: "Namespace",
   reports: ["several-injection-labels", "namespace-not-injected"],

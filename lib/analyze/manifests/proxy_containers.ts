@@ -12,7 +12,6 @@ import { isProxyContainer, namespaceInjection, ownInjection } from "./membership
 /** Phases of pods that run, or will. */
 const RUNS: ReadonlySet<string | undefined> = new Set(["Running", "Pending"]);
 
-/** See the module. */
 export const PROXIES_OF_PODS: Analyzer<"Pod"> = {
   kind: "Pod",
   reports: ["pod-without-proxy", "image-auto-in-pod"],
@@ -35,7 +34,6 @@ export const PROXIES_OF_PODS: Analyzer<"Pod"> = {
   },
 };
 
-/** See the module. */
 export const PROXIES_OF_DEPLOYMENTS: Analyzer<"Deployment"> = {
   kind: "Deployment",
   reports: ["image-auto-without-injection"],

@@ -6,7 +6,6 @@
 import type { Analyzer } from "../analyzer.ts";
 import { isAmbient, isAmbientNamespace } from "../manifests/membership.ts";
 
-/** See the module. */
 export const AMBIENT_SIDECARS: Analyzer<"Sidecar"> = {
   kind: "Sidecar",
   reports: ["sidecar-in-ambient"],

@@ -13,7 +13,6 @@ import type { AnalysisReader } from "../reader/reader.ts";
 import { selectionOf } from "../../mesh/selection/selection.ts";
 import { joinPath } from "../../config/schema/field.ts";
 
-/** See the module. */
 export const UNVERIFIED_CLAIMS: Analyzer<"VirtualService"> = {
   kind: "VirtualService",
   reports: ["claims-without-authentication"],

@@ -8,7 +8,6 @@ import type { Analyzer } from "../analyzer.ts";
 import { isOutsideMesh } from "../manifests/membership.ts";
 import { hasWorkload, severityOfNoWorkload, shownLabels } from "./workloads.ts";
 
-/** See the module. */
 export const POLICY_WORKLOADS: Analyzer<"AuthorizationPolicy"> = {
   kind: "AuthorizationPolicy",
   reports: ["policy-without-workload"],

@@ -6,7 +6,6 @@
 import type { AuthorizationOperation, AuthorizationSource } from "../../config/kinds/kinds.ts";
 import type { Analyzer, ReportMistake } from "../analyzer.ts";
 
-/** See the module. */
 export const POLICY_PATTERNS: Analyzer<"AuthorizationPolicy"> = {
   kind: "AuthorizationPolicy",
   reports: ["matches-no-request"],

@@ -10,7 +10,6 @@ import type { AnalysisReader } from "../reader/reader.ts";
 
 const FIELDS = ["namespaces", "notNamespaces"] as const;
 
-/** See the module. */
 export const SOURCE_NAMESPACES: Analyzer<"AuthorizationPolicy"> = {
   kind: "AuthorizationPolicy",
   reports: ["unknown-namespace"],

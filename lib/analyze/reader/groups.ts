@@ -28,7 +28,6 @@ function grouping<K extends Kind>(kind: K, of: (object: ConfigObject<K>) => Memb
   return { kind, of };
 }
 
-/** All groups. */
 const GROUPS = {
   /** Gateways by port and host of their servers, `443 shop.example.com`. */
   gatewayPlace: grouping("Gateway", (gateway) => ({

@@ -125,7 +125,6 @@ export class AnalysisReader {
     return this.#world.mesh.gateways.ownNamespaceOnly;
   }
 
-  /** One fact. */
   fact<K extends FactKind>(kind: K, namespace: string, name: string): Fact<K> | undefined {
     this.#on(ANALYSIS_KEY.object, `${kind}/${namespace}/${name}`);
     return this.#world.facts.get(kind, namespace, name);

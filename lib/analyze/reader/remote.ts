@@ -8,7 +8,6 @@ import type { Fact } from "../../config/facts/types.ts";
 import { ANALYSIS_KEY } from "./keys.ts";
 import type { AnalyzedWorld, ConnectedGateway, RemoteFacts } from "./source.ts";
 
-/** See the module. */
 export class RemoteReader {
   readonly #facts: RemoteFacts;
   readonly #gateways: AnalyzedWorld["connectedGateways"];

@@ -7,7 +7,6 @@ import { severityOfAbsence } from "../reader/absence.ts";
 import type { Analyzer } from "../analyzer.ts";
 import { nearObject } from "./near_object.ts";
 
-/** See the module. */
 export const DELEGATES: Analyzer<"VirtualService"> = {
   kind: "VirtualService",
   reports: ["unknown-delegate"],

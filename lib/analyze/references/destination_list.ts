@@ -5,7 +5,6 @@
  */
 import type { Destination, VirtualServiceSpec } from "../../config/kinds/kinds.ts";
 
-/** One destination. */
 export class WrittenDestination {
   readonly destination: Destination;
   /** Share of the rule's traffic, 0 to 100; undefined: copies of it. */

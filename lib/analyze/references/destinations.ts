@@ -16,7 +16,6 @@ import { nearHost } from "./near_host.ts";
 import { clientsOfRoute } from "./hidden_subsets.ts";
 import { lookForSubset } from "./subsets.ts";
 
-/** See the module. */
 export const DESTINATIONS: Analyzer<"VirtualService"> = {
   kind: "VirtualService",
   reports: [

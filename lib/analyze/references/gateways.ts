@@ -9,7 +9,6 @@ import { MESH_GATEWAY } from "../../mesh/sidecar_rules.ts";
 import type { Analyzer } from "../analyzer.ts";
 import { nearObject } from "./near_object.ts";
 
-/** See the module. */
 export const GATEWAY_REFERENCES: Analyzer<"VirtualService"> = {
   kind: "VirtualService",
   reports: ["unknown-gateway"],

@@ -9,7 +9,6 @@ import { namedService } from "../../mesh/named_service.ts";
 import type { Analyzer } from "../analyzer.ts";
 import type { AnalysisReader } from "../reader/reader.ts";
 
-/** See the module. */
 export const RULE_HOSTS: Analyzer<"DestinationRule"> = {
   kind: "DestinationRule",
   reports: ["unknown-rule-host", "rule-without-clusters"],

@@ -11,7 +11,6 @@ import type { Analyzer } from "../analyzer.ts";
 import { destinationsOf } from "./destination_list.ts";
 import { reachesAny } from "./subsets.ts";
 
-/** See the module. */
 export const SUBSET_ENDPOINTS: Analyzer<"DestinationRule"> = {
   kind: "DestinationRule",
   reports: ["subset-without-endpoints"],

@@ -7,7 +7,6 @@
 import { MESH_GATEWAY } from "../../mesh/sidecar_rules.ts";
 import type { Analyzer } from "../analyzer.ts";
 
-/** See the module. */
 export const GATEWAY_SUBSETS: Analyzer<"VirtualService"> = {
   kind: "VirtualService",
   reports: ["subsets-not-for-gateway"],

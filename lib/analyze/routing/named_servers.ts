@@ -18,7 +18,6 @@ interface FoundDestination {
   readonly server: DialledServer | undefined;
 }
 
-/** See the module. */
 export const NAMED_SERVERS: Analyzer<"VirtualService"> = {
   kind: "VirtualService",
   reports: ["server-without-name"],

@@ -6,7 +6,6 @@
 import type { StringMatch } from "../../config/kinds/kinds.ts";
 import type { Analyzer } from "../analyzer.ts";
 
-/** See the module. */
 export const ROUTE_PATTERNS: Analyzer<"VirtualService"> = {
   kind: "VirtualService",
   reports: ["matches-no-request"],

@@ -10,7 +10,6 @@ import type { Analyzer } from "../analyzer.ts";
 
 const PROTOCOLS: readonly RuleProtocol[] = ["http", "tls", "tcp"];
 
-/** See the module. */
 export const SHARED_HOSTS: Analyzer<"VirtualService"> = {
   kind: "VirtualService",
   reports: ["hidden-rules"],

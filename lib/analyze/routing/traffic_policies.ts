@@ -10,7 +10,6 @@ import type { EffectiveDestinationRule } from "../../mesh/types.ts";
 import type { Analyzer } from "../analyzer.ts";
 import type { AnalysisReader } from "../reader/reader.ts";
 
-/** See the module. */
 export const TRAFFIC_POLICIES: Analyzer<"DestinationRule"> = {
   kind: "DestinationRule",
   reports: ["dropped-traffic-policy"],

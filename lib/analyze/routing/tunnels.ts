@@ -5,7 +5,6 @@
  */
 import type { Analyzer } from "../analyzer.ts";
 
-/** See the module. */
 export const POST_TUNNELS: Analyzer<"DestinationRule"> = {
   kind: "DestinationRule",
   reports: ["post-tunnel"],

@@ -20,7 +20,6 @@ interface WrittenUpgrade {
   readonly upgrade: Upgrade;
 }
 
-/** See the module. */
 export const UPGRADED_HOSTS: Analyzer<"DestinationRule"> = {
   kind: "DestinationRule",
   reports: ["upgrade-outside-mesh"],

@@ -7,7 +7,6 @@ import type { ConfigObject } from "../../config/types.ts";
 import type { Analyzer } from "../analyzer.ts";
 import type { AnalysisReader } from "../reader/reader.ts";
 
-/** See the module. */
 export const REQUIRED_ADDRESSES: Analyzer<"ServiceEntry"> = {
   kind: "ServiceEntry",
   reports: ["address-required"],

@@ -8,7 +8,6 @@ import { entryResolution } from "../../registry/service_entry/resolution.ts";
 import { resolutionOf } from "../../registry/types.ts";
 import type { Analyzer } from "../analyzer.ts";
 
-/** See the module. */
 export const ENTRY_PORTS: Analyzer<"ServiceEntry"> = {
   kind: "ServiceEntry",
   reports: ["entry-port-not-served"],

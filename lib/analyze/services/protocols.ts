@@ -16,7 +16,6 @@ type EntryObject = ConfigObject<"ServiceEntry">;
 /** Entries of one host and port that each of them is compared with: the oldest. */
 const MOST_COMPARED = 100;
 
-/** See the module. */
 export const ENTRY_PROTOCOLS: Analyzer<"ServiceEntry"> = {
   kind: "ServiceEntry",
   reports: ["entries-differ-in-protocol"],

@@ -12,7 +12,6 @@ import { selectsNone } from "../policies/workloads.ts";
 import { isBefore } from "../reader/groups.ts";
 import type { AnalysisReader } from "../reader/reader.ts";
 
-/** See the module. */
 export const SIDECAR_CONFLICTS: Analyzer<"Sidecar"> = {
   kind: "Sidecar",
   reports: ["several-default-sidecars", "sidecars-of-one-workload"],

@@ -12,7 +12,6 @@ import type { AnalysisReader } from "../reader/reader.ts";
 
 type TelemetryObject = ConfigObject<"Telemetry">;
 
-/** See the module. */
 export const TELEMETRY_CONFLICTS: Analyzer<"Telemetry"> = {
   kind: "Telemetry",
   reports: ["several-default-telemetries", "telemetries-of-one-workload"],

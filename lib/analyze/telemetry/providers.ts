@@ -16,7 +16,6 @@ import type { AnalysisReader } from "../reader/reader.ts";
 type AskedTelemetry = ConfigObject<"Telemetry">;
 type ProviderUse = (typeof PROVIDER_USES)[number];
 
-/** See the module. */
 export const TELEMETRY_PROVIDERS: Analyzer<"Telemetry"> = {
   kind: "Telemetry",
   reports: ["no-log-provider", "no-telemetry-provider", "unusable-telemetry-provider"],

@@ -7,7 +7,6 @@
 import type { ClientTlsSettings } from "../../config/kinds/kinds.ts";
 import type { Analyzer } from "../analyzer.ts";
 
-/** See the module. */
 export const UNVERIFIED_SERVERS: Analyzer<"DestinationRule"> = {
   kind: "DestinationRule",
   reports: ["unverified-server", "unverified-server-port"],

@@ -12,7 +12,6 @@ import { choosesClients, destinationsOf } from "../references/destination_list.t
 import { type Audience, both, exportOfAny, exportOfHost, isWithin, meets } from "../reader/audience.ts";
 import type { AnalysisReader } from "../reader/reader.ts";
 
-/** See the module. */
 export const HIDDEN_FROM_CLIENTS: Analyzer<"VirtualService"> = {
   kind: "VirtualService",
   reports: ["hidden-by-export"],

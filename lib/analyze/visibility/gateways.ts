@@ -13,7 +13,6 @@ import type { AnalysisReader } from "../reader/reader.ts";
 import { destinationsOf, effectOf } from "../references/destination_list.ts";
 import { exportOfAny, meets } from "../reader/audience.ts";
 
-/** See the module. */
 export const HIDDEN_FROM_GATEWAYS: Analyzer<"VirtualService"> = {
   kind: "VirtualService",
   reports: ["route-hidden-from-gateway", "hidden-by-export"],

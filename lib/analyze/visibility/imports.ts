@@ -18,7 +18,6 @@ interface NamedImport {
   readonly client: string;
 }
 
-/** See the module. */
 export const SIDECAR_IMPORTS: Analyzer<"Sidecar"> = {
   kind: "Sidecar",
   reports: ["unknown-import"],

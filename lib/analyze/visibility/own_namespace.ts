@@ -15,7 +15,6 @@ import { choosesClients, destinationsOf } from "../references/destination_list.t
 import { hiddenFromCallers } from "./clients.ts";
 import { namespacesOf } from "./gateways.ts";
 
-/** See the module. */
 export const HIDDEN_FROM_OWN_NAMESPACE: Analyzer<"VirtualService"> = {
   kind: "VirtualService",
   reports: ["hidden-from-own-namespace"],

@@ -20,7 +20,6 @@ interface ImportableRoute {
   readonly audience: Audience;
 }
 
-/** See the module. */
 export const UNSEEN_ROUTES: Analyzer<"VirtualService"> = {
   kind: "VirtualService",
   reports: ["unseen-route", "route-left-out"],

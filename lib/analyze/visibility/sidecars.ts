@@ -7,7 +7,6 @@ import type { ConfigObject } from "../../config/types.ts";
 import { type HostImport, parseImports } from "../../mesh/imports.ts";
 import type { AnalysisReader } from "../reader/reader.ts";
 
-/** A Sidecar object. */
 export type SidecarObject = ConfigObject<"Sidecar">;
 
 /** Whether a Sidecar is for all workloads of its namespace, and in the root namespace for those of the mesh. */

@@ -15,7 +15,6 @@ export interface PodName {
   readonly uid: string;
 }
 
-/** A call. */
 export interface PluginCall {
   readonly command: CniCommand;
   readonly containerId: string;

@@ -12,7 +12,6 @@ import { CALLS_FILE, OLDER_CALLS_FILE } from "../node/run_folder.ts";
 /** Size at which the file is put aside, bytes. With the one put aside, some thousand calls are kept. */
 const ROTATE_AT = 512 * 1024;
 
-/** One call. */
 export interface CallRow {
   /** ISO 8601. */
   readonly at: string;

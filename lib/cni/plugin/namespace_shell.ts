@@ -11,7 +11,6 @@
  */
 import { enterWords, NOT_FOUND, type Ran, type RuleNamespace } from "../../iptables/run.ts";
 
-/** A lane. */
 export type Lane = 0 | 1;
 
 /** A command line of plain words or shell syntax of our own, and the text that it reads; nothing by default. */

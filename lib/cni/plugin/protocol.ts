@@ -8,7 +8,6 @@ import type { NetworkJson } from "../config/network.ts";
 /** Commands of the protocol. */
 export const commands = ["ADD", "CHECK", "DEL", "GC", "STATUS", "VERSION"] as const;
 
-/** A command. */
 export type CniCommand = typeof commands[number];
 
 /** Version answered to a call that names none. */

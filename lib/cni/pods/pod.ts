@@ -32,7 +32,6 @@ export interface InitStatus {
   readonly endedBefore: Termination | undefined;
 }
 
-/** A pod. */
 export interface Pod {
   readonly namespace: string;
   readonly name: string;

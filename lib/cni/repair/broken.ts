@@ -7,7 +7,6 @@
 import type { Pod, Termination } from "../pods/pod.ts";
 import type { PodFilter } from "../pods/source.ts";
 
-/** Options of repair. */
 export interface RepairOptions {
   /** Redirect the pod where it is; goes before deleting, which goes before labelling. */
   readonly repairPods: boolean;

@@ -29,7 +29,6 @@ export type DerivedObject<K extends Kind = Kind> = {
  * Derived objects are not there: nothing is derived twice over.
  */
 export interface DerivationReader {
-  /** One object. */
   object<K extends Kind>(kind: K, namespace: string, name: string): ConfigObject<K> | undefined;
   /** All objects of a kind, or those of a namespace, sorted by key. */
   objects<K extends Kind>(kind: K, namespace?: string): readonly ConfigObject<K>[];

@@ -36,17 +36,14 @@ export class ConcealedBytes {
     return theirs.length === this.#bytes.length && this.#bytes.every((byte, at) => byte === theirs[at]);
   }
 
-  /** See the module. */
   toJSON(): string {
     return SHOWN;
   }
 
-  /** See the module. */
   toString(): string {
     return SHOWN;
   }
 
-  /** See the module. */
   [Symbol.for("nodejs.util.inspect.custom")](): string {
     return SHOWN;
   }

@@ -9,7 +9,6 @@ import * as z from "zod";
 /** A string. */
 export const text = z.string({ error: "a string" });
 
-/** An integer. */
 export const integer = z.int({ error: "an integer" });
 
 /** Strings. */

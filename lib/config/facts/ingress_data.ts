@@ -45,7 +45,6 @@ export interface IngressAddressData {
   readonly hostname?: string;
 }
 
-/** An Ingress. */
 export interface IngressData {
   /** Name of its IngressClass; absent: none is named in `spec.ingressClassName`. */
   readonly className?: string;

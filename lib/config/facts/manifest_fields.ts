@@ -12,7 +12,6 @@ import type { FactKind } from "./types.ts";
 /** Who sets a field: its author; the API server, as a default or of its own; or what runs later: a controller, a node. */
 export type FieldSetter = "author" | "server" | "runtime";
 
-/** One field. */
 export interface ManifestField {
   readonly by: FieldSetter;
   /** What its absence means in a folder. */

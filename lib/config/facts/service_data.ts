@@ -48,7 +48,6 @@ export interface EndpointPortData {
   readonly appProtocol?: string;
 }
 
-/** One endpoint. */
 export interface EndpointData {
   /** IP addresses, or the one host name of a slice of host names. Never empty. */
   readonly addresses: readonly string[];

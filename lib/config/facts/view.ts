@@ -57,7 +57,6 @@ export type FactKeyKind =
 /** Lists over all namespaces that there are keys for. */
 export type Whole = "hosts" | "namespaces" | "workloads" | "secrets";
 
-/** See the module. */
 export interface FactView {
   /** DNS suffix of services, `--domain`. */
   readonly domain: string;

@@ -175,7 +175,6 @@ export interface ExtAuthzHttpProvider extends ExtAuthzGrpcProvider {
 export interface ProviderHttpHeader {
   /** Name of the header. */
   readonly name?: string;
-  /** Its value. */
   readonly value?: string;
   /** Environment variable of the server that has its value. */
   readonly envName?: string;

@@ -348,7 +348,6 @@ export interface PrivateKeyProvider {
   };
 }
 
-/** A switch. */
 export interface HeaderSwitch {
   /** Default false. */
   readonly disabled?: boolean;
@@ -360,7 +359,6 @@ export interface ProxyHeaders {
   readonly forwardedClientCert: ForwardClientCertDetails;
   /** Details of the client's certificate that are forwarded. */
   readonly setCurrentClientCertDetails?: {
-    /** The subject. */
     readonly subject?: boolean;
     /** The certificate itself. */
     readonly cert?: boolean;
@@ -368,10 +366,8 @@ export interface ProxyHeaders {
     readonly chain?: boolean;
     /** DNS names. */
     readonly dns?: boolean;
-    /** URIs. */
     readonly uri?: boolean;
   };
-  /** The request ID. */
   readonly requestId?: HeaderSwitch;
   /** The server header, or another value of it. */
   readonly server?: HeaderSwitch & {
@@ -443,7 +439,6 @@ export interface ProxyTracing {
     Record<string, {
       /** One value for all spans. */
       readonly literal?: {
-        /** The value. */
         readonly value?: string;
       };
       /** From an environment variable of the proxy. */

@@ -12,7 +12,6 @@ import { FIELD_SPELLINGS, VALUE_SPELLINGS } from "../spelling/spelling.ts";
 import type { Field, FieldShape, MessageShape, PresentField } from "./field.ts";
 import { BASE64, INTEGER_TEXT, NUMBER_TEXT } from "./scalars.ts";
 
-/** A JSON Schema. */
 export type JsonSchema = { readonly [keyword: string]: unknown };
 
 /** The comment of a type's declaration, for people. */
@@ -121,7 +120,6 @@ function scalar(shape: FieldShape): JsonSchema {
   }
 }
 
-/** Durations as texts. */
 export const DURATION_TEXT = "^[-+]?(0|(([0-9]+(\\.[0-9]*)?|\\.[0-9]+)(ns|us|µs|μs|ms|s|m|h))+)$";
 
 /** A value, or null for one that is not written, which a field that must be written may not be. */

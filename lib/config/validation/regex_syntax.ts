@@ -17,7 +17,6 @@ function hasMoreThanRe2(expression: string): boolean {
 const FLAGS = /\(\?[imsU-]+([:)])/g;
 const NAMED_GROUP = /\(\?P</g;
 
-/** See the module. */
 export function looksLikeRe2(expression: string): boolean {
   if (hasMoreThanRe2(expression)) return false;
   try {

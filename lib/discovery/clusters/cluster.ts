@@ -57,7 +57,6 @@ interface UsedConnection {
   readonly connection: ClusterConnection;
 }
 
-/** See the module. */
 export class RemoteCluster {
   readonly id: string;
   readonly #parts: RemoteClusterParts;

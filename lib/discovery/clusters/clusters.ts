@@ -37,7 +37,6 @@ export interface ClusterState {
   readonly problem?: string;
 }
 
-/** See the module. */
 export class RemoteClusters {
   readonly #parts: RemoteClustersParts;
   readonly #clusters = new Map<string, RemoteCluster>();

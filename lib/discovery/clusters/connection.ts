@@ -50,7 +50,6 @@ export interface ConnectionOptions {
   readonly sharing?: SharingApi | undefined;
 }
 
-/** See the module. */
 export class ClusterConnection {
   readonly client: ApiClient;
   /** The facts that were read. */

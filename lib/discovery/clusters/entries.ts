@@ -10,7 +10,6 @@ import type { OrchRegistry } from "../../registry/orch/registry.ts";
 import { type ConvertOptions, convertWorkload } from "../../registry/service_entry/convert.ts";
 import type { Registry, RegistrySink } from "../../registry/types.ts";
 
-/** See the module. */
 export class RemoteEntries implements Registry {
   readonly provider = "External";
   readonly clusterId: string;

@@ -34,7 +34,6 @@ export function isLed(facts: FactStore, systemNamespace: string, own: string): b
   return commaList(named).some((name) => name === "*" || name === own);
 }
 
-/** See the module. */
 export class LedClusters<State> {
   readonly #place: { readonly own: string; readonly systemNamespace: string };
   readonly #begin: (connection: ClusterConnection) => LedDuties<State>;

@@ -18,7 +18,6 @@ const SECRETS: ApiResource = { group: "", version: "v1", plural: "secrets", kind
 
 const LABELS = ["mesh/multiCluster=true", "istio/multiCluster=true"];
 
-/** See the module. */
 export class ClusterSecrets {
   /** Resolves when all that are there were read once. */
   readonly whenSynced: Promise<void>;

@@ -20,7 +20,6 @@ import { type DiscoverySettings, sharingWithoutEffect } from "../settings/settin
 
 /** Selects the services of a server. */
 interface ServerServicesOptions extends Omit<ClustersOptions, "orch"> {
-  /** Those of manifests. */
   readonly manifestServices?: boolean;
   /** Access to the API that has the secrets of clusters. Default: that of the orchestrator. */
   readonly clusterSecrets?: AccessPlace | undefined;
@@ -28,7 +27,6 @@ interface ServerServicesOptions extends Omit<ClustersOptions, "orch"> {
   readonly orch?: OrchOptions | undefined;
 }
 
-/** See the module. */
 export interface ServerServices extends Partial<Pick<FactRegistry, "taker" | "check">> {
   /** Resolves when remote clusters are not waited for any more. */
   readonly settled: Promise<void> | undefined;

@@ -86,7 +86,6 @@ export interface CredentialsOptions extends ClusterCredentials {
 /** By name. */
 type MadeCredentials = Map<string, EncodedResource | { readonly why: string }>;
 
-/** All credentials. */
 export class Credentials {
   readonly #options: CredentialsOptions;
   /** By key of the object that is looked for, there or not. */

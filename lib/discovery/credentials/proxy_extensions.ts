@@ -50,7 +50,6 @@ export interface ProxyExtensionsOptions {
   readonly answered: (names: readonly string[]) => void;
 }
 
-/** See the module. */
 export class ProxyExtensions {
   readonly #options: ProxyExtensionsOptions;
   readonly #asked = new Set<string>();

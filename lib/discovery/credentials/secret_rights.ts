@@ -21,7 +21,6 @@ import { outageOf } from "../../orch/client/outage.ts";
 /** Whether secrets may be read; `unknown`: the API has not answered yet. */
 export type SecretRight = "allowed" | "denied" | "unknown";
 
-/** One Secret. */
 export interface SecretName {
   readonly namespace: string;
   readonly name: string;
@@ -60,7 +59,6 @@ interface KeptRight {
   readonly waiting: Set<() => void>;
 }
 
-/** See the module. */
 export class SecretRights {
   readonly #client: Pick<ApiClient, "json" | "clock">;
   readonly #log: Logger;

@@ -23,7 +23,6 @@ export interface InjectionWebhookParts {
   readonly client: ApiClient;
   /** Name of the configuration that is kept without a revision too (`INJECTION_WEBHOOK_CONFIG_NAME`). */
   readonly name: string;
-  /** `REVISION`. */
   readonly revision: string;
   /** That of the server. */
   readonly namespace: string;

@@ -47,7 +47,6 @@ export function readTime(text: string | null | undefined): number {
   return Date.parse(text ?? "") || 0;
 }
 
-/** See the module. */
 export class PluginPods {
   readonly #nodeOf = new Map<string, string>();
   readonly #byNode = new Map<string, Map<string, PluginPod>>();

@@ -58,7 +58,6 @@ interface RootMap {
   readonly labelled: boolean;
 }
 
-/** See the module. */
 export function rootMaps(parts: RootMapsParts): Duty {
   return {
     lock: "mesh-namespace-controller-election",

@@ -51,7 +51,6 @@ export interface ServiceExportsParts {
   readonly metrics?: Metrics | undefined;
 }
 
-/** See the module. */
 export function serviceExports(parts: ServiceExportsParts): Duty {
   return {
     lock: "mesh-serviceexport-controller-election",

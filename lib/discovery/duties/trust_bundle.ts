@@ -42,7 +42,6 @@ export interface TrustBundleParts {
   readonly metrics?: Metrics | undefined;
 }
 
-/** See the module. */
 export function trustBundle(parts: TrustBundleParts): Duty {
   return {
     lock: "mesh-clustertrustbundle-controller-election",

@@ -41,7 +41,6 @@ export interface UntaintParts {
 /** A taint of a node, with all its fields. */
 type Taint = Readonly<Record<string, unknown>>;
 
-/** A node. */
 interface TaintedNode {
   readonly taints: readonly Taint[];
   /** When it was made, milliseconds since the epoch. */
@@ -53,7 +52,6 @@ const nodeSchema = z.object({
   spec: z.object({ taints: z.array(z.record(z.string(), z.unknown())).nullish() }).nullish(),
 });
 
-/** See the module. */
 export function untaintNodes(parts: UntaintParts): Duty {
   return {
     lock: "mesh-node-untaint",

@@ -43,7 +43,6 @@ export interface ValidationWebhookParts {
   readonly queueMetrics?: Metrics | undefined;
 }
 
-/** See the module. */
 export function validationWebhook(parts: ValidationWebhookParts): Duty {
   const { client, name, roots, log, metrics, queueMetrics } = parts;
   return {

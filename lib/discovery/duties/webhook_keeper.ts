@@ -73,7 +73,6 @@ export interface WebhookField {
   readonly lacks: (webhook: KeptWebhook) => boolean;
 }
 
-/** See the module. */
 export class WebhookKeeper {
   readonly #options: WebhookKeeperOptions;
   readonly #configurations: Informer<KeptConfiguration>;

@@ -38,7 +38,6 @@ interface RunnerOptions extends Omit<AnalysisOptions, "store" | "facts" | "faile
   readonly texts: Pick<Configuration, "isAsRead" | "isStale">;
 }
 
-/** See the module. */
 export class AnalysisRunner {
   readonly #analysis: Analysis;
   readonly #effects: EffectRunner;

@@ -10,7 +10,6 @@ import { byObject, EffectAnalysis, type OtherFindings } from "../../effect/effec
 import { paced } from "../../kernel/time/paced.ts";
 import type { Pipeline } from "../pipeline/pipeline.ts";
 
-/** See the module. */
 export class EffectRunner {
   readonly #effects: EffectAnalysis;
   readonly #pipeline: Pipeline;

@@ -29,7 +29,6 @@ export interface CallerRules {
   readonly checkIdentity: boolean;
 }
 
-/** See the module. */
 export class DiscoveryCallers {
   readonly #authentication: Pick<Authentication, "mayProve" | "authenticate">;
   readonly #rules: CallerRules;

@@ -33,7 +33,6 @@ export interface MeshRootsOptions {
   readonly changed: () => void;
 }
 
-/** See the module. */
 export class MeshRoots {
   /** Roots of `caCertificates` by which certificates of the mesh's own trust domain are verified: one PEM text. */
   readonly ofOwnDomain = new CurrentValue("");

@@ -15,7 +15,6 @@ import { createObject, getObject, type ObjectPlace, replaceObject } from "../../
 import { joinPem } from "../../pki/pem.ts";
 import { PkiError } from "../../pki/pki_error.ts";
 
-/** Secrets. */
 export const SECRETS: ApiResource = { group: "", version: "v1", plural: "secrets", kind: "Secret", namespaced: true };
 
 /** Type of a secret that a server made. */
@@ -44,7 +43,6 @@ export function secretTexts({ data }: ApiJson, place: string): Readonly<Record<s
   }));
 }
 
-/** See the module. */
 export class SecretRootStore implements RootStore {
   readonly place: string;
   readonly #client: ApiClient;

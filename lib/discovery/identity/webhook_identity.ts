@@ -23,7 +23,6 @@ const OVERLAP_MS = 10 * 60_000;
 /** Sets of roots before the present one that are kept: changes every second fill no memory. */
 const MAX_EARLIER = 3;
 
-/** See the module. */
 export class WebhookIdentity {
   /** The certificate that the port of webhooks shows. */
   readonly identity: ServerIdentity;

@@ -22,7 +22,6 @@ export interface InjectionConfigState {
 
 const BUILT_IN = "built in";
 
-/** See the module. */
 export class InjectionConfiguration {
   readonly #log: Logger;
   readonly #listeners: (() => void)[] = [];

@@ -32,7 +32,6 @@ const MOST_LINES = 10;
 
 const ADMITTED: AdmissionAnswer = { causes: [], warnings: [] };
 
-/** See the module. */
 export class Injector {
   readonly #parts: InjectorParts;
   readonly #defects: PacedLines;

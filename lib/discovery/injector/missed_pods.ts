@@ -43,7 +43,6 @@ export interface MissedPod {
   readonly owner: string;
 }
 
-/** See the module. */
 export class MissedPods {
   readonly #parts: MissedPodsParts;
   /** By namespace, then by name. */

@@ -25,7 +25,6 @@ export interface InjectionSettingsParts {
 /** The settings now, or why there are none. */
 export type CurrentInjectionSettings = () => InjectionSettings | { readonly problems: readonly string[] };
 
-/** See the module. */
 export function currentInjectionSettings(parts: InjectionSettingsParts): CurrentInjectionSettings {
   const { configuration, mesh, store } = parts;
   let made: InjectionSettings | undefined;

@@ -29,7 +29,6 @@ export interface CurrentTranslatorParts extends Omit<TranslatorParts, "config" |
   readonly failed: (resource: string, error: unknown) => void;
 }
 
-/** See the module. */
 export class CurrentTranslator {
   readonly #parts: CurrentTranslatorParts;
   #mesh: MeshConfig;

@@ -30,7 +30,6 @@ export interface ChangedNetworks {
   readonly entrances: boolean;
 }
 
-/** See the module. */
 export class PipelineNetworks {
   readonly #reported: ReportedNetworks;
   readonly #clusterId: string;

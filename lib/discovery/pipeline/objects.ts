@@ -8,7 +8,6 @@ import type { Origin } from "../../finding/origin.ts";
 import type { AnyConfigObject } from "../../config/types.ts";
 import type { PushedObject } from "../../xds/protocol/source.ts";
 
-/** See the module. */
 export class PipelineObjects {
   readonly #objects = new Map<string, AnyConfigObject>();
   readonly #changedIn = new Map<string, number>();

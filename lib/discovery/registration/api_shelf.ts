@@ -19,7 +19,6 @@ import { EntryConflict, type EntryPlace, type EntryShelf, type ShelvedEntry } fr
 /** Version of a group of kinds that our definitions have. */
 export const OWN_VERSION = "networking.mesh.io/v1";
 
-/** See the module. */
 export class ApiShelf implements EntryShelf {
   readonly #client: ApiClient;
   readonly #resource: ApiResource;

@@ -18,7 +18,6 @@ export interface DepartureTimes {
   readonly connection: number;
 }
 
-/** A departed entry. */
 export interface DepartedEntry {
   readonly namespace: string;
   readonly name: string;
@@ -37,7 +36,6 @@ interface SeenEntry {
   readonly due: number;
 }
 
-/** See the module. */
 export class DepartedEntries {
   readonly #times: DepartureTimes;
   #seen: ReadonlyMap<string, SeenEntry> = new Map();

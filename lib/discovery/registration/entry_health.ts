@@ -42,7 +42,6 @@ interface KeptReport extends WrittenHealth {
 /** Characters of a reason that are written. */
 const MAX_REASON = 1024;
 
-/** See the module. */
 export class EntryHealth implements HealthKeeper {
   readonly #parts: EntryHealthParts;
   readonly #kept = new Map<string, KeptReport>();

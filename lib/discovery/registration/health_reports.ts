@@ -70,7 +70,6 @@ export interface HealthReportOptions {
   readonly keeper?: HealthKeeper | undefined;
 }
 
-/** See the module. */
 export class HealthReports {
   readonly #entries: Pick<ServiceEntryRegistry, "setHealth">;
   readonly #validateIdentity: boolean;

@@ -13,7 +13,6 @@ import { EntryConflict, type EntryPlace, type EntryShelf, type ShelvedEntry } fr
 
 type Entry = ConfigObject<"WorkloadEntry">;
 
-/** See the module. */
 export class MemoryShelf implements EntryShelf {
   readonly #target: StoreSource;
   readonly #entries = new Map<string, { readonly entry: Entry; readonly uid: string; readonly version: string }>();

@@ -67,7 +67,6 @@ const TRIES = 3;
 /** Longest wait for entries to be written at the end, milliseconds. */
 const LAST_WRITES_MS = 3000;
 
-/** See the module. */
 export class Registrar {
   readonly #parts: RegistrarParts;
   readonly #held = new Map<string, HeldEntry>();

@@ -57,7 +57,6 @@ export interface ReadObjects {
   readonly foldersAreCluster?: boolean;
 }
 
-/** See the module. */
 export class Configuration {
   readonly store = new ConfigStore();
   readonly facts = new FactStore();

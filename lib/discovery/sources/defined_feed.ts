@@ -41,7 +41,6 @@ type DefinitionState =
 /** Longest wait at the start for a definition that is there and not served, milliseconds. */
 const SERVED_MS = 30_000;
 
-/** See the module. */
 export class DefinedFeed<O extends StoredObject> {
   readonly feed: ApiFeed<O>;
   readonly #parts: DefinedFeedParts<O>;

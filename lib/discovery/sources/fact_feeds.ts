@@ -75,7 +75,6 @@ export interface FactFeedsParts {
   readonly troubled?: (error: ApiError) => void;
 }
 
-/** See the module. */
 export class FactFeeds {
   readonly #feeds: readonly { readonly feed: ApiFeed<Fact>; readonly resource: ApiResource }[];
   readonly #shared: readonly DefinedFeed<Fact>[];

@@ -66,7 +66,6 @@ export interface CheckedStep<O> {
 /** Objects that are given to the store at once: some hundred microseconds. */
 const CHECKED_AT_ONCE = 50;
 
-/** See the module. */
 export class ApiFeed<O extends StoredObject> {
   readonly #parts: FeedParts<O>;
   readonly #first = Promise.withResolvers<void>();

@@ -54,7 +54,6 @@ export interface KindFeedsParts {
 /** Longest wait at the start for definitions that are there and not served, milliseconds. */
 const SERVED_MS = 30_000;
 
-/** See the module. */
 export class KindFeeds {
   readonly #parts: KindFeedsParts;
   readonly #kinds: readonly Kind[];

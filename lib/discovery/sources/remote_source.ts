@@ -35,7 +35,6 @@ const METHOD = "/envoy.service.discovery.v3.AggregatedDiscoveryService/StreamAgg
 /** Time after which a stream counts as one that worked, milliseconds. */
 const LONG_MS = 30_000;
 
-/** See the module. */
 export class RemoteSource {
   readonly #parts: RemoteSourceParts;
   readonly #kernel: Kernel;

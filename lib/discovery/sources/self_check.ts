@@ -48,7 +48,6 @@ export interface SelfCheckParts {
   readonly kernel: Kernel;
 }
 
-/** See the module. */
 export class SelfCheck {
   readonly #parts: SelfCheckParts;
   readonly #stop = new AbortController();

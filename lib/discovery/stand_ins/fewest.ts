@@ -17,7 +17,6 @@ export type FewestState =
   | { readonly is: "found"; readonly without: readonly string[] }
   | { readonly is: "helpless" };
 
-/** See the module. */
 export class FewestSearch {
   readonly #suspects: readonly string[];
   #state: FewestState;

@@ -33,7 +33,6 @@ export interface RejectionFacts {
   readonly withoutBefore: readonly string[];
 }
 
-/** See the module. */
 export class RejectedResource {
   readonly typeUrl: string;
   readonly name: string;

@@ -14,7 +14,6 @@ export type WithoutFilters = readonly string[] | undefined;
 /** The key of all filters. */
 const ALL = "*";
 
-/** See the module. */
 export class Variants {
   readonly #state: ProxyState;
   readonly #translator: () => Translator;

@@ -32,7 +32,6 @@ export interface AddressDutyParts {
 /** Quiet time before a look, milliseconds: while many entries come, older ones take addresses of younger ones. */
 const QUIET_MS = 100;
 
-/** The duty. */
 export function addressDuty(parts: AddressDutyParts): Duty {
   return {
     lock: "mesh-ip-autoallocate",

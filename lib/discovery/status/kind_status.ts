@@ -32,7 +32,6 @@ export interface KindStatusOptions extends StatusTermOptions {
 /** Objects that are looked at in one step. */
 const OBJECTS_A_STEP = 50;
 
-/** See the module. */
 export class KindStatus {
   readonly #options: KindStatusOptions;
   readonly #rows = new ProgressRows();

@@ -56,7 +56,6 @@ const OBJECTS_A_STEP = 50;
 /** The report of a server about an object that it does not have, such as one of another revision. */
 const NOTHING: ObjectProgress = { generation: Infinity, total: 0, live: 0, rejected: 0, reason: "" };
 
-/** See the module. */
 export class StatusTerm {
   readonly #options: StatusTermOptions;
   readonly #signal: AbortSignal;

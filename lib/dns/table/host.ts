@@ -50,7 +50,6 @@ export function searchDomain({ search }: Locality): SearchDomain | undefined {
   return text === "" || wire === undefined ? undefined : { text, wire };
 }
 
-/** Prepares a host. */
 export function prepareHost(host: string, info: NameInfo, locality: Locality, search: SearchDomain | undefined): Host {
   const { records, refused } = hostRecords(info.ips);
   if (records.v4 === undefined && records.v6 === undefined) return { info, names: [], refused };

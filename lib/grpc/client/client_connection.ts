@@ -32,7 +32,6 @@ const WINDOW = 1024 * 1024;
 /** Largest header block of a response. */
 const MAX_HEADERS = 64 * 1024;
 
-/** A connection. */
 export class ClientConnection implements ClientStreamHost {
   readonly #streams = new Map<number, ClientStream>();
   readonly #reader = new FrameReader(true);

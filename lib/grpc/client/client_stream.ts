@@ -23,7 +23,6 @@ export interface ClientStreamHost {
   reset(stream: ClientStream): void;
 }
 
-/** A stream. */
 export class ClientStream {
   closed = false;
   /** Bytes that the server may still send before its window is opened again. */

@@ -4,7 +4,6 @@
  * @module
  */
 
-/** Frame types. */
 export const FrameType = {
   DATA: 0,
   HEADERS: 1,

@@ -54,7 +54,6 @@ export function numberFrame(type: number, stream: number, ...numbers: number[]):
   return frame(type, 0, stream, payload);
 }
 
-/** A SETTINGS frame. */
 export function settingsFrame(settings: Readonly<Record<number, number>>): Uint8Array {
   const entries = Object.entries(settings);
   const payload = new Uint8Array(6 * entries.length);

@@ -8,7 +8,6 @@ import type { PodContainer } from "../pod.ts";
 import { bytesOf } from "./image.ts";
 import type { SidecarInput } from "./input.ts";
 
-/** One variable. */
 export type Variable = NonNullable<PodContainer["env"]>[number];
 
 const fixed = (name: string, value: string): Variable => ({ name, value });

@@ -26,7 +26,6 @@ export function goesOn({ restartPolicy }: Pick<PodContainer, "restartPolicy">): 
   return restartPolicy === "Always";
 }
 
-/** See the module. */
 export interface SidecarInput {
   /** A gateway's proxy is a router: nothing is redirected to it. */
   readonly role: "sidecar" | "router";

@@ -7,7 +7,6 @@
 import type { PodContainer } from "../pod.ts";
 import type { PodPart, SidecarInput } from "./input.ts";
 
-/** A mount. */
 export type Mount = NonNullable<PodContainer["volumeMounts"]>[number];
 type Volume = PodPart["volumes"][number];
 

@@ -13,7 +13,6 @@ export const families: readonly Family[] = [4, 6];
 /** Tables of the kernel's packet filter that redirection uses, in the order in which a packet meets them. */
 export const tableNames = ["raw", "mangle", "nat"] as const;
 
-/** A table. */
 export type TableName = typeof tableNames[number];
 
 /** Chains that the kernel calls by itself, and in which rules have a way into ours. */

@@ -51,7 +51,6 @@ export type RuleTarget =
   /** Tracks the connection in a zone of its own. */
   | { readonly kind: "zone"; readonly zone: number };
 
-/** One rule. */
 export interface Rule {
   readonly match: RuleMatch;
   readonly target: RuleTarget;

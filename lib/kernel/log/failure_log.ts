@@ -12,7 +12,6 @@ export interface FailureMessages {
   readonly ends: string;
 }
 
-/** See the module. */
 export class FailureLog {
   readonly #messages: FailureMessages;
   readonly #log: Pick<Logger, "warn" | "info">;

@@ -14,7 +14,6 @@ export interface UnsaidLines {
   readonly earlier?: number;
 }
 
-/** See the module. */
 export class PacedLines {
   readonly #most: number;
   readonly #clock: Pick<Clock, "monotonic">;

@@ -10,7 +10,6 @@ import { PacedLines } from "./paced_lines.ts";
 /** Longest reason that is written, in characters: parts of it are the callers' words. */
 const MAX_REASON = 2000;
 
-/** See the module. */
 export class RefusalLog {
   readonly #message: string;
   readonly #log: Pick<Logger, "warn">;

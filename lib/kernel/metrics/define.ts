@@ -8,7 +8,6 @@ import type { Users } from "../program/program.ts";
 /** Kinds of metrics as the reference tables name them: counter, gauge, histogram. */
 export type MetricType = "Sum" | "LastValue" | "Distribution";
 
-/** One metric. */
 export interface Metric<T extends MetricType = MetricType, L extends string = string> {
   readonly type: T;
   readonly users: Users;

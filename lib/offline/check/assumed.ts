@@ -9,7 +9,6 @@ import type { OfflineMesh } from "../offline_mesh.ts";
 import { serviceKey } from "../../registry/types.ts";
 import { proxiesOf } from "../workloads.ts";
 
-/** See the module. */
 export class AssumedProxies {
   readonly #mesh: OfflineMesh;
   #known: ReadonlyMap<string, boolean> | undefined;

@@ -20,7 +20,6 @@ export interface ManifestEndpoint {
 
 type FactPort = ServiceFact["fact"]["spec"]["ports"][number];
 
-/** See the module. */
 export class ManifestServices {
   readonly #facts: FactView;
 

@@ -23,7 +23,6 @@ export class BadQuestion extends Error {
 /** How the client speaks. `unknown`: the port of the service decides. */
 export type Scheme = "http" | "https" | "tcp" | "tls" | "unknown";
 
-/** A question, read. */
 export interface ReadQuestion {
   readonly scheme: Scheme;
   /** As written, lower case. */

@@ -36,7 +36,6 @@ export const PREVIEW_TIME = 60_000;
 /** Objects that cross to the worker at once: some milliseconds of copying. */
 const CHUNK = 200;
 
-/** See the module. */
 export class WorkerPreviews implements PreviewRunner {
   readonly #options: PreviewOptions;
   #busy = false;

@@ -35,7 +35,6 @@ const AGAIN_MS = 1000;
 /** Time before their end at which credentials of a program are renewed, milliseconds. */
 const EARLY_MS = 30_000;
 
-/** See the module. */
 export class FileAccess implements AccessSource {
   readonly #place: AccessPlace;
   readonly #options: FileAccessOptions;

@@ -57,7 +57,6 @@ const HEAD_MS = 30_000;
 /** Characters of a refusal that go into messages. */
 const SAID = 300;
 
-/** See the module. */
 export class ApiClient {
   readonly clock: Clock;
   readonly #parts: ApiClientParts;

@@ -16,7 +16,6 @@ const ITEMS = new TextEncoder().encode("items");
 /** Depth inside of the list itself, and inside of its items. */
 const LIST = 1, BETWEEN_ITEMS = 2;
 
-/** See the module. */
 export class ListScanner {
   readonly #take: (item: unknown) => void;
   readonly #decoder = new TextDecoder();

@@ -10,7 +10,6 @@ const FIRST_MS = 500;
 /** Longest wait, milliseconds. */
 const MOST_MS = 30_000;
 
-/** See the module. */
 export class BackOff {
   readonly #random: () => number;
   #next = FIRST_MS;

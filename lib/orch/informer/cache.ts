@@ -28,7 +28,6 @@ export interface CacheEvent<T> {
   readonly object: KeptObject<T>;
 }
 
-/** See the module. */
 export class ObjectCache<T> {
   readonly #objects = new Map<string, KeptObject<T>>();
 

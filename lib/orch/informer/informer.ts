@@ -52,7 +52,6 @@ const LONG_MS = 30_000;
 /** Metadata alone, as the API offers it. */
 const METADATA = "as=PartialObjectMetadata";
 
-/** See the module. */
 export class Informer<T> {
   /** Resolves when a whole list was taken once. */
   readonly whenSynced: Promise<void>;

@@ -45,7 +45,6 @@ export interface ListPage<T> {
 /** Attempts without progress after which everything is listed anew. */
 const MAX_ATTEMPTS = 3;
 
-/** See the module. */
 export class InformerMachine<T> {
   readonly cache = new ObjectCache<T>();
   /** Whether a whole list was taken once. */

@@ -25,7 +25,6 @@ const RESOURCE: ApiResource = {
 /** Sign of a holder of another cluster, before its revision. */
 const REMOTE = "^";
 
-/** See the module. */
 export class DefaultRevision {
   readonly #informer: Informer<string>;
 

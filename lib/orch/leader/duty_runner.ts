@@ -48,7 +48,6 @@ interface LockedDuties {
   readonly election: Election | undefined;
 }
 
-/** See the module. */
 export class DutyRunner {
   readonly #client: ApiClient;
   readonly #options: DutyRunnerOptions;

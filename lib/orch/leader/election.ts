@@ -40,7 +40,6 @@ const STOP_MS = ELECTION_TIMES.lease - ELECTION_TIMES.lead;
 /** Time that a leader has to stop for giving the lock back at the end of the server, milliseconds. */
 const HAND_OVER_MS = 8000;
 
-/** See the module. */
 export class Election {
   readonly options: ElectionOptions;
   readonly #client: ApiClient;

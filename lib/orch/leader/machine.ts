@@ -35,7 +35,6 @@ export interface Candidate {
   readonly goesBefore?: (key: string) => boolean;
 }
 
-/** See the module. */
 export class ElectionMachine {
   readonly #candidate: Candidate;
   /** The lock as it was read or written last; undefined: there is none, or none was read yet. */

@@ -68,7 +68,6 @@ interface WaitingRequest {
   notApproved?: string;
 }
 
-/** See the module. */
 export class SigningRequests {
   readonly #client: ApiClient;
   readonly #log: Logger;

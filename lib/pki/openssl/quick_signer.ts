@@ -15,7 +15,6 @@ import { lastError, type OpensslFunctions, sha256 } from "./library.ts";
 /** Bytes of the longest signature: two numbers of 33 bytes, and the heads of three elements. */
 const MOST = 72;
 
-/** See the module. */
 export class QuickSigner implements Signer {
   readonly signatureAlgorithm: Uint8Array;
   readonly #functions: OpensslFunctions;

@@ -20,7 +20,6 @@ const NAMES: Readonly<Record<RegistryKind, string>> = {
   ServiceImport: "ServiceImports",
 };
 
-/** See the module. */
 export class RegistryCounts {
   readonly #events = new Map<string, number>();
   readonly #waiting = new Map<string, readonly string[]>();

@@ -8,7 +8,6 @@ import { samePlain } from "../content.ts";
 import type { NetworkEntrance, RegistryNetworks } from "../types.ts";
 import type { RegistryObjects } from "./objects.ts";
 
-/** See the module. */
 export class KnownNetworks {
   readonly #objects: Pick<RegistryObjects, "network" | "entrances">;
   /** By service; those that are none are not in it. */

@@ -40,7 +40,6 @@ export function addressKey({ meta: { namespace }, spec: { address = "" } }: Work
   return placeKey({ namespace, address: canonicalIp(address) });
 }
 
-/** See the module. */
 export class ReportedHealth {
   /** Reports by place; there are at most as many as reporting agents. */
   readonly #reports = new Map<string, HealthReport>();

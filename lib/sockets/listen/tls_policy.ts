@@ -11,7 +11,6 @@
 /** A version of TLS. */
 export type TlsVersion = "TLSv1.2" | "TLSv1.3";
 
-/** See the module. */
 export interface TlsPolicy {
   readonly minVersion: TlsVersion;
   readonly maxVersion: TlsVersion;

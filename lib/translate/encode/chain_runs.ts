@@ -26,7 +26,6 @@ export function chainRuns(chain: FilterChain): readonly ByteRun[] {
   return fieldRuns(FILTER_CHAINS, [encode(CHAIN, own), ...filters.flatMap(filterRuns)]);
 }
 
-/** By chain. */
 const chains = new WeakMap<FilterChain, Block>();
 
 function wholeChain(chain: FilterChain): Block {

@@ -44,7 +44,6 @@ export function encodeCluster(built: Built<envoy.config.cluster.v3.Cluster>): En
   return encodeResource(TYPE.cluster, name, bytesOf(CLUSTER, built), facts);
 }
 
-/** A listener. */
 export function encodeListener(
   built: Built<Listener> & Pick<ResourceFacts, "aliases">,
 ): EncodedResource {

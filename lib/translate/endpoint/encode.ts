@@ -24,7 +24,6 @@ export interface LeanLocality {
   priority?: number;
 }
 
-/** One endpoint. */
 export interface LeanEndpoint {
   endpoint: { address: LeanAddress; additional_addresses?: { address: LeanAddress }[] };
   health_status?: envoy.config.core.v3.HealthStatus;

@@ -103,7 +103,6 @@ export class Translator {
     return gatheredNotes({ mesh, caches, classes: this.#classes.values(), states: this.#proxies });
   }
 
-  /** All proxies. */
   *proxies(): Iterable<ProxyState> {
     for (const state of this.#proxies) if (!isStandIn(state.proxy)) yield state;
   }

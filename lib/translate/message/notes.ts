@@ -8,7 +8,6 @@ import type { ConfigObject } from "../../config/types.ts";
 import { compileFilter } from "../../patches/compile.ts";
 import type { PatchOutcome } from "../../patches/types.ts";
 
-/** One note. */
 export type TranslationNote = Finding | PatchOutcome;
 
 /** Takes notes while a result is built. */

@@ -17,7 +17,6 @@ import type { ProxyProperties } from "./proxy_properties.ts";
 /** A part of a proxy's configuration. */
 export type PatchPart = (typeof PATCH_PARTS)[number];
 
-/** All parts. */
 export const PATCH_PARTS = ["clusters", "listeners", "routes", "extensions"] as const;
 
 /** The patches for a part, in order. Equal lists are the same object. */

@@ -24,7 +24,6 @@ const MAX_SEARCHED = 100;
 
 const NONE: ReadonlySet<string> = new Set();
 
-/** See the module. */
 export class ClientResources {
   /** The client's resources, as far as they were sent. */
   sent: SetStack = EMPTY_STACK;

@@ -9,7 +9,6 @@ import { sameStack, selectStack, selectStackNear, type SetStack } from "./set_st
 /** Names that a subscription may gain and lose before the whole selection is made anew. */
 const MANY_CHANGES = 64;
 
-/** A subscription. */
 export class Subscription {
   /** Subscribed to everything that the server has for this client. */
   wildcard = false;

@@ -21,7 +21,6 @@ export interface ClientEvent {
 /** Takes events. Must not throw. */
 export type EventListener = (event: ClientEvent) => void;
 
-/** See the module. */
 export class ClientEvents {
   readonly #listeners = new Set<EventListener>();
   readonly #clients: () => Iterable<EventClient>;

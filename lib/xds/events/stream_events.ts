@@ -42,7 +42,6 @@ interface WaitingEvent {
   readonly resource: DebugResource;
 }
 
-/** See the module. */
 export class StreamEvents {
   readonly #stream: Omit<QuestionStream, "onError">;
   readonly #desk: EventDesk;

@@ -19,7 +19,6 @@ export interface MostPlaces {
   readonly confined: number;
 }
 
-/** See the module. */
 export class QuestionPlaces {
   readonly #taken = new Map<string, number>();
   #all = 0;

@@ -45,7 +45,6 @@ interface OpenQuestion {
   readonly names: readonly string[];
 }
 
-/** See the module. */
 export class StreamQuestions {
   readonly #stream: QuestionStream;
   readonly #desk: QuestionDesk;

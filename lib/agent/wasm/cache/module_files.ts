@@ -29,7 +29,6 @@ export class ModuleFileError extends Error {
   override readonly name = "ModuleFileError";
 }
 
-/** The files. */
 export class ModuleFiles {
   readonly #folder: string;
   readonly #owner: FileOwner | undefined;

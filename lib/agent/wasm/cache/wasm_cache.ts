@@ -15,7 +15,6 @@ import { shownUrl } from "../fetch/shown_url.ts";
 import { CacheEntries, type CacheEntry, type CacheQuery, moduleName, pinnedChecksum } from "./entries.ts";
 import { type FileOwner, ModuleFiles } from "./module_files.ts";
 
-/** Fetches modules. */
 export type FetchModule = (request: ModuleRequest, signal: AbortSignal) => Promise<FetchedModule>;
 
 /** Settings and parts of a cache. Times in ms. */
@@ -50,7 +49,6 @@ export const FETCHES_AT_ONCE = 4;
 /** Time between the first two attempts, ms; it doubles each time. */
 const FIRST_PAUSE = 500;
 
-/** The cache. */
 export class WasmCache {
   readonly #options: WasmCacheOptions;
   readonly #files: ModuleFiles;

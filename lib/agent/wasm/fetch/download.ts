@@ -35,7 +35,6 @@ export interface DownloadRules {
   readonly resolve?: (name: string) => Promise<readonly string[]>;
 }
 
-/** The request. */
 export interface DownloadRequest {
   readonly url: string;
   readonly headers?: Readonly<Record<string, string>>;

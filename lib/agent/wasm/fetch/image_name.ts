@@ -5,7 +5,6 @@
  */
 import { FetchFault } from "./fetch_fault.ts";
 
-/** A name. */
 export interface ImageName {
   /** `host` or `host:port` of the registry. */
   readonly registry: string;

@@ -13,11 +13,8 @@ export interface TelemetrySpec {
   readonly targetRef?: PolicyTargetReference;
   /** Objects of the namespace that stand for the workloads instead of a selector. */
   readonly targetRefs?: readonly PolicyTargetReference[];
-  /** Tracing. */
   readonly tracing?: readonly TelemetryTracing[];
-  /** Metrics. */
   readonly metrics?: readonly TelemetryMetrics[];
-  /** Access logs. */
   readonly accessLogging?: readonly TelemetryAccessLogging[];
 }
 
@@ -30,7 +27,6 @@ export interface ProviderRef {
   readonly name: string;
 }
 
-/** Tracing. */
 export interface TelemetryTracing {
   /** Direction of the traffic; absent: both. */
   readonly match?: {
@@ -57,7 +53,6 @@ export interface TelemetryTracing {
 export interface TracingCustomTag {
   /** A fixed value. */
   readonly literal?: {
-    /** The value. */
     readonly value: string;
   };
   /** The value of a variable of the proxy. */
@@ -81,7 +76,6 @@ export interface TracingCustomTag {
   };
 }
 
-/** Metrics. */
 export interface TelemetryMetrics {
   /** The providers that get metrics; absent: the mesh's defaults. */
   readonly providers?: readonly ProviderRef[];
@@ -91,7 +85,6 @@ export interface TelemetryMetrics {
   readonly reportingInterval?: number;
 }
 
-/** The standard metrics. */
 export type StandardMetric =
   | "ALL_METRICS"
   | "REQUEST_COUNT"
@@ -133,7 +126,6 @@ export interface TagOverride {
   readonly value?: string;
 }
 
-/** Access logs. */
 export interface TelemetryAccessLogging {
   /** Direction of the traffic; absent: both. */
   readonly match?: {

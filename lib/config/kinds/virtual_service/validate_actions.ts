@@ -54,7 +54,6 @@ const STATUS_RANGES = [
 /** Largest body of a direct response, bytes; beyond a tenth of it there is a warning. */
 const MAX_BODY = 1024 * 1024;
 
-/** Checks a redirect. */
 export function checkRedirect(redirect: HttpRedirect | undefined, at: string, report: Findings): void {
   if (redirect === undefined) return;
   const { uri, authority, port, derivePort, scheme, redirectCode } = redirect;

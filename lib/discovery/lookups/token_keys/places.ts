@@ -9,7 +9,6 @@ import type { ConfigObject } from "../../../config/types.ts";
 
 /** One rule that names a place. */
 export interface KeyPlaceUse {
-  /** The object. */
   readonly object: Pick<ConfigObject, "kind" | "meta">;
   /** Path of the field that names it. */
   readonly field: string;

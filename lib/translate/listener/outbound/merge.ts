@@ -25,7 +25,6 @@ import { httpAlpn } from "../../service/protocol.ts";
 
 type FilterChain = envoy.config.listener.v3.FilterChain;
 
-/** A merged listener. */
 export interface MergedOutboundListener {
   /** Absent: nothing may listen there (see `conflicts`), or there are no contributions. */
   readonly listener?: envoy.config.listener.v3.Listener;

@@ -94,7 +94,6 @@ export type BuildKind =
 /** Called when a builder threw. */
 export type BuildFailed = (kind: BuildKind, name: string, error: unknown) => void;
 
-/** All caches. */
 export class Caches {
   /** The set without resources. */
   readonly empty: ResourceSet;

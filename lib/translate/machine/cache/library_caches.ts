@@ -26,7 +26,6 @@ type OptionsOf = <T>(
 
 type OfHost = TranslationCache<readonly EncodedResource[]>;
 
-/** See the module. */
 export class LibraryCaches {
   /** By host. */
   readonly clusters: OfHost;
@@ -61,7 +60,6 @@ export class LibraryCaches {
     );
   }
 
-  /** Those of hosts. */
   get ofHosts(): readonly OfHost[] {
     return [this.clusters, this.assignments, this.listeners, this.routes];
   }

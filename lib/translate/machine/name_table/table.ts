@@ -12,7 +12,6 @@ import type { TranslationNote } from "../../message/notes.ts";
 import type { MeshAnswers } from "../../reader/mesh_answers.ts";
 import { type EncodedName, encodeNameTable } from "../../name_table/encode.ts";
 
-/** One table. */
 export class SharedNameTable extends GroupBase<MeshAnswers> implements ResultGroup<MeshAnswers, StaleResults> {
   readonly #table: ResultTable<MeshAnswers, readonly EncodedName[], TranslationNote>;
   #set: ResourceSet;

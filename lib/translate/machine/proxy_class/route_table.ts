@@ -13,7 +13,6 @@ import type { Built } from "../../message/built.ts";
 import { type LostDomain, type OtherVirtualHosts, withAddedVirtualHosts } from "../../patches/routes.ts";
 import { DomainOwners } from "../../route/domain_owners.ts";
 
-/** See the module. */
 export class RouteTable {
   readonly entries: LayeredMap<string, VirtualHostEntry>;
   readonly owners: DomainOwners;

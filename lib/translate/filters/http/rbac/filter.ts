@@ -9,7 +9,6 @@ import { any } from "../../../../pb/codec.ts";
 /** Name of the filter. */
 export const HTTP_RBAC = "envoy.filters.http.rbac";
 
-/** The filter. */
 export function httpRbacFilter(
   config: envoy.extensions.filters.http.rbac.v3.RBAC,
 ): envoy.extensions.filters.network.http_connection_manager.v3.HttpFilter {
