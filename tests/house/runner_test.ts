@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { sourceFiles } from "../../scripts/imports.ts";
+import { watchArguments } from "../../scripts/dev.ts";
 import { testGroups } from "../../scripts/test/groups.ts";
 import { testCases } from "../../scripts/test/junit.ts";
 import { reasonIgnored } from "../../scripts/test/reasons.ts";
@@ -28,6 +29,18 @@ Deno.test("every test file is in one group", () => {
     assert.equal(having.length, 1, `${file} is in ${having.length} groups`);
   }
   assert(groups.every(({ permissions }) => !permissions.includes("-A") && !permissions.includes("--allow-all")));
+});
+
+Deno.test("the inner loop watches the tests of one group, with types and the group's permissions", () => {
+  const args = watchArguments(testGroups(root, ["tests/mesh"]), "two");
+  assert.deepEqual(args.slice(0, 2), ["test", "--watch"]);
+  assert.ok(args.includes("--filter=two") && args.at(-1) === "tests/mesh" && !args.includes("--no-check"));
+  assert.ok(!args.some((one) => one === "-A" || one.startsWith("--allow-net")), "tests of the mesh have no network");
+  assert.throws(
+    () => watchArguments(testGroups(root, ["tests/mesh", "tests/xds"]), undefined),
+    /got those of mesh, xds/,
+  );
+  assert.throws(() => watchArguments([], undefined), /got those of none/);
 });
 
 Deno.test("a test that may be ignored has a reason", () => {
