@@ -37,11 +37,17 @@ export interface OrchSource {
   readonly scope: OrchScope;
 }
 
+/** The variables that are read. */
+type SharingVariables = Pick<
+  DiscoverySettings,
+  "ENABLE_MCS_CLUSTER_LOCAL" | "ENABLE_MCS_HOST" | "ENABLE_MCS_SERVICE_DISCOVERY" | "MCS_API_GROUP" | "MCS_API_VERSION"
+>;
+
 /** The orchestrator of a server, where there is access to one. */
 export function orchSource(
   client: ApiClient | undefined,
   { clusterId, orch }: { readonly clusterId: string; readonly orch?: OrchScope | undefined },
-  settings: DiscoverySettings,
+  settings: SharingVariables,
 ): OrchSource | undefined {
   if (client === undefined || orch === undefined) return undefined;
   return { client, cluster: clusterId, scope: { ...orch, sharing: sharingApi(settings) } };

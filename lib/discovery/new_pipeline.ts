@@ -17,6 +17,7 @@ import {
   type DiscoverySettings,
   entryOptions,
   translateSettings,
+  type TranslateVariables,
 } from "./settings/settings.ts";
 import type { NodeReader } from "./pipeline/node_reader.ts";
 
@@ -43,10 +44,29 @@ export interface PipelineParts {
 }
 
 /** The resolver of host names of networks' gateways; undefined: `RESOLVE_HOSTNAME_GATEWAYS` is off. */
-export function newGatewayNames(settings: DiscoverySettings, kernel: Kernel): ResolvedNames | undefined {
+export function newGatewayNames(
+  settings: Pick<DiscoverySettings, "RESOLVE_HOSTNAME_GATEWAYS">,
+  kernel: Kernel,
+): ResolvedNames | undefined {
   if (!settings.RESOLVE_HOSTNAME_GATEWAYS) return undefined;
   return new ResolvedNames({ clock: kernel.clock, log: kernel.log.scope("default") });
 }
+
+/** The variables that are read. */
+type PipelineVariables =
+  & TranslateVariables
+  & Pick<
+    DiscoverySettings,
+    | "ENABLE_ENHANCED_DESTINATIONRULE_MERGE"
+    | "PILOT_DEBOUNCE_AFTER"
+    | "PILOT_DEBOUNCE_MAX"
+    | "PILOT_ENABLE_CDS_CACHE"
+    | "PILOT_ENABLE_EDS_DEBOUNCE"
+    | "PILOT_ENABLE_RDS_CACHE"
+    | "PILOT_ENABLE_SERVICEENTRY_SELECT_PODS"
+    | "PILOT_ENABLE_WORKLOAD_ENTRY_HEALTHCHECKS"
+    | "PILOT_ENABLE_XDS_CACHE"
+  >;
 
 /** Makes it; the mesh and its changes are its input. */
 export function newPipeline(
@@ -55,7 +75,7 @@ export function newPipeline(
     readonly clusterId: string;
     readonly variable?: (name: string) => string | undefined;
   },
-  settings: DiscoverySettings,
+  settings: PipelineVariables,
   kernel: Kernel,
   { mesh, nodes, tokenKeys, gatewayNames }: PipelineParts,
 ): Pipeline {

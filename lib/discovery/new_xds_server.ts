@@ -24,6 +24,17 @@ export interface WireOptions {
   readonly cores: number;
 }
 
+/** The variables that are read. */
+type WireVariables = Pick<
+  DiscoverySettings,
+  | "K_REVISION"
+  | "MESH_GPRC_MAXRECVMSGSIZE"
+  | "MESH_GPRC_MAXSTREAMS"
+  | "PILOT_MAX_REQUESTS_PER_SECOND"
+  | "PILOT_PUSH_THROTTLE"
+  | "POD_NAME"
+>;
+
 /**
  * Makes the server of streams; it stops with the kernel.
  *
@@ -31,7 +42,7 @@ export interface WireOptions {
  */
 export function newXdsServer(
   options: WireOptions,
-  settings: DiscoverySettings,
+  settings: WireVariables,
   kernel: Kernel,
   pipeline: Pipeline,
   source: PipelineSource,

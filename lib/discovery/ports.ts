@@ -76,6 +76,12 @@ export interface ServerPorts {
   readonly introspection?: number;
 }
 
+/** The variables that are read. */
+type PortVariables = Pick<
+  DiscoverySettings,
+  "ENABLE_DEBUG_ON_HTTP" | "MESH_DEBUG_HOSTS" | "METRICS_LOCALHOST_ACCESS_ONLY" | "UNSAFE_ENABLE_ADMIN_ENDPOINTS"
+>;
+
 /**
  * Opens all ports of a server.
  *
@@ -83,7 +89,7 @@ export interface ServerPorts {
  */
 export async function openPorts(
   options: PortOptions,
-  settings: DiscoverySettings,
+  settings: PortVariables,
   parts: PortParts,
 ): Promise<ServerPorts> {
   const { kernel, xds, tls } = parts;
@@ -181,7 +187,7 @@ async function openWebhooks(
 
 /** The debug pages, for programs and for people. Their modules, an eighth of the server's, are loaded once one is asked for. */
 function laterPages(
-  settings: DiscoverySettings,
+  settings: Pick<DiscoverySettings, "UNSAFE_ENABLE_ADMIN_ENDPOINTS">,
   { kernel, view, audience }: PortParts,
   names: readonly string[],
 ): LoadRoutes {
@@ -205,7 +211,7 @@ function newServer(name: string, routes: readonly Route[], kernel: Kernel, later
 }
 
 /** Names by which debug pages may be asked for, beside addresses and localhost. */
-function ownNames(settings: DiscoverySettings): string[] {
+function ownNames(settings: Pick<DiscoverySettings, "MESH_DEBUG_HOSTS">): string[] {
   const configured = commaList(settings.MESH_DEBUG_HOSTS);
   return [Deno.hostname(), ...configured];
 }

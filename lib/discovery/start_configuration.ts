@@ -42,7 +42,7 @@ export interface ConfigurationOptions extends Omit<ConfigSourcesOptions, "source
 /** The configuration of a server, without any source yet. It hands what its sources bring to the pipeline. */
 export function newConfiguration(
   options: ConfigurationOptions,
-  settings: DiscoverySettings,
+  settings: Pick<DiscoverySettings, "ORCH_INGRESS_NS" | "REVISION">,
   { mesh, pipeline, services }: {
     readonly mesh: MeshSource;
     readonly pipeline: Pipeline;
@@ -62,6 +62,19 @@ export interface FindingPart {
   findings(): Iterable<Finding>;
 }
 
+/** The variables that are read. */
+type SourceVariables = Pick<
+  DiscoverySettings,
+  | "ENABLE_MCS_CLUSTER_LOCAL"
+  | "ENABLE_MCS_HOST"
+  | "ENABLE_MCS_SERVICE_DISCOVERY"
+  | "MCS_API_GROUP"
+  | "MCS_API_VERSION"
+  | "MESH_SELF_CHECK_INTERVAL"
+  | "POD_NAME"
+  | "REVISION"
+>;
+
 /**
  * Reads all sources of the configuration, and follows them from then on.
  *
@@ -70,7 +83,7 @@ export interface FindingPart {
  */
 export async function startSources(
   options: ConfigurationOptions,
-  settings: DiscoverySettings,
+  settings: SourceVariables,
   { orch, mesh, services, configuration }: {
     readonly orch: ApiClient | undefined;
     readonly mesh: MeshSource;
@@ -110,7 +123,7 @@ export async function folderFaults(root: string | undefined): Promise<StartFault
 /** Name and metadata by which other control planes know this server: those of a workload that asks for configuration. */
 function remoteClient(
   { domain, systemNamespace, keepaliveInterval, keepaliveTimeout }: ConfigurationOptions,
-  settings: DiscoverySettings,
+  settings: Pick<DiscoverySettings, "POD_NAME" | "REVISION">,
 ): RemoteClient {
   const name = settings.POD_NAME || Deno.hostname();
   const node = {

@@ -505,3 +505,13 @@ Deno.test("every module says what it is; one that touches the system names its p
   });
   assert.deepEqual(silent, []);
 });
+
+Deno.test("a part of the server names the settings that it reads; the list of parts alone has all of them", () => {
+  const whole = files.filter((file) =>
+    file.startsWith("lib/discovery/") && !["server.ts", "server_parts.ts", "start.ts"].some((one) =>
+      file.endsWith(`discovery/${one}`)
+    ) &&
+    /\bsettings\??: DiscoverySettings\b(?!\[)/.test(Deno.readTextFileSync(`${root}/${file}`))
+  );
+  assert.deepEqual(whole, []);
+});

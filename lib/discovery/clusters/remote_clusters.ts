@@ -61,11 +61,28 @@ export type RemoteLockState = LockState & { readonly cluster: string };
 /** Words of a cluster's state in metric `meshd_remote_cluster_sync_status`. */
 const STATES = ["syncing", "synced", "timeout", "closed"] as const;
 
+/** The variables that are read. */
+type ClusterVariables = Pick<
+  DiscoverySettings,
+  | "ENABLE_MCS_CLUSTER_LOCAL"
+  | "ENABLE_MCS_HOST"
+  | "ENABLE_MCS_SERVICE_DISCOVERY"
+  | "MCS_API_GROUP"
+  | "MCS_API_VERSION"
+  | "MESH_DUAL_STACK"
+  | "PILOT_DRAINING_LABEL"
+  | "PILOT_ENABLE_CROSS_CLUSTER_WORKLOAD_ENTRY"
+  | "PILOT_ENABLE_ORCH_SELECT_WORKLOAD_ENTRIES"
+  | "PILOT_PERSISTENT_SESSION_HEADER_LABEL"
+  | "PILOT_PERSISTENT_SESSION_LABEL"
+  | "PILOT_REMOTE_CLUSTER_TIMEOUT"
+>;
+
 /** Begins to follow the secrets, until the kernel stops. @param client Of the API that has the secrets. */
 export function startClusters(
   client: ApiClient,
   options: ClustersOptions,
-  settings: DiscoverySettings,
+  settings: ClusterVariables,
   { pipeline, mesh }: { readonly pipeline: Pipeline; readonly mesh: MeshSource },
   kernel: Kernel,
 ): ServerClusters {
@@ -157,7 +174,7 @@ async function settled(
 
 function partsOf(
   options: ClustersOptions,
-  settings: DiscoverySettings,
+  settings: ClusterVariables,
   { pipeline, mesh }: { readonly pipeline: Pipeline; readonly mesh: MeshSource },
   read: (id: string, changes: ChangeSet<Fact>) => void,
   kernel: Kernel,

@@ -38,11 +38,28 @@ export interface ServerServices extends Partial<Pick<FactRegistry, "taker" | "ch
   shared(): SharedService[];
 }
 
+/** The variables that are read. */
+type ServiceVariables = Pick<
+  DiscoverySettings,
+  | "ENABLE_MCS_CLUSTER_LOCAL"
+  | "ENABLE_MCS_HOST"
+  | "ENABLE_MCS_SERVICE_DISCOVERY"
+  | "MCS_API_GROUP"
+  | "MCS_API_VERSION"
+  | "MESH_DUAL_STACK"
+  | "PILOT_DRAINING_LABEL"
+  | "PILOT_ENABLE_CROSS_CLUSTER_WORKLOAD_ENTRY"
+  | "PILOT_ENABLE_ORCH_SELECT_WORKLOAD_ENTRIES"
+  | "PILOT_PERSISTENT_SESSION_HEADER_LABEL"
+  | "PILOT_PERSISTENT_SESSION_LABEL"
+  | "PILOT_REMOTE_CLUSTER_TIMEOUT"
+>;
+
 /** Begins with the services that the options name. @param client Undefined: there is no orchestrator. */
 export function startServices(
   client: ApiClient | undefined,
   options: ServerServicesOptions,
-  settings: DiscoverySettings,
+  settings: ServiceVariables,
   parts: { readonly pipeline: Pipeline; readonly mesh: MeshSource },
   kernel: Kernel,
 ): ServerServices {

@@ -77,11 +77,40 @@ function passingListeners({ onChange }: Pick<MeshSource, "onChange">): WorkingPa
   };
 }
 
+/** The variables that are read. */
+type DutyVariables = Pick<
+  DiscoverySettings,
+  | "ENABLE_CLUSTER_TRUST_BUNDLE_API"
+  | "ENABLE_LEADER_ELECTION"
+  | "ENABLE_MCS_AUTO_EXPORT"
+  | "EXTERNAL_MESHD"
+  | "INJECTION_WEBHOOK_CONFIG_NAME"
+  | "INJECT_ENABLED"
+  | "MESH_ENABLE_CONTROLLER_QUEUE_METRICS"
+  | "MESH_WORKLOAD_ENTRY_VALIDATE_IDENTITY"
+  | "ORCH_INGRESS_NS"
+  | "PILOT_ANALYSIS_INTERVAL"
+  | "PILOT_CA_CERT_CONFIGMAP"
+  | "PILOT_ENABLE_ANALYSIS"
+  | "PILOT_ENABLE_IP_AUTOALLOCATE"
+  | "PILOT_ENABLE_NODE_UNTAINT_CONTROLLERS"
+  | "PILOT_ENABLE_WORKLOAD_ENTRY_AUTOREGISTRATION"
+  | "PILOT_ENABLE_WORKLOAD_ENTRY_HEALTHCHECKS"
+  | "PILOT_STATUS_BURST"
+  | "PILOT_STATUS_MAX_WORKERS"
+  | "PILOT_STATUS_QPS"
+  | "PILOT_STATUS_UPDATE_INTERVAL"
+  | "PILOT_WORKLOAD_ENTRY_GRACE_PERIOD"
+  | "POD_NAME"
+  | "REVISION"
+  | "VALIDATION_WEBHOOK_CONFIG_NAME"
+>;
+
 /** The list: a duty more is a line more. */
 function dutiesOf(
   client: ApiClient,
   parts: WorkingParts,
-  settings: DiscoverySettings,
+  settings: DutyVariables,
   kernel: Kernel,
 ): readonly Duty[] {
   const { configuration, mesh, roots, webhookRoots, orch, systemNamespace: namespace } = parts;
@@ -126,7 +155,10 @@ function rootsDuty(
   { client, facts, discovered }: Pick<ClusterConnection, "client" | "facts" | "discovered">,
   roots: TrustBundle,
   watched: string,
-  settings: DiscoverySettings,
+  settings: Pick<
+    DiscoverySettings,
+    "ENABLE_CLUSTER_TRUST_BUNDLE_API" | "MESH_ENABLE_CONTROLLER_QUEUE_METRICS" | "PILOT_CA_CERT_CONFIGMAP"
+  >,
   kernel: Kernel,
 ): Duty {
   const parts = {
@@ -145,7 +177,7 @@ function rootsDuty(
 function exportDuties(
   { client, facts }: Pick<ClusterConnection, "client" | "facts">,
   { mesh, domain, sharing, onMeshChange }: Pick<WorkingParts, "mesh" | "domain" | "sharing" | "onMeshChange">,
-  settings: DiscoverySettings,
+  settings: Pick<DiscoverySettings, "ENABLE_MCS_AUTO_EXPORT" | "MESH_ENABLE_CONTROLLER_QUEUE_METRICS">,
   kernel: Kernel,
 ): readonly Duty[] {
   if (!settings.ENABLE_MCS_AUTO_EXPORT) return [];
@@ -177,7 +209,7 @@ export interface ServerDuties {
 export function startDuties(
   client: ApiClient | undefined,
   given: DutyParts,
-  settings: DiscoverySettings,
+  settings: DutyVariables,
   kernel: Kernel,
 ): ServerDuties {
   if (client === undefined) return { states: () => [] };
@@ -219,7 +251,7 @@ function startRunner(
   duties: readonly Duty[],
   key: string,
   { systemNamespace: namespace }: Pick<DutyParts, "systemNamespace">,
-  settings: DiscoverySettings,
+  settings: Pick<DiscoverySettings, "ENABLE_LEADER_ELECTION" | "POD_NAME">,
   kernel: Kernel,
 ): LedDuties<LockState> {
   const log = kernel.log.scope("orch");
@@ -245,7 +277,7 @@ function startRunner(
 function keepInjectionWebhookOf(
   client: ApiClient,
   { webhookRoots: roots, systemNamespace: namespace }: Pick<DutyParts, "webhookRoots" | "systemNamespace">,
-  settings: DiscoverySettings,
+  settings: DutyVariables,
   kernel: Kernel,
 ): Pick<LedDuties, "stop"> {
   const name = settings.INJECTION_WEBHOOK_CONFIG_NAME;

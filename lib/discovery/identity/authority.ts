@@ -75,6 +75,31 @@ export interface ServerAuthorityOptions {
   readonly cores: number;
 }
 
+/** The variables that are read. */
+type AuthorityVariables = Pick<
+  DiscoverySettings,
+  | "CA_TRUSTED_NODE_ACCOUNTS"
+  | "CERT_SIGNER_DOMAIN"
+  | "CITADEL_ENABLE_JITTER_FOR_ROOT_CERT_ROTATOR"
+  | "CITADEL_SELF_SIGNED_CA_CERT_TTL"
+  | "CITADEL_SELF_SIGNED_CA_RSA_KEY_SIZE"
+  | "CITADEL_SELF_SIGNED_ROOT_CERT_CHECK_INTERVAL"
+  | "CITADEL_SELF_SIGNED_ROOT_CERT_GRACE_PERIOD_PERCENTILE"
+  | "DEFAULT_WORKLOAD_CERT_TTL"
+  | "ENABLE_CA_SERVER"
+  | "EXTERNAL_CA"
+  | "MAX_WORKLOAD_CERT_TTL"
+  | "MESHD_CUSTOM_HOST"
+  | "MESH_MULTIROOT_MESH"
+  | "MESH_SELF_SIGNED_CA_DIR"
+  | "ORCH_SIGNER"
+  | "PILOT_CERT_PROVIDER"
+  | "REVISION"
+  | "ROOT_CA_DIR"
+  | "USE_CACERTS_FOR_SELF_SIGNED_CA"
+  | "XDS_AUTH_PLAINTEXT"
+>;
+
 /**
  * Starts the authority.
  *
@@ -82,7 +107,7 @@ export interface ServerAuthorityOptions {
  */
 export async function startServerAuthority(
   { secureGrpc, tls, systemNamespace, cores }: ServerAuthorityOptions,
-  settings: DiscoverySettings,
+  settings: AuthorityVariables,
   { mesh, facts, authentication, orch }: {
     readonly mesh: Pick<MeshSource, "state" | "onChange">;
     /** Have the pods of each cluster, as they are read at the moment. */
@@ -122,7 +147,7 @@ export async function startServerAuthority(
 /** The authority whose key the server has. */
 async function startOwnAuthority(
   { systemNamespace, cores }: Pick<ServerAuthorityOptions, "systemNamespace" | "cores">,
-  settings: DiscoverySettings,
+  settings: AuthorityVariables,
   { mesh, authentication, orch, openssl }: {
     readonly mesh: Pick<MeshSource, "state">;
     readonly authentication: Pick<ServerAuthentication, "useRevocations">;
@@ -155,7 +180,7 @@ async function isBroughtAlong(folder: string, orch: ApiClient | undefined): Prom
 }
 
 async function startPluggedIn(
-  settings: DiscoverySettings,
+  settings: Pick<DiscoverySettings, "MESH_MULTIROOT_MESH" | "ROOT_CA_DIR">,
   kernel: Kernel,
   place: Pick<PluggedInOptions, "folder" | "watch"> = { folder: settings.ROOT_CA_DIR },
 ): Promise<PluggedIn> {
@@ -180,7 +205,7 @@ async function startOfSecret(
   orch: ApiClient | undefined,
   namespace: string,
   organization: string,
-  settings: DiscoverySettings,
+  settings: AuthorityVariables,
   kernel: Kernel,
 ): Promise<PluggedIn | Succession | undefined> {
   if (orch === undefined || await new FolderRootStore(settings.MESH_SELF_SIGNED_CA_DIR).read() !== undefined) return;
@@ -208,7 +233,7 @@ async function startOfSecret(
 }
 
 /** How the root of a self-signed authority is made and renewed. */
-export function selfSignedTimes(settings: DiscoverySettings) {
+export function selfSignedTimes(settings: AuthorityVariables) {
   return {
     lifetime: settings.CITADEL_SELF_SIGNED_CA_CERT_TTL,
     keyBits: settings.CITADEL_SELF_SIGNED_CA_RSA_KEY_SIZE,
@@ -220,7 +245,7 @@ export function selfSignedTimes(settings: DiscoverySettings) {
 
 function selfSignedOptions(
   organization: string,
-  settings: DiscoverySettings,
+  settings: AuthorityVariables,
   { clock, log }: Kernel,
 ): Omit<SelfSignedOptions, "store"> {
   const scope = log.scope("rootcertrotator");
@@ -229,7 +254,7 @@ function selfSignedOptions(
 
 async function startSelfSigned(
   organization: string,
-  settings: DiscoverySettings,
+  settings: AuthorityVariables,
   kernel: Kernel,
 ): Promise<SelfSigned> {
   const options = selfSignedOptions(organization, settings, kernel);

@@ -78,7 +78,7 @@ export interface ServerTlsOptions {
  */
 export async function startServerTls(
   options: ServerTlsOptions | undefined,
-  settings: DiscoverySettings,
+  settings: Pick<DiscoverySettings, "COMPLIANCE_POLICY" | "PILOT_CERT_PROVIDER">,
   own: ServerAuthority & { readonly meshRoots: Pick<MeshRoots, "add" | "serve" | "ofOwnDomain"> },
   kernel: Kernel,
 ): Promise<SecurePortOptions | undefined> {

@@ -12,6 +12,18 @@ import { TRUST_BUNDLE_NAME } from "../duties/trust_bundle.ts";
 import type { InjectionConfigState, InjectionConfiguration } from "./configuration.ts";
 
 /** Where it is taken from. */
+/** The variables that injection reads. */
+export type InjectionVariables = Pick<
+  DiscoverySettings,
+  | "COMPLIANCE_POLICY"
+  | "ENABLE_CLUSTER_TRUST_BUNDLE_API"
+  | "ENABLE_NATIVE_SIDECARS"
+  | "PILOT_CA_CERT_CONFIGMAP"
+  | "PILOT_CERT_PROVIDER"
+  | "PLATFORM"
+  | "REVISION"
+>;
+
 export interface InjectionSettingsParts {
   readonly configuration: InjectionConfiguration;
   readonly mesh: Pick<MeshSource, "state" | "onChange">;
@@ -19,7 +31,7 @@ export interface InjectionSettingsParts {
   /** Minor version of the API; undefined: not known yet. */
   readonly apiMinor: () => number | undefined;
   readonly clusterId: string;
-  readonly settings: DiscoverySettings;
+  readonly settings: InjectionVariables;
 }
 
 /** The settings now, or why there are none. */

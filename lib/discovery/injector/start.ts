@@ -34,13 +34,26 @@ export interface Injection {
   readonly view: InjectionView;
 }
 
+/** The variables that are read. */
+type InjectionStartVariables = Pick<
+  DiscoverySettings,
+  | "COMPLIANCE_POLICY"
+  | "ENABLE_CLUSTER_TRUST_BUNDLE_API"
+  | "ENABLE_NATIVE_SIDECARS"
+  | "INJECT_ENABLED"
+  | "PILOT_CA_CERT_CONFIGMAP"
+  | "PILOT_CERT_PROVIDER"
+  | "PLATFORM"
+  | "REVISION"
+>;
+
 /**
  * Starts it; undefined: it is switched off (`INJECT_ENABLED`). The server is ready once there is a configuration without
  * mistakes, which is waited for in the background.
  */
 export function startInjection(
   { configuration: { facts, store }, mesh, client, clusterId, systemNamespace: namespace }: InjectionParts,
-  settings: DiscoverySettings,
+  settings: InjectionStartVariables,
   kernel: Kernel,
 ): Injection | undefined {
   if (!settings.INJECT_ENABLED) return undefined;

@@ -40,6 +40,19 @@ const VALIDATE = "/validate";
 /** Path of the injector; parameters follow. */
 const INJECT = "/inject";
 
+/** The variables that are read. */
+type WebhookVariables = Pick<
+  DiscoverySettings,
+  | "COMPLIANCE_POLICY"
+  | "ENABLE_CLUSTER_TRUST_BUNDLE_API"
+  | "ENABLE_NATIVE_SIDECARS"
+  | "INJECT_ENABLED"
+  | "PILOT_CA_CERT_CONFIGMAP"
+  | "PILOT_CERT_PROVIDER"
+  | "PLATFORM"
+  | "REVISION"
+>;
+
 /**
  * Starts the parts of webhooks: injection where they are served, in plain text or over TLS, and the certificate that
  * they show.
@@ -52,7 +65,7 @@ export function startWebhooks(
     readonly webhooks?: string | undefined;
   },
   tls: SecurePortOptions | undefined,
-  settings: DiscoverySettings,
+  settings: WebhookVariables,
   kernel: Kernel,
 ) {
   const served = parts.webhooks === "" || (parts.webhooks !== undefined && tls !== undefined);

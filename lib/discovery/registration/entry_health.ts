@@ -114,10 +114,20 @@ export class EntryHealth implements HealthKeeper {
   }
 }
 
+/** The variables that are read. */
+type EntryHealthVariables = Pick<
+  DiscoverySettings,
+  | "MESH_ENABLE_CONTROLLER_QUEUE_METRICS"
+  | "PILOT_ENABLE_WORKLOAD_ENTRY_HEALTHCHECKS"
+  | "PILOT_STATUS_BURST"
+  | "PILOT_STATUS_MAX_WORKERS"
+  | "PILOT_STATUS_QPS"
+>;
+
 /** The health status of a server, by its settings; undefined: health checks are off. */
 export function startEntryHealth(
   { client, configuration }: { readonly client: ApiClient; readonly configuration: Configuration },
-  settings: DiscoverySettings,
+  settings: EntryHealthVariables,
   { clock, log, metrics, stopper }: Kernel,
 ): EntryHealth | undefined {
   if (!settings.PILOT_ENABLE_WORKLOAD_ENTRY_HEALTHCHECKS) return undefined;

@@ -24,9 +24,56 @@ const KEY_FETCHERS = {
   proxy: "proxy",
 } as const;
 
+/** The variables that translation reads. */
+export type TranslateVariables = Pick<
+  DiscoverySettings,
+  | "COMPLIANCE_POLICY"
+  | "ENABLE_100_CONTINUE_HEADERS"
+  | "ENABLE_HCM_INTERNAL_NETWORKS"
+  | "ENABLE_LOCALITY_WEIGHTED_LB_CONFIG"
+  | "ENABLE_MULTICLUSTER_HEADLESS"
+  | "ENABLE_TLS_ON_SIDECAR_INGRESS"
+  | "LABEL_CANONICAL_SERVICES_FOR_MESH_EXTERNAL_SERVICE_ENTRIES"
+  | "MAX_CONNECTIONS_PER_SOCKET_EVENT_LOOP"
+  | "MESH_DUAL_STACK"
+  | "MESH_ENABLE_IPV4_OUTBOUND_LISTENER_FOR_IPV6_CLUSTERS"
+  | "PILOT_ALLOW_SIDECAR_SERVICE_INBOUND_LISTENER_MERGE"
+  | "PILOT_DNS_CARES_UDP_MAX_QUERIES"
+  | "PILOT_DNS_JITTER_DURATION"
+  | "PILOT_DRAINING_LABEL"
+  | "PILOT_ENABLE_ABSOLUTE_FQDN_VHOST_DOMAIN"
+  | "PILOT_ENABLE_AMBIENT"
+  | "PILOT_ENABLE_EDS_FOR_HEADLESS_SERVICES"
+  | "PILOT_ENABLE_IP_AUTOALLOCATE"
+  | "PILOT_ENABLE_METADATA_EXCHANGE"
+  | "PILOT_ENABLE_MONGO_FILTER"
+  | "PILOT_ENABLE_MYSQL_FILTER"
+  | "PILOT_ENABLE_PERSISTENT_SESSION_FILTER"
+  | "PILOT_ENABLE_QUIC_LISTENERS"
+  | "PILOT_ENABLE_REDIS_FILTER"
+  | "PILOT_ENABLE_ROUTE_COLLAPSE_OPTIMIZATION"
+  | "PILOT_ENABLE_SENDING_HBONE"
+  | "PILOT_ENABLE_SIDECAR_LISTENING_HBONE"
+  | "PILOT_ENABLE_TELEMETRY_LABEL"
+  | "PILOT_ENDPOINT_TELEMETRY_LABEL"
+  | "PILOT_FILTER_GATEWAY_CLUSTER_CONFIG"
+  | "PILOT_HTTP10"
+  | "PILOT_JWT_ENABLE_REMOTE_JWKS"
+  | "PILOT_PERSISTENT_SESSION_HEADER_LABEL"
+  | "PILOT_PERSISTENT_SESSION_LABEL"
+  | "PILOT_PREFER_SENDING_HBONE"
+  | "PILOT_SCOPE_GATEWAY_TO_NAMESPACE"
+  | "PILOT_SEND_UNHEALTHY_ENDPOINTS"
+  | "PILOT_SIDECAR_USE_REMOTE_ADDRESS"
+  | "PILOT_SKIP_VALIDATE_TRUST_DOMAIN"
+  | "PILOT_SPAWN_UPSTREAM_SPAN_FOR_GATEWAY"
+  | "PILOT_TRACE_SAMPLING"
+  | "PREFER_DESTINATIONRULE_TLS_FOR_EXTERNAL_SERVICES"
+>;
+
 /** The settings that translation reads. */
 export function translateSettings(
-  settings: DiscoverySettings,
+  settings: TranslateVariables,
   domainSuffix: string,
   variable: TranslateSettings["variable"] = () => undefined,
 ): TranslateSettings {
@@ -81,7 +128,9 @@ export function translateSettings(
 }
 
 /** How changes wait. */
-export function debounceOptions(settings: DiscoverySettings): DebounceOptions {
+export function debounceOptions(
+  settings: Pick<DiscoverySettings, "PILOT_DEBOUNCE_AFTER" | "PILOT_DEBOUNCE_MAX" | "PILOT_ENABLE_EDS_DEBOUNCE">,
+): DebounceOptions {
   return {
     after: settings.PILOT_DEBOUNCE_AFTER,
     max: settings.PILOT_DEBOUNCE_MAX,
@@ -90,7 +139,9 @@ export function debounceOptions(settings: DiscoverySettings): DebounceOptions {
 }
 
 /** The switches of the caches. */
-export function cacheSwitches(settings: DiscoverySettings): CacheSwitches {
+export function cacheSwitches(
+  settings: Pick<DiscoverySettings, "PILOT_ENABLE_CDS_CACHE" | "PILOT_ENABLE_RDS_CACHE" | "PILOT_ENABLE_XDS_CACHE">,
+): CacheSwitches {
   return {
     all: settings.PILOT_ENABLE_XDS_CACHE,
     clusters: settings.PILOT_ENABLE_CDS_CACHE,
@@ -99,7 +150,13 @@ export function cacheSwitches(settings: DiscoverySettings): CacheSwitches {
 }
 
 /** How service entries are read. */
-export function entryOptions(settings: DiscoverySettings, clusterId: string): Omit<ServiceEntryOptions, "networkOf"> {
+export function entryOptions(
+  settings: Pick<
+    DiscoverySettings,
+    "PILOT_DRAINING_LABEL" | "PILOT_ENABLE_SERVICEENTRY_SELECT_PODS" | "PILOT_ENABLE_WORKLOAD_ENTRY_HEALTHCHECKS"
+  >,
+  clusterId: string,
+): Omit<ServiceEntryOptions, "networkOf"> {
   return {
     clusterId,
     drainingLabel: settings.PILOT_DRAINING_LABEL,
@@ -120,9 +177,22 @@ export function readsRemoteEntries(
   return crosses && selects;
 }
 
+/** The variables that are read. */
+type OrchVariables = Pick<
+  DiscoverySettings,
+  | "ENABLE_MCS_CLUSTER_LOCAL"
+  | "ENABLE_MCS_HOST"
+  | "ENABLE_MCS_SERVICE_DISCOVERY"
+  | "MESH_DUAL_STACK"
+  | "PILOT_DRAINING_LABEL"
+  | "PILOT_ENABLE_ORCH_SELECT_WORKLOAD_ENTRIES"
+  | "PILOT_PERSISTENT_SESSION_HEADER_LABEL"
+  | "PILOT_PERSISTENT_SESSION_LABEL"
+>;
+
 /** How the orchestrator's objects are read. */
 export function orchOptions(
-  settings: DiscoverySettings,
+  settings: OrchVariables,
 ): Pick<OrchRegistryOptions, "selectWorkloadEntries" | "dualStack" | "stickyLabels" | "drainingLabel" | "shared"> {
   return {
     selectWorkloadEntries: settings.PILOT_ENABLE_ORCH_SELECT_WORKLOAD_ENTRIES,
@@ -134,7 +204,9 @@ export function orchOptions(
 }
 
 /** Settings of exports and imports that are on and have no effect, each with the settings that it lacks. */
-export function sharingWithoutEffect(settings: DiscoverySettings): string[] {
+export function sharingWithoutEffect(
+  settings: Pick<DiscoverySettings, "ENABLE_MCS_CLUSTER_LOCAL" | "ENABLE_MCS_HOST" | "ENABLE_MCS_SERVICE_DISCOVERY">,
+): string[] {
   const needs = [
     ["ENABLE_MCS_HOST", ["ENABLE_MCS_SERVICE_DISCOVERY"]],
     ["ENABLE_MCS_CLUSTER_LOCAL", ["ENABLE_MCS_SERVICE_DISCOVERY", "ENABLE_MCS_HOST"]],
@@ -160,21 +232,34 @@ export interface SharingApi {
 }
 
 /** Where exports and imports of services are read; undefined: nowhere. */
-export function sharingApi(settings: DiscoverySettings): SharingApi | undefined {
+export function sharingApi(
+  settings: Pick<
+    DiscoverySettings,
+    | "ENABLE_MCS_CLUSTER_LOCAL"
+    | "ENABLE_MCS_HOST"
+    | "ENABLE_MCS_SERVICE_DISCOVERY"
+    | "MCS_API_GROUP"
+    | "MCS_API_VERSION"
+  >,
+): SharingApi | undefined {
   const shared = sharedServices(settings);
   if (shared === undefined) return undefined;
   return { ...sharingGroups(settings), imports: shared.host };
 }
 
 /** Where exports and imports of services may be. */
-export function sharingGroups(settings: DiscoverySettings): Pick<SharingApi, "groups" | "version"> {
+export function sharingGroups(
+  settings: Pick<DiscoverySettings, "MCS_API_GROUP" | "MCS_API_VERSION">,
+): Pick<SharingApi, "groups" | "version"> {
   const group = settings.MCS_API_GROUP, version = settings.MCS_API_VERSION;
   const isDefault = group === catalogue.MCS_API_GROUP.default;
   return { groups: isDefault ? [group, SHARING_GROUP] : [group], version };
 }
 
 /** Each of these settings counts only together with those before it. */
-function sharedServices(settings: DiscoverySettings): OrchRegistryOptions["shared"] {
+function sharedServices(
+  settings: Pick<DiscoverySettings, "ENABLE_MCS_CLUSTER_LOCAL" | "ENABLE_MCS_HOST" | "ENABLE_MCS_SERVICE_DISCOVERY">,
+): OrchRegistryOptions["shared"] {
   if (!settings.ENABLE_MCS_SERVICE_DISCOVERY) return undefined;
   const host = settings.ENABLE_MCS_HOST;
   return { host, clusterLocal: host && settings.ENABLE_MCS_CLUSTER_LOCAL };
@@ -182,7 +267,7 @@ function sharedServices(settings: DiscoverySettings): OrchRegistryOptions["share
 
 /** Limits of the wire for all streams together; 0: derived from the number of cores. */
 export function wireLimits(
-  settings: DiscoverySettings,
+  settings: Pick<DiscoverySettings, "K_REVISION" | "PILOT_MAX_REQUESTS_PER_SECOND" | "PILOT_PUSH_THROTTLE">,
 ): Pick<XdsServerOptions, "maxRequestsPerSecond" | "pushThrottle" | "refuseFirst"> {
   return {
     maxRequestsPerSecond: settings.PILOT_MAX_REQUESTS_PER_SECOND,
@@ -193,7 +278,7 @@ export function wireLimits(
 
 /** Limits of the wire for one connection. */
 export function callLimits(
-  settings: DiscoverySettings,
+  settings: Pick<DiscoverySettings, "MESH_GPRC_MAXRECVMSGSIZE" | "MESH_GPRC_MAXSTREAMS">,
 ): Pick<GrpcServerOptions, "maxMessageSize" | "maxConcurrentStreams"> {
   return { maxMessageSize: settings.MESH_GPRC_MAXRECVMSGSIZE, maxConcurrentStreams: settings.MESH_GPRC_MAXSTREAMS };
 }

@@ -44,11 +44,24 @@ export interface ServicesCheck {
   drop(keys: readonly string[]): number;
 }
 
+/** The variables that are read. */
+type FactRegistryVariables = Pick<
+  DiscoverySettings,
+  | "ENABLE_MCS_CLUSTER_LOCAL"
+  | "ENABLE_MCS_HOST"
+  | "ENABLE_MCS_SERVICE_DISCOVERY"
+  | "MESH_DUAL_STACK"
+  | "PILOT_DRAINING_LABEL"
+  | "PILOT_ENABLE_ORCH_SELECT_WORKLOAD_ENTRIES"
+  | "PILOT_PERSISTENT_SESSION_HEADER_LABEL"
+  | "PILOT_PERSISTENT_SESSION_LABEL"
+>;
+
 /** Adds a registry of facts to a pipeline, which selects workload entries. It has nothing until it is given facts. */
 export function addFactRegistry(
   pipeline: Pipeline,
   options: FactRegistryOptions,
-  settings: DiscoverySettings,
+  settings: FactRegistryVariables,
 ): FactRegistry {
   const added = addClusterRegistry(pipeline, options, settings);
   const { registry } = added;
@@ -60,7 +73,7 @@ export function addFactRegistry(
 export function addClusterRegistry(
   pipeline: Pipeline,
   { networks, ...options }: FactRegistryOptions,
-  settings: DiscoverySettings,
+  settings: FactRegistryVariables,
 ): FactRegistry {
   const known = lastMade(networks, (now) => ({
     networkOf: networkLookup(now, options.clusterId),
@@ -139,7 +152,7 @@ interface ServicesOptions extends Omit<FactRegistryOptions, "networks" | "from">
 /** The same for a server, followed; undefined: neither manifests nor objects of the API are services. */
 export function startFactRegistry(
   options: ServicesOptions,
-  settings: DiscoverySettings,
+  settings: FactRegistryVariables,
   { pipeline, mesh }: { readonly pipeline: Pipeline; readonly mesh: MeshSource },
 ): FactRegistry | undefined {
   const from = factServices(options);

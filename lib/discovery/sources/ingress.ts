@@ -20,7 +20,7 @@ interface DerivationParts extends ServiceFacts {
 /** All derivations of a server, in order of precedence. Ingresses are served where services are read of facts. */
 export function serverDerivations(
   { domain, derivations = [], ...services }: DerivationParts,
-  settings: DiscoverySettings,
+  settings: Pick<DiscoverySettings, "ORCH_INGRESS_NS">,
 ): Derivation[] {
   const from = factServices(services);
   if (from === undefined) return [...derivations];

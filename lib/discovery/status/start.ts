@@ -32,8 +32,22 @@ export interface StatusParts {
   readonly namespace: string;
 }
 
+/** The variables that are read. */
+type StatusVariables = Pick<
+  DiscoverySettings,
+  | "MESH_ENABLE_CONTROLLER_QUEUE_METRICS"
+  | "PILOT_ANALYSIS_INTERVAL"
+  | "PILOT_ENABLE_ANALYSIS"
+  | "PILOT_ENABLE_IP_AUTOALLOCATE"
+  | "PILOT_STATUS_BURST"
+  | "PILOT_STATUS_MAX_WORKERS"
+  | "PILOT_STATUS_QPS"
+  | "PILOT_STATUS_UPDATE_INTERVAL"
+  | "POD_NAME"
+>;
+
 /** Begins to count for status, where that is on. @returns the duties of the server that writes */
-export function startStatus(parts: StatusParts, settings: DiscoverySettings, kernel: Kernel): Duty[] {
+export function startStatus(parts: StatusParts, settings: StatusVariables, kernel: Kernel): Duty[] {
   const { client, pipeline, configuration, namespace } = parts;
   const { clock } = kernel;
   // Part of a name that the API takes; the pod's own name says whose report it is.
