@@ -110,6 +110,12 @@ async function withProgram(
 
 const head = "apiVersion: networking.mesh.io/v1\nkind: ServiceEntry\n";
 
+/** A folder with an object, so that the root namespace is not fixed by an empty folder, which is a finding. */
+const ONE_OBJECT = {
+  "one.yaml":
+    `${head}metadata: { name: one, namespace: x }\nspec: { hosts: [one.example.com], ports: [{ number: 80, name: http, protocol: HTTP }], resolution: DNS }\n`,
+};
+
 /** One service each, in every form of YAML that needs the full parser. */
 const FORMS: Readonly<Record<string, string>> = {
   anchors: `${head}metadata: { name: anchors, namespace: x }
@@ -168,7 +174,7 @@ Deno.test("/dev/null stands for no mesh files, and there is nothing to report", 
     "--meshConfig=/dev/null",
     "--networksConfig=/dev/null",
   ];
-  await withProgram({}, args, async (program) => {
+  await withProgram(ONE_OBJECT, args, async (program) => {
     assert.equal(JSON.parse(await program.page("/debug/mesh")).proxyListenPort, 15001);
     assert.deepEqual(JSON.parse(await program.page("/debug/networkz")), {});
     const reported = program.lines.filter((line) => line["level"] === "warn" || line["level"] === "error");
@@ -248,7 +254,7 @@ Deno.test("a signal while it reads a large folder ends it; it does not serve fir
 Deno.test("with its permissions it keeps the root that it makes, for its owner alone, and serves over TLS", async () => {
   const folder = await Deno.makeTempDir();
   const env = { MESH_SELF_SIGNED_CA_DIR: `${folder}/ca` };
-  await withProgram({}, ["--registries=Mock", "--secureGRPCAddr=127.0.0.1:0"], async (program) => {
+  await withProgram(ONE_OBJECT, ["--registries=Mock", "--secureGRPCAddr=127.0.0.1:0"], async (program) => {
     await program.port("grpc");
     const made = program.lines.find(({ msg }) => msg === "the authority is self-signed");
     assert.equal(made?.["place"], `${folder}/ca/authority.pem`);

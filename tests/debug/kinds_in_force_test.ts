@@ -7,6 +7,7 @@ Deno.test("every kind is asked for where configuration is made of it", () => {
   const elsewhere = [
     "analyze",
     "config",
+    "finding",
     "cni",
     "debug",
     "discovery",
@@ -21,7 +22,7 @@ Deno.test("every kind is asked for where configuration is made of it", () => {
   // The table of how kinds select workloads names those too that nobody asks it for yet.
   const text = sourceText([...elsewhere.map((folder) => `lib/${folder}/`), "lib/mesh/selection/", "cmd/"]);
   // Of discovery, registration makes entries of a kind's objects, and injection starts proxies by those of another one.
-  const readers = ["registration/registrar.ts", "injection/settings.ts"]
+  const readers = ["registration/registrar.ts", "injector/settings.ts"]
     .map((path) => new URL(`../../lib/discovery/${path}`, import.meta.url));
   const asking = text + readers.map((path) => Deno.readTextFileSync(path)).join("");
   assert.deepEqual(KINDS.filter((kind) => !asking.includes(`"${kind}"`)), []);

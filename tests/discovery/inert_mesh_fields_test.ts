@@ -12,6 +12,7 @@ const defaults = defaultMeshConfig({ systemNamespace: "mesh-system" });
 Deno.test("a field of the mesh configuration is read behind the parser, or on the list of those that are not", () => {
   const text = sourceText([
     "lib/config/",
+    "lib/finding/",
     "lib/analyze/",
     "lib/simulate/",
     "lib/dns/",

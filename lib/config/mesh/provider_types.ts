@@ -175,6 +175,7 @@ export interface ExtAuthzHttpProvider extends ExtAuthzGrpcProvider {
 export interface ProviderHttpHeader {
   /** Name of the header. */
   readonly name?: string;
+  /** Its value. */
   readonly value?: string;
   /** Environment variable of the server that has its value. */
   readonly envName?: string;

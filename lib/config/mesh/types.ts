@@ -348,6 +348,7 @@ export interface PrivateKeyProvider {
   };
 }
 
+/** A switch. */
 export interface HeaderSwitch {
   /** Default false. */
   readonly disabled?: boolean;
@@ -359,6 +360,7 @@ export interface ProxyHeaders {
   readonly forwardedClientCert: ForwardClientCertDetails;
   /** Details of the client's certificate that are forwarded. */
   readonly setCurrentClientCertDetails?: {
+    /** The subject. */
     readonly subject?: boolean;
     /** The certificate itself. */
     readonly cert?: boolean;
@@ -366,8 +368,10 @@ export interface ProxyHeaders {
     readonly chain?: boolean;
     /** DNS names. */
     readonly dns?: boolean;
+    /** URIs. */
     readonly uri?: boolean;
   };
+  /** The request ID. */
   readonly requestId?: HeaderSwitch;
   /** The server header, or another value of it. */
   readonly server?: HeaderSwitch & {
@@ -439,6 +443,7 @@ export interface ProxyTracing {
     Record<string, {
       /** One value for all spans. */
       readonly literal?: {
+        /** The value. */
         readonly value?: string;
       };
       /** From an environment variable of the proxy. */

@@ -32,6 +32,7 @@ export type ApplyTo =
   | "BOOTSTRAP"
   | "LISTENER_FILTER";
 
+/** One patch. */
 export interface ConfigPatch {
   /** Default INVALID, which validation refuses. */
   readonly applyTo: ApplyTo;
@@ -60,6 +61,7 @@ export interface ConfigObjectMatch {
   readonly cluster?: ClusterMatch;
 }
 
+/** Clusters. */
 export interface ClusterMatch {
   /** Port of the service. */
   readonly portNumber?: number;
@@ -71,6 +73,7 @@ export interface ClusterMatch {
   readonly name?: string;
 }
 
+/** Route configurations. */
 export interface RouteConfigurationMatch {
   /** Port that the routes are for. */
   readonly portNumber?: number;
@@ -102,6 +105,7 @@ export interface RouteMatch {
   readonly action: "ANY" | "ROUTE" | "REDIRECT" | "DIRECT_RESPONSE";
 }
 
+/** Listeners. */
 export interface ListenerMatch {
   /** Port of the listener. */
   readonly portNumber?: number;
@@ -139,6 +143,7 @@ export interface FilterChainMatch {
   readonly destinationPort?: number;
 }
 
+/** Patch operations. */
 export type PatchOperation =
   | "INVALID"
   | "MERGE"

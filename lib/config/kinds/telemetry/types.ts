@@ -13,8 +13,11 @@ export interface TelemetrySpec {
   readonly targetRef?: PolicyTargetReference;
   /** Objects of the namespace that stand for the workloads instead of a selector. */
   readonly targetRefs?: readonly PolicyTargetReference[];
+  /** Tracing. */
   readonly tracing?: readonly TelemetryTracing[];
+  /** Metrics. */
   readonly metrics?: readonly TelemetryMetrics[];
+  /** Access logs. */
   readonly accessLogging?: readonly TelemetryAccessLogging[];
 }
 
@@ -27,6 +30,7 @@ export interface ProviderRef {
   readonly name: string;
 }
 
+/** Tracing. */
 export interface TelemetryTracing {
   /** Direction of the traffic; absent: both. */
   readonly match?: {
@@ -53,6 +57,7 @@ export interface TelemetryTracing {
 export interface TracingCustomTag {
   /** A fixed value. */
   readonly literal?: {
+    /** The value. */
     readonly value: string;
   };
   /** The value of a variable of the proxy. */
@@ -76,6 +81,7 @@ export interface TracingCustomTag {
   };
 }
 
+/** Metrics. */
 export interface TelemetryMetrics {
   /** The providers that get metrics; absent: the mesh's defaults. */
   readonly providers?: readonly ProviderRef[];
@@ -85,6 +91,7 @@ export interface TelemetryMetrics {
   readonly reportingInterval?: number;
 }
 
+/** The standard metrics. */
 export type StandardMetric =
   | "ALL_METRICS"
   | "REQUEST_COUNT"
@@ -126,6 +133,7 @@ export interface TagOverride {
   readonly value?: string;
 }
 
+/** Access logs. */
 export interface TelemetryAccessLogging {
   /** Direction of the traffic; absent: both. */
   readonly match?: {

@@ -50,6 +50,7 @@ export interface WasmEnvVar {
   readonly name: string;
   /** Default INLINE; HOST reads the proxy's own environment. */
   readonly valueFrom: "INLINE" | "HOST";
+  /** Its value. */
   readonly value?: string;
 }
 
