@@ -26,6 +26,7 @@ import { joinRuns, type Row } from "./result.ts";
 import { SCENARIOS } from "./scenarios/mod.ts";
 import type { RunOptions, Scenario } from "./scenarios/scenario.ts";
 import { missed, page, showFigure, showTarget } from "./table.ts";
+import { plots } from "./headlines.ts";
 
 const OPTIONS = {
   only: { type: "string", multiple: true, default: [] as string[] },
@@ -97,6 +98,9 @@ async function measure(scenarios: readonly Scenario[]): Promise<never> {
   else if (given.write) {
     const path = new URL("../../../docs/benchmarks.md", import.meta.url).pathname;
     await Deno.writeTextFile(path, page(rows, facts));
+    for (const { name, svg } of plots(rows)) {
+      await Deno.writeTextFile(new URL(`../../../docs/benchmarks/${name}.svg`, import.meta.url), svg);
+    }
     await new Deno.Command(Deno.execPath(), { args: ["fmt", "--quiet", path] }).output();
   }
   Deno.exit(failures > 0 ? 1 : 0);

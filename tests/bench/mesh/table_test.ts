@@ -2,7 +2,8 @@ import assert from "node:assert/strict";
 import { REFERENCE } from "./calibration.ts";
 import { comparePairs } from "./pairs.ts";
 import type { Figure, Row } from "./result.ts";
-import { missed, page, showComparison, showFigure, showTarget, table } from "./table.ts";
+import { HEADLINES, plots } from "./headlines.ts";
+import { missed, page, showComparison, showFigure, showTarget, tables } from "./table.ts";
 
 /** A row of runs on the reference machine. */
 const row = (...cpu: number[]): Row => ({
@@ -16,13 +17,38 @@ const row = (...cpu: number[]): Row => ({
   calibrations: cpu.map(() => REFERENCE),
 });
 
-Deno.test("a row shows Istio, each figure with its spread and at reference speed, and each target with its verdict", () => {
-  const lines = table([row(1.5, 3.5, 1.75)]).trimEnd().split("\n");
-  assert.equal(lines[0], "| work | Istio | measured | target |");
-  assert.equal(
-    lines[2],
-    "| all connect | 54 CPU s | 1.75 CPU s (1.50-3.50) -> 1.75<br>120 MB (120-120) on the wire | <= 2 CPU s: met |",
+Deno.test("each figure is a line with its spread, at reference speed, and with its target judged raw and at reference", () => {
+  const slow = { ...row(1.5, 3.5, 1.75), calibrations: [1, 1, 1].map(() => REFERENCE / 2) };
+  const lines = tables([slow]).trimEnd().split("\n");
+  assert.equal(lines[0], "### Others");
+  assert.equal(lines[2], "| Work | Figure | Measured | At reference | Target | Met | Met at reference | Istio |");
+  assert.deepEqual(lines.slice(4), [
+    "| all connect | CPU | 1.75 CPU s (1.50-3.50) | 3.50 CPU s | <= 2 CPU s | met | **missed** | 54 CPU s |",
+    "|  | on the wire | 120 MB (120-120) |  |  |  |  |  |",
+  ]);
+});
+
+Deno.test("rows stand below their subjects, each row once", () => {
+  const works = ["400 proxies, delta, gzip: all connect", "RSA-2048: 16 requests", "an agent beside an idle Envoy"];
+  const text = tables(works.map((work) => ({ ...row(1), work })));
+  assert.deepEqual([...text.matchAll(/^### (.*)$/gm)].map(([, title]) => title), [
+    "400 proxies",
+    "Certificates",
+    "The agent",
+  ]);
+  for (const work of works) assert.equal(text.split(`| ${work} |`).length, 2, work);
+});
+
+Deno.test("the page begins with headlines beside Istio's figures, and two plots show them", () => {
+  const { work, istio } = HEADLINES[0]!;
+  const rows = [{ ...row(2), work }];
+  const facts = { machine: {}, runs: 1, rounds: 5, quick: false };
+  assert.match(page(rows, facts), /\| 400 proxies connect: CPU \| 54 CPU s \| 2 CPU s \| 1 : 27 \|/);
+  const [cpu] = plots(
+    rows.map((one) => ({ ...one, figures: [...one.figures, { name: "last proxy", unit: "ms", values: [1] }] })),
   );
+  assert.match(cpu!.svg, new RegExp(`Istio ${istio} CPU s</text>`));
+  assert.match(cpu!.svg, />2 CPU s<\/text>/);
 });
 
 Deno.test("a time on a machine of half the speed is shown as measured, and judged as it would be at reference speed", () => {
@@ -40,7 +66,7 @@ Deno.test("small CPU times keep three digits, and a single value has no spread",
 });
 
 Deno.test("a bar in a text does not end its cell", () => {
-  assert.match(table([{ ...row(1), work: "a | b" }]), /\| a \\\| b \|/);
+  assert.match(tables([{ ...row(1), work: "a | b" }]), /\| a \\\| b \|/);
 });
 
 Deno.test("the page says what is missed, what the machine was, and that Istio was measured elsewhere", () => {
