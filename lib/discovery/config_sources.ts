@@ -85,7 +85,7 @@ export async function startConfigSources(
   { configDir, meshConfig: meshFile, source, client }: ConfigSourcesOptions,
   mesh: MeshSource,
   configuration: Configuration,
-  kernel: Kernel,
+  kernel: Pick<Kernel, "log">,
 ): Promise<ConfigSourcesReview> {
   const atStart = sourcesOf(mesh.state.mesh);
   await addOrchestrator(configuration, source, atStart);

@@ -27,7 +27,7 @@ export function debugView(
     readonly lists: Pick<DebugView, "leaders" | "clusters" | "shared" | "injection" | "findings">;
     /** DNS suffix of services. */
     readonly domain: string;
-    readonly kernel: Kernel;
+    readonly kernel: Pick<Kernel, "program" | "log" | "readiness">;
   },
 ): DebugView {
   return {

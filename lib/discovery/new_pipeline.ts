@@ -46,7 +46,7 @@ export interface PipelineParts {
 /** The resolver of host names of networks' gateways; undefined: `RESOLVE_HOSTNAME_GATEWAYS` is off. */
 export function newGatewayNames(
   settings: Pick<DiscoverySettings, "RESOLVE_HOSTNAME_GATEWAYS">,
-  kernel: Kernel,
+  kernel: Pick<Kernel, "log" | "clock">,
 ): ResolvedNames | undefined {
   if (!settings.RESOLVE_HOSTNAME_GATEWAYS) return undefined;
   return new ResolvedNames({ clock: kernel.clock, log: kernel.log.scope("default") });
@@ -76,7 +76,7 @@ export function newPipeline(
     readonly variable?: (name: string) => string | undefined;
   },
   settings: PipelineVariables,
-  kernel: Kernel,
+  kernel: Pick<Kernel, "log" | "metrics">,
   { mesh, nodes, tokenKeys, gatewayNames }: PipelineParts,
 ): Pipeline {
   const log = kernel.log.scope("fullpush");

@@ -43,7 +43,7 @@ type WireVariables = Pick<
 export function newXdsServer(
   options: WireOptions,
   settings: WireVariables,
-  kernel: Kernel,
+  kernel: Pick<Kernel, "program" | "log" | "metrics" | "drain" | "stopper">,
   pipeline: Pipeline,
   source: PipelineSource,
   services: readonly GrpcService[],

@@ -203,7 +203,12 @@ function laterPages(
 }
 
 /** A server of pages that closes when the program stops. */
-function newServer(name: string, routes: readonly Route[], kernel: Kernel, later?: LoadRoutes): HttpServer {
+function newServer(
+  name: string,
+  routes: readonly Route[],
+  kernel: Pick<Kernel, "log" | "clock" | "stopper">,
+  later?: LoadRoutes,
+): HttpServer {
   const log = kernel.log.scope("monitor");
   const server = new HttpServer({ routes, log, clock: kernel.clock, ...later && { later } });
   kernel.stopper.add(name, () => server.close());
@@ -220,7 +225,7 @@ function ownNames(settings: Pick<DiscoverySettings, "MESH_DEBUG_HOSTS">): string
 async function openProcessPages(
   { args, environment, ...port }: IntrospectionOptions,
   { kernel, sockets, ...pages }: {
-    readonly kernel: Kernel;
+    readonly kernel: Pick<Kernel, "program" | "log" | "clock" | "drain" | "stopper">;
     readonly sockets: Sockets;
     readonly names: readonly string[];
     readonly pagesPort?: number;
@@ -238,7 +243,7 @@ async function openProcessPages(
 }
 
 /** `/ready`: 200 when sources are synced and the server listens, else 503. */
-function readyRoute(kernel: Kernel): Route {
+function readyRoute(kernel: Pick<Kernel, "readiness">): Route {
   return {
     methods: ["GET"],
     path: "/ready",

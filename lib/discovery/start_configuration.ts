@@ -48,7 +48,7 @@ export function newConfiguration(
     readonly pipeline: Pipeline;
     readonly services: Pick<ServerServices, "taker">;
   },
-  kernel: Kernel,
+  kernel: Pick<Kernel, "log" | "metrics" | "clock">,
 ): Configuration {
   const reads = { revision: settings.REVISION, foldersAreCluster: options.manifestServices ?? false };
   const derivations = serverDerivations(options, settings);
@@ -90,7 +90,7 @@ export async function startSources(
     readonly services: ServerServices;
     readonly configuration: Configuration;
   },
-  kernel: Kernel,
+  kernel: Pick<Kernel, "log">,
 ): Promise<readonly FindingPart[]> {
   const source = orchSource(orch, options, settings);
   const sources = await startConfigSources(

@@ -24,7 +24,7 @@ export interface StartReport {
 }
 
 /** Logs the version and that the server serves; then, once the mesh is analysed, how many findings there are. */
-export function reportStart(report: StartReport, kernel: Kernel): void {
+export function reportStart(report: StartReport, kernel: Pick<Kernel, "log" | "clock" | "drain">): void {
   const log = kernel.log.scope("default");
   const { version, revision, runtime } = buildInfo();
   const pages = pageUrls(report);

@@ -32,7 +32,7 @@ export async function tidyUp({ done, isBusy, giveBack, rest }: StartWork): Promi
 }
 
 /** The same for a server; it ends with the kernel. */
-export function startTidyUp(work: Omit<StartWork, "rest">, kernel: Kernel): void {
+export function startTidyUp(work: Omit<StartWork, "rest">, kernel: Pick<Kernel, "clock" | "stopper">): void {
   const stopped = new AbortController();
   kernel.stopper.add("rest after the start", () => stopped.abort());
   const rest = () => kernel.clock.sleep(REST_MS, stopped.signal);

@@ -55,7 +55,11 @@ export class FindingLog {
  *
  * @param analyzed The findings of the analysis.
  */
-export function startUpkeep(pipeline: Pipeline, kernel: Kernel, analyzed: () => Iterable<Finding>): void {
+export function startUpkeep(
+  pipeline: Pipeline,
+  kernel: Pick<Kernel, "log" | "metrics" | "clock" | "stopper">,
+  analyzed: () => Iterable<Finding>,
+): void {
   const { clock } = kernel;
   const warnings = new FindingLog(kernel.log);
   let sweep: Cancel;

@@ -506,12 +506,13 @@ Deno.test("every module says what it is; one that touches the system names its p
   assert.deepEqual(silent, []);
 });
 
-Deno.test("a part of the server names the settings that it reads; the list of parts alone has all of them", () => {
-  const whole = files.filter((file) =>
-    file.startsWith("lib/discovery/") && !["server.ts", "server_parts.ts", "start.ts"].some((one) =>
-      file.endsWith(`discovery/${one}`)
-    ) &&
-    /\bsettings\??: DiscoverySettings\b(?!\[)/.test(Deno.readTextFileSync(`${root}/${file}`))
+/** Files that have all settings, or the whole kernel: the list of parts, the server, and the ports, which use all of it. */
+const WHOLE = ["server.ts", "server_parts.ts", "start.ts", "ports.ts"].map((name) => `lib/discovery/${name}`);
+
+Deno.test("a part of the server names the settings that it reads and the services of the kernel that it uses", () => {
+  const parcel = /\bsettings\??: DiscoverySettings\b(?!\[)|\bkernel\??: Kernel\b(?!\[)|\}: Kernel\b/;
+  const found = files.filter((file) =>
+    file.startsWith("lib/discovery/") && !WHOLE.includes(file) && parcel.test(Deno.readTextFileSync(`${root}/${file}`))
   );
-  assert.deepEqual(whole, []);
+  assert.deepEqual(found, []);
 });

@@ -80,7 +80,7 @@ export class ClusterConnection {
     access: { readonly name: string; readonly text: string },
     selectors: readonly LabelSelector[],
     options: ConnectionOptions,
-    kernel: Kernel,
+    kernel: Pick<Kernel, "program" | "log" | "metrics" | "clock">,
   ) {
     const { allowed, qps, burst } = options;
     const place = { from: "text", ...access, by: access.name } as const;

@@ -84,7 +84,7 @@ export function startClusters(
   options: ClustersOptions,
   settings: ClusterVariables,
   { pipeline, mesh }: { readonly pipeline: Pipeline; readonly mesh: MeshSource },
-  kernel: Kernel,
+  kernel: Pick<Kernel, "program" | "log" | "metrics" | "clock" | "drain" | "stopper">,
 ): ServerClusters {
   const log = kernel.log.scope("secretcontroller");
   const timeout = settings.PILOT_REMOTE_CLUSTER_TIMEOUT;
@@ -154,7 +154,7 @@ async function settled(
   secrets: ClusterSecrets,
   clusters: RemoteClusters,
   timeout: number,
-  { clock, log, drain }: Kernel,
+  { clock, log, drain }: Pick<Kernel, "log" | "clock" | "drain">,
 ): Promise<void> {
   const late = Promise.withResolvers<"late">();
   const cancel = timeout === 0 ? () => {} : clock.after(timeout, () => late.resolve("late"));
@@ -177,7 +177,7 @@ function partsOf(
   settings: ClusterVariables,
   { pipeline, mesh }: { readonly pipeline: Pipeline; readonly mesh: MeshSource },
   read: (id: string, changes: ChangeSet<Fact>) => void,
-  kernel: Kernel,
+  kernel: Pick<Kernel, "program" | "log" | "metrics" | "clock">,
 ) {
   const { domain, systemNamespace, orch } = options;
   const connectionOptions = {
@@ -219,7 +219,7 @@ function partsOf(
 }
 
 /** The metrics and log lines about clusters. */
-function reports({ metrics, log: { scope } }: Kernel) {
+function reports({ metrics, log: { scope } }: Pick<Kernel, "log" | "metrics">) {
   const log = scope("secretcontroller");
   const status = metrics.gauge("meshd_remote_cluster_sync_status");
   const said = new WeakMap<RemoteCluster, string>();

@@ -61,7 +61,7 @@ export function startServices(
   options: ServerServicesOptions,
   settings: ServiceVariables,
   parts: { readonly pipeline: Pipeline; readonly mesh: MeshSource },
-  kernel: Kernel,
+  kernel: Pick<Kernel, "program" | "log" | "metrics" | "clock" | "drain" | "stopper">,
 ): ServerServices {
   const { orch, clusterId, clusterSecrets } = options;
   const own = startFactRegistry(options, settings, parts);

@@ -32,7 +32,7 @@ const MAX_LOGGED = 100;
 export function startCredentials(
   table: ResourceTable,
   configuration: RefusingConfiguration & { readonly facts: FactStore },
-  kernel: Kernel,
+  kernel: Pick<Kernel, "log" | "metrics" | "stopper">,
   client?: ApiClient,
   clusters?: CredentialClusters,
 ): Credentials {

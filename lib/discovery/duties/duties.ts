@@ -111,7 +111,7 @@ function dutiesOf(
   client: ApiClient,
   parts: WorkingParts,
   settings: DutyVariables,
-  kernel: Kernel,
+  kernel: Pick<Kernel, "log" | "metrics" | "clock" | "stopper">,
 ): readonly Duty[] {
   const { configuration, mesh, roots, webhookRoots, orch, systemNamespace: namespace } = parts;
   const maxConnectionAge = parts.keepaliveMaxServerConnectionAge;
@@ -159,7 +159,7 @@ function rootsDuty(
     DiscoverySettings,
     "ENABLE_CLUSTER_TRUST_BUNDLE_API" | "MESH_ENABLE_CONTROLLER_QUEUE_METRICS" | "PILOT_CA_CERT_CONFIGMAP"
   >,
-  kernel: Kernel,
+  kernel: Pick<Kernel, "log" | "metrics">,
 ): Duty {
   const parts = {
     ...{ client, roots, log: kernel.log.scope("rootcertrotator") },
@@ -178,7 +178,7 @@ function exportDuties(
   { client, facts }: Pick<ClusterConnection, "client" | "facts">,
   { mesh, domain, sharing, onMeshChange }: Pick<WorkingParts, "mesh" | "domain" | "sharing" | "onMeshChange">,
   settings: Pick<DiscoverySettings, "ENABLE_MCS_AUTO_EXPORT" | "MESH_ENABLE_CONTROLLER_QUEUE_METRICS">,
-  kernel: Kernel,
+  kernel: Pick<Kernel, "log" | "metrics">,
 ): readonly Duty[] {
   if (!settings.ENABLE_MCS_AUTO_EXPORT) return [];
   const isLocal = ({ namespace, name }: { readonly namespace: string; readonly name: string }) =>
@@ -190,7 +190,7 @@ function exportDuties(
 /** The metrics of work queues; undefined: they are not wanted. */
 export function queueMetrics(
   settings: Pick<DiscoverySettings, "MESH_ENABLE_CONTROLLER_QUEUE_METRICS">,
-  kernel: Kernel,
+  kernel: Pick<Kernel, "metrics">,
 ): Metrics | undefined {
   return settings.MESH_ENABLE_CONTROLLER_QUEUE_METRICS ? kernel.metrics : undefined;
 }
@@ -210,7 +210,7 @@ export function startDuties(
   client: ApiClient | undefined,
   given: DutyParts,
   settings: DutyVariables,
-  kernel: Kernel,
+  kernel: Pick<Kernel, "log" | "metrics" | "clock" | "stopper">,
 ): ServerDuties {
   if (client === undefined) return { states: () => [] };
   const parts: WorkingParts = { ...given, onMeshChange: passingListeners(given.mesh) };
@@ -252,7 +252,7 @@ function startRunner(
   key: string,
   { systemNamespace: namespace }: Pick<DutyParts, "systemNamespace">,
   settings: Pick<DiscoverySettings, "ENABLE_LEADER_ELECTION" | "POD_NAME">,
-  kernel: Kernel,
+  kernel: Pick<Kernel, "log">,
 ): LedDuties<LockState> {
   const log = kernel.log.scope("orch");
   const elect = settings.ENABLE_LEADER_ELECTION;
@@ -278,7 +278,7 @@ function keepInjectionWebhookOf(
   client: ApiClient,
   { webhookRoots: roots, systemNamespace: namespace }: Pick<DutyParts, "webhookRoots" | "systemNamespace">,
   settings: DutyVariables,
-  kernel: Kernel,
+  kernel: Pick<Kernel, "log" | "metrics">,
 ): Pick<LedDuties, "stop"> {
   const name = settings.INJECTION_WEBHOOK_CONFIG_NAME;
   const { INJECT_ENABLED, REVISION: revision } = settings;

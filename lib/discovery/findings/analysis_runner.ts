@@ -43,7 +43,7 @@ export class AnalysisRunner {
   readonly #effects: EffectRunner;
   readonly #places: FindingPlaces;
   readonly #pipeline: Pipeline;
-  readonly #kernel: Kernel;
+  readonly #kernel: Pick<Kernel, "log" | "metrics" | "clock">;
   readonly #connected: ConnectedWorld;
   readonly #refused: () => ReadonlySet<string>;
   readonly #gateways: ConnectedGateways;
@@ -68,7 +68,7 @@ export class AnalysisRunner {
     pipeline: Pipeline,
     options: RunnerOptions,
     refused: () => ReadonlySet<string>,
-    kernel: Kernel,
+    kernel: Pick<Kernel, "log" | "metrics" | "clock">,
   ) {
     this.#pipeline = pipeline;
     this.#kernel = kernel;

@@ -28,7 +28,7 @@ interface AnalyzedParts {
 export function startAnalysis(
   settings: AnalysisSettings,
   { pipeline, configuration, services: { remote } }: AnalyzedParts,
-  kernel: Kernel,
+  kernel: Pick<Kernel, "log" | "metrics" | "clock" | "stopper">,
 ): AnalysisRunner {
   const { store, facts } = configuration;
   const analysis = new AnalysisRunner(

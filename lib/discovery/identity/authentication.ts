@@ -56,7 +56,7 @@ export function authenticationProblems(settings: AuthenticationSettings): string
 /** Makes the authentications of one server, which share the authenticators and the keys of issuers. */
 export class ServerAuthentication {
   readonly #settings: AuthenticationSettings;
-  readonly #kernel: Kernel;
+  readonly #kernel: Pick<Kernel, "log" | "clock">;
   readonly #domains: () => TrustDomains;
   readonly #authenticators: readonly Authenticator[];
   #revocations: () => readonly RevocationList[] = () => [];
@@ -68,7 +68,7 @@ export class ServerAuthentication {
   constructor(
     settings: AuthenticationSettings,
     mesh: Pick<MeshSource, "state">,
-    kernel: Kernel,
+    kernel: Pick<Kernel, "log" | "clock">,
     review?: TokenReviewer,
   ) {
     this.#settings = settings;
@@ -136,7 +136,10 @@ export class ServerAuthentication {
 }
 
 /** The claims of the first token of the server that there is; undefined: there is none that can be read. */
-async function readOwnToken(files: readonly string[], kernel: Kernel): Promise<OwnTokenClaims | undefined> {
+async function readOwnToken(
+  files: readonly string[],
+  kernel: Pick<Kernel, "log">,
+): Promise<OwnTokenClaims | undefined> {
   for (const path of files) {
     try {
       return ownTokenClaims(await readRegularText(path));

@@ -116,7 +116,7 @@ export async function startServerAuthority(
     readonly orch?: ApiClient | undefined;
     readonly authentication: Pick<ServerAuthentication, "forAuthority" | "useRevocations">;
   },
-  kernel: Kernel,
+  kernel: Pick<Kernel, "log" | "metrics" | "clock" | "stopper">,
 ): Promise<ServerAuthority> {
   const names = () =>
     serverNames({
@@ -154,7 +154,7 @@ async function startOwnAuthority(
     readonly orch?: ApiClient | undefined;
     readonly openssl: OpensslLibrary | undefined;
   },
-  kernel: Kernel,
+  kernel: Pick<Kernel, "log" | "metrics" | "clock" | "stopper">,
 ): Promise<SigningAuthority> {
   const { trustDomain } = mesh.state.mesh;
   const source = await isBroughtAlong(settings.ROOT_CA_DIR, orch)
@@ -181,7 +181,7 @@ async function isBroughtAlong(folder: string, orch: ApiClient | undefined): Prom
 
 async function startPluggedIn(
   settings: Pick<DiscoverySettings, "MESH_MULTIROOT_MESH" | "ROOT_CA_DIR">,
-  kernel: Kernel,
+  kernel: Pick<Kernel, "log" | "clock">,
   place: Pick<PluggedInOptions, "folder" | "watch"> = { folder: settings.ROOT_CA_DIR },
 ): Promise<PluggedIn> {
   const { folder } = place;
@@ -206,7 +206,7 @@ async function startOfSecret(
   namespace: string,
   organization: string,
   settings: AuthorityVariables,
-  kernel: Kernel,
+  kernel: Pick<Kernel, "log" | "clock" | "stopper">,
 ): Promise<PluggedIn | Succession | undefined> {
   if (orch === undefined || await new FolderRootStore(settings.MESH_SELF_SIGNED_CA_DIR).read() !== undefined) return;
   const asBrought = settings.USE_CACERTS_FOR_SELF_SIGNED_CA;
@@ -246,7 +246,7 @@ export function selfSignedTimes(settings: AuthorityVariables) {
 function selfSignedOptions(
   organization: string,
   settings: AuthorityVariables,
-  { clock, log }: Kernel,
+  { clock, log }: Pick<Kernel, "log" | "clock">,
 ): Omit<SelfSignedOptions, "store"> {
   const scope = log.scope("rootcertrotator");
   return { ...{ organization, clock, log: scope, random: Math.random }, ...selfSignedTimes(settings) };
@@ -255,7 +255,7 @@ function selfSignedOptions(
 async function startSelfSigned(
   organization: string,
   settings: AuthorityVariables,
-  kernel: Kernel,
+  kernel: Pick<Kernel, "log" | "clock">,
 ): Promise<SelfSigned> {
   const options = selfSignedOptions(organization, settings, kernel);
   const { log } = options;
@@ -293,7 +293,7 @@ function serviceOf(
     readonly nodes: NodeAccountsOfClusters | undefined;
   },
   openssl: OpensslLibrary | undefined,
-  kernel: Kernel,
+  kernel: Pick<Kernel, "log" | "metrics" | "clock">,
 ): GrpcService {
   const authenticate = async ({ peer, headers }: Call): Promise<CallerResult> => {
     const result = await authentication.authenticate({ peer, headers });

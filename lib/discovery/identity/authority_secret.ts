@@ -57,7 +57,7 @@ export async function findAuthoritySecret(
 }
 
 /** A way to read a secret's keys as the files of a folder, which they would be where it is mounted. */
-export function secretFiles(client: ApiClient, namespace: string, name: string, kernel: Kernel) {
+export function secretFiles(client: ApiClient, namespace: string, name: string, kernel: Pick<Kernel, "log">) {
   return async ({ paths, onTexts }: WatchFilesOptions<string>): Promise<WatchedFile> => {
     const informer = secretInformer(client, namespace, name, kernel);
     const report = () => {
@@ -79,7 +79,7 @@ export function followSecret(
   client: ApiClient,
   namespace: string,
   name: string,
-  kernel: Kernel,
+  kernel: Pick<Kernel, "log">,
   changed: () => void,
 ): () => Promise<void> {
   const informer = secretInformer(client, namespace, name, kernel);
@@ -89,7 +89,7 @@ export function followSecret(
 }
 
 /** An informer of one secret, with its data as texts. */
-export function secretInformer(client: ApiClient, namespace: string, name: string, kernel: Kernel) {
+export function secretInformer(client: ApiClient, namespace: string, name: string, kernel: Pick<Kernel, "log">) {
   return new Informer(client, {
     ...{ resource: SECRETS, namespace, fieldSelector: `metadata.name=${name}`, log: kernel.log.scope("pkica") },
     project: (object) => secretTexts(object, `secret ${namespace}/${name}`),
@@ -103,7 +103,10 @@ export function secretInformer(client: ApiClient, namespace: string, name: strin
  * @returns the result of the work; undefined: the server's namespace is not there, so no other server can be in it
  * @throws errors that are not the API's
  */
-export async function untilAnswered<T>(work: () => Promise<T>, kernel: Kernel): Promise<T | undefined> {
+export async function untilAnswered<T>(
+  work: () => Promise<T>,
+  kernel: Pick<Kernel, "log" | "clock">,
+): Promise<T | undefined> {
   const backOff = new BackOff();
   let said = "";
   for (;;) {

@@ -27,7 +27,7 @@ export interface BroughtAuthority {
 /** Begins; an authority that cannot be used is reported, and the present one stays. @returns ends it */
 export function followBrought(
   { client, namespace, succession, multiRoot }: BroughtAuthority,
-  kernel: Kernel,
+  kernel: Pick<Kernel, "log" | "clock">,
 ): () => Promise<void> {
   const log = kernel.log.scope("pkica");
   const folder = `secret ${namespace}/${BROUGHT}`;

@@ -107,7 +107,7 @@ export function startMeshRoots(
     DiscoverySettings,
     "COMPLIANCE_POLICY" | "EXTERNAL_CA" | "MESH_MULTIROOT_MESH" | "PILOT_CERT_PROVIDER"
   >,
-  kernel: Kernel,
+  kernel: Pick<Kernel, "log" | "clock" | "stopper">,
 ): MeshRoots {
   const { MESH_MULTIROOT_MESH: several, COMPLIANCE_POLICY } = settings;
   const signersUsed = settings.EXTERNAL_CA !== "" || ownSigner(settings) !== undefined;

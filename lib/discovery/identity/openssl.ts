@@ -11,7 +11,7 @@ import { openOpenssl, type OpensslLibrary } from "../../pki/openssl/library.ts";
 import { opensslSigner } from "../../pki/openssl/signer.ts";
 
 /** The library; undefined: the log says why not. */
-export function findOpenssl(kernel: Kernel): OpensslLibrary | undefined {
+export function findOpenssl(kernel: Pick<Kernel, "log">): OpensslLibrary | undefined {
   const log = kernel.log.scope("pkica");
   const found = openOpenssl();
   if ("reason" in found) {
@@ -23,7 +23,7 @@ export function findOpenssl(kernel: Kernel): OpensslLibrary | undefined {
 }
 
 /** Gives it the key of the authority while that is in force. */
-export function startSigner({ functions }: OpensslLibrary, kernel: Kernel): KeyInForce {
+export function startSigner({ functions }: OpensslLibrary, kernel: Pick<Kernel, "log" | "stopper">): KeyInForce {
   const keyInForce = new KeyInForce((key) => opensslSigner(functions, key), kernel.log.scope("pkica"));
   kernel.stopper.add("key of the authority", () => keyInForce.take(undefined));
   return keyInForce;

@@ -22,7 +22,11 @@ const FILE = "./etc/certs/root-cert.pem";
  *
  * @throws {StartError} when there is no certificate in it at the start
  */
-export async function startProviderRoot(provider: string, kernel: Kernel, file = FILE): Promise<TrustBundle> {
+export async function startProviderRoot(
+  provider: string,
+  kernel: Pick<Kernel, "log" | "stopper">,
+  file = FILE,
+): Promise<TrustBundle> {
   let roots: CurrentValue<string> | undefined;
   let fault = "";
   const take = (text: FileText) => {

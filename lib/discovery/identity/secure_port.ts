@@ -36,7 +36,7 @@ import { mountedTlsFiles, startTlsFiles, type TlsFiles } from "./tls_files.ts";
 export function serverTlsPolicy(
   compliance: DiscoverySettings["COMPLIANCE_POLICY"],
   cipherSuites: readonly string[],
-  kernel: Kernel,
+  kernel: Pick<Kernel, "log">,
 ): TlsPolicy {
   const log = kernel.log.scope("tls");
   if (compliance === "fips-140-2") {
@@ -80,7 +80,7 @@ export async function startServerTls(
   options: ServerTlsOptions | undefined,
   settings: Pick<DiscoverySettings, "COMPLIANCE_POLICY" | "PILOT_CERT_PROVIDER">,
   own: ServerAuthority & { readonly meshRoots: Pick<MeshRoots, "add" | "serve" | "ofOwnDomain"> },
-  kernel: Kernel,
+  kernel: Pick<Kernel, "log" | "clock" | "stopper">,
 ): Promise<SecurePortOptions | undefined> {
   if (options === undefined) return undefined;
   const policy = serverTlsPolicy(settings.COMPLIANCE_POLICY, options.cipherSuites, kernel);
@@ -126,7 +126,7 @@ export function openSecurePort(
   address: string,
   options: Omit<SecurePortOptions, "serverRoots">,
   xds: Pick<XdsServer, "listenTls">,
-  kernel: Kernel,
+  kernel: Pick<Kernel, "log" | "stopper">,
 ): Promise<Listener> {
   return listenWithIdentity(
     "secure port",
@@ -146,7 +146,7 @@ export function openSecurePort(
 export async function listenWithIdentity(
   name: string,
   { identity, clientRoots, policy }: Omit<SecurePortOptions, "serverRoots">,
-  kernel: Kernel,
+  kernel: Pick<Kernel, "log" | "stopper">,
   listen: (certificates: TlsCertificates, options: TlsListenOptions) => Promise<TlsListener>,
 ): Promise<Listener> {
   const log = kernel.log.scope("tls");

@@ -26,7 +26,7 @@ export interface SignerRoots {
 /** Follows the mesh configuration and the file until the kernel stops. Content that cannot be used is reported, and left out. */
 export async function startSignerRoots(
   mesh: Pick<MeshSource, "state" | "onChange">,
-  kernel: Kernel,
+  kernel: Pick<Kernel, "log" | "stopper">,
   file = FILE,
 ): Promise<SignerRoots> {
   const log = kernel.log.scope("pkira");

@@ -86,7 +86,7 @@ export async function startSigners(
   client: ApiClient | undefined,
   mesh: Pick<MeshSource, "state" | "onChange">,
   settings: SignerSettings,
-  kernel: Kernel,
+  kernel: Pick<Kernel, "log" | "clock" | "stopper">,
 ): Promise<ServerSigners | undefined> {
   const signer = ownSigner(settings);
   const forWorkloads = settings.EXTERNAL_CA !== "";
@@ -142,7 +142,7 @@ function signBy(requests: SigningRequests): SignElsewhere {
 export async function startSignedIdentity(
   authority: OwnIssuer,
   names: readonly string[],
-  kernel: Kernel,
+  kernel: Pick<Kernel, "log" | "clock">,
 ): Promise<OwnIdentity> {
   const { clock, log } = kernel;
   const backOff = new BackOff();

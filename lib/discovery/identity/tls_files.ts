@@ -57,7 +57,10 @@ const FIELDS = { tlsCertFile: "certificate", tlsKeyFile: "privateKey", caCertFil
  *
  * @throws {StartError} naming each file that is missing or cannot be used at the start
  */
-export async function startTlsFiles(files: TlsFiles, kernel: Kernel): Promise<TlsFileContent> {
+export async function startTlsFiles(
+  files: TlsFiles,
+  kernel: Pick<Kernel, "log" | "clock" | "stopper">,
+): Promise<TlsFileContent> {
   let texts: FileTexts<string> = {};
   let changed = () => {};
   const watched = await watchFiles({

@@ -93,7 +93,7 @@ export class WebhookIdentity {
 }
 
 /** The same TLS for the port of webhooks, with a certificate that follows its root; until the kernel stops. */
-export function followingTls(tls: SecurePortOptions, kernel: Kernel): SecurePortOptions {
+export function followingTls(tls: SecurePortOptions, kernel: Pick<Kernel, "clock" | "stopper">): SecurePortOptions {
   const followed = new WebhookIdentity(tls.identity, tls.serverRoots, kernel.clock);
   kernel.stopper.add("the certificate of webhooks", () => followed.stop());
   const { identity, roots } = followed;

@@ -16,7 +16,10 @@ const AGAIN_MS = 5 * 60_000;
 const versionSchema = z.object({ minor: z.string().regex(/^\d+/).transform((text) => parseInt(text, 10)) });
 
 /** Asks for the minor version until the kernel stops; the function gives the last one, undefined: not known. */
-export function followApiVersion(client: ApiClient, { stopper, clock }: Kernel): () => number | undefined {
+export function followApiVersion(
+  client: ApiClient,
+  { stopper, clock }: Pick<Kernel, "clock" | "stopper">,
+): () => number | undefined {
   let minor: number | undefined;
   const stop = new AbortController();
   const follow = async () => {

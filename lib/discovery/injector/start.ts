@@ -54,7 +54,7 @@ type InjectionStartVariables = Pick<
 export function startInjection(
   { configuration: { facts, store }, mesh, client, clusterId, systemNamespace: namespace }: InjectionParts,
   settings: InjectionStartVariables,
-  kernel: Kernel,
+  kernel: Pick<Kernel, "log" | "metrics" | "clock" | "readiness" | "stopper">,
 ): Injection | undefined {
   if (!settings.INJECT_ENABLED) return undefined;
   const { clock, metrics } = kernel;

@@ -49,7 +49,7 @@ const MAPS = ["mesh-sidecar-injector", "istio-sidecar-injector"];
 export function watchInjectionTexts(
   { folders = FOLDERS, client, namespace, revision }: InjectionPlaces,
   onTexts: (texts: InjectionTexts | undefined) => void,
-  kernel: Kernel,
+  kernel: Pick<Kernel, "log" | "clock" | "stopper">,
 ): void {
   const suffix = ["", "default"].includes(revision) ? "" : `-${revision}`;
   let inFolders: readonly InjectionTexts[] | undefined;
@@ -79,7 +79,7 @@ export function watchInjectionTexts(
 /** Watches the files of all folders. Folders that cannot be watched are as if they were not there. */
 async function watchFolders(
   folders: readonly string[],
-  { clock, log }: Kernel,
+  { clock, log }: Pick<Kernel, "log" | "clock">,
   onTexts: (texts: readonly InjectionTexts[]) => void,
 ): Promise<WatchedFile | undefined> {
   try {

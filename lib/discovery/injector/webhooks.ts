@@ -66,7 +66,7 @@ export function startWebhooks(
   },
   tls: SecurePortOptions | undefined,
   settings: WebhookVariables,
-  kernel: Kernel,
+  kernel: Pick<Kernel, "log" | "metrics" | "clock" | "readiness" | "stopper">,
 ) {
   const served = parts.webhooks === "" || (parts.webhooks !== undefined && tls !== undefined);
   const injection = served ? startInjection(parts, settings, kernel) : undefined;

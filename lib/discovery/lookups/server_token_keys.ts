@@ -44,12 +44,16 @@ type TokenKeyVariables =
 /** The part of a server that fetches keys. */
 export class ServerTokenKeys {
   readonly resolver: TokenKeyResolver;
-  readonly #kernel: Kernel;
+  readonly #kernel: Pick<Kernel, "metrics" | "clock" | "stopper">;
   readonly #fetchedBy: ReturnType<typeof translateSettings>["tokenKeysFetchedBy"];
   #pipeline: Pipeline | undefined;
 
   /** @param extraAuthorities where further authorities are looked for; for tests */
-  constructor(settings: TokenKeyVariables, kernel: Kernel, extraAuthorities = EXTRA_AUTHORITIES) {
+  constructor(
+    settings: TokenKeyVariables,
+    kernel: Pick<Kernel, "metrics" | "clock" | "stopper">,
+    extraAuthorities = EXTRA_AUTHORITIES,
+  ) {
     this.#kernel = kernel;
     this.#fetchedBy = translateSettings(settings, "").tokenKeysFetchedBy;
     const get = countedFetch(settings, kernel, extraAuthorities);
@@ -114,7 +118,7 @@ function keysOfPlace({ uri, issuer }: KeyPlace, text: string): string {
 /** Fetches, and counts that. */
 function countedFetch(
   settings: TokenKeySettings,
-  { metrics }: Kernel,
+  { metrics }: Pick<Kernel, "metrics">,
   extraAuthorities: readonly string[],
 ): (url: string, options: { timeout: number; signal: AbortSignal }) => Promise<string> {
   const succeeded = metrics.counter("pilot_jwks_resolver_network_fetch_success_total");

@@ -27,7 +27,7 @@ export interface ConfigurationViewParts {
   readonly store: Pick<ConfigStore, "list" | "subscribe">;
   readonly systemNamespace: string;
   readonly callers: Pick<DiscoveryCallers, "identify"> | undefined;
-  readonly kernel: Kernel;
+  readonly kernel: Pick<Kernel, "log" | "metrics" | "clock">;
 }
 
 /** Makes views of configuration; the sets are made for the first client, and shared by all. */

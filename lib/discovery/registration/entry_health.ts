@@ -128,7 +128,7 @@ type EntryHealthVariables = Pick<
 export function startEntryHealth(
   { client, configuration }: { readonly client: ApiClient; readonly configuration: Configuration },
   settings: EntryHealthVariables,
-  { clock, log, metrics, stopper }: Kernel,
+  { clock, log, metrics, stopper }: Pick<Kernel, "log" | "metrics" | "clock" | "stopper">,
 ): EntryHealth | undefined {
   if (!settings.PILOT_ENABLE_WORKLOAD_ENTRY_HEALTHCHECKS) return undefined;
   const limit = new TokenBucket(settings.PILOT_STATUS_QPS, settings.PILOT_STATUS_BURST, clock);

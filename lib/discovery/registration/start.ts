@@ -46,7 +46,7 @@ type RegistrationSettings = Pick<
 export function startRegistration(
   { store, client, maxConnectionAge, queueMetrics }: RegistrationParts,
   settings: RegistrationSettings,
-  { clock, log: logs, metrics, stopper }: Kernel,
+  { clock, log: logs, metrics, stopper }: Pick<Kernel, "log" | "metrics" | "clock" | "stopper">,
 ): Registrar | undefined {
   if (!settings.PILOT_ENABLE_WORKLOAD_ENTRY_AUTOREGISTRATION) return undefined;
   const log = logs.scope("wle");
@@ -88,7 +88,7 @@ export function cleansEntries(
 export function registrationDuty(
   { store, client, maxConnectionAge }: RegistrationParts & { readonly client: ApiClient },
   settings: RegistrationSettings,
-  { clock, log, metrics }: Kernel,
+  { clock, log, metrics }: Pick<Kernel, "log" | "metrics" | "clock">,
 ): Duty {
   const parts: CleanUpParts = {
     ...{ store, clock, log: log.scope("wle"), metrics, times: departureTimes(settings, maxConnectionAge) },

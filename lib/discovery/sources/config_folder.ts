@@ -54,7 +54,7 @@ export interface FolderTarget {
 export async function startConfigFolder(
   { objects, facts, digestKey, reports = () => true }: FolderTarget,
   handedOn: () => Promise<void>,
-  kernel: Kernel,
+  kernel: Pick<Kernel, "log" | "metrics">,
 ): Promise<ConfigFolder> {
   const log = kernel.log.scope("file");
   const { name } = objects;

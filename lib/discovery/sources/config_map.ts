@@ -22,7 +22,7 @@ export function watchConfigMap<T>(
   client: ApiClient,
   { namespace, name }: ConfigMapPlace,
   entries: (object: ApiJson) => T,
-  kernel: Kernel,
+  kernel: Pick<Kernel, "log" | "stopper">,
 ): Informer<T> {
   const informer = new Informer<T>(client, {
     ...{ resource: LOCK_RESOURCES.ConfigMap, namespace, fieldSelector: `metadata.name=${name}` },

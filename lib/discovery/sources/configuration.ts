@@ -77,7 +77,7 @@ export class Configuration {
   readonly #engines: readonly DerivationEngine[];
   readonly #handOver: HandOver<ConfigObject>;
   readonly #factsHandOver: HandOver<Fact> | undefined;
-  readonly #kernel: Kernel;
+  readonly #kernel: Pick<Kernel, "log" | "metrics" | "clock">;
   readonly #digestKey = crypto.getRandomValues(new Uint8Array(32));
 
   /**
@@ -87,7 +87,7 @@ export class Configuration {
   constructor(
     pipeline: Pipeline,
     derivations: readonly Derivation[],
-    kernel: Kernel,
+    kernel: Pick<Kernel, "log" | "metrics" | "clock">,
     services?: ChangeTaker<Fact>,
     reads: ReadObjects = {},
   ) {

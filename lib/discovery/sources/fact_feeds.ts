@@ -57,7 +57,7 @@ const SHARING: readonly FactResource[] = [
 /** Inputs of the feeds. */
 export interface FactFeedsParts {
   readonly client: ApiClient;
-  readonly kernel: Kernel;
+  readonly kernel: Pick<Kernel, "log" | "metrics" | "clock">;
   readonly cluster: string;
   readonly facts: StoreSource<Fact>;
   /** Keys the hashes of facts; see `FactOptions`. */

@@ -37,7 +37,7 @@ export interface RefusedObject {
 /** Inputs of a feed. */
 export interface FeedParts<O extends StoredObject> {
   readonly client: ApiClient;
-  readonly kernel: Kernel;
+  readonly kernel: Pick<Kernel, "log" | "metrics" | "clock">;
   /** Name of the cluster, for metrics. */
   readonly cluster: string;
   /** Kind of the objects in the store. */

@@ -30,7 +30,7 @@ export function findingFields(finding: Finding): Record<string, unknown> {
 /** Logs the changes of findings, and counts refused configuration; one finding a step. */
 export function* logFindings(
   { appeared, resolved }: { readonly appeared: readonly Finding[]; readonly resolved: readonly Finding[] },
-  kernel: Kernel,
+  kernel: Pick<Kernel, "log" | "metrics">,
 ): Generator<void, void> {
   const log = kernel.log.scope("validation");
   const rejected = kernel.metrics.counter("pilot_total_rejected_configs");

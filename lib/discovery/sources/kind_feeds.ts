@@ -38,7 +38,7 @@ import { ApiFeed, type FindingsListener, type ReadApiObject, type RefusedObject 
 /** Inputs of the feeds. */
 export interface KindFeedsParts {
   readonly client: ApiClient;
-  readonly kernel: Kernel;
+  readonly kernel: Pick<Kernel, "log" | "metrics" | "clock">;
   readonly cluster: string;
   /** Adds a source of that precedence to a store. */
   readonly objects: (name: string, rank: number) => StoreSource;

@@ -26,7 +26,7 @@ export interface MeshMapsOptions {
 export function meshMaps(
   client: ApiClient,
   { namespace, revision, shared }: MeshMapsOptions,
-  kernel: Kernel,
+  kernel: Pick<Kernel, "log" | "stopper">,
 ): WatchedMeshTexts {
   const name = ["", "default"].includes(revision) ? "mesh" : `mesh-${revision}`;
   const informers = new Map<string, Informer<MeshMapEntries>>();

@@ -31,14 +31,14 @@ export class WatchedPart<T> {
   value: T | undefined;
   findings: readonly Finding[] = [];
   readonly #part: MeshFile<T>;
-  readonly #kernel: Kernel;
+  readonly #kernel: Pick<Kernel, "log" | "metrics">;
   /** The text of the value in force; blank: the defaults. */
   #text = "";
   #watched: WatchedFile | undefined;
   /** The fault of a file that cannot be read at the start, apart from faults in its text. */
   #unusable: StartFault | undefined;
 
-  constructor(part: MeshFile<T>, kernel: Kernel) {
+  constructor(part: MeshFile<T>, kernel: Pick<Kernel, "log" | "metrics">) {
     this.#part = part;
     this.#kernel = kernel;
   }

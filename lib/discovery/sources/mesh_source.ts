@@ -71,7 +71,10 @@ export interface MeshSource {
  *
  * @throws {StartError} naming every problem when a file that exists has errors at the start.
  */
-export async function startMeshSource(options: MeshSourceOptions, kernel: Kernel): Promise<MeshSource> {
+export async function startMeshSource(
+  options: MeshSourceOptions,
+  kernel: Pick<Kernel, "log" | "metrics">,
+): Promise<MeshSource> {
   const listeners: ((state: MeshState) => void)[] = [];
   let state: MeshState | undefined;
   const settings = { namesRootNamespace: false, rootNamespace: options.systemNamespace };
@@ -130,7 +133,7 @@ export async function startMeshSource(options: MeshSourceOptions, kernel: Kernel
 async function meshParts(
   options: MeshSourceOptions,
   settings: { namesRootNamespace: boolean; readonly rootNamespace: string },
-  kernel: Kernel,
+  kernel: Pick<Kernel, "log" | "metrics">,
 ) {
   const { systemNamespace, mustExist = [], texts } = options;
   const partOf = async (option: MeshFileOption, file: string, given: WatchedText | undefined) => {
@@ -198,7 +201,7 @@ export function startServerMesh(
   options: ServerMeshOptions,
   settings: Pick<DiscoverySettings, "REVISION" | "SHARED_MESH_CONFIG">,
   orchestrator: ApiClient | undefined,
-  kernel: Kernel,
+  kernel: Pick<Kernel, "log" | "metrics" | "stopper">,
 ): Promise<MeshSource> {
   const { systemNamespace } = options;
   const maps = { namespace: systemNamespace, revision: settings.REVISION, shared: settings.SHARED_MESH_CONFIG };

@@ -47,12 +47,15 @@ export interface OrchScope {
 }
 
 /** The access of a server, not read yet. */
-export function orchAccess({ place, allowed }: Pick<OrchOptions, "place" | "allowed">, kernel: Kernel): FileAccess {
+export function orchAccess(
+  { place, allowed }: Pick<OrchOptions, "place" | "allowed">,
+  kernel: Pick<Kernel, "log" | "clock">,
+): FileAccess {
   return new FileAccess(place, { allowed, clock: kernel.clock, log: kernel.log.scope("orch") });
 }
 
 /** The client of a server. */
-export function orchClient(options: OrchOptions, kernel: Kernel): ApiClient {
+export function orchClient(options: OrchOptions, kernel: Pick<Kernel, "program" | "log" | "clock">): ApiClient {
   const { access = orchAccess(options, kernel), qps, burst } = options;
   const { clock, log } = kernel;
   return new ApiClient({
@@ -78,7 +81,13 @@ export class OrchObjects {
   readonly #facts: FactFeeds;
 
   /** @param cluster Name of the cluster, which is the source's. */
-  constructor(client: ApiClient, cluster: string, scope: OrchScope, target: OrchTarget, kernel: Kernel) {
+  constructor(
+    client: ApiClient,
+    cluster: string,
+    scope: OrchScope,
+    target: OrchTarget,
+    kernel: Pick<Kernel, "log" | "metrics" | "clock">,
+  ) {
     const { namespace, kinds, services, sharing } = scope;
     const parts = { client, kernel, cluster, namespace, services, sharing, ...target };
     this.#facts = new FactFeeds(parts);

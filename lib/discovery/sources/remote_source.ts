@@ -37,7 +37,7 @@ const LONG_MS = 30_000;
 
 export class RemoteSource {
   readonly #parts: RemoteSourceParts;
-  readonly #kernel: Kernel;
+  readonly #kernel: Pick<Kernel, "log" | "clock">;
   readonly #machine: KindClientMachine;
   readonly #lists: ReadonlyMap<object, KindList>;
   readonly #synced = Promise.withResolvers<void>();
@@ -49,7 +49,7 @@ export class RemoteSource {
   #taking: Promise<void> = Promise.resolve();
   #trouble = "";
 
-  constructor(parts: RemoteSourceParts, kernel: Kernel) {
+  constructor(parts: RemoteSourceParts, kernel: Pick<Kernel, "log" | "clock">) {
     this.#parts = parts;
     this.#kernel = kernel;
     this.#machine = new KindClientMachine(KIND_WIRE_TYPES, parts.node);

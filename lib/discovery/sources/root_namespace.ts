@@ -31,7 +31,7 @@ export function startRootNamespace(
   store: ConfigStore,
   mesh: MeshSource,
   own: string,
-  kernel: Kernel,
+  kernel: Pick<Kernel, "log">,
   folder?: string,
 ): RootNamespaceReview {
   const isEmpty = folder !== undefined && store.size === 0;
@@ -49,7 +49,7 @@ export function startRootNamespace(
 class Review implements RootNamespaceReview {
   readonly #candidates: ReadonlySet<string>;
   readonly #mesh: MeshSource;
-  readonly #kernel: Kernel;
+  readonly #kernel: Pick<Kernel, "log">;
   /** The folder that was empty at the start. */
   readonly #empty: string | undefined;
   /** Keys of objects in the root namespace: they show that it is the one that is meant. */
@@ -57,7 +57,13 @@ class Review implements RootNamespaceReview {
   /** Objects that would be mesh-wide if their namespace were the root namespace. */
   readonly #objects = new Map<string, ConfigObject>();
 
-  constructor(store: ConfigStore, mesh: MeshSource, own: string, kernel: Kernel, empty: string | undefined) {
+  constructor(
+    store: ConfigStore,
+    mesh: MeshSource,
+    own: string,
+    kernel: Pick<Kernel, "log">,
+    empty: string | undefined,
+  ) {
     this.#empty = empty;
     this.#candidates = rootNamespaceCandidates(own);
     this.#mesh = mesh;

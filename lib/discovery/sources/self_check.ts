@@ -45,7 +45,7 @@ export interface CheckedCluster {
 export interface SelfCheckParts {
   /** The clusters of the moment. */
   readonly clusters: () => Iterable<CheckedCluster>;
-  readonly kernel: Kernel;
+  readonly kernel: Pick<Kernel, "log" | "metrics" | "clock">;
 }
 
 export class SelfCheck {

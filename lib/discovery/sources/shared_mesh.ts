@@ -14,12 +14,12 @@ export class SharedMesh {
   findings: readonly Finding[] = [];
   readonly #text: WatchedText | undefined;
   readonly #parse: (text: string) => ParsedMesh;
-  readonly #kernel: Kernel;
+  readonly #kernel: Pick<Kernel, "log">;
   /** The text of the last good version; undefined: none. */
   #good: string | undefined;
   #watched: WatchedFile | undefined;
 
-  constructor(text: WatchedText | undefined, parse: (text: string) => ParsedMesh, kernel: Kernel) {
+  constructor(text: WatchedText | undefined, parse: (text: string) => ParsedMesh, kernel: Pick<Kernel, "log">) {
     this.#text = text;
     this.#parse = parse;
     this.#kernel = kernel;

@@ -47,7 +47,11 @@ type StatusVariables = Pick<
 >;
 
 /** Begins to count for status, where that is on. @returns the duties of the server that writes */
-export function startStatus(parts: StatusParts, settings: StatusVariables, kernel: Kernel): Duty[] {
+export function startStatus(
+  parts: StatusParts,
+  settings: StatusVariables,
+  kernel: Pick<Kernel, "log" | "metrics" | "clock" | "stopper">,
+): Duty[] {
   const { client, pipeline, configuration, namespace } = parts;
   const { clock } = kernel;
   // Part of a name that the API takes; the pod's own name says whose report it is.
