@@ -91,7 +91,7 @@ Deno.test("folders of the mesh configuration are read beside that of the flag, w
 
 Deno.test("sources of which nothing is read are named, and a list that changes needs a restart", async () => {
   const sources = ', { address: "k8s://east" }';
-  await withFolders({}, {}, async (server, { mesh, second }) => {
+  await withFolders({ "a.yaml": entry("a", 80) }, {}, async (server, { mesh, second }) => {
     const codes = async () =>
       (await json<Finding[]>(server, "/debug/problemz")).map(({ name, place }) => [name, place.field]);
     assert.deepEqual(await codes(), [["no-effect", "configSources[1].address"]]);

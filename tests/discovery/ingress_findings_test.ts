@@ -106,6 +106,9 @@ spec: { serviceAccountName: gateway, containers: [{ name: mesh-proxy, image: p, 
   const door = written("door", "{ app: door }", 2025);
   const both = pod("{ istio: ingressgateway, app: door }");
   const apart = pod("{ istio: ingressgateway }") + pod("{ app: door }").replace("gateway-1", "gateway-2");
-  assert.deepEqual(await findings(web, door, both), ["gateways-of-one-host spec.servers[0].hosts[0]"]);
-  assert.deepEqual(await findings(web, door, apart), []);
+  // The certificates are not there, which is said of both in any case.
+  const ofHosts = async (pods: string) =>
+    (await findings(web, door, pods)).filter((one) => !one.startsWith("missing-credential"));
+  assert.deepEqual(await ofHosts(both), ["gateways-of-one-host spec.servers[0].hosts[0]"]);
+  assert.deepEqual(await ofHosts(apart), []);
 });
