@@ -53,7 +53,7 @@ export interface EffectWorld {
 export interface UnusedPart {
   /** Path from the object; empty: all of it. */
   readonly field: string;
-  /** Of all of an object: paths of the parts that it has, each without effect. */
+  /** Of all of an object, or of all its hosts: paths of the parts without effect, which other findings may tell of. */
   readonly parts?: readonly string[];
   /** As it is written; absent: the part is long. */
   readonly value?: unknown;

@@ -80,8 +80,9 @@ function fateOf(
   };
 }
 
-function allHosts({ meta, spec: { hosts } }: ConfigObject<"ServiceEntry">, winner: Service): UnusedPart {
-  return { field: "spec.hosts", value: hosts, ...hostOf(winner, meta.namespace) };
+function allHosts({ meta, spec: { hosts, ports = [] } }: ConfigObject<"ServiceEntry">, winner: Service): UnusedPart {
+  const parts = ports.map((_, index) => `spec.ports[${index}]`);
+  return { field: "spec.hosts", parts, value: hosts, ...hostOf(winner, meta.namespace) };
 }
 
 function hostOf(winner: Service, namespace: string): Pick<UnusedPart, "expected" | "others"> {

@@ -52,6 +52,8 @@ Deno.test("two objects that exclude each other give one finding: no second one h
 const TWO_FACTS: ReadonlySet<string> = new Set([
   // The name of a certificate: others have it too; there is no Secret of the name.
   "certificate-of-several-gateways missing-credential",
+  // The same of a Secret that is there and that Envoy would not take.
+  "certificate-of-several-gateways refused-credential",
   // A rule as a whole has no port; a value in it is one that no request has.
   "matches-no-request wrong-value",
 ]);

@@ -169,12 +169,12 @@ export function entryOptions(
 
 /** Whether entries of workloads in other clusters are read: where services of the orchestrator select none, they are not. */
 export function readsRemoteEntries(
-  { PILOT_ENABLE_CROSS_CLUSTER_WORKLOAD_ENTRY: crosses, PILOT_ENABLE_ORCH_SELECT_WORKLOAD_ENTRIES: selects }: Pick<
+  settings: Pick<
     DiscoverySettings,
     "PILOT_ENABLE_CROSS_CLUSTER_WORKLOAD_ENTRY" | "PILOT_ENABLE_ORCH_SELECT_WORKLOAD_ENTRIES"
   >,
 ): boolean {
-  return crosses && selects;
+  return settings.PILOT_ENABLE_CROSS_CLUSTER_WORKLOAD_ENTRY && settings.PILOT_ENABLE_ORCH_SELECT_WORKLOAD_ENTRIES;
 }
 
 /** The variables that are read. */
