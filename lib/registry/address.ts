@@ -26,6 +26,17 @@ export function canonicalIp(address: string): string {
   return ipaddr.IPv6.parse(address).toRFC5952String();
 }
 
+/**
+ * The address of a service that a client dials: one of the client's own family, where there is one.
+ *
+ * @param client The client's own address; undefined: not known.
+ */
+export function dialledAddress(addresses: readonly string[], client: string | undefined): string | undefined {
+  const isIpv6 = client?.includes(":") === true;
+  const all = addresses.filter(isIp);
+  return all.find((address) => address.includes(":") === isIpv6) ?? all[0];
+}
+
 /** Ranges that mean a machine itself, its link, or many at once. */
 const SHARED_RANGES: ReadonlySet<string> = new Set(["unspecified", "loopback", "linkLocal", "multicast", "broadcast"]);
 

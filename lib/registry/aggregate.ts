@@ -256,8 +256,10 @@ export class Aggregate {
     clusters: readonly ReportedService[],
   ): Service | undefined {
     if (this.#dirty.has(of)) this.#settle(of);
-    const service = this.#services.get(of);
-    if (service === undefined) return undefined;
+    const found = this.#services.get(of);
+    if (found === undefined) return undefined;
+    // The addresses of an import are its own.
+    const { oneFamily: _, ...service } = found;
     // Where its clusters have it without an address, this name has one nevertheless, which no workload listens on.
     const resolution = service.resolution === "passthrough" ? "static" : service.resolution;
     return {

@@ -71,6 +71,11 @@ export interface Service {
   readonly ports: readonly ServicePort[];
   /** Virtual addresses (IP or CIDR) that clients may dial. Empty: none (headless or name only). */
   readonly addresses: readonly string[];
+  /**
+   * Its addresses are of both families because nothing says which one its platform would choose: a proxy uses those of
+   * one family. Default: all of its addresses are its own.
+   */
+  readonly oneFamily?: true;
   /** Virtual addresses by cluster where they differ; a proxy of that cluster uses these. */
   readonly clusterAddresses?: Readonly<Record<string, readonly string[]>>;
   /** Addresses allocated by the control plane, used only by proxies that capture DNS. */

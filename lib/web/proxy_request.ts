@@ -11,6 +11,7 @@ import { servedSecrets } from "../debug/served_secrets.ts";
 import type { DebugView } from "../debug/view.ts";
 import type { HttpRequest } from "../http/message.ts";
 import { fullHost } from "../mesh/names.ts";
+import { dialledAddress } from "../registry/address.ts";
 import { serviceKey } from "../registry/types.ts";
 import { explain } from "../simulate/explain.ts";
 import { resourcesForRequest } from "../simulate/for_request.ts";
@@ -166,7 +167,8 @@ function dialled(host: string, port: number, connection: XdsConnection, view: De
   const full = fullHost(host, namespace, view.domain);
   const names = new Set([full, `${full}.svc.${view.domain}`, `${full}.${view.domain}`]);
   const service = [...view.services.services()].find(({ hostname }) => names.has(hostname));
-  const ip = service === undefined ? undefined : service.addresses.find((one) => !one.includes("/")) ??
+  const [, own] = (connection.node?.id ?? "").split("~");
+  const ip = service === undefined ? undefined : dialledAddress(service.addresses, own) ??
     service.autoAllocatedAddresses?.[0] ?? view.endpoints.endpoints(serviceKey(service))[0]?.address;
   if (service === undefined || ip === undefined) {
     const why = service === undefined ? `no service has the host ${full}` : `${full} has no address and no endpoint`;

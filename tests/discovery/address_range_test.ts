@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { SLOTS } from "../../lib/registry/service_entry/allocate.ts";
+import { SLOTS } from "../../lib/registry/allocation/allocate.ts";
 import { Fixture } from "./fixture.ts";
 
 const entry = (name: string, hosts: readonly string[]) => ({

@@ -137,10 +137,20 @@ export const MANIFEST_FIELDS: Readonly<Record<FactKind, FieldRows>> = {
     "spec.clusterIP": {
       by: "server",
       folder:
-        "not known: an address stands in where connections are told apart by it (see `registry/orch/stand_in.ts`)",
+        "not known: an address stands in where connections are told apart by it (see `registry/allocation/stand_ins.ts`)",
       api: "the service has an external name",
     },
     "spec.clusterIPs": { by: "server", folder: "as clusterIP says", api: "the service has an external name" },
+    "spec.ipFamilies": {
+      by: "server",
+      folder: "the cluster's family, which is not known: an address that stands in is of the family of each proxy",
+      api: "the service has an external name",
+    },
+    "spec.ipFamilyPolicy": {
+      by: "server",
+      folder: "RequireDualStack where two families are written, else SingleStack, as a server decides",
+      api: "the service has an external name",
+    },
     "spec.externalIPs": none("author", "there are none"),
     "spec.externalName": none("author", "there is none"),
     "spec.selector": none("author", "its endpoints are written by others"),

@@ -4,6 +4,9 @@
  * @module
  */
 
+/** A family of addresses, as Services write it. */
+export type IpFamily = "IPv4" | "IPv6";
+
 /** A port of an orchestrator's service. */
 export interface ServicePortData {
   /** Empty where the only port has no name. */
@@ -23,6 +26,11 @@ export interface ServiceData {
   readonly type: string;
   /** Virtual addresses; `None` for a headless service; empty where a manifest leaves them to the orchestrator. */
   readonly clusterIPs: readonly string[];
+  /**
+   * Families of the addresses that the manifest asks an orchestrator for, the main one first; absent: it asks for one
+   * address of the cluster's own family, or the addresses are written.
+   */
+  readonly families?: readonly IpFamily[];
   readonly externalIPs: readonly string[];
   readonly externalName?: string;
   readonly selector: Readonly<Record<string, string>>;

@@ -14,6 +14,7 @@ import type {
   ServiceData,
   ServiceImportData,
 } from "./service_data.ts";
+import { FAMILY_POLICIES, IP_FAMILIES, wantedFamilies } from "./ip_families.ts";
 import { SERVICE_LABEL } from "./usual_endpoints.ts";
 
 const trueOrFalse = z.boolean({ error: "true or false" });
@@ -37,6 +38,8 @@ export const service = fields({
     type: textOr("ClusterIP"),
     clusterIP: textOr(""),
     clusterIPs: texts,
+    ipFamilies: listOf(z.enum(IP_FAMILIES, { error: "IPv4 or IPv6" }), "a list of IPv4 and IPv6"),
+    ipFamilyPolicy: optional(z.enum(FAMILY_POLICIES, { error: FAMILY_POLICIES.join(", ") })),
     externalIPs: texts,
     externalName: optional(text),
     selector: mapOf(text),
@@ -49,9 +52,11 @@ export const service = fields({
 }).transform(({ spec, status }): ServiceData => {
   const { type, clusterIP, clusterIPs, externalIPs, externalName, selector, ports } = spec;
   const { publishNotReadyAddresses, trafficDistribution, internalTrafficPolicy } = spec;
+  const written = clusterIPs.length > 0 || clusterIP === "" ? clusterIPs : [clusterIP];
   return {
     type,
-    clusterIPs: clusterIPs.length > 0 || clusterIP === "" ? clusterIPs : [clusterIP],
+    clusterIPs: written,
+    ...defined({ families: written.length > 0 ? undefined : wantedFamilies(spec.ipFamilies, spec.ipFamilyPolicy) }),
     externalIPs,
     ...(externalName === undefined ? {} : { externalName }),
     selector,

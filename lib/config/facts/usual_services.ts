@@ -4,7 +4,8 @@
  *
  * @module
  */
-import type { ServiceData, ServicePortData } from "./service_data.ts";
+import { FAMILY_POLICIES, type FamilyPolicy, IP_FAMILIES, wantedFamilies } from "./ip_families.ts";
+import type { IpFamily, ServiceData, ServicePortData } from "./service_data.ts";
 import { areTexts, eachUsual, isFields, isTextMap, mayCount, mayName, maySay, NO_FIELDS } from "./usual_fields.ts";
 
 /** The service; undefined where it is written otherwise than usual, so that the schema reads it, or says what is wrong. */
@@ -12,6 +13,7 @@ export function usualService(written: unknown): ServiceData | undefined {
   if (!isFields(written) || !isFields(written["spec"])) return undefined;
   const { spec, status = NO_FIELDS } = written as { readonly spec: typeof NO_FIELDS; readonly status?: unknown };
   const { type = "ClusterIP", clusterIP = "", clusterIPs = [], externalIPs = [], selector = NO_FIELDS } = spec;
+  const { ipFamilies = [], ipFamilyPolicy } = spec;
   const { externalName, ports = [], publishNotReadyAddresses, trafficDistribution, internalTrafficPolicy } = spec;
   if (typeof type !== "string" || typeof clusterIP !== "string" || !mayName(externalName)) return undefined;
   if (!areTexts(clusterIPs) || !areTexts(externalIPs) || !isTextMap(selector) || !Array.isArray(ports)) {
@@ -19,12 +21,16 @@ export function usualService(written: unknown): ServiceData | undefined {
   }
   if (!maySay(publishNotReadyAddresses)) return undefined;
   if (!mayName(trafficDistribution) || !mayName(internalTrafficPolicy)) return undefined;
+  if (!areFamilies(ipFamilies) || !mayBePolicy(ipFamilyPolicy)) return undefined;
+  const addresses = clusterIPs.length > 0 || clusterIP === "" ? clusterIPs : [clusterIP];
+  const families = addresses.length > 0 ? undefined : wantedFamilies(ipFamilies, ipFamilyPolicy);
   const loadBalancers = usualLoadBalancers(status);
   const read = eachUsual(ports, usualPort);
   if (loadBalancers === undefined || read === undefined) return undefined;
   return {
     type,
-    clusterIPs: clusterIPs.length > 0 || clusterIP === "" ? clusterIPs : [clusterIP],
+    clusterIPs: addresses,
+    ...(families === undefined ? {} : { families }),
     externalIPs,
     ...(externalName === undefined ? {} : { externalName }),
     selector,
@@ -34,6 +40,14 @@ export function usualService(written: unknown): ServiceData | undefined {
     ...(trafficDistribution === undefined ? {} : { trafficDistribution }),
     ...(internalTrafficPolicy === undefined ? {} : { internalTrafficPolicy }),
   };
+}
+
+function areFamilies(written: unknown): written is readonly IpFamily[] {
+  return areTexts(written) && written.every((one) => (IP_FAMILIES as readonly string[]).includes(one));
+}
+
+function mayBePolicy(written: unknown): written is FamilyPolicy | undefined {
+  return mayName(written) && (written === undefined || (FAMILY_POLICIES as readonly string[]).includes(written));
 }
 
 function usualPort(written: unknown): ServicePortData | undefined {

@@ -15,6 +15,7 @@ import type { AnyConfigObject } from "../../config/types.ts";
 import { Aggregate } from "../../registry/aggregate.ts";
 import { EndpointIndex } from "../../registry/endpoint_index.ts";
 import type { Registry } from "../../registry/types.ts";
+import { StandInAddresses } from "../../registry/allocation/stand_ins.ts";
 import { ServiceEntryRegistry } from "../../registry/service_entry/registry.ts";
 import { ResourceTable } from "../../resource/set.ts";
 import type { Proxy } from "../../translate/proxy/node.ts";
@@ -38,6 +39,8 @@ export class Pipeline {
   readonly endpoints = new EndpointIndex();
   readonly aggregate = new Aggregate(this.endpoints);
   readonly entries: ServiceEntryRegistry;
+  /** Addresses that stand in for those of services; registries of one pipeline share them. */
+  readonly standIns = new StandInAddresses();
   /** The objects taken in, and their pushes. */
   readonly known = new PipelineObjects();
   readonly #options: PipelineOptions;
@@ -65,6 +68,7 @@ export class Pipeline {
     this.#networks = networks;
     this.entries = new ServiceEntryRegistry({
       ...options.entries,
+      standIns: this.standIns,
       networkOf: (address) => networks.networkOf(address),
     });
     this.#debouncer = new Debouncer(options.debounce, (change) => this.#push(change), this.#timers);

@@ -82,6 +82,8 @@ export function addClusterRegistry(
   const registry = new OrchRegistry({
     ...orchOptions(settings),
     ...options,
+    // Objects of an API have addresses: none stands in.
+    ...(options.from === "file" ? { standIns: pipeline.standIns } : {}),
     trustDomain: () => pipeline.mesh.trustDomain,
     networkOf: (address) => known().networkOf(address),
     namedGateways: (hostname) => known().gateways.get(hostname) ?? [],

@@ -37,7 +37,7 @@ export async function explainRequest(
   const isGateway = profileOf(from.type).gateways;
   const resolved: ResolvedHost = isGateway
     ? { ip: from.address, port: question.port, http: question.scheme === "unknown" }
-    : resolveHost(question.host, question.port, from.namespace, world.resolver);
+    : resolveHost(question.host, question.port, from, world.resolver);
   const sent = simulatedRequest(question, resolved, isGateway ? "direct" : "outbound", from.address);
   const own = from.runs === false ? undefined : await hopOf(from, sent, world);
   const simulation = own?.simulation ?? withoutProxy(resolved, world.resolver);

@@ -5,7 +5,7 @@
  */
 import { fullHost } from "../../mesh/names.ts";
 import type { ServiceFact } from "../../config/facts/view.ts";
-import { canonicalIp, isIp } from "../../registry/address.ts";
+import { canonicalIp, dialledAddress, isIp } from "../../registry/address.ts";
 import type { ProxyOnWay } from "../../debug/explanation.ts";
 import type { ServiceTarget } from "../../registry/inbound.ts";
 import type { Endpoint, Protocol, Service } from "../../registry/types.ts";
@@ -44,8 +44,13 @@ export interface Resolver {
 /** An address for documentation (RFC 5737): that of a host of which nothing but the name is known. */
 export const UNKNOWN_ADDRESS = "198.51.100.1";
 
-/** Resolves a host for clients of a namespace. */
-export function resolveHost(host: string, port: number, namespace: string, resolver: Resolver): ResolvedHost {
+/** Resolves a host for a client. */
+export function resolveHost(
+  host: string,
+  port: number,
+  { namespace, address }: Pick<ProxyOnWay, "namespace" | "address">,
+  resolver: Resolver,
+): ResolvedHost {
   if (isIp(host)) {
     const ip = canonicalIp(host);
     const service = resolver.serviceAt(ip, namespace);
@@ -64,7 +69,7 @@ export function resolveHost(host: string, port: number, namespace: string, resol
     return { ip: UNKNOWN_ADDRESS, port, http: false, note };
   }
   const common = { port, http: carriesHttp(protocolAt(service, port)), service };
-  const [own] = service.addresses.filter(isIp);
+  const own = dialledAddress(service.addresses, address);
   if (!service.ports.some((one) => one.port === port)) {
     const ports = service.ports.map((one) => one.port).join(", ");
     return { ...common, ip: own ?? UNKNOWN_ADDRESS, note: `${service.hostname} has no port ${port}; it has ${ports}` };

@@ -6,12 +6,14 @@
 import type { EndpointSubsetData, Fact } from "../../config/facts/types.ts";
 import { canonicalIp } from "../address.ts";
 import { NETWORK_LABEL } from "../labels.ts";
+import type { StandInAddresses } from "../allocation/stand_ins.ts";
 import { SmallMultimap } from "../small_multimap.ts";
 import type { OrchRegistryOptions, RegistryFact, RegistryKind } from "./options.ts";
 import type { NetworkEntrance } from "../types.ts";
 import { entrancesOf, needsNodes } from "./entrances.ts";
 import { convertPod, type OrchPod } from "./pod.ts";
 import { convertService, hostnameOf, type OrchService } from "./service.ts";
+import { needsStandIn, writtenAddresses } from "./stand_in.ts";
 
 /** Objects that a change affects, and that are built again. */
 export interface AffectedObjects {
@@ -43,6 +45,7 @@ const IMPORTED_LABEL = "multicluster.kubernetes.io/service-name";
 /** See the module. Nothing is converted before it is asked for. */
 export class RegistryObjects {
   readonly #options: OrchRegistryOptions;
+  readonly #standIns: StandInAddresses;
   readonly #facts: { readonly [K in RegistryKind]: Map<string, Fact<K>> } = {
     Namespace: new Map(),
     Node: new Map(),
@@ -66,8 +69,9 @@ export class RegistryObjects {
   /** Lists that have an address of which they name no pod. */
   readonly #listsAt = new SmallMultimap<string, string>();
 
-  constructor(options: OrchRegistryOptions) {
+  constructor(options: OrchRegistryOptions, standIns: StandInAddresses) {
     this.#options = options;
+    this.#standIns = standIns;
   }
 
   /** Takes a new object, or a new version, and notes the objects that it concerns. @returns whether it was there */
@@ -111,7 +115,9 @@ export class RegistryObjects {
   /** A service, converted. */
   service(id: string): OrchService | undefined {
     const fact = this.#facts.Service.get(id);
-    return fact && convertService(fact, this.#facts.Namespace.get(fact.meta.namespace), this.#options);
+    const home = fact && this.#facts.Namespace.get(fact.meta.namespace);
+    return fact &&
+      convertService(fact, home, this.#options, needsStandIn(fact) ? this.#standIns.addresses(id) : undefined);
   }
 
   /** Whether a service is exported from its cluster. */
@@ -204,7 +210,9 @@ export class RegistryObjects {
     if (fact.kind === "Service") {
       this.#servicesIn[place](fact.meta.namespace, idOf(fact));
       if (needsNodes(fact)) this.#servicesOnNodes[place](idOf(fact));
+      if (needsStandIn(fact)) this.#standIns[present ? "want" : "unwant"](idOf(fact));
     }
+    this.#standIns[present ? "take" : "giveBack"](addressesIn(fact));
     if (fact.kind === "Pod" && fact.spec.running?.nodeName) this.#podsOn[place](fact.spec.running.nodeName, idOf(fact));
     const list = listOf(fact);
     if (list === undefined) return;
@@ -253,6 +261,22 @@ export class RegistryObjects {
         affected.lists.add(list.key);
       }
     }
+  }
+}
+
+/** Addresses of services and endpoints that an object has, and that stand in for no other service. */
+function addressesIn(fact: RegistryFact): readonly string[] {
+  switch (fact.kind) {
+    case "Service":
+      return writtenAddresses(fact.spec);
+    case "ServiceImport":
+      return fact.spec.ips;
+    case "EndpointSlice":
+      return fact.spec.endpoints.flatMap(({ addresses }) => addresses);
+    case "Endpoints":
+      return fact.spec.subsets.flatMap(({ endpoints }) => endpoints.flatMap(({ addresses }) => addresses));
+    default:
+      return [];
   }
 }
 

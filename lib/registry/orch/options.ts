@@ -4,6 +4,7 @@
  * @module
  */
 import type { AnyFact, Fact } from "../../config/facts/types.ts";
+import type { StandInAddresses } from "../allocation/stand_ins.ts";
 import type { NamedGateway } from "./entrances.ts";
 
 /** Kinds that the registry reads. */
@@ -38,6 +39,8 @@ export interface SharedServices {
 
 /** Settings of the registry. */
 export interface OrchRegistryOptions {
+  /** Addresses that stand in for those of services, shared with other registries. Default: its own. */
+  readonly standIns?: StandInAddresses;
   /** Cluster of all that it reports. */
   readonly clusterId: string;
   /** DNS suffix of services, such as `cluster.local`. */

@@ -15,6 +15,7 @@ import type { RegistrySource } from "../aggregate.ts";
 import { sameEndpoints, samePlain, sameWorkload } from "../content.ts";
 import { type Labels, withPlace } from "../labels.ts";
 import { WorkloadSelection } from "../selection.ts";
+import { StandInAddresses } from "../allocation/stand_ins.ts";
 import { SmallMultimap } from "../small_multimap.ts";
 import {
   type Endpoint,
@@ -71,6 +72,7 @@ export class OrchRegistry implements Registry {
   readonly counts = new RegistryCounts();
   readonly #options: OrchRegistryOptions;
   readonly #objects: RegistryObjects;
+  readonly #standIns: StandInAddresses;
   readonly #services = new Map<string, OrchService>();
   /** Services under the name that they have in all clusters, by `namespace/name`. */
   readonly #imports = new Map<string, Service>();
@@ -94,7 +96,9 @@ export class OrchRegistry implements Registry {
     this.#options = options;
     this.clusterId = options.clusterId;
     this.shard = `${this.provider}/${this.clusterId}`;
-    this.#objects = new RegistryObjects(options);
+    this.#standIns = options.standIns ?? new StandInAddresses();
+    this.#standIns.onMoved((ids) => this.#moved(ids));
+    this.#objects = new RegistryObjects(options, this.#standIns);
     this.#networks = new KnownNetworks(this.#objects);
     this.#around = {
       options,
@@ -239,8 +243,16 @@ export class OrchRegistry implements Registry {
     concern(workload);
   }
 
+  /** Other addresses stand in for services; those of other registries are passed over. */
+  #moved(ids: ReadonlySet<string>): void {
+    const affected = nothing();
+    for (const id of ids) if (this.#services.has(id)) affected.services.add(id);
+    if (affected.services.size > 0) unpaced(this.#report(affected));
+  }
+
   /** Builds affected objects again, pods first, and reports those that differ, services first. */
   *#report(affected: AffectedObjects): Generator<void, void> {
+    this.#standIns.settle(affected.services);
     const workloads = new Set<string>();
     let count = 0;
     for (const id of affected.pods) {

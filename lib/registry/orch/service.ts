@@ -4,14 +4,15 @@
  * @module
  */
 import type { Fact, ServicePortData } from "../../config/facts/types.ts";
-import { canBeService, canonicalIp, isIp, virtualAddress } from "../address.ts";
+import { canBeService, canonicalIp, isIp } from "../address.ts";
+import type { StandIn } from "../allocation/stand_ins.ts";
 import type { Labels } from "../labels.ts";
 import { portProtocol } from "../protocol.ts";
 import { SHARED_DOMAIN } from "../shared_domain.ts";
 import { distributionOf } from "../traffic_distribution.ts";
 import { type Service, type ServiceKey, serviceKey, type ServicePort } from "../types.ts";
 import type { OrchRegistryOptions } from "./options.ts";
-import { needsAddress, standInAddress } from "./stand_in.ts";
+import { externalNameOf, standInAddresses, writtenAddresses } from "./stand_in.ts";
 import { commaList } from "../../kernel/text/comma_list.ts";
 
 /** A service with the facts that only the registry needs of it. */
@@ -36,21 +37,23 @@ const DISTRIBUTION = "networking.mesh.io/traffic-distribution";
 const ACCOUNTS = "alpha.mesh.io/kubernetes-serviceaccounts";
 const IDENTITIES = "alpha.mesh.io/canonical-serviceaccounts";
 
-/** @param home The object of its namespace, whose annotations hold where the service has none. */
+/**
+ * @param home The object of its namespace, whose annotations hold where the service has none.
+ * @param standIn The address that stands in for the one that an API server would give it; undefined: it needs none.
+ */
 export function convertService(
   fact: Fact<"Service">,
   home: Fact<"Namespace"> | undefined,
   options: OrchRegistryOptions,
+  standIn: StandIn | undefined,
 ): OrchService {
   const { meta: { namespace, name, labels, annotations, creationTimestamp }, spec } = fact;
   const hostname = hostnameOf(fact, options);
-  const externalName = spec.type === "ExternalName" && spec.externalName ? spec.externalName : undefined;
+  const externalName = externalNameOf(spec);
   const headless = spec.clusterIPs.includes("None");
-  const ports = spec.ports.map(convertPort);
-  const given = spec.clusterIPs.map(virtualAddress).filter((address) => address !== undefined);
-  // An API server gives each such service an address; a manifest of a folder does not have it.
-  const lacksAddress = fact.origin.from === "file" && spec.clusterIPs.length === 0 && externalName === undefined;
-  const addresses = lacksAddress && needsAddress(ports) ? [standInAddress(`${namespace}/${name}`)] : given;
+  const placed: Pick<Service, "addresses" | "oneFamily"> = standIn === undefined
+    ? { addresses: writtenAddresses(spec) }
+    : standInAddresses(spec, standIn);
   const distribution = distributionOf(
     spec.trafficDistribution,
     annotations[DISTRIBUTION] || home?.meta.annotations[DISTRIBUTION],
@@ -60,8 +63,8 @@ export function convertService(
     namespace,
     name,
     provider: "Orch",
-    ports,
-    addresses,
+    ports: spec.ports.map(convertPort),
+    ...placed,
     resolution: headless && externalName === undefined ? "passthrough" : "static",
     meshExternal: externalName !== undefined,
     exportTo: commaList(annotations[EXPORT_TO] ?? ""),
@@ -83,7 +86,7 @@ export function convertService(
     ...(selects ? { selector: spec.selector } : {}),
     service,
     ports: spec.ports,
-    dualStack: addresses.filter(isIp).length > 1,
+    dualStack: !placed.oneFamily && placed.addresses.filter(isIp).length > 1,
     sticky: options.stickyLabels.some((label) => label !== "" && !!labels[label]),
   };
 }

@@ -1,41 +1,44 @@
 /**
- * Addresses that stand in for those that an API server gives to services, and that manifests of a folder do not have.
- *
- * Connections of TCP are told apart by the address that is dialled alone. Two services without one on the same port would
- * be one listener, and whatever is sent to the younger one would reach the older one. The address follows from the name
- * of the service, so that it is the same on every server, after every start and in every command.
+ * Services of a folder for which an address stands in: those that are told apart by it, and have none.
  *
  * @module
  */
-import type { Protocol, ServicePort } from "../types.ts";
-
-/** First byte of the addresses: of those that are reserved, without the network of automatic addresses (240.240). */
-const FIRST = 241;
-/** Bytes that may be the first, and addresses in all. */
-const NETWORKS = 14;
-const ADDRESSES = NETWORKS * 2 ** 24;
+import type { Fact, IpFamily, ServiceData } from "../../config/facts/types.ts";
+import { virtualAddress } from "../address.ts";
+import type { StandIn } from "../allocation/stand_ins.ts";
+import { portProtocol } from "../protocol.ts";
+import type { Protocol, Service } from "../types.ts";
 
 /** Protocols whose connections no name tells apart. `Unsupported` may turn out to be one. */
 const BY_ADDRESS: ReadonlySet<Protocol> = new Set<Protocol>(["TCP", "Mongo", "MySQL", "Redis", "Unsupported"]);
 
-/** Whether a service needs an address of its own. */
-export function needsAddress(ports: readonly ServicePort[]): boolean {
-  return ports.some(({ protocol }) => BY_ADDRESS.has(protocol));
+/** The families of an address of which nothing tells the family. */
+const EITHER: readonly IpFamily[] = ["IPv4", "IPv6"];
+
+/** The host that a service is another name of; undefined: none. */
+export function externalNameOf({ type, externalName }: ServiceData): string | undefined {
+  return type === "ExternalName" && externalName ? externalName : undefined;
 }
 
-/** The address of a service. Of 1,000 services two have the same one in one of 400 meshes. @param id `namespace/name` */
-export function standInAddress(id: string): string {
-  const place = hashOf(id) % ADDRESSES;
-  // No address ends in 0 or 255, which some programs refuse.
-  const last = 1 + (place & 0xff) % 254;
-  return [FIRST + (place >>> 24), (place >>> 16) & 0xff, (place >>> 8) & 0xff, last].join(".");
+/** The virtual addresses that are written. */
+export function writtenAddresses({ clusterIPs }: ServiceData): string[] {
+  return clusterIPs.map(virtualAddress).filter((address) => address !== undefined);
 }
 
-/** FNV-1a, mixed once more: similar names lie far apart. */
-function hashOf(text: string): number {
-  let hash = 0x811c9dc5;
-  for (const byte of new TextEncoder().encode(text)) hash = Math.imul(hash ^ byte, 0x01000193);
-  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
-  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
-  return (hash ^ (hash >>> 16)) >>> 0;
+/** Whether a service needs an address of its own, and only an API server would give it one. */
+export function needsStandIn({ origin, spec }: Fact<"Service">): boolean {
+  if (origin.from !== "file" || spec.clusterIPs.includes("None") || externalNameOf(spec) !== undefined) return false;
+  const needs = spec.ports.some(({ name, port, protocol: transport, appProtocol }) =>
+    BY_ADDRESS.has(portProtocol({ name, port, transport, ...(appProtocol === undefined ? {} : { appProtocol }) }))
+  );
+  return needs && writtenAddresses(spec).length === 0;
+}
+
+/** The addresses of a service for which one stands in. */
+export function standInAddresses(
+  { families }: ServiceData,
+  standIn: StandIn,
+): Pick<Service, "addresses" | "oneFamily"> {
+  const addresses = (families ?? EITHER).map((family) => standIn[family]);
+  return families === undefined ? { addresses, oneFamily: true } : { addresses };
 }

@@ -96,6 +96,21 @@ export function convertEntry(object: ConfigObject<"ServiceEntry">, options: Conv
   };
 }
 
+/** The addresses that users wrote, those that a status assigns, and those of its endpoints. */
+export function exactAddresses({ addresses, assigned, inline }: ConvertedEntry): readonly string[] {
+  return [...addresses, ...[...assigned.values()].flat(), ...inline.map(({ address }) => address)];
+}
+
+/** A wildcard stands for many hosts, which one address cannot. */
+export function isOneHost(host: string): boolean {
+  return !host.startsWith("*");
+}
+
+/** Whether its hosts may be given addresses: they have none, an address says where to, and its owner allows it. */
+export function takesAddresses({ addresses, resolution, allocatable }: ConvertedEntry): boolean {
+  return addresses.length === 0 && resolution !== "passthrough" && allocatable;
+}
+
 /** A list that was made of a written one; that one where both say the same: most do, and there are many thousand. */
 function writtenOr(made: readonly string[], written: readonly string[]): readonly string[] {
   return made.length === written.length && made.every((text, at) => text === written[at]) ? written : made;

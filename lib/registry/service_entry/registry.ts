@@ -24,11 +24,15 @@ import {
   type ConvertOptions,
   convertWorkload,
   endpointLabels,
+  exactAddresses,
   hostEndpoints,
+  isOneHost,
+  takesAddresses,
   workloadEndpoint,
 } from "./convert.ts";
 import { resolvesNames } from "./resolution.ts";
 import { byAge, type MergedService, mergeEntries, type ServiceFragment } from "./merge.ts";
+import type { StandInAddresses } from "../allocation/stand_ins.ts";
 import { ServiceAddresses } from "./service_addresses.ts";
 import { WorkloadSelection } from "../selection.ts";
 import {
@@ -47,6 +51,8 @@ export interface ServiceEntryOptions extends ConvertOptions {
   readonly selectPods: boolean;
   /** Services without an address get one (`PILOT_ENABLE_IP_AUTOALLOCATE`). */
   readonly autoAllocate: boolean;
+  /** Addresses that stand in for those of services: never one that an entry has. Default: none do. */
+  readonly standIns?: StandInAddresses;
   /** Health of workload entries is looked at (`PILOT_ENABLE_WORKLOAD_ENTRY_HEALTHCHECKS`). */
   readonly healthChecks: boolean;
 }
@@ -259,6 +265,7 @@ export class ServiceEntryRegistry implements Registry {
     this.#removeEntry(entry.key, touched);
     this.#entries.set(entry.key, entry);
     this.#addresses.write(entry.addresses);
+    this.#options.standIns?.take(exactAddresses(entry));
     this.#selection.addEntry(entry);
     for (const hostname of entry.hosts) {
       const key = serviceKey({ namespace: entry.namespace, hostname });
@@ -272,6 +279,7 @@ export class ServiceEntryRegistry implements Registry {
     if (entry === undefined) return false;
     this.#entries.delete(key);
     this.#addresses.unwrite(entry.addresses);
+    this.#options.standIns?.giveBack(exactAddresses(entry));
     this.#selection.removeEntry(entry);
     for (const hostname of entry.hosts) {
       const service = serviceKey({ namespace: entry.namespace, hostname });
@@ -314,6 +322,7 @@ export class ServiceEntryRegistry implements Registry {
     }
     // Addresses of other services may have moved by that.
     for (const key of this.#addresses.settle()) touched.add(key);
+    this.#options.standIns?.settle();
     this.#tellAssigned(touched);
     const keys = [...touched, ...[...selecting].filter((key) => !touched.has(key))];
     for (let at = 0; at < keys.length; at += ITEMS_A_STEP) {
@@ -432,16 +441,6 @@ export class ServiceEntryRegistry implements Registry {
       });
     });
   }
-}
-
-/** A wildcard stands for many hosts, which one address cannot. */
-function isOneHost(host: string): boolean {
-  return !host.startsWith("*");
-}
-
-/** Whether its hosts may be given addresses: they have none, an address says where to, and its owner allows it. */
-function takesAddresses({ addresses, resolution, allocatable }: ConvertedEntry): boolean {
-  return addresses.length === 0 && resolution !== "passthrough" && allocatable;
 }
 
 function touch(entry: ConvertedEntry, touched: Set<ServiceKey>): void {

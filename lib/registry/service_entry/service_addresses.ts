@@ -11,7 +11,7 @@
  */
 import { SmallMultimap } from "../small_multimap.ts";
 import type { ServiceKey } from "../types.ts";
-import { AddressAllocator, addressesOfSlot, slotOfAddress } from "./allocate.ts";
+import { AddressAllocator, addressesOfSlot, slotOfAddress } from "../allocation/allocate.ts";
 
 /** A service to which a status assigns addresses. */
 interface AssignedAddresses {

@@ -12,7 +12,8 @@ export function serviceAddresses(read: Reader, service: Service): readonly strin
   const reported = reportedAddresses(read, service);
   if (reported.length === 0) return reported;
   const mode = ipMode(read);
-  if (mode === "dual") return hasBothFamilies(read) ? reported : preferIpv4(reported);
+  const oneFamily = service.oneFamily && reported === service.addresses;
+  if (mode === "dual") return hasBothFamilies(read) && !oneFamily ? reported : preferIpv4(reported);
   const own = reported.filter((address) => inFamily(address, mode));
   // Addresses of the other family only: a client may still hold one, from a resolver that we do not know.
   return own.length > 0 ? own : reported;

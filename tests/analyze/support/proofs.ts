@@ -208,7 +208,7 @@ export const PROOFS: Readonly<Record<FindingName, Proof>> = {
   ),
   "duplicate-subset": removal("object"),
   "too-few-addresses": test(
-    "registry/service_entry/allocate_test.ts",
+    "registry/allocation/allocate_test.ts",
     "when all addresses are taken the youngest has none, and gets one when one is free",
   ),
   "listener-conflict": { by: "winner" },

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { ServiceAddresses } from "../../../lib/registry/service_entry/service_addresses.ts";
-import { addressesOfSlot, slotOfAddress, SLOTS } from "../../../lib/registry/service_entry/allocate.ts";
+import { addressesOfSlot, slotOfAddress, SLOTS } from "../../../lib/registry/allocation/allocate.ts";
 import type { ServiceKey } from "../../../lib/registry/types.ts";
 
 const key = (n: number): ServiceKey => `ns/${n}.example.com`;

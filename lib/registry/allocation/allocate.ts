@@ -13,7 +13,7 @@
  *
  * Addresses that users wrote, or that a status assigns already, are reserved: no candidate gets them.
  *
- * Ranges: 240.240.0.0/16 (reserved class E) and 2001:2::/48 (RFC 5180, benchmarks).
+ * Ranges of automatic addresses: 240.240.0.0/16 (reserved class E) and 2001:2::/48 (RFC 5180, benchmarks).
  *
  * @module
  */
@@ -112,11 +112,15 @@ export class AddressAllocator {
     return changed;
   }
 
-  /** The addresses of a service, IPv4 first; empty when it wants none, or all are taken. */
+  /** The automatic addresses of a service, IPv4 first; empty when it wants none, or all are taken. */
   addresses(key: ServiceKey): readonly string[] {
-    const slot = this.#candidates.get(key)?.slot;
-    if (slot === undefined) return [];
-    return addressesOfSlot(slot);
+    const slot = this.slot(key);
+    return slot === undefined ? [] : addressesOfSlot(slot);
+  }
+
+  /** The slot of a service, for addresses of another range; undefined: it wants none, or all are taken. */
+  slot(key: ServiceKey): number | undefined {
+    return this.#candidates.get(key)?.slot;
   }
 
   #leave(candidate: AddressCandidate): void {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { AddressAllocator, SLOTS } from "../../../lib/registry/service_entry/allocate.ts";
+import { AddressAllocator, SLOTS } from "../../../lib/registry/allocation/allocate.ts";
 import type { ServiceKey } from "../../../lib/registry/types.ts";
 
 const key = (n: number): ServiceKey => `ns/${n}.example.com`;
