@@ -20,14 +20,18 @@ export interface ManifestField {
   readonly api?: string;
 }
 
-type FieldRows = Readonly<Record<string, ManifestField>>;
+/** Rows by the path of the field: `spec.ports[].name`. */
+export type FieldRows = Readonly<Record<string, ManifestField>>;
 
-const none = (by: FieldSetter, folder: string): ManifestField => ({ by, folder });
-const part = none("author", "nothing is written of it");
-const NEVER = "never absent";
+/** A field whose absence means the same in a folder and in the API. */
+export const none = (by: FieldSetter, folder: string): ManifestField => ({ by, folder });
+/** A part of an object, or a field that the object is refused without. */
+export const part = none("author", "nothing is written of it");
+/** What an API says of a field that the server always fills in. */
+export const NEVER = "never absent";
 
 /** Rows below a path. */
-function under(path: string, rows: FieldRows): FieldRows {
+export function under(path: string, rows: FieldRows): FieldRows {
   return Object.fromEntries(Object.entries(rows).map(([key, row]) => [key === "" ? path : `${path}.${key}`, row]));
 }
 
@@ -224,7 +228,11 @@ export const MANIFEST_FIELDS: Readonly<Record<FactKind, FieldRows>> = {
   ConfigMap: { data: none("author", "there is none"), binaryData: none("author", "there is none") },
   Ingress: {
     spec: part,
-    "spec.ingressClassName": none("author", "as the annotation, then the mesh's default says"),
+    "spec.ingressClassName": {
+      by: "server",
+      folder: "as the annotation says, then the class that is marked as the default, as a server chooses",
+      api: "as the annotation says; no class was the default when the object was made",
+    },
     "spec.defaultBackend": none("author", "there is none"),
     ...under("spec.defaultBackend", INGRESS_BACKEND),
     "spec.rules": none("author", "there are none"),
