@@ -7,17 +7,12 @@
 // @ts-types="npm:@types/js-yaml@4.0.9"
 import { load, type State } from "js-yaml";
 import { ownKey } from "../spelling/spelling.ts";
+import { jsonPlaces } from "./json_places.ts";
+import { NOT_JSON, parseJsonText } from "./json_text.ts";
+import type { YamlPlace } from "./yaml_place.ts";
 import { MAX_DOCUMENT_LENGTH, SCHEMA } from "./parse.ts";
 
-/** A value of a document: its place and its parts. */
-export interface YamlPlace {
-  /** 0-based line inside the document: of the value's key, or of the value where it has none. */
-  readonly line: number;
-  /** 1-based column of the value, or of its key where it begins on another line. */
-  readonly column: number;
-  /** Places of an object's fields, or of a list's items by their index in decimal. */
-  readonly inside: ReadonlyMap<string, YamlPlace>;
-}
+export type { YamlPlace };
 
 /** A value that is being read. */
 interface Frame {
@@ -34,6 +29,11 @@ const NOTHING: ReadonlyMap<string, YamlPlace> = new Map();
 /** The places of a document's values; undefined when it is too long, or does not parse. Never throws. */
 export function places(text: string): YamlPlace | undefined {
   if (text.length > MAX_DOCUMENT_LENGTH) return undefined;
+  return parseJsonText(text) === NOT_JSON ? yamlPlaces(text) : jsonPlaces(text);
+}
+
+/** The same by the full parser; exported for the test that compares both. */
+export function yamlPlaces(text: string): YamlPlace | undefined {
   const root: Frame = { line: 0, column: 1, children: [], result: undefined, inside: NOTHING };
   const stack = [root];
   const listener = (event: "open" | "close", state: State) => {

@@ -9,6 +9,7 @@
 import { CORE_SCHEMA, load, Type, YAMLException } from "js-yaml";
 import { ValuePool } from "../schema/value_pool.ts";
 import { NOT_PLAIN, parseFast } from "./fast.ts";
+import { NOT_JSON, parseJsonText } from "./json_text.ts";
 
 /** Longest document, in characters: more than an orchestrator would store (1.5 MiB). */
 export const MAX_DOCUMENT_LENGTH = 2 * 1024 * 1024;
@@ -42,6 +43,8 @@ export function parseYaml(text: string, pool = ValuePool.small()): ParsedTree {
   if (text.length > MAX_DOCUMENT_LENGTH) {
     return fail(`a document of ${text.length} characters; the most is ${MAX_DOCUMENT_LENGTH}`);
   }
+  const json = parseJsonText(text);
+  if (json !== NOT_JSON) return checkTree(json) ?? { tree: json };
   const plain = parseFast(text, pool);
   return plain === NOT_PLAIN ? parseFull(text) : { tree: plain };
 }
