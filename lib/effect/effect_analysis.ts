@@ -224,8 +224,8 @@ const HEADS = [
 function isSaid({ field, parts = [] }: UnusedPart, findings: readonly Finding[]): boolean {
   const said = findings.filter(({ severity }) => severity !== "info").map(({ place }) => place.field);
   if (said.some((one) => one === "" || HEADS.some((head) => isWithin(one, head)))) return true;
-  const isToldOf = (path: string) => said.some((one) => isWithin(one, itemOf(path)) || isWithin(itemOf(path), one));
-  return (field !== "" && isToldOf(field)) || (parts.length > 0 && parts.every(isToldOf));
+  const isReported = (path: string) => said.some((one) => isWithin(one, itemOf(path)) || isWithin(itemOf(path), one));
+  return (field !== "" && isReported(field)) || (parts.length > 0 && parts.every(isReported));
 }
 
 /** The path of the nearest item of a list that a field is in. */
