@@ -50,7 +50,8 @@ const EXTENSIONS = 0xa3;
  */
 export function readCertificate(der: Uint8Array, what = "certificate"): Certificate {
   const { signed, fields: inner } = readSigned(der, what);
-  const version = inner.optional(VERSION)?.reader(what).take(Tag.INTEGER).content[0] ?? 0;
+  const [version = 0, ...more] = inner.optional(VERSION)?.reader(what).take(Tag.INTEGER).content ?? [];
+  if (version > 2 || more.length > 0) throw new PkiError(`${what}: expected version 1, 2 or 3`);
   const serial = hex(inner.take(Tag.INTEGER).content);
   inner.take(Tag.SEQUENCE);
   const issuerDer = inner.take(Tag.SEQUENCE).whole;
@@ -63,6 +64,7 @@ export function readCertificate(der: Uint8Array, what = "certificate"): Certific
   const extensions = inner.nextTag === EXTENSIONS
     ? readExtensions(inner.inside(EXTENSIONS).inside(Tag.SEQUENCE), what)
     : { ids: [], names: NO_NAMES, isCa: false, unknownCritical: [] };
+  inner.finish();
   const { text: subject, ...common } = readSubject(subjectDer, what);
   return {
     ...signed,

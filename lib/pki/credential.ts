@@ -8,11 +8,15 @@
  */
 import { createPrivateKey, createPublicKey, type KeyObject, X509Certificate } from "node:crypto";
 import { type Certificate, readCertificate } from "./certificate.ts";
-import { sameBytes } from "./der_read.ts";
+import { DerReader, Tag } from "./der_read.ts";
+import { ObjectId } from "./object_ids.ts";
 import { writePem } from "./pem.ts";
 import { PkiError } from "./pki_error.ts";
-import { proxyPem } from "./proxy_pem.ts";
-import { readRevocationList, type RevocationList } from "./revocation.ts";
+import { type KeyForm, keyFormOf } from "./proxy_key.ts";
+import { checkLeaf, checkLeafUsage } from "./proxy_leaf.ts";
+import { LIST, listOf } from "./proxy_lists.ts";
+import { proxyPem, whyNone } from "./proxy_pem.ts";
+import type { RevocationList } from "./revocation.ts";
 
 /** The verdict on a certificate and its key. */
 export type PairVerdict =
@@ -53,13 +57,21 @@ export function judgePair(chainText: string, keyText: string): PairVerdict {
       : `is of certificate ${at + 1} of the chain: the certificate of the key has to be the first one`;
     return { problem: "pair", why };
   }
+  const usage = faultOf(() => checkLeafUsage(chain.leaf), NO_CERTIFICATE);
+  if (usage !== undefined) return { problem: "certificate", why: `has a block ${usage}` };
   const weak = leaf === undefined ? "is none" : weakness(leaf);
   if (weak !== undefined) return { problem: "certificate", why: weak };
   return { chain: chain.certificates };
 }
 
-function readChain(text: string): { readonly certificates: ReadCertificate[] } | { readonly why: string } {
+/** The certificates of a chain, and the bytes of the first one. */
+type ReadChain = { readonly certificates: ReadCertificate[]; readonly leaf: Uint8Array };
+
+const NO_CERTIFICATE = "that is no certificate";
+
+function readChain(text: string): ReadChain | { readonly why: string } {
   const certificates: ReadCertificate[] = [];
+  let leaf: Uint8Array | undefined;
   for (const part of proxyPem(text)) {
     if ("fault" in part) return { why: part.fault };
     if (!CERTIFICATES.has(part.label)) continue;
@@ -67,9 +79,12 @@ function readChain(text: string): { readonly certificates: ReadCertificate[] } |
     if (read === undefined) {
       return { why: `has a block ${part.label} (${certificates.length + 1}) that is no certificate` };
     }
+    const fault = certificates.length === 0 ? faultOf(() => checkLeaf(leafOf(part)), NO_CERTIFICATE) : undefined;
+    if (fault !== undefined) return { why: `has a block ${part.label} (1) ${fault}` };
     certificates.push(read);
+    leaf ??= leafOf(part);
   }
-  return certificates.length > 0 ? { certificates } : { why: whyNone(text, "CERTIFICATE") };
+  return leaf !== undefined ? { certificates, leaf } : { why: whyNone(text, "CERTIFICATE") };
 }
 
 /** Undefined: neither this package nor the runtime can read it. */
@@ -102,23 +117,12 @@ function keyTypeOf(node: X509Certificate | undefined): "rsa" | "ec" | undefined 
   }
 }
 
-/** Text that a person sees as a block, and the library does not. */
-function whyNone(text: string, label: string): string {
-  const at = text.indexOf(`${"-----"}BEGIN ${label}-----`);
-  if (at < 0) return "is none";
-  const before = text.slice(text.lastIndexOf("\n", at) + 1, at);
-  if (before === "") return "is none";
-  return `has ${
-    before === "\u00ef\u00bb\u00bf" || before === "\ufeff" ? "a byte order mark" : "text"
-  } before a BEGIN line`;
-}
-
 /** Curves and sizes that Envoy takes. */
 const CURVES: ReadonlySet<string | undefined> = new Set(["prime256v1", "secp384r1", "secp521r1"]);
 const LEAST_RSA_BITS = 2048;
 
 /** Why Envoy does not load a certificate that can be read; undefined: it does, or the sort of key is not known here. */
-function weakness({ node, certificate }: ReadCertificate): string | undefined {
+function weakness({ node }: ReadCertificate): string | undefined {
   let key: KeyObject;
   try {
     if (node === undefined) return undefined;
@@ -130,10 +134,8 @@ function weakness({ node, certificate }: ReadCertificate): string | undefined {
   if (key.asymmetricKeyType === "rsa" && modulusLength !== undefined && modulusLength < LEAST_RSA_BITS) {
     return `has an RSA key of ${modulusLength} bits, and ${LEAST_RSA_BITS} are the least`;
   }
-  if (key.asymmetricKeyType !== "ec") return undefined;
-  if (namedCurve !== undefined && !CURVES.has(namedCurve)) return `has a key on the curve ${namedCurve}`;
-  if (certificate?.keyUsage?.digitalSignature !== false) return undefined;
-  return "has an ECDSA key that is not for digital signatures, by its key usage";
+  if (key.asymmetricKeyType !== "ec" || namedCurve === undefined || CURVES.has(namedCurve)) return undefined;
+  return `has a key on the curve ${namedCurve}`;
 }
 
 function readKey(text: string): { readonly object: KeyObject | undefined } | { readonly why: string } {
@@ -143,25 +145,39 @@ function readKey(text: string): { readonly object: KeyObject | undefined } | { r
     if (!KEYS.has(label)) continue;
     if (label === "ENCRYPTED PRIVATE KEY" || header.startsWith("Proc-Type:")) return { why: "is encrypted" };
     if (header !== "") return { why: "has a blank line within its base64" };
-    if (!isSequence(der)) return { why: `has a block ${label} that is no key` };
+    let form: KeyForm | undefined;
+    const fault = faultOf(() => form = keyFormOf(label, der), "that is no key");
+    if (fault !== undefined) return { why: `has a block ${label} ${fault}` };
     try {
-      return { object: createPrivateKey(writePem(label, der)) };
+      return { object: createPrivateKey(writePem(form!.isPkcs8 ? "PRIVATE KEY" : label, form!.der)) };
     } catch {
-      // A sort of key that this runtime cannot read; the words of the parser may quote it.
-      return { object: undefined };
+      // The words of the parser may quote the key.
+      return isReadHere(form!) ? { why: `has a block ${label} that is no key` } : { object: undefined };
     }
   }
   const label = [...KEYS].find((one) => text.includes(`${"-----"}BEGIN ${one}-----`));
   return { why: label === undefined ? "is none" : whyNone(text, label) };
 }
 
-/** Whether bytes are one DER SEQUENCE, as each form of a key is. */
-function isSequence(der: Uint8Array): boolean {
-  const [tag, length = 0] = der;
-  if (tag !== 0x30) return false;
-  if (length < 0x80) return der.length === length + 2;
-  const digits = der.slice(2, 2 + (length & 0x7f));
-  return der.length === 2 + digits.length + digits.reduce((sum, digit) => sum * 256 + digit, 0);
+/** Whether this runtime reads each right key of a form. */
+function isReadHere({ sort, curve }: KeyForm): boolean {
+  return sort === "rsa" || curve === ObjectId.p256 || curve === ObjectId.p384;
+}
+
+/** The message of what a check throws, as the rest of a sentence, or another one; undefined: it throws nothing. */
+function faultOf(check: () => void, otherwise: string): string | undefined {
+  try {
+    check();
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof PkiError)) throw error;
+    return error.message.startsWith("that ") ? error.message : otherwise;
+  }
+}
+
+/** The certificate in a block; behind that of openssl's own form stands what it is trusted for. */
+function leafOf({ label, der }: { readonly label: string; readonly der: Uint8Array }): Uint8Array {
+  return label === "TRUSTED CERTIFICATE" ? new DerReader(der, "certificate").take(Tag.SEQUENCE).whole : der;
 }
 
 /** A public key in one form; undefined: a sort of key that this runtime cannot read. */
@@ -176,7 +192,12 @@ function spkiOf(read: () => KeyObject): string | undefined {
 /** The verdict on authorities. */
 export type AuthoritiesVerdict =
   | { readonly why: string }
-  | { readonly authorities: readonly ReadCertificate[]; readonly lists: readonly RevocationList[] };
+  | {
+    readonly authorities: readonly ReadCertificate[];
+    readonly lists: readonly RevocationList[];
+    /** Why a certificate that a person sees in the text is passed over; undefined: each one is read. */
+    readonly passedOver?: string;
+  };
 
 /** Judges a text of authorities, in which lists may stand, too. */
 export function judgeAuthorities(text: string): AuthoritiesVerdict {
@@ -192,47 +213,15 @@ export function judgeAuthorities(text: string): AuthoritiesVerdict {
     if ("serials" in found) lists.push(found);
     else authorities.push(found);
   }
-  return authorities.length > 0 ? { authorities, lists } : { why: whyNone(text, "CERTIFICATE") };
+  if (authorities.length === 0) return { why: whyNone(text, "CERTIFICATE") };
+  const begun = [...CERTIFICATES].map((label) => countOf(text.toUpperCase(), `BEGIN ${label}-----`));
+  const unread = begun.reduce((sum, count) => sum + count) - authorities.length;
+  const passedOver = `has ${unread} more that are passed over: a line has to be a BEGIN line and nothing else`;
+  return { authorities, lists, ...(unread > 0 ? { passedOver } : {}) };
 }
 
-const LIST = "X509 CRL";
-
-/** The verdict on lists of revoked certificates. */
-export type ListsVerdict =
-  | { readonly why: string }
-  /** `without`: names of the authorities that have no list: Envoy refuses whoever they vouch for. */
-  | { readonly lists: readonly RevocationList[]; readonly without: readonly string[] };
-
-/** Judges a text of revocation lists beside that of their authorities, which can be used. */
-export function judgeLists(
-  text: string,
-  authorities: Extract<AuthoritiesVerdict, { readonly lists: unknown }>,
-): ListsVerdict {
-  const lists: RevocationList[] = [];
-  for (const part of proxyPem(text)) {
-    if ("fault" in part) return { why: part.fault };
-    if (part.label !== LIST) continue;
-    const list = part.header === "" ? listOf(part.der) : undefined;
-    if (list === undefined) return { why: `has a block ${LIST} that is none` };
-    lists.push(list);
-  }
-  if (lists.length === 0) return { why: whyNone(text, LIST) };
-  const all = [...lists, ...authorities.lists];
-  const known = authorities.authorities.flatMap(({ certificate }) => certificate ?? []);
-  const without = known.filter(({ subjectDer }) => !all.some(({ issuerDer }) => sameBytes(issuerDer, subjectDer)));
-  if (known.length > 0 && without.length === known.length) {
-    return {
-      why: `is of ${all.map(({ issuer }) => JSON.stringify(issuer)).join(", ")}, and of none of the authorities`,
-    };
-  }
-  return { lists, without: without.map(({ subject }) => subject) };
-}
-
-function listOf(der: Uint8Array): RevocationList | undefined {
-  try {
-    return readRevocationList(der, "list");
-  } catch (error) {
-    if (error instanceof PkiError) return undefined;
-    throw error;
-  }
+function countOf(text: string, word: string): number {
+  let count = 0;
+  for (let at = text.indexOf(word); at >= 0; at = text.indexOf(word, at + word.length)) count++;
+  return count;
 }

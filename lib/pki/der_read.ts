@@ -138,17 +138,25 @@ export function bitsOf({ content }: DerElement, what: string): Uint8Array {
   return content.subarray(1);
 }
 
-/** An object identifier in its dotted form. */
+/**
+ * An object identifier in its dotted form.
+ *
+ * @throws {PkiError} when it breaks off, or has a number with zeros before it: others may read another identifier
+ */
 export function objectIdText({ content }: Pick<DerElement, "content">): string {
   let text = "";
   let arc = 0;
-  for (const byte of content) {
+  if (content.length === 0 || content.at(-1)! >= 0x80) throw new PkiError("expected a whole object identifier in DER");
+  for (const [at, byte] of content.entries()) {
+    if (byte === 0x80 && (at === 0 || content[at - 1]! < 0x80)) {
+      throw new PkiError("expected an object identifier in DER without zeros before a number");
+    }
     arc = arc * 128 + (byte & 0x7f);
     if (byte >= 0x80) continue;
     text += text === "" ? firstArcs(arc) : `.${arc}`;
     arc = 0;
   }
-  return text || firstArcs(0);
+  return text;
 }
 
 /** The first two arcs, which are one number. */
@@ -157,7 +165,8 @@ function firstArcs(number: number): string {
   return `${top}.${number - top * 40}`;
 }
 
-const decoders = { "utf-8": new TextDecoder(), latin1: new TextDecoder("latin1") } as const;
+/** A mark of the byte order is a part of a name, as it is for whoever compares bytes. */
+const decoders = { "utf-8": new TextDecoder("utf-8", { ignoreBOM: true }), latin1: new TextDecoder("latin1") } as const;
 
 /** The text that bytes spell; bytes that do not fit become U+FFFD. */
 export function bytesText(bytes: Uint8Array, encoding: "utf-8" | "latin1" = "utf-8"): string {
@@ -173,9 +182,23 @@ export function timeOf({ tag, content }: DerElement): number {
   const text = bytesText(content, "latin1");
   const year = tag === Tag.UTC_TIME ? (Number(text.slice(0, 2)) < 50 ? "20" : "19") : "";
   const form = /^(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)Z$/.exec(year + text);
-  const ms = form === null ? NaN : Date.parse(`${form.slice(1, 4).join("-")}T${form.slice(4).join(":")}Z`);
-  if (Number.isNaN(ms)) throw new PkiError(`expected a time in DER, got ${JSON.stringify(text)}`);
+  const written = form === null ? "" : `${form.slice(1, 4).join("-")}T${form.slice(4).join(":")}.000Z`;
+  const ms = Date.parse(written);
+  // The platform turns February 30 into March 2.
+  if (Number.isNaN(ms) || new Date(ms).toISOString() !== written) {
+    throw new PkiError(`expected a time in DER, got ${JSON.stringify(text)}`);
+  }
   return ms;
+}
+
+/** @throws {PkiError} when it is neither true nor false: some readers take any other byte for true, some for false */
+export function truthOf(element: DerElement | undefined): boolean {
+  if (element === undefined) return false;
+  const [byte] = element.content;
+  if (element.content.length !== 1 || (byte !== 0x00 && byte !== 0xff)) {
+    throw new PkiError("expected true or false in DER");
+  }
+  return byte === 0xff;
 }
 
 /** Bytes in lower-case hexadecimal digits. */

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import { bitsOf, DerReader, hex, objectIdText, Tag } from "./der_read.ts";
+import { bitsOf, DerReader, hex, objectIdText, Tag, truthOf } from "./der_read.ts";
 import { bits, objectId, octets, sequence, taggedBytes, TRUE, unsignedInteger } from "./der_write.ts";
 import { type NameConstraints, readNameConstraints } from "./name_constraints.ts";
 import { ObjectId } from "./object_ids.ts";
@@ -68,8 +68,9 @@ export function readExtensions(reader: DerReader, what: string): Extensions {
     const id = objectIdText(extension.take(Tag.OBJECT_ID));
     if (ids.includes(id)) throw new PkiError(`${what}: expected each extension once, got ${id} twice`);
     ids.push(id);
-    const critical = extension.optional(Tag.BOOLEAN)?.content[0] === 0xff;
+    const critical = truthOf(extension.optional(Tag.BOOLEAN));
     const value = extension.take(Tag.OCTET_STRING).content;
+    extension.finish();
     if (!readExtension(id, value, found, what) && critical) unknownCritical.push(id);
   }
   return found;
@@ -84,9 +85,11 @@ function readExtension(id: string, value: Uint8Array, found: Mutable<Extensions>
       return true;
     case ObjectId.basicConstraints: {
       const fields = inner.inside(Tag.SEQUENCE);
-      found.isCa = fields.optional(Tag.BOOLEAN)?.content[0] === 0xff;
+      found.isCa = truthOf(fields.optional(Tag.BOOLEAN));
       const length = fields.optional(Tag.INTEGER)?.content;
-      if (length !== undefined) found.pathLength = length.reduce((sum, byte) => sum * 256 + byte, 0);
+      if (length !== undefined) found.pathLength = lengthOf(length, what);
+      fields.finish();
+      inner.finish();
       return true;
     }
     case ObjectId.keyUsage: {
@@ -125,6 +128,13 @@ function readExtension(id: string, value: Uint8Array, found: Mutable<Extensions>
     default:
       return WITHOUT_EFFECT.has(id);
   }
+}
+
+/** A length of a path. @throws {PkiError} for none, and for one below zero */
+function lengthOf(integer: Uint8Array, what: string): number {
+  const [first = 0x80] = integer;
+  if (first >= 0x80) throw new PkiError(`${what}: expected a length of the path of 0 or more`);
+  return integer.reduce((sum, byte) => sum * 256 + byte, 0);
 }
 
 function extension(id: string, critical: boolean, value: Uint8Array): Uint8Array {

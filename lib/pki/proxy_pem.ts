@@ -33,6 +33,39 @@ export function* proxyPem(text: string): Generator<ProxyPemPart> {
   }
 }
 
+/** Why the library finds no block in a text in which a person may see one. */
+export function whyNone(text: string, label: string): string {
+  const at = text.indexOf(`${"-----"}BEGIN ${label}-----`);
+  if (at < 0) return "is none";
+  const before = text.slice(text.lastIndexOf("\n", at) + 1, at);
+  if (before === "") return "is none";
+  return `has ${
+    before === "\u00ef\u00bb\u00bf" || before === "\ufeff" ? "a byte order mark" : "text"
+  } before a BEGIN line`;
+}
+
+const KEY_END = "PRIVATE KEY-----";
+
+/**
+ * A text without its private keys, from the BEGIN line of each to its END line, or to the end of the text. Certificates
+ * are shown to everyone; a key that lies beside them is meant for nobody.
+ */
+export function withoutPrivateKeys(text: string): string {
+  let kept = "";
+  let from = 0;
+  for (let at = text.indexOf(BEGIN); at >= 0; at = text.indexOf(BEGIN, at + 1)) {
+    const label = text.slice(at + BEGIN.length, at + BEGIN.length + LINE);
+    const dashes = label.indexOf(DASHES);
+    if (dashes < 0 || !label.slice(0, dashes + DASHES.length).endsWith(KEY_END)) continue;
+    const end = `${END}${label.slice(0, dashes)}${DASHES}`;
+    const last = text.indexOf(end, at);
+    kept += text.slice(from, at);
+    from = last < 0 ? text.length : last + end.length;
+    at = Math.max(at, from - 1);
+  }
+  return kept + text.slice(from);
+}
+
 function readBlock(lines: Lines, label: string): ProxyPemPart {
   const first: string[] = [];
   let line = lines.next();

@@ -6,7 +6,8 @@
  * @module
  */
 import type { Certificate } from "./certificate.ts";
-import { type DerReader, hex, sameBytes, Tag, timeOf } from "./der_read.ts";
+import { type DerReader, hex, objectIdText, sameBytes, Tag, timeOf } from "./der_read.ts";
+import { ObjectId } from "./object_ids.ts";
 import { pemKind, readPem } from "./pem.ts";
 import { PkiError } from "./pki_error.ts";
 import { isSignedBy, readSigned, type Signed } from "./signed.ts";
@@ -22,6 +23,8 @@ export interface RevocationList extends Signed {
   /** Milliseconds since 1970: when it was made, and when the next one comes; absent: nothing is said of the next one. */
   readonly thisUpdate: number;
   readonly nextUpdate?: number;
+  /** Critical extensions but those that say which certificates the list is about, as dotted object identifiers. */
+  readonly unknownCritical: readonly string[];
 }
 
 const EXTENSIONS = 0xa0;
@@ -37,7 +40,12 @@ export function readRevocationLists(pem: string, what: string): RevocationList[]
   if (blocks.length === 0 || blocks.some(({ label }) => pemKind(label) !== "revocation list")) {
     throw new PkiError(`${what}: expected X509 CRL blocks alone in PEM`);
   }
-  return blocks.map(({ der }, i) => readList(der, `${what}: list ${i + 1} of ${blocks.length}`, refuseCritical));
+  return blocks.map(({ der }, i) => {
+    const name = `${what}: list ${i + 1} of ${blocks.length}`;
+    const { list, critical } = readList(der, name);
+    if (critical.length === 0) return list;
+    throw new PkiError(`${name}: expected no critical extension, got one: parts of lists are not taken`);
+  });
 }
 
 /**
@@ -46,14 +54,13 @@ export function readRevocationLists(pem: string, what: string): RevocationList[]
  * @throws {PkiError} when the bytes are none
  */
 export function readRevocationList(der: Uint8Array, what: string): RevocationList {
-  return readList(der, what, () => {});
+  return readList(der, what).list;
 }
 
-function readList(
-  der: Uint8Array,
-  what: string,
-  checkExtensions: (extensions: DerReader, what: string) => void,
-): RevocationList {
+/** Where a list says which certificates of its issuer it is about, and whose key signed it: readers know both. */
+const KNOWN: ReadonlySet<string> = new Set(["2.5.29.28", ObjectId.authorityKeyId]);
+
+function readList(der: Uint8Array, what: string): { readonly list: RevocationList; readonly critical: string[] } {
   const { signed, fields } = readSigned(der, what);
   fields.optional(Tag.INTEGER);
   fields.take(Tag.SEQUENCE);
@@ -64,9 +71,11 @@ function readList(
     const entries = fields.inside(Tag.SEQUENCE);
     while (!entries.done) serials.add(hex(entries.inside(Tag.SEQUENCE).take(Tag.INTEGER).content));
   }
-  if (fields.nextTag === EXTENSIONS) checkExtensions(fields.inside(EXTENSIONS).inside(Tag.SEQUENCE), what);
+  const critical = fields.nextTag === EXTENSIONS ? criticalOf(fields.inside(EXTENSIONS).inside(Tag.SEQUENCE)) : [];
   fields.finish();
-  return { ...signed, issuerDer, issuer: readSubject(issuerDer, what).text, serials, ...times };
+  const unknownCritical = critical.filter((id) => !KNOWN.has(id));
+  const issuer = readSubject(issuerDer, what).text;
+  return { list: { ...signed, issuerDer, issuer, serials, unknownCritical, ...times }, critical };
 }
 
 /** When it was made, and when the next one comes. A list that is late still says who is revoked. */
@@ -80,14 +89,14 @@ function readTimes(fields: DerReader, what: string): Pick<RevocationList, "thisU
   return { thisUpdate, ...(nextUpdate === undefined ? {} : { nextUpdate }) };
 }
 
-function refuseCritical(extensions: DerReader, what: string): void {
+function criticalOf(extensions: DerReader): string[] {
+  const critical: string[] = [];
   while (!extensions.done) {
     const extension = extensions.inside(Tag.SEQUENCE);
-    extension.take(Tag.OBJECT_ID);
-    if (extension.optional(Tag.BOOLEAN) !== undefined) {
-      throw new PkiError(`${what}: expected no critical extension, got one: parts of lists are not taken`);
-    }
+    const id = objectIdText(extension.take(Tag.OBJECT_ID));
+    if (extension.optional(Tag.BOOLEAN) !== undefined) critical.push(id);
   }
+  return critical;
 }
 
 /**

@@ -78,6 +78,11 @@ export async function isSignedBy({ body, signatureAlgorithm, signature }: Signed
   }
 }
 
+/** Whether a signature is of an algorithm that is verified here: of others nothing is known. */
+export function isVerifiable({ signatureAlgorithm }: Signed): boolean {
+  return Object.hasOwn(ALGORITHMS, signatureAlgorithm);
+}
+
 /**
  * The same verdict at once, on this thread.
  *

@@ -227,14 +227,14 @@ Deno.test("findings about a credential hold nothing of the secret", () => {
   assert.deepEqual(contents.filter((line) => said.includes(line)), []);
 });
 
-Deno.test("a key that this runtime cannot read is not called wrong, and hostile text costs a verdict", () => {
+Deno.test("an empty key is called wrong, a right one is not, and hostile text costs a verdict", () => {
   const clean = text("clean.yaml");
   const pem = (word: string) =>
     new RegExp(`-----BEGIN ${word}-----[^-]+-----END ${word}-----`).exec(clean)![0].replace(/^ +/gm, "");
   const bytes = (value: string) => new ConcealedBytes(new TextEncoder().encode(value));
   const certificate = pem("CERTIFICATE");
-  const unreadable = "-----BEGIN PRIVATE KEY-----\nMAA=\n-----END PRIVATE KEY-----\n";
-  assert.equal(judgeCredential(bytes(certificate), bytes(unreadable))?.problem, undefined);
+  const empty = "-----BEGIN PRIVATE KEY-----\nMAA=\n-----END PRIVATE KEY-----\n";
+  assert.equal(judgeCredential(bytes(certificate), bytes(empty))?.problem, "key");
   assert.equal(judgeCredential(bytes(certificate), bytes(pem("PRIVATE KEY")))?.problem, undefined);
   const broken = certificate.replace(/\n.{20}/, "\n");
   const problem = (chain: string, key: string) => judgeCredential(bytes(chain), bytes(key))?.problem;

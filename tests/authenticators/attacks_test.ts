@@ -27,7 +27,7 @@ function revoke({ chain }: TlsState): void {
   const { serial, issuer, issuerDer } = readCertificate(chain[0]!);
   const nothing = new Uint8Array();
   const signed = { body: nothing, signature: nothing, signatureAlgorithm: "" };
-  revocations.push({ ...signed, issuer, issuerDer, serials: new Set([serial]), thisUpdate: 0 });
+  revocations.push({ ...signed, issuer, issuerDer, serials: new Set([serial]), thisUpdate: 0, unknownCritical: [] });
 }
 
 /** All authenticators, with gateways in 10.0.0.0/8. */

@@ -71,6 +71,10 @@ export function trustFault(
   }
   const late = timeFault(key, verdict.authorities, read) ?? (verdict.lists && timeFault(list, verdict.lists, read));
   if (late !== undefined) return late;
+  if (verdict.passedOver !== undefined) {
+    const wanted = `whose ${key} has certificates in PEM form that Envoy takes`;
+    return { ...unusable(wanted, verdict.passedOver), severity: "warning" };
+  }
   const [first] = verdict.without;
   if (first === undefined) return undefined;
   const why = `has none of ${JSON.stringify(first)}: whoever that authority vouches for is refused`;

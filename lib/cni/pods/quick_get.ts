@@ -6,6 +6,7 @@
  *
  * @module
  */
+import { requireCertificates } from "../../kernel/fetch/authorities.ts";
 import { withinTime } from "./within.ts";
 
 /** An answer, read whole. */
@@ -60,7 +61,10 @@ async function connect(url: URL, ca: string | undefined): Promise<Deno.Conn> {
   // Else the request waits for the other side's word on the handshake: 40 ms.
   connection.setNoDelay(true);
   if (url.protocol !== "https:") return connection;
-  return await Deno.startTls(connection, { hostname, caCerts: ca === undefined ? [] : [ca] });
+  return await Deno.startTls(connection, {
+    hostname,
+    caCerts: ca === undefined ? [] : [requireCertificates(ca, "certificate-authority")],
+  });
 }
 
 async function writeAll(connection: Deno.Conn, text: string): Promise<void> {

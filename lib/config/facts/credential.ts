@@ -4,7 +4,10 @@
  *
  * @module
  */
-import { judgeAuthorities, judgeLists, judgePair, type ReadCertificate } from "../../pki/credential.ts";
+import { Buffer } from "node:buffer";
+import { judgeAuthorities, judgePair, type ReadCertificate } from "../../pki/credential.ts";
+import { judgeLists } from "../../pki/proxy_lists.ts";
+import { withoutPrivateKeys } from "../../pki/proxy_pem.ts";
 import { fitsStaple } from "../../pki/staple.ts";
 import type { ConcealedBytes } from "./concealed.ts";
 
@@ -32,6 +35,8 @@ export type TrustVerdict =
     readonly lists?: ValidSpan;
     /** Names of the authorities that have no list, though others have: whoever they vouch for is refused. */
     readonly without: readonly string[];
+    /** Why an authority of the text is passed over; absent: each one is read. */
+    readonly passedOver?: string;
   };
 
 /** The start of a placeholder that is filled in later: by sops, by templates, by programs that ask a vault. */
@@ -64,11 +69,12 @@ export function judgeTrust(
   const trust = judgeAuthorities(text);
   if ("why" in trust) return { problem: "authorities", why: trust.why };
   const valid = spanOf(trust.authorities);
-  if (lists === "") return { authorities: valid, without: [] };
+  const passedOver = trust.passedOver === undefined ? {} : { passedOver: trust.passedOver };
+  if (lists === "") return { authorities: valid, without: [], ...passedOver };
   const found = judgeLists(lists, trust);
   if ("why" in found) return { problem: "lists", why: found.why };
   return {
-    ...{ authorities: valid, without: found.without },
+    ...{ authorities: valid, without: found.without, ...passedOver },
     lists: {
       validFrom: Math.max(...found.lists.map(({ thisUpdate }) => thisUpdate)),
       validUntil: Math.min(...found.lists.map(({ nextUpdate = Infinity }) => nextUpdate)),
@@ -79,6 +85,16 @@ export function judgeTrust(
 /** Whether Envoy takes what a responder said of a certificate (OCSP, DER) beside that. */
 export function judgeStaple(certificate: ConcealedBytes, staple: ConcealedBytes): boolean {
   return fitsStaple(textOf(certificate) ?? "", staple.reveal());
+}
+
+/**
+ * A text of certificates as proxies are sent one: without the private keys that lie beside the certificates. Envoy shows
+ * certificates to whoever asks for its configuration, and conceals keys only where they belong.
+ */
+export function publicPart(bytes: Uint8Array): Uint8Array {
+  const text = new TextDecoder("latin1").decode(bytes);
+  const kept = withoutPrivateKeys(text);
+  return kept.length === text.length ? bytes : new Uint8Array(Buffer.from(kept, "latin1"));
 }
 
 function spanOf(certificates: readonly ReadCertificate[]): ValidSpan {

@@ -7,7 +7,7 @@
  *
  * @module
  */
-import { judgeCredential, judgeStaple, judgeTrust } from "../../config/facts/credential.ts";
+import { judgeCredential, judgeStaple, judgeTrust, publicPart } from "../../config/facts/credential.ts";
 import { ConcealedBytes } from "../../config/facts/concealed.ts";
 import type { AnyFact } from "../../config/facts/types.ts";
 import type { envoy } from "../../../proto/gen/types.ts";
@@ -45,7 +45,7 @@ export function certificateSecret(name: string, fact: AnyFact): CredentialMessag
     secret: {
       name,
       tls_certificate: {
-        certificate_chain: inline(chain),
+        certificate_chain: { inline_bytes: publicPart(chain.reveal()) },
         private_key: inline(key),
         // Envoy refuses the certificate with an answer that is not about it; without one it serves.
         ...(staple?.length && judgeStaple(chain, staple) ? { ocsp_staple: inline(staple) } : {}),
@@ -68,7 +68,7 @@ export function authoritiesSecret(name: string, fact: AnyFact): CredentialMessag
     secret: {
       name,
       validation_context: {
-        trusted_ca: { inline_bytes: authorities },
+        trusted_ca: { inline_bytes: publicPart(authorities) },
         ...(revoked?.length ? { crl: { inline_bytes: revoked } } : {}),
       },
     },

@@ -8,6 +8,7 @@
  *
  * @module
  */
+import { requireCertificates } from "../../kernel/fetch/authorities.ts";
 import type { ApiAccess } from "./access.ts";
 
 /** Makes an HTTP request, as `fetch` does. */
@@ -35,7 +36,7 @@ export async function openExchange({ server, ca, unchecked, identity, proxy }: A
   }
   const client = Deno.createHttpClient({
     http2: false,
-    ...(ca === undefined ? {} : { caCerts: [ca] }),
+    ...(ca === undefined ? {} : { caCerts: [requireCertificates(ca, "certificate-authority")] }),
     ...(proxy === undefined ? {} : { proxy: { url: proxy } }),
     ...(identity ?? {}),
   });

@@ -5,6 +5,7 @@ import { createFakeClock } from "../../../lib/kernel/time/fake_clock.ts";
 import type { ApiAccess } from "../../../lib/orch/client/access.ts";
 import { ApiError, retryAfterMs } from "../../../lib/orch/client/api_error.ts";
 import { ApiClient } from "../../../lib/orch/client/client.ts";
+import { openExchange } from "../../../lib/orch/client/exchange.ts";
 import { TokenBucket } from "../../../lib/orch/client/token_bucket.ts";
 
 /** A client of one handler. */
@@ -113,4 +114,12 @@ Deno.test("each request is one line of the log, without the credentials", async 
   assert.equal(lines.length, 1);
   assert.match(lines[0] ?? "", /GET \/api\/v1\/pods\?limit=500 200/);
   assert.doesNotMatch(lines[0] ?? "", /secret/);
+});
+
+Deno.test("an authority without certificates is refused, and not taken for no authority", async () => {
+  for (const ca of ["", "\n", "junk"]) {
+    await assert.rejects(openExchange({ server: "https://api", ca }), {
+      message: "certificate-authority: got a text without certificates, expected certificates in PEM",
+    });
+  }
 });

@@ -106,13 +106,18 @@ export class ChainMaker implements AsyncDisposable {
     return await Deno.readTextFile(`${this.#folder}/${name}.pem`);
   }
 
-  /** An empty list of revoked certificates by an authority that was made before, as PEM. */
-  async revocationList(name: "root" | "between"): Promise<string> {
+  /**
+   * An empty list of revoked certificates by an authority that was made before, as PEM.
+   *
+   * @param extension Of the list, as openssl's files have one. Default: none.
+   */
+  async revocationList(name: "root" | "between", extension = ""): Promise<string> {
     const [settings, database] = [`${name}.cnf`, `${this.#folder}/${name}.txt`];
     const extensions = "basicConstraints=critical,CA:TRUE\nkeyUsage=critical,keyCertSign,cRLSign\n";
     const certificate = await this.#signed({ key: name, subject: `/CN=${name}`, extensions });
     const own = `[own]\ndatabase=${database}\ndefault_md=sha256\ndefault_crl_days=1\n`;
-    await Deno.writeTextFile(`${this.#folder}/${settings}`, `[ca]\ndefault_ca=own\n${own}`);
+    const more = extension === "" ? "" : `crl_extensions=more\n[more]\n${extension}\n`;
+    await Deno.writeTextFile(`${this.#folder}/${settings}`, `[ca]\ndefault_ca=own\n${own}${more}`);
     await Deno.writeTextFile(database, "");
     const signer = ["-cert", `${certificate}.pem`, "-keyfile", `${name}.key`];
     await this.#openssl("ca", "-config", settings, ...signer, "-gencrl", "-out", `${name}.crl`);

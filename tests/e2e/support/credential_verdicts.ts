@@ -1,0 +1,83 @@
+/**
+ * Secrets of openssl's making, and the verdict of a real Envoy on what they hold.
+ *
+ * Permissions: write (a folder), run (openssl, Envoy).
+ *
+ * @module
+ */
+import assert from "node:assert/strict";
+import type { AnyFact } from "../../../lib/config/facts/types.ts";
+import { FolderIndex } from "../../../lib/folder/index.ts";
+import { envoyPath } from "../../translate/envoy.ts";
+
+/** The program; undefined: there is none on this machine. */
+export const envoy = envoyPath();
+
+/** A secret's contents, and what happens to them. */
+export interface Row {
+  readonly what: string;
+  /** `refused`: Envoy does not load it, so that it is not sent. `closed`: Envoy loads it and lets nobody in. */
+  readonly envoy: "loads" | "refuses" | "closed";
+  /** Of a refusal. */
+  readonly why?: RegExp;
+  readonly data: Readonly<Record<string, string | Uint8Array>>;
+}
+
+/** What openssl prints. @param input its standard input */
+export async function run(args: readonly string[], input = ""): Promise<string> {
+  const command = new Deno.Command("openssl", { args: [...args], stdin: "piped", stdout: "piped", stderr: "piped" });
+  const child = command.spawn();
+  const writer = child.stdin.getWriter();
+  await writer.write(new TextEncoder().encode(input));
+  await writer.close();
+  const { success, stdout, stderr } = await child.output();
+  assert.ok(success, new TextDecoder().decode(stderr));
+  return new TextDecoder().decode(stdout);
+}
+
+/** A block of PEM. @param content base64 text, or bytes */
+export function block(label: string, content: string | Uint8Array): string {
+  const text = typeof content === "string" ? content : content.toBase64().replaceAll(/.{64}/g, "$&\n").trimEnd();
+  return `-----BEGIN ${label}-----\n${text}\n-----END ${label}-----\n`;
+}
+
+/** The bytes of the first block of a PEM text. */
+export function derOf(pem: string): Uint8Array {
+  return Uint8Array.fromBase64(pem.split("-----")[2]!.replaceAll(/\s/g, ""));
+}
+
+/** A Secret with these contents, as the server reads one. */
+export function factOf(data: Row["data"]): AnyFact {
+  const base64 = (value: string | Uint8Array) =>
+    (typeof value === "string" ? new TextEncoder().encode(value) : value).toBase64();
+  const encoded = Object.fromEntries(Object.entries(data).map(([name, value]) => [name, base64(value)]));
+  const object = { apiVersion: "v1", kind: "Secret", metadata: { name: "cert", namespace: "shop" }, data: encoded };
+  const index = new FolderIndex({ defaultNamespace: "default", source: "" });
+  const bytes = new TextEncoder().encode(JSON.stringify(object));
+  return index.apply([{ path: "a.json", bytes }]).facts.upserted[0]!;
+}
+
+/** The words of an Envoy that loads a TLS context; empty: it loads it. */
+export async function refusalOf(folder: string, name: string, context: object): Promise<string> {
+  const socket = {
+    name: "envoy.transport_sockets.tls",
+    typed_config: {
+      "@type": "type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.DownstreamTlsContext",
+      common_tls_context: context,
+    },
+  };
+  const listener = {
+    ...{ name: "x", address: { socket_address: { address: "127.0.0.1", port_value: 0 } } },
+    filter_chains: [{ transport_socket: socket, filters: [] }],
+  };
+  const file = `${folder}/${name}.json`;
+  await Deno.writeTextFile(file, JSON.stringify({ static_resources: { listeners: [listener] } }));
+  const args = ["--mode", "validate", "-l", "warning", "-c", file];
+  const { success, stderr } = await new Deno.Command(envoy!, { args, stdout: "null", stderr: "piped" }).output();
+  return success ? "" : new TextDecoder().decode(stderr);
+}
+
+/** A source of data for Envoy. */
+export const inline = (value: string | Uint8Array | undefined) => ({
+  inline_bytes: (typeof value === "string" ? new TextEncoder().encode(value) : value ?? new Uint8Array()).toBase64(),
+});
