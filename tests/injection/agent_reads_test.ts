@@ -5,6 +5,7 @@ import { proxyFlags, type ProxyFlagValues } from "../../cmd/pilot-agent/proxy_fl
 import { proxyOptions } from "../../cmd/pilot-agent/proxy_options.ts";
 import { readAppProbers } from "../../lib/config/agent_texts/app_probers.ts";
 import { readApplicationScrape } from "../../lib/config/agent_texts/application_scrape.ts";
+import { portClashes } from "../../lib/config/agent_texts/own_ports.ts";
 import { readProxyConfig } from "../../lib/config/agent_texts/proxy_config.ts";
 import { logFlags, type LogFlagValues, logOptions } from "../../lib/cli/log_flags.ts";
 import { parseFlagValue } from "../../lib/cli/flag_value.ts";
@@ -28,7 +29,8 @@ function refusals({ metadata: { annotations = {} }, spec }: InjectedPod): readon
   readSettings("pilot-agent", { ...config.proxy?.proxyMetadata, ...variables });
   proxyOptions(flagsOf(proxy.args ?? [], proxyFlags) as ProxyFlagValues, settings);
   logOptions("pilot-agent", flagsOf(proxy.args ?? [], logFlags("pilot-agent")) as LogFlagValues);
-  return [...config.errors, ...faults];
+  const clashes = config.proxy === undefined ? [] : portClashes({ proxy: config.proxy, settings });
+  return [...config.errors, ...faults, ...clashes];
 }
 
 /** Values of the flags of a group, with their defaults, as the command line gives them. */
@@ -49,7 +51,16 @@ const levels = fc.constantFrom(
   ...["info", "debugg", "debug,upstream:trace", "upstream:", ":debug", "", "default:warn", "all:debug", "x:info", ","],
 );
 const settings = fc.constantFrom(
-  ...["concurrency: 2", "concurrency: x", "statusPort: 9090", "drainDuration: 5s", "drainDuration: 5", "a: [", "{}"],
+  ...[
+    "concurrency: 2",
+    "concurrency: x",
+    "statusPort: 9090",
+    "statusPort: 15001",
+    "drainDuration: 5s",
+    "drainDuration: 5",
+    "a: [",
+    "{}",
+  ],
   ...["proxyMetadata: { DNS_AGENT_PORT: x }", "proxyMetadata: { ISTIO_META_DNS_CAPTURE: maybe }"],
   ...["proxyMetadata: { EXIT_ON_ZERO_ACTIVE_CONNECTIONS: yess }", "proxyMetadata: { MINIMUM_DRAIN_DURATION: 5x }"],
   ...["proxyMetadata: { SECRET_TTL: 24h, PROXY_CONFIG: '{' }", "proxyMetadata: { ISTIO_KUBE_APP_PROBERS: '{' }"],
@@ -137,4 +148,39 @@ Deno.test("a scrape port that is the agent's, or no number, makes no variable; t
   assert.deepEqual(of("15020"), [undefined, 0]);
   assert.deepEqual(of("http-metrics"), [undefined, 1]);
   assert.deepEqual(of("9090 "), ['{"port":"9090"}', 0]);
+});
+
+Deno.test("a port of the agent at which the proxy listens, too, is refused when the pod is made, in each spelling", () => {
+  const pod = (annotations: Record<string, string>) => ({
+    metadata: { name: "a", annotations },
+    spec: { containers: [{ name: "app", image: "a" }] },
+  });
+  const problems = (annotations: Record<string, string>) => {
+    const result = inject({}, pod(annotations));
+    return result.kind === "refused" ? result.problems.join("\n") : "";
+  };
+  const line = (text: string) => `container mesh-proxy: ${text} is there`;
+  const rows: readonly (readonly [key: string, text: string, problem: string])[] = [
+    ["status.sidecar.istio.io/port", "15001", line("statusPort: got 15001, expected another port: outbound traffic")],
+    ["status.sidecar.mesh.io/port", "15006", line("statusPort: got 15006, expected another port: inbound traffic")],
+    [
+      "proxy.istio.io/config",
+      "statusPort: 15000",
+      line("statusPort: got 15000, expected another port: proxyAdminPort"),
+    ],
+    [
+      "proxy.mesh.io/config",
+      "proxyMetadata: { ENVOY_STATUS_PORT: '15090' }",
+      line("variable PROXY_STATUS_PORT: got 15090, expected another port: variable PROXY_METRICS_PORT"),
+    ],
+    [
+      "proxy.istio.io/config",
+      "proxyAdminPort: 15021",
+      line("variable PROXY_STATUS_PORT: got 15021, expected another port: proxyAdminPort"),
+    ],
+    ["status.sidecar.istio.io/port", "15022", ""],
+    ["status.sidecar.istio.io/port", "0", ""],
+    ["proxy.istio.io/config", "proxyMetadata: { ENVOY_STATUS_PORT: '0', ENVOY_PROMETHEUS_PORT: '0' }", ""],
+  ];
+  for (const [key, text, problem] of rows) assert.equal(problems({ [key]: text }), problem, `${key}: ${text}`);
 });

@@ -6,6 +6,7 @@
  */
 import { readAppProbers } from "../../config/agent_texts/app_probers.ts";
 import { readApplicationScrape } from "../../config/agent_texts/application_scrape.ts";
+import { portClashes } from "../../config/agent_texts/own_ports.ts";
 import { readProxyConfig } from "../../config/agent_texts/proxy_config.ts";
 import { LogOptionError, parseScopeLevels } from "../../kernel/log/level.ts";
 import { readProxyLevels } from "../../kernel/log/proxy_levels.ts";
@@ -35,8 +36,14 @@ function variableProblems({ env = [] }: PodContainer): string[] {
   const read = settingsOf({ ...inOurSpelling(proxy.proxyMetadata).env, ...inOurSpelling(texts).env });
   if ("problems" in read) return read.problems;
   const { MESH_ORCH_APP_PROBERS, MESH_METRICS_ANNOTATIONS } = read.settings;
-  return [readAppProbers(MESH_ORCH_APP_PROBERS), readApplicationScrape(MESH_METRICS_ANNOTATIONS, proxy.statusPort)]
-    .flatMap((one) => "faults" in one ? one.faults : []);
+  const written = [
+    readAppProbers(MESH_ORCH_APP_PROBERS),
+    readApplicationScrape(MESH_METRICS_ANNOTATIONS, proxy.statusPort),
+  ];
+  return [
+    ...portClashes({ proxy, settings: read.settings }),
+    ...written.flatMap((one) => "faults" in one ? one.faults : []),
+  ];
 }
 
 function settingsOf(
