@@ -22,9 +22,7 @@ export function uncheckedExchange(
   return new Promise((resolve, reject) => {
     const call = request(url, {
       method: init.method ?? "GET",
-      headers: init.headers instanceof Headers
-        ? Object.fromEntries(init.headers)
-        : init.headers as Record<string, string>,
+      headers: linesOf(init.headers),
       ...identity,
       rejectUnauthorized: false,
       // Otherwise the machine's authorities are read, which takes a permission, and then not asked.
@@ -41,6 +39,17 @@ export function uncheckedExchange(
     call.on("error", reject);
     call.end(init.body as string | undefined);
   });
+}
+
+/** Headers with all values of each name: a name that comes twice is sent twice, as `fetch` does. */
+function linesOf(headers: HeadersInit = {}): Record<string, string | string[]> {
+  const pairs = Symbol.iterator in headers ? [...headers as Iterable<string[]>] : Object.entries(headers);
+  const lines: Record<string, string | string[]> = {};
+  for (const [name = "", value = ""] of pairs) {
+    const before = lines[name];
+    lines[name] = before === undefined ? value : [before, value].flat();
+  }
+  return lines;
 }
 
 /** One GET, read whole. */

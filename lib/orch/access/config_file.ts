@@ -5,6 +5,7 @@
  */
 import * as z from "zod";
 import { BASE_ADDRESS, isBaseAddress, shownAddress } from "../../kernel/fetch/web_address.ts";
+import type { ActingUser } from "../client/access.ts";
 import { withoutEnd } from "../../kernel/text/edges.ts";
 
 /** A file, from whose place relative paths begin, and its text. */
@@ -33,7 +34,7 @@ export interface ConfigUser {
   readonly exec?: ExecProgram;
   /** A plug-in of an identity provider, by its name. */
   readonly provider?: { readonly name: string; readonly idToken: string | undefined };
-  readonly actsAs?: { readonly user: string; readonly groups: readonly string[] };
+  readonly actsAs?: ActingUser;
 }
 
 /** Content of one context. */
@@ -69,7 +70,9 @@ const user = z.object({
   username: text,
   password: text,
   as: text,
-  "as-groups": z.array(z.string()).optional(),
+  "as-groups": z.array(z.string()).nullish(),
+  "as-uid": text,
+  "as-user-extra": z.record(z.string(), z.array(z.string())).nullish(),
   exec: z.object({
     command: z.string(),
     args: z.array(z.string()).nullish(),
@@ -232,7 +235,8 @@ function userOf(name: string, row: User, path: string): ConfigUser {
     : row.token
     ? { inline: row.token }
     : undefined;
-  const { exec, "auth-provider": provider, username, password, as: actor } = row;
+  const { exec, "auth-provider": provider, username, password } = row;
+  const acting = actingUser(name, row, path);
   return {
     ...(cert && key ? { cert, key } : {}),
     ...(token ? { token } : {}),
@@ -248,8 +252,21 @@ function userOf(name: string, row: User, path: string): ConfigUser {
       }
       : {}),
     ...(provider ? { provider: { name: provider.name, idToken: provider.config?.["id-token"] } } : {}),
-    ...(actor ? { actsAs: { user: actor, groups: row["as-groups"] ?? [] } } : {}),
+    ...(acting === undefined ? {} : { actsAs: acting }),
   };
+}
+
+/** @throws {Error} for words about a user who is not named: the requests would have all rights of the user behind them */
+function actingUser(name: string, row: User, path: string): ActingUser | undefined {
+  const { as: user, "as-groups": groups, "as-uid": uid, "as-user-extra": extra } = row;
+  if (user) return { user, groups: groups ?? [], ...(uid ? { uid } : {}), ...(extra ? { extra } : {}) };
+  const alone = [
+    ...(groups?.length ? ["as-groups"] : []),
+    ...(uid ? ["as-uid"] : []),
+    ...(Object.keys(extra ?? {}).length > 0 ? ["as-user-extra"] : []),
+  ];
+  if (alone.length === 0) return undefined;
+  throw new Error(`${path}: users[${name}].as: got none, expected the user that ${alone.join(" and ")} is about`);
 }
 
 function held(path: string, data: string | undefined, named: string | undefined, field: string): Held | undefined {

@@ -106,7 +106,7 @@ export class FileAccess implements AccessSource {
     return {
       ...{ server, unchecked, proxy, identity, actsAs: user.actsAs },
       ca: context.ca && await valueOf(context.ca),
-      authorization: token ? `Bearer ${token}` : basic,
+      authorization: token ? bearer(token, `context ${context.name}: the user's token`) : basic,
     };
   }
 
@@ -146,7 +146,7 @@ export function readAccessText(
 async function podAccess({ server, folder }: AccessPlace & { readonly from: "pod" }): Promise<ApiAccess> {
   const token = (await readRegularText(`${folder}/token`)).trim();
   if (token === "") throw new Error(`${folder}/token: got an empty file, expected a token`);
-  return { server, ca: await readRegularText(`${folder}/ca.crt`), authorization: `Bearer ${token}` };
+  return { server, ca: await readRegularText(`${folder}/ca.crt`), authorization: bearer(token, `${folder}/token`) };
 }
 
 /** Names the ways to prove an identity that are allowed though they run programs or read files. */
@@ -173,6 +173,16 @@ function refuseUnsafe({ name, user }: ConfigContext, allowed: readonly string[])
       `context ${name}: the user's auth-provider ${provider.name}: expected config.id-token, which is what is sent`,
     );
   }
+}
+
+/**
+ * The value of the header `authorization`.
+ *
+ * @throws {Error} for a token that no header can hold, such as one of two lines; the platform's own error would quote it
+ */
+function bearer(token: string, what: string): string {
+  if (/^[\x21-\x7e]+$/.test(token)) return `Bearer ${token}`;
+  throw new Error(`${what}: got a text of ${token.length} characters, expected a token of one line without spaces`);
 }
 
 async function valueOf(held: Held): Promise<string> {

@@ -4,6 +4,16 @@
  * @module
  */
 
+/** A user that a client impersonates: the API takes the client for that user, and for nobody else. */
+export interface ActingUser {
+  readonly user: string;
+  readonly groups: readonly string[];
+  /** Default: none. */
+  readonly uid?: string | undefined;
+  /** Further words about the user by their names. Default: none. */
+  readonly extra?: Readonly<Record<string, readonly string[]>> | undefined;
+}
+
 /** One user at one cluster, as of now. */
 export interface ApiAccess {
   /** `https://host:port`, with a path where the API lies behind one; no slash at the end. */
@@ -16,8 +26,8 @@ export interface ApiAccess {
   readonly identity?: { readonly cert: string; readonly key: string } | undefined;
   /** Value of the header `authorization`. Default: none is sent. */
   readonly authorization?: string | undefined;
-  /** The user that the client impersonates at the API, with groups. Default: none. */
-  readonly actsAs?: { readonly user: string; readonly groups: readonly string[] } | undefined;
+  /** The user that the client impersonates at the API. Default: none. */
+  readonly actsAs?: ActingUser | undefined;
   /** Address of an HTTP proxy. Default: none. */
   readonly proxy?: string | undefined;
 }

@@ -10,7 +10,7 @@
  */
 import type { Logger } from "../../kernel/log/log.ts";
 import { type Clock, systemClock } from "../../kernel/time/clock.ts";
-import type { AccessSource, ApiAccess } from "./access.ts";
+import type { AccessSource, ActingUser, ApiAccess } from "./access.ts";
 import { ApiAnswer, type ApiJson } from "./answer.ts";
 import { ApiError, asApiError, retryAfterMs } from "./api_error.ts";
 import { type ApiExchange, type OpenExchange, openExchange, sameConnections } from "./exchange.ts";
@@ -53,6 +53,18 @@ export interface ApiClientParts {
 
 /** Longest wait for the head of an answer, milliseconds. */
 const HEAD_MS = 30_000;
+
+/** The headers by which the API takes a client for another user. */
+function impersonation({ user, groups, uid, extra = {} }: ActingUser): [name: string, value: string][] {
+  return [
+    ["impersonate-user", user],
+    ...groups.map((group): [string, string] => ["impersonate-group", group]),
+    ...(uid === undefined ? [] : [["impersonate-uid", uid] as [string, string]]),
+    ...Object.entries(extra).flatMap(([name, values]) =>
+      values.map((value): [string, string] => [`impersonate-extra-${encodeURIComponent(name.toLowerCase())}`, value])
+    ),
+  ];
+}
 
 /** Characters of a refusal that go into messages. */
 const SAID = 300;
@@ -139,11 +151,8 @@ export class ApiClient {
     if (access.authorization !== undefined) headers["authorization"] = access.authorization;
     if (this.#parts.userAgent !== undefined) headers["user-agent"] = this.#parts.userAgent;
     if (call.body !== undefined) headers["content-type"] = call.type ?? "application/json";
-    const all = new Headers(headers);
-    if (access.actsAs !== undefined) {
-      all.set("impersonate-user", access.actsAs.user);
-      for (const group of access.actsAs.groups) all.append("impersonate-group", group);
-    }
+    // Each group is a header of its own: the API takes two in one line for one group of another name.
+    const all = [...Object.entries(headers), ...(access.actsAs === undefined ? [] : impersonation(access.actsAs))];
     return await exchange(access.server + call.path, {
       ...{ method, signal, redirect: "manual", headers: access.actsAs === undefined ? headers : all },
       ...(call.body === undefined ? {} : { body: JSON.stringify(call.body) }),

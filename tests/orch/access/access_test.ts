@@ -119,6 +119,16 @@ const REFUSED: readonly (readonly [string, string, RegExp])[] = [
     ] as const
   ),
   ["values of other types", config("token: 5"), /users\.0\.user\.token/],
+  [
+    "groups of nobody",
+    config("token: t, as-groups: [a]"),
+    /users\[u\]\.as: got none, expected the user that as-groups/,
+  ],
+  [
+    "an identifier and words of nobody",
+    config("token: t, as: '', as-uid: x, as-user-extra: {a: [b]}"),
+    /expected the user that as-uid and as-user-extra is about/,
+  ],
   ["a key without its certificate", config("client-key: x"), /a client certificate or a key alone/],
   [
     "data that is no base64",
@@ -220,3 +230,22 @@ Deno.test("the text of a secret names no file of the server: token, certificate,
     assert.equal(readAccessText(place, [way]).name, "c");
   }
 });
+
+Deno.test("a token that no header can hold is refused without a word of it", () =>
+  inFolder(async (_folder, put) => {
+    for (const token of ["secret\nsecret", "secret secret", "sécret", "secret\u0000"]) {
+      const file = put("config", config(`token: ${JSON.stringify(token)}`));
+      await assert.rejects(async () => await accessOf([file]).current(), (error: Error) => {
+        assert.match(error.message, /the user's token: got a text of \d+ characters, expected a token of one line/);
+        assert.ok(!error.message.includes("cret"), error.message);
+        return true;
+      });
+    }
+  }));
+
+Deno.test("a user whom a client impersonates has groups, an identifier and words, none of which is lost", () =>
+  inFolder(async (_folder, put) => {
+    const user = "token: t, as: jane, as-groups: [a, b], as-uid: x, as-user-extra: {c: [d]}";
+    const { actsAs } = await accessOf([put("config", config(user))]).current();
+    assert.deepEqual(actsAs, { user: "jane", groups: ["a", "b"], uid: "x", extra: { c: ["d"] } });
+  }));

@@ -1,5 +1,6 @@
 /** Requests to the orchestrator's API: rate, deadlines, refusals, credentials, TLS. */
 import assert from "node:assert/strict";
+import net from "node:net";
 import { createLog, defaultLogOptions } from "../../../lib/kernel/log/log.ts";
 import { createFakeClock } from "../../../lib/kernel/time/fake_clock.ts";
 import type { ApiAccess } from "../../../lib/orch/client/access.ts";
@@ -87,17 +88,30 @@ Deno.test("what is not there is undefined; a refusal of credentials is passed on
   const denied = clientOf(() => Promise.resolve(new Response("", { status: 401 })), {}, () => refused++);
   await assert.rejects(denied.get("/x"), (e) => e instanceof ApiError && e.transient);
   assert.equal(refused, 1);
-  let sent = new Headers();
-  const actor = clientOf((_url, { headers }) => {
-    sent = new Headers(headers);
-    return Promise.resolve(Response.json({}));
-  }, { authorization: "Bearer t", actsAs: { user: "jane", groups: ["a", "b"] } });
-  await actor.get("/x");
-  assert.deepEqual([sent.get("authorization"), sent.get("impersonate-user"), sent.get("impersonate-group")], [
-    "Bearer t",
-    "jane",
-    "a, b",
-  ]);
+});
+
+Deno.test("each group of a user whom a client impersonates is a header of its own", async () => {
+  const lines: string[][] = [];
+  const server = net.createServer((socket) => {
+    socket.once("data", (data) => {
+      lines.push(data.toString().split("\r\n").filter((line) => /^(?:impersonate|authorization)/i.test(line)));
+      socket.end("HTTP/1.1 200 OK\r\ncontent-length: 2\r\nconnection: close\r\n\r\n{}");
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const address = `http://127.0.0.1:${(server.address() as net.AddressInfo).port}`;
+  const actsAs = { user: "jane", groups: ["a", "b"], uid: "7", extra: { "Scopes/x": ["c", "d"] } };
+  const access: ApiAccess = { server: address, authorization: "Bearer t", actsAs };
+  const client = new ApiClient({ access: { current: () => access, refused: () => {} } });
+  await client.json({ path: "/x" });
+  client.close();
+  assert.deepEqual(lines.map((each) => each.map((line) => line.toLowerCase()).sort()), [[
+    "authorization: bearer t",
+    ...["c", "d"].map((value) => `impersonate-extra-scopes%2fx: ${value}`),
+    ...["a", "b"].map((group) => `impersonate-group: ${group}`),
+    ...["impersonate-uid: 7", "impersonate-user: jane"],
+  ]]);
+  server.close();
 });
 
 Deno.test("each request is one line of the log, without the credentials", async () => {
