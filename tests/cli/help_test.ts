@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { type Command, runs } from "../../lib/cli/command.ts";
 import { boolFlag, durationFlag, stringFlag, stringListFlag } from "../../lib/cli/flag.ts";
 import { runProgram } from "../../lib/cli/run/run.ts";
+import { readRegular } from "../../lib/kernel/files/regular.ts";
 
 const flags = {
   name: stringFlag("me", "who", { short: "n" }),
@@ -120,4 +121,20 @@ Deno.test("an exception of a command is printed with its stack, exit code 1", as
   const { code, err } = await call("boom");
   assert.equal(code, 1);
   assert.match(err, /^Error: inside\n {4}at /);
+});
+
+Deno.test("a file that cannot be read is one line on standard error, whatever stands in its place", async () => {
+  const own = import.meta.dirname!;
+  const rows = [
+    [own, /^Error: .*: got a folder, expected a regular file\n$/],
+    [`${own}/none.yaml`, /^Error: [^\n]*none\.yaml[^\n]*\n$/],
+    [`${own}/help_test.ts/none.yaml`, /^Error: [^\n]*none\.yaml[^\n]*\n$/],
+  ] as const;
+  for (const [path, said] of rows) {
+    let err = "";
+    const output = { out: () => {}, err: (text: string) => void (err += text) };
+    const read: Command = { name: "read", summary: "x", run: async () => (await readRegular(path)).length };
+    assert.equal(await runProgram({ ...tree, commands: [read] }, ["read"], { output }), 1);
+    assert.match(err, said);
+  }
 });

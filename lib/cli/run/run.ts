@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { FileTooLarge, NotRegularFile } from "../../kernel/files/regular.ts";
 import { LogOptionError } from "../../kernel/log/level.ts";
 import { type Command, type Located, type Output, pathOf, UsageError } from "../command.ts";
 import { COMPLETE, COMPLETE_PLAIN } from "../completion/command.ts";
@@ -19,8 +20,8 @@ export interface ProcessSurroundings {
 
 /**
  * Runs a command line and returns the exit code: what the command says, or for mistakes in the line 1 or what the command
- * names for that. All mistakes are reported, one line each on standard error; an unexpected exception is its message and
- * stack.
+ * names for that. All mistakes are reported, one line each on standard error, and so is a file that cannot be read; an
+ * unexpected exception is its message and stack.
  */
 export async function runProgram(root: Command, args: readonly string[], around: ProcessSurroundings): Promise<number> {
   try {
@@ -50,8 +51,26 @@ function pairedVariables(root: Command, args: readonly string[]): string[] {
 
 /** Text of an error on standard error. */
 export function errorText(error: unknown): string {
-  if (error instanceof UsageError || error instanceof LogOptionError) return `Error: ${error.message}\n`;
+  if (error instanceof UsageError || error instanceof LogOptionError || isOfFile(error)) {
+    return `Error: ${error.message}\n`;
+  }
   return error instanceof Error ? `${error.stack ?? error.message}\n` : `Error: ${String(error)}\n`;
+}
+
+/** Whether an error is about a file that cannot be read: the user named the file, so the place in the program says nothing. */
+function isOfFile(error: unknown): error is Error {
+  const { NotFound, PermissionDenied, FilesystemLoop, NotADirectory, IsADirectory, TimedOut } = Deno.errors;
+  return [
+    NotRegularFile,
+    FileTooLarge,
+    NotFound,
+    PermissionDenied,
+    FilesystemLoop,
+    NotADirectory,
+    IsADirectory,
+    TimedOut,
+  ]
+    .some((kind) => error instanceof kind);
 }
 
 async function answerCompletion(root: Command, request: string, words: readonly string[], output: Output) {
