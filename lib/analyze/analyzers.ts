@@ -32,6 +32,7 @@ import { GATEWAY_REFERENCES } from "./references/gateways.ts";
 import { NAMED_SERVERS } from "./routing/named_servers.ts";
 import { UPGRADED_BY_DEFAULT, UPGRADED_HOSTS } from "./routing/upgraded_hosts.ts";
 import { TCP_RULES } from "./gateways/tcp_rules.ts";
+import { ENTRY_ADDRESSES } from "./services/entry_addresses.ts";
 import { ENTRY_PORTS } from "./services/entry_ports.ts";
 import { RULE_HOSTS } from "./references/rule_hosts.ts";
 import { SUBSET_ENDPOINTS } from "./references/subset_endpoints.ts";
@@ -47,6 +48,13 @@ import { HIDDEN_FROM_CLIENTS } from "./visibility/clients.ts";
 import { HIDDEN_FROM_GATEWAYS } from "./visibility/gateways.ts";
 import { HIDDEN_FROM_OWN_NAMESPACE } from "./visibility/own_namespace.ts";
 import { SIDECAR_IMPORTS } from "./visibility/imports.ts";
+import {
+  ENTRY_NAMESPACES,
+  GATEWAY_NAMESPACES,
+  ROUTE_NAMESPACES,
+  RULE_NAMESPACES,
+  SIDECAR_NAMESPACES,
+} from "./visibility/named_namespaces.ts";
 import { UNSEEN_ROUTES } from "./visibility/routes.ts";
 import { TELEMETRY_CONFLICTS } from "./telemetry/conflicts.ts";
 import { TELEMETRY_PROVIDERS } from "./telemetry/providers.ts";
@@ -71,6 +79,7 @@ export const ANALYZERS: readonly Analyzer[] = [
   analyzer(SIDECAR_IMPORTS),
   analyzer(REQUIRED_ADDRESSES),
   analyzer(ENTRY_PROTOCOLS),
+  analyzer(ENTRY_ADDRESSES),
   analyzer(ENTRY_PORTS),
   analyzer(GATEWAY_CREDENTIALS),
   analyzer(CLIENT_CREDENTIALS),
@@ -90,6 +99,11 @@ export const ANALYZERS: readonly Analyzer[] = [
   analyzer(UNVERIFIED_CLAIMS),
   analyzer(POLICY_WORKLOADS),
   analyzer(SOURCE_NAMESPACES),
+  analyzer(SIDECAR_NAMESPACES),
+  analyzer(GATEWAY_NAMESPACES),
+  analyzer(ROUTE_NAMESPACES),
+  analyzer(RULE_NAMESPACES),
+  analyzer(ENTRY_NAMESPACES),
   analyzer(POLICY_PATTERNS),
   analyzer(ROUTE_PATTERNS),
   analyzer(AUTHORIZATION_PORTS),

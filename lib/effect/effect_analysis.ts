@@ -9,7 +9,7 @@
  * @module
  */
 import { type Finding, findingKeys, findingOf, shownValue } from "../finding/finding.ts";
-import { titleOf } from "../finding/codes.ts";
+import { type FindingName, titleOf } from "../finding/codes.ts";
 import { isSuppressed, suppressedCodes } from "../finding/suppress.ts";
 import type { AnyConfigObject } from "../config/types.ts";
 import type { Mesh } from "../mesh/mesh.ts";
@@ -220,9 +220,20 @@ const HEADS = [
   "spec.workloadSelector",
 ];
 
+/** Sorts that say what a part that is in force may do. They tell nothing of one without an effect. */
+const OF_PARTS_IN_FORCE: ReadonlySet<FindingName> = new Set([
+  "deprecated-field",
+  "filter-order",
+  "filter-order-by-version",
+  "port-required",
+  "unverified-server",
+  "unverified-server-port",
+]);
+
 /** Whether other findings say already why a part has no effect. */
 function isSaid({ field, parts = [] }: UnusedPart, findings: readonly Finding[]): boolean {
-  const said = findings.filter(({ severity }) => severity !== "info").map(({ place }) => place.field);
+  const said = findings.filter(({ severity, name }) => severity !== "info" && !OF_PARTS_IN_FORCE.has(name))
+    .map(({ place }) => place.field);
   if (said.some((one) => one === "" || HEADS.some((head) => isWithin(one, head)))) return true;
   const isReported = (path: string) => said.some((one) => isWithin(one, itemOf(path)) || isWithin(itemOf(path), one));
   return (field !== "" && isReported(field)) || (parts.length > 0 && parts.every(isReported));

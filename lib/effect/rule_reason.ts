@@ -78,7 +78,8 @@ function ofServices(
   if (port !== undefined && !all.some((one) => one.port === port)) {
     return { expected: `a port of ${service.hostname} (${portsOf(service)})`, others };
   }
-  if (all.some((one) => carries(list, one.protocol))) return undefined;
+  const asked = port === undefined ? all : all.filter((one) => one.port === port);
+  if (asked.some((one) => carries(list, one.protocol))) return undefined;
   return { expected: `${WANTED[list]} of ${service.hostname} (${portsOf(service)})`, others };
 }
 

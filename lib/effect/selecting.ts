@@ -6,7 +6,7 @@
 import type { ConfigObject } from "../config/types.ts";
 import { withTargets } from "../mesh/selection/gateway_target.ts";
 import { SelectionIndex } from "../mesh/selection/index.ts";
-import type { SelectingKind } from "../mesh/selection/selection.ts";
+import { type SelectingKind, selectionOf } from "../mesh/selection/selection.ts";
 import { profileOf } from "../translate/reader/proxy_profile.ts";
 import type { EffectWorld, JudgedProxy, UnusedPart } from "./judge.ts";
 
@@ -50,17 +50,31 @@ export function judgeProxyFilter(object: ConfigObject<"ProxyFilter">, world: Eff
   if (configPatches.every((_, at) => world.applied.has(`${object.key} ${at}`))) return [];
   world.noteDead();
   const selected = selectedBy(object, world);
+  const hasLabels = Object.keys(selectionOf(object).labels).length > 0;
+  const misplaced = new Set<number>();
   const dead = configPatches.flatMap(({ match, applyTo }, at) => {
     const { context = "ANY", proxy } = match ?? {};
     // What proxies say of themselves is known of those alone that are connected, so nothing follows from these matches.
-    if (applyTo === "BOOTSTRAP" || proxy !== undefined) return [];
+    if (applyTo === "BOOTSTRAP" || proxy !== undefined || world.applied.has(`${object.key} ${at}`)) return [];
     const side = (one: JudgedProxy) => context === "ANY" || (context === "GATEWAY") === profileOf(one.type).gateways;
-    if (world.applied.has(`${object.key} ${at}`) || !selected.some(side)) return [];
+    if (selected.some(side)) return [at];
+    // Of a whole namespace, or of the mesh, others may come; those with the labels are of one kind.
+    if (!hasLabels || selected.length === 0) return [];
+    misplaced.add(at);
     return [at];
   });
   const expected = "a match that something of its proxies fits (nothing does)";
-  if (dead.length > 0 && dead.length === configPatches.length) {
+  if (dead.length > misplaced.size && dead.length === configPatches.length) {
     return [{ field: "", parts: dead.map((at) => `spec.configPatches[${at}]`), expected }];
   }
-  return dead.map((at) => ({ field: `spec.configPatches[${at}].match`, value: configPatches[at]?.match, expected }));
+  return dead.map((at) => {
+    const match = configPatches[at]?.match;
+    if (!misplaced.has(at)) return { field: `spec.configPatches[${at}].match`, value: match, expected };
+    const are = match?.context === "GATEWAY" ? "sidecars, none is a gateway" : "gateways, none is a sidecar";
+    return {
+      field: `spec.configPatches[${at}].match.context`,
+      value: match?.context,
+      expected: `the context of its workloads (all that have the labels are ${are})`,
+    };
+  });
 }

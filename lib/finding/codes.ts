@@ -49,9 +49,12 @@ export function titleOf(name: FindingName, isError: boolean): string {
 /** Every name of a sort. */
 export const FINDING_NAMES = Object.keys(TOPICS) as readonly FindingName[];
 
+/** The highest number of a finding that Istio has. */
+const LAST_OF_ISTIO = 177;
+
 /** Istio's code with the same meaning: `IST0101` for `MSH0101`; undefined: it has none. */
 export function fieldCode(code: FindingCode): string | undefined {
-  return Number(code.slice(3)) < 1000 ? `IST${code.slice(3)}` : undefined;
+  return Number(code.slice(3)) <= LAST_OF_ISTIO ? `IST${code.slice(3)}` : undefined;
 }
 
 /** A code in our spelling, from either one: `IST0101` and `msh0101` become `MSH0101`; undefined: it is no code. */

@@ -143,6 +143,11 @@ export class OfflineMesh {
     return this.#options.settings;
   }
 
+  /** Whether a mesh configuration was given, or found among the texts. */
+  get hasMeshConfig(): boolean {
+    return this.#hasMeshConfig;
+  }
+
   /** Where the mesh configuration is from; undefined: the defaults hold. */
   get meshConfigName(): string | undefined {
     return this.#meshConfigName;

@@ -30,6 +30,7 @@ const without: Readonly<Partial<Record<FindingName, string>>> = {
   "inbound-conflict": "comes from translation",
   "domain-conflict": "comes from translation",
   "gateway-not-as-written": "comes from translation",
+  "gateway-port-without-rule": "comes from translation",
   "not-as-written": "comes from translation",
   "unusable-authorizer": "comes from translation",
   "http-rule-for-bytes": "comes from translation",

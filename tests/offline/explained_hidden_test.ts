@@ -84,3 +84,14 @@ Deno.test("a gateway is told of the route that is not exported to its namespace"
     "VirtualService/shop/rules has rules for cart.test and is exported to shop alone, so namespace edge does not see it",
   );
 });
+
+Deno.test("a destination that an imported route brings is not called left out", async () => {
+  const front = object(
+    "ServiceEntry",
+    "shop/front",
+    "{ hosts: [front.test], location: MESH_INTERNAL, resolution: STATIC, addresses: [10.97.0.2], ports: [{ number: 80, name: http, protocol: HTTP }], endpoints: [{ address: 10.0.0.2 }] }",
+  );
+  const text = entry() + front + sidecar('"shop/front.test"');
+  assert.equal(await notes(text + route("", "front.test"), "http://front.test/"), "");
+  assert.match(await notes(text), /cart\.test, and Sidecar\/web\/narrow of the client does not import it/);
+});

@@ -1,5 +1,5 @@
 /**
- * Hosts of a VirtualService that none of the servers of its Gateway has.
+ * Hosts of a VirtualService that none of the servers of its Gateway has, or of its Gateways.
  *
  * @module
  */
@@ -13,6 +13,8 @@ export const HOSTS_IN_GATEWAYS: Analyzer<"VirtualService"> = {
   reports: ["host-not-in-gateway"],
   analyze: ({ meta: { namespace }, spec: { gateways = [], hosts = [] } }, read, report) => {
     const full = hosts.map((host) => read.fullHost(host, namespace));
+    const known: { readonly key: string; readonly name: string; readonly served: readonly string[] }[] = [];
+    let isServedBySome = false;
     for (const [at, written] of gateways.entries()) {
       const name = read.fullGateway(written, namespace);
       if (name === MESH_GATEWAY) continue;
@@ -20,7 +22,11 @@ export const HOSTS_IN_GATEWAYS: Analyzer<"VirtualService"> = {
       const gateway = read.object("Gateway", of, gatewayName);
       if (gateway === undefined) continue;
       const served = hostsFor(gateway, namespace);
-      if (full.some((host) => served.some((one) => overlaps(one, host)))) continue;
+      known.push({ key: gateway.key, name, served });
+      if (full.some((host) => served.some((one) => overlaps(one, host)))) {
+        isServedBySome = true;
+        continue;
+      }
       report("warning", "host-not-in-gateway", {
         field: `spec.gateways[${at}]`,
         value: written,
@@ -28,6 +34,19 @@ export const HOSTS_IN_GATEWAYS: Analyzer<"VirtualService"> = {
           served.join(", ") || "no host"
         } for ${namespace})`,
         others: [gateway.key],
+      });
+    }
+    // Sidecars may have the other hosts, and so may a Gateway that is not known.
+    if (!isServedBySome || known.length < gateways.length) return;
+    for (const [at, host] of full.entries()) {
+      if (known.some(({ served }) => served.some((one) => overlaps(one, host)))) continue;
+      report("warning", "host-not-in-gateway", {
+        field: `spec.hosts[${at}]`,
+        value: hosts[at],
+        expected: `a host of a Gateway of the object (${
+          known.map(({ name, served }) => `${name} has ${served.join(", ") || "no host"} for ${namespace}`).join("; ")
+        })`,
+        others: known.map(({ key }) => key),
       });
     }
   },

@@ -47,7 +47,7 @@ const SOURCE: readonly PatternField<AuthorizationSource>[] = (
 ).map((name) => ({ name, expects: oneStar }));
 
 const OPERATION: readonly PatternField<AuthorizationOperation>[] = [
-  ...(["hosts", "notHosts"] as const).map((name) => ({ name, expects: oneStar })),
+  ...(["hosts", "notHosts"] as const).map((name) => ({ name, expects: host })),
   ...(["methods", "notMethods"] as const).map((name) => ({ name, expects: method })),
   ...(["paths", "notPaths"] as const).map((name) => ({ name, expects: path })),
 ];
@@ -66,8 +66,18 @@ function method(value: string): string | undefined {
   return /[a-z]/.test(value) ? `${value.toUpperCase()} (methods are compared with regard to case)` : oneStar(value);
 }
 
+/** A path may follow the host in an address, never in a request. */
+function host(value: string): string | undefined {
+  return value.includes("/")
+    ? "a host alone, or a host and its port (paths have a field of their own)"
+    : oneStar(value);
+}
+
 /** Templates have wildcards of their own. */
 function path(value: string): string | undefined {
+  if (value.includes("?") || value.includes("#")) {
+    return "a path without query and fragment (they are taken off before paths are compared)";
+  }
   if (value.includes("{")) return undefined;
   if (!/^[/*]/.test(value)) return "a path that begins with / (or with *), as those of all requests do";
   return oneStar(value) && `${oneStar(value)}, or a template such as /a/{*}/b`;

@@ -1,6 +1,7 @@
 /**
- * Objects that name a Gateway of the gateway API instead of labels, where no known workload runs that Gateway: such
- * Gateways are not read, so nothing else tells of them.
+ * Objects that name what stands for workloads instead of labels, and by that select none: a Gateway of the gateway API
+ * that no known workload runs (such Gateways are not read, so nothing else tells of them), or a Service, ServiceEntry or
+ * GatewayClass, which are for waypoint proxies. There are none in this mesh.
  *
  * @module
  */
@@ -21,15 +22,27 @@ export const TARGET_GATEWAYS: readonly Analyzer<typeof KINDS[number]>[] = KINDS.
     const { namespace } = object.meta;
     const isKnown = (name: string) => hasWorkload(namespace, { [GATEWAY_LABEL]: name }, read);
     const gateways = targets.filter((one) => one.kind === "Gateway");
+    for (const [at, target] of targets.entries()) {
+      if (target.kind === "Gateway") continue;
+      report("warning", "selects-nothing", {
+        field: fieldOf(object, at),
+        value: `${target.kind} ${target.name}`,
+        expected: `a Gateway, or a selector (a ${target.kind} is for waypoint proxies, which this mesh does not have)`,
+        fix: "Select the workloads of it by their labels.",
+      });
+    }
     if (gateways.length === 0 || gateways.length < targets.length || gateways.some(({ name }) => isKnown(name))) return;
     const [{ name }] = gateways as [typeof gateways[number]];
     report("warning", "selects-nothing", {
-      field: "targetRef" in object.spec && object.spec.targetRef !== undefined
-        ? "spec.targetRef"
-        : "spec.targetRefs[0]",
+      field: fieldOf(object, 0),
       value: `Gateway ${name}`,
       expected:
         `a Gateway whose workloads are known (none has ${GATEWAY_LABEL}=${name}; Gateways of the gateway API are not read)`,
     });
   },
 }));
+
+function fieldOf({ spec }: ConfigObject<typeof KINDS[number]>, at: number): string {
+  if (!("targetRef" in spec) || spec.targetRef === undefined) return `spec.targetRefs[${at}]`;
+  return at === 0 ? "spec.targetRef" : `spec.targetRefs[${at - 1}]`;
+}

@@ -10,6 +10,8 @@ import type { Service } from "../../registry/types.ts";
 export interface KnownPort {
   readonly number: number;
   readonly name: string;
+  /** Its datagrams are not for proxies, which have no cluster for it. */
+  readonly datagrams: boolean;
 }
 
 /** A host that an object or fact names. */
@@ -26,13 +28,22 @@ export interface KnownHost {
 
 /** A host of the mesh. */
 export function ofService({ hostname, namespace, ports, cause }: Service): KnownHost {
-  return { host: hostname, namespace, ports: ports.map(({ port, name }) => ({ number: port, name })), cause };
+  return {
+    host: hostname,
+    namespace,
+    ports: ports.map(({ port, name, protocol }) => portOf(port, name, protocol)),
+    cause,
+  };
 }
 
 /** A host of the orchestrator. */
 export function ofFact({ host, fact: { key, meta, spec } }: ServiceFact): KnownHost {
-  const ports = spec.ports.map(({ port, name }) => ({ number: port, name }));
+  const ports = spec.ports.map(({ port, name, protocol }) => portOf(port, name, protocol));
   return { host, namespace: meta.namespace, ports, cause: key };
+}
+
+function portOf(number: number, name: string, protocol: string): KnownPort {
+  return { number, name, datagrams: protocol === "UDP" || protocol === "SCTP" };
 }
 
 /** The namespace of a host `name.namespace.svc.<suffix>`; undefined: no such host. */

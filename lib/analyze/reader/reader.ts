@@ -255,7 +255,8 @@ export class AnalysisReader {
    */
   knownHost(host: string, namespace: string): KnownHost | undefined {
     const exact = this.service(host, namespace);
-    const fact = exact === undefined ? this.serviceFact(host) : undefined;
+    // Where manifests are part of the mesh, its services say who sees them.
+    const fact = exact === undefined && this.servicesOf(host).length === 0 ? this.serviceFact(host) : undefined;
     if (fact) return ofFact(fact);
     // What is built follows names by the same function.
     const service = namedService(host, (name) => this.service(name, namespace)).service ?? exact;

@@ -98,8 +98,9 @@ function hasPort(
   const { ports, cause } = known;
   if (ports === undefined || ports.length === 0) return true;
   const wanted = destination.port?.number;
-  if (wanted === undefined ? ports.length === 1 : ports.some(({ number }) => number === wanted)) return true;
-  const numbers = [...new Set(ports.map(({ number }) => number))].sort((a, b) => a - b);
+  const carried = ports.filter(({ datagrams }) => !datagrams);
+  if (wanted === undefined ? ports.length === 1 : carried.some(({ number }) => number === wanted)) return true;
+  const numbers = [...new Set(carried.map(({ number }) => number))].sort((a, b) => a - b);
   const others = cause === undefined ? [] : [cause];
   if (wanted === undefined) {
     if (numbers.length < 2) return true;
@@ -107,7 +108,11 @@ function hasPort(
     report("warning", "port-required", { field: `${written.field}.port`, expected, others });
     return true;
   }
-  const expected = `${orList(numbers)} of ${known.host}`;
+  const isDatagrams = ports.some(({ number }) => number === wanted);
+  const own = numbers.length === 0 ? "a TCP port" : orList(numbers);
+  const expected = `${own} of ${known.host}${
+    isDatagrams ? ` (proxies do not carry datagrams, as port ${wanted} does)` : ""
+  }`;
   report("error", "unknown-port", {
     field: `${written.field}.port.number`,
     value: wanted,

@@ -19,6 +19,8 @@ const MAX_HOSTS = 1000;
  * @param namespace Of the object that names it.
  */
 export function nearHost(written: string, host: string, namespace: string, read: AnalysisReader): string {
+  const full = longForm(host, namespace, read);
+  if (full !== undefined) return `; did you mean ${full}?`;
   const home = serviceNamespace(host, read.settings.domainSuffix) ?? namespace;
   const hosts = hostsOf(home, read);
   if (hosts.length > MAX_HOSTS) return "";
@@ -29,6 +31,14 @@ export function nearHost(written: string, host: string, namespace: string, read:
   if (guess !== undefined) return `; did you mean ${guess}${parted(written)[1]}?`;
   const elsewhere = nearElsewhere(host, namespace, read);
   return elsewhere === undefined ? "" : `; did you mean ${elsewhere}?`;
+}
+
+/** The service that `name.namespace` or `name.namespace.svc` is a short form of: names with a dot are not completed. */
+export function longForm(host: string, namespace: string, read: AnalysisReader): string | undefined {
+  const { domainSuffix } = read.settings;
+  return [`${host}.svc.${domainSuffix}`, `${host}.${domainSuffix}`].find((one) =>
+    serviceNamespace(one, domainSuffix) !== undefined && read.knownHost(one, namespace) !== undefined
+  );
 }
 
 function hostsOf(namespace: string, read: AnalysisReader): string[] {

@@ -8,6 +8,7 @@ import { isWildcard } from "../../mesh/host_match.ts";
 import { namedService } from "../../mesh/named_service.ts";
 import type { Analyzer } from "../analyzer.ts";
 import type { AnalysisReader } from "../reader/reader.ts";
+import { longForm } from "./near_host.ts";
 
 export const RULE_HOSTS: Analyzer<"DestinationRule"> = {
   kind: "DestinationRule",
@@ -29,7 +30,7 @@ export const RULE_HOSTS: Analyzer<"DestinationRule"> = {
     // The entry that is refused may be the one that has the host.
     if (read.hasRefused("ServiceEntry", namespace)) return;
     const hosts = read.objectsIn("ServiceEntry", namespace).flatMap((entry) => entry.spec.hosts);
-    const closest = nearestName(host, hosts);
+    const closest = longForm(host, namespace, read) ?? nearestName(host, hosts);
     report("warning", "unknown-rule-host", {
       field: "spec.host",
       value: spec.host,

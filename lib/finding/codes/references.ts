@@ -75,7 +75,8 @@ export const REFERENCES = {
     code: "MSH0101",
     title: "namespace does not exist",
     warningTitle: "namespace is not known",
-    meaning: "A rule of an AuthorizationPolicy names callers of a namespace that none of the known ones is.",
+    meaning:
+      "An object names a namespace that none of the known ones is: that of callers or clients, one to which the object is exported, from which a Sidecar imports, or whose VirtualServices a Gateway takes.",
     effect: "No caller matches it.",
     fix: "Correct the name of the namespace.",
   },

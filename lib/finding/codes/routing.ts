@@ -40,7 +40,8 @@ export const ROUTING = {
   "host-not-in-gateway": {
     code: "MSH0132",
     title: "gateway does not serve the host",
-    meaning: "A VirtualService is bound to a Gateway none of whose servers has its host.",
+    meaning:
+      "A VirtualService is bound to a Gateway none of whose servers has its host, or has a host that no server of its Gateways has for its namespace.",
     effect: "The gateway answers 404 for the host, or refuses the connection.",
     fix: "Add the host to a server of the Gateway, or bind the VirtualService to another one.",
   },
@@ -144,5 +145,13 @@ export const ROUTING = {
     effect:
       "Other requests are served; WebSocket requests are answered with 503 where the server takes no extended CONNECT.",
     fix: "Set h2UpgradePolicy to DO_NOT_UPGRADE for hosts whose clients use WebSocket.",
+  },
+  "unusable-address": {
+    code: "MSH0196",
+    title: "address that the service cannot use",
+    meaning:
+      "A WorkloadEntry has a host name for an address, or a Unix socket, and a ServiceEntry that selects it has a resolution that cannot use such an address.",
+    effect: "The service goes without this endpoint.",
+    fix: "Write an IP address, or change the resolution of the ServiceEntry.",
   },
 } as const satisfies Readonly<Record<string, FindingRow>>;

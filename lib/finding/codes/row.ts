@@ -4,7 +4,7 @@
  * @module
  */
 
-/** Number of a finding. Below 1000 it is Istio's own (`MSH0101` means the same as `IST0101`); ours begin at 1001. */
+/** Number of a finding. Up to 0177 it is Istio's own (`MSH0101` means the same as `IST0101`); all others are ours. */
 export type FindingCode = `MSH${string}`;
 
 /** One sort of findings. Several sorts may share a code: a host and a subset that do not exist are both `MSH0101`. */

@@ -64,6 +64,14 @@ export const TRANSLATION = {
     effect: "The part that the message names is not served.",
     fix: "Change the Gateway so that the reason that the message gives does not hold any more.",
   },
+  "gateway-port-without-rule": {
+    code: "MSH0195",
+    title: "gateway port without a rule",
+    meaning:
+      "A server of a Gateway takes bytes, TCP or TLS that is passed on, and no VirtualService of the Gateway says where they go. Of files it is a warning, since such rules often lie elsewhere; with `--whole`, and of a running server, it is an error.",
+    effect: "Nothing listens for this server.",
+    fix: "Add a VirtualService with a tcp or tls rule for the port, or remove the server.",
+  },
   "not-as-written": {
     code: "MSH1021",
     title: "proxies do not get this as written",

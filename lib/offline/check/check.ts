@@ -19,6 +19,7 @@ import { FieldPlaces } from "../field_place.ts";
 import { proxiesOf } from "../workloads.ts";
 import { AssumedProxies } from "./assumed.ts";
 import { effectFindings } from "./effects.ts";
+import { severityInTexts } from "./elsewhere.ts";
 
 /** How a mesh is checked. */
 export interface CheckOptions {
@@ -74,7 +75,8 @@ export function* meshFindings(mesh: OfflineMesh, options: CheckOptions): Generat
   const places = new FieldPlaces(options.textOf);
   // Translation finds hosts without a service too; the analysis has the field, and knows which it is to take for granted.
   const assumed = new AssumedProxies(mesh);
-  const translated = mesh.findings().filter((one) => one.name !== "unknown-host" && !assumed.concernedAlone(one));
+  const translated = mesh.findings().filter((one) => one.name !== "unknown-host" && !assumed.concernedAlone(one))
+    .map((one) => ({ ...one, severity: severityInTexts(one, mesh, options.whole ?? false) }));
   const found = [...translated, ...analyzed, ...unused].map((one) => placed(one, mesh, places));
   const distinct = [...new Map(found.map((one) => [findingIdentity(one), one])).values()];
   return [...saidOnce(distinct)].sort(byPlace);

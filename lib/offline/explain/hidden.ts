@@ -28,11 +28,15 @@ export type SeeingClient = Pick<ProxyOnWay, "namespace" | "labels" | "type">;
 /** One sentence for each object, by its key. */
 export function hiddenObjects(host: string, client: SeeingClient, { mesh, object }: AskedMesh): string[] {
   const names = [host, ...wildcardsOver(host)];
-  const { sidecar } = mesh.scope(client.namespace, client.labels);
+  const scope = mesh.scope(client.namespace, client.labels);
+  const { sidecar } = scope;
   const isGateway = profileOf(client.type).gateways;
   const narrowed = isGateway ? undefined : sidecar;
   return [
-    ...hiddenServices(names, client, narrowed, mesh),
+    // A route that a Sidecar imports brings the services that it leads to.
+    ...(narrowed !== undefined && scope.service(host) !== undefined
+      ? []
+      : hiddenServices(names, client, narrowed, mesh)),
     ...hiddenRoutes(names, client, narrowed, { mesh, object }),
     ...hiddenRules(host, client, mesh),
   ];

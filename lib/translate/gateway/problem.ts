@@ -6,6 +6,7 @@
 import type { EffectiveVirtualService } from "../../mesh/types.ts";
 import type { GatewayServer } from "./server.ts";
 import type { TlsRefusal } from "../listener/downstream_tls.ts";
+import type { FindingName } from "../../finding/codes.ts";
 import { type Finding, lossOf, shownValue } from "../../finding/finding.ts";
 
 /** Why something is not served as written. */
@@ -71,6 +72,8 @@ export function virtualServiceRefusal(
 
 /** The texts of a finding about a reason, beside its sentence. */
 interface RefusalText {
+  /** Default: `gateway-not-as-written`. */
+  readonly name?: FindingName;
   /** Path from the server, or from the rule. */
   readonly field: string;
   readonly expected: string;
@@ -110,13 +113,20 @@ const TEXTS: Partial<Readonly<Record<GatewayRefusalReason, RefusalText>>> = {
     effect: "This server is left out.",
     fix: "Write tls, or use protocol HTTP or TCP.",
   },
+  noRoute: {
+    name: "gateway-port-without-rule",
+    field: ".port",
+    expected: "a VirtualService of the Gateway with a rule for the bytes of this port",
+    effect: "Nothing listens for this server.",
+    fix: "Add such a rule, or remove the server.",
+  },
 };
 
 /** The refusal as a finding. */
 export function gatewayFinding({ cause, index, reason, message, protocol }: GatewayRefusal): Finding {
   const keys = cause === "" ? [] : [cause];
-  const plain = lossOf("gateway-not-as-written", keys, message);
   const text = TEXTS[reason];
+  const plain = lossOf(text?.name ?? "gateway-not-as-written", keys, message);
   if (text === undefined || !cause.startsWith("Gateway/")) return plain;
   const { field, expected, effect, fix } = text;
   const place = { ...plain.place, field: `spec.servers[${index}]${field}` };

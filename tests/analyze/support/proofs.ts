@@ -221,6 +221,11 @@ export const PROOFS: Readonly<Record<FindingName, Proof>> = {
     "translate/route/domain_owners_test.ts",
     "else the older one owns it, and the younger gets it back when the older goes",
   ),
+  "unusable-address": claims("objects", "unusable-address:"),
+  "gateway-port-without-rule": test(
+    "offline/elsewhere_test.ts",
+    "a gateway's port of bytes without a rule is a warning",
+  ),
   "gateway-not-as-written": test(
     "debug/live_findings_test.ts",
     "live: a Gateway whose only server lost its port to an older one is not in force",

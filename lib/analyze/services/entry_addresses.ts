@@ -1,0 +1,36 @@
+/**
+ * Addresses of WorkloadEntries that a ServiceEntry which selects them cannot use: a name needs a resolution that resolves
+ * names, and a Unix socket needs another one.
+ *
+ * @module
+ */
+import type { ConfigObject } from "../../config/types.ts";
+import { isIp, isUnixSocket } from "../../registry/address.ts";
+import { entryResolution, resolvesNames } from "../../registry/service_entry/resolution.ts";
+import type { Analyzer } from "../analyzer.ts";
+
+export const ENTRY_ADDRESSES: Analyzer<"WorkloadEntry"> = {
+  kind: "WorkloadEntry",
+  reports: ["unusable-address"],
+  analyze: ({ meta, spec }, read, report) => {
+    const { address = "" } = spec;
+    if (address === "" || isIp(address)) return;
+    const labels: Readonly<Record<string, string>> = { ...meta.labels, ...spec.labels };
+    const selects = ({ spec: { workloadSelector } }: ConfigObject<"ServiceEntry">) =>
+      workloadSelector !== undefined &&
+      Object.entries(workloadSelector.labels ?? {}).every(([key, value]) => labels[key] === value);
+    const isSocket = isUnixSocket(address);
+    for (const entry of read.objectsIn("ServiceEntry", meta.namespace)) {
+      if (!selects(entry) || isSocket !== resolvesNames(entryResolution(entry.spec.resolution))) continue;
+      const { namespace, name } = entry.meta;
+      return report("warning", "unusable-address", {
+        field: "spec.address",
+        value: address,
+        expected: isSocket
+          ? `an address that is resolved, as ServiceEntry ${namespace}/${name}, which selects it, has resolution DNS`
+          : `an IP address, as ServiceEntry ${namespace}/${name}, which selects it, resolves no names`,
+        others: [entry.key],
+      });
+    }
+  },
+};

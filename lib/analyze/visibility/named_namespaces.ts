@@ -1,0 +1,115 @@
+/**
+ * Namespaces that objects name beside hosts and clients, and that do not exist: those to which an object is exported, from
+ * which a Sidecar imports, whose VirtualServices a Gateway takes, or whose clients a match is for. Said only where
+ * Namespace objects are known: a folder with none tells nothing of them.
+ *
+ * @module
+ */
+import { nearestName } from "../../kernel/text/nearest.ts";
+import { isWildcard } from "../../mesh/host_match.ts";
+import type { Analyzer, ReportMistake } from "../analyzer.ts";
+import type { AnalysisReader } from "../reader/reader.ts";
+
+/** A namespace, and the field that names it. */
+interface NamedNamespace {
+  readonly field: string;
+  /** As it is written, with what stands beside it. */
+  readonly value: string;
+  readonly namespace: string;
+  readonly effect: string;
+}
+
+/** No names: all namespaces, that of the object, and none. */
+const NO_NAMES: ReadonlySet<string> = new Set(["", "*", ".", "~"]);
+
+export const SIDECAR_NAMESPACES: Analyzer<"Sidecar"> = {
+  kind: "Sidecar",
+  reports: ["unknown-namespace"],
+  analyze: ({ spec: { egress = [] } }, read, report) => {
+    const named = egress.flatMap(({ hosts }, at) =>
+      // Of an import by name it is said that the host does not exist.
+      ofHosts(`spec.egress[${at}].hosts`, hosts, "Nothing is imported by it.").filter(({ value }) =>
+        isWildcard(value.slice(value.indexOf("/") + 1))
+      )
+    );
+    look(named, read, report);
+  },
+};
+
+export const GATEWAY_NAMESPACES: Analyzer<"Gateway"> = {
+  kind: "Gateway",
+  reports: ["unknown-namespace"],
+  analyze: ({ spec: { servers } }, read, report) => {
+    const effect = "No VirtualService is served by this host.";
+    look(servers.flatMap(({ hosts }, at) => ofHosts(`spec.servers[${at}].hosts`, hosts, effect)), read, report);
+  },
+};
+
+export const ROUTE_NAMESPACES: Analyzer<"VirtualService"> = {
+  kind: "VirtualService",
+  reports: ["unknown-namespace"],
+  analyze: ({ spec }, read, report) => {
+    const lists = { http: spec.http ?? [], tls: spec.tls ?? [], tcp: spec.tcp ?? [] };
+    const matched = Object.entries(lists).flatMap(([list, rules]) =>
+      rules.flatMap(({ match }, at) =>
+        (match as readonly { readonly sourceNamespace?: string }[] | undefined ?? []).map((
+          { sourceNamespace = "" },
+          position,
+        ): NamedNamespace => ({
+          field: `spec.${list}[${at}].match[${position}].sourceNamespace`,
+          value: sourceNamespace,
+          namespace: sourceNamespace,
+          effect: "No client matches it.",
+        }))
+      )
+    );
+    look([...matched, ...ofExport(spec.exportTo)], read, report);
+  },
+};
+
+export const RULE_NAMESPACES: Analyzer<"DestinationRule"> = {
+  kind: "DestinationRule",
+  reports: ["unknown-namespace"],
+  analyze: ({ spec }, read, report) => look(ofExport(spec.exportTo), read, report),
+};
+
+export const ENTRY_NAMESPACES: Analyzer<"ServiceEntry"> = {
+  kind: "ServiceEntry",
+  reports: ["unknown-namespace"],
+  analyze: ({ spec }, read, report) => look(ofExport(spec.exportTo), read, report),
+};
+
+function ofExport(exportTo: readonly string[] = []): NamedNamespace[] {
+  return exportTo.map((value, at) => ({
+    field: `spec.exportTo[${at}]`,
+    value,
+    namespace: value,
+    effect: "Nobody sees the object by it.",
+  }));
+}
+
+/** `NAMESPACE/HOST`. */
+function ofHosts(path: string, hosts: readonly string[], effect: string): NamedNamespace[] {
+  return hosts.map((value, at) => ({
+    field: `${path}[${at}]`,
+    value,
+    namespace: value.includes("/") ? value.slice(0, value.indexOf("/")) : "",
+    effect,
+  }));
+}
+
+function look(named: readonly NamedNamespace[], read: AnalysisReader, report: ReportMistake): void {
+  if (read.settings.assumeServices) return;
+  for (const { field, value, namespace, effect } of named) {
+    if (NO_NAMES.has(namespace) || namespace === read.meshConfig.rootNamespace || read.knowsNo("namespaces")) continue;
+    const names = read.namespaceNames();
+    if (names.includes(namespace)) continue;
+    const closest = nearestName(namespace, names);
+    report("warning", "unknown-namespace", {
+      field,
+      value,
+      expected: `a namespace that exists (${namespace} does not)${closest === undefined ? "" : `, such as ${closest}`}`,
+      effect,
+    });
+  }
+}
