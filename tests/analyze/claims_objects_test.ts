@@ -232,7 +232,7 @@ Deno.test("policy-port-of-service: connections arrive at the workload's port, of
 
 Deno.test("unusable-address: the service has every other endpoint, and none of this address", () => {
   const world = claimed("unusable-address", CLIENT, workload("shop", "other", { app: "cart" }, "10.9.0.2"));
-  const text = textsOf(world.documents, "10.9.0.9", "", "envoy.config.endpoint.v3.ClusterLoadAssignment");
+  const text = textsOf(world.documents, "10.9.0.9", "assignment/", "envoy.config.endpoint.v3.ClusterLoadAssignment");
   assert.match(text, /10\.9\.0\.2/);
   assert.doesNotMatch(text, /cart-1/);
 });

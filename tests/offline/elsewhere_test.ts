@@ -249,3 +249,19 @@ Deno.test("a name with a dot that is not a whole name is answered with the whole
     assert.deepEqual(found.filter((one) => one.includes(`${host} has none`) && one.includes(whole)).length, 2, host);
   }
 });
+
+Deno.test("hosts of one entry that share its address are a warning, each is served by its name", () => {
+  const entry = (hosts: string[]) =>
+    routing("ServiceEntry", hosts[0]!.replace(".", "-"), {
+      hosts,
+      addresses: ["240.0.0.1"],
+      location: "MESH_INTERNAL",
+      resolution: "STATIC",
+      ports: [{ number: 80, name: "http", protocol: "HTTP" }],
+      endpoints: [{ address: "10.0.0.1" }],
+    });
+  const severities = (text: string) =>
+    found(text).filter((one) => one.includes("MSH1019")).map((one) => one.split(" ")[0]);
+  assert.deepEqual(severities(entry(["one.test", "two.test"])), ["warning"]);
+  assert.deepEqual(severities(entry(["one.test"]) + entry(["two.test"])), ["error"]);
+});

@@ -7,7 +7,8 @@
  *
  * @module
  */
-import { type Finding, lossOf } from "../../finding/finding.ts";
+import { type Finding, lossOf, warningOf } from "../../finding/finding.ts";
+import { isIp } from "../../registry/address.ts";
 import { LayeredMap } from "../../incremental/layered_map.ts";
 
 /** The domains that one virtual host wants. */
@@ -122,14 +123,23 @@ function isNamedAfter(name: string, domain: string): boolean {
   return name === domain || name.startsWith(`${domain}:`);
 }
 
-/** Two virtual hosts of one route configuration want one domain. */
+/**
+ * Two virtual hosts of one route configuration want one domain.
+ *
+ * @param objects Keys of the objects of the loser.
+ * @param owners Those of the owner. Default: not known.
+ */
 export function domainFinding(
   routeConfiguration: string,
   domain: string,
   owner: string,
   loser: string,
   objects: readonly string[],
+  owners: readonly string[] = [],
 ): Finding {
   const text = `routes ${routeConfiguration}: domain ${domain} belongs to ${owner}, so ${loser} goes without it`;
-  return lossOf("domain-conflict", objects, text);
+  // Hosts of one entry share its addresses. Each is served by its name, as written.
+  const ip = domain.startsWith("[") ? domain.slice(1, domain.indexOf("]")) : domain;
+  const isShared = isIp(ip) && new Set([...objects, ...owners]).size === 1 && owners.length > 0;
+  return (isShared ? warningOf : lossOf)("domain-conflict", objects, text);
 }

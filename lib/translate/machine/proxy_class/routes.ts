@@ -70,8 +70,8 @@ export class OutboundRoutes extends GroupBase<MeshAnswers> implements ResultGrou
   *warnings(): Iterable<Finding> {
     for (const [name, table] of this.#tables) {
       for (const { domain, owner, loser } of table.owners.losers()) {
-        const objects = table.entries.get(loser)?.built.causes ?? [];
-        yield domainFinding(name, domain, owner, loser, objects);
+        const [objects, owners] = [loser, owner].map((one) => table.entries.get(one)?.built.causes ?? []);
+        yield domainFinding(name, domain, owner, loser, objects!, owners);
       }
       const bare = this.#bare.get(name)?.value;
       for (const { domain, owner, loser } of bare ? table.lostByAdded(bare) : []) {
