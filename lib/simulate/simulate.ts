@@ -10,6 +10,7 @@
  * @module
  */
 import type { envoy } from "../../proto/gen/types.ts";
+import { abortOf, injectsFaults } from "./fault.ts";
 import { act, type ClusterShare } from "./action.ts";
 import { clusterStep, mayForward } from "./cluster.ts";
 import { causeOf, causesOf, configured, packedName, stateOf, unpack } from "./decode.ts";
@@ -142,7 +143,8 @@ function http(walk: SimulationState, hcm: HttpConnectionManager, terminatesTls: 
   if (!isHttp) return { kind: "closed", why: "the bytes are no HTTP, and the chain carries HTTP alone" };
   const normal = normalize(hcm, request, terminatesTls);
   if ("status" in normal) return { kind: "answered", ...normal };
-  const why = refusal(configured(resources, hcm.http_filters ?? []), {
+  const filters = configured(resources, hcm.http_filters ?? []);
+  const why = refusal(filters, {
     connection: request,
     terminatesTls,
     http: normal,
@@ -155,13 +157,14 @@ function http(walk: SimulationState, hcm: HttpConnectionManager, terminatesTls: 
   const causes = inline ? {} : causesOf(resources, "routes", name);
   steps.push({ step: "routeConfiguration", name, source: inline ? "inline" : "RDS", ...causes });
   if (configuration === undefined) return { kind: "answered", status: 404, why: "the route configuration is missing" };
-  return route(walk, configuration, normal);
+  return route(walk, configuration, normal, injectsFaults(filters));
 }
 
 function route(
   walk: SimulationState,
   configuration: envoy.config.route.v3.RouteConfiguration,
   request: NormalizedRequest,
+  takesFaults: boolean,
 ): SimulationOutcome {
   const chosen = chooseVirtualHost(walk.resources, configuration, request.authority);
   if (chosen === undefined) return { kind: "answered", status: 404, why: "no virtual host matches" };
@@ -189,6 +192,7 @@ function route(
   const filters = new Set(
     [virtualHost, match.route].flatMap((level) => Object.keys(level.typed_per_filter_config ?? {})),
   );
+  const abort = takesFaults ? abortOf([match.route, virtualHost]) : undefined;
   walk.steps.push({
     step: "route",
     name: match.route.name ?? "",
@@ -198,8 +202,12 @@ function route(
     passed,
     routes,
     filters: [...filters],
+    ...(abort === undefined ? {} : { abort }),
     ...causeOf(match.route.metadata),
   });
+  if (abort?.share === 1) {
+    return { kind: "answered", status: abort.status, why: "the fault of the rule ends the request" };
+  }
   const acted = act(match.route, request);
   walk.steps.push(acted.step);
   for (const { name, share, suffixed } of acted.mirrors) {

@@ -141,7 +141,9 @@ function ruleSteps(step: RouteLike, host: VirtualHostStep, around: StepSurroundi
   if (step.step === "noRoute") return passed;
   const share = step.share === undefined ? "" : `, ${percent(step.share)} of requests`;
   const filters = step.filters.length === 0 ? "" : `, with ${step.filters.map(shortFilter).join(", ")}`;
-  return [...passed, rule(step, true, `${step.match}${share}${filters}`)];
+  const { abort } = step;
+  const ended = abort === undefined ? "" : `, ${percent(abort.share)} answered ${abort.status} by the fault`;
+  return [...passed, rule(step, true, `${step.match}${share}${filters}${ended}`)];
 }
 
 /** `2 "beta"`; of the first rule of a delegate that rule 2 names `2.1 "beta"`. */
