@@ -6,19 +6,13 @@
 import type { envoy } from "../../proto/gen/types.ts";
 import { type ConfiguredFilter, unpack } from "./decode.ts";
 import { shareOf } from "./share.ts";
+import type { RouteStep } from "./types.ts";
 
-type Level = Pick<envoy.config.route.v3.Route | envoy.config.route.v3.VirtualHost, "typed_per_filter_config">;
-type HttpFault = envoy.extensions.filters.http.fault.v3.HTTPFault;
+type FaultLevel = Pick<envoy.config.route.v3.Route | envoy.config.route.v3.VirtualHost, "typed_per_filter_config">;
+type FaultSetting = envoy.extensions.filters.http.fault.v3.HTTPFault;
 
 /** Name of the filter, by which routes set it. */
 const FAULT = "envoy.filters.http.fault";
-
-/** A fault that ends requests. */
-export interface Abort {
-  readonly status: number;
-  /** Share of the route's requests that end so, 0-1; not 0. */
-  readonly share: number;
-}
 
 /** Whether the filter is there; without it what routes say of it is not read. */
 export function injectsFaults(filters: readonly ConfiguredFilter[]): boolean {
@@ -30,9 +24,9 @@ export function injectsFaults(filters: readonly ConfiguredFilter[]): boolean {
  *
  * @returns Undefined also where conditions about clients or clusters narrow it, which translation never writes.
  */
-export function abortOf(levels: readonly Level[]): Abort | undefined {
+export function abortOf(levels: readonly FaultLevel[]): RouteStep["abort"] {
   const [set] = levels.flatMap(({ typed_per_filter_config }) => typed_per_filter_config?.[FAULT] ?? []);
-  const fault = unpack<HttpFault>(set, "envoy.extensions.filters.http.fault.v3.HTTPFault");
+  const fault = unpack<FaultSetting>(set, "envoy.extensions.filters.http.fault.v3.HTTPFault");
   const { abort, headers = [], downstream_nodes = [], upstream_cluster = "" } = fault ?? {};
   if (abort === undefined || headers.length > 0 || downstream_nodes.length > 0 || upstream_cluster !== "") {
     return undefined;

@@ -3,7 +3,6 @@
  *
  * @module
  */
-import type { Abort } from "./fault.ts";
 import type { envoy } from "../../proto/gen/types.ts";
 import type { LackedSecret, SecretLookup } from "./secret_types.ts";
 
@@ -181,8 +180,8 @@ export interface RouteStep extends Caused, RoutesLookedAt {
   readonly share?: number;
   /** Settings of HTTP filters that this route or its virtual host overrides (fault, CORS, ...). */
   readonly filters: readonly string[];
-  /** The fault with which the proxy answers requests itself. Absent: there is none. */
-  readonly abort?: Abort;
+  /** The fault with which the proxy answers a share of requests itself, 0-1; not 0. Absent: there is none. */
+  readonly abort?: { readonly status: number; readonly share: number };
 }
 
 /** The action of the route. */
