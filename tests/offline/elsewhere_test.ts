@@ -265,3 +265,24 @@ Deno.test("hosts of one entry that share its address are a warning, each is serv
   assert.deepEqual(severities(entry(["one.test", "two.test"])), ["warning"]);
   assert.deepEqual(severities(entry(["one.test"]) + entry(["two.test"])), ["error"]);
 });
+
+Deno.test("a rule for other ports alone is not said to match on a port that carries bytes", () => {
+  const bytes = routing("ServiceEntry", "db", {
+    hosts: ["db.test"],
+    location: "MESH_INTERNAL",
+    resolution: "STATIC",
+    ports: [{ number: 80, name: "http", protocol: "HTTP" }, { number: 5432, name: "tcp", protocol: "TCP" }],
+    endpoints: [{ address: "10.0.0.1", labels: { app: "db" } }],
+  });
+  const deny = (operation: object, when: object[] = []) =>
+    found(
+      bytes + policy("AuthorizationPolicy", "deny", {
+        selector: { matchLabels: { app: "db" } },
+        action: "DENY",
+        rules: [{ to: [{ operation: { methods: ["POST"], ...operation } }], ...(when.length > 0 ? { when } : {}) }],
+      }),
+    ).filter((one) => one.includes("MSH1023")).length;
+  assert.deepEqual([deny({}), deny({ ports: ["5432"] })], [1, 1]);
+  assert.deepEqual([deny({ ports: ["80"] }), deny({ notPorts: ["5432"] })], [0, 0]);
+  assert.equal(deny({}, [{ key: "destination.port", values: ["80"] }]), 0);
+});

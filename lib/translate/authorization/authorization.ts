@@ -84,15 +84,15 @@ export class Authorization {
   /**
    * Findings about policies at a port that carries bytes alone.
    *
-   * @param port Its name in the text.
+   * @param port Its number. Rules for other ports alone do not concern it.
    */
-  bytesFindings(port: string): readonly Finding[] {
+  bytesFindings(port: number): readonly Finding[] {
     const side = this.#bytes();
     if ("closed" in side) return [];
     const { inexpressible, unasked } = side.filters;
     return [
-      ...inexpressible.map((rule) => bytesFinding(rule, port)),
-      ...unasked.filter((one) => one.requestsOnly).map((one) => unaskedFinding(one, ` of ${port}`)),
+      ...inexpressible.filter((rule) => isForPort(rule, port)).map((rule) => bytesFinding(rule, port)),
+      ...unasked.filter((one) => one.requestsOnly).map((one) => unaskedFinding(one, ` of port ${port}`)),
     ];
   }
 
@@ -183,8 +183,18 @@ function inexpressibleText({ policy, index, conditions }: InexpressibleRule): st
   return `rules[${index}] ${effect}: the proxy cannot compare ${conditions.join(", ")}`;
 }
 
-function bytesFinding({ policy, index, conditions }: InexpressibleRule, port: string): Finding {
+/** Whether a rule may match connections to a port, as far as ports that it names say. */
+function isForPort({ policy, index }: InexpressibleRule, port: number): boolean {
+  const { to = [], when = [] } = policy.spec.rules?.[index] ?? {};
+  const text = `${port}`;
+  const takes = (values: readonly string[] = [], others: readonly string[] = []) =>
+    (values.length === 0 || values.includes(text)) && !others.includes(text);
+  return (to.length === 0 || to.some(({ operation }) => takes(operation?.ports, operation?.notPorts))) &&
+    when.every(({ key, values, notValues }) => key !== "destination.port" || takes(values, notValues));
+}
+
+function bytesFinding({ policy, index, conditions }: InexpressibleRule, port: number): Finding {
   const effect = policy.spec.action === "ALLOW" ? "never matches there" : "matches there without regard to that";
-  const text = `${port} carries bytes, which have no ${conditions.join(", ")}: rules[${index}] ${effect}`;
+  const text = `port ${port} carries bytes, which have no ${conditions.join(", ")}: rules[${index}] ${effect}`;
   return warningOf("http-rule-for-bytes", [policy.key], text);
 }

@@ -86,7 +86,7 @@ export function gatewayPolicyFindings(
     servers.some(({ routeName, kind }) => routeName === undefined && kind !== "autoPassthrough")
   );
   return [
-    ...bytes.flatMap(({ port }) => authorization.bytesFindings(`port ${port}`)),
+    ...bytes.flatMap(({ port }) => authorization.bytesFindings(port)),
     ...authorization.findings(),
     ...(ports.some(servesHttp) ? unverifiableFindings(read) : []),
   ];

@@ -90,7 +90,7 @@ export function inboundListeners(
     const warnings = notes.map((text) => ({ cause, text }));
     if (peers.of(target.port).closed) findings.push(closedFinding(peers, `port ${target.port}`, target));
     else if (listenerKind(target.servicePort.protocol) === "tcp") {
-      findings.push(...policies.authorization.bytesFindings(`port ${target.port}`));
+      findings.push(...policies.authorization.bytesFindings(target.port));
     }
     if (bindsToPort(target, mode === "NONE")) {
       const causes = [...causesOf(target), ...peers.policy.causes, ...policies.authorization.causes, ...unchained];
