@@ -1,5 +1,6 @@
 /** The program under its own permission set: installer, plugin and doctor as people and runtimes start them. */
 import assert from "node:assert/strict";
+import { CA } from "./support/place.ts";
 import { namespaceTest, run } from "./support/commands.ts";
 import { TestNode } from "./support/node.ts";
 import { FakeOrch, injectedPod } from "./support/orch.ts";
@@ -74,7 +75,7 @@ namespaceTest(
     try {
       const primary = node.primary();
       await Deno.writeTextFile(`${node.netDir}/10-test.conflist`, primary);
-      await Deno.writeTextFile(`${node.saDir}/ca.crt`, "unused\n");
+      await Deno.writeTextFile(`${node.saDir}/ca.crt`, CA);
       await Deno.writeTextFile(`${node.saDir}/token`, orch.token);
       const env = variables(node, orch);
       const owner = { kind: "DaemonSet", name: "mesh-cni-node", uid: "set" };

@@ -8,7 +8,7 @@ import {
   keepsExecutable,
 } from "../../../lib/cni/install/desired_state.ts";
 import { systemFileCalls } from "../../../lib/cni/node/file_calls.ts";
-import { Place, PRIMARY } from "../support/place.ts";
+import { CA, Place, PRIMARY } from "../support/place.ts";
 
 const server = new URL("https://10.0.0.1:6443");
 
@@ -20,7 +20,7 @@ function desired(place: Place, more: Partial<DesiredStateOptions> = {}) {
 
 Deno.test("where the API is, by which CA and token: address, port, --orch-ca-file, --skip-tls-verify", () => {
   using place = new Place();
-  assert.deepEqual(desired(place).access, { server: "https://10.0.0.1:6443", ca: "the CA\n", token: "token-1" });
+  assert.deepEqual(desired(place).access, { server: "https://10.0.0.1:6443", ca: CA, token: "token-1" });
   assert.equal(desired(place, { host: "fd00::1", port: "443" }).access.server, "https://[fd00::1]:443");
   Deno.writeTextFileSync(`${place.dir}/other.crt`, "another CA\n");
   assert.equal(desired(place, { caFile: `${place.dir}/other.crt` }).access.ca, "another CA\n");

@@ -13,6 +13,20 @@ export const PRIMARY = `{
 }
 `;
 
+/** The authority of an orchestrator that nobody asks over TLS. */
+export const CA = `-----BEGIN CERTIFICATE-----
+MIIBgDCCASWgAwIBAgIUBSkj+UAqjPjC4rMbsaj8XgLnzOAwCgYIKoZIzj0EAwIw
+FDESMBAGA1UEAwwJbm9kZS10ZXN0MCAXDTI2MTEyODE0MjczNloYDzIxMjYxMTA0
+MTQyNzM2WjAUMRIwEAYDVQQDDAlub2RlLXRlc3QwWTATBgcqhkjOPQIBBggqhkjO
+PQMBBwNCAASdm+qOu0m6/Aij3b3Qldn7PoC0I+G3CWagdVAOWWRAh6nuXgOkKlLp
+BVVecPlwAjxHKPy8jf2EwfHDeji2fiZlo1MwUTAdBgNVHQ4EFgQU6fLMoHdsvieY
+d+ENMG+ROPkmCXgwHwYDVR0jBBgwFoAU6fLMoHdsvieYd+ENMG+ROPkmCXgwDwYD
+VR0TAQH/BAUwAwEB/zAKBggqhkjOPQQDAgNJADBGAiEAqj6YZg5acZjPwaFAURMS
+dbOpETHhpyxWusGGMAPOZRcCIQCzifdmsbeN8+MQsN1PS4wv5HBzFXqRBUNrCERG
+T3R9CQ==
+-----END CERTIFICATE-----
+`;
+
 /** Our entry, in tests that do not ask what is in it. */
 export const ENTRY: NetworkJson = { name: "mesh-cni", type: "mesh-cni", plugin_log_level: "info" };
 
@@ -27,7 +41,7 @@ export class Place implements Disposable {
     for (const folder of [...Object.values(this.folders), this.credentials]) {
       Deno.mkdirSync(folder, { recursive: true });
     }
-    Deno.writeTextFileSync(`${this.credentials}/ca.crt`, "the CA\n");
+    Deno.writeTextFileSync(`${this.credentials}/ca.crt`, CA);
     Deno.writeTextFileSync(`${this.credentials}/token`, "token-1");
   }
 
