@@ -106,11 +106,13 @@ export const SERVER_PARTS = PartList.of<ServerGiven>()
     name: "registries",
     needs: ["pipeline"],
     why: "before sources: what runs is known before the first rule about it.",
-    start: async ({ options: { registries }, pipeline }) => {
-      for (const registry of registries) await pipeline.addRegistry(registry);
-      return registries;
+    start: async ({ options: { registries }, kernel, pipeline }) => {
+      for (const registry of registries) {
+        await pipeline.addRegistry(registry);
+        // Each registers its own end: one that does not start leaves those before it to be ended.
+        kernel.stopper.add(`registry ${registry.provider}/${registry.clusterId}`, () => registry.stop());
+      }
     },
-    stop: async (registries) => void await Promise.all(registries.map((registry) => registry.stop())),
   })
   .add({
     name: "services",
