@@ -19,7 +19,7 @@ import { findingFields } from "./sources/finding_log.ts";
 import type { MeshSource } from "./sources/mesh_source.ts";
 import type { OrchScope } from "./sources/orchestrator.ts";
 import { sourceServer, sourceTlsProblems } from "./sources/remote_server.ts";
-import { type DiscoverySettings, sharingApi } from "./settings/settings.ts";
+import { sharingApi, type SharingApiVariables } from "./settings/settings.ts";
 import { folderFault, StartError } from "./settings/start_error.ts";
 
 /** The message about sources that are not read. */
@@ -37,17 +37,11 @@ export interface OrchSource {
   readonly scope: OrchScope;
 }
 
-/** The variables that are read. */
-type SharingVariables = Pick<
-  DiscoverySettings,
-  "ENABLE_MCS_CLUSTER_LOCAL" | "ENABLE_MCS_HOST" | "ENABLE_MCS_SERVICE_DISCOVERY" | "MCS_API_GROUP" | "MCS_API_VERSION"
->;
-
 /** The orchestrator of a server, where there is access to one. */
 export function orchSource(
   client: ApiClient | undefined,
   { clusterId, orch }: { readonly clusterId: string; readonly orch?: OrchScope | undefined },
-  settings: SharingVariables,
+  settings: SharingApiVariables,
 ): OrchSource | undefined {
   if (client === undefined || orch === undefined) return undefined;
   return { client, cluster: clusterId, scope: { ...orch, sharing: sharingApi(settings) } };

@@ -19,7 +19,7 @@ import { struct } from "../pb/wellknown.ts";
 import type { Pipeline } from "./pipeline/pipeline.ts";
 import { startRootNamespace } from "./sources/root_namespace.ts";
 import type { ServerServices } from "./clusters/services.ts";
-import type { DiscoverySettings } from "./settings/settings.ts";
+import type { DiscoverySettings, SharingApiVariables } from "./settings/settings.ts";
 import { folderFault, type StartFault } from "./settings/start_error.ts";
 
 /** Where configuration is. */
@@ -63,17 +63,9 @@ export interface FindingPart {
 }
 
 /** The variables that are read. */
-type SourceVariables = Pick<
-  DiscoverySettings,
-  | "ENABLE_MCS_CLUSTER_LOCAL"
-  | "ENABLE_MCS_HOST"
-  | "ENABLE_MCS_SERVICE_DISCOVERY"
-  | "MCS_API_GROUP"
-  | "MCS_API_VERSION"
-  | "MESH_SELF_CHECK_INTERVAL"
-  | "POD_NAME"
-  | "REVISION"
->;
+type SourceVariables =
+  & SharingApiVariables
+  & Pick<DiscoverySettings, "MESH_SELF_CHECK_INTERVAL" | "POD_NAME" | "REVISION">;
 
 /**
  * Reads all sources of the configuration, and follows them from then on.

@@ -19,7 +19,13 @@ import { logFindings } from "../sources/finding_log.ts";
 import type { MeshSource } from "../sources/mesh_source.ts";
 import type { OrchOptions } from "../sources/orchestrator.ts";
 import type { Pipeline } from "../pipeline/pipeline.ts";
-import { type DiscoverySettings, readsRemoteEntries, sharingApi } from "../settings/settings.ts";
+import {
+  type DiscoverySettings,
+  type OrchVariables,
+  readsRemoteEntries,
+  sharingApi,
+  type SharingApiVariables,
+} from "../settings/settings.ts";
 import { RemoteCredentials } from "./askers.ts";
 import type { RemoteCluster } from "./cluster.ts";
 import { RemoteClusters } from "./clusters.ts";
@@ -62,21 +68,10 @@ export type RemoteLockState = LockState & { readonly cluster: string };
 const STATES = ["syncing", "synced", "timeout", "closed"] as const;
 
 /** The variables that are read. */
-type ClusterVariables = Pick<
-  DiscoverySettings,
-  | "ENABLE_MCS_CLUSTER_LOCAL"
-  | "ENABLE_MCS_HOST"
-  | "ENABLE_MCS_SERVICE_DISCOVERY"
-  | "MCS_API_GROUP"
-  | "MCS_API_VERSION"
-  | "MESH_DUAL_STACK"
-  | "PILOT_DRAINING_LABEL"
-  | "PILOT_ENABLE_CROSS_CLUSTER_WORKLOAD_ENTRY"
-  | "PILOT_ENABLE_ORCH_SELECT_WORKLOAD_ENTRIES"
-  | "PILOT_PERSISTENT_SESSION_HEADER_LABEL"
-  | "PILOT_PERSISTENT_SESSION_LABEL"
-  | "PILOT_REMOTE_CLUSTER_TIMEOUT"
->;
+export type ClusterVariables =
+  & OrchVariables
+  & SharingApiVariables
+  & Pick<DiscoverySettings, "PILOT_ENABLE_CROSS_CLUSTER_WORKLOAD_ENTRY" | "PILOT_REMOTE_CLUSTER_TIMEOUT">;
 
 /** Begins to follow the secrets, until the kernel stops. @param client Of the API that has the secrets. */
 export function startClusters(

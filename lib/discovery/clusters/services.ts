@@ -15,8 +15,8 @@ import { measureOrchRegistries } from "./measure_orch.ts";
 import type { MeshSource } from "../sources/mesh_source.ts";
 import { orchAccess, orchClient, type OrchOptions } from "../sources/orchestrator.ts";
 import type { Pipeline } from "../pipeline/pipeline.ts";
-import { type ClustersOptions, type ServerClusters, startClusters } from "./remote_clusters.ts";
-import { type DiscoverySettings, sharingWithoutEffect } from "../settings/settings.ts";
+import { type ClustersOptions, type ClusterVariables, type ServerClusters, startClusters } from "./remote_clusters.ts";
+import { sharingWithoutEffect } from "../settings/settings.ts";
 
 /** Selects the services of a server. */
 interface ServerServicesOptions extends Omit<ClustersOptions, "orch"> {
@@ -38,28 +38,11 @@ export interface ServerServices extends Partial<Pick<FactRegistry, "taker" | "ch
   shared(): SharedService[];
 }
 
-/** The variables that are read. */
-type ServiceVariables = Pick<
-  DiscoverySettings,
-  | "ENABLE_MCS_CLUSTER_LOCAL"
-  | "ENABLE_MCS_HOST"
-  | "ENABLE_MCS_SERVICE_DISCOVERY"
-  | "MCS_API_GROUP"
-  | "MCS_API_VERSION"
-  | "MESH_DUAL_STACK"
-  | "PILOT_DRAINING_LABEL"
-  | "PILOT_ENABLE_CROSS_CLUSTER_WORKLOAD_ENTRY"
-  | "PILOT_ENABLE_ORCH_SELECT_WORKLOAD_ENTRIES"
-  | "PILOT_PERSISTENT_SESSION_HEADER_LABEL"
-  | "PILOT_PERSISTENT_SESSION_LABEL"
-  | "PILOT_REMOTE_CLUSTER_TIMEOUT"
->;
-
 /** Begins with the services that the options name. @param client Undefined: there is no orchestrator. */
 export function startServices(
   client: ApiClient | undefined,
   options: ServerServicesOptions,
-  settings: ServiceVariables,
+  settings: ClusterVariables,
   parts: { readonly pipeline: Pipeline; readonly mesh: MeshSource },
   kernel: Pick<Kernel, "program" | "log" | "metrics" | "clock" | "drain" | "stopper">,
 ): ServerServices {

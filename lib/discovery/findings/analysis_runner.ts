@@ -18,7 +18,7 @@ import type { AnyConfigObject } from "../../config/types.ts";
 import { type Fact, isFactKind } from "../../config/facts/types.ts";
 import type { FactStore } from "../../config/facts/store.ts";
 import type { Kernel } from "../../kernel/kernel.ts";
-import { paced } from "../../kernel/time/paced.ts";
+import { oneTurn, paced } from "../../kernel/time/paced.ts";
 import type { AppliedChange } from "../pipeline/applied.ts";
 import type { Configuration } from "../sources/configuration.ts";
 import { type ConnectedWorld, withoutConnected } from "./connected_selection.ts";
@@ -249,7 +249,7 @@ export class AnalysisRunner {
     try {
       do {
         // A turn of the event loop first: callers that wait for the push go before.
-        await new Promise<void>((resolve) => setTimeout(resolve, 0));
+        await oneTurn();
         this.#analysis.refusedChanged(this.#refused());
         this.#gatewayMoved = false;
         if (this.#gateways.look()) this.#analysis.connectedChanged();

@@ -15,7 +15,7 @@ import { followApiVersion } from "./api_version.ts";
 import { InjectionConfiguration } from "./configuration.ts";
 import { Injector } from "./injector.ts";
 import { MissedPods } from "./missed_pods.ts";
-import { currentInjectionSettings } from "./settings.ts";
+import { currentInjectionSettings, type InjectionVariables } from "./settings.ts";
 import { watchInjectionTexts } from "./texts.ts";
 
 /** Inputs of injection. */
@@ -35,17 +35,7 @@ export interface Injection {
 }
 
 /** The variables that are read. */
-type InjectionStartVariables = Pick<
-  DiscoverySettings,
-  | "COMPLIANCE_POLICY"
-  | "ENABLE_CLUSTER_TRUST_BUNDLE_API"
-  | "ENABLE_NATIVE_SIDECARS"
-  | "INJECT_ENABLED"
-  | "PILOT_CA_CERT_CONFIGMAP"
-  | "PILOT_CERT_PROVIDER"
-  | "PLATFORM"
-  | "REVISION"
->;
+export type InjectionStartVariables = InjectionVariables & Pick<DiscoverySettings, "INJECT_ENABLED">;
 
 /**
  * Starts it; undefined: it is switched off (`INJECT_ENABLED`). The server is ready once there is a configuration without

@@ -14,9 +14,8 @@ import { type Webhook, webhookRoute } from "../../webhook/route.ts";
 import { LargeReviews, type ReviewTurns } from "../../webhook/large_reviews.ts";
 import { validate, type Validation } from "../../webhook/validation.ts";
 import type { Injector } from "./injector.ts";
-import { type InjectionParts, startInjection } from "./start.ts";
+import { type InjectionParts, type InjectionStartVariables, startInjection } from "./start.ts";
 import type { SecurePortOptions } from "../identity/secure_port.ts";
-import type { DiscoverySettings } from "../settings/settings.ts";
 import { followingTls } from "../identity/webhook_identity.ts";
 
 const GROUPS: ReadonlySet<string> = new Set(
@@ -40,19 +39,6 @@ const VALIDATE = "/validate";
 /** Path of the injector; parameters follow. */
 const INJECT = "/inject";
 
-/** The variables that are read. */
-type WebhookVariables = Pick<
-  DiscoverySettings,
-  | "COMPLIANCE_POLICY"
-  | "ENABLE_CLUSTER_TRUST_BUNDLE_API"
-  | "ENABLE_NATIVE_SIDECARS"
-  | "INJECT_ENABLED"
-  | "PILOT_CA_CERT_CONFIGMAP"
-  | "PILOT_CERT_PROVIDER"
-  | "PLATFORM"
-  | "REVISION"
->;
-
 /**
  * Starts the parts of webhooks: injection where they are served, in plain text or over TLS, and the certificate that
  * they show.
@@ -65,7 +51,7 @@ export function startWebhooks(
     readonly webhooks?: string | undefined;
   },
   tls: SecurePortOptions | undefined,
-  settings: WebhookVariables,
+  settings: InjectionStartVariables,
   kernel: Pick<Kernel, "log" | "metrics" | "clock" | "readiness" | "stopper">,
 ) {
   const served = parts.webhooks === "" || (parts.webhooks !== undefined && tls !== undefined);

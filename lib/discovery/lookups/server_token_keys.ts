@@ -20,7 +20,7 @@ import { policyExchange } from "../../sockets/fetch/policy_exchange.ts";
 import { FIPS_TLS_POLICY } from "../../sockets/listen/tls_policy.ts";
 import { keyHost } from "../../translate/filters/http/jwt_authn/provider.ts";
 import type { Pipeline } from "../pipeline/pipeline.ts";
-import { type DiscoverySettings, translateSettings, type TranslateVariables } from "../settings/settings.ts";
+import { type DiscoverySettings, tokenKeysFetchedBy } from "../settings/settings.ts";
 import { tokenKeyFindings } from "./token_keys/findings.ts";
 import { TokenKeyResolver } from "./token_keys/resolver.ts";
 
@@ -36,26 +36,21 @@ export type TokenKeySettings = Pick<
   "COMPLIANCE_POLICY" | "JWKS_RESOLVER_INSECURE_SKIP_VERIFY" | "PILOT_JWT_PUB_KEY_REFRESH_INTERVAL"
 >;
 
-/** The variables that are read. */
-type TokenKeyVariables =
-  & TranslateVariables
-  & Pick<DiscoverySettings, "JWKS_RESOLVER_INSECURE_SKIP_VERIFY" | "PILOT_JWT_PUB_KEY_REFRESH_INTERVAL">;
-
 /** The part of a server that fetches keys. */
 export class ServerTokenKeys {
   readonly resolver: TokenKeyResolver;
   readonly #kernel: Pick<Kernel, "metrics" | "clock" | "stopper">;
-  readonly #fetchedBy: ReturnType<typeof translateSettings>["tokenKeysFetchedBy"];
+  readonly #fetchedBy: ReturnType<typeof tokenKeysFetchedBy>;
   #pipeline: Pipeline | undefined;
 
   /** @param extraAuthorities where further authorities are looked for; for tests */
   constructor(
-    settings: TokenKeyVariables,
+    settings: TokenKeySettings & Pick<DiscoverySettings, "PILOT_JWT_ENABLE_REMOTE_JWKS">,
     kernel: Pick<Kernel, "metrics" | "clock" | "stopper">,
     extraAuthorities = EXTRA_AUTHORITIES,
   ) {
     this.#kernel = kernel;
-    this.#fetchedBy = translateSettings(settings, "").tokenKeysFetchedBy;
+    this.#fetchedBy = tokenKeysFetchedBy(settings);
     const get = countedFetch(settings, kernel, extraAuthorities);
     this.resolver = new TokenKeyResolver({
       clock: kernel.clock,

@@ -121,10 +121,17 @@ export function translateSettings(
     scopeGatewayToNamespace: settings.PILOT_SCOPE_GATEWAY_TO_NAMESPACE,
     enableHcmInternalNetworks: settings.ENABLE_HCM_INTERNAL_NETWORKS,
     skipValidateTrustDomain: settings.PILOT_SKIP_VALIDATE_TRUST_DOMAIN,
-    tokenKeysFetchedBy: KEY_FETCHERS[settings.PILOT_JWT_ENABLE_REMOTE_JWKS],
+    tokenKeysFetchedBy: tokenKeysFetchedBy(settings),
     compliancePolicy: settings.COMPLIANCE_POLICY,
     labelCanonicalServicesForMeshExternal: settings.LABEL_CANONICAL_SERVICES_FOR_MESH_EXTERNAL_SERVICE_ENTRIES,
   };
+}
+
+/** The program that fetches the keys of token issuers. */
+export function tokenKeysFetchedBy(
+  settings: Pick<DiscoverySettings, "PILOT_JWT_ENABLE_REMOTE_JWKS">,
+): TranslateSettings["tokenKeysFetchedBy"] {
+  return KEY_FETCHERS[settings.PILOT_JWT_ENABLE_REMOTE_JWKS];
 }
 
 /** How changes wait. */
@@ -177,18 +184,29 @@ export function readsRemoteEntries(
   return settings.PILOT_ENABLE_CROSS_CLUSTER_WORKLOAD_ENTRY && settings.PILOT_ENABLE_ORCH_SELECT_WORKLOAD_ENTRIES;
 }
 
-/** The variables that are read. */
-type OrchVariables = Pick<
+/** The variables that say which services clusters share with each other. */
+type SharingVariables = Pick<
   DiscoverySettings,
-  | "ENABLE_MCS_CLUSTER_LOCAL"
-  | "ENABLE_MCS_HOST"
-  | "ENABLE_MCS_SERVICE_DISCOVERY"
-  | "MESH_DUAL_STACK"
-  | "PILOT_DRAINING_LABEL"
-  | "PILOT_ENABLE_ORCH_SELECT_WORKLOAD_ENTRIES"
-  | "PILOT_PERSISTENT_SESSION_HEADER_LABEL"
-  | "PILOT_PERSISTENT_SESSION_LABEL"
+  "ENABLE_MCS_CLUSTER_LOCAL" | "ENABLE_MCS_HOST" | "ENABLE_MCS_SERVICE_DISCOVERY"
 >;
+
+/** The variables that say where exports and imports of services may be. */
+type SharingGroupVariables = Pick<DiscoverySettings, "MCS_API_GROUP" | "MCS_API_VERSION">;
+
+/** The variables of {@linkcode sharingApi}. */
+export type SharingApiVariables = SharingVariables & SharingGroupVariables;
+
+/** The variables of {@linkcode orchOptions}. */
+export type OrchVariables =
+  & SharingVariables
+  & Pick<
+    DiscoverySettings,
+    | "MESH_DUAL_STACK"
+    | "PILOT_DRAINING_LABEL"
+    | "PILOT_ENABLE_ORCH_SELECT_WORKLOAD_ENTRIES"
+    | "PILOT_PERSISTENT_SESSION_HEADER_LABEL"
+    | "PILOT_PERSISTENT_SESSION_LABEL"
+  >;
 
 /** How the orchestrator's objects are read. */
 export function orchOptions(
@@ -204,9 +222,7 @@ export function orchOptions(
 }
 
 /** Settings of exports and imports that are on and have no effect, each with the settings that it lacks. */
-export function sharingWithoutEffect(
-  settings: Pick<DiscoverySettings, "ENABLE_MCS_CLUSTER_LOCAL" | "ENABLE_MCS_HOST" | "ENABLE_MCS_SERVICE_DISCOVERY">,
-): string[] {
+export function sharingWithoutEffect(settings: SharingVariables): string[] {
   const needs = [
     ["ENABLE_MCS_HOST", ["ENABLE_MCS_SERVICE_DISCOVERY"]],
     ["ENABLE_MCS_CLUSTER_LOCAL", ["ENABLE_MCS_SERVICE_DISCOVERY", "ENABLE_MCS_HOST"]],
@@ -232,34 +248,21 @@ export interface SharingApi {
 }
 
 /** Where exports and imports of services are read; undefined: nowhere. */
-export function sharingApi(
-  settings: Pick<
-    DiscoverySettings,
-    | "ENABLE_MCS_CLUSTER_LOCAL"
-    | "ENABLE_MCS_HOST"
-    | "ENABLE_MCS_SERVICE_DISCOVERY"
-    | "MCS_API_GROUP"
-    | "MCS_API_VERSION"
-  >,
-): SharingApi | undefined {
+export function sharingApi(settings: SharingApiVariables): SharingApi | undefined {
   const shared = sharedServices(settings);
   if (shared === undefined) return undefined;
   return { ...sharingGroups(settings), imports: shared.host };
 }
 
 /** Where exports and imports of services may be. */
-export function sharingGroups(
-  settings: Pick<DiscoverySettings, "MCS_API_GROUP" | "MCS_API_VERSION">,
-): Pick<SharingApi, "groups" | "version"> {
+export function sharingGroups(settings: SharingGroupVariables): Pick<SharingApi, "groups" | "version"> {
   const group = settings.MCS_API_GROUP, version = settings.MCS_API_VERSION;
   const isDefault = group === catalogue.MCS_API_GROUP.default;
   return { groups: isDefault ? [group, SHARING_GROUP] : [group], version };
 }
 
 /** Each of these settings counts only together with those before it. */
-function sharedServices(
-  settings: Pick<DiscoverySettings, "ENABLE_MCS_CLUSTER_LOCAL" | "ENABLE_MCS_HOST" | "ENABLE_MCS_SERVICE_DISCOVERY">,
-): OrchRegistryOptions["shared"] {
+function sharedServices(settings: SharingVariables): OrchRegistryOptions["shared"] {
   if (!settings.ENABLE_MCS_SERVICE_DISCOVERY) return undefined;
   const host = settings.ENABLE_MCS_HOST;
   return { host, clusterLocal: host && settings.ENABLE_MCS_CLUSTER_LOCAL };

@@ -13,7 +13,7 @@ import { OrchRegistry } from "../../registry/orch/registry.ts";
 import type { ChangeTaker } from "../pipeline/hand_over.ts";
 import type { MeshSource } from "./mesh_source.ts";
 import type { Pipeline } from "../pipeline/pipeline.ts";
-import { type DiscoverySettings, orchOptions } from "../settings/settings.ts";
+import { orchOptions, type OrchVariables } from "../settings/settings.ts";
 
 /** Inputs of the registry from the process beside its settings. */
 export interface FactRegistryOptions {
@@ -44,24 +44,11 @@ export interface ServicesCheck {
   drop(keys: readonly string[]): number;
 }
 
-/** The variables that are read. */
-type FactRegistryVariables = Pick<
-  DiscoverySettings,
-  | "ENABLE_MCS_CLUSTER_LOCAL"
-  | "ENABLE_MCS_HOST"
-  | "ENABLE_MCS_SERVICE_DISCOVERY"
-  | "MESH_DUAL_STACK"
-  | "PILOT_DRAINING_LABEL"
-  | "PILOT_ENABLE_ORCH_SELECT_WORKLOAD_ENTRIES"
-  | "PILOT_PERSISTENT_SESSION_HEADER_LABEL"
-  | "PILOT_PERSISTENT_SESSION_LABEL"
->;
-
 /** Adds a registry of facts to a pipeline, which selects workload entries. It has nothing until it is given facts. */
 export function addFactRegistry(
   pipeline: Pipeline,
   options: FactRegistryOptions,
-  settings: FactRegistryVariables,
+  settings: OrchVariables,
 ): FactRegistry {
   const added = addClusterRegistry(pipeline, options, settings);
   const { registry } = added;
@@ -73,7 +60,7 @@ export function addFactRegistry(
 export function addClusterRegistry(
   pipeline: Pipeline,
   { networks, ...options }: FactRegistryOptions,
-  settings: FactRegistryVariables,
+  settings: OrchVariables,
 ): FactRegistry {
   const known = lastMade(networks, (now) => ({
     networkOf: networkLookup(now, options.clusterId),
@@ -154,7 +141,7 @@ interface ServicesOptions extends Omit<FactRegistryOptions, "networks" | "from">
 /** The same for a server, followed; undefined: neither manifests nor objects of the API are services. */
 export function startFactRegistry(
   options: ServicesOptions,
-  settings: FactRegistryVariables,
+  settings: OrchVariables,
   { pipeline, mesh }: { readonly pipeline: Pipeline; readonly mesh: MeshSource },
 ): FactRegistry | undefined {
   const from = factServices(options);
