@@ -3,6 +3,7 @@
  * letter.
  */
 import assert from "node:assert/strict";
+import { shownCommand } from "./shown_command.ts";
 
 const root = new URL("../..", import.meta.url).pathname;
 const page = Deno.readTextFileSync(`${root}docs/users/commands.md`);
@@ -21,14 +22,7 @@ Deno.test("the page shows outputs", () => {
 
 for (const { command, text } of shown) {
   Deno.test(`the page is true of: ${command}`, async () => {
-    const line = command.replace(/(?<=^|\| )pilot-discovery/, "deno task -q pilot-discovery");
-    const { stdout, stderr } = await new Deno.Command("bash", {
-      args: ["-c", line],
-      cwd: root,
-      env: { NO_COLOR: "1" },
-      stdin: "null",
-    }).output();
-    const textOf = (bytes: Uint8Array) => new TextDecoder().decode(bytes).replace(/\b\d+\.\d s\b/g, "0.4 s");
-    assert.equal(textOf(stdout), text, textOf(stderr));
+    const printed = await shownCommand(command);
+    assert.equal(printed.text, text, printed.trouble);
   });
 }

@@ -4,6 +4,7 @@
  */
 import assert from "node:assert/strict";
 import { dirname } from "node:path";
+import { shownCommand } from "./shown_command.ts";
 
 const root = new URL("../..", import.meta.url).pathname;
 const tasks = [...Deno.readDirSync(`${root}docs/users`)].map(({ name }) => name).filter((name) =>
@@ -21,19 +22,6 @@ function stepsOf(page: string): Step[] {
   return [...page.matchAll(steps)].map(([, save, text = "", command = "", prints = ""]) =>
     save === undefined ? { command, prints } : { save, text }
   );
-}
-
-async function printed(command: string): Promise<string> {
-  const line = command.replace(/^pilot-discovery/, "deno task -q pilot-discovery");
-  const { stdout, stderr } = await new Deno.Command("bash", {
-    args: ["-c", line],
-    cwd: root,
-    env: { NO_COLOR: "1" },
-    stdin: "null",
-  }).output();
-  const text = new TextDecoder().decode(stdout);
-  assert.notEqual(text, "", new TextDecoder().decode(stderr));
-  return text.replace(/\b\d+\.\d s\b/g, "0.4 s");
 }
 
 for (const task of tasks) {
@@ -55,11 +43,9 @@ for (const task of tasks) {
         }
         await Deno.writeTextFile(here(step.save), step.text);
       } else {
-        assert.equal(
-          (await printed(here(step.command))).replaceAll(`${folder}/`, `${top}/`),
-          step.prints,
-          step.command,
-        );
+        const { text, trouble } = await shownCommand(here(step.command));
+        assert.notEqual(text, "", trouble);
+        assert.equal(text.replaceAll(`${folder}/`, `${top}/`), step.prints, step.command);
       }
     }
     await Deno.remove(folder, { recursive: true });

@@ -107,12 +107,15 @@ export function atReference(figure: Figure, calibrations: readonly number[]): nu
   });
 }
 
-/** Whether the median at reference speed meets the target; undefined where there is none. */
-export function met(figure: Figure, calibrations: readonly number[]): boolean | undefined {
-  const { atMost, atLeast } = figure;
+/** Whether a value meets the target of a figure; undefined where there is none. */
+export function meets({ atMost, atLeast }: Figure, value: number): boolean | undefined {
   if (atMost === undefined && atLeast === undefined) return undefined;
-  const { median } = spread(atReference(figure, calibrations));
-  return median <= (atMost ?? Infinity) && median >= (atLeast ?? -Infinity);
+  return value <= (atMost ?? Infinity) && value >= (atLeast ?? -Infinity);
+}
+
+/** The same of the median at reference speed. */
+export function met(figure: Figure, calibrations: readonly number[]): boolean | undefined {
+  return meets(figure, spread(atReference(figure, calibrations)).median);
 }
 
 /** Joins the same row of several runs into one with all their values. */

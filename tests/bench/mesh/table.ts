@@ -7,7 +7,7 @@ import type { MachineFacts } from "./machine.ts";
 import { REFERENCE } from "./calibration.ts";
 import type { Comparison } from "./pairs.ts";
 import { headlineFigures, plain } from "./headlines.ts";
-import { atReference, dependsOnSpeed, type Figure, met, type Row, spread, type Unit } from "./result.ts";
+import { atReference, dependsOnSpeed, type Figure, meets, met, type Row, spread, type Unit } from "./result.ts";
 
 /** How the figures came to be. */
 export interface RunFacts {
@@ -52,21 +52,36 @@ function number(value: number, unit: Unit): string {
  */
 export function showFigure(figure: Figure, calibrations: readonly number[]): string {
   const { name, unit, values } = figure;
-  const { median, min, max } = spread(values);
-  const range = values.length > 1 ? ` (${number(min, unit)}-${number(max, unit)})` : "";
+  const { median } = spread(values);
   const reference = dependsOnSpeed(figure)
     ? ` -> ${number(spread(atReference(figure, calibrations)).median, unit)}`
     : "";
-  return `${number(median, unit)} ${unit}${range}${reference}${name === "" ? "" : ` ${name}`}`;
+  return `${number(median, unit)} ${unit}${range(figure)}${reference}${name === "" ? "" : ` ${name}`}`;
+}
+
+/** The least and the greatest value in parentheses; empty for a single one. */
+function range({ unit, values }: Figure): string {
+  const { min, max } = spread(values);
+  return values.length > 1 ? ` (${number(min, unit)}-${number(max, unit)})` : "";
+}
+
+/** The target of a figure; empty where there is none. */
+function boundOf({ unit, atMost, atLeast }: Figure): string {
+  return atMost !== undefined ? `<= ${atMost} ${unit}` : atLeast !== undefined ? `>= ${atLeast} ${unit}` : "";
 }
 
 /** A target and whether it is met: `<= 2 CPU s: met`; empty where there is none. */
 export function showTarget(figure: Figure, calibrations: readonly number[]): string {
   const verdict = met(figure, calibrations);
   if (verdict === undefined) return "";
-  const { name, unit, atMost, atLeast } = figure;
-  const bound = atMost !== undefined ? `<= ${atMost}` : `>= ${atLeast}`;
-  return `${bound} ${unit}${name === "" ? "" : ` ${name}`}: ${verdict ? "met" : "**missed**"}`;
+  const { name } = figure;
+  return `${boundOf(figure)}${name === "" ? "" : ` ${name}`}: ${verdictText(verdict)}`;
+}
+
+/** Undefined: there is no target. */
+function verdictText(isMet: boolean | undefined): string {
+  if (isMet === undefined) return "";
+  return isMet ? "met" : "**missed**";
 }
 
 /** A comparison as one line: `worse: 1.12 (1.07-1.20) raw 1.10 2.10 / 1.88 CPU s`. */
@@ -110,19 +125,15 @@ function tableLines(rows: readonly (readonly string[])[]): string {
 /** One line for each figure; the work and what Istio needs for it stand in the first. */
 export function figureLines({ work, istio, figures, calibrations, note }: Row): string[][] {
   const lines = figures.map((figure) => {
-    const { name, unit, values, atMost, atLeast } = figure;
+    const { name, unit, values } = figure;
     const raw = spread(values), reference = spread(atReference(figure, calibrations));
-    const range = values.length > 1 ? ` (${number(raw.min, unit)}-${number(raw.max, unit)})` : "";
-    const bound = atMost !== undefined ? `<= ${atMost} ${unit}` : atLeast !== undefined ? `>= ${atLeast} ${unit}` : "";
-    const verdict = (median: number) =>
-      bound === "" ? "" : median <= (atMost ?? Infinity) && median >= (atLeast ?? -Infinity) ? "met" : "**missed**";
     return [
       name === "" ? NAMES[unit] ?? unit : name,
-      `${number(raw.median, unit)} ${unit}${range}`,
+      `${number(raw.median, unit)} ${unit}${range(figure)}`,
       dependsOnSpeed(figure) ? `${number(reference.median, unit)} ${unit}` : "",
-      bound,
-      verdict(raw.median),
-      verdict(reference.median),
+      boundOf(figure),
+      verdictText(meets(figure, raw.median)),
+      verdictText(meets(figure, reference.median)),
     ];
   });
   if (note !== undefined) lines.push([note, "", "", "", "", ""]);
