@@ -5,10 +5,10 @@
  *
  * @module
  */
-import type { DiscoverySettings } from "./settings/settings.ts";
-import type { ProcessView } from "../debug/introspection.ts";
 import type { AudienceOf } from "../debug/audience.ts";
+import type { ProcessView } from "../debug/introspection.ts";
 import type { DebugView } from "../debug/view.ts";
+import { inTurns } from "../http/in_turns.ts";
 import { type IntrospectionPort, openIntrospection } from "../http/introspection_port.ts";
 import { monitoringRoutes } from "../http/monitoring.ts";
 import { guardOwnNames } from "../http/own_names.ts";
@@ -16,16 +16,53 @@ import type { Route } from "../http/route.ts";
 import type { LoadRoutes } from "../http/router.ts";
 import { HttpServer } from "../http/server.ts";
 import type { Kernel } from "../kernel/kernel.ts";
+import { commaList } from "../kernel/text/comma_list.ts";
 import { listen, type Listener, parseListenAddress } from "../sockets/listen/tcp.ts";
 import type { XdsServer } from "../xds/server.ts";
-import type { Injector } from "./injector/injector.ts";
 import { listenWithIdentity, openSecurePort, type SecurePortOptions } from "./identity/secure_port.ts";
-import { wholeGuard } from "./other_clients/page_callers.ts";
-import { Sockets } from "./sockets.ts";
-import type { PortOption, StartFault } from "./settings/start_error.ts";
-import { inTurns } from "../http/in_turns.ts";
+import type { Injector } from "./injector/injector.ts";
 import { webhookRoutes } from "./injector/webhooks.ts";
-import { commaList } from "../kernel/text/comma_list.ts";
+import { wholeGuard } from "./other_clients/page_callers.ts";
+import type { DiscoverySettings } from "./settings/settings.ts";
+import { listenFault, type PortOption, StartError, type StartFault } from "./settings/start_error.ts";
+
+// The listening sockets of a server, opened so that all addresses that cannot be used are reported at once.
+
+/** Opens sockets one after the other, and reports all addresses that cannot be used at once. */
+class Sockets {
+  readonly #faults: StartFault[] = [];
+  readonly #addresses = new Set<string>();
+  #cause: unknown;
+
+  /** The port; 0 of one that could not be had, until {@linkcode Sockets.check} says so. */
+  async open(
+    option: PortOption,
+    address: string,
+    listening: () => Promise<Listener>,
+  ): Promise<number> {
+    try {
+      const { port } = await listening();
+      this.#addresses.add(address);
+      return port;
+    } catch (error) {
+      const fault = listenFault(option, address, error, this.#addresses.has(address));
+      if (fault === undefined) throw error;
+      this.#faults.push(fault);
+      this.#cause ??= error;
+      return 0;
+    }
+  }
+
+  /** Faults of sockets that could not be opened. */
+  get faults(): readonly StartFault[] {
+    return this.#faults;
+  }
+
+  /** @throws {StartError} When a socket could not be opened. */
+  check(): void {
+    if (this.#faults.length > 0) throw new StartError(this.#faults, this.#cause);
+  }
+}
 
 /** Where the introspection pages are served, and the facts on them that the server does not know itself. */
 export interface IntrospectionOptions extends IntrospectionPort {

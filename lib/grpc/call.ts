@@ -3,16 +3,38 @@
  *
  * @module
  */
-import type { HttpHeaders } from "./h2/headers.ts";
-import type { H2Stream } from "./h2/stream.ts";
-import type { Peer } from "../sockets/transport/peer.ts";
-import { frameHead, MessageReader } from "./frame.ts";
-import { HELD_OVERHEAD, type HeldBytes, type IncompleteMessage } from "./budget/held.ts";
-import { Code } from "./codes.ts";
-import type { CallHandler } from "./call_handler.ts";
 import type { RemoteTime } from "../sockets/patience.ts";
-import { responseHeaders, statusHeaders } from "./response_headers.ts";
-import { parseTimeout, RpcError } from "./status.ts";
+import type { Peer } from "../sockets/transport/peer.ts";
+import { HELD_OVERHEAD, type HeldBytes, type IncompleteMessage } from "./budget/held.ts";
+import type { CallHandler } from "./call_handler.ts";
+import { Code } from "./codes.ts";
+import { ACCEPTED_ENCODINGS, frameHead, MessageReader } from "./frame.ts";
+import type { HttpHeaders } from "./h2/headers.ts";
+import { repeatedHeaders } from "./h2/hpack.ts";
+import type { H2Stream } from "./h2/stream.ts";
+import { encodeStatusMessage, parseTimeout, RpcError } from "./status.ts";
+
+// The headers of a response and its status. Those that most responses have are encoded once.
+
+const PLAIN = {
+  ":status": "200",
+  "content-type": "application/grpc",
+  "grpc-accept-encoding": ACCEPTED_ENCODINGS,
+};
+const RESPONSE = repeatedHeaders(PLAIN);
+const GZIP_RESPONSE = repeatedHeaders({ ...PLAIN, "grpc-encoding": "gzip" });
+const OK_STATUS = repeatedHeaders({ "grpc-status": String(Code.OK) });
+
+/** The headers before the messages of a response. */
+function responseHeaders(acceptsGzip: boolean): Readonly<HttpHeaders> {
+  return acceptsGzip ? GZIP_RESPONSE : RESPONSE;
+}
+
+/** The headers after them; an empty message is left out. */
+function statusHeaders(code: Code, message: string): Readonly<HttpHeaders> {
+  if (message !== "") return { "grpc-status": String(code), "grpc-message": encodeStatusMessage(message) };
+  return code === Code.OK ? OK_STATUS : { "grpc-status": String(code) };
+}
 
 /** Settings of a call, from its server. */
 export interface CallOptions {

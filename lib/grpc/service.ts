@@ -4,7 +4,53 @@
  * @module
  */
 import type { Call } from "./call.ts";
-import { type UnaryAnswer, UnaryHandler } from "./unary.ts";
+import type { CallHandler } from "./call_handler.ts";
+import { Code } from "./codes.ts";
+import { RpcError } from "./status.ts";
+
+/**
+ * Answers one request; an RpcError that it throws is the status of the call.
+ *
+ * @param left Aborts when the call is over before it is answered, so that nobody works for a client that has left.
+ */
+type UnaryAnswer = (request: Uint8Array, call: Call, left: AbortSignal) => Uint8Array | Promise<Uint8Array>;
+
+/** Sends one response to one request. */
+class UnaryHandler implements CallHandler {
+  #asked = false;
+  #answered = false;
+  readonly #left = new AbortController();
+
+  readonly #call: Call;
+  readonly #answer: UnaryAnswer;
+
+  constructor(call: Call, answer: UnaryAnswer) {
+    this.#call = call;
+    this.#answer = answer;
+  }
+
+  /** The request is answered at once, so that nothing is held for a client that does not end its side. */
+  message(bytes: Uint8Array): void {
+    if (this.#asked) throw new RpcError(Code.INTERNAL, "a second request on a unary call");
+    this.#asked = true;
+    // Others may read on from the buffer that the request lies in while the answer is made.
+    const request = new Uint8Array(bytes); // `slice` of a Buffer copies nothing
+    Promise.resolve().then(() => this.#answer(request, this.#call, this.#left.signal)).then((response) => {
+      this.#answered = true;
+      this.#call.send([response], false);
+      this.#call.end();
+    }, (error) => this.#call.fail(error));
+  }
+
+  /** The client has left, or the call is over. */
+  close(): void {
+    if (!this.#answered) this.#left.abort(new Error("the caller has left"));
+  }
+
+  halfClose(): void {
+    if (!this.#asked) this.#call.end(Code.INTERNAL, "no request on a unary call");
+  }
+}
 
 /** A service that a server offers. */
 export interface GrpcService {

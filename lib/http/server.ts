@@ -9,9 +9,10 @@
  *
  * @module
  */
+import { Buffer } from "node:buffer";
 import http, { type IncomingMessage, type ServerResponse } from "node:http";
 import type { Socket } from "node:net";
-import type { Duplex } from "node:stream";
+import { Duplex } from "node:stream";
 import type { Logger } from "../kernel/log/log.ts";
 import { PacedLines } from "../kernel/log/paced_lines.ts";
 import { type Clock, systemClock } from "../kernel/time/clock.ts";
@@ -20,6 +21,7 @@ import { listen, type Listener, parseListenAddress } from "../sockets/listen/tcp
 import { listenTls, type TlsListener, type TlsListenOptions } from "../sockets/listen/tls.ts";
 import { listenUnix, type UnixListener, type UnixListenOptions } from "../sockets/listen/unix.ts";
 import type { Peer, TlsState } from "../sockets/transport/peer.ts";
+import type { Transport } from "../sockets/transport/transport.ts";
 import { HttpConnection } from "./connection.ts";
 import { readBody, requestHead, sendResponse } from "./exchange.ts";
 import { HeldBodies } from "./held_bodies.ts";
@@ -27,7 +29,44 @@ import { DEFAULT_HTTP_LIMITS, type HttpLimits } from "./limits.ts";
 import { type HttpResponse, type RequestHead, textResponse } from "./message.ts";
 import { DEFAULT_MAX_BODY, refusalOf, type Route } from "./route.ts";
 import { type LoadRoutes, Router } from "./router.ts";
-import { TransportStream } from "./transport_stream.ts";
+
+// A transport as a stream of Node, for the HTTP/1 parser of `node:http`.
+
+/** See the module. Its reader slows the transport down, and so does the transport its writer. */
+class TransportStream extends Duplex {
+  readonly #transport: Transport;
+  #started = false;
+
+  constructor(transport: Transport) {
+    super({ allowHalfOpen: true });
+    this.#transport = transport;
+  }
+
+  override _read(): void {
+    if (this.#started) return this.#transport.resume();
+    this.#started = true;
+    this.#transport.start({
+      data: (bytes) => {
+        if (!this.push(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength))) this.#transport.pause();
+      },
+      close: () => void (this.readableEnded || this.push(null)),
+    });
+  }
+
+  override _write(bytes: Uint8Array, _encoding: string, done: (error?: Error | null) => void): void {
+    this.#transport.write(bytes, done);
+  }
+
+  override _final(done: (error?: Error | null) => void): void {
+    this.#transport.end();
+    done();
+  }
+
+  override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
+    this.#transport.destroy();
+    done(error);
+  }
+}
 
 /** How a server is made. */
 export interface HttpServerOptions {

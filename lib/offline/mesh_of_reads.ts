@@ -3,10 +3,10 @@
  *
  * @module
  */
+import { carriedIn, type CarriedMesh } from "../config/mesh/carried.ts";
 import { type Finding, findingOf, NOWHERE } from "../finding/finding.ts";
-import { OfflineMesh, type OfflineMeshOptions } from "./offline_mesh.ts";
 import type { FileRead } from "../folder/index.ts";
-import { meshConfigOf } from "./mesh_config_of.ts";
+import { OfflineMesh, type OfflineMeshOptions } from "./offline_mesh.ts";
 
 /** A mesh configuration that a user gave. */
 export interface GivenMeshConfig {
@@ -75,4 +75,30 @@ function usable<T>(chosen: ChosenMeshConfig, isGiven: boolean, make: (chosen: Ch
 function unusable(name: string, problems: string): Finding {
   const message = `the mesh configuration of ${name} is refused: ${problems.split("\n").join("; ")}`;
   return findingOf("unusable-mesh-configuration", { severity: "error", place: NOWHERE, message });
+}
+
+// The mesh configuration that lies among the files of a command, in the objects that usually have one.
+
+/** A mesh configuration among the files. */
+interface FoundMeshConfig {
+  /** YAML or JSON. */
+  readonly text: string;
+  /** Where it is from, for people: `IstioOperator istio-system/main, install.yaml:1`. */
+  readonly name: string;
+}
+
+/**
+ * The mesh configuration of some files: where there is one, or where all say the same; undefined: there is none, or
+ * several that differ, of which a reader would have to guess one.
+ */
+export function meshConfigOf(reads: readonly FileRead[], defaultNamespace = "default"): FoundMeshConfig | undefined {
+  let first: CarriedMesh & { readonly path: string } | undefined;
+  for (const { path, bytes } of reads) {
+    if (!(bytes instanceof Uint8Array)) continue;
+    for (const carried of carriedIn(bytes, { json: path.endsWith(".json"), defaultNamespace })) {
+      first ??= { ...carried, path };
+      if (carried.identity !== first.identity) return undefined;
+    }
+  }
+  return first && { text: first.text, name: `${first.object}, ${first.path}:${first.line}` };
 }

@@ -6,18 +6,53 @@
  * @module
  */
 import { RE2JS } from "re2js";
-import type { ApplyTo, ConfigPatch, PatchOperation } from "../config/kinds/proxy_filter/types.ts";
 import type { StringMap } from "../config/kinds/common/types.ts";
+import type { ApplyTo, ConfigPatch, PatchOperation } from "../config/kinds/proxy_filter/types.ts";
 import type { ConfigObject } from "../config/types.ts";
 import { findEncoder } from "../pb/codec.ts";
-import { type ApiMessage, encodeApi, messageFromJson } from "../pb/envoy_api.ts";
+import { type ApiMessage, encodeApi, findApiType, messageFromJson, packedName } from "../pb/envoy_api.ts";
 import { beyondLimits } from "../pb/envoy_rules.ts";
 import { withSeconds } from "./durations.ts";
 import { mayRefuse, mayRefuseAsWritten } from "./guards.ts";
 import { PATCHED_MESSAGE } from "./messages.ts";
-import { withReadableStructs } from "./typed_structs.ts";
 import type { CompiledPatch, PatchTarget } from "./types.ts";
 import { unusableValue, unusableWords } from "./unusable.ts";
+
+// Messages that patches write as a struct with the name of their type (`TypedStruct`): Envoy makes the message of them,
+// and refuses the resource where it cannot.
+
+const TYPED_STRUCTS: ReadonlySet<string> = new Set(["udpa.type.v1.TypedStruct", "xds.type.v3.TypedStruct"]);
+
+type StructJson = Record<string, unknown>;
+
+/**
+ * JSON of a message in which each struct that Envoy could not read as its type is that message itself, so that the reader
+ * of the message says what is wrong with it. A type that this release does not know is left to the proxy.
+ */
+function withReadableStructs(json: unknown): unknown {
+  if (Array.isArray(json)) return json.map(withReadableStructs);
+  if (typeof json !== "object" || json === null) return json;
+  const { "@type": type, type_url, typeUrl, value } = json as StructJson;
+  const inner = type_url ?? typeUrl;
+  const isStruct = typeof type === "string" && TYPED_STRUCTS.has(packedName({ type_url: type }));
+  if (isStruct && typeof inner === "string" && typeof value === "object" && value !== null) {
+    const name = packedName({ type_url: inner });
+    if (findApiType(name) === undefined || isReadable(name, value)) return json;
+    return { "@type": inner, ...withReadableStructs(value) as StructJson };
+  }
+  return Object.fromEntries(Object.entries(json).map(([key, one]) => [key, withReadableStructs(one)]));
+}
+
+/** Envoy takes durations in such structs in seconds alone. */
+function isReadable(name: string, value: object): boolean {
+  if (JSON.stringify(withSeconds(name, value)) !== JSON.stringify(value)) return false;
+  try {
+    messageFromJson(name, value);
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 /** A patch that is not in force, or not as it is written. */
 export interface PatchFinding {

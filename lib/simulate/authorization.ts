@@ -3,12 +3,49 @@
  *
  * @module
  */
-import { ruleText } from "./rule_name.ts";
-import type { envoy } from "../../proto/gen/types.ts";
+import type { envoy, google } from "../../proto/gen/types.ts";
 import { type ConfiguredFilter, unpack } from "./decode.ts";
+import { type NormalizedRequest, valuesOf } from "./http_request.ts";
 import { matchesMetadata, NotJudged } from "./matchers.ts";
 import { type JudgedTraffic, matchingRule } from "./rbac.ts";
-import { carriesToken } from "./tokens.ts";
+
+// Tokens in a request, as the filter that verifies them looks for them.
+
+type JwtProvider = envoy.extensions.filters.http.jwt_authn.v3.JwtProvider;
+
+const TYPE = "envoy.extensions.filters.http.jwt_authn.v3.JwtAuthentication";
+
+/** Whether the request has anything where the filter of that configuration looks for a token; of another filter: no. */
+function carriesToken(config: google.protobuf.Any | undefined, request: NormalizedRequest): boolean {
+  const filter = unpack<envoy.extensions.filters.http.jwt_authn.v3.JwtAuthentication>(config, TYPE);
+  return Object.values(filter?.providers ?? {}).some((provider) => hasToken(provider, request));
+}
+
+/** Places that are looked at where a provider names none. */
+const USUAL = { headers: [{ name: "authorization", value_prefix: "Bearer " }], params: ["access_token"], cookies: [] };
+
+function hasToken({ from_headers, from_params, from_cookies }: JwtProvider, request: NormalizedRequest): boolean {
+  const own = { headers: from_headers ?? [], params: from_params ?? [], cookies: from_cookies ?? [] };
+  const named = own.headers.length + own.params.length + own.cookies.length > 0;
+  const { headers, params, cookies } = named ? own : USUAL;
+  const given = new URLSearchParams(request.path.split("?")[1] ?? "");
+  const baked = valuesOf(request, "cookie").flatMap((one) => one.split(";").map((pair) => pair.split("=")[0]!.trim()));
+  const carries = (name: string, prefix: string) => valuesOf(request, name).some((value) => value.includes(prefix));
+  return headers.some(({ name = "", value_prefix = "" }) => carries(name, value_prefix)) ||
+    params.some((name) => given.has(name)) || cookies.some((name) => baked.includes(name));
+}
+
+/** `ns[shop]-policy[cart]-rule[0]`, with the texts before and behind it for external authorizers. */
+const RULE = /^ns\[([^\]]*)\]-policy\[([^\]]*)\]-rule\[(\d+)\]$/;
+const BEFORE = "istio-ext-authz-";
+const BEHIND = "-deny-due-to-bad-CUSTOM-action";
+
+/** A rule in the words of configuration: `AuthorizationPolicy shop/cart rules[0]`; a name of another form as it is. */
+function ruleText(name: string): string {
+  const from = name.startsWith(BEFORE) ? BEFORE.length : 0;
+  const found = RULE.exec(name.slice(from, name.endsWith(BEHIND) ? -BEHIND.length : undefined));
+  return found ? `AuthorizationPolicy ${found[1]}/${found[2]} rules[${found[3]}]` : `rule ${JSON.stringify(name)}`;
+}
 
 const RBAC_TYPES = ["envoy.extensions.filters.http.rbac.v3.RBAC", "envoy.extensions.filters.network.rbac.v3.RBAC"];
 const EXT_AUTHZ_TYPES = [

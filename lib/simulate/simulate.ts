@@ -10,12 +10,11 @@
  * @module
  */
 import type { envoy } from "../../proto/gen/types.ts";
-import { abortOf, injectsFaults } from "./fault.ts";
 import { act, type ClusterShare } from "./action.ts";
-import { clusterStep, mayForward } from "./cluster.ts";
-import { causeOf, causesOf, configured, packedName, stateOf, unpack } from "./decode.ts";
-import { detect } from "./detection.ts";
 import { isJudging, refusal } from "./authorization.ts";
+import { clusterStep, mayForward } from "./cluster.ts";
+import { causeOf, causesOf, configured, type ConfiguredFilter, packedName, stateOf, unpack } from "./decode.ts";
+import { detect } from "./detection.ts";
 import { chooseChain } from "./filter_chain.ts";
 import { normalize, type NormalizedRequest } from "./http_request.ts";
 import { chooseListener } from "./listener.ts";
@@ -23,16 +22,54 @@ import { NotJudged } from "./matchers.ts";
 import { chooseRoute, matchText } from "./route.ts";
 import type { LackedSecret } from "./secret_types.ts";
 import { lackedSecret, lackedText } from "./secrets.ts";
+import { shareOf } from "./share.ts";
 import type {
   ClusterStep,
   EndedOutcome,
   ProxyResources,
+  RouteStep,
   SimulatedRequest,
   Simulation,
   SimulationOutcome,
   SimulationStep,
 } from "./types.ts";
 import { chooseVirtualHost } from "./virtual_host.ts";
+
+// Requests that a proxy answers itself because of a fault that their route asks for.
+
+type FaultLevel = Pick<envoy.config.route.v3.Route | envoy.config.route.v3.VirtualHost, "typed_per_filter_config">;
+type FaultSetting = envoy.extensions.filters.http.fault.v3.HTTPFault;
+
+/** Name of the filter, by which routes set it. */
+const FAULT = "envoy.filters.http.fault";
+
+/** Whether the filter is there; without it what routes say of it is not read. */
+function injectsFaults(filters: readonly ConfiguredFilter[]): boolean {
+  return filters.some(({ name }) => name === FAULT);
+}
+
+/**
+ * The abort of a route, or else of its virtual host; undefined: there is none.
+ *
+ * @returns Undefined also where conditions about clients or clusters narrow it, which translation never writes.
+ */
+function abortOf(levels: readonly FaultLevel[]): RouteStep["abort"] {
+  const [set] = levels.flatMap(({ typed_per_filter_config }) => typed_per_filter_config?.[FAULT] ?? []);
+  const fault = unpack<FaultSetting>(set, "envoy.extensions.filters.http.fault.v3.HTTPFault");
+  const { abort, headers = [], downstream_nodes = [], upstream_cluster = "" } = fault ?? {};
+  if (abort === undefined || headers.length > 0 || downstream_nodes.length > 0 || upstream_cluster !== "") {
+    return undefined;
+  }
+  const status = abort.http_status ?? HTTP_OF_GRPC[abort.grpc_status ?? -1];
+  // Envoy reads a missing percentage as 0, other than a missing fraction elsewhere.
+  const share = abort.percentage === undefined ? 0 : shareOf({ default_value: abort.percentage });
+  return status === undefined || share === 0 ? undefined : { status, share };
+}
+
+/** HTTP statuses that Envoy answers for statuses of gRPC, by their number. */
+const HTTP_OF_GRPC: readonly number[] = [
+  ...[200, 499, 500, 400, 504, 404, 409, 403, 429, 400, 409, 400, 501, 500, 503, 500, 401],
+];
 
 type FilterChain = envoy.config.listener.v3.FilterChain;
 type HttpConnectionManager = envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager;

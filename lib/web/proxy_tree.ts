@@ -4,17 +4,19 @@
  * @module
  */
 import type { envoy } from "../../proto/gen/types.ts";
+import { tablesOf } from "../debug/resources.ts";
 import type { DebugView } from "../debug/view.ts";
 import type { HttpRequest } from "../http/message.ts";
 import { clusterStep } from "../simulate/cluster.ts";
 import { packedName, stateOf, unpack } from "../simulate/decode.ts";
+import { resourcesIn } from "../simulate/decoded.ts";
+import { type HostPart, type RouteParts, routeParts } from "../simulate/route_parts.ts";
 import type { ProxyResources } from "../simulate/types.ts";
 import type { XdsConnection } from "../xds/connection.ts";
+import { ROUTE } from "../xds/protocol/types.ts";
 import { type Html, markup } from "./html.ts";
 import { objectUrl } from "./links.ts";
 import { filterForm, type ListPart, pageLinks } from "./list.ts";
-import { type DecodedProxy, decodedProxy } from "./proxy_decoded.ts";
-import type { HostPart } from "../simulate/route_parts.ts";
 import { counted } from "./words.ts";
 
 type Listener = envoy.config.listener.v3.Listener;
@@ -213,4 +215,24 @@ function links(causes: readonly string[]): Html | false {
     markup` ← <a href="${objectUrl(first)}">${first}</a>${
       second !== undefined && markup`, <a href="${objectUrl(second)}">${second}</a>`
     }${more.length > 0 && ` and ${more.length} more`}`;
+}
+
+// The resources of a connected proxy as the pages take them: decoded when they are asked for.
+
+/** The resources of a proxy, and its route configurations in parts. */
+interface DecodedProxy {
+  readonly resources: ProxyResources;
+  /** A route configuration by its name. */
+  routes(name: string): RouteParts | undefined;
+}
+
+/** All that it should have. */
+function decodedProxy(connection: XdsConnection): DecodedProxy {
+  const tables = tablesOf(connection);
+  const routes = tables(ROUTE);
+  const parts = (name: string) => {
+    const encoded = routes.get(name);
+    return encoded === undefined ? undefined : routeParts(encoded.value);
+  };
+  return { resources: resourcesIn(tables), routes: parts };
 }

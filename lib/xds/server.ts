@@ -5,38 +5,68 @@
  *
  * @module
  */
+import { X509Certificate } from "node:crypto";
 import type { Socket } from "node:net";
+import type { Call } from "../grpc/call.ts";
+import { Code } from "../grpc/codes.ts";
+import { HealthService } from "../grpc/health.ts";
+import { withReflection } from "../grpc/reflection/service.ts";
+import { GrpcServer, type GrpcServerOptions } from "../grpc/server.ts";
+import type { GrpcService } from "../grpc/service.ts";
+import { PacedLines } from "../kernel/log/paced_lines.ts";
 import { DiffTable } from "../resource/diff.ts";
 import { InternedNames } from "../resource/names.ts";
 import { ResourceTable } from "../resource/set.ts";
-import { RecentTexts } from "./ads/recent_texts.ts";
-import { StackDigests } from "./ads/set_stack.ts";
-import { Admission, defaultAdmissionRate, type WaitingStream } from "./admission.ts";
-import { AdmissionKeys } from "./admission_key.ts";
-import { type ConnectionContext, XdsConnection } from "./connection.ts";
-import type { Call } from "../grpc/call.ts";
-import { HealthService } from "../grpc/health.ts";
-import { byPreface } from "../sockets/listen/preface.ts";
 import type { TlsCertificates } from "../sockets/listen/certificates.ts";
+import { byPreface } from "../sockets/listen/preface.ts";
 import { listen, type Listener, parseListenAddress } from "../sockets/listen/tcp.ts";
 import { listenTls, type TlsListener, type TlsListenOptions } from "../sockets/listen/tls.ts";
-import { GrpcServer, type GrpcServerOptions } from "../grpc/server.ts";
-import { Code } from "../grpc/codes.ts";
-import { ClientEvents } from "./events/client_events.ts";
-import { PushLedger } from "./ledger.ts";
-import { NO_METRICS, type XdsMetrics } from "./protocol/metrics.ts";
-import { OwedEndpoints } from "./owed_endpoints.ts";
-import { defaultPushThrottle, PushQueue } from "./push_queue.ts";
-import { withReflection } from "../grpc/reflection/service.ts";
-import type { GrpcService } from "../grpc/service.ts";
 import { addressGroup } from "../sockets/transport/address_group.ts";
-import { PacedLines } from "../kernel/log/paced_lines.ts";
 import type { Peer, TlsState } from "../sockets/transport/peer.ts";
 import { SocketTransport } from "../sockets/transport/socket.ts";
-import { RejectGauges } from "./reject_gauges.ts";
+import { spiffeId } from "../sockets/transport/spiffe_id.ts";
+import { Admission, defaultAdmissionRate, type WaitingStream } from "./admission.ts";
+import { RecentTexts } from "./ads/recent_texts.ts";
+import { StackDigests } from "./ads/set_stack.ts";
+import { type ConnectionContext, XdsConnection } from "./connection.ts";
+import { ClientEvents } from "./events/client_events.ts";
+import { PushLedger } from "./ledger.ts";
+import { OwedEndpoints } from "./owed_endpoints.ts";
+import { NO_METRICS, type XdsMetrics } from "./protocol/metrics.ts";
 import type { DebugAnswers } from "./protocol/questions.ts";
 import type { PushEvent, ResourceSource } from "./protocol/source.ts";
+import { defaultPushThrottle, PushQueue } from "./push_queue.ts";
 import { QuestionPlaces } from "./questions/places.ts";
+import { RejectGauges } from "./reject_gauges.ts";
+
+// The key by which admission counts a call: the verified identity of the client, else its connection.
+
+/** Finds the keys of clients; reads the certificate of a connection once. */
+export class AdmissionKeys {
+  readonly #known = new WeakMap<Peer, string | Peer>();
+
+  /**
+   * The SPIFFE identity of the client's verified certificate, or the names in it where it holds no such identity, so
+   * that all connections of one identity share a turn, also after its certificate is renewed; else the connection itself, by its peer object. An address is no key:
+   * clients behind a load balancer share one.
+   */
+  of(peer: Peer): string | Peer {
+    const leaf = peer.tls?.verified === true ? peer.tls.chain[0] : undefined;
+    if (leaf === undefined) return peer;
+    let key = this.#known.get(peer);
+    if (key === undefined) {
+      key = spiffeId(peer) ?? namesOf(leaf) ?? peer;
+      this.#known.set(peer, key);
+    }
+    return key;
+  }
+}
+
+/** Subject and alternative names as one text; undefined when the certificate has neither. */
+function namesOf(der: Uint8Array): string | undefined {
+  const { subject, subjectAltName } = new X509Certificate(der);
+  return subject || subjectAltName ? JSON.stringify([subject ?? "", subjectAltName ?? ""]) : undefined;
+}
 
 /** Lines a second about calls in which this server is at fault: clients can call as often as they like. */
 const MOST_DEFECTS = 10;

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { installCni } from "../../cmd/install-cni/commands.ts";
 import { pilotAgent } from "../../cmd/pilot-agent/commands.ts";
-import { insecureCiphers, preferredCiphers } from "../../cmd/pilot-discovery/ciphers.ts";
+import { insecureCiphers, preferredCiphers } from "../../cmd/pilot-discovery/discovery_flags.ts";
 import { pilotDiscovery } from "../../cmd/pilot-discovery/commands.ts";
 import { type Command, type Located, pathOf } from "../../lib/cli/command.ts";
 import type { Flag } from "../../lib/cli/flag.ts";

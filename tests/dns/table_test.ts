@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { hostRecords } from "../../lib/dns/table/addresses.ts";
 import { buildLookupTable } from "../../lib/dns/table/lookup.ts";
 import type { Locality, NameTable } from "../../lib/dns/table/types.ts";
-import { hostNames } from "../../lib/dns/table/variants.ts";
+import { hostNames } from "../../lib/dns/table/host.ts";
 import { resolve } from "./support/resolve.ts";
 
 const locality: Locality = { namespace: "ns1", domain: "ns1.svc.cluster.local", search: ["ns1.svc.cluster.local"] };

@@ -1,7 +1,6 @@
 /** Batches are written into arrays that are used again, never while a socket may still read them. */
 import assert from "node:assert/strict";
-import { BatchBuffers } from "../../lib/grpc/h2/batch_buffers.ts";
-import { Outbound, SendBudget, SendQueue } from "../../lib/grpc/h2/outbound.ts";
+import { BatchBuffers, Outbound, SendBudget, SendQueue } from "../../lib/grpc/h2/outbound.ts";
 import { RemoteTime } from "../../lib/sockets/patience.ts";
 import type { Transport } from "../../lib/sockets/transport/transport.ts";
 

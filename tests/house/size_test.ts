@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { sourceFiles } from "../../scripts/imports.ts";
+import { importsOf, sourceFiles } from "../../scripts/imports.ts";
 
 const root = new URL("../..", import.meta.url).pathname;
 
@@ -57,4 +57,50 @@ Deno.test("functions fit a screen: at most 80 lines", () => {
     functions(lines).filter(({ length }) => length > 80).map(({ name, length }) => `${file} ${name}: ${length} lines`)
   );
   assert.deepEqual(long, []);
+});
+
+/** Files and folders whose small files with one importer stay apart, each with the reason. */
+const APART: Readonly<Record<string, string>> = {
+  "cmd/install-cni/bundle.ts": "a program of its own: the build of images runs it",
+  "lib/agent/start/": "the steps of the agent's start, one file each",
+  "lib/config/kinds/": "the types of one part of a kind",
+  "lib/debug/": "one page, one file",
+  "lib/web/": "one page, one file",
+  "lib/discovery/findings/connected_gateways.ts": "one finding, one file",
+  "lib/folder/watched_folder.ts": "the contract between a folder and its watcher",
+  "lib/injection/steps/order.ts": "the order of the steps, as a table",
+  "lib/kernel/metrics/": "the metrics of one subject, as a table",
+  "lib/kernel/not_built/": "the settings of one subject that is not built, as a table",
+  "lib/mesh/": "one index, one file",
+  "lib/translate/machine/": "the parts of the machine, each with its picture",
+  "lib/webhook/review_worker.ts": "what runs in the worker, apart from what starts the worker",
+};
+
+/** Small files that one file alone imports, in the same folder. */
+function smallPrivateFiles(): string[] {
+  const importers = new Map<string, Set<string>>();
+  const late = new Set<string>();
+  for (const from of [...sourceFiles(root, ["lib", "cmd"]), "mod.ts"]) {
+    for (const { to, lazy } of importsOf(root, from)) {
+      if (lazy) late.add(to);
+      const known = importers.get(to);
+      if (known === undefined) importers.set(to, new Set([from]));
+      else known.add(from);
+    }
+  }
+  const folder = (file: string) => file.slice(0, file.lastIndexOf("/"));
+  return files.filter(({ file, length }) => {
+    const [importer, another] = importers.get(file) ?? [];
+    return length < 40 && importer !== undefined && another === undefined && !late.has(file) &&
+      folder(importer) === folder(file);
+  }).map(({ file }) => file);
+}
+
+Deno.test("a file of less than 40 lines with one importer beside it is part of that importer, or has a reason", () => {
+  const found = smallPrivateFiles();
+  const isUnder = (file: string, place: string) => file === place || place.endsWith("/") && file.startsWith(place);
+  const unexplained = found.filter((file) => !Object.keys(APART).some((place) => isUnder(file, place)));
+  assert.deepEqual(unexplained, [], "join it with its importer, or say in this test why it stays apart");
+  const unused = Object.keys(APART).filter((place) => !found.some((file) => isUnder(file, place)));
+  assert.deepEqual(unused, [], "these have no such file any more");
 });

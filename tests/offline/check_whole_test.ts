@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { unpaced } from "../../lib/kernel/time/paced.ts";
 import { checkMesh } from "../../lib/offline/check/check.ts";
-import { meshConfigOf } from "../../lib/offline/mesh_config_of.ts";
+import { meshConfigOf } from "../../lib/offline/mesh_of_reads.ts";
 import { meshOfTexts } from "../../lib/offline/library/texts_mesh.ts";
 import { meshOf } from "./mesh_of.ts";
 

@@ -1,7 +1,7 @@
 /** Of a caller whose account is not known, conditions on its identity are judged where the account does not matter. */
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { isCaller } from "../../lib/simulate/caller.ts";
+import { isCaller } from "../../lib/simulate/rbac.ts";
 import { NotJudged } from "../../lib/simulate/matchers.ts";
 import { identityMatcher, namespaceMatcher, serviceAccountMatcher } from "../../lib/translate/authorization/values.ts";
 

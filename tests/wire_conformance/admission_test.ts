@@ -3,7 +3,7 @@ import * as grpc from "@grpc/grpc-js";
 import { X509Certificate } from "node:crypto";
 import { encode } from "../../lib/pb/codec.ts";
 import type { Peer, TlsState } from "../../lib/sockets/transport/peer.ts";
-import { AdmissionKeys } from "../../lib/xds/admission_key.ts";
+import { AdmissionKeys } from "../../lib/xds/server.ts";
 import { CLUSTER } from "../../lib/xds/protocol/types.ts";
 import { MemorySource } from "../xds/support/memory_source.ts";
 import { Authority, openssl } from "../certificates.ts";

@@ -1,11 +1,10 @@
 /** Nodes that are too large to be read: told before they are decoded. */
-import assert from "node:assert/strict";
 import fc from "fast-check";
+import assert from "node:assert/strict";
 import { encode } from "../../lib/pb/codec.ts";
 import { decode } from "../../lib/pb/reflect.ts";
 import { fromStruct, struct } from "../../lib/pb/wellknown.ts";
-import { readNode } from "../../lib/xds/protocol/node.ts";
-import { nodeSizeProblem } from "../../lib/xds/protocol/node_size.ts";
+import { nodeSizeProblem, readNode } from "../../lib/xds/protocol/node.ts";
 
 const node = (metadata: object) => encode("envoy.config.core.v3.Node", { id: "a", metadata: struct({ ...metadata }) });
 const keys = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, i) => [`key${i}`, "x"]));

@@ -21,15 +21,17 @@ import {
   answerRequest,
   firstRequest,
   healthRequest,
+  isRejection,
   NO_VERSIONS,
   type OwnResponse,
   type OwnVersions,
   type RejectedResponse,
+  rejectRequest,
   type RelayVariant,
+  requestNonce,
   requestType,
   responseType,
 } from "./messages.ts";
-import { type PendingRefusals, withRefusal, withRefused } from "./refusals.ts";
 
 /** An event of a relay. Streams and connections have numbers; events of ended ones are ignored. */
 export type RelayEvent =
@@ -288,4 +290,35 @@ function workedOff(state: RelayState, session: RelaySession, response: OwnRespon
   const own = new Map(state.own).set(response.typeUrl, versions);
   const bytes = answerRequest(session.variant, response, versions, error);
   return { state: { ...state, own }, effects: [{ type: "send up", connection: session.connection, bytes }] };
+}
+
+// Refusals that wait for the proxy's acknowledgement: before it, a server would take the response for one that the
+// proxy does not have, and would not replace the resources that the proxy has.
+
+/** The pending refusal of each type's last response. */
+type PendingRefusals = ReadonlyMap<string, RejectedResponse>;
+
+/** The pending refusals with that of one more response. */
+function withRefusal(refusals: PendingRefusals, { typeUrl, nonce, reason }: RejectedResponse): PendingRefusals {
+  return new Map(refusals).set(typeUrl, { typeUrl, nonce, reason });
+}
+
+/**
+ * The requests that go to the server for a request of the proxy, and the refusals that stay pending. A rejection by the
+ * proxy needs no refusal beside it.
+ */
+function withRefused(
+  variant: RelayVariant,
+  refusals: PendingRefusals,
+  typeUrl: string,
+  bytes: Uint8Array,
+): { readonly requests: readonly Uint8Array[]; readonly refusals: PendingRefusals } {
+  const refusal = refusals.get(typeUrl);
+  if (refusal === undefined || requestNonce(variant, bytes) !== refusal.nonce) return { requests: [bytes], refusals };
+  const left = new Map(refusals);
+  left.delete(typeUrl);
+  return {
+    requests: isRejection(variant, bytes) ? [bytes] : [bytes, rejectRequest(variant, refusal, bytes)],
+    refusals: left,
+  };
 }

@@ -4,13 +4,13 @@
  *
  * @module
  */
+import type { ConfigObject } from "../../config/types.ts";
+import { type HostImport, importsHost, importsService, parseImports } from "../../mesh/imports.ts";
 import { effectiveExportTo } from "../../mesh/names.ts";
-import { importsHost, importsService } from "../../mesh/imports.ts";
 import { MESH_GATEWAY } from "../../mesh/sidecar_rules.ts";
 import type { Analyzer, ReportMistake } from "../analyzer.ts";
-import type { AnalysisReader } from "../reader/reader.ts";
 import type { Audience } from "../reader/audience.ts";
-import { importsFor, isDefaultSidecar, meshSidecars, type SidecarObject, sidecarsFor } from "./sidecars.ts";
+import type { AnalysisReader } from "../reader/reader.ts";
 
 /** A VirtualService as Sidecars import it. */
 interface ImportableRoute {
@@ -116,4 +116,30 @@ function lookForLeftOut(route: ImportableRoute, read: AnalysisReader, report: Re
 function ofFact(host: string, read: AnalysisReader) {
   const fact = read.serviceFact(host)?.fact;
   return fact && { namespace: fact.meta.namespace, hostname: host, cause: fact.key };
+}
+
+type SidecarObject = ConfigObject<"Sidecar">;
+
+/** Whether a Sidecar is for all workloads of its namespace, and in the root namespace for those of the mesh. */
+function isDefaultSidecar({ spec: { workloadSelector } }: SidecarObject): boolean {
+  return Object.keys(workloadSelector?.labels ?? {}).length === 0;
+}
+
+/** The Sidecars for the whole mesh. */
+function meshSidecars(read: AnalysisReader): SidecarObject[] {
+  return read.objectsIn("Sidecar", read.meshConfig.rootNamespace).filter(isDefaultSidecar);
+}
+
+/** The Sidecars that workloads of a namespace may have; where none of them is for all, some workloads have none. */
+function sidecarsFor(client: string, read: AnalysisReader): readonly SidecarObject[] {
+  const own = read.objectsIn("Sidecar", client);
+  return own.some(isDefaultSidecar) ? own : [...own, ...meshSidecars(read)];
+}
+
+/** The imports of a Sidecar for workloads of a namespace; undefined: everything exported to them. */
+function importsFor(
+  { spec: { egress = [] } }: SidecarObject,
+  client: string,
+): readonly HostImport[] | undefined {
+  return egress.length === 0 ? undefined : egress.flatMap(({ hosts }) => parseImports(hosts, client));
 }

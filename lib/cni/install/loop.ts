@@ -7,7 +7,6 @@
  *
  * @module
  */
-import { presentFolders } from "./present_folders.ts";
 import { FolderEvents, mayWatch } from "../../kernel/files/events.ts";
 import type { Logger } from "../../kernel/log/log.ts";
 import type { Metrics } from "../../kernel/metrics/registry.ts";
@@ -291,5 +290,28 @@ export class Installer {
       runFolderMade?.();
     }
     return whileLocked(`${folders.run}/${LOCK_FILE}`, work);
+  }
+}
+
+// Folders that are there, told from others that may take their place.
+
+/** Those of the folders that are there, each with its identity. */
+function presentFolders(paths: readonly string[]): Map<string, string> {
+  const found = new Map<string, string>();
+  for (const path of paths) {
+    const id = idOf(path);
+    if (id !== undefined) found.set(path, id);
+  }
+  return found;
+}
+
+/** Device and inode of a folder; undefined when there is none. */
+function idOf(path: string): string | undefined {
+  try {
+    const { dev, ino } = Deno.statSync(path);
+    return `${dev}:${ino}`;
+  } catch (error) {
+    if (error instanceof Deno.errors.NotFound) return undefined;
+    throw error;
   }
 }

@@ -6,6 +6,7 @@
  * @module
  */
 import { type IntrospectionPort, openIntrospection } from "../../http/introspection_port.ts";
+import { textResponse } from "../../http/message.ts";
 import { monitoringRoutes } from "../../http/monitoring.ts";
 import type { Route } from "../../http/route.ts";
 import type { LoadRoutes } from "../../http/router.ts";
@@ -15,9 +16,8 @@ import type { Logger } from "../../kernel/log/log.ts";
 import { systemFileCalls } from "../node/file_calls.ts";
 import { LOG_SOCKET } from "../plugin/report.ts";
 import type { PodLookup } from "../pods/source.ts";
-import { Attempts } from "./start_error.ts";
-import { healthRoutes } from "./health.ts";
 import { pluginRoutes } from "./plugin_routes.ts";
+import { Attempts } from "./start_error.ts";
 
 /** The addresses of the servers, and their clients. Ports of 0 are chosen by the system. */
 export interface ServeOptions {
@@ -129,4 +129,25 @@ export async function servePlugin(path: string, log: Logger, pods: PodLookup): P
   const server = new HttpServer({ routes: pluginRoutes(log, pods), log });
   await server.listenUnix(path, { mode: 0o600, takeOver: true });
   return server;
+}
+
+// Liveness and readiness of the installer, for the orchestrator.
+
+/**
+ * `/healthz`: 200 as long as the program runs. `/readyz`: 200 when the plugin is installed, else 503 with the reason.
+ *
+ * @param notReady the reason; undefined: the plugin is installed
+ */
+function healthRoutes(notReady: () => string | undefined): Route[] {
+  return [
+    { methods: ["GET"], path: "/healthz", handle: () => textResponse(200, "ok\n") },
+    {
+      methods: ["GET"],
+      path: "/readyz",
+      handle: () => {
+        const reason = notReady();
+        return reason === undefined ? textResponse(200, "ok\n") : textResponse(503, `${reason}\n`);
+      },
+    },
+  ];
 }

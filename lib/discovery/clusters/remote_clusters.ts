@@ -7,17 +7,17 @@
  */
 import type { Fact } from "../../config/facts/types.ts";
 import type { ChangeSet } from "../../config/store.ts";
+import type { ConfigObject } from "../../config/types.ts";
 import type { Kernel } from "../../kernel/kernel.ts";
 import { unpaced } from "../../kernel/time/paced.ts";
-import type { LockState } from "../../orch/leader/duty_runner.ts";
 import type { ApiClient } from "../../orch/client/client.ts";
-import { addClusterRegistry } from "../sources/fact_registry.ts";
+import type { LockState } from "../../orch/leader/duty_runner.ts";
+import type { OrchRegistry } from "../../registry/orch/registry.ts";
+import { type ConvertOptions, convertWorkload } from "../../registry/service_entry/convert.ts";
+import type { Registry, RegistrySink } from "../../registry/types.ts";
 import type { Credentials } from "../credentials/credentials.ts";
 import type { CredentialClusters } from "../credentials/start.ts";
 import { HandOver } from "../pipeline/hand_over.ts";
-import { logFindings } from "../sources/finding_log.ts";
-import type { MeshSource } from "../sources/mesh_source.ts";
-import type { OrchOptions } from "../sources/orchestrator.ts";
 import type { Pipeline } from "../pipeline/pipeline.ts";
 import {
   type DiscoverySettings,
@@ -26,13 +26,58 @@ import {
   sharingApi,
   type SharingApiVariables,
 } from "../settings/settings.ts";
+import { addClusterRegistry } from "../sources/fact_registry.ts";
+import { logFindings } from "../sources/finding_log.ts";
+import type { MeshSource } from "../sources/mesh_source.ts";
+import type { OrchOptions } from "../sources/orchestrator.ts";
 import { RemoteCredentials } from "./askers.ts";
 import type { RemoteCluster } from "./cluster.ts";
 import { RemoteClusters } from "./clusters.ts";
 import { ClusterConnection } from "./connection.ts";
-import { RemoteEntries } from "./entries.ts";
 import { LedClusters, type LedDuties } from "./leading.ts";
 import { ClusterSecrets } from "./secrets.ts";
+
+// The workload entries of a remote cluster: workloads that services of that cluster select, and service entries of the
+// configuration (`PILOT_ENABLE_CROSS_CLUSTER_WORKLOAD_ENTRY`).
+
+class RemoteEntries implements Registry {
+  readonly provider = "External";
+  readonly clusterId: string;
+  readonly #options: ConvertOptions;
+  readonly #services: Pick<OrchRegistry, "onWorkloads">;
+  #sink: RegistrySink | undefined;
+
+  /** @param services The registry of the same cluster. */
+  constructor(options: ConvertOptions, services: Pick<OrchRegistry, "onWorkloads">) {
+    this.#options = options;
+    this.clusterId = options.clusterId;
+    this.#services = services;
+  }
+
+  start(sink: RegistrySink): Promise<void> {
+    this.#sink = sink;
+    return Promise.resolve();
+  }
+
+  stop(): Promise<void> {
+    this.#sink = undefined;
+    return Promise.resolve();
+  }
+
+  /** Takes changes of the cluster's workload entries. */
+  take({ added, updated, removed }: Pick<ChangeSet, "added" | "updated" | "removed">): void {
+    const workloads = [...added, ...updated.map((one) => one.new)].filter(isEntry)
+      .map((entry) => convertWorkload(entry, "healthy", this.#options));
+    const gone = removed.filter(isEntry).map(({ key }) => key);
+    if (workloads.length + gone.length === 0) return;
+    this.#sink?.workloads(workloads, gone);
+    this.#services.onWorkloads(this, workloads, gone);
+  }
+}
+
+function isEntry(object: ConfigObject): object is ConfigObject<"WorkloadEntry"> {
+  return object.kind === "WorkloadEntry";
+}
 
 /** Inputs of remote clusters from the process beside its settings. */
 export interface ClustersOptions {

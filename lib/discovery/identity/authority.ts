@@ -6,39 +6,40 @@
  *
  * @module
  */
-import { factsOf } from "../../kernel/files/regular.ts";
+import type { Authentication } from "../../authenticators/authentication.ts";
+import { failureText, mayBeAccepted } from "../../authenticators/caller.ts";
 import { SigningAuthority } from "../../authority/authority.ts";
-import type { WorkloadAuthority } from "../../authority/issuing.ts";
 import { measureExpiry } from "../../authority/authority_metrics.ts";
 import { type CallerResult, certificateService } from "../../authority/certificate_service.ts";
 import { FolderRootStore } from "../../authority/folder_store.ts";
+import type { WorkloadAuthority } from "../../authority/issuing.ts";
+import { KeyInForce } from "../../authority/key_in_force.ts";
 import type { SigningMaterial } from "../../authority/material.ts";
 import { hasPluggedIn, PluggedIn, type PluggedInOptions } from "../../authority/plugged_in.ts";
 import { MemoryRootStore } from "../../authority/root_store.ts";
+import { SelfSigned, type SelfSignedOptions } from "../../authority/self_signed.ts";
 import { serverNames } from "../../authority/server_names.ts";
 import { Succession } from "../../authority/succession.ts";
-import { SelfSigned, type SelfSignedOptions } from "../../authority/self_signed.ts";
-import type { Authentication } from "../../authenticators/authentication.ts";
-import { failureText, mayBeAccepted } from "../../authenticators/caller.ts";
+import type { FactStore } from "../../config/facts/store.ts";
 import type { Call } from "../../grpc/call.ts";
 import type { GrpcService } from "../../grpc/service.ts";
+import { factsOf } from "../../kernel/files/regular.ts";
 import type { Kernel } from "../../kernel/kernel.ts";
 import type { ApiClient } from "../../orch/client/client.ts";
 import { type Current, CurrentValue } from "../../pki/current.ts";
-import type { OpensslLibrary } from "../../pki/openssl/library.ts";
+import { openOpenssl, type OpensslLibrary } from "../../pki/openssl/library.ts";
+import { opensslSigner } from "../../pki/openssl/signer.ts";
 import { opensslVerifier } from "../../pki/openssl/verifier.ts";
 import { PkiError } from "../../pki/pki_error.ts";
-import type { FactStore } from "../../config/facts/store.ts";
-import type { ServerAuthentication } from "./authentication.ts";
-import type { MeshSource } from "../sources/mesh_source.ts";
-import { NodeAccountsOfClusters, readNodeAccounts } from "./node_accounts.ts";
-import { findAuthoritySecret, followSecret, secretFiles, untilAnswered } from "./authority_secret.ts";
-import { followBrought } from "./brought_authority.ts";
-import { GENERATED } from "./root_secret.ts";
-import { findOpenssl, startSigner } from "./openssl.ts";
-import { type ServerSigners, signerProblems, type SignerSettings, startSigners } from "./signers.ts";
 import type { DiscoverySettings } from "../settings/settings.ts";
 import { StartError } from "../settings/start_error.ts";
+import type { MeshSource } from "../sources/mesh_source.ts";
+import type { ServerAuthentication } from "./authentication.ts";
+import { findAuthoritySecret, followSecret, secretFiles, untilAnswered } from "./authority_secret.ts";
+import { followBrought } from "./brought_authority.ts";
+import { NodeAccountsOfClusters, readNodeAccounts } from "./node_accounts.ts";
+import { GENERATED } from "./root_secret.ts";
+import { type ServerSigners, signerProblems, type SignerSettings, startSigners } from "./signers.ts";
 
 /** Everything that is wrong with the settings of the authority: variable, value, expectation. */
 export function authorityProblems(settings: SignerSettings & Pick<DiscoverySettings, "CA_TRUSTED_NODE_ACCOUNTS">) {
@@ -306,4 +307,25 @@ function serviceOf(
     ...(openssl && { verify: opensslVerifier(openssl.functions) }),
     ...(nodes && { mayImpersonate: (caller, wanted) => nodes.mayImpersonate(caller, wanted) }),
   });
+}
+
+// OpenSSL as the signer for the server's authority, where the machine has it and the program may use it.
+
+/** The library; undefined: the log says why not. */
+function findOpenssl(kernel: Pick<Kernel, "log">): OpensslLibrary | undefined {
+  const log = kernel.log.scope("pkica");
+  const found = openOpenssl();
+  if ("reason" in found) {
+    log.info("the runtime signs certificates", { openssl: found.reason });
+    return undefined;
+  }
+  log.info("OpenSSL signs certificates", { path: found.path, version: found.version });
+  return found;
+}
+
+/** Gives it the key of the authority while that is in force. */
+function startSigner({ functions }: OpensslLibrary, kernel: Pick<Kernel, "log" | "stopper">): KeyInForce {
+  const keyInForce = new KeyInForce((key) => opensslSigner(functions, key), kernel.log.scope("pkica"));
+  kernel.stopper.add("key of the authority", () => keyInForce.take(undefined));
+  return keyInForce;
 }

@@ -5,18 +5,52 @@
  *
  * @module
  */
+import * as z from "zod";
 import type { InjectionView } from "../../debug/view.ts";
 import type { Kernel } from "../../kernel/kernel.ts";
 import type { ApiClient } from "../../orch/client/client.ts";
+import type { DiscoverySettings } from "../settings/settings.ts";
 import type { Configuration } from "../sources/configuration.ts";
 import type { MeshSource } from "../sources/mesh_source.ts";
-import type { DiscoverySettings } from "../settings/settings.ts";
-import { followApiVersion } from "./api_version.ts";
 import { InjectionConfiguration } from "./configuration.ts";
 import { Injector } from "./injector.ts";
 import { MissedPods } from "./missed_pods.ts";
 import { currentInjectionSettings, type InjectionVariables } from "./settings.ts";
 import { watchInjectionTexts } from "./texts.ts";
+
+// The version of the orchestrator's API: pods may have the fields that it understands.
+
+/** Time until it is asked again, ms: a cluster is upgraded while its servers run. */
+const AGAIN_MS = 5 * 60_000;
+
+/** Minor versions may have a sign behind the number. */
+const versionSchema = z.object({ minor: z.string().regex(/^\d+/).transform((text) => parseInt(text, 10)) });
+
+/** Asks for the minor version until the kernel stops; the function gives the last one, undefined: not known. */
+function followApiVersion(
+  client: ApiClient,
+  { stopper, clock }: Pick<Kernel, "clock" | "stopper">,
+): () => number | undefined {
+  let minor: number | undefined;
+  const stop = new AbortController();
+  const follow = async () => {
+    while (!stop.signal.aborted) {
+      try {
+        const read = versionSchema.safeParse(await client.json({ path: "/version", signal: stop.signal }));
+        if (read.success) minor = read.data.minor;
+      } catch {
+        // Away for now: the informers say so, and the last version stays.
+      }
+      await clock.sleep(AGAIN_MS, stop.signal).catch(() => {});
+    }
+  };
+  const done = follow();
+  stopper.add("version of the API", async () => {
+    stop.abort(new Error("the server stops"));
+    await done;
+  });
+  return () => minor;
+}
 
 /** Inputs of injection. */
 export interface InjectionParts {

@@ -9,29 +9,73 @@
  *
  * @module
  */
-import { begun, paced, unpaced } from "../../kernel/time/paced.ts";
 import type { MeshConfig, MeshNetworks } from "../../config/mesh/types.ts";
 import type { AnyConfigObject } from "../../config/types.ts";
-import { Aggregate } from "../../registry/aggregate.ts";
-import { EndpointIndex } from "../../registry/endpoint_index.ts";
-import type { Registry } from "../../registry/types.ts";
-import { StandInAddresses } from "../../registry/allocation/stand_ins.ts";
-import { ServiceEntryRegistry } from "../../registry/service_entry/registry.ts";
-import { ResourceTable } from "../../resource/set.ts";
-import type { Proxy } from "../../translate/proxy/node.ts";
-import type { Translator } from "../../translate/machine/translator.ts";
-import { AppliedListeners } from "./applied.ts";
 import type { Finding } from "../../finding/finding.ts";
-import { Debouncer, type MergedChange, noChange, REAL_TIMERS, type Timers } from "./debounce.ts";
+import { begun, paced, unpaced } from "../../kernel/time/paced.ts";
+import { Aggregate } from "../../registry/aggregate.ts";
+import { StandInAddresses } from "../../registry/allocation/stand_ins.ts";
+import { EndpointIndex } from "../../registry/endpoint_index.ts";
+import { ServiceEntryRegistry } from "../../registry/service_entry/registry.ts";
+import type { Registry, RegistrySink } from "../../registry/types.ts";
+import { ResourceTable } from "../../resource/set.ts";
+import type { Translator } from "../../translate/machine/translator.ts";
+import type { Proxy } from "../../translate/proxy/node.ts";
 import type { PushEvent } from "../../xds/protocol/source.ts";
-import { countedSink, type RegistryTrigger, type RegistryUpdates, REPORTED } from "./counted_sink.ts";
+import { AppliedListeners } from "./applied.ts";
 import { CurrentTranslator } from "./current_translator.ts";
+import { type ChangeEvent, Debouncer, type MergedChange, noChange, REAL_TIMERS, type Timers } from "./debounce.ts";
 import { PushFailures } from "./failures.ts";
 import { type ChangedNetworks, PipelineNetworks } from "./networks.ts";
 import { PipelineObjects } from "./objects.ts";
 import type { PipelineOptions } from "./options.ts";
-import { pipelineWarnings } from "./warnings.ts";
 import { WaitingChanges } from "./waiting_changes.ts";
+import { pipelineWarnings } from "./warnings.ts";
+
+// A registry's updates on their way to the aggregate: counted and announced.
+
+/** Updates so far, by the names that metric `pilot_inbound_updates` has for them. */
+interface RegistryUpdates {
+  eds: number;
+  svc: number;
+  svcdelete: number;
+}
+
+/** Why a push follows an update, as metric `pilot_push_triggers` has it. */
+type RegistryTrigger = "service" | "endpoint" | "proxy";
+
+/** The change that a registry's report makes, by its trigger: made once, because reports may come by the thousand. */
+const REPORTED: Readonly<Record<RegistryTrigger, ChangeEvent>> = {
+  service: { reason: "service", objects: [], full: true },
+  endpoint: { reason: "endpoint", objects: [], full: false },
+  proxy: { reason: "proxy", objects: [], full: false },
+};
+
+/** A sink before another one: it counts updates and announces those that it has handed on. */
+function countedSink(
+  sink: RegistrySink,
+  updates: RegistryUpdates,
+  handedOn: (trigger: RegistryTrigger) => void,
+): RegistrySink {
+  return {
+    services: (upserted, removed) => {
+      updates.svc += upserted.length;
+      updates.svcdelete += removed.length;
+      sink.services(upserted, removed);
+      handedOn("service");
+    },
+    endpoints: (service, shard, endpoints) => {
+      updates.eds++;
+      sink.endpoints(service, shard, endpoints);
+      handedOn("endpoint");
+    },
+    workloads: (upserted, removed) => {
+      sink.workloads(upserted, removed);
+      handedOn("proxy");
+    },
+    networks: (known) => sink.networks(known),
+  };
+}
 
 /** The way from changes to pushes. */
 export class Pipeline {

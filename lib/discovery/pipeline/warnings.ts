@@ -3,12 +3,43 @@
  *
  * @module
  */
-import type { Finding } from "../../finding/finding.ts";
+import { type Finding, findingOf, NOWHERE, shownName } from "../../finding/finding.ts";
 import type { Aggregate } from "../../registry/aggregate.ts";
 import type { ServiceEntryRegistry } from "../../registry/service_entry/registry.ts";
-import { addressRangeFindings } from "../../translate/message/mesh_findings.ts";
+import type { ProxyState } from "../../translate/machine/per_proxy/proxy_state.ts";
 import type { Translator } from "../../translate/machine/translator.ts";
-import { unknownClusters } from "./unknown_clusters.ts";
+import { addressRangeFindings } from "../../translate/message/mesh_findings.ts";
+
+// Findings about connected proxies that name a cluster which the server does not know: they would lack endpoints, and their
+// own inbound side, without a word.
+
+/** Clusters that are named; any client can send any name. */
+const MOST_NAMED = 20;
+
+/**
+ * One finding for each name.
+ *
+ * @param own the server's own cluster
+ * @param isKnown whether services of a cluster are part of the mesh
+ */
+function unknownClusters(
+  proxies: Iterable<Pick<ProxyState, "proxy">>,
+  own: string,
+  isKnown: (cluster: string) => boolean,
+): Finding[] {
+  const named = new Set<string>();
+  for (const { proxy: { properties: { clusterId } } } of proxies) {
+    // Nearly all are of the own cluster, so nothing is made for them.
+    if (clusterId !== own && !isKnown(clusterId) && named.size < MOST_NAMED) named.add(clusterId);
+  }
+  return [...named].sort().map((cluster) => {
+    const got = JSON.stringify(shownName(cluster));
+    const message =
+      `connected proxies name the cluster ${got} (CLUSTER_ID), expected ${JSON.stringify(own)}, which is ` +
+      "this server's, or a cluster that a secret describes";
+    return findingOf("unknown-cluster", { severity: "warning", place: NOWHERE, value: got, expected: own, message });
+  });
+}
 
 /** The parts that know of warnings. */
 export interface WarningParts {

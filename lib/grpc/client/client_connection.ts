@@ -6,16 +6,34 @@
  *
  * @module
  */
+import { RemoteTime } from "../../sockets/patience.ts";
+import type { Transport } from "../../sockets/transport/transport.ts";
 import { GrowingBuffer } from "../budget/growing_buffer.ts";
 import { ErrorCode, Flag, FrameType, MAX_WINDOW, PREFACE, Setting } from "../h2/constants.ts";
 import { ConnectionError, frame, FrameReader, numberFrame, settingsFrame, unpadded, violation } from "../h2/frames.ts";
-import { encodeHeaders, HpackDecoder } from "../h2/hpack.ts";
+import type { HttpHeaders } from "../h2/headers.ts";
+import { encodeHeaders, type HeaderSink, HpackDecoder } from "../h2/hpack.ts";
 import { Outbound, SendBudget, SendQueue } from "../h2/outbound.ts";
 import { readSettings } from "../h2/settings.ts";
-import { RemoteTime } from "../../sockets/patience.ts";
-import type { Transport } from "../../sockets/transport/transport.ts";
 import { ClientStream, type ClientStreamHost, type ClientStreamListener } from "./client_stream.ts";
-import { ResponseHeaders } from "./response_headers.ts";
+
+/** Most bytes of one list. */
+const MAX_SIZE = 64 * 1024;
+
+/** One decoded list; a header that comes twice has its values joined by a comma. */
+class ResponseHeaders implements HeaderSink {
+  readonly headers: HttpHeaders = Object.create(null);
+  tooLarge = false;
+  #size = 0;
+
+  add(name: string, value: string): void {
+    this.#size += name.length + value.length + 32;
+    if (this.#size > MAX_SIZE) this.tooLarge = true;
+    if (this.tooLarge) return;
+    const before = this.headers[name];
+    this.headers[name] = before === undefined ? value : `${before}, ${value}`;
+  }
+}
 
 /** Settings of a connection; times in milliseconds. */
 export interface ClientConnectionOptions {

@@ -7,19 +7,50 @@
 import { Analysis } from "../../analyze/analysis.ts";
 import { OTHER_TEXT, TEMPLATE } from "../../config/document/manifest.ts";
 import { FACT_KINDS, isFactKind } from "../../config/facts/types.ts";
-import { type Finding, findingIdentity, findingKeys, type Severity } from "../../finding/finding.ts";
-import { type Origin } from "../../finding/origin.ts";
 import { refusedKeys } from "../../config/refused/refused_keys.ts";
+import { byObject, EffectAnalysis } from "../../effect/effect_analysis.ts";
+import { type Finding, findingIdentity, findingKeys, type Severity } from "../../finding/finding.ts";
+import type { Origin } from "../../finding/origin.ts";
 import { saidOnce } from "../../finding/said_once.ts";
-import type { OfflineMesh } from "../offline_mesh.ts";
 import { contentOf } from "../../folder/file.ts";
 import { systemClock } from "../../kernel/time/clock.ts";
+import { serviceKey } from "../../registry/types.ts";
+import type { ProxyState } from "../../translate/machine/per_proxy/proxy_state.ts";
 import { NodeRefused } from "../../translate/proxy/identity.ts";
 import { FieldPlaces } from "../field_place.ts";
-import { proxiesOf } from "../workloads.ts";
-import { AssumedProxies } from "./assumed.ts";
-import { effectFindings } from "./effects.ts";
-import { severityInTexts } from "./elsewhere.ts";
+import type { OfflineMesh } from "../offline_mesh.ts";
+import { NO_ADDRESS, proxiesOf } from "../workloads.ts";
+
+// Findings about the ports of proxies that are assumed alone: an endpoint of a ServiceEntry may be a workload with a
+// sidecar, or a gateway of another mesh that many services share, and nothing says which.
+
+class AssumedProxies {
+  readonly #mesh: OfflineMesh;
+  #known: ReadonlyMap<string, boolean> | undefined;
+
+  constructor(mesh: OfflineMesh) {
+    this.#mesh = mesh;
+  }
+
+  /** Whether a finding is about a port of workloads beside none of which a proxy is known. */
+  concernedAlone(found: Finding): boolean {
+    if (found.name !== "inbound-conflict") return false;
+    const { aggregate, endpoints } = this.#mesh.pipeline;
+    const keys = new Set(findingKeys(found));
+    const addresses = [...aggregate.services()].filter(({ cause }) => keys.has(cause))
+      .flatMap((service) => endpoints.endpoints(serviceKey(service)).map(({ address }) => address));
+    return addresses.length > 0 && addresses.every((address) => this.#assumed().get(address) === true);
+  }
+
+  /** Whether the proxy of an address is assumed: an entry lists the endpoint, and no text says what runs there. */
+  #assumed(): ReadonlyMap<string, boolean> {
+    return this.#known ??= new Map(
+      proxiesOf(this.#mesh).proxies.map((
+        { address, entry, runs },
+      ) => [address, entry !== undefined && runs === undefined]),
+    );
+  }
+}
 
 /** How a mesh is checked. */
 export interface CheckOptions {
@@ -154,4 +185,38 @@ function passedOver({ index }: OfflineMesh): Pick<CheckResult, "passedOver" | "p
     .map(([label, { count }]): [string, number] => [label, count])
     .sort(([a, some], [b, others]) => others - some || compare(a, b));
   return { passedOver: kinds.reduce((sum, [, count]) => sum + count, 0), passedOverKinds: Object.fromEntries(kinds) };
+}
+
+// What reaches none of the proxies that a mesh of texts implies.
+
+/** Findings about what reaches no proxy; none where services are not known, since what is for them has an effect there. */
+function* effectFindings(
+  mesh: OfflineMesh,
+  { assumeServices, progress }: { readonly assumeServices: boolean; readonly progress?: (text: string) => void },
+  analyzed: readonly Finding[],
+): Generator<void, Finding[]> {
+  if (assumeServices || !mesh.knowsServices) return [];
+  const { objects, pipeline: { translator } } = mesh;
+  progress?.("looked for what reaches no proxy");
+  const standsIn = ({ proxy }: ProxyState) => proxy.addresses.includes(NO_ADDRESS);
+  const effects = new EffectAnalysis({ object: (key) => objects.get(key), standsIn });
+  effects.changed(objects.keys());
+  yield* effects.steps(translator);
+  const said = byObject([...analyzed, ...mesh.findings()]);
+  return [...effects.findings((key) => said.get(key) ?? [])];
+}
+
+// Findings of translation that rest on what texts lack. A server has all of a mesh, and calls them errors; texts seldom do.
+
+/** What may lie elsewhere is a warning, except where the texts have all of the mesh. */
+function severityInTexts(
+  { name, severity }: Finding,
+  mesh: Pick<OfflineMesh, "hasMeshConfig">,
+  whole: boolean,
+): Severity {
+  if (whole || severity !== "error") return severity;
+  // Teams that write routes seldom own the gateways that the routes are bound to.
+  if (name === "gateway-port-without-rule") return "warning";
+  // Without a mesh configuration no provider is known, so that each name of one is unknown.
+  return name === "unusable-authorizer" && !mesh.hasMeshConfig ? "warning" : severity;
 }

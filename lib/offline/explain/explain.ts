@@ -14,19 +14,24 @@ import {
   type ProxyOnWay,
 } from "../../debug/explanation.ts";
 import { isIp } from "../../registry/address.ts";
-import { parseOutboundClusterName } from "../../translate/destination/names.ts";
-import { portCauses } from "../../registry/types.ts";
+import type { ServiceTarget } from "../../registry/inbound.ts";
+import { type Endpoint, portCauses } from "../../registry/types.ts";
 import { simulate } from "../../simulate/simulate.ts";
-import type { ClusterStep, SimulatedEndpoint, SimulatedRequest, Simulation } from "../../simulate/types.ts";
+import type {
+  ClusterStep,
+  SimulatedEndpoint,
+  SimulatedRequest,
+  Simulation,
+  SimulationOutcome,
+} from "../../simulate/types.ts";
+import { parseOutboundClusterName } from "../../translate/destination/names.ts";
+import { profileOf } from "../../translate/reader/proxy_profile.ts";
 import { arriving, type DialledEndpoint, type MadeConnection, unendedTls, wrongServer } from "./arrival.ts";
 import type { ManifestEndpoint } from "./manifest.ts";
 import { type ReadQuestion, simulatedRequest } from "./question.ts";
-import { namesOf, type ResolvedHost, resolveHost } from "./resolve.ts";
-import { sharedPortNote } from "./shared_port.ts";
+import { namesOf, type ResolvedHost, resolveHost, type Resolver } from "./resolve.ts";
 import { explainedSteps, shortCluster } from "./steps.ts";
-import { withoutProxy } from "./without_proxy.ts";
 import type { ExplainWorld } from "./world.ts";
-import { profileOf } from "../../translate/reader/proxy_profile.ts";
 
 /** Explains the way of a request from a client's proxy, or from a workload without one. */
 export async function explainRequest(
@@ -279,4 +284,67 @@ function endOf({ outcome, steps }: Simulation): ExplainedEnd {
 function shownAddress(ip: string, port: number): string {
   if (port === 0) return ip;
   return ip.includes(":") ? `[${ip}]:${port}` : `${ip}:${port}`;
+}
+
+// Ports of a workload at which several ports of services end that say different protocols: one of them holds there, and
+// whoever asks why a request is taken for bytes, or the reverse, needs to know which.
+
+/** A sentence about the port that the request reaches; undefined: all that end there agree, or a Sidecar decides. */
+function sharedPortNote({ proxy, simulation }: ExplainedHop, port: number, resolver: Resolver) {
+  const isListed = simulation.steps.some((step) =>
+    step.step === "listener" && step.causes?.some((key) => key.startsWith("Sidecar/"))
+  );
+  if (isListed) return undefined;
+  const [first, ...others] = resolver.servedBy(proxy)
+    .filter((target) => target.endpointPort === port && target.port.protocol !== "UDP");
+  const differing = others.filter((other) => other.port.protocol !== first?.port.protocol);
+  if (first === undefined || differing.length === 0) return undefined;
+  return `port ${port} of ${proxy.namespace}/${proxy.name} is ${spoken(first)}, as ${written(first)} says; ` +
+    `${differing.map((one) => `${written(one)} says ${spoken(one)}`).join(", and ")}, which does not hold there`;
+}
+
+/** `port 80 of own.test (ServiceEntry prod/own)`. */
+function written({ service, port }: ServiceTarget): string {
+  const [kind, ...name] = (portCauses(service, port)[0] ?? "").split("/");
+  return `port ${port.port} of ${service.hostname} (${kind} ${name.join("/")})`;
+}
+
+function spoken({ port }: ServiceTarget): string {
+  return port.protocol === "Unsupported" ? "recognized by its first bytes" : port.protocol;
+}
+
+// The way of a request from a workload without a proxy: to an endpoint of the service, as the orchestrator takes it there,
+// or to the address that is dialled.
+
+/** Where the connection goes, as a simulation whose only step is the endpoints. */
+function withoutProxy(resolved: ResolvedHost, resolver: Resolver): Simulation {
+  const { ip, port, service } = resolved;
+  const dialled = { address: ip, port } as const;
+  if (service === undefined) return leadingTo("ORIGINAL_DST", [plain(dialled)]);
+  const portName = service.ports.find((one) => one.port === port)?.name;
+  const endpoints = resolver.endpoints(service).filter((one) => one.portName === portName);
+  // Without a virtual address one of the endpoints is dialled.
+  if (!service.addresses.includes(ip)) return leadingTo("ORIGINAL_DST", [plain(dialled)]);
+  if (service.provider !== "Orch") {
+    const why = `who answers at ${ip}, an address that proxies alone know`;
+    return { steps: [], outcome: { kind: "unknown", why } };
+  }
+  if (!endpoints.some(({ health }) => health === "healthy")) {
+    return { steps: [], outcome: { kind: "closed", why: `no endpoint of ${service.hostname} is ready` } };
+  }
+  return leadingTo("EDS", endpoints.map((one) => plain(one)));
+}
+
+function plain({ address, port, health = "healthy" }: Pick<Endpoint, "address" | "port"> & Partial<Endpoint>) {
+  const endpoint: SimulatedEndpoint = {
+    ...{ address, port, priority: 0, locality: "", localityWeight: 0, weight: 1 },
+    healthy: health === "healthy",
+  };
+  return endpoint;
+}
+
+function leadingTo(type: "EDS" | "ORIGINAL_DST", endpoints: readonly SimulatedEndpoint[]): Simulation {
+  const cluster: ClusterStep = { step: "cluster", name: "", weight: 1, type, transport: "plaintext", endpoints };
+  const outcome: SimulationOutcome = { kind: "forwarded", clusters: [{ name: "", weight: 1 }] };
+  return { steps: [cluster], outcome };
 }

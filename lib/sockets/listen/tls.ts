@@ -9,13 +9,14 @@
  */
 import type { Socket } from "node:net";
 import tls, { type TLSSocket } from "node:tls";
+import type { Certificate } from "../../pki/certificate.ts";
 import type { TlsState } from "../transport/peer.ts";
+import { judgePeerChain, presentedChain } from "../transport/peer_chain.ts";
 import { checkCertificates, type TlsCertificates } from "./certificates.ts";
 import { Handshakes } from "./handshakes.ts";
 import type { ConnectionPlaces } from "./places.ts";
 import { type ListenAddress, type Listener, startListening } from "./tcp.ts";
 import { DEFAULT_TLS_POLICY, type TlsPolicy } from "./tls_policy.ts";
-import { tlsStateOf } from "./tls_state.ts";
 
 /** How a TLS listener behaves. */
 export interface TlsListenOptions {
@@ -108,4 +109,33 @@ function secureContext(certificates: TlsCertificates, policy: TlsPolicy): tls.Se
   const { certificate, privateKey, clientAuthorities } = certificates;
   const { minVersion, maxVersion } = policy;
   return { cert: certificate, key: privateKey, ca: clientAuthorities ?? [], minVersion, maxVersion };
+}
+
+/**
+ * Reads the state of a handshake from a socket that is still open; a closed one has forgotten it.
+ *
+ * The certificates of a resumed session are verified again with their signatures: Deno 2.8.3 resumes sessions that began
+ * when other authorities were trusted, even those of another listener of the same process, and calls them authorized.
+ *
+ * @param authorities of client certificates, now
+ */
+function tlsStateOf(socket: TLSSocket, authorities: readonly Certificate[]): TlsState {
+  const found = provenChain(socket, authorities);
+  const { servername } = socket as { servername?: string | false };
+  return {
+    protocol: socket.getProtocol() ?? "unknown",
+    cipher: socket.getCipher().standardName,
+    ...(servername ? { serverName: servername } : {}),
+    verified: "chain" in found,
+    ...("chain" in found ? {} : { unverifiedReason: found.reason }),
+    chain: "chain" in found ? found.chain.map(({ der }) => der) : [],
+  };
+}
+
+function provenChain(socket: TLSSocket, roots: readonly Certificate[]) {
+  const presented = presentedChain(socket);
+  if (presented.length === 0 || roots.length === 0) return { reason: "no certificate" };
+  if (!socket.authorized) return { reason: String(socket.authorizationError) };
+  const signaturesProven = !socket.isSessionReused();
+  return judgePeerChain(presented, { roots, purpose: "client", signaturesProven, now: Date.now() });
 }

@@ -3,15 +3,37 @@
  *
  * @module
  */
-import type { AuthorizationCondition, AuthorizationSource } from "../../config/kinds/authorization_policy/types.ts";
 import type { envoy } from "../../../proto/gen/types.ts";
-import { cidrRange, networkRange } from "../listener/address.ts";
-import { PEER_PRINCIPAL } from "../hbone/names.ts";
+import type { AuthorizationCondition, AuthorizationSource } from "../../config/kinds/authorization_policy/types.ts";
+import type { MeshConfig } from "../../config/mesh/types.ts";
 import { breaksLines } from "../../config/validation/values.ts";
+import { PEER_PRINCIPAL } from "../hbone/names.ts";
+import { cidrRange, networkRange } from "../listener/address.ts";
 import { claimMatcher, claimPath, requestPrincipalMatchers } from "./claims.ts";
 import { type Attribute, type Condition, condition, type Connectives, type RuleSite } from "./condition.ts";
-import { withTrustDomains } from "./trust_domains.ts";
 import { identityMatcher, namespaceMatcher, serviceAccountMatcher, textMatcher } from "./values.ts";
+
+// Identities of the mesh's trust domain and its aliases: they stand for each other in rules.
+
+/** Names the trust domain of the mesh in rules, whichever it is. */
+const LOCAL = "cluster.local";
+
+/**
+ * The identities that an identity of a rule stands for. One of another trust domain, of any (`*`), or one that is not
+ * written as `DOMAIN/ns/NAMESPACE/sa/ACCOUNT`, stands for itself.
+ */
+function withTrustDomains(
+  identity: string,
+  { trustDomain, trustDomainAliases }: Pick<MeshConfig, "trustDomain" | "trustDomainAliases">,
+): readonly string[] {
+  const [domain = "", ...rest] = identity.split("/");
+  if (rest.length !== 4 || domain === "*") return [identity];
+  const domains = [trustDomain, ...trustDomainAliases];
+  const isEnd = domain.startsWith("*");
+  const covers = (one: string) => isEnd ? one.endsWith(domain.slice(1)) : one === domain;
+  if (domain !== LOCAL && !domains.some(covers)) return [identity];
+  return [...new Set(domains.map((one) => covers(one) ? identity : [one, ...rest].join("/")))];
+}
 
 type Principal = envoy.config.rbac.v3.Principal;
 type PrincipalAttribute = Attribute<Principal>;

@@ -11,10 +11,12 @@ import type { envoy } from "../../../proto/gen/types.ts";
 import { CONFIG_MAP, inNamespace } from "../../config/credentials/named.ts";
 import type { ClientTlsSettings } from "../../config/kinds/common/types.ts";
 import { any } from "../../pb/codec.ts";
+import type { Protocol } from "../../registry/types.ts";
+import { dialsByPeerTls, marksEndpoints } from "../destination/automatic_tls.ts";
 import type { DestinationPlan } from "../destination/plan.ts";
 import { aspect } from "../reader/aspect.ts";
 import type { Reader } from "../reader/reader.ts";
-import { dialsByPeerTls, marksEndpoints } from "../destination/automatic_tls.ts";
+import { listenerKind } from "../service/protocol.ts";
 import { automaticSockets, clusterSni, meshClientSocket, oneOfNames } from "../tls/mesh_client.ts";
 import { compliant } from "../tls/parameters.ts";
 import { exactNames } from "../tls/san.ts";
@@ -27,8 +29,33 @@ import {
   offersPeerTls,
 } from "../tls/secret_source.ts";
 import type { UpstreamHttp } from "./http_options.ts";
-import { meshAlpn } from "./mesh_alpn.ts";
 import { serverNames, workloadNames } from "./server_names.ts";
+
+// Protocols that a proxy offers in mutual TLS of the mesh. The server's sidecar chooses its filter chain by them,
+// before it has read a byte of the content: `istio-http/1.1` and `istio-h2` say HTTP, `istio` alone says bytes. Names
+// without that prefix are agreed on as usual, and are offered only where the version is certain.
+//
+// `istio-peer-exchange` is never offered: it announces data before the first byte, which stock Envoy does not send.
+
+/** Protocols of a cluster's connections. */
+interface MeshAlpn {
+  /** Of every connection, unless a request says otherwise. */
+  readonly socket: readonly string[];
+  /** Of HTTP requests, where connections of the cluster carry bytes as well. */
+  readonly http?: readonly string[];
+}
+
+const BYTES: readonly string[] = ["istio"];
+const HTTP: readonly string[] = ["istio-http/1.1", "istio"];
+
+/** The protocols of a cluster. */
+export function meshAlpn(protocol: Protocol, version: UpstreamHttp): MeshAlpn {
+  const kind = listenerKind(protocol);
+  if (kind === "auto") return { socket: BYTES, http: HTTP };
+  if (kind !== "http") return { socket: BYTES };
+  if (version === "http2") return { socket: ["istio-h2", "istio", "h2"] };
+  return { socket: version === "http1" ? [...HTTP, "http/1.1"] : HTTP };
+}
 
 type CommonTlsContext = envoy.extensions.transport_sockets.tls.v3.CommonTlsContext;
 type CertificateValidationContext = envoy.extensions.transport_sockets.tls.v3.CertificateValidationContext;

@@ -9,34 +9,37 @@
  *
  * @module
  */
-import { TrafficDirection } from "../../../proto/gen/enums.ts";
+import {
+  HttpConnectionManager_ForwardClientCertDetails as Forward,
+  TrafficDirection,
+} from "../../../proto/gen/enums.ts";
 import type { envoy } from "../../../proto/gen/types.ts";
+import type { GatewayTopology } from "../../config/mesh/types.ts";
+import type { Finding } from "../../finding/finding.ts";
 import { duration, wrap } from "../../pb/wellknown.ts";
 import { isUnixSocket } from "../../registry/address.ts";
 import type { ServiceTarget } from "../../registry/inbound.ts";
 import { parseProtocol } from "../../registry/protocol.ts";
-import type { Finding } from "../../finding/finding.ts";
 import { Authorization } from "../authorization/authorization.ts";
-import type { Built } from "../message/built.ts";
+import { tokenFilters, unverifiableFindings } from "../filters/http/jwt_authn/filter.ts";
 import { proxyProtocolFilter } from "../filters/listener/proxy_protocol.ts";
 import { tlsInspectorFilter } from "../filters/listener/tls_inspector.ts";
-import { tokenFilters, unverifiableFindings } from "../filters/http/jwt_authn/filter.ts";
 import { tcpFilters } from "../filters/network/order.ts";
 import type { TcpProxyPlan } from "../filters/network/tcp_proxy.ts";
 import { pluginCauses } from "../filters/wasm.ts";
 import { cidrRange, listenAddresses, listenerName, wildcards } from "../listener/address.ts";
 import { blackHoleFilter } from "../listener/fallthrough.ts";
 import { requestFilters } from "../listener/http_connection_manager.ts";
+import type { Built } from "../message/built.ts";
 import { objectMetadata } from "../message/object_metadata.ts";
 import { joinedParts } from "../message/parts.ts";
 import type { Reader } from "../reader/reader.ts";
 import { accessLogs, listenerAccessLogs } from "../telemetry/access_logs.ts";
 import { type ChainTarget, type GatewayChain, portChains } from "./chains.ts";
+import { HTTP3_CODEC, quicListener } from "./http3.ts";
 import { mergedGateways, type MergedPort } from "./merge.ts";
 import { PASSED_PLAN, passedNamesFilter } from "./passed.ts";
 import { type GatewayRefusal, serverRefusal } from "./problem.ts";
-import { HTTP3_CODEC, quicListener } from "./http3.ts";
-import { clientHeaders, gatewayTopology } from "./topology.ts";
 
 /**
  * How long a client may take for its TLS handshake, ms (Istio's value): slow ones would fill the memory of a port
@@ -216,4 +219,35 @@ function withIdleTimeout(read: Reader, plan: TcpProxyPlan): TcpProxyPlan {
   if (plan.idleTimeout !== undefined) return plan;
   const idleTimeout = read.property("idleTimeout");
   return idleTimeout > 0 ? { ...plan, idleTimeout } : plan;
+}
+
+// The proxies in front of a gateway: how many it trusts, and which header with a client certificate it accepts.
+
+type HttpConnectionManager = envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager;
+
+/** The topology in force: of the proxy's own settings, else of the mesh's. */
+function gatewayTopology(read: Reader): GatewayTopology | undefined {
+  const own = read.derived("gatewayTopology", (t) => t.gatewayTopology ? JSON.stringify(t.gatewayTopology) : "");
+  return own === "" ? read.mesh().defaultConfig.gatewayTopology : JSON.parse(own) as GatewayTopology;
+}
+
+/**
+ * How a gateway determines its client. By default it trusts no header: the header `x-forwarded-client-cert` of a client
+ * is replaced by the certificate that it really showed.
+ */
+function clientHeaders(
+  topology: GatewayTopology | undefined,
+): Pick<
+  HttpConnectionManager,
+  "xff_num_trusted_hops" | "forward_client_cert_details" | "set_current_client_cert_details"
+> {
+  const hops = topology?.numTrustedProxies ?? 0;
+  const written = topology?.forwardClientCertDetails ?? "UNDEFINED";
+  const forward = written === "UNDEFINED" ? "SANITIZE_SET" : written;
+  const appends = forward === "SANITIZE_SET" || forward === "APPEND_FORWARD";
+  return {
+    ...(hops > 0 ? { xff_num_trusted_hops: hops } : {}),
+    forward_client_cert_details: Forward[forward],
+    ...(appends ? { set_current_client_cert_details: { subject: wrap(true), cert: true, dns: true, uri: true } } : {}),
+  };
 }

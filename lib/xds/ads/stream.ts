@@ -12,17 +12,36 @@ import type { NameSet } from "../../resource/name_set.ts";
 import { measurePush } from "../protocol/metrics.ts";
 import type { ProxyView } from "../protocol/source.ts";
 import { CLUSTER, ENDPOINTS, LISTENER, ROUTE, VIRTUAL_HOST } from "../protocol/types.ts";
-import { findInStack, stackBlocks, stackSize } from "./set_stack.ts";
-import { stepTowards, type StreamStep } from "./step.ts";
+import type { RecentTexts } from "./recent_texts.ts";
 import { StreamRefusals } from "./refusals.ts";
-import type { StreamContext } from "./stream_types.ts";
 import type { AdsRequest } from "./request.ts";
 import { assemble, type ResponseHead } from "./response.ts";
-import { withReadableWords } from "./rejection_words.ts";
+import { findInStack, stackBlocks, stackSize } from "./set_stack.ts";
+import { stepTowards, type StreamStep } from "./step.ts";
+import type { StreamContext } from "./stream_types.ts";
 import { ViewStacks } from "./view_stacks.ts";
 import { hearsWants, Wants } from "./wants.ts";
 import type { Watch } from "./watch.ts";
 import { Watches } from "./watches.ts";
+
+/** How Envoy begins the text of a message that it puts before its reason: hundreds of lines for one cluster. */
+const DUMP = "goo.gle/debug";
+/** What ends that text. */
+const REASON = "\n: ";
+
+/** A client's words without the message that it rejects. The resource is known by its name, which is said beside. */
+function readableWords(text: string): string {
+  const from = text.indexOf(DUMP);
+  const to = text.lastIndexOf(REASON);
+  return from < 0 || to < from ? text : text.slice(0, from) + text.slice(to + REASON.length);
+}
+
+/** A request with words for people in its rejection. @param texts Keeps equal words once */
+function withReadableWords(request: AdsRequest, texts: RecentTexts): AdsRequest {
+  const { error } = request;
+  if (error === undefined) return request;
+  return { ...request, error: { ...error, message: texts.unique(readableWords(error.message)) } };
+}
 
 /** Longest time in milliseconds that listeners and routes wait for the answer to clusters. */
 export const GATE_TIMEOUT = 1000;

@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
-import { refusedAddress } from "../../../lib/agent/wasm/fetch/addresses.ts";
 import { wholeBytes } from "../../../lib/agent/wasm/fetch/bounded_bytes.ts";
-import { download, type DownloadRules } from "../../../lib/agent/wasm/fetch/download.ts";
+import { download, type DownloadRules, refusedAddress } from "../../../lib/agent/wasm/fetch/download.ts";
 import { TestWebServer } from "../support/web_server.ts";
 
 const rules = (changed: Partial<DownloadRules> = {}): DownloadRules => ({

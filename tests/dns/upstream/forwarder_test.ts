@@ -1,7 +1,6 @@
 import assert from "node:assert/strict";
 import { Question, readQuestion } from "../../../lib/dns/packet/question.ts";
-import { Forwarder, MAX_WAITING } from "../../../lib/dns/upstream/forwarder.ts";
-import { AVOID_MS } from "../../../lib/dns/upstream/order.ts";
+import { AVOID_MS, Forwarder, MAX_WAITING } from "../../../lib/dns/upstream/forwarder.ts";
 import { MAX_STALE_MS, RECHECK_MS } from "../../../lib/dns/upstream/stale.ts";
 import type { ExchangeEvents, NameServer, UpstreamTransport } from "../../../lib/dns/upstream/transport.ts";
 import { createLog, defaultLogOptions } from "../../../lib/kernel/log/log.ts";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { BoundedLabel } from "../../../lib/kernel/metrics/bounded_label.ts";
+import { BoundedLabel } from "../../../lib/kernel/metrics/single_value.ts";
 
 Deno.test("of the values that others choose the first are shown, with a bounded length; later ones are `other`", () => {
   const label = new BoundedLabel(3);

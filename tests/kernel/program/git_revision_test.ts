@@ -1,6 +1,6 @@
 /** The commit of a clone, as git keeps it in files. */
 import assert from "node:assert/strict";
-import { gitRevision } from "../../../lib/kernel/program/git_revision.ts";
+import { gitRevision } from "../../../lib/kernel/program/build_info.ts";
 
 const A = "a".repeat(40);
 const B = "b".repeat(40);

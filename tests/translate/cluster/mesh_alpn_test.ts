@@ -1,6 +1,6 @@
 /** What a proxy offers in mutual TLS, by which the other side's proxy chooses its filter chain. */
 import assert from "node:assert/strict";
-import { meshAlpn } from "../../../lib/translate/cluster/mesh_alpn.ts";
+import { meshAlpn } from "../../../lib/translate/cluster/tls.ts";
 import type { Protocol } from "../../../lib/registry/types.ts";
 
 const HTTP_1: readonly Protocol[] = ["HTTP", "HTTP_PROXY"];

@@ -1,6 +1,6 @@
 /** Expressions of users for tags, as the proxy gets them. */
 import assert from "node:assert/strict";
-import { expressionValue } from "../../../lib/translate/telemetry/metrics/expression.ts";
+import { expressionValue } from "../../../lib/translate/telemetry/metrics/stats_logger.ts";
 
 const first = (text: string) => JSON.parse(text.slice("%COALESCE(".length, -2)).operators[0].param as string;
 

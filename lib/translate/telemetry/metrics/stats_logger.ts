@@ -5,18 +5,43 @@
  */
 import { AccessLogType, Config_Histogram_Unit as Unit } from "../../../../proto/gen/enums.ts";
 import type { envoy } from "../../../../proto/gen/types.ts";
+import { tagExpression } from "../../../config/kinds/telemetry/tag_expression.ts";
 import { SERIES_LIMITS } from "../../../config/mesh/series_limits.ts";
 import type { TelemetrySide } from "../../../mesh/telemetry/access_logging.ts";
 import type { MetricChange, MetricsUse } from "../../../mesh/telemetry/metrics.ts";
 import { any } from "../../../pb/codec.ts";
 import { wrap } from "../../../pb/wellknown.ts";
 import { hasExtension } from "../../filters/extension.ts";
-import { gathersFacts } from "./peer_exchange.ts";
 import type { Reader } from "../../reader/reader.ts";
 import { extensionProvider, isUnusable } from "../provider.ts";
-import { expressionValue } from "./expression.ts";
+import { PEER_NAMESPACE } from "./gathered.ts";
+import { PEER_KEY } from "./peer.ts";
+import { gathersFacts } from "./peer_exchange.ts";
 import { type StandardStatistic, STATISTICS, type StatisticsMoment } from "./statistics.ts";
+import { cel, firstOf, UNKNOWN } from "./tag_value.ts";
 import { type MeasuredPlace, type MetricsPlace, standardTags } from "./tags.ts";
+
+// Expressions of users for values of tags, as texts that the proxy fills in. They are written for Istio's proxy, which
+// has attributes that Envoy has under other names.
+
+/** A text of CEL, or something else that may hold a name. */
+const TEXTS_AND_NAMES = /"(?:[^"\\]|\\[^])*(?:"|\\?$)|'(?:[^'\\]|\\[^])*(?:'|\\?$)|[\w.]+/g;
+
+/** The value of a tag; an expression that the proxy cannot evaluate is `unknown`. */
+export function expressionValue(expression: string, side: TelemetrySide): string {
+  const read = tagExpression(expression);
+  if ("problem" in read) return "unknown";
+  const peer = `metadata.filter_metadata['${PEER_NAMESPACE}']['${PEER_KEY}']`;
+  const other = side === "client" ? "upstream_peer" : "downstream_peer";
+  const renamed = read.expression.replaceAll(TEXTS_AND_NAMES, (found, at: number, whole: string) => {
+    const [name = "", ...fields] = found.split(".");
+    const isObject = fields.length > 0 || whole[at + found.length] === "[";
+    const own = name === "node" ? "xds.node" : name === other ? peer : undefined;
+    return own === undefined || !isObject ? found : [own, ...fields].join(".");
+  });
+  // A bracket before a percent sign would end the command.
+  return firstOf(cel(renamed.replaceAll(")%", ") %")), UNKNOWN);
+}
 
 type AccessLog = envoy.config.accesslog.v3.AccessLog;
 type MomentFilter = envoy.config.accesslog.v3.AccessLogFilter;
