@@ -24,12 +24,6 @@ export interface EffectiveProxy {
 
 const TYPES = [TYPE.cluster, TYPE.assignment, TYPE.listener, TYPE.extension, TYPE.secret];
 
-/** Kinds that look for their parts among names of clusters, and how a name says them. */
-const BY_CLUSTER: Readonly<Record<string, (of: ClusterOf) => Iterable<string>>> = {
-  "DestinationRule/": ruleParts,
-  "ServiceEntry/": entryParts,
-};
-
 type ClusterOf = NonNullable<ReturnType<typeof parseOutboundClusterName>>;
 
 /** What is in force. */
@@ -38,6 +32,8 @@ export class InForce {
   readonly #asked = new AskedRoutes();
   /** By key of an object, how many resources are made from it, by what is known of the parts. */
   readonly #counts = new Map<string, Map<string, number>>();
+  /** The positions that parts of resources name, by part. Kept during one look, which reads the same parts often. */
+  readonly #positions = new Map<string, readonly string[]>();
   /** Keys of objects of which something came into force, or went, since they were taken last. */
   #changed = new Set<string>();
 
@@ -51,9 +47,10 @@ export class InForce {
       yield;
     }
     const buckets = new Set<ResourceBucket>();
+    let steps = 0;
     for (const set of sets) {
       for (const bucket of set.buckets) buckets.add(bucket);
-      yield;
+      if (++steps % SETS_A_STEP === 0) yield;
     }
     for (const bucket of buckets) {
       if (this.#buckets.has(bucket)) continue;
@@ -66,6 +63,7 @@ export class InForce {
       yield;
     }
     this.#buckets = buckets;
+    this.#positions.clear();
   }
 
   /** Sets of the routes that a listener of the proxy asks for; none where another proxy with the same was looked at. */
@@ -83,17 +81,34 @@ export class InForce {
   }
 
   #count(resource: EncodedResource, step: 1 | -1): void {
-    for (const cause of resource.causes) {
-      if (resource.typeUrl === TYPE.route && !mayBeInRoutes(cause)) continue;
-      const known = resource.parts.filter((part) => part.startsWith(`${cause} `));
-      if (known.length > 0) { for (const part of known) this.#countParts(cause, part, step); }
-      else for (const part of clusterParts(cause, resource)) this.#add(cause, part, step);
+    const { causes, parts, typeUrl } = resource;
+    for (const cause of causes) {
+      if (typeUrl === TYPE.route && !mayBeInRoutes(cause)) continue;
+      if (this.#countParts(cause, parts, step)) continue;
+      const read = clusterPartsOf(cause);
+      if (read === undefined) this.#add(cause, WHOLE, step);
+      else for (const part of clusterParts(read, resource)) this.#add(cause, part, step);
     }
   }
 
-  #countParts(cause: string, part: string, step: 1 | -1): void {
-    const [, list = "", ...positions] = part.split(" ");
-    for (const position of positions) this.#add(cause, `${list} ${position}`, step);
+  /** Counts the parts that a resource names of one cause; false: the resource names none of that cause. */
+  #countParts(cause: string, parts: readonly string[], step: 1 | -1): boolean {
+    let named = false;
+    for (const part of parts) {
+      // The next character is looked at first: most parts belong to another cause.
+      if (part.charCodeAt(cause.length) !== SPACE || !part.startsWith(cause)) continue;
+      named = true;
+      for (const position of this.#positionsOf(part)) this.#add(cause, position, step);
+    }
+    return named;
+  }
+
+  /** The positions `list position` that a part `cause list position position...` names; resources share parts. */
+  #positionsOf(part: string): readonly string[] {
+    return this.#positions.getOrInsertComputed(part, () => {
+      const [, list = "", ...positions] = part.split(" ");
+      return positions.map((position) => `${list} ${position}`);
+    });
   }
 
   #add(cause: string, part: string, step: 1 | -1): void {
@@ -140,6 +155,9 @@ export class InForce {
 /** Types whose resources have the names of clusters. */
 const BY_NAME: ReadonlySet<string> = new Set([TYPE.cluster, TYPE.assignment]);
 
+/** Sets of resources of which the buckets are collected in one step: some microseconds each. */
+const SETS_A_STEP = 256;
+const SPACE = 32;
 /** All of an object, as far as is known. */
 const WHOLE = "";
 /** In something that is made beside what says more. */
@@ -150,13 +168,20 @@ function mayBeInRoutes(cause: string): boolean {
   return cause.startsWith("ProxyFilter/");
 }
 
-/** A cluster's name says to which part of an object it belongs; the server's side has the object by no certain port. */
-function* clusterParts(cause: string, { typeUrl, name }: EncodedResource): Iterable<string> {
-  const parts = BY_CLUSTER[cause.slice(0, cause.indexOf("/") + 1)];
-  const of = parts !== undefined && BY_NAME.has(typeUrl) ? parseOutboundClusterName(name) : undefined;
-  if (parts !== undefined && of !== undefined) return yield* parts(of);
-  const says = parts !== undefined && (!BY_NAME.has(typeUrl) || name.startsWith("inbound|"));
-  yield says ? ELSEWHERE : WHOLE;
+type ClusterParts = (of: ClusterOf) => Iterable<string>;
+
+/** How the name of a cluster says a part of an object; undefined: objects of that kind are in force as a whole. */
+function clusterPartsOf(cause: string): ClusterParts | undefined {
+  if (cause.startsWith("DestinationRule/")) return ruleParts;
+  return cause.startsWith("ServiceEntry/") ? entryParts : undefined;
+}
+
+/** The parts of an object that a resource's name says. The server's side has the object without a certain port. */
+function* clusterParts(read: ClusterParts, { typeUrl, name }: EncodedResource): Iterable<string> {
+  const isNamed = BY_NAME.has(typeUrl);
+  const of = isNamed ? parseOutboundClusterName(name) : undefined;
+  if (of !== undefined) yield* read(of);
+  else yield !isNamed || name.startsWith("inbound|") ? ELSEWHERE : WHOLE;
 }
 
 function* ruleParts({ port, subset }: ClusterOf): Iterable<string> {
