@@ -105,7 +105,7 @@ export const SERVER_PARTS = PartList.of<ServerGiven>()
   .add({
     name: "registries",
     needs: ["pipeline"],
-    why: "before sources: what runs is known before the first rule about it.",
+    why: "before sources: running services are known before the first rule about them.",
     start: async ({ options: { registries }, kernel, pipeline }) => {
       for (const registry of registries) {
         await pipeline.addRegistry(registry);
@@ -132,7 +132,7 @@ export const SERVER_PARTS = PartList.of<ServerGiven>()
   .add({
     name: "authentication",
     needs: ["orchestrator", "mesh", "services"],
-    why: "before the authority: it says who may have a certificate.",
+    why: "before the authority: authentication decides who may have a certificate.",
     start: ({ options, settings, kernel, orchestrator, mesh, services }) => {
       const reviewer = orchestrator && tokenReviewer(orchestrator, options, services.remote?.clusters);
       return new ServerAuthentication(settings, mesh, kernel, reviewer);
@@ -141,7 +141,7 @@ export const SERVER_PARTS = PartList.of<ServerGiven>()
   .add({
     name: "authority",
     needs: ["orchestrator", "mesh", "services", "configuration", "authentication"],
-    why: "beside the reading of sources: the key of a new root takes another core as long as objects take this one.",
+    why: "while sources are read: another core makes the key of a new root, and this core reads objects.",
     beside: true,
     start: ({ options, settings, kernel, orchestrator: orch, mesh, services, configuration, authentication }) => {
       const facts = function* () {
@@ -174,7 +174,7 @@ export const SERVER_PARTS = PartList.of<ServerGiven>()
   .add({
     name: "analysis",
     needs: ["orchestrator", "pipeline", "configuration", "services", "translation"],
-    why: "after the first translation, from which it takes the whole mesh. Its first look comes last.",
+    why: "after the first translation, which gives the analysis the whole mesh. The first analysis comes last.",
     start: ({ options: { domain }, kernel, orchestrator, pipeline, configuration, services }) => {
       const known = { domainSuffix: domain, assumeServices: false, whole: orchestrator !== undefined, served: true };
       return startAnalysis(known, { pipeline, configuration, services }, kernel);
@@ -183,13 +183,13 @@ export const SERVER_PARTS = PartList.of<ServerGiven>()
   .add({
     name: "callers",
     needs: ["authentication"],
-    why: "before the resources: who a client is decides what it is given.",
+    why: "before the resources: the identity of a client decides its resources.",
     start: ({ settings, kernel, authentication }) => newCallers(authentication, settings, kernel),
   })
   .add({
     name: "credentials",
     needs: ["orchestrator", "pipeline", "configuration", "services"],
-    why: "before the resources: secrets that configuration names are given out with them.",
+    why: "before the resources: proxies get the secrets named by configuration together with their resources.",
     start: ({ kernel, orchestrator, pipeline, configuration, services }) =>
       startCredentials(pipeline.table, configuration, kernel, orchestrator, services.remote),
   })
@@ -205,7 +205,7 @@ export const SERVER_PARTS = PartList.of<ServerGiven>()
   .add({
     name: "health",
     needs: ["orchestrator", "pipeline", "configuration"],
-    why: "before the resources: agents report the health of their workloads on the stream on which they get them.",
+    why: "before the resources: agents report the health of their workloads on the stream of their resources.",
     start: ({ settings, kernel, orchestrator, pipeline, configuration }) => {
       const keeper = orchestrator && startEntryHealth({ client: orchestrator, configuration }, settings, kernel);
       return startHealthReports(pipeline.entries, settings, kernel, keeper);
@@ -234,7 +234,7 @@ export const SERVER_PARTS = PartList.of<ServerGiven>()
       "configuration",
       "translation",
     ],
-    why: "all that a client may be given, behind one interface, for the wire.",
+    why: "before the wire: one interface gives the wire everything that clients may get.",
     start: ({ options: { systemNamespace }, kernel, ...parts }) => {
       const { pipeline, nodes, callers, credentials, meshRoots: roots, health, registration } = parts;
       const views = new ConfigurationViews({ store: parts.configuration.store, callers, kernel, systemNamespace });
@@ -251,7 +251,7 @@ export const SERVER_PARTS = PartList.of<ServerGiven>()
   .add({
     name: "measurements",
     needs: ["pipeline", "analysis"],
-    why: "after what they measure, and before the port on which they are read.",
+    why: "after the measured parts, and before the port of the metrics.",
     start: ({ settings, kernel, pipeline, analysis }) => {
       const measured = { caches: settings.PILOT_XDS_CACHE_STATS, patches: settings.PILOT_PROXY_FILTER_STATS };
       scrapeMetrics(kernel.metrics, pipeline, measured, () => analysis.findings());
@@ -268,14 +268,14 @@ export const SERVER_PARTS = PartList.of<ServerGiven>()
   .add({
     name: "webhooks",
     needs: ["orchestrator", "mesh", "configuration", "certificate"],
-    why: "after the certificate, with which the API is answered.",
+    why: "after the certificate, which the webhooks show to the API.",
     start: ({ options, settings, kernel, orchestrator: client, mesh, configuration, certificate }) =>
       startWebhooks({ ...options, configuration, mesh, client }, certificate, settings, kernel),
   })
   .add({
     name: "locks",
     needs: [],
-    why: "before the pages, which show them; the duties, which take them, begin when the server serves.",
+    why: "before the pages, which show the locks. The duties take the locks when the server serves.",
     start: () => new DutyLocks(),
   })
   .add({
@@ -292,7 +292,7 @@ export const SERVER_PARTS = PartList.of<ServerGiven>()
       "webhooks",
       "locks",
     ],
-    why: "after all parts that pages show.",
+    why: "after all parts that the pages show.",
     start: ({ options, kernel, pipeline, wire: xds, mesh, configuration, analysis, ...shown }) => {
       const { services, webhooks: { injection }, locks, sources, authority: { authority } } = shown;
       return debugView({
@@ -320,7 +320,7 @@ export const SERVER_PARTS = PartList.of<ServerGiven>()
   .add({
     name: "ports",
     needs: ["authentication", "wire", "certificate", "webhooks", "pages", "questions"],
-    why: "after everything that is served: whoever connects finds a whole server.",
+    why: "after everything that is served: a client that connects finds a complete server.",
     ready: "listening",
     start: ({ options, settings, kernel, authentication, wire: xds, certificate: tls, webhooks, pages: view }) =>
       openPorts(options, settings, {
@@ -345,7 +345,7 @@ export const SERVER_PARTS = PartList.of<ServerGiven>()
       "locks",
       "ports",
     ],
-    why: "after the ports: a server that leads must be one that serves.",
+    why: "after the ports: only a server that serves may lead.",
     start: ({ options, settings, kernel, orchestrator, ...parts }) => {
       const { configuration, mesh, pipeline, analysis, wire: xds, services: { remote }, webhooks, locks } = parts;
       const roots = joinedIfAny([parts.authority.authority?.roots, parts.certificate?.serverRoots]);

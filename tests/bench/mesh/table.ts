@@ -171,7 +171,8 @@ export function page(rows: readonly Row[], { machine, runs, rounds, quick }: Run
     : "";
   return `# Benchmarks
 
-Measured raw, as the clocks ran, beside Istio's figures for the same shapes of mesh. How both were measured stands below.
+The figures are raw times and sizes, beside Istio's figures for the same shapes of mesh. The section below says how
+both were measured.
 
 ${headlineTable(rows)}
 ![CPU beside Istio's](benchmarks/cpu.svg)
@@ -180,41 +181,40 @@ ${headlineTable(rows)}
 
 ## How it is measured
 
-Written by \`deno task bench --write\`; do not edit the figures by hand.
+\`deno task bench --write\` writes this page; do not edit the figures by hand.
 ${warning}
-What is measured: the program \`pilot-discovery\` as images have it (\`deno task bundle\`), on a folder of configuration, with simulated proxies
-in another process on the same machine. Unless a row says otherwise the folder holds 1,000 services with 10 endpoints
-each in 10 namespaces, 100 of them routed by a VirtualService over two subsets; each proxy is another workload, on a
-connection of its own, and asks what Envoy asks.
+The measured program is \`pilot-discovery\` in the form of images (\`deno task bundle\`), on a folder of
+configuration, with simulated proxies in another process on the same machine. Unless a row says otherwise the folder
+holds 1,000 services with 10 endpoints each in 10 namespaces; a VirtualService routes 100 of them over two subsets.
+Each proxy is another workload, on a connection of its own, and sends Envoy's requests.
 
-In the last rows \`pilot-agent\` is measured alone, as \`deno task bundle\` packs it: with a certificate and a stream over TLS
-from a server in another process, beside an idle Envoy, or with a simulated proxy in Envoy's place. Its memory is what
-\`smaps_rollup\` says.
+The rows about the agent measure only \`pilot-agent\`, packed by \`deno task bundle\`: with a certificate and a stream
+over TLS from a server in another process, beside an idle Envoy, or with a simulated proxy in Envoy's place. The
+memory is read from \`smaps_rollup\`.
 
-- **CPU s**: user and system time of the server alone. It is the figure to trust: the simulated proxies share the cores
-  with the server, so times on the clock include what they need to unpack and look through the messages.
-- **s, ms**: on the clock. Of a connect: until the last proxy has everything that it asked for. Of an edit: from the moment
-  after the file was renamed into place until the new content was in a message at a proxy, with watching the folder and
-  the debounce of 100 ms (\`PILOT_DEBOUNCE_AFTER\`).
-- **At reference**: the same time at reference speed. Machines differ threefold, and one machine from minute to minute, so
-  just before and after each step a fixed piece of work is measured (\`tests/bench/mesh/calibration.ts\`). The reference
-  machine needs ${REFERENCE} CPU s for it; the figure is divided by what was needed here and multiplied by that. Time that
-  is waited by a clock (the debounce) stays as it is.
-- **MiB**: memory, 2^20 bytes. Resident: \`VmRSS\` when the server has come to rest; peak: \`VmHWM\` since its start.
-- **MB, kB**: 10^6 and 10^3 bytes on the wire: all that crossed the connections, both ways, compressed where it is.
-- **longest delay of the event loop**: by how much a timer of 50 ms in the server came late at most, while the row was
-  measured.
-- An edit is made ${rounds} times a run; bytes are per edit, CPU is the mean of the middle half of them. The dearest edit is
-  a figure of its own: in it V8 compiles what ran for the first time, or collects what the connect left behind (once,
-  some seconds after a storm, 1 to 2 ms for each MB of heap). Each figure is the median of ${runs} run${
-    runs === 1 ? "" : "s"
-  } of new processes, with the least and the greatest in parentheses.
-- **gzip** says that proxies offer it (Envoy does not, this project's agent does).
-- **Istio**: commit 46aaf05beec, same shapes of mesh, on a machine of the same kind with 2 cores that it shared with its
-  load generator, measured on 2026-11-20 and 22 by another generator. It was another time and another tool: read orders
-  of magnitude, not percents. Istio was measured without gzip, which it does not use.
+- **CPU s**: user and system time of the server only. Trust this figure: the simulated proxies share the cores with
+  the server, so times on the clock include the time for unpacking and reading the messages.
+- **s, ms**: time on the clock. For a connect: until the last proxy has all requested resources. For an edit: from the
+  moment after the file was renamed into place until a proxy has a message with the new content, including the
+  watching of the folder and the debounce of 100 ms (\`PILOT_DEBOUNCE_AFTER\`).
+- **At reference**: the same time at reference speed. Machines differ threefold, and a machine differs from minute to
+  minute. So just before and after each step a fixed piece of work is measured (\`tests/bench/mesh/calibration.ts\`).
+  The reference machine needs ${REFERENCE} CPU s for that work; the figure is divided by the CPU time needed here and
+  multiplied by the reference. Waiting time (the debounce) stays unchanged.
+- **MiB**: memory, 2^20 bytes. Resident: \`VmRSS\` of the server at rest; peak: \`VmHWM\` since the start.
+- **MB, kB**: 10^6 and 10^3 bytes on the wire: everything on the connections, both ways, in compressed form if
+  compressed.
+- **longest delay of the event loop**: the largest delay of a timer of 50 ms in the server during the row.
+- An edit is made ${rounds} times a run; bytes are per edit, CPU is the mean of the middle half of the edits. The most
+  expensive edit is a figure of its own: V8 compiles code that ran for the first time, or collects the garbage of the
+  connect (once, some seconds after a storm, 1 to 2 ms for each MB of heap). Each figure is the median of ${runs}
+  run${runs === 1 ? "" : "s"} of new processes, with the least and the greatest in parentheses.
+- **gzip** says that proxies offer compression (Envoy does not, this project's agent does).
+- **Istio**: commit 46aaf05beec, same shapes of mesh, on a machine of the same kind with 2 cores shared with the load
+  generator, measured on 2026-11-20 and 22 by another generator. Time and tool differ: read orders of magnitude, not
+  percents. Istio was measured without gzip, because Istio does not use compression.
 
-Two trees are compared by \`deno task bench --against FOLDER\`: both run in turn, at least seven times, with the load
+\`deno task bench --against FOLDER\` compares two trees: both run in turn, at least seven times, with the load
 generator of this tree, and ratios are formed pair by pair.
 
 ## Machine
@@ -223,7 +223,7 @@ ${Object.entries(machine).map(([name, value]) => `- ${name}: ${value}`).join("\n
 
 ## Figures
 
-A target is judged twice: by the figure as it was measured, and by that figure at reference speed.
+A target is judged twice: by the measured figure, and by the figure at reference speed.
 
 ${tables(rows)}
 ${missed(rows)}
