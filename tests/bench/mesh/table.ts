@@ -211,8 +211,8 @@ memory is read from \`smaps_rollup\`.
   run${runs === 1 ? "" : "s"} of new processes, with the least and the greatest in parentheses.
 - **gzip** says that proxies offer compression (Envoy does not, this project's agent does).
 - **Istio**: commit 46aaf05beec, same shapes of mesh, on a machine of the same kind with 2 cores shared with the load
-  generator, measured on 2026-11-20 and 22 by another generator. Time and tool differ: read orders of magnitude, not
-  percents. Istio was measured without gzip, because Istio does not use compression.
+  generator, measured on 2026-11-20 and 22 by another generator. It was another time and another tool: read orders of
+  magnitude, not percents. Istio was measured without gzip, because Istio does not use compression.
 
 \`deno task bench --against FOLDER\` compares two trees: both run in turn, at least seven times, with the load
 generator of this tree, and ratios are formed pair by pair.
