@@ -62,28 +62,32 @@ export const PAGES: readonly Page[] = [
     answer: adsz,
   },
   { path: "connections", help: "connected proxies", answer: unqueried(connections) },
-  { path: "syncz", help: "what each proxy was sent and acknowledged; ?namespace=", answer: syncz },
+  {
+    path: "syncz",
+    help: "the last response, acknowledgement and rejection of each type, by proxy; ?namespace=",
+    answer: syncz,
+  },
   {
     path: "config_dump",
     help:
-      "all that a proxy should have, in the form of Envoy's page of that name; ?proxyID=, types=cds,lds,rds,eds,sds,ecds, include_eds",
+      "everything that a proxy should have, in the form of Envoy's page of that name; ?proxyID=, types=cds,lds,rds,eds,sds,ecds, include_eds",
     ofProxy: true,
     answer: configDump,
   },
   {
     path: "ndsz",
-    help: "the DNS table of a proxy's agent, in the form of its own page; ?proxyID=",
+    help: "the DNS table of a proxy's agent, in the form of the agent's own page; ?proxyID=",
     ofProxy: true,
     answer: ndsz,
   },
   {
     path: "telemetryz",
-    help: "Telemetry objects; ?proxyID=: the access logs and the tracing that they ask of a proxy together",
+    help: "Telemetry objects; ?proxyID=: the merged access logs and tracing of a proxy",
     answer: telemetryz,
   },
   {
     path: "authorizationz",
-    help: "authorization policies by namespace; ?proxyID=: those that are for a proxy",
+    help: "authorization policies by namespace; ?proxyID=: the policies for a proxy",
     answer: authorizationz,
   },
   {
@@ -92,7 +96,7 @@ export const PAGES: readonly Page[] = [
     answer: sidecarz,
   },
   { path: "edsz", help: "the endpoints that a proxy should have; ?proxyID=", ofProxy: true, answer: edsz },
-  { path: "ecdsz", help: "the extension configurations that it should have; ?proxyID=", answer: ecdsz },
+  { path: "ecdsz", help: "the extension configurations that a proxy should have; ?proxyID=", answer: ecdsz },
   {
     path: "pushes",
     help: "the last pushes: triggers, proxies, types, bytes, time, slowest",
@@ -128,19 +132,19 @@ export const PAGES: readonly Page[] = [
   },
   {
     path: "preview",
-    help: "POST texts of files: what they would do to connected proxies in place of the folder; nothing is applied",
+    help: "POST texts of files: their effect on connected proxies in place of the folder; nothing is applied",
     methods: ["POST"],
     maxBody: MAX_PREVIEW_BODY,
     answer: unqueried(preview),
   },
   {
     path: "pushcontext",
-    help: "what a push is made of beside services: authorization policies, ways into networks",
+    help: "inputs of a push beside services: authorization policies, ways into networks",
     answer: unqueried(pushContext),
   },
   {
     path: "cachez",
-    help: "resources that the caches of translation keep; ?sizes; POST ?clear makes everything anew from empty caches",
+    help: "resources in the caches of translation; ?sizes; POST ?clear makes everything anew from empty caches",
     methods: ["GET", "POST"],
     answer: cachez,
   },
@@ -155,10 +159,10 @@ export const PAGES: readonly Page[] = [
     help: "content of folders that is neither configuration nor a fact, counted by kind",
     answer: unqueried(passedOver),
   },
-  { path: "resourcesz", help: "kinds of objects that are read", answer: unqueried(resourcesz) },
+  { path: "resourcesz", help: "kinds of objects that the server reads", answer: unqueried(resourcesz) },
   {
     path: "krtz",
-    help: "what the server keeps in memory: collections with their sizes, and of which others they are made",
+    help: "collections in the server's memory, with their sizes and their source collections",
     answer: unqueried(krtz),
   },
   { path: "registryz", help: "all services", answer: unqueried(registryz) },
@@ -179,13 +183,13 @@ export const PAGES: readonly Page[] = [
   },
   {
     path: "mcsz",
-    help: "services that clusters share: who exports and imports them, at which address, and from where they are seen",
+    help: "services that clusters share: exporters, importers, addresses, and the clusters that see them",
     answer: unqueried(mcsz),
   },
-  { path: "leaderz", help: "who leads what one server does for all, by lock", answer: unqueried(leaderz) },
+  { path: "leaderz", help: "leaders of the duties that one server does for all, by lock", answer: unqueried(leaderz) },
   {
     path: "inject",
-    help: "how pods are injected: where the configuration is from, what it is and what is wrong with it; pods without",
+    help: "the configuration of injection, its source and its mistakes; pods without a proxy",
     answer: unqueried(inject),
   },
   { path: "networkz", help: "networks of the mesh", answer: unqueried(networkz) },
@@ -195,7 +199,7 @@ export const PAGES: readonly Page[] = [
 const ADMIN_PAGES: readonly Page[] = [
   {
     path: "force_disconnect",
-    help: "POST ends the stream of a proxy, which comes again; ?proxyID=",
+    help: "POST ends the stream of a proxy; the proxy connects again; ?proxyID=",
     methods: ["POST"],
     answer: forceDisconnect,
   },
