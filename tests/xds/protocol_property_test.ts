@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { CLUSTER, ENDPOINTS, LISTENER, ROUTE, VIRTUAL_HOST } from "../../lib/xds/protocol/types.ts";
+import type { ClientResources } from "../../lib/xds/ads/client_resources.ts";
+import { findInStack } from "../../lib/xds/ads/set_stack.ts";
 import { MemorySource, textResource } from "./support/memory_source.ts";
 import { type Received, StreamClient } from "./support/stream_client.ts";
 
@@ -251,6 +253,24 @@ class Model {
   }
 }
 
+/** The invariants of one type on one stream, as `client_resources.ts` names them. */
+function assertInvariants(resources: ClientResources): void {
+  const { state, sent, want, acknowledged, inFlight, portion, differ, blamed } = resources;
+  assert.equal(acknowledged, inFlight === undefined ? sent : inFlight.before, "acknowledged");
+  assert.equal(state === "in flight", inFlight !== undefined, "one response at a time");
+  if (state === "settled") {
+    for (const { set } of want) {
+      for (const { name, version } of set) assert.equal(findInStack(sent, name)?.version, version);
+    }
+  }
+  if (inFlight === undefined) assert.equal(differ, state === "due", "only a due type is sent");
+  if (state === "held") assert.ok(resources.rejecting && resources.lastError !== "", "held by a rejection");
+  assert.ok(portion > 0, "a portion holds something");
+  if (resources.lastError !== "late") {
+    for (const { name, version } of blamed) assert.notEqual(findInStack(sent, name)?.version, version, "rejected");
+  }
+}
+
 for (const delta of [true, false]) {
   const variant = delta ? "incremental" : "state of the world";
 
@@ -282,5 +302,26 @@ for (const delta of [true, false]) {
       }),
       { numRuns: RUNS },
     );
+  });
+
+  Deno.test(`${variant}: the invariants of every type hold after every event`, () => {
+    const met = new Set<string>();
+    fc.assert(
+      fc.property(fc.array(event, { maxLength: 60 }), (events) => {
+        const model = new Model(delta);
+        for (const e of events) {
+          model.step(e);
+          for (const { resources } of model.client.stream.watches.values()) {
+            assertInvariants(resources);
+            met.add(resources.state);
+          }
+        }
+        model.client.stream.close();
+      }),
+      { numRuns: RUNS },
+    );
+    for (const state of ["settled", "in flight", "held"]) {
+      assert.ok(met.has(state), `no order of events led to: ${state}`);
+    }
   });
 }

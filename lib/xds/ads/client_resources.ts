@@ -1,36 +1,53 @@
 /**
  * The resources of one type that a client has and should have, and the responses that bring it from one to the other.
  *
- * The state is level-triggered: the resources that the client has (`sent`) and those that it should have (`want`) are
- * both stacks of shared immutable sets; the difference is sent when nothing of the type is in flight. So changes that
- * come while a response is in flight merge by themselves.
+ *               the set changes                      response
+ *     settled ──────────────────> due ──────────────────────────────> in flight
+ *        ^                        ^ ^                                  │  │  │
+ *        │                        │ └── NACK: other resources, or halves │  │
+ *        └──────── ACK ───────────┼───────────────────────────────────────┘  │
+ *                                 │                                          │
+ *             the set changes, or │         NACK: nothing is left to try     │
+ *             an offer is due     └───────────── held <──────────────────────┘
+ *
+ * The state is level-triggered: `sent` (the resources that the client has) and `want` (the resources that the client
+ * should have) are stacks of shared immutable sets. The difference is sent when no response of the type is in flight,
+ * so changes during a response merge by themselves.
+ *
+ * Invariants, which tests hold after every event:
+ *
+ * - `acknowledged` is `sent`, unless a response is in flight.
+ * - Settled: `sent` holds every resource of `want`, and nothing is sent.
+ * - Held: the client has rejected a response that led to this very `want`. Nothing is sent until `want` is another one.
+ * - A finite `portion` means that a rejected resource is searched for (see `division.ts`).
+ * - A version that the client rejected and that is not searched for any more is not part of `sent`.
  *
  * @module
  */
 import type { EncodedResource } from "../../resource/encoded.ts";
 import type { NameSet } from "../../resource/name_set.ts";
+import { Division } from "./division.ts";
 import type { InFlight, ResponseAnswer } from "./in_flight.ts";
 import { Lack, type LackedObjects } from "./lacking.ts";
+import { LateRejection } from "./late_rejection.ts";
 import type { EarlierVersion } from "../protocol/source.ts";
 import { rejectedResources, RejectedVersions } from "./rejected.ts";
 import type { AdsRequest, ClientError } from "./request.ts";
 import { EMPTY_STACK, excludeFromStack, findInStack, sameStack, type SetStack } from "./set_stack.ts";
 
-/** Most rejections while the bad resources are looked for: a client that rejects everything is not asked for ever. */
-const MAX_DIVISIONS = 200;
-
-/** Resources of an acknowledged response that are kept for a late rejection, which may name them. */
-const MAX_SEARCHED = 100;
+/** The states of one type on one stream, as in the picture above. */
+export type ExchangeState = "settled" | "due" | "in flight" | "held";
 
 const NONE: ReadonlySet<string> = new Set();
 
 export class ClientResources {
   /** The client's resources, as far as they were sent. */
   sent: SetStack = EMPTY_STACK;
-  /** The resources that it should have. */
+  /** The resources that the client should have. */
   want: SetStack = EMPTY_STACK;
+  /** The response that the client has not answered. */
   inFlight: InFlight | undefined;
-  /** It has answered. */
+  /** Whether the client has answered a response. */
   established = false;
   nonceSent = "";
   nonceAcked = "";
@@ -38,31 +55,26 @@ export class ClientResources {
   sentAt = 0;
   ackedAt = 0;
   lastError = "";
-  /** Most bytes of resources in a response; finite while one is looked for that was rejected and not named. */
-  portion = Infinity;
-  #divisions = 0;
   /** Resources that the last rejection named; none after the next answer. */
   blamed: readonly EncodedResource[] = [];
-  /** The resources that the last acknowledged response changed, if they are few. */
-  #taken: InFlight["changed"] = [];
-  /** Nonce of the last response that was rejected late: one late rejection of each counts. */
-  #rejectedLate = "";
-  /** A late rejection that no later answer has ended. */
-  #late: { readonly during: InFlight | undefined } | undefined;
-  /** The response that was rejected last, while nothing else was answered. */
-  #refused: InFlight | undefined;
   /** Names of resources of which the client has other versions from an earlier stream. */
   older: ReadonlySet<string> = NONE;
-  #settled: SetStack | undefined;
+  /** Whether the client has resources from an earlier stream, and nobody knows which. */
+  hasUnknown = false;
+  /** The response that was rejected last, while nothing else was answered. */
+  #refused: InFlight | undefined;
+  /** The `want` at which nothing was left to send. */
+  #settledAt: SetStack | undefined;
+  /** The `want` that a rejected response led to. */
   #heldAt: SetStack | undefined;
-  readonly #rejected = new RejectedVersions();
-  readonly #lack = new Lack();
   /** The inputs from which `want` was made. */
   #wantOf: { selected: SetStack; rejections: number } | undefined;
+  readonly #division = new Division();
+  readonly #late = new LateRejection();
+  readonly #rejected = new RejectedVersions();
+  readonly #lack = new Lack();
   readonly #whole: boolean;
   readonly #divisible: boolean;
-  /** The client has resources from an earlier stream, and nobody knows which. */
-  hasUnknown = false;
 
   /**
    * @param whole each response says that resources that it lacks do not exist
@@ -73,27 +85,35 @@ export class ClientResources {
     this.#divisible = !whole && !single;
   }
 
-  /** What was rejected is to be offered again: it may be taken now. @returns whether there is anything */
-  offerAgain(): boolean {
-    if (this.inFlight !== undefined) return false;
-    const wasHeld = this.#isHeld;
-    this.#heldAt = undefined;
-    this.#endDivision();
-    return this.#rejected.clear() || wasHeld;
+  get state(): ExchangeState {
+    if (this.inFlight !== undefined) return "in flight";
+    if (this.want === this.#settledAt) return "settled";
+    return this.#isHeld ? "held" : "due";
   }
 
-  /** The client has rejected something that has not changed since, or a response that it had acknowledged. */
-  get rejecting(): boolean {
-    return this.#late !== undefined || this.#rejected.size > 0 || this.#isHeld;
+  /** Whether a difference may have to be sent, now or after the answer to the response in flight. */
+  get differ(): boolean {
+    // Not by `state`: every stream asks this in each push.
+    return this.want !== this.#settledAt && this.want !== this.#heldAt;
   }
 
   get #isHeld(): boolean {
     return this.#heldAt !== undefined && this.#heldAt === this.want;
   }
 
-  /** The last rejection names the bad resource that was looked for: that is news, in the same words. */
+  /** Most bytes of resources in a response. */
+  get portion(): number {
+    return this.#division.portion;
+  }
+
+  /** Whether the client has rejected a version that has not changed since, or a response that it had acknowledged. */
+  get rejecting(): boolean {
+    return this.#late.stands || this.#rejected.size > 0 || this.#isHeld;
+  }
+
+  /** Whether the last rejection names the resource that was searched for: that is news, in the same words. */
   get hasFound(): boolean {
-    return this.blamed.length > 0 && this.portion !== Infinity;
+    return this.blamed.length > 0 && this.#division.isOn;
   }
 
   /** The resources that the client has acknowledged. */
@@ -101,15 +121,20 @@ export class ClientResources {
     return this.inFlight?.before ?? this.sent;
   }
 
+  /** The resources of the response that was rejected last. */
+  get refusedWhole(): readonly EncodedResource[] {
+    return this.#refused?.changed.flat() ?? [];
+  }
+
   /**
-   * The objects of which the client does not have what it should have. To be asked after a rejection: until then what is
-   * not acknowledged is on its way.
+   * The objects whose resources the client lacks. To be asked after a rejection: until then the resources that are not
+   * acknowledged are on their way.
    */
   lacked(): LackedObjects {
     const isHeld = this.inFlight === undefined && !this.differ;
     const rest = isHeld ? this.lastError : "";
     // A late rejection that names nothing counts against all that the client took with that response.
-    const late = this.#late && (this.blamed.length > 0 ? this.blamed : this.#taken.flat());
+    const late = this.#late.stands ? (this.blamed.length > 0 ? this.blamed : this.#late.taken) : undefined;
     return this.#lack.find(
       { has: this.acknowledged, wants: this.#wantOf?.selected ?? this.want, late, lateWords: this.lastError },
       this.#rejected.revision + rest,
@@ -117,31 +142,15 @@ export class ClientResources {
     );
   }
 
-  /** The resources of the response that was rejected last. */
-  get refusedWhole(): readonly EncodedResource[] {
-    return this.#refused?.changed.flat() ?? [];
-  }
-
-  /** What the client has of a resource. */
+  /** The version of a resource that the client has. */
   earlier(name: string): EarlierVersion {
     return findInStack(this.sent, name) ?? (this.hasUnknown || this.older.has(name) ? "unknown" : undefined);
   }
 
-  /** Others will take the place of resources in the response that was rejected last: until then nothing is sent. */
-  hold(): void {
-    this.#endDivision();
-    this.#heldAt = this.#refused?.want;
-  }
-
-  /** A difference may have to be sent. */
-  get differ(): boolean {
-    return this.want !== this.#settled && this.want !== this.#heldAt;
-  }
-
   /**
-   * Takes in the present selection of the client's subscription; compared by identity.
+   * Takes the present selection of the client's subscription; compared by identity.
    *
-   * @returns false when that is as it was
+   * @returns false when the selection is the same as before
    */
   select(selected: SetStack): boolean {
     const rejections = this.#rejected.revision;
@@ -153,43 +162,43 @@ export class ClientResources {
     return true;
   }
 
-  /** Nothing is left to send. */
+  /** due -> settled: nothing is left to send. */
   settle(): void {
-    this.#endDivision();
+    this.#division.end();
     this.sent = this.want;
-    this.#settled = this.want;
+    this.#settledAt = this.want;
   }
 
-  /** Records a response. */
+  /** due -> in flight: records a response. @param next the client's resources after the response */
   dispatched(inFlight: Omit<InFlight, "before" | "want">, next: SetStack): void {
     this.inFlight = { ...inFlight, before: this.sent, want: this.want };
     this.sent = next;
     this.#heldAt = undefined;
-    if (next === this.want) this.#settled = next;
+    if (next === this.want) this.#settledAt = next;
     this.nonceSent = inFlight.nonce;
     this.sentAt = Date.now();
   }
 
-  /** The client has these resources, and no response is under way. @param hasUnknown see there */
+  /** The client has these resources, and no response is in flight. @param hasUnknown see the field */
   begin(sent: SetStack, hasUnknown = false): void {
     this.inFlight = undefined;
     this.sent = sent;
     this.hasUnknown = hasUnknown;
   }
 
-  /** The client's resources are not those that were sent: a part was lost or given up, without a response. */
+  /** The client lost or gave up a part of its resources without a response. */
   change(change: (stack: SetStack) => SetStack): void {
     const sent = change(this.sent);
     if (this.inFlight !== undefined) this.inFlight.before = change(this.inFlight.before);
     if (sent === this.sent) return;
     this.sent = sent;
-    this.#settled = undefined;
+    this.#settledAt = undefined;
     this.#heldAt = undefined;
   }
 
   /**
    * The client has lost these resources, or never took them: they are sent again though nothing changed. A late
-   * rejection of them alone is over.
+   * rejection of these resources alone is over.
    */
   forget(names: NameSet): void {
     if (this.blamed.length > 0 && this.blamed.every(({ name }) => names.has(name))) this.#endLate();
@@ -203,96 +212,96 @@ export class ClientResources {
 
   /** Takes the part of a request that answers a response. */
   answered({ nonce, error }: AdsRequest): ResponseAnswer {
-    const inFlight = this.inFlight;
-    if (inFlight === undefined || inFlight.nonce !== nonce) return this.#answeredAgain(nonce, error);
+    const response = this.inFlight;
+    if (response === undefined || response.nonce !== nonce) return this.#answeredAgain(nonce, error);
     this.inFlight = undefined;
     this.established = true;
     this.blamed = [];
-    if (error !== undefined) {
-      this.lastError = error.message;
-      this.#reject(inFlight, error);
-      return "nack";
-    }
+    if (error === undefined) this.#accept(response);
+    else this.#reject(response, error);
+    return error === undefined ? "ack" : "nack";
+  }
+
+  /** in flight -> due or settled. */
+  #accept(response: InFlight): void {
     this.#refused = undefined;
-    this.nonceAcked = nonce;
+    this.nonceAcked = response.nonce;
     this.ackedAt = Date.now();
-    this.#enlarge();
-    this.#taken = inFlight.count <= MAX_SEARCHED ? inFlight.changed : [];
-    // A response that was under way when the client rejected an earlier one says nothing about that.
-    if (this.#late?.during !== inFlight) this.#late = undefined;
-    if (!this.rejecting && this.portion === Infinity) this.lastError = "";
-    return "ack";
+    this.#division.acknowledged(!this.differ);
+    this.#late.acknowledged(response);
+    if (!this.rejecting && !this.#division.isOn) this.lastError = "";
   }
 
   /**
-   * The client has the resources that it acknowledged, also when it rejects them later: nothing is sent because of
-   * that. An agent, for example, acknowledges a Wasm filter that its proxy runs without the module, and says why.
+   * in flight -> due or held. A rejected response counts as not sent. A resource that the client names as bad is not
+   * sent again before it changes; the rest of the response goes out again without it. A bad resource that is not named
+   * (virtual hosts, for example, never are) is searched for by halves; where halves are impossible, the type is held.
    */
+  #reject(response: InFlight, { message, whole }: ClientError): void {
+    this.lastError = message;
+    this.sent = response.before;
+    this.#refused = response;
+    this.#settledAt = undefined;
+    const changed = response.changed.flat();
+    this.blamed = rejectedResources(whole, changed);
+    const { mayGoOn } = this.#division;
+    const divides = mayGoOn && this.blamed.length === 0 && this.#divisible && changed.length > 1;
+    this.#division.rejected(divides ? changed.reduce((sum, { size }) => sum + size, 0) : undefined);
+    if (mayGoOn) this.leaveOut(this.blamed, message);
+    // A change since the response is another state, which the client has not seen.
+    if (!divides) this.#heldAt = response.want;
+  }
+
   #answeredAgain(nonce: string, error: AdsRequest["error"]): ResponseAnswer {
-    if (error === undefined || nonce !== this.nonceAcked || nonce === this.#rejectedLate) {
+    if (error === undefined || nonce !== this.nonceAcked || this.#late.isRepeated(nonce)) {
       return nonce === this.nonceSent ? "none" : "stale";
     }
-    this.#rejectedLate = nonce;
-    this.#late = { during: this.inFlight };
     this.lastError = error.message;
-    this.blamed = rejectedResources(error.whole, this.#taken.flat());
+    this.blamed = this.#late.take(nonce, this.inFlight, error.whole);
     return "late nack";
   }
 
   /**
-   * The request changes no subscription. One that repeats an acknowledgement accepts the response that was rejected
-   * late; with a change, the nonce says nothing about the response.
+   * Takes the answer of a request that changes no subscription. Such a request that repeats an acknowledgement accepts
+   * the response that was rejected late; beside a change, the nonce says nothing about the response.
    */
   answeredAlone(answer: ResponseAnswer | "first", { error }: AdsRequest): void {
     if (answer === "none" && error === undefined) this.#endLate();
   }
 
   #endLate(): void {
-    if (this.#late === undefined) return;
-    this.#late = undefined;
+    if (!this.#late.stands) return;
+    this.#late.end();
     this.blamed = [];
     if (!this.rejecting) this.lastError = "";
   }
 
   /**
-   * A rejected response counts as not sent. A resource that the client names as bad is not sent again before it
-   * changes; the rest of the response goes out again without it. When nothing is named, it is found by sending halves
-   * (virtual hosts, for example, are never named); where that is not possible, nothing is sent until something changes.
-   */
-  #reject(inFlight: InFlight, { message, whole }: ClientError): void {
-    this.sent = inFlight.before;
-    this.#refused = inFlight;
-    this.#settled = undefined;
-    const changed = inFlight.changed.flat();
-    this.blamed = rejectedResources(whole, changed);
-    const isNamed = this.blamed.length > 0;
-    const goesOn = this.#divisions < MAX_DIVISIONS;
-    const divides = goesOn && !isNamed && this.#divisible && changed.length > 1;
-    if (divides) this.portion = changed.reduce((sum, { size }) => sum + size, 0) / 2;
-    if (this.portion !== Infinity) this.#divisions++;
-    if (goesOn) this.leaveOut(this.blamed, message);
-    // A change since then is another state, which the client has not seen.
-    if (!divides) this.#heldAt = inFlight.want;
-  }
-
-  /**
-   * Responses come without these, or with their earlier versions, until they change. A whole response takes away what it
-   * lacks: a version from an earlier stream stays with the client instead, and so does all else until something changes.
+   * Leaves resources out of responses, or keeps their earlier versions there, until they change. A whole response takes
+   * away every resource that it lacks. A version from an earlier stream therefore stays with the client, and so does
+   * everything else until something changes.
    */
   leaveOut(resources: readonly EncodedResource[], message: string): void {
     const isLost = ({ name }: EncodedResource) => findInStack(this.sent, name) === undefined;
     if (!this.#whole || !this.hasUnknown || !resources.some(isLost)) this.#rejected.add(resources, message);
   }
 
-  /** A response was taken: the next may hold more, until all is there. */
-  #enlarge(): void {
-    if (this.portion === Infinity) return;
-    this.portion *= 2;
-    if (!this.differ) this.#endDivision();
+  /** due -> held: other resources will take the place of those in the response that was rejected last. */
+  hold(): void {
+    this.#division.end();
+    this.#heldAt = this.#refused?.want;
   }
 
-  #endDivision(): void {
-    this.portion = Infinity;
-    this.#divisions = 0;
+  /**
+   * held -> due: rejected versions are offered again, because the client may take them now.
+   *
+   * @returns whether there is anything to offer
+   */
+  offerAgain(): boolean {
+    if (this.inFlight !== undefined) return false;
+    const wasHeld = this.#isHeld;
+    this.#heldAt = undefined;
+    this.#division.end();
+    return this.#rejected.clear() || wasHeld;
   }
 }
