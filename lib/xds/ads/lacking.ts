@@ -1,6 +1,5 @@
 /**
- * The objects of which a client does not have what it should have: those behind the resources in which the client's
- * acknowledged resources differ from the wanted ones.
+ * The objects whose resources a client lacks: the client's acknowledged resources differ from the wanted resources.
  *
  * @module
  */
@@ -8,16 +7,13 @@ import type { EncodedResource } from "../../resource/encoded.ts";
 import type { ResourceBucket } from "../../resource/set.ts";
 import { findInStack, type SetStack } from "./set_stack.ts";
 
-/**
- * Why a client lacks what objects make, by key of the object: the client's words, or nothing where it has not said
- * anything about them yet.
- */
+/** The client's words by key of the object; empty while the client has not said anything about the object. */
 export type LackedObjects = ReadonlyMap<string, string>;
 
 /**
- * Compares stacks. Costs the buckets in which they differ.
+ * Compares stacks. Costs the buckets in which the stacks differ.
  *
- * @param words The client's words about a resource that it does not have as it should.
+ * @param words the client's words about a resource that the client lacks
  */
 export function lackedObjects(
   has: SetStack,
@@ -37,7 +33,7 @@ export function lackedObjects(
   return found;
 }
 
-/** What is compared. */
+/** The inputs of a comparison. */
 export interface LackInputs {
   readonly has: SetStack;
   readonly wants: SetStack;
@@ -68,7 +64,7 @@ export class Lack {
   }
 }
 
-/** Notes objects; words that were said stay. */
+/** Notes objects. Words that are known already stay. */
 function noteLack(found: Map<string, string>, causes: readonly string[], said: string): void {
   for (const key of causes) if (!found.get(key)) found.set(key, said);
 }

@@ -1,6 +1,6 @@
 /**
- * What one client has rejected and still lacks, and when it is offered again: a client may take later what it cannot take
- * now, such as a listener on a port that another program holds.
+ * The resources that a client has rejected and still lacks, and the time of the next offer. A client may take a
+ * resource later, such as a listener on a port that another program holds now.
  *
  * @module
  */
@@ -10,16 +10,16 @@ import type { AdsRequest } from "./request.ts";
 import type { RejectInfo, StreamContext } from "./stream_types.ts";
 import type { Watch } from "./watch.ts";
 
-/** Time to the first new offer, ms; it doubles with each offer that is rejected as well. */
+/** Time to the first new offer in milliseconds. Each rejected offer doubles the time. */
 export const FIRST_OFFER = 10_000;
 
 /** Longest time between two offers, ms. */
 export const LAST_OFFER = 300_000;
 
-/** See the module. One for each stream. */
+/** The rejections on one stream. */
 export class StreamRefusals implements ClientRefusals {
   readonly #view: ProxyView;
-  /** Types of which the client has rejected something, until it has acknowledged all that it should have. */
+  /** Types with a rejection, until the client has acknowledged all resources of the type. */
   readonly #rejecting = new Set<Watch>();
 
   readonly #later: StreamContext["later"];
@@ -27,7 +27,7 @@ export class StreamRefusals implements ClientRefusals {
   #delay = FIRST_OFFER;
   #cancel: (() => void) | undefined;
 
-  /** @param offer Sends again what watches do not leave out any more. */
+  /** @param offer sends the resources that watches no longer leave out */
   constructor(view: ProxyView, later: StreamContext["later"], offer: (watches: readonly Watch[]) => void) {
     this.#view = view;
     this.#later = later;
@@ -46,7 +46,7 @@ export class StreamRefusals implements ClientRefusals {
       this.#delay = Math.min(2 * this.#delay, LAST_OFFER);
       const offered = [...this.#rejecting].filter(({ resources }) => resources.offerAgain());
       if (offered.length > 0) this.#offer(offered);
-      // A response was under way, or what is rejected was acknowledged before.
+      // A response was in flight, or the rejected response had been acknowledged before.
       if (this.#rejecting.size > 0) this.#offerLater();
     });
   }
@@ -69,9 +69,9 @@ export class StreamRefusals implements ClientRefusals {
   }
 
   /**
-   * Takes a rejection that the watch has taken already, and asks the view for others.
+   * Takes a rejection after the watch, and asks the view for substitutes.
    *
-   * @param how `isLate`: of a response that was acknowledged before; `repeated`: in the same words as the last.
+   * @param how `isLate`: the rejected response was acknowledged before; `repeated`: the words are the same as last time
    */
   take(
     watch: Watch,
@@ -97,7 +97,7 @@ export class StreamRefusals implements ClientRefusals {
     };
   }
 
-  /** Takes the types of which the client rejects nothing any more. */
+  /** Takes the types without a rejection by now. */
   takeAccepted(): readonly Watch[] {
     if (this.#rejecting.size === 0) return NONE;
     const accepted = [...this.#rejecting].filter(({ clean, resources }) => clean && !resources.rejecting);

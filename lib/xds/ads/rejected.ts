@@ -1,8 +1,8 @@
 /**
- * The resources that a client has rejected, as the text of the rejection names them, and their versions.
+ * The resources that a client has rejected, read from the text of the rejection, and their versions.
  *
- * A client gives the reasons in free text, and quotes resource names in it. The text is walked once, independent of
- * the number of resources: at each beginning of a word a hash grows letter by letter, and at each end of a word it is
+ * A client gives the reasons in free text, and quotes resource names there. The text is walked once, independent of the
+ * number of resources: at each beginning of a word a hash grows letter by letter, and at each end of a word the hash is
  * looked up among the hashes of the names.
  *
  * @module
@@ -10,7 +10,7 @@
 import type { EncodedResource } from "../../resource/encoded.ts";
 import { findInStack, mapStack, type SetStack } from "./set_stack.ts";
 
-/** Set for characters that a name goes on with, so that the character before a name must be another one. */
+/** The characters that continue a name. The character before a name must be a different character. */
 const BEFORE = characters("_.|-");
 /** The same for the character behind a name; a full stop ends a sentence. */
 const AFTER = characters("_|-");
@@ -23,20 +23,20 @@ function characters(signs: string): Uint8Array {
   return set;
 }
 
-/** FNV-1a, 32 bit: the hash of a text grows by one UTF-16 unit. */
+/** FNV-1a, 32 bit: one UTF-16 unit more gives the hash of the longer text. */
 const SEED = 0x811c9dc5;
 const grow = (hash: number, unit: number): number => Math.imul(hash ^ unit, 0x01000193);
 
-/** The resources of a response that a rejection names; the only one needs no naming. */
+/** The resources of a response that a rejection names. The only resource of a response needs no naming. */
 export function rejectedResources(text: string, resources: readonly EncodedResource[]): readonly EncodedResource[] {
   return resources.length === 1 ? resources : namedIn(text, resources);
 }
 
-/** The resources that a text names as whole words. */
+/** The resources whose names stand in a text as whole words. */
 function namedIn(text: string, resources: readonly EncodedResource[]): EncodedResource[] {
   const byHash = new Map<number, EncodedResource[]>();
   const firsts = new Uint8Array(0x10000);
-  // Most ends of words are at a length that no name has: they cost no look-up.
+  // Most words end at a length that no name has, and cost no look-up.
   const lengths = new Uint8Array(text.length + 1);
   let longest = 0;
   for (const resource of resources) {
@@ -67,10 +67,10 @@ function namedIn(text: string, resources: readonly EncodedResource[]): EncodedRe
   return [...found];
 }
 
-/** Resources of a type that are left out one by one because the client rejected them. */
+/** Most resources of a type that are left out one by one after rejections. */
 const MAX_REJECTED = 1000;
 
-/** Versions of resources that a client has rejected: they are not sent again until they change. */
+/** Versions of resources that a client has rejected. A version is not sent again before the resource changes. */
 export class RejectedVersions {
   readonly #versions = new Map<string, { readonly version: string; readonly message: string }>();
   /** Increases whenever a version is added. */
@@ -81,14 +81,14 @@ export class RejectedVersions {
     return this.#versions.size;
   }
 
-  /** Adds these, unless they are too many to be single mistakes. @param message The client's words */
+  /** Adds resources, unless there are too many for single mistakes. @param message the client's words */
   add(resources: readonly EncodedResource[], message: string): void {
     if (this.#versions.size + resources.length > MAX_REJECTED) return;
     for (const { name, version } of resources) this.#versions.set(name, { version, message });
     this.revision++;
   }
 
-  /** Forgets all: they are offered again. @returns whether there were any */
+  /** Forgets all versions, so that the resources are offered again. @returns whether there were any */
   clear(): boolean {
     if (this.#versions.size === 0) return false;
     this.#versions.clear();
@@ -96,13 +96,14 @@ export class RejectedVersions {
     return true;
   }
 
-  /** The client's words about a resource; undefined: it has not rejected that one. */
+  /** The client's words about a rejected resource; undefined: the client has not rejected the resource. */
   words(name: string): string | undefined {
     return this.#versions.get(name)?.message;
   }
 
   /**
-   * The resources that a client should have, with its present version of those that it rejected. Forgets lost versions.
+   * The resources that a client should have, with the client's present versions of the rejected resources. Forgets
+   * versions that are no longer wanted.
    */
   leaveOut(want: SetStack, sent: SetStack): SetStack {
     for (const [name, { version }] of this.#versions) {

@@ -1,10 +1,10 @@
 /**
- * One ADS stream: takes requests, and sends the least that brings the client up to date.
+ * An ADS stream: takes requests, and sends the smallest responses that bring the client up to date.
  *
  * Order (https://www.envoyproxy.io/docs/envoy/latest/api-docs/xds_protocol, "Eventual consistency considerations"):
- * clusters and endpoints go before listeners, routes and virtual hosts. When clusters have changed, the rest of the
- * same push waits for the client's answer to them, at most {@linkcode GATE_TIMEOUT}. On incremental streams clusters
- * that are gone are removed only after listeners and routes have settled.
+ * clusters and endpoints go before listeners, routes and virtual hosts. After a change of clusters, the rest of the
+ * same push waits for the client's answer to the clusters, at most {@linkcode GATE_TIMEOUT}. On incremental streams,
+ * removed clusters are taken away only after listeners and routes have settled.
  *
  * @module
  */
@@ -24,19 +24,19 @@ import { hearsWants, Wants } from "./wants.ts";
 import type { Watch } from "./watch.ts";
 import { Watches } from "./watches.ts";
 
-/** How Envoy begins the text of a message that it puts before its reason: hundreds of lines for one cluster. */
+/** The beginning of the message dump that Envoy puts before the reason: hundreds of lines for one cluster. */
 const DUMP = "goo.gle/debug";
-/** What ends that text. */
+/** The end of the dump. */
 const REASON = "\n: ";
 
-/** A client's words without the message that it rejects. The resource is known by its name, which is said beside. */
+/** A client's words without the dump of the rejected message. The resource's name is reported beside the words. */
 function readableWords(text: string): string {
   const from = text.indexOf(DUMP);
   const to = text.lastIndexOf(REASON);
   return from < 0 || to < from ? text : text.slice(0, from) + text.slice(to + REASON.length);
 }
 
-/** A request with words for people in its rejection. @param texts Keeps equal words once */
+/** A request with readable words in the rejection. @param texts keeps equal words once */
 function withReadableWords(request: AdsRequest, texts: RecentTexts): AdsRequest {
   const { error } = request;
   if (error === undefined) return request;
@@ -45,28 +45,28 @@ function withReadableWords(request: AdsRequest, texts: RecentTexts): AdsRequest 
 
 /** Longest time in milliseconds that listeners and routes wait for the answer to clusters. */
 export const GATE_TIMEOUT = 1000;
-/** Key of the set that keeps clusters that are gone until routes no longer use them. */
+/** Key of the set of removed clusters that the client keeps until routes no longer use the clusters. */
 const LEAVING = "leaving";
 
-/** A stream after its first request. Call {@linkcode AdsStream.reconcile} when sets may have changed. */
+/** A stream after the first request. Call {@linkcode AdsStream.reconcile} when sets may have changed. */
 export class AdsStream {
   readonly watches = new Watches();
-  /** What the client has rejected. */
+  /** The client's rejections. */
   readonly refusals: StreamRefusals;
   /** Undefined: the view does not ask for the client's subscriptions. */
   readonly #wants: Wants | undefined;
-  /** Watches whose sets are to be looked at though the view's revision stays. */
+  /** Watches to update although the view's revision stays. */
   readonly #stale = new Set<Watch>();
   #responses = 0;
   #gate: ReturnType<typeof setTimeout> | undefined;
   #gateOpen = false;
   #closed = false;
-  /** The view's revision at which all watches were brought up to date. */
+  /** The view's revision at the last update of all watches. */
   #revision: number | undefined;
   readonly #stacks: ViewStacks;
-  /** Clusters that are gone are kept at the client for listeners and routes that may use them. */
+  /** The client keeps removed clusters for listeners and routes that may use the clusters. */
   #keeping = false;
-  /** Endpoints without which the client keeps clusters warming, until it has acknowledged them. */
+  /** Endpoints that the client has not acknowledged yet and without which the client keeps clusters warming. */
   #warming: NameSet;
 
   readonly #context: StreamContext;
@@ -89,18 +89,14 @@ export class AdsStream {
   }
 
   /**
-   * Endpoints that the client waits for with a cluster warming. A client that comes back says that it knows their
-   * versions (it does, from before the cluster changed), and would wait for its fetch timeout.
+   * Endpoints that the client waits for while a cluster is warming. A client that comes back names the versions of
+   * these endpoints, from before the cluster changed, and would wait until the fetch timeout.
    */
   get owed(): NameSet {
     return this.#warming;
   }
 
-  /**
-   * Applies a request and sends the responses to it.
-   *
-   * @throws RpcError RESOURCE_EXHAUSTED when the client subscribes to too much
-   */
+  /** Applies a request and sends the responses. */
   request(request: AdsRequest): void {
     const known = this.watches.get(request.typeUrl);
     const { delta, names: table } = this.#context;
@@ -114,7 +110,7 @@ export class AdsStream {
       this.watches.checkSize();
       this.#wants?.report(watch, change);
     }
-    // After an acknowledgement alone the client should have what it should have had before.
+    // After a mere acknowledgement the client already has everything that was due before.
     if (isNew || change !== undefined || request.error !== undefined) this.#update(watch);
     if (request.typeUrl === ROUTE) this.#updateHosts(request, names);
     if (request.typeUrl === ENDPOINTS && isNew) watch.resources.forget(this.#warming);
@@ -122,9 +118,9 @@ export class AdsStream {
   }
 
   /**
-   * The source has decided about names that the client wants; {@linkcode AdsStream.reconcile} is due.
+   * The source has decided about wanted names; {@linkcode AdsStream.reconcile} is due.
    *
-   * @param names undefined: all of the type that are pending
+   * @param names undefined: all pending names of the type
    */
   answered(typeUrl: string, names: Iterable<string> | undefined): void {
     const watch = this.watches.get(typeUrl);
@@ -150,7 +146,7 @@ export class AdsStream {
     this.#context.onReject(this.refusals.take(watch, error, { isLate: answer === "late nack", repeated }));
   }
 
-  /** Has sent again what the client rejected. */
+  /** Offers rejected resources again. */
   #offer(watches: Iterable<Watch>): void {
     for (const watch of watches) this.#update(watch);
     this.reconcile();
@@ -184,7 +180,7 @@ export class AdsStream {
     this.#settled();
   }
 
-  /** Removes clusters that were kept for listeners and routes, once these have turned out to be settled. */
+  /** Removes the kept clusters once listeners and routes have settled. */
   #sendLeaving(): void {
     const clusters = this.watches.get(CLUSTER);
     if (!this.#keeping || clusters === undefined || clusters.resources.inFlight !== undefined) return;
@@ -219,14 +215,17 @@ export class AdsStream {
     if (known !== undefined) this.#wants?.reportKnown(watch, known);
   }
 
-  /** The client has changed its subscription of route configurations from `before`, or repeated a part of it. */
+  /**
+   * The client has changed its subscription of route configurations from `before`, or repeated a part of the
+   * subscription.
+   */
   #updateHosts({ names, unsubscribe }: AdsRequest, before: NameSet): void {
     const hosts = this.watches.get(VIRTUAL_HOST);
     const routes = this.watches.get(ROUTE)!.names;
     if (hosts === undefined) return;
     const { delta } = this.#context;
-    // Hosts of a route configuration that the client no longer wants are gone with it; nothing needs to be said.
-    // One that is subscribed again needs its virtual hosts again.
+    // Virtual hosts of an unsubscribed route configuration are gone with the route configuration; the client needs no
+    // removal. A route configuration that is subscribed again needs its virtual hosts again.
     hosts.resources.forgetGroups((route) => !routes.has(route) || (delta && names.has(route)));
     if (delta && names.size > 0 && hosts.wildcard) hosts.owes = true;
     if (delta) this.#stacks.routesChanged(routes, names, unsubscribe);
@@ -251,15 +250,15 @@ export class AdsStream {
     const { delta, maxResponseBytes } = this.#context;
     const started = performance.now();
     const { owes, resources: { sent, want, portion }, rules: { whole, single, lasting } } = watch;
-    // Clusters and listeners come whole: a client takes the first response of these types for all there is.
-    // After a rejection it waits for nothing any more.
+    // Clusters and listeners come whole: a client takes the first response of these types for the whole set. After a
+    // rejection the client no longer waits.
     const limit = whole ? portion : single ? 1 : Math.min(maxResponseBytes, portion);
     let step = stepTowards(sent, want, { form: delta ? "delta" : "sotw", maxBytes: limit, table: this.#context.diffs });
     if (delta && watch.typeUrl === CLUSTER && step.removed.length > 0) step = this.#keepLeaving(watch, step);
     const gone = lasting ? [] : step.removed;
     const missing = delta ? watch.missing() : [];
     const removed = missing.length === 0 ? gone : [...new Set([...gone, ...missing])];
-    // Without whole responses the variant has no way to say that something is gone.
+    // Without whole responses the variant has no way to report a removal.
     const nothing = step.count === 0 && (removed.length === 0 || (!delta && !whole));
     if (nothing && !owes) {
       if (step.next === want) watch.settle();
@@ -287,7 +286,7 @@ export class AdsStream {
     });
   }
 
-  /** Keeps clusters that are gone at the client while listeners or routes that may use them are not settled. */
+  /** Lets the client keep removed clusters while listeners or routes that may use the clusters are not settled. */
   #keepLeaving(watch: Watch, step: StreamStep): StreamStep {
     this.#keeping = !this.#usersSettled();
     if (!this.#keeping) return step;
@@ -301,7 +300,7 @@ export class AdsStream {
     return [LISTENER, ROUTE, VIRTUAL_HOST].every((type) => this.watches.get(type)?.clean ?? true);
   }
 
-  /** A client keeps a changed cluster warming until its endpoints come, even when they have not changed. */
+  /** A client keeps a changed cluster warming until the endpoints come, even unchanged endpoints. */
   #warm(step: StreamStep): void {
     const { names } = this.#context;
     for (const diff of step.diffs) {

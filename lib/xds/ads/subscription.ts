@@ -1,5 +1,5 @@
 /**
- * One client's subscription to one resource type, and the resources that it selects.
+ * A client's subscription to one resource type, and the selected resources.
  *
  * @module
  */
@@ -12,7 +12,7 @@ const MANY_CHANGES = 64;
 export class Subscription {
   /** Subscribed to everything that the server has for this client. */
   wildcard = false;
-  /** Names that may have come or gone since the last selection; undefined: too many to go through. */
+  /** Names that may have come or gone since the last selection; undefined: too many names to go through. */
   #changed: string[] | undefined = [];
   #last: { all: SetStack; names: NameSet; wildcard: boolean; selected: SetStack } | undefined;
   #names: NameSet;
@@ -34,7 +34,7 @@ export class Subscription {
     return this.#names;
   }
 
-  /** Subscribes to other names; `changed` are those that may have come or gone. */
+  /** Subscribes to other names. @param changed the names that may have come or gone */
   change(names: NameSet, ...changed: readonly NameSet[]): void {
     this.#names = names;
     for (const set of changed) {
@@ -44,7 +44,7 @@ export class Subscription {
     }
   }
 
-  /** The selected part of all that the client may see; the same stack while nothing differs. */
+  /** The selected part of all visible resources; the same stack while nothing differs. */
   select(all: SetStack): SetStack {
     const last = this.#last;
     const { names, wildcard } = this;

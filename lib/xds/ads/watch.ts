@@ -1,6 +1,9 @@
 /**
- * One resource type on one stream: the subscription by the client's requests in both variants, the client's resources,
- * and the names that it must hear of.
+ * One resource type on one stream: the subscription by the client's requests in both variants of xDS, the client's
+ * resources, and the names that the client must be answered about.
+ *
+ * An answer is due (`owes`) after a subscription, even an empty answer. While every wanted name is pending at the
+ * source, the answer is postponed instead; the source's decision, or the end of the wait, makes the answer due again.
  *
  * @module
  */
@@ -14,35 +17,40 @@ import type { AdsRequest, KnownVersions } from "./request.ts";
 import { clientState, EMPTY_STACK, selectStack, type SetStack } from "./set_stack.ts";
 import { Subscription } from "./subscription.ts";
 
-/** The kind of answer that a request was, besides a change of the subscription. */
+/** The kind of answer to a response that a request was. */
 export type Answer = "first" | ResponseAnswer;
 
 /** The change of the subscription by one request. */
 export interface SubscriptionChange {
-  /** Names that it subscribes to, also such as were subscribed already; `*` for all resources. */
+  /**
+   * Names that the request subscribes to, including names that were subscribed before; `*` stands for all resources.
+   */
   readonly wanted: NameSet;
-  /** Names that it does not want any longer, also such as it never wanted. */
+  /** Names that the request unsubscribes from, including names that were never subscribed. */
   readonly unwanted: NameSet;
-  /** An answer was due before it. */
+  /** An answer was due before the request. */
   readonly owed: boolean;
 }
 
-/** State of one type on one stream. */
+/** The state of one type on one stream. */
 export class Watch {
   readonly subscription: Subscription;
   readonly resources: ClientResources;
-  /** An answer is due even when it is empty. */
+  /** An answer is due, even an empty answer. */
   owes = false;
   readonly #questions: NamesInQuestion;
   /** The change of the last request. */
   #change: SubscriptionChange | undefined;
-  /** Names that the client has from an earlier stream and that its wildcard may cover: they are wanted as long as it is. */
+  /**
+   * Names that the client has from an earlier stream and that the wildcard may cover. The names are wanted as long as
+   * the wildcard is subscribed.
+   */
   #covered: NameSet;
-  /** The answer to a request waits for names that are pending. */
+  /** The answer to a request waits for pending names. */
   #postponed = false;
   /** The client once gave a name: an empty list no longer means everything. */
   #explicit = false;
-  /** Versions by initial request, until the resources that the client should have are known. */
+  /** Versions of an initial request, until the client's resources are selected. */
   #known: KnownVersions | undefined;
 
   readonly #table: InternedNames;
@@ -70,7 +78,7 @@ export class Watch {
     return this.subscription.names;
   }
 
-  /** Memory that names take which the client gave. */
+  /** Memory of the names that the client gave, in bytes. */
   get nameBytes(): number {
     return this.names.bytes + this.#questions.bytes + this.#covered.bytes;
   }
@@ -81,20 +89,20 @@ export class Watch {
   }
 
   /**
-   * Nothing may be sent: clients take the first response of these types for all there is, and in state of the world
-   * each response says that resources that it lacks do not exist.
+   * Nothing may be sent. Clients take the first response of these types for the whole set, and in the
+   * state-of-the-world variant each response says that missing resources do not exist.
    */
   get held(): boolean {
     if (!this.rules.whole || this.pendingUntil === undefined) return false;
     return !this.delta || this.#questions.isPending(WILDCARD);
   }
 
-  /** When the first of the names that are pending counts as absent, on the clock of `performance.now()`. */
+  /** The time at which the first pending name counts as absent, on the clock of `performance.now()`. */
   get pendingUntil(): number | undefined {
     return this.#questions.pendingUntil;
   }
 
-  /** The client has all that it should have, and has said so. */
+  /** The client has acknowledged all resources that the client should have. */
   get clean(): boolean {
     return this.resources.inFlight === undefined && !this.dirty;
   }
@@ -107,8 +115,8 @@ export class Watch {
   }
 
   /**
-   * Takes in which of the names that a request wanted are pending. When all of them are, there is nothing to answer it
-   * with yet.
+   * Takes the pending names among the wanted names of a request. When all wanted names are pending, the answer is
+   * postponed.
    */
   postpone({ wanted, owed }: SubscriptionChange, pending: Iterable<string>, until: number): void {
     const names = namesIn(wanted, pending);
@@ -119,37 +127,37 @@ export class Watch {
     this.#postponed = true;
   }
 
-  /** The same for names that the client has from an earlier stream, which its wildcard may cover. */
+  /** Does the same for names that the client has from an earlier stream and that the wildcard may cover. */
   postponeKnown(known: NameSet, pending: Iterable<string>, until: number): void {
     this.#questions.postpone(namesIn(known, pending), until);
   }
 
   /**
-   * The source has decided about names; from now on the sets say of each whether it exists.
+   * The source has decided about names. From now on the sets tell whether a resource of each name exists.
    *
-   * @param names undefined: all that are pending
+   * @param names undefined: all pending names
    */
   answered(names?: Iterable<string>): void {
     this.#decided(this.#questions.take(names));
   }
 
-  /** Names that have been pending for too long count as absent. */
+  /** Names that have been pending too long count as absent. */
   giveUp(now: number): void {
     this.#decided(this.#questions.takeLate(now));
   }
 
   #decided(names: readonly string[]): void {
     if (names.length === 0) return;
-    // Of the variants only the incremental one can say of a single name that it does not exist.
+    // Only the incremental variant can tell of a single name that no resource exists.
     if (this.delta) this.#questions.add(this.#plain(this.#table.of(names)));
     if (this.delta || this.#postponed || this.rules.whole) this.owes = true;
     this.#postponed = false;
   }
 
   /**
-   * Takes in the visible resources of the type; `all` is compared by identity.
+   * Takes the visible resources of the type; `all` is compared by identity.
    *
-   * @returns names that the client has from an earlier stream, that are not visible, and that its wildcard may cover;
+   * @returns names that the client has from an earlier stream, that are not visible, and that the wildcard may cover;
    * undefined: none
    */
   update(all: SetStack): NameSet | undefined {
@@ -172,7 +180,7 @@ export class Watch {
     this.#known = undefined;
   }
 
-  /** Names that the client asked for or believes to exist, and that do not. */
+  /** Names that the client asked for or believes to exist, and that do not exist. */
   missing(): string[] {
     return this.#questions.missing(this.resources.want);
   }
@@ -222,7 +230,7 @@ export class Watch {
     return answer;
   }
 
-  /** Applies a request of the incremental variant. A stale nonce does not keep its subscriptions from counting. */
+  /** Applies a request of the incremental variant. Subscriptions count even beside a stale nonce. */
   applyDelta(request: AdsRequest, isNew: boolean): Answer {
     const owed = this.owes;
     const { names, unsubscribe } = request;
@@ -258,7 +266,7 @@ export class Watch {
     this.#explicit = true;
     this.owes = true;
     if (asked.has(WILDCARD)) {
-      // The client may have forgotten all that it had by the wildcard.
+      // The client may have forgotten all resources of the wildcard.
       if (this.wildcard) this.resources.change(() => EMPTY_STACK);
       this.subscription.wildcard = true;
     }
@@ -282,7 +290,7 @@ export class Watch {
       this.#questions.remove(names);
       return false;
     }
-    // The client cannot know whether the wildcard still covers the name, and it gets an answer.
+    // The client cannot know whether the wildcard still covers the name, and gets an answer.
     this.#questions.add(names);
     return this.owes = true;
   }

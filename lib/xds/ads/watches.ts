@@ -1,5 +1,5 @@
 /**
- * The types that one stream watches, in the order in which they are sent.
+ * The types of one stream, in the order of sending.
  *
  * @module
  */
@@ -9,7 +9,7 @@ import { RpcError } from "../../grpc/status.ts";
 import { isKnownType, MAX_UNKNOWN_TYPES, typeRules } from "../protocol/types.ts";
 import { Watch } from "./watch.ts";
 
-/** Memory for the names that one stream subscribes to: 140,000 names of the usual length. */
+/** Memory for the names of one stream's subscriptions, in bytes: 140,000 names of the usual length. */
 const MAX_NAME_BYTES = 16 * 1024 * 1024;
 
 /** Watches by type URL. */
@@ -29,7 +29,7 @@ export class Watches {
     return this.#byType.get(typeUrl);
   }
 
-  /** All watches, in the order in which the client asked for them. */
+  /** All watches, in the order of the client's first requests. */
   values(): Iterable<Watch> {
     return this.#byType.values();
   }
@@ -41,14 +41,14 @@ export class Watches {
     return false;
   }
 
-  /** The client has all that it should have of every type, and has said so. */
+  /** The client has acknowledged all resources of every type. */
   get clean(): boolean {
     for (const watch of this.order) if (!watch.clean) return false;
     return true;
   }
 
   /**
-   * Watches one more type. Undefined: the client asks for too many.
+   * Watches one more type. Undefined: the client asks for too many types.
    *
    * @param byName see `ProxyView.byName`
    */
