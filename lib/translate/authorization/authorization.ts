@@ -1,5 +1,5 @@
 /**
- * The authorization policies of the workload that a proxy runs beside, ready for its listeners.
+ * The authorization policies of a proxy's workload, as filters for the proxy's listeners.
  *
  * @module
  */
@@ -30,10 +30,10 @@ type NetworkFilter = envoy.config.listener.v3.Filter;
 /** The effect of the policies on one sort of chain. */
 export type ChainAuthorization<S> =
   | { readonly slots: S }
-  /** The proxy's build lacks the filter that refuses, so that nothing may be taken. */
+  /** The proxy's build lacks the filter that refuses, so the chain may accept no traffic. */
   | { readonly closed: true };
 
-/** The policies in force for the workload that a proxy runs beside; their filters are made when they are asked for. */
+/** The policies in force for the workload of a proxy. Filters are made on the first request for them. */
 export class Authorization {
   readonly #read: Reader;
   readonly #policies: readonly AuthorizationPolicy[];
@@ -42,7 +42,7 @@ export class Authorization {
   #tcp: Side<NetworkFilter> | undefined;
   #calls: Side<HttpFilter> | undefined;
 
-  /** @param on Connections that came by HBONE have their client in filter state. */
+  /** @param on `hbone`: connections arrived by HBONE, so the client's identity is in filter state. */
   constructor(read: Reader, on: { readonly hbone: boolean } = { hbone: false }) {
     this.#read = read;
     this.#hbone = on.hbone;
@@ -54,12 +54,12 @@ export class Authorization {
     return this.#policies.map(({ key }) => key);
   }
 
-  /** For chains that carry requests. */
+  /** Filters for chains of HTTP requests. */
   get http(): ChainAuthorization<HttpFilterSlots> {
     return slotsOf(this.#http ??= sideOf(this.#read, this.#policies, httpCarrier(this.#read, this.#hbone)));
   }
 
-  /** For calls that a gRPC library serves; names of filters are unique. */
+  /** Filters for calls that a gRPC library serves. Every filter has a unique name. */
   get calls(): readonly HttpFilter[] {
     const side = this.#calls ??= sideOf(this.#read, this.#policies.filter(isEnforced), libraryCarrier());
     if ("closed" in side) return [refuseAll()];
@@ -67,14 +67,14 @@ export class Authorization {
     return [...external, ...own].map((filter, i) => ({ ...filter, name: `${HTTP_RBAC}.${i}` }));
   }
 
-  /** For chains that carry bytes. */
+  /** Filters for chains that carry bytes. */
   get tcp(): ChainAuthorization<NetworkFilterSlots> {
     return slotsOf(this.#bytes());
   }
 
   /**
-   * Parts of policies not in force as written, of the chains that were asked for, where bytes are not the stated
-   * reason.
+   * Findings about parts of policies that are not in force as written. Covers the chains requested so far, except parts
+   * that fail only because a port carries bytes: see {@linkcode bytesFindings}.
    */
   findings(): readonly Finding[] {
     const sides = [this.#http, this.#tcp, this.#calls].filter((side) => side !== undefined);
@@ -84,7 +84,7 @@ export class Authorization {
   /**
    * Findings about policies at a port that carries bytes alone.
    *
-   * @param port Its number. Rules for other ports alone do not concern it.
+   * @param port The port's number. Rules for other ports alone make no finding.
    */
   bytesFindings(port: number): readonly Finding[] {
     const side = this.#bytes();
@@ -115,7 +115,7 @@ function sideOf<F>(read: Reader, policies: readonly AuthorizationPolicy[], carri
   return { closed: true, filter: carrier.rbacName };
 }
 
-/** It may refuse something. */
+/** Whether a policy may refuse traffic. */
 function isEnforced(policy: AuthorizationPolicy): boolean {
   return policy.spec.action !== "AUDIT" && !isDryRun(policy);
 }
@@ -183,7 +183,7 @@ function inexpressibleText({ policy, index, conditions }: InexpressibleRule): st
   return `rules[${index}] ${effect}: the proxy cannot compare ${conditions.join(", ")}`;
 }
 
-/** Whether a rule may match connections to a port, as far as ports that it names say. */
+/** Whether a rule may match connections to a port, judged by the ports in the rule. */
 function isForPort({ policy, index }: InexpressibleRule, port: number): boolean {
   const { to = [], when = [] } = policy.spec.rules?.[index] ?? {};
   const text = `${port}`;

@@ -1,5 +1,5 @@
 /**
- * Claims of verified tokens in authorization rules, as they are in a request's metadata.
+ * Claims of verified tokens in authorization rules, as request metadata holds them.
  *
  * @module
  */
@@ -10,21 +10,24 @@ import { ANY_TEXT, textMatcher } from "./values.ts";
 type MetadataMatcher = envoy.type.matcher.v3.MetadataMatcher;
 type StringMatcher = envoy.type.matcher.v3.StringMatcher;
 
-/** The claims that a key names: `request.auth.claims[a][b]`; undefined: one of them has no name. */
+/** The claims in a key such as `request.auth.claims[a][b]`. Undefined when a claim has no name. */
 export function claimPath(key: string): readonly string[] | undefined {
   const inside = key.slice(key.indexOf("[") + 1, -1);
-  // A name may hold brackets that are not a nesting.
+  // A name may hold brackets that are part of the name.
   const path = /^[^[\]]*(?:\]\[[^[\]]*)*$/.test(inside) ? inside.split("][") : [inside];
   return path.includes("") ? undefined : path;
 }
 
-/** A claim that is the text, or a list with it. */
+/** A claim that equals the text, or a list that holds the text. */
 export function claimMatcher(path: readonly string[], text: StringMatcher): MetadataMatcher {
   const string_match = { string_match: text };
   return inClaims(path, { or_match: { value_matchers: [{ list_match: { one_of: string_match } }, string_match] } });
 }
 
-/** Issuer and subject of `ISSUER/SUBJECT`, where the issuer may hold slashes. One of them may be left to a wildcard. */
+/**
+ * Matchers of issuer and subject for `ISSUER/SUBJECT`. The issuer may hold slashes. A wildcard may stand for either
+ * part.
+ */
 export function requestPrincipalMatchers(value: string): MetadataMatcher[] {
   const [issuer, subject] = issuerAndSubject(value);
   return [inClaims(["iss"], { string_match: issuer }), inClaims(["sub"], { string_match: subject })];
@@ -38,7 +41,7 @@ function issuerAndSubject(value: string): readonly [StringMatcher, StringMatcher
     return [textMatcher(value), value.endsWith("*") ? ANY_TEXT : { exact: "" }];
   }
   const [issuer, subject] = [value.slice(0, slash), value.slice(slash + 1)];
-  // There is one wildcard, at the beginning or at the end of the whole.
+  // A value has at most one wildcard, at the beginning or at the end.
   if (value.startsWith("*")) return [textMatcher(issuer), { exact: subject }];
   return [{ exact: issuer }, textMatcher(subject)];
 }

@@ -1,45 +1,51 @@
 /**
- * Conditions of authorization rules: the attribute, the values compared with it, and whether Envoy can express them.
+ * Conditions of authorization rules: attribute, values, and whether Envoy can express the comparison.
  *
  * @module
  */
 import type { MeshConfig } from "../../config/mesh/types.ts";
 
-/** The place that a rule is built for. */
+/** The place for which a rule is built. */
 export interface RuleSite {
   /** Namespace of the policy. */
   readonly namespace: string;
-  /** Requests; false: connections that carry bytes. */
+  /** The chain carries requests. False: the chain carries bytes. */
   readonly http: boolean;
-  /** A gRPC library compares: it knows the properties of a call itself, and none that other filters find out. */
+  /** A gRPC library compares. The library knows the call's own properties, but no result of other filters. */
   readonly library: boolean;
-  /** They came by HBONE: the connection is that of an internal listener, and its client is in filter state. */
+  /**
+   * Connections arrived by HBONE: the connection is from an internal listener, and the client's identity is in filter
+   * state.
+   */
   readonly hbone: boolean;
   /** The proxy's build has the matcher of path templates. */
   readonly pathTemplates: boolean;
   readonly mesh: Pick<MeshConfig, "trustDomain" | "trustDomainAliases">;
 }
 
-/** Something that rules compare. `M`: Envoy's matcher of it, a principal or a permission. */
+/** A property that rules compare. `M` is Envoy's matcher for the property: a principal or a permission. */
 export interface Attribute<M> {
-  /** Requests alone have it. */
+  /** Only requests have the attribute. */
   readonly httpOnly?: true;
-  /** It comes from other filters, or from properties that libraries do not look at: these pass the condition over. */
+  /**
+   * The attribute comes from other filters, or from properties that gRPC libraries ignore. A library would skip the
+   * condition.
+   */
   readonly proxyOnly?: true;
-  /** Undefined: Envoy has no way to say it, or would refuse it. */
+  /** Undefined: Envoy cannot express the value, or would refuse the matcher. */
   readonly matcher: (value: string, place: RuleSite) => M | undefined;
 }
 
-/** One attribute with the values that it must have, and those that it must not have. */
+/** An attribute with allowed and forbidden values. */
 export interface Condition<M> {
-  /** As users write it: `paths`, `request.headers[name]`. */
+  /** The name in the policy: `paths`, `request.headers[name]`. */
   readonly name: string;
   readonly attribute: Attribute<M>;
   readonly values: readonly string[];
   readonly notValues: readonly string[];
 }
 
-/** How matchers of one sort are put together. */
+/** The connectives of one sort of matcher. */
 export interface Connectives<M> {
   readonly all: (parts: M[]) => M;
   readonly any: (parts: M[]) => M;
@@ -47,15 +53,15 @@ export interface Connectives<M> {
   readonly always: M;
 }
 
-/** Conditions that must all hold, as one matcher. */
+/** Several conditions joined by "and", as one matcher. */
 export interface Conjunction<M> {
-  /** Of the conditions that can be expressed. */
+  /** Matches the expressible conditions. */
   readonly matcher: M;
-  /** Names of those that cannot. */
+  /** Names of the other conditions. */
   readonly inexpressible: readonly string[];
 }
 
-/** A condition of the fields that users write; undefined when both are absent. */
+/** The condition for two fields of a rule. Empty when both fields are absent. */
 export function condition<M>(
   name: string,
   attribute: Attribute<M>,
@@ -65,7 +71,7 @@ export function condition<M>(
   return values.length + notValues.length === 0 ? [] : [{ name, attribute, values, notValues }];
 }
 
-/** Puts conditions together. */
+/** Joins conditions by "and". */
 export function conjunction<M>(
   conditions: readonly Condition<M>[],
   place: RuleSite,
@@ -74,7 +80,7 @@ export function conjunction<M>(
   const parts: M[] = [];
   const inexpressible: string[] = [];
   for (const { name, attribute, values, notValues } of conditions) {
-    // Envoy refuses a listener with a text that is no UTF-8.
+    // Envoy refuses a listener with text that is not valid UTF-8.
     const isText = [name, ...values, ...notValues].every((text) => text.isWellFormed());
     const found = [values, notValues].map((list) => isText ? matchers(attribute, list, place) : undefined);
     if (found.includes(undefined)) inexpressible.push(name);
@@ -85,7 +91,10 @@ export function conjunction<M>(
   return { matcher: parts.length === 0 ? always : parts.length === 1 ? parts[0]! : all(parts), inexpressible };
 }
 
-/** Undefined: one of them cannot be expressed, so that the others alone would say something else. */
+/**
+ * The matchers of all values. Undefined when a value cannot be expressed, because a list without that value has another
+ * meaning.
+ */
 function matchers<M>(attribute: Attribute<M>, values: readonly string[], place: RuleSite): M[] | undefined {
   if (values.length > 0 && attribute.httpOnly && !place.http) return undefined;
   if (values.length > 0 && attribute.proxyOnly && place.library) return undefined;

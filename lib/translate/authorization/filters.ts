@@ -1,10 +1,10 @@
 /**
- * The filters that put a workload's authorization policies in force, for requests and for connections that carry bytes.
+ * The filters that enforce a workload's authorization policies, for requests and for connections that carry bytes.
  *
- *     CUSTOM   a rule notes the traffic that it matches ─> the authorizer is asked about it
- *     AUDIT    a rule marks the traffic that it matches, for access logs
- *     DENY     traffic that a rule matches is refused
- *     ALLOW    traffic that no rule matches is refused
+ *     CUSTOM   a rule notes matching traffic ─> the authorizer is asked
+ *     AUDIT    a rule marks matching traffic for access logs
+ *     DENY     matching traffic is refused
+ *     ALLOW    traffic without a matching rule is refused
  *
  * @module
  */
@@ -18,13 +18,13 @@ import { URI_TEMPLATE } from "./permissions.ts";
 import { type AuthorizationAction, CUSTOM_PREFIX, type InexpressibleRule, type RbacRules, rbacRules } from "./rules.ts";
 import type { Reader } from "../reader/reader.ts";
 
-/** How one sort of filters is written. */
+/** How filters are written for one sort of chain. */
 export interface Carrier<F> {
-  /** Requests; false: bytes. */
+  /** The chain carries requests. False: the chain carries bytes. */
   readonly http: boolean;
-  /** A gRPC library has the filters. */
+  /** The filters are for a gRPC library. */
   readonly library?: true;
-  /** On connections that came by HBONE. */
+  /** Connections arrived by HBONE. */
   readonly hbone: boolean;
   readonly rbac: (
     config: Pick<
@@ -32,22 +32,25 @@ export interface Carrier<F> {
       "rules" | "shadow_rules" | "shadow_rules_stat_prefix"
     >,
   ) => F;
-  /** Where the notes of rules are. */
+  /** The filter whose metadata holds the notes of rules. */
   readonly rbacName: string;
-  /** Undefined: the authorizer cannot be asked about these. */
+  /**
+   * Makes the filter that asks the authorizer. Undefined when the authorizer cannot be asked about this sort of
+   * traffic.
+   */
   readonly ask: (authorizer: Authorizer, asked: envoy.type.matcher.v3.MetadataMatcher) => F | undefined;
 }
 
-/** A CUSTOM policy whose authorizer cannot be asked, so that traffic that its rules match is refused. */
+/** A CUSTOM policy whose authorizer cannot be asked. Traffic that matches the policy is refused. */
 export interface UnaskedPolicy {
   readonly policy: AuthorizationPolicy;
   readonly provider: string;
   readonly why: string;
-  /** It can be asked, about requests alone. */
+  /** The authorizer can be asked, but only about requests. */
   readonly requestsOnly: boolean;
 }
 
-/** The filters of policies, and the parts of these that are not in force as written. */
+/** The filters of policies, and the parts of policies that are not in force as written. */
 export interface AuthorizationFilters<F> {
   /** Run before end users are authenticated. */
   readonly external: readonly F[];
@@ -56,14 +59,14 @@ export interface AuthorizationFilters<F> {
   readonly unasked: readonly UnaskedPolicy[];
 }
 
-/** Prefixes of the notes of rules, by which users find these in statistics and metadata. */
+/** Prefixes of the notes of rules. Users find notes in statistics and metadata by prefix. */
 const DRY_RUN: Readonly<Partial<Record<AuthorizationAction, string>>> = {
   ALLOW: "istio_dry_run_allow_",
   DENY: "istio_dry_run_deny_",
 };
 const CUSTOM_NOTES = "istio_ext_authz_";
 
-/** After the names of rules that refuse because their authorizer cannot be asked. */
+/** Suffix in names of rules that refuse because the authorizer cannot be asked. */
 const UNASKED_SUFFIX = "-deny-due-to-bad-CUSTOM-action";
 
 interface BuildingFilters<F> {
@@ -74,7 +77,7 @@ interface BuildingFilters<F> {
   readonly unasked: UnaskedPolicy[];
 }
 
-/** The filters for these policies. */
+/** The filters for the policies. */
 export function authorizationFilters<F>(
   read: Reader,
   policies: readonly AuthorizationPolicy[],
@@ -95,7 +98,7 @@ export function authorizationFilters<F>(
   return { external, own, inexpressible: building.inexpressible, unasked: building.unasked };
 }
 
-/** Whether a policy is only tried: the decisions that it would have made are counted and logged. */
+/** Whether a policy is a dry run: the policy's decisions are counted and logged, but not enforced. */
 export function isDryRun({ meta, spec }: AuthorizationPolicy): boolean {
   return DRY_RUN[spec.action] !== undefined && /^(?:1|t|true)$/i.test(meta.annotations["mesh.io/dry-run"] ?? "");
 }
@@ -126,13 +129,13 @@ function builtRules<F>(
   return built.rbac;
 }
 
-/** Two filters for each authorizer: rules that note the traffic that they match, and the filter that asks about it. */
+/** Two filters for each authorizer: rules that note matching traffic, and a filter that asks about noted traffic. */
 function customFilters<F>(building: BuildingFilters<F>, policies: readonly AuthorizationPolicy[]): F[] {
   const byProvider = Map.groupBy(policies, ({ spec }) => spec.provider?.name ?? "");
   return [...byProvider].flatMap(([provider, own]) => {
     const rules = builtRules(building, own, "CUSTOM");
     const found = authorizer(building.read, provider);
-    // With one authorizer the notes have the name that users know.
+    // A single authorizer keeps the prefix that users know from Istio.
     const prefix = byProvider.size === 1 ? CUSTOM_NOTES : `${CUSTOM_NOTES}${provider}_`;
     const asking = "why" in found ? undefined : building.carrier.ask(found, noted(building.carrier.rbacName, prefix));
     if (asking) {
@@ -149,7 +152,7 @@ function unaskable<F>({ http }: Carrier<F>): string {
   return http ? "needs a filter that the proxy's build lacks" : "is asked about requests alone";
 }
 
-/** The note that a rule of a CUSTOM policy matched. */
+/** Matches the note that a rule of a CUSTOM policy leaves. */
 function noted(rbacName: string, prefix: string): envoy.type.matcher.v3.MetadataMatcher {
   return {
     filter: rbacName,

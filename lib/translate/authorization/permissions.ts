@@ -1,5 +1,5 @@
 /**
- * The request in authorization rules: `to.operation`, and the conditions that are about the request or connection.
+ * The request in authorization rules: `to.operation`, and conditions about the request or the connection.
  *
  * @module
  */
@@ -21,7 +21,7 @@ export const PERMISSIONS: Connectives<Permission> = {
   always: { any: true },
 };
 
-/** Extension by which Envoy matches path templates. */
+/** The extension with which Envoy matches path templates. */
 export const URI_TEMPLATE = "envoy.path.match.uri_template.uri_template_matcher";
 
 const hosts: PermissionAttribute = { httpOnly: true, matcher: (value) => header(":authority", value, hostMatcher) };
@@ -35,7 +35,7 @@ const paths: PermissionAttribute = {
 };
 const ports: PermissionAttribute = { matcher: (value) => ({ destination_port: Number(value) }) };
 
-/** Attributes with one name. */
+/** Attributes with a fixed name. */
 const ATTRIBUTES: Readonly<Record<string, PermissionAttribute>> = {
   "destination.port": ports,
   "destination.ip": {
@@ -59,7 +59,7 @@ export function operationConditions(operation: AuthorizationOperation): Conditio
   ];
 }
 
-/** The attribute of a condition; undefined: it is not about the request. */
+/** The attribute of a condition. Undefined when the condition is not about the request. */
 export function permissionAttribute({ key }: Pick<AuthorizationCondition, "key">): PermissionAttribute | undefined {
   if (Object.hasOwn(ATTRIBUTES, key)) return ATTRIBUTES[key];
   return key.startsWith(FILTER_METADATA) ? filterMetadata(key) : undefined;
@@ -69,10 +69,10 @@ function header(name: string, value: string, matcher: typeof textMatcher): Permi
   return { header: value === "*" ? { name, present_match: true } : { name, string_match: matcher(value) } };
 }
 
-/** Characters of a segment that Envoy takes in a template. */
+/** Characters that Envoy accepts in a segment of a template. */
 const SEGMENT = /^[\w\-.~%!$&'()+,;:@=]+$/;
 
-/** Whether Envoy takes it: of one that it does not take it refuses the listener, or even ends. */
+/** Whether Envoy accepts a path as a template. On other templates, Envoy refuses the listener or even exits. */
 function isTemplate(path: string): boolean {
   const [first, ...segments] = path.split("/");
   if (segments.at(-1) === "") segments.pop();
@@ -90,7 +90,10 @@ function pathTemplate(path: string): Permission {
   return { uri_template: { name: URI_TEMPLATE, typed_config: any(type, config) } };
 }
 
-/** `experimental.envoy.filters.NAME[KEY]`: a text that a filter left, or with `[text]` one in a list. */
+/**
+ * `experimental.envoy.filters.NAME[KEY]`: text in the dynamic metadata of a filter. `[text]` means a list with the
+ * text.
+ */
 function filterMetadata(key: string): PermissionAttribute {
   const bracket = key.indexOf("[");
   const filter = key.slice("experimental.".length, bracket);

@@ -1,5 +1,5 @@
 /**
- * The caller in authorization rules: `from.source`, and the conditions that are about the caller.
+ * The caller in authorization rules: `from.source`, and conditions about the caller.
  *
  * @module
  */
@@ -13,14 +13,14 @@ import { claimMatcher, claimPath, requestPrincipalMatchers } from "./claims.ts";
 import { type Attribute, type Condition, condition, type Connectives, type RuleSite } from "./condition.ts";
 import { identityMatcher, namespaceMatcher, serviceAccountMatcher, textMatcher } from "./values.ts";
 
-// Identities of the mesh's trust domain and its aliases: they stand for each other in rules.
 
-/** Names the trust domain of the mesh in rules, whichever it is. */
+/** Stands for the mesh's trust domain in rules, whatever its name. */
 const LOCAL = "cluster.local";
 
 /**
- * The identities that an identity of a rule stands for. One of another trust domain, of any (`*`), or one that is not
- * written as `DOMAIN/ns/NAMESPACE/sa/ACCOUNT`, stands for itself.
+ * The identities that an identity in a rule stands for. In rules, the mesh's trust domain and its aliases are
+ * equivalent. An identity stands for itself if its trust domain is foreign or `*`, or its form is not
+ * `DOMAIN/ns/NAMESPACE/sa/ACCOUNT`.
  */
 function withTrustDomains(
   identity: string,
@@ -64,7 +64,7 @@ const requestPrincipal: PrincipalAttribute = {
   matcher: (value) => PRINCIPALS.all(requestPrincipalMatchers(value).map((metadata) => ({ metadata }))),
 };
 
-/** Attributes with one name. */
+/** Attributes with a fixed name. */
 const ATTRIBUTES: Readonly<Record<string, PrincipalAttribute>> = {
   "source.principal": identity,
   "source.namespace": namespace,
@@ -88,7 +88,7 @@ export function sourceConditions(source: AuthorizationSource): Condition<Princip
   ];
 }
 
-/** The attribute of a condition; undefined: it is not about the caller. */
+/** The attribute of a condition. Undefined when the condition is not about the caller. */
 export function principalAttribute({ key }: Pick<AuthorizationCondition, "key">): PrincipalAttribute | undefined {
   if (Object.hasOwn(ATTRIBUTES, key)) return ATTRIBUTES[key];
   if (key.startsWith("request.headers[")) return header(key.slice("request.headers[".length, -1));
@@ -104,8 +104,9 @@ function authenticated(principal_name: envoy.type.matcher.v3.StringMatcher, { hb
 type AddressField = "direct_remote_ip" | "remote_ip" | "source_ip";
 
 /**
- * The field that no header changes. On an internal listener the direct address is that of the listener, so there it is
- * the one that was restored; Envoy calls the field deprecated, and its replacement work in progress.
+ * The field with the client's address that no header can change. On an internal listener the direct address belongs to
+ * the listener, so the field with the restored address is used. Envoy calls that field deprecated, but its replacement
+ * is still work in progress.
  */
 function directAddress({ hbone, http }: RuleSite): AddressField {
   if (!hbone) return "direct_remote_ip";
@@ -125,12 +126,15 @@ function header(name: string): PrincipalAttribute {
   return { httpOnly: true, matcher };
 }
 
-/** Headers that libraries do not compare: they refuse a configuration that names one (gRFC A41), or never find it. */
+/**
+ * Headers that gRPC libraries do not compare. Libraries refuse a configuration with such a header (gRFC A41), or never
+ * find the header.
+ */
 export function isHidden(header: string): boolean {
   return /^(?:grpc-.*|:scheme|host|.*-bin)$/i.test(header);
 }
 
-/** @param path Undefined: Envoy would refuse it. */
+/** @param path Undefined when Envoy would refuse the path. */
 function claim(path: readonly string[] | undefined): PrincipalAttribute {
   return {
     httpOnly: true,

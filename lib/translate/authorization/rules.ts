@@ -1,8 +1,8 @@
 /**
  * Authorization policies as the rules of Envoy's RBAC filters.
  *
- * A condition that cannot be expressed lets nothing in: a rule of an ALLOW policy with such a condition never matches,
- * and a rule of any other policy matches as if it had no such condition, so that it denies more and not less.
+ * A condition that cannot be expressed never lets traffic in. In an ALLOW policy the whole rule never matches. In any
+ * other policy the rule matches without the condition, so the policy refuses more, not less.
  *
  * @module
  */
@@ -14,14 +14,14 @@ import { type Condition, type Conjunction, conjunction, type RuleSite } from "./
 import { operationConditions, permissionAttribute, PERMISSIONS } from "./permissions.ts";
 import { principalAttribute, PRINCIPALS, sourceConditions } from "./principals.ts";
 
-/** Rules as Envoy has them. */
+/** The rules of an RBAC filter. */
 export type RbacRules = envoy.config.rbac.v3.RBAC;
 type RbacPolicy = envoy.config.rbac.v3.Policy;
 
 /** The action of a policy on matching traffic. */
 export type AuthorizationAction = AuthorizationPolicySpec["action"];
 
-/** A rule of which some conditions cannot be expressed. */
+/** A rule with conditions that cannot be expressed. */
 export interface InexpressibleRule {
   readonly policy: AuthorizationPolicy;
   readonly index: number;
@@ -29,16 +29,15 @@ export interface InexpressibleRule {
   readonly conditions: readonly string[];
 }
 
-/** The rules of some policies with one action. */
+/** The rules of policies with the same action. */
 export interface BuiltRules {
   readonly rbac: RbacRules;
   readonly inexpressible: readonly InexpressibleRule[];
 }
 
-/** Before the names of rules that ask an external authorizer: its filter looks for it. */
+/** Prefix in names of rules for an external authorizer. The filter of the authorizer looks for the prefix. */
 export const CUSTOM_PREFIX = "istio-ext-authz";
 
-/** Matches nothing. */
 const NEVER: RbacPolicy = {
   permissions: [{ not_rule: { any: true } }],
   principals: [{ not_id: { any: true } }],
@@ -47,8 +46,8 @@ const NEVER: RbacPolicy = {
 const ACTIONS = { ALLOW: Action.ALLOW, DENY: Action.DENY, AUDIT: Action.LOG, CUSTOM: Action.DENY } as const;
 
 /**
- * The rules of policies with one action, by names in Istio's form, which logs and statistics show
- * (`ns[shop]-policy[cart]-rule[0]`). Policies without rules match nothing, so that ALLOW denies everything.
+ * The rules of policies with the same action. Logs and statistics show the names, which have Istio's form:
+ * `ns[shop]-policy[cart]-rule[0]`. A policy without rules matches nothing, so ALLOW without rules denies everything.
  */
 export function rbacRules(
   policies: readonly AuthorizationPolicy[],
@@ -64,7 +63,7 @@ export function rbacRules(
       if (conditions.length > 0) inexpressible.push({ policy, index, conditions });
       rules[ruleName(policy, action, index)] = action === "ALLOW" && conditions.length > 0 ? NEVER : matcher;
     }
-    // It changes no decision: it shows the policy to readers of the configuration.
+    // The rule changes no decision. Readers of the configuration can see the policy.
     if (policy.spec.rules === undefined) rules[ruleName(policy, action, 0)] = NEVER;
   }
   return { rbac: { action: ACTIONS[action], policies: rules }, inexpressible };
@@ -102,7 +101,7 @@ function conditions<M>(
   });
 }
 
-/** Validation refuses keys that are not known; one that it does not refuse must not widen an ALLOW. */
+/** Validation refuses unknown keys. A key that slips through must not widen an ALLOW. */
 function unknown(when: When): string[] {
   return when.filter((one) => !principalAttribute(one) && !permissionAttribute(one)).map(({ key }) => key);
 }

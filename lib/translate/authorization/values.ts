@@ -9,10 +9,10 @@ import { regexMatcher } from "../values/regex.ts";
 
 type StringMatcher = envoy.type.matcher.v3.StringMatcher;
 
-/** Anything but nothing: Envoy refuses an empty beginning or end. */
+/** Any text but the empty one: Envoy refuses an empty prefix or suffix. */
 export const ANY_TEXT: StringMatcher = { safe_regex: { regex: ".+" } };
 
-/** A text with its wildcards. */
+/** The matcher of a text with wildcards. */
 export function textMatcher(value: string): StringMatcher {
   if (value === "*") return ANY_TEXT;
   if (value.startsWith("*")) return { suffix: value.slice(1) };
@@ -20,10 +20,9 @@ export function textMatcher(value: string): StringMatcher {
   return { exact: value };
 }
 
-/** The prefix of identities. */
 const SPIFFE = "spiffe://";
 
-/** An identity (`cluster.local/ns/a/sa/b`), which certificates have as a URI. */
+/** The matcher of an identity (`cluster.local/ns/a/sa/b`). In certificates, identities are URIs. */
 export function identityMatcher(value: string): StringMatcher {
   const name = value.startsWith(SPIFFE) ? value.slice(SPIFFE.length) : value;
   if (name === "*") return ANY_TEXT;
@@ -31,7 +30,7 @@ export function identityMatcher(value: string): StringMatcher {
   return textMatcher(SPIFFE + name);
 }
 
-/** Identities of a namespace, in every trust domain. A `*` in it is any part of a name. */
+/** Identities of a namespace, in every trust domain. A `*` stands for any part of a name. */
 export function namespaceMatcher(value: string): StringMatcher {
   const name = value.split("*").map(escaped).join("[^/]*");
   return regex(`${SPIFFE}.+/ns/${name}/.*`);
@@ -46,8 +45,8 @@ export function serviceAccountMatcher(value: string, ownNamespace: string): Stri
 }
 
 /**
- * A host, in any case. Where the value has no port the request's does not matter: it is the client's text, by which
- * neither routes nor workloads tell hosts apart.
+ * A host, in any case. A value without a port matches a request with any port: the port is the client's text, and
+ * neither routes nor workloads distinguish hosts by port.
  */
 export function hostMatcher(value: string): StringMatcher {
   const hasPort = /:\d*$/.test(value) && !value.endsWith("]");
@@ -63,8 +62,8 @@ function regex(text: string): StringMatcher {
 }
 
 /**
- * Upper bound of RE2's instructions for the expressions above: one for each character, up to 13 for a repetition of any
- * character in UTF-8, and some for the letters that have more than two cases.
+ * An upper bound on RE2's instructions for the expressions above: one per character, up to 13 for a repetition of any
+ * character in UTF-8, and some for letters with more than two cases.
  */
 function instructions(text: string): number {
   const repeated = text.match(/[*+]/g)?.length ?? 0;

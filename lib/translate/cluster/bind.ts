@@ -10,8 +10,8 @@ const IPV4 = "127.0.0.6";
 const IPV6 = "::6";
 
 /**
- * `127.0.0.6` or `::6`: the redirection rules let it pass, so that traffic of the proxy to its workload is not sent
- * back to the proxy.
+ * `127.0.0.6` or `::6`. The redirection rules let packets from this address pass, so traffic from the proxy to the
+ * workload does not return to the proxy.
  *
  * @param both Whether a proxy with both IP versions gets both addresses.
  */

@@ -10,7 +10,7 @@ import { duration, wrap } from "../../pb/wellknown.ts";
 
 type Cluster = envoy.config.cluster.v3.Cluster;
 
-/** The number that means "no limit" to Envoy, whose own defaults (1024 connections and requests, 3 retries) surprise users. */
+/** "No limit" for Envoy. Envoy's own defaults (1024 connections and requests, 3 retries) surprise users. */
 export const UNLIMITED = 0xffff_ffff;
 
 /** The pool fields of a cluster: `connect_timeout`, `circuit_breakers` and, where set, `upstream_connection_options`. */
@@ -33,9 +33,7 @@ export function connectionPool(mesh: MeshConfig, pool: ConnectionPoolSettings | 
   };
 }
 
-/**
- * The mesh's keepalive with the pool's values in its place, each value by itself. Present even if empty: keepalive on.
- */
+/** The mesh's keepalive, with each value replaced by the pool's value if set. An empty message turns keepalive on. */
 function tcpKeepalive(
   mesh: TcpKeepalive | undefined,
   own: TcpKeepalive | undefined,
@@ -49,12 +47,12 @@ function tcpKeepalive(
   };
 }
 
-/** The socket options count whole seconds; a fraction is rounded up, for 0 would mean something else. */
+/** The socket options count whole seconds. A fraction is rounded up, because 0 would have another meaning. */
 function wholeSeconds(ms: number): number {
   return Math.ceil(ms / 1000);
 }
 
-/** HTTP limits that belong to `common_http_protocol_options`; undefined when the user set none. */
+/** HTTP limits that belong in `common_http_protocol_options`. Undefined when the user set no limit. */
 export function commonHttpOptions(
   pool: ConnectionPoolSettings | undefined,
 ): envoy.config.core.v3.HttpProtocolOptions | undefined {

@@ -1,5 +1,5 @@
 /**
- * Where a Sidecar ingress sends its traffic: the `defaultEndpoint` that the user wrote.
+ * Where a Sidecar ingress sends its traffic: the `defaultEndpoint` in the Sidecar.
  *
  * @module
  */
@@ -12,19 +12,19 @@ import type { Reader } from "../reader/reader.ts";
 /** An address at the workload. */
 export interface WorkloadAddress {
   readonly address: envoy.config.core.v3.Address;
-  /** Whether it is a loopback address or a Unix socket, which need no source address of ours. */
+  /** Whether the address is loopback or a Unix socket, which needs no source address of the mesh. */
   readonly local: boolean;
 }
 
 const form = /^(?:\[([^\]]+)\]|([^:]+)):(\d+)$/;
 
 /**
- * The fixed address of a target; undefined: the one that the client dialled.
+ * The fixed address of a target. Undefined: the address that the client dialled.
  *
- * - `unix:///path`: that socket.
- * - `127.0.0.1:PORT`, `[::1]:PORT`: loopback, of the other IP version if the proxy has only that one.
- * - `0.0.0.0:PORT`, `[::]:PORT`: the workload's own address of that version; without one, loopback.
- * - nothing written, and nothing captured (`NONE`): loopback, same port, for there is no dialled address to go by.
+ * - `unix:///path`: a Unix socket.
+ * - `127.0.0.1:PORT`, `[::1]:PORT`: loopback. A proxy with one IP version uses loopback of that version.
+ * - `0.0.0.0:PORT`, `[::]:PORT`: the workload's own address of that IP version, or else loopback.
+ * - nothing written, and nothing captured (`NONE`): loopback with the same port, because no dialled address is known.
  */
 export function fixedAddress(read: Reader, target: InboundTarget): WorkloadAddress | undefined {
   const written = target.defaultEndpoint;
@@ -55,7 +55,7 @@ function captured(read: Reader, target: InboundTarget): boolean {
   return read.property("interceptionMode") !== "NONE";
 }
 
-/** The loopback address with a port, in the wanted IP version if the proxy has it. */
+/** The loopback address with a port, in the wanted IP version if the proxy has both. */
 export function loopback(read: Reader, port: number, preferIpv6 = false): WorkloadAddress {
   const useIpv6 = preferIpv6 ? read.property("ipv6") : !read.property("ipv4") && read.property("ipv6");
   return at(useIpv6 ? "::1" : "127.0.0.1", port);

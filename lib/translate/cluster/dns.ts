@@ -1,6 +1,6 @@
 /**
- * Clusters whose endpoints the proxy finds by DNS: names of endpoints (`strictDns`, `logicalDns`), or the host that a
- * request names (`dynamicDns`).
+ * Clusters whose endpoints the proxy finds by DNS: names of endpoints (`strictDns`, `logicalDns`), or the host in a
+ * request (`dynamicDns`).
  *
  * @module
  */
@@ -18,9 +18,9 @@ type Cluster = envoy.config.cluster.v3.Cluster;
 type DnsCacheConfig = envoy.extensions.common.dynamic_forward_proxy.v3.DnsCacheConfig;
 
 /**
- * Discovery fields of a cluster whose endpoints have names; undefined when there is no endpoint, for Envoy refuses
- * such a cluster. It is the cluster type `envoy.cluster.dns`, which replaces the fields `STRICT_DNS`, `LOGICAL_DNS`,
- * `dns_refresh_rate`, `dns_jitter` and `respect_dns_ttl`: Envoy 1.40 warns of each of them and will drop them.
+ * Discovery fields of a cluster whose endpoints have names. Undefined without an endpoint, because Envoy refuses such a
+ * cluster. The cluster type `envoy.cluster.dns` replaces the fields `STRICT_DNS`, `LOGICAL_DNS`, `dns_refresh_rate`,
+ * `dns_jitter` and `respect_dns_ttl`: Envoy 1.40 warns of each of these fields and will drop them.
  */
 export function dnsDiscovery(
   read: Reader,
@@ -30,7 +30,7 @@ export function dnsDiscovery(
   const first = groups[0];
   if (first === undefined) return undefined;
   const single = d.discovery === "logicalDns";
-  // One name is resolved, and only one can be: further endpoints of such a service cannot be used.
+  // This cluster type can resolve only one name, so further endpoints of the service are not used.
   const used = single ? [{ ...first, members: first.members.slice(0, 1) }] : groups;
   return {
     cluster_type: {
@@ -49,12 +49,12 @@ export function dnsDiscovery(
 }
 
 /**
- * Discovery fields of a cluster that resolves the host of each request: its authority, or the SNI of a TLS connection.
- * Envoy 1.40 looks hosts of requests up in the cluster itself, without a filter; routes say at which port
- * (lib/translate/route/dialled_by_name.ts). A TLS connection that is passed through waits for no lookup of the cluster: the
- * filter `envoy.filters.network.sni_dynamic_forward_proxy` of the listener looks its SNI up first, and sets the port.
+ * Discovery fields of a cluster that resolves the host of each request: the authority, or the SNI of a TLS connection.
+ * Envoy 1.40 looks up hosts of requests in the cluster itself, without a filter. Routes set the port
+ * (lib/translate/route/dialled_by_name.ts). A passed-through TLS connection does not wait for the cluster's lookup, so
+ * the listener's filter `envoy.filters.network.sni_dynamic_forward_proxy` looks up the SNI first and sets the port.
  *
- * @param insecure Whether the server's name is not checked against that host; Envoy wants it said.
+ * @param insecure Whether the server's name is not checked against the host. Envoy requires this to be explicit.
  */
 export function dynamicDnsDiscovery(read: Reader, insecure: boolean): Cluster {
   return {
@@ -68,7 +68,10 @@ export function dynamicDnsDiscovery(read: Reader, insecure: boolean): Cluster {
   };
 }
 
-/** The cache of hosts that requests name: one for all such clusters and filters, for Envoy refuses two forms of one name. */
+/**
+ * The cache of hosts in requests. All such clusters and filters share one cache, because Envoy refuses two forms under
+ * the same name.
+ */
 export function dynamicDnsCache(read: Reader): DnsCacheConfig {
   return {
     name: "dynamic-dns",
@@ -78,7 +81,7 @@ export function dynamicDnsCache(read: Reader): DnsCacheConfig {
   };
 }
 
-/** IP versions that the proxy can dial. One with both prefers IPv4, unless dual-stack is on. */
+/** IP versions that the proxy can dial. A proxy with both versions uses IPv4 only, unless dual-stack is on. */
 function family(read: Reader): "V4_ONLY" | "V6_ONLY" | "ALL" {
   const { dualStack, enableIpv4OutboundListenerForIpv6Clusters: ipv4BesideIpv6 } = read.settings;
   return read.derived("dnsFamily", ({ ipv4, ipv6 }) => {

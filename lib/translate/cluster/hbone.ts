@@ -33,7 +33,10 @@ import type { UpstreamTls } from "./tls.ts";
 type Match = envoy.config.cluster.v3.Cluster.TransportSocketMatch;
 type Cluster = envoy.config.cluster.v3.Cluster;
 
-/** From the listener that ends tunnels to that of the connections inside; none where the proxy takes no tunnels. */
+/**
+ * The cluster from the listener that ends tunnels to the listener of the inner connections. Empty when the proxy
+ * accepts no tunnels.
+ */
 export function hboneInboundClusters(read: Reader): Built<Cluster>[] {
   const listening = hboneListening(read);
   if (!listening.asked || !("identity" in listening)) return [];
@@ -54,9 +57,9 @@ export function hboneInboundClusters(read: Reader): Built<Cluster>[] {
 }
 
 /**
- * The cluster of the connections that carry others by HBONE, whose endpoint is the address that is dialled inside; none
- * where the proxy makes none. Any workload of the mesh will do here: the identities that a service must have are in the
- * metadata of its cluster, and verified beside this.
+ * The cluster of the outer connections of HBONE. Its endpoint is the inner destination address. Empty when the proxy
+ * makes no tunnels. The cluster accepts any workload of the mesh: the identities required of a service are in the
+ * metadata of the service's cluster and are verified separately.
  */
 export function connectOriginateClusters(read: Reader): Built<Cluster>[] {
   const identity = sendsHbone(read) ? clientIdentity(read) : undefined;
@@ -81,19 +84,19 @@ export function connectOriginateClusters(read: Reader): Built<Cluster>[] {
   return [{ message, causes: [] }];
 }
 
-/** After this time without a connection to it an address is forgotten, ms. */
+/** An address without a connection is forgotten after this time, ms. */
 const CLEANUP = 60_000;
 
 /** Sockets of a cluster that reaches some endpoints by HBONE. */
 export interface HboneSockets {
   readonly tls: UpstreamTls;
-  /** Names of which a server's certificate must carry one; none: any certificate of the mesh will do. */
+  /** Names accepted in a server's certificate. Empty: any certificate of the mesh is accepted. */
   readonly names: readonly string[];
 }
 
 /**
- * The sockets of a cluster with one for endpoints that are reached by HBONE, where there are such. Settings of a rule
- * beside the mesh's own TLS are inside of it. The other endpoints are reached as without it.
+ * The sockets of a cluster with a socket for HBONE endpoints. Undefined when no endpoint is reached by HBONE. If a rule
+ * sets TLS other than the mesh's own, the tunnel carries that TLS. Other endpoints keep their sockets.
  */
 export function hboneSockets(read: Reader, d: DestinationPlan, without: UpstreamTls): HboneSockets | undefined {
   if (d.discovery !== "eds" || !reachesByHbone(read, d.service, d.port.name)) return undefined;
@@ -112,7 +115,7 @@ function otherwise(transport_socket: envoy.config.core.v3.TransportSocket): Matc
   return { name: "otherwise", match: struct({}), transport_socket };
 }
 
-/** The internal listener gets the address of the endpoint, and the names that the cluster expects. */
+/** The internal listener gets the address of the endpoint and the names that the cluster expects. */
 const PASSED = [
   { kind: { host: {} }, name: DIALLED_METADATA },
   { kind: { cluster: {} }, name: HBONE_METADATA.namespace },

@@ -1,6 +1,5 @@
 /**
- * The HTTP versions of a cluster, and their limits: the extension
- * `envoy.extensions.upstreams.http.v3.HttpProtocolOptions`.
+ * The HTTP versions of a cluster, with limits: the extension `envoy.extensions.upstreams.http.v3.HttpProtocolOptions`.
  *
  * @module
  */
@@ -18,10 +17,10 @@ type Cluster = envoy.config.cluster.v3.Cluster;
 type HttpProtocolOptions = envoy.extensions.upstreams.http.v3.HttpProtocolOptions;
 type Http1 = envoy.config.core.v3.Http1ProtocolOptions;
 
-/** Key of the extension in `typed_extension_protocol_options`, and name of its message. */
+/** Key of the extension in `typed_extension_protocol_options`, and name of the message. */
 export const HTTP_OPTIONS = "envoy.extensions.upstreams.http.v3.HttpProtocolOptions";
 
-/** HTTP of upstream connections: one version always, or the one that the client's connection has. */
+/** HTTP version of upstream connections: a fixed version, or the version of the client's connection. */
 export type UpstreamHttp = "http1" | "http2" | "client";
 
 const http2: ReadonlySet<Protocol> = new Set(["HTTP2", "GRPC", "GRPC-Web"]);
@@ -30,7 +29,7 @@ const http: ReadonlySet<Protocol> = new Set(["HTTP", "HTTP_PROXY", ...http2]);
 /**
  * The HTTP version of a cluster.
  *
- * @param outbound Only there connections are upgraded to HTTP/2.
+ * @param outbound Whether the cluster is outbound. Only outbound connections are upgraded to HTTP/2.
  */
 export function upstreamHttp(
   read: Reader,
@@ -46,7 +45,10 @@ export function upstreamHttp(
   return protocol === "Unsupported" && aspect(read, "sniffs") ? "client" : "http1";
 }
 
-/** A policy on the destination is taken at its word for any port; the mesh's default is for ports known as HTTP. */
+/**
+ * Whether connections are upgraded to HTTP/2. A policy on the destination counts for any port. The mesh's default
+ * counts only for ports known as HTTP.
+ */
 function upgrades(mesh: MeshConfig, protocol: Protocol, pool: ConnectionPoolSettings | undefined): boolean {
   const policy = pool?.http?.h2UpgradePolicy ?? "DEFAULT";
   if (policy !== "DEFAULT") return policy === "UPGRADE";
@@ -60,11 +62,11 @@ export interface HttpOptionsInput {
   readonly pool: ConnectionPoolSettings | undefined;
   /** Send the request's host as SNI. */
   readonly autoSni?: boolean;
-  /** Verify the server's certificate against that host. */
+  /** Verify the server's certificate against the request's host. */
   readonly autoSanValidation?: boolean;
 }
 
-/** The extension as fields of a cluster; empty where Envoy's defaults (HTTP/1.1, no limits) say it all. */
+/** The extension as fields of a cluster. Empty when Envoy's defaults (HTTP/1.1, no limits) suffice. */
 export function httpOptions(read: Reader, input: HttpOptionsInput): Cluster {
   const { protocol, version, pool } = input;
   const common = commonHttpOptions(pool);
@@ -97,7 +99,7 @@ function versionOptions(version: UpstreamHttp, http1: Http1, streams: number | u
   }
 }
 
-/** HTTP/1.1 headers leave as the client or the workload wrote them. */
+/** HTTP/1.1 headers keep the letter case of the client or the workload. */
 function caseKeeping(): Http1 {
   const name = "envoy.extensions.http.header_formatters.preserve_case.v3.PreserveCaseFormatterConfig";
   return {

@@ -1,5 +1,5 @@
 /**
- * Inbound clusters, `inbound|port||`: from the proxy to the workload that it serves.
+ * Inbound clusters, `inbound|port||`: from the proxy to its workload.
  *
  * @module
  */
@@ -22,10 +22,10 @@ import { patternStatName, statName } from "./stat_name.ts";
 
 type Cluster = envoy.config.cluster.v3.Cluster;
 
-/** The largest time that Envoy can count in (about 292 years), ms: hosts of the cluster are never forgotten. */
+/** The largest time that Envoy can represent (about 292 years), ms. Hosts of the cluster are never forgotten. */
 const NEVER = 9_223_372_035_000;
 
-/** The cluster of each target; of several targets on one port the first. */
+/** The cluster of each target. Of several targets on one port, only the first has a cluster. */
 export function inboundClusters(read: Reader, targets: readonly InboundTarget[]): Built<Cluster>[] {
   const ports = new Set<number>();
   return targets.filter((t) => !ports.has(t.port) && ports.add(t.port)).map((t) => inboundCluster(read, t));
@@ -68,7 +68,8 @@ function ruleOf(read: Reader, service: Service): EffectiveDestinationRule | unde
 }
 
 /**
- * The server's side needs room for all requests that a rule lets clients send: of a rule, only the pool counts here.
+ * The connection pool of a rule. The server's side must have room for all requests that a rule lets clients send, so
+ * only the rule's pool counts here.
  */
 function rulePool(rule: EffectiveDestinationRule | undefined, port: number): ConnectionPoolSettings | undefined {
   return rule && portPolicy(rule.spec.trafficPolicy, port).connectionPool;

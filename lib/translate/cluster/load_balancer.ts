@@ -1,5 +1,5 @@
 /**
- * How endpoints of a cluster are picked.
+ * How a cluster picks endpoints.
  *
  * @module
  */
@@ -34,7 +34,7 @@ export function loadBalancer(lb: LoadBalancerSettings | undefined): Cluster {
   }
 }
 
-/** Envoy refuses larger rings, and with them the whole cluster. */
+/** Envoy refuses a cluster with a larger ring. */
 const MAX_RING_SIZE = 8_388_608;
 
 function consistentHash(hash: ConsistentHashLb): Cluster {
@@ -64,7 +64,9 @@ function slowStartConfig(lb: LoadBalancerSettings): envoy.config.cluster.v3.Clus
   };
 }
 
-/** The balancer fields that do not depend on the policy: panic threshold, weighted localities, usable health states. */
+/**
+ * Load balancer fields that do not depend on the policy: panic threshold, weighted localities, usable health states.
+ */
 export function commonLbConfig(
   read: Reader,
   destination: DestinationPlan,
@@ -83,13 +85,13 @@ export function commonLbConfig(
 }
 
 /**
- * Below this share of healthy endpoints Envoy would use all of them again. Off (0) by default under outlier
- * detection, since few services have so many endpoints that half of them failing is implausible; and off wherever
- * endpoints known to be unhealthy are sent.
+ * The panic threshold: below this share of healthy endpoints, Envoy would use all endpoints again. The threshold is 0
+ * by default under outlier detection: few services have so many endpoints that a failure of half is implausible. The
+ * threshold is also 0 wherever endpoints known to be unhealthy are sent.
  */
 function panicThreshold(unhealthySent: boolean, minHealthPercent: number | undefined): number | undefined {
   return unhealthySent ? 0 : minHealthPercent;
 }
 
-/** A sticky session may end at an endpoint that is draining. */
+/** A sticky session may end at a draining endpoint. */
 const stickyStatuses = [HealthStatus.HEALTHY, HealthStatus.DRAINING, HealthStatus.UNKNOWN, HealthStatus.DEGRADED];

@@ -1,7 +1,6 @@
 /**
- * Metadata of clusters: which services they stand for and which rule shaped them, for telemetry and access logs.
- *
- * It lies under the key `istio`, which telemetry, dashboards and log formats made for Istio read.
+ * Metadata of clusters for telemetry and access logs: the services behind the cluster and the destination rule. The key
+ * is `istio`, which telemetry, dashboards and log formats made for Istio read.
  *
  * @module
  */
@@ -16,21 +15,23 @@ import type { TranslateSettings } from "../reader/settings.ts";
 
 /** The contents of a cluster's metadata. */
 export interface ClusterMetadata {
-  /** Services behind it; written only where the telemetry setting is on. */
+  /** Services behind the cluster. Written only when the telemetry setting is on. */
   readonly services: readonly Service[];
   readonly rule: EffectiveDestinationRule | undefined;
   readonly subset?: string;
-  /** Protocols that HTTP requests over the cluster offer in the TLS handshake, see `filters/http/upstream_alpn`. */
+  /** Protocols that HTTP requests offer in the TLS handshake, see `filters/http/upstream_alpn`. */
   readonly httpAlpn?: string;
-  /** Proxies of the mesh may be behind it, which say what workload they are, see `telemetry/metrics/peer_exchange`. */
+  /**
+   * Proxies of the mesh may be behind the cluster and identify their workload, see `telemetry/metrics/peer_exchange`.
+   */
   readonly peers?: boolean;
-  /** Metrics of its requests are made by listeners for HTTP, which read the first service as a text. Default false. */
+  /** HTTP listeners make the metrics of the cluster's requests and read the first service as text. Default false. */
   readonly measured?: boolean;
-  /** Names of which a server's certificate must carry one where it is reached by HBONE. */
+  /** A server's certificate must carry one of these names when the server is reached by HBONE. */
   readonly hboneNames?: readonly string[];
 }
 
-/** The `metadata` of a cluster; undefined when it would be empty. */
+/** The `metadata` of a cluster. Undefined when empty. */
 export function clusterMetadata(
   settings: TranslateSettings,
   { services, rule, subset, httpAlpn, peers = false, measured = false, hboneNames }: ClusterMetadata,
@@ -57,7 +58,7 @@ export function clusterMetadata(
   };
 }
 
-/** Outside the orchestrator services have no short name that people know: their host stands for it. */
+/** Services outside the orchestrator have no short name that users know, so the host is the name. */
 function serviceFields({ hostname, name, namespace, provider }: Service) {
   return { host: hostname, name: provider === "Orch" ? name : hostname, namespace };
 }

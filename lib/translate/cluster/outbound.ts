@@ -1,5 +1,5 @@
 /**
- * Outbound clusters: for each port of a service the default one and one per subset of its destination rule.
+ * Outbound clusters: for each port of a service, the default cluster and a cluster per subset of the destination rule.
  *
  * @module
  */
@@ -30,8 +30,8 @@ import { upstreamTls } from "./tls.ts";
 type Cluster = envoy.config.cluster.v3.Cluster;
 
 /**
- * All outbound clusters of a host, `outbound|port|subset|host`; UDP ports have none. Empty when the host is not
- * visible. A cluster that resolves endpoint names is left out while the service has no endpoint.
+ * All outbound clusters of a host, `outbound|port|subset|host`. UDP ports have no cluster. Empty when the host is not
+ * visible. A cluster that resolves endpoint names is omitted while the service has no endpoint.
  */
 export function outboundClusters(read: Reader, host: string): Built<Cluster>[] {
   return destinations(read, host).flatMap((d) => outboundCluster(read, d) ?? []);
@@ -42,7 +42,7 @@ function outboundCluster(read: Reader, d: DestinationPlan): Built<Cluster> | und
   const version = upstreamHttp(read, port.protocol, policy.connectionPool, true);
   const tls = upstreamTls(read, d, version);
   if (tls.closed !== undefined) return closedCluster(read, d, tls.closed);
-  // A dynamic cluster must verify the host that a request names, unless its rule names others or turns that off.
+  // A dynamic cluster must verify the host of a request, unless the rule sets other names or turns verification off.
   const dynamic = d.discovery === "dynamicDns";
   const autoSni = tls.autoSni ?? dynamic;
   const autoSanValidation = tls.autoSanValidation ?? dynamic;
@@ -83,7 +83,7 @@ function outboundCluster(read: Reader, d: DestinationPlan): Built<Cluster> | und
   return { message, causes: causesOf(d), ...(warnings.length > 0 && { warnings }) };
 }
 
-/** A cluster without endpoints, because open it would be plain where its rule says otherwise; the rule is named first. */
+/** A cluster without endpoints. An open cluster would send plain text against its rule. The rule is the first cause. */
 function closedCluster(read: Reader, d: DestinationPlan, why: string): Built<Cluster> {
   const message = {
     name: d.name,
@@ -110,19 +110,21 @@ function discovery(read: Reader, d: DestinationPlan, insecure: boolean): Cluster
   }
 }
 
-/** Discovery fields of a cluster that gets its endpoints over EDS. */
+/** Discovery fields of a cluster with endpoints from EDS. */
 export function edsDiscovery(name: string): Cluster {
   return {
     type: DiscoveryType.EDS,
     eds_cluster_config: {
       service_name: name,
-      // No timeout: a cluster whose endpoints have not arrived yet must not pass for one that has none.
+      // No timeout: a cluster still waiting for endpoints must not look like a cluster without endpoints.
       eds_config: { ads: {}, resource_api_version: ApiVersion.V3, initial_fetch_timeout: duration(0) },
     },
   };
 }
 
-/** A target port of an entry without resolution; endpoints of an orchestrator's services are dialled at their own. */
+/**
+ * The target port of a service entry without resolution. Endpoints of an orchestrator's services have their own ports.
+ */
 function targetPort({ service, port }: DestinationPlan): Cluster {
   if (service.provider === "Orch" || resolutionOf(service, port) !== "passthrough" || !port.targetPort) return {};
   return { original_dst_lb_config: { upstream_port_override: { value: port.targetPort } } };
@@ -133,7 +135,7 @@ export function balancing(read: Reader, d: DestinationPlan): Cluster {
   if (d.discovery === "originalDst" || d.discovery === "dynamicDns") return { lb_policy: LbPolicy.CLUSTER_PROVIDED };
   const common = commonLbConfig(read, d, localityPlan(read, d));
   const balancer = d.port.protocol === "Redis" && isUnderstood(read, "Redis")
-    // Keys stay where they are when endpoints come and go.
+    // Maglev keeps keys at their endpoints when other endpoints come and go.
     ? { lb_policy: LbPolicy.MAGLEV }
     : loadBalancer(d.policy.loadBalancer);
   return { ...balancer, ...(common && { common_lb_config: common }) };

@@ -8,8 +8,8 @@ import type { OutlierDetection } from "../../config/kinds/destination_rule/types
 import { duration, wrap } from "../../pb/wellknown.ts";
 
 /**
- * Outlier detection by consecutive errors only: Envoy's ejection by success rate, which is on by default, is turned
- * off. A detector that the user set to 0 is off; one that is not set keeps Envoy's default (5 errors).
+ * Outlier detection by consecutive errors only. Envoy's ejection by success rate, on by default, is turned off. A
+ * detector set to 0 is off. An unset detector keeps Envoy's default (5 errors).
  */
 export function outlierDetection(outlier: OutlierDetection): envoy.config.cluster.v3.OutlierDetection {
   const { consecutive5xxErrors: errors, consecutiveGatewayErrors: gateway } = outlier;
@@ -30,7 +30,7 @@ export function outlierDetection(outlier: OutlierDetection): envoy.config.cluste
   };
 }
 
-/** Failures that arise at the proxy itself (connect timeouts, resets) counted apart from the server's answers. */
+/** Counts failures of the proxy itself (connect timeouts, resets) apart from the server's answers. */
 function localOrigin(failures: number | undefined): envoy.config.cluster.v3.OutlierDetection {
   return {
     split_external_local_origin_errors: true,

@@ -1,5 +1,5 @@
 /**
- * Clusters of connections that a gateway passes on as they come: without TLS of their own, for bytes.
+ * Clusters for connections that a gateway passes on unchanged: bytes, without TLS by the gateway.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * Connections that begin with a header of the PROXY protocol, which names the client to the server.
+ * Connections that begin with a header of the PROXY protocol. The header tells the server the client's address.
  *
  *     PROXY header | TLS or plain, as the cluster has it
  *

@@ -1,5 +1,5 @@
 /**
- * The names of which the certificate of a service must carry one when its destination rule gives none.
+ * The names accepted in a service's certificate when the destination rule sets no names.
  *
  * @module
  */
@@ -7,15 +7,17 @@ import type { Service } from "../../registry/types.ts";
 import type { Reader } from "../reader/reader.ts";
 
 /**
- * The names that a service entry gives, and the identities of the service accounts of all its endpoints, each also
- * under the aliases of the trust domain; sorted. Services of other registries have none: only a service entry
- * names its servers.
+ * The names from a service entry, and the identities of the service accounts of all endpoints, each also under the
+ * aliases of the trust domain. Sorted. Empty for services of other registries: only a service entry names its servers.
  */
 export function serverNames(read: Reader, service: Service): readonly string[] {
   return service.provider === "External" ? workloadNames(read, service) : [];
 }
 
-/** The same for mutual TLS of the mesh, where every service has its identities; none: any workload of the mesh will do. */
+/**
+ * The accepted names for mutual TLS of the mesh, in which every service has identities. Empty: any workload of the mesh
+ * is accepted.
+ */
 export function workloadNames(read: Reader, service: Service): readonly string[] {
   const { trustDomain, trustDomainAliases } = read.mesh();
   const own = `spiffe://${trustDomain}/`;

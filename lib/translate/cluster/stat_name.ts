@@ -5,10 +5,10 @@
  */
 import type { Service, ServicePort } from "../../registry/types.ts";
 
-/** Ends a name in statistics, so that tag rules find its end although names hold dots (Istio's convention). */
+/** Marks the end of a name in statistics. Names hold dots, so tag rules need a mark (Istio's convention). */
 const END = ";";
 
-/** The `alt_stat_name` of a cluster that has no pattern. */
+/** The `alt_stat_name` of a cluster without a pattern. */
 export function statName(clusterName: string): string {
   return clusterName + END;
 }

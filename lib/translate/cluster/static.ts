@@ -1,6 +1,6 @@
 /**
- * Clusters that every proxy has, independent of its services: without endpoints, and to the address that the client
- * dialled.
+ * Clusters of every proxy, independent of its services: a cluster without endpoints, and clusters for dialled
+ * addresses.
  *
  * @module
  */
@@ -18,17 +18,20 @@ import { statName } from "./stat_name.ts";
 
 type Cluster = envoy.config.cluster.v3.Cluster;
 
-/** Name of the cluster without endpoints: traffic to it fails. */
+/** The cluster without endpoints, to which all traffic fails. */
 export const BLACK_HOLE = "BlackHoleCluster";
-/** Name of the cluster that sends outbound traffic where the client dialled. */
+/** The cluster for outbound traffic to the address that the client dialled. */
 export const PASSTHROUGH = "PassthroughCluster";
-/** Name of the cluster that sends inbound traffic to the port that the client dialled. */
+/** The cluster for inbound traffic to the port that the client dialled. */
 export const INBOUND_PASSTHROUGH = "InboundPassthroughCluster";
 
-/** Idle connections of passthrough clusters close after this, ms. (They are pooled per address and would pile up.) */
+/**
+ * Idle connections of passthrough clusters close after this time, ms. Connections are pooled per address and would pile
+ * up.
+ */
 const IDLE_TIMEOUT = 300_000;
 
-/** The static clusters of a proxy: all three where the address that was dialled is known. */
+/** The static clusters of a proxy: all three if the proxy knows dialled addresses, else only the first. */
 export function staticClusters(read: Reader): Built<Cluster>[] {
   const messages = [blackHole(read)];
   if (aspect(read, "originalDestination")) messages.push(passthrough(read, PASSTHROUGH), inboundPassthrough(read));
@@ -61,7 +64,7 @@ function passthrough(read: Reader, name: string): Cluster {
   };
 }
 
-/** One cluster for both IP versions: Envoy picks the source address of the destination's version. */
+/** The inbound passthrough cluster for both IP versions: Envoy picks a source address of the destination's version. */
 function inboundPassthrough(read: Reader): Cluster {
   return { ...passthrough(read, INBOUND_PASSTHROUGH), upstream_bind_config: loopbackBind(read, true) };
 }

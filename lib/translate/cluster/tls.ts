@@ -1,9 +1,10 @@
 /**
- * TLS from the proxy to endpoints: as destination rules ask for it; where none does, mutual TLS to those that accept it.
+ * TLS from the proxy to endpoints, as the destination rule says. Without a rule: mutual TLS to every endpoint that
+ * accepts mutual TLS.
  *
- * Files are served by the proxy's agent; without one Envoy reads them itself, so that a stock proxy needs nothing beside
- * it. Those named by `credentialName` come as secrets over ADS. Certificates of the mesh come from the agent, or from
- * files that the proxy's metadata names.
+ * The proxy's agent serves files. Without an agent Envoy reads the files, so a stock proxy needs no other program. The
+ * certificates of a `credentialName` arrive as secrets over ADS. Certificates of the mesh come from the agent, or from
+ * files in the proxy's metadata.
  *
  * @module
  */
@@ -31,15 +32,15 @@ import {
 import type { UpstreamHttp } from "./http_options.ts";
 import { serverNames, workloadNames } from "./server_names.ts";
 
-// Protocols that a proxy offers in mutual TLS of the mesh. The server's sidecar chooses its filter chain by them,
-// before it has read a byte of the content: `istio-http/1.1` and `istio-h2` say HTTP, `istio` alone says bytes. Names
-// without that prefix are agreed on as usual, and are offered only where the version is certain.
-//
-// `istio-peer-exchange` is never offered: it announces data before the first byte, which stock Envoy does not send.
 
-/** Protocols of a cluster's connections. */
+/**
+ * The ALPN protocols that a proxy offers in mutual TLS of the mesh. The server's sidecar chooses a filter chain by ALPN
+ * before reading any content: `istio-http/1.1` and `istio-h2` mean HTTP, `istio` alone means bytes. Protocols without
+ * the `istio` prefix are negotiated as usual, and offered only for a fixed HTTP version. `istio-peer-exchange` is never
+ * offered: the protocol announces data before the first byte, and stock Envoy does not send such data.
+ */
 interface MeshAlpn {
-  /** Of every connection, unless a request says otherwise. */
+  /** Of every connection, unless a request sets other protocols. */
   readonly socket: readonly string[];
   /** Of HTTP requests, where connections of the cluster carry bytes as well. */
   readonly http?: readonly string[];
@@ -63,30 +64,30 @@ type CertificateValidationContext = envoy.extensions.transport_sockets.tls.v3.Ce
 /** The additions of TLS to a cluster. */
 export interface UpstreamTls {
   readonly socket?: envoy.config.core.v3.TransportSocket;
-  /** Sockets by the mark of an endpoint, in place of one for all. */
+  /** Sockets by the mark of an endpoint, instead of a single socket. */
   readonly matches?: readonly envoy.config.cluster.v3.Cluster.TransportSocketMatch[];
-  /** The names of the mesh of which a server's certificate must carry one. */
+  /** A server's certificate must carry one of these names of the mesh. */
   readonly names?: readonly string[];
-  /** Protocols that HTTP requests over the cluster offer, in place of those of the socket. */
+  /** Protocols that HTTP requests offer, instead of the socket's protocols. */
   readonly httpAlpn?: string;
-  /** The rule asks for an identity or a check that the proxy cannot have, so nothing may be sent: in words. */
+  /** The reason for sending nothing: the rule asks for an identity or a check that the proxy cannot have. */
   readonly closed?: string;
-  /** Send the request's host as SNI: the rule names none. */
+  /** Send the request's host as SNI, because the rule sets no SNI. */
   readonly autoSni?: boolean;
-  /** Verify the server against that host as well: the rule gives neither names nor an SNI. */
+  /** Also verify the server against the request's host, because the rule sets neither names nor an SNI. */
   readonly autoSanValidation?: boolean;
 }
 
-/** Authorities of the operating system, where Debian, Ubuntu and Envoy's own images keep them. */
+/** Authorities of the operating system, at the path of Debian, Ubuntu and Envoy's own images. */
 const SYSTEM_AUTHORITIES = "/etc/ssl/certs/ca-certificates.crt";
 
 /** TLS protocol versions offered, as `TlsParameters.TlsProtocol`: 1.2 and 1.3. */
 const versions = { tls_minimum_protocol_version: 3, tls_maximum_protocol_version: 4 } as const;
 
 /**
- * TLS of the connections of one outbound cluster.
+ * TLS of the connections of an outbound cluster.
  *
- * @param version The HTTP that the cluster speaks; one that is fixed is said in the handshake.
+ * @param version The cluster's HTTP version. The handshake announces a fixed version.
  */
 export function upstreamTls(read: Reader, d: DestinationPlan, version: UpstreamHttp): UpstreamTls {
   const asked = d.policy.tls;
@@ -96,7 +97,7 @@ export function upstreamTls(read: Reader, d: DestinationPlan, version: UpstreamH
   const tls = asked.mode === "SIMPLE" ? asked : withProxyFiles(read, d, asked);
   if (tls.mode === "MESH_MUTUAL") return meshTls(read, d, version, tls);
   if (
-    // Authorities in a ConfigMap are no secret: every proxy may read them.
+    // Authorities in a ConfigMap are not secret: every proxy may read them.
     tls.credentialName !== undefined && !tls.credentialName.startsWith(CONFIG_MAP) &&
     d.rule?.spec.workloadSelector === undefined && !aspect(read, "namedCredentials")
   ) {
@@ -128,8 +129,9 @@ export function upstreamTls(read: Reader, d: DestinationPlan, version: UpstreamH
 }
 
 /**
- * A proxy with client certificates in its metadata uses them for every mutual mode, with the names of the rule. For
- * services outside the mesh a setting (`PREFER_DESTINATIONRULE_TLS_FOR_EXTERNAL_SERVICES`) prefers the rule's files.
+ * The settings of a proxy with client certificates in its metadata: the proxy uses these certificates in every mutual
+ * mode, with the names of the rule. For services outside the mesh, `PREFER_DESTINATIONRULE_TLS_FOR_EXTERNAL_SERVICES`
+ * prefers the rule's files.
  */
 function withProxyFiles(read: Reader, d: DestinationPlan, asked: ClientTlsSettings): ClientTlsSettings {
   if (read.settings.preferDestinationRuleTlsForExternal && d.service.meshExternal) return asked;
@@ -146,7 +148,7 @@ function withProxyFiles(read: Reader, d: DestinationPlan, asked: ClientTlsSettin
   };
 }
 
-/** The socket that a rule asks for by name: every endpoint must accept it. */
+/** The socket for a rule with mutual TLS of the mesh: every endpoint must accept mutual TLS. */
 function meshTls(read: Reader, d: DestinationPlan, version: UpstreamHttp, tls: ClientTlsSettings): UpstreamTls {
   const identity = clientIdentity(read);
   if (identity === undefined) {
@@ -159,13 +161,13 @@ function meshTls(read: Reader, d: DestinationPlan, version: UpstreamHttp, tls: C
   return meshSocket(read, d, { identity, version, names, ...(tls.sni !== undefined && { sni: tls.sni }) });
 }
 
-/** Endpoints that accept mutual TLS get it, the others plain connections. */
+/** Mutual TLS to endpoints that accept mutual TLS, plain connections to the others. */
 function automaticTls(read: Reader, d: DestinationPlan, version: UpstreamHttp): UpstreamTls {
   const { service, port, discovery } = d;
   if (discovery === "dynamicDns" || !marksEndpoints(read, service)) return {};
   const identity = clientIdentity(read);
   if (identity === undefined) return {};
-  // An address that was dialled is no endpoint with a mark: there it is all of them or none.
+  // A dialled address has no mark, so mutual TLS is used for all addresses or for none.
   const dialled = discovery === "originalDst";
   if (dialled && !dialsByPeerTls(read, service, port.name)) return {};
   const tls = meshSocket(read, d, { identity, version, names: workloadNames(read, service) });
@@ -217,7 +219,7 @@ function byFiles(read: Reader, tls: ClientTlsSettings, names: readonly string[])
   };
 }
 
-/** Key, certificate and authorities under one name; authorities alone have the suffix `-cacert`. */
+/** Key, certificate and authorities have one secret name. Authorities alone have the suffix `-cacert`. */
 function bySecret(
   read: Reader,
   tls: ClientTlsSettings,

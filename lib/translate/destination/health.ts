@@ -1,5 +1,5 @@
 /**
- * The endpoints that a service's clients get beside the healthy ones.
+ * The endpoints that clients of a service get beside the healthy ones.
  *
  * @module
  */
@@ -7,15 +7,17 @@ import type { Service } from "../../registry/types.ts";
 import type { TranslateSettings } from "../reader/settings.ts";
 
 /**
- * Unhealthy endpoints are sent by setting, and where traffic prefers near endpoints: there the proxy needs to know how
- * many of the near ones are down to spill over to others.
+ * Whether unhealthy endpoints are sent: by setting, or where traffic prefers near endpoints. To spill over, the proxy
+ * must know how many near endpoints are down.
  */
 export function sendsUnhealthy(settings: TranslateSettings, service: Service): boolean {
   return settings.sendUnhealthyEndpoints ||
     (service.trafficDistribution !== undefined && service.trafficDistribution !== "any");
 }
 
-/** Draining endpoints are sent to services with sticky sessions only: those sessions may end there. */
+/**
+ * Whether draining endpoints are sent: only for services with sticky sessions, which may end at a draining endpoint.
+ */
 export function sendsDraining(settings: TranslateSettings, service: Service): boolean {
   const { persistentSessionLabel: cookie, persistentSessionHeaderLabel: header } = settings;
   return (cookie !== "" && !!service.labels[cookie]) || (header !== "" && !!service.labels[header]);

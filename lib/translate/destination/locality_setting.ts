@@ -1,5 +1,6 @@
 /**
- * The locality rules of a destination: those of its rule, else its service's traffic distribution, else the mesh's.
+ * The locality rules of a destination: from the destination rule, else from the service's traffic distribution, else
+ * from the mesh.
  *
  * @module
  */
@@ -14,18 +15,18 @@ const sameNode: LocalityLbSetting = {
   failoverPriority: [NETWORK_LABEL, REGION_LABEL, ZONE_LABEL, SUBZONE_LABEL, NODE_LABEL],
 };
 
-/** Locality rules of one destination. */
+/** Locality rules of a destination. */
 export interface LocalityPlan {
   /** Absent: places do not matter. */
   readonly setting?: LocalityLbSetting;
   /**
-   * Whether priorities may be given. They need a way to detect bad endpoints, else the proxy never falls back:
-   * outlier detection, or (traffic distribution) the health of endpoints as the registry reports it.
+   * Whether priorities may be given. Without detection of bad endpoints the proxy never falls back, so priorities need
+   * outlier detection or, with traffic distribution, the health of endpoints from the registry.
    */
   readonly failover: boolean;
 }
 
-/** Decides the locality rules of a destination. Asks for the mesh configuration only where rule and service are silent. */
+/** Decides the locality rules of a destination. Reads the mesh configuration only if rule and service set nothing. */
 export function localityPlan(read: Reader, destination: DestinationPlan): LocalityPlan {
   const outlier = destination.policy.outlierDetection !== undefined;
   const own = destination.policy.loadBalancer?.localityLbSetting;

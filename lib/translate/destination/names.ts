@@ -1,10 +1,10 @@
 /**
- * Names of outbound clusters: `outbound|port|subset|host`, Istio's form, which dashboards and patches know.
+ * Names of outbound clusters: `outbound|port|subset|host`. Dashboards and patches know this form from Istio.
  *
  * @module
  */
 
-/** Name of the cluster of a service port, or of one subset of it. */
+/** Name of the cluster of a service port, or of a subset on the port. */
 export function outboundClusterName(port: number, subset: string, host: string): string {
   return `outbound|${port}|${subset}|${host}`;
 }
@@ -17,7 +17,7 @@ export interface OutboundName {
   readonly host: string;
 }
 
-/** Reads a cluster name; undefined when it is not the name of an outbound cluster. */
+/** The parts of a cluster name. Undefined when the name is not of an outbound cluster. */
 export function parseOutboundClusterName(name: string): OutboundName | undefined {
   const parts = name.split("|");
   const [direction, port, subset, host] = parts;

@@ -1,5 +1,5 @@
 /**
- * The clusters to which a gateway passes connections from other networks on, by the name that their clients ask for.
+ * The clusters to which a gateway passes connections from other networks, by the server name of the handshake.
  *
  * @module
  */
@@ -9,13 +9,13 @@ import { clusterSni } from "../tls/mesh_client.ts";
 import type { Reader } from "../reader/reader.ts";
 import { type DestinationPlan, destinations } from "./plan.ts";
 
-/** How the names begin. */
+/** Prefix of the clusters' names. */
 export const PASSED_PREFIX = "outbound_.";
 
 /**
- * The clusters of a host, one for each of its outbound clusters, named as clients spell them in the handshake: lower
- * case, for Envoy reads server names so. Empty: no server of the gateway has the host, it is outside of the mesh, or
- * requests decide its address.
+ * The clusters of a host, one per outbound cluster. Names have the form of the clients' SNI, in lower case because
+ * Envoy lowers server names. Empty when no server of the gateway has the host, when the host is outside the mesh, or
+ * when requests determine its address.
  */
 export function passedDestinations(read: Reader, host: string): DestinationPlan[] {
   const hosts = read.passedHosts();
@@ -28,7 +28,7 @@ export function passedDestinations(read: Reader, host: string): DestinationPlan[
   const named = new Map<string, DestinationPlan>();
   for (const d of destinations(read, host)) {
     const name = clusterSni(d.port.port, d.subset?.name ?? "", service.hostname).toLowerCase();
-    // The address that was dialled is the gateway's own.
+    // The dialled address would be the gateway itself.
     const discovery = d.discovery === "originalDst" ? "eds" : d.discovery;
     if (d.discovery === "dynamicDns" || named.has(name)) continue;
     if (asksForPeerTls(d)) named.set(name, { ...d, name, discovery });

@@ -1,5 +1,5 @@
 /**
- * The outbound clusters of a host and their types: the one plan that cluster and endpoint builders share.
+ * The outbound clusters of a host with their types: one plan, shared by cluster and endpoint builders.
  *
  *     service ports ─┐
  *                    ├─> port x (default, each subset) -> name, policy, discovery
@@ -16,12 +16,12 @@ import { outboundClusterName } from "./names.ts";
 import { type EffectivePolicy, portPolicy, subsetPolicy } from "./policy.ts";
 
 /**
- * How the proxy finds endpoints: over EDS, by resolving their names (`strictDns`: each address is an endpoint,
- * `logicalDns`: one endpoint), the host that each request names (`dynamicDns`), or the address that was dialled.
+ * How the proxy finds endpoints: over EDS, by resolving endpoint names (`strictDns`: an endpoint per address,
+ * `logicalDns`: one endpoint), by the host of each request (`dynamicDns`), or by the dialled address.
  */
 export type Discovery = "eds" | "strictDns" | "logicalDns" | "dynamicDns" | "originalDst";
 
-/** One outbound cluster to build. */
+/** An outbound cluster to build. */
 export interface DestinationPlan {
   readonly name: string;
   readonly service: Service;
@@ -33,8 +33,8 @@ export interface DestinationPlan {
 }
 
 /**
- * All clusters of a host in order: per port (UDP has none) the default one, then its subsets. Empty: the host is not
- * visible, or an alias, whose routes lead to the clusters of its target.
+ * All clusters of a host in order: for each port except UDP, the default cluster, then the subsets. Empty when the host
+ * is not visible, or is an alias: routes of an alias lead to clusters of its target.
  */
 export function destinations(read: Reader, host: string): DestinationPlan[] {
   const service = read.service(host);
@@ -47,7 +47,7 @@ export function destinations(read: Reader, host: string): DestinationPlan[] {
     found.push(destination(service, port, rule, undefined, byResolution));
     const names = new Set<string>();
     for (const subset of rule?.spec.subsets ?? []) {
-      // Names are unique within a rule; rules that were merged may repeat one: the first (older rule) wins.
+      // Names are unique within a rule. Merged rules may repeat a name, and the first (older) rule wins.
       if (names.has(subset.name)) continue;
       names.add(subset.name);
       found.push(destination(service, port, rule, subset, byResolution));
@@ -56,7 +56,7 @@ export function destinations(read: Reader, host: string): DestinationPlan[] {
   return found;
 }
 
-/** The destination of one port and subset (empty: the default cluster); undefined when the host has no such cluster. */
+/** The destination of one port and subset (empty: the default cluster). Undefined when the host has no such cluster. */
 export function destinationOf(
   read: Reader,
   host: string,
@@ -82,7 +82,7 @@ function destination(
 ): DestinationPlan {
   const top = rule?.spec.trafficPolicy;
   const policy = subset === undefined ? portPolicy(top, port.port) : subsetPolicy(top, subset, port.port);
-  // The user's PASSTHROUGH balancer turns any service into "dial what the client dialled".
+  // The user's PASSTHROUGH balancer makes any service dial the address that the client dialled.
   const passthrough = policy.loadBalancer?.simple === "PASSTHROUGH";
   return {
     name: outboundClusterName(port.port, subset?.name ?? "", service.hostname),
@@ -110,7 +110,7 @@ function discoveryOf(read: Reader, service: Service, port: ServicePort): Discove
   return service.provider === "Orch" && read.settings.enableEdsForHeadless ? "eds" : "originalDst";
 }
 
-/** Keys of the config objects behind a destination, the service and its port first. */
+/** Keys of the configuration objects behind a destination, the service and its port first. */
 export function causesOf(destination: DestinationPlan): readonly string[] {
   const { service, port, rule } = destination;
   const causes = portCauses(service, port);

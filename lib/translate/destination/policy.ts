@@ -1,8 +1,8 @@
 /**
- * The traffic policy of one port of a host, or of one subset on that port.
+ * The traffic policy of one port of a host, or of one subset on the port.
  *
- * Rules of Istio: settings of a port replace the whole policy for that port (what they leave out falls back to
- * defaults, not to the policy of all ports); the settings of a subset replace the same parts of the rule's policy.
+ * Rules of Istio: settings of a port replace the whole policy for the port, and omitted settings fall back to defaults,
+ * not to the policy of all ports. The settings of a subset replace the same parts of the rule's policy.
  *
  * @module
  */
@@ -20,7 +20,7 @@ export interface EffectivePolicy extends PortPolicy {
 
 const nothing: EffectivePolicy = {};
 
-/** The policy for one port: the port's own settings if there are any, else those of all ports. */
+/** The policy for one port: the port's own settings if any, else the settings of all ports. */
 export function portPolicy(policy: TrafficPolicy | undefined, port: number): EffectivePolicy {
   if (policy === undefined) return nothing;
   return ownPortPolicy(policy, port) ?? policy;
@@ -30,7 +30,7 @@ function ownPortPolicy(policy: TrafficPolicy, port: number): EffectivePolicy | u
   return policy.portLevelSettings?.find((s) => s.port?.number === port);
 }
 
-/** The policy for one subset on one port: the rule's, with the parts that the subset sets in their place. */
+/** The policy for a subset on a port: the rule's policy, with parts replaced by the subset's settings. */
 export function subsetPolicy(rule: TrafficPolicy | undefined, subset: Subset, port: number): EffectivePolicy {
   const base = portPolicy(rule, port);
   const own = subset.trafficPolicy;

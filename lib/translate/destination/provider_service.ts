@@ -16,15 +16,15 @@ export interface ProviderCluster {
   readonly cluster: string;
 }
 
-/** Why it cannot be. */
+/** Why a provider cannot be reached. */
 export interface NoProviderCluster {
   /** Follows the provider's name. */
   readonly why: string;
 }
 
 /**
- * The cluster of a provider's service, as the proxy sees it: of the service of that name, of the service behind an alias,
- * or of the service whose wildcard covers the name.
+ * The cluster of a provider's service, as the proxy sees the service: by name, behind an alias, or covered by a
+ * wildcard.
  */
 export function providerCluster(
   read: Reader,
@@ -34,7 +34,7 @@ export function providerCluster(
   const { name, host, service } = namedService(hostname, (one) => read.service(one));
   const problem = providerServiceProblem(provider, service);
   if (problem !== undefined) return { why: `is of service ${problem}` };
-  // By its own balancer, too, a service can send to what a client dialled.
+  // The service's own load balancer, too, may send to the dialled address.
   const found = destinationOf(read, host, provider.port, "");
   if (found?.discovery === "originalDst") return { why: `is of service ${provider.service}, ${BY_TRAFFIC}` };
   return { hostname: name, cluster: outboundClusterName(provider.port, "", host) };

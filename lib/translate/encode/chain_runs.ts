@@ -1,6 +1,6 @@
 /**
- * Filter chains as fields of a listener, in runs of bytes: whatever other listeners have as well is encoded and compressed
- * once.
+ * Filter chains as fields of a listener, in runs of bytes. Content shared with other listeners is encoded and
+ * compressed once.
  *
  * @module
  */
@@ -19,7 +19,10 @@ const CHAIN = "envoy.config.listener.v3.FilterChain";
 /** Numbers of the fields `Listener.filter_chains`, `FilterChain.filters`, `Filter.name` and `Filter.typed_config`. */
 const FILTER_CHAINS = 3, FILTERS = 3, NAME = 1, TYPED_CONFIG = 4;
 
-/** A chain that is one object in many listeners is a block; of any other, the parts of filters that are shared are. */
+/**
+ * A chain that is one object in many listeners becomes one block. In any other chain, shared parts of filters become
+ * blocks.
+ */
 export function chainRuns(chain: FilterChain): readonly ByteRun[] {
   const { filters = [], ...own } = chain;
   if (!filters.some(({ typed_config: packed }) => packed && joinedParts(packed))) return [wholeChain(chain)];
@@ -41,7 +44,7 @@ function filterRuns(filter: Filter): readonly ByteRun[] {
   return fieldRuns(FILTERS, [textRun(NAME, name), ...fieldRuns(TYPED_CONFIG, content)]);
 }
 
-/** By the encoded fields that filters share. */
+/** Blocks by the encoded fields that filters share. */
 const shared = new WeakMap<Uint8Array, Block>();
 
 function sharedBlock(bytes: Uint8Array): Block {

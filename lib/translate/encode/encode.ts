@@ -23,7 +23,7 @@ const VIRTUAL_HOST = "envoy.config.route.v3.VirtualHost";
 const EXTENSION = "envoy.config.core.v3.TypedExtensionConfig";
 const SECRET = "envoy.extensions.transport_sockets.tls.v3.Secret";
 
-/** Type URLs of the resources that proxies subscribe to. */
+/** Type URLs of the resources to which proxies subscribe. */
 export const TYPE = {
   cluster: TYPE_URL_PREFIX + CLUSTER,
   listener: TYPE_URL_PREFIX + LISTENER,
@@ -34,7 +34,7 @@ export const TYPE = {
   extension: TYPE_URL_PREFIX + EXTENSION,
 } as const;
 
-/** A cluster; one that gets its endpoints over EDS warms on its load assignment. */
+/** A cluster. A cluster with endpoints from EDS warms on its load assignment. */
 export function encodeCluster(built: Built<envoy.config.cluster.v3.Cluster>): EncodedResource {
   const { message, causes } = built;
   const name = message.name ?? "";
@@ -52,8 +52,8 @@ export function encodeListener(
 }
 
 /**
- * A listener with chains, or parts of chains, that other listeners have, too. Encoded messages concatenate, and
- * `filter_chains` is repeated, so only the order among the chains counts.
+ * A listener whose chains, or parts of chains, are shared with other listeners. Encoded messages concatenate, and
+ * `filter_chains` is repeated, so only the order among the chains matters.
  */
 export function encodeListenerOfChains(built: Built<Listener>): EncodedResource {
   const { message: { filter_chains: chains = [], ...message }, causes, needsApi } = built;
@@ -62,7 +62,7 @@ export function encodeListenerOfChains(built: Built<Listener>): EncodedResource 
   return encodeResource(TYPE.listener, message.name ?? "", runs, { causes });
 }
 
-/** Messages that patches changed may have fields that the builders' encoders lack. */
+/** Patched messages may have fields that the builders' encoders lack. */
 function bytesOf(name: string, { message, needsApi }: Pick<Built<object>, "message" | "needsApi">): Uint8Array {
   return needsApi ? encodeApi(name, message) : encode(name, message);
 }
@@ -73,7 +73,7 @@ export function encodeExtension(built: Built<envoy.config.core.v3.TypedExtension
   return encodeResource(TYPE.extension, message.name ?? "", bytesOf(EXTENSION, built), { causes });
 }
 
-/** The secrets that some listeners ask for. */
+/** The secrets that the listeners refer to. */
 export function encodeSecrets(listeners: readonly Built<unknown>[]): EncodedResource[] {
   const made = new Map<string, EncodedResource>();
   for (const { secrets = [], causes } of listeners) {
@@ -93,8 +93,8 @@ export function assignmentEncoder(): (built: Built<LeanAssignment>) => EncodedRe
 }
 
 /**
- * A virtual host as a resource of its own, named `<route configuration>/<virtual host>` as VHDS asks. The message bears
- * the same name: Envoy keeps virtual hosts by the name in the message and drops them by the name of the resource.
+ * A virtual host as a separate resource, named `<route configuration>/<virtual host>` as in VHDS. The message has the
+ * same name: Envoy adds virtual hosts by the name in the message and removes virtual hosts by the name of the resource.
  */
 export function encodeVirtualHost(
   routeConfiguration: string,
@@ -113,9 +113,9 @@ export function encodeRouteConfiguration(
 }
 
 /**
- * A route configuration with virtual hosts that are encoded already: `virtual_hosts` is field 2 and repeated, and
- * encoded messages concatenate, so nothing is encoded again. Inside they have their short names: of a field that comes
- * twice (`name` is field 1) the last counts.
+ * A route configuration from encoded virtual hosts. `virtual_hosts` is field 2 and repeated, and encoded messages
+ * concatenate, so nothing is encoded again. Inside the message, virtual hosts have their short names: `name` is field
+ * 1, and of a repeated scalar field the last occurrence counts.
  */
 export function encodeInlineRouteConfiguration(
   bare: Built<envoy.config.route.v3.RouteConfiguration>,

@@ -1,5 +1,5 @@
 /**
- * Listeners of gRPC servers: the demands of a port are encoded once, and stand behind each name and address.
+ * Listeners of gRPC servers. The requirements of a port are encoded once and reused for each listener name and address.
  *
  * @module
  */
@@ -11,7 +11,7 @@ import { TYPE } from "./encode.ts";
 
 const LISTENER = "envoy.config.listener.v3.Listener";
 
-/** The demands of one port, encoded. */
+/** The requirements of one port, encoded. */
 export interface EncodedPort {
   readonly port: number;
   /** A listener with nothing but the chain. */

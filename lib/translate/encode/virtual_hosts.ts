@@ -12,20 +12,24 @@ import { encodeRouteConfiguration, encodeVirtualHost } from "./encode.ts";
 
 type VirtualHost = envoy.config.route.v3.VirtualHost;
 
-/** One virtual host of one route configuration, built and encoded. */
+/** A virtual host of a route configuration, built and encoded. */
 export interface VirtualHostEntry {
   readonly routeConfiguration: string;
   readonly name: string;
   readonly domains: readonly string[];
-  /** The older of two that want one domain gets it; ms since the epoch. */
+  /** Age of the source in ms since the epoch. If two virtual hosts want the same domain, the older gets the domain. */
   readonly creationTimestamp: number;
-  /** Absent: a patch removed it. */
+  /** Absent: a patch removed the virtual host. */
   readonly resource?: EncodedResource;
-  /** To encode it again where another virtual host owns some of its domains. */
+  /** The source for a second encoding when another virtual host owns some of the domains. */
   readonly built: Built<VirtualHost>;
 }
 
-/** Encodes built virtual hosts. @param patch Changes a virtual host of a route configuration; empty: removes it. */
+/**
+ * Encodes built virtual hosts.
+ *
+ * @param patch Changes a virtual host of a route configuration. An empty result removes the virtual host.
+ */
 export function encodeEntries(
   built: readonly OutboundVirtualHost[],
   patch: (routeConfiguration: string, built: Built<VirtualHost>) => readonly Built<VirtualHost>[],
@@ -42,7 +46,7 @@ export function encodeEntries(
 
 /** A route configuration without the virtual hosts of its hosts, built and encoded. */
 export interface BareRouteConfiguration extends PatchedBareRoutes {
-  /** Without the virtual hosts that patches add. */
+  /** Also without the virtual hosts that patches add. */
   readonly resource: EncodedResource;
 }
 

@@ -1,9 +1,9 @@
 /**
- * Load assignments: which endpoints a cluster has, in which order of preference.
+ * Load assignments: the endpoints of a cluster, in order of preference.
  *
  *     endpoints of the host -> usable by the proxy -> port, subset -> by locality -> weights, priorities
  *
- * Names and subsets come from `destinations`, as those of clusters do, so that the two always meet.
+ * Names and subsets come from `destinations`, as in cluster builders, so every EDS cluster has a load assignment.
  *
  * @module
  */
@@ -22,7 +22,7 @@ import { lbEndpoint } from "./lb_endpoint.ts";
 import { applyLocality } from "./priority.ts";
 import { entrancesTo, hasLabels, isResolved, usableEndpoints } from "./select.ts";
 
-/** Load assignments of all clusters of a host that get them over EDS; one without endpoints is empty, not missing. */
+/** Load assignments of all EDS clusters of a host. A cluster without endpoints has an empty assignment. */
 export function loadAssignments(read: Reader, host: string): Built<LeanAssignment>[] {
   const wanted = destinations(read, host).filter((d) => d.discovery === "eds");
   const service = wanted[0]?.service;
@@ -40,8 +40,8 @@ export function loadAssignments(read: Reader, host: string): Built<LeanAssignmen
 }
 
 /**
- * The load assignment of one cluster by its name. A name that stands for no EDS cluster (its host is not visible, its
- * port or subset is gone, the proxy resolves it) gets an empty assignment: an answer, so that no proxy waits for one.
+ * The load assignment of a cluster by name. If no EDS cluster has the name (invisible host, missing port or subset,
+ * endpoints resolved by the proxy), the assignment is empty: an answer, so that no proxy waits for endpoints.
  */
 export function loadAssignment(read: Reader, clusterName: string): Built<LeanAssignment> {
   const parts = parseOutboundClusterName(clusterName);
@@ -51,7 +51,7 @@ export function loadAssignment(read: Reader, clusterName: string): Built<LeanAss
   return { message: assignment(read, d, candidates), causes: causesOf(d) };
 }
 
-/** Endpoints for a cluster whose names the proxy resolves itself: names are allowed, Unix sockets are not. */
+/** Endpoints for a cluster whose endpoint names the proxy resolves. Names are allowed, Unix sockets are not. */
 export function resolvedByProxy(read: Reader, d: DestinationPlan): Group[] {
   const candidates = usableEndpoints(read, d.service)
     .filter((e) => e.portName === d.port.name && !e.address.startsWith("unix://"))
@@ -78,7 +78,8 @@ function candidatesOf(
 function reached(read: Reader, service: Service, endpoint: Endpoint): ReachedCandidate | undefined {
   const entrances = entrancesTo(read, endpoint);
   const dialled = entrances.length === 0;
-  // Without an address there is only the gateway. Whether one behind it works is for the gateway's network to see.
+  // Without an address, the endpoint is reachable only through a gateway. The health of an endpoint behind a gateway is
+  // a matter of the gateway's network.
   if (dialled ? endpoint.address === "" : endpoint.health !== "healthy") return undefined;
   const way = wayTo(read, service, endpoint, dialled && isResolved(endpoint.address));
   if (!dialled && way !== "mutual") return undefined;
@@ -86,7 +87,9 @@ function reached(read: Reader, service: Service, endpoint: Endpoint): ReachedCan
   return dialled ? candidate : { ...candidate, entrances };
 }
 
-/** The endpoint comes first: where none accepts mutual TLS or HBONE, nothing is asked about the proxy. */
+/**
+ * The endpoint's properties come first: if the endpoint accepts neither mutual TLS nor HBONE, the proxy is not queried.
+ */
 function wayTo(read: Reader, service: Service, endpoint: Endpoint, named: boolean): "plain" | "mutual" | "hbone" {
   if (named && isReachedByHbone(read, endpoint)) return "hbone";
   return acceptsPeerTls(read, endpoint) && marksEndpoints(read, service) ? "mutual" : "plain";
@@ -97,7 +100,7 @@ function assignment(read: Reader, d: DestinationPlan, candidates: readonly Reach
   return { cluster_name: d.name, ...(groups.length > 0 && { endpoints: groups.map(localityLbEndpoints) }) };
 }
 
-/** Those of the candidates that a destination's cluster has, by locality. */
+/** The candidates in a destination's cluster, by locality. */
 function chosen(read: Reader, d: DestinationPlan, candidates: readonly ReachedCandidate[]): Group[] {
   const labels = d.subset?.labels;
   const own = labels === undefined ? candidates : candidates.filter((c) => hasLabels(c.endpoint, labels));

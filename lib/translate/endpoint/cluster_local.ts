@@ -7,15 +7,19 @@ import type { MeshConfig } from "../../config/mesh/types.ts";
 import type { Reader } from "../reader/reader.ts";
 
 /**
- * Whether clients of the host use endpoints of their own cluster only: as the most specific matching host of
- * `serviceSettings` says, among which are the orchestrator's own services (`*.kube-system.svc.<domain>`,
- * `kubernetes.default.svc.<domain>`) and the server's (host of `discoveryAddress`), unless they say otherwise.
+ * Whether clients of the host use only endpoints of their own cluster. The most specific matching host in
+ * `serviceSettings` decides. By default, the orchestrator's own services (`*.kube-system.svc.<domain>`,
+ * `kubernetes.default.svc.<domain>`) and the server's host in `discoveryAddress` are local.
  */
 export function clusterLocal(read: Reader, host: string): boolean {
   return isClusterLocal(read.mesh(), host, read.settings.domainSuffix);
 }
 
-/** The same of a mesh configuration. @param domain DNS suffix of services. */
+/**
+ * The same answer from a mesh configuration alone.
+ *
+ * @param domain DNS suffix of services.
+ */
 export function isClusterLocal(
   mesh: Pick<MeshConfig, "serviceSettings" | "defaultConfig">,
   host: string,
@@ -34,13 +38,13 @@ export function isClusterLocal(
   return local || localByDefault(mesh, host, domain).length > best.length;
 }
 
-/** An exact host is longer than any pattern that matches it, so "longer" is "more specific". */
+/** An exact host is longer than any pattern matching the host, so "longer" means "more specific". */
 function matches(pattern: string, host: string): boolean {
   if (!pattern.startsWith("*")) return pattern === host;
   return host.length >= pattern.length && host.endsWith(pattern.slice(1));
 }
 
-/** The pattern by which a host is local where nothing else is said; empty: none. */
+/** The pattern that makes a host local by default. Empty: the host is not local by default. */
 function localByDefault(
   { defaultConfig: { discoveryAddress } }: Pick<MeshConfig, "defaultConfig">,
   host: string,

@@ -1,22 +1,23 @@
 /**
- * Load assignments to bytes, without reflection: the hottest encoding of the control plane, several times faster than
- * the general one and byte for byte equal to it.
+ * Encodes load assignments without reflection. This is the hottest encoding of the control plane, several times faster
+ * than the general encoder, with byte-for-byte equal output.
  *
- * Messages are written from their end to their beginning, so the length of each part is known when its head is
- * written, and nothing is measured twice.
+ * Messages are written from end to beginning, so the length of each part is known before its head is written.
  *
  * @module
  */
 import type { envoy } from "../../../proto/gen/types.ts";
 import type { LocalityParts } from "./locality.ts";
 
-/** Exactly the fields that are written here; the compiler refuses a builder that sets another one. */
+/**
+ * Exactly the fields that {@linkcode LoadAssignmentEncoder} writes. The compiler rejects a builder with other fields.
+ */
 export interface LeanAssignment {
   cluster_name: string;
   endpoints?: LeanLocality[];
 }
 
-/** Endpoints of one locality. */
+/** Endpoints of a locality. */
 export interface LeanLocality {
   locality?: LocalityParts;
   lb_endpoints: LeanEndpoint[];
@@ -60,10 +61,10 @@ const DIALLED = "envoy.filters.listener.original_dst";
 /** Wire type 2 of protobuf: length and content follow. */
 const DELIMITED = 2;
 
-/** The most bytes of heads and numbers that one part (group, endpoint, address) adds to its strings. */
+/** Upper bound on the bytes of heads and numbers that one part (group, endpoint, address) adds to its strings. */
 const ROOM = 64;
 
-/** Encodes load assignments; reuses its buffer from one to the next. */
+/** Encodes load assignments, reusing one buffer. */
 export class LoadAssignmentEncoder {
   #buffer = new Uint8Array(4096);
   /** Bytes written so far, at the end of the buffer. */
@@ -140,7 +141,7 @@ export class LoadAssignmentEncoder {
     this.#head(3, end);
   }
 
-  /** An entry of metadata: an object with one field, a text. */
+  /** Writes an entry of metadata: an object with a single text field. */
   #field(name: string, field: string, value: string): void {
     const end = this.#begin();
     this.#string(3, value);
@@ -152,13 +153,13 @@ export class LoadAssignmentEncoder {
     this.#head(1, end);
   }
 
-  /** Makes room for the heads and numbers of a part; returns how many bytes were written before it. */
+  /** Makes room for the heads and numbers of a part. Returns the number of bytes written so far. */
   #begin(): number {
     if (this.#buffer.length - this.#written < ROOM) this.#grow(ROOM);
     return this.#written;
   }
 
-  /** Tag and length before the bytes that were written since `end`. */
+  /** Writes tag and length in front of the bytes written since `end`. */
   #head(field: number, end: number): void {
     this.#varint(this.#written - end);
     this.#put((field << 3) | DELIMITED);
@@ -169,7 +170,7 @@ export class LoadAssignmentEncoder {
     this.#put(field << 3);
   }
 
-  /** A text that counts as absent when empty. */
+  /** Writes a text, unless empty. */
   #text(field: number, text: string | undefined): void {
     if (text !== undefined && text !== "") this.#string(field, text);
   }
@@ -206,7 +207,7 @@ export class LoadAssignmentEncoder {
     this.#head(field, end);
   }
 
-  /** Writes a text of ASCII letters; false, and nothing is written, when it has others. */
+  /** Writes ASCII text. On any other text, writes nothing and returns false. */
   #ascii(text: string): boolean {
     const buffer = this.#buffer;
     let at = buffer.length - this.#written - text.length;
@@ -225,7 +226,7 @@ export class LoadAssignmentEncoder {
     this.#buffer.set(bytes, this.#buffer.length - this.#written);
   }
 
-  /** A larger buffer; the written bytes stay at its end. */
+  /** Enlarges the buffer. The written bytes stay at the end. */
   #grow(room: number): void {
     const larger = new Uint8Array(this.#buffer.length * 2 + room);
     larger.set(this.#buffer, larger.length - this.#buffer.length);

@@ -1,11 +1,11 @@
 /**
- * Endpoints of networks that are entered through gateways: these stand in for them, with their weight.
+ * Endpoints in networks that are entered through gateways. The gateways replace the endpoints and carry their weight.
  *
- *     far endpoints of one locality and network, their weights ──> one endpoint a gateway, which shares the sum
- *                                    (of one cluster, where that has gateways of its own)
+ *     endpoints of one remote locality and network ──> one endpoint per gateway, each with a share of the total weight
+ *                     (per cluster, if the cluster has gateways)
  *
- * A gateway passes connections on by the name that a client of mutual TLS asks for, and sees nothing of them. So only
- * endpoints that accept mutual TLS are reached through it, by clients that offer it.
+ * A gateway passes connections on by the SNI of mutual TLS and does not decrypt the content. So a gateway serves only
+ * endpoints that accept mutual TLS, for clients that offer mutual TLS.
  *
  * @module
  */
@@ -15,13 +15,13 @@ import type { Endpoint, NetworkEntrance } from "../../registry/types.ts";
 import { type EndpointCandidate, MAX_WEIGHT, weightOf } from "./group.ts";
 import { address, MUTUAL } from "./lb_endpoint.ts";
 
-/** An endpoint that is dialled, or one of a network that is entered. */
+/** An endpoint that is dialled directly, or an endpoint in a network with gateways. */
 export interface ReachedCandidate extends EndpointCandidate {
-  /** The ways into its network, never empty; absent: it is dialled itself. */
+  /** The gateways of the endpoint's network, never empty. Absent: the endpoint is dialled directly. */
   readonly entrances?: readonly NetworkEntrance[];
 }
 
-/** The candidates that are dialled, with gateways instead of those whose network is entered. */
+/** The candidates, with gateways in place of endpoints of remote networks. */
 export function withEntrances(candidates: readonly ReachedCandidate[]): readonly EndpointCandidate[] {
   const far = candidates.filter((one) => one.entrances !== undefined);
   if (far.length === 0) return candidates;
@@ -32,8 +32,8 @@ export function withEntrances(candidates: readonly ReachedCandidate[]): readonly
 }
 
 /**
- * The factor by which all weights grow, so that each gateway's share is a whole number; smaller, and shares rounded, where
- * their sum would be more than Envoy takes.
+ * The factor for all weights that makes each gateway's share a whole number. If the sum of the weights would exceed
+ * Envoy's limit, the factor is smaller and shares are rounded.
  */
 function scaleOf(candidates: readonly EndpointCandidate[], counts: ReadonlySet<number>): number {
   const most = Math.floor(MAX_WEIGHT / 2 / weightOf(candidates));
@@ -41,7 +41,7 @@ function scaleOf(candidates: readonly EndpointCandidate[], counts: ReadonlySet<n
   return Math.max(1, Math.min(exact, most));
 }
 
-/** The gateways instead of endpoints of one network and locality. */
+/** The gateways that replace endpoints of one network and locality. */
 function gateways(members: readonly ReachedCandidate[], scale: number): EndpointCandidate[] {
   const [{ endpoint: first }] = members as [ReachedCandidate];
   const shares = new Map<NetworkEntrance, number>();
@@ -54,7 +54,7 @@ function gateways(members: readonly ReachedCandidate[], scale: number): Endpoint
   return sorted.map(([entrance, share]) => gateway(first, entrance, share));
 }
 
-/** A gateway instead of endpoints such as this one. */
+/** A gateway in place of similar endpoints. */
 function gateway({ network, locality, portName, clusterId }: Endpoint, way: NetworkEntrance, share: number) {
   const endpoint: Endpoint = {
     ...{ address: way.address, port: way.port, portName, network, locality, weight: 1, health: "healthy" },

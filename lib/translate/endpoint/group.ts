@@ -1,5 +1,5 @@
 /**
- * Endpoints of one cluster, grouped by where they are: the raw form of a load assignment.
+ * Endpoints of a cluster, grouped by locality: the raw form of a load assignment.
  *
  * @module
  */
@@ -7,7 +7,7 @@ import type { Endpoint } from "../../registry/types.ts";
 import type { LeanEndpoint, LeanLocality } from "./encode.ts";
 import { locality } from "./locality.ts";
 
-/** An endpoint and the message that stands for it. The message may be part of several assignments: never change it. */
+/** An endpoint with its message. Several assignments may share the message: never change a message. */
 export interface EndpointCandidate {
   readonly endpoint: Endpoint;
   readonly message: LeanEndpoint;
@@ -17,23 +17,23 @@ export interface EndpointCandidate {
 export interface Group {
   readonly locality: string;
   readonly members: readonly EndpointCandidate[];
-  /** Share of the locality among those of its priority. */
+  /** Weight of the locality within its priority. */
   readonly weight: number;
-  /** 0 is used first; higher ones only when those before are down. Numbers have no gaps. */
+  /** Envoy uses priority 0 first, and higher numbers when lower numbers are down. Numbers have no gaps. */
   readonly priority: number;
 }
 
-/** The largest weight that a message can hold, and that all localities of a priority may sum up to. */
+/** The largest weight in a message, and the largest sum over the localities of a priority. */
 export const MAX_WEIGHT = 0xffff_ffff;
 
-/** Sum of the endpoints' weights (an unset one counts as 1), cut at the largest that a message can hold. */
+/** Sum of the endpoints' weights, capped at {@linkcode MAX_WEIGHT}. An unset weight counts as 1. */
 export function weightOf(members: readonly EndpointCandidate[]): number {
   let sum = 0;
   for (const { endpoint } of members) sum += endpoint.weight || 1;
   return Math.min(sum, MAX_WEIGHT);
 }
 
-/** Groups by locality, sorted by its text; within one the given order stays. All at priority 0. */
+/** Groups by locality, sorted by the locality's text. Endpoints keep their order. All groups have priority 0. */
 export function byLocality(candidates: readonly EndpointCandidate[]): Group[] {
   const first = candidates[0];
   if (first === undefined) return [];

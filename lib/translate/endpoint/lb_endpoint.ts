@@ -1,5 +1,5 @@
 /**
- * One endpoint as Envoy reads it.
+ * The message of an endpoint.
  *
  * @module
  */
@@ -12,10 +12,10 @@ import { TLS_MODE } from "../tls/mesh_client.ts";
 import { isDraining } from "./select.ts";
 
 /**
- * Builds the message of an endpoint. A weight of 1 and health are left out (Envoy's defaults). Metadata of telemetry is
- * there by setting only.
+ * Builds the message of an endpoint. Envoy's defaults (weight 1, healthy) are omitted. Metadata for telemetry is
+ * written only if the setting is on.
  *
- * @param way Mutual TLS and HBONE: the endpoint is marked for it.
+ * @param way How the endpoint is reached. For mutual TLS and HBONE the endpoint is marked.
  */
 export function lbEndpoint(
   settings: TranslateSettings,
@@ -49,7 +49,7 @@ export function lbEndpoint(
   return message;
 }
 
-/** The mark by which a cluster gives the endpoint its socket of mutual TLS. */
+/** The mark that selects a cluster's socket of mutual TLS. */
 export const MUTUAL = {
   "envoy.transport_socket_match": { fields: { [TLS_MODE.key]: { stringValue: TLS_MODE.value } } },
 } as const;
@@ -58,7 +58,10 @@ const HBONE = {
   "envoy.transport_socket_match": { fields: { [HBONE_MARK.key]: { stringValue: HBONE_MARK.value } } },
 } as const;
 
-/** The internal listener that makes the connection; the endpoint's own address keeps endpoints apart. */
+/**
+ * The address of the internal listener that opens the tunnel. The ID, the endpoint's own address, keeps endpoints
+ * distinct.
+ */
 function byHbone(endpoint_id: string): LeanAddress {
   return { envoy_internal_address: { server_listener_name: CONNECT_ORIGINATE, endpoint_id } };
 }
@@ -74,8 +77,8 @@ export function address(host: string, port: number): LeanAddress {
 }
 
 /**
- * `workload;namespace;canonical name;canonical revision;cluster`: the form that telemetry and access logs made for
- * Istio read. The revision `latest` is left out.
+ * `workload;namespace;canonical name;canonical revision;cluster`: the form read by telemetry and access logs made for
+ * Istio. The revision `latest` is omitted.
  */
 function workloadLabel(settings: TranslateSettings, service: Service, endpoint: Endpoint): string {
   const { labels } = endpoint;

@@ -1,5 +1,5 @@
 /**
- * Localities: `region/zone/subzone`, each part possibly empty; and the labels that say the same.
+ * Localities: `region/zone/subzone`, each part possibly empty, and the equivalent labels.
  *
  * @module
  */
@@ -13,7 +13,7 @@ import {
   ZONE_LABEL,
 } from "../../registry/labels.ts";
 
-/** Parts of a locality, as Envoy names them. */
+/** The parts of a locality, with Envoy's names. */
 export interface LocalityParts {
   region?: string;
   zone?: string;
@@ -58,8 +58,8 @@ export interface EndpointPlace {
 }
 
 /**
- * The value of a label; those that name a place (region, zone, subzone, network, cluster, node) fall back to the place
- * itself. Empty: not set.
+ * The value of a label. Labels of a place (region, zone, subzone, network, cluster, node) default to the place itself.
+ * Empty: not set.
  */
 export function placeLabel(place: EndpointPlace, label: string): string {
   const own = place.labels[label];

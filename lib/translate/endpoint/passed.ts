@@ -1,7 +1,7 @@
 /**
- * Endpoints of connections that a gateway passes on: those that accept mutual TLS and that it dials itself. It sees
- * nothing of a connection, so nothing else may get it; and it passes none on to the gateway of a third network, which
- * might pass it back.
+ * Endpoints of connections that a gateway passes on. The gateway does not decrypt connections, so only endpoints that
+ * accept mutual TLS qualify. The gateway dials each endpoint directly: a gateway of a third network might pass the
+ * connection back.
  *
  * @module
  */
@@ -18,7 +18,7 @@ import { lbEndpoint } from "./lb_endpoint.ts";
 import { applyLocality } from "./priority.ts";
 import { entrancesTo, hasLabels, isResolved, usableEndpoints } from "./select.ts";
 
-/** Load assignments of the clusters of a host that get them over EDS; one without endpoints is empty, not missing. */
+/** Load assignments of all EDS clusters of a host. A cluster without endpoints has an empty assignment. */
 export function passedAssignments(read: Reader, host: string): Built<LeanAssignment>[] {
   return passedDestinations(read, host).filter(({ discovery }) => discovery === "eds").map((d) => {
     const endpoints = passedGroups(read, d).map(localityLbEndpoints);
@@ -26,7 +26,7 @@ export function passedAssignments(read: Reader, host: string): Built<LeanAssignm
   });
 }
 
-/** The endpoints of one such cluster. */
+/** The endpoints of a cluster of passed connections. */
 export function passedGroups(read: Reader, d: DestinationPlan): Group[] {
   const dialled = usableEndpoints(read, d.service).filter((endpoint) => isDialled(read, d, endpoint));
   const candidates = dialled.map((endpoint) => {

@@ -1,7 +1,7 @@
 /**
- * Nearness: weights by distribution, priorities by failover.
+ * Weights by `distribute`, priorities by failover.
  *
- * The locality of the proxy is asked for only when the rules in force look at it.
+ * The proxy's locality is read only if the rules in force depend on the locality.
  *
  * @module
  */
@@ -11,7 +11,7 @@ import type { Reader } from "../reader/reader.ts";
 import { type EndpointCandidate, type Group, weightOf } from "./group.ts";
 import { distance, matchesLocality, placeLabel } from "./locality.ts";
 
-/** Applies the locality rules of a destination to its groups, as seen from the proxy. */
+/** Applies the locality rules of a destination to groups of endpoints, from the proxy's place. */
 export function applyLocality(read: Reader, groups: Group[], plan: LocalityPlan): Group[] {
   const { setting, failover } = plan;
   if (setting === undefined || groups.length === 0) return groups;
@@ -24,7 +24,10 @@ export function applyLocality(read: Reader, groups: Group[], plan: LocalityPlan)
   return failoverByLocality(read, ordered, setting.failover);
 }
 
-/** Gives localities the weights of the first rule whose `from` the proxy is in; localities that it does not name get nothing. */
+/**
+ * Gives localities the weights of the first rule whose `from` matches the proxy's locality. Localities without a match
+ * in the rule get no traffic.
+ */
 function distribute(read: Reader, groups: Group[], rules: readonly LocalityDistribute[]): Group[] {
   const rule = rules.find(({ from }) => read.derived(`inLocality/${from}`, (t) => matchesLocality(t.locality, from)));
   if (rule === undefined) return groups;
@@ -32,7 +35,7 @@ function distribute(read: Reader, groups: Group[], rules: readonly LocalityDistr
   for (const [to, percent] of Object.entries(rule.to)) {
     const matched = groups.filter((g) => !weights.has(g) && matchesLocality(g.locality, to));
     const total = matched.reduce((sum, g) => sum + g.weight, 0);
-    // A wildcard's share is split among its localities by the weight of their endpoints.
+    // A wildcard's share is split among the matching localities by the weight of their endpoints.
     for (const group of matched) weights.set(group, Math.ceil((group.weight * percent) / total));
   }
   return groups.flatMap((g) => {
@@ -44,7 +47,7 @@ function distribute(read: Reader, groups: Group[], rules: readonly LocalityDistr
 /** Number of steps of `failoverByLocality`: same subzone, same zone, same region, the failover region, elsewhere. */
 const STEPS = 5;
 
-/** Nearer first: subzone, zone, region, then the region that `failover` names for the proxy's own, then all others. */
+/** Orders groups by distance: subzone, zone, region, the failover region for the proxy's region, all others. */
 function failoverByLocality(read: Reader, groups: Group[], rules: readonly LocalityFailover[]): Group[] {
   const here = read.property("locality");
   const region = here.split("/")[0];
@@ -57,8 +60,8 @@ function failoverByLocality(read: Reader, groups: Group[], rules: readonly Local
 }
 
 /**
- * Splits a group by how many of the labels, in order, its endpoints share with the proxy: all is priority 0, none the
- * last. `label=value` compares with that value instead of the proxy's.
+ * Splits a group by the number of leading labels that endpoint and proxy share: all labels give priority 0, none gives
+ * the last priority. For `label=value` the value replaces the proxy's own.
  */
 function splitByLabels(read: Reader, group: Group, labels: readonly string[]): Group[] {
   const wanted = labels.map((text) => wantedLabel(read, text));
@@ -80,7 +83,7 @@ function wantedLabel(read: Reader, text: string): { label: string; value: string
   return { label: text, value: read.derived(`label/${text}`, (t) => placeLabel(t, text)) };
 }
 
-/** Renumbers priorities to 0, 1, 2 ... (Envoy wants no gaps) and sorts by them; equal ones keep their order. */
+/** Renumbers priorities to 0, 1, 2 ... because Envoy accepts no gaps, and sorts by priority. The sort is stable. */
 function withoutGaps(groups: Group[]): Group[] {
   const used = [...new Set(groups.map((g) => g.priority))].sort((a, b) => a - b);
   const rank = new Map(used.map((priority, i) => [priority, i]));

@@ -1,8 +1,8 @@
 /**
- * The endpoints of a service that a proxy may use, before port and subset are looked at.
+ * The endpoints of a service that a proxy may use, before selection by port and subset.
  *
- * Each question about the proxy is asked only when an endpoint makes it matter, so that services of one network and
- * one cluster are built once for all proxies.
+ * A property of the proxy is read only if an endpoint makes the property matter. So a service in one network and one
+ * cluster is built once for all proxies.
  *
  * @module
  */
@@ -11,7 +11,7 @@ import { sendsDraining, sendsUnhealthy } from "../destination/health.ts";
 import type { Reader } from "../reader/reader.ts";
 import { clusterLocal } from "./cluster_local.ts";
 
-/** Endpoints of the service that the proxy may see, in the registry's order; see {@linkcode entrancesTo}. */
+/** Endpoints of the service that the proxy may use, in the registry's order. See {@linkcode entrancesTo}. */
 export function usableEndpoints(read: Reader, service: Service): readonly Endpoint[] {
   const all = read.endpoints(service.hostname);
   if (all.length === 0) return all;
@@ -31,12 +31,12 @@ export function usableEndpoints(read: Reader, service: Service): readonly Endpoi
   });
 }
 
-/** Whether the proxy is where the endpoint is offered: everywhere, or in its own cluster. */
+/** Whether the endpoint is offered to the proxy: to every proxy, or only to proxies of the endpoint's cluster. */
 export function mayUse(read: Reader, { ownClusterOnly, clusterId }: Endpoint): boolean {
   return !ownClusterOnly || read.property("clusterId") === clusterId;
 }
 
-/** Whether the registry or the label says that an endpoint takes nothing new. */
+/** Whether the registry or the label marks an endpoint as draining: no new sessions. */
 export function isDraining(endpoint: Endpoint, drainingLabel: string): boolean {
   return endpoint.health === "draining" || (drainingLabel !== "" && !!endpoint.labels[drainingLabel]);
 }
@@ -48,8 +48,8 @@ function asksForNetwork(read: Reader, network: string): boolean {
 }
 
 /**
- * Ways by which the proxy enters the network of an endpoint; none: it dials the endpoint itself. Those of the endpoint's
- * cluster where there are some: others may not know its service.
+ * The gateways through which the proxy enters the endpoint's network. Empty: the proxy dials the endpoint directly.
+ * Gateways of the endpoint's cluster are preferred, because other gateways may not know the service.
  */
 export function entrancesTo(read: Reader, { network, clusterId }: Endpoint): readonly NetworkEntrance[] {
   if (network === "") return DIALLED;
@@ -74,7 +74,7 @@ export function hasLabels(endpoint: Endpoint, labels: Readonly<Record<string, st
 
 const ipv4 = /^\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3}$/;
 
-/** Whether EDS may carry the address: an IP address or a Unix socket (a name would make Envoy refuse the assignment). */
+/** Whether EDS may carry the address: an IP address or a Unix socket. Envoy refuses an assignment with a host name. */
 export function isResolved(address: string): boolean {
   return ipv4.test(address) || address.includes(":");
 }

@@ -1,5 +1,5 @@
 /**
- * The extension configurations of a proxy, which filters of its listeners ask for by name (ECDS).
+ * The extension configurations of a proxy, requested by name from listeners' filters (ECDS).
  *
  * @module
  */
@@ -17,13 +17,13 @@ import { wasmExtension } from "./wasm.ts";
 export interface ExtensionSets {
   readonly configs: ResourceSet;
   /**
-   * Secrets that belong into some of them, by the name of the configuration: `kubernetes://NAMESPACE/NAME`. They are put
-   * in for each stream, because not every client may read them.
+   * Secrets needed in configurations, by the name of the configuration: `kubernetes://NAMESPACE/NAME`. Each stream
+   * inserts the secrets separately, because not every client may read them.
    */
   readonly pullSecrets: ReadonlyMap<string, string>;
 }
 
-/** Those that are for a proxy: additions of patches, and WasmPlugins, which have precedence. */
+/** The extension configurations for a proxy: additions of patches, and WasmPlugins. WasmPlugins have precedence. */
 export function extensionSets(read: Reader, empty: ResourceSet, report: ReportNote): ExtensionSets {
   if (aspect(read, "library")) return { configs: empty, pullSecrets: new Map() };
   const built = read.wasmPlugins().map((plugin) => wasmExtension(read, plugin));

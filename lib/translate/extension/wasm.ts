@@ -1,9 +1,9 @@
 /**
- * The extension configuration of a WasmPlugin, as Istio's servers write it: agents that fetch modules read the variables
- * of `ISTIO_META_WASM_*` and take them out.
+ * The extension configuration of a WasmPlugin, in the form of Istio's servers: agents that fetch modules read and
+ * remove the `ISTIO_META_WASM_*` variables.
  *
- * A proxy that cannot run the module has the filter that agents use while they cannot get one: it denies everything, or
- * lets everything pass, as the plugin says of its failure. So no listener waits for ever.
+ * A proxy that cannot run the module gets the filter that agents use while a module is missing. The filter denies or
+ * admits everything, by the plugin's failure strategy. So no listener waits forever.
  *
  * Fields: envoy/extensions/wasm/v3/wasm.proto.
  *
@@ -21,18 +21,21 @@ import type { Reader } from "../reader/reader.ts";
 
 /** An extension configuration. */
 export interface BuiltExtension extends Built<envoy.config.core.v3.TypedExtensionConfig> {
-  /** `kubernetes://NAMESPACE/NAME`: the secret without which the agent cannot fetch it. The message has an empty one. */
+  /**
+   * `kubernetes://NAMESPACE/NAME`: the secret that the agent needs to fetch the module. In the message the secret is
+   * empty.
+   */
   readonly pullSecret?: string;
 }
 
-/** Variables of the machine that are for agents. */
+/** Variables of the Wasm machine for agents. */
 export const PULL_SECRET = "ISTIO_META_WASM_IMAGE_PULL_SECRET";
 const PULL_POLICY = "ISTIO_META_WASM_IMAGE_PULL_POLICY";
 const RESOURCE_VERSION = "ISTIO_META_WASM_PLUGIN_RESOURCE_VERSION";
 
 const RUNTIME = "envoy.wasm.runtime.v8";
 const FILE = "file://";
-/** For all attempts of the agent, ms. */
+/** Time limit for all attempts of the agent, ms. */
 const FETCH_TIMEOUT_MS = 30_000;
 
 /** `envoy.extensions.wasm.v3.FailurePolicy`. */
@@ -64,7 +67,7 @@ function whyNotRun(read: Reader, { url }: WasmPluginSpec, level: "http" | "netwo
   if (!isFile(url) && !read.property("fetchesModules")) return "the proxy has no agent that fetches the module";
 }
 
-/** Rules without a policy deny all; without rules all passes. */
+/** RBAC rules without a policy deny everything. Without rules everything passes. */
 function standIn({ failStrategy }: WasmPluginSpec, level: "http" | "network"): Any {
   return any(`envoy.extensions.filters.${level}.rbac.v3.RBAC`, {
     ...(failStrategy === "FAIL_OPEN" ? {} : { rules: {} }),
@@ -89,7 +92,7 @@ function pluginConfig(plugin: WasmPlugin): object {
   };
 }
 
-/** Envoy never fetches it: the agent puts a file in its place, so the cluster need not exist. */
+/** Envoy never fetches the module: the agent substitutes a file, so the cluster need not exist. */
 function moduleCode({ url, sha256 = "" }: WasmPluginSpec): envoy.config.core.v3.AsyncDataSource {
   if (isFile(url)) return { local: { filename: url.slice(FILE.length) } };
   const [scheme = "oci://"] = /^[a-z0-9+.-]+:\/\//i.exec(url) ?? [];
@@ -97,7 +100,7 @@ function moduleCode({ url, sha256 = "" }: WasmPluginSpec): envoy.config.core.v3.
   return { remote: { http_uri: { uri, timeout: duration(FETCH_TIMEOUT_MS), cluster: "_" }, sha256 } };
 }
 
-/** The plugin's own variables cannot override those that agents read. */
+/** The plugin's own variables cannot override the variables for agents. */
 function variables(plugin: WasmPlugin): envoy.extensions.wasm.v3.EnvironmentVariables {
   const { spec: { vmConfig, url, imagePullPolicy, imagePullSecret }, hash } = plugin;
   const env = vmConfig?.env ?? [];
@@ -113,7 +116,7 @@ function variables(plugin: WasmPlugin): envoy.extensions.wasm.v3.EnvironmentVari
   };
 }
 
-/** A secret of the plugin's own namespace, also where the plugin writes another one before its name. */
+/** A secret in the plugin's own namespace, even if the plugin writes another namespace before the name. */
 function pullSecretOf({ spec: { imagePullSecret = "" }, meta }: WasmPlugin): string | undefined {
   const name = imagePullSecret.slice(imagePullSecret.lastIndexOf("/") + 1);
   return name === "" ? undefined : `kubernetes://${meta.namespace}/${name}`;

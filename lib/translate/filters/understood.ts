@@ -14,10 +14,10 @@ export const MYSQL = "envoy.filters.network.mysql_proxy";
 /** Name of the filter for Redis. */
 export const REDIS = "envoy.filters.network.redis_proxy";
 
-/** Whether connections of that protocol are understood, and not only carried. */
+/** Whether the proxy understands the protocol, instead of only carrying bytes. */
 export function isUnderstood(read: Reader, protocol: Protocol | undefined): boolean {
   if (protocol === undefined || !read.settings.databases.includes(protocol)) return false;
   if (protocol === "Mongo") return hasExtension(read, MONGO);
-  // Stock Envoy lacks it: only a proxy that lists it gets it.
+  // Stock Envoy lacks the MySQL filter, so the proxy must list the filter.
   return protocol === "MySQL" ? listsExtension(read, MYSQL) : hasExtension(read, REDIS);
 }

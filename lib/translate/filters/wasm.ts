@@ -1,6 +1,6 @@
 /**
- * Filters of WasmPlugins: each asks for its configuration by name (ECDS), so that another module or configuration changes
- * no listener.
+ * Filters of WasmPlugins. Each filter requests its configuration by name (ECDS), so a change of the module or its
+ * configuration changes no listener.
  *
  * @module
  */
@@ -13,32 +13,32 @@ import { duration } from "../../pb/wellknown.ts";
 import type { Reader } from "../reader/reader.ts";
 import { hasExtension } from "./extension.ts";
 
-/** Where a chain of filters is. */
+/** The place of a filter chain. */
 export interface TrafficPlace {
   readonly side: TelemetrySide;
-  /** Of the listener, inbound of the workload; 0: any. */
+  /** Port of the listener, or the workload's port on the inbound side. 0: any. */
   readonly port: number;
-  /** Inside of HBONE: the client's certificate is not that of the connection. */
+  /** Inside HBONE: the connection's certificate is not the client's. */
   readonly hbone?: true;
 }
 
-/** A filter whose configuration comes by ECDS. */
+/** A filter with a configuration from ECDS. */
 interface DiscoveredFilter {
   readonly name: string;
   readonly config_discovery: envoy.config.core.v3.ExtensionConfigSource;
 }
 
-/** Filters by the steps at which they run. */
+/** Filters by the step at which each filter runs. */
 export interface PhasedFilters {
   /** Before the caller's identity is known. */
   readonly authentication: readonly DiscoveredFilter[];
   /** Before the caller's permission is judged. */
   readonly authorization: readonly DiscoveredFilter[];
-  /** After that: phase STATS, then those without one. */
+  /** After authorization: first phase STATS, then filters without a phase. */
   readonly others: readonly DiscoveredFilter[];
 }
 
-/** Extensions of Envoy that run modules. */
+/** Envoy's extensions that run Wasm modules. */
 export const WASM_FILTER = { http: "envoy.filters.http.wasm", network: "envoy.filters.network.wasm" } as const;
 
 /** The filters of a chain. */
@@ -52,19 +52,22 @@ export function wasmFilters(read: Reader, { side, port }: TrafficPlace, level: P
   };
 }
 
-/** All of a chain that carries requests and has network filters of nothing else before its connection manager. */
+/**
+ * All network filters of a chain that carries requests. The chain has no other network filters before its connection
+ * manager.
+ */
 export function wasmNetworkFilters(read: Reader, place: TrafficPlace): readonly DiscoveredFilter[] {
   const { authentication, authorization, others } = wasmFilters(read, place, "network");
   return [...authentication, ...authorization, ...others];
 }
 
-/** Keys of the plugins whose filters the listeners of a side may have. */
+/** Keys of the plugins with filters in the listeners of a side. */
 export function pluginCauses(read: Reader, side: TelemetrySide): string[] {
   return read.pluginUses(side).map(({ key }) => key);
 }
 
 function filter(read: Reader, { name, level }: PluginUse): DiscoveredFilter {
-  // Envoy refuses a listener that names a type which its build lacks. RBAC stands in for a module that cannot run.
+  // Envoy refuses a listener that names a type missing from Envoy's build. RBAC replaces a module that cannot run.
   const types = [...(hasExtension(read, WASM_FILTER[level]) ? ["wasm.v3.Wasm"] : []), "rbac.v3.RBAC"];
   return {
     name,

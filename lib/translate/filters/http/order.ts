@@ -1,22 +1,24 @@
 /**
- * The HTTP filters of every listener, in the one order in which they run.
+ * The HTTP filters of every listener, in order.
  *
- * A request passes them from top to bottom, an answer from bottom to top. Why this order:
+ * A request passes the filters from top to bottom, an answer from bottom to top. Reasons for the order:
  *
- * 0. On the inbound side the client's statement is read first: metrics of refused requests name the client, too.
- * 1. External authorization (`CUSTOM` policies): may refuse before anything else is spent on a request.
+ * 0. On the inbound side, the peer exchange comes first: metrics of refused requests name the client, too.
+ * 1. External authorization (`CUSTOM` policies): may refuse a request before other filters spend work.
  * 2. Extensions of phase AUTHN, then end-user authentication: the identity of the caller.
- * 3. Extensions of phase AUTHZ, then authorization: the caller's permission. Needs the identity from above.
- * 4. Extensions of phase STATS and of no phase: see only requests that were let in.
- * 5. `grpc_web`: from here on a browser's call is plain gRPC, so that the next one counts it.
- * 6. `grpc_stats`: counts the call as it was meant, also when a fault ends it.
- * 7. `fault`, then `cors`: act by the route; a fault may end the request.
- * 8. Elsewhere the proxy states here which client it is, to the cluster that the request really goes to.
- * 9. `stateful_session`: picks the endpoint, so nothing after it may change the route.
- * 10. `upstream_alpn`: says HTTP in the TLS handshake; reads the cluster of the route, so nothing after it may change that.
- * 11. `router`: forwards; always last.
+ * 3. Extensions of phase AUTHZ, then authorization: the caller's permission. Needs the identity of step 2.
+ * 4. Extensions of phase STATS or without a phase: see only admitted requests.
+ * 5. `grpc_web`: turns a browser's call into plain gRPC, which step 6 counts.
+ * 6. `grpc_stats`: counts the call, also when a fault ends the call.
+ * 7. `fault`, then `cors`: act by the route. A fault may end the request.
+ * 8. On the other sides, the proxy states its identity to the cluster that the request really goes to.
+ * 9. `stateful_session`: picks the endpoint, so no later filter may change the route.
+ * 10. `upstream_alpn`: announces HTTP in the TLS handshake. Reads the route's cluster, so no later filter may change
+ *     this cluster.
+ * 11. `router`: forwards. Always last.
  *
- * Extensions are WasmPlugins. The other filters of steps 1-3 come from `slots`: the packages that build these filters hand them in, this list alone says where they run.
+ * Extensions are WasmPlugins. The other filters of steps 1 to 3 come from `slots`: other packages build these filters,
+ * and this list alone sets their order.
  *
  * @module
  */
@@ -36,7 +38,7 @@ import { upstreamAlpnFilter } from "./upstream_alpn/filter.ts";
 
 type HttpFilter = envoy.extensions.filters.network.http_connection_manager.v3.HttpFilter;
 
-/** Filters built elsewhere, by the step of the order at which they run. */
+/** Filters built by other packages, by the step at which each filter runs. */
 export interface HttpFilterSlots {
   readonly externalAuthorization?: readonly HttpFilter[];
   readonly authentication?: readonly HttpFilter[];
@@ -46,19 +48,19 @@ export interface HttpFilterSlots {
 /** Inputs to the choice of a listener's filters. */
 export interface HttpFilterOptions {
   readonly direction: "inbound" | "outbound" | "gateway";
-  /** Of the listener, inbound of the workload; 0: any. */
+  /** Port of the listener, or the workload's port on the inbound side. 0: any. */
   readonly port: number;
-  /** Some port behind the listener speaks gRPC-Web. */
+  /** Whether some port behind the listener speaks gRPC-Web. */
   readonly grpcWeb: boolean;
-  /** Inside of HBONE: the client is known, though not by the connection. */
+  /** Connections inside HBONE: the client's identity is known, but not from the connection. */
   readonly hbone?: true;
   readonly router?: RouterOptions;
   readonly slots?: HttpFilterSlots;
 }
 
 /**
- * The HTTP filters of one listener, in order. Those that the proxy's build lacks are left out; the package that fills
- * a slot makes that decision for its own filters.
+ * The HTTP filters of a listener, in order. Filters missing from the proxy's build are omitted. For filters in a slot,
+ * the package that fills the slot decides.
  */
 export function httpFilters(read: Reader, options: HttpFilterOptions): HttpFilter[] {
   const slots = options.slots ?? {};

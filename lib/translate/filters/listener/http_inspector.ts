@@ -1,5 +1,5 @@
 /**
- * Recognizes HTTP by the first bytes of a connection, for filter chains that match `http/1.1` or `h2c`.
+ * Recognizes HTTP by the first bytes of a connection, for filter chains with a match on `http/1.1` or `h2c`.
  *
  * @module
  */

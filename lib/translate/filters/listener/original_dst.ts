@@ -1,5 +1,5 @@
 /**
- * Restores the address that the client dialled before iptables redirected it.
+ * Restores the dialled address of a connection that iptables redirected.
  *
  * @module
  */

@@ -1,12 +1,12 @@
 /**
- * Dials the workload from the client's own address (TPROXY), so that the workload sees the client's address.
+ * Dials the workload from the client's address (TPROXY), so the workload sees the client's address.
  *
  * @module
  */
 import type { envoy } from "../../../../proto/gen/types.ts";
 import { any } from "../../../pb/codec.ts";
 
-/** Mark of packets that the proxy sends; the redirection rules let them pass (Istio's value). */
+/** Mark of packets from the proxy. The redirection rules let marked packets pass (Istio's value). */
 export const ORIGINAL_SRC_MARK = 1337;
 
 /** `envoy.filters.listener.original_src`. */

@@ -1,5 +1,5 @@
 /**
- * Takes the PROXY protocol header off a connection: in it a load balancer before the proxy reports the address of the
+ * Removes the header of the PROXY protocol from a connection. In the header, a load balancer reports the address of the
  * real client.
  *
  * @module

@@ -1,5 +1,5 @@
 /**
- * Reads server name and application protocols from a TLS ClientHello, for filter chains that match them.
+ * Reads server name and application protocols from a TLS ClientHello, for filter chains that match on either.
  *
  * @module
  */
@@ -8,8 +8,8 @@ import { any } from "../../../pb/codec.ts";
 import { wrap } from "../../../pb/wellknown.ts";
 
 /**
- * First buffer for a ClientHello, bytes: most fit, and it grows when one does not. Envoy's default of 64 KiB would be
- * spent on each new connection.
+ * First buffer for a ClientHello, bytes. Most messages fit, and Envoy enlarges the buffer for the rest. Envoy's default
+ * would spend 64 KiB on each new connection.
  */
 const INITIAL_READ_BUFFER_BYTES = 512;
 

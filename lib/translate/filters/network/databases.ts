@@ -1,9 +1,9 @@
 /**
- * Filters that understand the protocols of databases, on ports that declare them.
+ * Filters for the protocols of databases, on ports that declare a database protocol.
  *
- * MongoDB and MySQL: statistics in front of the TCP proxy, at both sides. Redis: requests go to the endpoint that has their
- * key, so the filter stands in for the TCP proxy, at the client's side and where the cluster has endpoints. (Istio's:
- * PILOT_ENABLE_MONGO_FILTER, PILOT_ENABLE_MYSQL_FILTER, PILOT_ENABLE_REDIS_FILTER.)
+ * MongoDB and MySQL: statistics before the TCP proxy, on both sides. Redis: each request goes to the endpoint with the
+ * request's key, so the filter replaces the TCP proxy, on the client's side and if the cluster has endpoints. (Istio's
+ * settings: PILOT_ENABLE_MONGO_FILTER, PILOT_ENABLE_MYSQL_FILTER, PILOT_ENABLE_REDIS_FILTER.)
  *
  * @module
  */
@@ -16,10 +16,10 @@ import type { TcpProxyPlan } from "./tcp_proxy.ts";
 
 type Filter = envoy.config.listener.v3.Filter;
 
-/** How long a command of Redis may take, milliseconds; Istio's. */
+/** Time limit of a Redis command, ms (Istio's value). */
 const REDIS_TIMEOUT = 5000;
 
-/** Filters in front of the TCP proxy, or one in its place. */
+/** Filters before the TCP proxy, or a filter instead. */
 export interface DatabaseFilters {
   readonly before: readonly Filter[];
   readonly instead?: Filter;
@@ -27,7 +27,7 @@ export interface DatabaseFilters {
 
 const NONE: DatabaseFilters = { before: [] };
 
-/** The filters of a chain that carries bytes. */
+/** The database filters of a chain that carries bytes. */
 export function databaseFilters(read: Reader, { protocol, statPrefix, clusters }: TcpProxyPlan): DatabaseFilters {
   if (!isUnderstood(read, protocol)) return NONE;
   const stat_prefix = statPrefix;
@@ -43,7 +43,7 @@ export function databaseFilters(read: Reader, { protocol, statPrefix, clusters }
     stat_prefix,
     latency_in_micros: true,
     settings: { op_timeout: duration(REDIS_TIMEOUT) },
-    // Keys lie on the endpoints of one cluster: of weighted ones the first counts.
+    // All keys are on the endpoints of one cluster. Of weighted clusters, the first counts.
     prefix_routes: { catch_all_route: { cluster: clusters[0]?.name ?? "" } },
   });
   return { before: [], instead: { name: REDIS, typed_config: config } };

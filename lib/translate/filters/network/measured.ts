@@ -1,5 +1,5 @@
 /**
- * The TCP proxy with its access logs, and with the loggers of metrics where these are measured.
+ * The TCP proxy with access logs, and with metrics loggers if metrics are measured.
  *
  * @module
  */
@@ -16,7 +16,7 @@ type AccessLog = envoy.config.accesslog.v3.AccessLog;
 /**
  * The TCP proxy of a plan.
  *
- * @param hbone Connections came by HBONE.
+ * @param hbone Connections arrived by HBONE.
  */
 export function measuredTcpProxy(
   read: Reader,
@@ -30,14 +30,17 @@ export function measuredTcpProxy(
   return tcpProxyFilter({ ...plan, logsConnected: true }, accessLogs.map(notConnected), encodedLoggers(measured));
 }
 
-/** Loggers as a field of a TCP proxy: 15 kB that many proxies have. */
+/** Loggers as an encoded field of a TCP proxy. Many proxies share these 15 kB. */
 function encodedLoggers(loggers: readonly AccessLog[]): Uint8Array {
   return encoded.getOrInsertComputed(loggers, () => encode(TCP_PROXY, { access_log: [...loggers] }));
 }
 
 const encoded = new WeakMap<readonly AccessLog[], Uint8Array>();
 
-/** Metrics have the log written when a connection is made as well; others hear of its end alone, as without them. */
+/**
+ * For metrics, Envoy also logs when a connection is made. Other logs are limited to the end of a connection, as without
+ * metrics.
+ */
 function notConnected(log: AccessLog): AccessLog {
   const atEnd = { log_type_filter: { types: [AccessLogType.TcpUpstreamConnected], exclude: true } };
   return { ...log, filter: log.filter ? { and_filter: { filters: [atEnd, log.filter] } } : atEnd };

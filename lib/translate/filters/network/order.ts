@@ -1,17 +1,19 @@
 /**
- * The network filters of a chain that carries bytes, in the one order in which they run.
+ * The network filters of a chain that carries bytes, in order.
  *
  * 1. External authorization, then extensions of phases AUTHN and AUTHZ and authorization: whether the connection is
  *    allowed.
- * 2. Extensions of phase STATS and of no phase: only connections that are allowed.
- * 3. `sni_dynamic_forward_proxy`: resolves the name of the server, where the destination wants that, after a
- *    `set_filter_state` with a name that the rule says; `sni_cluster`: takes it for
- *    the name of the destination.
- * 4. `mongo_proxy`, `mysql_proxy`: statistics of databases' protocols.
- * 5. `tcp_proxy`: carries the bytes; always last. For Redis `redis_proxy` in its place. Outbound listeners of sidecars
- *    share one where metrics are measured, and `set_filter_state` before it names the destination.
+ * 2. Extensions of phase STATS or without a phase: see only allowed connections.
+ * 3. `sni_dynamic_forward_proxy`: resolves the server's name, if the destination asks for resolution. A
+ *    `set_filter_state` comes before if the rule sets the name. `sni_cluster`: uses the server's name as the name of
+ *    the destination.
+ * 4. `mongo_proxy`, `mysql_proxy`: statistics of database protocols.
+ * 5. `tcp_proxy`: carries the bytes, always last. `redis_proxy` replaces the TCP proxy for Redis. If metrics are
+ *    measured, outbound listeners of sidecars share a TCP proxy, and `set_filter_state` before the TCP proxy sets the
+ *    destination.
  *
- * Extensions are WasmPlugins. The other filters of step 1 come from `slots`: the packages that build these filters hand them in, this list alone says where they run.
+ * Extensions are WasmPlugins. The other filters of step 1 come from `slots`: other packages build these filters, and
+ * this list alone sets their order.
  *
  * @module
  */
@@ -28,7 +30,7 @@ import type { TcpProxyPlan } from "./tcp_proxy.ts";
 type Filter = envoy.config.listener.v3.Filter;
 type AccessLog = envoy.config.accesslog.v3.AccessLog;
 
-/** Filters built elsewhere, by the step of the order at which they run. */
+/** Filters built by other packages, by the step at which each filter runs. */
 export interface NetworkFilterSlots {
   readonly externalAuthorization?: readonly Filter[];
   readonly authorization?: readonly Filter[];
@@ -57,7 +59,7 @@ export function tcpFilters(
   ];
 }
 
-/** The TCP proxy, and the filters that it needs before it. */
+/** The TCP proxy, with the filters that must precede the proxy. */
 function lastFilters(
   read: Reader,
   plan: TcpProxyPlan,

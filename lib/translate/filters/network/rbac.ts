@@ -1,5 +1,5 @@
 /**
- * Admits or refuses connections that carry bytes by rules, and asks an external authorizer about them.
+ * Admits or refuses connections that carry bytes, by rules or by asking an external authorizer.
  *
  * @module
  */
@@ -15,19 +15,19 @@ type NetworkRbac = envoy.extensions.filters.network.rbac.v3.RBAC;
 /** Name of the filter that judges by rules. */
 export const NETWORK_RBAC = "envoy.filters.network.rbac";
 
-/** Name of the filter that asks. */
+/** Name of the filter that asks an authorizer. */
 export const NETWORK_EXT_AUTHZ = "envoy.filters.network.ext_authz";
 
-/** Before the statistics of both (Istio's). */
+/** Prefix of the statistics of both filters (Istio's value). */
 const STAT_PREFIX = "tcp.";
 
-/** Judges by rules, with the first byte that the client sends. */
+/** Judges by rules, at the client's first byte. */
 export function networkRbacFilter(config: Omit<NetworkRbac, "stat_prefix">): Filter {
   const message: NetworkRbac = { ...config, stat_prefix: STAT_PREFIX };
   return { name: NETWORK_RBAC, typed_config: any("envoy.extensions.filters.network.rbac.v3.RBAC", message) };
 }
 
-/** @param asked The metadata of the connections that the authorizer is asked about. */
+/** @param asked Matches the metadata of connections to ask about. */
 export function networkExtAuthzFilter(authorizer: Authorizer, asked: envoy.type.matcher.v3.MetadataMatcher): Filter {
   const config: envoy.extensions.filters.network.ext_authz.v3.ExtAuthz = {
     stat_prefix: STAT_PREFIX,

@@ -1,10 +1,10 @@
 /**
- * One TCP proxy for the outbound listeners of a sidecar, where metrics are measured: it comes by ECDS, and a filter before
- * it says where each connection goes.
+ * One TCP proxy for all outbound listeners of a sidecar, if metrics are measured. The TCP proxy arrives by ECDS, and a
+ * preceding filter sets the destination of each connection.
  *
  *     listener ─> set_filter_state (cluster) ─> name of the shared TCP proxy ─> its access logs and metrics, once
  *
- * In each listener the loggers of metrics would be 15 kB.
+ * Without sharing, each listener would hold 15 kB of metrics loggers.
  *
  * @module
  */
@@ -24,30 +24,30 @@ import { TCP_PROXY, type TcpProxyPlan } from "./tcp_proxy.ts";
 
 type Filter = envoy.config.listener.v3.Filter;
 
-/** Name of its configuration. */
+/** Name of the shared TCP proxy's configuration. */
 export const SHARED_TCP_PROXY = "extensions.mesh.io/tcp_proxy/client";
 
-/** Keys of the filter state that Envoy's TCP proxy reads. */
+/** Keys of filter state that Envoy's TCP proxy reads. */
 export const CLUSTER_STATE = "envoy.tcp_proxy.cluster";
 const IDLE_STATE = "envoy.tcp_proxy.per_connection_idle_timeout_ms";
 
 const SET_STATE = "envoy.filters.network.set_filter_state";
 
 /**
- * Whether outbound listeners have a shared TCP proxy: at sidecars whose metrics are measured, unless patches are for
- * network filters, which look for one in each chain.
+ * Whether outbound listeners have a shared TCP proxy: on sidecars with measured metrics, unless a patch applies to
+ * network filters. Such patches look for a TCP proxy in each chain.
  */
 export function hasSharedTcpProxy(read: Reader): boolean {
   return measuredMetrics(read, "client") !== undefined && !aspect(read, "gateways") && hasExtension(read, SET_STATE) &&
     !read.patches("listeners").some(({ applyTo }) => applyTo === "NETWORK_FILTER");
 }
 
-/** The filters of a chain with such a plan; undefined: it needs a TCP proxy of its own. */
+/** The filters of a chain with the plan. Undefined when the chain needs a separate TCP proxy. */
 export function sharedTcpProxy(plan: TcpProxyPlan): Filter[] | undefined {
   const [cluster, ...more] = plan.clusters;
   const { statPrefix, protocol: _, clusters: __, idleTimeout, ...others } = plan;
   if (cluster === undefined || more.length > 0 || Object.keys(others).length > 0) return undefined;
-  // A prefix of the mesh's own pattern is set by the user; 0 turns the timeout off, which no state can say.
+  // Filter state cannot express a user's own statistics prefix, or 0 (no timeout).
   if (statPrefix !== cluster.name || idleTimeout === 0) return undefined;
   const states = { [CLUSTER_STATE]: cluster.name, ...(idleTimeout ? { [IDLE_STATE]: `${idleTimeout}` } : {}) };
   const config: envoy.extensions.filters.network.set_filter_state.v3.Config = {
@@ -68,10 +68,10 @@ export function sharedTcpProxy(plan: TcpProxyPlan): Filter[] | undefined {
   ];
 }
 
-/** The configuration of the shared TCP proxy; none where nothing is measured. */
+/** The configuration of the shared TCP proxy. Empty when nothing is measured. */
 export function sharedTcpProxies(read: Reader): Built<envoy.config.core.v3.TypedExtensionConfig>[] {
   if (!hasSharedTcpProxy(read)) return [];
-  // The cluster stands for connections of which nothing says where they go; there are none.
+  // The cluster is for connections without a destination, which do not occur.
   const plan = { statPrefix: "outbound", clusters: [{ name: BLACK_HOLE, weight: 1 }] };
   const { typed_config } = measuredTcpProxy(read, plan, accessLogs(read, "client", "tcp"), "client");
   return typed_config === undefined ? [] : [{ message: { name: SHARED_TCP_PROXY, typed_config }, causes: [] }];

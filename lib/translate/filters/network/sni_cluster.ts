@@ -1,5 +1,5 @@
 /**
- * Sends a TLS connection that is passed on as it is to the cluster that has the name for which its client asks.
+ * Sends a passed-through TLS connection to the cluster with the client's server name (SNI) as its name.
  *
  * @module
  */
@@ -10,8 +10,8 @@ import { any } from "../../../pb/codec.ts";
 export const SNI_CLUSTER = "envoy.filters.network.sni_cluster";
 
 /**
- * `envoy.filters.network.sni_cluster`. Stands before the TCP proxy, and after a filter that refuses all other names: a
- * client may ask for any cluster that the proxy has.
+ * `envoy.filters.network.sni_cluster`. Belongs before the TCP proxy, and after a filter that refuses unexpected names:
+ * the client's name may be the name of any cluster of the proxy.
  */
 export function sniClusterFilter(): envoy.config.listener.v3.Filter {
   return { name: SNI_CLUSTER, typed_config: any("envoy.extensions.filters.network.sni_cluster.v3.SniCluster", {}) };

@@ -1,7 +1,7 @@
 /**
- * Resolves the server of a connection that is passed on as it is, for services with dynamic DNS: the name that the rule
- * says, or else the server name of the client's TLS. (Requests need no such filter: the router waits for the lookup of the
- * cluster, a TCP proxy resets the connection instead.)
+ * Resolves the server of a passed-through connection, for services with dynamic DNS: the name in the rule, or else the
+ * client's server name (SNI). (HTTP needs no such filter: the router waits for the cluster's lookup, but a TCP proxy
+ * resets the connection.)
  *
  * @module
  */
@@ -12,12 +12,12 @@ import type { Reader } from "../../reader/reader.ts";
 import type { DialledServer } from "../../../mesh/dialled_server.ts";
 import { hasExtension } from "../extension.ts";
 
-/** Key of the filter state in which both the filter and the cluster look for the host before they take the server name. */
+/** Key of filter state that filter and cluster read for the host, before the server name. */
 const HOST_STATE = "envoy.upstream.dynamic_host";
 
 /**
- * The filters that resolve, with the cache that the clusters share. They stand before the TCP proxy. None where the proxy
- * lacks one of them: connections are then reset.
+ * The filters that resolve, placed before the TCP proxy, with the DNS cache of the clusters. Empty if the proxy's build
+ * lacks a filter: connections are then reset.
  */
 export function resolvingFilters(read: Reader, { host, port }: DialledServer): envoy.config.listener.v3.Filter[] {
   const filters: envoy.config.listener.v3.Filter[] = [

@@ -17,26 +17,26 @@ export interface WeightedCluster {
   readonly weight: number;
 }
 
-/** The plan of one TCP proxy: small plain data. */
+/** The plan of a TCP proxy. */
 export interface TcpProxyPlan {
   readonly statPrefix: string;
-  /** The protocol that the port declares; absent: bytes. */
+  /** The protocol that the port declares. Absent: bytes. */
   readonly protocol?: Protocol;
-  /** One: everything goes there. Several: by weight. Never empty. */
+  /** A single cluster gets all connections, several clusters get connections by weight. Never empty. */
   readonly clusters: readonly WeightedCluster[];
-  /** ms without bytes; 0 turns the timeout off; absent: Envoy's 1 h. */
+  /** ms without bytes. 0 turns the timeout off. Absent: Envoy's default, 1 h. */
   readonly idleTimeout?: number;
-  /** ms a connection may live; absent: no limit. */
+  /** Longest life of a connection, ms. Absent: no limit. */
   readonly maxConnectionDuration?: number;
   /** Same source address, same endpoint. */
   readonly hashSourceIp?: boolean;
-  /** The name of the server is resolved for each connection: the name that this says, or that the client's TLS names. */
+  /** Resolve the server's name for each connection: the name in this property, or else the client's SNI. */
   readonly resolves?: DialledServer;
-  /** The destination is the cluster that has the name for which the client's TLS asks; `clusters` is where none has. */
+  /** The client's SNI is the name of the destination cluster. `clusters` serves other names. */
   readonly byServerName?: boolean;
-  /** Access logs are written when a connection is made, too. */
+  /** Write access logs also when a connection is made. */
   readonly logsConnected?: boolean;
-  /** Carry the connection inside an HTTP CONNECT (or POST) to this `host:port`. */
+  /** Carry the connection inside an HTTP CONNECT (or POST) to `hostname`, a `host:port`. */
   readonly tunnel?: { readonly hostname: string; readonly post: boolean };
 }
 
@@ -46,7 +46,7 @@ export const TCP_PROXY = "envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy
 /**
  * `envoy.filters.network.tcp_proxy`.
  *
- * @param shared Further fields, encoded, that other TCP proxies have as well.
+ * @param shared Further encoded fields that other TCP proxies share.
  */
 export function tcpProxyFilter(
   plan: TcpProxyPlan,

@@ -9,7 +9,7 @@ import type { envoy } from "../../../../../proto/gen/types.ts";
 import { fractionOf } from "../../../values/fraction.ts";
 import { stringMatcher } from "../../../values/string_matcher.ts";
 
-/** Name of the filter in the chain, and so of its per-route configuration. */
+/** Name of the filter, and of the per-route configuration. */
 export const CORS_FILTER = "envoy.filters.http.cors";
 
 /** Translates a policy. Preflights of other origins are forwarded unless `unmatchedPreflights` is IGNORE. */

@@ -1,5 +1,5 @@
 /**
- * External authorizers: extension providers of the mesh configuration, as CUSTOM policies name them.
+ * External authorizers: extension providers of the mesh configuration, named in CUSTOM policies.
  *
  * @module
  */
@@ -19,19 +19,19 @@ export interface Authorizer {
   readonly grpc?: ExtAuthzGrpcProvider;
 }
 
-/** Or why it cannot be. */
+/** Why an authorizer cannot be asked. */
 export interface NoAuthorizer {
   /** Follows the provider's name. */
   readonly why: string;
 }
 
-/** Longest time of a check where the provider says none, ms (Istio's value). */
+/** Default time limit of a check, ms (Istio's value). */
 const DEFAULT_TIMEOUT_MS = 600_000;
 
-/** Statuses that Envoy knows by number; it refuses a listener with another one. */
+/** Statuses in Envoy's enumeration. Envoy refuses a listener with any other status. */
 const STATUSES: ReadonlySet<number> = new Set(Object.values(StatusCode));
 
-/** The authorizer of that name. */
+/** The authorizer of a provider's name. */
 export function authorizer(read: Reader, name: string): Authorizer | NoAuthorizer {
   const providers = read.mesh().extensionProviders ?? [];
   const found = providers.find((one) => one.name === name);
@@ -56,7 +56,7 @@ function commonProblem(settings: ExtAuthzGrpcProvider): string | undefined {
   return body && bytes <= 0 ? "has includeRequestBodyInCheck without maxRequestBytes above 0" : undefined;
 }
 
-/** Lists of header names in an HTTP authorizer, which may have a wildcard. */
+/** Lists of header names of an HTTP authorizer. Names may have a wildcard. */
 const HEADER_LISTS = [
   "includeRequestHeadersInCheck",
   "includeHeadersInCheck",
@@ -78,7 +78,7 @@ function httpProblem(settings: ExtAuthzHttpProvider): string | undefined {
   return wrong && `has a name or value in includeAdditionalHeadersInCheck that no header can have: ${wrong[0]}`;
 }
 
-/** The answer of an authorizer that fails. */
+/** The HTTP status for requests whose check fails. */
 export function statusOnError({ statusOnError }: ExtAuthzGrpcProvider): envoy.type.v3.HttpStatus | undefined {
   // Checked against the list above.
   return statusOnError === undefined ? undefined : { code: Number(statusOnError) as envoy.type.v3.StatusCode };

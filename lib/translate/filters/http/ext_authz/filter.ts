@@ -1,5 +1,5 @@
 /**
- * Asks an external authorizer about requests that a rule matched before.
+ * Asks an external authorizer about requests that an earlier rule matched.
  *
  * @module
  */
@@ -17,7 +17,7 @@ type HttpService = envoy.extensions.filters.http.ext_authz.v3.HttpService;
 /** Name of the filter. */
 export const HTTP_EXT_AUTHZ = "envoy.filters.http.ext_authz";
 
-/** @param asked The metadata of the requests that the authorizer is asked about. */
+/** @param asked Matches the metadata of requests to ask about. */
 export function httpExtAuthzFilter(
   authorizer: Authorizer,
   asked: envoy.type.matcher.v3.MetadataMatcher,

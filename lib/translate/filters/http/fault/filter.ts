@@ -6,7 +6,7 @@
 import type { envoy } from "../../../../../proto/gen/types.ts";
 import { any } from "../../../../pb/codec.ts";
 
-/** `envoy.filters.http.fault`, without a fault of its own: routes carry it. */
+/** `envoy.filters.http.fault`, empty: routes carry the faults. */
 export function faultFilter(): envoy.extensions.filters.network.http_connection_manager.v3.HttpFilter {
   return { name: "envoy.filters.http.fault", typed_config: any("envoy.extensions.filters.http.fault.v3.HTTPFault") };
 }

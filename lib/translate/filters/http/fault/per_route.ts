@@ -9,12 +9,12 @@ import type { envoy } from "../../../../../proto/gen/types.ts";
 import { fractionOf } from "../../../values/fraction.ts";
 import { boundedDuration } from "../../../values/wire_limits.ts";
 
-/** Name of the filter in the chain, and so of its per-route configuration. */
+/** Name of the filter, and of the per-route configuration. */
 export const FAULT_FILTER = "envoy.filters.http.fault";
 
 type HttpFault = envoy.extensions.filters.http.fault.v3.HTTPFault;
 
-/** Translates faults; a share that is not written is 0. Undefined when nothing is left. */
+/** Translates faults. An unset percentage is 0. Undefined when no fault remains. */
 export function httpFault(fault: HttpFaultInjection, warnings: string[]): HttpFault | undefined {
   const delay = faultDelay(fault.delay, warnings);
   const abort = faultAbort(fault.abort, warnings);

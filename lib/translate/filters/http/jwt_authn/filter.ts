@@ -1,6 +1,6 @@
 /**
- * `envoy.filters.http.jwt_authn`: verifies tokens (JWT). A request without one passes; one with a token that no rule
- * accepts gets 401.
+ * `envoy.filters.http.jwt_authn`: verifies tokens (JWT). A request without a token passes. A token that no rule accepts
+ * gets 401.
  *
  * @module
  */
@@ -16,7 +16,7 @@ type HttpFilter = envoy.extensions.filters.network.http_connection_manager.v3.Ht
 type JwtRequirement = envoy.extensions.filters.http.jwt_authn.v3.JwtRequirement;
 type JwtAuthentication = envoy.extensions.filters.http.jwt_authn.v3.JwtAuthentication;
 
-/** Findings of a proxy whose build cannot verify tokens. */
+/** Findings about a proxy whose build cannot verify tokens. */
 export function unverifiableFindings(read: Reader): Finding[] {
   if (tokenFilters(read) !== undefined) return [];
   const text = `ports of HTTP are closed: the proxy's build lacks ${JWT_FILTER}, by which tokens are verified`;
@@ -24,9 +24,9 @@ export function unverifiableFindings(read: Reader): Finding[] {
 }
 
 /**
- * The filters that verify tokens by the RequestAuthentication of the workload: one, or none without rules.
+ * The filter that verifies tokens by the workload's RequestAuthentications. Empty without rules.
  *
- * @returns Undefined: the proxy's build cannot verify them, so that no request may be let in.
+ * @returns Undefined: the proxy's build cannot verify tokens, so no request may be admitted.
  */
 export function tokenFilters(read: Reader): readonly HttpFilter[] | undefined {
   const { rules } = read.tokenPolicy();
@@ -36,7 +36,7 @@ export function tokenFilters(read: Reader): readonly HttpFilter[] | undefined {
   const config: JwtAuthentication = {
     providers: Object.fromEntries(rules.map((rule, index) => [names[index], jwtProvider(read, rule)])),
     rules: [{ match: { prefix: "/" }, requires: requirement(names) }],
-    // A browser's question whether it may ask never carries a token.
+    // A preflight request of a browser never carries a token.
     bypass_cors_preflight: true,
   };
   const type = "envoy.extensions.filters.http.jwt_authn.v3.JwtAuthentication";
@@ -44,8 +44,8 @@ export function tokenFilters(read: Reader): readonly HttpFilter[] | undefined {
 }
 
 /**
- * A request passes with a token that one rule accepts, or where each rule accepts its token or finds none: two rules
- * that look at the same place never both accept the token there.
+ * A request passes if one rule accepts its token, or if each rule either accepts its token or finds no token. Two rules
+ * with the same token location never both accept the token.
  */
 function requirement(names: readonly string[]): JwtRequirement {
   const accepted = (name: string): JwtRequirement => ({ provider_name: name });

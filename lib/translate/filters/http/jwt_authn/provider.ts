@@ -1,5 +1,5 @@
 /**
- * One issuer of tokens as Envoy knows it.
+ * An issuer of tokens in Envoy's form.
  *
  * @module
  */
@@ -15,18 +15,22 @@ import { JWT_PAYLOAD_KEY } from "../jwt_payload.ts";
 type JwtProvider = envoy.extensions.filters.http.jwt_authn.v3.JwtProvider;
 type KeySource = Pick<JwtProvider, "local_jwks" | "remote_jwks">;
 
-/** Time in which a proxy fetches keys where the rule says none, ms (Istio's value). */
+/** Default time limit of a proxy's fetch of keys, ms (Istio's value). */
 const FETCH_TIMEOUT_MS = 5000;
 
 /** Age at which a proxy fetches keys again, ms (Istio's value). */
 const CACHE_MS = 300_000;
 
-/** Claims that hold several values with spaces between; in metadata they are lists, so that one of them can be matched. */
+/**
+ * Claims with several values separated by spaces. In metadata these claims are lists, so a rule can match a single
+ * value.
+ */
 const SPACE_DELIMITED_CLAIMS: readonly string[] = ["scope", "permission"];
 
 /**
- * Keys that no token fits, where there are none: Envoy refuses a listener with an empty key set. The point of the curve
- * was not made from a secret: its x is SHA-256 of the text `no token fits this key 0`, so nobody can sign for it.
+ * A key set that no token fits, used when an issuer has no keys: Envoy refuses a listener with an empty key set. The
+ * curve point was not derived from a private key: x is the SHA-256 of the text `no token fits this key 0`, so nobody
+ * can sign for the key.
  */
 export const UNUSED_KEYS = '{"keys":[{"alg":"ES256","crv":"P-256","kid":"none","kty":"EC",' +
   '"x":"DCh6vuIBuKkPRb4JRNKO2t7uRUkAlJokvDQv-xHXMz0","y":"pEXtkaXLR0nXOz2EoecsR6AfUpL8fV2b1p9aN1gGZOA"}]}';
@@ -54,7 +58,7 @@ export function jwtProvider(read: Reader, rule: JwtRule): JwtProvider {
       : {}),
     payload_in_metadata: JWT_PAYLOAD_KEY,
     normalize_payload_in_metadata: { space_delimited_claims: [...SPACE_DELIMITED_CLAIMS] },
-    // Routes of gateways look at claims, which are not known yet when the first route is chosen.
+    // Gateway routes match claims, but the first route is chosen before claims are known.
     ...(aspect(read, "gateways") ? { clear_route_cache: true } : {}),
   };
 }
@@ -70,7 +74,7 @@ function localKeys(text = EMPTY_KEY_SET): KeySource {
   return { local_jwks: { inline_string: text === EMPTY_KEY_SET ? UNUSED_KEYS : text } };
 }
 
-/** Keys that the proxy fetches; undefined: the server does. */
+/** Keys that the proxy fetches. Undefined when the server fetches the keys. */
 function remoteKeys(read: Reader, uri: string, timeout = FETCH_TIMEOUT_MS): KeySource | undefined {
   const mode = read.settings.tokenKeysFetchedBy;
   if (mode === "server") return undefined;

@@ -1,5 +1,5 @@
 /**
- * The router, the last HTTP filter: forwards each request as its route says.
+ * The router, the last HTTP filter: forwards each request by its route.
  *
  * @module
  */
@@ -10,7 +10,7 @@ import { any } from "../../../../pb/codec.ts";
 export interface RouterOptions {
   /** No `x-envoy-*` headers in answers and upstream requests. Default false. */
   readonly suppressEnvoyHeaders?: boolean;
-  /** A span of its own for the upstream request (gateways). Default false. */
+  /** A separate span for the upstream request (gateways). Default false. */
   readonly startChildSpan?: boolean;
 }
 

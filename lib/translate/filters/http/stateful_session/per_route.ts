@@ -1,5 +1,5 @@
 /**
- * Persistent sessions: a service's label asks that requests of one session stay on one endpoint.
+ * Persistent sessions: requests of a session stay on one endpoint, if a label of the service asks for sessions.
  *
  * @module
  */
@@ -8,7 +8,7 @@ import type { Service } from "../../../../registry/types.ts";
 import type { envoy, google } from "../../../../../proto/gen/types.ts";
 import type { Reader } from "../../../reader/reader.ts";
 
-/** Name of the filter in the chain, and so of its per-route configuration. */
+/** Name of the filter, and of the per-route configuration. */
 export const STATEFUL_SESSION_FILTER = "envoy.filters.http.stateful_session";
 
 type StatefulSession = envoy.extensions.filters.http.stateful_session.v3.StatefulSession;
@@ -35,7 +35,10 @@ function sessionState(read: Reader, service: Service | undefined): StatefulSessi
   return undefined;
 }
 
-/** The filter itself for requests to one service alone, as libraries take it; those that do not know it go without. */
+/**
+ * The filter for requests to a single service, in the form for libraries. Libraries without the filter ignore the
+ * entry.
+ */
 export function ownStatefulSession(
   read: Reader,
   service: Service | undefined,

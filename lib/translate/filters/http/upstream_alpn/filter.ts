@@ -1,7 +1,7 @@
 /**
- * Says in the TLS handshake with a sidecar that a connection carries HTTP, where the cluster's connections may carry
- * bytes as well: its ports declare no protocol. Without it the sidecar takes requests for bytes. (Istio's own build has
- * the filter `istio.alpn` for that.)
+ * Announces HTTP in the TLS handshake with a sidecar, for clusters whose ports declare no protocol and may also carry
+ * bytes. Without the announcement the sidecar treats requests as bytes. (Istio's own build has the filter `istio.alpn`
+ * for the same purpose.)
  *
  * @module
  */
@@ -12,7 +12,7 @@ import { HTTP_ALPN_FIELD } from "../../../message/http_alpn.ts";
 /** Name of the filter. */
 export const UPSTREAM_ALPN = "envoy.filters.http.set_filter_state";
 
-/** Protocols that the metadata of the request's cluster names, offered in place of those of its TLS context. */
+/** Offers the protocols from the metadata of the request's cluster, instead of the protocols in the TLS context. */
 export function upstreamAlpnFilter(): envoy.extensions.filters.network.http_connection_manager.v3.HttpFilter {
   const config: envoy.extensions.filters.http.set_filter_state.v3.Config = {
     on_request_headers: [{
