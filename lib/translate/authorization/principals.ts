@@ -13,7 +13,6 @@ import { claimMatcher, claimPath, requestPrincipalMatchers } from "./claims.ts";
 import { type Attribute, type Condition, condition, type Connectives, type RuleSite } from "./condition.ts";
 import { identityMatcher, namespaceMatcher, serviceAccountMatcher, textMatcher } from "./values.ts";
 
-
 /** Stands for the mesh's trust domain in rules, whatever its name. */
 const LOCAL = "cluster.local";
 

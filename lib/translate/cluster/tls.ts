@@ -32,7 +32,6 @@ import {
 import type { UpstreamHttp } from "./http_options.ts";
 import { serverNames, workloadNames } from "./server_names.ts";
 
-
 /**
  * The ALPN protocols that a proxy offers in mutual TLS of the mesh. The server's sidecar chooses a filter chain by ALPN
  * before reading any content: `istio-http/1.1` and `istio-h2` mean HTTP, `istio` alone means bytes. Protocols without

@@ -1,9 +1,8 @@
 /**
- * The filter chains of one port of a gateway: plain data about the match of each, its TLS, and the destination of its
- * bytes or requests.
+ * The filter chains of a gateway's port as plain data: match, TLS, and destination of bytes or requests.
  *
- * Envoy refuses a listener in which two chains match the same connections, so server names are taken: by the servers
- * that end TLS first (they come from Gateway objects), then by rules of virtual services, in order of precedence.
+ * Envoy refuses a listener if two chains match the same connections, so each server name has one owner. Servers that
+ * end TLS come first (in the order of the Gateway objects), then rules of virtual services, by precedence.
  *
  * @module
  */
@@ -31,31 +30,31 @@ import type { envoy } from "../../../proto/gen/types.ts";
 export type ChainTarget =
   | { readonly routeName: string; readonly statPrefix?: string }
   | { readonly proxy: TcpProxyPlan }
-  /** The clusters that clients name, where they are of these hosts. */
+  /** The cluster in the client's server name, if the cluster belongs to one of these hosts. */
   | { readonly passed: readonly ServerHost[] };
 
-/** One filter chain. */
+/** A filter chain. */
 export interface GatewayChain {
   /** Sorted; empty: any connection. */
   readonly serverNames: readonly string[];
-  /** Addresses that were dialled; absent or empty: any. */
+  /** Dialled addresses that the chain matches. Absent or empty: any. */
   readonly ranges?: readonly string[];
-  /** Protocols of which a client must offer one; absent: any, or none. */
+  /** ALPN protocols that the chain matches. Absent: no condition. */
   readonly applicationProtocols?: readonly string[];
   /** Present: TLS ends here. */
   readonly socket?: envoy.config.core.v3.TransportSocket;
-  /** Secrets that the socket asks for by name. */
+  /** Secrets that the socket refers to by name. */
   readonly secrets?: readonly FileSecret[];
   readonly target: ChainTarget;
-  /** Key of the object that says where it leads: a Gateway, or a VirtualService. */
+  /** Key of the object with the destination: a Gateway, or a VirtualService. */
   readonly decidedBy: string;
-  /** Keys of all config objects that made it. */
+  /** Keys of all configuration objects behind the chain. */
   readonly causes: readonly string[];
-  /** Parts of them that are in it. */
+  /** Parts of these objects in the chain. */
   readonly parts: readonly string[];
 }
 
-/** The chains of one port, and the problems of servers that were left out. */
+/** The chains of a port, and the problems of omitted servers. */
 export interface PortChains {
   readonly chains: readonly GatewayChain[];
   readonly problems: readonly GatewayRefusal[];
@@ -69,7 +68,7 @@ interface Building {
   readonly problems: GatewayRefusal[];
 }
 
-/** The filter chains of one port. */
+/** The filter chains of a port. */
 export function portChains(read: Reader, port: MergedPort): PortChains {
   const building: Building = { read, port, owners: new ChainMatchOwners(), chains: [], problems: [] };
   if (port.kind === "http") addHttp(building);
@@ -82,7 +81,7 @@ export function portChains(read: Reader, port: MergedPort): PortChains {
   return { chains: building.chains, problems: building.problems };
 }
 
-/** All plain HTTP servers of the port are one chain: routes select the host. */
+/** All plain HTTP servers of the port share one chain: routes select the host. */
 function addHttp({ port, chains }: Building): void {
   const routeName = port.servers[0]?.routeName;
   if (routeName === undefined) return;
@@ -100,7 +99,7 @@ function addTerminated(building: Building, server: MergedServer): void {
     ? downstreamTls(read, server.spec.tls, { content, carrier })
     : undefined;
   if (secured && "refusal" in secured) {
-    // The port of TCP has said so.
+    // The problem is reported for the TCP port.
     if (!port.http3) problems.push(serverRefusal(server, port.port, secured.refusal, secured.why));
     return;
   }
@@ -132,7 +131,7 @@ interface FoundTarget {
   readonly causes: readonly string[];
   /** Parts of virtual services. */
   readonly parts: readonly string[];
-  /** Subnets that it is for; absent: all addresses. */
+  /** Subnets that the rule matches. Absent: all addresses. */
   readonly subnets?: readonly string[];
 }
 
@@ -140,12 +139,15 @@ function httpsTarget({ spec }: MergedServer, routeName: string): FoundTarget {
   return { target: { routeName, ...(spec.name ? { statPrefix: spec.name } : {}) }, causes: [], parts: [] };
 }
 
-/** The `tcp` rules for the server, in order, up to the first that takes all connections. The analysis names the others. */
+/**
+ * The `tcp` rules for the server, in order, up to the first rule for all connections. The analysis reports the other
+ * rules.
+ */
 function bytesTargets({ read, port, problems }: Building, server: MergedServer): FoundTarget[] {
   const { used } = gatewayTcpRules(virtualServicesOf(read, server), (match) => matches(match, server));
   const found = used.flatMap(({ virtualService, index, route, subnets }) => {
     const target = toDestinations(read, virtualService, route, server);
-    // At a Unix socket no address was dialled.
+    // A Unix socket has no dialled address.
     const parts = ruleParts(virtualService, "tcp", [{ rule: index }]);
     return target ? [{ ...target, parts, subnets: port.port > 0 ? subnets : [] }] : [];
   });
@@ -155,7 +157,7 @@ function bytesTargets({ read, port, problems }: Building, server: MergedServer):
   return [];
 }
 
-/** Each `tls` rule of the server's virtual services is a chain of its own for the server names that are still free. */
+/** Each `tls` rule of the server's virtual services becomes a chain for the server names that are still free. */
 function addPassthrough(building: Building, server: MergedServer): void {
   const { read, port, problems } = building;
   let bound = false;
@@ -177,7 +179,7 @@ function addPassthrough(building: Building, server: MergedServer): void {
   problems.push(serverRefusal(server, port.port, "noRoute", why));
 }
 
-/** All servers that pass connections on by name are one chain: the protocols that their clients offer set it apart. */
+/** All servers that pass connections on by server name share one chain, which matches on the clients' protocols. */
 function addPassed({ read, port, chains, problems }: Building, servers: readonly MergedServer[]): void {
   const [first] = servers;
   if (first === undefined) return;

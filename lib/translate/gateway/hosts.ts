@@ -1,6 +1,5 @@
 /**
- * The hosts of which a gateway needs clusters, for the setting that gives it no others
- * (`PILOT_FILTER_GATEWAY_CLUSTER_CONFIG`).
+ * The hosts whose clusters a gateway needs, if the setting `PILOT_FILTER_GATEWAY_CLUSTER_CONFIG` removes all others.
  *
  * @module
  */
@@ -13,9 +12,9 @@ import { serviceBehind } from "../route/destination.ts";
 import { visibleVirtualServices } from "./virtual_services.ts";
 
 /**
- * The hosts that the virtual services of the gateway's Gateway objects send traffic to, and those of the mesh's
- * extension providers (authorizers, collectors), which any object may name, those where the proxy fetches the keys of token
- * issuers, and those that ProxyFilters say they refer to. They need not be services.
+ * Destination hosts of the virtual services of the gateway's Gateway objects; hosts of the mesh's extension providers
+ * (authorizers, collectors), because any object may name a provider; hosts from which the proxy fetches the keys of
+ * token issuers; and hosts listed in ProxyFilters. A host need not be a service.
  */
 export function gatewayHosts(read: Reader): Set<string> {
   const hosts = new Set<string>();
@@ -25,7 +24,7 @@ export function gatewayHosts(read: Reader): Set<string> {
   }
   for (const { meta } of read.gateways()) {
     for (const vs of visibleVirtualServices(read, `${meta.namespace}/${meta.name}`)) {
-      // The cluster is that of the service to which the name leads.
+      // An alias uses the cluster of its target service.
       for (const host of destinationHosts(vs)) hosts.add(serviceBehind(read, host).host);
     }
   }
@@ -40,7 +39,7 @@ export function gatewayHosts(read: Reader): Set<string> {
   return hosts;
 }
 
-/** The host that a provider is reached at, `[namespace/]host`. */
+/** The host of a provider, `[namespace/]host`. */
 function providerService(provider: ExtensionProvider): string | undefined {
   for (const settings of Object.values(provider)) {
     if (typeof settings === "object" && "service" in settings) return settings.service;

@@ -1,13 +1,13 @@
 /**
- * HTTP/3 at gateways (`PILOT_ENABLE_QUIC_LISTENERS`): each server that ends TLS before requests has a second listener, of
- * QUIC, where the gateway's service has a UDP port of the server's number. Clients learn of it by `alt-svc` (RFC 7838) in
- * answers over TCP, and come back over UDP.
+ * HTTP/3 at gateways (`PILOT_ENABLE_QUIC_LISTENERS`). Each server that ends TLS before requests has a second listener
+ * for QUIC, if the gateway's service has a UDP port with the server's number. Answers over TCP announce HTTP/3 by
+ * `alt-svc` (RFC 7838), and clients return over UDP.
  *
  *     443/TCP ─> 0.0.0.0_8443      TLS      ─┐
  *                                            ├─> https.443.https.gw.ns    alt-svc: h3=":443"; ma=86400
  *     443/UDP ─> udp_0.0.0.0_8443  QUIC     ─┘
  *
- * A server that asks clients for certificates asks for them over QUIC too.
+ * A server that requires client certificates requires client certificates over QUIC too.
  *
  * @module
  */
@@ -25,35 +25,35 @@ import { type GatewayServer, serverNames } from "./server.ts";
 type Listener = envoy.config.listener.v3.Listener;
 type Address = envoy.config.core.v3.Address;
 
-/** How long a client may remember that there is HTTP/3, seconds (Istio's value). */
+/** How long a client may remember the announcement of HTTP/3, seconds (Istio's value). */
 const OFFER_LIFETIME_S = 86_400;
 
 /** The codec of an HTTP connection manager of a QUIC listener. */
 export const HTTP3_CODEC = { codec_type: Codec.HTTP3, http3_protocol_options: {} } as const;
 
-/** Whether gateways take HTTP/3 at all: FIPS 140-2 ends at TLS 1.2, and QUIC is TLS 1.3 alone. */
+/** Whether gateways accept HTTP/3 at all: FIPS 140-2 ends at TLS 1.2, and QUIC is TLS 1.3 alone. */
 export function takesHttp3({ settings }: Reader): boolean {
   return settings.http3 && settings.compliancePolicy === "";
 }
 
 /**
- * The servers that have HTTP/3, by port of the workload. Two TCP ports may have one UDP port behind them: its server
- * names are the first server's.
+ * The servers with HTTP/3, by port of the workload. If two TCP ports share a UDP port, the first server has the server
+ * names.
  */
 export class Http3Ports {
   readonly #targets: readonly ServiceTarget[];
   readonly #taken = new Set<string>();
 
-  /** @param targets Ports of the services that select the gateway workload. */
+  /** @param targets Ports of the services that select the gateway's workload. */
   constructor(targets: readonly ServiceTarget[]) {
     this.#targets = targets.filter(({ port }) => port.protocol === "UDP");
   }
 
   /**
-   * The UDP port of a server that is served.
+   * Takes the UDP port for a server.
    *
-   * @param bind Where it listens; empty: all addresses.
-   * @returns Undefined where it has none.
+   * @param bind Listening address of the server. Empty: all addresses.
+   * @returns Undefined when the server has no HTTP/3.
    */
   take(server: GatewayServer, bind: string): number | undefined {
     const { kind, spec } = server;
@@ -68,7 +68,7 @@ export class Http3Ports {
   }
 }
 
-/** How a listener takes QUIC. */
+/** The QUIC fields of a listener. */
 export function quicListener(
   binds: readonly string[],
   port: number,
@@ -87,7 +87,7 @@ function overUdp({ socket_address }: Address): Address {
   return { socket_address: { ...socket_address, protocol: Transport.UDP } };
 }
 
-/** The header by which clients learn of it. */
+/** The header that announces HTTP/3. */
 export function http3Offer(port: number): envoy.config.core.v3.HeaderValueOption {
   return { header: { key: "alt-svc", value: `h3=":${port}"; ma=${OFFER_LIFETIME_S}` } };
 }

@@ -1,5 +1,5 @@
 /**
- * The listeners of a gateway: one for each port of the merged Gateway objects.
+ * The listeners of a gateway: one per port of the merged Gateway objects.
  *
  *     0.0.0.0_8080   all requests ─> route configuration http.8080
  *     0.0.0.0_8443   server name a ─> TLS ends ─> https.443.https-a.gw.ns
@@ -42,12 +42,12 @@ import { PASSED_PLAN, passedNamesFilter } from "./passed.ts";
 import { type GatewayRefusal, serverRefusal } from "./problem.ts";
 
 /**
- * How long a client may take for its TLS handshake, ms (Istio's value): slow ones would fill the memory of a port
- * that the whole internet reaches.
+ * Time limit of a client's TLS handshake, ms (Istio's value). Slow clients would fill the memory of a port that the
+ * whole internet reaches.
  */
 const HANDSHAKE_TIMEOUT_MS = 15_000;
 
-/** One listener, or why there is none. */
+/** A listener, or the reasons for having none. */
 export interface GatewayListener {
   /** Absent: nothing is left to serve on the port. */
   readonly listener?: Built<envoy.config.listener.v3.Listener>;
@@ -57,16 +57,16 @@ export interface GatewayListener {
 /** The listeners of a gateway. */
 export interface GatewayListeners {
   readonly listeners: readonly Built<envoy.config.listener.v3.Listener>[];
-  /** All that is not served as written: of the merge, and of every port. */
+  /** Everything not served as written, from the merge and from every port. */
   readonly problems: readonly GatewayRefusal[];
   /** Parts of authorization policies that are not in force as written. */
   readonly findings: readonly Finding[];
 }
 
 /**
- * All listeners of a gateway, in the order in which the Gateway objects name their ports.
+ * All listeners of a gateway, in the order of the ports in the Gateway objects.
  *
- * @param targets Ports of the services that select the workload, by which service ports become ports of the workload.
+ * @param targets Ports of the services that select the workload. Each maps a service port to a port of the workload.
  */
 export function gatewayListeners(read: Reader, targets: readonly ServiceTarget[] = []): GatewayListeners {
   const merged = mergedGateways(read, targets);
@@ -79,7 +79,7 @@ export function gatewayListeners(read: Reader, targets: readonly ServiceTarget[]
   };
 }
 
-/** Findings of the workload's policies at these ports, which have listeners. */
+/** Findings about the workload's policies at ports with listeners. */
 export function gatewayPolicyFindings(
   read: Reader,
   ports: readonly MergedPort[],
@@ -99,7 +99,7 @@ function servesHttp({ servers }: MergedPort): boolean {
   return servers.some(({ routeName }) => routeName !== undefined);
 }
 
-/** The listener of one port. */
+/** The listener of a port. */
 export function gatewayListener(read: Reader, port: MergedPort, authorization: Authorization): GatewayListener {
   const privileged = port.port > 0 && port.port < 1024;
   if (privileged && read.property("isUnprivileged")) {
@@ -139,7 +139,7 @@ function listener(
     ...(port.http3 ? quicListener(binds, port.port) : listenAddresses(binds, port.port)),
     traffic_direction: TrafficDirection.OUTBOUND,
     listener_filters: port.http3 ? [] : [
-      // Before everything else: the bytes after the header are those that the client sent.
+      // First of all filters: the client's bytes begin after the header.
       ...(topology?.proxyProtocol ? [proxyProtocolFilter()] : []),
       ...(port.kind === "tls" ? [tlsInspectorFilter()] : []),
     ],
@@ -185,7 +185,7 @@ function targetFilters(
   target: ChainTarget,
 ): envoy.config.listener.v3.Filter[] {
   if ("passed" in target) {
-    // Authorization policies need the client's identity, which only the server sees.
+    // Authorization policies need the client's identity, and only the server sees that identity.
     const slots = { authorization: [passedNamesFilter(target.passed)] };
     const plan = withIdleTimeout(read, PASSED_PLAN);
     return tcpFilters(read, plan, accessLogs(read, "client", "tcp"), { side: "client", port: port.port }, slots);
@@ -214,26 +214,27 @@ function targetFilters(
   });
 }
 
-/** The destination rule's word, else the proxy's own. */
+/** The destination rule's timeout, else the proxy's own. */
 function withIdleTimeout(read: Reader, plan: TcpProxyPlan): TcpProxyPlan {
   if (plan.idleTimeout !== undefined) return plan;
   const idleTimeout = read.property("idleTimeout");
   return idleTimeout > 0 ? { ...plan, idleTimeout } : plan;
 }
 
-// The proxies in front of a gateway: how many it trusts, and which header with a client certificate it accepts.
-
 type HttpConnectionManager = envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager;
 
-/** The topology in force: of the proxy's own settings, else of the mesh's. */
+/**
+ * The gateway topology in force, from the proxy's settings or else from the mesh: the number of trusted proxies in
+ * front of the gateway, and the accepted header with a client certificate.
+ */
 function gatewayTopology(read: Reader): GatewayTopology | undefined {
   const own = read.derived("gatewayTopology", (t) => t.gatewayTopology ? JSON.stringify(t.gatewayTopology) : "");
   return own === "" ? read.mesh().defaultConfig.gatewayTopology : JSON.parse(own) as GatewayTopology;
 }
 
 /**
- * How a gateway determines its client. By default it trusts no header: the header `x-forwarded-client-cert` of a client
- * is replaced by the certificate that it really showed.
+ * How a gateway determines its client. By default no header is trusted: the client's `x-forwarded-client-cert` is
+ * replaced by the certificate of the connection.
  */
 function clientHeaders(
   topology: GatewayTopology | undefined,

@@ -1,12 +1,12 @@
 /**
- * All Gateway objects that one workload serves, merged into one set of listening ports.
+ * All Gateway objects of a workload, merged into one set of listening ports.
  *
  *     Gateway a ── servers ─┐                         ┌─ 8080            http: one route configuration
  *     Gateway b ── servers ─┼─ oldest object first ─> ├─ 8443            tls: chains by server name
  *     Gateway c ── servers ─┘   conflicts reported    └─ 9000, 10.0.0.1  tcp: one destination
  *
- * The first of several servers keeps a contested place: that of the older object, then the earlier one of an object.
- * The others are left out whole and reported in `problems`; everything else is served.
+ * Of several servers with the same place, the first keeps the place: the server of the older object, or the earlier
+ * server of an object. The other servers are omitted as a whole and reported in `problems`. Everything else is served.
  *
  * @module
  */
@@ -21,18 +21,18 @@ import { listeningPort } from "./port.ts";
 import { type GatewayRefusal, type GatewayRefusalReason, serverRefusal } from "./problem.ts";
 import { type GatewayServer, routeConfigurationName, serverKind, serverNames } from "./server.ts";
 
-/** A server at the port where the proxy listens for it. */
+/** A server at its listening port. */
 export interface MergedServer extends GatewayServer {
-  /** Its route configuration; absent: no HTTP. */
+  /** Name of the server's route configuration. Absent: the server carries no HTTP. */
   readonly routeName?: string;
-  /** The UDP port where its requests are taken over HTTP/3 as well; absent: nowhere. */
+  /** The UDP port for requests over HTTP/3. Absent: no HTTP/3. */
   readonly http3Port?: number;
 }
 
 /** The traffic of a port: requests, bytes, or TLS routed by server name. */
 export type PortKind = "http" | "tcp" | "tls";
 
-/** One port that the proxy listens on. */
+/** A listening port of the proxy. */
 export interface MergedPort {
   /** 1-65535; 0: a Unix socket. */
   readonly port: number;
@@ -41,13 +41,13 @@ export interface MergedPort {
   readonly kind: PortKind;
   /** Present: of UDP, for HTTP/3. */
   readonly http3?: true;
-  /** In order of precedence; a `tcp` port has one. */
+  /** In order of precedence. A `tcp` port has a single server. */
   readonly servers: readonly MergedServer[];
 }
 
 /** The merged form of some Gateway objects. */
 export interface MergedGateways {
-  /** In order of first appearance, those of UDP last. */
+  /** In order of first appearance, UDP ports last. */
   readonly ports: readonly MergedPort[];
   /** Servers by route configuration, in order of precedence. */
   readonly routes: ReadonlyMap<string, readonly MergedServer[]>;
@@ -57,9 +57,9 @@ export interface MergedGateways {
 }
 
 /**
- * The gateways of a proxy, merged.
+ * The merged gateways of a proxy.
  *
- * @param targets Ports of the workload's own services, by which service ports become ports of the workload.
+ * @param targets Ports of the services that select the workload. Each maps a service port to a port of the workload.
  */
 export function mergedGateways(read: Reader, targets: readonly ServiceTarget[] = []): MergedGateways {
   return mergeGateways(read.gateways(), targets, wildcards(read)[0], takesHttp3(read));
@@ -70,8 +70,8 @@ export function mergedGateways(read: Reader, targets: readonly ServiceTarget[] =
  *
  * @param gateways Oldest first.
  * @param targets Ports of the workload's own services.
- * @param wildcard The bind that means the same as none (`0.0.0.0`, or `::`).
- * @param http3 Whether servers are served over HTTP/3 as well, where they can be.
+ * @param wildcard The bind equivalent to no bind (`0.0.0.0`, or `::`).
+ * @param http3 Whether eligible servers are also served over HTTP/3.
  */
 export function mergeGateways(
   gateways: readonly ConfigObject<"Gateway">[],
@@ -88,7 +88,7 @@ export function mergeGateways(
   return { ports: [...ports, ...http3Ports(ports)], routes: merge.routes, names, problems: merge.problems };
 }
 
-/** The UDP ports of the servers at these ports. */
+/** The UDP ports of the ports' servers. */
 function http3Ports(ports: readonly MergedPort[]): MergedPort[] {
   const found = new Map<string, MergedPort & { readonly servers: MergedServer[] }>();
   for (const { bind, servers } of ports) {
@@ -103,15 +103,15 @@ function http3Ports(ports: readonly MergedPort[]): MergedPort[] {
   return [...found.values()];
 }
 
-/** A port while it is being merged. */
+/** A port during the merge. */
 interface PortMerge {
   readonly port: number;
   readonly bind: string;
   readonly kind: PortKind;
   readonly servers: MergedServer[];
-  /** Route configuration of a plain HTTP port: that of its first server. */
+  /** Route configuration of a plain HTTP port, named after its first server. */
   readonly routeName: string | undefined;
-  /** Server names that are taken, with their owners. */
+  /** The owners of server names. */
   readonly names: Map<string, GatewayServer>;
 }
 
@@ -129,7 +129,7 @@ class Merge {
     this.#http3 = http3 ? new Http3Ports(targets) : undefined;
   }
 
-  /** Adds one server, or returns the reason for leaving it out. */
+  /** Adds a server, or records the reason for omitting the server. */
   add(object: ConfigObject<"Gateway">, spec: GatewayServerSpec, index: number): void {
     const port = listeningPort(spec.port.number, this.#targets);
     const bind = spec.bind === undefined || spec.bind === this.#wildcard ? "" : spec.bind;

@@ -1,11 +1,11 @@
 /**
- * Connections from other networks, which a gateway passes on by the name that their clients ask for.
+ * Connections from other networks. A gateway passes connections on by the client's server name (SNI).
  *
  *     outbound_.80_._.a.demo.svc.cluster.local ─> is it for a host of the servers? ─> cluster of that name ─> mutual TLS
  *
- * One chain serves all hosts of a port, so a service that comes or goes changes no listener. The clusters
- * (`cluster/passed.ts`) have only endpoints that accept mutual TLS, and the chain takes only connections that offer the
- * protocols of mutual TLS in the mesh: where a server accepts plain connections as well, it takes these for mutual TLS.
+ * One chain serves all hosts of a port, so a new or removed service changes no listener. The clusters
+ * (`cluster/passed.ts`) have only endpoints that accept mutual TLS. The chain matches only connections that offer the
+ * protocols of the mesh's mutual TLS, so a server in permissive mode treats every passed connection as mutual TLS.
  *
  * @module
  */
@@ -24,27 +24,27 @@ import type { Reader } from "../reader/reader.ts";
 type Filter = envoy.config.listener.v3.Filter;
 type Permission = envoy.config.rbac.v3.Permission;
 
-/** The plan of such a chain's TCP proxy. A name without a cluster is refused. */
+/** The plan of the chain's TCP proxy. A name without a cluster is refused. */
 export const PASSED_PLAN: TcpProxyPlan = {
   statPrefix: "auto_passthrough",
   clusters: [{ name: BLACK_HOLE, weight: 1 }],
   byServerName: true,
-  // Counts in clusters whose rule balances by a hash alone; of a connection there is nothing else to hash.
+  // Takes effect only in clusters with a hash balancer. A passed connection has no other property to hash.
   hashSourceIp: true,
 };
 
-/** The first filter that the chain needs and the proxy's build lacks. */
+/** The first necessary filter that the proxy's build lacks. */
 export function lackingFilter(read: Reader): string | undefined {
   return [NETWORK_RBAC, SNI_CLUSTER].find((name) => !hasExtension(read, name));
 }
 
-/** Server names of the chain, sorted, each once: all that stand under a host. Empty: any. */
+/** Server names of the chain, sorted, each once: all names under a host. Empty: any. */
 export function passedServerNames(hosts: readonly ServerHost[]): string[] {
   if (hosts.some(({ host }) => host === "*")) return [];
   return [...new Set(hosts.map(({ host }) => isWildcard(host) ? host : `*.${host}`))].sort();
 }
 
-/** Refuses names that are none of a cluster for these hosts. */
+/** Refuses a name that is not of a cluster for these hosts. */
 export function passedNamesFilter(hosts: readonly ServerHost[]): Filter {
   const endings = [...new Set(hosts.map(({ host }) => host))].sort();
   const permissions = endings.map(permission);
@@ -52,7 +52,7 @@ export function passedNamesFilter(hosts: readonly ServerHost[]): Filter {
   return networkRbacFilter({ rules: { action: Action.ALLOW, policies } });
 }
 
-/** No label of a host ends in `_`, so that a name with this ending is of the host itself. */
+/** No label of a host ends in `_`, so a name with the ending `_.HOST` belongs to the host itself. */
 function permission(host: string): Permission {
   const spelled: Permission = { requested_server_name: { prefix: PASSED_PREFIX } };
   if (host === "*") return spelled;

@@ -1,21 +1,21 @@
 /**
- * From the port of a Gateway server to the port that the proxy listens on.
+ * From the port of a Gateway server to the proxy's listening port.
  *
- * Users write the port that clients dial at the gateway's service (80); the workload listens on the service's target
+ * Users write the port that clients dial at the gateway's service (80). The workload listens on the service's target
  * port (8080), which an unprivileged process may open.
  *
  * @module
  */
 import type { ServiceTarget } from "../../registry/inbound.ts";
 
-/** A service with this label keeps its ports out of it: servers name ports of the workload. */
+/** Label that turns port translation off for a service: servers name ports of the workload. */
 export const NO_PORT_TRANSLATION_LABEL = "experimental.mesh.io/disable-gateway-port-translation";
 
 /**
- * The port to listen on: the workload's port behind the first service port of that number, else the number itself.
+ * The listening port: the workload's port behind the first service port with the number, else the number itself.
  *
  * @param number Port of the server, 0 for a Unix socket.
- * @param targets Ports of the services that select the gateway workload, the service of precedence first.
+ * @param targets Ports of the services that select the gateway's workload, by precedence of the service.
  */
 export function listeningPort(
   number: number,

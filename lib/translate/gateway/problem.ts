@@ -1,5 +1,5 @@
 /**
- * Settings of a gateway that are not served as written, as plain data: for logs, metrics, status and debug pages.
+ * Gateway settings that are not served as written, as plain data: for logs, metrics, status and debug pages.
  *
  * @module
  */
@@ -13,35 +13,35 @@ import { type Finding, lossOf, shownValue } from "../../finding/finding.ts";
 export type GatewayRefusalReason =
   /** An older server has the port with another protocol (plain HTTP, plain TCP and TLS exclude each other). */
   | "protocolConflict"
-  /** An older TLS server, or an older rule, on the port has one of its hosts. */
+  /** An older TLS server, or an older rule, on the port has the same host. */
   | "duplicateHosts"
-  /** Another server of the same object has its port name, and route configurations are named after it. */
+  /** Another server of the object has the same port name. Route configurations are named after port names. */
   | "duplicatePortName"
   /** HTTPS or TLS without `tls` settings. */
   | "missingTls"
-  /** Certificates that are not available. */
+  /** A certificate is not available. */
   | TlsRefusal
-  /** Served, without these. */
+  /** The server is served, but without the unknown cipher suites. */
   | "ignoredCipherSuites"
-  /** Bytes without a destination: no rule for them. */
+  /** No rule gives the bytes a destination. */
   | "noRoute"
-  /** TLS from other networks by server name, for which the proxy's build lacks a filter. */
+  /** TLS from other networks by server name. The proxy's build lacks a filter for such connections. */
   | "autoPassthrough"
   /** An unprivileged proxy cannot listen on ports below 1024. */
   | "privilegedPort";
 
-/** Something that is not served as written. */
+/** A setting that is not served as written. */
 export interface GatewayRefusal {
   /** Key of the object: a Gateway, or a VirtualService. */
   readonly cause: string;
   /** Position in the object: `servers[index]` of a Gateway, `tls[index]` of a VirtualService. */
   readonly index: number;
-  /** The port that the proxy would listen on. */
+  /** The intended listening port. */
   readonly port: number;
   readonly reason: GatewayRefusalReason;
-  /** One sentence for the user: object, place, reason. */
+  /** A sentence for the user: object, place, reason. */
   readonly message: string;
-  /** The protocol that is written, where it is the reason. */
+  /** The protocol in the object, if the protocol is the reason. */
   readonly protocol?: string;
 }
 
@@ -58,7 +58,7 @@ export function serverRefusal(
   return { cause, index, port, reason, message: `${where}: ${why}`, ...protocol };
 }
 
-/** A problem of one `tls` rule of a virtual service. */
+/** A problem of a virtual service's `tls` rule. */
 export function virtualServiceRefusal(
   vs: EffectiveVirtualService,
   rule: number,
@@ -70,7 +70,7 @@ export function virtualServiceRefusal(
   return { cause: vs.causes[0] ?? "", index: rule, port, reason, message };
 }
 
-/** The texts of a finding about a reason, beside its sentence. */
+/** Further texts of a finding about a reason. */
 interface RefusalText {
   /** Default: `gateway-not-as-written`. */
   readonly name?: FindingName;
@@ -81,7 +81,7 @@ interface RefusalText {
   readonly fix: string;
 }
 
-/** The reasons for which more can be said than the row of the catalogue does. */
+/** Reasons with more details than their row in the catalogue. */
 const TEXTS: Partial<Readonly<Record<GatewayRefusalReason, RefusalText>>> = {
   protocolConflict: {
     field: ".port.protocol",

@@ -1,6 +1,6 @@
 /**
- * The plan of a gateway's route configurations: their virtual hosts, and the servers and virtual services of each. The
- * index is cheap to make again, so that one changed virtual service rebuilds its own virtual hosts only.
+ * The plan of a gateway's route configurations: the virtual hosts, each with its servers and virtual services. The plan
+ * is cheap to make, and a changed virtual service rebuilds only its own virtual hosts.
  *
  *     server hosts  ∩  virtual service hosts ─> entry (domains, virtual services in order) ─> virtual host
  *
@@ -14,53 +14,53 @@ import type { MergedGateways, MergedServer } from "./merge.ts";
 import { HostIndex, redirectsToHttps } from "./server.ts";
 import { visibleVirtualServices } from "./virtual_services.ts";
 
-/** A virtual service at one gateway, as it contributes routes to a virtual host. */
+/** A virtual service at a gateway, as a source of routes for a virtual host. */
 export interface RouteSource {
   readonly virtualService: EffectiveVirtualService;
   /** `namespace/name`. */
   readonly gateway: string;
-  /** Port of the server as the user wrote it. */
+  /** Port of the server in the Gateway object. */
   readonly port: number;
-  /** Whether requests arrive over TLS that ends here. */
+  /** Whether requests arrive over TLS that the gateway ends. */
   readonly tls: boolean;
 }
 
-/** One virtual host to build. */
+/** A virtual host to build. */
 export interface PlannedVirtualHost {
   readonly routeConfiguration: string;
   /** `host:port`, unique in the route configuration. */
   readonly name: string;
   readonly domains: readonly string[];
-  /** Every request that is not encrypted is redirected to HTTPS. */
+  /** Redirects every unencrypted request to HTTPS. */
   readonly requireTls: boolean;
   /** In order of precedence; empty: nothing but the redirect. */
   readonly sources: readonly RouteSource[];
-  /** Keys of the Gateway objects whose servers have these domains. */
+  /** Keys of the Gateway objects with servers for these domains. */
   readonly gatewayCauses: readonly string[];
-  /** Servers that have these domains, as {@linkcode serverName} spells them. */
+  /** Servers for these domains, spelled as by {@linkcode serverName}. */
   readonly servers: readonly string[];
-  /** Ports of services by which clients reach it, for patches; absent: not asked for, or none. */
+  /** Service ports by which clients reach the virtual host, for patches. Absent: not asked for, or none. */
   readonly servicePorts?: readonly number[];
 }
 
-/** One route configuration. */
+/** A route configuration. */
 export interface RoutePlan {
   readonly name: string;
-  /** Port of its first server as the user wrote it. */
+  /** Port of the first server in the Gateway object. */
   readonly port: number;
-  /** Clients learn that the port takes HTTP/3 as well. */
+  /** Whether answers announce HTTP/3. */
   readonly offersHttp3: boolean;
   /** Sorted by name. */
   readonly entries: readonly PlannedVirtualHost[];
-  /** Keys of its Gateway objects. */
+  /** Keys of the Gateway objects. */
   readonly causes: readonly string[];
-  /** All servers that it is of, as {@linkcode serverName} spells them. */
+  /** All servers of the route configuration, spelled as by {@linkcode serverName}. */
   readonly servers: readonly string[];
   /** See {@linkcode PlannedVirtualHost.servicePorts}. */
   readonly servicePorts?: readonly number[];
 }
 
-/** A server by its Gateway and the name of its port: `edge/gw http`. */
+/** A server by Gateway and port name: `edge/gw http`. */
 export function serverName({ gateway, spec }: Pick<MergedServer, "gateway" | "spec">): string {
   return `${gateway} ${spec.port.name}`;
 }
@@ -90,10 +90,10 @@ function sameSource(a: RouteSource, b: RouteSource | undefined): boolean {
   return a.virtualService === b?.virtualService && a.gateway === b.gateway && a.port === b.port && a.tls === b.tls;
 }
 
-/** A virtual host while its sources are being collected. */
+/** A virtual host while sources are being collected. */
 interface VirtualHostDraft {
   readonly host: string;
-  /** Port of the first server that has the host. */
+  /** Port of the first server with the host. */
   readonly port: number;
   requireTls: boolean;
   readonly sources: RouteSource[];
@@ -109,7 +109,7 @@ function routePlan(
 ): RoutePlan {
   const drafts = new Map<string, VirtualHostDraft>();
   for (const server of servers) addServer(drafts, server, virtualServices(server.gateway));
-  // Sessions are kept by the service of each host, so hosts stay apart where that is on.
+  // Sessions are kept per service of each host, so hosts stay apart if sessions are on.
   const { enableRouteCollapse, enablePersistentSessionFilter } = read.settings;
   const groups = enableRouteCollapse && !enablePersistentSessionFilter
     ? collapse(drafts)
@@ -148,7 +148,8 @@ function addServer(
     for (const own of virtualService.hosts) {
       for (const host of hosts.common(own, virtualService.namespace)) {
         const { sources } = draft(host);
-        // A host that two hosts of the virtual service cover, or two servers of one object have, counts once.
+        // A host counts once, even if two hosts of the virtual service cover the host, or two servers of an object have
+        // the host.
         if (!sources.some((known) => makesSameRoutes(known, source))) sources.push(source);
       }
     }
@@ -156,26 +157,29 @@ function addServer(
   if (redirect) { for (const { host } of server.hosts) draft(host); }
 }
 
-/** Whether a source adds nothing to another: a virtual service of several gateways on one port has its routes once. */
+/**
+ * Whether a source adds no routes to a known source. A virtual service of several gateways on one port has its routes
+ * once.
+ */
 function makesSameRoutes(known: RouteSource, next: RouteSource): boolean {
   if (known.virtualService !== next.virtualService) return false;
   if (known.gateway === next.gateway) return true;
   return known.port === next.port && known.tls === next.tls && !namesGateways(next.virtualService);
 }
 
-/** Whether some rule is for some of its gateways only. */
+/** Whether a rule is limited to some of the gateways. */
 function namesGateways({ spec }: EffectiveVirtualService): boolean {
   return (spec.http ?? []).some(({ match = [] }) => match.some(({ gateways = [] }) => gateways.length > 0));
 }
 
-/** Whether a virtual service says anything about requests at this gateway and port. */
+/** Whether a virtual service has rules for requests at the gateway and port. */
 function hasHttpRules(vs: EffectiveVirtualService, gateway: string, port: number): boolean {
   return (vs.spec.http ?? []).some((rule) =>
     !rule.match?.length || rule.match.some((match) => matchesServer(match, gateway, port))
   );
 }
 
-/** Hosts with the same routes share one virtual host: a virtual service of 100 hosts is sent once, not 100 times. */
+/** Hosts with the same routes share a virtual host: a virtual service with 100 hosts is sent once, not 100 times. */
 function collapse(drafts: ReadonlyMap<string, VirtualHostDraft>): VirtualHostDraft[][] {
   const ids = new Map<EffectiveVirtualService, number>();
   const id = (vs: EffectiveVirtualService) => {

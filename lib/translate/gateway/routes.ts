@@ -1,6 +1,6 @@
 /**
- * Route configurations of a gateway: a bare one each, and its virtual hosts one by one, so that they can be sent inside it
- * or as resources of their own (VHDS).
+ * Route configurations of a gateway. Bare route configurations and virtual hosts are built separately, so virtual hosts
+ * can be sent inside a route configuration or as separate resources (VHDS).
  *
  * @module
  */
@@ -27,9 +27,9 @@ const MAX_DIRECT_RESPONSE_BODY_BYTES = 1 << 20;
 
 /** A route configuration in both forms that a proxy may get. */
 export interface GatewayRouteConfiguration {
-  /** Without virtual hosts, unless nothing is bound: then with the one that answers 404. */
+  /** Without virtual hosts. If nothing is bound, with a virtual host that answers 404. */
   readonly routeConfiguration: Built<RouteConfiguration>;
-  /** Sorted by name; empty: nothing is bound, and the bare one is whole as it is. */
+  /** Sorted by name. Empty: nothing is bound, and the bare route configuration is complete. */
   readonly virtualHosts: readonly Built<VirtualHost>[];
 }
 
@@ -49,19 +49,20 @@ export function gatewayRouteConfigurations(
 }
 
 /**
- * The route configuration of a plan, without its virtual hosts: they are put in, or a proxy that takes them one by one
- * (VHDS) is asked to subscribe to them. Where nothing is bound every request gets 404.
+ * The route configuration of a plan, without its virtual hosts. Virtual hosts are inserted later, or announced for
+ * VHDS. If nothing is bound, every request gets 404.
  */
 export function gatewayRouteConfiguration(read: Reader, plan: RoutePlan): Built<RouteConfiguration> {
   const bound = plan.entries.length > 0;
   const vhds = { config_source: { ads: {}, resource_api_version: ApiVersion.V3 } };
   const message: RouteConfiguration = {
     name: plan.name,
-    // A virtual host without routes answers 404; the name of the field distinguishes it from routes that do not match.
+    // A virtual host without routes answers 404. The name `blackhole` distinguishes this answer from unmatched routes.
     ...(bound ? {} : { virtual_hosts: [{ name: `blackhole:${plan.port}`, domains: ["*"] }] }),
-    // A listener waits for announced virtual hosts; where there are none it would wait in vain.
+    // A listener waits for announced virtual hosts. Without any virtual host the wait would never end.
     ...(bound && read.property("vhds") ? { vhds } : {}),
-    // Routes may name clusters that are not there yet: 503 until they are, instead of refusing everything.
+    // A route to a missing cluster answers 503 until the cluster arrives. Validation would refuse the whole
+    // configuration.
     validate_clusters: wrap(false),
     ...(plan.offersHttp3 ? { response_headers_to_add: [http3Offer(plan.port)] } : {}),
     // Clients send `host:port` where the port is not the scheme's default.
@@ -71,7 +72,7 @@ export function gatewayRouteConfiguration(read: Reader, plan: RoutePlan): Built<
   return { message, causes: plan.causes };
 }
 
-/** One virtual host, with the routes of all virtual services that have its hosts. */
+/** A virtual host, with the routes of all virtual services for its hosts. */
 export function gatewayVirtualHost(read: Reader, entry: PlannedVirtualHost): Built<VirtualHost> {
   const found: SourceRoute[] = [];
   const warnings: BuildFinding[] = [];
@@ -103,20 +104,20 @@ function sourceRoutes(read: Reader, source: RouteSource): ReturnType<typeof http
   return httpRoutes(virtualService, { read, port, gateways: [gateway], tls });
 }
 
-/** A route, with the virtual service and the rule that it comes from. */
+/** A route with its virtual service and rule. */
 interface SourceRoute {
   readonly route: Route;
   readonly source: RouteSource;
   readonly used: UsedRule;
 }
 
-/** Routes that take every request come last, so that each virtual service of a host gets its say; one is enough. */
+/** Routes for all requests come last, so each virtual service of a host contributes. One such route is enough. */
 function inOrder(routes: readonly SourceRoute[]): SourceRoute[] {
   const takesAll = ({ route }: SourceRoute) => matchesAll(route.match ?? {});
   return [...routes.filter((route) => !takesAll(route)), ...routes.filter(takesAll).slice(0, 1)];
 }
 
-/** Sessions of the service that the virtual host stands for, for routes whose destinations keep none. */
+/** The session of the virtual host's service, for routes to destinations without sessions. */
 function sessionOfHosts(read: Reader, entry: PlannedVirtualHost): Pick<VirtualHost, "typed_per_filter_config"> {
   const [host] = entry.domains;
   if (!read.settings.enablePersistentSessionFilter || host === undefined) return {};

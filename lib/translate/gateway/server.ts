@@ -1,5 +1,5 @@
 /**
- * One server of a Gateway object as the proxy serves it: its kind of traffic, its hosts and their names.
+ * A server of a Gateway object: kind of traffic, hosts and names.
  *
  * @module
  */
@@ -12,25 +12,26 @@ import { listenerKind } from "../service/protocol.ts";
 
 /**
  * The treatment of a server's connections.
- * - `http`: plain HTTP, routed by requests (also where all requests are redirected to HTTPS).
+ *
+ * - `http`: plain HTTP, routed by requests (also if all requests are redirected to HTTPS).
  * - `https`: TLS ends here, then routed by requests.
- * - `tcp`: bytes, to the one destination of the port.
+ * - `tcp`: bytes, to the single destination of the port.
  * - `tls`: TLS ends here, then bytes to a destination by server name.
- * - `passthrough`: TLS goes on as it is, to a destination by server name.
- * - `autoPassthrough`: mutual TLS goes on to the cluster that the server name spells (from other networks).
+ * - `passthrough`: TLS is passed on unchanged, to a destination by server name.
+ * - `autoPassthrough`: mutual TLS is passed on to the cluster in the server name (from other networks).
  */
 export type ServerKind = "http" | "https" | "tcp" | "tls" | "passthrough" | "autoPassthrough";
 
-/** A server with the Gateway object that it is part of. */
+/** A server with its Gateway object. */
 export interface GatewayServer {
-  /** `namespace/name` of the Gateway object, by which virtual services bind to it. */
+  /** `namespace/name` of the Gateway object, to which virtual services bind. */
   readonly gateway: string;
   /** Key of the Gateway object. */
   readonly cause: string;
   /** Position in the object. */
   readonly index: number;
   readonly kind: ServerKind;
-  /** As the user wrote it; virtual services match `port.number`, and the proxy may listen on another port. */
+  /** As written. Virtual services match `port.number`, and the proxy may listen on another port. */
   readonly spec: GatewayServerSpec;
   readonly hosts: readonly ServerHost[];
 }
@@ -38,7 +39,7 @@ export interface GatewayServer {
 /**
  * The kind of a server.
  *
- * @returns Undefined for HTTPS or TLS without `tls` settings, which validation refuses.
+ * @returns Undefined for HTTPS or TLS without `tls` settings. Validation refuses such a server.
  */
 export function serverKind(server: GatewayServerSpec): ServerKind | undefined {
   const protocol = parseProtocol(server.port.protocol);
@@ -50,21 +51,21 @@ export function serverKind(server: GatewayServerSpec): ServerKind | undefined {
   return protocol === "HTTPS" ? "https" : "tls";
 }
 
-/** The server names that a TLS client may ask for here: sorted, each once. */
+/** The server names of TLS clients for the server: sorted, each once. */
 export function serverNames(server: GatewayServer): string[] {
   return [...new Set(server.hosts.map(({ host }) => host))].sort();
 }
 
-/** Whether all requests that come unencrypted are to be sent to HTTPS. */
+/** Whether all unencrypted requests are redirected to HTTPS. */
 export function redirectsToHttps(server: GatewayServer): boolean {
   return server.kind === "http" && server.spec.tls?.httpsRedirect === true;
 }
 
 /**
- * Name of the route configuration of a server that speaks HTTP: all plain servers of one port (and bind) share one,
- * each server that ends TLS has its own.
+ * Name of the route configuration of an HTTP server. All plain servers of a port (and bind) share a route
+ * configuration, and each server that ends TLS has a separate one.
  *
- * @param port The port that the proxy listens on.
+ * @param port The proxy's listening port.
  * @returns Undefined when the server carries bytes.
  */
 export function routeConfigurationName(
@@ -80,9 +81,9 @@ export function routeConfigurationName(
   return `https.${spec.port.number}.${spec.port.name}.${name}.${namespace}${bind}`;
 }
 
-/** The hosts of one server, indexed: finding those of a virtual service does not walk through all of them. */
+/** The hosts of a server, indexed: a lookup for a virtual service need not visit every host. */
 export class HostIndex {
-  /** Host to the namespaces whose virtual services may be bound to it. */
+  /** The namespaces of virtual services that may be bound to each host. */
   readonly #hosts = new Map<string, Set<string>>();
 
   constructor(hosts: readonly ServerHost[]) {
@@ -94,15 +95,15 @@ export class HostIndex {
   }
 
   /**
-   * The hosts that a virtual service and the server have in common, the narrower of the two each: `a.example.com` of
-   * `*.example.com` and `a.example.com`, whichever side has the wildcard.
+   * The common hosts of a virtual service and the server, in the narrower form: `a.example.com` of `*.example.com` and
+   * `a.example.com`, whichever side has the wildcard.
    *
    * @param host Host of the virtual service.
    * @param namespace Namespace of the virtual service.
    */
   common(host: string, namespace: string): string[] {
     const found: string[] = [];
-    // Most servers take everything or name their hosts; the wildcards between are asked last.
+    // Most servers accept every host or name hosts exactly, so other wildcards come last.
     const covered = this.#has(host, namespace) || this.#has("*", namespace) ||
       wildcardsOver(host).some((pattern) => this.#has(pattern, namespace));
     if (covered) found.push(host);

@@ -7,9 +7,12 @@ import type { EffectiveVirtualService } from "../../mesh/types.ts";
 import { visibilityRank } from "../../mesh/visibility.ts";
 import type { Reader } from "../reader/reader.ts";
 
-/** How visible to the proxy: -1 not at all, 0 private to its namespace, 1 exported to it by name, 2 exported to all. */
+/**
+ * How visible a virtual service is to the proxy: -1 not at all, 0 private to the namespace, 1 exported to the namespace
+ * by name, 2 exported to all.
+ */
 function rank(read: Reader, vs: EffectiveVirtualService): number {
-  // Nearly all are exported to everyone; only the others depend on the proxy.
+  // Nearly all virtual services are exported to everyone. Only for the others the proxy matters.
   if (vs.exportTo.length === 0 || vs.exportTo.includes("*")) return 2;
   const { namespace, exportTo } = vs;
   return read.derived(
@@ -19,8 +22,8 @@ function rank(read: Reader, vs: EffectiveVirtualService): number {
 }
 
 /**
- * The virtual services bound to a gateway that the proxy sees, in order of precedence: private ones first, then those
- * exported to its namespace, then public ones; oldest first among each.
+ * The visible virtual services bound to a gateway, in order of precedence: private ones, exported to the namespace,
+ * public, and by age within each group, oldest first.
  *
  * @param gateway `namespace/name`.
  */

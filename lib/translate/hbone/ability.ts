@@ -1,5 +1,5 @@
 /**
- * The proxies that take connections by HBONE, and those that make them.
+ * Whether a proxy accepts connections by HBONE, and whether a proxy makes connections by HBONE.
  *
  * @module
  */
@@ -13,8 +13,8 @@ import { type Identity, offersPeerTls, serverIdentity } from "../tls/secret_sour
 import { INTERNAL_UPSTREAM } from "./internal_upstream.ts";
 
 /**
- * Extensions that a build needs to listen: without one it would refuse the listeners, or admit clients that it must
- * not.
+ * Extensions that a build needs to accept HBONE. Without one of these extensions, Envoy would refuse the listeners, or
+ * admit clients that must be refused.
  */
 const LISTENING = [
   "envoy.bootstrap.internal_listener",
@@ -25,14 +25,14 @@ const LISTENING = [
   INTERNAL_UPSTREAM,
 ] as const;
 
-/** Whether the proxy is asked to take HBONE connections, and with which identity. */
+/** Whether the proxy is asked to accept HBONE connections, and with which identity. */
 export type HboneListening =
   | { readonly asked: false }
   | { readonly asked: true; readonly identity: Identity }
-  /** It cannot, in words that follow the proxy. */
+  /** The reason for which the proxy cannot accept HBONE, as a clause about the proxy. */
   | { readonly asked: true; readonly why: string };
 
-/** Of the proxy of a workload. Where the setting is off nothing is asked about proxies. */
+/** Whether the workload's proxy accepts HBONE. With the setting off, no property of the proxy is read. */
 export function hboneListening(read: Reader): HboneListening {
   if (!read.settings.listensHbone || !read.property("enableHbone") || aspect(read, "library")) return { asked: false };
   const missing = LISTENING.filter((name) => !hasExtension(read, name));
@@ -46,7 +46,7 @@ export function hboneListening(read: Reader): HboneListening {
   };
 }
 
-/** Extensions that a build needs to send. */
+/** Extensions that a build needs to make connections by HBONE. */
 const SENDING = [
   "envoy.bootstrap.internal_listener",
   "envoy.filters.listener.original_dst",
@@ -55,8 +55,8 @@ const SENDING = [
 ] as const;
 
 /**
- * Whether the proxy makes connections by HBONE: it has an identity to show, and its own configuration has internal
- * listeners, as every agent writes it. A proxy without an agent says so by ENABLE_HBONE.
+ * Whether the proxy makes connections by HBONE: the proxy has an identity, and its bootstrap enables internal
+ * listeners. Every agent writes such a bootstrap. A proxy without an agent declares the ability by ENABLE_HBONE.
  */
 export function sendsHbone(read: Reader): boolean {
   if (!read.settings.sendsHbone || aspect(read, "library") || !offersPeerTls(read)) return false;
@@ -64,15 +64,15 @@ export function sendsHbone(read: Reader): boolean {
   return mayHave && SENDING.every((name) => hasExtension(read, name));
 }
 
-/** Whether some endpoint of a port may be reached by HBONE: the cluster needs a socket for it. */
+/** Whether some endpoint of a port may be reached by HBONE, so that the cluster needs a socket for HBONE. */
 export function reachesByHbone(read: Reader, { hostname }: Service, portName: string): boolean {
   if (!read.settings.sendsHbone || read.identities(hostname)?.hbonePorts.has(portName) !== true) return false;
   return sendsHbone(read);
 }
 
 /**
- * Whether an endpoint is reached by HBONE. Where it accepts mutual TLS as well, only if that is preferred. The endpoint
- * comes first: where none takes such connections, nothing is asked about the proxy.
+ * Whether an endpoint is reached by HBONE. An endpoint that also accepts mutual TLS is reached by HBONE only if HBONE
+ * is preferred. The endpoint's properties come first: without an HBONE endpoint, no property of the proxy is read.
  */
 export function isReachedByHbone(read: Reader, { labels, tlsMode, address }: Endpoint): boolean {
   const { sendsHbone: sends, prefersHbone: prefers } = read.settings;

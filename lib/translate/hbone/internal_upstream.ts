@@ -1,5 +1,5 @@
 /**
- * The transport socket of connections to an internal listener: it hands on the shared state of the request or
+ * The transport socket of connections to an internal listener. The socket passes on the shared state of the request or
  * connection.
  *
  * @module
@@ -17,8 +17,8 @@ export const INTERNAL_UPSTREAM = "envoy.transport_sockets.internal_upstream";
 /**
  * The socket.
  *
- * @param transport_socket The transport socket inside of the connection.
- * @param passthrough_metadata Metadata that the internal listener gets.
+ * @param transport_socket The transport socket inside the connection.
+ * @param passthrough_metadata Metadata for the internal listener.
  */
 export function internalUpstream(
   transport_socket: TransportSocket = RAW_SOCKET,

@@ -1,5 +1,5 @@
 /**
- * Compares workloads: those that serve the same ports in the same way share inbound resources.
+ * Compares workloads: workloads that serve the same ports in the same way share inbound resources.
  *
  * @module
  */
@@ -11,9 +11,9 @@ import type { InboundTarget, RejectedPort } from "./target.ts";
 /** Inputs of the inbound resources of a workload beside the mesh. */
 export interface InboundParts {
   readonly targets: readonly InboundTarget[];
-  /** Shared by all workloads that it holds for. */
+  /** Shared by all workloads with equal policies and properties. */
   readonly passthrough: Passthrough;
-  /** As well. */
+  /** Shared in the same way. */
   readonly managers: InboundManagers;
 }
 
@@ -28,7 +28,7 @@ function sameManagers(a: InboundManagers, b: InboundManagers): boolean {
   return true;
 }
 
-/** A name under which equal lists are found. */
+/** A key for finding equal lists. */
 export function inboundTargetsName(targets: readonly InboundTarget[]): string {
   return targets.map((t) => `${t.port}/${t.service?.namespace}/${t.service?.hostname}`).join();
 }

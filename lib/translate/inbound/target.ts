@@ -1,6 +1,6 @@
 /**
- * The inbound targets of a proxy: one for each port of its workload that clients may dial. Inbound clusters and inbound
- * listeners are both built from the same list, so that their names meet.
+ * The inbound targets of a proxy: one per port of the workload that clients may dial. Inbound clusters and listeners
+ * are built from the same list, so their names agree.
  *
  * @module
  */
@@ -8,47 +8,53 @@ import type { ConnectionPoolSettings, ServerTlsSettings } from "../../config/kin
 import type { CaptureMode } from "../../config/kinds/sidecar/types.ts";
 import type { Service, ServicePort } from "../../registry/types.ts";
 
-/** One port at the workload, from a service that selects it or from the ingress list of its `Sidecar`. */
+/** A port at the workload, from a service that selects the workload or from the ingress list of a `Sidecar`. */
 export interface InboundTarget {
   /** The port that clients dial at the workload, 1-65535: the endpoint's port, or the port of the Sidecar ingress. */
   readonly port: number;
-  /** The service port behind it; for a Sidecar ingress its own port with the protocol that the user wrote. */
+  /** The service port behind the target. For a Sidecar ingress: its own port with the written protocol. */
   readonly servicePort: ServicePort;
-  /** The service that it serves; several on one port: the oldest. Absent: a Sidecar ingress that matches no service. */
+  /**
+   * The service of the target. Of several services on one port: the oldest. Absent: a Sidecar ingress without a
+   * matching service.
+   */
   readonly service?: Service;
-  /** Further services on the same port of the workload; only telemetry names them. */
+  /** Further services on the same port of the workload. Only telemetry names these services. */
   readonly otherServices?: readonly Service[];
-  /** Further service ports on it, of other services or of the same one, that say another protocol, which they do not get. */
+  /** Further service ports on the same port of the workload, with another protocol. Their protocol has no effect. */
   readonly rejected?: readonly RejectedPort[];
-  /** IP address to listen on when it is not the captured one (Sidecar ingress). */
+  /** IP address to listen on, if other than the captured address (Sidecar ingress). */
   readonly bind?: string;
   /**
-   * Where the proxy sends it, as the user wrote: `127.0.0.1:PORT`, `[::1]:PORT`, `0.0.0.0:PORT`, `[::]:PORT` (the
-   * workload's own address) or `unix:///path`. Absent: the address that was dialled.
+   * The written destination of the traffic: `127.0.0.1:PORT`, `[::1]:PORT`, `0.0.0.0:PORT`, `[::]:PORT` (the workload's
+   * own address) or `unix:///path`. Absent: the dialled address.
    */
   readonly defaultEndpoint?: string;
   /**
-   * IP addresses of the workload; set only where they matter: `defaultEndpoint` asks for them (`0.0.0.0`, `[::]`), or
-   * the proxy listens for real (capture mode NONE) and no `bind` says where.
+   * IP addresses of the workload, set only if needed: `defaultEndpoint` refers to an own address (`0.0.0.0`, `[::]`),
+   * or the proxy opens real sockets (capture mode NONE) without a `bind`.
    */
   readonly workloadAddresses?: readonly string[];
-  /** TLS that the proxy terminates in place of the workload (Sidecar ingress). */
+  /** TLS that the proxy ends in place of the workload (Sidecar ingress). */
   readonly tls?: ServerTlsSettings;
   readonly captureMode: CaptureMode;
-  /** Pool of the Sidecar for this port (its ingress entry, else its `inboundConnectionPool`): replaces the destination rule's. */
+  /**
+   * Connection pool of the Sidecar for the port: from the ingress entry, else from `inboundConnectionPool`. Replaces
+   * the pool of the destination rule.
+   */
   readonly connectionPool?: ConnectionPoolSettings;
   readonly fromSidecarIngress: boolean;
-  /** The `Sidecar` that lists it, `namespace/name`; named in causes and in the metadata of the proxy's chains. */
+  /** The `Sidecar` of the ingress, `namespace/name`. Named in causes and in the metadata of filter chains. */
   readonly sidecar?: string;
 }
 
-/** A service port whose protocol does not hold at the workload. */
+/** A service port whose protocol has no effect at the workload. */
 export interface RejectedPort {
   readonly service: Service;
   readonly port: ServicePort;
 }
 
-/** Name of the cluster that carries traffic of this port to the workload, `inbound|8080||`. */
+/** Name of the cluster for the port's traffic to the workload, `inbound|8080||`. */
 export function inboundClusterName(port: number): string {
   return `inbound|${port}||`;
 }

@@ -1,6 +1,5 @@
 /**
- * The inbound targets of a sidecar: the ports of the services that select its workload, or those that its `Sidecar`
- * lists.
+ * The inbound targets of a sidecar: ports of the services that select the workload, or ports in its `Sidecar`.
  *
  * @module
  */
@@ -17,11 +16,11 @@ export interface InboundInput {
   readonly sidecar: SidecarSpec | undefined;
   /** The Sidecar, `namespace/name`. */
   readonly sidecarName?: string;
-  /** The proxy captures nothing (interception mode NONE): it listens on ports for real. */
+  /** The proxy captures nothing (interception mode NONE), so the proxy opens real sockets. */
   readonly capturesNothing?: boolean;
   /** IP addresses of the workload. */
   readonly addresses: readonly string[];
-  /** `PILOT_ALLOW_SIDECAR_SERVICE_INBOUND_LISTENER_MERGE`: ports that the Sidecar does not list are served too. */
+  /** `PILOT_ALLOW_SIDECAR_SERVICE_INBOUND_LISTENER_MERGE`: ports missing from the Sidecar are served too. */
   readonly mergeServicePorts: boolean;
 }
 
@@ -37,8 +36,8 @@ export function inboundTargets(input: InboundInput): InboundTarget[] {
 }
 
 /**
- * Of several services on one port of the workload the first (oldest) gives protocol and name, of several ports of one
- * service the first in its list.
+ * The first (oldest) of several services on a port of the workload sets protocol and name. Within a service, the first
+ * listed port does.
  */
 function fromServices(targets: readonly ServiceTarget[], sidecar: SidecarSpec | undefined): InboundTarget[] {
   const byPort = new Map<number, { first: ServiceTarget; others: Service[]; rejected: RejectedPort[] }>();

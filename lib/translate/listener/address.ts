@@ -50,12 +50,12 @@ export function listenAddresses(
   };
 }
 
-/** All addresses, as `canonicalRange` writes them. */
+/** All addresses, in the spelling of {@linkcode canonicalRange}. */
 export const ALL_ADDRESSES = "";
 
 /**
- * A range in its one spelling: `10.1.0.5/24` is `10.1.0.0/24`, an IP is a range of one. All IPv4 addresses (which need
- * no match) are `ALL_ADDRESSES`.
+ * A range in canonical spelling: `10.1.0.5/24` is `10.1.0.0/24`, and an IP is a range of one address. The range of all
+ * IPv4 addresses, which needs no match, is `ALL_ADDRESSES`.
  *
  * @returns Undefined for text that is neither an IP nor a CIDR.
  */
@@ -64,7 +64,7 @@ export function canonicalRange(text: string): string | undefined {
   return range === "0.0.0.0/0" || text === "0.0.0.0" ? ALL_ADDRESSES : range;
 }
 
-/** The same, where all addresses are `0.0.0.0/0` and `0.0.0.0` is that one address. */
+/** Like {@linkcode canonicalRange}, but `0.0.0.0/0` means all addresses, and `0.0.0.0` is a single address. */
 export function networkRange(text: string): string | undefined {
   const slash = text.lastIndexOf("/");
   const ip = slash < 0 ? text : text.slice(0, slash);

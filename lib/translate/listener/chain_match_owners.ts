@@ -1,8 +1,8 @@
 /**
- * The hosts that own the connections at a listener.
+ * The hosts that own connections at a listener.
  *
- * Envoy refuses a listener in which two chains match the same connections, so each pair of range and server name
- * belongs to the first host that asks for it.
+ * Envoy refuses a listener if two chains match the same connections, so each pair of range and server name belongs to
+ * the first host that takes the pair.
  *
  * @module
  */
@@ -16,27 +16,27 @@ export interface ChainMatch {
   readonly serverNames: readonly string[];
 }
 
-/** The host that owns a match. */
+/** The owner of a match. */
 export interface ChainMatchOwner {
   readonly hostname: string;
   readonly http: boolean;
-  /** Where its connections go; absent: that is decided by their requests. */
+  /** The destination of the connections. Absent: requests decide the destination. */
   readonly proxy?: TcpProxyPlan;
 }
 
 /** The free part of a match. */
 export interface Remainder {
-  /** The free matches, now the owner's: usually the match itself; several where only a part of it was free. */
+  /** Free matches, which the owner now has: usually the whole match, several matches if only a part was free. */
   readonly free: readonly ChainMatch[];
-  /** The first of the other hosts that have a part of it, and lead its connections to another place. */
+  /** The first other host that owns a part of the match and sends the connections to another destination. */
   readonly taken?: ChainMatchOwner;
 }
 
 /**
  * The match of a chain.
  *
- * @returns Undefined when nothing can match it: names of a form that Envoy does not know, or no valid range among those
- * that are written.
+ * @returns Undefined when nothing can match: no server name has a form that Envoy accepts, or no written range is
+ * valid.
  */
 export function chainMatch(chain: Pick<TcpChain, "sni" | "cidrs">): ChainMatch | undefined {
   const ranges = unique(chain.cidrs.map(canonicalRange).filter((range) => range !== undefined));
@@ -49,22 +49,22 @@ export function chainMatch(chain: Pick<TcpChain, "sni" | "cidrs">): ChainMatch |
   };
 }
 
-/** A whole name, or one with `*.` in front; `*` alone is any. */
+/** A server name is a whole name, optionally with `*.` in front. `*` alone means any. */
 function isServerName(name: string): boolean {
   const rest = name.startsWith("*.") ? name.slice(2) : name;
   return name === "*" || rest !== "" && !rest.includes("*");
 }
 
-/** The owners of all matches at one listener. */
+/** The owners of all matches at a listener. */
 export class ChainMatchOwners {
   readonly #owners = new Map<string, ChainMatchOwner>();
 
-  /** The owner of all connections that no other match takes. */
+  /** The owner of all connections without another match. */
   get everything(): ChainMatchOwner | undefined {
     return this.#owners.get(key("", ""));
   }
 
-  /** Frees the connections that no other match takes. */
+  /** Frees all connections without another match. */
   releaseEverything(): void {
     this.#owners.delete(key("", ""));
   }
@@ -98,7 +98,7 @@ export class ChainMatchOwners {
   }
 }
 
-/** Whether connections end alike with either owner, as those of two hosts do that one rule leads to one place. */
+/** Whether both owners treat connections alike. Two hosts do if a rule sends both to one destination. */
 function servesAlike({ proxy: a }: ChainMatchOwner, { proxy: b }: ChainMatchOwner): boolean {
   return a !== undefined && b !== undefined && JSON.stringify(a) === JSON.stringify(b);
 }

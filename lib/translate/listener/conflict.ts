@@ -7,7 +7,7 @@ import { protocolText } from "../../registry/protocol.ts";
 import type { Protocol } from "../../registry/types.ts";
 import { type Finding, lossOf } from "../../finding/finding.ts";
 
-/** Why a contribution, or a chain of one, is not in its listener. */
+/** Why a contribution, or a single chain, is not in the listener. */
 export type ConflictReason =
   /** Another TCP chain matches the same connections (metric `pilot_conflict_outbound_listener_tcp_over_current_tcp`). */
   | "tcpOverTcp"
@@ -15,18 +15,18 @@ export type ConflictReason =
   | "httpOverTcp"
   /** Everything at the address is HTTP already. */
   | "tcpOverHttp"
-  /** The TCP side of a port whose protocol is sniffed: another host has the listener already. */
+  /** The TCP side of a port with a sniffed protocol: another host already has the listener. */
   | "autoOverAuto"
-  /** Servers of MySQL and MongoDB speak first: their port cannot be shared with another protocol. */
+  /** Servers of MySQL and MongoDB speak first, so the port cannot be shared with another protocol. */
   | "serverSpeaksFirst"
   /** Envoy matches server names whole or with `*.` in front, nothing else. */
   | "unsupportedServerName"
-  /** The port belongs to the proxy itself. */
+  /** The port is one of the proxy's own. */
   | "reservedPort"
   /** An unprivileged proxy cannot listen on ports below 1024. */
   | "privilegedPort";
 
-/** Something that was asked for and is not served. */
+/** A requested contribution that is not served. */
 export interface ListenerConflict {
   /** Name of the listener. */
   readonly listener: string;
@@ -46,7 +46,7 @@ export function listenerFinding(conflict: ListenerConflict): Finding {
   return lossOf(reason === "tcpOverTcp" ? "tcp-listener-conflict" : "listener-conflict", causes, text);
 }
 
-/** The listener, who has it, and who is not served. */
+/** The listener, the owner, and the host without service. */
 export function conflictText({ listener, accepted, rejected, rejectedProtocol }: ListenerConflict): string {
   return `${listener}: ${accepted} has it, so ${rejected} (protocol ${protocolText(rejectedProtocol)}) is not served`;
 }

@@ -1,11 +1,11 @@
 /**
- * The contribution of one host to outbound listeners: plain data, from which a listener is put together.
+ * The contribution of one host to outbound listeners, as plain data for building listeners.
  *
  *     host a ── contributions ─┐
  *     host b ── contributions ─┼─ same key ─> one listener (`merge.ts`)
  *     host c ── contributions ─┘
  *
- * A contribution is made once per host and scope; a listener is put together again only when one of its contributions changed.
+ * A contribution is made once per host and scope. A listener is rebuilt only when one of its contributions changes.
  *
  * @module
  */
@@ -13,52 +13,52 @@ import type { Protocol } from "../../registry/types.ts";
 import type { ListenerKind } from "../service/protocol.ts";
 import type { TcpProxyPlan } from "../filters/network/tcp_proxy.ts";
 
-/** A chain of a listener that carries bytes: its match, and their destination. */
+/** A chain that carries bytes: match and destination. */
 export interface TcpChain {
   /** Server names of TLS clients, lower case, `*.` in front allowed. Empty: any, or no TLS. */
   readonly sni: readonly string[];
-  /** IPs and CIDRs that the client dialled. Empty: any. */
+  /** IPs and CIDRs of the dialled address. Empty: any. */
   readonly cidrs: readonly string[];
   /**
-   * A TLS chain that matches everything: where another host has that match already, it takes the connections that
-   * name one of these servers instead.
+   * Server names for a TLS chain that matches everything. If another host already has that match, the chain takes only
+   * connections with one of these names.
    */
   readonly fallbackSni?: readonly string[];
   readonly proxy: TcpProxyPlan;
-  /** The virtual service that made it, `namespace/name`. */
+  /** The virtual service of the chain, `namespace/name`. */
   readonly virtualService?: string;
-  /** Parts of that virtual service which are in it. */
+  /** Parts of the virtual service that are in the chain. */
   readonly parts?: readonly string[];
 }
 
-/** The contribution of one host to one listener. */
+/** The contribution of a host to a listener. */
 export interface ListenerContribution {
   /** Name of the listener: `bind_port` (`0.0.0.0_80`, `10.1.0.1_3306`, `unix:///tmp/app.sock_0`). */
   readonly key: string;
-  /** Addresses to listen on, the one in the name first. */
+  /** Addresses to listen on. The first address is in the name. */
   readonly binds: readonly string[];
   /** 0 for a Unix socket. */
   readonly port: number;
-  /** A real socket; false: reached only by connections that iptables redirected. */
+  /** Opens a real socket. False: reached only by redirected connections. */
   readonly bindToPort: boolean;
   readonly kind: ListenerKind;
   readonly protocol: Protocol;
   readonly hostname: string;
-  /** The port of the service; the listener's own where the service has no such port. */
+  /** The port of the service, or the listener's port if the service has no such port. */
   readonly servicePort: number;
   /** Route configuration of HTTP requests (kinds `http` and `auto`). */
   readonly routeName?: string;
-  /** HTTP only where the first bytes say so (kinds `http` and `auto`); false: everything is HTTP. */
+  /** HTTP only if the first bytes are HTTP (kinds `http` and `auto`). False: everything is HTTP. */
   readonly sniffed?: boolean;
   /** Kinds `tcp` and `auto`. */
   readonly chains: readonly TcpChain[];
-  /** Index of the egress listener of the scope that it comes from. */
+  /** Index of the egress listener in the scope. */
   readonly egress: number;
-  /** The egress listener has a port of its own: hosts of later egress listeners do not join this listener. */
+  /** The egress listener has a port of its own: hosts of later egress listeners do not join. */
   readonly ownPort: boolean;
   /** Creation of the service, ms since the epoch. */
   readonly created: number;
-  /** Keys of the config objects that made it, the service's first. */
+  /** Keys of the configuration objects behind the contribution, the service's first. */
   readonly causes: readonly string[];
 }
 
@@ -66,8 +66,8 @@ export interface ListenerContribution {
 export const STATIC_PORTS: readonly number[] = [15021, 15090];
 
 /**
- * The order in which contributions join a listener; the first one wins a conflict: earlier egress listeners, then older
- * services, then by host, so that neither arrival nor restart changes it.
+ * The order in which contributions join a listener. The first contribution wins a conflict. Order: egress listener, age
+ * of the service, host. So neither order of arrival nor restarts change the result.
  */
 export function compareContributions(a: ListenerContribution, b: ListenerContribution): number {
   return a.egress - b.egress || a.created - b.created || compareText(a.hostname, b.hostname) ||

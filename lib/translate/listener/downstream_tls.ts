@@ -1,12 +1,12 @@
 /**
  * TLS that a proxy ends, at a gateway or for its workload.
  *
- *     files of its machine   its agent reads them; without one Envoy does (`message/file_secret.ts`)
- *     credentialName         a secret over ADS, for proxies whose identity was verified
+ *     files on its machine   its agent reads them, or Envoy without an agent (`message/file_secret.ts`)
+ *     credentialName         a secret over ADS, for proxies with a verified identity
  *     MESH_MUTUAL            the workload's own certificate
  *
- * A server that asks for a certificate that the proxy cannot have is left out with the reason, because a port that
- * speaks something else than it should is worse than a closed one.
+ * A server whose certificate the proxy cannot have is omitted, with the reason: a port with the wrong protocol is worse
+ * than a closed port.
  *
  * @module
  */
@@ -39,14 +39,14 @@ type CertificateValidationContext =
 /** Why TLS cannot be ended as asked. */
 export type TlsRefusal = "certificateByName" | "meshCertificate" | "missingFiles" | "uncheckedClients";
 
-/** The carrier of TLS: TCP, or QUIC, where it is part of the protocol and of version 1.3. */
+/** The carrier of TLS: TCP, or QUIC, in which TLS 1.3 is part of the protocol. */
 export type TlsCarrier = "tcp" | "quic";
 
 /** The transport socket of a chain, or why there is none. */
 export type DownstreamTls =
   | {
     readonly socket: envoy.config.core.v3.TransportSocket;
-    /** Secrets that the socket asks for by name. */
+    /** Secrets that the socket refers to by name. */
     readonly secrets: readonly FileSecret[];
     readonly ignoredCipherSuites: readonly string[];
   }
@@ -60,18 +60,16 @@ const VERSIONS: Readonly<Record<TlsProtocol, (typeof Version)[keyof typeof Versi
   TLSV1_3: Version.TLSv1_3,
 };
 
-/** The content of TLS that is ended. */
+/** The content of TLS that the proxy ends. */
 export interface TlsContent {
-  /** `bytes`: nobody here speaks HTTP, so that no version of it is agreed on for the server behind. */
+  /** `bytes`: the proxy speaks no HTTP, so no HTTP version is negotiated on behalf of the server. */
   readonly content: "http" | "bytes";
   readonly carrier?: TlsCarrier;
 }
 
 /**
- * The TLS side of a server in mode SIMPLE (the client stays anonymous), MUTUAL (it must show a certificate) or
- * OPTIONAL_MUTUAL (it may).
- *
- * `tlsDefaults` of the mesh configuration hold where the server says nothing.
+ * The TLS side of a server. Mode SIMPLE: the client is anonymous. MUTUAL: the client must show a certificate.
+ * OPTIONAL_MUTUAL: the client may show a certificate. `tlsDefaults` of the mesh configuration apply to unset settings.
  */
 export function downstreamTls(
   read: Reader,
@@ -144,7 +142,7 @@ function referencesOf(read: Reader, tls: ServerTlsSettings): References | Refuse
       "agent that could; name files";
     if (!names.every((name) => mayBeServed(read, name))) return { refusal: "certificateByName", why };
     const secret = (name: string): SecretReference => ({ config: credentialSecret(read, name) });
-    // Envoy takes one list of authorities, however many certificates there are: that of the first name.
+    // Envoy accepts a single list of authorities for all certificates: the list of the first name is used.
     return { certificates: names.map(secret), ...(verifies ? { authorities: secret(`${names[0]}-cacert`) } : {}) };
   }
   const files = tls.tlsCertificates?.length ? tls.tlsCertificates : [tls];
@@ -162,14 +160,14 @@ function referencesOf(read: Reader, tls: ServerTlsSettings): References | Refuse
 }
 
 /**
- * Certificates by name need an agent, which connects with its own identity, or a server of credentials beside the
- * proxy.
+ * Whether the proxy can get certificates by name: from an agent, which connects with its own identity, or from a local
+ * credential server.
  */
 function mayBeServed(read: Reader, name: string): boolean {
   return read.property("agent") || (name.startsWith("sds://") && read.property("credentialSocket"));
 }
 
-/** The accepted client certificates: signed by the authority, and where given: of these names, keys or hashes. */
+/** Accepted client certificates: signed by the authority and, if set, with one of the names, keys or hashes. */
 function validation(tls: ServerTlsSettings, authorities: SecretReference): CertificateValidationContext {
   const default_validation_context = {
     ...(tls.subjectAltNames?.length ? { match_typed_subject_alt_names: exactNames(tls.subjectAltNames) } : {}),
@@ -200,8 +198,8 @@ function tlsParameters(
 }
 
 /**
- * Whether Envoy takes it: a suite, `ALL`, or a group of equal preference (`[A|B]`). It refuses the whole listener for one
- * that it does not know, and for operators (`-A`) beside groups.
+ * Whether Envoy accepts a cipher suite: a known suite, `ALL`, or a group of equal preference (`[A|B]`). For an unknown
+ * suite, or an operator (`-A`) beside groups, Envoy refuses the whole listener.
  */
 function isUsable(suite: string): boolean {
   const group = /^\[(.+)\]$/.exec(suite)?.[1];

@@ -1,5 +1,5 @@
 /**
- * Where connections go that nothing names: to the address that was dialled, to an egress proxy, or nowhere.
+ * Where connections to unknown destinations go: to the dialled address, to an egress proxy, or nowhere.
  *
  * @module
  */
@@ -31,7 +31,7 @@ export function fallthroughCluster(read: Reader): string {
   return routeTarget(read, egressProxy, 0).cluster;
 }
 
-/** A chain for connections to the capture port itself: passed on, they would come back endlessly. */
+/** A chain for connections to the capture port itself. Passing such connections on would loop endlessly. */
 export function blackHoleFilter(): envoy.config.listener.v3.Filter {
   return tcpProxyFilter({ statPrefix: BLACK_HOLE, clusters: [{ name: BLACK_HOLE, weight: 1 }] });
 }

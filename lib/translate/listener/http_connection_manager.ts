@@ -24,34 +24,37 @@ type HttpConnectionManager = envoy.extensions.filters.network.http_connection_ma
 
 /** The filter's name. */
 export const MANAGER_NAME = "envoy.filters.network.http_connection_manager";
-/** Its message. */
+/** The filter's message. */
 export const MANAGER = "envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager";
 
 /** Differences between HTTP connection managers, beside names and routes. */
 export interface ManagerOptions {
   readonly direction: "inbound" | "outbound" | "gateway";
-  /** Of the listener, inbound of the workload; 0: any. */
+  /** Port of the listener, or the workload's port on the inbound side. 0: any. */
   readonly port: number;
-  /** Some port behind it speaks gRPC-Web. */
+  /** Whether some port behind the listener speaks gRPC-Web. */
   readonly grpcWeb?: boolean;
-  /** Inside of HBONE: the client's certificate is not that of the connection. */
+  /** Inside HBONE: the connection's certificate is not the client's. */
   readonly hbone?: true;
   /** Accept `GET http://host/path` (HTTP proxy listener). */
   readonly allowAbsoluteUrl?: boolean;
   readonly slots?: HttpFilterSlots;
-  /** Fields that the caller decides itself, laid over all others (gateways: those about proxies in front of them). */
+  /** Fields of the caller, which replace all others (at gateways: fields about proxies in front of the gateway). */
   readonly overrides?: Partial<HttpConnectionManager>;
 }
 
 /** Differences between HTTP connection managers. */
 export interface HttpConnectionManagerOptions extends ManagerOptions {
-  /** `outbound_0.0.0.0_80`; Istio's `;` at the end, by which statistics are parsed, is added here. */
+  /**
+   * `outbound_0.0.0.0_80`. The final `;`, with which Istio's tag rules parse statistics, is added by
+   * {@linkcode httpConnectionManager}.
+   */
   readonly statPrefix: string;
-  /** Name of a route configuration that comes over ADS, or the configuration itself. */
+  /** Name of a route configuration over ADS, or the configuration itself. */
   readonly routes: string | envoy.config.route.v3.RouteConfiguration;
 }
 
-/** The side of a connection manager, as extensions and telemetry select it. */
+/** The side of a connection manager, for selection by extensions and telemetry. */
 export function trafficSide({ direction }: ManagerOptions): TelemetrySide {
   return direction === "inbound" ? "server" : "client";
 }
@@ -105,7 +108,7 @@ export function managerFields(read: Reader, options: ManagerOptions): HttpConnec
     ...pathNormalization(mesh),
     use_remote_address: wrap(useRemoteAddress),
     ...internalAddresses(read, useRemoteAddress),
-    // A stream may be idle for as long as its route allows: routes carry the timeouts.
+    // Routes set the idle timeout of streams.
     stream_idle_timeout: duration(0),
     upgrade_configs: [{ upgrade_type: "websocket" }],
     ...(read.settings.enable100ContinueHeaders ? { proxy_100_continue: true } : {}),
@@ -142,7 +145,7 @@ function protocolOptions(
   return {
     ...(idleTimeout > 0 ? { common_http_protocol_options: { idle_timeout: duration(idleTimeout) } } : {}),
     ...(Object.keys(http1).length > 0 ? { http_protocol_options: http1 } : {}),
-    // Proxies that reach this one over HTTP/2 ask for upgrades by extended CONNECT (RFC 8441).
+    // Proxies connected over HTTP/2 ask for upgrades by extended CONNECT (RFC 8441).
     ...(options.direction === "outbound" ? {} : { http2_protocol_options: { allow_connect: true } }),
   };
 }
@@ -169,8 +172,8 @@ function pathNormalization(
 }
 
 /**
- * Envoy trusts no address by default. With `use_remote_address` it would strip internal headers of every client, so
- * the ranges of the mesh networks are declared internal.
+ * Envoy trusts no address by default, and with `use_remote_address` strips internal headers of every client. So the
+ * ranges of the mesh networks are declared internal.
  */
 function internalAddresses(
   read: Reader,

@@ -1,8 +1,8 @@
 /**
- * Listener filters of inbound listeners: only where a chain needs their findings.
+ * Listener filters of inbound listeners, only if a chain needs their results.
  *
- * Inspecting costs time on each connection, and would hang where the server speaks first; so each inspector runs on the
- * ports whose chains match by it and on no other.
+ * Inspecting costs time on each connection, and would hang if the server speaks first. So each inspector runs only on
+ * ports whose chains match on its result.
  *
  * @module
  */
@@ -18,9 +18,9 @@ type ListenerFilter = envoy.config.listener.v3.ListenerFilter;
 type ListenerFilterChainMatchPredicate = envoy.config.listener.v3.ListenerFilterChainMatchPredicate;
 
 /**
- * The listener filters for these chains, in the order in which they must run: destination, source, TLS, HTTP.
+ * The listener filters for chains, in order of execution: destination, source, TLS, HTTP.
  *
- * @param captured Connections were redirected; false: clients dial the listener itself.
+ * @param captured Connections were redirected. False: clients dial the listener itself.
  */
 export function inboundListenerFilters(
   chains: readonly FilterChain[],
@@ -38,7 +38,7 @@ export function inboundListenerFilters(
   ];
 }
 
-/** Ports of a listener, 0 standing for all that no chain names. */
+/** Ports of a listener. 0 stands for all other ports. */
 interface Ports {
   readonly needing: readonly number[];
   readonly others: readonly number[];

@@ -1,5 +1,5 @@
 /**
- * Connection managers that differ in names and routes alone: all else is encoded once.
+ * Connection managers that differ only in names and routes: everything else is encoded once.
  *
  * @module
  */
@@ -12,7 +12,7 @@ import { MANAGER, MANAGER_NAME, managerFields, type ManagerOptions, trafficSide 
 
 type Filter = envoy.config.listener.v3.Filter;
 
-/** The network filters of a chain that carries requests, without the names and routes of its connection manager. */
+/** The network filters of a chain that carries requests, without the connection manager's names and routes. */
 export interface ManagerTemplate {
   /** Network filters before the connection manager. */
   readonly before: readonly Filter[];
@@ -20,14 +20,14 @@ export interface ManagerTemplate {
   readonly fields: Uint8Array;
 }
 
-/** The fields of a connection manager that its template lacks. */
+/** The fields of a connection manager that are missing in the template. */
 export interface ManagerNames {
   /** As in {@linkcode ManagerOptions}' listener: `inbound_0.0.0.0_8080`, without the `;`. */
   readonly statPrefix: string;
   readonly routes: envoy.config.route.v3.RouteConfiguration;
 }
 
-/** The network filters of chains that carry requests. */
+/** The template for chains that carry requests. */
 export function managerTemplate(read: Reader, options: ManagerOptions): ManagerTemplate {
   return {
     before: wasmNetworkFilters(read, { side: trafficSide(options), port: options.port }),
@@ -35,7 +35,7 @@ export function managerTemplate(read: Reader, options: ManagerOptions): ManagerT
   };
 }
 
-/** The network filters of one such chain. */
+/** The network filters of a chain. */
 export function filtersOf({ before, fields }: ManagerTemplate, { statPrefix, routes }: ManagerNames): Filter[] {
   const own = encode(MANAGER, { stat_prefix: `${statPrefix};`, route_config: routes });
   return [...before, { name: MANAGER_NAME, typed_config: joinedAny(MANAGER, { shared: fields, own }) }];

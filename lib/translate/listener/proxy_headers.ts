@@ -1,5 +1,5 @@
 /**
- * Headers that a proxy adds on its own, and how it treats those that name the client.
+ * Headers that a proxy adds, and the treatment of headers about the client.
  *
  * @module
  */
@@ -14,7 +14,7 @@ type HttpConnectionManager = envoy.extensions.filters.network.http_connection_ma
 /** Value of the `server` header in answers of inbound listeners. */
 export const SERVER_NAME = "mesh-proxy";
 
-/** Server name and request id: every HTTP connection manager. Outbound keeps Envoy's own server name. */
+/** Server name and request ID, for every HTTP connection manager. Outbound listeners keep Envoy's own server name. */
 export function ownHeaders(
   headers: ProxyHeaders | undefined,
   serverName: string,
@@ -29,8 +29,8 @@ export function ownHeaders(
 }
 
 /**
- * Settings of an inbound listener for `x-forwarded-client-cert`: it appends the client's certificate, with subject, URI
- * and DNS names, unless the settings say otherwise.
+ * Settings of an inbound listener for `x-forwarded-client-cert`. By default the listener appends the client's
+ * certificate, with subject, URI and DNS names.
  */
 export function clientCertHeaders(
   headers: ProxyHeaders | undefined,

@@ -8,7 +8,7 @@ import type { Service } from "../../registry/types.ts";
 /** The values of a pattern's variables. */
 export interface StatNameFacts {
   readonly host: string;
-  /** Its service, when known: orchestrator services have a short name. */
+  /** The host's service, if known: orchestrator services have a short name. */
   readonly service?: Service;
   readonly subset: string;
   readonly port: number;

@@ -1,6 +1,6 @@
 /**
- * The listener that outbound connections are redirected to. It hands each on to the listener of the address that was
- * dialled; a connection without one goes where the outbound traffic policy says.
+ * The listener to which outbound connections are redirected. The listener passes each connection to the listener of the
+ * dialled address. Without such a listener, the outbound traffic policy decides.
  *
  * @module
  */
@@ -16,7 +16,7 @@ import { blackHoleFilter, fallthroughFilters } from "./fallthrough.ts";
 /** Name of the listener. */
 export const VIRTUAL_OUTBOUND = "virtualOutbound";
 
-/** The listener; undefined for a proxy that captures nothing, or a mesh without a capture port. */
+/** The listener. Undefined for a proxy that captures nothing, or a mesh without a capture port. */
 export function virtualOutboundListener(read: Reader): envoy.config.listener.v3.Listener | undefined {
   const mode = read.property("interceptionMode");
   const mesh = read.mesh();
@@ -42,14 +42,20 @@ export function virtualOutboundListener(read: Reader): envoy.config.listener.v3.
   };
 }
 
-/** An IPv6-only cluster may still dial IPv4 addresses outside it (by NAT64): captured too where the setting says so. */
+/**
+ * An IPv6-only cluster may still dial external IPv4 addresses (by NAT64). By setting, these connections are captured,
+ * too.
+ */
 function binds(read: Reader): readonly string[] {
   const own = wildcards(read);
   const ipv4Too = read.settings.enableIpv4OutboundListenerForIpv6Clusters && ipMode(read) === "ipv6";
   return ipv4Too ? [...own, "0.0.0.0"] : own;
 }
 
-/** How many connections a worker accepts before it serves those that it has (`MAX_CONNECTIONS_PER_SOCKET_EVENT_LOOP`). */
+/**
+ * Limit of connections that a worker accepts before serving existing connections
+ * (`MAX_CONNECTIONS_PER_SOCKET_EVENT_LOOP`).
+ */
 export function connectionsPerEvent(
   read: Reader,
 ): Pick<envoy.config.listener.v3.Listener, "max_connections_to_accept_per_socket_event"> {

@@ -8,23 +8,26 @@ import type { FileSecret } from "./file_secret.ts";
 
 /** A setting that is not in force as written. */
 export interface BuildFinding {
-  /** Key of the object that has the setting; it need not be the message's first cause. */
+  /** Key of the object with the setting, not necessarily the message's first cause. */
   readonly cause: string;
-  /** One sentence. */
+  /** A sentence. */
   readonly text: string;
 }
 
-/** A message, and why it is as it is. */
+/** A message with its causes and findings. */
 export interface Built<T> {
   readonly message: T;
-  /** Keys of the config objects that made it (`ServiceEntry/ns/name`, `DestinationRule/ns/name`), the service first. */
+  /**
+   * Keys of the configuration objects behind the message (`ServiceEntry/ns/name`, `DestinationRule/ns/name`), the
+   * service first.
+   */
   readonly causes: readonly string[];
-  /** Parts of them that are in the message, as an encoded resource names them; absent: not known by parts. */
+  /** Parts of these objects in the message, spelled as in an encoded resource. Absent: parts are not known. */
   readonly parts?: readonly string[];
-  /** Settings that are not in force as written; absent: none. */
+  /** Settings that are not in force as written. Absent: none. */
   readonly warnings?: readonly BuildFinding[];
-  /** Patches gave it fields that `encodeApi` alone writes. Default: they did not. */
+  /** Patches added fields that only `encodeApi` can write. Default false. */
   readonly needsApi?: boolean;
-  /** Secrets that the message asks for by name; absent: none, or others'. */
+  /** Secrets that the message refers to by name. Absent: none, or secrets of others. */
   readonly secrets?: readonly FileSecret[];
 }

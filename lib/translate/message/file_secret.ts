@@ -1,9 +1,9 @@
 /**
- * Certificates, keys and authorities that lie in files of the proxy's own machine, as secrets.
+ * Certificates, keys and authorities in files of the proxy's own machine, as secrets.
  *
- * A listener that named the files itself would be refused whole by Envoy if one of them is not there. A secret that
- * names them is a resource of its own: a missing file costs only the chains that use it, and Envoy reads files that
- * come later or change (moved into place, as orchestrators and certificate tools do). The bytes never leave the machine.
+ * Envoy would refuse a whole listener if a file named in the listener is missing. A secret with file names is a
+ * separate resource: a missing file costs only the chains with the secret, and Envoy reads files that appear later or
+ * change (moved into place, as orchestrators and certificate tools do). The bytes never leave the machine.
  *
  * @module
  */
@@ -15,7 +15,7 @@ type CommonTlsContext = envoy.extensions.transport_sockets.tls.v3.Secret;
 /** A secret with its name. */
 export type FileSecret = CommonTlsContext & { readonly name: string };
 
-/** A certificate with its key, `file-cert:<chain>~<key>` (Istio's name). */
+/** A certificate with its key, named `file-cert:<chain>~<key>` (Istio's name). */
 export function fileCertificate(chain: string, key: string): FileSecret {
   const tls_certificate = {
     certificate_chain: { filename: chain },
@@ -25,7 +25,7 @@ export function fileCertificate(chain: string, key: string): FileSecret {
   return { name: `file-cert:${chain}~${key}`, tls_certificate };
 }
 
-/** Authorities, `file-root:<authorities>` (Istio's name); with a list of revoked certificates `~<list>` follows. */
+/** Authorities, named `file-root:<authorities>` (Istio's name), plus `~<list>` for a list of revoked certificates. */
 export function fileAuthority(authorities: string, revoked: string | undefined): FileSecret {
   const validation_context = {
     trusted_ca: { filename: authorities },
@@ -40,7 +40,10 @@ export function secretConfig(name: string): envoy.extensions.transport_sockets.t
   return { name, sds_config: { ads: {}, resource_api_version: ApiVersion.V3 } };
 }
 
-/** The folder in which files may appear later, if they have one in common. Without it Envoy watches each that is there. */
+/**
+ * The common folder of the files, where files may appear later. Without a common folder Envoy watches each existing
+ * file.
+ */
 function watched(files: readonly string[]): { readonly watched_directory?: { readonly path: string } } {
   const [first, ...others] = new Set(files.map(folderOf));
   return first === undefined || others.length > 0 ? {} : { watched_directory: { path: first } };

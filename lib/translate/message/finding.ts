@@ -1,6 +1,6 @@
 /**
- * Findings of translation: settings that users wrote and that are not in force. A finding belongs to the build result
- * that came with it, and disappears when that result is built again without it.
+ * Findings of translation: user settings that are not in force. A finding belongs to a build result, and disappears
+ * when the result is rebuilt without the finding.
  *
  * @module
  */
@@ -29,7 +29,7 @@ export function distinctFindings(findings: Iterable<Finding>): Finding[] {
   return [...byIdentity(findings)].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, finding]) => finding);
 }
 
-/** Each finding once, where it came first. */
+/** Each finding once, at its first position. */
 export function findingsOnce(findings: Iterable<Finding>): Finding[] {
   return [...byIdentity(findings).values()];
 }

@@ -1,5 +1,5 @@
 /**
- * The field by which a cluster tells the filters of its requests which protocols to offer in the TLS handshake.
+ * The metadata field of a cluster with the ALPN protocols for HTTP requests.
  *
  * @module
  */

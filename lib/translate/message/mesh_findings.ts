@@ -8,7 +8,7 @@ import type { Mesh } from "../../mesh/mesh.ts";
 import type { ProxyFilter } from "../../mesh/proxy_filter.ts";
 import { compileFilter } from "../../patches/compile.ts";
 
-/** The findings of the mesh's indexes: references that cannot be followed, and subsets that several rules define. */
+/** The findings of the mesh's indexes: references that cannot be resolved, and subsets defined by several rules. */
 export function* meshFindings(mesh: Mesh): Iterable<Finding> {
   for (const [key, problems] of mesh.problems) {
     for (const text of problems) yield lossOf("unresolved-reference", [key], `${key}: ${text}`);
@@ -33,10 +33,7 @@ function* patchFindings(filter: ProxyFilter): Iterable<Finding> {
   }
 }
 
-/**
- * More services want an automatic address than there are. It names none of them: it is one warning, however many they
- * are.
- */
+/** More services want an automatic address than addresses exist. A single warning, without the names of services. */
 export function addressRangeFindings(range: { readonly wanted: number; readonly available: number }): Finding[] {
   const { wanted, available } = range;
   if (wanted <= available) return [];

@@ -1,5 +1,5 @@
 /**
- * Notes of builders, kept with the result that they belong to: settings that are not in force, and outcomes of patches.
+ * Notes of builders, kept with the build result: settings that are not in force, and outcomes of patches.
  *
  * @module
  */
@@ -13,7 +13,7 @@ export type TranslationNote = Finding | PatchOutcome;
 /** Takes notes while a result is built. */
 export type ReportNote = (note: TranslationNote) => void;
 
-/** The findings among notes; a patch that failed is one. */
+/** The findings among notes, including failed patches. */
 export function* findingsAmong(notes: Iterable<TranslationNote>): Iterable<Finding> {
   for (const note of notes) {
     if (!("patch" in note)) yield note;
@@ -25,7 +25,7 @@ export function* findingsAmong(notes: Iterable<TranslationNote>): Iterable<Findi
 }
 
 /**
- * Notes without those of patches that are no more: results stay for a while after the last proxy had them.
+ * Notes without outcomes of removed patches: a result stays for a while after its last proxy.
  *
  * @param filters The ProxyFilters of the mesh.
  */

@@ -1,5 +1,5 @@
 /**
- * The object that made a part of the configuration, written into the part itself.
+ * The source object of a part of the configuration, written into the part.
  *
  * @module
  */
@@ -7,7 +7,7 @@ import type { envoy } from "../../../proto/gen/types.ts";
 import { struct } from "../../pb/wellknown.ts";
 
 /**
- * Metadata that names an object, in the form and place where tools made for Istio look for it:
+ * Metadata with the source object, in the form and place that tools for Istio expect:
  * `/apis/networking.mesh.io/v1/namespaces/<namespace>/virtual-service/<name>`.
  *
  * @param key `VirtualService/namespace/name` or `Gateway/namespace/name`.

@@ -1,20 +1,20 @@
 /**
- * The parts of objects that are in a message: the rules of VirtualServices and their matches, the servers of Gateways.
+ * The parts of objects in a message: rules of VirtualServices with matches, and servers of Gateways.
  *
  * @module
  */
 import type { EffectiveVirtualService, RuleProtocol } from "../../mesh/types.ts";
 
-/** A rule of a virtual service as it stands in its effective form, with the match by which it is in a message. */
+/** A rule by its position in the effective virtual service, with the match used in a message. */
 export interface UsedRule {
   readonly rule: number;
-  /** Absent: the rule has no match, or is in the message by no certain one. */
+  /** Absent: the rule has no match, or no certain match is in the message. */
   readonly match?: number;
 }
 
 /**
- * Names the rules of a virtual service that are in a message, and those of its delegates, as encoded resources name
- * parts. Of an object without any the list is empty: nothing of it is in the message.
+ * The rules of a virtual service, and of its delegates, that are in a message, as parts of an encoded resource. For an
+ * object without a rule in the message, the list of positions is empty.
  */
 export function ruleParts(vs: EffectiveVirtualService, list: RuleProtocol, used: Iterable<UsedRule>): string[] {
   const positions = new Map(vs.causes.map((key) => [key, new Set<string>()]));
@@ -22,7 +22,7 @@ export function ruleParts(vs: EffectiveVirtualService, list: RuleProtocol, used:
   for (const { rule, match } of used) {
     const origin = list === "http" ? vs.httpOrigins?.[rule] : undefined;
     if (origin?.delegate !== undefined) {
-      // Matches of both are merged into others, which stand for none of them.
+      // Matches of root and delegate are merged, so neither match stands alone.
       positions.get(root)?.add(`${origin.rule}`);
       positions.get(origin.delegate.key)?.add(`${origin.delegate.rule}`);
     } else {
@@ -32,14 +32,14 @@ export function ruleParts(vs: EffectiveVirtualService, list: RuleProtocol, used:
   return [...positions].map(([key, at]) => [key, list, ...at].join(" "));
 }
 
-/** Names servers of Gateways that are in a message. */
+/** The servers of Gateways that are in a message, as parts of an encoded resource. */
 export function serverParts(servers: Iterable<{ readonly cause: string; readonly index: number }>): string[] {
   const positions = new Map<string, Set<number>>();
   for (const { cause, index } of servers) positions.getOrInsertComputed(cause, () => new Set()).add(index);
   return [...positions].map(([key, at]) => [key, "servers", ...at].join(" "));
 }
 
-/** Lists of parts as one: each object with its positions once. */
+/** Joins lists of parts: each object once, with all its positions. */
 export function joinedParts(lists: Iterable<readonly string[]>): string[] {
   const positions = new Map<string, Set<string>>();
   for (const list of lists) {

@@ -1,14 +1,14 @@
 /**
- * Fields by which a cluster tells the filters of its requests what is behind it, in its metadata under `istio`.
+ * Metadata fields of a cluster, under `istio`, that tell filters about the services behind the cluster.
  *
  * @module
  */
 
-/** True where proxies of the mesh may be behind the cluster, or absent. */
+/** True if proxies of the mesh may be behind the cluster. Otherwise absent. */
 export const PEER_CLUSTER_FIELD = "peers";
 
 /**
- * The cluster's first service as a text, `host;name;namespace`: a command of the proxy can read a text, and no item of the
+ * The cluster's first service as text, `host;name;namespace`. Commands of the proxy can read text, but no item of the
  * list of services.
  */
 export const SERVICE_CLUSTER_FIELD = "service";

@@ -1,10 +1,10 @@
 /**
- * Names of the virtual host that takes requests to unknown hosts, and of its route.
+ * Names of the virtual host for requests to unknown hosts, and of its route.
  *
  * @module
  */
 
-/** Where the outbound policy lets requests out. */
+/** If the outbound policy admits the requests. */
 export const ALLOW_ANY = "allow_any";
-/** Where it does not. */
+/** If the outbound policy refuses the requests. */
 export const BLOCK_ALL = "block_all";

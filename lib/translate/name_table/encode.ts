@@ -1,5 +1,5 @@
 /**
- * The DNS table of a proxy's agent on the wire: entries are encoded once a host, and a table is their concatenation.
+ * The DNS table of a proxy's agent on the wire. Entries are encoded once per host, and a table is their concatenation.
  *
  * Field numbers: `istio.networking.nds.v1.NameTable` (nds.proto of Istio).
  *
@@ -13,7 +13,7 @@ import type { NameEntry } from "./entry.ts";
 /** Type URL of the table. */
 export const NAME_TABLE_TYPE_URL = `${TYPE_URL_PREFIX}istio.networking.nds.v1.NameTable`;
 
-/** Name of the one resource. The protocol of agents asks for none, and reads none. */
+/** Name of the table's only resource. Agents neither ask for a name nor read the name. */
 const RESOURCE = "default";
 const TABLE = 1;
 const ENTRY = { key: 1, value: 2 } as const;
@@ -25,7 +25,7 @@ export interface EncodedName {
   readonly bytes: Uint8Array;
 }
 
-/** Encodes one entry. */
+/** Encodes an entry. */
 export function encodeName({ host, ips, registry, shortname, namespace }: NameEntry): EncodedName {
   const info = fields([
     ...ips.map((ip) => [INFO.ips, utf8Bytes(ip)] as const),

@@ -9,29 +9,29 @@ import { isDraining, isResolved, mayUse } from "../endpoint/select.ts";
 import type { Reader } from "../reader/reader.ts";
 import { isRange, serviceAddresses } from "../service/address.ts";
 
-/** One name of the table, field by field as its message has them. */
+/** A name of the table, with the fields of its message. */
 export interface NameEntry {
   readonly host: string;
   readonly ips: readonly string[];
   readonly registry: string;
-  /** With `namespace`, for short names: the agent derives them for services of the orchestrator. */
+  /** Set with `namespace` for services of the orchestrator, for which the agent derives short names. */
   readonly shortname?: string;
   readonly namespace?: string;
 }
 
-/** Word of the orchestrator's registry on the wire: agents derive short names for no other one. */
+/** Name of the orchestrator's registry on the wire. Agents derive short names only for this registry. */
 const ORCHESTRATOR = "Kubernetes";
 
 /**
- * The names of a host, its own one last: none where no address is known, so that the workload's name servers are asked.
- * Endpoints are read of headless services alone: those of all others change nothing here.
+ * The names of a host, the host itself last. Empty when no address is known: the workload's name servers then answer.
+ * Endpoints are read only for headless services, because endpoints of other services change no entry.
  */
 export function nameEntries(read: Reader, host: string): readonly NameEntry[] {
   const service = read.service(host);
   if (service === undefined || service.externalName !== undefined) return [];
   const addresses = serviceAddresses(read, service);
   if (addresses.length > 0) return own(service, addresses.filter((address) => !isRange(address)));
-  // Endpoints that are names or balanced are no addresses of the host.
+  // An endpoint's name, or a balanced endpoint, is not an address of the host.
   const passes = [service, ...service.ports].every((one) => resolutionOf(service, one) === "passthrough");
   if (!service.headless && !passes) return [];
   const endpoints = headlessEndpoints(read, service);
@@ -43,7 +43,7 @@ export function nameEntries(read: Reader, host: string): readonly NameEntry[] {
 function own(service: Service, addresses: readonly string[]): NameEntry[] {
   if (addresses.length === 0) return [];
   const entry = { host: service.hostname, ips: [...new Set(addresses)], registry: registryOf(service) };
-  // Names of services that clusters share stand for themselves: short names belong to the service of the cluster.
+  // A service shared between clusters has no short names: short names belong to the service of the cluster.
   if (service.provider !== "Orch" || service.hostname.endsWith(`.${SHARED_DOMAIN}`)) return [entry];
   return [{ ...entry, shortname: service.name, namespace: service.namespace }];
 }
@@ -52,7 +52,9 @@ function registryOf({ provider }: Service): string {
   return provider === "Orch" ? ORCHESTRATOR : provider;
 }
 
-/** Ready endpoints of the first port in the proxy's network, each workload once: clients dial them without a gateway. */
+/**
+ * Ready endpoints of the first port in the proxy's network, each workload once. Clients dial these without a gateway.
+ */
 function headlessEndpoints(read: Reader, service: Service): readonly Endpoint[] {
   const [first] = service.ports;
   if (first === undefined) return [];
@@ -78,7 +80,10 @@ function addressesOf(read: Reader, { address, additionalAddresses = [] }: Endpoi
   return read.settings.dualStack ? [address, ...additionalAddresses] : [address];
 }
 
-/** Names of single pods, `<hostname>.<subdomain>.<rest of the service's host>`; of two pods that of the own cluster. */
+/**
+ * Names of single pods, `<hostname>.<subdomain>.<rest of the service's host>`. Of two pods with one name, the pod of
+ * the own cluster counts.
+ */
 function podEntries(read: Reader, service: Service, endpoints: readonly Endpoint[]): readonly NameEntry[] {
   const dot = service.hostname.indexOf(".");
   if (dot < 0) return [];

@@ -1,5 +1,5 @@
 /**
- * Clusters, listeners and configurations of extensions that patches add. Where one has the name of another, the first
+ * Clusters, listeners and extension configurations added by patches. Of two messages with the same name, the first
  * stays.
  *
  * @module
@@ -12,7 +12,7 @@ import type { ReportNote } from "../message/notes.ts";
 import { NO_PATCHES } from "../reader/patch_selection.ts";
 import type { Reader } from "../reader/reader.ts";
 
-/** The message of each part that patches add whole. */
+/** The message type of each part that patches add as a whole. */
 interface AddedMessages {
   readonly clusters: envoy.config.cluster.v3.Cluster;
   readonly listeners: envoy.config.listener.v3.Listener;
@@ -25,7 +25,7 @@ const TARGETS = { clusters: "CLUSTER", listeners: "LISTENER", extensions: "EXTEN
  * The messages that patches add.
  *
  * @param others The messages of builders, which keep their names.
- * @param context The side; undefined: extensions are on none, proxies ask for them by name.
+ * @param context The side. Undefined for extensions, which have no side: proxies request extensions by name.
  */
 export function added<P extends keyof AddedMessages>(
   read: Reader,

@@ -1,5 +1,5 @@
 /**
- * The patches that were applied to one message: each is noted once, and what they changed decides how it is encoded.
+ * The patches applied to a message. Each patch is noted once, and the patches' changes determine the encoder.
  *
  * @module
  */
@@ -9,9 +9,9 @@ import type { ReportNote } from "../message/notes.ts";
 
 const NONE: ReadonlySet<PatchTarget> = new Set();
 
-/** Gathers the patches of one message. */
+/** Gathers the patches of a message. */
 export class AppliedPatches {
-  /** Keys of their filters. */
+  /** Keys of the applied ProxyFilters. */
   readonly #filters = new Set<string>();
   readonly #noted = new Set<CompiledPatch>();
   readonly #report: ReportNote;
@@ -20,15 +20,15 @@ export class AppliedPatches {
   #replacedHost = false;
 
   /**
-   * @param report Hears of each patch once.
-   * @param packed Targets that lie packed in the message, so that its own encoder does not see them. Default: none
+   * @param report Receives each patch once.
+   * @param packed Targets packed inside the message, invisible to the message's own encoder. Default: none.
    */
   constructor(report: ReportNote, packed: ReadonlySet<PatchTarget> = NONE) {
     this.#report = report;
     this.#packed = packed;
   }
 
-  /** To be called for each place. */
+  /** Call for each patched place. */
   readonly note: ReportPatch = ({ patch, error, closes }) => {
     if (error === undefined || closes) {
       this.#filters.add(patch.filter);
@@ -40,17 +40,17 @@ export class AppliedPatches {
     this.#report(error === undefined ? { patch } : { patch, error });
   };
 
-  /** Whether none was applied. */
+  /** Whether no patch was applied. */
   get none(): boolean {
     return this.#filters.size === 0;
   }
 
-  /** Whether one put another virtual host in the place of the message, or of one in it. */
+  /** Whether a patch replaced the message, or a part of the message, with another virtual host. */
   get replacedHost(): boolean {
     return this.#replacedHost;
   }
 
-  /** A message in place of another one, with the filters among its causes. */
+  /** The patched message, with the ProxyFilters among the causes. */
   to<B extends Built<unknown>>(built: B, message: B["message"]): B {
     const causes = [...new Set([...built.causes, ...this.#filters])];
     return { ...built, message, causes, ...(this.#needsApi ? { needsApi: true } : {}) };

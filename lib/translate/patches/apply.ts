@@ -1,9 +1,9 @@
 /**
- * Applies the patches of a proxy to the messages of builders, before these are encoded.
+ * Applies the patches of a proxy to the messages of builders, before encoding.
  *
  *     builder ─> message ─> patches that match ─> encoder
  *
- * A result then depends on the patches of its part of the configuration, and on nothing where there are none.
+ * A result then depends on the patches for its part of the configuration, and on nothing if there are none.
  *
  * @module
  */
@@ -22,15 +22,19 @@ import { patchInlineRoutes } from "./inline_routes.ts";
 type Cluster = envoy.config.cluster.v3.Cluster;
 type Listener = envoy.config.listener.v3.Listener;
 
-/** Changes the message of a builder; empty: a patch removed it. */
+/** Changes the message of a builder. An empty result means that a patch removed the message. */
 export type Patching<T> = (built: Built<T>) => readonly Built<T>[];
 
-/** The context of resources that belong to no workload's own ports. */
+/** The context of resources outside a workload's own ports. */
 export function clientContext(read: Reader): PatchContext {
   return aspect(read, "gateways") ? "GATEWAY" : "SIDECAR_OUTBOUND";
 }
 
-/** Patches clusters. @param of Gives the purpose of a cluster; called only where there are patches. */
+/**
+ * Patches clusters.
+ *
+ * @param of Gives the purpose of a cluster. Called only if there are patches.
+ */
 export function clusterPatching(
   read: Reader,
   report: ReportNote,
@@ -41,12 +45,15 @@ export function clusterPatching(
   });
 }
 
-/** Patches clusters that lead away from the proxy. */
+/** Patches outbound clusters. */
 export function clientClusterPatching(read: Reader, report: ReportNote): Patching<Cluster> {
   return clusterPatching(read, report, () => ({ context: clientContext(read), hosts: [] }));
 }
 
-/** Patches listeners, and the routes that some of them have inside. One without chains is left out: Envoy refuses it. */
+/**
+ * Patches listeners and the routes inside listeners. A listener without chains is omitted, because Envoy refuses such a
+ * listener.
+ */
 export function listenerPatching(read: Reader, report: ReportNote, context: PatchContext): Patching<Listener> {
   const listeners = patching<Listener>(read, "listeners", report, (message, patches, note) => {
     const applied: CompiledPatch[] = [];
@@ -70,7 +77,7 @@ export function listenerPatching(read: Reader, report: ReportNote, context: Patc
 /**
  * Makes a step that patches one kind of message.
  *
- * @param patch Gives the same message where no patch matches; undefined: removed
+ * @param patch Returns the same message if no patch matches, or undefined for a removed message.
  */
 export function patching<T>(
   read: Reader,
@@ -88,7 +95,9 @@ export function patching<T>(
   };
 }
 
-/** Parts that lie packed in a listener: around these a patched listener has nothing that builders would not write. */
+/**
+ * Parts packed inside a listener. If only such parts are patched, the listener's own fields need no special encoder.
+ */
 const PACKED: ReadonlySet<PatchTarget> = new Set<PatchTarget>([
   "HTTP_FILTER",
   "ROUTE_CONFIGURATION",

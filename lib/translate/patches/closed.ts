@@ -1,8 +1,8 @@
 /**
- * Resources that let nothing in, for a proxy that rejects what guards and has no earlier version.
+ * Resources that let nothing in, for a proxy that rejects a guarding resource and has no earlier version.
  *
- * What a proxy lacks is not always closed: without a listener of an outbound port, or a virtual host, the proxy passes
- * connections and requests on to where they wanted to go.
+ * A missing resource does not always close anything: without the listener of an outbound port, or without a virtual
+ * host, the proxy passes connections and requests on to their destination.
  *
  * @module
  */
@@ -21,15 +21,15 @@ const ROUTE = "envoy.config.route.v3.RouteConfiguration";
 const VIRTUAL_HOST = "envoy.config.route.v3.VirtualHost";
 const DIRECT_RESPONSE = "envoy.extensions.filters.network.direct_response.v3.Config";
 
-/** Status of answers to requests that a closed virtual host gets. */
+/** Status of answers from a closed virtual host. */
 const CLOSED_STATUS = 503;
 
 /**
- * A resource in place of another one: a listener that closes each connection, a virtual host that answers 503. Undefined: a
- * proxy without the resource is closed, as without a cluster, or there is no resource to say where.
+ * A closed substitute for a resource: a listener that closes each connection, or a virtual host that answers 503.
+ * Undefined when a proxy without the resource is closed anyway (a cluster), or when no resource says where to listen.
  *
  * @param plain The resource without patches.
- * @param causes Objects that it is not open for.
+ * @param causes Objects for which the resource is closed.
  */
 export function closedResource(
   plain: EncodedResource | undefined,
@@ -56,7 +56,7 @@ function closedMessage(typeUrl: string, value: Uint8Array): Uint8Array | undefin
   }
 }
 
-/** It listens where the other one does, and looks at nothing. */
+/** Listens at the addresses of the original listener, without inspecting anything. */
 function closedListener(listener: Listener): object {
   const { name, address, additional_addresses, bind_to_port, traffic_direction, transparent, freebind } = listener;
   const kept = { name, address, additional_addresses, bind_to_port, traffic_direction, transparent, freebind };

@@ -1,5 +1,5 @@
 /**
- * Patches of routes that lie inside a listener, as those of inbound ports do.
+ * Patches routes inside a listener, such as routes of inbound ports.
  *
  * @module
  */
@@ -19,7 +19,7 @@ type Filter = envoy.config.listener.v3.Filter;
 type HttpConnectionManager = envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager;
 type RouteConfiguration = envoy.config.route.v3.RouteConfiguration;
 
-/** A listener with the routes inside it patched; the same object where no patch matches. */
+/** A listener with patched inner routes. The same object if no patch matches. */
 export function patchInlineRoutes(
   listener: Listener,
   patches: readonly CompiledPatch[],
@@ -45,7 +45,7 @@ export function patchInlineRoutes(
   };
 }
 
-/** By side: which routes a patch looks for depends on that. */
+/** Results by side, because a patch selects routes by side. */
 const known: { readonly [C in PatchContext]: KnownRoutes } = {
   SIDECAR_INBOUND: knownRoutes(),
   SIDECAR_OUTBOUND: knownRoutes(),
@@ -64,7 +64,7 @@ function knownRoutes(): KnownRoutes {
 /** Number of the field `route_config`. */
 const ROUTE_CONFIG = 4;
 
-/** All but the routes stays as it is encoded. */
+/** Everything but the routes stays encoded. */
 function patchManager(
   filter: Filter,
   patches: readonly CompiledPatch[],
@@ -74,7 +74,7 @@ function patchManager(
   const { typed_config: config } = filter;
   if (config === undefined || packedName(config) !== MANAGER) return filter;
   const parts = joinedParts(config);
-  // Managers that share fields have their routes apart from these.
+  // Managers with shared fields keep their routes outside the shared fields.
   const taken = takeField(parts ? parts.own : bytesOf(config), ROUTE_CONFIG);
   if (taken.field.length === 0) return filter;
   const patched = known[context].routes.patched(taken.field, patches, report, (heard) => {
@@ -88,7 +88,7 @@ function patchManager(
   return { ...filter, typed_config: packed };
 }
 
-/** A route configuration with its virtual hosts. */
+/** Patches a route configuration with its virtual hosts. */
 function patchWholeRoutes(
   routes: RouteConfiguration,
   patches: readonly CompiledPatch[],

@@ -1,14 +1,13 @@
 /**
- * Resources that proxies reject and that patches have changed, with what the proxies have instead, and the findings about
- * them.
+ * Patched resources that proxies reject, the substitutes, and the findings.
  *
  * @module
  */
 import { type Finding, lossOf } from "../../finding/finding.ts";
 
 /**
- * What a proxy has instead of a rejected resource: the version that it took last, the present one without some
- * ProxyFilters, one that lets nothing in, or nothing. `undecided`: it is not known yet.
+ * The substitute for a rejected resource: the last accepted version, the present version without some ProxyFilters, a
+ * closed resource, or nothing. `undecided`: not known yet.
  */
 export type StandInKind = "earlier" | "without" | "closed" | "nothing" | "undecided";
 
@@ -16,9 +15,9 @@ export type StandInKind = "earlier" | "without" | "closed" | "nothing" | "undeci
 export interface RejectedPatches {
   readonly typeUrl: string;
   readonly name: string;
-  /** The version that is rejected. */
+  /** The rejected version. */
   readonly version: string;
-  /** Keys of the ProxyFilters that it goes without, or that changed it. */
+  /** Keys of the ProxyFilters that changed the resource, or that the substitute omits. */
   readonly filters: readonly string[];
   /** The proxy's words. */
   readonly message: string;
@@ -30,7 +29,7 @@ export function patchingFilters(causes: readonly string[]): readonly string[] {
   return causes.filter((cause) => cause.startsWith("ProxyFilter/"));
 }
 
-/** What a proxy has, for `Listener 0.0.0.0_80 ...`; then come the proxies and their words. */
+/** The effect of a substitute, in a text such as `Listener 0.0.0.0_80 ...`. The proxies and their words follow. */
 const SAYS: { readonly [K in StandInKind]: string } = {
   earlier: "stays as it was taken last by",
   without: "goes without these patches to",
@@ -39,7 +38,10 @@ const SAYS: { readonly [K in StandInKind]: string } = {
   undecided: "is tried without these patches at",
 };
 
-/** Findings of rejections because of patches; one resource and one proxy stand for all with the same words. */
+/**
+ * Findings about rejections because of patches. One resource and one proxy represent all rejections with the same
+ * words.
+ */
 export function rejectionFindings(
   states: Iterable<{
     readonly proxy: { readonly nodeId: string };

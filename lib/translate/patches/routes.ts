@@ -1,6 +1,6 @@
 /**
- * Patches of routes that proxies ask for by name. Virtual hosts are patched one by one, as they are built; those that
- * patches add belong to the route configuration, and go with it also where the others come one by one (VHDS).
+ * Patches of routes that proxies request by name. Virtual hosts are patched when built, each separately. Virtual hosts
+ * added by patches belong to the route configuration, and travel inside the route configuration even with VHDS.
  *
  * @module
  */
@@ -17,14 +17,14 @@ import { AppliedPatches } from "./applied.ts";
 type RouteConfiguration = envoy.config.route.v3.RouteConfiguration;
 type VirtualHost = envoy.config.route.v3.VirtualHost;
 
-/** A route configuration without the virtual hosts that are built one by one. */
+/** A route configuration without separately built virtual hosts. */
 export interface PatchedBareRoutes {
   readonly built: Built<RouteConfiguration>;
-  /** Virtual hosts that patches add to it. */
+  /** Virtual hosts that patches add to the route configuration. */
   readonly added: readonly Built<VirtualHost>[];
 }
 
-/** Known facts about a route configuration beside its name. */
+/** Facts about a route configuration beside its name. */
 export interface RoutesPlace {
   readonly context: PatchContext;
   /** See {@linkcode PatchedRoutes.servicePorts}. */
@@ -33,7 +33,7 @@ export interface RoutesPlace {
   readonly servers?: NonNullable<PatchedRoutes["servers"]>;
 }
 
-/** Patches a route configuration, and finds out the virtual hosts that are added to it. */
+/** Patches a route configuration, and collects the added virtual hosts. */
 export function patchBareRoutes(
   read: Reader,
   built: Built<RouteConfiguration>,
@@ -51,8 +51,8 @@ export function patchBareRoutes(
 }
 
 /**
- * Patches one virtual host of a route configuration; empty: a patch removed it. Of one that a patch replaces nothing is
- * left: what caused it is not in force there.
+ * Patches a virtual host of a route configuration. Empty when a patch removed the virtual host. If a patch replaces the
+ * virtual host, the old causes are dropped: their settings are not in force there.
  */
 export function patchedVirtualHost(
   read: Reader,
@@ -77,24 +77,24 @@ function fittingPatches(read: Reader, name: string, place: RoutesPlace): ReturnT
   return patchesOfRoutes(patches, of);
 }
 
-/** A virtual host that a patch adds, and that goes without a domain because another one has it. */
+/** An added virtual host that lost a domain to another virtual host. */
 export interface LostDomain {
   readonly domain: string;
   readonly owner: string;
   readonly loser: Built<VirtualHost>;
 }
 
-/** Inputs to the decision which virtual hosts may be added. */
+/** Inputs to the decision about added virtual hosts. */
 export interface OtherVirtualHosts {
-  /** Whether a patch removed one of that name. */
+  /** Whether a patch removed the virtual host of a name. */
   readonly removed: (name: string) => boolean;
-  /** The one that has a domain. */
+  /** The virtual host that owns a domain. */
   readonly owner: (domain: string) => string | undefined;
 }
 
 /**
- * A route configuration with the virtual hosts that patches add. Envoy refuses one in which a domain comes twice, so those
- * that have it already keep it.
+ * A route configuration with the virtual hosts that patches add. Envoy refuses a repeated domain, so earlier owners
+ * keep their domains.
  */
 export function withAddedVirtualHosts(
   { built, added }: PatchedBareRoutes,

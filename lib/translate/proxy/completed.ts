@@ -1,18 +1,18 @@
 /**
- * A proxy with what registries know of its workload. What the proxy says of itself has precedence; what its agent was not
- * given is taken from where endpoints have it, so that a client and an endpoint of one workload are in one place.
+ * Completes a proxy with the registries' knowledge about its workload. The proxy's own report has precedence. Missing
+ * facts come from the source of endpoint facts, so client and endpoint of a workload are at the same place.
  *
  * @module
  */
 import type { Proxy } from "./node.ts";
 
-/** The facts of a workload that its proxy may lack. */
+/** Facts about a workload that the proxy's report may lack. */
 export type WorkloadFacts = Pick<Proxy["properties"], "labels" | "locality" | "network">;
 
 /**
- * The proxy with these facts in the place of what it lacks. The same object where nothing changes.
+ * The proxy, with missing facts filled in. The same object if nothing changes.
  *
- * @param known Undefined: nothing is known of it, and the proxy is as it introduced itself.
+ * @param known Undefined when nothing is known about the workload: the proxy is then as reported.
  */
 export function completed(proxy: Proxy, known: WorkloadFacts | undefined): Proxy {
   const { reported = proxy, properties: { patched } } = proxy;

@@ -1,5 +1,5 @@
 /**
- * The identity that a proxy claims: its node id, taken apart.
+ * The claimed identity of a proxy: the parts of its node ID.
  *
  *     sidecar~10.1.2.3~reviews-v1-abc.default~default.svc.cluster.local
  *     type    address  name.namespace         DNS domain
@@ -19,20 +19,20 @@ export interface NodeId {
   readonly dnsDomain: string;
 }
 
-/** A node that cannot be served; the message names the part, the value and what was expected. */
+/** A node that cannot be served. The message has the part, the value and the expectation. */
 export class NodeRefused extends Error {
   override name = "NodeRefused";
 }
 
 const longest = 1024;
 
-/** The name of a workload: visible characters. Machines beside the orchestrator name theirs as they like. */
+/** The name of a workload: visible characters. Outside the orchestrator, names are free. */
 const NAME = /^[\x21-\x7e]+$/;
 
 /**
- * Takes a node id apart.
+ * Parses a node ID.
  *
- * @throws {NodeRefused} With all that is wrong, not the first problem alone.
+ * @throws {NodeRefused} With all problems, not only the first.
  */
 export function parseNodeId(id: string): NodeId {
   if (id.length > longest) throw new NodeRefused(`node id has ${id.length} characters, expected at most ${longest}`);

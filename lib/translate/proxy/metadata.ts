@@ -1,5 +1,5 @@
 /**
- * The node metadata in which a proxy describes itself. Booleans and numbers may travel as strings.
+ * A proxy's description of itself: node metadata. Booleans and numbers may travel as strings.
  *
  * @module
  */
@@ -20,10 +20,10 @@ import {
   text,
 } from "./metadata_form.ts";
 
-/** Reads typed values out of metadata and collects those that do not fit. */
+/** Reads typed values from metadata and collects unexpected values. */
 export class Metadata {
   readonly #data: Readonly<Record<string, unknown>>;
-  /** Values that are not as expected, each with key, value and expectation. Such a value counts as absent. */
+  /** Unexpected values, each with key, value and expectation. An unexpected value counts as absent. */
   readonly problems: string[] = [];
 
   constructor(data: Readonly<Record<string, unknown>>) {
@@ -40,17 +40,17 @@ export class Metadata {
     return this.#read(key, text) ?? "";
   }
 
-  /** A switch: true, "true", "1" and their opposites; absent is `fallback`. */
+  /** A switch: true, "true", "1" and their opposites. Absent: `fallback`. */
   flag(key: string, fallback = false): boolean {
     return this.#read(key, flag) ?? fallback;
   }
 
-  /** A whole number from 0 to `most`; absent is 0. */
+  /** A whole number from 0 to `most`. Absent: 0. */
   count(key: string, most: number): number {
     return this.#value(key) === undefined ? 0 : this.#read(key, count(most)) ?? 0;
   }
 
-  /** A duration in Go syntax, in ms; absent is 0. */
+  /** A duration in Go syntax, in ms. Absent: 0. */
   duration(key: string): number {
     return this.#read(key, duration) ?? 0;
   }
@@ -60,12 +60,12 @@ export class Metadata {
     return this.#read(key, list) ?? [];
   }
 
-  /** Labels or annotations in our spelling. */
+  /** Labels or annotations in this project's spelling. */
   labels(key: string): Record<string, string> {
     return this.#read(key, labels) ?? {};
   }
 
-  /** Some proxy settings of an object, or of one as text; settings that are too large to be kept count as absent. */
+  /** Selected proxy settings from an object, or from an object as text. Settings too large to keep count as absent. */
   settings<K extends keyof ProxySettings>(key: string, ...names: readonly K[]): Partial<Pick<ProxySettings, K>> {
     const whole = this.#read(key, object);
     if (whole === undefined) return {};
@@ -88,7 +88,7 @@ export class Metadata {
     if (usual !== undefined) return usual;
     const read = form.schema.safeParse(value);
     if (read.success) return read.data;
-    // Of a list every element may be wrong in the same way.
+    // Every element of a list may be wrong in the same way.
     for (const message of new Set(read.error.issues.map((issue) => issue.message))) this.#refuse(key, message);
     return undefined;
   }

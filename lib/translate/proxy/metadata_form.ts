@@ -1,8 +1,8 @@
 /**
- * The forms in which values of node metadata come: schemas of foreign JSON whose messages say what was expected.
+ * Forms of node metadata values: schemas of foreign JSON, with messages about the expected form.
  *
- * The usual form of a value, which every proxy sends many times, is taken without its schema where both give the same:
- * schemas cost a third of reading a node. All else the schema judges.
+ * The usual form of a value, which every proxy sends many times, is read without the schema, with equal results:
+ * schemas cost a third of the time for reading a node. Every other form is judged by the schema.
  *
  * @module
  */
@@ -10,21 +10,27 @@ import * as z from "zod";
 import { parseDuration } from "../../config/schema/duration.ts";
 import { ownKey, ownLabelValue } from "../../config/spelling/spelling.ts";
 
-/** How values of one type are read. */
+/** How values of a type are read. */
 export interface MetadataForm<T> {
   readonly schema: z.ZodType<T>;
-  /** The value, if it has the usual form; undefined: the schema must say. */
+  /** Reads the value's usual form. Undefined for any other form, which the schema judges. */
   readonly usual?: (value: unknown) => T | undefined;
 }
 
-/** UTF-16 units of one text, and of the name or value of one label. Istio's own are names, addresses and paths. */
+/**
+ * Limit of a text, and of the name or value of a label, in UTF-16 units. Istio's own values are names, addresses and
+ * paths.
+ */
 const MAX_TEXT = 1024;
-/** Units of a list, and of an object that is kept whole, as JSON. */
+/** Limit of a list, and of an object that is kept whole, as JSON, in UTF-16 units. */
 export const MAX_STRUCTURE = 16 * 1024;
-/** Units of a value that a refusal shows. */
+/** Limit of a value in a refusal, in UTF-16 units. */
 const MAX_SHOWN = 100;
 
-/** No name, address or path has a control character; in a log, a page or a key such a character could pass for a border. */
+/**
+ * No name, address or path has a control character. In a log, a page or a key, such a character could look like a
+ * border.
+ */
 const CONTROL = /\p{Cc}/u;
 
 /** A string. */
@@ -88,7 +94,7 @@ const map = z.record(z.string(), z.unknown(), { error: "a map of strings" }).tra
   return Object.fromEntries(own);
 });
 
-/** Labels or annotations, which become those of our spelling. */
+/** Labels or annotations, converted to this project's spelling. */
 export const labels: MetadataForm<Record<string, string>> = { schema: map };
 
 /** A whole number from 0 to `most`. */
@@ -98,7 +104,7 @@ export function count(most: number): MetadataForm<number> {
   return { schema: z.preprocess(Number, whole) };
 }
 
-/** An object, or one as text. */
+/** An object, or an object as text. */
 export const object: MetadataForm<Record<string, unknown>> = {
   schema: z.preprocess(
     (value) => (typeof value === "string" ? parsedJson(value) : value),
@@ -106,7 +112,7 @@ export const object: MetadataForm<Record<string, unknown>> = {
   ),
 };
 
-/** A value as a refusal shows it. */
+/** A value, shortened for a refusal. */
 export function shown(value: unknown): string {
   const text = JSON.stringify(value);
   return text.length <= MAX_SHOWN ? text : `${text.slice(0, MAX_SHOWN)}... (${text.length} characters)`;
@@ -116,6 +122,6 @@ function parsedJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    return undefined; // No object, so the schema's message says what was expected.
+    return undefined; // Not an object, so the schema's message states the expectation.
   }
 }

@@ -1,5 +1,5 @@
 /**
- * From a node, as a proxy introduces itself, to the properties that translation may read.
+ * From a node, a proxy's introduction of itself, to the properties that translation may read.
  *
  * @module
  */
@@ -25,42 +25,45 @@ import { Metadata } from "./metadata.ts";
 /** A proxy that may be served. */
 export interface Proxy {
   readonly id: NodeId;
-  /** The node id as it came. */
+  /** The node ID as received. */
   readonly nodeId: string;
-  /** Its IP addresses, the main one first. */
+  /** The proxy's IP addresses, the main address first. */
   readonly addresses: readonly string[];
   readonly namespace: string;
   readonly serviceAccount: string;
-  /** Version that it reports (`MESH_VERSION`); empty: unknown. */
+  /** The reported version (`MESH_VERSION`). Empty: unknown. */
   readonly version: string;
-  /** Its agent answers DNS by the mesh's names (`DNS_CAPTURE` or `ENABLE_DNS_SERVER`), so that it will ask for their table. */
+  /**
+   * The agent answers DNS queries for names of the mesh (`DNS_CAPTURE` or `ENABLE_DNS_SERVER`), so the agent will
+   * request the DNS table.
+   */
   readonly asksNames: boolean;
   readonly properties: ProxyProperties;
-  /** As it introduced itself. */
+  /** The node as received. */
   readonly node: envoy.config.core.v3.Node;
-  /** The same proxy without what registries know of its workload; absent: they add nothing. See `./completed.ts`. */
+  /** The same proxy without facts from registries. Absent: registries add no facts. See `./completed.ts`. */
   readonly reported?: Proxy;
 }
 
 /** The settings for reading a node. */
 export interface NodeOptions {
   readonly mesh: MeshConfig;
-  /** Whether it speaks delta and virtual hosts go one by one to those that do. */
+  /** Whether the proxy uses delta xDS and may receive virtual hosts one by one. */
   readonly vhds: boolean;
-  /** Cluster of proxies that name none. */
+  /** Cluster of proxies that report no cluster. */
   readonly clusterId: string;
   /** Other names of clusters, by alias. */
   readonly clusterAliases: Readonly<Record<string, string>>;
-  /** Turns equal headers settings into one object. */
+  /** Interns header settings: equal settings become one object. */
   readonly internHeaders: (headers: ProxyHeaders | undefined) => ProxyHeaders | undefined;
-  /** Likewise of tracing. */
+  /** Interns tracing settings. */
   readonly internTracing: (tracing: OwnTracing | undefined) => OwnTracing | undefined;
 }
 
 /**
  * Reads a node.
  *
- * @throws {NodeRefused} With every problem found, each with the key, the value and what was expected.
+ * @throws {NodeRefused} With every problem found, each with the key, the value and the expectation.
  */
 export function readNode(node: envoy.config.core.v3.Node, options: NodeOptions): Proxy {
   const nodeId = node.id ?? "";
@@ -84,7 +87,7 @@ export function readNode(node: envoy.config.core.v3.Node, options: NodeOptions):
   };
 }
 
-/** The namespace decides what a proxy sees, so it is a name that a namespace can have. */
+/** The namespace determines the proxy's view, so its name must be valid for a namespace. */
 function namespaceOf(id: NodeId, metadata: Metadata): string {
   const named = metadata.text("NAMESPACE");
   if (named === "" || isDnsLabel(named)) return named || id.namespace;
@@ -92,10 +95,10 @@ function namespaceOf(id: NodeId, metadata: Metadata): string {
   return id.namespace;
 }
 
-/** UTF-16 units of a locality that a node names. */
+/** Limit of a node's locality, in UTF-16 units. */
 const MAX_LOCALITY = 1024;
 
-/** UTF-16 units of a cluster that a node names. */
+/** Limit of a node's cluster, in UTF-16 units. */
 const MAX_CLUSTER = 1024;
 
 interface Parts {
@@ -159,7 +162,7 @@ function readProperties({ id, metadata, namespace, labels, addresses, node, opti
   };
 }
 
-/** A tracer of the proxy's own has precedence over the mesh's as a whole. */
+/** The proxy's own tracer replaces the mesh's tracer as a whole. */
 function tracingOf({ tracing, zipkinAddress }: OwnTracing): OwnTracing | undefined {
   if (tracing === undefined && !zipkinAddress) return undefined;
   return { ...(tracing ? { tracing } : {}), ...(zipkinAddress ? { zipkinAddress } : {}) };
@@ -194,7 +197,9 @@ function addressesOf(id: NodeId, metadata: Metadata): string[] {
   return all.map(canonicalIp);
 }
 
-/** The locality label takes precedence over the proxy's own report: the operator of the workload sets it. */
+/**
+ * The locality label takes precedence over the proxy's own report, because the operator of the workload sets the label.
+ */
 function localityOf(node: envoy.config.core.v3.Node, labels: Labels, metadata: Metadata): string {
   const place = [REGION_LABEL, ZONE_LABEL, SUBZONE_LABEL].map((key) => labels[key] ?? "");
   if (place.some((part) => part !== "")) return joinPlace(place);
@@ -215,7 +220,7 @@ function isMode(text: string): text is InterceptionMode {
   return text === "REDIRECT" || text === "TPROXY" || text === "NONE";
 }
 
-/** A client that lists no extensions is taken for a full build (only real proxies list theirs). */
+/** A client without a list of extensions counts as a full build (only real proxies list extensions). */
 function listedExtensions(node: envoy.config.core.v3.Node): ReadonlySet<string> | undefined {
   const names = (node.extensions ?? []).map((extension) => extension.name ?? "");
   return names.length > 0 ? new Set(names) : undefined;

@@ -1,11 +1,15 @@
 /**
- * A proxy as if some ProxyFilters were not there, whose resources take the place of those that the proxy rejects.
+ * A proxy as if some ProxyFilters did not exist. Resources for this stand-in replace resources that the proxy rejects.
  *
  * @module
  */
 import type { Proxy } from "./node.ts";
 
-/** The proxy without the patches of some ProxyFilters. @param without Their keys; undefined: all of them */
+/**
+ * The proxy without the patches of some ProxyFilters.
+ *
+ * @param without Keys of the ProxyFilters. Undefined: all.
+ */
 export function standInFor(proxy: Proxy, without: ReadonlySet<string> | undefined): Proxy {
   const { patched } = proxy.properties;
   return {
@@ -14,12 +18,12 @@ export function standInFor(proxy: Proxy, without: ReadonlySet<string> | undefine
   };
 }
 
-/** Whether it is one of {@linkcode standInFor}. */
+/** Whether a proxy was made by {@linkcode standInFor}. */
 export function isStandIn({ properties: { patched } }: Proxy): boolean {
   return patched === undefined || patched.without !== undefined;
 }
 
-/** Reads properties again; a stand-in stays one. */
+/** Wraps a function that reads properties again, so that a stand-in remains a stand-in. */
 export function readingAgain(read: (proxy: Proxy) => Proxy): (proxy: Proxy) => Proxy {
   return (proxy) => isStandIn(proxy) ? standInFor(read(proxy), proxy.properties.patched?.without) : read(proxy);
 }

@@ -1,8 +1,8 @@
 /**
- * Load assignments of gRPC libraries: endpoints with addresses that are dialled, each locality named and once a priority.
+ * Load assignments of gRPC libraries: dialled endpoints, with each locality named, and only once per priority.
  *
- * Format: gRFC A27; libraries refuse an assignment with a locality without a name, one that comes twice, or an endpoint
- * that comes twice.
+ * Format: gRFC A27. Libraries refuse an assignment with a nameless locality, a repeated locality, or a repeated
+ * endpoint.
  *
  * @module
  */
@@ -16,7 +16,7 @@ import { applyLocality } from "../endpoint/priority.ts";
 import type { Reader } from "../reader/reader.ts";
 import { type LibraryDestination, libraryDestinations } from "./destinations.ts";
 
-/** Load assignments of the clusters of a host that get them over EDS. */
+/** Load assignments of a host's EDS clusters. */
 export function clientAssignments(read: Reader, host: string): Built<LeanAssignment>[] {
   return libraryDestinations(read, host)
     .filter(({ name, without }) => name === undefined && without === undefined)

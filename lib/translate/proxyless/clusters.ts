@@ -1,8 +1,8 @@
 /**
- * Clusters of gRPC libraries, `outbound|port|subset|host` as those of proxies.
+ * Clusters of gRPC libraries, named `outbound|port|subset|host` like clusters of proxies.
  *
- * A cluster that cannot be what its rule says is left out, so that calls fail; a library would refuse it, or, worse, not
- * read the field and call in plain text.
+ * A cluster that cannot follow its rule is omitted, so that calls fail. A library would refuse the cluster or, worse,
+ * ignore the field and call in plain text.
  *
  * Format: gRFC A27 and A37 (discovery), A29 (TLS), A32 (circuit breakers), A42 (ring hash), A55 (sessions).
  *
@@ -36,7 +36,7 @@ function clientCluster(read: Reader, d: LibraryDestination, report: ReportFindin
   const tls = clientTls(read, plan);
   const without = tls.closed ?? d.without;
   const causes = causesOf(plan);
-  // The rule first: it is the object that is not in force.
+  // The rule comes first, because the rule is not in force.
   const say = (text: string) =>
     report(lossOf("not-as-written", [...plan.rule?.causes ?? [], ...portCauses(plan.service, plan.port)], text));
   if (without !== undefined) {
@@ -51,7 +51,7 @@ function clientCluster(read: Reader, d: LibraryDestination, report: ReportFindin
     name: plan.name,
     ...discovery(d),
     ...balancer.fields,
-    // Without a limit libraries take 1024 calls at a time.
+    // Without a limit, libraries allow 1024 concurrent calls.
     ...(circuit_breakers && { circuit_breakers }),
     ...(sticky ? { common_lb_config: { override_host_status: sticky } } : {}),
     ...(tls.socket ? { transport_socket: tls.socket } : {}),
@@ -68,7 +68,7 @@ function discovery({ plan, name }: LibraryDestination): Cluster {
   };
 }
 
-/** Libraries know two balancers for certain; they refuse clusters with another one. */
+/** All libraries know round robin and ring hash. A library refuses a cluster with an unknown balancer. */
 function balancing({ policy: { loadBalancer: asked } }: DestinationPlan): { fields: Cluster; instead?: string } {
   const { lb_policy, ring_hash_lb_config } = loadBalancer(asked);
   if (lb_policy === LbPolicy.RING_HASH) {

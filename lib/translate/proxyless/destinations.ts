@@ -1,5 +1,5 @@
 /**
- * The clusters of a host for gRPC libraries, and their discovery of endpoints: over EDS, or by resolving one name.
+ * The clusters of a host for gRPC libraries, with the discovery of endpoints: over EDS, or by resolving a name.
  *
  * @module
  */
@@ -9,18 +9,18 @@ import type { Endpoint } from "../../registry/types.ts";
 import { entrancesTo, hasLabels, isResolved, usableEndpoints } from "../endpoint/select.ts";
 import type { Reader } from "../reader/reader.ts";
 
-/** A destination as a library may have it. */
+/** A destination in the form for libraries. */
 export interface LibraryDestination {
   readonly plan: DestinationPlan;
-  /** Its endpoints: those with a port, and with an address or name that is dialled itself. */
+  /** The endpoints with a port and a dialled address or name. */
   readonly endpoints: readonly Endpoint[];
-  /** The one name to resolve; absent: endpoints come over EDS. */
+  /** The only name to resolve. Absent: endpoints come over EDS. */
   readonly name?: Endpoint;
-  /** Why there is no such cluster. */
+  /** Why libraries have no such cluster. */
   readonly without?: string;
 }
 
-/** Those of a host; hosts with a wildcard, which nobody can dial, have none. */
+/** The destinations of a host. Empty for hosts with a wildcard, which nobody can dial. */
 export function libraryDestinations(read: Reader, host: string): LibraryDestination[] {
   const plans = isWildcard(host) ? [] : destinations(read, host);
   const service = plans[0]?.service;
@@ -33,13 +33,16 @@ export function libraryDestinations(read: Reader, host: string): LibraryDestinat
   });
 }
 
-/** Not by a socket in the file system, and not through a gateway, to which a library cannot name the service. */
+/**
+ * Whether a library can dial the endpoint: not by a Unix socket, and not through a gateway, because a library cannot
+ * tell a gateway the service.
+ */
 function isDialled(read: Reader, endpoint: Endpoint): boolean {
   return endpoint.address !== "" && !endpoint.address.startsWith("unix://") &&
     entrancesTo(read, endpoint).length === 0;
 }
 
-/** Libraries refuse endpoints with an address that comes twice. */
+/** Removes repeated addresses: libraries refuse repeated endpoints. */
 function distinct(endpoints: readonly Endpoint[]): readonly Endpoint[] {
   const seen = new Set<string>();
   return endpoints.filter(({ address, port }) => {

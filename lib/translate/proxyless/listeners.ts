@@ -1,9 +1,9 @@
 /**
- * Listeners of gRPC libraries on the client's side: one for each name by which a service's port may be dialled.
+ * Listeners of gRPC libraries on the client's side: one per dialled name of a service's port.
  *
  *     xds:///reviews:9080 -> listener reviews:9080 -> routes outbound|9080||reviews.default.svc.cluster.local
  *
- * The library compares nothing but the name, so each is a resource of its own.
+ * A library compares only the name, so each name is a separate resource.
  *
  * Format: gRFC A27 (API listener), A31 and A39 (HTTP filters), A55 (sessions).
  *
@@ -22,14 +22,14 @@ import type { Reader } from "../reader/reader.ts";
 import { bracketed, ownNames } from "../route/domains.ts";
 import { routedPorts } from "../route/sidecar.ts";
 
-/** A listener of one name, with further names that a subscription may use. */
+/** A listener of a name, with aliases for subscriptions. */
 export interface NamedListener extends Built<envoy.config.listener.v3.Listener> {
   readonly aliases: readonly string[];
 }
 
 /**
- * The listeners of a host, `NAME:PORT` for each of its names and ports that carry requests. A name alone stands for all
- * ports; where there is one, a listener has it, so that targets without a port work.
+ * The listeners of a host, `NAME:PORT` for each name and each port that carries requests. A name alone stands for all
+ * ports. If the host has a single port, the name alone is an alias, so targets without a port work.
  */
 export function clientListeners(read: Reader, host: string): NamedListener[] {
   const ports = isWildcard(host) ? [] : routedPorts(read, host);

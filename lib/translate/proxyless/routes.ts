@@ -1,10 +1,10 @@
 /**
- * Route configurations of gRPC libraries: one for each port of a host, `outbound|PORT||HOST`, made of the same routes as
- * those of sidecars.
+ * Route configurations of gRPC libraries, one per port of a host, `outbound|PORT||HOST`, from the same routes as for
+ * sidecars.
  *
- * A library refuses a whole configuration for one thing that it does not know, and passes over fields that it does not
- * read. So a field that it does not read is left out where that only means less (headers, mirrors, rewrites); a rule
- * that would take more calls than it should never matches, and one that answers by itself fails its calls.
+ * A library refuses a whole configuration with an unknown value, but ignores unknown fields. An ignored field is
+ * omitted if the omission is harmless (headers, mirrors, rewrites). A rule that would match too many calls never
+ * matches, and a rule with an answer of the proxy fails its calls.
  *
  * Format: gRFC A28 (matching), A31 (timeouts), A33 (faults), A42 (hashing), A44 (retries).
  *
@@ -38,7 +38,7 @@ export function clientRoutes(read: Reader, host: string): Built<envoy.config.rou
     return {
       message: {
         name: outboundClusterName(port, "", host),
-        // The listener is for this host and port alone, so a call may name any authority.
+        // The listener is for one host and port, so a call may have any authority.
         virtual_hosts: [{ name: virtualHostName(host, port), domains: ["*"], routes: translated }],
       },
       causes,
@@ -48,8 +48,8 @@ export function clientRoutes(read: Reader, host: string): Built<envoy.config.rou
 }
 
 /**
- * @param cluster The host's own.
- * @returns Undefined: no call ever matches.
+ * @param cluster The host's own cluster.
+ * @returns Undefined when no call ever matches.
  */
 function clientRoute(route: Route, cluster: string, notes: Set<string>): Route | undefined {
   const match = clientMatch(route.match ?? {}, notes);
@@ -74,8 +74,8 @@ function withFault(fault: google.protobuf.Any): Pick<Route, "typed_per_filter_co
 const UNAVAILABLE = GRPC_STATUSES.indexOf("UNAVAILABLE");
 
 /**
- * An abort of every call. Routes that forward nothing would say it better, but gRPC for Node 1.14 ends the application at
- * one.
+ * An abort of every call. A route without forwarding would be clearer, but such a route ends an application with gRPC
+ * for Node 1.14.
  */
 function failure({ direct_response: { status = 0 } = {} }: Route): google.protobuf.Any {
   const percentage = fractionOf(100);
@@ -110,7 +110,7 @@ function isPost({ name, string_match, present_match }: HeaderMatcher): boolean {
     string_match?.prefix !== undefined && "POST".startsWith(string_match.prefix);
 }
 
-/** Prefixes of whole segments are not known to libraries. */
+/** Libraries do not know prefixes of whole segments. */
 function pathOf({ path, prefix, safe_regex }: RouteMatch, segments: string | undefined): RouteMatch {
   if (segments !== undefined) {
     return { safe_regex: { regex: `${segments.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&")}(/.*)?` } };
@@ -125,7 +125,7 @@ function clientAction(action: RouteAction): RouteAction {
     ...(weighted ? { weighted_clusters: { clusters: (weighted.clusters ?? []).map(share) } } : { cluster }),
     ...(hash_policy ? { hash_policy } : {}),
     ...(retry ? { retry_policy: clientRetry(retry) } : {}),
-    // The field `timeout` is not read.
+    // Libraries do not read the field `timeout`.
     ...(timeout && lasts(timeout) ? { max_stream_duration: { max_stream_duration: timeout } } : {}),
   };
 }
@@ -134,7 +134,7 @@ function share({ name = "", weight }: envoy.config.route.v3.WeightedCluster.Clus
   return { name, ...(weight ? { weight } : {}) };
 }
 
-/** Retries are at most 5, also where a rule asks for more. */
+/** Libraries retry at most 5 times, even if a rule asks for more. */
 function clientRetry({ retry_on = "", num_retries, retry_back_off }: envoy.config.route.v3.RetryPolicy) {
   return { retry_on, ...(num_retries ? { num_retries } : {}), ...(retry_back_off ? { retry_back_off } : {}) };
 }

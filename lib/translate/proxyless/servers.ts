@@ -1,12 +1,12 @@
 /**
- * The server's side of gRPC libraries: the demands of a workload's ports on their callers.
+ * The server's side of gRPC libraries: the requirements of a workload's ports for callers.
  *
  *     xds.istio.io/grpc/lds/inbound/IP:PORT    the name by which the library asks, and the address that it compares
  *       one chain: mutual TLS or none ─> trust domains ─> tokens ─> authorization ─> the workload itself
  *
- * A library does not see the first bytes of a connection, so a port is one or the other: PERMISSIVE is plain, and
- * mutual TLS where the workload's label says that it speaks it, by which its clients choose. Ports that no service
- * names have no listener: the library does not serve them.
+ * A library does not inspect the first bytes of a connection, so a port is either plain or mutual TLS. PERMISSIVE means
+ * plain, or mutual TLS if the workload's label announces mutual TLS to clients. A port without a service has no
+ * listener: the library does not serve such a port.
  *
  * Format: gRFC A36 (servers), A29 (TLS), A41 (RBAC).
  *
@@ -34,17 +34,17 @@ import { serverSocket } from "./tls.ts";
 type HttpFilter = envoy.extensions.filters.network.http_connection_manager.v3.HttpFilter;
 type FilterChain = envoy.config.listener.v3.FilterChain;
 
-/** The demands of one port of the workload; the same at each address. */
+/** The requirements of a workload's port, equal at each address. */
 export interface LibraryPort extends Built<FilterChain> {
   readonly port: number;
 }
 
-/** Name of the listener of an address that a library listens on, as its bootstrap spells it. */
+/** Name of the listener for a library's listening address, spelled as in the bootstrap. */
 export function serverListenerName(address: string, port: number): string {
   return `xds.istio.io/grpc/lds/inbound/${address.includes(":") ? `[${address}]` : address}:${port}`;
 }
 
-/** The ports of a workload that services name. */
+/** The ports of a workload with a service. */
 export function libraryPorts(read: Reader, targets: readonly InboundTarget[], report: ReportFinding): LibraryPort[] {
   if (targets.length === 0) return [];
   const peers = read.peerTls();
@@ -93,7 +93,7 @@ function serverChain(read: Reader, mutual: boolean, filters: readonly HttpFilter
   };
 }
 
-/** Libraries take no names in the TLS of servers, so identities of other trust domains are refused here. */
+/** Libraries accept no names in the TLS of servers, so this filter refuses identities of other trust domains. */
 function trustedDomains(read: Reader): HttpFilter {
   const principals = trustDomains(read.mesh()).map((domain) => ({
     authenticated: { principal_name: { prefix: `spiffe://${domain}/` } },
@@ -102,19 +102,19 @@ function trustedDomains(read: Reader): HttpFilter {
   return { ...httpRbacFilter({ rules }), name: `${HTTP_RBAC}.trust-domains` };
 }
 
-// Tokens of end users at gRPC libraries, which verify none: calls that carry one are refused, those without pass on, as
-// they do at proxies.
-
 type Permission = envoy.config.rbac.v3.Permission;
 
-/** The filter that refuses calls with a token in a place that some rule names; undefined: there are no rules. */
+/**
+ * The filter that refuses calls with a token of an end user, because libraries verify no tokens. Calls without a token
+ * pass, as at proxies. Undefined when there are no rules.
+ */
 function tokenRefusal(
   rules: readonly JwtRule[],
 ): envoy.extensions.filters.network.http_connection_manager.v3.HttpFilter | undefined {
   if (rules.length === 0) return undefined;
   const permissions = rules.flatMap(placesOf);
   const policies = { tokens: { permissions, principals: [{ any: true }] } };
-  // A policy needs a permission: tokens in the query alone come with no call.
+  // A policy needs a permission, but calls have no query, so tokens in the query never occur.
   if (permissions.length === 0) return undefined;
   return { ...httpRbacFilter({ rules: { action: Action.DENY, policies } }), name: `${HTTP_RBAC}.tokens` };
 }

@@ -1,6 +1,6 @@
 /**
- * Mutual TLS of gRPC libraries: certificate and authorities of the workload come from the certificate provider that the
- * library's bootstrap names `default`, which the agent writes.
+ * Mutual TLS of gRPC libraries. Certificate and authorities come from the certificate provider named `default` in the
+ * library's bootstrap, which the agent writes.
  *
  * Format: gRFC A29, with the fields `tls_certificate_provider_instance` and `ca_certificate_provider_instance`.
  *
@@ -18,13 +18,14 @@ type CommonTlsContext = envoy.extensions.transport_sockets.tls.v3.CommonTlsConte
 /** The additions of TLS to a cluster. */
 export interface ClientTls {
   readonly socket?: TransportSocket;
-  /** The rule asks for something that a library cannot do, so nothing may be sent: the reason in words. */
+  /** The reason for sending nothing: the rule asks for something that a library cannot do. */
   readonly closed?: string;
 }
 
 /**
- * TLS of the connections of one cluster: as its rule says. Without a word there is none, also to endpoints that accept
- * mutual TLS: the names of protocols by which sidecars in mode PERMISSIVE know it are not a library's to choose.
+ * TLS of the connections of a cluster, by the destination rule. Without a rule, connections are plain, even to
+ * endpoints that accept mutual TLS: sidecars in mode PERMISSIVE recognize mutual TLS by ALPN, and a library cannot
+ * choose its ALPN.
  */
 export function clientTls(read: Reader, { policy: { tls }, service }: DestinationPlan): ClientTls {
   if (tls === undefined || tls.mode === "DISABLE") return {};
@@ -36,7 +37,7 @@ export function clientTls(read: Reader, { policy: { tls }, service }: Destinatio
   return { socket: socket("UpstreamTlsContext", { common_tls_context }) };
 }
 
-/** A transport socket that demands a certificate of the mesh from every client. */
+/** A transport socket that requires a certificate of the mesh from every client. */
 export function serverSocket(): TransportSocket {
   return socket("DownstreamTlsContext", {
     common_tls_context: certificates([]),
@@ -44,21 +45,23 @@ export function serverSocket(): TransportSocket {
   });
 }
 
-/** @param names Names of which a server's certificate must carry one; none: any. Libraries take them on clients alone. */
+/**
+ * @param names Accepted names in a server's certificate. Empty: any. Libraries check names only on the client's side.
+ */
 function certificates(names: readonly string[]): CommonTlsContext {
   return {
     tls_certificate_provider_instance: { instance_name: "default", certificate_name: "default" },
     combined_validation_context: {
       default_validation_context: {
         ca_certificate_provider_instance: { instance_name: "default", certificate_name: "ROOTCA" },
-        // Not the typed form, which libraries pass over: any server of the mesh would do.
+        // Libraries ignore the typed form, which would admit any server of the mesh.
         ...(names.length > 0 ? { match_subject_alt_names: names.map((exact) => ({ exact })) } : {}),
       },
     },
   };
 }
 
-/** Libraries take the socket by this name alone. */
+/** Libraries accept the socket only under this name. */
 function socket(type: "UpstreamTlsContext" | "DownstreamTlsContext", context: object): TransportSocket {
   const message = `envoy.extensions.transport_sockets.tls.v3.${type}` as const;
   return { name: "envoy.transport_sockets.tls", typed_config: any(message, context) };

@@ -1,5 +1,5 @@
 /**
- * The action of a rule that sends requests on: clusters and weights, rewrite, timeout, retries, mirrors, hashing.
+ * The action of a rule that forwards requests: clusters and weights, rewrite, timeout, retries, mirrors, hashing.
  *
  * @module
  */
@@ -18,16 +18,16 @@ import { boundedDuration, boundedWeights } from "../values/wire_limits.ts";
 
 type RouteAction = envoy.config.route.v3.RouteAction;
 
-/** A built action, with the fields that belong on the route beside it. */
+/** A built action, with fields for the route itself. */
 export interface ForwardAction {
   readonly action: RouteAction;
-  /** Header operations of the rule, and of its destination when there is only one. */
+  /** Header operations of the rule, and of a single destination. */
   readonly headers: HeaderFields;
-  /** Where it leads, in order. */
+  /** Destinations in order. */
   readonly targets: readonly RouteTarget[];
-  /** Settings of filters by the only destination; those of several stand with each. */
+  /** Filter settings of a single destination. Several destinations have separate settings. */
   readonly perFilter: Readonly<Record<string, google.protobuf.Any>>;
-  /** Keys of the destination rules by which requests are hashed. */
+  /** Keys of the destination rules with hash settings for requests. */
   readonly causes: readonly string[];
 }
 
@@ -42,8 +42,8 @@ interface ActionInput {
 /**
  * Builds the action.
  *
- * @param port Port of the listener that the route is for.
- * @param warnings Receives the settings that the user wrote and does not get.
+ * @param port Port of the route's listener.
+ * @param warnings Receives the settings that are not in force.
  * @returns Undefined when the rule leaves no destination with a share of the requests.
  */
 export function forwardAction(
@@ -85,7 +85,7 @@ function single({ read, port, warnings, action }: ActionInput, route: HttpRouteD
   const hash = hashing(read, target);
   action.cluster = target.cluster;
   if (hash) action.hash_policy = [hash.policy];
-  // The rule's own authority wins over the destination's, as it does with several destinations.
+  // The rule's own authority wins over the destination's, as with several destinations.
   if (authority) action.host_rewrite_literal ??= authority;
   const perFilter = dialledByName(read, target, action.host_rewrite_literal);
   return { headers: fields, targets: [target], perFilter, causes: hash?.causes ?? [], sticky: hash !== undefined };
@@ -146,8 +146,8 @@ function mirrorPolicies(
     .map(({ destination, percent }) => ({ target: routeTarget(read, destination, port), percent }));
   return shared.flatMap(({ target, percent }) => {
     const server = dialledServer(target, target.port);
-    // The host of a copy is the request's with "-shadow" behind it. Dialled by that name it would go to a stranger: a
-    // copy is for the host that the rule names, or is left out, and a finding says so.
+    // The host of a mirrored request has the suffix "-shadow". Dialling this host by name would reach a stranger. So a
+    // mirror needs a host in the rule. Otherwise the mirror is omitted, with a finding.
     if (server !== undefined && server.host === undefined) return [];
     return [{
       cluster: target.cluster,

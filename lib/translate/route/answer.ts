@@ -1,5 +1,5 @@
 /**
- * Answers that the proxy gives itself: redirects and direct responses.
+ * Answers by the proxy itself: redirects and direct responses.
  *
  * @module
  */
@@ -20,9 +20,9 @@ const CODES: Readonly<Record<number, RedirectAction["response_code"]>> = {
 /**
  * Translates a redirect.
  *
- * @param port The port that the client dialled (`FROM_REQUEST_PORT`).
- * @param tls Whether requests arrive over TLS: decides which port needs no mention.
- * @returns Undefined for a code that is no redirect.
+ * @param port The dialled port (`FROM_REQUEST_PORT`).
+ * @param tls Whether requests arrive over TLS, to know the default port.
+ * @returns Undefined for a code that is not a redirect.
  */
 export function redirectAction(redirect: HttpRedirect, port: number, tls: boolean): RedirectAction | undefined {
   const response_code = CODES[redirect.redirectCode ?? 301];
@@ -37,7 +37,7 @@ export function redirectAction(redirect: HttpRedirect, port: number, tls: boolea
   };
 }
 
-/** The explicit port; none where it is the scheme's own. */
+/** The explicit port. Undefined for the scheme's default. */
 function redirectPort(redirect: HttpRedirect, port: number, tls: boolean): number | undefined {
   const wanted = redirect.derivePort === "FROM_REQUEST_PORT" ? port : redirect.port;
   const scheme = redirect.scheme || (tls ? "https" : "http");

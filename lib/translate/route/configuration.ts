@@ -18,18 +18,18 @@ import { isSniffed, tellsPortsApart } from "./placement.ts";
 type VirtualHost = envoy.config.route.v3.VirtualHost;
 type RouteConfiguration = envoy.config.route.v3.RouteConfiguration;
 
-/** Cluster that passes requests on to the address that was dialled. */
+/** Cluster that passes requests on to the dialled address. */
 const PASSTHROUGH_CLUSTER = "PassthroughCluster";
 
-/** Bytes of a direct response's body; Envoy's own limit is 4 KiB, validation takes bodies up to this. */
+/** Limit of a direct response's body, bytes. Envoy's own limit is 4 KiB. Validation accepts bodies up to this limit. */
 const MAX_DIRECT_RESPONSE_BYTES = 1024 * 1024;
 
 /**
  * An outbound route configuration.
  *
  * @param name `8080`, `host:8080` (a sniffed port), `http_proxy`, `unix:///path`.
- * @param virtualHosts Those to put in, or `vhds`: the proxy gets them one by one as resources `<name>/<virtual host>`.
- *   Absent: `vhds` if the proxy takes it, else none.
+ * @param virtualHosts Virtual hosts to include, or `vhds`: the proxy gets virtual hosts one by one as resources
+ * `<name>/<virtual host>`. Absent: `vhds` if the proxy supports VHDS, else none.
  */
 export function sidecarRouteConfiguration(
   read: Reader,
@@ -48,9 +48,7 @@ export function sidecarRouteConfiguration(
   return { message, causes: [] };
 }
 
-/**
- * The virtual host of requests to hosts that nothing names: passed on as dialled, sent to the egress proxy, or refused.
- */
+/** The virtual host for requests to unknown hosts: passed on as dialled, sent to the egress proxy, or refused. */
 function catchAllVirtualHost(read: Reader): VirtualHost {
   const { mode, egressProxy } = read.outboundTrafficPolicy();
   const attempts = read.proxyHeaders()?.attemptCount?.disabled ? {} : { include_request_attempt_count: true };
@@ -75,7 +73,7 @@ function catchAllVirtualHost(read: Reader): VirtualHost {
  */
 export function inboundRouteConfiguration(target: InboundTarget, clusterName: string): RouteConfiguration {
   const { servicePort, service, sidecar } = target;
-  // Where no service is known spans are named after the Sidecar, `name.namespace`.
+  // Without a known service, spans are named after the Sidecar, `name.namespace`.
   const host = service?.hostname ?? sidecar?.split("/").reverse().join(".") ?? "";
   const operation = `${virtualHostName(host, servicePort.port)}/*`;
   return {

@@ -1,5 +1,5 @@
 /**
- * Routes where no virtual service says anything: everything goes to one cluster.
+ * Routes without a virtual service: everything goes to one cluster.
  *
  * @module
  */
@@ -14,7 +14,7 @@ import { retryPolicy } from "./retry.ts";
 type Route = envoy.config.route.v3.Route;
 type RouteAction = envoy.config.route.v3.RouteAction;
 
-/** Name of these routes, which access logs show. */
+/** Name of the routes in access logs. */
 export const DEFAULT_ROUTE = "default";
 
 /** Outbound: no timeout, the mesh's retries, hashing as the destination rule says. */
@@ -34,8 +34,8 @@ export function defaultOutboundRoute(
 }
 
 /**
- * Inbound: no timeout, however a client asks; two retries when the workload closed a kept connection before it took
- * the request. gRPC clients retry that themselves, and streams must not be sent twice.
+ * Inbound: no timeout, even if a client asks for a timeout. Two retries if the workload closed a kept connection before
+ * accepting the request. gRPC clients do such retries themselves, and streams must not be sent twice.
  */
 export function defaultInboundRoute(cluster: string, operation: string, protocol: Protocol): Route {
   const action: RouteAction = {

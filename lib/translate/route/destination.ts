@@ -1,5 +1,5 @@
 /**
- * Where a destination of a rule leads: cluster, service, and how requests are hashed on the way.
+ * Where a destination of a rule leads: cluster, service, and the hashing of requests.
  *
  * @module
  */
@@ -17,19 +17,19 @@ type HashPolicy = envoy.config.route.v3.RouteAction.HashPolicy;
 
 /** A resolved destination. */
 export interface RouteTarget {
-  /** Full name of the destination; of an alias, the name that it stands for. */
+  /** Full name of the destination. For an alias, the name of the target. */
   readonly name: string;
-  /** Host of the service: that name, or the wildcard that covers it. */
+  /** Host of the service: the destination's name, or the wildcard over the name. */
   readonly host: string;
   readonly port: number;
   /** Empty: the default cluster. */
   readonly subset: string;
-  /** `outbound|port|subset|host`. It need not exist: requests to it are then answered 503. */
+  /** `outbound|port|subset|host`. If the cluster does not exist, requests are answered with 503. */
   readonly cluster: string;
   readonly service: Service | undefined;
 }
 
-/** The service behind a host: aliases followed, else the one whose wildcard covers it. */
+/** The service behind a host, after following aliases, or else the service whose wildcard covers the host. */
 export function serviceBehind(read: Reader, host: string): NamedService<Service> {
   return namedService(host, (name) => read.service(name));
 }
@@ -37,7 +37,7 @@ export function serviceBehind(read: Reader, host: string): NamedService<Service>
 /**
  * Resolves a destination.
  *
- * @param listenPort Port of the listener: taken where the rule names none, unless the service has one port alone.
+ * @param listenPort Port of the listener. Used if the rule sets no port, unless the service has exactly one port.
  */
 export function routeTarget(read: Reader, destination: Destination, listenPort: number): RouteTarget {
   const { name, host, service } = serviceBehind(read, destination.host);
@@ -51,13 +51,13 @@ function impliedPort(service: Service | undefined, listenPort: number): number {
   return only && !more.length ? only.port : listenPort;
 }
 
-/** How requests are hashed, and the keys of the destination rules that say so. */
+/** How requests are hashed, with the keys of the responsible destination rules. */
 export interface Hashing {
   readonly policy: HashPolicy;
   readonly causes: readonly string[];
 }
 
-/** How requests to a target are hashed, if its cluster balances by consistent hashing. */
+/** How requests to a target are hashed. Undefined unless the target's cluster uses consistent hashing. */
 export function hashing(read: Reader, target: RouteTarget): Hashing | undefined {
   const effective = read.destinationRule(target.host);
   const rule = effective?.spec;

@@ -1,10 +1,10 @@
 /**
- * Where requests to a service with dynamic DNS are dialled: the host of their authority, at the port of the destination.
- * (By itself Envoy takes the port of the authority as well, else 80, or 443 over TLS.)
+ * Where requests to a service with dynamic DNS are dialled: the authority's host, at the port of the destination.
+ * (Envoy's default is the authority's port, else 80, or 443 over TLS.)
  *
  *     Host: a.example.com:8080 ─> route to port 443 of *.example.com ─> address of a.example.com, port 443
  *
- * The filter of these values is there in proxies with an identity; others dial as Envoy does by itself.
+ * Proxies with an identity have the filter for these values. Other proxies dial by Envoy's default.
  *
  * @module
  */
@@ -23,14 +23,13 @@ type PerFilter = Readonly<Record<string, google.protobuf.Any>>;
 const HOST = "%CEL(re.extract(request.host, '^([^:]+)(?::[0-9]+)?$', '\\\\1'))%";
 
 /**
- * Settings of the filter for requests that go to this destination; none where endpoints have addresses.
- *
- * @param authority By which the request's own is replaced on the way.
+ * Filter settings for requests to the destination. Empty if endpoints have addresses.
+ * @param authority Replaces the request's authority.
  */
 export function dialledByName(read: Reader, target: RouteTarget, authority: string | undefined): PerFilter {
   const { service, port, name, host } = target;
   if (!service || !isNamed(service, port) || !hasExtension(read, SET_FILTER_STATE)) return {};
-  // A rule that names a host under the wildcard says where to, whatever host the request is for.
+  // A host under the wildcard in the rule is the destination, whatever the request's host.
   const named = name === host ? authority?.replace(/:\d+$/, "") : name;
   const values = [
     value("envoy.upstream.dynamic_host", named?.replaceAll("%", "%%") ?? HOST),

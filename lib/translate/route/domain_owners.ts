@@ -1,9 +1,10 @@
 /**
- * The owners of domains that several virtual hosts of one route configuration want: Envoy refuses a route configuration
- * in which a domain occurs twice, so the others go without it.
+ * The owners of domains that several virtual hosts of a route configuration want. Envoy refuses a route configuration
+ * with a repeated domain, so only the owner gets the domain.
  *
- * A virtual host named after the domain (`host:port`) wins over those for which it is a short form or an address; then
- * the older one wins, then the smaller name. So the outcome does not depend on the order of updates.
+ * A virtual host named after the domain (`host:port`) wins over virtual hosts for which the domain is a short form or
+ * an address. Next the older virtual host wins, then the smaller name. So the outcome is independent of the order of
+ * updates.
  *
  * @module
  */
@@ -11,27 +12,30 @@ import { type Finding, lossOf, warningOf } from "../../finding/finding.ts";
 import { isIp } from "../../registry/address.ts";
 import { LayeredMap } from "../../incremental/layered_map.ts";
 
-/** The domains that one virtual host wants. */
+/** The domains that a virtual host wants. */
 interface WantedDomains {
   readonly domains: readonly string[];
   readonly creationTimestamp: number;
 }
 
-/** The owners of one route configuration. An update costs the domains of the virtual host that changed. */
+/**
+ * The owners of a route configuration's domains. The cost of an update depends only on the changed virtual host's
+ * domains.
+ */
 export class DomainOwners {
   readonly #wanted: LayeredMap<string, WantedDomains>;
-  /** Names of the virtual hosts that want a domain, the owner first; a lone one needs no list. */
+  /** Names of the virtual hosts that want a domain, the owner first. A single name needs no list. */
   readonly #wantedBy: LayeredMap<string, string | readonly string[]>;
   #lost: number;
 
-  /** @param from Begins as a copy of another, with which it shares unchanged parts. */
+  /** @param from Source for a copy. Both share unchanged parts. */
   constructor(from?: DomainOwners) {
     this.#wanted = new LayeredMap(from ? from.#wanted : undefined);
     this.#wantedBy = new LayeredMap(from ? from.#wantedBy : undefined);
     this.#lost = from?.lost ?? 0;
   }
 
-  /** How often a virtual host goes without a domain that it wants (metric `pilot_vservice_dup_domain`). */
+  /** How often a virtual host lacks a wanted domain (metric `pilot_vservice_dup_domain`). */
   get lost(): number {
     return this.#lost;
   }
@@ -39,9 +43,9 @@ export class DomainOwners {
   /**
    * Replaces the domains that a virtual host wants.
    *
-   * @param domains Empty: the virtual host went.
+   * @param domains Empty: the virtual host was removed.
    * @param creationTimestamp ms since the epoch.
-   * @returns Names of the other virtual hosts that gained or lost a domain by it.
+   * @returns Names of the other virtual hosts that gained or lost a domain.
    */
   update(name: string, domains: readonly string[], creationTimestamp = 0): Set<string> {
     const changed = new Set<string>();
@@ -54,14 +58,14 @@ export class DomainOwners {
     return changed;
   }
 
-  /** The domains that a virtual host owns, in the order in which it wants them. */
+  /** The domains that a virtual host owns, in the wanted order. */
   owned(name: string): readonly string[] {
     const domains = this.#wanted.get(name)?.domains ?? [];
     if (this.#lost === 0) return domains;
     return domains.filter((domain) => this.owner(domain) === name);
   }
 
-  /** Virtual hosts that go without a domain, with its owner. Costs nothing while there are none. */
+  /** Virtual hosts without a wanted domain, with the owner of the domain. Free of cost if no domain is contested. */
   *losers(): Iterable<{ readonly domain: string; readonly owner: string; readonly loser: string }> {
     if (this.#lost === 0) return;
     for (const [domain, names] of this.#wantedBy) {
@@ -71,7 +75,7 @@ export class DomainOwners {
     }
   }
 
-  /** The virtual host that has a domain. */
+  /** The virtual host that owns a domain. */
   owner(domain: string): string | undefined {
     const names = this.#wantedBy.get(domain);
     return typeof names === "string" ? names : names?.[0];
@@ -124,10 +128,10 @@ function isNamedAfter(name: string, domain: string): boolean {
 }
 
 /**
- * Two virtual hosts of one route configuration want one domain.
+ * A conflict of two virtual hosts of a route configuration over a domain.
  *
- * @param objects Keys of the objects of the loser.
- * @param owners Those of the owner. Default: not known.
+ * @param objects Keys of the loser's objects.
+ * @param owners Keys of the owner's objects. Default: not known.
  */
 export function domainFinding(
   routeConfiguration: string,
@@ -138,7 +142,7 @@ export function domainFinding(
   owners: readonly string[] = [],
 ): Finding {
   const text = `routes ${routeConfiguration}: domain ${domain} belongs to ${owner}, so ${loser} goes without it`;
-  // Hosts of one entry share its addresses. Each is served by its name, as written.
+  // Hosts of a service entry share addresses. Each host is served by name, as written.
   const ip = domain.startsWith("[") ? domain.slice(1, domain.indexOf("]")) : domain;
   const isShared = isIp(ip) && new Set([...objects, ...owners]).size === 1 && owners.length > 0;
   return (isShared ? warningOf : lossOf)("domain-conflict", objects, text);

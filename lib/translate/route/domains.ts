@@ -9,23 +9,23 @@ import { isRange, serviceAddresses } from "../service/address.ts";
 import type { Reader } from "../reader/reader.ts";
 
 /**
- * Domains without ports, each once, the full name first: the host, its other names (short forms as the proxy's own DNS
- * domain allows, the absolute name with a trailing dot), names of single pods, virtual addresses.
+ * Domains without ports, each once, the full name first: the host, its other names (short forms valid in the proxy's
+ * DNS domain, the absolute name with a trailing dot), names of single pods, virtual addresses.
  *
- * @param service Absent: the host is known from a virtual service alone, and only the host itself is a domain.
+ * @param service Absent: only a virtual service has the host, and the host itself is the only domain.
  */
 export function hostDomains(read: Reader, host: string, service: Service | undefined): string[] {
   if (!service) return [bracketed(host)];
   const names = [bracketed(host), ...otherNames(read, host)];
-  // Clients of a headless service also name one pod: `pod-0.db.default.svc.cluster.local`.
+  // Clients of a headless service also name single pods: `pod-0.db.default.svc.cluster.local`.
   const pods = service.headless && service.provider === "Orch" ? names.map((name) => `*.${name}`) : [];
   const addresses = service.externalName ? [] : serviceAddresses(read, service);
   return [...new Set([...names, ...pods, ...addresses.flatMap(addressDomain)])];
 }
 
 /**
- * The names of a host, the full one first, none of which another host of the mesh has: short forms as orchestrators' DNS
- * has them, and the absolute name. Addresses and names of single pods are not among them.
+ * The names of a host that no other host of the mesh has, the full name first: short forms of the orchestrator's DNS,
+ * and the absolute name. Addresses and names of single pods are excluded.
  */
 export function ownNames(read: Reader, host: string): string[] {
   const others = hasOrchestratorsDomain(read) ? otherNames(read, host) : [];
@@ -33,7 +33,7 @@ export function ownNames(read: Reader, host: string): string[] {
   return [host, ...others.filter((name) => read.service(name) === undefined)];
 }
 
-/** The same domains with the port: as a client of a proxy port names them; 80 is also left out by clients. */
+/** The same domains with the port, in the form for a proxy port. Clients omit port 80. */
 export function withPort(domains: readonly string[], port: number): string[] {
   return domains.flatMap((domain) => port === 80 ? [domain, `${domain}:80`] : [`${domain}:${port}`]);
 }
@@ -46,9 +46,9 @@ export function virtualHostName(host: string, port: number): string {
 /**
  * Short forms of a host for a client in a DNS domain.
  *
- * With a domain like `ns.svc.cluster.local`: hosts under `.svc.cluster.local` are also named without it, and those of
- * the same namespace by their first label alone. Other domains: the rest of the host without the part that both share.
- * Hosts that share nothing with the domain have none.
+ * In a domain like `ns.svc.cluster.local`: hosts under `.svc.cluster.local` also without this suffix, and hosts of the
+ * same namespace also by the first label alone. In other domains: the host without the suffix shared with the domain.
+ * Empty for hosts without a shared suffix.
  */
 export function shortForms(host: string, dnsDomain: string): string[] {
   if (isOrchestrators(dnsDomain)) return orchestratorForms(host, nearness(domainOf(host), dnsDomain));
@@ -86,8 +86,8 @@ function orchestratorForms(host: string, near: Nearness): string[] {
 }
 
 /**
- * The questions are about a namespace, not about a host: a proxy is asked as many as there are namespaces, and proxies of
- * one namespace answer alike.
+ * A query is about a namespace, not about a host. So a proxy gets one query per namespace, and all proxies of a
+ * namespace give the same answers.
  */
 function otherNames(read: Reader, host: string): string[] {
   if (isIp(host)) return [];
@@ -105,12 +105,12 @@ function hasOrchestratorsDomain(read: Reader): boolean {
   return read.derived("orchestratorDnsDomain", (t) => isOrchestrators(t.dnsDomain));
 }
 
-/** A range is no name; the unspecified address belongs to no host. */
+/** A range is not a name, and the unspecified address belongs to no host. */
 function addressDomain(address: string): string[] {
   return isRange(address) || address === "0.0.0.0" || address === "::" ? [] : [bracketed(address)];
 }
 
-/** An IPv6 address as URLs have it; everything else as it is. */
+/** An IPv6 address in the form for URLs. Other hosts are unchanged. */
 export function bracketed(host: string): string {
   return host.includes(":") ? `[${host}]` : host;
 }

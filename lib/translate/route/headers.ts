@@ -10,7 +10,7 @@ import type { envoy } from "../../../proto/gen/types.ts";
 
 type HeaderValueOption = envoy.config.core.v3.HeaderValueOption;
 
-/** The four lists that routes and weighted clusters have under the same names. Empty lists are absent. */
+/** The four lists with equal names in routes and weighted clusters. Empty lists are absent. */
 export interface HeaderFields {
   request_headers_to_add?: HeaderValueOption[];
   request_headers_to_remove?: string[];
@@ -26,8 +26,9 @@ export interface HeaderChanges {
 }
 
 /**
- * Translates operations. Pseudo headers (`:path`) and `host` are never changed as headers: the proxy forbids it. A value
- * that Envoy cannot read is left out with a warning: because of it Envoy would refuse all routes of the port.
+ * Translates operations. Pseudo headers (`:path`) and `host` are never changed as headers, because the proxy forbids
+ * such changes. A value that Envoy cannot read is omitted with a warning. Otherwise Envoy would refuse all routes of
+ * the port.
  */
 export function headerChanges(headers: Headers | undefined, warnings: string[]): HeaderChanges {
   if (!headers) return { fields: {} };
@@ -41,7 +42,7 @@ export function headerChanges(headers: Headers | undefined, warnings: string[]):
   };
 }
 
-/** Appends the lists of `b` to those of `a`: later operations are applied later. */
+/** Appends the lists of `b` to the lists of `a`: later operations are applied later. */
 export function joinHeaders(a: HeaderFields, b: HeaderFields): HeaderFields {
   const out: HeaderFields = { ...a };
   for (const key of ["request_headers_to_add", "response_headers_to_add"] as const) {

@@ -17,11 +17,11 @@ type MetadataMatcher = envoy.type.matcher.v3.MetadataMatcher;
 const CLAIMS = "@request.auth.claims";
 
 /**
- * The route match of one `match` entry. Conditions on the source, the port and the gateway are no part of it: they are
- * decided when the route is built.
+ * The route match of a `match` entry. Conditions on source, port and gateway are not included, because they are decided
+ * while the route is built.
  *
  * @param match Absent: everything.
- * @param segmentPrefixes Prefixes of paths end where a segment does. Default: anywhere.
+ * @param segmentPrefixes Whether path prefixes end at a segment. Default: anywhere.
  */
 export function routeMatch(match?: HttpMatchRequest, segmentPrefixes = false): RouteMatch {
   const out: RouteMatch = segmentPrefixes ? segments(match?.uri) ?? path(match?.uri) : path(match?.uri);
@@ -51,7 +51,7 @@ export function routeMatch(match?: HttpMatchRequest, segmentPrefixes = false): R
   return out;
 }
 
-/** Whether a match takes every request, so that no later route is ever reached. */
+/** Whether a match takes every request, so later routes are never reached. */
 export function matchesAll(match: RouteMatch): boolean {
   const anyPath = match.prefix === "/" || match.path_separated_prefix === "/" || match.safe_regex?.regex === ".*";
   return anyPath && !match.headers?.length && !match.query_parameters?.length && !match.dynamic_metadata?.length;
@@ -63,10 +63,10 @@ function path(uri: StringMatch | undefined): RouteMatch {
   return { prefix: uri?.prefix ?? "/" };
 }
 
-/** A prefix of whole segments that the proxy accepts; it refuses a whole configuration that has another one. */
+/** A prefix of whole segments that Envoy accepts. Envoy refuses a whole configuration with any other form. */
 const SEGMENTS = /^([^?#]+[^?#/])\/*$/;
 
-/** Undefined: no prefix, or one that the proxy does not take for one of segments. */
+/** Undefined without a prefix, or for a prefix that Envoy does not accept as segments. */
 function segments(uri: StringMatch | undefined): RouteMatch | undefined {
   const prefix = SEGMENTS.exec(uri?.prefix ?? "")?.[1];
   return prefix === undefined ? undefined : { path_separated_prefix: prefix };
@@ -77,7 +77,7 @@ function headerMatcher(name: string, match: StringMatch): HeaderMatcher {
   return string_match ? { name, string_match } : { name, present_match: true };
 }
 
-/** A missing header is as good as one with another value. */
+/** A missing header counts like a header with another value. */
 function absentMatcher(name: string, match: StringMatch): HeaderMatcher {
   const matcher = headerMatcher(name, match);
   return { ...matcher, invert_match: true, ...(matcher.string_match ? { treat_missing_header_as_empty: true } : {}) };
@@ -97,7 +97,7 @@ function claimPath(name: string): string[] | undefined {
   return undefined;
 }
 
-/** A claim is a string or a list of strings; one of them must match. */
+/** A claim is a string or a list of strings. The string, or an item of the list, must match. */
 function claimMatcher(claim: readonly string[], match: StringMatch): MetadataMatcher {
   const string = stringMatcher(match);
   const one = string ? { string_match: string } : { present_match: true };

@@ -1,5 +1,5 @@
 /**
- * In which route configurations of a sidecar the virtual hosts of a port belong.
+ * The route configurations of a sidecar to which the virtual hosts of a port belong.
  *
  *     HTTP port 8080              "8080"                  one for all services of that port
  *     sniffed port 8080           "8080" and "host:8080"  its own listener knows the host already
@@ -18,13 +18,13 @@ import type { Reader } from "../reader/reader.ts";
 /** Route configuration of the sidecar's own HTTP proxy port. */
 export const HTTP_PROXY_ROUTES = "http_proxy";
 
-/** One place for a virtual host. */
+/** A place for a virtual host. */
 export interface RoutePlacement {
   readonly routeConfiguration: string;
   /**
    * - `port`: the listener is for one port, and the port in a Host header is ignored.
-   * - `any`: the listener is for this host and port alone; every Host header is taken.
-   * - `allPorts`: the Host header names the port.
+   * - `any`: the listener is for a single host and port, so any Host header is accepted.
+   * - `allPorts`: the Host header includes the port.
    */
   readonly domains: "port" | "any" | "allPorts";
 }
@@ -34,11 +34,11 @@ export interface PlacedPort {
   readonly port: number;
   /** The port's protocol is recognized by the first bytes. */
   readonly sniffed: boolean;
-  /** Host whose listener does that; absent: the host itself. */
+  /** Host whose listener recognizes the protocol. Absent: the host itself. */
   readonly sniffedBy?: string | undefined;
 }
 
-/** The places for one port of a host. */
+/** The places for a port of a host. */
 export function placements(
   read: Reader,
   host: string,
@@ -64,7 +64,7 @@ export function placements(
   return found;
 }
 
-/** Whether a route configuration serves many ports, so that the port in a Host header counts. */
+/** Whether a route configuration serves many ports, so the port in a Host header counts. */
 export function tellsPortsApart(read: Reader, routeConfiguration: string): boolean {
   if (routeConfiguration === HTTP_PROXY_ROUTES || routeConfiguration.startsWith("unix:")) return true;
   return read.egressListeners().some((listener) =>
@@ -72,7 +72,7 @@ export function tellsPortsApart(read: Reader, routeConfiguration: string): boole
   );
 }
 
-/** Whether a route configuration is that of a sniffed port, `host:port`. */
+/** Whether a route configuration belongs to a sniffed port, `host:port`. */
 export function isSniffed(routeConfiguration: string): boolean {
   return !routeConfiguration.startsWith("unix:") && routeConfiguration.includes(":");
 }

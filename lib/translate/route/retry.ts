@@ -11,12 +11,12 @@ import { boundedDuration } from "../values/wire_limits.ts";
 
 type RetryPolicy = envoy.config.route.v3.RetryPolicy;
 
-/** Conditions where the user names none: those after which the request cannot have been processed. */
+/** Default conditions: failures for which the server cannot have processed the request. */
 const DEFAULT_RETRY_ON = "connect-failure,refused-stream,unavailable,cancelled,retriable-status-codes";
 const DEFAULT_ATTEMPTS = 2;
-/** Tries to find a host that was not tried before, per retry. */
+/** Attempts per retry to find an untried host. */
 const HOST_SELECTION_ATTEMPTS = 5;
-/** Retries after which the load of the priorities is computed again. */
+/** Number of retries after which the load of the priorities is recomputed. */
 const PRIORITY_UPDATE_FREQUENCY = 2;
 
 /**
@@ -43,7 +43,7 @@ export function retryPolicy(retry: HttpRetry | undefined, sticky: boolean): Retr
   return out;
 }
 
-/** Status codes among the conditions go into their own list, which must be named as a condition to count. */
+/** Moves status codes among the conditions into a separate list. The list takes effect only with its own condition. */
 function splitConditions(retryOn: string): { names: string; codes: number[] } {
   const parts = retryOn.split(",").map((part) => part.trim()).filter((part) => part !== "");
   const codes = parts.filter(isStatusCode).map(Number);

@@ -1,5 +1,5 @@
 /**
- * The virtual hosts that one host contributes to the outbound route configurations of a sidecar.
+ * The virtual hosts that a host contributes to the outbound route configurations of a sidecar.
  *
  * @module
  */
@@ -23,25 +23,25 @@ import { httpRoutes } from "./virtual_service.ts";
 type VirtualHost = envoy.config.route.v3.VirtualHost;
 type Route = envoy.config.route.v3.Route;
 
-/** A virtual host, where it belongs, and why it is as it is. */
+/** A virtual host with its place, causes and findings. */
 export interface OutboundVirtualHost {
   readonly routeConfiguration: string;
   readonly virtualHost: VirtualHost;
-  /** Keys of the config objects that made it, the service first. */
+  /** Keys of the configuration objects behind the virtual host, the service first. */
   readonly causes: readonly string[];
-  /** Parts of virtual services that are in it. */
+  /** Parts of virtual services in the virtual host. */
   readonly parts: readonly string[];
-  /** Settings that are not in force as written; absent: none. */
+  /** Settings that are not in force as written. Absent: none. */
   readonly warnings?: readonly BuildFinding[];
-  /** Of two virtual hosts that want a domain, the one with the smaller number (ms since the epoch) is older and wins. */
+  /** ms since the epoch. If two virtual hosts want a domain, the older one wins. */
   readonly creationTimestamp: number;
 }
 
-/** One port of a host with the routes that requests to it take. */
+/** A port of a host, with its routes. */
 export interface RoutedPort {
   readonly port: number;
   readonly sniffed: boolean;
-  /** Absent: the host's own. The wildcard service whose listener recognizes requests on the port. */
+  /** The wildcard service whose listener recognizes requests on the port. Absent: the host's own listener. */
   readonly sniffedBy?: string;
   /** Ways to name the host. */
   readonly domains: string[];
@@ -53,15 +53,14 @@ export interface RoutedPort {
 }
 
 /**
- * Builds them.
+ * Builds the virtual hosts of a host.
  *
  * - A service: one per HTTP or sniffed port, with the routes of the virtual service in force, else the default route.
- * - An alias: the same for the service behind it, under the alias's names.
- * - A host that a virtual service names, for ports that it does not have itself: for port 80, for the HTTP ports of the
- *   services that are named beside it, and for those of the service whose wildcard covers it, with the routes of that
- *   virtual service.
+ * - An alias: the same for the target service, under the alias's names.
+ * - A host in a virtual service, for ports missing in the host's service: port 80, the HTTP ports of the other services
+ *   in the virtual service, and the HTTP ports of the service whose wildcard covers the host.
  *
- * @param host A service's host, or one that a virtual service for sidecars names.
+ * @param host A service's host, or a host in a virtual service for sidecars.
  */
 export function outboundVirtualHosts(read: Reader, host: string): OutboundVirtualHost[] {
   const service = read.service(host);
@@ -72,7 +71,7 @@ export function outboundVirtualHosts(read: Reader, host: string): OutboundVirtua
   return ports.flatMap((port) => virtualHosts(read, host, service, port));
 }
 
-/** The HTTP and sniffed ports that a service has itself, or the service behind an alias; none where it is not visible. */
+/** The HTTP and sniffed ports of a service, or of an alias's target. Empty when the service is not visible. */
 export function routedPorts(read: Reader, host: string): RoutedPort[] {
   const service = read.service(host);
   const target = service && serviceBehind(read, host);
@@ -100,7 +99,7 @@ function virtualHosts(
     ...(read.proxyHeaders()?.attemptCount?.disabled ? {} : { include_request_attempt_count: true }),
     ...(session ? { typed_per_filter_config: { [STATEFUL_SESSION_FILTER]: session } } : {}),
   };
-  // The listener of a wildcard's port carries all hosts under it, so this one has its own domains there.
+  // The listener of a wildcard's port serves all hosts under the wildcard, so this virtual host lists its own domains.
   const forms = { port: domains, any: sniffedBy === undefined ? ["*"] : domains, allPorts: withPort(domains, port) };
   return placements(read, host, { port, sniffed: routed.sniffed, sniffedBy }).map((place) => ({
     routeConfiguration: place.routeConfiguration,
@@ -144,7 +143,9 @@ function servicePorts(
   });
 }
 
-/** The ports of a host that only virtual services name. `*` is left to the outbound policy, which takes everything. */
+/**
+ * The ports of a host that only virtual services name. `*` is excluded, because the outbound policy covers every host.
+ */
 function namedPorts(read: Reader, host: string, service: Service | undefined): RoutedPort[] {
   if (host === "*") return [];
   const naming = read.virtualServices(host, "http").filter((vs) => vs.hosts.includes(host));
@@ -160,7 +161,7 @@ function namedPorts(read: Reader, host: string, service: Service | undefined): R
   });
 }
 
-/** Port 80, and the HTTP ports of the services that are named beside the host or whose wildcard covers the host. */
+/** Port 80, and the HTTP ports of services named beside the host or covering the host by a wildcard. */
 function portsBeside(read: Reader, host: string, naming: readonly EffectiveVirtualService[]) {
   const ports = new Map<number, Pick<RoutedPort, "sniffed" | "sniffedBy">>([[80, { sniffed: false }]]);
   for (const other of new Set(naming.flatMap(({ hosts }) => hosts))) {

@@ -1,7 +1,7 @@
 /**
  * The http rules of a virtual service as Envoy routes, for one port and one set of gateways.
  *
- * Sidecars and gateways share this: a gateway names itself in `gateways` and gives the port of its server.
+ * Sidecars and gateways share this translation: a gateway passes its name in `gateways` and the port of its server.
  *
  * @module
  */
@@ -25,23 +25,23 @@ import { unsendable } from "../values/wire_limits.ts";
 
 type Route = envoy.config.route.v3.Route;
 
-/** Where routes are for. */
+/** The place for which routes are built. */
 export interface RouteContext {
   readonly read: Reader;
-  /** Port that clients dial: the service port at a sidecar, the server's port at a gateway. */
+  /** The dialled port: the service port at a sidecar, the server's port at a gateway. */
   readonly port: number;
-  /** `["mesh"]` at a sidecar; at a gateway the names (`namespace/name`) of the Gateways that share the server. */
+  /** `["mesh"]` at a sidecar. At a gateway: the names (`namespace/name`) of the Gateways that share the server. */
   readonly gateways: readonly string[];
-  /** Whether requests arrive over TLS that the proxy terminates. */
+  /** Whether requests arrive over TLS that the proxy ends. */
   readonly tls: boolean;
 }
 
-/** Routes in order; the first that matches wins. */
+/** Routes in order. The first match wins. */
 export interface TranslatedRoutes {
   readonly routes: Route[];
-  /** The rule and match behind each of them. */
+  /** The rule and match behind each route. */
   readonly used: UsedRule[];
-  /** Keys of the destination rules that shaped them (hashing). */
+  /** Keys of the destination rules that shaped the routes (hashing). */
   readonly causes: string[];
   /** Settings that are not in force as written. */
   readonly warnings: BuildFinding[];
@@ -50,9 +50,9 @@ export interface TranslatedRoutes {
 /**
  * Translates the http rules of a virtual service.
  *
- * A rule is left out where its `port`, `gateways`, `sourceNamespace` or `sourceLabels` exclude this proxy or port; rules
- * behind one that takes every request are left out because none could reach them. No routes at all means that the
- * virtual service says nothing about HTTP here.
+ * A rule is omitted if its `port`, `gateways`, `sourceNamespace` or `sourceLabels` exclude the proxy or the port. Rules
+ * after a rule for every request are omitted as unreachable. An empty result means that the virtual service has no HTTP
+ * rules for the place.
  */
 export function httpRoutes(vs: EffectiveVirtualService, context: RouteContext): TranslatedRoutes {
   const routes: Route[] = [];
@@ -87,7 +87,7 @@ interface RuleRoute {
   readonly match: number | undefined;
 }
 
-/** One route for each match of a rule, up to one that takes every request. */
+/** One route per match of a rule, up to a match for every request. */
 function routesOfRule(vs: EffectiveVirtualService, rule: HttpRoute, context: RouteContext, notes: Notes): RuleRoute[] {
   const routes: RuleRoute[] = [];
   for (const [at, match] of (rule.match?.length ? rule.match : [undefined]).entries()) {
@@ -110,7 +110,7 @@ function ruleWarnings(
   return [...new Set(warnings)].map((warning) => ({ cause: vs.causes[0] ?? "", text: `${where}: ${warning}` }));
 }
 
-/** Cheap and shared questions first: a question to which proxies differ in their answers is asked last. */
+/** Cheap and shared queries come first. Queries with different answers among proxies come last. */
 function applies(match: HttpMatchRequest, { read, port, gateways }: RouteContext): boolean {
   if (match.port && match.port !== port) return false;
   if (match.gateways?.length && !match.gateways.some((gateway) => gateways.includes(gateway))) return false;
@@ -169,7 +169,7 @@ function buildRoute(
   return route;
 }
 
-/** The proxy's own answer; false when Envoy could not give it. */
+/** Adds the proxy's own answer to the route. False when Envoy could not give the answer. */
 function answer(rule: HttpRoute, context: RouteContext, route: Route, warnings: string[]): boolean {
   Object.assign(route, headerChanges(rule.headers, warnings).fields);
   if (rule.redirect) {
@@ -184,7 +184,7 @@ function answer(rule: HttpRoute, context: RouteContext, route: Route, warnings: 
   return route.redirect !== undefined || route.direct_response !== undefined;
 }
 
-/** The name of requests of this route in traces: `host:port/path`, or the virtual service's name where hosts differ. */
+/** The name of the route's requests in traces: `host:port/path`, or the virtual service's name if hosts differ. */
 function operation(route: Route, name: string, port: number): string {
   const { match } = route;
   const prefix = match?.prefix ?? match?.path_separated_prefix ?? "/";

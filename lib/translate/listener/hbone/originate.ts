@@ -1,6 +1,6 @@
 /**
- * The internal listener of connections that are made by HBONE: each becomes one CONNECT, which names the address that is
- * dialled, over a connection to the same machine that many of them share.
+ * The internal listener for connections made by HBONE. Each connection becomes a CONNECT with the dialled address, and
+ * many CONNECTs share one connection to a machine.
  *
  * @module
  */
@@ -15,7 +15,7 @@ import { carrierAccessLogs, listenerAccessLogs } from "../../telemetry/access_lo
 
 type Filter = envoy.config.listener.v3.Filter;
 
-/** The listener; undefined for a proxy that makes no connections by HBONE. */
+/** The listener. Undefined for a proxy that makes no connections by HBONE. */
 export function connectOriginateListener(read: Reader): envoy.config.listener.v3.Listener | undefined {
   if (!sendsHbone(read)) return undefined;
   const logs = listenerAccessLogs(read, "client");
@@ -28,7 +28,7 @@ export function connectOriginateListener(read: Reader): envoy.config.listener.v3
   };
 }
 
-/** The server must have one of the names that the cluster of the service says. */
+/** The server must have one of the names in the metadata of the service's cluster. */
 function expectedNames(): Filter {
   const { namespace, key } = HBONE_METADATA;
   const config: envoy.extensions.filters.network.set_filter_state.v3.Config = {
@@ -48,8 +48,8 @@ function expectedNames(): Filter {
 }
 
 /**
- * A carried connection is logged where it begins, and ends when it may be idle no longer; here only a failed connect is
- * logged, for its reason is known here alone.
+ * The inner connection is logged by its own listener and ends by its own idle timeout. Here only a failed connect is
+ * logged, because only this listener knows the reason.
  */
 function tunnel(read: Reader): Filter {
   const logs = carrierAccessLogs(read, "client", "tcp", { response_flag_filter: { flags: ["UF"] } });

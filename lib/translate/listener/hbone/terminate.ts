@@ -1,9 +1,9 @@
 /**
- * The listener that takes HBONE connections: it ends mutual TLS and CONNECT, and hands on the connection inside with
- * the addresses and identities that the chains behind it decide by.
+ * The listener that accepts HBONE connections. The listener ends mutual TLS and CONNECT, and passes the inner
+ * connection on with the addresses and identities for the policies of the chains behind.
  *
- * A client with a certificate of the mesh could name any address in a CONNECT, so only the address that it dialled is
- * accepted: the port is then one of the workload, never another machine or the proxy's own administration.
+ * A client with a certificate of the mesh could put any address into a CONNECT, so only the dialled address is
+ * accepted. The port is then a port of the workload, never of another machine or of the proxy's own administration.
  *
  * @module
  */
@@ -45,12 +45,14 @@ type HttpFilter = envoy.extensions.filters.network.http_connection_manager.v3.Ht
 type FilterStateValue = envoy.extensions.filters.common.set_filter_state.v3.FilterStateValue;
 type HttpConnectionManager = envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager;
 
-/** Connections inside one connection: all are on one thread, so a client with many opens more of them. */
+/**
+ * Limit of connections inside one connection. All run on one thread, so a client opens further connections when needed.
+ */
 const MAX_STREAMS = 100;
-/** How often a silent client is asked whether it is there, and how long it may take, ms. Connections live for long. */
+/** Interval and time limit of keepalive probes, ms. Connections are long-lived. */
 const KEEPALIVE = { interval: 10_000, timeout: 20_000 } as const;
 
-/** The listener; its filter chain has no match, for nothing else comes here. */
+/** The listener. Its filter chain needs no match, because the port carries nothing else. */
 export function connectTerminateListener(read: Reader, identity: Identity): envoy.config.listener.v3.Listener {
   const logs = listenerAccessLogs(read, "server");
   const offer = { parameters: hboneTlsParameters(read), alpn: ["h2"] };
@@ -58,7 +60,7 @@ export function connectTerminateListener(read: Reader, identity: Identity): envo
     name: CONNECT_TERMINATE,
     ...listenAddresses(wildcards(read), HBONE_PORT),
     traffic_direction: TrafficDirection.INBOUND,
-    // Few connections with many others inside would by chance be on one thread.
+    // A few connections with many inner connections could by chance share a thread.
     connection_balance_config: { exact_balance: {} },
     filter_chains: [{
       name: "default",
@@ -121,10 +123,10 @@ const ROUTES: envoy.config.route.v3.RouteConfiguration = {
   }],
 };
 
-/** Whether the address of the CONNECT is the one that was dialled, as a text. */
+/** Filter state: whether the CONNECT's address is the dialled address, as text. */
 const NAMES_DIALLED = "mesh.hbone.names_dialled";
 
-/** Addresses and identities, as the internal listener gets them. */
+/** Stores addresses and identities in filter state for the internal listener. */
 function handedOn(): HttpFilter {
   const dialled = "request.host.startsWith(re.extract(destination.address, '^(.*:)[0-9]+$', '\\\\1'))";
   const config: envoy.extensions.filters.http.set_filter_state.v3.Config = {
@@ -143,7 +145,7 @@ function handedOn(): HttpFilter {
   };
 }
 
-/** A text by which connections are kept apart: none is used for a client of another identity. */
+/** Text that keeps connections of different identities apart: Envoy never reuses a connection for another client. */
 const IDENTITY = "envoy.hashable_string";
 
 function state(object_key: string, text: string): FilterStateValue {
@@ -159,8 +161,8 @@ function shared(key: string, text: string): FilterStateValue {
 }
 
 /**
- * A client that names another address, or has no single name, is refused. Several names would be one text to the
- * policies, which match by the whole of it.
+ * Refuses a client whose CONNECT has another address, or whose certificate does not have exactly one name. Policies
+ * would see several names as a single text and match the whole.
  */
 function admitted(): HttpFilter {
   const ids = [

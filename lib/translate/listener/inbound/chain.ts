@@ -1,5 +1,5 @@
 /**
- * The chains of one inbound port: the connections that each takes, and their treatment.
+ * The chains of an inbound port: matching connections and their treatment.
  *
  *     protocol HTTP        HTTP
  *     protocol TCP, TLS    bytes
@@ -12,7 +12,7 @@
  *     PERMISSIVE   mutual TLS of those that offer a sidecar's protocols, and all of the above
  *     DISABLE      all of the above
  *
- * The protocols that a sidecar offers tell what it carries inside mutual TLS (`cluster/mesh_alpn.ts`).
+ * A sidecar's ALPN protocols announce the content of mutual TLS (`cluster/tls.ts`).
  *
  * @module
  */
@@ -41,7 +41,7 @@ import { inboundManagerOptions, type InboundManagers, managerShape, NO_MANAGERS,
 type FilterChain = envoy.config.listener.v3.FilterChain;
 type Filter = envoy.config.listener.v3.Filter;
 
-/** One inbound port, or all that no other names. */
+/** An inbound port, or all ports without chains of their own. */
 export interface InboundChain {
   /** Name of the chains (`0.0.0.0_8080`); HTTP and bytes may differ (catch-all). */
   readonly name: { readonly http: string; readonly tcp: string };
@@ -51,11 +51,11 @@ export interface InboundChain {
   readonly protocol: Protocol;
   readonly cluster: string;
   readonly routes: envoy.config.route.v3.RouteConfiguration;
-  /** TLS that the proxy ends in place of the workload, of clients that are no sidecars. */
+  /** TLS of clients other than sidecars, ended by the proxy in place of the workload. */
   readonly tls?: envoy.config.core.v3.TransportSocket;
   /** Mutual TLS of the mesh. Absent: the mode is DISABLE, or PERMISSIVE and the proxy has no identity. */
   readonly mesh?: MeshTls;
-  /** Connections came by HBONE, whose TLS has ended: any is taken. */
+  /** Connections arrived by HBONE, whose TLS has ended: any transport matches. */
   readonly hbone?: true;
   readonly metadata?: envoy.config.core.v3.Metadata;
 }
@@ -66,25 +66,25 @@ export interface MeshTls {
   readonly sockets: MeshSockets;
 }
 
-/** The sockets that end mutual TLS, by its content: a version of HTTP is agreed on where the proxy speaks HTTP itself. */
+/** The sockets that end mutual TLS, by content. An HTTP version is negotiated if the proxy itself speaks HTTP. */
 export interface MeshSockets {
   readonly http: envoy.config.core.v3.TransportSocket;
   readonly bytes: envoy.config.core.v3.TransportSocket;
 }
 
-/** One chain: the connections that it takes, and their treatment. */
+/** A chain: matching connections and their treatment. */
 interface Variant {
   readonly http: boolean;
   readonly transport: "raw_buffer" | "tls";
   readonly alpn?: readonly string[];
-  /** TLS that ends here; absent: the bytes are passed on. */
+  /** TLS that the proxy ends. Absent: the bytes are passed on. */
   readonly socket?: envoy.config.core.v3.TransportSocket;
 }
 
 /**
- * The filter chains of one port, the more specific first.
+ * The filter chains of a port, the more specific first.
  *
- * @param managers Connection managers that other workloads have as well.
+ * @param managers Connection managers shared with other workloads.
  */
 export function inboundFilterChains(
   read: Reader,
@@ -92,7 +92,7 @@ export function inboundFilterChains(
   authorization: Authorization,
   managers = NO_MANAGERS,
 ): FilterChain[] {
-  // Chains of a port differ by the connections that they take, not by their treatment of these.
+  // Chains of a port differ in their match. Chains with the same content share filters.
   let http: Filter[] | undefined, bytes: Filter[] | undefined;
   const filters = (variant: Variant) =>
     variant.http
@@ -117,7 +117,7 @@ function chainVariants(read: Reader, chain: InboundChain): Variant[] {
   return [...(chain.mesh ? sidecarVariants(kind, chain.mesh.sockets) : []), ...otherVariants(read, kind, chain)];
 }
 
-/** All connections must be mutual TLS: the client's protocols say which of them are HTTP. */
+/** All connections must be mutual TLS. The client's ALPN protocols distinguish HTTP. */
 function strictVariants(kind: ListenerKind, sockets: MeshSockets): Variant[] {
   const all: Variant = {
     http: kind === "http",
@@ -136,11 +136,11 @@ function sidecarVariants(kind: ListenerKind, sockets: MeshSockets): Variant[] {
   return [variant(true, SIDECAR_HTTP), variant(false, SIDECAR_BYTES)];
 }
 
-/** Connections that are no mutual TLS of the mesh. */
+/** Connections without mutual TLS of the mesh. */
 function otherVariants(read: Reader, kind: ListenerKind, { tls, mesh }: InboundChain): Variant[] {
-  // Inside TLS there is nothing to sniff before it is taken off: a port without a protocol carries bytes.
+  // Content inside TLS cannot be sniffed before TLS ends, so a port without a protocol carries bytes.
   if (tls) return [{ http: kind === "http", transport: "tls", socket: tls }];
-  // Where TLS is looked for, that of the workload itself must be let through; on an HTTP port there is none.
+  // With a TLS match in the listener, the workload's own TLS must pass through. An HTTP port has no own TLS.
   const ownTls: Variant[] = mesh && kind !== "http" ? [{ http: false, transport: "tls" }] : [];
   if (kind !== "auto") return [{ http: kind === "http", transport: "raw_buffer" }, ...ownTls];
   const http10 = read.settings.enableHttp10 || read.property("http10");
@@ -170,7 +170,7 @@ function bytesFilters(read: Reader, chain: InboundChain, { tcp }: Authorization)
   const idleTimeout = read.property("idleTimeout");
   const plan = {
     statPrefix: chain.statPrefix.tcp,
-    // Commands of Redis have no address that a client dialled, by which the workload's own clusters find it.
+    // The workload's clusters use the dialled address, and Redis commands have none. So Redis is carried as bytes.
     protocol: chain.protocol === "Redis" ? "TCP" : chain.protocol,
     clusters: [{ name: chain.cluster, weight: 1 }],
     ...(idleTimeout > 0 ? { idleTimeout } : {}),
@@ -179,7 +179,7 @@ function bytesFilters(read: Reader, chain: InboundChain, { tcp }: Authorization)
   return tcpFilters(read, plan, accessLogs(read, "server", "tcp"), place, tcp.slots);
 }
 
-/** Statistics prefix of bytes to a port: by the mesh's pattern where there is one, else the cluster's name. */
+/** Statistics prefix of bytes to a port: by the mesh's pattern if set, else the cluster's name. */
 export function inboundStatPrefix(
   read: Reader,
   cluster: string,

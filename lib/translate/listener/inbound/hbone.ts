@@ -1,13 +1,13 @@
 /**
- * The ports of a workload for connections that come by HBONE: the listener that ends these, and an internal listener
- * with the chains of all targets.
+ * The ports of a workload for connections by HBONE: a listener that ends HBONE, and an internal listener with the
+ * chains of all targets.
  *
  *     connect_terminate ── main_internal ─ port of a target     its cluster
  *                                        ├ ports of the proxy   nowhere
  *                                        └ any other port       passed through
  *
- * Mutual TLS has ended before, so that the chains are those of plain connections, in every mode of the port; their
- * policies read the client's identity from filter state.
+ * Mutual TLS ends in the first listener, so the chains are for plain connections in every mode of the port. Policies
+ * read the client's identity from filter state.
  *
  * @module
  */
@@ -31,14 +31,14 @@ import { targetChain } from "./target_chain.ts";
 
 type Listener = envoy.config.listener.v3.Listener;
 
-/** The listeners, none where the proxy takes no connections by HBONE. */
+/** The listeners. Empty if the proxy accepts no HBONE. */
 export interface HboneListeners {
   readonly listeners: readonly Listener[];
   readonly secrets: readonly FileSecret[];
   readonly findings: readonly Finding[];
 }
 
-/** @param served Targets that have a port of their own. */
+/** @param served Targets with a port of their own. */
 export function hboneListeners(read: Reader, served: readonly InboundTarget[]): HboneListeners {
   const listening = hboneListening(read);
   if (!listening.asked) return { listeners: [], secrets: [], findings: [] };
@@ -69,7 +69,7 @@ function mainInternalListener(read: Reader, served: readonly InboundTarget[]): L
     name: MAIN_INTERNAL,
     internal_listener: {},
     traffic_direction: TrafficDirection.INBOUND,
-    // The addresses are those of the CONNECT; the client's is never used as a source, not even where TPROXY would.
+    // The addresses come from the CONNECT. The client's address is never a source address, not even with TPROXY.
     listener_filters: inboundListenerFilters(chains, true, "REDIRECT"),
     listener_filters_timeout: duration(read.mesh().protocolDetectionTimeout),
     continue_on_listener_filters_timeout: true,

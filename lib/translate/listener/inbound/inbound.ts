@@ -1,5 +1,5 @@
 /**
- * The inbound listeners of a sidecar, for the ports that its workload serves.
+ * The inbound listeners of a sidecar, for the ports of its workload.
  *
  *     virtualInbound ─ to the capture port itself   nowhere
  *                    ├ port of a target             its cluster
@@ -7,7 +7,8 @@
  *     bind_port ─────  a target that is dialled directly (capture mode NONE), a listener of its own
  *     connect_terminate ─ main_internal   the same targets by HBONE, see `hbone.ts`
  *
- * Nothing here depends on the address of the proxy unless the user binds to it, so replicas of a workload share it.
+ * Unless the user binds to an address, the listeners do not depend on the proxy's address, so replicas of a workload
+ * share the listeners.
  *
  * @module
  */
@@ -49,20 +50,20 @@ import { targetChain, type TargetTls } from "./target_chain.ts";
 type Listener = envoy.config.listener.v3.Listener;
 type FilterChain = envoy.config.listener.v3.FilterChain;
 
-/** Inbound listeners, and the targets that found no place in them. */
+/** Inbound listeners, and the targets without a place. */
 export interface InboundListeners {
   readonly listeners: readonly Built<Listener>[];
   readonly conflicts: readonly InboundConflict[];
-  /** Ports that are closed because of a policy. */
+  /** Findings about ports closed by a policy. */
   readonly findings: readonly Finding[];
 }
 
 /**
- * The inbound listeners for these targets.
+ * The inbound listeners for the targets.
  *
- * @param targets In order of precedence; the first of two on one port has it.
- * @param others The ports that nothing names.
- * @param managers Connection managers that other workloads have as well.
+ * @param targets In order of precedence. Of two targets on a port, the first has the port.
+ * @param others The treatment of all other ports.
+ * @param managers Connection managers shared with other workloads.
  */
 export function inboundListeners(
   read: Reader,
@@ -147,7 +148,7 @@ interface TargetChains {
   readonly secrets: readonly FileSecret[];
 }
 
-/** The chains of a target; a Sidecar's TLS settings hold where `ENABLE_TLS_ON_SIDECAR_INGRESS` is on. */
+/** The chains of a target. A Sidecar's TLS settings apply if `ENABLE_TLS_ON_SIDECAR_INGRESS` is on. */
 function targetChains(
   read: Reader,
   target: InboundTarget,
@@ -166,7 +167,7 @@ function targetChains(
     const why = `${where}: tls of the Sidecar is not in force, for mutual TLS is STRICT there`;
     return { ...none, chains: chainsOf({ mesh }), notes: [why] };
   }
-  // Inside of TLS nothing is recognized: a port without a protocol carries bytes.
+  // Inside TLS no protocol is recognized: a port without a protocol carries bytes.
   const isHttp = listenerKind(afterTlsTermination(target.servicePort.protocol)) === "http";
   const ended = downstreamTls(read, tls, { content: isHttp ? "http" : "bytes" });
   if ("socket" in ended) {

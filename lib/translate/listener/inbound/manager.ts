@@ -1,5 +1,5 @@
 /**
- * The connection managers of inbound ports. Workloads with the same policies share all of one but its names and routes.
+ * The connection managers of inbound ports. Workloads with the same policies share everything but names and routes.
  *
  * @module
  */
@@ -13,7 +13,7 @@ import { listenerKind } from "../../service/protocol.ts";
 import type { ManagerOptions } from "../http_connection_manager.ts";
 import { type ManagerTemplate, managerTemplate } from "../manager_template.ts";
 
-/** Differences between connection managers of one workload, beside names and routes. */
+/** Differences between connection managers of a workload, beside names and routes. */
 export interface ManagerShape {
   /** Port at the workload; 0: any. */
   readonly port: number;
@@ -24,22 +24,22 @@ export interface ManagerShape {
 
 /** A connection manager of inbound ports. */
 export interface InboundManager {
-  /** Absent: a policy needs a filter that the proxy's build lacks, so that the port must be closed. */
+  /** Absent: a policy needs a filter that the proxy's build lacks, so the port must be closed. */
   readonly template?: ManagerTemplate;
-  /** Parts of the policies that are not in force there as written. */
+  /** Parts of the policies that are not in force as written. */
   readonly findings: readonly Finding[];
 }
 
 /** Connection managers by the name of their shape. */
 export type InboundManagers = ReadonlyMap<string, InboundManager>;
 
-/** None: each chain makes its own. */
+/** No shared managers: each chain makes its own. */
 export const NO_MANAGERS: InboundManagers = new Map();
 
-/** A port is closed whose connection manager could not be built. */
+/** A port is closed if its connection manager could not be built. */
 export const CLOSED_MANAGER: InboundManager = { findings: [] };
 
-/** The shape for a port of that protocol. */
+/** The shape for a port. */
 export function managerShape(
   { port, protocol, hbone }: { readonly port: number; readonly protocol: Protocol; readonly hbone?: true },
 ): ManagerShape {
@@ -47,7 +47,7 @@ export function managerShape(
   return hbone ? { ...shape, hbone } : shape;
 }
 
-/** A name that no other shape has. */
+/** A unique name of a shape. */
 export function shapeName({ port, grpcWeb, hbone }: ManagerShape): string {
   return `${port}${grpcWeb ? " gRPC-Web" : ""}${hbone ? " HBONE" : ""}`;
 }
@@ -68,7 +68,7 @@ export function inboundManager(read: Reader, shape: ManagerShape): InboundManage
   };
 }
 
-/** Undefined: a policy needs a filter that the proxy's build lacks. */
+/** Undefined when a policy needs a filter that the proxy's build lacks. */
 export function inboundManagerOptions(
   read: Reader,
   shape: ManagerShape,

@@ -1,6 +1,7 @@
 /**
- * The chains of ports that no service names: connections are passed through, HTTP recognised. Those of the ports without
- * a mode of their own depend on no service, so that all proxies with equal policies and properties share them.
+ * The chains of ports without a service: connections are passed through, and HTTP is recognized. Except for ports with
+ * a TLS mode of their own, the chains depend on no service, so all proxies with equal policies and properties share
+ * them.
  *
  * @module
  */
@@ -19,7 +20,7 @@ import { type PeerTls, peerTls } from "./peer_tls.ts";
 
 type FilterChain = envoy.config.listener.v3.FilterChain;
 
-/** Name of the listener that inbound connections are redirected to. */
+/** Name of the listener to which inbound connections are redirected. */
 export const VIRTUAL_INBOUND = "virtualInbound";
 
 /** The policies that decide which clients may connect. */
@@ -28,7 +29,7 @@ export interface WorkloadPolicies {
   readonly authorization: Authorization;
 }
 
-/** The policies of the workload that the proxy runs beside. */
+/** The policies of the proxy's workload. */
 export function workloadPolicies(read: Reader): WorkloadPolicies {
   return { peers: peerTls(read), authorization: new Authorization(read) };
 }
@@ -36,14 +37,14 @@ export function workloadPolicies(read: Reader): WorkloadPolicies {
 /** The treatment of connections to ports that neither a service nor a policy names. */
 export interface Passthrough {
   readonly chains: readonly FilterChain[];
-  /** Parts of the policies that are not in force there as written. */
+  /** Parts of the policies that are not in force as written. */
   readonly findings: readonly Finding[];
 }
 
-/** No connection matches: for a workload whose chains could not be built. */
+/** Matches no connection: for a workload whose chains could not be built. */
 export const NO_PASSTHROUGH: Passthrough = { chains: [], findings: [] };
 
-/** The chains of all ports that nothing names; none for a proxy that captures no inbound connections. */
+/** The chains of all ports without a service. Empty for a proxy that captures no inbound connections. */
 export function passthrough(read: Reader): Passthrough {
   if (!capturesInbound(read)) return NO_PASSTHROUGH;
   const policies = workloadPolicies(read);
@@ -51,7 +52,7 @@ export function passthrough(read: Reader): Passthrough {
   return { chains, findings: policies.authorization.findings() };
 }
 
-/** A name under which workloads with the same policies are found. */
+/** A key for finding workloads with the same policies. */
 export function passthroughName(source: MeshAnswers): string {
   const { properties } = source;
   const policies = source.authorizationPoliciesOf(properties).map(({ key }) => key);
@@ -63,7 +64,7 @@ export function capturesInbound(read: Reader): boolean {
   return read.property("interceptionMode") !== "NONE" && read.mesh().proxyInboundListenPort !== 0;
 }
 
-/** Stands for the ports that no service names. */
+/** Stands for the ports without a service. */
 const ANY_PORT: InboundTarget = {
   port: 0,
   servicePort: { name: VIRTUAL_INBOUND, port: 0, protocol: "Unsupported" },
@@ -72,9 +73,9 @@ const ANY_PORT: InboundTarget = {
 };
 
 /**
- * The chains of one such port.
+ * The chains of a port without a service.
  *
- * @param port One that has a mode of its own; 0: all others. Closed, these match no chain.
+ * @param port A port with a TLS mode of its own. 0: all other ports, which match no chain when closed.
  */
 export function passthroughChains(
   read: Reader,
@@ -96,7 +97,10 @@ export const PASSED: InboundChain = {
   routes: inboundRouteConfiguration(ANY_PORT, INBOUND_PASSTHROUGH),
 };
 
-/** Left out, the port would be passed through in plain text: a closed port is one that the user notices. */
+/**
+ * A chain that closes a port. Without the chain the port would be passed through in plain text, and a closed port is
+ * noticed by users.
+ */
 export function closedChain(name: string, port: number): FilterChain {
   return { name, filter_chain_match: { destination_port: wrap(port) }, filters: [blackHoleFilter()] };
 }

@@ -1,6 +1,5 @@
 /**
- * Mutual TLS on the ports of a workload, by its merged PeerAuthentication and by the certificate that the proxy can
- * show.
+ * Mutual TLS on the ports of a workload, from the merged PeerAuthentication and the proxy's certificate.
  *
  * @module
  */
@@ -11,27 +10,27 @@ import { INNER_ALPN, meshServerSocket } from "../../tls/mesh_server.ts";
 import { secretsOf, serverIdentity } from "../../tls/secret_source.ts";
 import type { MeshTls } from "./chain.ts";
 
-/** The TLS mode of one port. */
+/** The TLS mode of a port. */
 export interface PortTls {
-  /** Absent: connections are taken as they come. */
+  /** Absent: any connection is accepted. */
   readonly mesh?: MeshTls;
-  /** The policy wants TLS that the proxy cannot do, so that no connection may be taken. */
+  /** The policy requires TLS that the proxy cannot provide, so no connection may be accepted. */
   readonly closed?: true;
 }
 
 /** The TLS modes of a workload. */
 export interface PeerTls {
   readonly policy: PeerTlsPolicy;
-  /** Secrets that go along with the listeners. */
+  /** Secrets for the listeners. */
   readonly secrets: readonly FileSecret[];
   of(port: number): PortTls;
 }
 
-/** Why a port is closed; follows its name. */
+/** Why a port is closed, as a clause after the port's name. */
 export const WITHOUT_IDENTITY = "is closed: mutual TLS is STRICT there, and the proxy has neither an agent nor " +
   "certificate files in its metadata (TLS_SERVER_CERT_CHAIN, TLS_SERVER_KEY, TLS_SERVER_ROOT_CERT)";
 
-/** Mutual TLS of the workload that the proxy runs beside. */
+/** Mutual TLS of the proxy's workload. */
 export function peerTls(read: Reader): PeerTls {
   const policy = read.peerTls();
   const modes = new Set([policy.mode, ...policy.ports.values()]);

@@ -1,5 +1,5 @@
 /**
- * The ports of a workload that have listeners, with their addresses and targets.
+ * The ports of a workload that have listeners, with addresses and targets.
  *
  * @module
  */
@@ -11,7 +11,10 @@ import { listenerName, wildcards } from "../address.ts";
 import { STATIC_PORTS } from "../contribution.ts";
 import { listenerKind } from "../../service/protocol.ts";
 
-/** Two services, or two ports of one, want the same port of the workload, with different protocols (metric `pilot_conflict_inbound_listener`). */
+/**
+ * Two services, or two ports of a service, have the same port of the workload with different protocols (metric
+ * `pilot_conflict_inbound_listener`).
+ */
 export interface InboundConflict {
   readonly port: number;
   /** Hosts, or `Sidecar namespace/name`. */
@@ -26,7 +29,7 @@ export function inboundFinding({ port, accepted, rejected, causes }: InboundConf
   return lossOf("inbound-conflict", causes, text);
 }
 
-/** The targets that get chains, by port. */
+/** The targets with chains, by port. */
 export function servedTargets(read: Reader, targets: readonly InboundTarget[], nothingCaptured: boolean): {
   readonly served: readonly InboundTarget[];
   readonly conflicts: readonly InboundConflict[];
@@ -35,7 +38,7 @@ export function servedTargets(read: Reader, targets: readonly InboundTarget[], n
   const conflicts: InboundConflict[] = [];
   for (const target of targets) {
     if (listenerKind(target.servicePort.protocol) === undefined) continue;
-    // The application listens on the port of its service itself: only a Sidecar can say where else the proxy may.
+    // The application itself listens on its service's port. Only a Sidecar gives the proxy another port.
     if (nothingCaptured && !target.fromSidecarIngress) continue;
     const reason = unbindable(read, target, nothingCaptured);
     const other = byPort.get(target.port);
@@ -86,7 +89,9 @@ export function causesOf(target: InboundTarget): readonly string[] {
   return [...sidecar ? [`Sidecar/${sidecar}`] : [], ...service ? portCauses(service, servicePort) : []];
 }
 
-/** Where a target is listened to: as the user wrote, else (for real) at the workload's own address. */
+/**
+ * The listening addresses of a target: the written bind, else the workload's own addresses (real sockets), else all.
+ */
 export function inboundBinds(read: Reader, target: InboundTarget): readonly string[] {
   if (target.bind !== undefined) return [target.bind];
   const none = read.derived("interceptionNone", (t) => t.interceptionMode === "NONE");
@@ -94,7 +99,7 @@ export function inboundBinds(read: Reader, target: InboundTarget): readonly stri
   return own.length > 0 ? own.slice(0, read.settings.dualStack ? 2 : 1) : wildcards(read);
 }
 
-/** Name of its chains, and of its listener if it has one. */
+/** Name of a target's chains, and of its listener if any. */
 export function inboundName(read: Reader, target: InboundTarget): string {
   return listenerName(inboundBinds(read, target)[0] ?? "", target.port);
 }

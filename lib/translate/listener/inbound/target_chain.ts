@@ -1,5 +1,5 @@
 /**
- * One port of a workload, as its chains are made from it.
+ * A port of a workload, as input of its filter chains.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * The explicit HTTP proxy of a sidecar: applications with `http_proxy=127.0.0.1:<port>` reach the mesh through it.
+ * The explicit HTTP proxy of a sidecar, through which applications with `http_proxy=127.0.0.1:<port>` reach the mesh.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * How contributions of several hosts share one listener, or do not.
+ * How contributions of several hosts share a listener, or do not.
  *
  * | joins       | an HTTP listener                   | a TCP listener                | one that sniffs            |
  * |-------------|------------------------------------|-------------------------------|----------------------------|
@@ -19,25 +19,25 @@ import { serverSpeaksFirst } from "../../service/protocol.ts";
 /** The HTTP side of a listener. */
 export interface HttpSide {
   readonly routeName: string;
-  /** Only connections whose first bytes are HTTP; false: all. */
+  /** Only connections whose first bytes are HTTP. False: all connections. */
   readonly sniffed: boolean;
   readonly grpcWeb: boolean;
 }
 
-/** A chain that has its place. */
+/** A chain with its match. */
 export interface PlacedChain {
   readonly chain: TcpChain;
   readonly match: ChainMatch;
 }
 
-/** The joined contributions of one listener. */
+/** The joined contributions of a listener. */
 export interface JoinedListener {
-  /** The contribution that made the listener: its binds and port hold. */
+  /** The contribution that made the listener and sets binds and port. */
   readonly first: ListenerContribution;
   readonly http?: HttpSide;
   readonly chains: readonly PlacedChain[];
   readonly conflicts: readonly ListenerConflict[];
-  /** Keys of the config objects of all that changed the listener. */
+  /** Keys of all configuration objects that changed the listener. */
   readonly causes: readonly string[];
 }
 
@@ -53,7 +53,7 @@ interface Join {
 /**
  * Joins contributions in the given order.
  *
- * @param contributions At least one, all of one key, sorted by `compareContributions`.
+ * @param contributions At least one, all with the same key, sorted by `compareContributions`.
  */
 export function joinContributions(contributions: readonly ListenerContribution[]): JoinedListener | undefined {
   const [first] = contributions;
@@ -72,7 +72,7 @@ export function joinContributions(contributions: readonly ListenerContribution[]
 }
 
 function joinContribution(join: Join, contribution: ListenerContribution): void {
-  // A port that an egress listener has for itself: hosts of later ones were left out on purpose.
+  // An egress listener's own port deliberately excludes hosts of later egress listeners.
   if (join.first.ownPort && !contribution.ownPort) return;
   const added = serverSpeaksFirstConflict(join, contribution)
     ? refuse(join, contribution, "serverSpeaksFirst")

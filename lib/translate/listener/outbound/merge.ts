@@ -1,5 +1,5 @@
 /**
- * One outbound listener from the contributions of all hosts that share its address and port.
+ * An outbound listener from the contributions of all hosts with the same address and port.
  *
  * @module
  */
@@ -28,18 +28,18 @@ type FilterChain = envoy.config.listener.v3.FilterChain;
 export interface MergedOutboundListener {
   /** Absent: nothing may listen there (see `conflicts`), or there are no contributions. */
   readonly listener?: envoy.config.listener.v3.Listener;
-  /** Keys of the config objects that made it, the first contribution's first. */
+  /** Keys of the configuration objects behind the listener, the first contribution's first. */
   readonly causes: readonly string[];
-  /** Parts of virtual services that are in it. */
+  /** Parts of virtual services that are in the listener. */
   readonly parts: readonly string[];
   readonly conflicts: readonly ListenerConflict[];
 }
 
 /**
- * Merges the contributions of one listener.
+ * Merges the contributions of a listener.
  *
  * @param key Name of the listener.
- * @param contributions All of that key, in any order.
+ * @param contributions All contributions with the key, in any order.
  */
 export function mergeOutboundListener(
   read: Reader,
@@ -60,7 +60,7 @@ export function mergeOutboundListener(
 
 const NOTHING = { causes: [], parts: [] } as const;
 
-/** Why no outbound listener may have that address. */
+/** Why no outbound listener may have the address. */
 function whyRefused(read: Reader, contribution: ListenerContribution): ConflictReason | undefined {
   const { proxyListenPort, proxyInboundListenPort } = read.mesh();
   if (contribution.binds[0] === wildcards(read)[0]) {
@@ -100,14 +100,17 @@ function listener(read: Reader, name: string, joined: JoinedListener): envoy.con
       ...(serverNames ? [tlsInspectorFilter()] : []),
       ...(sniffs ? [httpInspectorFilter()] : []),
     ],
-    // Waiting for bytes of a client whose server speaks first would hang both: only the mesh's timeout limits it.
+    // If the server speaks first, client and listener would both wait for bytes: the mesh's timeout limits the wait.
     listener_filters_timeout: duration(sniffs ? read.mesh().protocolDetectionTimeout : 0),
     continue_on_listener_filters_timeout: true,
     ...placeChains(read, matched, rest),
   };
 }
 
-/** A chain that matches everything is the default chain; where there is none, unknown connections follow the traffic policy. */
+/**
+ * A chain that matches everything is the default chain. Without such a chain, unknown connections follow the traffic
+ * policy.
+ */
 function placeChains(
   read: Reader,
   matched: FilterChain[],

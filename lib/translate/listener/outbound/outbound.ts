@@ -25,10 +25,10 @@ import { boundAddresses, isRange } from "../../service/address.ts";
 import { servicePlan } from "./tcp_destination.ts";
 import { tcpChains, tlsChains } from "./tcp_route.ts";
 
-/** One port of one host at one egress listener: the subject of all functions below. */
+/** A port of a host at an egress listener: the subject of all functions below. */
 interface Port {
   readonly read: Reader;
-  /** Host of the service, or one under its wildcard that a virtual service names. */
+  /** Host of the service, or a host under the service's wildcard with a virtual service. */
   readonly host: string;
   readonly service: Service;
   readonly egress: EgressListener;
@@ -37,20 +37,20 @@ interface Port {
   readonly name: string;
   readonly protocol: Protocol;
   readonly kind: ListenerKind;
-  /** Port of the service that plain TCP goes to. */
+  /** Port of the service that receives plain TCP. */
   readonly servicePort: number;
   readonly bindToPort: boolean;
 }
 
 /**
- * The contributions of outbound listeners that come from one host; none when the proxy does not see it.
+ * A host's contributions to outbound listeners. Empty when the host is not visible to the proxy.
  *
- * @param host A service's host, or one under a wildcard service: there the TLS rules of a virtual service that names it
- * take the connections that name it too.
+ * @param host A service's host, or a host under a wildcard service. For such a host, the TLS rules of its virtual
+ * service take connections with the host as server name.
  */
 export function listenerContributions(read: Reader, host: string): ListenerContribution[] {
   const service = read.service(host) ?? wildcardService(read, host);
-  // An alias is another name of its target, whose listeners serve it.
+  // An alias is served by the listeners of its target.
   if (service === undefined || service.externalName !== undefined) return [];
   const contributions: ListenerContribution[] = [];
   for (const egress of read.egressListeners()) {
@@ -62,7 +62,7 @@ export function listenerContributions(read: Reader, host: string): ListenerContr
     : contributions.filter((contribution) => contribution.chains.length > 0);
 }
 
-/** The service whose wildcard covers a host that a virtual service with TLS rules names. */
+/** The wildcard service for a host of a virtual service with TLS rules. */
 function wildcardService(read: Reader, host: string): Service | undefined {
   if (!read.virtualService(host, "tls")?.hosts.includes(host)) return undefined;
   for (const pattern of wildcardsOver(host)) {
@@ -89,7 +89,7 @@ function asListened(port: ServicePort): ListenedPort {
   return { number: port.port, name: port.name, protocol: port.protocol, servicePort: port.port };
 }
 
-/** A port of the egress listener's own serves only services that have it; an HTTP proxy or a Unix socket, all. */
+/** An egress listener's own port serves only services with the same port. An HTTP proxy or a Unix socket serves all. */
 function ownPorts(service: Service, port: NonNullable<EgressListener["port"]>): ListenedPort[] {
   const protocol = parseProtocol(port.protocol);
   const own = { number: port.number, name: port.name, protocol };
@@ -115,15 +115,15 @@ function portContributions(port: Port): ListenerContribution[] {
   ];
 }
 
-/** An orchestrator's service is one listener with all its addresses; an entry's addresses are listeners of their own. */
+/** An orchestrator's service has a listener with all addresses. A service entry has a listener per address. */
 function ownBinds(service: Service, addresses: readonly string[]): readonly (readonly string[])[] {
   if (addresses.length === 0) return [];
   return service.provider === "Orch" ? [addresses] : addresses.map((address) => [address]);
 }
 
 /**
- * Without an address: where the proxy passes connections on to the address that was dialled, one listener at each
- * endpoint, so that two such services may share a port; else all addresses.
+ * Contributions of a service without an address. If the proxy passes connections on to the dialled address, each
+ * endpoint has a listener, so two such services may share a port. Otherwise a listener on all addresses is used.
  */
 function addresslessContributions(port: Port): ListenerContribution[] {
   const { read, service } = port;
@@ -131,19 +131,19 @@ function addresslessContributions(port: Port): ListenerContribution[] {
   if (resolutionOf(service, servicePort) !== "passthrough") return [sharedContribution(port, wildcards(read), [])];
   const endpoints = read.endpoints(service.hostname)
     .filter((e) => e.portName === servicePort?.name && mayUse(read, e));
-  // No endpoint at all: an orchestrator's service is down; a plain entry passes on all connections to its port.
+  // An orchestrator's service without endpoints is down. A plain service entry passes on all connections to the port.
   if (endpoints.length === 0 && service.provider === "External") return [sharedContribution(port, wildcards(read), [])];
   const addresses = [...new Set(endpoints.map((e) => e.address))].filter(isIp).sort();
   return addresses.map((address) => ownContribution(port, [address]));
 }
 
-/** At addresses of the service's own: every connection to them is for it. */
+/** At addresses of the service alone: every connection is for the service. */
 function ownContribution(port: Port, binds: readonly string[]): ListenerContribution {
   const chains = port.kind === "http" ? [] : chainsOf(port, [], false);
   return contribution(port, binds, chains, `${port.service.hostname}:${port.number}`);
 }
 
-/** At addresses that other hosts use too, and therefore share routes. */
+/** At addresses shared with other hosts, which therefore share routes. */
 function sharedContribution(port: Port, binds: readonly string[], ranges: readonly string[]): ListenerContribution {
   const chains = port.kind === "http" ? [] : chainsOf(port, ranges, needsName(port, binds, ranges));
   return contribution(port, binds, chains, port.number === 0 ? binds[0] ?? "" : String(port.number));
@@ -191,12 +191,12 @@ function ruleCauses(port: Port, chains: readonly TcpChain[]): readonly string[] 
   ];
 }
 
-/** The rules for connections to a port that are not HTTP. */
+/** The kind of rules for connections without HTTP. */
 function ruleProtocol({ protocol }: Port): "tls" | "tcp" {
   return isTls(protocol) ? "tls" : "tcp";
 }
 
-/** @param byName TLS connections are the service's only where they name it. */
+/** @param byName TLS connections belong to the service only if they name the service. */
 function chainsOf(port: Port, ranges: readonly string[], byName: boolean): TcpChain[] {
   const { read, host, service, protocol } = port;
   const rules = read.virtualService(host, ruleProtocol(port), port.number);
@@ -207,34 +207,35 @@ function chainsOf(port: Port, ranges: readonly string[], byName: boolean): TcpCh
     : tls
     ? tlsChains(read, rules, context)
     : tcpChains(read, rules, context);
-  // The rules of the wildcard itself are among the wildcard's chains.
+  // The wildcard's own rules are among the wildcard's chains.
   if (host !== service.hostname && !rules?.hosts.includes(host)) return [];
   if (host !== service.hostname) return routed.chains.flatMap((chain) => under(host, chain));
   if (routed.complete) return routed.chains;
   const proxy = servicePlan(read, service, { port: port.servicePort, name: port.name, protocol });
-  // Each range is a chain of its own, so that another host that owns one of them leaves the others.
+  // Each range has a separate chain, so a range owned by another host does not affect the others.
   const targets = ranges.length > 0 ? ranges.map((range) => [range]) : [[]];
   const match = tls ? serviceSni(service, byName) : { sni: [] };
   return [...routed.chains, ...targets.map((cidrs) => ({ ...match, cidrs, proxy }))];
 }
 
-/** The server name match of a chain for connections that name a host. */
+/** Restricts a chain to connections with the host as server name. */
 function under(host: string, chain: TcpChain): TcpChain[] {
   const sni = chain.sni.filter((name) => covers(host, name));
   return sni.length > 0 ? [{ ...chain, sni }] : [];
 }
 
-/** Where a service gets all connections, its name still counts when another one has them already. */
+/** A service may match all connections. If another service already does, the service still matches by name. */
 function serviceSni(service: Service, byName: boolean): Pick<TcpChain, "sni" | "fallbackSni"> {
   return byName ? { sni: [service.hostname] } : { sni: [], fallbackSni: [service.hostname] };
 }
 
 /**
- * Whether only the server name distinguishes services: in a range, at all addresses, and where names are resolved. At one address that several
- * share (loopback) a service gets all connections, as the only one there usually is, unless it is a range elsewhere.
+ * Whether only the server name distinguishes services: in a range, at all addresses, and if names are resolved. At a
+ * shared single address (loopback), a service gets all connections, because it is usually the only service there. A
+ * service with only ranges needs a name.
  */
 function needsName(port: Port, binds: readonly string[], ranges: readonly string[]): boolean {
-  // Else a proxy would resolve any name that its clients send.
+  // Otherwise a proxy would resolve any name from a client.
   if (ranges.length > 0 || isNamed(port.service, port.servicePort)) return true;
   const addresses = boundAddresses(port.read, port.service);
   if (addresses.length > 0) return addresses.every(isRange);

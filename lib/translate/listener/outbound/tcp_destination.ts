@@ -15,24 +15,24 @@ import type { Reader } from "../../reader/reader.ts";
 import { type RouteTarget, routeTarget } from "../../route/destination.ts";
 import { statName } from "../stat_name.ts";
 
-/** The listener's port, for destinations that name none. */
+/** The listener's port, for destinations without a port. */
 export interface TcpPort {
   readonly port: number;
   readonly name: string;
   readonly protocol: Protocol;
 }
 
-/** Everything to one port of a service, as without any rule. */
+/** Everything goes to one port of a service: the plan without any rule. */
 export function servicePlan(read: Reader, service: Service, port: TcpPort): TcpProxyPlan {
   return singlePlan(read, { host: service.hostname, port: { number: port.port } }, port);
 }
 
 /**
- * The destinations of one TCP or TLS rule.
+ * The destinations of a TCP or TLS rule.
  *
  * @param routes At least one.
  * @param owner `name.namespace` of the virtual service: the statistics prefix of weighted destinations.
- * @returns Undefined when no destination gets anything.
+ * @returns Undefined when no destination has a weight.
  */
 export function routePlan(
   read: Reader,
@@ -50,7 +50,7 @@ export function routePlan(
   const used = targets.filter(({ weight }) => weight > 0);
   const clusters = used.map(({ cluster, weight }) => ({ name: cluster, weight }));
   if (clusters.length === 0) return undefined;
-  // The connection settings of several destinations: those of the first one's rule, for all ports and no subset.
+  // Several destinations use the connection settings of the first destination's rule, for all ports and no subset.
   const rule = ruleOf(read, targets[0]?.service);
   const protocol = carriedProtocol(read, port.protocol, used[0]);
   return { statPrefix: owner, protocol, clusters, ...resolved(used), ...connectionSettings(rule, 0, "") };
@@ -71,15 +71,15 @@ function singlePlan(read: Reader, destination: Destination, listened: TcpPort): 
   };
 }
 
-/** Where the name of the server is resolved for each connection. Of several servers none can be: a finding says so. */
+/** The server to resolve for each connection. Several servers cannot be resolved, and a finding reports the problem. */
 function resolved(targets: readonly RouteTarget[]): { readonly resolves?: DialledServer } {
   const server = sharedServer(targets.map((target) => dialledServer(target, target.port)));
   return server === undefined || server === "several" ? {} : { resolves: server };
 }
 
 /**
- * The protocol that the listener may understand. Commands of Redis have no address that a client dialled and no server
- * name: where those choose the endpoint they are bytes.
+ * The protocol that the listener may understand. Redis commands have neither a dialled address nor a server name, so
+ * Redis is carried as bytes if the address or the name chooses the endpoint.
  */
 function carriedProtocol(read: Reader, protocol: Protocol, target: RouteTarget | undefined): Protocol {
   if (protocol !== "Redis" || target === undefined || !isUnderstood(read, protocol)) return protocol;

@@ -1,8 +1,8 @@
 /**
  * TCP and TLS rules of virtual services as chains of a listener.
  *
- * Conditions on the proxy alone (labels, namespace, gateway, port) are decided here; conditions on the connection
- * (server name, address that was dialled) become the match of a chain.
+ * Conditions on the proxy (labels, namespace, gateway, port) are decided here. Conditions on the connection (server
+ * name, dialled address) become the match of a chain.
  *
  * @module
  */
@@ -27,13 +27,13 @@ export interface TcpRouteContext {
 /** Chains of rules. */
 export interface RoutedChains {
   readonly chains: TcpChain[];
-  /** Nothing is left for the service itself. */
+  /** The rules leave nothing for the service itself. */
   readonly complete: boolean;
 }
 
 /**
- * Chains of the `tls` rules, first match first; a match that an earlier one hides is left out. One is enough to take
- * the port from the service.
+ * Chains of the `tls` rules, in order, without matches hidden by an earlier match. A single chain takes the whole port
+ * from the service.
  */
 export function tlsChains(read: Reader, rules: EffectiveVirtualService, context: TcpRouteContext): RoutedChains {
   const chains: TcpChain[] = [];
@@ -57,7 +57,7 @@ export function tlsChains(read: Reader, rules: EffectiveVirtualService, context:
   return { chains, complete: chains.length > 0 };
 }
 
-/** Chains of the `tcp` rules, up to the first that matches every connection. */
+/** Chains of the `tcp` rules, up to the first rule for all connections. */
 export function tcpChains(read: Reader, rules: EffectiveVirtualService, context: TcpRouteContext): RoutedChains {
   const chains: TcpChain[] = [];
   for (const [index, rule] of (rules.spec.tcp ?? []).entries()) {
@@ -75,15 +75,15 @@ export function tcpChains(read: Reader, rules: EffectiveVirtualService, context:
   return { chains, complete: false };
 }
 
-/** The subnets that a rule is for. */
+/** The subnets of a rule. */
 interface RuleSubnets {
   /** Empty: all addresses. */
   readonly subnets: readonly string[];
-  /** Positions of the matches that say so. */
+  /** Positions of the matches with these subnets. */
   readonly matches: readonly number[];
 }
 
-/** The subnets that a rule is for; undefined: nothing at this proxy and port. */
+/** The subnets of a rule. Undefined when the rule does not apply to the proxy and port. */
 function destinationSubnets(
   read: Reader,
   rule: NonNullable<VirtualServiceSpec["tcp"]>[number],
@@ -94,7 +94,7 @@ function destinationSubnets(
   const matches: number[] = [];
   for (const [at, match] of rule.match.entries()) {
     if (!matchesProxy(read, match, port)) continue;
-    // At a Unix socket no address was dialled.
+    // A Unix socket has no dialled address.
     if (!match.destinationSubnets?.length || port === 0) return { subnets: [], matches: [at] };
     subnets.push(...match.destinationSubnets);
     matches.push(at);
