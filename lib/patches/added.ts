@@ -1,15 +1,15 @@
 /**
- * Clusters, listeners and configurations of extensions that patches add to a proxy.
+ * Clusters, listeners and extension configurations that patches add to a proxy.
  *
  * @module
  */
 import type { CompiledPatch, PatchContext, PatchTarget } from "./types.ts";
 
 /**
- * The patches that add something to a side. One for any side adds once: to the outbound side of sidecars, and to
+ * The patches that add a message on a side. A patch for any side adds once: on the outbound side of sidecars, and at
  * gateways.
  *
- * @param context The side; undefined: of any.
+ * @param context The side. Undefined: any side.
  */
 export function addedOnes(
   patches: readonly CompiledPatch[],

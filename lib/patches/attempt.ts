@@ -1,6 +1,6 @@
 /**
- * Applies patches one by one, so that one which throws skips itself alone. One that may refuse requests is not skipped:
- * what it was to change becomes something that every Envoy rejects.
+ * Applies patches one by one. A throwing patch skips only itself. But a patch that may refuse requests is never
+ * skipped: its target becomes a message that every Envoy rejects.
  *
  * @module
  */
@@ -9,10 +9,10 @@ import type { CompiledPatch, ReportPatch } from "./types.ts";
 import { spoiled } from "./unusable.ts";
 
 /**
- * The result of one patch; the value before, where a harmless one throws.
+ * The result of a patch, or the previous value if a harmless patch throws.
  *
  * @param before The message of the patch's target.
- * @param apply Gives a new value, or the same where the patch changes nothing there. Pure.
+ * @param apply Returns a new value, or the same value if the patch changes nothing. Pure.
  */
 export function attempted<T extends object>(
   patch: CompiledPatch,

@@ -1,5 +1,5 @@
 /**
- * Patches of one filter chain, its network filters and its HTTP filters.
+ * Patches of a filter chain, its network filters and its HTTP filters.
  *
  * @module
  */
@@ -22,18 +22,18 @@ type NetworkLevelFilter = envoy.config.listener.v3.Filter;
 type FilterChain = envoy.config.listener.v3.FilterChain;
 type HttpConnectionManager = envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager;
 
-/** Name of the filter that carries HTTP filters. */
+/** Name of the network filter with HTTP filters inside. */
 const MANAGER_NAME = "envoy.filters.network.http_connection_manager";
-/** Its message. */
+/** Message of the HTTP connection manager. */
 export const MANAGER = "envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager";
 
 const NO_FILTERS: readonly NetworkLevelFilter[] = [];
 
 /**
- * A chain with the patches that match it.
+ * A chain with matching patches applied.
  *
- * @param patches Those that match the listener.
- * @returns The same object where none matches. Undefined: removed
+ * @param patches The patches that match the listener.
+ * @returns The same object if no patch matches. Undefined for a removed chain.
  */
 export function patchChain(
   listener: Listener,
@@ -58,7 +58,7 @@ export function patchChain(
   });
 }
 
-/** One chain in many listeners stays one object, so that it is encoded once as well. */
+/** A chain shared by many listeners remains a single object, so the chain is encoded once. */
 const chains = new PatchedParts<FilterChain>();
 
 function mergedChain(chain: FilterChain, { value }: CompiledPatch): FilterChain {
@@ -96,21 +96,21 @@ function patchHttpFilters(
   if (parts === undefined) {
     return managers.patched(filter, fitting, report, (heard) => patchManager(filter, config, fitting, heard));
   }
-  // The filter is one workload's; what is patched of it is not.
+  // The filter belongs to one workload, but the patched fields are shared.
   const { shared, own } = parts;
   const patched = sharedFields.patched(shared, fitting, report, (heard) => patchFields(shared, fitting, heard));
   return patched === shared ? filter : { ...filter, typed_config: withParts(config, { shared: patched, own }) };
 }
 
 const managers = new PatchedParts<NetworkLevelFilter>();
-/** Fields that connection managers share, with their HTTP filters patched. */
+/** Fields shared by connection managers, with patched HTTP filters. */
 const sharedFields = new PatchedParts<Uint8Array>();
 const filterLists = new PatchedContents();
 
 /** Number of the field `http_filters`. */
 const HTTP_FILTERS = 5;
 
-/** All but the HTTP filters stays as it is encoded: most managers differ in other fields alone. */
+/** Everything but the HTTP filters stays encoded: most managers differ only in other fields. */
 function patchManager(
   filter: NetworkLevelFilter,
   config: Partial<Any>,
@@ -122,7 +122,11 @@ function patchManager(
   return patched === whole ? filter : { ...filter, typed_config: { type_url: config.type_url!, value: patched } };
 }
 
-/** Patches the HTTP filters among the encoded fields of a manager. @returns The same bytes where nothing changed */
+/**
+ * Patches the HTTP filters among the encoded fields of a manager.
+ *
+ * @returns The same bytes if nothing changed.
+ */
 function patchFields(fields: Uint8Array, fitting: readonly CompiledPatch[], report: ReportPatch): Uint8Array {
   const taken = takeField(fields, HTTP_FILTERS);
   const patched = filterLists.patched(taken.field, fitting, report, (heard) => {

@@ -16,15 +16,15 @@ type Cluster = envoy.config.cluster.v3.Cluster;
 /** The purpose of a cluster. */
 export interface PatchedCluster {
   readonly context: PatchContext;
-  /** Hosts of the services that an inbound cluster is for: its name does not tell them. */
+  /** Service hosts of an inbound cluster, which are not in the cluster's name. */
   readonly hosts: readonly string[];
 }
 
 /**
- * A cluster with the patches that match it.
+ * A cluster with matching patches applied.
  *
- * @param patches All of a proxy; those of other things are passed over.
- * @returns The same object where none matches; undefined: removed
+ * @param patches All patches of a proxy. Patches of other targets are skipped.
+ * @returns The same object if no patch matches. Undefined for a removed cluster.
  */
 export function patchCluster(
   cluster: Cluster,
@@ -46,7 +46,7 @@ export function patchCluster(
   return now;
 }
 
-/** A name decides alone; the other conditions look into the name of the cluster: `outbound|80|v1|reviews.default`. */
+/** A name decides alone. The other conditions match parts of the cluster's name: `outbound|80|v1|reviews.default`. */
 function matches({ name = "" }: Cluster, match: ClusterMatch | undefined, of: PatchedCluster): boolean {
   if (match === undefined) return true;
   if (match.name) return match.name === name;
@@ -56,7 +56,7 @@ function matches({ name = "" }: Cluster, match: ClusterMatch | undefined, of: Pa
     (!match.portNumber || match.portNumber === Number(port));
 }
 
-/** Clusters of connections that gateways pass on by name have another separator: `outbound_.80_.v1_.reviews.default`. */
+/** Clusters of passed-through connections at gateways have another separator: `outbound_.80_.v1_.reviews.default`. */
 function nameParts(name: string): string[] {
   return name.startsWith("outbound_.") ? name.split("_.") : name.split("|");
 }
@@ -66,7 +66,7 @@ function mergedCluster(cluster: Cluster, patch: Cluster): Cluster {
   if (wanted === undefined) return mergedUnderName(PATCHED_MESSAGE.CLUSTER, { ...cluster }, { ...patch }) as Cluster;
   const { transport_socket: own, transport_socket_matches: matches = [] } = cluster;
   if (matches.length > 0) {
-    // A socket beside them would be refused: without one of that name the patch does nothing.
+    // Envoy would refuse a socket beside `transport_socket_matches`, so a socket with a new name has no effect.
     const at = matches.findIndex(({ transport_socket }) => transport_socket?.name === wanted.name);
     if (at < 0) return cluster;
     const one = matches[at]!;

@@ -1,7 +1,7 @@
 /**
- * Reads the patches of a ProxyFilter: each value is decoded against the messages that Envoy knows. One that does not fit is
- * left out with a reason; the others are in force. One that may refuse requests is not left out: a value that every Envoy
- * rejects takes its place, so that nothing is served without the guard.
+ * Reads the patches of a ProxyFilter. Each value is decoded against Envoy's messages. An unreadable patch is omitted
+ * with a reason, and the others are in force. But a patch that may refuse requests is not omitted: a value that every
+ * Envoy rejects takes its place, so nothing is served without the guard.
  *
  * @module
  */
@@ -18,16 +18,16 @@ import { PATCHED_MESSAGE } from "./messages.ts";
 import type { CompiledPatch, PatchTarget } from "./types.ts";
 import { unusableValue, unusableWords } from "./unusable.ts";
 
-// Messages that patches write as a struct with the name of their type (`TypedStruct`): Envoy makes the message of them,
-// and refuses the resource where it cannot.
+// Messages that patches write as a struct with a type name (`TypedStruct`). Envoy converts the struct to the message,
+// and refuses the resource if the conversion fails.
 
 const TYPED_STRUCTS: ReadonlySet<string> = new Set(["udpa.type.v1.TypedStruct", "xds.type.v3.TypedStruct"]);
 
 type StructJson = Record<string, unknown>;
 
 /**
- * JSON of a message in which each struct that Envoy could not read as its type is that message itself, so that the reader
- * of the message says what is wrong with it. A type that this release does not know is left to the proxy.
+ * JSON of a message, with every struct that Envoy could not convert replaced by the inner message. The reader of the
+ * message then reports the problem. An unknown type is left to the proxy.
  */
 function withReadableStructs(json: unknown): unknown {
   if (Array.isArray(json)) return json.map(withReadableStructs);
@@ -43,7 +43,7 @@ function withReadableStructs(json: unknown): unknown {
   return Object.fromEntries(Object.entries(json).map(([key, one]) => [key, withReadableStructs(one)]));
 }
 
-/** Envoy takes durations in such structs in seconds alone. */
+/** In these structs, Envoy accepts durations only in seconds. */
 function isReadable(name: string, value: object): boolean {
   if (JSON.stringify(withSeconds(name, value)) !== JSON.stringify(value)) return false;
   try {
@@ -54,20 +54,20 @@ function isReadable(name: string, value: object): boolean {
   }
 }
 
-/** A patch that is not in force, or not as it is written. */
+/** A patch that is not in force, or not as written. */
 export interface PatchFinding {
   /** Position in `spec.configPatches`. */
   readonly index: number;
   /**
-   * `refused`: the patch is not in force; `left out`: only the fields that Envoy does not know are not; `beyond limits`:
-   * Envoy reads it and rejects it.
+   * `refused`: the patch is not in force. `left out`: only the fields unknown to Envoy are not in force. `beyond
+   * limits`: Envoy can read the patch, but rejects the values.
    */
   readonly what: "refused" | "left out" | "beyond limits";
-  /** Where and why, for people. */
+  /** Where and why, as text for users. */
   readonly text: string;
 }
 
-/** The patches of one object that may be applied, in their order. */
+/** The applicable patches of an object, in order. */
 export interface CompiledFilter {
   readonly patches: readonly CompiledPatch[];
   readonly problems: readonly PatchFinding[];
@@ -75,7 +75,7 @@ export interface CompiledFilter {
 
 const compiled = new WeakMap<ConfigObject<"ProxyFilter">, CompiledFilter>();
 
-/** Compiles an object; once for each version of it. */
+/** Compiles an object, once per version. */
 export function compileFilter(object: ConfigObject<"ProxyFilter">): CompiledFilter {
   let known = compiled.get(object);
   if (known === undefined) compiled.set(object, known = compileNow(object));
@@ -88,7 +88,7 @@ function compileNow({ key, meta, spec }: ConfigObject<"ProxyFilter">): CompiledF
   const problems: PatchFinding[] = [];
   for (const [index, config] of (spec.configPatches ?? []).entries()) {
     const { applyTo, match, patch } = config;
-    if (applyTo === "INVALID" || patch === undefined || patch.operation === "INVALID") continue; // validation says so
+    if (applyTo === "INVALID" || patch === undefined || patch.operation === "INVALID") continue; // Reported by validation.
     const problem: ReportPatchFinding = (what, text) => problems.push({ index, what, text });
     const operation = operationOn(applyTo as PatchTarget, patch.operation);
     const read = readValue(config, { filter: key, index, operation }, problem);
@@ -115,8 +115,8 @@ function compileNow({ key, meta, spec }: ConfigObject<"ProxyFilter">): CompiledF
 }
 
 /**
- * Whether a patch is to be applied: one that is beyond Envoy's limits is left out. One that may refuse requests is not:
- * proxies then reject the resource, and keep what they have or let nothing in.
+ * Whether to apply a patch. A patch beyond Envoy's limits is omitted, unless the patch may refuse requests: proxies
+ * then reject the resource, and keep the old version or admit nothing.
  */
 function isWithinLimits(patch: CompiledPatch, problem: ReportPatchFinding): boolean {
   const { applyTo, operation, value, unusable } = patch;
@@ -131,14 +131,17 @@ function isWithinLimits(patch: CompiledPatch, problem: ReportPatchFinding): bool
   return guards;
 }
 
-/** Whether the encoders of builders, which are faster, write each field of a value. */
+/** Whether the builders' encoders, which are faster, write each field of a value. */
 function isWrittenByBuilders(name: string, value: ApiMessage): boolean {
   const ours = findEncoder(name)?.(value).finish();
   const whole = encodeApi(name, value);
   return ours?.length === whole.length && ours.every((byte, i) => byte === whole[i]);
 }
 
-/** Annotations that name services, `HOST` or `NAMESPACE/HOST`, separated by commas; ours, and the field's. */
+/**
+ * Annotations with referenced services, `HOST` or `NAMESPACE/HOST`, separated by commas: this project's name and
+ * Istio's.
+ */
 const REFERENCES = ["proxyfilter.mesh.io/referenced-services", "envoyfilter.mesh.io/referenced-services"];
 
 function referencedServices(annotations: StringMap): readonly string[] {
@@ -149,7 +152,7 @@ function referencedServices(annotations: StringMap): readonly string[] {
 
 type ReportPatchFinding = (what: PatchFinding["what"], text: string) => void;
 
-/** Targets that other messages call by name. */
+/** Targets that other messages refer to by name. */
 const NAMED: ReadonlySet<PatchTarget> = new Set([
   "LISTENER",
   "ROUTE_CONFIGURATION",
@@ -158,12 +161,12 @@ const NAMED: ReadonlySet<PatchTarget> = new Set([
   "EXTENSION_CONFIG",
 ]);
 
-/** A part that is added needs a name. */
+/** Whether an added part lacks its required name. */
 function isNameMissing(applyTo: ApplyTo, operation: PatchOperation, { name }: ApiMessage): boolean {
   return NAMED.has(applyTo as PatchTarget) && operation === "ADD" && !name;
 }
 
-/** A part that is there keeps its own name. */
+/** An existing part keeps its own name. */
 function reportOtherName(
   { applyTo, match }: ConfigPatch,
   operation: PatchOperation,
@@ -180,7 +183,7 @@ function reportOtherName(
   );
 }
 
-/** The targets with an order, into which something can be inserted. */
+/** The targets with an order, for insertions. */
 const ORDERED: ReadonlySet<PatchTarget> = new Set(["LISTENER_FILTER", "NETWORK_FILTER", "HTTP_FILTER", "HTTP_ROUTE"]);
 
 function operationOn(
@@ -190,13 +193,13 @@ function operationOn(
   return operation.startsWith("INSERT_") && !ORDERED.has(applyTo) ? "ADD" : operation;
 }
 
-/** What happens where a patch that may refuse requests cannot be used. */
+/** The consequence when a patch that may refuse requests cannot be used. */
 const KEPT_CLOSED = "it may refuse requests, so proxies keep what they have where it matches, or let nothing in";
 
-/** The value of a patch, or what takes its place. */
+/** The value of a patch, or its substitute. */
 type ReadValue = Pick<CompiledPatch, "value" | "unusable">;
 
-/** @returns undefined: the patch is left out */
+/** @returns Undefined for an omitted patch. */
 function readValue(
   config: ConfigPatch,
   id: Pick<CompiledPatch, "filter" | "index" | "operation">,
@@ -204,7 +207,7 @@ function readValue(
 ): ReadValue | undefined {
   const { applyTo, patch } = config;
   const { operation } = id;
-  // The value of a removal says nothing.
+  // The value of a removal has no meaning.
   if (operation === "REMOVE") return { value: {} };
   const { value: written } = patch!;
   if (written === undefined || applyTo === "INVALID") return undefined;
@@ -225,11 +228,11 @@ function readValue(
 }
 
 interface ReadMessage {
-  /** Absent: no Envoy can read it. */
+  /** Absent when no Envoy can read the value. */
   readonly message?: ApiMessage;
-  /** Why not. */
+  /** Why Envoy cannot read the value. */
   readonly error?: string;
-  /** The fields and names that this version does not know, and that the message goes without. */
+  /** Omitted fields and names that this version does not know. */
   readonly leftOut?: string;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Durations in patches: protobuf's JSON knows seconds alone (`0.5s`), and users write `500ms` and `1m30s`, as they may
- * in all other kinds.
+ * Durations in patches: protobuf's JSON has only seconds (`0.5s`), but users write `500ms` and `1m30s`, as in all other
+ * kinds.
  *
  * @module
  */
@@ -11,10 +11,10 @@ import { findApiType, packedName } from "../pb/envoy_api.ts";
 const DURATION = ".google.protobuf.Duration";
 
 /**
- * JSON of a message with all durations in seconds. A value that is no duration stays, for the reader of the message to
- * refuse.
+ * JSON of a message with all durations in seconds. An invalid duration is unchanged, and the reader of the message
+ * refuses the value.
  *
- * @param type Full name of the message; one that Envoy does not know is left as it is.
+ * @param type Full name of the message. A message unknown to Envoy is unchanged.
  */
 export function withSeconds(type: string, json: unknown): unknown {
   const known = findApiType(type);

@@ -1,5 +1,5 @@
 /**
- * Patches of one list of filters: of a listener, of a chain, of an HTTP connection manager.
+ * Patches of a list of filters: of a listener, of a chain, of an HTTP connection manager.
  *
  * @module
  */
@@ -10,13 +10,17 @@ import { attempted } from "./attempt.ts";
 import { patchedList } from "./ordered.ts";
 import type { CompiledPatch, ReportPatch } from "./types.ts";
 
-/** A filter of any kind, as far as patches look at it. */
+/** A filter of any kind, with the properties that patches match. */
 export interface AnyFilter {
   readonly name?: string;
   readonly typed_config?: Partial<Any>;
 }
 
-/** Inserts, replacements and removals, in order. @param nameOf Name of the filter that a patch looks for. */
+/**
+ * Inserts, replacements and removals, in order.
+ *
+ * @param nameOf Name of the filter in the patch's match.
+ */
 export function patchFilterList<F extends AnyFilter>(
   filters: readonly F[],
   patches: readonly CompiledPatch[],
@@ -34,7 +38,7 @@ export function patchFilterList<F extends AnyFilter>(
   return now;
 }
 
-/** Merges into every filter that a patch looks for; into all, if it names none. */
+/** Merges into every filter that a patch matches. A patch without a filter name matches all filters. */
 export function mergeFilters<F extends AnyFilter>(
   filters: readonly F[],
   patches: readonly CompiledPatch[],
@@ -49,7 +53,7 @@ export function mergeFilters<F extends AnyFilter>(
   return now.every((filter, i) => filter === filters[i]) ? filters : now;
 }
 
-/** A filter whose configuration comes from elsewhere (ECDS) has nothing to merge into. */
+/** A filter with a configuration from elsewhere (ECDS) has no configuration to merge into. */
 function merged<F extends AnyFilter>(
   filter: F,
   patch: CompiledPatch,
@@ -60,7 +64,7 @@ function merged<F extends AnyFilter>(
   const { typed_config: own } = filter;
   if (own === undefined) return filter;
   if (name === undefined && isOfOtherType(patch, filter)) {
-    // The patch names no filter, so it is for those of its type. Others keep what they have.
+    // A patch without a filter name applies only to filters of its own type.
     report({
       patch,
       error: `a message of type ${typeOf(patch.value)} does not merge into one of type ${typeOf(filter)}`,
@@ -75,7 +79,7 @@ function merged<F extends AnyFilter>(
   });
 }
 
-/** A patch without a configuration of its own changes the name alone. */
+/** A patch without a configuration changes only the name. */
 function isOfOtherType({ value, unusable }: CompiledPatch, filter: AnyFilter): boolean {
   return unusable === undefined && typeOf(value) !== "" && typeOf(value) !== typeOf(filter);
 }

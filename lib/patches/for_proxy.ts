@@ -1,5 +1,5 @@
 /**
- * The patches of some ProxyFilters that are for a proxy.
+ * The patches of ProxyFilters for a proxy.
  *
  * @module
  */
@@ -7,17 +7,17 @@ import type { ConfigObject } from "../config/types.ts";
 import { compileFilter } from "./compile.ts";
 import type { CompiledPatch } from "./types.ts";
 
-/** The facts of a proxy that patches may ask for. */
+/** The facts about a proxy that patches may match. */
 export interface PatchedProxy {
-  /** Its version; empty: unknown. */
+  /** The proxy's version. Empty: unknown. */
   readonly version: string;
-  /** A value of its node metadata. */
+  /** A value of the node metadata. */
   metadata(key: string): unknown;
-  /** Keys of ProxyFilters that it gets no patches of. Absent: none. */
+  /** Keys of ProxyFilters that are excluded for the proxy. Absent: none. */
   readonly without?: ReadonlySet<string>;
 }
 
-/** The patches of some filters that are for a proxy, in the order of the filters. */
+/** The patches of ProxyFilters that apply to a proxy, in the order of the filters. */
 export function patchesFor(filters: readonly ConfigObject<"ProxyFilter">[], proxy: PatchedProxy): CompiledPatch[] {
   const { without } = proxy;
   return filters.flatMap((filter) =>
@@ -25,7 +25,7 @@ export function patchesFor(filters: readonly ConfigObject<"ProxyFilter">[], prox
   );
 }
 
-/** The expression may match anywhere in the version; a proxy that tells none matches none. */
+/** The expression may match anywhere in the version. A proxy without a version never matches. */
 function matchesProxy({ version, metadata }: CompiledPatch, proxy: PatchedProxy): boolean {
   if (version !== undefined && (proxy.version === "" || !version.matcher(proxy.version).find())) return false;
   return metadata === undefined || Object.entries(metadata).every(([key, value]) => proxy.metadata(key) === value);

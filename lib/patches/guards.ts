@@ -1,9 +1,8 @@
 /**
- * Which patches may refuse requests or connections. A proxy that rejects a resource may get that resource without other
- * patches; without one that may refuse, the resource would let in what somebody wanted to keep out.
+ * Which patches may refuse requests or connections. A proxy that rejects a resource may get the resource without some
+ * patches. But without a patch that may refuse, the resource would admit unwanted requests.
  *
- * The tables hold the fields and filters that refuse nothing. All others count as guards: filters that a later release
- * knows, too.
+ * The tables list harmless fields and filters. Everything else counts as a guard, including filters of later releases.
  *
  * @module
  */
@@ -12,7 +11,7 @@ import type { CompiledPatch, PatchTarget } from "./types.ts";
 
 const EXTENSIONS = "envoy.extensions.";
 
-/** Filters that let every request through, whatever they do to a request or an answer. */
+/** Filters that admit every request, however they change requests or answers. */
 const HARMLESS_FILTERS: ReadonlySet<string> = new Set([
   ...[
     "compressor",
@@ -30,7 +29,7 @@ const HARMLESS_FILTERS: ReadonlySet<string> = new Set([
   ].map((name) => `${EXTENSIONS}filters.http.${name}.v3.`),
   `${EXTENSIONS}filters.http.grpc_stats.v3.FilterConfig`,
   `${EXTENSIONS}filters.listener.http_inspector.v3.HttpInspector`,
-  // Of the peer's own proxy: metrics, and what is offered to services. A stock Envoy cannot read them.
+  // Filters of Istio's own proxy: metrics, and protocols offered to services. A stock Envoy cannot read them.
   "stats.PluginConfig",
   "io.istio.http.peer_metadata.Config",
   "envoy.tcp.metadataexchange.config.MetadataExchange",
@@ -90,27 +89,27 @@ const HARMLESS_FIELDS: Readonly<Record<string, ReadonlySet<string>>> = {
   ]),
 };
 
-/** Fields of a route's action that refuse nothing, and do not change what a service behind is asked. */
+/** Fields of a route's action that refuse nothing and do not change the request for the service. */
 const HARMLESS_ACTION: ReadonlySet<string> = new Set([
   ...["cluster", "cluster_header", "weighted_clusters", "timeout", "idle_timeout", "retry_policy", "hedge_policy"],
   ...["hash_policy", "priority", "max_stream_duration", "upgrade_configs", "request_mirror_policies"],
   ...["metadata_match", "cluster_not_found_response_code"],
 ]);
 
-/** Message of the HTTP settings of clusters, which may have filters. */
+/** Message of the HTTP settings of clusters, which may contain filters. */
 const HTTP_OPTIONS = "envoy.extensions.upstreams.http.v3.HttpProtocolOptions";
 
 const FILTERS: ReadonlySet<PatchTarget> = new Set(["LISTENER_FILTER", "NETWORK_FILTER", "HTTP_FILTER"]);
 
-/** Whether a patch may refuse requests or connections that get through without it. */
+/** Whether a patch may refuse requests or connections that are admitted without the patch. */
 export function mayRefuse({ applyTo, operation, value, unusable }: CompiledPatch): boolean {
   if (unusable !== undefined) return true;
   if (operation === "REMOVE") {
-    // Without the patch a filter is still there; a route, a host, a chain or a cluster would be reached again.
+    // Without the patch, a filter remains active. But a route, a host, a chain or a cluster would be reachable again.
     return !FILTERS.has(applyTo);
   }
   if (FILTERS.has(applyTo)) return !isHarmlessFilter(value, operation === "MERGE");
-  // Without one that is added, nothing listens there, or a route leads to no cluster.
+  // Without the added cluster or listener, a route leads nowhere, or nothing listens.
   if (operation === "ADD" && (applyTo === "CLUSTER" || applyTo === "LISTENER")) return false;
   const fields = HARMLESS_FIELDS[applyTo];
   if (fields === undefined) return true;
@@ -118,11 +117,11 @@ export function mayRefuse({ applyTo, operation, value, unusable }: CompiledPatch
 }
 
 /**
- * The same of a value that Envoy cannot read, or not all of it, by the names in it. A field that Envoy does not know counts
- * as one that may refuse: it may be another one with a mistake in its name. So does a whole cluster or listener that is
- * added: the part that cannot be read may be what guards the rest.
+ * The same for a value that Envoy cannot read completely, judged by the names in the value. A field unknown to Envoy
+ * may be a misspelled guard, so the field counts as refusing. An added cluster or listener counts as refusing as well:
+ * the unreadable part may be the guard of the rest.
  *
- * @param json Of the value, not of a removal.
+ * @param json The value, not of a removal.
  */
 export function mayRefuseAsWritten(applyTo: PatchTarget, operation: string, json: unknown): boolean {
   const fields = fieldsOfJson(json);
@@ -143,8 +142,8 @@ export function mayRefuseAsWritten(applyTo: PatchTarget, operation: string, json
 }
 
 /**
- * The type of a filter's configuration under the name that it has now: releases of Envoy before 1.18 had other packages.
- * Without a type, the filter's name tells it.
+ * The current type name of a filter's configuration: releases of Envoy before 1.18 had other packages. Without a type,
+ * the filter's name determines the type.
  */
 function typeAsWritten(type: unknown, name: unknown): string {
   if (typeof type === "string" && type !== "") {
@@ -156,7 +155,7 @@ function typeAsWritten(type: unknown, name: unknown): string {
   return typeof name === "string" && name.startsWith("envoy.filters.") ? `${EXTENSIONS}${name.slice(6)}.v3.` : "";
 }
 
-/** Values by the names that Envoy's messages give fields; JSON may have these in camel case. */
+/** Values by field names of Envoy's messages. In JSON, field names may be in camel case. */
 function fieldsOfJson(json: unknown): ReadonlyMap<string, unknown> {
   if (typeof json !== "object" || json === null) return new Map();
   return new Map(
@@ -167,7 +166,7 @@ function fieldsOfJson(json: unknown): ReadonlyMap<string, unknown> {
   );
 }
 
-/** Whether a message in a field refuses nothing, where that depends on what is in it. */
+/** Whether a message in a field refuses nothing, if this depends on the message's content. */
 function isHarmlessPart(applyTo: PatchTarget, field: string, value: unknown): boolean {
   if (applyTo === "HTTP_ROUTE" && field === "route") {
     return Object.keys(value as ApiMessage).every((one) => HARMLESS_ACTION.has(one));

@@ -1,6 +1,6 @@
 /**
- * Patches of listeners and of all in them, from the outside in: the listener, its listener filters, each chain with its
- * network and HTTP filters; added chains come last and are not patched.
+ * Patches of listeners and their parts, from the outside in: the listener, its listener filters, each chain with its
+ * network and HTTP filters. Added chains come last and are not patched.
  *
  * @module
  */
@@ -16,7 +16,7 @@ import { type CompiledPatch, isFor, type PatchContext, type PatchTarget, type Re
 type Listener = envoy.config.listener.v3.Listener;
 type FilterChain = envoy.config.listener.v3.FilterChain;
 
-/** The targets that are patched with a listener. */
+/** The targets that belong to a listener. */
 const OF_LISTENERS: ReadonlySet<PatchTarget> = new Set([
   "LISTENER",
   "LISTENER_FILTER",
@@ -25,16 +25,16 @@ const OF_LISTENERS: ReadonlySet<PatchTarget> = new Set([
   "HTTP_FILTER",
 ]);
 
-/** Whether a patch is for listeners, or for something in them. */
+/** Whether a patch applies to listeners or their parts. */
 export function isOfListeners({ applyTo }: CompiledPatch): boolean {
   return OF_LISTENERS.has(applyTo);
 }
 
 /**
- * A listener with the patches that match it.
+ * A listener with matching patches applied.
  *
- * @param patches All of a proxy.
- * @returns The same object where none matches. Undefined: removed
+ * @param patches All patches of a proxy.
+ * @returns The same object if no patch matches. Undefined for a removed listener.
  */
 export function patchListener(
   listener: Listener,
@@ -71,7 +71,7 @@ function patchListenerFilters(listener: Listener, fitting: readonly CompiledPatc
   return filters === before ? listener : { ...listener, listener_filters: [...filters] };
 }
 
-/** Unlike those of other filters these merges have their place among the other operations. */
+/** Merges of listener filters are applied in turn with other operations, unlike merges of other filters. */
 function mergedInTurn(
   filters: readonly envoy.config.listener.v3.ListenerFilter[],
   patches: readonly CompiledPatch[],
@@ -103,7 +103,7 @@ function patchChains(listener: Listener, fitting: readonly CompiledPatch[], repo
   };
 }
 
-/** Whether a listener has anything left that takes connections; Envoy refuses one without. */
+/** Whether a listener still has a way to accept connections. Envoy refuses a listener without any. */
 export function hasChains(
   { filter_chains = [], default_filter_chain, api_listener, udp_listener_config }: Listener,
 ): boolean {

@@ -9,14 +9,14 @@ import type { CompiledPatch } from "./types.ts";
 type Listener = envoy.config.listener.v3.Listener;
 type FilterChain = envoy.config.listener.v3.FilterChain;
 
-/** Listeners that take connections to any port: the port of a patch is that of a chain there. */
+/** Listeners for connections to any port: the port of a patch then means the port of a chain. */
 const VIRTUAL: ReadonlySet<string> = new Set(["virtualInbound", "virtualOutbound"]);
 
 function isVirtual({ name = "" }: Listener): boolean {
   return VIRTUAL.has(name);
 }
 
-/** Whether a listener is one that the patch looks for. */
+/** Whether a patch matches a listener. */
 export function matchesListener(listener: Listener, { applyTo, listener: match }: CompiledPatch): boolean {
   if (match === undefined) return true;
   if (match.name && match.name !== listener.name) return false;
@@ -24,7 +24,7 @@ export function matchesListener(listener: Listener, { applyTo, listener: match }
   return !match.portNumber || listener.address?.socket_address?.port_value === match.portNumber;
 }
 
-/** Whether a chain of such a listener is one that the patch looks for. */
+/** Whether a patch matches a chain of a matching listener. */
 export function matchesChain(listener: Listener, chain: FilterChain, { listener: match }: CompiledPatch): boolean {
   if (match === undefined) return true;
   const { destination_port, server_names = [], transport_protocol, application_protocols = [] } =
@@ -38,18 +38,18 @@ export function matchesChain(listener: Listener, chain: FilterChain, { listener:
     (!destinationPort || destinationPort === port);
 }
 
-/** Name of the listener filter that a patch looks for. */
+/** Name of the listener filter in a patch's match. */
 export function listenerFilterName({ listener }: CompiledPatch): string | undefined {
   return listener?.listenerFilter || undefined;
 }
 
-/** Name of the network filter that a patch looks for. */
+/** Name of the network filter in a patch's match. */
 export function networkFilterName({ listener }: CompiledPatch): string | undefined {
   const filter = listener?.filterChain?.filter;
   return filter && (filter.name ?? "");
 }
 
-/** Name of the HTTP filter that a patch looks for. */
+/** Name of the HTTP filter in a patch's match. */
 export function httpFilterName({ listener }: CompiledPatch): string | undefined {
   const sub = listener?.filterChain?.filter?.subFilter;
   return sub && (sub.name ?? "");

@@ -1,21 +1,21 @@
 /**
- * Patches of lists whose order counts: filters and routes.
+ * Patches of ordered lists: filters and routes.
  *
  * @module
  */
 import type { CompiledPatch } from "./types.ts";
 
-/** The element of a list that a patch looks for. */
+/** The list element in a patch's match. */
 export interface Sought<T> {
-  /** Absent: the patch names none. */
+  /** Absent: the patch has no match for elements. */
   readonly matches?: (item: T) => boolean;
 }
 
 /**
- * A list with one patch that adds, inserts, replaces or removes. INSERT_* and REPLACE act on the first match, REMOVE on all.
- * Without a match to look for INSERT_BEFORE puts first and INSERT_AFTER last, REPLACE and REMOVE do nothing.
+ * A list after a patch that adds, inserts, replaces or removes. INSERT_* and REPLACE act on the first match, REMOVE on
+ * all. Without a match, INSERT_BEFORE inserts first, INSERT_AFTER last, and REPLACE and REMOVE have no effect.
  *
- * @returns The same list where nothing changes.
+ * @returns The same list if nothing changes.
  */
 export function patchedList<T>(list: readonly T[], patch: CompiledPatch, { matches }: Sought<T>): readonly T[] {
   const value = patch.value as T;

@@ -1,6 +1,6 @@
 /**
- * Parts that many listeners have in common, as filters of passed-through connections: each is patched once, however many
- * proxies have it.
+ * Parts shared by many listeners, for example filters of passed-through connections. Each part is patched once, for any
+ * number of proxies.
  *
  * @module
  */
@@ -12,7 +12,7 @@ interface PartResult<T> {
   readonly outcomes: readonly PatchOutcome[];
 }
 
-/** Lists of patches for which the results of one part are kept. */
+/** Limit of remembered results per part, one per list of patches. */
 const MAX_LISTS = 4;
 
 const numbers = new WeakMap<CompiledPatch, number>();
@@ -24,7 +24,7 @@ function numberOf(patch: CompiledPatch): number {
   return number;
 }
 
-/** A name of a list of patches; no other list has it. */
+/** A unique name of a list of patches. */
 function nameOf(patches: readonly CompiledPatch[]): string {
   return patches.map(numberOf).join();
 }
@@ -41,14 +41,14 @@ function reported<T>({ result, outcomes }: PartResult<T>, report: ReportPatch): 
   return result;
 }
 
-/** Results by part and patches; they live as long as the part. */
+/** Results by part and patches, kept as long as the part. */
 export class PatchedParts<T extends object> {
   readonly #known = new WeakMap<T, Map<string, PartResult<T>>>();
 
   /**
-   * The part with these patches, and no others.
+   * The part after exactly these patches.
    *
-   * @param apply Applies them; depends on nothing else. Called where the result is not known.
+   * @param apply Applies the patches. Depends on nothing else. Called only for an unknown result.
    */
   patched(
     part: T,
@@ -69,7 +69,7 @@ export class PatchedParts<T extends object> {
   }
 }
 
-/** Contents of which results are kept: a mesh has few lists of HTTP filters, of some kB each. */
+/** Limit of remembered contents: a mesh has few lists of HTTP filters, of some kB each. */
 const MAX_CONTENTS = 256;
 
 /** Results by content and patches, for parts that are encoded anew for each proxy and hardly differ. */
@@ -77,10 +77,10 @@ export class PatchedContents {
   readonly #known = new Map<string, PartResult<Uint8Array | undefined>>();
 
   /**
-   * The content with these patches, and no others.
+   * The content after exactly these patches.
    *
-   * @param apply Applies them; depends on nothing else. Called where the result is not known.
-   * @returns Undefined: nothing changed it
+   * @param apply Applies the patches. Depends on nothing else. Called only for an unknown result.
+   * @returns Undefined when nothing changed.
    */
   patched(
     content: Uint8Array,

@@ -9,24 +9,24 @@ import type { CompiledPatch, PatchContext } from "./types.ts";
 type VirtualHost = envoy.config.route.v3.VirtualHost;
 type Route = envoy.config.route.v3.Route;
 
-/** A route configuration, as far as patches look at it. */
+/** A route configuration, with the properties that patches match. */
 export interface PatchedRoutes {
   readonly context: PatchContext;
   readonly name: string;
-  /** Ports of services by which a gateway's port is reached, where that is known. */
+  /** Service ports for a gateway's port, if known. */
   readonly servicePorts?: readonly number[];
-  /** Servers of a gateway that these routes are of; absent: those that the name tells. */
+  /** Gateway servers of the routes. Absent: taken from the name. */
   readonly servers?: readonly PatchedServer[];
 }
 
-/** A server of a gateway, as patches name it. */
+/** A server of a gateway, by the names in patches. */
 export interface PatchedServer {
   /** `namespace/name` of the Gateway. */
   readonly gateway: string;
   readonly portName: string;
 }
 
-/** Whether a route configuration is one that the patch looks for. */
+/** Whether a patch matches a route configuration. */
 export function matchesRoutes(of: PatchedRoutes, { routeConfiguration: match }: CompiledPatch): boolean {
   if (match === undefined) return true;
   if (match.name && match.name !== of.name) return false;
@@ -48,21 +48,21 @@ export function portOfRoutes(name: string): number {
   return gatewayParts(name).port;
 }
 
-/** `http.8080`, or `https.443.<port name>.<gateway>.<namespace>`; only the latter tells its server. */
+/** The parts of `http.8080` or `https.443.<port name>.<gateway>.<namespace>`. Only the second form has the server. */
 function gatewayParts(name: string): { readonly port: number; readonly portName: string; readonly gateway: string } {
   const [kind, port = "", portName = "", gateway = "", namespace = ""] = name.split(".");
   if (kind === "https") return { port: Number(port), portName, gateway: `${namespace}/${gateway}` };
   return { port: kind === "http" ? Number(port) : 0, portName: "", gateway: "" };
 }
 
-/** Whether a virtual host of such a route configuration is one that the patch looks for. */
+/** Whether a patch matches a virtual host of a matching route configuration. */
 export function matchesVirtualHost({ name = "", domains = [] }: VirtualHost, patch: CompiledPatch): boolean {
   const match = patch.routeConfiguration?.vhost;
   return match === undefined ||
     (!match.name || match.name === name) && (!match.domainName || domains.includes(match.domainName));
 }
 
-/** The test for the routes that a patch names; undefined: it names none. */
+/** The test for the routes in a patch's match. Undefined when the patch has no match for routes. */
 export function soughtRoute({ routeConfiguration }: CompiledPatch): ((route: Route) => boolean) | undefined {
   const match = routeConfiguration?.vhost?.route;
   return match && ((route) => {
@@ -72,7 +72,7 @@ export function soughtRoute({ routeConfiguration }: CompiledPatch): ((route: Rou
   });
 }
 
-/** undefined: an action that patches have no word for, which fits all words. */
+/** Undefined for an action without a name in patches. Such an action matches every name. */
 function actionOf(route: Route): "ROUTE" | "REDIRECT" | "DIRECT_RESPONSE" | undefined {
   if (route.route !== undefined) return "ROUTE";
   if (route.redirect !== undefined) return "REDIRECT";

@@ -1,6 +1,6 @@
 /**
- * Patches of route configurations, virtual hosts and routes. Virtual hosts are patched one by one, since they may go to a
- * proxy one by one; those that patches add belong to the route configuration itself.
+ * Patches of route configurations, virtual hosts and routes. Virtual hosts are patched one by one, because a proxy may
+ * get them one by one. Added virtual hosts belong to the route configuration.
  *
  * @module
  */
@@ -16,30 +16,30 @@ type RouteConfiguration = envoy.config.route.v3.RouteConfiguration;
 type VirtualHost = envoy.config.route.v3.VirtualHost;
 type Route = envoy.config.route.v3.Route;
 
-/** The targets that are patched with a route configuration. */
+/** The targets that belong to a route configuration. */
 const OF_ROUTES: ReadonlySet<PatchTarget> = new Set(["ROUTE_CONFIGURATION", "VIRTUAL_HOST", "HTTP_ROUTE"]);
 
-/** Whether a patch is for route configurations, or for something in them. */
+/** Whether a patch applies to route configurations or their parts. */
 export function isOfRoutes({ applyTo }: CompiledPatch): boolean {
   return OF_ROUTES.has(applyTo);
 }
 
-/** The patches that are for a route configuration or for something in it. */
+/** The patches that apply to a route configuration or its parts. */
 export function patchesOfRoutes(patches: readonly CompiledPatch[], of: PatchedRoutes): readonly CompiledPatch[] {
   return patches.filter((patch) => isOfRoutes(patch) && isFor(patch, of.context) && matchesRoutes(of, patch));
 }
 
-/** A route configuration after its patches. */
+/** A patched route configuration. */
 export interface PatchedRouteConfiguration {
-  /** With the virtual hosts that it had, as far as they are not removed. The same object where nothing changed. */
+  /** Includes the original virtual hosts that were not removed. The same object if nothing changed. */
   readonly routes: RouteConfiguration;
   /** Patches that add virtual hosts. */
   readonly added: readonly CompiledPatch[];
 }
 
 /**
- * A route configuration with the virtual hosts inside it: merges, those of the virtual hosts, then additions, which are
- * not patched. A virtual host that is removed takes an added one of its name with it.
+ * A route configuration with its virtual hosts. Order: merges, patches of virtual hosts, then additions, which are not
+ * patched. Removing a virtual host also removes an added virtual host of the same name.
  *
  * @param fitting {@linkcode patchesOfRoutes}
  */
@@ -71,11 +71,12 @@ export function patchRouteConfiguration(
 }
 
 /**
- * A virtual host with the patches that match it. One that is replaced has routes patched like any other, and keeps its
- * name: proxies that take virtual hosts one by one know it by that.
+ * A virtual host with matching patches applied. A replacement's routes are patched, too. A replacement keeps the
+ * original name, which identifies the virtual host for VHDS.
  *
  * @param fitting {@linkcode patchesOfRoutes}
- * @returns The same object where none matches. Undefined: removed, and with it one of its name that a patch adds
+ * @returns The same object if no patch matches. Undefined for a removed virtual host. The removal includes an added
+ * virtual host of the same name.
  */
 export function patchVirtualHost(
   virtualHost: VirtualHost,
@@ -103,7 +104,7 @@ export function patchVirtualHost(
   return now === virtualHost ? now : { ...now, name: virtualHost.name! };
 }
 
-/** First merges and removals, route by route; then additions, which may stand beside a route that is removed. */
+/** First merges and removals, route by route, then additions. An addition may refer to a removed route's place. */
 function patchRoutes(
   before: readonly Route[],
   patches: readonly CompiledPatch[],
@@ -133,7 +134,7 @@ function patchRoutes(
   return removed.size === 0 ? now : now.filter((route) => !removed.has(route));
 }
 
-/** INSERT_FIRST puts first only where there is a route that it looks for. */
+/** INSERT_FIRST has an effect only if the match of routes succeeds. */
 function withAdded(routes: readonly Route[], patch: CompiledPatch, removed: ReadonlySet<Route>): readonly Route[] {
   const { operation } = patch;
   if (operation !== "ADD" && !operation.startsWith("INSERT_")) return routes;

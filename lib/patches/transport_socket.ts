@@ -1,5 +1,6 @@
 /**
- * Transport sockets in patches: one of the same name has its configuration merged, nothing else of the patch counts then.
+ * Transport sockets in patches: for a socket of the same name, the configurations are merged, and the rest of the patch
+ * has no effect.
  *
  * @module
  */
@@ -9,7 +10,7 @@ import type { Any } from "../pb/codec.ts";
 
 export type TransportSocket = envoy.config.core.v3.TransportSocket;
 
-/** A transport socket with the configuration of another of its name merged into its own. */
+/** A transport socket, with the configuration of a socket of the same name merged in. */
 export function mergedSocket(into: TransportSocket, from: TransportSocket): TransportSocket {
   const { typed_config: own } = into;
   const { typed_config: other } = from;

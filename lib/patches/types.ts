@@ -15,14 +15,14 @@ import type {
 } from "../config/kinds/proxy_filter/types.ts";
 import type { ApiMessage } from "../pb/envoy_api.ts";
 
-/** The side of a proxy that a part of its configuration belongs to. */
+/** The side of a proxy to which a part of its configuration belongs. */
 export type PatchContext = Exclude<ConfigObjectMatch["context"], "ANY">;
 
-/** The targets of patches; `BOOTSTRAP` is none, since a proxy has it before it asks. */
+/** The targets of patches. `BOOTSTRAP` is not a target, because a proxy has its bootstrap before it connects. */
 export type PatchTarget = Exclude<ApplyTo, "INVALID" | "BOOTSTRAP">;
 
 export interface CompiledPatch {
-  /** Key of its ProxyFilter: `ProxyFilter/namespace/name`. */
+  /** Key of the ProxyFilter: `ProxyFilter/namespace/name`. */
   readonly filter: string;
   /** Position in `spec.configPatches`. */
   readonly index: number;
@@ -33,40 +33,42 @@ export interface CompiledPatch {
   readonly listener?: ListenerMatch;
   readonly routeConfiguration?: RouteConfigurationMatch;
   readonly cluster?: ClusterMatch;
-  /** Found in the proxy's version; absent: any. */
+  /** Must be found in the proxy's version. Absent: any version. */
   readonly version?: RE2JS;
-  /** Of the proxy's node, all of it. */
+  /** Must all be in the proxy's node metadata. */
   readonly metadata?: StringMap;
   /** Empty for REMOVE. */
   readonly value: ApiMessage;
-  /** Some field of the value is one that `encodeApi` alone writes: the encoders of builders lack it. */
+  /** The value has a field that only `encodeApi` can write, because the builders' encoders lack the field. */
   readonly needsApi: boolean;
   /**
-   * Present: the patch may refuse requests and cannot be used as written. The value is one that every Envoy rejects, and
-   * these are the words in it.
+   * Set if the patch may refuse requests and cannot be used as written. The value is a message that every Envoy
+   * rejects, with this text inside.
    */
   readonly unusable?: string;
-  /** Hosts that its ProxyFilter says it refers to: gateways that get only the clusters that they need get those, too. */
+  /**
+   * Hosts that the ProxyFilter declares as referenced. Gateways with a limited set of clusters get their clusters, too.
+   */
   readonly services: readonly string[];
 }
 
 /** Outcome of a patch at one place. */
 export interface PatchOutcome {
   readonly patch: CompiledPatch;
-  /** Absent: it was applied. */
+  /** Absent: the patch was applied. */
   readonly error?: string;
-  /** The patch failed, may refuse requests, and what it matched is now something that every Envoy rejects. */
+  /** The patch failed and may refuse requests, so its target is now a message that every Envoy rejects. */
   readonly closes?: true;
-  /** Keys of other objects that the error is about; absent: none. */
+  /** Keys of other objects concerned by the error. Absent: none. */
   readonly beside?: readonly string[];
   /** The sort of error; absent: the patch could not be applied. */
   readonly sort?: "listener-without-chains";
 }
 
-/** Hears of each place where a patch was applied, or failed. */
+/** Receives each place where a patch was applied, or failed. */
 export type ReportPatch = (outcome: PatchOutcome) => void;
 
-/** Whether a patch is for that side of a proxy. */
+/** Whether a patch applies to a side of a proxy. */
 export function isFor(patch: CompiledPatch, context: PatchContext): boolean {
   return patch.context === "ANY" || patch.context === context;
 }

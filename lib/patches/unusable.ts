@@ -1,7 +1,7 @@
 /**
- * Parts that every Envoy rejects, in place of patches that may refuse requests and cannot be used. The rejected resource
- * is then handled like any other: a proxy keeps its last version, and one that has none gets a closed resource. Leaving the
- * patch out instead would let in what it was to keep out.
+ * Parts that every Envoy rejects, in place of unusable patches that may refuse requests. The rejected resource is
+ * handled like any other: a proxy keeps its last version, or gets a closed resource. Omitting the patch would admit the
+ * requests that the patch should refuse.
  *
  *     guard that cannot be read ──> a part that names it ──> Envoy rejects the resource ──> last version, or closed
  *
@@ -13,10 +13,10 @@ import type { CompiledPatch, PatchTarget } from "./types.ts";
 
 type PatchId = Pick<CompiledPatch, "filter" | "index">;
 
-/** A message that no filter and no extension has as its configuration. It carries words. */
+/** A message that is not the configuration of any filter or extension, with text inside. */
 const STATUS = "google.rpc.Status";
 
-/** The words by which Envoy's rejection names a patch. */
+/** The text with which Envoy's rejection identifies a patch. */
 export function unusableWords({ filter, index }: PatchId): string {
   return `${filter} spec.configPatches[${index}], which cannot be used`;
 }
@@ -24,8 +24,8 @@ export function unusableWords({ filter, index }: PatchId): string {
 /**
  * The value of a patch that every Envoy rejects.
  *
- * @param written The value that cannot be used: a whole resource has its name from it.
- * @returns Undefined: there is no name, so no proxy has or asks for such a resource
+ * @param written The unusable value, from which a whole resource takes its name.
+ * @returns Undefined for a value without a name: no proxy has or requests such a resource.
  */
 export function unusableValue(
   patch: Pick<CompiledPatch, "filter" | "index" | "applyTo" | "operation">,
@@ -44,16 +44,16 @@ export function unusableValue(
   return part;
 }
 
-/** Targets that a proxy has one of for each name: an earlier version of that name stays. */
+/** Targets with one resource per name: an earlier version of the name stays. */
 const CALLED_BY_NAME: ReadonlySet<PatchTarget> = new Set(["LISTENER", "CLUSTER", "EXTENSION_CONFIG"]);
 
-/** What a patch was to change, so that every Envoy rejects it. Never throws. */
+/** The target of a patch, changed so that every Envoy rejects the target. Never throws. */
 export function spoiled<T extends object>(patch: CompiledPatch, before: T): T {
   const part = rejectedPart(patch.applyTo, unusableWords(patch));
   if (FILTERS.has(patch.applyTo)) return { ...before, ...part };
   const joined = Object.entries(part).map(([field, more]) => {
     const own = (before as ApiMessage)[field];
-    // In front: Envoy names the first mistake that it finds.
+    // First in the list: Envoy reports the first mistake.
     return [
       field,
       Array.isArray(more) ? [...more, ...(own as unknown[] | undefined ?? [])] : { ...Object(own), ...Object(more) },
@@ -64,7 +64,7 @@ export function spoiled<T extends object>(patch: CompiledPatch, before: T): T {
 
 const FILTERS: ReadonlySet<PatchTarget> = new Set(["LISTENER_FILTER", "NETWORK_FILTER", "HTTP_FILTER"]);
 
-/** Fields of a target that Envoy rejects with these words. */
+/** Fields of a target that Envoy rejects with the words. */
 function rejectedPart(applyTo: PatchTarget, words: string): ApiMessage {
   const any = { type_url: TYPE_URL_PREFIX + STATUS, value: encodeApi(STATUS, { message: words }) };
   const filter = { name: words, typed_config: any };
@@ -87,7 +87,7 @@ function rejectedPart(applyTo: PatchTarget, words: string): ApiMessage {
   }
 }
 
-/** A domain that nobody has: a virtual host without one that is free is not added. */
+/** An unowned domain: a virtual host without a free domain would not be added. */
 function domainOf({ filter, index }: PatchId): string {
   const [, namespace, name] = filter.split("/");
   return `patch-${index}.${name}.${namespace}.invalid`;

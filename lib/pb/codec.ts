@@ -1,5 +1,5 @@
 /**
- * Protobuf messages by full name, encoded by functions that set-up wrote ahead of time.
+ * Protobuf messages by full name, encoded by functions generated during set-up.
  *
  * Messages are plain objects with the snake_case field names of their `.proto` files, typed by `proto/gen/types.ts`.
  *
@@ -8,11 +8,11 @@
 import protobuf from "protobufjs/minimal.js";
 import { encoders } from "../../proto/gen/encoders.ts";
 
-// Node's Buffer is slower here than plain arrays: most strings are short, and each of them would make a view.
+// Node's Buffer is slower here than plain arrays: most strings are short, and every string would make a view.
 (protobuf.util as { Buffer: unknown }).Buffer = null;
 protobuf.configure();
 
-/** Prefix of every type URL that names a protobuf message. */
+/** Prefix of the type URL of every protobuf message. */
 export const TYPE_URL_PREFIX = "type.googleapis.com/";
 
 /** A `google.protobuf.Any`. */
@@ -22,16 +22,16 @@ export interface Any {
 }
 
 /**
- * Encodes a plain object; fields that the message lacks are a programming error that the type checker finds.
+ * Encodes a plain object. The type checker rejects unknown fields.
  *
  * @param name Full name, for example `envoy.config.cluster.v3.Cluster`.
- * @throws {RangeError} When there is no encoder of that message (name it in `proto/entries.ts`).
+ * @throws {RangeError} When the message has no encoder (add the message to `proto/entries.ts`).
  */
 export function encode(name: string, message: object): Uint8Array {
   return written(encoder(name), message);
 }
 
-/** The encoder of a message; undefined: there is none, it is not named in `proto/entries.ts`. */
+/** The encoder of a message. Undefined when the message is not in `proto/entries.ts`. */
 export function findEncoder(
   name: string,
 ): ((message: object, writer?: protobuf.Writer) => protobuf.Writer) | undefined {
@@ -44,22 +44,22 @@ function encoder(name: string) {
   return found;
 }
 
-/** Bytes above which a writer is not kept. */
+/** Size in bytes above which a writer is not kept. */
 const MAX_KEPT = 1024 * 1024;
 
 /**
- * The writer of the last message. A new one begins with 128 bytes and moves all to twice as many again and again: of a
- * listener of 10 kB that took longer than to write it.
+ * The writer of the last message, for reuse. A new writer begins with 128 bytes and repeatedly copies everything to
+ * double the size: for a listener of 10 kB the copying took longer than the writing.
  */
 let idle: protobuf.Writer | undefined;
 
-/** The bytes that an encoder writes of a message, in a buffer of their own. */
+/** The bytes of an encoded message, in a separate buffer. */
 export function written(
   write: (message: object, writer?: protobuf.Writer) => protobuf.Writer,
   message: object,
 ): Uint8Array {
   const writer = idle ?? protobuf.Writer.create();
-  idle = undefined; // an encoder that throws leaves half a message in it
+  idle = undefined; // A throwing encoder leaves half a message in the writer.
   const bytes = write(message, writer).finish();
   if (writer.len <= MAX_KEPT) idle = writer.reset();
   return bytes;
@@ -68,9 +68,9 @@ export function written(
 const NO_BYTES = new Uint8Array(0);
 
 /**
- * Packs a message into an `Any`; default: one without fields.
+ * Packs a message into an `Any`. Default: a message without fields.
  *
- * @throws {RangeError} When there is no encoder of that message.
+ * @throws {RangeError} When the message has no encoder.
  */
 export function any(name: string, message?: object): Any {
   const write = encoder(name);

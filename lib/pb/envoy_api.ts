@@ -1,8 +1,8 @@
 /**
- * All messages that Envoy 1.40 knows, by the descriptors that its program carries. For patches, which may name any of
- * them; messages that the programs build themselves have encoders of their own (`codec.ts`).
+ * All messages of Envoy 1.40, from the descriptors in Envoy's binary. For patches, which may use any message. The
+ * messages that the programs build have their own encoders (`codec.ts`).
  *
- * The descriptors are opened at the first use: 12 MiB and 0.15 s, which users without patches do not pay.
+ * The descriptors are loaded at the first use: 12 MiB and 0.15 s, which users without patches do not pay.
  *
  * @module
  */
@@ -13,7 +13,7 @@ import type * as ProtoJson from "protobufjs/ext/protojson.js";
 import packed from "../../proto/gen/envoy_api.json" with { type: "json" };
 import { type Any, written } from "./codec.ts";
 
-/** A decoded message: present fields alone, snake_case, as builders write them. */
+/** A decoded message: only present fields, in snake_case, as builders write fields. */
 export type ApiMessage = Readonly<Record<string, unknown>>;
 
 const { protojson } = protobuf as unknown as { readonly protojson: typeof ProtoJson };
@@ -28,7 +28,7 @@ function api(): protobuf.Root {
   return root;
 }
 
-/** A message of Envoy's API by full name; undefined: this release does not know it. */
+/** A message of Envoy's API by full name. Undefined when unknown to this release. */
 export function findApiType(name: string): protobuf.Type | undefined {
   let type = found.get(name);
   if (type !== undefined) return type;
@@ -37,13 +37,13 @@ export function findApiType(name: string): protobuf.Type | undefined {
   return type;
 }
 
-/** Messages that were found; searching takes as long as encoding a small one. */
+/** Known messages. A search takes as long as encoding a small message. */
 const found = new Map<string, protobuf.Type>();
 
 /**
  * A message of Envoy's API by full name.
  *
- * @throws {RangeError} This release does not know it.
+ * @throws {RangeError} When this release does not know the message.
  */
 export function apiType(name: string): protobuf.Type {
   const type = findApiType(name);
@@ -52,29 +52,38 @@ export function apiType(name: string): protobuf.Type {
 }
 
 /**
- * A message from protobuf's JSON, with field names in either case, and `@type` where a message is packed.
+ * A message from protobuf's JSON, with field names in either case, and `@type` in packed messages.
  *
- * @param unknown The treatment of fields and names in enums that this release does not know.
- * @throws {Error} JSON that is no such message: unknown types, values of another kind, two fields of which one may be.
+ * @param unknown The treatment of fields and enum names unknown to this release.
+ * @throws {Error} On JSON that does not fit the message: unknown types, values of the wrong kind, two fields of a
+ * oneof.
  */
 export function messageFromJson(name: string, json: unknown, unknown: "refused" | "left out" = "refused"): ApiMessage {
   const read = protojson.fromJson(apiType(name), json, { ignoreUnknownFields: unknown === "left out" });
   return apiType(name).toObject(read);
 }
 
-/** Decodes bytes. @throws {RangeError} This release does not know the message. */
+/**
+ * Decodes bytes.
+ *
+ * @throws {RangeError} When this release does not know the message.
+ */
 export function decodeApi(name: string, bytes: Uint8Array): ApiMessage {
   const type = apiType(name);
   return type.toObject(type.decode(bytes));
 }
 
-/** Encodes a message. @throws {RangeError} This release does not know it. */
+/**
+ * Encodes a message.
+ *
+ * @throws {RangeError} When this release does not know the message.
+ */
 export function encodeApi(name: string, message: object): Uint8Array {
   const type = apiType(name);
   return written((one, writer) => type.encode(one, writer), message);
 }
 
-/** The full name of the message in an `Any`; empty: it names none. */
+/** The full name of the message in an `Any`. Empty: none. */
 export function packedName(any: Partial<Any>): string {
   const url = any.type_url ?? "";
   return url.slice(url.lastIndexOf("/") + 1);

@@ -1,6 +1,6 @@
 /**
- * The limits that Envoy checks in each message (protoc-gen-validate): a message beyond them is rejected, with all that came
- * in the same response.
+ * The limits that Envoy checks in each message (protoc-gen-validate). A message beyond the limits is rejected, with
+ * everything else in the response.
  *
  * Limits: https://github.com/bufbuild/protoc-gen-validate#constraint-rules
  *
@@ -13,7 +13,7 @@ import * as z from "zod";
 import packed from "../../proto/gen/envoy_api.json" with { type: "json" };
 import { type ApiMessage, apiType, decodeApi, findApiType, packedName } from "./envoy_api.ts";
 
-/** Problems of one message that are told. */
+/** Limit of reported problems per message. */
 const MOST_PROBLEMS = 10;
 
 const time = z.object({ seconds: z.number().default(0), nanos: z.number().default(0) });
@@ -51,7 +51,7 @@ type FieldRules = z.infer<typeof fieldRules>;
 
 let rules: z.infer<typeof rulesFile> | undefined;
 
-/** Opened at the first use, as the descriptors are. */
+/** Loaded at the first use, like the descriptors. */
 function rulesOf(name: string): z.infer<typeof rulesFile>[string] | undefined {
   const text = (packed as { readonly rules?: string }).rules ?? "";
   return (rules ??= rulesFile.parse(
@@ -59,17 +59,17 @@ function rulesOf(name: string): z.infer<typeof rulesFile>[string] | undefined {
   ))[name];
 }
 
-/** How a message is looked at. */
+/** The state of checking a message. */
 interface LimitCheck {
   readonly problems: string[];
-  /** It is merged into another message, which may have what it lacks. */
+  /** The message will be merged into another message, which may have the missing fields. */
   readonly isPart: boolean;
 }
 
 /**
- * What is beyond Envoy's limits in a message and in those inside it: field, value and expectation of each.
+ * Everything beyond Envoy's limits in a message and its inner messages: field, value and expectation of each.
  *
- * @param isPart The message is merged into another one: fields that it lacks are not missed.
+ * @param isPart The message will be merged into another message, so missing fields are accepted.
  */
 export function beyondLimits(name: string, message: ApiMessage, isPart: boolean): readonly string[] {
   const problems: string[] = [];
@@ -113,7 +113,7 @@ const ANY = "google.protobuf.Any";
 
 type PackedAny = Parameters<typeof packedName>[0] & { readonly value?: Uint8Array };
 
-/** Fields whose messages Envoy unpacks and checks. */
+/** Fields with packed messages that Envoy unpacks and checks. */
 const UNPACKED: ReadonlySet<string> = new Set([
   ...["typed_config", "typed_per_filter_config", "typed_extension_protocol_options"],
 ]);
@@ -152,7 +152,7 @@ function checkField(own: FieldRules, field: protobuf.Field, value: unknown, path
 
 type SayBeyond = (shown: string, expected: string) => void;
 
-/** One value; a scalar that is absent has its default. */
+/** Checks a single value. An absent scalar has its default. */
 function checkValue(own: ValueRules, field: protobuf.Field, value: unknown, say: SayBeyond): void {
   const number = own.double ?? own.float ?? own.uint32 ?? own.uint64 ?? own.int32 ?? own.int64;
   const plain = (value as { readonly value?: unknown } | undefined)?.value ?? value;
@@ -210,7 +210,7 @@ function checkRange<T>(
 
 type ShowNumber = (value: number) => string;
 
-/** Expressions of limits, which are few. */
+/** Regular expressions of limits. There are few. */
 const expressions = new Map<string, RE2JS>();
 
 function checkText(own: z.infer<typeof textRules>, text: string, say: SayBeyond): void {

@@ -1,14 +1,14 @@
 /**
- * Packed messages of two runs of bytes: one that many messages have, and one of its own. Encoded messages concatenate, so
- * the shared run is encoded once, and whoever knows both parts copies neither.
+ * Packed messages from two runs of bytes: a run shared by many messages, and a run of its own. Encoded messages
+ * concatenate, so the shared run is encoded once, and code that knows both parts copies neither.
  *
  * @module
  */
 import { type Any, TYPE_URL_PREFIX } from "./codec.ts";
 
-/** The parts of such a message. */
+/** The parts of a packed message. */
 export interface JoinedParts {
-  /** Encoded fields; the same array in all messages that share them. */
+  /** Shared encoded fields. The same array in all sharing messages. */
   readonly shared: Uint8Array;
   /** The other fields, encoded. */
   readonly own: Uint8Array;
@@ -17,7 +17,7 @@ export interface JoinedParts {
 const partsOf = new WeakMap<object, JoinedParts>();
 
 /**
- * Packs a message of two parts. `value` is put together when it is asked for.
+ * Packs a message of two parts. `value` is joined on access.
  *
  * @param name Full name of the message.
  */
@@ -29,7 +29,7 @@ function joined(typeUrl: string, parts: JoinedParts): Any {
   const { shared, own } = parts;
   const packed = {
     type_url: typeUrl,
-    // An own property: encoders leave out what is inherited.
+    // An own property, because encoders ignore inherited properties.
     get value() {
       const value = new Uint8Array(shared.length + own.length);
       value.set(shared);
@@ -41,7 +41,7 @@ function joined(typeUrl: string, parts: JoinedParts): Any {
   return packed;
 }
 
-/** The parts of a packed message; undefined: it is in one piece. */
+/** The parts of a packed message. Undefined for an undivided message. */
 export function joinedParts(packed: object): JoinedParts | undefined {
   return partsOf.get(packed);
 }

@@ -1,7 +1,7 @@
 /**
- * Encoded messages as protobuf's JSON, in the form in which Envoy's admin pages print them: the field names of the
- * `.proto` files, enums by name, durations as `10s`, 64-bit integers as text, bytes as base64, `Any` opened, fields
- * without a value left out, and secrets replaced.
+ * Encoded messages as protobuf's JSON, in the form of Envoy's admin pages: field names of the `.proto` files, enums by
+ * name, durations as `10s`, 64-bit integers as text, bytes as base64, `Any` unpacked, fields without a value omitted,
+ * and secrets replaced.
  *
  * @module
  */
@@ -9,22 +9,22 @@ import protobuf from "protobufjs";
 import { findType } from "./reflect.ts";
 import { wellKnownJson } from "./wellknown_json.ts";
 
-/** The text in the place of a secret. */
+/** The text in place of a secret. */
 export const REDACTED = "[redacted]";
 
-/** Whether a message lies below a secret field; `shown`: secrets are not replaced. */
+/** Whether a message is inside a secret field. `shown`: secrets are not replaced. */
 type Secrecy = boolean | "shown";
 
-/** One decoded message: fields by name; those that lie on no wire come from the prototype. */
+/** A decoded message: fields by name. Fields missing on the wire come from the prototype. */
 type DecodedMessage = Readonly<Record<string, unknown>>;
 
 /**
- * A message as JSON. A field that its definition marks as secret (keys, passwords) is `[redacted]`, however deep it
- * lies.
+ * A message as JSON. A field marked as secret in its definition (keys, passwords) becomes `[redacted]`, at any depth.
  *
- * @param name Full name; of a message that the descriptor lacks only the type is printed, as its content may be secret.
- * @param secrets `shown`: for a program that is to work with them. Definitions mark names of files as secret, too.
- * @throws {Error} for bytes that are no such message
+ * @param name Full name. For a message missing in the descriptor only the type is printed, because its content may be
+ * secret.
+ * @param secrets `shown`: for a program that needs the values. Definitions mark file names as secret, too.
+ * @throws {Error} On bytes that are not such a message.
  */
 export function messageJson(
   name: string,
@@ -48,7 +48,7 @@ function opened({ type_url, value }: DecodedMessage, secret: Secrecy): Record<st
   const type = findType(name);
   if (type === undefined) return { "@type": url, ...(url === "" ? {} : messageJson(name, bytes)) };
   const json = messageValue(type, type.decode(bytes) as unknown as DecodedMessage, secret);
-  // Messages whose JSON is no object, or has keys of the sender's choice, stand in a field of their own.
+  // A message whose JSON is not an object, or has keys chosen by the sender, goes into a separate field.
   return isSpecial(type) ? { "@type": url, value: json } : { "@type": url, ...json as Record<string, unknown> };
 }
 
@@ -95,7 +95,7 @@ function fieldsJson(type: protobuf.Type, message: DecodedMessage, secret: Secrec
 
 const ORDERED = new WeakMap<protobuf.Type, readonly protobuf.Field[]>();
 
-/** The fields of a message in the order in which they are printed. */
+/** The fields of a message in printing order. */
 function byNumber(type: protobuf.Type): readonly protobuf.Field[] {
   let fields = ORDERED.get(type);
   if (fields === undefined) {
@@ -105,11 +105,11 @@ function byNumber(type: protobuf.Type): readonly protobuf.Field[] {
   return fields;
 }
 
-/** @returns undefined: left out */
+/** @returns Undefined for an omitted field. */
 function fieldJson(field: protobuf.Field, value: unknown, secret: Secrecy): unknown {
   if (field instanceof protobuf.MapField) {
     const entries = Object.entries(value as Record<string, unknown>);
-    // Names stay: of several that are all replaced one would be left.
+    // Keys are kept: equal replacements would merge entries.
     const shown = entries.map(([key, one]) => [key, elementJson(field, one, secret)] as const);
     return entries.length === 0 ? undefined : Object.fromEntries(shown.filter(([, one]) => one !== undefined));
   }
@@ -122,7 +122,7 @@ function fieldJson(field: protobuf.Field, value: unknown, secret: Secrecy): unkn
   return isSet ? elementJson(field, value, secret) : undefined;
 }
 
-/** Whether a value without a presence of its own counts as absent. */
+/** Whether a value without presence information counts as absent. */
 function isDefault(value: unknown): boolean {
   if (value instanceof Uint8Array) return value.length === 0;
   return value === 0 || value === "" || value === false || String(value) === "0";
@@ -135,7 +135,7 @@ function elementJson({ resolvedType, type }: protobuf.Field, value: unknown, sec
   return scalarJson(type, value);
 }
 
-/** @param value undefined: not on the wire, so the type's zero */
+/** @param value Undefined when missing on the wire: the type's zero. */
 function scalarJson(type: string, value: unknown): unknown {
   switch (type) {
     case "string":
@@ -151,7 +151,7 @@ function scalarJson(type: string, value: unknown): unknown {
   }
 }
 
-/** Numbers that JSON lacks are text. */
+/** Numbers without a JSON form become text. */
 function finite(value: number): number | string {
   return Number.isFinite(value) ? value : String(value);
 }

@@ -1,7 +1,7 @@
 /**
- * Merges one message into another as protobuf does: values that are set replace, messages merge field by field, lists are
- * appended, entries of maps replace. Unlike there, durations and packed messages replace as a whole: half of one duration
- * and half of another mean nothing.
+ * Merges messages like protobuf: set values replace, messages merge field by field, lists are appended, map entries
+ * replace. Unlike in protobuf, durations and packed messages replace as a whole, because half of one duration and half
+ * of another have no meaning.
  *
  * @module
  */
@@ -13,7 +13,7 @@ import { type ApiMessage, apiType, decodeApi, encodeApi, packedName } from "./en
 const WHOLE = new Set([".google.protobuf.Duration", ".google.protobuf.Any"]);
 
 /**
- * A message with the fields of another merged into it. Neither is changed.
+ * A message with the fields of another merged in. Neither input is changed.
  *
  * @param name Full name of both.
  */
@@ -21,7 +21,7 @@ export function merged(name: string, into: ApiMessage, from: ApiMessage): ApiMes
   return mergedAs(apiType(name), into, from);
 }
 
-/** The same, but that its name stays: others call it so. */
+/** Like {@linkcode merged}, but the name stays, because others refer to the name. */
 export function mergedUnderName(name: string, into: ApiMessage, { name: _, ...from }: ApiMessage): ApiMessage {
   return merged(name, into, from);
 }
@@ -46,9 +46,9 @@ function mergedField(field: protobuf.Field, into: unknown, from: unknown): unkno
 }
 
 /**
- * A packed message with another merged into it.
+ * A packed message with another merged in.
  *
- * @throws {TypeError} They are of different types.
+ * @throws {TypeError} When the types differ.
  */
 export function mergedAny(into: Any, from: Any): Any {
   const name = packedName(into);
@@ -62,7 +62,7 @@ export function mergedAny(into: Any, from: Any): Any {
 
 const NO_BYTES = new Uint8Array(0);
 
-/** The bytes of a packed message: one without fields may have none. */
+/** The bytes of a packed message. A message without fields may lack bytes. */
 export function bytesOf(any: Partial<Any>): Uint8Array {
   return any.value ?? NO_BYTES;
 }

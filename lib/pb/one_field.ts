@@ -1,5 +1,5 @@
 /**
- * One field of an encoded message, apart from the others: to change it without decoding the rest.
+ * Separates one field of an encoded message from the others, to change the field without decoding the rest.
  *
  * @module
  */
@@ -7,18 +7,18 @@ import protobuf from "protobufjs/minimal.js";
 
 /** An encoded message in two parts. */
 export interface TakenField {
-  /** The field with its tags, as often as it comes: itself a message, with nothing but that field. */
+  /** The field with its tags, with all repetitions: a message with only this field. */
   readonly field: Uint8Array;
-  /** The message with another such message in the place of the field. */
+  /** The message with another value of the field, in the same form. */
   with(field: Uint8Array): Uint8Array;
 }
 
 /**
- * Takes a field out of a message; one that is not there is empty, and would stand at the end.
+ * Takes a field out of a message. A missing field is empty, and a new value goes to the end.
  *
- * @param message Not copied where the field stands in one place, as encoders write it.
- * @param number Of the field.
- * @throws {Error} The bytes are no message.
+ * @param message Not copied if the field is contiguous, as encoders write fields.
+ * @param number Number of the field.
+ * @throws {Error} On bytes that are not a message.
  */
 export function takeField(message: Uint8Array, number: number): TakenField {
   const reader = protobuf.Reader.create(message);

@@ -1,5 +1,5 @@
 /**
- * Encoded messages without their secrets, as messages, as `json.ts` replaces secrets in printed ones.
+ * Encoded messages without secrets, as messages. `json.ts` replaces secrets in printed messages.
  *
  * @module
  */
@@ -7,7 +7,7 @@ import protobuf from "protobufjs";
 import { REDACTED } from "./json.ts";
 import { findType } from "./reflect.ts";
 
-/** One decoded message, changed in place. */
+/** A decoded message, changed in place. */
 type OpenMessage = Record<string, unknown>;
 
 const ANY = ".google.protobuf.Any";
@@ -15,12 +15,12 @@ const REDACTED_BYTES = new TextEncoder().encode(REDACTED);
 const NOTHING = new Uint8Array(0);
 
 /**
- * A message in which fields that its definition marks as secret are replaced, however deep they lie: texts and bytes by
- * `[redacted]`, numbers by nothing. The same bytes where there is no secret. Of a message that the descriptor lacks
- * nothing is left, as its content may be secret.
+ * A message without the values of fields marked as secret, at any depth: texts and bytes become `[redacted]`, numbers
+ * are removed. The same bytes if no secret is present. Empty for a message missing in the descriptor, because its
+ * content may be secret.
  *
  * @param name Full name.
- * @throws {Error} for bytes that are no such message
+ * @throws {Error} On bytes that are not such a message.
  */
 export function withoutSecrets(name: string, bytes: Uint8Array): Uint8Array {
   return cleanBytes(name, bytes, false);
@@ -33,7 +33,7 @@ function cleanBytes(name: string, bytes: Uint8Array, isSecret: boolean): Uint8Ar
   return clean(type, message as unknown as OpenMessage, isSecret) ? type.encode(message).finish() : bytes;
 }
 
-/** @returns whether something was replaced */
+/** @returns Whether a value was replaced. */
 function clean(type: protobuf.Type, message: OpenMessage, isSecret: boolean): boolean {
   if (type.fullName === ANY) return cleanAny(message, isSecret);
   let changed = false;
@@ -54,7 +54,7 @@ function cleanAny(message: OpenMessage, isSecret: boolean): boolean {
   return cleaned !== value;
 }
 
-/** Names in maps stay. */
+/** Map keys are kept. */
 function cleanField(field: protobuf.Field, message: OpenMessage, hidden: boolean): boolean {
   const value = message[field.name];
   const { resolvedType } = field;

@@ -1,5 +1,5 @@
 /**
- * Protobuf messages by full name, read by their descriptors: decoded, and turned into readable plain data.
+ * Protobuf messages by full name, read with their descriptors: decoded, and converted to readable plain data.
  *
  * @module
  */
@@ -9,7 +9,9 @@ import nodeDescriptor from "../../proto/gen/node.json" with { type: "json" };
 import { TYPE_URL_PREFIX } from "./codec.ts";
 import { findApiType } from "./envoy_api.ts";
 
-/** Every stream begins with a `Node`; a small descriptor of its own spares the first streams the large one. */
+/**
+ * Every stream begins with a `Node`. With a small separate descriptor, the first streams do not wait for the large one.
+ */
 const NODE = "envoy.config.core.v3.Node";
 
 let root: protobuf.Root | undefined;
@@ -19,7 +21,7 @@ const types = new Map<string, protobuf.Type>();
  * The reflected type of a message.
  *
  * @param name Full name, for example `envoy.config.cluster.v3.Cluster`.
- * @throws {RangeError} When the descriptor lacks it (name it in `proto/entries.ts`).
+ * @throws {RangeError} When the descriptor lacks the message (add the message to `proto/entries.ts`).
  */
 export function messageType(name: string): protobuf.Type {
   const known = types.get(name);
@@ -29,12 +31,12 @@ export function messageType(name: string): protobuf.Type {
   return found;
 }
 
-/** Whether the descriptor has a message of this full name. */
+/** Whether the descriptor has a message of the full name. */
 export function knowsMessage(name: string): boolean {
   return findType(name) !== undefined;
 }
 
-/** The reflected type of a message; undefined when the descriptor lacks it. */
+/** The reflected type of a message. Undefined when the descriptor lacks the message. */
 export function findType(name: string): protobuf.Type | undefined {
   const known = types.get(name);
   if (known) return known;
@@ -56,8 +58,8 @@ export function decode<T>(name: string, bytes: Uint8Array): T {
 }
 
 /**
- * Decodes bytes to readable data: enums by name, `Any` opened as `{"@type", ...fields}`, bytes as base64.
- * A message that Envoy lacks, too, keeps its bytes under `@bytes`.
+ * Decodes bytes to readable data: enums by name, `Any` unpacked as `{"@type", ...fields}`, bytes as base64. A message
+ * that Envoy lacks, too, keeps its bytes under `@bytes`.
  */
 export function readable(name: string, bytes: Uint8Array): Record<string, unknown> {
   const type = findType(name) ?? findApiType(name);

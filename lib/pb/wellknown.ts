@@ -1,12 +1,12 @@
 /**
- * Google's well-known messages as plain data. Fields of `Value` alone are camelCase, because
- * protobufjs has a definition of its own for it.
+ * Google's well-known messages as plain data. Only fields of `Value` are camelCase, because protobufjs has a separate
+ * definition of `Value`.
  *
  * @module
  */
 import type { google } from "../../proto/gen/types.ts";
 
-/** A `google.protobuf.Duration` from milliseconds (may be fractional; precision one nanosecond). */
+/** A `google.protobuf.Duration` from milliseconds (possibly fractional, with a precision of one nanosecond). */
 export function duration(ms: number): google.protobuf.Duration {
   const seconds = Math.trunc(ms / 1000);
   const nanos = Math.round((ms - seconds * 1000) * 1e6);
@@ -21,7 +21,7 @@ export function wrap<T>(value: T): { value: T } {
   return { value };
 }
 
-/** Plain JSON data as a `google.protobuf.Struct`; `undefined` members are left out. */
+/** Plain JSON data as a `google.protobuf.Struct`. `undefined` members are omitted. */
 export function struct(data: Readonly<Record<string, unknown>>): google.protobuf.Struct {
   const fields: Record<string, google.protobuf.Value> = {};
   for (const [key, value] of Object.entries(data)) {
@@ -39,7 +39,7 @@ function structValue(value: unknown): google.protobuf.Value {
   return { structValue: struct(value as Record<string, unknown>) };
 }
 
-/** The text of one member of a decoded `google.protobuf.Struct`; undefined: it has none. Costs nothing for the others. */
+/** The text of a member of a decoded `google.protobuf.Struct`. Undefined: none. Other members cost nothing. */
 export function structText(data: google.protobuf.Struct | undefined, member: string): string | undefined {
   return data?.fields?.[member]?.stringValue;
 }

@@ -7,10 +7,10 @@
 type WellKnownMessage = Readonly<Record<string, unknown>>;
 
 /**
- * A well-known message, decoded, as JSON; undefined: it has no form of its own.
+ * A decoded well-known message as JSON. Undefined for a message without a special form.
  *
- * @param name Below `google.protobuf.`.
- * @param redacted Stands for each text in the message; numbers and flags become null then.
+ * @param name Name below `google.protobuf.`.
+ * @param redacted Replaces each text in the message. Numbers and flags then become null.
  */
 export function wellKnownJson(name: string, message: WellKnownMessage, redacted: string | undefined): unknown {
   switch (name) {
@@ -35,7 +35,7 @@ function durationText(message: WellKnownMessage): string {
   return `${negative ? "-" : ""}${seconds}${fraction(message)}s`;
 }
 
-/** Nanoseconds as a fraction of 3, 6 or 9 digits, as many as are needed. */
+/** Nanoseconds as a fraction of 3, 6 or 9 digits, as few as possible. */
 function fraction({ nanos }: WellKnownMessage): string {
   const digits = String(Math.abs(Number(nanos ?? 0))).padStart(9, "0");
   if (/^0*$/.test(digits)) return "";
@@ -47,7 +47,7 @@ function structJson({ fields }: WellKnownMessage, redacted: string | undefined):
   return Object.fromEntries(entries.map(([key, value]) => [key, valueJson(value, redacted)]));
 }
 
-/** protobufjs has a definition of its own for this message, with names in camelCase. */
+/** protobufjs has a separate definition of this message, with names in camelCase. */
 function valueJson(value: WellKnownMessage, redacted: string | undefined): unknown {
   if (Object.hasOwn(value, "structValue")) return structJson(value.structValue as WellKnownMessage, redacted);
   if (Object.hasOwn(value, "listValue")) {

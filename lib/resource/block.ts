@@ -1,5 +1,5 @@
 /**
- * A run of bytes that many responses share, plain and compressed, each made at most once and only when asked for.
+ * A run of bytes shared by many responses, plain and compressed. Each form is made at most once, on request.
  *
  * @module
  */
@@ -13,13 +13,16 @@ import { storedGzipMember } from "./gzip.ts";
  */
 export const BLOCK_GZIP_LEVEL = 6;
 
-/** Bytes from which a block is compressed as soon as anyone wants it compressed: few of those are one proxy's own. */
+/**
+ * Size in bytes from which a block is compressed at the first request for gzip. Few blocks of this size belong to a
+ * single proxy.
+ */
 const COMPRESS_AT_ONCE = 40 * 1024;
 
 /** The two forms of the protocol: `delta` = `Resource` runs, `sotw` = `Any` runs. */
 export type Form = "delta" | "sotw";
 
-/** Concatenates byte runs. A single part is returned as it is. */
+/** Concatenates byte runs. A single part is returned unchanged. */
 export function concatBytes(parts: readonly Uint8Array[]): Uint8Array {
   if (parts.length === 1) return parts[0]!;
   let length = 0;
@@ -33,7 +36,7 @@ export function concatBytes(parts: readonly Uint8Array[]): Uint8Array {
   return out;
 }
 
-/** A run of bytes: of one owner alone, or a block that others have, too. */
+/** A run of bytes: unshared bytes, or a block shared with others. */
 export type ByteRun = Uint8Array | Block;
 
 /** Plain size of some runs, in bytes. */
@@ -48,16 +51,19 @@ export function bytesOf(runs: readonly ByteRun[]): Uint8Array {
   return concatBytes(runs.map((run) => run instanceof Block ? run.plain : run));
 }
 
-/** A shared run of bytes. Immutable from outside; caches its forms. */
+/** A shared run of bytes. Immutable from outside. Caches its forms. */
 export class Block {
   /** Plain size in bytes. */
   readonly size: number;
   #runs: readonly ByteRun[];
   #gzip: readonly Uint8Array[] | undefined;
-  /** Was given uncompressed once. */
+  /** Was sent uncompressed once. */
   #asked = false;
 
-  /** @param runs must not change afterwards; blocks among them, as a filter chain that many listeners have, are not copied */
+  /**
+   * @param runs Must not change afterwards. Blocks among the runs, such as a filter chain of many listeners, are not
+   * copied.
+   */
   constructor(runs: readonly ByteRun[]) {
     this.#runs = runs;
     this.size = sizeOf(runs);
@@ -68,22 +74,22 @@ export class Block {
     return concatBytes(this.plainParts);
   }
 
-  /** The bytes, in one part where no block is inside; blocks inside are not copied. */
+  /** The bytes, in one part if no block is inside. Inner blocks are not copied. */
   get plainParts(): readonly Uint8Array[] {
-    // Kept, so that the many small runs of most blocks are put together once.
+    // Kept, so that the many small runs of most blocks are joined once.
     this.#runs = joinedRuns(this.#runs);
     return this.#runs.flatMap((run) => run instanceof Block ? run.plainParts : [run]);
   }
 
   /**
-   * The bytes as members of gzip, each part one or more. Members concatenate to one valid gzip stream (RFC 1952, section
-   * 2.2). A small block is given uncompressed the first time, apart from what it shares with others: most are one proxy's
-   * own, and are never asked for again.
+   * The bytes as members of gzip, at least one per part. Members concatenate to a valid gzip stream (RFC 1952, section
+   * 2.2). At the first request a small block is stored uncompressed, except its inner blocks: most small blocks belong
+   * to a single proxy and are never requested again.
    */
   get gzipParts(): readonly Uint8Array[] {
     if (this.#gzip !== undefined) return this.#gzip;
     const shares = this.#runs.some((run) => run instanceof Block);
-    // Compressing needs the plain bytes once; keeping them as well would double the memory for blocks that are never
+    // Compressing needs the plain bytes once. Keeping the plain bytes would double the memory of blocks that are never
     // sent plain.
     if (!this.#asked && (this.size < COMPRESS_AT_ONCE || shares)) {
       this.#asked = true;

@@ -1,5 +1,5 @@
 /**
- * The bucket of a name: names are spread evenly, and those of one domain over few buckets.
+ * The bucket of a name. Names are spread evenly, and names of one domain are spread over few buckets.
  *
  * @module
  */
@@ -7,7 +7,7 @@
 const FNV_START = 0x811c9dc5;
 const FNV_PRIME = 0x01000193;
 
-/** FNV-1a of a string's UTF-16 units, unsigned 32 bit, with a final mix so that the low bits are good. */
+/** FNV-1a of a string's UTF-16 units, unsigned 32 bit. A final mix improves the low bits. */
 export function hashName(name: string): number {
   let hash = FNV_START;
   for (let i = 0; i < name.length; i++) hash = Math.imul(hash ^ name.charCodeAt(i), FNV_PRIME);
@@ -15,8 +15,9 @@ export function hashName(name: string): number {
 }
 
 /**
- * A hash whose upper half is one of what follows the first dot: names of one domain get few buckets. Resources of one
- * namespace differ together for the proxies of that namespace, so all other proxies share the other buckets:
+ * A hash whose upper half depends only on the text after the first dot, so names of one domain share few buckets.
+ * Resources of a namespace differ together for the proxies of the namespace, so all other proxies share the other
+ * buckets:
  *
  *     outbound|80||cart.shop.svc.cluster.local   lower half: the whole name
  *                       ^^^^^^^^^^^^^^^^^^^^^^   upper half
@@ -42,8 +43,8 @@ function mixed(hash: number): number {
 }
 
 /**
- * The index of a bucket among so many, a power of two: half of its bits, rounded down, are of the upper half of the hash.
- * So names of one domain alone have at least as many buckets as the root of the number.
+ * The index of a bucket. The count is a power of two. Half of the index bits, rounded down, come from the upper half of
+ * the hash. So names of one domain spread over at least as many buckets as the square root of the count.
  */
 export function indexOf(hash: number, count: number): number {
   const bits = 31 - Math.clz32(count);

@@ -1,7 +1,7 @@
 /**
- * Persistent maps from name to item, as arrays of buckets: the items of a bucket are sorted by name, and the bucket of a
- * name follows from the hash of the name. A change copies only the buckets that it touches, and the array of pointers to
- * them. Sets of resources and sets of names are both made of this.
+ * Persistent maps from name to item, as arrays of buckets. The items of a bucket are sorted by name, and the hash of a
+ * name determines its bucket. A change copies only the touched buckets and the array of pointers. Sets of resources and
+ * sets of names are such maps.
  *
  * @module
  */
@@ -9,9 +9,9 @@
 import { indexOf } from "./bucket_hash.ts";
 
 /**
- * Items a bucket, at least on average. Larger blocks of resources compress better (64 are 8% smaller than 32, 128 are
- * 14% smaller: `tests/bench/wire_bench.ts --levels`), smaller ones are shared more by proxies that see a little less,
- * and cost less to make again.
+ * Average number of items in a bucket. Larger blocks of resources compress better (64 are 8% smaller than 32, 128 are
+ * 14% smaller: `tests/bench/wire_bench.ts --levels`). Smaller blocks are shared more among proxies with slightly
+ * different views, and are cheaper to rebuild.
  */
 export const BUCKET_TARGET = 64;
 
@@ -20,38 +20,38 @@ export interface BucketRules<Item, Bucket> {
   name(item: Item): string;
   /** {@linkcode hashName} or {@linkcode hashByDomain}. */
   hash(name: string): number;
-  /** Whether putting one item in the place of the other changes nothing. */
+  /** Whether replacing one item with the other changes nothing. */
   same(a: Item, b: Item): boolean;
   items(bucket: Bucket): readonly Item[];
-  /** The sum that the bucket was made with; 0 where it is not needed. */
+  /** The sum with which the bucket was made. 0 where no sum is needed. */
   sum(bucket: Bucket): number;
   /**
-   * The bucket of these items.
+   * Makes a bucket.
    *
-   * @param items sorted by name; must not change afterwards
-   * @param sum of the hashes of their names
+   * @param items Sorted by name. Must not change afterwards.
+   * @param sum Sum of the names' hashes.
    */
   bucket(items: readonly Item[], sum: number): Bucket;
 }
 
-/** A bucket that is being changed. */
+/** A bucket during a change. */
 interface BucketDraft<Item> {
   readonly items: Item[];
   sum: number;
 }
 
-/** Buckets, and the number of items in all of them. The number of buckets is a power of two. */
+/** Buckets, with the total number of items. The number of buckets is a power of two. */
 export interface Bucketed<Bucket> {
   readonly buckets: readonly Bucket[];
   readonly size: number;
 }
 
-/** The bucket where an item belongs whose name has this hash. */
+/** The bucket for an item whose name has the hash. */
 export function bucketOf<Bucket>(hash: number, buckets: readonly Bucket[]): Bucket {
   return buckets[indexOf(hash, buckets.length)]!;
 }
 
-/** Where the item of that name is among sorted ones; `-1 - at` when it is missing and belongs at `at`. */
+/** The index of a name among sorted items. For a missing name: `-1 - at`, where `at` is the place for the name. */
 export function findSorted<Item>(items: readonly Item[], name: string, nameOf: (item: Item) => string): number {
   let low = 0;
   let high = items.length - 1;
@@ -73,7 +73,7 @@ function bucketCount(size: number, present: number): number {
   return count;
 }
 
-/** Buckets of these items, of which no two have one name. */
+/** Buckets of items with distinct names. */
 export function fill<Item, Bucket>(
   items: readonly Item[],
   rules: BucketRules<Item, Bucket>,
@@ -102,8 +102,8 @@ function group<Item, Bucket>(
 }
 
 /**
- * The buckets with `upserts` put in and `removed` taken out (upserts win); of several upserts with one name the last
- * wins. Returns `before` when nothing differs. Costs the touched buckets and one array of pointers.
+ * The buckets with `upserts` added and `removed` taken out (upserts win). Of several upserts with the same name, the
+ * last wins. Returns `before` when nothing differs. Costs the touched buckets and an array of pointers.
  */
 export function change<Item, Bucket>(
   before: Bucketed<Bucket>,
@@ -122,7 +122,7 @@ export function change<Item, Bucket>(
     }
     return draft;
   };
-  /** Puts an item in the place of that name, or nothing. */
+  /** Replaces or adds the item of a name, or removes the item. */
   const put = (name: string, item: Item | undefined) => {
     const hash = rules.hash(name);
     const index = indexOf(hash, buckets.length);

@@ -1,7 +1,7 @@
 /**
  * The differences between two sets of resources. Buckets are compared by identity first, so a comparison costs the
- * number of buckets plus the changes; the result is kept for each pair of sets, so that all streams that move from one
- * set to another share one computation and one byte run.
+ * number of buckets plus the changes. The result is kept per pair of sets, so all streams between the same two sets
+ * share a computation and a byte run.
  *
  * @module
  */
@@ -12,10 +12,10 @@ import type { InternedNames } from "./names.ts";
 import { changedIn, firstBuckets, fittingBuckets, fittingResources, sum } from "./diff_part.ts";
 import type { ResourceBucket, ResourceSet } from "./set.ts";
 
-/** Resources in a block of a diff that is not made of whole buckets. */
+/** Number of resources in a block of a diff, unless the diff consists of whole buckets. */
 const RUN_LENGTH = 64;
 
-/** The difference between two sets. Immutable from outside; caches its byte runs. */
+/** The difference between two sets. Immutable from outside. Caches its byte runs. */
 export class Diff {
   #delta: readonly Block[] | undefined;
   readonly #buckets: readonly ResourceBucket[] | undefined;
@@ -25,11 +25,11 @@ export class Diff {
   #sotwBytes: number | undefined;
 
   constructor(
-    /** Resources that are new or have another version. */
+    /** New resources, and resources with another version. */
     readonly changed: readonly EncodedResource[],
-    /** Names that are gone. */
+    /** Names of removed resources. */
     readonly removed: readonly string[],
-    /** Set when `changed` is exactly the content of these buckets: then their shared blocks are used. */
+    /** Set when `changed` is exactly the content of these buckets, so their shared blocks are used. */
     buckets?: readonly ResourceBucket[],
   ) {
     this.#buckets = buckets;
@@ -46,7 +46,7 @@ export class Diff {
     return this.#sotw ??= this.#runs(form);
   }
 
-  /** Names of the resources that must be sent again because a changed resource warms on them. */
+  /** Names of the resources to send again because a changed resource warms on them. */
   warms(table: InternedNames): NameSet {
     return this.#warms ??= table.of(this.changed.flatMap((resource) => resource.warms));
   }
@@ -67,10 +67,10 @@ export class Diff {
   }
 }
 
-/** The beginning of the way from one set to another. */
+/** The first part of the difference between two sets. */
 export interface DiffPart {
   readonly diff: Diff;
-  /** The set that a holder of the first set has after it. */
+  /** The set of a holder of the first set after this part. */
   readonly next: ResourceSet;
   readonly bytes: number;
 }
@@ -78,22 +78,22 @@ export interface DiffPart {
 /** The remembered results for a pair of sets. */
 interface Way {
   readonly diff: Diff;
-  /** Parts of the diff by the number of resources in them, or by that of buckets, negative. */
+  /** Parts of the diff by their number of resources, or by the negative number of buckets. */
   readonly parts: Map<number, DiffPart>;
 }
 
-/** Remembers the differences between sets, as long as both are in use. One table for a server. */
+/** Remembers the differences between sets while both sets are in use. One table per server. */
 export class DiffTable {
   readonly #ways = new WeakMap<ResourceSet, WeakMap<ResourceSet, Way>>();
 
-  /** The resources and names that must be sent to turn a holder of one set into a holder of the other. */
+  /** The resources and names that turn a holder of one set into a holder of the other. */
   between(from: ResourceSet, to: ResourceSet): Diff {
     return this.#way(from, to).diff;
   }
 
   /**
-   * The part of a diff that fits into `maxBytes` (at least one resource). Remembered, so that all streams that go the
-   * same way share the parts.
+   * The part of a diff that fits into `maxBytes` (at least one resource). Parts are remembered, so all streams between
+   * the same two sets share parts.
    */
   part(from: ResourceSet, to: ResourceSet, maxBytes: number, form: Form): DiffPart {
     const { diff, parts } = this.#way(from, to);
@@ -120,7 +120,7 @@ export class DiffTable {
   }
 }
 
-/** The byte runs of a whole set, one block a bucket. */
+/** The byte runs of a whole set, one block per bucket. */
 export function setBlocks(set: ResourceSet, form: Form): Block[] {
   return set.buckets.filter((bucket) => bucket.resources.length > 0).map((bucket) => bucket.block(form));
 }

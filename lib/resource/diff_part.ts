@@ -1,5 +1,5 @@
 /**
- * The part of a difference between two sets that one message takes: whole buckets where it can be.
+ * The part of a difference between two sets for a single message: whole buckets if possible.
  *
  * @module
  */
@@ -7,20 +7,20 @@ import type { Form } from "./block.ts";
 import type { EncodedResource } from "./encoded.ts";
 import { type ResourceBucket, ResourceSet } from "./set.ts";
 
-/** The resources of a bucket that another one, in the same place, lacks or has in another version. */
+/** The resources of a bucket that are missing or have another version in the previous bucket of the same place. */
 export function changedIn(before: ResourceBucket, after: ResourceBucket): readonly EncodedResource[] {
   if (before.resources.length === 0) return after.resources;
   return after.resources.filter(({ name, version }) => before.get(name)?.version !== version);
 }
 
-/** The bucket of a set in the place of another set's; a set without resources has none of its own. */
+/** The previous bucket at a place. An empty set has no buckets of its own. */
 function bucketBefore(from: ResourceSet, index: number): ResourceBucket {
   return from.size === 0 ? from.table.emptyBucket : from.buckets[index]!;
 }
 
 /**
- * The number of buckets, from the first, whose changes fit. Whole buckets are what sets share, so their bytes are made
- * once for all who get them. 0: not even one fits, or the sets have different numbers of buckets.
+ * The number of leading buckets whose changes fit. Sets share whole buckets, so the bytes are made once for all
+ * receivers. 0 when no bucket fits, or when the sets have different numbers of buckets.
  */
 export function fittingBuckets(from: ResourceSet, to: ResourceSet, maxBytes: number, form: Form): number {
   if (from.size > 0 && from.buckets.length !== to.buckets.length) return 0;
@@ -36,13 +36,13 @@ export function fittingBuckets(from: ResourceSet, to: ResourceSet, maxBytes: num
   return to.buckets.length;
 }
 
-/** The set that has so many buckets of one set, and those of another behind them. */
+/** The set with the first `count` buckets of `to`, and the remaining buckets of `from`. */
 export function firstBuckets(from: ResourceSet, to: ResourceSet, count: number): ResourceSet {
   const buckets = to.buckets.map((after, index) => (index < count ? after : bucketBefore(from, index)));
   return new ResourceSet(to.table, buckets, buckets.reduce((size, { resources }) => size + resources.length, 0));
 }
 
-/** The number of changed resources, from the first, that fit; at least one. */
+/** The number of leading changed resources that fit, at least one. */
 export function fittingResources(changed: readonly EncodedResource[], maxBytes: number, form: Form): number {
   let bytes = 0;
   for (const [index, resource] of changed.entries()) {

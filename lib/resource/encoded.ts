@@ -1,10 +1,10 @@
 /**
- * One resource as it lies on the wire: encoded once, addressed by the hash of its content, sent to everyone.
+ * A resource in wire form: encoded once, identified by the hash of its content, sent to everyone.
  *
- * A `DeltaDiscoveryResponse` carries `repeated Resource resources = 2` and a `DiscoveryResponse` carries
- * `repeated google.protobuf.Any resources = 2`; inside `Resource` the body is `Any resource = 2` as well. So when the
- * body is written last, the bytes of the state-of-the-world form (tag, length, Any) are exactly the tail of the bytes
- * of the delta form (tag, length, Resource): one buffer serves both.
+ * A `DeltaDiscoveryResponse` carries `repeated Resource resources = 2` and a `DiscoveryResponse` carries `repeated
+ * google.protobuf.Any resources = 2`. Inside `Resource` the body is `Any resource = 2` as well. So when the body is
+ * written last, the bytes of the state-of-the-world form (tag, length, Any) are exactly the tail of the bytes of the
+ * delta form (tag, length, Resource): a single buffer serves both.
  *
  * @module
  */
@@ -12,19 +12,19 @@ import { hash } from "node:crypto";
 import { Block, type ByteRun, bytesOf, type Form, sizeOf } from "./block.ts";
 import { fieldSize, putField, putFieldHead, utf8Bytes } from "./protowire.ts";
 
-/** Facts about a resource beyond its bytes; none of it crosses the wire, none of it is hashed. */
+/** Facts about a resource beyond its bytes. They are neither sent nor hashed. */
 export interface ResourceFacts {
-  /** Keys of the configuration objects that made this resource (for the push ledger and rejections). */
+  /** Keys of the configuration objects behind the resource (for the push ledger and rejections). */
   readonly causes?: readonly string[];
   /**
-   * Parts of these objects that are in the resource, where less than a whole object may be: key of the object, the list
-   * that the parts are in, and their positions (`VirtualService/ns/name http 0 2.1`, where 2.1 is match 1 of rule 2).
-   * Objects without an entry: not known by parts.
+   * Parts of these objects in the resource, if less than a whole object may be included: key of the object, list of the
+   * parts, and positions (`VirtualService/ns/name http 0 2.1`, where 2.1 is match 1 of rule 2). An object without an
+   * entry is not known by parts.
    */
   readonly parts?: readonly string[];
   /**
-   * Names of `ClusterLoadAssignment` resources without which a client keeps this resource warming: whenever this
-   * resource is sent, they are sent again too. A cluster of type EDS gives its service name here.
+   * Names of `ClusterLoadAssignment` resources for which a client keeps this resource warming. Whenever this resource
+   * is sent, these are sent again, too. A cluster of type EDS lists its service name here.
    */
   readonly warms?: readonly string[];
   /** Further names under which a delta client may subscribe to the resource (`Resource.aliases`). */
@@ -33,26 +33,26 @@ export interface ResourceFacts {
 
 const NONE: readonly string[] = [];
 
-/** Bytes from which a block inside a resource stays one: smaller ones are copied. */
+/** Size in bytes from which an inner block is kept as a block. Smaller blocks are copied. */
 const LEAST_BLOCK = 4096;
 
 /** A block inside a resource. */
 interface InnerBlock {
-  /** Offset in the resource's own bytes, before which it stands. */
+  /** Offset in the resource's own bytes at which the block is inserted. */
   readonly at: number;
   readonly block: Block;
 }
 
 const NO_RUNS: readonly ByteRun[] = [];
 
-/** No blocks: one object for the many resources that have none. */
+/** The shared empty list for resources without blocks. */
 const NO_BLOCKS: readonly InnerBlock[] = [];
 
 /** Offsets in a resource's own bytes. */
 interface Layout {
-  /** Of the form `sotw`. */
+  /** Offset of the form `sotw`. */
   readonly sotwAt: number;
-  /** Of the message. */
+  /** Offset of the message. */
   readonly valueAt: number;
 }
 
@@ -64,7 +64,7 @@ export class EncodedResource {
   readonly aliases: readonly string[];
   /** Plain bytes of the form `delta`. */
   readonly size: number;
-  /** Field 2 of a `DeltaDiscoveryResponse` (tag, length, `Resource`), without the blocks inside. */
+  /** Field 2 of a `DeltaDiscoveryResponse` (tag, length, `Resource`), without the inner blocks. */
   readonly #own: Uint8Array;
   readonly #blocks: readonly InnerBlock[];
   readonly #sotwAt: number;
@@ -72,10 +72,10 @@ export class EncodedResource {
 
   /** Use {@linkcode encodeResource}. */
   constructor(
-    /** Resource name, unique within its type for one proxy. */
+    /** Resource name, unique within the type and proxy. */
     readonly name: string, /** Type URL with the prefix `type.googleapis.com/`. */
     readonly typeUrl:
-      string, /** Hash of type, name and bytes: 12 characters of base64url, 72 bits. The version that delta clients see. */
+      string, /** Hash of type, name and bytes: 12 characters of base64url, 72 bits. Delta clients see this version. */
     readonly version: string,
     own: Uint8Array,
     blocks: readonly InnerBlock[],
@@ -98,7 +98,9 @@ export class EncodedResource {
     return form === "delta" ? this.size : this.size - this.#sotwAt;
   }
 
-  /** The bytes of a form: field 2 of its response. Views on the resource's own bytes, and the blocks between them. */
+  /**
+   * The bytes of a form: field 2 of the form's response. Views on the resource's own bytes, with the blocks in between.
+   */
   runs(form: Form): readonly ByteRun[] {
     return this.#from(form === "delta" ? 0 : this.#sotwAt);
   }
@@ -108,7 +110,7 @@ export class EncodedResource {
     return bytesOf(this.#from(this.#valueAt));
   }
 
-  /** Blocks stand behind the beginning of the message. */
+  /** All blocks come after the beginning of the message. */
   #from(start: number): readonly ByteRun[] {
     const own = this.#own;
     if (this.#blocks.length === 0) return [start === 0 ? own : own.subarray(start)];
@@ -124,16 +126,16 @@ export class EncodedResource {
   }
 }
 
-/** The bytes of some resources as one block. */
+/** The bytes of several resources as one block. */
 export function blockOf(resources: readonly EncodedResource[], form: Form): Block {
   return new Block(resources.flatMap((resource) => resource.runs(form)));
 }
 
-/** A message that is written where it is to lie, so that large ones are not copied there. */
+/** A message that is written directly to its final place, so large messages are not copied. */
 export interface WrittenMessage {
-  /** Bytes that `put` writes. */
+  /** Number of bytes that `put` writes. */
   readonly size: number;
-  /** Writes them from an offset on. */
+  /** Writes the bytes from an offset on. */
   readonly put: (out: Uint8Array, at: number) => void;
 }
 
@@ -144,7 +146,7 @@ const DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_
 
 /** First 72 bits of the SHA-256, as 12 characters of base64url. */
 export function contentHash(content: string | Uint8Array): string {
-  // Hexadecimal digests take half the time of others on Deno 2.8.3.
+  // Hexadecimal digests take half the time of other digests on Deno 2.8.3.
   const hex = hash("sha256", content, "hex");
   let text = "";
   for (let at = 0; text.length < VERSION_LENGTH; at += 6) {
@@ -155,13 +157,13 @@ export function contentHash(content: string | Uint8Array): string {
 }
 
 /**
- * Encodes one resource for both forms of the protocol.
+ * Encodes a resource for both forms of the protocol.
  *
- * @param typeUrl type URL, e.g. `type.googleapis.com/envoy.config.cluster.v3.Cluster`
- * @param name resource name
- * @param value the encoded message, as a whole, in runs, or as its writer. Bytes are copied; a block, which other resources
- *   have as well, is not, and counts in the version by its digest
- * @param facts see {@linkcode ResourceFacts}
+ * @param typeUrl Type URL, e.g. `type.googleapis.com/envoy.config.cluster.v3.Cluster`.
+ * @param name Resource name.
+ * @param value The encoded message: whole, in runs, or as its writer. Bytes are copied. A block, shared with other
+ * resources, is not copied, and its digest is hashed into the version.
+ * @param facts See {@linkcode ResourceFacts}.
  */
 export function encodeResource(
   typeUrl: string,
@@ -177,7 +179,7 @@ export function encodeResource(
   const typeBytes = utf8Bytes(typeUrl);
   const aliases = (facts.aliases ?? []).map(utf8Bytes);
 
-  // An empty bytes field is left out, as every protobuf encoder does.
+  // An empty bytes field is omitted, as in every protobuf encoder.
   const any = fieldSize(typeBytes.length) + (length === 0 ? 0 : fieldSize(length));
   let resource = fieldSize(nameBytes.length) + fieldSize(VERSION_LENGTH) + fieldSize(any);
   for (const alias of aliases) resource += fieldSize(alias.length);
@@ -214,7 +216,7 @@ function isKept(run: ByteRun): run is Block {
   return run instanceof Block && run.size >= LEAST_BLOCK;
 }
 
-/** All that the version stands for (name, aliases, type, message) is in place: it is hashed where it lies. */
+/** Hashes the version's whole content in place: name, aliases, type, message. */
 function versionOf(own: Uint8Array, blocks: readonly InnerBlock[]): string {
   const version = contentHash(own);
   if (blocks.length === 0) return version;
@@ -223,7 +225,7 @@ function versionOf(own: Uint8Array, blocks: readonly InnerBlock[]): string {
 
 const digests = new WeakMap<Block, string>();
 
-/** Hash of a block's bytes; made once for all resources that have it. */
+/** Hash of a block's bytes, made once for all resources with the block. */
 function digestOf(block: Block): string {
   return digests.getOrInsertComputed(block, () => contentHash(block.plain));
 }

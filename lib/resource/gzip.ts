@@ -1,5 +1,5 @@
 /**
- * Gzip members that hold bytes uncompressed.
+ * Gzip members with uncompressed bytes.
  *
  * @module
  */
@@ -9,10 +9,10 @@ import { crc32 } from "node:zlib";
 const HEADER = Uint8Array.of(0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255);
 
 /**
- * A gzip member that holds `data` uncompressed. For few bytes, and for those that only one client gets, this is much
- * cheaper than to compress, and it joins the shared compressed blocks in one stream.
+ * A gzip member with `data` uncompressed. For few bytes, and for bytes of a single client, storing is much cheaper than
+ * compressing, and the member joins shared compressed blocks in one stream.
  *
- * @param data at most 65,535 bytes are stored in a deflate block; longer data takes several
+ * @param data A deflate block stores at most 65,535 bytes. Longer data takes several blocks.
  */
 export function storedGzipMember(data: Uint8Array): Uint8Array {
   const blocks = Math.max(1, Math.ceil(data.length / 0xffff));

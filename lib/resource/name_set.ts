@@ -1,9 +1,9 @@
 /**
- * Immutable sets of resource names, for the subscriptions of clients. A set with one name more shares all buckets but
- * one with the set before, so that a client that subscribes name by name costs one bucket each time.
+ * Immutable sets of resource names, for the subscriptions of clients. A set with one more name shares all buckets but
+ * one with the previous set, so a client that subscribes name by name costs one bucket per name.
  *
- * The selection by a set of names from a set of resources is remembered with it, bucket by bucket, so that a change of
- * the resources costs only the changed buckets, and all clients with the same subscription share one selection.
+ * A set of names remembers its selection from a set of resources, bucket by bucket. So a change of the resources costs
+ * only the changed buckets, and all clients with the same subscription share a selection.
  *
  * @module
  */
@@ -12,19 +12,19 @@ import { type Bucketed, bucketOf, findSorted } from "./buckets.ts";
 import type { EncodedResource } from "./encoded.ts";
 import type { ResourceBucket, ResourceSet } from "./set.ts";
 
-/** Memory of a name beside its characters: a pointer, the head of its string, its share of buckets. */
+/** Memory per name beside its characters: a pointer, the string header, a share of the buckets. */
 const BYTES_A_NAME = 64;
 
 const itself = (name: string): string => name;
 
-/** Some names of one set, sorted. Immutable. */
+/** Some names of a set, sorted. Immutable. */
 export class NameBucket {
   /** UTF-16 units of all names. */
   readonly length: number;
 
   /**
-   * @param names must not change afterwards
-   * @param hash sum of the names' hashes: different for different content, nearly always
+   * @param names Must not change afterwards.
+   * @param hash Sum of the names' hashes: different for different content, nearly always.
    */
   constructor(readonly names: readonly string[], readonly hash: number) {
     this.length = names.reduce((sum, name) => sum + name.length, 0);
@@ -36,7 +36,10 @@ export class NameBucket {
   }
 }
 
-/** An immutable set of names. Made by a `NameTable`; equal content from one table is, as a rule, the same object. */
+/**
+ * An immutable set of names. Made by {@linkcode InternedNames}: equal content from one table is usually the same
+ * object.
+ */
 export class NameSet implements Bucketed<NameBucket> {
   #selected: WeakMap<ResourceSet, ResourceSet> | undefined;
   #selectedBuckets: WeakMap<ResourceBucket, ResourceBucket> | undefined;
@@ -49,7 +52,7 @@ export class NameSet implements Bucketed<NameBucket> {
     readonly size: number,
   ) {}
 
-  /** Memory that the names take, about; shared with other sets of the same names. */
+  /** Approximate memory of the names, shared with other sets of the same names. */
   get bytes(): number {
     return this.#bytes ??= this.buckets.reduce((sum, { length }) => sum + length, this.size * BYTES_A_NAME);
   }
@@ -69,7 +72,7 @@ export class NameSet implements Bucketed<NameBucket> {
     return this.buckets.length === other.buckets.length && this.buckets.every((one, i) => one === other.buckets[i]);
   }
 
-  /** The resources of `set` whose name or alias is in here. */
+  /** The resources of `set` with a name or alias in this set. */
   select(set: ResourceSet): ResourceSet {
     if (this.size === 0) return set.table.empty;
     const known = this.#selected?.get(set);
@@ -79,8 +82,8 @@ export class NameSet implements Bucketed<NameBucket> {
   }
 
   /**
-   * The same, where another set of names is at hand that differs from this one only in `changed`: costs these names if
-   * the other selection is known.
+   * The same as {@linkcode NameSet.select}, with the help of a set of names that differs only in `changed`. Costs only
+   * these names if the selection of `near` is known.
    */
   selectNear(set: ResourceSet, near: NameSet, changed: Iterable<string>): ResourceSet {
     const known = this.#selected?.get(set);
@@ -98,7 +101,7 @@ export class NameSet implements Bucketed<NameBucket> {
     return this.#remember(set, start.with(put, removed));
   }
 
-  /** The resources of `set` whose name and aliases are not in here. */
+  /** The resources of `set` without a name or alias in this set. */
   exclude(set: ResourceSet): ResourceSet {
     if (this.size === 0 || set.size === 0) return set;
     if (this.size < set.buckets.length) return set.with([], this.#named(set).map((resource) => resource.name));
@@ -111,7 +114,7 @@ export class NameSet implements Bucketed<NameBucket> {
     return selection;
   }
 
-  /** The resources with a name or alias in here, found name by name. */
+  /** The resources with a name or alias in this set, found name by name. */
   #named(set: ResourceSet): EncodedResource[] {
     const found: EncodedResource[] = [];
     for (const name of this) found.push(...candidates(set, name));
@@ -126,7 +129,7 @@ export class NameSet implements Bucketed<NameBucket> {
     const remembered = this.#selectedBuckets ??= new WeakMap();
     const aligned = this.buckets.length === set.buckets.length;
     return set.filter((bucket, i) => {
-      // Most clients ask for all that there is; equal numbers of buckets hold equal names in equal places.
+      // Most clients subscribe to everything. If the numbers of buckets are equal, equal names are at equal places.
       if (aligned && namesAll(this.buckets[i]!, bucket)) return bucket;
       return narrow(set, bucket, remembered, (resource) => this.#wants(resource));
     });

@@ -1,9 +1,9 @@
 /**
- * The table of all sets of names of a server.
+ * The table of all name sets of a server.
  *
- * Most proxies of a mesh send byte for byte the same list of names. The raw run of name fields is hashed, and an equal
- * run gives the same set without decoding one string again. Equal sets are the same object where that is cheap to find
- * out: sets are compared by identity where equality saves work, and by content where it matters.
+ * Most proxies of a mesh send the same list of names, byte for byte. The raw run of name fields is hashed, and an equal
+ * run gives the same set without decoding any string again. Equal sets are the same object if this is cheap to detect:
+ * sets are compared by identity to save work, and by content for correctness.
  *
  * @module
  */
@@ -15,29 +15,29 @@ import { NameBucket, NameSet } from "./name_set.ts";
 import { WireCursor } from "./protowire.ts";
 import { WeakTable } from "./weak_table.ts";
 
-/** Runs of fewer bytes are decoded each time: that costs less than to look them up. */
+/** A run with fewer bytes is decoded every time, because decoding is cheaper than a lookup. */
 const SHORT_RUN = 256;
 
-/** Runs of this many bytes are worth a comparison with those that came last. */
+/** A run with at least this many bytes is first compared with the most recent runs. */
 const LONG_RUN = 4096;
 
-/** Longer runs are not kept for comparison: with their sets they would hold a client's megabytes without end. */
+/** A longer run is not kept for comparison, because the run and its set would hold a client's megabytes without end. */
 const MAX_KEPT_RUN = 1 << 20;
 
-/** How many long runs are kept to compare with. */
+/** Number of long runs that are kept for comparison. */
 const RECENT_RUNS = 4;
 
-/** Unions and differences with so few names are made anew each time: that costs less than to remember them. */
+/** Unions and differences with fewer names are made anew every time, because making is cheaper than remembering. */
 const FEW = 16;
 
-/** Makes and interns {@linkcode NameSet}s. One table for a server; entries are held weakly. */
+/** Makes and interns {@linkcode NameSet}s. One table per server. Entries are held weakly. */
 export class InternedNames {
   /** The set without names. */
   readonly empty: NameSet = new NameSet([new NameBucket([], 0)], 0);
   readonly #buckets = new WeakTable<number, NameBucket>();
   readonly #sets = new WeakTable<number, NameSet>();
   readonly #runs = new WeakTable<string, NameSet>();
-  /** Long runs that came last: proxies ask for the same, and to compare bytes costs a twentieth of hashing them. */
+  /** The most recent long runs. Proxies request the same names, and comparing bytes costs a twentieth of hashing. */
   #recent: { readonly run: Uint8Array; readonly set: WeakRef<NameSet> }[] = [];
   #last: { readonly name: string; readonly set: NameSet } | undefined;
   readonly #unions = new WeakMap<NameSet, WeakMap<NameSet, NameSet>>();
@@ -51,13 +51,13 @@ export class InternedNames {
     bucket: (names, hash) => this.#bucket(names, hash),
   };
 
-  /** The set with one name. The last one that was asked for is found at once. */
+  /** The set with a single name. The most recent request is cached. */
   one(name: string): NameSet {
     if (this.#last?.name !== name) this.#last = { name, set: this.of([name]) };
     return this.#last.set;
   }
 
-  /** The set with these names. */
+  /** The set with the given names. */
   of(names: Iterable<string>): NameSet {
     const distinct = [...new Set(names)];
     return distinct.length === 0 ? this.empty : this.#set(fill(distinct, this.#rules));
@@ -89,7 +89,7 @@ export class InternedNames {
     return made;
   }
 
-  /** Names in either. */
+  /** Names in `a` or `b`. */
   union(a: NameSet, b: NameSet): NameSet {
     if (a.size < b.size) return this.union(b, a);
     if (b.size === 0 || a === b) return a;
@@ -97,7 +97,7 @@ export class InternedNames {
     return b.size < FEW ? make() : memo(this.#unions, a, b, make);
   }
 
-  /** Names of `a` that are not in `b`. */
+  /** Names in `a` but not in `b`. */
   minus(a: NameSet, b: NameSet): NameSet {
     if (a.size === 0 || b.size === 0) return a;
     if (a === b) return this.empty;
@@ -129,7 +129,7 @@ export class InternedNames {
   }
 }
 
-/** The object that is in the table and equal, or this one. */
+/** The equal object in the table, or else the given object. */
 function unique<T extends WeakKey & { equals(other: T): boolean }>(
   table: WeakTable<number, T>,
   key: number,

@@ -1,6 +1,6 @@
 /**
- * The few protobuf wire primitives that hand-written messages need: varints, length-delimited fields, and a
- * cursor that walks the fields of a message without decoding those that are not needed.
+ * The few protobuf wire primitives for hand-written messages: varints, length-delimited fields, and a cursor that walks
+ * the fields of a message without decoding unneeded fields.
  *
  * Rules: https://protobuf.dev/programming-guides/encoding/
  *
@@ -10,7 +10,7 @@
 const utf8 = new TextEncoder();
 const text = new TextDecoder();
 
-/** Bytes that a varint of `value` (a non-negative safe integer) takes. */
+/** Number of bytes of the varint of `value` (a non-negative safe integer). */
 export function varintSize(value: number): number {
   let size = 1;
   while (value >= 128) {
@@ -20,7 +20,7 @@ export function varintSize(value: number): number {
   return size;
 }
 
-/** Writes `value` as a varint at `at`; returns the offset after it. */
+/** Writes `value` as a varint at `at`. Returns the offset after the varint. */
 export function putVarint(out: Uint8Array, at: number, value: number): number {
   while (value >= 128) {
     out[at++] = (value % 128) | 128;
@@ -35,27 +35,27 @@ export function fieldSize(length: number): number {
   return 1 + varintSize(length) + length;
 }
 
-/** Writes tag and length of a length-delimited field (field number below 16); returns the offset of its content. */
+/** Writes tag and length of a length-delimited field (field number below 16). Returns the offset of the content. */
 export function putFieldHead(out: Uint8Array, at: number, field: number, length: number): number {
   out[at++] = (field << 3) | 2;
   return putVarint(out, at, length);
 }
 
-/** Writes a whole length-delimited field; returns the offset after it. */
+/** Writes a whole length-delimited field. Returns the offset after the field. */
 export function putField(out: Uint8Array, at: number, field: number, bytes: Uint8Array): number {
   at = putFieldHead(out, at, field, bytes.length);
   out.set(bytes, at);
   return at + bytes.length;
 }
 
-/** Size of a length-delimited field (number below 16) that holds a text. */
+/** Size of a text field (number below 16). */
 export function textFieldSize(value: string): number {
   return fieldSize(isAscii(value) ? value.length : utf8.encode(value).length);
 }
 
-/** Writes a whole length-delimited field that holds a text; returns the offset after it. */
+/** Writes a whole text field. Returns the offset after the field. */
 export function putTextField(out: Uint8Array, at: number, field: number, value: string): number {
-  // Names and versions are ASCII as a rule; a call into the runtime for each costs more than their few characters.
+  // Names and versions are usually short ASCII texts, for which a call into the runtime costs more than a loop.
   if (!isAscii(value)) return putField(out, at, field, utf8.encode(value));
   at = putFieldHead(out, at, field, value.length);
   for (let i = 0; i < value.length; i++) out[at + i] = value.charCodeAt(i);
@@ -72,7 +72,7 @@ export function utf8Bytes(value: string): Uint8Array {
   return utf8.encode(value);
 }
 
-/** The string that UTF-8 bytes spell; invalid sequences become U+FFFD. */
+/** Decodes UTF-8. Invalid sequences become U+FFFD. */
 export function utf8Text(bytes: Uint8Array): string {
   return text.decode(bytes);
 }
@@ -83,10 +83,10 @@ export class WireError extends Error {
 }
 
 /**
- * Walks the fields of one message. Call {@linkcode WireCursor.next} until it is false; `field` and `wireType` then
- * describe the field. Every field must be consumed with `bytes()`, `varint()` or `skip()`.
+ * Walks the fields of a message. Call {@linkcode WireCursor.next} until false. `field` and `wireType` then describe the
+ * field. Every field must be consumed with `bytes()`, `varint()` or `skip()`.
  *
- * @throws WireError on bytes that are not a protobuf message; it never reads outside `data`.
+ * @throws WireError on bytes that are not a protobuf message. Never reads outside `data`.
  */
 export class WireCursor {
   /** Number of the current field. */
@@ -107,7 +107,7 @@ export class WireCursor {
     if (this.at >= this.end) return false;
     this.start = this.at;
     const first = this.data[this.at]!;
-    if (first < 128) { // numbers below 16, which nearly all fields have
+    if (first < 128) { // A number below 16, as in nearly all fields.
       this.at++;
       this.field = first >> 3;
       this.wireType = first & 7;
@@ -120,7 +120,7 @@ export class WireCursor {
     return true;
   }
 
-  /** Reads a varint; values above 2^53 lose precision (no field read here is that large). */
+  /** Reads a varint. Values above 2^53 lose precision (no field read here is so large). */
   varint(): number {
     let value = 0;
     let scale = 1;
@@ -134,7 +134,7 @@ export class WireCursor {
     throw new WireError("varint longer than 10 bytes");
   }
 
-  /** Passes over the current field and all that follow it directly with the same number; returns where the last ends. */
+  /** Skips the current field and directly following fields with the same number. Returns the end of the last field. */
   run(): number {
     const { data, end, start } = this;
     const tag = data[start]!;
@@ -186,12 +186,12 @@ export class WireCursor {
 }
 
 /**
- * Passes over the fields behind `at` that have the same tag of one byte and less than 128 bytes each; returns where the
- * last ends. A client that subscribes to a thousand names sends them so.
+ * Skips the fields after `at` with the same one-byte tag and less than 128 bytes each. Returns the end of the last
+ * field. Clients that subscribe to a thousand names send such runs.
  *
- * The loop is a function of its own for V8's sake, which compiles a long loop while it runs. Code behind the loop that has
- * not run by then is not compiled with it, so each call left the compiled code at the loop's end: a hundred times in two of
- * five connects of 400 proxies.
+ * The loop is a separate function because of V8, which compiles a long loop while the loop runs. Code after the loop
+ * that has not run yet is not compiled, so each call left the compiled code at the end of the loop: a hundred times in
+ * two of five connects of 400 proxies.
  */
 function endOfShortFields(data: Uint8Array, at: number, end: number, tag: number): number {
   while (at < end && data[at] === tag) {

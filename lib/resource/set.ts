@@ -1,8 +1,8 @@
 /**
  * An immutable, persistent map from resource name to encoded resource.
  *
- * Buckets are interned by content in a {@linkcode ResourceTable}: two sets that hold the same resources in a bucket hold
- * the same bucket, so proxies that see nearly the same share nearly all memory, all compressed blocks, and are compared
+ * Buckets are interned by content in a {@linkcode ResourceTable}: two sets with the same resources in a bucket share
+ * the bucket. So proxies with nearly the same view share nearly all memory and all compressed blocks, and are compared
  * by identity.
  *
  * @module
@@ -26,7 +26,7 @@ function hasCausesOf(one: EncodedResource, other: EncodedResource): boolean {
 const nameOf = (resource: EncodedResource): string => resource.name;
 const NO_RESOURCES: readonly EncodedResource[] = [];
 
-/** Some resources of one set, sorted by name. Immutable. */
+/** Some resources of a set, sorted by name. Immutable. */
 export class ResourceBucket {
   #delta: Block | undefined;
   #sotw: Block | undefined;
@@ -36,30 +36,30 @@ export class ResourceBucket {
   readonly #model: ResourceBucket | undefined;
 
   /**
-   * @param resources must not change afterwards
-   * @param digest hash of the content
-   * @param model a bucket with the same content and other causes. Default: there is none.
+   * @param resources Must not change afterwards.
+   * @param digest Hash of the content.
+   * @param model A bucket with the same content and other causes. Default: none.
    */
   constructor(readonly resources: readonly EncodedResource[], readonly digest: string, model?: ResourceBucket) {
     this.#model = model === undefined ? undefined : model.#model ?? model;
   }
 
-  /** Whether each of these resources, which have the same content, comes of the same objects, and the same parts. */
+  /** Whether each of the resources, with equal content, also has equal causes and parts. */
   hasCausesOf(resources: readonly EncodedResource[]): boolean {
     return this.resources.every((one, at) => one === resources[at] || hasCausesOf(one, resources[at]!));
   }
 
-  /** The resource of that name. */
+  /** The resource of a name. */
   get(name: string): EncodedResource | undefined {
     return this.resources[findSorted(this.resources, name, nameOf)];
   }
 
-  /** The resources by each of their aliases; made once. */
+  /** The resources by each of their aliases. Made once. */
   get aliases(): ReadonlyMap<string, readonly EncodedResource[]> {
     return this.#aliases ??= aliasesOf(this.resources);
   }
 
-  /** The bytes of all its resources in one form; made once. */
+  /** The bytes of all resources in one form. Made once. */
   block(form: Form): Block {
     if (this.#model !== undefined) return this.#model.block(form);
     if (form === "delta") return this.#delta ??= blockOf(this.resources, form);
@@ -82,19 +82,19 @@ function aliasesOf(resources: readonly EncodedResource[]): ReadonlyMap<string, r
 }
 
 /**
- * Interns buckets by content. One table for a whole server: sets that share a table share memory. Entries are held
- * weakly and vanish with the last set that uses them.
+ * Interns buckets by content. One table per server: sets with a common table share memory. Entries are held weakly and
+ * vanish with the last set.
  */
 export class ResourceTable {
   /** The set without resources. */
   readonly empty: ResourceSet;
   readonly emptyBucket: ResourceBucket = new ResourceBucket([], "");
   readonly #buckets = new WeakTable<string, ResourceBucket>();
-  /** How sets of this table are changed. */
+  /** The rules for changes of sets in this table. */
   readonly rules: BucketRules<EncodedResource, ResourceBucket> = {
     name: nameOf,
     hash: hashByDomain,
-    // An object that takes the place of another may have the same effect: it is the cause from then on.
+    // A replacement may have the same effect, but is the cause from now on.
     same: (a, b) => a.version === b.version && hasCausesOf(a, b),
     items: (bucket) => bucket.resources,
     sum: () => 0,
@@ -105,20 +105,20 @@ export class ResourceTable {
     this.empty = new ResourceSet(this, [this.emptyBucket], 0);
   }
 
-  /** The bucket with these resources; `resources` must be sorted by name and must not change afterwards. */
+  /** The bucket with the resources, which must be sorted by name and must not change afterwards. */
   bucket(resources: readonly EncodedResource[]): ResourceBucket {
     if (resources.length === 0) return this.emptyBucket;
     // Type and name are part of each version's hash, so the versions alone distinguish buckets.
     const digest = resources.length === 1 ? resources[0]!.version : contentHash(resources.map((r) => r.version).join());
     const known = this.#buckets.get(digest);
     if (known !== undefined && known.hasCausesOf(resources)) return known;
-    // The bytes are the same, though their causes differ.
+    // The bytes are equal, but the causes differ.
     const bucket = new ResourceBucket(resources, digest, known);
     this.#buckets.set(digest, bucket);
     return bucket;
   }
 
-  /** A set of these resources; of several with one name the last wins. */
+  /** A set of resources. Of several with the same name, the last wins. */
   from(resources: Iterable<EncodedResource>): ResourceSet {
     return this.empty.with(resources);
   }
@@ -129,7 +129,7 @@ export class ResourceTable {
   }
 }
 
-/** Resources by name. Immutable; make one with {@linkcode ResourceTable.from} or {@linkcode ResourceSet.with}. */
+/** Resources by name. Immutable. Made with {@linkcode ResourceTable.from} or {@linkcode ResourceSet.with}. */
 export class ResourceSet {
   #digest: string | undefined;
   #versions: VersionTable | undefined;
@@ -138,23 +138,23 @@ export class ResourceSet {
 
   constructor(
     readonly table: ResourceTable,
-    /** A power of two of buckets; `bucketOf` gives the bucket of a name. */
+    /** The number of buckets is a power of two. `bucketOf` gives the bucket of a name. */
     readonly buckets: readonly ResourceBucket[],
     /** Number of resources. */
     readonly size: number,
   ) {}
 
-  /** The resource of that name. */
+  /** The resource of a name. */
   get(name: string): EncodedResource | undefined {
     return bucketOf(hashByDomain(name), this.buckets).get(name);
   }
 
-  /** Whether a resource of that name is here. */
+  /** Whether the set has a resource of the name. */
   has(name: string): boolean {
     return this.get(name) !== undefined;
   }
 
-  /** The resources with that alias. Costs a look at each bucket that has aliases at all. */
+  /** The resources with an alias. Costs a lookup in each bucket with aliases. */
   withAlias(alias: string): readonly EncodedResource[] {
     const buckets = this.#aliased ??= this.buckets.filter((bucket) => bucket.aliases.size > 0);
     let found = NO_RESOURCES;
@@ -165,12 +165,12 @@ export class ResourceSet {
     return found;
   }
 
-  /** All resources in the order of iteration; made once. */
+  /** All resources in the order of iteration. Made once. */
   get list(): readonly EncodedResource[] {
     return this.#list ??= this.buckets.flatMap((bucket) => bucket.resources);
   }
 
-  /** Finds names and versions, as clients send them, in {@linkcode ResourceSet.list}; made once. */
+  /** Finds names and versions, in the form that clients send, in {@linkcode ResourceSet.list}. Made once. */
   get versions(): VersionTable {
     return this.#versions ??= new VersionTable(this.list);
   }
@@ -180,14 +180,14 @@ export class ResourceSet {
     for (const bucket of this.buckets) yield* bucket.resources;
   }
 
-  /** Hash of the content; sets that were built in the same way from the same resources have the same. */
+  /** Hash of the content. Sets built in the same way from the same resources have equal hashes. */
   get digest(): string {
     return this.#digest ??= contentHash(this.buckets.map((bucket) => bucket.digest).join());
   }
 
   /**
-   * The set with `upserts` put in and `removed` taken out (upserts win; of several with one name the last). Returns
-   * `this` when nothing differs by version. Costs the touched buckets and one array of bucket pointers.
+   * The set with `upserts` added and `removed` taken out (upserts win; of several with the same name, the last).
+   * Returns `this` when no version differs. Costs the touched buckets and an array of bucket pointers.
    */
   with(upserts: Iterable<EncodedResource>, removed: Iterable<string> = []): ResourceSet {
     const { rules } = this.table;
@@ -203,7 +203,7 @@ export class ResourceSet {
     return buckets === this.buckets ? this : new ResourceSet(this.table, buckets, size);
   }
 
-  /** The set with the resources that `keep` leaves of each bucket; buckets that lose nothing are shared. */
+  /** The set with the resources that `keep` retains of each bucket. Unchanged buckets are shared. */
   filter(keep: (bucket: ResourceBucket, index: number) => ResourceBucket): ResourceSet {
     let size = 0;
     let same = true;

@@ -1,10 +1,10 @@
 /**
- * Names and versions of some resources as the bytes in which a client reports them, to find a reported one without
- * making text of it: a storm of clients that reconnect reports millions.
+ * Names and versions of resources in the byte form of clients' reports, to find reported resources without decoding
+ * text. When many clients reconnect, reports number in the millions.
  *
- * A report is the field `initial_resource_versions` of a request (number 5), one map entry a resource: name = 1,
- * version = 2. The version is a hash of the content, so the last bytes of an entry serve as its hash; all bytes are then
- * compared.
+ * A report is the field `initial_resource_versions` of a request (number 5), with a map entry per resource: name = 1,
+ * version = 2. The version is a hash of the content, so the last bytes of an entry serve as its hash. Then all bytes
+ * are compared.
  *
  * @module
  */
@@ -12,22 +12,22 @@ import { Buffer } from "node:buffer";
 import type { EncodedResource } from "./encoded.ts";
 import { fieldSize, putFieldHead, putTextField, textFieldSize } from "./protowire.ts";
 
-/** Bytes at the end of an entry from which its hash is made. */
+/** Number of final bytes of an entry that make its hash. */
 const HASHED = 8;
 
 /** Number of the reported field. */
 const REPORTED = 5;
 
-/** Entries that are compared at once. A comparison by the runtime costs as much as one of ten entries here. */
+/** Number of entries compared at once. A comparison by the runtime costs as much as comparing ten entries here. */
 const AT_ONCE = 64;
 
 /** The entries of a list of resources. */
 export class VersionTable {
   readonly #bytes: Uint8Array;
   readonly #view: DataView;
-  /** Where each entry ends in the bytes; the first begins at 0. */
+  /** The end of each entry in the bytes. The first entry begins at 0. */
   readonly #ends: Uint32Array;
-  /** Places in the list plus 1, by hash, with linear probing; 0: free. Twice as many as entries at least. */
+  /** Places in the list plus 1, by hash, with linear probing. 0: free. At least twice as many slots as entries. */
   readonly #slots: Int32Array;
 
   constructor(resources: readonly EncodedResource[]) {
@@ -53,8 +53,8 @@ export class VersionTable {
   }
 
   /**
-   * The place in the list of the resource with the name and version of the field in `data[from, to)`; -1 when there is
-   * none, or the field is written in another way than protobuf encoders do.
+   * The place in the list of the resource with name and version of the field in `data[from, to)`. -1 without such a
+   * resource, or if the field is written in another way than by protobuf encoders.
    */
   find(data: DataView, from: number, to: number): number {
     if (to - from < HASHED) return -1;
@@ -65,7 +65,7 @@ export class VersionTable {
     }
   }
 
-  /** The same, of an entry given as text. */
+  /** The same for an entry given as text. */
   findText(name: string, version: string): number {
     const bytes = new Uint8Array(entrySize(name, version));
     putEntry(bytes, 0, name, version);
@@ -73,8 +73,9 @@ export class VersionTable {
   }
 
   /**
-   * Where the {@linkcode AT_ONCE} entries that begin at a place (or those that are left) end in the report when they lie
-   * there, in this order, from `from` on; -1 when they do not. A client that got them in one response reports them so.
+   * Checks whether the report has, from `from` on, exactly the next {@linkcode AT_ONCE} entries of the list (or the
+   * remaining entries), in order, as sent by a client that got these resources in one response. Returns the end in the
+   * report, or -1.
    */
   endOfRun(place: number, report: Uint8Array, from: number): number {
     const begin = this.#begin(place);
@@ -84,7 +85,7 @@ export class VersionTable {
     return Buffer.compare(this.#bytes.subarray(begin, end), report.subarray(from, to)) === 0 ? to : -1;
   }
 
-  /** The place after the entries that {@linkcode VersionTable.endOfRun} looks at. */
+  /** The place after the entries that {@linkcode VersionTable.endOfRun} compares. */
   runEnd(place: number): number {
     return Math.min(place + AT_ONCE, this.#ends.length);
   }
@@ -93,7 +94,7 @@ export class VersionTable {
     return place === 0 ? 0 : this.#ends[place - 1]!;
   }
 
-  /** Compares four bytes at a time: one by one they were a tenth of the cost of a reconnecting client. */
+  /** Compares four bytes at a time. Comparing single bytes was a tenth of the cost of a reconnecting client. */
   #is(place: number, data: DataView, from: number, to: number): boolean {
     const bytes = this.#view;
     let at = this.#begin(place);
@@ -104,12 +105,12 @@ export class VersionTable {
   }
 }
 
-/** Size of a reported field as protobuf encoders write it. */
+/** Size of a reported field in the form of protobuf encoders. */
 function entrySize(name: string, version: string): number {
   return fieldSize(textFieldSize(name) + textFieldSize(version));
 }
 
-/** Writes that field; returns the offset after it. */
+/** Writes a reported field. Returns the offset after the field. */
 function putEntry(out: Uint8Array, at: number, name: string, version: string): number {
   at = putFieldHead(out, at, REPORTED, textFieldSize(name) + textFieldSize(version));
   return putTextField(out, putTextField(out, at, 1, name), 2, version);

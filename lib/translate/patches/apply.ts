@@ -75,7 +75,7 @@ export function listenerPatching(read: Reader, report: ReportNote, context: Patc
 }
 
 /**
- * Makes a step that patches one kind of message.
+ * A step for one kind of message.
  *
  * @param patch Returns the same message if no patch matches, or undefined for a removed message.
  */

@@ -1,5 +1,5 @@
 /**
- * The addresses at which clients dial a service, as one proxy sees them.
+ * The addresses at which clients dial a service, from the view of one proxy.
  *
  * @module
  */
@@ -15,7 +15,7 @@ export function serviceAddresses(read: Reader, service: Service): readonly strin
   const oneFamily = service.oneFamily && reported === service.addresses;
   if (mode === "dual") return hasBothFamilies(read) && !oneFamily ? reported : preferIpv4(reported);
   const own = reported.filter((address) => inFamily(address, mode));
-  // Addresses of the other family only: a client may still hold one, from a resolver that we do not know.
+  // All addresses are of the other family. A client may still have such an address from an unknown resolver.
   return own.length > 0 ? own : reported;
 }
 
@@ -23,7 +23,7 @@ function hasBothFamilies({ settings: { dualStack, bothFamilies } }: Reader): boo
   return dualStack || bothFamilies;
 }
 
-/** The addresses at which listeners of a service are: of both families only where listeners serve both. */
+/** The addresses of a service's listeners: of both families only if listeners serve both families. */
 export function boundAddresses(read: Reader, service: Service): readonly string[] {
   const all = serviceAddresses(read, service);
   return ipMode(read) === "dual" && !read.settings.dualStack ? preferIpv4(all) : all;
@@ -35,7 +35,7 @@ function reportedAddresses(read: Reader, service: Service): readonly string[] {
     if (own !== undefined && own.length > 0) return own;
   }
   if (service.addresses.length > 0 || !service.autoAllocatedAddresses?.length) return service.addresses;
-  // The proxy's own word was needed before the server assigned addresses by itself.
+  // Until the server itself assigned addresses, the proxy had to opt in.
   const uses = read.settings.assignsAddresses
     ? read.property("dnsCapture")
     : read.derived("usesAutoAllocated", (t) => t.dnsCapture && t.dnsAutoAllocate);
@@ -51,7 +51,7 @@ function inFamily(address: string, mode: IpMode): boolean {
   return address.includes(":") === (mode === "ipv6");
 }
 
-/** Whether it is a range rather than one address. */
+/** Whether an address is a range instead of a single address. */
 export function isRange(address: string): boolean {
   return address.includes("/");
 }

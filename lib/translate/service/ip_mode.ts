@@ -5,7 +5,7 @@
  */
 import type { Reader } from "../reader/reader.ts";
 
-/** IP families that a proxy has; the first is its main one. */
+/** IP families of a proxy. The first family is the main one. */
 export type IpMode = "ipv4" | "ipv6" | "dual";
 
 /** IP families of the proxy. */

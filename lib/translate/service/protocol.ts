@@ -24,17 +24,17 @@ const KINDS: Readonly<Record<Protocol, ListenerKind | undefined>> = {
   Unsupported: "auto",
 };
 
-/** How a port of that protocol is listened to; undefined: not at all (UDP). */
+/** How a port with the protocol is listened to. Undefined: not at all (UDP). */
 export function listenerKind(protocol: Protocol): ListenerKind | undefined {
   return KINDS[protocol];
 }
 
-/** Whether connections begin with a TLS handshake that the proxy passes on. */
+/** Whether connections begin with a TLS handshake for the destination. */
 export function isTls(protocol: Protocol): boolean {
   return protocol === "HTTPS" || protocol === "TLS";
 }
 
-/** Whether the protocol is HTTP/2 or runs on it. */
+/** Whether the protocol is HTTP/2 or based on HTTP/2. */
 export function isHttp2(protocol: Protocol): boolean {
   return protocol === "HTTP2" || protocol === "GRPC" || protocol === "GRPC-Web";
 }
@@ -50,16 +50,16 @@ export function serverSpeaksFirst(protocol: Protocol): boolean {
   return protocol === "Mongo" || protocol === "MySQL";
 }
 
-/** The HTTP inspector's names of HTTP. HTTP/1.0 only where it is accepted: otherwise it passes as bytes. */
+/** The HTTP inspector's names of HTTP. HTTP/1.0 is included only if accepted. Otherwise HTTP/1.0 passes as bytes. */
 export function httpAlpn(http10: boolean): string[] {
   return http10 ? ["http/1.0", "http/1.1", "h2c"] : ["http/1.1", "h2c"];
 }
 
-/** Protocols that sidecars offer inside which they carry HTTP. */
+/** ALPN protocols of sidecars with HTTP inside. */
 export const SIDECAR_HTTP: readonly string[] = ["istio-http/1.0", "istio-http/1.1", "istio-h2"];
 
-/** And bytes. Those of Istio offer two. */
+/** ALPN protocols of sidecars with bytes inside. Istio's sidecars offer both. */
 export const SIDECAR_BYTES: readonly string[] = ["istio", "istio-peer-exchange"];
 
-/** All of them: a client that offers one speaks mutual TLS of the mesh. */
+/** All ALPN protocols of sidecars. A client that offers such a protocol speaks mutual TLS of the mesh. */
 export const MESH_PROTOCOLS: readonly string[] = [...SIDECAR_BYTES, ...SIDECAR_HTTP];

@@ -1,6 +1,6 @@
 /**
- * Access logs of listeners, HTTP connection managers and TCP proxies: those that Telemetries and default providers ask
- * for, else those of the mesh's own fields (`accessLogFile`, `enableProxyAccessLogService`).
+ * Access logs of listeners, HTTP connection managers and TCP proxies: logs from Telemetries and default providers, else
+ * logs from the mesh's own fields (`accessLogFile`, `enableProxyAccessLogService`).
  *
  * @module
  */
@@ -21,7 +21,7 @@ type Filter = envoy.config.accesslog.v3.AccessLogFilter;
 
 const CEL_FILTER = "envoy.access_loggers.extension_filters.cel";
 
-/** The place whose logs are written. */
+/** Where logs are written. */
 export type LoggingPlace = "http" | "tcp";
 
 /** Access logs of an HTTP connection manager or a TCP proxy. */
@@ -36,7 +36,7 @@ export function accessLogs(read: Reader, side: TelemetrySide, place: LoggingPlac
 }
 
 /**
- * Access logs of listeners: only connections that met no filter chain (flag NR), which no other log would show; none
+ * Access logs of listeners: only connections without a matching filter chain (flag NR), which no other log shows. Empty
  * when `disableProxyListenerLog` is set.
  */
 export function listenerAccessLogs(read: Reader, side: TelemetrySide): AccessLog[] {
@@ -51,10 +51,10 @@ export function listenerAccessLogs(read: Reader, side: TelemetrySide): AccessLog
 }
 
 /**
- * Access logs of a listener that only carries other connections: it logs those that it refused or could not connect,
- * for the others are logged where they end.
+ * Access logs of a listener that only carries other connections: only refused and failed connections, because the
+ * others are logged at their end.
  *
- * @param failed Selects the connections that are logged.
+ * @param failed Selects the connections to log.
  */
 export function carrierAccessLogs(read: Reader, side: TelemetrySide, place: LoggingPlace, failed: Filter): AccessLog[] {
   return accessLogs(read, side, place).map((log) => narrowed(log, failed));
@@ -64,7 +64,7 @@ function narrowed(log: AccessLog, to: Filter): AccessLog {
   return { ...log, filter: log.filter ? { and_filter: { filters: [to, log.filter] } } : to };
 }
 
-/** The logs that Telemetries and default providers ask for; undefined: none of their providers can log. */
+/** The logs from Telemetries and default providers. Undefined when none of their providers can log. */
 function askedLogs(read: Reader, side: TelemetrySide): AccessLog[] | undefined {
   const uses = read.accessLogging(side);
   if (uses === undefined) return undefined;
@@ -79,7 +79,7 @@ function askedLogs(read: Reader, side: TelemetrySide): AccessLog[] | undefined {
   return usable ? logs : undefined;
 }
 
-/** A log that the proxy's build cannot write, or not with this filter, is left out: its listener would be refused. */
+/** Omits a log that the proxy's build cannot write, or not with the filter. Envoy would refuse the log's listener. */
 function filtered(read: Reader, logger: AccessLogger, { disabled, filter }: AccessLogUse): AccessLog[] {
   if (disabled || !hasExtension(read, logger.name)) return [];
   if (filter === undefined) return [logger];

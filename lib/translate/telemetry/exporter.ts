@@ -1,5 +1,5 @@
 /**
- * Where loggers and tracers send to.
+ * The destinations of loggers and tracers.
  *
  * @module
  */
@@ -15,19 +15,23 @@ import { duration } from "../../pb/wellknown.ts";
 import type { ProviderCluster } from "../destination/provider_service.ts";
 import type { Reader } from "../reader/reader.ts";
 
-/** A cluster, and the host that its requests name; absent: the cluster. */
+/** A cluster with the host for requests. Absent host: the cluster's name. */
 export type ExportTarget = Pick<ProviderCluster, "cluster"> & Partial<ProviderCluster>;
 
-/** A header with its value. */
+/** A header with a value. */
 interface HeaderValue {
   readonly key: string;
   readonly value: string;
 }
 
-/** Longest time of a report where the provider says none, ms: Envoy demands one. */
+/** Default time limit of a report, ms. Envoy requires a limit. */
 const REPORT_TIMEOUT_MS = 5000;
 
-/** A service of gRPC. @param timeout ms; absent: none. */
+/**
+ * A gRPC service.
+ *
+ * @param timeout ms. Absent: none.
+ */
 export function grpcService(
   { cluster, hostname }: ExportTarget,
   timeout?: number,
@@ -41,7 +45,11 @@ export function grpcService(
   };
 }
 
-/** A service of HTTP. @param timeout ms */
+/**
+ * An HTTP service.
+ *
+ * @param timeout ms.
+ */
 export function httpService(
   { cluster, hostname }: ProviderCluster,
   path: string,
@@ -56,7 +64,7 @@ export function httpService(
   };
 }
 
-/** The headers of a provider that have a value, their own or that of a variable of the server. */
+/** The headers of a provider that have a value, either their own or from a variable of the server. */
 export function exportHeaders(
   { settings }: Pick<Reader, "settings">,
   headers: readonly ProviderHttpHeader[] = [],

@@ -12,7 +12,7 @@ import { struct } from "../../pb/wellknown.ts";
 /** The format in which a log writes the facts of a request. */
 export type LogFormat = envoy.config.core.v3.SubstitutionFormatString;
 
-/** Fields of the default format, by their name in JSON: Istio's names, which log pipelines parse. */
+/** Fields of the default format by JSON name. Log pipelines parse these names, which are Istio's. */
 const FIELDS: Readonly<Record<string, string>> = {
   start_time: "%START_TIME%",
   method: "%REQ(:METHOD)%",
@@ -40,7 +40,7 @@ const FIELDS: Readonly<Record<string, string>> = {
   route_name: "%ROUTE_NAME%",
 };
 
-/** The default text line: the same fields in the same order, those of the client quoted. */
+/** The default text line: the same fields in the same order, with the client's fields quoted. */
 export const DEFAULT_TEXT_FORMAT = defaultText();
 
 function defaultText(): string {
@@ -57,14 +57,22 @@ function defaultText(): string {
   return `[${start_time}] "${method} ${path} ${protocol}" ${tail.join(" ")}\n`;
 }
 
-/** @param written Absent or empty: the default line. */
+/**
+ * The format of a text line.
+ *
+ * @param written Absent or empty: the default line.
+ */
 export function textFormat(written: string | undefined): LogFormat {
   const text = written || DEFAULT_TEXT_FORMAT;
   const line = text.endsWith("\n") ? text : text + "\n";
   return { text_format_source: { inline_string: line }, ...formatters(line) };
 }
 
-/** @param fields Absent or empty: the default ones. */
+/**
+ * The format of a JSON object.
+ *
+ * @param fields Absent or empty: the default fields.
+ */
 export function jsonFormat(fields: Readonly<Record<string, unknown>> | undefined): LogFormat {
   const shown = fields && Object.keys(fields).length > 0 ? fields : FIELDS;
   return {
@@ -74,14 +82,14 @@ export function jsonFormat(fields: Readonly<Record<string, unknown>> | undefined
   };
 }
 
-/** The format that the mesh's own fields say; one that the proxy could not read is the default one. */
+/** The format from the mesh's own fields. A format that the proxy could not read is replaced by the default. */
 export function meshFormat(mesh: MeshConfig): LogFormat {
   const format = meshLogFormat(mesh);
   const { text, labels } = "problem" in format ? {} : format;
   return mesh.accessLogEncoding === "JSON" ? jsonFormat(labels) : textFormat(text);
 }
 
-/** Extensions that the operators of a format need; all others are built into Envoy. */
+/** Extensions for the operators of a format. All other operators are built into Envoy. */
 export function formatters(text: string): Pick<LogFormat, "formatters"> {
   if (!text.includes("%REQ_WITHOUT_QUERY")) return {};
   const name = "envoy.formatter.req_without_query";

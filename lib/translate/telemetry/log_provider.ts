@@ -1,5 +1,5 @@
 /**
- * The logger of an extension provider, as Telemetries and default providers name it.
+ * The logger of an extension provider in Telemetries or default providers.
  *
  * @module
  */
@@ -14,12 +14,12 @@ import { extensionProvider, isUnusable, type UnusableProvider } from "./provider
 type FileSettings = NonNullable<ExtensionProvider["proxyFileAccessLog"]>;
 type OpenTelemetrySettings = NonNullable<ExtensionProvider["proxyOtelAls"]>;
 
-/** The provider of file logs that every mesh has; without a format of its own it writes that of the mesh's own fields. */
+/** The provider of file logs in every mesh. Its default format comes from the mesh's own fields. */
 const BUILT_IN = "envoy";
 
 const STDOUT = "/dev/stdout";
 
-/** The logger of the provider of that name. */
+/** The logger of a provider, by name. */
 export function logProvider(read: Reader, name: string): AccessLogger | UnusableProvider {
   const mesh = read.mesh();
   const provider = extensionProvider(mesh, name, "accessLogging");
@@ -36,7 +36,7 @@ export function logProvider(read: Reader, name: string): AccessLogger | Unusable
   return http ? grpcLog("http", to, http) : grpcLog("tcp", to, tcp ?? {});
 }
 
-/** Loggers of files by mesh configuration and provider, on which alone they depend; all listeners share them. */
+/** File loggers by mesh configuration and provider, their only inputs. All listeners share the loggers. */
 const fileLoggers = new WeakMap<MeshConfig, Map<string, AccessLogger | UnusableProvider>>();
 
 function fileLogger(mesh: MeshConfig, name: string, settings: FileSettings): AccessLogger | UnusableProvider {

@@ -14,7 +14,7 @@ import { formatters, type LogFormat } from "./log_format.ts";
 /** A logger without a filter. */
 export type AccessLogger = envoy.config.accesslog.v3.AccessLog & { readonly name: string };
 
-/** Names of logs at a log service, as Istio's receivers know them. */
+/** Names of logs at a log service (Istio's names, which receivers know). */
 export const LOG_NAME = {
   http: "http_envoy_accesslog",
   tcp: "tcp_envoy_accesslog",
@@ -22,7 +22,7 @@ export const LOG_NAME = {
   openTelemetry: "otel_envoy_accesslog",
 } as const;
 
-/** The log service of the proxy's own settings; its cluster is in the bootstrap. */
+/** The log service in the proxy's own settings. Its cluster is in the bootstrap. */
 export const ACCESS_LOG_CLUSTER: ExportTarget = { cluster: "envoy_accesslog_service" };
 
 /** Writes into a file of the proxy's machine. */
@@ -34,7 +34,7 @@ export function fileLog(path: string, format: LogFormat): AccessLogger {
   };
 }
 
-/** Settings of a log service of HTTP; one of TCP has some of them. */
+/** Settings of an HTTP log service. A TCP log service has only some of them. */
 export type LogServiceSettings =
   & Pick<NonNullable<ExtensionProvider["proxyHttpAls"]>, "filterStateObjectsToLog">
   & Partial<Omit<NonNullable<ExtensionProvider["proxyHttpAls"]>, "service" | "port">>;

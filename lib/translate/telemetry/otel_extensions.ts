@@ -1,5 +1,5 @@
 /**
- * Extensions of the tracer of OpenTelemetry: where attributes of the resource come from, and the sampler.
+ * Extensions of the OpenTelemetry tracer: sources of resource attributes, and the sampler.
  *
  * @module
  */
@@ -18,8 +18,8 @@ const DETECTOR = "envoy.tracers.opentelemetry.resource_detectors";
 const DETECTORS = "envoy.extensions.tracers.opentelemetry.resource_detectors.v3";
 
 /**
- * The name of the service. A proxy that has it in a variable reads it there, by the detector of these, so that it shares
- * listeners with others.
+ * The name of the service. If the proxy has the name in a variable, the tracer's detector reads the variable, so the
+ * proxy shares listeners with others.
  */
 export function serviceName(read: Reader): { readonly service_name?: string } {
   return isNamedByVariable(read) ? {} : { service_name: read.property("serviceCluster") };
@@ -29,7 +29,7 @@ function isNamedByVariable(read: Reader): boolean {
   return hasExtension(read, `${DETECTOR}.environment`) && read.property("namedByVariable");
 }
 
-/** Where attributes of the resource come from. */
+/** Sources of resource attributes. */
 export function resourceDetectors(
   read: Reader,
   { resourceDetectors: { environment, dynatrace } = {} }: OpenTelemetryProvider,
@@ -48,7 +48,7 @@ function detector(name: string, message: string): Extension {
   };
 }
 
-/** The sampler of Dynatrace; undefined: the provider has none. */
+/** Dynatrace's sampler. Undefined when the provider has none. */
 export function otelSampler(
   read: Reader,
   exporter: ProviderCluster,

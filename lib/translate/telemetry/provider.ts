@@ -12,12 +12,12 @@ export interface UnusableProvider {
   readonly why: string;
 }
 
-/** Whether something stands for a provider that cannot be used. */
+/** Whether a value stands for an unusable provider. */
 export function isUnusable(value: object): value is UnusableProvider {
   return "why" in value;
 }
 
-/** The provider of that name, in any case of letters, where it has the wanted settings. */
+/** The provider of a name, in any letter case, if the provider has the wanted settings. */
 export function extensionProvider(
   mesh: MeshConfig,
   name: string,

@@ -1,5 +1,5 @@
 /**
- * Tags of spans: those of the mesh, and those that users add.
+ * Tags of spans: tags of the mesh, and tags of users.
  *
  * @module
  */
@@ -15,13 +15,17 @@ type WrittenTag = TracingCustomTag | NonNullable<ProxyTracing["customTags"]>[str
 
 type WrittenTags = Readonly<Record<string, WrittenTag>>;
 
-/** Tags by the written settings, with those of the mesh and without; they live as long as the settings. */
+/** Tags by the written settings, with and without the mesh's tags. Kept as long as the settings. */
 const known = {
   withMeshTags: new WeakMap<WrittenTags, CustomTag[]>(),
   without: new WeakMap<WrittenTags, CustomTag[]>(),
 };
 
-/** Sorted by name; the same list for the same object. @param meshTags Tags of the mesh, too. */
+/**
+ * Tags sorted by name. The same list for the same object.
+ *
+ * @param meshTags Include the tags of the mesh.
+ */
 export function spanTags(written: WrittenTags | undefined, meshTags: boolean): CustomTag[] {
   const tags = meshTags ? known.withMeshTags : known.without;
   const of = written ?? NONE;
@@ -39,7 +43,7 @@ function madeTags(written: WrittenTags, meshTags: boolean): CustomTag[] {
   return [...ofMesh, ...own].sort((a, b) => ((a.tag ?? "") < (b.tag ?? "") ? -1 : 1));
 }
 
-/** A tag that Envoy would refuse, with its listener, is left out. */
+/** Omits a tag that Envoy would refuse, together with the tag's listener. */
 function writtenTag(tag: string, { literal, environment, header, formatter }: WrittenTag & Formatted): CustomTag[] {
   if (tag === "") return [];
   if (literal?.value) return [{ tag, literal: { value: literal.value } }];
@@ -59,13 +63,16 @@ function named(name: string, defaultValue: string | undefined): { name: string; 
   return { name, ...(defaultValue ? { default_value: defaultValue } : {}) };
 }
 
-/** A value of the proxy's node metadata, read by the proxy itself, so that proxies share resources with the tag. */
+/** A value from the proxy's node metadata. The proxy reads the value, so proxies share resources with the tag. */
 function ofNode(tag: string, key: string, otherwise: string): CustomTag {
   const at = `xds.node.metadata`;
   return { tag, value: `%CEL('${key}' in ${at} ? ${at}['${key}'] : '${otherwise}')%` };
 }
 
-/** A label of the proxy's node, in both spellings. No bracket: the first one would end the operator. */
+/**
+ * A label of the proxy's node, in both spellings. Contains no bracket, because the first bracket would end the
+ * operator.
+ */
 function ofLabel(tag: string, label: string, otherwise: string): CustomTag {
   const labels = "xds.node.metadata['LABELS']";
   const spelled = ["service.mesh.io", "service.istio.io"].map((group) => `${group}/${label}`);
@@ -75,7 +82,7 @@ function ofLabel(tag: string, label: string, otherwise: string): CustomTag {
   return { tag, value: `%CEL(${known.join("")}'${otherwise}')%` };
 }
 
-/** The tag of a note that a rule in dry run makes of a request; without a note there is no tag. */
+/** The tag for the note of a dry-run rule. A request without a note has no tag. */
 function dryRun(policy: "allow" | "deny", what: "name" | "result", note: string): CustomTag {
   const key = `istio_dry_run_${policy}_${note}`;
   const metadata_key = { key: HTTP_RBAC, path: [{ key }] };

@@ -1,5 +1,5 @@
 /**
- * Tracers of Envoy, as extension providers of the mesh configuration say.
+ * Tracers of Envoy, from extension providers of the mesh configuration.
  *
  * @module
  */
@@ -15,17 +15,17 @@ import { exportHeaders, grpcService, httpService } from "./exporter.ts";
 import { otelSampler, resourceDetectors, serviceName } from "./otel_extensions.ts";
 import { extensionProvider, isUnusable, type UnusableProvider } from "./provider.ts";
 
-/** A tracer, and the other settings that its provider decides. */
+/** A tracer, with further settings from its provider. */
 export interface Tracer {
   readonly http: envoy.config.trace.v3.Tracing.Http & { readonly name: string };
   readonly maxTagLength: number | undefined;
-  /** It decides itself which requests are sampled. */
+  /** The tracer itself decides which requests are sampled. */
   readonly samples?: true;
-  /** It needs a span of its own for each upstream request. */
+  /** Each upstream request needs a span of its own. */
   readonly spawns?: true;
 }
 
-/** The tracer of the provider of that name. */
+/** The tracer of a provider, by name. */
 export function tracer(read: Reader, name: string): Tracer | UnusableProvider {
   const provider = extensionProvider(read.mesh(), name, "tracing");
   if (isUnusable(provider)) return provider;

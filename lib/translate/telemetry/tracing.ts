@@ -1,6 +1,6 @@
 /**
- * Tracing of HTTP connection managers: as Telemetries and default providers say, else by the tracer in the proxy's
- * bootstrap, where its own settings or the mesh's name one.
+ * Tracing of HTTP connection managers, from Telemetries and default providers, else by the tracer in the proxy's
+ * bootstrap, if the proxy's own settings or the mesh's settings name a tracer.
  *
  * @module
  */
@@ -18,13 +18,13 @@ import { tracer } from "./tracers.ts";
 
 type HttpConnectionManager = envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager;
 
-/** The fields of a connection manager that tracing sets. */
+/** The fields of a connection manager for tracing. */
 export type TracingFields = Pick<HttpConnectionManager, "tracing" | "request_id_extension">;
 
-/** Percentage where a proxy's own settings have one above 100. */
+/** Percentage in place of a proxy's own setting outside 0 to 100. */
 const WRONG_SAMPLING = 1;
 
-/** Tracing of one side; empty: nothing is traced. */
+/** Tracing of one side. Empty: nothing is traced. */
 export function tracingFields(read: Reader, side: TelemetrySide): TracingFields {
   const use = read.tracing(side);
   return use === undefined ? bootstrapTracing(read) : usedTracing(read, use);
@@ -74,7 +74,7 @@ function withoutRequestId(): NonNullable<HttpConnectionManager["request_id_exten
   return { typed_config: any("envoy.extensions.request_id.uuid.v3.UuidRequestIdConfig", config) };
 }
 
-/** Only the random share is limited: a client that asks for a trace gets one. */
+/** Only the random share is limited: a trace that a client asks for is always made. */
 function samplingFields(
   percent: number,
 ): Pick<NonNullable<TracingFields["tracing"]>, "client_sampling" | "random_sampling" | "overall_sampling"> {

@@ -1,6 +1,6 @@
 /**
- * The client's side of mutual TLS between workloads: the certificate that a proxy shows to endpoints, and its demands
- * on theirs.
+ * The client's side of mutual TLS between workloads: the certificate that a proxy shows, and the requirements for the
+ * server's certificate.
  *
  * @module
  */
@@ -17,7 +17,7 @@ type CommonTlsContext = envoy.extensions.transport_sockets.tls.v3.CommonTlsConte
 type CertificateValidationContext = envoy.extensions.transport_sockets.tls.v3.CertificateValidationContext;
 type TransportSocketMatch = envoy.config.cluster.v3.Cluster.TransportSocketMatch;
 
-/** Key in the metadata of endpoints, and its value, by which the transport socket of an endpoint is chosen. */
+/** Key and value in endpoint metadata that select the transport socket of an endpoint. */
 export const TLS_MODE = { key: "tlsMode", value: "istio" } as const;
 
 /** A transport socket of plain connections. */
@@ -29,20 +29,20 @@ export const RAW_SOCKET: TransportSocket = {
 /** Differences between clusters. */
 export interface MeshClientTls {
   readonly sni?: string;
-  /** The demands on a server's certificate beside an authority of the mesh. */
+  /** The requirements for a server's certificate beside an authority of the mesh. */
   readonly trusted: CertificateValidationContext;
-  /** Absent: those of mutual TLS between workloads. */
+  /** Absent: the parameters of mutual TLS between workloads. */
   readonly parameters?: TlsParameters;
-  /** Protocols that are offered: sidecars recognize the kind of a connection by them. */
+  /** Offered protocols, by which sidecars recognize the kind of a connection. */
   readonly alpn: readonly string[];
 }
 
-/** One of these names; none: any certificate of the mesh will do. */
+/** Accepts a certificate with any of the names. Without names, accepts any certificate of the mesh. */
 export function oneOfNames(names: readonly string[]): CertificateValidationContext {
   return names.length > 0 ? { match_typed_subject_alt_names: exactNames(names) } : {};
 }
 
-/** A transport socket that shows the workload's certificate, and verifies the server's. */
+/** A transport socket that shows the workload's certificate and verifies the server's. */
 export function meshClientSocket(read: Reader, identity: ClientIdentity, tls: MeshClientTls): TransportSocket {
   const context: envoy.extensions.transport_sockets.tls.v3.UpstreamTlsContext = {
     common_tls_context: {
@@ -75,7 +75,7 @@ function credentials(identity: ClientIdentity, trusted: CertificateValidationCon
   };
 }
 
-/** Automatic mutual TLS: endpoints that accept it get this socket, the others plain connections. */
+/** Automatic mutual TLS: the socket for endpoints that accept mutual TLS, plain connections for the others. */
 export function automaticSockets(socket: TransportSocket): TransportSocketMatch[] {
   return [
     { name: "tlsMode-istio", match: struct({ [TLS_MODE.key]: TLS_MODE.value }), transport_socket: socket },
@@ -90,7 +90,10 @@ export const PLAIN_OTHERWISE: TransportSocketMatch = {
   transport_socket: RAW_SOCKET,
 };
 
-/** Server name of a cluster, `outbound_.80_.v1_.reviews.default.svc.cluster.local`: legal in a handshake, unlike its name. */
+/**
+ * Server name of a cluster, `outbound_.80_.v1_.reviews.default.svc.cluster.local`. Unlike the cluster's name, this form
+ * is legal in a handshake.
+ */
 export function clusterSni(port: number, subset: string, host: string): string {
   return `outbound_.${port}_.${subset}_.${host}`;
 }

@@ -1,5 +1,5 @@
 /**
- * The server's side of mutual TLS between workloads: the demands of a sidecar on the callers of its workload.
+ * The server's side of mutual TLS between workloads: a sidecar's requirements for callers of its workload.
  *
  * @module
  */
@@ -12,18 +12,18 @@ import type { Reader } from "../reader/reader.ts";
 import { meshTlsParameters, type TlsParameters } from "./parameters.ts";
 import type { Identity } from "./secret_source.ts";
 
-/** Protocols inside TLS, by the names that clients other than sidecars use. (Sidecars' own only choose the chain.) */
+/** Protocols inside TLS, for clients other than sidecars. (Protocols of sidecars only select the filter chain.) */
 export const INNER_ALPN: readonly string[] = ["h2", "http/1.1"];
 
 /** The offer of TLS to clients. */
 export interface ServerTlsOffer {
-  /** Absent: those of mutual TLS between workloads. */
+  /** Absent: the parameters of mutual TLS between workloads. */
   readonly parameters?: TlsParameters;
   /** Empty: none, the content is carried as bytes. */
   readonly alpn: readonly string[];
 }
 
-/** A transport socket that demands a certificate of the mesh from every client. */
+/** A transport socket that requires a certificate of the mesh from every client. */
 export function meshServerSocket(
   read: Reader,
   identity: Identity,
@@ -47,7 +47,10 @@ export function meshServerSocket(
   };
 }
 
-/** Certificates must be of a trust domain of the mesh, unless the setting accepts all that its authorities issue. */
+/**
+ * Requires a trust domain of the mesh in certificates, unless the setting accepts every certificate of the mesh's
+ * authorities.
+ */
 export function trustedNames(read: Reader): envoy.extensions.transport_sockets.tls.v3.CertificateValidationContext {
   if (read.settings.skipValidateTrustDomain) return {};
   return {
@@ -58,7 +61,7 @@ export function trustedNames(read: Reader): envoy.extensions.transport_sockets.t
   };
 }
 
-/** The mesh's own trust domain, its aliases, and those that further authorities are for; each once. */
+/** The mesh's own trust domain, its aliases, and the trust domains of further authorities, each once. */
 export function trustDomains({ trustDomain, trustDomainAliases, caCertificates = [] }: MeshConfig): string[] {
   const further = caCertificates.flatMap(({ trustDomains = [] }) => trustDomains);
   return [...new Set([trustDomain, ...trustDomainAliases, ...further])].filter((domain) => domain !== "");

@@ -1,5 +1,5 @@
 /**
- * Versions, cipher suites and curves of TLS. They are always set: the defaults of stock Envoy allow more.
+ * Versions, cipher suites and curves of TLS. All three are always set, because stock Envoy's defaults allow more.
  *
  * @module
  */
@@ -10,7 +10,9 @@ import type { Reader } from "../reader/reader.ts";
 /** Versions, suites and curves of a TLS context. */
 export type TlsParameters = envoy.extensions.transport_sockets.tls.v3.TlsParameters;
 
-/** Cipher suites between workloads (TLS 1.2; those of 1.3 cannot be chosen), in order of preference. */
+/**
+ * Cipher suites between workloads, in order of preference. Only for TLS 1.2: the suites of TLS 1.3 cannot be chosen.
+ */
 export const MESH_CIPHER_SUITES: readonly string[] = [
   "ECDHE-ECDSA-AES256-GCM-SHA384",
   "ECDHE-RSA-AES256-GCM-SHA384",
@@ -39,7 +41,10 @@ export function meshTlsParameters(read: Reader): TlsParameters {
   });
 }
 
-/** Parameters of HBONE: TLS 1.3 alone, which all of its implementations have, unless the policy of compliance wants 1.2. */
+/**
+ * Parameters of HBONE: only TLS 1.3, which every implementation of HBONE supports, unless the compliance policy
+ * requires 1.2.
+ */
 export function hboneTlsParameters(read: Reader): TlsParameters {
   return compliant(read, {
     tls_minimum_protocol_version: Version.TLSv1_3,
@@ -48,8 +53,8 @@ export function hboneTlsParameters(read: Reader): TlsParameters {
 }
 
 /**
- * Parameters, limited to those that the policy of compliance allows. Suites are filtered; if none is left, all that it
- * allows.
+ * Parameters, limited by the compliance policy. Cipher suites are filtered. If no suite remains, all allowed suites are
+ * used.
  */
 export function compliant(read: Reader, parameters: TlsParameters): TlsParameters {
   if (read.settings.compliancePolicy !== "fips-140-2") return parameters;

@@ -8,9 +8,9 @@ import { isIp } from "../../registry/address.ts";
 import { SubjectAltNameMatcher_SanType as SanType } from "../../../proto/gen/enums.ts";
 
 /**
- * Matchers of which a certificate must satisfy one. The kind of a name follows from its form: `spiffe://...` and other
- * URIs, IP addresses, `user@host`; everything else is a DNS name (which Envoy also matches with a wildcard in the
- * certificate).
+ * Matchers for names, of which a certificate must satisfy one. The form of a name determines its kind: `spiffe://...`
+ * and other URIs, IP addresses, `user@host`. Any other name is a DNS name (which Envoy also matches with a wildcard in
+ * the certificate).
  */
 export function exactNames(
   names: readonly string[],

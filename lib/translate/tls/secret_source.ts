@@ -1,12 +1,12 @@
 /**
- * Where a proxy gets keys, certificates and authorities from: its agent, or files of its own machine.
+ * Where a proxy gets keys, certificates and authorities: from its agent, or from files of its own machine.
  *
  *     agent       sds-grpc         default, ROOTCA; file-cert:, file-root:
  *                 sds-files-grpc   file-cert:, file-root:, where another server serves the workload's certificate
  *                 sds-external     sds://
  *     no agent    ADS              file-cert:, file-root: as secrets that name the files (`message/file_secret.ts`)
  *
- * The clusters of the agent are in the bootstrap that it makes; their names and those of the secrets are Istio's.
+ * The clusters of the agent are in its bootstrap. Names of clusters and secrets are Istio's.
  *
  * @module
  */
@@ -21,31 +21,31 @@ type SdsSecretConfig = envoy.extensions.transport_sockets.tls.v3.SdsSecretConfig
 
 /** Cluster of the agent's certificates. */
 export const AGENT_SECRETS = "sds-grpc";
-/** Cluster of the agent's files, where another server serves certificates. */
+/** Cluster of the agent's files, used if another server serves certificates. */
 export const AGENT_FILES = "sds-files-grpc";
-/** Cluster of a server of credentials on the proxy's machine. */
+/** Cluster of a credential server on the proxy's machine. */
 export const EXTERNAL_SECRETS = "sds-external";
 
-/** Name of the workload's certificate at its agent. */
+/** Name of the workload's certificate at the agent. */
 const WORKLOAD_CERTIFICATE = "default";
 /** Name of the authorities of the mesh at an agent. */
 const MESH_AUTHORITIES = "ROOTCA";
-/** Secrets that every connection of the mesh needs. */
+/** Secrets needed for every connection of the mesh. */
 const MESH_SECRETS: ReadonlySet<string> = new Set([WORKLOAD_CERTIFICATE, MESH_AUTHORITIES]);
 
-/** How a TLS context asks for a secret, and the secret itself where it is to be sent along. */
+/** How a TLS context refers to a secret. Includes the secret itself if the secret must be sent, too. */
 export interface SecretReference {
   readonly config: SdsSecretConfig;
   readonly secret?: FileSecret;
 }
 
-/** Certificate and authorities that a proxy has of the mesh. */
+/** A proxy's certificate and authorities of the mesh. */
 export interface Identity {
   readonly certificate: SecretReference;
   readonly authorities: SecretReference;
 }
 
-/** How a proxy asks a server of its own machine for a secret. */
+/** How a proxy requests a secret from a server on its own machine. */
 export function localSecret(name: string, cluster: string): SdsSecretConfig {
   return {
     name,
@@ -57,8 +57,8 @@ export function localSecret(name: string, cluster: string): SdsSecretConfig {
         grpc_services: [{ envoy_grpc: { cluster_name: cluster } }],
       },
       resource_api_version: ApiVersion.V3,
-      // The agent asks an authority: a listener that gave up waiting would refuse everyone. For a file that one object
-      // names the wait is Envoy's default, because the whole proxy starts when all its clusters have stopped waiting.
+      // The agent asks an authority. A listener that stopped waiting would refuse everyone. For a file of a single
+      // object, Envoy's default wait applies, because a proxy starts only when all its clusters have stopped waiting.
       ...(MESH_SECRETS.has(name) ? { initial_fetch_timeout: duration(0) } : {}),
     },
   };
@@ -69,24 +69,24 @@ export function certificateFiles(read: Reader, chain: string, key: string): Secr
   return fromFiles(read, fileCertificate(chain, key));
 }
 
-/** Authorities in a file, with a list of revoked certificates in another where there is one: agents know no lists. */
+/** Authorities in a file, optionally with a file of revoked certificates. Agents support no revocation lists. */
 export function authorityFile(read: Reader, authorities: string, revoked?: string): SecretReference {
   const secret = fileAuthority(authorities, revoked);
   return revoked === undefined ? fromFiles(read, secret) : { config: secretConfig(secret.name), secret };
 }
 
-/** An agent reads the files by the name of the secret; without one Envoy does. */
+/** An agent reads files by the secret's name. Without an agent Envoy reads the files. */
 function fromFiles(read: Reader, secret: FileSecret): SecretReference {
   if (!read.property("agent")) return { config: secretConfig(secret.name), secret };
   return { config: localSecret(secret.name, read.property("fileSocket") ? AGENT_FILES : AGENT_SECRETS) };
 }
 
 /**
- * How a proxy asks for a credential that configuration names: a secret of the orchestrator over ADS, unless the name
- * says otherwise (`configmap://`, `kubernetes-gateway://`). `builtin://` is the workload's own certificate; `sds://` is
- * asked of the server of credentials on the proxy's machine where there is one.
+ * How a proxy requests a credential from configuration: a secret of the orchestrator over ADS, unless the name has
+ * another scheme (`configmap://`, `kubernetes-gateway://`). `builtin://` is the workload's own certificate. For
+ * `sds://` the credential server on the proxy's machine is used, if present.
  *
- * @param name As configuration has it; authorities have `-cacert` at its end.
+ * @param name As in configuration. Names of authorities end in `-cacert`.
  */
 export function credentialSecret(read: Reader, name: string): SdsSecretConfig {
   if (name.startsWith("builtin://")) {
@@ -99,7 +99,7 @@ export function credentialSecret(read: Reader, name: string): SdsSecretConfig {
   return secretConfig(credentialResource(name) ?? name);
 }
 
-/** Identity of the workload towards its clients; undefined: it has none. */
+/** Identity of the workload towards its clients. Undefined: none. */
 export function serverIdentity(read: Reader): Identity | undefined {
   return identity(read, {
     chain: read.property("tlsServerCertChain"),
@@ -108,10 +108,13 @@ export function serverIdentity(read: Reader): Identity | undefined {
   });
 }
 
-/** The identity towards services: of the agent, or files that clusters name themselves (secrets go with listeners alone). */
+/**
+ * The identity towards services: from the agent, or from files that clusters name directly, because only listeners can
+ * bring secrets.
+ */
 export type ClientIdentity = Identity | { readonly files: Files };
 
-/** Identity of the workload towards the services that it calls; undefined: it has none. */
+/** Identity of the workload towards the services it calls. Undefined: none. */
 export function clientIdentity(read: Reader): ClientIdentity | undefined {
   const files = {
     chain: read.property("tlsClientCertChain"),
@@ -122,7 +125,7 @@ export function clientIdentity(read: Reader): ClientIdentity | undefined {
   return found === undefined || read.property("agent") ? found : { files };
 }
 
-/** Whether connections to endpoints may be mutual TLS. One question, not one for each file. */
+/** Whether connections to endpoints may be mutual TLS. A single query, not a query per file. */
 export function offersPeerTls(read: Reader): boolean {
   return read.derived(
     "offersPeerTls",
@@ -147,7 +150,7 @@ function identity(read: Reader, { chain, key, root }: Files): Identity | undefin
   };
 }
 
-/** The secrets that are to be sent along with a context that has these references. */
+/** The secrets to send for the references of a context. */
 export function secretsOf(references: readonly SecretReference[]): FileSecret[] {
   return references.flatMap(({ secret }) => secret ?? []);
 }

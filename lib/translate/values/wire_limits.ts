@@ -1,5 +1,5 @@
 /**
- * Values of routes that make sense and that Envoy refuses: one such value would cost all routes that are sent with it.
+ * Sensible values of routes that Envoy refuses. A single such value would cost all routes in the same resource.
  *
  * @module
  */
@@ -8,28 +8,28 @@ import { breaksLines } from "../../config/validation/values.ts";
 import { duration } from "../../pb/wellknown.ts";
 import type { google } from "../../../proto/gen/types.ts";
 
-/** Header operations of one kind on one route (`max_items` in Envoy's API). */
+/** Limit of header operations of one kind on a route (`max_items` in Envoy's API). */
 const MAX_HEADERS = 1000;
 
-/** Envoy counts in nanoseconds of 63 bits, 292 years; a hundred are as good as no limit. */
+/** Envoy counts in nanoseconds of 63 bits, which is 292 years. A hundred years are as good as no limit. */
 const MAX_DURATION_MS = 100 * 365 * 86_400_000;
 
 /** Envoy sums weights in 32 bits. */
 const MAX_WEIGHT = 2 ** 32 - 1;
 
-/** A duration that Envoy can count; longer ones are cut to a hundred years. */
+/** A duration that Envoy can represent. Longer durations are cut to a hundred years. */
 export function boundedDuration(ms: number): google.protobuf.Duration {
   return duration(Math.min(ms, MAX_DURATION_MS));
 }
 
-/** Weights whose sum Envoy can count, in the same proportion. */
+/** Weights with a sum that Envoy can represent, in the same proportion. */
 export function boundedWeights(weights: readonly number[]): number[] {
   const sum = weights.reduce((a, b) => a + b, 0);
   if (sum <= MAX_WEIGHT) return [...weights];
   return weights.map((weight) => Math.max(1, Math.floor(weight / sum * (MAX_WEIGHT - weights.length))));
 }
 
-/** Why Envoy would not take a route of this rule and match; undefined when it would. */
+/** Why Envoy would refuse a route of the rule and match. Undefined when Envoy accepts the route. */
 export function unsendable(rule: HttpRoute, match: HttpMatchRequest | undefined): string | undefined {
   const { rewrite, redirect } = rule;
   const texts: Record<string, string | undefined> = {

@@ -1,8 +1,8 @@
 /**
- * Values of tags that filters gather once for each request, in dynamic metadata.
+ * Values of tags that filters gather once per request, in dynamic metadata.
  *
- * The logger of metrics fills every tag in for each of its four statistics. A command that reads metadata costs little
- * there; an expression, a search in a text or a missing value costs a hundred times as much.
+ * The metrics logger fills in every tag for each of its four statistics. A command that reads metadata is cheap. An
+ * expression, a text search or a missing value costs a hundred times as much.
  *
  *     header mutation: x-mesh-of-service: "host;name;namespace"     a text that a command or an expression makes
  *     header to metadata: mesh.peer: service_host, service_name ...  its parts; the header goes no further
@@ -18,13 +18,13 @@ import { cel, firstOf, metadata, type TagCommand } from "./tag_value.ts";
 
 /** A change of a header, by a filter of Envoy. */
 export type HeaderMutation = envoy.config.common.mutation_rules.v3.HeaderMutation;
-/** A rule by which a filter of Envoy reads a header into metadata. */
+/** A rule by which an Envoy filter copies a header into metadata. */
 export type HeaderRule = NonNullable<
   envoy.extensions.filters.http.header_to_metadata.v3.Config["request_rules"]
 >[number];
 type KeyValuePair = NonNullable<HeaderRule["on_header_present"]>;
 
-/** Namespace of the metadata: of what the peer says, too. */
+/** Namespace of the metadata, including the peer's statement. */
 export const PEER_NAMESPACE = "mesh.peer";
 
 /** The statement of a proxy as an expression. */
@@ -35,24 +35,24 @@ export function statementAt(key: string): KeyValuePair {
   return { key, type: Config_ValueType.PROTOBUF_VALUE, encode: Config_ValueEncode.BASE64 };
 }
 
-/** Values that are gathered from one text. */
+/** Values gathered from one text. */
 export interface Gathering {
-  /** Write the text into a header, after one that somebody sent was taken out. */
+  /** Removes any header from outside, then writes the text into the header. */
   readonly mutations: readonly HeaderMutation[];
-  /** Read its parts, and take the header out. */
+  /** Reads the parts of the text, and removes the header. */
   readonly rules: readonly HeaderRule[];
 }
 
-/** Parts of a service in the order in which they are gathered. */
+/** Parts of a service in the order of gathering. */
 const SERVICE_PARTS = ["host", "name", "namespace"] as const;
 
 /** Parts of a workload in an endpoint's metadata, `workload;namespace;canonical name;canonical revision;cluster`. */
 export const ENDPOINT_PARTS = ["workload", "namespace", "service", "revision", "cluster"] as const;
 
-/** Texts that stand where nothing else is known. */
+/** Default texts when nothing else is known. */
 const CONSTANTS = ["unknown", "latest", "http"] as const;
 
-/** Commands that read what was gathered. */
+/** Commands that read gathered values. */
 export const GATHERED = {
   constant: (text: typeof CONSTANTS[number]): TagCommand => metadata(PEER_NAMESPACE, text),
   service: (part: typeof SERVICE_PARTS[number]): TagCommand => metadata(PEER_NAMESPACE, `service_${part}`),
@@ -63,12 +63,12 @@ export const GATHERED = {
   tls: metadata(PEER_NAMESPACE, "tls"),
 } as const;
 
-/** Key of the proxy's own statement of which workload it is for. */
+/** Key of the proxy's own statement about its workload. */
 const SELF_KEY = "self";
 
 /**
- * The proxy's own statement, the message that peers get, at the request. An agent gives it to its proxy as a variable; in
- * the node's metadata it is for every proxy.
+ * The proxy's own statement, in the form for peers, at the request. An agent passes the statement to its proxy in a
+ * variable. Every proxy has the statement in its node metadata.
  */
 export const GATHER_SELF: Gathering = gathering(
   "x-mesh-of-self",
@@ -83,7 +83,7 @@ export const GATHER_SERVICE: Gathering = gathering(
   partRules("service", SERVICE_PARTS),
 );
 
-/** The workload behind the endpoint that answers, at the answer. */
+/** The workload behind the answering endpoint, at the answer. */
 export const GATHER_ENDPOINT: Gathering = gathering(
   "x-mesh-of-endpoint",
   "%METADATA(UPSTREAM_HOST:istio:workload)%",
@@ -104,7 +104,7 @@ export const GATHER_TLS: Gathering = gathering("x-mesh-of-tls", "%DOWNSTREAM_PEE
 
 /** Facts of every request that need no header of their own. */
 export const REQUEST_RULES: readonly HeaderRule[] = [
-  // The method is always there.
+  // The method is always present.
   ...CONSTANTS.map((text) => ({ header: ":method", on_header_present: inNamespace({ key: text, value: text }) })),
   { header: "content-type", on_header_present: inNamespace(part("grpc", "^(?:application/(grpc)(?:[+].*)?|.*)$")) },
 ];
@@ -129,7 +129,7 @@ function partRules(prefix: string, names: readonly string[]): KeyValuePair[] {
   return names.map((name, at) => part(`${prefix}_${name}`, `^(?:[^;]*;){${at}}([^;]*)(?:;.*)?$`));
 }
 
-/** The group of a pattern that takes any text; an empty one is not kept. */
+/** The group of a pattern for any text. An empty group is not kept. */
 function part(key: string, regex: string): KeyValuePair {
   return { key, regex_value_rewrite: { pattern: { regex }, substitution: "\\1" } };
 }

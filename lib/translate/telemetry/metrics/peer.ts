@@ -1,5 +1,5 @@
 /**
- * Where proxies say to each other which workload they are, and where a proxy finds that of itself.
+ * Where proxies exchange statements about their workloads, and where a proxy finds its own statement.
  *
  * @module
  */
@@ -10,10 +10,10 @@ import { cel, firstOf, type FixedText, metadata, type TagCommand } from "./tag_v
 
 /** Key of the peer's statement. */
 export const PEER_KEY = "peer";
-/** Key of the mark that the peer has said something, so that it is answered. */
+/** Key of the mark that the peer sent a statement and expects an answer. */
 export const ASKED_KEY = "asked";
 
-/** The facts about a workload, by the names of its parts in the header. */
+/** The facts about a workload, by their names in the header. */
 const PARTS = ["workload", "namespace", "app", "version", "service", "revision", "cluster"] as const;
 type PeerPart = typeof PARTS[number];
 
@@ -28,17 +28,17 @@ export const PEER_TAGS: Readonly<Record<string, PeerPart>> = {
   cluster: "cluster",
 };
 
-/** The proxy's own part. The expression is for connections, and for requests that do not come to the filters. */
+/** The proxy's own part. The expression is for connections, and for requests that bypass the filters. */
 export function ownPart(part: PeerPart, exchanged: boolean): TagCommand[] {
   const asked = cel(`xds.node.metadata['${PEER_METADATA}']['${part}']`);
   return exchanged ? [GATHERED.own(part), asked] : [asked];
 }
 
 /**
- * The part of the one that asked. Its certificate knows the namespace better than its header.
+ * The part of the client. The client's certificate is more reliable about the namespace than the header.
  *
- * @param exchanged There are headers.
- * @param hbone The certificate is not that of the connection; its namespace is in filter state.
+ * @param exchanged Headers are exchanged.
+ * @param hbone The connection's certificate is not the client's: the client's namespace is in filter state.
  */
 export function askingPart(part: PeerPart, exchanged: boolean, hbone: boolean): string {
   const certified = part === "namespace" ? [certifiedNamespace(exchanged, hbone)] : [];
@@ -58,10 +58,10 @@ function certifiedNamespace(exchanged: boolean, hbone: boolean): TagCommand {
 const ASKED_CERTIFIED_NAMESPACE = CERTIFIED_NAMESPACE.replace("connection.", "upstream.");
 
 /**
- * The part of the one that was asked: as it says, else as its endpoint's metadata says. Here, too, the certificate knows
- * the namespace better.
+ * The part of the server: from the server's statement, else from the endpoint's metadata. Here, too, the certificate is
+ * more reliable about the namespace.
  *
- * @param exchanged There are headers.
+ * @param exchanged Headers are exchanged.
  */
 export function askedPart(part: PeerPart, exchanged: boolean): string {
   const certified = exchanged ? GATHERED.certified : cel(ASKED_CERTIFIED_NAMESPACE);
@@ -91,7 +91,10 @@ function nothingOf(part: PeerPart, exchanged: boolean): (TagCommand | FixedText)
   return constant(part === "revision" ? "latest" : "unknown", exchanged);
 }
 
-/** A fixed text: from metadata, which costs less than an expression, for requests that passed the filters. */
+/**
+ * A fixed text. For requests that passed the filters, the text comes from metadata, which is cheaper than an
+ * expression.
+ */
 export function constant(text: "unknown" | "latest" | "http", exchanged: boolean): (TagCommand | FixedText)[] {
   return exchanged ? [GATHERED.constant(text), { text }] : [{ text }];
 }

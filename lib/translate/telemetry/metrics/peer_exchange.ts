@@ -1,10 +1,10 @@
 /**
- * Filters by which proxies say to each other which workload they are:
+ * Filters with which proxies exchange statements about their workloads:
  *
  *     client ── x-mesh-peer: its own ──> server          only to clusters of the mesh
  *            <── x-mesh-peer: its own ──                 only to one that asked, over mutual TLS
  *
- * Both remove the header from the request or answer that they got, so that applications never see it.
+ * Each side removes the received header, so applications never see the header.
  *
  * @module
  */
@@ -40,9 +40,9 @@ const READS = "envoy.filters.http.header_to_metadata";
 const WRITES = "envoy.filters.http.header_mutation";
 
 /**
- * The filters of one side, in the order in which a request passes them; none where nothing is exchanged.
+ * The filters of one side, in the order in which a request passes them. Empty when nothing is exchanged.
  *
- * @param hbone Requests came by HBONE, so that all of them are of the mesh.
+ * @param hbone Requests arrived by HBONE, so all requests are from the mesh.
  */
 export function peerExchange(read: Reader, side: TelemetrySide, hbone = false): readonly HttpFilter[] {
   if (!gathersFacts(read)) return [];
@@ -51,12 +51,12 @@ export function peerExchange(read: Reader, side: TelemetrySide, hbone = false): 
   return knownFilters(`server ${believesAll} ${hbone}`, () => serverFilters(believesAll, hbone));
 }
 
-/** Whether a proxy's listeners for HTTP have these filters. */
+/** Whether a proxy's HTTP listeners have the filters. */
 export function gathersFacts(read: Reader): boolean {
   return read.exchangesPeers() && hasExtension(read, READS) && hasExtension(read, WRITES);
 }
 
-/** Filters by kind: they name nothing of a proxy, and so all listeners share them. */
+/** Filters by kind. The filters contain no facts about a proxy, so all listeners share them. */
 const known = new Map<string, readonly HttpFilter[]>();
 
 function knownFilters(kind: string, make: () => HttpFilter[]): readonly HttpFilter[] {
@@ -65,11 +65,11 @@ function knownFilters(kind: string, make: () => HttpFilter[]): readonly HttpFilt
   return filters;
 }
 
-/** Whether the cluster of the request is one of the mesh; without a cluster it cannot be evaluated, which is no. */
+/** Whether the request's cluster is in the mesh. Without a cluster the evaluation fails, which means no. */
 const TO_MESH = `xds.cluster_metadata.filter_metadata['istio']['${PEER_CLUSTER_FIELD}']`;
 
 /**
- * An answer passes them from the last to the first: a statement from outside the mesh is overwritten before it is read.
+ * An answer passes the filters in reverse order: a statement from outside the mesh is overwritten before being read.
  */
 function clientFilters(): HttpFilter[] {
   const ofMesh = `'istio' in xds.cluster_metadata.filter_metadata && '${PEER_CLUSTER_FIELD}' in ` +
@@ -92,7 +92,7 @@ function clientFilters(): HttpFilter[] {
   ];
 }
 
-/** A plain connection says nothing that is believed, unless the user wants it so. */
+/** Statements over plain connections are not trusted, unless the user trusts all. */
 function serverFilters(believesAll: boolean, hbone: boolean): HttpFilter[] {
   const asked = `metadata.filter_metadata['${PEER_NAMESPACE}']['${ASKED_KEY}'] == 'y'`;
   const isKnown = believesAll ? asked : `connection.mtls && ${asked}`;
@@ -121,7 +121,7 @@ function mutationsOf(gathered: readonly Gathering[]): HeaderMutation[] {
   return gathered.flatMap(({ mutations }) => mutations);
 }
 
-/** A message that cannot be read, so that nothing is known. */
+/** An unreadable message, so nothing is known. */
 const NOBODY = "-";
 
 function peerRule(): NonNullable<HeaderRules["request_rules"]>[number] {
@@ -132,7 +132,7 @@ function peerRule(): NonNullable<HeaderRules["request_rules"]>[number] {
   };
 }
 
-/** Writes the value of an expression; an empty one is not written. */
+/** Writes the value of an expression, unless empty. */
 function written(expression: string, action: keyof typeof AppendAction): HeaderMutation {
   const header = { key: PEER_HEADER, value: commandText(cel(expression)) };
   return { append: { header, append_action: AppendAction[action] } };

@@ -1,5 +1,5 @@
 /**
- * The standard metrics, and the quantity of a request or connection that each counts or measures.
+ * The standard metrics, each with the counted or measured quantity of a request or connection.
  *
  * @module
  */
@@ -10,23 +10,23 @@ import type { LoggingPlace } from "../access_logs.ts";
 
 type StandardMetricName = typeof STANDARD_METRICS[number];
 
-/** One metric. */
+/** A metric. */
 export interface StandardStatistic {
   /** In Telemetries. */
   readonly metric: StandardMetricName;
   /** Without the prefix `istio_`. */
   readonly name: string;
-  /** The increment of a counter, a number or a command; absent: it is a histogram. */
+  /** The increment of a counter, a number or a command. Absent: a histogram. */
   readonly adds?: 1 | string;
-  /** The unit and value that a histogram measures. */
+  /** The unit and value of a histogram. */
   readonly measures?: { readonly unit: "Bytes" | "Milliseconds"; readonly value: string };
 }
 
-/** When they are counted. */
+/** The moment of counting. */
 export interface StatisticsMoment {
   /** Absent: at the end of a request. */
   readonly log?: keyof typeof AccessLogType;
-  /** Also at the end of connections that never reached an endpoint, for which there is no other moment. */
+  /** Also at the end of connections that never reached an endpoint, which have no other moment. */
   readonly orUnconnected?: true;
   readonly statistics: readonly StandardStatistic[];
 }
@@ -35,8 +35,7 @@ const SENT = "%DOWNSTREAM_WIRE_BYTES_SENT%";
 const RECEIVED = "%DOWNSTREAM_WIRE_BYTES_RECEIVED%";
 
 /**
- * By place. Bytes of a connection are counted at its end: the numbers known before are running sums, which would add up
- * wrongly.
+ * By place. Bytes of a connection are counted at its end: earlier numbers are running sums, whose total would be wrong.
  */
 export const STATISTICS: { readonly [P in LoggingPlace]: readonly StatisticsMoment[] } = {
   http: [{

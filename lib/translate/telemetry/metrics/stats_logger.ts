@@ -1,5 +1,5 @@
 /**
- * The access logger that makes the standard metrics (`envoy.access_loggers.stats`), which Envoy calls work in progress.
+ * The access logger of the standard metrics (`envoy.access_loggers.stats`), which Envoy calls work in progress.
  *
  * @module
  */
@@ -21,13 +21,13 @@ import { type StandardStatistic, STATISTICS, type StatisticsMoment } from "./sta
 import { cel, firstOf, UNKNOWN } from "./tag_value.ts";
 import { type MeasuredPlace, type MetricsPlace, standardTags } from "./tags.ts";
 
-// Expressions of users for values of tags, as texts that the proxy fills in. They are written for Istio's proxy, which
-// has attributes that Envoy has under other names.
-
-/** A text of CEL, or something else that may hold a name. */
+/** A CEL string, or a part that may hold a name. */
 const TEXTS_AND_NAMES = /"(?:[^"\\]|\\[^])*(?:"|\\?$)|'(?:[^'\\]|\\[^])*(?:'|\\?$)|[\w.]+/g;
 
-/** The value of a tag; an expression that the proxy cannot evaluate is `unknown`. */
+/**
+ * The value of a tag from a user's expression, as text that the proxy evaluates. Expressions are written for Istio's
+ * proxy, so some attributes are renamed for Envoy. An expression that the proxy cannot evaluate gives `unknown`.
+ */
 export function expressionValue(expression: string, side: TelemetrySide): string {
   const read = tagExpression(expression);
   if ("problem" in read) return "unknown";
@@ -51,16 +51,22 @@ type Stat = NonNullable<NonNullable<StatsConfig["counters"]>[number]["stat"]>;
 /** Name of the extension. */
 export const STATS_LOGGER = "envoy.access_loggers.stats";
 
-/** Begin of the names; with it Envoy prints `envoy_istio_`, which the agent prints as `istio_`. */
+/** Prefix of the names. Envoy prints `envoy_istio_`, and the agent turns this into `istio_`. */
 const PREFIX = "istio";
 
-/** Loggers whose scopes have this name and equal limits share one scope, so that the limits are those of the process. */
+/**
+ * Name of the loggers' scope. Loggers with the same name and limits share a scope, so limits apply to the whole
+ * process.
+ */
 export const SHARED_SCOPE = "mesh.metrics";
 
-/** Flags of connections that never reached an endpoint: none healthy, none reached, no route, no cluster, too many, denied. */
+/**
+ * Flags of connections that never reached an endpoint: none healthy, none reached, no route, no cluster, too many,
+ * denied.
+ */
 const UNCONNECTED_FLAGS = ["UH", "UF", "NR", "NC", "UO", "UAEX", "DF"];
 
-/** The metrics that Telemetries and default providers ask for; undefined: none. */
+/** The metrics from Telemetries and default providers. Undefined: none. */
 export function measuredMetrics(read: Reader, side: TelemetrySide): MetricsUse | undefined {
   const use = read.metrics(side).find(({ provider }) =>
     !isUnusable(extensionProvider(read.mesh(), provider, "metrics"))
@@ -68,7 +74,7 @@ export function measuredMetrics(read: Reader, side: TelemetrySide): MetricsUse |
   return use && hasExtension(read, STATS_LOGGER) ? use : undefined;
 }
 
-/** The loggers of the metrics that Telemetries and default providers ask for; none where they ask for none. */
+/** The metrics loggers from Telemetries and default providers. Empty: none. */
 export function metricsLogs(read: Reader, at: MetricsPlace): readonly AccessLog[] {
   const use = measuredMetrics(read, at.side);
   if (use === undefined) return [];
@@ -76,8 +82,8 @@ export function metricsLogs(read: Reader, at: MetricsPlace): readonly AccessLog[
 }
 
 /**
- * Loggers by place; they live as long as the settings that ask for them. Each is some kB of tags, and the same for all
- * listeners of all proxies of a side.
+ * Loggers by place, kept as long as their settings. Each logger has some kB of tags, equal for all listeners of all
+ * proxies of a side.
  */
 const known = new WeakMap<MetricsUse, Map<string, readonly AccessLog[]>>();
 
@@ -124,7 +130,7 @@ function loggerOf(
   return [{ name: STATS_LOGGER, ...momentFilter(moment), typed_config }];
 }
 
-/** The changes of one statistic, by what Telemetries call it and by its own name. */
+/** The changes of a statistic, by the name in Telemetries and by the metric's own name. */
 export function changeOf({ changes }: MetricsUse, { metric, name }: StandardStatistic): MetricChange {
   return {
     ...changes[metric],

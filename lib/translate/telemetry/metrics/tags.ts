@@ -1,5 +1,5 @@
 /**
- * The standard tags of metrics, under the names that dashboards made for Istio know.
+ * The standard tags of metrics, with the names in Istio's dashboards.
  *
  * @module
  */
@@ -15,19 +15,19 @@ import { cel, firstOf, type TagCommand } from "./tag_value.ts";
 export interface MetricsPlace {
   readonly side: TelemetrySide;
   readonly place: LoggingPlace;
-  /** Clients name the host, and are known: where nothing else names the destination, the host does. */
+  /** Clients set the host and are trusted. If nothing else names the destination, the host does. */
   readonly trustsHost: boolean;
-  /** Inside of HBONE: identities are in filter state. */
+  /** Inside HBONE: identities are in filter state. */
   readonly hbone?: true;
 }
 
-/** As the proxy measures there. */
+/** A place with the kind of measurement. */
 export interface MeasuredPlace extends MetricsPlace {
-  /** Proxies say in headers which workload they are. */
+  /** Proxies exchange statements about their workloads in headers. */
   readonly exchanged: boolean;
 }
 
-/** Tags with their values, in their order. */
+/** Tags with values, in order. */
 export function standardTags(at: MeasuredPlace): Map<string, string> {
   const http = at.place === "http";
   return new Map([
@@ -42,7 +42,7 @@ export function standardTags(at: MeasuredPlace): Map<string, string> {
   ]);
 }
 
-/** The server knows how a connection came to it; the client leaves that to the server. */
+/** The server knows the security of a connection. The client leaves the tag to the server. */
 function securityPolicy({ side, hbone, exchanged }: MeasuredPlace): string {
   if (side === "client") return "unknown";
   if (hbone) return "mutual_tls";
@@ -72,7 +72,7 @@ function principals(at: MeasuredPlace): (readonly [string, string])[] {
   ];
 }
 
-/** Of the client and of the server. */
+/** The identities of client and server. */
 function identities({ side, hbone }: MeasuredPlace): readonly [TagCommand, TagCommand] {
   if (side === "client") return [{ command: "UPSTREAM_LOCAL_URI_SAN" }, { command: "UPSTREAM_PEER_URI_SAN" }];
   if (!hbone) return [{ command: "DOWNSTREAM_PEER_URI_SAN" }, { command: "DOWNSTREAM_LOCAL_URI_SAN" }];
@@ -80,15 +80,15 @@ function identities({ side, hbone }: MeasuredPlace): readonly [TagCommand, TagCo
   return [state(PEER_PRINCIPAL), state(LOCAL_PRINCIPAL)];
 }
 
-/** Clusters that stand for no service, which dashboards know by name. */
+/** Clusters without a service. Dashboards know their names. */
 const CLUSTER_NAME = cel(
   "re.extract(xds.cluster_name, '^(PassthroughCluster|BlackHoleCluster|InboundPassthroughCluster.*)$', '\\\\1')",
 );
 
-/** A request to a host that nobody knows, where such are refused: no cluster was chosen. */
+/** A refused request to an unknown host: no cluster was chosen. */
 const REFUSED = cel(`{'${BLOCK_ALL}': 'BlackHoleCluster'}[xds.route_name]`);
 
-/** The expression is for requests that do not come to the filters. */
+/** The expression is for requests that bypass the filters. */
 function ofService(field: "host" | "name" | "namespace", exchanged: boolean): TagCommand[] {
   const asked = cel(`xds.cluster_metadata.filter_metadata['istio']['services'][0]['${field}']`);
   return exchanged ? [GATHERED.service(field), asked] : [asked];
