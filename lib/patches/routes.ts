@@ -104,7 +104,7 @@ export function patchVirtualHost(
   return now === virtualHost ? now : { ...now, name: virtualHost.name! };
 }
 
-/** First merges and removals, route by route, then additions. An addition may refer to a removed route's place. */
+/** First merges and removals, route by route, then additions. Insertions ignore removed routes. */
 function patchRoutes(
   before: readonly Route[],
   patches: readonly CompiledPatch[],

@@ -73,9 +73,10 @@ export class EncodedResource {
   /** Use {@linkcode encodeResource}. */
   constructor(
     /** Resource name, unique within the type and proxy. */
-    readonly name: string, /** Type URL with the prefix `type.googleapis.com/`. */
-    readonly typeUrl:
-      string, /** Hash of type, name and bytes: 12 characters of base64url, 72 bits. Delta clients see this version. */
+    readonly name: string,
+    /** Type URL with the prefix `type.googleapis.com/`. */
+    readonly typeUrl: string,
+    /** Hash of type, name and bytes: 12 characters of base64url, 72 bits. Delta clients see this version. */
     readonly version: string,
     own: Uint8Array,
     blocks: readonly InnerBlock[],

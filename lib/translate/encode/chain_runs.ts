@@ -20,8 +20,7 @@ const CHAIN = "envoy.config.listener.v3.FilterChain";
 const FILTER_CHAINS = 3, FILTERS = 3, NAME = 1, TYPED_CONFIG = 4;
 
 /**
- * A chain that is one object in many listeners becomes one block. In any other chain, shared parts of filters become
- * blocks.
+ * A chain shared by many listeners becomes a single block. In any other chain, shared parts of filters become blocks.
  */
 export function chainRuns(chain: FilterChain): readonly ByteRun[] {
   const { filters = [], ...own } = chain;

@@ -24,7 +24,7 @@ const TARGETS = { clusters: "CLUSTER", listeners: "LISTENER", extensions: "EXTEN
 /**
  * The messages that patches add.
  *
- * @param others The messages of builders, which keep their names.
+ * @param others The messages of builders, whose names have precedence.
  * @param context The side. Undefined for extensions, which have no side: proxies request extensions by name.
  */
 export function added<P extends keyof AddedMessages>(

@@ -12,7 +12,7 @@ import { struct } from "../../pb/wellknown.ts";
 /** The format in which a log writes the facts of a request. */
 export type LogFormat = envoy.config.core.v3.SubstitutionFormatString;
 
-/** Fields of the default format by JSON name. Log pipelines parse these names, which are Istio's. */
+/** Fields of the default format by JSON name. The names are Istio's, for log pipelines. */
 const FIELDS: Readonly<Record<string, string>> = {
   start_time: "%START_TIME%",
   method: "%REQ(:METHOD)%",

@@ -19,7 +19,7 @@ import { extensionProvider, isUnusable, type UnusableProvider } from "./provider
 export interface Tracer {
   readonly http: envoy.config.trace.v3.Tracing.Http & { readonly name: string };
   readonly maxTagLength: number | undefined;
-  /** The tracer itself decides which requests are sampled. */
+  /** The tracer itself selects the sampled requests. */
   readonly samples?: true;
   /** Each upstream request needs a span of its own. */
   readonly spawns?: true;

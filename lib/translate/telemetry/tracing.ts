@@ -24,7 +24,7 @@ export type TracingFields = Pick<HttpConnectionManager, "tracing" | "request_id_
 /** Percentage in place of a proxy's own setting outside 0 to 100. */
 const WRONG_SAMPLING = 1;
 
-/** Tracing of one side. Empty: nothing is traced. */
+/** Tracing fields for a side. Empty: nothing is traced. */
 export function tracingFields(read: Reader, side: TelemetrySide): TracingFields {
   const use = read.tracing(side);
   return use === undefined ? bootstrapTracing(read) : usedTracing(read, use);

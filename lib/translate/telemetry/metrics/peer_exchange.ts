@@ -1,5 +1,5 @@
 /**
- * Filters with which proxies exchange statements about their workloads:
+ * Filters for the exchange of statements about workloads between proxies:
  *
  *     client ── x-mesh-peer: its own ──> server          only to clusters of the mesh
  *            <── x-mesh-peer: its own ──                 only to one that asked, over mutual TLS
@@ -40,7 +40,7 @@ const READS = "envoy.filters.http.header_to_metadata";
 const WRITES = "envoy.filters.http.header_mutation";
 
 /**
- * The filters of one side, in the order in which a request passes them. Empty when nothing is exchanged.
+ * The filters of one side, in the order for requests. Empty when nothing is exchanged.
  *
  * @param hbone Requests arrived by HBONE, so all requests are from the mesh.
  */

@@ -80,7 +80,7 @@ function identities({ side, hbone }: MeasuredPlace): readonly [TagCommand, TagCo
   return [state(PEER_PRINCIPAL), state(LOCAL_PRINCIPAL)];
 }
 
-/** Clusters without a service. Dashboards know their names. */
+/** Clusters without a service, with names known to dashboards. */
 const CLUSTER_NAME = cel(
   "re.extract(xds.cluster_name, '^(PassthroughCluster|BlackHoleCluster|InboundPassthroughCluster.*)$', '\\\\1')",
 );
