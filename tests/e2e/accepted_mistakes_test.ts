@@ -1,7 +1,7 @@
 /**
- * Configuration with mistakes, served to real Envoys: whatever users write wrong, a proxy takes all that it gets, and
- * where a patch is wrong, all without it. The examples of findings, the inputs of analyzers and the forms of kinds come one
- * after the other, as edits of one folder.
+ * Configuration with mistakes, served to real Envoys. Whatever users write wrong, a proxy accepts everything it is
+ * sent. If a patch is wrong, the proxy accepts everything without the patch. The examples of findings, the inputs of
+ * analyzers and the forms of kinds are tested one after the other, as edits of one folder.
  */
 import assert from "node:assert/strict";
 import { SECRET } from "../../lib/xds/protocol/types.ts";
@@ -12,7 +12,7 @@ import { folders, gatewayPorts, objectsIn, runnable, yamlFiles } from "./support
 
 const path = envoyPath();
 
-/** Each file by its path; examples without the mistake are left out. */
+/** Each file by path. Examples without the mistake are excluded. */
 function worlds(...dirs: readonly string[]): ReadonlyMap<string, ReturnType<typeof objectsIn>> {
   const files = dirs.flatMap(folders).flatMap((dir) =>
     Object.entries(yamlFiles(dir)).flatMap(([name, text]) =>
@@ -20,7 +20,7 @@ function worlds(...dirs: readonly string[]): ReadonlyMap<string, ReturnType<type
     )
   );
   return new Map(files.flatMap(([name, text]) => {
-    // What is no YAML stays away from Envoys by itself.
+    // A file that is not YAML never reaches an Envoy.
     try {
       return [[name, objectsIn(text)] as const];
     } catch {
@@ -29,7 +29,7 @@ function worlds(...dirs: readonly string[]): ReadonlyMap<string, ReturnType<type
   }));
 }
 
-/** The last edit of each world: when proxies have it they have the others. */
+/** The last edit of each world: a proxy that has the marker has the other edits. */
 const marker = (port: number) =>
   JSON.stringify({
     apiVersion: "networking.istio.io/v1",
@@ -49,7 +49,7 @@ const PROXIES = [
   { type: "router", labels: { app: "door", zone: "b", istio: "ingressgateway" } },
 ] as const;
 
-/** Waits until proxies have all that they were sent, or until another thing holds. */
+/** Waits until proxies acknowledged everything that was sent, or until another condition holds. */
 async function acknowledged(mesh: TestMesh, name: string, orElse?: () => Promise<boolean>): Promise<void> {
   let quiet = 0;
   await until(`${name} is acknowledged`, async () => {
@@ -101,7 +101,7 @@ for (const [what, dirs] of Object.entries(SETS)) {
           await mesh.page("live?object=ServiceEntry/shop/marker&wait=90s");
           const isPatched = objects.some(({ kind }) => kind === "ProxyFilter" || kind === "EnvoyFilter");
           if (isPatched) {
-            // Of a patch that Envoy refuses a finding tells beforehand; the proxy keeps the version before.
+            // A finding reports a patch that Envoy refuses, and the proxy keeps the previous version.
             await acknowledged(mesh, name, async () => `${await rejected()}` !== `${before}`);
             await mesh.write("world.yaml", "");
           }

@@ -1,4 +1,6 @@
-/** Who may call what: real requests of two identities to a strict Envoy, admitted or refused by AuthorizationPolicy. */
+/**
+ * Who may call what: real requests of two identities to a strict Envoy, admitted or refused by AuthorizationPolicies.
+ */
 import assert from "node:assert/strict";
 import { openssl } from "../certificates.ts";
 import { withGuarded } from "./support/guarded.ts";

@@ -17,11 +17,13 @@ interface WorldPorts {
   readonly gateway: number;
   readonly application: number;
   readonly plain: number;
-  /** Of the gateway's service, which clients listen at. */
+  /** Port of the gateway's service, on which clients listen. */
   readonly service: number;
 }
 
-/** The far network has one endpoint with mutual TLS and one without; `other.test` is at no server of the gateway. */
+/**
+ * The far network has an endpoint with mutual TLS and an endpoint without. No server of the gateway has `other.test`.
+ */
 function world({ client, server, gateway, application, plain, service }: WorldPorts): string {
   const entry = (name: string, resolution = "STATIC", address = "127.0.0.1") => `
 apiVersion: networking.istio.io/v1
@@ -83,7 +85,7 @@ spec:
 `;
 }
 
-/** Whether a client of mutual TLS gets to a server by a name, offering one protocol. */
+/** Whether a client of mutual TLS that offers one protocol reaches a server by name. */
 async function reaches(port: number, folder: string, name: string, protocol: string): Promise<boolean> {
   const args = ["s_client", "-connect", `127.0.0.1:${port}`, "-servername", name, "-alpn", protocol];
   const identity = ["-cert", `${folder}/client/cert.pem`, "-key", `${folder}/client/key.pem`];

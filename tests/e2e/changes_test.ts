@@ -1,6 +1,4 @@
-/**
- * A service comes, changes and goes while a real Envoy carries requests to it.
- */
+/** A service is added, changed and removed while a real Envoy carries requests to the service. */
 import assert from "node:assert/strict";
 import { withPorts } from "../../scripts/ports.ts";
 import { DOOR, gateway, service } from "./support/door.ts";
@@ -10,15 +8,13 @@ import { until } from "../patience.ts";
 
 const path = envoyPath();
 
-/** An application that answers with a text. */
+/** An application that answers with a fixed text. */
 function application(text: string) {
   const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen() {} }, () => new Response(text));
   return { port: server.addr.port, [Symbol.asyncDispose]: () => server.shutdown() };
 }
 
-/**
- * What the gateway answers for a host: the body, the status where it is not 200, "closed" where there is no listener.
- */
+/** The gateway's answer for a host: the body, a status other than 200, or "closed" without a listener. */
 async function ask(port: number, host: string): Promise<string> {
   const response = await requestHost(port, host);
   if (typeof response === "string") return "closed";

@@ -1,5 +1,5 @@
 /**
- * What becomes of open connections when configuration changes: a real Envoy keeps and ends those that `diff` says.
+ * Open connections during changes of configuration: a real Envoy keeps and ends the connections that `diff` predicts.
  */
 import assert from "node:assert/strict";
 import http from "node:http";
@@ -15,7 +15,7 @@ import { until } from "../patience.ts";
 
 const path = envoyPath();
 
-/** A server that sends back what it gets. */
+/** A server that echoes bytes. */
 class Echo implements AsyncDisposable {
   readonly #server: net.Server;
   readonly port: number;
@@ -36,7 +36,7 @@ class Echo implements AsyncDisposable {
   }
 }
 
-/** A server of HTTP that counts its connections. */
+/** An HTTP server that counts its connections. */
 class Application implements AsyncDisposable {
   connections = 0;
   readonly #server = http.createServer((_request, response) => void response.end("web"));
@@ -63,11 +63,11 @@ class Application implements AsyncDisposable {
 
 /** A long-lived connection through the gateway. */
 interface LongLived extends Disposable {
-  /** Whether it carries something there and back. */
+  /** Whether bytes or requests still travel both ways. */
   works(): Promise<boolean>;
 }
 
-/** A connection of bytes, the first ones given. */
+/** A connection that carries bytes, with given first bytes. */
 async function bytes(port: number, first: Uint8Array): Promise<LongLived> {
   const socket = net.connect(port, "127.0.0.1").on("error", () => {});
   let got = 0;
@@ -83,7 +83,7 @@ async function bytes(port: number, first: Uint8Array): Promise<LongLived> {
   return { works: () => carries(new Uint8Array([1])), [Symbol.dispose]: () => void socket.destroy() };
 }
 
-/** A connection that HTTP requests share; it works while the gateway does not end it. */
+/** A connection shared by HTTP requests. It works until the gateway ends the connection. */
 async function requests(port: number, host: string): Promise<LongLived> {
   const agent = new http.Agent({ keepAlive: true, maxSockets: 1 });
   const ask = () => {
@@ -104,7 +104,7 @@ async function requests(port: number, host: string): Promise<LongLived> {
   return { works: async () => await ask() === first, [Symbol.dispose]: () => agent.destroy() };
 }
 
-/** The first bytes of a TLS client that asks for a name. */
+/** The first bytes of a TLS client with a server name. */
 async function clientHello(servername: string): Promise<Uint8Array> {
   const { promise, resolve } = Promise.withResolvers<Uint8Array>();
   const server = net.createServer((socket) => socket.on("error", () => {}).once("data", resolve));
@@ -177,7 +177,7 @@ spec:
   };
 }
 
-/** What `diff` says that ends, in short. */
+/** The connections that `diff` expects to end, in short form. */
 function predicted(old: Record<string, string>, now: Record<string, string>): string[] {
   const mesh = meshOf(old, { vhds: true });
   const gone = Object.keys(old).filter((path) => !(path in now)).map((path) => ({ path, bytes: undefined }));
@@ -188,7 +188,7 @@ function predicted(old: Record<string, string>, now: Record<string, string>): st
   return groups.flatMap(({ ended }) => ended.map(({ of, which }) => `${of}: ${which}`));
 }
 
-/** Old listeners and chains are gone when Envoy counts none that drain. */
+/** Waits until old listeners and chains are gone: Envoy counts no draining ones. */
 async function drained(envoy: TestEnvoy): Promise<void> {
   await until("the end of draining", async () => {
     const stats = await envoy.admin("stats?filter=(total_listeners_draining|total_filter_chains_draining)$");
@@ -202,7 +202,7 @@ const ALL: Kept = { http: true, tcp: true, a: true, b: true, upstream: true };
 
 const CLUSTER_IS_NEW = "cluster: to its endpoints that carry nothing; those in use go on until they end";
 
-/** A change of one file, which connections a real Envoy keeps, and what `diff` says that ends. */
+/** A change of a file, the connections that a real Envoy keeps, and the ends that `diff` predicts. */
 const CHANGES: readonly {
   readonly what: string;
   readonly file: string;
@@ -279,7 +279,7 @@ spec: { host: web.demo.svc.cluster.local, trafficPolicy: { connectionPool: { tcp
   },
 ];
 
-/** Opens all connections, makes a change, and finds out which of them are kept. */
+/** Opens all connections, makes a change, and determines which connections are kept. */
 async function keptBy(
   change: (mesh: TestMesh, world: Record<string, string>, ports: Ports) => Promise<void>,
 ): Promise<Record<string, boolean>> {

@@ -1,4 +1,4 @@
-/** Keys, certificates and lists that look right and are damaged inside: what is sent, and the verdict of a real Envoy. */
+/** Keys, certificates and lists with inner damage: what the server sends, and the verdict of a real Envoy. */
 import assert from "node:assert/strict";
 import { judgeTrust } from "../../lib/config/facts/credential.ts";
 import { ConcealedBytes } from "../../lib/config/facts/concealed.ts";
@@ -13,7 +13,7 @@ const LEAF = "subjectAltName=DNS:a.test\n";
 /** A certificate with its key, and whether Envoy loads both. */
 type Row = readonly [what: string, envoy: "loads" | "refuses", certificate: string, key: string];
 
-/** Bytes with one run of them, in hexadecimal digits, replaced. */
+/** Bytes with one sequence replaced, given as hexadecimal digits. */
 function replaced(der: Uint8Array, from: string | RegExp, to: string): Uint8Array {
   const hex = der.toHex();
   const changed = hex.replace(from, to);
@@ -26,7 +26,7 @@ async function ofType(...args: string[]): Promise<readonly [chain: string, key: 
   return [await run(["req", "-x509", "-new", "-key", "/dev/stdin", "-subj", "/CN=a"], key), key];
 }
 
-/** Rows about keys: one byte changed, another form than the label says, sorts that nobody knows. */
+/** Rows about keys: one byte changed, a form that contradicts the label, unknown kinds. */
 async function keyRows(maker: ChainMaker, chain: string): Promise<Row[]> {
   const key = await maker.key("leaf");
   const der = derOf(key);
@@ -69,7 +69,7 @@ async function keyRows(maker: ChainMaker, chain: string): Promise<Row[]> {
   ];
 }
 
-/** Rows about certificates, most with one element changed: nobody verifies a signature while loading. */
+/** Rows about certificates, most with one element changed: signatures are not verified on loading. */
 async function certificateRows(maker: ChainMaker, leaf: string, between: string): Promise<Row[]> {
   const key = await maker.key("leaf");
   const der = derOf(leaf);

@@ -1,4 +1,7 @@
-/** Broken certificates, keys, authorities and lists, made by openssl: what is sent of them, and the verdict of a real Envoy. */
+/**
+ * Broken certificates, keys, authorities and lists, made by openssl: what the server sends, and the verdict of a real
+ * Envoy.
+ */
 import assert from "node:assert/strict";
 import { authoritiesSecret, certificateSecret } from "../../lib/discovery/credentials/envoy_secret.ts";
 import { openssl } from "../certificates.ts";

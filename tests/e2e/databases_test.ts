@@ -1,4 +1,4 @@
-/** What databases speak, understood by a stock Envoy. */
+/** Database protocols, understood by a stock Envoy. */
 import assert from "node:assert/strict";
 import { withPorts } from "../../scripts/ports.ts";
 import { exchange } from "./support/exchange.ts";
@@ -49,7 +49,7 @@ spec: { mtls: { mode: DISABLE } }
 `;
 }
 
-/** Sends the messages one after another, each when the answer to the one before is there; what the server said to each. */
+/** Sends each message after the answer to the previous message. Returns the server's answers. */
 async function talk(client: MessageConnection, messages: readonly Uint8Array[]): Promise<(Uint8Array | undefined)[]> {
   const answers: (Uint8Array | undefined)[] = [];
   for (const message of messages) {
@@ -129,7 +129,7 @@ Deno.test({
         const count = (name: string) => Number(stats.match(new RegExp(`\\.${name}: (\\d+)$`, "m"))?.[1]);
         const names = ["op_query", "op_reply", "cmd\\.unknown_command\\.total", "collection\\.items\\.query\\.total"];
         assert.deepEqual(names.map(count), [2, 2, 1, 1], stats);
-        // It stops to decode a connection at the first OP_MSG.
+        // Envoy stops decoding a connection at the first OP_MSG.
         assert.equal(count("decoding_error"), 1, stats);
       }
       await mesh.settled();

@@ -1,12 +1,10 @@
-/**
- * The demo, as its task runs it.
- */
+/** The demo, run with the command of its task. */
 import assert from "node:assert/strict";
 import { envoyPath } from "../translate/envoy.ts";
 
 const root = new URL("../..", import.meta.url).pathname;
 
-/** The demo's command without the set-up before it, on the runtime that runs this test. */
+/** The demo's command without the preceding set-up, on the runtime of this test. */
 function demoArguments(): string[] {
   const { command } = JSON.parse(Deno.readTextFileSync(`${root}deno.json`)).tasks.demo as { command: string };
   const [program, ...args] = command.split(" ");
@@ -21,7 +19,7 @@ function counts(output: string, after: RegExp): Record<string, number> {
   return Object.fromEntries([...line.matchAll(/\b(v\d|failed) (\d+)/g)].map(([, name, n]) => [name, Number(n)]));
 }
 
-/** Runs the demo to its end, with a variable and arguments; what it printed. */
+/** Runs the demo to its end, with variables and arguments. Returns the printed text. */
 async function play(env: Record<string, string> = {}, ...args: string[]): Promise<string> {
   const { code, stdout, stderr } = await new Deno.Command(Deno.execPath(), {
     args: [...demoArguments(), ...args],
@@ -42,7 +40,8 @@ Deno.test({
     const output = await play();
     const split = counts(output, /of 1,000 requests/);
     assert.equal(split["v1"]! + split["v2"]!, 1000);
-    // Of 1,000 requests 100 with a standard deviation of 9.5: seven of these are one run in 10^11.
+    // The expectation is 100 of 1,000, with a standard deviation of 9.5. A deviation of seven times as much happens in
+    // one run of 10^11.
     assert(split["v2"]! > 33 && split["v2"]! < 167, `v2 got ${split["v2"]}`);
     assert.deepEqual(counts(output, /100 and 0 now/), { v1: 300 });
     assert.deepEqual(counts(output, /0 and 100 now/), { v2: 300 });

@@ -1,6 +1,6 @@
 /**
- * What `explain` says of a request is what happens to it: random policies about identities between real Envoys, whose
- * connections are plain, of mutual TLS, or of mutual TLS that nobody ends.
+ * `explain` predicts the fate of requests: random policies about identities between real Envoys. Connections are plain,
+ * mutual TLS, or mutual TLS that no proxy ends.
  */
 import assert from "node:assert/strict";
 import fc from "fast-check";
@@ -22,7 +22,7 @@ import { envoyPath, TestMesh } from "./support/mesh.ts";
 const path = envoyPath();
 const ignore = path === undefined || !openssl;
 
-/** Workloads with a sidecar: each has an address of its own, on which all of them use the same ports. */
+/** Workloads with a sidecar. Each workload has its own address, and all use the same ports. */
 const WORKLOADS = {
   server: { namespace: "demo", address: "127.0.0.2" },
   friend: { namespace: "demo", address: "127.0.0.3" },
@@ -30,11 +30,11 @@ const WORKLOADS = {
 } as const;
 type Client = "friend" | "guest";
 
-/** Ports of services, and ports of the server behind them. */
+/** Ports of services, and ports of the server behind. */
 interface Ports {
   readonly http: number;
   readonly tcp: number;
-  /** Of a workload without a proxy. */
+  /** Port of a workload without a proxy. */
   readonly old: number;
   readonly serverHttp: number;
   readonly serverTcp: number;
@@ -156,7 +156,7 @@ function stepText({ policies, ofMesh, ofPorts, app, old }: Step, ports: Ports): 
   ].join("\n---\n");
 }
 
-/** One request of a client. */
+/** A request of a client. */
 interface Asked {
   readonly client: Client;
   readonly port: "http" | "tcp" | "old";
@@ -174,7 +174,7 @@ const REQUESTS: readonly Asked[] = (["friend", "guest"] as const).flatMap((clien
 
 const hostOf = ({ port }: Asked) => port === "old" ? "old.test" : "app.test";
 
-/** The status that the client sees, `closed` without one. */
+/** The status at the client, or `closed` without a status. */
 async function seen(asked: Asked, ports: Ports): Promise<string> {
   const lines = [
     `GET ${asked.path} HTTP/1.1`,
@@ -195,7 +195,7 @@ async function seen(asked: Asked, ports: Ports): Promise<string> {
 
 type Said = Pick<Awaited<ReturnType<typeof explainRequest>>, "hops" | "end">;
 
-/** What the client sees where an explanation holds: a request whose upstream hangs up is answered with 503. */
+/** The client's result according to an explanation. If the upstream closes a request, the client gets 503. */
 function expected({ end, hops }: Said, asked: Asked): string {
   if (end.kind === "forwarded") return "200";
   if (end.kind === "answered") return String(end.status);
@@ -210,7 +210,7 @@ const question = (asked: Asked, ports: Ports) => ({
   headers: [`host: ${hostOf(asked)}`, ...asked.team.map((team) => `x-team: ${team}`)],
 });
 
-/** Explains all requests by the proxies that are connected to the server. */
+/** Explains all requests with the proxies connected to the server. */
 async function explainedByServer(mesh: TestMesh, ports: Ports): Promise<Said[]> {
   return await Promise.all(REQUESTS.map((asked) => {
     const { to, headers } = question(asked, ports);
@@ -219,7 +219,7 @@ async function explainedByServer(mesh: TestMesh, ports: Ports): Promise<Said[]> 
   }));
 }
 
-/** Explains all requests by the files alone; the sidecars take no redirected connections, as those of the test. */
+/** Explains all requests with the files alone. As in the test, the sidecars accept no redirected connections. */
 async function explained(files: Record<string, string>, ports: Ports): Promise<Said[]> {
   const mesh = meshOf(files);
   const { proxies, options } = proxiesOf(mesh);
@@ -277,7 +277,7 @@ Deno.test({
           const ofServer = await explainedByServer(mesh, ports);
           assert.deepEqual(ofServer.map(({ end }) => end.text), said.map(({ end }) => end.text), text);
           let got: string[] = [];
-          // An acknowledged listener still has to reach the threads that take connections.
+          // An acknowledged listener still has to reach the worker threads.
           await until("requests end as explained", async () => {
             got = await Promise.all(REQUESTS.map((asked) => seen(asked, ports)));
             return String(got) === String(wanted);

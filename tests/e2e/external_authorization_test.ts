@@ -1,4 +1,7 @@
-/** CUSTOM policies: what their rules match is decided by an external authorizer, and refused where that cannot be asked. */
+/**
+ * CUSTOM policies: an external authorizer decides about matching requests, or they are refused if the authorizer cannot
+ * be asked.
+ */
 import assert from "node:assert/strict";
 import { openssl } from "../certificates.ts";
 import { grpcAuthorizer, httpAuthorizer } from "./support/authorizers.ts";
@@ -8,7 +11,7 @@ import { until } from "../patience.ts";
 
 const ignore = envoyPath() === undefined || !openssl;
 
-/** The services of the authorizers; port 1 of this machine answers nobody. */
+/** The services of the authorizers. Nothing answers at port 1 of this machine. */
 function services(spare: number, http: number, grpc: number): string {
   const entry = (name: string, protocol: string, port: number, at: number) => `
 apiVersion: networking.mesh.io/v1
@@ -56,7 +59,7 @@ const custom = (provider: string, ...rules: object[]): PolicyDocument => ({
 const at = (path: string) => ({ to: [{ operation: { paths: [path] } }] });
 const good = { "x-token": "good" };
 
-/** What `/x`, `/x` with a good token, and a path that no rule matches get. */
+/** Checks the results for `/x`, for `/x` with a good token, and for a path without a matching rule. */
 async function checkProvider(
   { check }: Guarded,
   provider: string,
@@ -108,7 +111,7 @@ Deno.test({
           name: "two authorizers at once: both must admit, and one that cannot be asked leaves the other alone",
           policies: [custom("http", at("/x")), custom("grpc", at("/y"), at("/x")), custom("nobody", at("/z"))],
           asked: [
-            // The one of the older policy is asked first, and of equal age by name.
+            // The authorizer of the older policy is asked first. At equal age, the name decides.
             [{ path: "/x" }, 403],
             [{ path: "/x", headers: good }, 200],
             [{ path: "/y" }, 403],

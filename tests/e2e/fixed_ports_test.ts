@@ -1,4 +1,4 @@
-/** A test whose Envoys bind a port that another program may have is found where nobody has it. */
+/** A test whose Envoys bind a fixed port is detected, even if no other program uses the port. */
 import assert from "node:assert/strict";
 import { PortLease } from "../../scripts/ports.ts";
 import { fixedPorts } from "./support/fixed_ports.ts";

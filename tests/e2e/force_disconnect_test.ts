@@ -1,4 +1,4 @@
-/** `/debug/force_disconnect` and a real Envoy: it comes again, and nothing changes for it. */
+/** `/debug/force_disconnect` and a real Envoy: the Envoy reconnects without any change of its resources. */
 import assert from "node:assert/strict";
 import { withPorts } from "../../scripts/ports.ts";
 import { envoyPath, type TestEnvoy, TestMesh } from "./support/mesh.ts";
@@ -11,7 +11,7 @@ const files = Object.fromEntries([...Deno.readDirSync(first)].map(({ name }) => 
   Deno.readTextFileSync(new URL(name, first)),
 ]));
 
-/** All that Envoy has by discovery, with the times at which it took it, but for secrets and endpoints. */
+/** All of Envoy's discovered resources, with the times of their acceptance, except secrets and endpoints. */
 async function taken(envoy: TestEnvoy): Promise<unknown> {
   const { configs } = JSON.parse((await envoy.admin("config_dump"))!);
   const lists = ["dynamic_active_clusters", "dynamic_listeners", "dynamic_route_configs"];

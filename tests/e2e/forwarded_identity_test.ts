@@ -1,6 +1,6 @@
 /**
- * The identity that a real Envoy forwards: a gateway that appends to the header of its client cannot be made to speak for
- * another than this client.
+ * The identity that a real Envoy forwards. A gateway that appends to a client's header cannot be made to speak for
+ * another identity.
  */
 import assert from "node:assert/strict";
 import { request } from "node:https";
@@ -24,7 +24,7 @@ const CLIENT = "spiffe://cluster.local/ns/evil/sa/x";
 type Details =
   envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager.SetCurrentClientCertDetails;
 
-/** A gateway that verifies certificates of clients and appends what `details` says to the header that they sent. */
+/** A gateway that verifies client certificates and appends the details to the client's header. */
 function gateway(
   root: string,
   own: Certificate,
@@ -82,11 +82,11 @@ function gateway(
   };
 }
 
-/** The header that the application behind the gateway got; undefined: the gateway refused the request. */
+/** The header at the application behind the gateway. Undefined when the gateway refused the request. */
 function forwarded(port: number, own: Certificate, sent: string | undefined): Promise<string | undefined> {
   const { promise, resolve, reject } = Promise.withResolvers<string | undefined>();
   const headers: Record<string, string> = sent === undefined ? {} : { "x-forwarded-client-cert": sent };
-  // Otherwise the machine's authorities are read, which takes a permission.
+  // Without `ca`, the machine's authorities would be read, which needs a permission.
   const tls = { cert: own.certificate, key: own.key, ca: [], rejectUnauthorized: false, agent: false };
   const call = request({ host: "127.0.0.1", port, ...tls, headers }, (response) => {
     let body = "";
@@ -118,7 +118,7 @@ const ATTACKS: readonly string[] = [
 
 const gateways = xfccAuthenticator(parseRanges("127.0.0.1/32"), () => ({ own: "cluster.local", aliases: [] }));
 
-/** The identity that a header proves, when a gateway of this machine sends it; undefined: none. */
+/** The identity that a header proves, if sent by a gateway of this machine. Undefined: none. */
 async function identity(header: string): Promise<string | undefined> {
   try {
     const shown = caller({ "x-forwarded-client-cert": header }, ANONYMOUS_TLS, "127.0.0.1:1");
@@ -152,7 +152,7 @@ for (const [name, details] of Object.entries(DETAILS)) {
         assert.equal(await identity(honest ?? ""), CLIENT, String(honest));
         for (const attack of ATTACKS) {
           const header = await forwarded(port, client, attack);
-          // Envoy itself refuses some of them.
+          // Envoy itself refuses some attacks.
           if (header === undefined) continue;
           assert.ok(header.startsWith(attack) && header.length > attack.length, `the gateway appends: ${header}`);
           assert.ok([CLIENT, undefined].includes(await identity(header)), header);

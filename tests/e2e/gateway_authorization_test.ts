@@ -1,4 +1,4 @@
-/** Policies at a gateway: real requests and connections from outside, admitted or refused before they reach the mesh. */
+/** Policies at a gateway: real requests and connections from outside, admitted or refused before reaching the mesh. */
 import assert from "node:assert/strict";
 import { connect } from "node:net";
 import { withPorts } from "../../scripts/ports.ts";

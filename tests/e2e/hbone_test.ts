@@ -1,4 +1,4 @@
-/** Real Envoys take and make connections by HBONE, whose port is the same for all workloads. */
+/** Real Envoys accept and make connections by HBONE, whose port is the same for all workloads. */
 import { openssl } from "../certificates.ts";
 import { envoyPath } from "./support/mesh.ts";
 import { inOwnNetwork, withoutOwnNetwork } from "./support/own_network.ts";

@@ -1,4 +1,6 @@
-/** A listener whose port another program holds comes when the port is free, and nothing else waits for it. */
+/**
+ * A listener on a port of another program starts when the port becomes free, and nothing else waits for the listener.
+ */
 import assert from "node:assert/strict";
 import { withPorts } from "../../scripts/ports.ts";
 import { gateway, service } from "./support/door.ts";

@@ -1,4 +1,7 @@
-/** Real requests fail over, are distributed and are tried again by localities that the registry knows, in each registry. */
+/**
+ * Real requests fail over, are distributed and are retried by the localities in the registry, for each kind of
+ * registry.
+ */
 import { noApiServer } from "../orch/support/server/programs.ts";
 import { FAR_ADDRESS, NEAR_ADDRESS } from "./support/locality_addresses.ts";
 import { envoyPath } from "./support/mesh.ts";

@@ -10,7 +10,7 @@ import { until } from "../patience.ts";
 
 const path = envoyPath();
 
-/** An application that answers with a text. */
+/** An application that answers with a fixed text. */
 function application(text: string) {
   const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen() {} }, () => new Response(text));
   return { port: server.addr.port, [Symbol.asyncDispose]: () => server.shutdown() };

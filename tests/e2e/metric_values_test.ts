@@ -1,4 +1,4 @@
-/** Values of labels in rarer cases: retries, answers of proxies, headers of nonsense, gRPC, hosts that nobody knows. */
+/** Values of labels in rare cases: retries, answers of proxies, nonsensical headers, gRPC, unknown hosts. */
 import assert from "node:assert/strict";
 import { Client, credentials, Server, ServerCredentials, status } from "@grpc/grpc-js";
 import { peerMetadata } from "../../lib/agent/node/peer_metadata.ts";
@@ -17,7 +17,7 @@ const meshConfig = { defaultProviders: { metrics: ["prometheus"] } };
 const files = (objects: readonly object[]) =>
   Object.fromEntries(objects.map((object, i) => [`${i}.json`, JSON.stringify(object)]));
 
-/** An application that refuses the first two requests for each path, and takes further ones. */
+/** An application that refuses the first two requests per path, and accepts further requests. */
 function refusesTwice() {
   const seen = new Map<string, number>();
   const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen() {} }, ({ url }) => {
@@ -133,7 +133,7 @@ Deno.test({
     }),
 });
 
-/** Headers of the filters, with facts that a stranger would like to be counted. */
+/** Headers of the filters, with forged facts. */
 const FORGED = {
   "x-mesh-of-self": btoa("forged"),
   "x-mesh-of-service": "forged.test;forged;forged",
@@ -141,7 +141,7 @@ const FORGED = {
   "x-mesh-of-tls": "forged",
 };
 
-/** The same, and the one that is gathered from answers alone. */
+/** The same, with the header for answers only. */
 const FORGED_ANSWER = { ...FORGED, "x-mesh-of-endpoint": "forged;forged;forged;forged;forged" };
 
 const GRPC = {
@@ -279,7 +279,7 @@ Deno.test({
           await until("it is counted", async () => (await counted(envoy, "requests_total", both)).sum === 1);
           assert.equal((await counted(envoy, "requests_total", { ...both, ...namespace })).sum, 1);
         }
-        // Of itself each says what it was told.
+        // Each proxy reports its own facts as configured.
         assert.equal((await counted(client, "requests_total", { source_workload_namespace: "forged" })).sum, 1);
         await mesh.settled();
       } finally {

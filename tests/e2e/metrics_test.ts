@@ -1,4 +1,4 @@
-/** Metrics of real Envoys where no header says who is there: connections, plain requests, gateways. */
+/** Metrics of real Envoys without identity headers: connections, plain requests, gateways. */
 import assert from "node:assert/strict";
 import { connect, createServer, type Socket } from "node:net";
 import { withPorts } from "../../scripts/ports.ts";
@@ -10,7 +10,7 @@ import { until } from "../patience.ts";
 const path = envoyPath();
 const ignore = path === undefined;
 
-/** An application that sends back what it gets. */
+/** An application that echoes bytes. */
 async function byteEcho() {
   const server = createServer((socket) => void socket.on("error", () => {}).pipe(socket));
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -18,7 +18,7 @@ async function byteEcho() {
   return { port, [Symbol.asyncDispose]: () => new Promise<void>((resolve) => server.close(() => resolve())) };
 }
 
-/** Sends a text and gets it back; the connection stays open. */
+/** Sends a text and gets an echo. The connection stays open. */
 async function echoed(port: number, text: string): Promise<Socket> {
   const socket = connect({ host: "127.0.0.1", port });
   socket.write(text);
@@ -26,7 +26,7 @@ async function echoed(port: number, text: string): Promise<Socket> {
   return socket;
 }
 
-/** Connects, and waits for the other side to end that. */
+/** Connects, and waits until the other side closes. */
 function refused(port: number): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   connect({ host: "127.0.0.1", port }).on("error", () => {}).on("close", () => resolve()).resume();
@@ -67,7 +67,7 @@ Deno.test({
       const sums = (name: string) =>
         Promise.all(sides.map(async ({ envoy, labels }) => (await counted(envoy, `tcp_${name}_total`, labels)).sum));
       const more = (numbers: readonly number[], by: number) => numbers.map((one) => one + by);
-      // Who asked whether the listeners are there made a connection to each: that to the client went on to the server.
+      // The check for listeners made a connection to each, and the client's connection continued to the server.
       const are = async (name: string, wanted: readonly number[]) => `${await sums(name)}` === `${wanted}`;
       const before = [1, 2];
       await until("those are closed", () => are("connections_closed", before));

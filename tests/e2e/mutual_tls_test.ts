@@ -1,5 +1,6 @@
 /**
- * Mutual TLS between real Envoys: whom a workload lets in by its PeerAuthentication, and what its callers' proxies show.
+ * Mutual TLS between real Envoys: the clients that a workload's PeerAuthentication admits, and the certificates of its
+ * callers' proxies.
  */
 import assert from "node:assert/strict";
 import { connect as connectPlain } from "node:net";
@@ -20,7 +21,7 @@ import { until } from "../patience.ts";
 const path = envoyPath();
 const ignore = path === undefined || !openssl;
 
-/** The answer to a client: its body, or "refused". */
+/** The answer for a client: the body, or "refused". */
 function ask(port: number, tls: ConnectionOptions | undefined): Promise<string> {
   const { promise, resolve } = Promise.withResolvers<string>();
   let text = "";
@@ -101,7 +102,7 @@ const expected: Readonly<Record<keyof typeof policies, { readonly plain: boolean
   "STRICT for another workload": permissive,
 };
 
-/** Callers with certificates: who they are, and whether mutual TLS lets them in. */
+/** Callers with certificates: their identities, and whether mutual TLS admits them. */
 async function callers(mesh: Authority, other: Authority) {
   const uri = (name: string) => [["URI", name]] as const;
   const right = "spiffe://cluster.local/ns/demo/sa/client";
@@ -160,7 +161,7 @@ Deno.test({
         for (const [name, write] of Object.entries(policies)) {
           const { plain, mutual } = expected[name]!;
           await mesh.write("policies.yaml", write(port));
-          // The page reads the folder first, and answers when every proxy has acknowledged what it changed.
+          // The page first reads the folder, and answers when every proxy has acknowledged the change.
           const { why } = await mesh.page<{ why: string[] }>("live?object=Sidecar/demo/server&wait=90s");
           assert.deepEqual(why, [], name);
           await until(`${name}: the listener is the new one`, async () => {
@@ -187,7 +188,7 @@ Deno.test({
     }),
 });
 
-/** Service ports that a client's sidecar listens on, and ports of the server's sidecar behind them. */
+/** Service ports on which a client's sidecar listens, and the ports of the server's sidecar behind. */
 interface Path {
   readonly protocol: string;
   readonly client: number;
@@ -199,7 +200,7 @@ function portOf({ protocol, client, server }: Path): string {
   return `{ number: ${client}, ${declared}name: p${client}, targetPort: ${server} }`;
 }
 
-/** The server's own sidecar sees no service: both would listen on the ports of the client's. */
+/** The server's own sidecar sees no service. Otherwise both sidecars would listen on the same ports. */
 function world(paths: readonly Path[], application: number): string {
   const ports = paths.map(({ protocol, server }) => ingress(server, protocol, application)).join("\n");
   return `
@@ -225,7 +226,7 @@ spec: { host: app.test, trafficPolicy: { tls: { mode: ${mode} } } }
 `;
 }
 
-/** A name that no file says: a client that sends it is answered by the workload itself. */
+/** The bytes are not TLS and not HTTP: the workload itself answers. */
 async function bytes(port: number): Promise<string> {
   const socket = await Deno.connect({ hostname: "127.0.0.1", port });
   try {
@@ -275,7 +276,7 @@ Deno.test({
         });
         const all = (http: string, bytes = http) => ({ http, auto: http, tcp: bytes });
         const strict = policies["mesh STRICT"]!(0);
-        // Each differs from the one before, so that waiting for it is waiting for the change.
+        // Each case differs from the previous one, so waiting for the result means waiting for the change.
         const cases = [
           ["automatic", "", all(me, "nobody")],
           ["turned off by rule, STRICT", mutualRule("DISABLE") + strict, all("refused")],
@@ -309,7 +310,7 @@ Deno.test({
     }),
 });
 
-/** The certificates of one workload as its agent serves them, changed at will. */
+/** Certificates of a workload in the role of the agent, changeable at will. */
 class AgentOfTest implements SecretSource {
   readonly #secrets = new Map<string, AgentSecret>();
   readonly #listeners = new Map<string, Set<SecretListener>>();
@@ -327,7 +328,7 @@ class AgentOfTest implements SecretSource {
     for (const listener of this.#listeners.get(name) ?? []) listener.secret(secret);
   }
 
-  /** Serves them at a socket; answers with what ends that. */
+  /** Serves the certificates at a socket. Returns a function that stops serving. */
   async serve(path: string): Promise<() => Promise<void>> {
     const server = new GrpcServer([sdsService(this, { log: silentLog().scope("test"), metrics: noMetrics() })]);
     const listener = await listenUnix(path, (transport) => server.accept(transport));

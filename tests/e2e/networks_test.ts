@@ -1,4 +1,4 @@
-/** A workload in another network is reached by a real Envoy through that network's gateway, end to end encrypted. */
+/** A real Envoy reaches a workload in another network through the network's gateway, encrypted end to end. */
 import assert from "node:assert/strict";
 import { withPorts } from "../../scripts/ports.ts";
 import { Authority, openssl } from "../certificates.ts";
@@ -11,7 +11,7 @@ import { until } from "../patience.ts";
 const path = envoyPath();
 const ignore = path === undefined || !openssl;
 
-/** A gateway as the mesh needs it: it reads the name that a client asks for, and passes bytes on. */
+/** A gateway for the mesh: reads the client's server name, and passes bytes on. */
 function startGateway(target: number) {
   const listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const first: string[] = [];
@@ -36,7 +36,7 @@ function startGateway(target: number) {
   })();
   return {
     port: listener.addr.port,
-    /** What each connection began with. */
+    /** The first bytes of each connection. */
     first,
     [Symbol.asyncDispose]: async () => {
       listener.close();

@@ -1,4 +1,4 @@
-/** The protocol that a real TLS handshake agrees on is that of what the port speaks: HTTP, or nothing before bytes. */
+/** The protocol negotiated in a real TLS handshake fits the port's protocol: HTTP, or none for bytes. */
 import assert from "node:assert/strict";
 import { connect, type ConnectionOptions } from "node:tls";
 import { withPorts } from "../../scripts/ports.ts";
@@ -8,10 +8,12 @@ import { envoyPath, TestMesh } from "./support/mesh.ts";
 
 const path = envoyPath();
 
-/** The ports of each sort that are asked. */
+/** The tested ports of each kind. */
 type Ports = Readonly<Record<"https" | "tls" | "http" | "bytes", number>>;
 
-/** @param target Port of a server that keeps connections: a proxy that reaches none may close before the handshake ends. */
+/**
+ * @param target Port of a server that keeps connections. A proxy without a server may close before the handshake ends.
+ */
 const config = ({ https, tls, http, bytes }: Ports, files: string, target: number) => {
   const own = `serverCertificate: ${files}/server/cert.pem, privateKey: ${files}/server/key.pem`;
   const ingress = (port: number, protocol: string) =>
@@ -59,7 +61,10 @@ spec: { mtls: { mode: STRICT } }
 `;
 };
 
-/** The protocol that a client which speaks both versions of HTTP agrees on with a port; `none`: nothing was agreed on. */
+/**
+ * The protocol negotiated between a port and a client that speaks both HTTP versions. `none`: no protocol was
+ * negotiated.
+ */
 function agreed(port: number, options: ConnectionOptions): Promise<string> {
   const { promise, resolve, reject } = Promise.withResolvers<string>();
   const socket = connect({

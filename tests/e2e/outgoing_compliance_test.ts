@@ -1,4 +1,7 @@
-/** What server and agent offer to other servers under COMPLIANCE_POLICY; suites are in tests/wire_conformance/tls_policy_test.ts. */
+/**
+ * The TLS offer of server and agent to other servers under COMPLIANCE_POLICY. Cipher suites are tested in
+ * tests/wire_conformance/tls_policy_test.ts.
+ */
 import assert from "node:assert/strict";
 import { loadedWasm } from "../../lib/agent/start/load_wasm.ts";
 import { startTokenService } from "../../lib/agent/start/tokens.ts";
@@ -27,7 +30,7 @@ import { until } from "../patience.ts";
 
 type Compliance = SettingsOf<"pilot-agent">["COMPLIANCE_POLICY"];
 
-/** Asks the server at the port, which answers nobody. */
+/** Connects to the server at the port, which never answers. */
 type Outgoing = (reader: HelloReader, COMPLIANCE_POLICY: Compliance, kernel: Kernel) => Promise<unknown>;
 
 const agentParts = () => ({ clock: systemClock, log: silentLog(), metrics: createMetrics("pilot-agent") });

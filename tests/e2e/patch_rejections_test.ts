@@ -1,4 +1,4 @@
-/** Patches that a stock Envoy rejects: nothing that guards is lost, whoever else patches the same listener. */
+/** Patches that a stock Envoy rejects: no guard is lost, whatever else patches the same listener. */
 import assert from "node:assert/strict";
 import { withPorts } from "../../scripts/ports.ts";
 import { gateway, service } from "./support/door.ts";
@@ -34,7 +34,7 @@ const script = (name: string, text: string) =>
   filter(name, { "@type": `${TYPES}.lua.v3.Lua`, default_source_code: { inline_string: text } });
 const guard = script("guard", `function envoy_on_request(h) h:respond({[":status"] = "403"}, "no") end`);
 const open = `function envoy_on_request(h) end`;
-/** Envoy wants a library that it knows. */
+/** Envoy requires a known compressor library. */
 const bad = filter("compress", {
   "@type": `${TYPES}.compressor.v3.Compressor`,
   compressor_library: { name: "x", typed_config: { "@type": "type.googleapis.com/google.protobuf.Empty" } },

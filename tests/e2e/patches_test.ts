@@ -1,4 +1,4 @@
-/** Patches of ProxyFilters in stock Envoys: what requests meet, also while patches change. */
+/** Patches of ProxyFilters in stock Envoys: the effect on requests, also during changes of patches. */
 import assert from "node:assert/strict";
 import { withPorts } from "../../scripts/ports.ts";
 import { gateway, service } from "./support/door.ts";
@@ -45,7 +45,7 @@ function lua(header: string): object {
   return { "@type": `${TYPES}.http.lua.v3.Lua`, default_source_code: { inline_string } };
 }
 
-/** Two requests, then 429. Envoy refuses one that is filled again more often than every 50 ms. */
+/** Two requests, then 429. Envoy refuses a fill interval below 50 ms. */
 const limit = (fill_interval: string) =>
   httpFilter("envoy.filters.http.local_ratelimit", {
     typed_config: {
@@ -73,7 +73,7 @@ const extension = (header: string): Patch[] => [
   }),
 ];
 
-/** A listener of its own that sends connections to a cluster of its own. */
+/** An additional listener that sends connections to an additional cluster. */
 function detour(listens: number, port: number): Patch[] {
   const address = (port_value: number) => ({ socket_address: { address: "127.0.0.1", port_value } });
   const endpoints = [{ lb_endpoints: [{ endpoint: { address: address(port) } }] }];

@@ -1,4 +1,4 @@
-/** The PROXY protocol with stock Envoys: a sidecar that sends the header, and a gateway that believes it. */
+/** The PROXY protocol with stock Envoys: a sidecar that sends the header, and a gateway that trusts the header. */
 import assert from "node:assert/strict";
 import { withPorts } from "../../scripts/ports.ts";
 import { exchange } from "./support/exchange.ts";

@@ -1,4 +1,4 @@
-/** The server as images have it: a folder of JavaScript with a launcher, and nothing of the tree. */
+/** The server in the form for images: a folder of JavaScript with a launcher, without the source tree. */
 import assert from "node:assert/strict";
 import { bundleSpec, launcherPath } from "../../scripts/bundle.ts";
 import { compileArguments, permissionSets } from "../../scripts/compile.ts";
@@ -7,7 +7,7 @@ import { TestProxy } from "../debug/proxy.ts";
 
 const root = new URL("../../", import.meta.url).pathname;
 const { folder } = bundleSpec("pilot-discovery");
-/** It needs a bundler, which is fetched when it is not there. */
+/** The bundle needs a bundler, which is fetched if missing. */
 const isMade = await bundleProgram();
 
 async function bundleProgram(): Promise<boolean> {

@@ -1,6 +1,4 @@
-/**
- * Whose certificate a service outside the mesh may show: a real Envoy accepts or refuses real servers.
- */
+/** The certificates that a service outside the mesh may show: a real Envoy accepts or refuses real servers. */
 import assert from "node:assert/strict";
 import { withPorts } from "../../scripts/ports.ts";
 import { Authority, type Certificate, openssl } from "../certificates.ts";
@@ -26,12 +24,12 @@ async function ask(port: number, host: string): Promise<string> {
   return body === "hello" ? "accepted" : refused ? "refused" : `${status} ${body}`;
 }
 
-/** One service of a test, and what becomes of requests to it. */
+/** A service of a test, and the result of requests to the service. */
 interface Case {
   readonly server: "right" | "alias" | "named";
-  /** Service account of the endpoint that the entry lists. */
+  /** Service account of the endpoint in the service entry. */
   readonly account?: string;
-  /** Service account of the workload that the entry selects; it then lists no endpoint. */
+  /** Service account of the workload that the service entry selects. The entry then lists no endpoint. */
   readonly selected?: string;
   /** `subjectAltNames` of the entry, and of the rule. */
   readonly entry?: readonly string[];
@@ -108,7 +106,7 @@ spec:
 `;
 }
 
-/** The services whose servers Envoy refused for the names in their certificates. */
+/** The services whose servers Envoy refused because of the names in their certificates. */
 async function refusedByName(envoy: TestEnvoy): Promise<string[]> {
   const stats = await envoy.admin("stats?usedonly&filter=fail_verify_san") ?? "";
   return [...stats.matchAll(/\|\|([\w-]+)\.example\.com[;.]+ssl\.fail_verify_san: [1-9]/g)].map(([, name]) => name!)

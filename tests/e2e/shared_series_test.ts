@@ -1,4 +1,4 @@
-/** The limit of series is that of a whole Envoy, which ends without a fault although its loggers share their statistics. */
+/** The limit of series applies to a whole Envoy, and an Envoy whose loggers share statistics exits without a fault. */
 import assert from "node:assert/strict";
 import { SERIES_LIMITS } from "../../lib/config/mesh/series_limits.ts";
 import { withPorts } from "../../scripts/ports.ts";
@@ -28,7 +28,7 @@ const answer = {
   spec: { hosts: ["*"], gateways: ["door"], http: [{ directResponse: { status: 200 } }] },
 };
 
-/** Each path is a series of its own of one counter; nothing else is measured. */
+/** Each path is a separate series of one counter. Nothing else is measured. */
 const byPath = {
   apiVersion: "telemetry.mesh.io/v1",
   kind: "Telemetry",

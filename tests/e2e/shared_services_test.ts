@@ -1,4 +1,6 @@
-/** Requests of real Envoys in two clusters to a service that one of them has: by its shared name, and while it is exported. */
+/**
+ * Real Envoys in two clusters send requests to a service in one of the clusters: by its shared name, while exported.
+ */
 import assert from "node:assert/strict";
 import { withPorts } from "../../scripts/ports.ts";
 import { envoyPath, TestMesh } from "./support/mesh.ts";
@@ -7,7 +9,7 @@ import { until } from "../patience.ts";
 
 const path = envoyPath();
 
-/** A service of the server's cluster, imported at an address, behind one gateway for each cluster. */
+/** A service of the server's cluster, imported at an address, behind a gateway per cluster. */
 const files = (app: number, home: number, away: number) => ({
   "service.yaml": `
 apiVersion: v1
@@ -63,7 +65,7 @@ kind: ServiceExport
 metadata: { name: cart, namespace: demo }
 `;
 
-/** What a request for a host at a gateway comes to. */
+/** The result of a request for a host at a gateway. */
 async function ask(port: number, host: string): Promise<string> {
   const response = await requestHost(port, host);
   if (typeof response === "string") return "closed";

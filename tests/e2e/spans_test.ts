@@ -1,4 +1,4 @@
-/** Spans and logs of real Envoys at the receivers of their kinds: relations, names of services, Datadog, SkyWalking, TCP. */
+/** Spans and logs of real Envoys at receivers of each kind: relations, names of services, Datadog, SkyWalking, TCP. */
 import assert from "node:assert/strict";
 import { withPorts } from "../../scripts/ports.ts";
 import { resourceAttributes } from "../../lib/agent/node/resource_attributes.ts";
@@ -20,7 +20,7 @@ function entry(name: string, number: number, protocol: string, targetPort: numbe
   return object("ServiceEntry", "networking", name, spec);
 }
 
-/** What the server's proxy takes, for an application; it sends to the collector alone. */
+/** The ingress of the server's proxy, for an application. The proxy sends only to the collector. */
 function ingress(protocol: string, port: number, application: number): string {
   return object("Sidecar", "networking", "server", {
     workloadSelector: { labels: { app: "server" } },
@@ -37,10 +37,10 @@ function ingress(protocol: string, port: number, application: number): string {
 interface Sent {
   readonly provider: object;
   readonly telemetry: object;
-  /** Of the collector. */
+  /** Port of the collector. */
   readonly port: number;
   readonly protocol?: "HTTP" | "GRPC";
-  /** Of what is carried. */
+  /** Protocol of the carried traffic. */
   readonly carried?: "HTTP" | "TCP";
   readonly metadata?: Readonly<Record<string, unknown>>;
   readonly variables?: (name: string) => Readonly<Record<string, string>>;
@@ -51,11 +51,11 @@ interface Sidecars {
   readonly mesh: TestMesh;
   readonly client: TestEnvoy;
   readonly server: TestEnvoy;
-  /** Of the client's proxy; it leads to the application. */
+  /** Port of the client's proxy, which leads to the application. */
   readonly port: number;
 }
 
-/** Runs a test with a client's proxy, a server's, and an application behind it, all of which report to a collector. */
+/** Runs a test with a client's proxy, a server's proxy and an application, all of which report to a collector. */
 function withSidecars(sent: Sent, test: (sidecars: Sidecars) => Promise<void>): Promise<void> {
   const { provider, telemetry, port: collector, protocol = "GRPC", carried = "HTTP", metadata = {} } = sent;
   return withPorts(3, async ([here = 0, there = 0, reports = 0]) => {
@@ -122,7 +122,7 @@ Deno.test({
   },
 });
 
-/** A proxy whose agent names its service by variables. */
+/** A proxy whose agent names the service by variables. */
 const NAMED = {
   metadata: { OTEL_SERVICE_NAMED: "true" },
   variables: (name: string) => ({ OTEL_RESOURCE_ATTRIBUTES: resourceAttributes("team=a,broken", `${name}.named`) }),
@@ -145,7 +145,7 @@ Deno.test({
   },
 });
 
-/** What came over HTTP: path, header `x-key` and body as text. */
+/** Requests over HTTP: path, header `x-key` and body as text. */
 function httpReceiver() {
   const got: { readonly path: string; readonly key: string | null; readonly body: string }[] = [];
   const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen() {} }, async (request) => {

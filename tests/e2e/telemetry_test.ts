@@ -1,4 +1,4 @@
-/** Telemetry on real Envoys: which requests reach a log file, a log service and collectors of OpenTelemetry. */
+/** Telemetry on real Envoys: which requests reach a log file, a log service and OpenTelemetry collectors. */
 import assert from "node:assert/strict";
 import { withPorts } from "../../scripts/ports.ts";
 import { testCollector } from "./support/collector.ts";
@@ -52,7 +52,7 @@ function telemetry(name: string, spec: object): string {
 
 const collectorAt = (port: number) => ({ service: "demo/collector.test", port });
 
-/** What an Envoy acknowledges reaches the thread that takes connections a moment later: after some requests it is there. */
+/** An acknowledged listener reaches the worker threads a moment later, at the latest after some requests. */
 async function threadsHaveIt(port: number): Promise<void> {
   for (let i = 0; i < 3; i++) await askWith(port, { path: "/early" });
 }
@@ -179,7 +179,7 @@ Deno.test({
     }),
 });
 
-/** Paths of reports over HTTP, each with its `x-key` header, and their bodies as text. */
+/** Paths of reports over HTTP, each with its `x-key` header, and the bodies as text. */
 function httpCollector() {
   const got: { readonly at: string; readonly body: string }[] = [];
   const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen() {} }, async (request) => {

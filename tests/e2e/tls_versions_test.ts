@@ -1,4 +1,4 @@
-/** Versions, suites and curves on every TLS surface that is generated, by openssl from the other end. */
+/** Versions, suites and curves on every generated TLS surface, tested by openssl as the other end. */
 import assert from "node:assert/strict";
 import { withPorts } from "../../scripts/ports.ts";
 import { Authority, openssl } from "../certificates.ts";
@@ -10,7 +10,7 @@ import { until } from "../patience.ts";
 
 const path = envoyPath();
 
-/** What the other end takes alone, as openssl is told. */
+/** The only TLS settings that the other end accepts, as openssl arguments. */
 const OTHER_ENDS: Readonly<Record<string, readonly string[]>> = {
   "TLS 1.3": ["-tls1_3"],
   "AES-GCM": ["-tls1_2", "-cipher", "ECDHE-ECDSA-AES128-GCM-SHA256"],
@@ -21,11 +21,14 @@ const OTHER_ENDS: Readonly<Record<string, readonly string[]>> = {
 };
 
 type Accepted = readonly (keyof typeof OTHER_ENDS)[];
-/** Of Envoy itself. A client of TLS 1.2 that knows X25519 alone takes no certificate on P-256, a server shows its own. */
+/**
+ * Envoy's own limits. A TLS 1.2 client with only X25519 accepts no P-256 certificate, but a server shows a certificate
+ * of its own.
+ */
 const GATEWAY: Accepted = ["TLS 1.3", "AES-GCM", "ChaCha20"];
 const OUTBOUND: Accepted = ["TLS 1.3", "AES-GCM", "AES-GCM over X25519", "ChaCha20"];
 
-/** Settings, and which other ends are accepted by each surface. */
+/** Settings, and the other ends that each surface accepts. */
 const ROWS: readonly {
   readonly name: string;
   readonly compliance?: "fips-140-2";
@@ -48,11 +51,12 @@ const ROWS: readonly {
   },
 ];
 
-/** Whether a client that is limited so completes the handshake. */
+/** Whether a client with the limits completes the handshake. */
 async function connects(port: number, limits: readonly string[], files: readonly string[]): Promise<boolean> {
   const args = ["s_client", "-connect", `127.0.0.1:${port}`, "-servername", "app.test", ...limits, ...files];
   const { stdout } = await new Deno.Command("openssl", { args, stdin: "null", stderr: "null" }).output();
-  // A refusal of TLS 1.3's last step comes after the line of the cipher; these clients show what is asked for.
+  // A refusal in the last step of TLS 1.3 comes after the line with the cipher, but these clients show all required
+  // certificates.
   return /New, TLSv1\.\d, Cipher is (?!\(NONE\))/.test(new TextDecoder().decode(stdout));
 }
 
@@ -109,7 +113,7 @@ metadata: { name: all, namespace: demo }
 spec: { mtls: { mode: STRICT } }
 ---` + gateway(plain);
 
-/** Whether the proxy's client agrees with a server that is limited so. */
+/** Whether the proxy's client completes a handshake with a server with the limits. */
 async function isReached(plain: number, target: number, limits: readonly string[], files: readonly string[]) {
   const args = ["s_server", "-accept", `127.0.0.1:${target}`, "-www", "-quiet", ...limits, ...files];
   const server = new Deno.Command("openssl", { args, stdin: "null", stdout: "null", stderr: "null" }).spawn();

@@ -1,4 +1,4 @@
-/** Keys of token issuers over TLS: which authorities vouch for an issuer's server. */
+/** Keys of token issuers over TLS: the authorities accepted for an issuer's server. */
 import assert from "node:assert/strict";
 import { parseObject } from "../../lib/config/object.ts";
 import { ConfigStore } from "../../lib/config/store.ts";
@@ -16,7 +16,7 @@ interface Fetched {
   readonly said: string;
 }
 
-/** Fetches the keys of an issuer found by discovery, with these authorities. */
+/** Fetches the keys of an issuer found by discovery, with the given authorities. */
 async function fetched(issuer: string, unchecked: boolean, authorities: readonly string[]): Promise<Fetched> {
   const kernel = startKernel("pilot-discovery", undefined, { log: silentLog() });
   const metadata = { name: "one", namespace: "x" };

@@ -1,6 +1,6 @@
 /**
- * RequestAuthentication on real Envoys: which tokens are let in, what the workload learns of them, and where requests
- * go by their claims.
+ * RequestAuthentication on real Envoys: which tokens are accepted, the facts forwarded to the workload, and routing by
+ * claims.
  */
 import assert from "node:assert/strict";
 import { SignJWT } from "jose";
@@ -45,7 +45,7 @@ const unsigned = (claims: object) => {
   return `${part({ alg: "none" })}.${part(claims)}.`;
 };
 
-/** Requests by name, each with the status that it gets. */
+/** Requests by name, each with the expected status. */
 async function attempts(one: TestIssuer, two: TestIssuer) {
   await using thief = await TestIssuer.start();
   const good = await one.token();

@@ -1,4 +1,4 @@
-/** Tunnels that a rule asks for, with stock Envoys: the proxy before the target sees CONNECT or POST, and bytes pass. */
+/** Tunnels of rules, with stock Envoys: the proxy before the target gets CONNECT or POST, and bytes pass. */
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { createServer, type Server } from "node:http";
@@ -38,7 +38,7 @@ spec:
 `;
 }
 
-/** A proxy that notes what it is asked for, and answers what it hears in the tunnel. */
+/** A proxy that notes each request, and answers the bytes in the tunnel. */
 async function forwardProxy(asked: (line: string) => void): Promise<Server> {
   const proxy = createServer();
   proxy.on("request", ({ method, url, httpVersion, headers: { host } }, answer) => {
@@ -46,7 +46,7 @@ async function forwardProxy(asked: (line: string) => void): Promise<Server> {
     answer.writeHead(200).flushHeaders();
     const { req } = answer;
     req.on("data", (bytes: Uint8Array) => answer.write(`heard ${new TextDecoder().decode(bytes)}`));
-    // Envoy 1.40 does not live through an end that comes from here first: finding MSH1111.
+    // Envoy 1.40 crashes if this side ends first: finding MSH1111.
     req.on("end", () => answer.end());
   });
   proxy.on("connect", ({ method, url, httpVersion }, socket: Socket) => {
@@ -60,7 +60,7 @@ async function forwardProxy(asked: (line: string) => void): Promise<Server> {
   return proxy;
 }
 
-/** Sends a greeting, closes its side when that is answered, and reads until the other end closes. */
+/** Sends a greeting, closes its own side after the answer, and reads until the other end closes. */
 async function greet(port: number): Promise<string> {
   const socket = connect({ host: "127.0.0.1", port, timeout: PATIENCE });
   let answer = "";
@@ -74,7 +74,7 @@ async function greet(port: number): Promise<string> {
   return answer;
 }
 
-/** What a proxy is asked for, by the rule's protocol. */
+/** The request line at the proxy, by the rule's protocol. */
 const ASKED = {
   CONNECT: "CONNECT far.test:4711 HTTP/1.1",
   POST: "POST / HTTP/1.1 of far.test:4711",

@@ -1,6 +1,6 @@
 /**
- * A stock Envoy that rejects a response and names no resource: nothing that it did not take counts as in force, its words
- * are shown, and it gets all that it can take.
+ * A stock Envoy that rejects a response without naming a resource: no rejected resource counts as in force, Envoy's
+ * error is shown, and the Envoy gets every acceptable resource.
  */
 import assert from "node:assert/strict";
 import { withPorts } from "../../scripts/ports.ts";
@@ -11,7 +11,7 @@ import { until } from "../patience.ts";
 
 const path = envoyPath();
 
-/** Services beside the one of the application, so that there are halves. */
+/** Further services, so that the response can be halved. */
 const OTHERS = Array.from({ length: 12 }, (_, i) => `other${i}`);
 const hostOf = (name: string) => `${name}.demo.svc.cluster.local`;
 
@@ -31,7 +31,10 @@ const merging = (value: object, services: readonly string[]) =>
     },
   });
 
-/** Whether this lacks something depends on what it is merged into, so that Envoy alone finds it. It names no cluster. */
+/**
+ * Whether this value is incomplete depends on the merged cluster, so only Envoy detects the problem. Envoy's error
+ * names no cluster.
+ */
 const LACKING = { dns_failure_refresh_rate: { max_interval: "5s" } };
 const WORDS = /BaseInterval/;
 
@@ -48,7 +51,7 @@ interface World {
   readonly live: (object: string) => Promise<Live>;
   readonly overview: () => Promise<string>;
   readonly attach: () => Promise<Awaited<ReturnType<TestMesh["attach"]>>>;
-  /** The clusters that an Envoy has of the services, by name of the service. */
+  /** The service clusters that an Envoy has, by name of the service. */
   readonly served: (envoy: Awaited<ReturnType<TestMesh["attach"]>>) => Promise<readonly string[]>;
 }
 
@@ -75,7 +78,7 @@ const start = (delta: boolean, files: Readonly<Record<string, string>>, run: (wo
     });
   });
 
-/** All pages say that the filter is rejected, in Envoy's words, and that the proxy is not up to date. */
+/** Asserts on all pages that the filter is rejected, with Envoy's error, and that the proxy is not up to date. */
 async function isSaid({ mesh, live, overview }: World): Promise<void> {
   await until("Envoy's words", async () => (await live("EnvoyFilter/demo/bad")).rejected === 1);
   const { everywhere, live: reached, why } = await live("EnvoyFilter/demo/bad");
@@ -124,7 +127,7 @@ for (const delta of [true, false]) {
         assert.equal((await askWith(world.port)).by, "app");
         const other = await world.live("ServiceEntry/demo/other3");
         assert.deepEqual([other.everywhere, other.rejected], [true, 0], other.why.join());
-        // What changes beside it is still taken.
+        // Other changes are still accepted.
         await world.mesh.write("new.yaml", service("new", 1));
         await until("a new service", async () => (await world.live("ServiceEntry/demo/new")).everywhere);
         await isSaid(world);

@@ -1,4 +1,6 @@
-/** A guard that no Envoy can read is not left out: stock Envoys let nothing in where it belongs, or keep what they have. */
+/**
+ * A guard that no Envoy can read is not omitted: stock Envoys admit nothing in its place, or keep the previous version.
+ */
 import assert from "node:assert/strict";
 import { withPorts } from "../../scripts/ports.ts";
 import { DOOR, gateway, service } from "./support/door.ts";
@@ -44,7 +46,7 @@ const script = (text: string) => ({
 const refusing = http(script(`function envoy_on_request(h) h:respond({[":status"] = "403"}, "no") end`));
 const empty = { "@type": "type.googleapis.com/google.protobuf.Empty" };
 
-/** Each is a patch that keeps something out, with a mistake in it. */
+/** Patches that refuse requests, each with a mistake. */
 const UNREADABLE: Readonly<Record<string, readonly Patch[]>> = {
   "an HTTP filter of a type that Envoy lacks": [http({ "@type": `${TYPES}.filters.http.guard.v3.Guard` })],
   "an HTTP filter with a mistake in a field's name": [
@@ -88,7 +90,7 @@ interface Finding {
 interface World {
   readonly mesh: TestMesh;
   readonly port: number;
-  /** 0: no answer came; the application's own name, if it answered. */
+  /** The status, 0 without an answer, or the application's name. */
   readonly status: () => Promise<number | string>;
   readonly says: (finding: string, text: RegExp) => Promise<boolean>;
 }

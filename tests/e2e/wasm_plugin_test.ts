@@ -1,4 +1,4 @@
-/** WasmPlugins in stock Envoys without an agent: a file runs, what cannot be fetched denies or lets pass. */
+/** WasmPlugins in stock Envoys without an agent: a file runs, and an unavailable module denies or admits. */
 import assert from "node:assert/strict";
 import { oneRequest } from "../../scripts/demo/load.ts";
 import { withPorts } from "../../scripts/ports.ts";
@@ -28,7 +28,10 @@ interface Spec {
   readonly match?: readonly object[];
 }
 
-/** Chains that drain have filters of the type before, by the plugin's name: one of another type has another name. */
+/**
+ * Draining chains have filters of the previous type under the plugin's name, so plugins of different types need
+ * different names.
+ */
 const pluginFile = (spec: Spec) =>
   JSON.stringify({
     apiVersion: "extensions.istio.io/v1alpha1",
@@ -37,7 +40,7 @@ const pluginFile = (spec: Spec) =>
     spec: { selector: { matchLabels: { app: "door" } }, ...spec },
   });
 
-/** The status of an answer on a connection of its own; `closed`: there was none. */
+/** The status of an answer on a new connection. `closed` without an answer. */
 async function ask(port: number): Promise<string> {
   const answer = await oneRequest(port, "app.test");
   return answer === "" ? "200" : answer;
@@ -87,7 +90,7 @@ for (const delta of [true, false]) {
   });
 }
 
-/** A plugin for the requests that arrive at a port. */
+/** A plugin for requests to a port. */
 const pluginAt = (name: string, port: number, module: string) => ({
   apiVersion: "extensions.istio.io/v1alpha1",
   kind: "WasmPlugin",

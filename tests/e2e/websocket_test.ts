@@ -1,4 +1,6 @@
-/** WebSocket through real Envoys to servers that are reached over HTTP/2, by themselves or because a rule upgrades them. */
+/**
+ * WebSocket through real Envoys to servers reached over HTTP/2, by their own protocol or because of an upgrade rule.
+ */
 import assert from "node:assert/strict";
 import http from "node:http";
 import { withPorts } from "../../scripts/ports.ts";
@@ -47,7 +49,7 @@ metadata: { name: front, namespace: demo }
 spec: { host: front.test, trafficPolicy: { connectionPool: { http: { h2UpgradePolicy: UPGRADE } } } }
 `;
 
-/** The answer to one message over WebSocket; `refused` where the handshake fails. */
+/** The answer to a message over WebSocket. `refused` when the handshake fails. */
 function answerOf(port: number, message: string): Promise<string> {
   const socket = new WebSocket(`ws://127.0.0.1:${port}/chat`);
   return new Promise((resolve) => {
@@ -60,7 +62,7 @@ function answerOf(port: number, message: string): Promise<string> {
   });
 }
 
-/** The status of a handshake of WebSocket with the host of a service, as it comes to a sidecar. */
+/** The status of a WebSocket handshake with the host of a service, at a sidecar. */
 function handshake(port: number, host: string): Promise<number | undefined> {
   const { promise, resolve, reject } = Promise.withResolvers<number | undefined>();
   const asked = { connection: "Upgrade", upgrade: "websocket", "sec-websocket-version": "13" };
@@ -75,7 +77,7 @@ function handshake(port: number, host: string): Promise<number | undefined> {
   return promise;
 }
 
-/** A server that counts which requests are upgrades, and sends back what comes by WebSocket. */
+/** A server that counts upgrade requests, and echoes WebSocket messages. */
 function application(versions: string[] = []) {
   return Deno.serve({ hostname: "127.0.0.1", port: 0, onListen() {} }, (request) => {
     versions.push(request.headers.get("upgrade") ?? "none");

@@ -1,4 +1,4 @@
-/** What of a ProxyFilter can be applied, and why not the rest. */
+/** The applicable parts of a ProxyFilter, and the reasons for the others. */
 import assert from "node:assert/strict";
 import { FINDING_NAMES, FINDING_ROWS } from "../../lib/finding/codes.ts";
 import { compileFilter } from "../../lib/patches/compile.ts";

@@ -1,4 +1,4 @@
-/** Which patches may refuse requests, so that nothing is served without them. */
+/** Which patches may refuse requests, so that nothing is served without such a patch. */
 import assert from "node:assert/strict";
 import { mayRefuse } from "../../lib/patches/guards.ts";
 import { compiledOf, patchesOf, type WrittenPatch } from "./patches.ts";
@@ -103,7 +103,7 @@ Deno.test("a filter of another build counts as a guard", () => {
   assert.equal(refuses({ applyTo: "HTTP_FILTER", patch: { operation: "INSERT_FIRST", value } }), true);
 });
 
-/** Values that Envoy cannot read, and whether nothing is served without them. */
+/** Values that Envoy cannot read, and whether the target is closed. */
 const UNREADABLE: readonly (readonly [what: string, patch: WrittenPatch, closes: boolean])[] = [
   ["rules about principals, with a mistake", http("rbac.v3.RBAC", "INSERT_FIRST", { rulez: 1 }), true],
   ["a filter that Envoy lacks", http("guard.v3.Guard"), true],

@@ -1,4 +1,4 @@
-/** Values that every Envoy rejects are found before a proxy gets them, by the limits that Envoy itself carries. */
+/** Values that every Envoy rejects are found before a proxy gets the values, by Envoy's own limits. */
 import assert from "node:assert/strict";
 import { beyondLimits } from "../../lib/pb/envoy_rules.ts";
 import { messageFromJson } from "../../lib/pb/envoy_api.ts";

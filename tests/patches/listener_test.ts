@@ -1,4 +1,4 @@
-/** Patches of listeners and of what is in them. */
+/** Patches of listeners and their parts. */
 import assert from "node:assert/strict";
 import type { envoy } from "../../proto/gen/types.ts";
 import { hasChains, patchListener } from "../../lib/patches/listener.ts";
@@ -14,7 +14,7 @@ const MANAGER = "envoy.extensions.filters.network.http_connection_manager.v3.Htt
 const ROUTER = "envoy.extensions.filters.http.router.v3.Router";
 const TCP_PROXY = "envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy";
 
-/** A chain of requests with these HTTP filters. */
+/** A chain for requests with the given HTTP filters. */
 function requests(...names: readonly string[]): FilterChain {
   const http_filters = names.map((name) => ({ name, typed_config: any(ROUTER, {}) }));
   return { filters: [{ name: "first" }, { name: HCM, typed_config: any(MANAGER, { http_filters }) }] };
@@ -28,7 +28,7 @@ function patched(before: Listener, ...written: readonly WrittenPatch[]): Listene
   return patchListener(before, patchesOf(...written), "SIDECAR_OUTBOUND", () => {});
 }
 
-/** Names of the filters of each chain, those of HTTP in brackets. */
+/** Names of the filters of each chain, with HTTP filters in brackets. */
 function filtersOf(after: Listener | undefined): string[] {
   return (after?.filter_chains ?? []).map(({ filters = [] }) =>
     filters.map(({ name, typed_config }) => {

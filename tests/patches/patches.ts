@@ -1,5 +1,5 @@
 /**
- * Patches for tests of what they do, from plain data.
+ * Patches from plain data, for tests of their effects.
  *
  * @module
  */
@@ -10,14 +10,14 @@ import { type CompiledFilter, compileFilter } from "../../lib/patches/compile.ts
 import type { CompiledPatch } from "../../lib/patches/types.ts";
 import { inFile } from "../config/origins.ts";
 
-/** A patch as it is written. */
+/** A patch in written form. */
 export interface WrittenPatch {
   readonly applyTo: string;
   readonly match?: object;
   readonly patch: { readonly operation: string; readonly value?: object };
 }
 
-/** A ProxyFilter with these patches. */
+/** A ProxyFilter with the given patches. */
 export function filterOf(...configPatches: readonly WrittenPatch[]): ConfigObject<"ProxyFilter"> {
   const tree = {
     apiVersion: "networking.mesh.io/v1alpha3",
@@ -30,7 +30,7 @@ export function filterOf(...configPatches: readonly WrittenPatch[]): ConfigObjec
   return object as ConfigObject<"ProxyFilter">;
 }
 
-/** What is read of these patches. */
+/** The compiled form of patches. */
 export function compiledOf(...written: readonly WrittenPatch[]): CompiledFilter {
   return compileFilter(filterOf(...written));
 }
@@ -42,10 +42,10 @@ export function patchesOf(...written: readonly WrittenPatch[]): readonly Compile
   return patches;
 }
 
-/** What patches said of themselves: `0` for one that was applied, `0: why` for one that failed. */
+/** Collects outcomes of patches: `0` for an applied patch, `0: why` for a failed patch. */
 export class Outcomes {
   readonly heard: string[] = [];
-  /** Hears of one. */
+  /** Receives an outcome. */
   readonly report = ({ patch, error }: { patch: CompiledPatch; error?: string }): void => {
     this.heard.push(error === undefined ? `${patch.index}` : `${patch.index}: ${error}`);
   };

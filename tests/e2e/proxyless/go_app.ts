@@ -14,7 +14,7 @@ export class GoApp implements AsyncDisposable {
   readonly #child: Deno.ChildProcess;
   readonly #input: WritableStreamDefaultWriter<Uint8Array>;
   readonly #lines: AsyncIterator<string>;
-  /** All that it has printed. */
+  /** All printed lines. */
   readonly printed: string[] = [];
 
   private constructor(program: string, bootstrap: string, args: readonly string[]) {
@@ -27,7 +27,7 @@ export class GoApp implements AsyncDisposable {
     this.#lines = linesOf(this.#child.stdout);
   }
 
-  /** A client of a target; the program is built for the first one. */
+  /** A client of a target. The first client builds the program. */
   static async client(bootstrap: string, target: string): Promise<GoApp> {
     return new GoApp(await (built ??= buildGo(new URL("xds_app/", import.meta.url))), bootstrap, ["call", target]);
   }
@@ -38,12 +38,12 @@ export class GoApp implements AsyncDisposable {
     return new GoApp(program, bootstrap, ["serve", name, `127.0.0.1:${port}`]);
   }
 
-  /** Waits until it prints something like that. */
+  /** Waits until the application prints a line with the pattern. */
   async prints(pattern: RegExp): Promise<void> {
     while (!pattern.test(await this.#line())) { /* not yet */ }
   }
 
-  /** Calls a method of `test.Echo`; what comes back, or the code and text of the error. */
+  /** Calls a method of `test.Echo`. Returns the answer, or the code and text of the error. */
   async call(method: string, metadata: Readonly<Record<string, string>> = {}): Promise<string> {
     const words = [method, "20s", ...Object.entries(metadata).map(([key, value]) => `${key}=${value}`)];
     await this.#input.write(new TextEncoder().encode(`${words.join(" ")}\n`));

@@ -1,6 +1,6 @@
 /**
- * Applications with gRPC for Go, without a proxy, on both sides: rules hold for the client's calls, and the server lets in
- * whom policies let in.
+ * Applications with gRPC for Go, without a proxy, on both sides: rules apply to the client's calls, and policies to the
+ * server's callers.
  */
 import assert from "node:assert/strict";
 import { withPorts } from "../../../scripts/ports.ts";
@@ -57,7 +57,10 @@ async function identities(folder: string, names: Readonly<Record<string, string>
   return all;
 }
 
-/** @param peers PeerAuthentication. @param policy Of the service's destination rule. */
+/**
+ * @param peers PeerAuthentication.
+ * @param policy Traffic policy of the service's destination rule.
+ */
 async function withServers(
   run: (mesh: TestMesh, versions: Versions, uri: string) => Promise<void>,
   peers = "",
@@ -71,7 +74,7 @@ async function withServers(
   });
 }
 
-/** What libraries refuse of their resources now. */
+/** Resources that libraries refuse at present. */
 async function refused(mesh: TestMesh): Promise<string[]> {
   const rows = await mesh.page<SyncRow[]>("syncz");
   assert.ok(rows.length >= 3);
@@ -140,7 +143,7 @@ Deno.test({
         await until("on both", async () => /^error PermissionDenied/.test(await other.call("Say", { user: "tester" })));
         assert.match(await client.call("Say"), /^answer v[12]$/);
         assert.match(await client.call("Secret"), /^error PermissionDenied/);
-        // A rule about tokens, which no library verifies, opens nothing.
+        // A rule about tokens admits no call, because libraries verify no tokens.
         assert.match(await other.call("Say", { authorization: "Bearer x" }), /^error PermissionDenied/);
 
         await mesh.write("policies.yaml", nothing);
@@ -154,7 +157,7 @@ Deno.test({
 
         const names = "{ tls: { mode: ISTIO_MUTUAL, subjectAltNames: [spiffe://cluster.local/ns/shop/sa/nobody] } }";
         await mesh.write("service.yaml", echoService(versions, names));
-        // Connections that stand stay.
+        // Open connections stay open.
         await until("a server with another name is not called", async () => {
           await using fresh = await GoApp.client(await bootstrap("client"), TARGET);
           return /^error Unavailable/.test(await fresh.call("Say", { user: "tester" }));

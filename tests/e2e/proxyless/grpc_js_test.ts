@@ -1,4 +1,4 @@
-/** An application with gRPC for Node, without a proxy: subsets, shares, faults and timeouts hold for its calls. */
+/** An application with gRPC for Node, without a proxy: subsets, shares, faults and timeouts apply to calls. */
 import assert from "node:assert/strict";
 import { echoServer, startClient } from "../../agent/support/grpc_process.ts";
 import { CLUSTER, ENDPOINTS, LISTENER, ROUTE } from "../../../lib/xds/protocol/types.ts";
@@ -24,7 +24,7 @@ Deno.test("calls of gRPC for Node go to the subset, by the shares, into the faul
     const [, version] = (await client.call(as("anyone"))).split(" ");
     counts[version === "v1" ? "v1" : "v2"]++;
   }
-  // 60 of 200 are expected; that it is less than 25 or more than 95 happens once in ten million runs.
+  // The expectation is 60 of 200. Less than 25 or more than 95 happens once in ten million runs.
   assert.ok(counts.v1 > 25 && counts.v1 < 95, JSON.stringify(counts));
   assert.match(await client.call(as("unlucky")), /^error 15 DATA_LOSS/);
   assert.match(await client.call(as("answered")), /^error 7 PERMISSION_DENIED/);

@@ -1,5 +1,5 @@
 /**
- * A mesh with one service for applications that speak gRPC themselves, and the bootstrap by which these find the server.
+ * A mesh with a service for applications with gRPC, and the bootstrap with which they find the server.
  *
  * Permissions: write (a temporary folder).
  *
@@ -8,7 +8,7 @@
 
 /** Host of the service. */
 export const HOST = "echo.shop.svc.cluster.local";
-/** What clients dial. */
+/** The target that clients dial. */
 export const TARGET = "xds:///echo:7070";
 
 /** Where the versions of the service are. */
@@ -76,7 +76,7 @@ export interface WorkloadFiles {
   readonly roots: string;
 }
 
-/** Writes a bootstrap as the agent does, but for the server's address; gives its path. */
+/** Writes a bootstrap like the agent's, except for the server's address. Returns the path. */
 export async function writeBootstrap(
   folder: string,
   server: string,

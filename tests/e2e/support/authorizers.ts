@@ -1,5 +1,5 @@
 /**
- * External authorizers of a test, over HTTP and gRPC: they admit what carries the token `good`.
+ * External authorizers of a test, over HTTP and gRPC. They admit requests with the token `good`.
  *
  * Permissions: net (loopback ports).
  *
@@ -10,7 +10,7 @@ import { type sendUnaryData, Server, ServerCredentials, type ServerUnaryCall } f
 /** A running authorizer. */
 export interface TestAuthorizer extends AsyncDisposable {
   readonly port: number;
-  /** What it was asked: of HTTP method and path, of gRPC the whole question as text. */
+  /** Received questions. HTTP: method and path. gRPC: the whole question as text. */
   readonly asked: readonly string[];
   /** The header `x-key` of all questions over HTTP. */
   readonly keys?: ReadonlySet<string | null>;
@@ -33,7 +33,7 @@ export function httpAuthorizer(): TestAuthorizer {
 const ADMITTED = new Uint8Array([0x0a, 0x00]);
 const REFUSED = new Uint8Array([0x0a, 0x02, 0x08, 0x07]);
 
-/** Asked over gRPC (`envoy.service.auth.v3.Authorization`). A question that holds `good` is admitted. */
+/** Answers over gRPC (`envoy.service.auth.v3.Authorization`). A question with `good` is admitted. */
 export async function grpcAuthorizer(good: string): Promise<TestAuthorizer> {
   const asked: string[] = [];
   const server = new Server();

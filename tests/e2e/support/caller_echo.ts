@@ -1,5 +1,5 @@
 /**
- * The workload of tests that says who called it is that of the demo.
+ * The workload for tests about callers: the demo's workload, which answers with the caller.
  *
  * Permissions: net (a loopback port).
  *

@@ -10,28 +10,28 @@ import { type sendUnaryData, Server, ServerCredentials } from "@grpc/grpc-js";
 import type { ServerReadableStream, ServerUnaryCall } from "@grpc/grpc-js";
 import { WireCursor } from "../../../lib/resource/protowire.ts";
 
-/** What it takes. */
+/** Kinds of collected messages. */
 export type CollectedSort = "envoyLogs" | "logs" | "spans" | "segments";
 
 /** A running collector. */
 export interface TestCollector extends AsyncDisposable {
   readonly port: number;
-  /** Every message as text, as it lies on the wire: texts in it can be looked for. */
+  /** Every message as text in wire form, for searching. */
   readonly got: Readonly<Record<CollectedSort, readonly string[]>>;
   /** Spans of OpenTelemetry, read. */
   readonly spans: readonly CollectedSpan[];
-  /** Metadata `x-key` of calls of OpenTelemetry that had it. */
+  /** Metadata `x-key` of OpenTelemetry calls, if present. */
   readonly keys: readonly string[];
 }
 
 /** A span of OpenTelemetry. */
 export interface CollectedSpan {
-  /** Of the resource. */
+  /** Name in the resource. */
   readonly service: string;
-  /** In hexadecimal digits, as the others. */
+  /** In hexadecimal digits, like the other IDs. */
   readonly trace: string;
   readonly id: string;
-  /** Empty: it has none. */
+  /** Empty: no parent. */
   readonly parent: string;
   readonly name: string;
   readonly kind: "server" | "client" | "other";
@@ -50,7 +50,7 @@ function method(path: string, requestStream: boolean) {
   return { path, requestStream, responseStream: false, ...codec } as const;
 }
 
-/** Starts one. */
+/** Starts a collector. */
 export async function testCollector(): Promise<TestCollector> {
   const got: Record<CollectedSort, string[]> = { envoyLogs: [], logs: [], spans: [], segments: [] };
   const spans: CollectedSpan[] = [];
@@ -94,7 +94,7 @@ export async function testCollector(): Promise<TestCollector> {
   return { port, got, spans, keys, [Symbol.asyncDispose]: () => Promise.resolve(server.forceShutdown()) };
 }
 
-/** Contents of the fields of a message that have a length, by number. */
+/** Contents of a message's length-delimited fields, by number. */
 function fieldsOf(message: Uint8Array): Map<number, Uint8Array[]> {
   const fields = new Map<number, Uint8Array[]>();
   for (const cursor = new WireCursor(message); cursor.next();) {
@@ -106,7 +106,10 @@ function fieldsOf(message: Uint8Array): Map<number, Uint8Array[]> {
 
 const KINDS: Readonly<Record<number, CollectedSpan["kind"]>> = { 2: "server", 3: "client" };
 
-/** `ExportTraceServiceRequest`: resource_spans = 1; of these resource = 1, scope_spans = 2; of these spans = 2. */
+/**
+ * `ExportTraceServiceRequest`: resource_spans = 1. Inside: resource = 1, scope_spans = 2. Inside scope_spans: spans =
+ * 2.
+ */
 function* spansIn(request: Uint8Array): Iterable<CollectedSpan> {
   for (const ofResource of fieldsOf(request).get(1) ?? []) {
     const { resource, scopes } = namedFields(ofResource, { resource: 1, scopes: 2 });
@@ -126,7 +129,7 @@ function namedFields<K extends string>(message: Uint8Array, numbers: Readonly<Re
   return Object.fromEntries(named) as Record<K, Uint8Array[]>;
 }
 
-/** `attributes` = 1, each with `key` = 1 and `value` = 2, of which `string_value` = 1. */
+/** `attributes` = 1, each with `key` = 1 and `value` = 2, with `string_value` = 1 inside. */
 function serviceOf(resource: Uint8Array): string {
   for (const attribute of fieldsOf(resource).get(1) ?? []) {
     const { key, value } = namedFields(attribute, { key: 1, value: 2 });

@@ -1,5 +1,5 @@
 /**
- * Secrets of openssl's making, and the verdict of a real Envoy on what they hold.
+ * Secrets made by openssl, and a real Envoy's verdict on their contents.
  *
  * Permissions: write (a folder), run (openssl, Envoy).
  *
@@ -10,20 +10,26 @@ import type { AnyFact } from "../../../lib/config/facts/types.ts";
 import { FolderIndex } from "../../../lib/folder/index.ts";
 import { envoyPath } from "../../translate/envoy.ts";
 
-/** The program; undefined: there is none on this machine. */
+/** Path of Envoy. Undefined when missing on this machine. */
 export const envoy = envoyPath();
 
-/** A secret's contents, and what happens to them. */
+/** A secret's contents, with the expected treatment. */
 export interface Row {
   readonly what: string;
-  /** `refused`: Envoy does not load it, so that it is not sent. `closed`: Envoy loads it and lets nobody in. */
+  /**
+   * `refuses`: Envoy does not load the contents, so they are not sent. `closed`: Envoy loads them and admits nobody.
+   */
   readonly envoy: "loads" | "refuses" | "closed";
-  /** Of a refusal. */
+  /** The reason of a refusal. */
   readonly why?: RegExp;
   readonly data: Readonly<Record<string, string | Uint8Array>>;
 }
 
-/** What openssl prints. @param input its standard input */
+/**
+ * The output of openssl.
+ *
+ * @param input Standard input.
+ */
 export async function run(args: readonly string[], input = ""): Promise<string> {
   const command = new Deno.Command("openssl", { args: [...args], stdin: "piped", stdout: "piped", stderr: "piped" });
   const child = command.spawn();
@@ -35,7 +41,11 @@ export async function run(args: readonly string[], input = ""): Promise<string> 
   return new TextDecoder().decode(stdout);
 }
 
-/** A block of PEM. @param content base64 text, or bytes */
+/**
+ * A PEM block.
+ *
+ * @param content Base64 text, or bytes.
+ */
 export function block(label: string, content: string | Uint8Array): string {
   const text = typeof content === "string" ? content : content.toBase64().replaceAll(/.{64}/g, "$&\n").trimEnd();
   return `-----BEGIN ${label}-----\n${text}\n-----END ${label}-----\n`;
@@ -46,7 +56,7 @@ export function derOf(pem: string): Uint8Array {
   return Uint8Array.fromBase64(pem.split("-----")[2]!.replaceAll(/\s/g, ""));
 }
 
-/** A Secret with these contents, as the server reads one. */
+/** A Secret in the form in which the server reads secrets. */
 export function factOf(data: Row["data"]): AnyFact {
   const base64 = (value: string | Uint8Array) =>
     (typeof value === "string" ? new TextEncoder().encode(value) : value).toBase64();
@@ -57,7 +67,7 @@ export function factOf(data: Row["data"]): AnyFact {
   return index.apply([{ path: "a.json", bytes }]).facts.upserted[0]!;
 }
 
-/** The words of an Envoy that loads a TLS context; empty: it loads it. */
+/** The error of an Envoy that loads a TLS context. Empty without an error. */
 export async function refusalOf(folder: string, name: string, context: object): Promise<string> {
   const socket = {
     name: "envoy.transport_sockets.tls",

@@ -4,7 +4,7 @@
  * @module
  */
 
-/** The proxy that is the gateway `door`, on this machine. */
+/** The identity of the gateway `door`, on this machine. */
 export const DOOR = {
   type: "router",
   name: "door",
@@ -25,7 +25,7 @@ spec:
 `;
 }
 
-/** A service behind it at a port of 127.0.0.1, for the host `NAME.test`. */
+/** A service behind the gateway, at a port of 127.0.0.1, for the host `NAME.test`. */
 export function service(name: string, port: number): string {
   return `
 apiVersion: networking.mesh.io/v1

@@ -1,5 +1,5 @@
 /**
- * One exchange of texts on a connection of its own.
+ * A single exchange of texts on a new connection.
  *
  * Permissions: net (loopback).
  *
@@ -9,7 +9,7 @@ import { once } from "node:events";
 import { connect } from "node:net";
 import { PATIENCE } from "../../patience.ts";
 
-/** Sends a text, and reads until the other end closes or the answer is whole. */
+/** Sends a text, and reads until the other end closes or the answer is complete. */
 export async function exchange(
   port: number,
   text: string,

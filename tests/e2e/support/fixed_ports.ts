@@ -1,11 +1,11 @@
 /**
- * The ports that an Envoy was made to bind by what a test wrote.
+ * The ports that an Envoy binds because of a test's configuration.
  *
  * @module
  */
 import { mayBind } from "../../../scripts/ports.ts";
 
-/** The part of `/config_dump?resource=dynamic_listeners` that says where listeners are. */
+/** The part of `/config_dump?resource=dynamic_listeners` with the addresses of listeners. */
 interface ListenerDump {
   readonly configs?: readonly {
     readonly name: string;
@@ -24,9 +24,9 @@ interface Listener {
 }
 
 /**
- * Listeners that bind a port which is leased to nobody, such as `0.0.0.0_8080`: the test that wrote them fails where
- * another program has that port. Unlike the agent's check of readiness this reads the ports that were configured, not
- * those that the system chose, and also of listeners that are warming.
+ * Listeners on a port without a lease, such as `0.0.0.0_8080`. The test with such a listener fails if another program
+ * uses the port. Unlike the agent's check of readiness, this function reads the configured ports instead of the bound
+ * ports, and includes warming listeners.
  *
  * @param dump Envoy's page `/config_dump?resource=dynamic_listeners`
  */

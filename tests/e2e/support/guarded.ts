@@ -1,5 +1,5 @@
 /**
- * A workload behind a strict Envoy, and callers with identities of their own: who is admitted by its policies.
+ * A workload behind a strict Envoy, and callers with identities: tests of the workload's policies.
  *
  * Permissions: run (envoy, openssl), net (loopback), read, write (temporary folders), env (ENVOY).
  *
@@ -16,7 +16,7 @@ import { callerEcho } from "./caller_echo.ts";
 import { TestMesh } from "./mesh.ts";
 import { until } from "../../patience.ts";
 
-/** Who asks: service accounts in namespaces `demo` and `other`, one of an alias of the trust domain. */
+/** The callers: service accounts in namespaces `demo` and `other`, and one in an alias of the trust domain. */
 export type Caller = "friend" | "guest" | "alias";
 
 const IDENTITIES: Readonly<Record<Caller, string>> = {
@@ -25,7 +25,7 @@ const IDENTITIES: Readonly<Record<Caller, string>> = {
   alias: "old.example/ns/demo/sa/friend",
 };
 
-/** One request; what is left out: GET / of app.test by `friend` from 127.0.0.1. */
+/** A request. Default: GET / of app.test by `friend` from 127.0.0.1. */
 export interface Asked {
   readonly by?: Caller;
   readonly method?: string;
@@ -33,11 +33,11 @@ export interface Asked {
   readonly host?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly from?: string;
-  /** Of the port that carries bytes. */
+  /** To the port that carries bytes. */
   readonly tcp?: true;
 }
 
-/** What policies do: each request with the status that it gets, or whether bytes are answered. */
+/** The effect of policies: each request with the expected status. For bytes, whether an answer arrives. */
 export interface PolicyCase {
   readonly name: string;
   /** Documents of AuthorizationPolicy: name, namespace (default `demo`), annotations, spec. */
@@ -45,7 +45,7 @@ export interface PolicyCase {
   readonly asked: readonly (readonly [Asked, number | "closed"])[];
 }
 
-/** One policy. */
+/** A policy. */
 export interface PolicyDocument {
   readonly name?: string;
   readonly namespace?: string;
@@ -58,29 +58,29 @@ export interface Guarded {
   readonly mesh: TestMesh;
   readonly envoy: Awaited<ReturnType<TestMesh["attach"]>>;
   readonly ports: { readonly http: number; readonly tcp: number };
-  /** Writes policies, waits until they are in force, and compares what every request gets. */
+  /** Writes policies, waits until they are in force, and compares the result of every request. */
   check(one: PolicyCase): Promise<void>;
   ask(asked: Asked): Promise<number | "closed">;
-  /** A certificate of the mesh with these URIs. */
+  /** A certificate of the mesh with the given URIs. */
   sign(...ids: string[]): Promise<Certificate>;
-  /** Writes the files of an identity; answers with the metadata of a proxy that has it. */
+  /** Writes the files of an identity. Returns the metadata of a proxy with the identity. */
   identify(name: string, id: string): ReturnType<typeof writeIdentity>;
 }
 
 /**
- * Starts one, and stops it after the test. `files` go into the folder, beside the workload's own; both parts get a port
- * that nothing listens on.
+ * Starts a guarded workload, and stops the workload after the test. `files` are added to the folder. Both functions get
+ * a port without a listener.
  */
 export function withGuarded(
   options: {
     readonly meshConfig?: (spare: number) => object;
     readonly files?: (spare: number, ports: Guarded["ports"]) => Readonly<Record<string, string>>;
-    /** Callers come by HBONE, whose port is fixed: for tests in a network of their own. */
+    /** Callers connect by HBONE, whose port is fixed: for tests in a separate network. */
     readonly hbone?: true;
     readonly settings?: Readonly<Record<string, boolean>>;
-    /** Of the workload. Default 127.0.0.1. */
+    /** Address of the workload. Default 127.0.0.1. */
     readonly address?: "::1";
-    /** What both ports lead to. Default: it says who called it. */
+    /** The application behind both ports. Default: answers with the caller. */
     readonly application?: () => { readonly port: number } & AsyncDisposable;
   },
   run: (guarded: Guarded) => Promise<void>,
@@ -153,7 +153,7 @@ async function check(mesh: TestMesh, ask: Guarded["ask"], { name, policies, aske
     spec,
   }));
   await mesh.write("policies.yaml", documents.map((one) => JSON.stringify(one)).join("\n---\n"));
-  // The page reads the folder first, and answers when every proxy has acknowledged what it changed.
+  // The page first reads the folder, and answers when every proxy has acknowledged the change.
   const { why } = await mesh.page<{ why: string[] }>("live?object=Sidecar/demo/server&wait=90s");
   assert.deepEqual(why, [], name);
   const wanted = asked.map(([one, status]) => [JSON.stringify(one), status]);
@@ -163,11 +163,11 @@ async function check(mesh: TestMesh, ask: Guarded["ask"], { name, policies, aske
     for (const [one] of asked) answers.push([JSON.stringify(one), await ask(one)]);
     return JSON.stringify(answers) === JSON.stringify(wanted);
   };
-  // An acknowledged listener still has to reach the threads that take connections.
+  // An acknowledged listener still has to reach the worker threads.
   await until(name, look).catch(() => assert.deepEqual(answers, wanted, name));
 }
 
-/** One request on a connection of its own: the status, or "closed" without an answer. */
+/** A request on a new connection: the status, or "closed" without an answer. */
 function request(
   port: number,
   certificate: { readonly cert: string; readonly key: string },
@@ -195,7 +195,7 @@ function request(
   return promise;
 }
 
-/** A request on a connection that ends with it. */
+/** A request that ends its connection. */
 export function requestText({ method = "GET", path = "/", host = "app.test", headers = {} }: Asked): string {
   const lines = Object.entries({ ...headers, "content-length": "0", connection: "close" });
   const head = [`${method} ${path} HTTP/1.1`, `Host: ${host}`, ...lines.map(([name, value]) => `${name}: ${value}`)];
@@ -206,7 +206,7 @@ function statusOf(text: string): number {
   return Number(/^HTTP\/1.1 (\d+)/.exec(text)?.[1]);
 }
 
-/** A port with requests and one with bytes, both before the same application; its callers must show certificates. */
+/** A port for requests and a port for bytes, both before the same application. Callers must show certificates. */
 function workload(
   { http, tcp }: Guarded["ports"],
   { address, ip, application }: { readonly address: string; readonly ip: string; readonly application: number },

@@ -1,5 +1,5 @@
 /**
- * Tests of connections by HBONE, in a network of their own: see `hbone_test.ts`.
+ * Tests of connections by HBONE, in a separate network: see `hbone_test.ts`.
  *
  * Permissions: run (envoy, openssl), net (loopback), read, write (temporary folders), env (ENVOY).
  *
@@ -122,7 +122,10 @@ Deno.test(
     }),
 );
 
-/** Two services of the workload: one with its identity, one with that of another, who may not stand for it. */
+/**
+ * Two services of the workload: one with the workload's identity, one with a foreign identity that the workload must
+ * not use.
+ */
 function services(client: { readonly web: number; readonly bytes: number }, { http, tcp }: Guarded["ports"]): string {
   const entry = (name: string, account: string, port: object, target: number, labels: object) => ({
     apiVersion: "networking.istio.io/v1",
@@ -149,7 +152,7 @@ function services(client: { readonly web: number; readonly bytes: number }, { ht
   ].map((one) => JSON.stringify(one)).join("\n---\n");
 }
 
-/** A service of which one endpoint takes HBONE, one mutual TLS alone, and one, which is no part of the mesh, neither. */
+/** A service with three endpoints: one with HBONE, one with only mutual TLS, and one outside the mesh with neither. */
 function mixed({ web, http, tcp }: { readonly web: object; readonly http: number; readonly tcp: number }): object {
   const own = { address: "127.0.0.1", serviceAccount: "server" };
   return {
@@ -173,16 +176,16 @@ function mixed({ web, http, tcp }: { readonly web: object; readonly http: number
 /** Address of a server without a proxy. */
 const PLAIN = "127.0.0.9";
 
-/** A request on a connection that stays: an end of the server's side would reach the caller as a reset. */
+/** A request on a kept connection. An end by the server would reach the caller as a reset. */
 const LASTING = "GET / HTTP/1.1\r\nHost: app.test\r\n\r\n";
 
 interface Sending extends Guarded {
   /** A proxy that calls the services, as `friend`. */
   sender(metadata?: Readonly<Record<string, string>>): Promise<TestEnvoy>;
   get(host: string): Promise<string>;
-  /** What the port of bytes answers to a request. */
+  /** The answer of the bytes port to a request. */
   bytes(): Promise<string>;
-  /** Ports of the workload; `ports` are the caller's. */
+  /** Ports of the workload. `ports` are the caller's. */
   readonly targets: Guarded["ports"];
 }
 
@@ -236,7 +239,7 @@ function withSending(
     }));
 }
 
-/** Connections that carried others. */
+/** Number of outer connections. */
 async function carried(envoy: TestEnvoy): Promise<number> {
   const text = (await envoy.admin("stats?filter=^cluster\\.connect_originate;?\\.upstream_cx_total$"))!;
   return Number(/: (\d+)/.exec(text)?.[1] ?? 0);
@@ -303,7 +306,7 @@ Deno.test("endpoints of one service are reached as each takes connections: by HB
       () => new Response("plain"),
     );
     const sending = await sender();
-    // The mode of the workload is STRICT: what is not encrypted is refused by both of its ports.
+    // The workload's mode is STRICT, so both ports refuse unencrypted connections.
     const places = [
       `envoy://connect_originate/127.0.0.1:${targets.http}`,
       `127.0.0.1:${targets.tcp}`,
@@ -321,7 +324,10 @@ Deno.test("endpoints of one service are reached as each takes connections: by HB
 const HEAD = "HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n";
 const BODY = 1 << 20;
 
-/** An application that answers the first bytes of each connection with many, whose end is that of the connection. */
+/**
+ * An application that answers the first bytes of each connection with a large body. The end of the connection ends the
+ * body.
+ */
 function closingServer(): { readonly port: number } & AsyncDisposable {
   const server = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const answer = new TextEncoder().encode(HEAD + "x".repeat(BODY));
@@ -346,7 +352,7 @@ function closingServer(): { readonly port: number } & AsyncDisposable {
   };
 }
 
-/** Bytes that a client gets until the connection ends, which has ended its own side first. */
+/** Number of bytes until the connection ends. The client has closed its own side first. */
 async function bytesFrom(port: number): Promise<number> {
   using connection = await Deno.connect({ hostname: "127.0.0.1", port });
   await connection.write(new TextEncoder().encode(LASTING));

@@ -1,5 +1,5 @@
 /**
- * A client of HBONE that is no Envoy: one CONNECT over mutual TLS, with an address of the caller's choice.
+ * An HBONE client other than Envoy: a CONNECT over mutual TLS, with an address chosen by the caller.
  *
  * Permissions: net (loopback).
  *
@@ -9,9 +9,9 @@ import http2 from "node:http2";
 import { connect } from "node:tls";
 import { HBONE_PORT } from "../../../lib/translate/hbone/names.ts";
 
-/** What is dialled, and by whom. */
+/** The call: address and caller. */
 export interface HboneCall {
-  /** The address that CONNECT names. */
+  /** The address in the CONNECT. */
   readonly to: string;
   readonly cert?: string;
   readonly key?: string;
@@ -21,15 +21,15 @@ export interface HboneCall {
   readonly proxy?: string;
 }
 
-/** What came of it. */
+/** The result of a call. */
 export interface HboneAnswer {
-  /** Status of the CONNECT; 0: there is no answer. */
+  /** Status of the CONNECT. 0: no answer. */
   readonly connected: number;
-  /** What came back before the connection ended. */
+  /** The received text before the connection ended. */
   readonly text: string;
 }
 
-/** Sends a text over HBONE, and answers with what came back up to the end of a head of HTTP. */
+/** Sends a text over HBONE. Returns the received text up to the end of an HTTP head. */
 export async function askByHbone(
   { to, cert, key, from, proxy = "127.0.0.1" }: HboneCall,
   text: string,

@@ -1,5 +1,5 @@
 /**
- * A workload of a test that answers with what reached it, and a client that sends any headers.
+ * A test workload that answers with the received request, and a client that sends arbitrary headers.
  *
  * Permissions: net (loopback).
  *
@@ -7,13 +7,13 @@
  */
 import http from "node:http";
 
-/** What reached the workload. */
+/** The request received by the workload. */
 export interface EchoedRequest {
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** An application that answers with its name, the path and the headers that it got. */
+/** An application that answers with its name, and the path and headers of the request. */
 export function headerEcho(name = "app"): { readonly port: number } & AsyncDisposable {
   const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen() {} }, (request) => {
     const { pathname, search } = new URL(request.url);
@@ -30,16 +30,16 @@ export interface AskedRequest {
   readonly headers?: Readonly<Record<string, string | readonly string[]>>;
 }
 
-/** The answer to one request on a connection of its own. */
+/** The answer to a request on a new connection. */
 export interface Answer {
   readonly status: number;
-  /** Name of the workload that answered; empty: the proxy itself. */
+  /** Name of the answering workload. Empty: the proxy itself. */
   readonly by: string;
   readonly body: string;
   readonly got?: EchoedRequest;
 }
 
-/** Sends one request to a port of 127.0.0.1; status 0: no answer came. */
+/** Sends a request to a port of 127.0.0.1. Status 0: no answer. */
 export function askWith(
   port: number,
   { path = "/", method = "GET", headers = {} }: AskedRequest = {},

@@ -1,5 +1,5 @@
 /**
- * Certificates in files, as proxies without an agent have them.
+ * Certificates in files, for proxies without an agent.
  *
  * Permissions: write (the given folder).
  *
@@ -7,7 +7,7 @@
  */
 import type { Certificate } from "../../certificates.ts";
 
-/** Writes the files of one identity into a folder; answers with the metadata that names them, for one side. */
+/** Writes the files of an identity into a folder. Returns the metadata with the file names, for either side. */
 export async function writeIdentity(
   folder: string,
   name: string,

@@ -1,6 +1,7 @@
 /**
- * Failover, distribution and retries in other localities, by real requests: the registry knows where the client is, its
- * agent does not say so. The same in each registry: manifests of a folder, entries, and a real API server.
+ * Failover, distribution and retries by locality, with real requests: the registry knows the client's place, and the
+ * agent does not report the place. The same for each kind of registry: manifests of a folder, entries, and a real API
+ * server.
  */
 import assert from "node:assert/strict";
 import { withPorts } from "../../../scripts/ports.ts";
@@ -20,16 +21,16 @@ import { FAR_ADDRESS, NEAR_ADDRESS } from "./locality_addresses.ts";
 const test = apiServerTests();
 const binary = envoyPath();
 
-/** The address that the client's proxy names, and that nobody has. */
+/** The address in the client's node, unused by any program. */
 const CLIENT = "10.9.1.1";
 
-/** Where the client and one server are, and where the other server is. */
+/** The place of the client and one server, and the place of the other server. */
 const NEAR = { node: "near", region: "r1", zone: "z1", address: NEAR_ADDRESS } as const;
 const FAR = { node: "far", region: "r2", zone: "z2", address: FAR_ADDRESS } as const;
 
 const SERVICES = ["failover", "spread", "retry"] as const;
 
-/** A server of a place, which fails on demand. */
+/** A server at a place, which fails on demand. */
 class PlacedServer implements AsyncDisposable {
   failing = false;
   readonly #server: Deno.HttpServer<Deno.NetAddr>;
@@ -50,7 +51,7 @@ class PlacedServer implements AsyncDisposable {
   }
 }
 
-/** A world of the test: where its objects are, and how its services are called. */
+/** A world of the test: namespace of the objects, and ports. */
 interface World {
   readonly namespace: string;
   /** Port of the services. */
@@ -68,7 +69,7 @@ function nodes(): ObjectDraft[] {
   }));
 }
 
-/** The client's pod with what a node would report of it. */
+/** The client's pod with the status that a node would report. */
 function pod({ namespace }: World): ObjectDraft {
   return {
     ...{ apiVersion: "v1", kind: "Pod", metadata: { namespace, name: "client", labels: { app: "client" } } },
@@ -128,7 +129,7 @@ function entries({ namespace, port, near, far }: World): ObjectDraft[] {
   ];
 }
 
-/** What is asked of each service. */
+/** Rules for each service. */
 function rules({ namespace }: World): ObjectDraft[] {
   const of = (name: string) => `${name}.${namespace}.svc.cluster.local`;
   const rule = (name: string, consecutive5xxErrors: number, more: Record<string, unknown> = {}) => ({
@@ -164,7 +165,7 @@ function rules({ namespace }: World): ObjectDraft[] {
   ];
 }
 
-/** A draft with the name that it has. */
+/** Asserts that a draft has a name. */
 function named(draft: ObjectDraft): ObjectDraft & ObjectId {
   const { name } = draft.metadata;
   assert.ok(name);
@@ -173,12 +174,12 @@ function named(draft: ObjectDraft): ObjectDraft & ObjectId {
 
 const yaml = (objects: readonly ObjectDraft[]) => objects.map((one) => JSON.stringify(one)).join("\n---\n");
 
-/** How a registry is given its objects. */
+/** How a registry gets its objects. */
 interface Registry {
   readonly name: string;
   readonly files: (world: World) => Readonly<Record<string, string>>;
   readonly options: (server: ApiServer) => ServerChanges["options"];
-  /** Writes what lies in no file. */
+  /** Writes objects that are not in files. */
   readonly write: (server: ApiServer, world: World) => Promise<void>;
 }
 
@@ -226,7 +227,7 @@ async function withWorld(
     await withServer(registry.files(world), async ({ ports }, folder) => {
       const envoy = await startEnvoy({
         ...{ binary: binary!, folder, discoveryPort: ports.grpc },
-        // It says nothing of its place and its labels.
+        // The node has neither a locality nor labels.
         identity: { type: "sidecar", name: "client", namespace, address: CLIENT, labels: {} },
       });
       try {

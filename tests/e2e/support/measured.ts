@@ -1,5 +1,5 @@
 /**
- * Proxies whose metrics a test reads: their services, what they say of themselves, and the series that they make.
+ * Proxies with measured metrics: services, statements about workloads, and series of metrics.
  *
  * Permissions: net (loopback).
  *
@@ -10,7 +10,7 @@ import type { TestEnvoy } from "./mesh.ts";
 
 type Labels = Readonly<Record<string, string>>;
 
-/** The series of a metric that have these labels, and their sum. */
+/** The series of a metric with the given labels, and the sum. */
 export async function counted(
   envoy: TestEnvoy,
   name: string,
@@ -26,7 +26,7 @@ export async function counted(
   return { sum: found.reduce((sum, { value }) => sum + value, 0), labels: found.map(({ labels }) => labels) };
 }
 
-/** A service `NAME.test` of the mesh on a port, with one endpoint of the application `far`. */
+/** A service `NAME.test` of the mesh on a port, with an endpoint of the application `far`. */
 export function entry(name: string, port: number, protocol: string, endpoint: number): object {
   return {
     apiVersion: "networking.mesh.io/v1",
@@ -61,11 +61,11 @@ export function ingress(app: string, protocol: string, port: number, application
   };
 }
 
-/** What a workload says of itself in the header. */
+/** A workload's statement in the header. */
 export const said = (workload: string) =>
   peerMetadata({ workload, namespace: "demo", cluster: "c1", labels: { app: workload }, additional: [] });
 
-/** A sidecar that says who it is. */
+/** A sidecar with a statement about its workload. */
 export function sidecar(name: string) {
   const metadata = { MESH_PEER: said(name) };
   return { type: "sidecar", name, namespace: "demo", address: "127.0.0.1", labels: { app: name }, metadata } as const;

@@ -30,18 +30,18 @@ export interface MeshOptions {
   readonly settings?: Readonly<Record<string, string | number | boolean>>;
   /** Services of manifests are part of the mesh. Default false. */
   readonly manifestServices?: boolean;
-  /** Variables of the server that headers of providers name. */
+  /** Variables of the server for headers of providers. */
   readonly variable?: (name: string) => string | undefined;
 }
 
-/** One watch of a proxy as `/debug/syncz` shows it. */
+/** A watch of a proxy on the page `/debug/syncz`. */
 interface Watch {
   readonly sent: string;
   readonly acked: string;
   readonly lastError?: string;
 }
 
-/** One row of `/debug/syncz`. */
+/** A row of `/debug/syncz`. */
 export interface SyncRow {
   readonly proxy: string;
   readonly protocol: string;
@@ -85,7 +85,7 @@ export class TestMesh implements AsyncDisposable {
     return envoy;
   }
 
-  /** Writes a file of the configuration in one step; without a text it is removed. */
+  /** Writes a file of the configuration atomically. Without a text the file is removed. */
   async write(name: string, text?: string): Promise<void> {
     const target = `${this.folder}/config/${name}`;
     if (text === undefined) return await Deno.remove(target);
@@ -99,9 +99,9 @@ export class TestMesh implements AsyncDisposable {
   }
 
   /**
-   * Waits until every attached Envoy has acknowledged clusters and listeners and everything that it was sent.
+   * Waits until every attached Envoy has acknowledged clusters, listeners and everything else sent.
    *
-   * @throws PortTaken when one could not bind a port; otherwise with the text of every refusal.
+   * @throws PortTaken when an Envoy could not bind a port. Other errors hold the text of every refusal.
    */
   async settled(): Promise<SyncRow[]> {
     let rows: SyncRow[] = [];
@@ -116,7 +116,7 @@ export class TestMesh implements AsyncDisposable {
       // Only secrets in files are served: a request for others is not answered.
       const answered = watches.filter((w) => w.type !== SECRET || w.sent !== "");
       const started = rows.length === this.#envoys.length && rows.every((r) => LISTENER in r.resources);
-      // Envoy asks for routes after their listener: what is acknowledged has to stay so for a while.
+      // Envoy requests routes after the listener, so the acknowledged state must be stable for a while.
       quiet = started && answered.every((w) => w.sent !== "" && w.sent === w.acked) ? quiet + 1 : 0;
       return quiet >= 10;
     });
@@ -132,7 +132,7 @@ export class TestMesh implements AsyncDisposable {
   }
 }
 
-/** A running Envoy that a server configures. */
+/** A running Envoy, configured by a server. */
 export class TestEnvoy {
   #end: Promise<void> | undefined;
 
@@ -149,25 +149,28 @@ export class TestEnvoy {
     return new TestEnvoy(await startEnvoy({ ...options, binary, folder, identity, discoveryPort, delta }));
   }
 
-  /** An admin page; undefined while it does not listen. */
+  /** An admin page. Undefined while the admin port is closed. */
   admin(page: string): Promise<string | undefined> {
     return adminPage(this.running.adminPort, page);
   }
 
-  /** Resolves when it is live and takes connections at a port of the loopback; throws PortTaken when it cannot bind it. */
+  /**
+   * Resolves when Envoy is live and accepts connections at a loopback port. Throws PortTaken when Envoy cannot bind the
+   * port.
+   */
   ready(port: number, ip: "127.0.0.1" | "[::1]" = "127.0.0.1"): Promise<void> {
     return this.running.ready([`${ip}:${port}`]);
   }
 
-  /** Envoy's own counts of updates that it rejected, those that are not 0. */
+  /** Envoy's own counters of rejected updates, except zeros. */
   async rejected(): Promise<string[]> {
     const stats = await this.admin("stats?filter=(update_rejected|listener_create_failure)$");
     return stats!.split("\n").filter((line) => line !== "" && !/: 0$/.test(line));
   }
 
-  /** Ends it. One that ended by a fault of its own, now or earlier, or bound a port that is not leased, fails the test. */
+  /** Stops Envoy. If Envoy crashed, now or earlier, or bound a port without a lease, the test fails. */
   stop(): Promise<void> {
-    // Once: when it has ended, another program may have the port of its admin pages.
+    // Only once: afterwards another program may have Envoy's admin port.
     return this.#end ??= this.#stop();
   }
 

@@ -1,5 +1,5 @@
 /**
- * Connections that carry whole messages, for stand-ins of databases and their clients.
+ * Connections for whole messages, for substitutes of databases and their clients.
  *
  * Permissions: net (loopback).
  *
@@ -7,10 +7,10 @@
  */
 import { concatBytes as concat } from "../../../lib/resource/block.ts";
 
-/** Length of the first message in these bytes; undefined while too few are there to know it. */
+/** Length of the first message in the bytes. Undefined when more bytes are needed to know the length. */
 export type Measure = (bytes: Uint8Array) => number | undefined;
 
-/** One end of a connection that carries messages. */
+/** One end of a connection for messages. */
 export class MessageConnection implements Disposable {
   #rest: Uint8Array = new Uint8Array();
 
@@ -45,7 +45,7 @@ export class MessageConnection implements Disposable {
   }
 }
 
-/** A server with one conversation for each connection, on a free port of the loopback. */
+/** A server with a conversation per connection, on a free loopback port. */
 export function serveMessages(
   measure: Measure,
   converse: (client: MessageConnection) => Promise<void>,
@@ -54,7 +54,7 @@ export function serveMessages(
   void (async () => {
     for await (const connection of listener) {
       const client = new MessageConnection(connection, measure);
-      // A client that breaks off ends its own conversation alone.
+      // A client that disconnects ends only its own conversation.
       void converse(client).catch(() => {}).finally(() => client[Symbol.dispose]());
     }
   })();

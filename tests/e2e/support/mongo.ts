@@ -1,6 +1,5 @@
 /**
- * Messages of MongoDB's wire protocol, as a driver of today and its server exchange them at first.
- *
+ * Messages of MongoDB's wire protocol: the first messages between a current driver and its server.
  * https://www.mongodb.com/docs/manual/reference/mongodb-wire-protocol/ and https://bsonspec.org/spec.html
  *
  * Permissions: net (loopback).
@@ -47,23 +46,23 @@ function message(id: number, answers: number, operation: number, body: readonly 
   return concat([int32(rest.length + 4), rest]);
 }
 
-/** OP_QUERY: the handshake of today's drivers (on `admin.$cmd`), and the queries of old ones. One document is asked for. */
+/** OP_QUERY: the handshake of current drivers (on `admin.$cmd`), and queries of old drivers. Requests one document. */
 export function query(id: number, collection: string, document: Document): Uint8Array {
   return message(id, 0, OP_QUERY, [int32(0), cstring(collection), int32(0), int32(-1), bson(document)]);
 }
 
-/** OP_REPLY with one document, the answer to an OP_QUERY. */
+/** OP_REPLY with a document: the answer to an OP_QUERY. */
 export function reply(id: number, answers: number, document: Document): Uint8Array {
   const cursor = [int32(0), int32(0)];
   return message(id, answers, OP_REPLY, [int32(0), ...cursor, int32(0), int32(1), bson(document)]);
 }
 
-/** OP_MSG with one section, both command and answer of today. */
+/** OP_MSG with a section: the current form of commands and answers. */
 export function opMsg(id: number, answers: number, document: Document): Uint8Array {
   return message(id, answers, OP_MSG, [int32(0), Uint8Array.of(0), bson(document)]);
 }
 
-/** A server that answers message after message with those given, and keeps what it got. */
+/** A server that sends the given answers, one per message, and keeps the received messages. */
 export function mongoServer(answers: readonly Uint8Array[], received: Uint8Array[]) {
   return serveMessages(mongoLength, async (client: MessageConnection) => {
     for (const answer of answers) {

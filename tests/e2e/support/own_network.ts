@@ -1,5 +1,5 @@
 /**
- * Tests that need fixed ports: they run in a network namespace where all ports are free, with a loopback device alone.
+ * Tests with fixed ports run in a network namespace with only a loopback device, in which all ports are free.
  *
  * Permissions: run (unshare, deno), write (a temporary file).
  *
@@ -7,7 +7,7 @@
  */
 import assert from "node:assert/strict";
 
-/** What is missing here; undefined: nothing. */
+/** The missing requirement on this machine. Undefined: none. */
 export const withoutOwnNetwork: string | undefined = (() => {
   if (Deno.build.os !== "linux") return "network namespaces exist on Linux only";
   try {
@@ -21,20 +21,20 @@ export const withoutOwnNetwork: string | undefined = (() => {
 const PERMISSIONS = ["--allow-read", "--allow-write=/tmp", "--allow-env", "--allow-net", "--allow-run"];
 const SYS = "--allow-sys=hostname,cpus,systemMemoryInfo";
 
-/** Like redirection's, the device has the address by which proxies call their own workload over IPv6. */
+/** Like the redirection's device, this device has the address from which proxies call their own workload over IPv6. */
 const DEVICE = "ip link set lo up && ip -6 address add ::6/128 dev lo";
 
-/** Variable that says to tests that nobody else is where they run: they may bind any port. */
+/** Variable that tells tests that they run alone and may bind any port. */
 export const ALL_PORTS_ARE_FREE = "TEST_ALL_PORTS_ARE_FREE";
 
-/** Where a test may answer the resolvers of its programs, at their port 53. */
+/** Address at which a test may answer its programs' resolvers, at port 53. */
 export const NAME_SERVER = "127.0.0.53";
 
-/** Runs a file of tests there; fails with their output. */
+/** Runs a file of tests in a network namespace. On failure, the error holds the output. */
 export async function inOwnNetwork(
   file: URL,
   { asksNameServer = false, addresses = [] }: {
-    /** The programs' resolvers ask {@linkcode NAME_SERVER} alone. Default: as the machine's. */
+    /** The programs' resolvers ask only {@linkcode NAME_SERVER}. Default: the machine's resolvers. */
     readonly asksNameServer?: boolean;
     /** Further addresses (IPv4) of the loopback device. Default: none. */
     readonly addresses?: readonly string[];

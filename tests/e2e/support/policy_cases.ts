@@ -1,30 +1,30 @@
 /**
- * What authorization policies decide, case by case: the same for connections of mutual TLS and of HBONE.
+ * Decisions of authorization policies, case by case: equal for connections of mutual TLS and of HBONE.
  *
  * @module
  */
 import type { Asked, PolicyCase, PolicyDocument } from "./guarded.ts";
 
-/** A policy that admits by rules. */
+/** A policy with rules that admit. */
 export const allow = (...rules: object[]): PolicyDocument => ({ spec: { rules } });
-/** A policy that refuses by rules. */
+/** A policy with rules that refuse. */
 export const deny = (...rules: object[]): PolicyDocument => ({ name: "deny", spec: { action: "DENY", rules } });
 const from = (source: object) => ({ from: [{ source }] });
 /** A rule about operations. */
 export const to = (operation: object) => ({ to: [{ operation }] });
 /** A rule with a condition. */
 export const when = (key: string, values: string[], notValues?: string[]) => ({ when: [{ key, values, notValues }] });
-/** All of these are admitted. */
+/** Expects all requests to be admitted. */
 export const ok = (...asked: Asked[]) => asked.map((one) => [one, 200] as const);
-/** All of these are refused. */
+/** Expects all requests to be refused. */
 export const no = (...asked: Asked[]) => asked.map((one) => [one, one.tcp ? "closed" : 403] as const);
-/** Bytes are answered by the application itself, which speaks HTTP. */
+/** The application, which speaks HTTP, also answers on the bytes port. */
 const both = (asked: Asked) => [asked, { ...asked, tcp: true as const }];
 
 const guest: Asked = { by: "guest" };
 const alias: Asked = { by: "alias" };
 
-/** Each with the requests that show it. */
+/** Each case with requests as evidence. */
 export const POLICY_CASES: readonly PolicyCase[] = [
   { name: "no policy", policies: [], asked: ok(...both({}), ...both(guest)) },
   { name: "a policy without rules admits nothing", policies: [{ spec: {} }], asked: no(...both({}), ...both(guest)) },
@@ -114,7 +114,7 @@ export const POLICY_CASES: readonly PolicyCase[] = [
       ...no({ path: "/x/%2e%2e/admin" }, { path: "/admin/x" }, { path: "//admin" }),
       ...no({ path: "/%2fadmin" }, { path: "/x%2f..%2fadmin" }, { path: "/x\\..\\admin" }, { path: "/admin%2Fx" }),
       ...no({ path: "/admin%5cx" }, { path: "//admin//x" }),
-      // The application gets /x/admin: dots go before slashes are merged.
+      // The application gets /x/admin: dot segments are removed before slashes are merged.
       ...ok({ path: "/x//..//admin" }),
       ...ok({ path: "/administrator" }, { path: "/x/admin" }, { path: "/ADMIN" }),
     ],

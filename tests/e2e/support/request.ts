@@ -1,5 +1,5 @@
 /**
- * One request to a host behind a gateway, on a connection of its own.
+ * A request to a host behind a gateway, on a new connection.
  *
  * Permissions: net (loopback).
  *
@@ -7,7 +7,7 @@
  */
 import http from "node:http";
 
-/** The response to a GET for a host; the message of the error where no response comes. */
+/** The response to a GET for a host, or the error's message without a response. */
 export function requestHost(
   port: number,
   host: string,
