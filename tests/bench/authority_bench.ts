@@ -1,7 +1,7 @@
 /**
- * Cost of a certificate, from the signing request to the chain: `deno bench tests/bench/authority_bench.ts`. Each iteration
- * is 16 requests in flight, as from agents that start together; the authority is a self-signed root with the same kind of
- * key as the workload. gRPC, TLS and the proof of the caller are not in it.
+ * Cost of a certificate, from the signing request to the chain: `deno bench tests/bench/authority_bench.ts`. Each
+ * iteration has 16 requests in flight, as from agents starting together. The authority is a self-signed root with the
+ * same kind of key as the workload. gRPC, TLS and the authentication of the caller are excluded.
  */
 import { SigningAuthority } from "../../lib/authority/authority.ts";
 import { materialOf } from "../../lib/authority/material.ts";

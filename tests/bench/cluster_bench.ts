@@ -1,6 +1,4 @@
-/**
- * Cost of clusters: `deno bench tests/bench/cluster_bench.ts`. Each iteration is one host with one port.
- */
+/** Cost of clusters: `deno bench tests/bench/cluster_bench.ts`. Each iteration is a host with a port. */
 import { encode } from "../../lib/pb/codec.ts";
 import { outboundClusters } from "../../lib/translate/cluster/outbound.ts";
 import { fakeReader, type FakeWorld } from "../translate/fake_reader.ts";

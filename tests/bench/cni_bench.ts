@@ -1,18 +1,17 @@
 /**
- * Measures calls of the network plugin as a runtime makes them: one after the other, each for a new pod in a network
- * namespace of its own behind Debian's bridge plugin, with what the installer would put on the node. As root, on a machine
- * at rest:
+ * Measures calls of the network plugin as a runtime makes calls: one after the other, each for a new pod in a new
+ * network namespace behind Debian's bridge plugin, with the installer's files on the node. As root, on an idle machine:
  *
  *     deno run --allow-net --allow-read --allow-write=/tmp --allow-run --allow-env \
  *         --allow-sys=loadavg,uid,hostname tests/bench/cni_bench.ts [--calls 30] [--only near,tls] [--launcher FILE]
  *
- * `hello` is the runtime alone; `near`: a node agent is there, as on every node after its start; `tls`: the orchestrator is
- * asked by the plugin itself; `again`: ADD for a pod whose rules are in place; `check`, `del`, `status`, `version`: the
- * other commands; `pass`: a pod outside of the mesh. Wall and processor time in ms, children included; memory is the peak
- * of the largest process. `--launcher` puts another executable on the node than the installer's.
+ * `hello` is the runtime alone; `near`: a node agent is running, as on every node after its start; `tls`: the plugin
+ * itself asks the orchestrator; `again`: ADD for a pod with existing rules; `check`, `del`, `status`, `version`: the
+ * other commands; `pass`: a pod outside the mesh. Wall and processor time in ms, including children. Memory is the peak
+ * of the largest process. `--launcher` replaces the installer's executable on the node.
  *
- * Where a node agent asks the orchestrator, some calls take 40 ms more. The stand-in for the orchestrator is a server of
- * `Deno.serve`: over TLS, on a connection that is kept, it needs 44 ms for an answer for which `node:https` needs 0.4.
+ * If a node agent asks the orchestrator, some calls take 40 ms more. The substitute for the orchestrator is a server of
+ * `Deno.serve`: over TLS, on a kept connection, an answer takes 44 ms, compared with 0.4 ms for `node:https`.
  *
  * Permissions: net, read, write (a temporary folder), run (ip, nsenter, the plugins, python3), env, sys.
  *
@@ -34,7 +33,7 @@ const option = (name: string, otherwise: string) => {
   return at < 0 ? otherwise : Deno.args[at + 1] ?? otherwise;
 };
 
-/** What a command cost. */
+/** The cost of a command. */
 interface Cost {
   readonly code: number;
   readonly out: string;
@@ -44,7 +43,7 @@ interface Cost {
   readonly peak: number;
 }
 
-/** Runs commands one by one, by a small process that counts what they cost. */
+/** Runs commands one by one, in a small process that measures their cost. */
 class Stopwatch implements AsyncDisposable {
   private readonly child = new Deno.Command("python3", {
     args: [new URL("../testdata/cni/timed.py", import.meta.url).pathname],
@@ -78,7 +77,7 @@ class Stage {
   private count = 0;
   constructor(readonly node: TestNode, readonly orch: FakeOrch, readonly watch: Stopwatch) {}
 
-  /** A new pod in its network, and our configuration for it. */
+  /** A new pod in its network, with the plugin's configuration for the pod. */
   async pod(injected = true): Promise<{ plugin: Record<string, unknown>; sandbox: Sandbox }> {
     const name = `p-${this.count++}`;
     const base = injectedPod("cost", name);
@@ -91,7 +90,7 @@ class Stage {
     return { plugin: { ...ours, ...common, prevResult }, sandbox };
   }
 
-  /** What some calls for new pods cost; `before` is called first and not counted. */
+  /** The cost of calls for new pods. `before` is called first and not counted. */
   async calls(count: number, command: string, more: { injected?: boolean; before?: string } = {}): Promise<Cost[]> {
     const costs: Cost[] = [];
     for (let i = 0; i < count; i++) {
@@ -167,7 +166,7 @@ async function main(): Promise<void> {
     const launcher = option("launcher", "");
     if (launcher !== "") await Deno.copyFile(launcher, `${node.binDir}/mesh-cni`);
     const stage = new Stage(node, orch, watch);
-    // What the first call of a node finds out once, and the caches of runtime and kernel, are not measured.
+    // One-time work of a node's first call, and filling the caches of runtime and kernel, is not measured.
     await stage.calls(2, "ADD");
     const rows: Record<string, object> = {};
     for (const name of only) {

@@ -1,7 +1,7 @@
 /**
- * Measures what answering in batches would give: `recvmmsg` and `sendmmsg` of the C library by Deno's foreign-function
- * interface, with the same answers as the server. Not part of the programs: foreign functions end the sandbox that the
- * permissions make (docs/decisions/0008-dns-sockets.md).
+ * Measures the gain of answering in batches: `recvmmsg` and `sendmmsg` of the C library by Deno's foreign-function
+ * interface, with the server's answers. Not part of the programs: foreign functions end the sandbox of permissions
+ * (docs/decisions/0008-dns-sockets.md).
  *
  *     deno run --allow-ffi --allow-net --allow-read --allow-env tests/bench/dns_batch_bench.ts <port> [batch]
  *
@@ -34,7 +34,7 @@ const libc = Deno.dlopen("libc.so.6", {
 });
 
 const fd = libc.symbols.socket(2, 2, 0);
-// SO_REUSEPORT, so that several processes may share the port: the kernel spreads clients over them.
+// SO_REUSEPORT: several processes may share the port, and the kernel distributes clients.
 libc.symbols.setsockopt(fd, 1, 15, new Uint8Array(new Int32Array([1]).buffer), 4);
 const bound = libc.symbols.bind(
   fd,
@@ -64,7 +64,7 @@ for (let i = 0; i < 1000; i++) {
 const table = buildLookupTable(hosts, { namespace: "ns-1", domain: "ns-1.svc.cluster.local", search: [] });
 const question = new Question();
 
-/** Receives what is there, answers it, sends it; the number of packets. */
+/** Receives, answers and sends the available packets. Returns the number of packets. */
 function turn(): number {
   for (let i = 0; i < BATCH; i++) {
     vectorView.setBigUint64(i * IOVEC + 8, BigInt(MAX_UDP_SIZE), true);
@@ -81,6 +81,6 @@ function turn(): number {
   return count;
 }
 
-// struct pollfd: the socket, POLLIN. Waiting takes a thread of the runtime's pool, never its loop.
+// struct pollfd: the socket, POLLIN. Waiting uses a thread of the runtime's pool, never its event loop.
 const poll = new Uint8Array(new Int32Array([fd, 1]).buffer);
 for (;;) if (turn() === 0) await libc.symbols.poll(poll, 1n, 1000);

@@ -1,16 +1,16 @@
 /**
- * Measures the DNS server with dnsperf: names that are known, names that are asked upstream, and nine of the first to
- * one of the second. Server, name server and load run as processes of their own; the robust figure on a busy machine is
- * the server's processor time for an answer.
+ * Measures the DNS server with dnsperf: known names, names asked upstream, and a mix of nine known names to one
+ * upstream name. Server, name server and load are separate processes. The robust figure on a busy machine is the
+ * server's processor time per answer.
  *
  *     deno run --allow-net --allow-read --allow-write=/tmp --allow-run --allow-sys=loadavg tests/bench/dns_bench.ts \
  *         [--seconds 10] [--rate 20000] [--only hit,miss,mixed] [--hosts 1000] [--mode tcp] [--target host:port:pid] \
  *         [--real-time] [--floor]
  *
- * `--rate` limits the load, to see latency; `--target` measures a server that runs already, by its address and process.
- * `--floor` measures a process that sends every packet back, by the same operations of the runtime, instead of the
- * server. `--real-time` (root) lets nothing else run before server and load, so that latency is theirs and not the
- * scheduler's: on two cores the load generator alone takes half of the machine.
+ * `--rate` limits the load, to see latency. `--target` measures a running server, by address and process. `--floor`
+ * measures a process that echoes every packet by the same operations of the runtime, instead of the server.
+ * `--real-time` (root) gives server and load priority over everything else, so latency is independent of the scheduler:
+ * on two cores the load generator alone takes half of the machine.
  *
  * Permissions: net, read, write (a temporary folder), run (deno, dnsperf, sh, cat, chrt), sys (loadavg).
  *
@@ -27,7 +27,7 @@ const option = (name: string, otherwise: string) => {
 };
 
 const hosts = Number(option("hosts", "1000"));
-/** What is put before a command so that it runs before all of normal priority. */
+/** Prefix of a command for a priority above all normal processes. */
 const realTime = (priority: string) => Deno.args.includes("--real-time") ? ["chrt", "-f", priority] : [];
 const host = (i: number) => `svc-${i}.ns-${i % 10}.svc.cluster.local`;
 
@@ -40,7 +40,7 @@ function table(): NameTable {
   return names;
 }
 
-/** The server under test; says its port, then its answers are asked for until it is killed. */
+/** The server under test. Prints its port, then answers until killed. */
 async function serve(): Promise<void> {
   const server = await startDnsServer({
     settings: { DNS_PROXY_ADDR: "localhost:0", DNS_FORWARD_PARALLEL: false },
@@ -58,7 +58,7 @@ async function serve(): Promise<void> {
   console.error(`table of ${names} names built in ${(performance.now() - began).toFixed(1)} ms`);
 }
 
-/** What the server cannot be cheaper than: every packet goes back as it came, marked as an answer. */
+/** The lower bound of a server's cost: every packet is returned unchanged, marked as an answer. */
 function floor(): void {
   const conn = Deno.listenDatagram({ transport: "udp", hostname: "127.0.0.1", port: 0 });
   console.log((conn.addr as Deno.NetAddr).port);
@@ -73,7 +73,7 @@ function floor(): void {
   for (let i = 0; i < 4; i++) void loop();
 }
 
-/** A name server that knows every name: the question comes back with one address. */
+/** A name server that knows every name: returns the question with one address. */
 function upstream(): void {
   const conn = Deno.listenDatagram({ transport: "udp", hostname: "127.0.0.1", port: 0 });
   console.log((conn.addr as Deno.NetAddr).port);
@@ -93,7 +93,7 @@ function upstream(): void {
   for (let i = 0; i < 4; i++) void loop();
 }
 
-/** A child that says a port on its first line. */
+/** A child that prints its port on the first line. */
 async function child(args: readonly string[]): Promise<{ port: number; pid: number; process: Deno.ChildProcess }> {
   const [command, ...before] = [...realTime("2"), Deno.execPath()];
   const process = new Deno.Command(command!, {
@@ -118,7 +118,7 @@ async function child(args: readonly string[]): Promise<{ port: number; pid: numb
   return { port: Number(new TextDecoder().decode(value)), pid: process.pid, process };
 }
 
-/** Processor seconds of a process and of the machine, what the host took from it, and memory of the process in MB. */
+/** Processor seconds of a process and of the machine, time stolen by the host, and memory of the process in MB. */
 interface Usage {
   readonly seconds: number;
   readonly machine: number;
@@ -126,7 +126,7 @@ interface Usage {
   readonly megabytes: number;
 }
 
-/** (By `cat`: /proc itself is for all permissions.) */
+/** Uses `cat`, because reading /proc itself needs all permissions. */
 function usage(pid: number): Usage {
   const files = [`/proc/${pid}/stat`, `/proc/${pid}/status`, "/proc/stat"];
   const { stdout } = new Deno.Command("cat", { args: files }).outputSync();
@@ -160,7 +160,7 @@ async function measure(name: string, questions: string, port: number, pid: numbe
     "-q",
     "100",
   ];
-  // Until the code is compiled; then the measurement.
+  // Runs until the code is compiled. The measurement follows.
   await load([...args, "-l", "1"], `${questions}.said`);
   const before = usage(pid);
   const text = await load([...args, "-l", seconds, ...rate === "" ? [] : ["-v", "-Q", rate]], `${questions}.said`);
@@ -179,8 +179,8 @@ async function measure(name: string, questions: string, port: number, pid: numbe
 }
 
 /**
- * Runs dnsperf; what it says. By way of a file: a process that reads a line for every answer would compete for the cores
- * with those that are measured, and was most of the latency found.
+ * Runs dnsperf. Returns its output by way of a file: a process that reads a line per answer would compete for the cores
+ * with the measured processes, and caused most of the latency.
  */
 async function load(args: readonly string[], file: string): Promise<string> {
   const command = [...realTime("1"), ...args];
@@ -188,7 +188,7 @@ async function load(args: readonly string[], file: string): Promise<string> {
   return await Deno.readTextFile(file);
 }
 
-/** Percentiles of the answers' times, which dnsperf prints one by one when asked to (only where the rate is limited). */
+/** Percentiles of the answers' times, which dnsperf prints one by one on request (only with a limited rate). */
 function percentiles(text: string): string {
   const times = [...text.matchAll(/^> \w+ \S+ \w+ ([\d.]+)$/gm)].map((m) => Number(m[1]) * 1000);
   const max = /max ([\d.]+)\)/.exec(text)?.[1];

@@ -1,7 +1,6 @@
 /**
- * Cost of load assignments, the hottest path of translation: `deno bench tests/bench/endpoint_bench.ts`.
- *
- * Each iteration is one host with one port: plan, selection, grouping, message and encoding.
+ * Cost of load assignments, the hottest path of translation: `deno bench tests/bench/endpoint_bench.ts`. Each iteration
+ * is a host with a port: plan, selection, grouping, message and encoding.
  */
 import { encode } from "../../lib/pb/codec.ts";
 import { LoadAssignmentEncoder } from "../../lib/translate/endpoint/encode.ts";
@@ -39,7 +38,7 @@ function endpoints(localities: readonly string[]): Endpoint[] {
   }));
 }
 
-/** A reader that costs as little as one can: what is measured is the builder. */
+/** A reader with minimal cost, so the builder is measured. */
 function reader(world: FakeWorld, eps: readonly Endpoint[]): Reader {
   const fake = fakeReader({ ...world, services: [service] });
   const rule = world.destinationRules?.[HOST];

@@ -1,10 +1,10 @@
 /**
- * How much it costs a server when many incremental clients come back with the versions that they have: one client
- * learns all resources of `wire_bench.ts`, then many connect at once with these versions and should get nothing.
+ * The server's cost when many incremental clients reconnect with their versions: a client learns all resources of
+ * `wire_bench.ts`, then many clients connect at once with these versions and should get nothing.
  *
  *     deno run --allow-net --allow-env --allow-sys --allow-run tests/bench/reconnect_bench.ts [clients]
  *
- * Prints CPU seconds and resident memory of the server and what was sent.
+ * Prints CPU seconds and resident memory of the server, and the sent resources.
  *
  * Permissions: net (localhost), env and sys (grpc-js), run (deno).
  *
@@ -32,7 +32,7 @@ interface Response {
 const TYPES = [CLUSTER, ENDPOINTS, LISTENER, ROUTE];
 const same = (bytes: Uint8Array) => Buffer.from(bytes);
 
-/** Connects, subscribes with the known versions, acknowledges, and resolves with what was sent, by type. */
+/** Connects, subscribes with the known versions, acknowledges, and resolves with the received resources, by type. */
 function connect(id: string, known: Map<string, Map<string, string>>): Promise<Map<string, Map<string, string>>> {
   const client = new grpc.Client(`localhost:${port}`, grpc.credentials.createInsecure(), {
     "grpc.use_local_subchannel_pool": 1,
@@ -73,7 +73,7 @@ const known = await connect("first", new Map());
 names.clusters = [...known.get(ENDPOINTS)!.keys()];
 const before = await usage();
 const started = performance.now();
-// The own cluster and listener of the first proxy are not those of the others: one removal each is right.
+// Each proxy has its own cluster and listener, so one removal of each is expected.
 const all = await Promise.all(Array.from({ length: clients }, (_, i) => connect(`proxy-${i}`, known)));
 const after = await usage();
 const sent = all.reduce((sum, got) => sum + [...got.values()].reduce((n, map) => n + map.size, 0), 0);

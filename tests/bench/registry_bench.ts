@@ -1,9 +1,9 @@
 /**
  * Benchmark: endpoint events at a fixed rate through registry, aggregate and endpoint index.
  *
- * 1,000 services of 10 endpoints each. An event moves one workload to another address; changes are drained ten times a
- * second, as a debounced push would. Two forms: the report of a registry that knows its lists (`sink`), and
- * WorkloadEntry objects that selectors pick (`entries`), which come in the batches that a config store makes of them.
+ * 1,000 services of 10 endpoints each. An event moves a workload to another address. Changes are drained ten times a
+ * second, as in a debounced push. Two forms: the report of a registry that knows its lists (`sink`), and WorkloadEntry
+ * objects picked by selectors (`entries`), in batches like a config store's.
  *
  * @module
  */
@@ -19,14 +19,14 @@ const SERVICES = 1000;
 const PER_SERVICE = 10;
 const DRAINS_PER_SECOND = 10;
 
-/** One row of the result. */
+/** A row of the result. */
 export interface RegistryBenchRow {
   readonly form: "sink" | "entries";
   readonly events: number;
   readonly eventsPerSecond: number;
   /** CPU seconds, user and system. */
   readonly cpu: number;
-  /** Seconds that the clock showed; more than asked for means that it did not keep up. */
+  /** Wall time, seconds. More than requested means that the registry could not keep up. */
   readonly wall: number;
   /** Heap after a second and at the end, bytes. */
   readonly heapStart: number;
@@ -72,7 +72,7 @@ async function run(form: RegistryBenchRow["form"], rate: number, seconds: number
   };
 }
 
-/** The heap after a collection where V8 offers one (`--v8-flags=--expose-gc`), else as it is. */
+/** The heap after a collection if V8 offers collections (`--v8-flags=--expose-gc`), else the present heap. */
 function heap(): number {
   (globalThis as { gc?: () => void }).gc?.();
   return Deno.memoryUsage().heapUsed;

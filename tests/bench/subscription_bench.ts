@@ -1,6 +1,6 @@
 /**
- * What requests of one delta stream cost that subscribe name by name, as clients on demand do, and a rejection with a
- * text of 4 MB: CPU milliseconds of the server's side, without a network.
+ * The cost of requests of a delta stream that subscribes name by name, like on-demand clients, and of a rejection with
+ * a text of 4 MB: CPU milliseconds of the server's side, without a network.
  *
  *     deno run --allow-env tests/bench/subscription_bench.ts
  *
@@ -13,7 +13,7 @@ import { CLUSTER, ENDPOINTS } from "../../lib/xds/protocol/types.ts";
 import { MemorySource, textResource } from "../xds/support/memory_source.ts";
 import { StreamClient } from "../xds/support/stream_client.ts";
 
-/** Requests in a turn of the event loop: about what one read of a socket brings. */
+/** Requests per turn of the event loop: about the number in one read of a socket. */
 const TURN = 500;
 
 const name = (i: number) => `outbound|80||svc-${i}.ns-${i % 10}.svc.cluster.local`;
@@ -23,7 +23,7 @@ function resources(type: string, count: number) {
   return names(count).map((one) => textResource(type, one, `${one}=1`));
 }
 
-/** Sends requests, and tells the CPU time that taking them took. */
+/** Sends requests. Returns the CPU time of receiving them. */
 async function cost(client: StreamClient, requests: readonly Uint8Array[]): Promise<number> {
   let micros = 0;
   for (let at = 0; at < requests.length; at += TURN) {

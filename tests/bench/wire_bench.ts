@@ -1,13 +1,14 @@
 /**
- * Serves a synthetic mesh over ADS, to measure the wire alone with any xDS load generator: 1,683 clusters with
- * endpoints, 204 listeners, route configurations with virtual hosts by VHDS (delta) or inside: about 5 MB a proxy, the
- * shape of 1,000 services x 10 endpoints, 100 of them routed and with two subsets. Each proxy has an inbound listener
- * and cluster of its own.
+ * Serves a synthetic mesh over ADS, to measure only the wire with any xDS load generator: 1,683 clusters with
+ * endpoints, 204 listeners, route configurations with virtual hosts by VHDS (delta) or inside. About 5 MB per proxy,
+ * the shape of 1,000 services x 10 endpoints, of which 100 services are routed and have two subsets. Each proxy has a
+ * separate inbound listener and cluster.
  *
  *     deno run --allow-net --allow-env tests/bench/wire_bench.ts [--port 15010] [--vhds] [--levels]
  *
- * `GET /edit?round=N` on the same port changes one route rule and answers with a marker that the pushed bytes contain;
- * `GET /endpoint?round=N` changes one endpoint; `GET /usage` tells CPU seconds and resident memory; `GET /ledger` shows the latest pushes; `GET /memory` the process.
+ * `GET /edit?round=N` on the same port changes a route rule and answers with a marker in the pushed bytes. `GET
+ * /endpoint?round=N` changes an endpoint. `GET /usage` returns CPU seconds and resident memory, `GET /ledger` the
+ * latest pushes, `GET /memory` the process's memory.
  *
  * Permissions: net (listen), env (protobufjs).
  *
@@ -152,7 +153,7 @@ function routes(marker: string): void {
   ]);
 }
 
-/** Gives each proxy a listener and a cluster of its own. */
+/** Gives each proxy a separate listener and cluster. */
 class BenchSource {
   connect(request: ConnectRequest): ProxyView {
     const view = source.connect(request) as ReturnType<MemorySource["connect"]> & { own: Map<string, unknown> };
@@ -219,7 +220,7 @@ const pages = http.createServer((request, response) => {
     const { user, system } = process.cpuUsage();
     response.end(JSON.stringify({ cpu: (user + system) / 1e6, rss: Math.round(Deno.memoryUsage().rss / 1e6) }));
   } else if (url.pathname === "/memory") {
-    // With --v8-flags=--expose-gc only what is really kept is counted.
+    // With --v8-flags=--expose-gc only retained memory is counted.
     (globalThis as unknown as { gc?: () => void }).gc?.();
     response.end(JSON.stringify(Deno.memoryUsage()));
   } else response.writeHead(404).end();

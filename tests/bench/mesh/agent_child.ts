@@ -1,5 +1,5 @@
 /**
- * The agent that a benchmark measures, of this tree or of another, and what it uses.
+ * The measured agent, of this tree or another, and its use of resources.
  *
  * Permissions: run (this runtime, cat), read (the trees), write (temporary folders).
  *
@@ -11,7 +11,7 @@ import { programArgs } from "../../../scripts/program_args.ts";
 import { THIS_TREE } from "./server_child.ts";
 
 /**
- * The program as images have it: a tree's bundle, made when it is not there; of a tree that makes none its sources.
+ * The program in the form for images: a tree's bundle, made if missing. For a tree without bundles: its sources.
  *
  * @param tree Root of the tree. Default: this tree.
  */
@@ -41,12 +41,12 @@ export async function agentProgram(tree = THIS_TREE): Promise<string[]> {
 
 /** Memory of a process, MiB. */
 export interface OwnMemory {
-  /** Pages that are of no file: nobody shares them. */
+  /** Anonymous pages, which are never shared. */
   readonly anonymous: number;
   readonly resident: number;
 }
 
-/** Reads it from `/proc/PID/smaps_rollup`. */
+/** Reads a process's memory from `/proc/PID/smaps_rollup`. */
 export async function ownMemory(pid: number): Promise<OwnMemory> {
   const { stdout } = await new Deno.Command("cat", { args: [`/proc/${pid}/smaps_rollup`] }).output();
   const text = new TextDecoder().decode(stdout);
@@ -58,19 +58,20 @@ export async function ownMemory(pid: number): Promise<OwnMemory> {
   return { anonymous: field("Anonymous"), resident: field("Rss") };
 }
 
-/** A program `envoy` for the agent's PATH that notes when it was launched, and what the agent had used by then. */
+/** A program `envoy` on the agent's PATH that notes its launch time and the agent's CPU use up to the launch. */
 export interface StandIn {
-  /** For the agent. */
+  /** PATH for the agent. */
   readonly path: string;
-  /** Epoch milliseconds, and the agent's CPU seconds since its start; undefined: it was not launched yet. */
+  /** Epoch milliseconds, and the agent's CPU seconds since its start. Undefined before the launch. */
   launched(): Promise<{ readonly at: number; readonly cpu: number } | undefined>;
 }
 
 /**
- * Writes it.
+ * Writes the program.
  *
- * @param folder An empty folder for it.
- * @param isReal Whether it then becomes the real Envoy. Else it waits for its end, so that another may take Envoy's place.
+ * @param folder An empty folder for the program.
+ * @param isReal Whether the program then executes the real Envoy. Otherwise it waits, so another client may take
+ * Envoy's place.
  */
 export async function standInEnvoy(folder: string, isReal: boolean): Promise<StandIn> {
   const script = `#!/bin/sh

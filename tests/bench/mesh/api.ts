@@ -1,5 +1,5 @@
 /**
- * A real API server with a mesh in it, for servers that follow it.
+ * A real API server with a mesh, for servers that follow the API.
  *
  * Permissions: those of `tests/orch/support/server/api_server.ts`.
  *
@@ -9,13 +9,13 @@ import { noApiServer } from "../../orch/support/server/programs.ts";
 import { type ApiServer, startApiServer } from "../../orch/support/server/api_server.ts";
 import { service, type Shape } from "./configuration.ts";
 
-/** Objects that are written at once. */
+/** Number of concurrent writes. */
 const AT_ONCE = 32;
 
-/** Of this server, and of Istio's: each keeps the root of its authority there. */
+/** Namespaces of this server and of Istio's server, for the roots of their authorities. */
 const SYSTEM_NAMESPACES = ["mesh-system", "istio-system"];
 
-/** See the module. It runs until it is disposed of. */
+/** A real API server with a mesh. Runs until disposal. */
 export class BenchApi implements AsyncDisposable {
   readonly #server: ApiServer;
 
@@ -24,9 +24,9 @@ export class BenchApi implements AsyncDisposable {
   }
 
   /**
-   * Starts a server and writes a service, and a slice with its endpoints, for each service of the shape.
+   * Starts a server and writes a service, and a slice with endpoints, for each service of the shape.
    *
-   * @throws {Error} where this machine can have no API server.
+   * @throws {Error} When this machine cannot run an API server.
    */
   static async start(shape: Shape): Promise<BenchApi> {
     if (noApiServer !== undefined) throw new Error(noApiServer);
@@ -84,7 +84,7 @@ function serviceObject(shape: Shape, index: number) {
   };
 }
 
-/** @param last Address of its last endpoint. Default: the one that it has from the beginning. */
+/** @param last Address of the last endpoint. Default: the initial address. */
 function slice(shape: Shape, index: number, last?: string) {
   const { name, namespace, ports, endpoint } = service(shape, index);
   return {

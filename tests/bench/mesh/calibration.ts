@@ -1,10 +1,10 @@
 /**
- * A fixed piece of work that shows how fast the machine is at the moment. Its mix is that of the server: text that is
- * parsed, objects and maps by name, bytes that are put together, hashed and compressed.
+ * A fixed piece of work that measures the present speed of the machine. Its mix resembles the server's work: parsed
+ * text, objects and maps by name, and bytes that are joined, hashed and compressed.
  *
  *     deno run tests/bench/mesh/calibration.ts      prints the CPU seconds that the work took
  *
- * Never change the work or {@linkcode REFERENCE} without the other: all targets are quotients of both.
+ * Never change the work without {@linkcode REFERENCE}, or the reverse: all targets are quotients of both.
  *
  * @module
  */
@@ -12,10 +12,10 @@ import { createHash } from "node:crypto";
 import process from "node:process";
 import { gzipSync } from "node:zlib";
 
-/** CPU seconds of {@linkcode calibrationWork} on the machine that all targets are written for. */
+/** CPU seconds of {@linkcode calibrationWork} on the reference machine of all targets. */
 export const REFERENCE = 1.33;
 
-/** What the work must give: a digest of all that it made. */
+/** The expected result of the work: a digest of everything made. */
 export const EXPECTED = "e77ac2fc12048260b55c3f24a630211c010f6e0a532065a3c9037a9f8bdffb6b";
 
 interface Item {
@@ -32,7 +32,7 @@ function items(round: number): Item[] {
   }));
 }
 
-/** Bytes of an item: lengths and texts, as protobuf has them. */
+/** Bytes of an item: lengths and texts, like protobuf. */
 function packed({ host, addresses, labels }: Item, encoder: TextEncoder): Uint8Array {
   const texts = [host, ...addresses, ...Object.entries(labels).flat()].map((text) => encoder.encode(text));
   const bytes = new Uint8Array(texts.reduce((sum, { length }) => sum + 2 + length, 0));
@@ -46,7 +46,7 @@ function packed({ host, addresses, labels }: Item, encoder: TextEncoder): Uint8A
   return bytes;
 }
 
-/** The work; the digest of what it made. */
+/** Does the work. Returns a digest of everything made. */
 export function calibrationWork(rounds = 10): string {
   const digest = createHash("sha256");
   const encoder = new TextEncoder();

@@ -6,7 +6,7 @@ Deno.test("the calibration always does the same work", () => {
   assert.equal(calibrationWork(), EXPECTED);
 });
 
-/** A machine whose speed is that of the list, one calibration after the other. */
+/** A machine with the listed speeds, one per calibration. */
 function machine(...speeds: number[]) {
   let measured = 0;
   const calibrator = new Calibrator(() => Promise.resolve(speeds[measured++]!));

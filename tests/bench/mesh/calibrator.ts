@@ -1,5 +1,5 @@
 /**
- * Runs the calibration beside what is measured.
+ * Runs the calibration before and after measured work.
  *
  * Permissions: run (this runtime).
  *
@@ -7,7 +7,7 @@
  */
 import { EXPECTED, REFERENCE } from "./calibration.ts";
 
-/** CPU seconds that the calibration takes at the moment, in a process of its own. */
+/** CPU seconds of the calibration at present, in a separate process. */
 export async function calibrate(): Promise<number> {
   const script = new URL("calibration.ts", import.meta.url).pathname;
   const args = ["run", "--quiet", "--no-prompt", script];
@@ -24,15 +24,20 @@ export class Calibrator {
 
   constructor(private readonly measure: () => Promise<number> = calibrate) {}
 
-  /** Measures nothing, and takes the machine for the reference: comparisons need ratios alone, and are done sooner. */
+  /**
+   * Measures nothing, and treats the machine as the reference machine: comparisons need only ratios and finish sooner.
+   */
   static none(): Calibrator {
     return new Calibrator(() => Promise.resolve(REFERENCE));
   }
 
-  /** Runs the work; also gives the mean of the calibrations around it. In a series, one serves both its neighbours. */
+  /**
+   * Runs the work. Also returns the mean of the calibrations before and after. In a series, neighbours share a
+   * calibration.
+   */
   async beside<T>(work: () => Promise<T>): Promise<{ readonly result: T; readonly calibration: number }> {
     const before = this.#last ?? await this.measure();
-    this.#last = undefined; // work that fails leaves none behind
+    this.#last = undefined; // Failed work leaves no calibration behind.
     const result = await work();
     const after = this.#last = await this.measure();
     return { result, calibration: (before + after) / 2 };

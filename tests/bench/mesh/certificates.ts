@@ -1,5 +1,5 @@
 /**
- * Certificates of one measured server and of its proxies: P-256, below one root.
+ * Certificates of a measured server and its proxies: P-256, below one root.
  *
  * Permissions: write (temporary folder).
  *
@@ -17,18 +17,18 @@ import type { LoadTls } from "./load/protocol.ts";
 const DAY = 24 * 3_600_000;
 const P256 = { type: "EC", curve: "P-256" } as const;
 
-/** What {@linkcode benchCertificates} makes. */
+/** The result of {@linkcode benchCertificates}. */
 export interface BenchCertificates {
   readonly files: TlsFiles;
   readonly load: LoadTls;
-  /** Folder of an authority with the root, as `ROOT_CA_DIR` wants it. */
+  /** Folder of an authority with the root, in the form for `ROOT_CA_DIR`. */
   readonly authority: string;
 }
 
 /**
- * Makes them; the server's are written into the folder.
+ * Makes the certificates. The server's certificates are written into the folder.
  *
- * @param rootSpec the root's key, by which the server signs as well
+ * @param rootSpec Kind of the root's key, with which the server also signs.
  */
 export async function benchCertificates(
   folder: string,

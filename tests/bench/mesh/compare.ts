@@ -1,5 +1,5 @@
 /**
- * Runs scenarios on this tree and on another in turn.
+ * Runs scenarios on this tree and another tree in turn.
  *
  * Permissions: those of `./session.ts`.
  *
@@ -9,16 +9,16 @@ import { comparePairs, type Comparison, LEAST_PAIRS, type Pair } from "./pairs.t
 import type { RunOptions, Scenario } from "./scenarios/scenario.ts";
 import { showComparison } from "./table.ts";
 
-/** What was found. */
+/** The result of a comparison. */
 export interface Compared {
   readonly comparisons: readonly Comparison[];
-  /** Scenarios that failed on one of the trees, and could not be compared. */
+  /** Number of scenarios that failed on a tree and could not be compared. */
   readonly failures: number;
 }
 
 /**
- * Compares all scenarios. The tree that begins changes from pair to pair, so that what the one leaves behind (a warm
- * disk, a hot processor) favours none.
+ * Compares all scenarios. The first tree alternates from pair to pair, so after-effects of a run (a warm disk, a hot
+ * processor) favour neither tree.
  *
  * @param options `tree` is the other tree
  */

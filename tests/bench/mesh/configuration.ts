@@ -1,6 +1,6 @@
 /**
- * The configuration that the benchmarks serve: services with static endpoints over some namespaces, the first of them
- * routed by header and weight over two subsets. One file a namespace, as people keep them.
+ * The configuration for benchmarks: services with static endpoints in several namespaces. The first services are routed
+ * by header and weight to two subsets. One file per namespace, as people usually organize files.
  *
  * @module
  */
@@ -11,36 +11,38 @@ export interface Shape {
   /** Endpoints of each service. */
   readonly endpoints: number;
   readonly namespaces: number;
-  /** Services with a VirtualService, and a DestinationRule with two subsets: the first ones. */
+  /**
+   * Number of services with a VirtualService, and a DestinationRule with two subsets, starting with the first service.
+   */
   readonly routed: number;
-  /** Services with an AuthorizationPolicy: the first ones; absent: none. */
+  /** Number of services with an AuthorizationPolicy, starting with the first service. Absent: none. */
   readonly authorized?: number;
-  /** Whether the whole mesh has metrics, access logs, spans and patches, and service 0 a Telemetry of its own. */
+  /** Whether the whole mesh has metrics, access logs, spans and patches, and service 0 a separate Telemetry. */
   readonly extended?: boolean;
 }
 
-/** What an edit changed so far. */
+/** The edits so far. */
 export interface Edits {
-  /** Value of the header that the rule of service 0 matches. */
+  /** Header value in the match of service 0's rule. */
   readonly canary?: string;
   /** Address of the last endpoint of the last service. */
   readonly address?: string;
-  /** Address of service 0 itself. */
+  /** Address of service 0. */
   readonly serviceAddress?: string;
   /** Path that the policy of service 0 admits. */
   readonly admitted?: string;
-  /** Path of which requests of service 0 are logged. */
+  /** Path of the logged requests of service 0. */
   readonly logged?: string;
 }
 
-/** Every service has the first port, every fifth all of them. */
+/** Every service has the first port, and every fifth service has all ports. */
 const PORTS = [
   { number: 80, name: "http", protocol: "HTTP" },
   { number: 9090, name: "grpc", protocol: "GRPC" },
   { number: 3306, name: "tcp", protocol: "TCP" },
 ] as const;
 
-/** Names and addresses of one service. */
+/** Names and addresses of a service. */
 export function service(shape: Shape, index: number) {
   const namespace = `ns-${index % shape.namespaces}`;
   const low = `${index >> 8 & 255}.${index & 255}`;
@@ -56,7 +58,7 @@ export function service(shape: Shape, index: number) {
   };
 }
 
-/** The file of configuration of one namespace. */
+/** The configuration file of a namespace. */
 export function namespaceFile(shape: Shape, namespace: number, edits: Edits = {}): string {
   const documents: string[] = [];
   for (let index = namespace; index < shape.services; index += shape.namespaces) {
@@ -78,7 +80,7 @@ export function configuration(shape: Shape): Map<string, string> {
   return files;
 }
 
-/** The mesh configuration that goes with `extended`: a collector of spans, which is the last service. */
+/** The mesh configuration for `extended`: a collector of spans, which is the last service. */
 export function extendedMesh(shape: Shape): string {
   const { host } = service(shape, shape.services - 1);
   return JSON.stringify({ extensionProviders: [{ name: "spans", zipkin: { service: host, port: 80 } }] });
@@ -88,7 +90,7 @@ function patch(name: string, configPatch: object): string {
   return `${head("ProxyFilter", name, "mesh-system")}  configPatches: ${JSON.stringify([configPatch])}\n`;
 }
 
-/** Telemetry and patches of the whole mesh; one of the patches is of routes. */
+/** Telemetry and patches of the whole mesh. One of the patches is for routes. */
 const EXTENSIONS = [
   `${head("Telemetry", "mesh", "mesh-system", "telemetry")}  metrics: [{providers: [{name: prometheus}]}]
   accessLogging: [{providers: [{name: envoy}]}]

@@ -57,7 +57,7 @@ Deno.test("every service has its endpoints; every fifth has all ports", () => {
   assert.equal(addresses.size, 300);
 });
 
-/** Keys of the objects that an edit changed. */
+/** Keys of the objects changed by an edit. */
 function changed(namespace: number, edits: Edits): string[] {
   const hashes = (text: string) => new Map(objects([["f", text]]).map((o) => [o.key, o.hash]));
   const before = hashes(namespaceFile(SHAPE, namespace));

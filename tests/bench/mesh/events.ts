@@ -1,5 +1,5 @@
 /**
- * Endpoint events at a high rate, with proxies that watch.
+ * Endpoint events at a high rate, with watching proxies.
  *
  * Permissions: run (this runtime, cat), net (loopback).
  *
@@ -13,14 +13,14 @@ import { quantile } from "./result.ts";
 import { THIS_TREE } from "./server_child.ts";
 import { usage } from "./usage.ts";
 
-/** What was measured. */
+/** The measured quantities. */
 export interface EventsMeasured extends EventsDone {
   readonly cpu: number;
   /** Milliseconds from the last event to the last proxy. */
   readonly seenAfter: number;
 }
 
-/** Two times 10 seconds of events, the server's memory and CPU, and whether the last one arrives. */
+/** Two times 10 seconds of events, with the server's memory and CPU, and the arrival of the last event. */
 export async function measureEvents({ quick, tree = THIS_TREE }: { readonly quick: boolean; readonly tree?: string }) {
   const shape: Shape = { services: quick ? 100 : 1000, endpoints: 10, namespaces: 10, routed: 0 };
   const proxies = quick ? 10 : 100;
@@ -55,7 +55,7 @@ export async function measureEvents({ quick, tree = THIS_TREE }: { readonly quic
   }
 }
 
-/** Each tree has an events server of its own, since that is written against its library. */
+/** Each tree has a separate events server, because the server is written against the tree's library. */
 async function startEventsServer(options: EventsOptions, tree: string) {
   const child = startLineChild([
     "run",

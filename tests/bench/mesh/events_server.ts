@@ -1,8 +1,8 @@
 /**
- * The discovery server in a process of its own whose only registry sends endpoint events at a fixed rate.
+ * The discovery server in a separate process, with a single registry that sends endpoint events at a fixed rate.
  *
- * Standard input takes one JSON object a line: `{"services","endpoints","rate","seconds"}` to start, then `go` makes the
- * events and answers with what happened, `mark ADDRESS` gives one endpoint that address.
+ * Standard input has a JSON object per line: `{"services","endpoints","rate","seconds"}` to start. Then `go` makes the
+ * events and answers with the result, and `mark ADDRESS` gives an endpoint the address.
  *
  * Permissions: net (loopback), env.
  *
@@ -28,7 +28,7 @@ export interface EventsOptions {
 /** The answer to `go`. */
 export interface EventsDone {
   readonly perSecond: number;
-  /** Milliseconds by which each tick came late. */
+  /** Lateness of each tick, ms. */
   readonly late: readonly number[];
   /** MiB after each second. */
   readonly resident: readonly number[];
@@ -38,7 +38,8 @@ export interface EventsDone {
 const TICKS = 100;
 
 /**
- * A registry that knows what changed, as those do that watch an API: the mock one, past its comparison of whole lists.
+ * A registry that knows the changes, like registries that watch an API: the mock registry without its comparison of
+ * whole lists.
  */
 class Source implements Registry {
   readonly provider = "Mock";
@@ -72,14 +73,14 @@ class Source implements Registry {
     return this.#mock.stop();
   }
 
-  /** Gives one endpoint of a service an address. */
+  /** Gives an endpoint of a service an address. */
   set(index: number, number: number, address: string): void {
     const list = this.#lists[index]!.with(number, { ...this.#lists[index]![number]!, address });
     this.#lists[index] = list;
     this.#sink!.endpoints(this.#keys[index]!, this.#mock.shard, list);
   }
 
-  /** One endpoint moves. Those that are proxies stay: only the last endpoints of a service move. */
+  /** An endpoint moves. The endpoints of proxies stay: only the last endpoints of a service move. */
   #event(): void {
     const { shape } = this.options;
     const n = this.#events++;

@@ -1,18 +1,18 @@
 /**
- * Figures of the steps that scenarios take.
+ * Figures of the steps of scenarios.
  *
  * @module
  */
 import { editCost, type Figure, spread } from "./result.ts";
 import type { Measured } from "./session.ts";
 
-/** No timer in the server may come later than this, ms. */
+/** Limit of the lateness of the server's timers, ms. */
 const LONGEST_DELAY = 1000;
 
-/** What an edit waits for by the clock: `PILOT_DEBOUNCE_AFTER`, ms. */
+/** The timed wait of an edit: `PILOT_DEBOUNCE_AFTER`, ms. */
 export const DEBOUNCE = 100;
 
-/** Makes a figure with one value. */
+/** Makes a figure with a single value. */
 export function figure(
   name: string,
   unit: Figure["unit"],
@@ -22,12 +22,12 @@ export function figure(
   return { name, unit, values: [value], ...more };
 }
 
-/** A bound from above where there is one. */
+/** An upper bound, if any. */
 export function atMost(bound: number | undefined): Pick<Figure, "atMost"> {
   return bound === undefined ? {} : { atMost: bound };
 }
 
-/** The longest that the server's event loop was held up, in any of the steps. */
+/** The longest delay of the server's event loop in any step. */
 export function delayFigure(...delays: readonly number[]): Figure {
   return figure("longest delay of the event loop", "ms", Math.max(...delays), { atMost: LONGEST_DELAY });
 }
@@ -61,11 +61,11 @@ export interface EditTargets {
   readonly cpu?: number;
   readonly last?: number;
   readonly kilobytes?: number;
-  /** Types of which something may be sent. */
+  /** Types that may be sent. */
   readonly only?: readonly string[];
 }
 
-/** Figures of an edit that was made several times. */
+/** Figures of a repeated edit. */
 export function editFigures(rounds: readonly Measured[], proxies: number, targets: EditTargets): Figure[] {
   const middle = (pick: (m: Measured) => number) => spread(rounds.map(pick)).median;
   const { usual, dearest } = editCost(rounds.map(({ cpu }) => cpu));

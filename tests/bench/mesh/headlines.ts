@@ -1,21 +1,21 @@
 /**
- * The figures that the page of benchmarks begins with: ten works beside Istio's figures, and two plots of them.
+ * The first figures of the page of benchmarks: ten works next to Istio's figures, with two plots.
  *
  * @module
  */
 import type { Figure, Row, Unit } from "./result.ts";
 import { spread } from "./result.ts";
 
-/** One headline. */
+/** A headline. */
 export interface Headline {
   /** The work in a few words. */
   readonly label: string;
-  /** {@linkcode Row.work} of the row that has the figure. */
+  /** {@linkcode Row.work} of the row with the figure. */
   readonly work: string;
   readonly unit: Unit;
   /** {@linkcode Figure.name}. Default: empty. */
   readonly figure?: string;
-  /** Istio's figure in the same unit, measured as the page says; undefined: it was not measured. */
+  /** Istio's figure in the same unit, measured as described on the page. Undefined: not measured. */
   readonly istio?: number;
 }
 
@@ -23,7 +23,7 @@ const CONNECT = "400 proxies, delta, no gzip: all connect";
 const ROUTE = "400 proxies, delta, no gzip: one route rule changes";
 const ENDPOINT = "400 proxies, delta, no gzip: one endpoint changes, in a file of 100 services";
 
-/** The headlines. Figures of Istio are those of the rows, in the unit of the figure beside them. */
+/** The headlines. Istio's figures are from the rows, in the unit of the neighbouring figure. */
 export const HEADLINES: readonly Headline[] = [
   { label: "400 proxies connect: CPU", work: CONNECT, unit: "CPU s", istio: 54 },
   { label: "400 proxies connect: time", work: CONNECT, unit: "s", istio: 39 },
@@ -53,7 +53,7 @@ export interface HeadlineFigure {
   readonly median: number;
 }
 
-/** The headlines whose rows were measured. */
+/** The headlines with measured rows. */
 export function headlineFigures(rows: readonly Row[]): HeadlineFigure[] {
   return HEADLINES.flatMap((headline) => {
     const row = rows.find(({ work }) => work === headline.work);
@@ -72,7 +72,7 @@ export function plots(rows: readonly Row[]): { readonly name: string; readonly s
   return all.filter(({ svg }) => svg !== "");
 }
 
-/** A plot of headlines of one unit: a pair of bars each, on a logarithmic scale. */
+/** A plot of the headlines of a unit: a pair of bars each, on a logarithmic scale. */
 export function plot(title: string, unit: Unit, figures: readonly HeadlineFigure[]): string {
   const shown = figures.filter(({ headline }) => headline.unit === unit && headline.istio !== undefined);
   if (shown.length === 0) return "";
@@ -105,7 +105,7 @@ export function plot(title: string, unit: Unit, figures: readonly HeadlineFigure
   return `${lines.join("\n")}\n`;
 }
 
-/** A number with three digits that tell something. */
+/** A number with three significant digits. */
 export function plain(value: number): string {
   return Number(value.toPrecision(3)).toLocaleString("en-US", { maximumFractionDigits: 4 });
 }

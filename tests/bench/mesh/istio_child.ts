@@ -1,6 +1,5 @@
 /**
- * Istio's server beside ours: the program that the variable `ISTIO_DISCOVERY` names, built from commit
- * 46aaf05beec.
+ * Istio's server for comparison: the program in the variable `ISTIO_DISCOVERY`, built from commit 46aaf05beec.
  *
  * Permissions: env, run (that program, cat), net (loopback), write (a folder).
  *
@@ -9,27 +8,27 @@
 import { untilReady } from "./server_child.ts";
 import { delay, type Usage, usage } from "./usage.ts";
 
-/** Name that its certificate has. */
+/** Name in the server's certificate. */
 export const ISTIO_NAME = "istiod.istio-system.svc";
-/** How long it may take until it listens, ms. */
+/** Time limit until the server listens, ms. */
 const PATIENCE = 60_000;
 
 /** A running server of Istio. */
 export interface IstioChild {
-  /** `host:port` of its secure port. */
+  /** `host:port` of the secure port. */
   readonly target: string;
-  /** Seconds until it was ready. */
+  /** Seconds from the start until ready. */
   readonly seconds: number;
-  /** What it has used so far. */
+  /** Resources used so far. */
   used(): Promise<Usage>;
   stop(): Promise<void>;
 }
 
 /**
- * Starts it in a folder whose `etc/cacerts` may have the authority; resolves when it is ready.
+ * Starts the server in a folder whose `etc/cacerts` may hold the authority. Resolves when ready.
  *
- * @param kubeconfig Access to the API server that has its mesh. Default: it has none.
- * @returns undefined where the variable names no program
+ * @param kubeconfig Access to the API server with the mesh. Default: none.
+ * @returns Undefined if the variable is not set.
  */
 export async function startIstio(folder: string, kubeconfig?: string): Promise<IstioChild | undefined> {
   const program = Deno.env.get("ISTIO_DISCOVERY");
@@ -59,7 +58,7 @@ export async function startIstio(folder: string, kubeconfig?: string): Promise<I
   const ended = child.status.then(({ code }) => Promise.reject(new Error(`${program} ended with exit status ${code}`)));
   ended.catch(() => {});
   try {
-    // Without an API server it serves all the same, but never says that it is ready.
+    // Without an API server Istio's server serves, but never reports readiness.
     if (kubeconfig !== undefined) await Promise.race([untilReady(`http://127.0.0.1:${http}/ready`, PATIENCE), ended]);
     await Promise.race([untilListening(secure), ended]);
   } catch (error) {
@@ -70,7 +69,7 @@ export async function startIstio(folder: string, kubeconfig?: string): Promise<I
   return { target: `127.0.0.1:${secure}`, seconds, used: () => usage(child.pid), stop };
 }
 
-/** It takes no port 0 for all of its ports, so a port that was free a moment ago has to do. */
+/** Istio's server does not support port 0 for all ports, so a recently free port is used. */
 function freePort(): number {
   using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   return listener.addr.port;

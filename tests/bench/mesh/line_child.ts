@@ -1,5 +1,5 @@
 /**
- * A program of this runtime that takes one line at a time on standard input and answers each with one line.
+ * A program of this runtime that answers each line of standard input with a line.
  *
  * Permissions: run (this runtime).
  *
@@ -12,26 +12,26 @@ export interface LineChild {
   readonly pid: number;
   /** Rejects when the program ends; never resolves. */
   readonly ended: Promise<never>;
-  /** Sends a line; resolves with the next line that the program prints. One at a time. */
+  /** Sends a line. Resolves with the next printed line. One at a time. */
   ask(line: string): Promise<string>;
-  /** Sends a line that has no answer. */
+  /** Sends a line without an answer. */
   tell(line: string): Promise<void>;
-  /** Ends its input and waits for its end; with `signal` it is sent that as well. */
+  /** Closes the input and waits for the program's end. With `signal`, also sends the signal. */
   stop(signal?: Deno.Signal): Promise<void>;
 }
 
 /** How a program is started. */
 export interface LineChildOptions {
-  /** The folder in which it runs. */
+  /** The working directory. */
   readonly cwd: string;
   readonly env?: Readonly<Record<string, string>>;
   /** Which lines are answers. Default: all. */
   readonly isAnswer?: (line: string) => boolean;
-  /** Takes the other lines. Default: they go to standard error. */
+  /** Receives the other lines. Default: printed to standard error. */
   readonly other?: (line: string) => void;
 }
 
-/** Starts this runtime with some arguments. The child ends with the benchmark, also when that is interrupted. */
+/** Starts this runtime with arguments. The child ends with the benchmark, even if the benchmark is interrupted. */
 export function startLineChild(args: readonly string[], { cwd, env, isAnswer, other }: LineChildOptions): LineChild {
   const child = new Deno.Command(Deno.execPath(), {
     args: [...args],
@@ -79,7 +79,7 @@ export function startLineChild(args: readonly string[], { cwd, env, isAnswer, ot
       return await answer.promise;
     },
     async stop(signal) {
-      await writer.close().catch(() => {}); // it has ended by itself
+      await writer.close().catch(() => {}); // The program has already ended.
       if (signal !== undefined && !ended) child.kill(signal);
       await reading;
       await status;

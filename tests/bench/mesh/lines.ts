@@ -4,7 +4,7 @@
  * @module
  */
 
-/** Calls `take` with each line, one after the other; resolves at the end of the stream. */
+/** Calls `take` with each line in turn. Resolves at the end of the stream. */
 export async function readLines(
   stream: ReadableStream<Uint8Array>,
   take: (line: string) => void | Promise<void>,

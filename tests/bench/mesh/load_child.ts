@@ -23,7 +23,7 @@ export interface LoadChild {
   stop(): Promise<void>;
 }
 
-/** Starts the load generator. It is always this tree's, also for a server of another tree. */
+/** Starts the load generator of this tree, even for a server of another tree. */
 export async function startLoad(options: LoadOptions): Promise<LoadChild> {
   const child = startLineChild([...PERMISSIONS, "tests/bench/mesh/load/main.ts"], { cwd: THIS_TREE });
   await child.tell(JSON.stringify(options));
@@ -36,12 +36,12 @@ export async function startLoad(options: LoadOptions): Promise<LoadChild> {
 /** A running load of requests for certificates. */
 export interface CertificateLoadChild {
   begin(): Promise<void>;
-  /** What came since it began. */
+  /** The results since `begin`. */
   end(): Promise<CertificateLoadAnswer>;
   stop(): Promise<void>;
 }
 
-/** Starts a load of requests for certificates; resolves when it is connected. */
+/** Starts a load of certificate requests. Resolves when connected. */
 export async function startCertificateLoad(options: CertificateLoadOptions): Promise<CertificateLoadChild> {
   const child = startLineChild([...PERMISSIONS, "tests/bench/mesh/load/certificates.ts"], { cwd: THIS_TREE });
   await child.ask(JSON.stringify(options));
@@ -53,7 +53,7 @@ export async function startCertificateLoad(options: CertificateLoadOptions): Pro
   };
 }
 
-/** Starts a flood; the answer of `stop` says what came of it. */
+/** Starts a flood. `stop` returns the results. */
 export async function startFlood(options: FloodOptions): Promise<{ stop(): Promise<FloodAnswer> }> {
   const child = startLineChild([...PERMISSIONS, "tests/bench/mesh/load/flood.ts"], { cwd: THIS_TREE });
   await child.ask(JSON.stringify(options));

@@ -1,5 +1,5 @@
 /**
- * The machine that figures were measured on.
+ * The machine on which figures were measured.
  *
  * Permissions: sys (cpus, osRelease, systemMemoryInfo, loadavg).
  *
@@ -7,10 +7,10 @@
  */
 import os from "node:os";
 
-/** Facts by name, as they are written. */
+/** Facts by name, in written form. */
 export type MachineFacts = Readonly<Record<string, string>>;
 
-/** Facts of this machine, with its load now: to be read before the first benchmark. */
+/** Facts of this machine, with its present load. Read before the first benchmark. */
 export function machineFacts(): MachineFacts {
   const cpus = os.cpus();
   return {

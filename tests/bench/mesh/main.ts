@@ -90,7 +90,7 @@ async function measure(scenarios: readonly Scenario[]): Promise<never> {
       }
     }
   }
-  // Each run holds its scenarios in the table's order, so the first occurrence of each row is in order too.
+  // Each run has its scenarios in the table's order, so first occurrences of rows are also in order.
   const rows = joinRuns(runs);
   console.log(`\n${missed(rows)}`);
   if (given.json !== undefined) await Deno.writeTextFile(given.json, JSON.stringify({ facts, rows }, null, 1));

@@ -6,13 +6,13 @@
  * @module
  */
 
-/** A question for the IPv4 addresses of a name, without its number. */
+/** A question for the IPv4 addresses of a name, without its ID. */
 function question(name: string): Uint8Array {
   const labels = name.split(".").flatMap((label) => [label.length, ...new TextEncoder().encode(label)]);
   return Uint8Array.from([0, 0, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0, ...labels, 0, 0, 1, 0, 1]);
 }
 
-/** Time after which a question that has no answer counts as lost, ms. */
+/** Time after which an unanswered question counts as lost, ms. */
 const PATIENCE = 1000;
 
 /** Whether a name is answered with an address. */

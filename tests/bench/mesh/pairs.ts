@@ -1,18 +1,18 @@
 /**
- * Compares two trees by runs in turn: ratios are formed pair by pair, so that what changes the whole machine changes
- * both sides of a ratio.
+ * Compares two trees by alternating runs. Ratios are formed pair by pair, so a change of the whole machine affects both
+ * sides of a ratio.
  *
  * @module
  */
 import { atReference, type Figure, type Row, type Spread, spread } from "./result.ts";
 
-/** One run of a scenario on each tree, one right after the other. */
+/** A run of a scenario on each tree, one directly after the other. */
 export interface Pair {
   readonly here: readonly Row[];
   readonly there: readonly Row[];
 }
 
-/** How a figure of this tree relates to the same one of the other. */
+/** The relation of a figure of this tree to the same figure of the other. */
 export interface Comparison {
   /** The row's id. */
   readonly id: string;
@@ -21,28 +21,28 @@ export interface Comparison {
   /** Median at reference speed in this tree and in the other. */
   readonly here: number;
   readonly there: number;
-  /** This tree's value divided by the other's, of each pair. */
+  /** This tree's value divided by the other's, for each pair. */
   readonly ratio: Spread;
   readonly ratios: readonly number[];
-  /** Median of the ratios as measured, without calibration: the runs of a pair follow one another, and calibrations spread. */
+  /** Median of the raw ratios, without calibration: the runs of a pair are adjacent, and calibrations spread. */
   readonly raw: number;
   readonly verdict: Verdict;
 }
 
 /**
- * `worse` and `better`: by more than {@linkcode TOLERANCE}, and in all pairs but one, with calibration and without it. A
- * machine that becomes slow within a pair changes what was measured; calibrations spread by a tenth of their own.
+ * `worse` and `better`: by more than {@linkcode TOLERANCE}, and in all pairs but one, with and without calibration. A
+ * machine that becomes slow within a pair changes the measurement, and calibrations themselves spread by a tenth.
  */
 export type Verdict = "worse" | "better" | "same";
 
-/** How much a figure may get worse before it counts: 5 %. */
+/** How much worse a figure may become: 5 %. */
 export const TOLERANCE = 0.05;
 
-/** The least number of pairs of which a median says something. */
+/** The smallest number of pairs for a meaningful median. */
 export const LEAST_PAIRS = 7;
 
 /**
- * Compares all figures that both trees have.
+ * Compares all figures of both trees.
  *
  * @throws RangeError without a pair
  */
@@ -103,7 +103,7 @@ function ratioOfExcess(here: number, there: number): number {
   return ratioOf(100 + here, 100 + there);
 }
 
-/** The figure's value in rows of one run. */
+/** The figure's value in the rows of a run. */
 function valueIn(rows: readonly Row[], id: string, { name, unit }: Figure): Value | undefined {
   const row = rows.find((r) => r.id === id);
   const figure = row?.figures.find((f) => f.name === name && f.unit === unit);
@@ -113,7 +113,7 @@ function valueIn(rows: readonly Row[], id: string, { name, unit }: Figure): Valu
   };
 }
 
-/** What ratios say: more is worse, except of what should be at least something. */
+/** The verdict of ratios: more is worse, except for figures with a lower bound. */
 export function verdictOf(ratios: readonly number[], { atLeast }: Pick<Figure, "atLeast">): Verdict {
   const worse = ratios.map((ratio) => atLeast === undefined ? ratio : 1 / ratio);
   const { median } = spread(worse);

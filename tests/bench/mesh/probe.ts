@@ -1,6 +1,6 @@
 /**
- * Runs inside the server, before its main module (`--preload`): notes by how much a timer of 50 ms comes late at most,
- * and the CPU time of the process. Each line on standard input asks for both and begins anew.
+ * Runs inside the server, before its main module (`--preload`). Records the greatest lateness of a 50 ms timer, and the
+ * CPU time of the process. Each line on standard input requests both and restarts the record.
  *
  * @module
  */
@@ -19,7 +19,7 @@ function startProbe(): void {
   const read = async () => {
     for await (const _ of Deno.stdin.readable) {
       const { user, system } = process.cpuUsage();
-      // A delay that is not over yet counts as far as it has come.
+      // An ongoing delay counts up to now.
       const answer: ProbeAnswer = { delay: lateness(), cpu: (user + system) / 1e6 };
       console.log(PROBE_PREFIX + JSON.stringify(answer));
       worst = 0;

@@ -1,13 +1,13 @@
 /**
- * What the probe in the server says (`./probe.ts`).
+ * The answers of the probe in the server (`./probe.ts`).
  *
  * @module
  */
 
-/** Begins each answer; what the program itself prints does not. */
+/** Prefix of each answer. Lines of the program itself have no such prefix. */
 export const PROBE_PREFIX = "bench-probe ";
 
-/** What the probe answers to any line. */
+/** The probe's answer to any line. */
 export interface ProbeAnswer {
   /** Greatest lateness of a timer of 50 ms since the question before, ms. */
   readonly delay: number;

@@ -1,12 +1,12 @@
 /**
- * Where CPU time went: the functions of a V8 CPU profile by the time spent in them alone.
+ * The use of CPU time: the functions of a V8 CPU profile by their own time.
  *
  *     deno run --allow-read tests/bench/mesh/profile.ts FILE.cpuprofile [lines]
  *
  * @module
  */
 
-/** What of the format is read: https://chromedevtools.github.io/devtools-protocol/tot/Profiler/#type-Profile */
+/** The used part of the format: https://chromedevtools.github.io/devtools-protocol/tot/Profiler/#type-Profile */
 export interface CpuProfile {
   readonly nodes: readonly {
     readonly id: number;
@@ -18,16 +18,16 @@ export interface CpuProfile {
   readonly timeDeltas: readonly number[];
 }
 
-/** Time of one function. */
+/** Time of a function. */
 export interface FunctionTime {
   /** Name, file and line. */
   readonly name: string;
-  /** Milliseconds in itself alone, and with what it called. */
+  /** Milliseconds in the function itself, and including callees. */
   readonly self: number;
   readonly total: number;
 }
 
-/** Functions by their own time, the longest first. Time in which the program waited is left out. */
+/** Functions by their own time, the longest first. Idle time is excluded. */
 export function functionTimes(profile: CpuProfile): FunctionTime[] {
   const own = new Map<number, number>();
   profile.samples.forEach((id, i) => own.set(id, (own.get(id) ?? 0) + profile.timeDeltas[i]! / 1000));
@@ -46,7 +46,7 @@ export function functionTimes(profile: CpuProfile): FunctionTime[] {
     const sum = times.get(name) ?? { self: 0, total: 0 };
     times.set(name, sum);
     sum.self += self;
-    if (!above.has(name)) sum.total += total; // what calls itself is counted once
+    if (!above.has(name)) sum.total += total; // A recursive function is counted once.
     return total;
   };
   const root = profile.nodes[0];

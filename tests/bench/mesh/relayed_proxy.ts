@@ -1,5 +1,5 @@
 /**
- * A client in Envoy's place on an agent's socket: it asks what Envoy asks, and takes next to no CPU for it.
+ * A client in Envoy's place on an agent's socket: subscribes like Envoy, with hardly any CPU use.
  *
  * Permissions: read, write (the socket).
  *
@@ -12,7 +12,7 @@ import { until } from "./usage.ts";
 
 /** The client. */
 export class RelayedProxy {
-  /** Bytes of messages that have come. */
+  /** Bytes of received messages. */
   bytes = 0;
   #marker: Uint8Array = new Uint8Array();
   #seen = Promise.withResolvers<void>();
@@ -30,7 +30,7 @@ export class RelayedProxy {
     }, new Knowledge());
   }
 
-  /** Resolves when all that it asked for has come. */
+  /** Resolves when every requested resource has arrived. */
   async connect(): Promise<void> {
     this.#proxy.connect();
     await until("all configuration had come", () => {
@@ -39,7 +39,7 @@ export class RelayedProxy {
     });
   }
 
-  /** Resolves when a message with this text has come after the call. */
+  /** Resolves when a later message has the text. */
   sees(text: string): Promise<void> {
     this.#marker = new TextEncoder().encode(text);
     this.#seen = Promise.withResolvers();

@@ -1,12 +1,11 @@
 /**
- * Results of benchmarks: rows of figures, what they were compared with, and their values at the speed of the machine
- * that targets are written for.
+ * Results of benchmarks: rows of figures, their comparison, and their values at the speed of the reference machine.
  *
  * @module
  */
 import { REFERENCE } from "./calibration.ts";
 
-/** What a figure counts; decides how it is written, and whether the speed of the machine matters. */
+/** The unit of a figure. Determines the format, and whether the speed of the machine matters. */
 export type Unit =
   | "CPU s"
   | "s"
@@ -21,31 +20,31 @@ export type Unit =
   | "%"
   | "x";
 
-/** One measured quantity of a row, one value a run. */
+/** A measured quantity of a row, with a value per run. */
 export interface Figure {
-  /** What it is; empty where the unit says it. */
+  /** Description. Empty if the unit is enough. */
   readonly name: string;
   readonly unit: Unit;
   readonly values: readonly number[];
-  /** The most that it should be at reference speed; undefined: none was set. */
+  /** Upper bound at reference speed. Undefined: none. */
   readonly atMost?: number;
-  /** The least that it should be. */
+  /** Lower bound. */
   readonly atLeast?: number;
-  /** The part of it that is waited for by a clock, the same on every machine: the debounce. Default 0. */
+  /** The timed part of the figure, equal on every machine: the debounce. Default 0. */
   readonly waited?: number;
 }
 
-/** One row of the table. */
+/** A row of the table. */
 export interface Row {
   /** Name for `--only`. */
   readonly id: string;
   readonly work: string;
-  /** What Istio needs for the same. */
+  /** Istio's figures for the same work. */
   readonly istio: string;
   readonly figures: readonly Figure[];
-  /** CPU seconds of the calibration beside the work, one a run. */
+  /** CPU seconds of the calibrations around the work, one per run. */
   readonly calibrations: readonly number[];
-  /** Anything to know, in one sentence. */
+  /** A remark, in one sentence. */
   readonly note?: string;
 }
 
@@ -56,7 +55,7 @@ export interface Spread {
   readonly max: number;
 }
 
-/** Spread of some values; of an even number the median is the mean of the two in the middle. */
+/** Spread of values. For an even number, the median is the mean of the middle two. */
 export function spread(values: readonly number[]): Spread {
   if (values.length === 0) throw new RangeError("values: got none, expected one at least");
   const sorted = values.toSorted((a, b) => a - b);
@@ -67,8 +66,8 @@ export function spread(values: readonly number[]): Spread {
 }
 
 /**
- * CPU of edits: the mean of the middle half, and the dearest. (V8 collects once what a storm left behind, some seconds
- * after it, and the first edits run code that is not compiled yet, so the mean of all would be a matter of luck.)
+ * CPU of edits: the mean of the middle half, and the maximum. (V8 collects the garbage of a storm once, some seconds
+ * later, and the first edits run uncompiled code, so the mean of all edits would depend on chance.)
  */
 export function editCost(cpu: readonly number[]): { readonly usual: number; readonly dearest: number } {
   const sorted = cpu.toSorted((a, b) => a - b);
@@ -77,13 +76,13 @@ export function editCost(cpu: readonly number[]): { readonly usual: number; read
   return { usual: middle.reduce((sum, one) => sum + one, 0) / middle.length, dearest: sorted.at(-1) ?? NaN };
 }
 
-/** The value below which a part of the values lie. */
+/** The value below which a given part of the values lies. */
 export function quantile(values: readonly number[], part: number): number {
   const sorted = values.toSorted((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? NaN;
 }
 
-/** Units of time: what they count takes longer on a slower machine. */
+/** Units of time, which grow on a slower machine. */
 const TIMES: ReadonlySet<Unit> = new Set(["CPU s", "s", "ms"]);
 
 /** Whether a figure depends on the speed of the machine. */
@@ -92,8 +91,8 @@ export function dependsOnSpeed({ unit }: Figure): boolean {
 }
 
 /**
- * The values of a figure as they would be on the reference machine: the quotient of value and calibration, times the
- * calibration there. Figures that are no times stay as they are.
+ * The values of a figure at the speed of the reference machine: value divided by calibration, times the reference
+ * calibration. Figures other than times are unchanged.
  */
 export function atReference(figure: Figure, calibrations: readonly number[]): number[] {
   const { values, waited = 0 } = figure;
@@ -118,7 +117,7 @@ export function met(figure: Figure, calibrations: readonly number[]): boolean | 
   return meets(figure, spread(atReference(figure, calibrations)).median);
 }
 
-/** Joins the same row of several runs into one with all their values. */
+/** Joins the same row of several runs into a row with all values. */
 export function joinRuns(runs: readonly (readonly Row[])[]): Row[] {
   const rows = new Map<string, Row>();
   for (const row of runs.flat()) {

@@ -1,5 +1,5 @@
 /**
- * The server that a benchmark measures, of this tree or of another.
+ * The measured server, of this tree or another.
  *
  * Permissions: run (this runtime, cat), net (loopback).
  *
@@ -12,27 +12,27 @@ import { PROBE_PREFIX, type ProbeAnswer } from "./probe_protocol.ts";
 import { WITHOUT_ANALYSIS } from "./without_analysis.ts";
 import { delay, untilIdle, type Usage, usage } from "./usage.ts";
 
-/** The tree that this benchmark belongs to. */
+/** The tree of this benchmark. */
 export const THIS_TREE = new URL("../../..", import.meta.url).pathname;
 
 /** How long a server may take to become ready, ms. */
 const READY_PATIENCE = 300_000;
 
-/** Which server is measured. */
+/** Options of the measured server. */
 export interface ServerOptions {
-  /** Root of the tree whose program is started. Default: this tree. */
+  /** Root of the program's tree. Default: this tree. */
   readonly tree?: string;
-  /** Folder for a CPU profile, which is of the sources. */
+  /** Folder for a CPU profile. The program then runs from its sources. */
   readonly profile?: string;
-  /** Whether it analyzes the mesh, as it does for users. Default: it does. Where this is said, the sources are run. */
+  /** Whether the server analyzes the mesh, as for users. Default true. If set, the program runs from its sources. */
   readonly analysis?: boolean;
-  /** Serves over TLS with these files; proxies then connect there. Default: in plain text. */
+  /** Serves over TLS with these files, and proxies connect over TLS. Default: in plain text. */
   readonly tls?: TlsFiles;
-  /** Webhooks are served beside the pages, in plain text. Default: they are not. */
+  /** Serves webhooks in plain text, on the port of the pages. Default false. */
   readonly webhooks?: boolean;
-  /** File of the mesh configuration. Default: there is none. */
+  /** File of the mesh configuration. Default: none. */
   readonly meshConfig?: string;
-  /** Folder of the authority by which it signs; default: it makes one. */
+  /** Folder of the signing authority. Default: the server makes an authority. */
   readonly authority?: string;
 }
 
@@ -40,10 +40,10 @@ export interface ServerOptions {
 export type ServerMesh =
   /** A folder of configuration, watched. */
   | { readonly folder: string }
-  /** The API server that this file of access names. */
+  /** The API server in this access file. */
   | { readonly kubeconfig: string };
 
-/** What the server has used so far, and its worst delay since the question before. */
+/** The server's use of resources so far, and its greatest delay since the last question. */
 export interface ServerUsage extends Usage {
   /** Greatest lateness of a short timer in the server, ms. */
   readonly delay: number;
@@ -54,19 +54,20 @@ export interface ServerChild {
   readonly pid: number;
   /** `host:port` of discovery. */
   readonly target: string;
-  /** Address of its pages, such as `http://127.0.0.1:8080`. */
+  /** Address of the pages, such as `http://127.0.0.1:8080`. */
   readonly pages: string;
-  /** What it took from its start until it was ready; `seconds` are on the clock. */
+  /** Cost from the start until ready. `seconds` is wall time. */
   readonly start: ServerUsage & { readonly seconds: number };
   /** Measures now. CPU is exact to the microsecond. */
   measure(): Promise<ServerUsage>;
-  /** Resolves when it has used next to no CPU for a while. */
+  /** Resolves when the server has used hardly any CPU for a while. */
   idle(): Promise<void>;
   stop(): Promise<void>;
 }
 
 /**
- * Arguments of the runtime for the program as images have it: a tree's bundle; of a tree that makes none its sources.
+ * Arguments of the runtime for the program in the form for images: a tree's bundle. For a tree without bundles: its
+ * sources.
  */
 async function programOf(tree: string): Promise<string[]> {
   const maker = `${tree}/scripts/bundle.ts`;
@@ -79,7 +80,7 @@ async function programOf(tree: string): Promise<string[]> {
   return ["run", ...bundleFlags("pilot-discovery"), `${tree}/${bundleSpec("pilot-discovery").folder}/main.js`];
 }
 
-/** Starts `pilot-discovery` on a mesh as users do, with the probe inside; resolves when it is ready. */
+/** Starts `pilot-discovery` on a mesh as users do, with the probe inside. Resolves when ready. */
 export async function startServer(
   mesh: ServerMesh,
   { tree = THIS_TREE, profile, analysis, meshConfig, tls, authority, webhooks = false }: ServerOptions,
@@ -107,7 +108,7 @@ export async function startServer(
     "--log_output_level=all:error,default:info",
   ], {
     cwd: tree,
-    // Admission and throttling are there to slow storms down; here the storm is what is measured.
+    // Admission and throttling would slow down the storms that are measured here.
     env: {
       PILOT_MAX_REQUESTS_PER_SECOND: "100000",
       PILOT_PUSH_THROTTLE: "100",
@@ -147,14 +148,18 @@ function meshFlags(mesh: ServerMesh): string[] {
   return ["--registries=Orch", `--orchconfig=${mesh.kubeconfig}`];
 }
 
-/** Asks a page until it answers with success. @throws when it does not within `patience` milliseconds */
+/**
+ * Requests a page until success.
+ *
+ * @throws Without success within `patience` milliseconds.
+ */
 export async function untilReady(url: string, patience = READY_PATIENCE): Promise<void> {
   for (const end = performance.now() + patience; performance.now() < end;) {
     try {
       const response = await fetch(url);
       await response.body?.cancel();
       if (response.ok) return;
-    } catch { /* it does not listen yet */ }
+    } catch { /** The server does not listen yet. */ }
     await delay(20);
   }
   throw new Error(`the server was not ready within ${patience / 1000} s`);

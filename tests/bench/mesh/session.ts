@@ -1,5 +1,5 @@
 /**
- * One server and one load generator, and what can be measured with them.
+ * A server and a load generator, with the measurements of both.
  *
  * Permissions: run (this runtime, cat), net (loopback), write (temporary folder).
  *
@@ -16,27 +16,27 @@ import { quantile } from "./result.ts";
 import { type ServerChild, type ServerOptions, type ServerUsage, startServer } from "./server_child.ts";
 import { delay } from "./usage.ts";
 
-/** What a session is made with. */
+/** Options of a session. */
 export interface SessionOptions
   extends Omit<LoadOptions, "target" | "tls">, Omit<ServerOptions, "tls" | "authority" | "meshConfig"> {
   /** Proxies connect over mutual TLS. Default: in plain text. */
   readonly mutualTls?: boolean;
-  /** The server has a file of the mesh configuration, which may be edited. Default: it has none. */
+  /** The server has an editable file of the mesh configuration. Default false. */
   readonly editsMesh?: boolean;
   /** Key of the root of all certificates. Default: P-256. */
   readonly authorityKey?: KeySpec;
-  /** An API server that has the mesh, with the shape of `shape`. Default: a folder has it. */
+  /** An API server with the mesh in the shape of `shape`. Default: the mesh is in a folder. */
   readonly api?: BenchApi;
   /** Measures how fast the machine is beside each step. */
   readonly calibrator: Calibrator;
 }
 
-/** What one step cost the server, and what came to the proxies. */
+/** The cost of a step for the server, and the received messages of the proxies. */
 export interface Measured extends Counters {
   readonly cpu: number;
   /** Milliseconds from the start to each proxy. */
   readonly ms: { readonly p50: number; readonly p99: number; readonly last: number };
-  /** Proxies that got what was waited for. */
+  /** Number of reached proxies. */
   readonly reached: number;
   readonly resident: number;
   readonly peak: number;
@@ -56,17 +56,17 @@ export class Session {
 
   private constructor(
     readonly options: SessionOptions,
-    /** Its temporary folder. */
+    /** The temporary folder. */
     readonly base: string,
     readonly server: ServerChild,
     private readonly load: LoadChild,
     /** CPU seconds of the calibration around the server's start. */
     readonly startCalibration: number,
-    /** What proxies show over mutual TLS. */
+    /** Certificates of the proxies for mutual TLS. */
     readonly certificates: BenchCertificates | undefined,
   ) {}
 
-  /** Starts a server on a new folder of configuration, and a load generator that is not connected yet. */
+  /** Starts a server on a new folder of configuration, and an unconnected load generator. */
   static async start(options: SessionOptions): Promise<Session> {
     const base = await Deno.makeTempDir({ prefix: "mesh-bench-" });
     await Deno.mkdir(`${base}/live`);
@@ -96,7 +96,7 @@ export class Session {
     return this.#step(() => this.load.run({ do: "connect", ...atOnce !== undefined && { atOnce } }));
   }
 
-  /** All proxies go, and come back with the versions that they have. */
+  /** All proxies disconnect, and reconnect with their versions. */
   async reconnect(): Promise<Measured> {
     await this.load.run({ do: "disconnect" });
     await delay(QUIET);
@@ -104,13 +104,13 @@ export class Session {
     return await this.connect();
   }
 
-  /** The header that one route rule matches becomes another. */
+  /** The header in the match of a route rule changes. */
   changeRoute(): Promise<Measured> {
     const canary = `canary-${this.#nextRound()}`;
     return this.#edit({ canary }, 0, canary);
   }
 
-  /** One endpoint moves to another address. */
+  /** An endpoint moves to another address. */
   changeEndpoint(): Promise<Measured> {
     const address = `172.40.200.${this.#nextRound()}`;
     const { api, proxies } = this.options;
@@ -118,25 +118,25 @@ export class Session {
     return this.#edit({ address }, (this.options.shape.services - 1) % this.options.shape.namespaces, address);
   }
 
-  /** One service gets another address, which is another entry in the table of names. */
+  /** A service gets another address, which changes an entry in the table of names. */
   changeServiceAddress(): Promise<Measured> {
     const serviceAddress = `10.99.200.${this.#nextRound()}`;
     return this.#edit({ serviceAddress }, 0, serviceAddress);
   }
 
-  /** One policy admits another path; the proxy beside its service alone gets that. */
+  /** A policy admits another path. Only the proxy of its service gets the change. */
   changePolicy(): Promise<Measured> {
     const admitted = `/api-${this.#nextRound()}`;
     return this.#edit({ admitted }, 0, admitted, 1);
   }
 
-  /** The Telemetry of one workload logs other requests. */
+  /** The Telemetry of a workload logs other requests. */
   changeTelemetry(): Promise<Measured> {
     const logged = `/logged-${this.#nextRound()}`;
     return this.#edit({ logged }, 0, logged, 1);
   }
 
-  /** The mesh configuration has another format of access logs: each listener is another one, and all is made anew. */
+  /** The mesh configuration gets another format of access logs: every listener changes, and everything is rebuilt. */
   async changeMesh(): Promise<Measured> {
     const format = `format-${this.#nextRound()}`;
     await Deno.writeTextFile(`${this.base}/next`, meshText(format));
@@ -148,7 +148,7 @@ export class Session {
   }
 
   /**
-   * As {@linkcode changeRoute}, without waiting until the server has come to rest, so that it may be under a flood.
+   * Like {@linkcode changeRoute}, without waiting until the server is at rest, so the server may be under a flood.
    *
    * @returns milliseconds to each proxy, and the server's longest delay since the measurement before
    */
@@ -165,7 +165,7 @@ export class Session {
     return { ms: times.map((time) => time - started), delay: (await this.server.measure()).delay };
   }
 
-  /** What the server holds, once nothing moves it any more. */
+  /** The server's memory at rest. */
   async restingMemory(): Promise<ServerUsage> {
     const steady = 5;
     let before = await this.server.measure();
@@ -187,12 +187,12 @@ export class Session {
     await Deno.remove(this.base, { recursive: true });
   }
 
-  /** Three digits, so that no round's text is the beginning of another's. */
+  /** Three digits, so that no round's text is a prefix of another's. */
   #nextRound(): number {
     return 100 + this.#round++;
   }
 
-  /** @param by Proxies that get the marker. */
+  /** @param by Number of proxies that get the marker. */
   async #edit(edit: Edits, namespace: number, marker: string, by = this.options.proxies): Promise<Measured> {
     await this.#write(edit, namespace);
     return await this.#edited(marker, by, () => this.#rename(namespace));
@@ -212,12 +212,12 @@ export class Session {
     await Deno.writeTextFile(`${this.base}/next`, namespaceFile(this.options.shape, namespace, this.#edits));
   }
 
-  /** Puts it in place. */
+  /** Moves the changed file into place. */
   async #rename(namespace: number): Promise<void> {
     await Deno.rename(`${this.base}/next`, `${this.base}/live/ns-${namespace}.yaml`);
   }
 
-  /** Measures one step from its begin until the server has come to rest, with calibrations around it. */
+  /** Measures a step from its beginning until the server is at rest, with calibrations before and after. */
   async #step(work: () => Promise<{ readonly times: readonly number[] }>): Promise<Measured> {
     const { result, calibration } = await this.options.calibrator.beside(async () => {
       const { cpu: before } = await this.server.measure();

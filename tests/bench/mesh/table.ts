@@ -35,7 +35,7 @@ const DIGITS: Readonly<Record<Unit, number>> = {
 };
 
 function number(value: number, unit: Unit): string {
-  // Small figures of coarse units keep two digits that tell something.
+  // Small figures of coarse units keep two significant digits.
   const digits = unit === "CPU s" && value < 0.1
     ? 3
     : unit === "ms" && value < 10
@@ -47,8 +47,8 @@ function number(value: number, unit: Unit): string {
 }
 
 /**
- * A figure with its spread, and its median at reference speed where the speed of the machine matters:
- * `1.71 CPU s (1.66-1.80) -> 2.14`.
+ * A figure with its spread, and the median at reference speed if the speed of the machine matters: `1.71 CPU s
+ * (1.66-1.80) -> 2.14`.
  */
 export function showFigure(figure: Figure, calibrations: readonly number[]): string {
   const { name, unit, values } = figure;
@@ -59,7 +59,7 @@ export function showFigure(figure: Figure, calibrations: readonly number[]): str
   return `${number(median, unit)} ${unit}${range(figure)}${reference}${name === "" ? "" : ` ${name}`}`;
 }
 
-/** The least and the greatest value in parentheses; empty for a single one. */
+/** The minimum and maximum in parentheses. Empty for a single value. */
 function range({ unit, values }: Figure): string {
   const { min, max } = spread(values);
   return values.length > 1 ? ` (${number(min, unit)}-${number(max, unit)})` : "";
@@ -70,7 +70,7 @@ function boundOf({ unit, atMost, atLeast }: Figure): string {
   return atMost !== undefined ? `<= ${atMost} ${unit}` : atLeast !== undefined ? `>= ${atLeast} ${unit}` : "";
 }
 
-/** A target and whether it is met: `<= 2 CPU s: met`; empty where there is none. */
+/** A target with its verdict: `<= 2 CPU s: met`. Empty without a target. */
 export function showTarget(figure: Figure, calibrations: readonly number[]): string {
   const verdict = met(figure, calibrations);
   if (verdict === undefined) return "";
@@ -84,7 +84,7 @@ function verdictText(isMet: boolean | undefined): string {
   return isMet ? "met" : "**missed**";
 }
 
-/** A comparison as one line: `worse: 1.12 (1.07-1.20) raw 1.10 2.10 / 1.88 CPU s`. */
+/** A comparison as a line: `worse: 1.12 (1.07-1.20) raw 1.10 2.10 / 1.88 CPU s`. */
 export function showComparison({ figure: { name, unit }, ratio, raw, here, there, verdict }: Comparison): string {
   const ratios = `${ratio.median.toFixed(2)} (${ratio.min.toFixed(2)}-${ratio.max.toFixed(2)})`;
   const values = `${number(here, unit)} / ${number(there, unit)} ${unit}`;
@@ -94,7 +94,7 @@ export function showComparison({ figure: { name, unit }, ratio, raw, here, there
 
 const cell = (text: string) => text.replaceAll("|", "\\|");
 
-/** Subjects of the page, each with the works that belong to it. The first subject that fits has a row. */
+/** Subjects of the page, each with its works. A row belongs to the first fitting subject. */
 const SUBJECTS: readonly { readonly title: string; readonly works: RegExp }[] = [
   { title: "Certificates", works: /^(?:RSA|ECDSA)/ },
   { title: "The agent", works: /^an agent|^of 1600 services|pass the client's Envoy/ },
@@ -122,7 +122,7 @@ function tableLines(rows: readonly (readonly string[])[]): string {
   return rows.map((cells) => `| ${cells.map(cell).join(" | ")} |\n`).join("");
 }
 
-/** One line for each figure; the work and what Istio needs for it stand in the first. */
+/** A line per figure. The work and Istio's figures are in the first line. */
 export function figureLines({ work, istio, figures, calibrations, note }: Row): string[][] {
   const lines = figures.map((figure) => {
     const { name, unit, values } = figure;
@@ -140,10 +140,10 @@ export function figureLines({ work, istio, figures, calibrations, note }: Row): 
   return lines.map((cells, index) => [index === 0 ? work : "", ...cells, index === 0 ? istio : ""]);
 }
 
-/** Names of figures whose unit says what they are. */
+/** Names of figures whose unit is enough. */
 const NAMES: Readonly<Partial<Record<Unit, string>>> = { "CPU s": "CPU", s: "time", ms: "time", MiB: "memory" };
 
-/** A table for each subject that has rows. */
+/** A table per subject with rows. */
 export function tables(rows: readonly Row[]): string {
   const bySubject = Map.groupBy(rows, ({ work }) => SUBJECTS.find(({ works }) => works.test(work))!.title);
   const titles = [...ORDER, ...SUBJECTS.map(({ title }) => title).filter((title) => !ORDER.includes(title))];
@@ -230,7 +230,7 @@ ${missed(rows)}
 `;
 }
 
-/** One sentence about the targets, and a list of those that are missed. */
+/** A sentence about the targets, and a list of missed targets. */
 export function missed(rows: readonly Row[]): string {
   const verdicts = rows.flatMap((row) =>
     row.figures.map((figure) => ({ row, figure, verdict: met(figure, row.calibrations) }))

@@ -1,21 +1,21 @@
 /**
- * What a process uses of the machine.
+ * A process's use of the machine.
  *
  * Permissions: run (cat).
  *
  * @module
  */
 
-/** What a process has used, and holds. */
+/** Resources that a process has used, and memory that it holds. */
 export interface Usage {
-  /** CPU seconds of all its threads since its start, in user and system mode. The kernel counts in 10 ms. */
+  /** CPU seconds of all threads since the start, in user and system mode. The kernel counts in units of 10 ms. */
   readonly cpu: number;
-  /** Resident memory now and at its peak, MiB. */
+  /** Resident memory at present and at its peak, MiB. */
   readonly resident: number;
   readonly peak: number;
 }
 
-/** What a process has used so far, from `/proc`. */
+/** A process's use of resources so far, from `/proc`. */
 export async function usage(pid: number): Promise<Usage> {
   // The runtime lets a program read /proc only with every permission there is; `cat` may.
   const { stdout } = await new Deno.Command("cat", { args: [`/proc/${pid}/stat`, `/proc/${pid}/status`] }).output();
@@ -27,7 +27,7 @@ const TICKS = 100;
 
 /** Reads the concatenation of `/proc/PID/stat` and `/proc/PID/status`. */
 export function parseUsage(text: string): Usage {
-  // The name of the program, in parentheses, may hold spaces and parentheses; fields are counted after it.
+  // The program's name, in parentheses, may hold spaces and parentheses. Fields are counted after the name.
   const stat = text.slice(0, text.indexOf("\n"));
   const fields = stat.slice(stat.lastIndexOf(") ") + 2).split(" ");
   const kilobytes = (name: string) => Number(new RegExp(`^${name}:\\s+(\\d+) kB$`, "m").exec(text)?.[1]);
@@ -58,7 +58,11 @@ export function delay(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
-/** Waits until something holds. @throws when it does not in time */
+/**
+ * Waits until a condition holds.
+ *
+ * @throws When the condition does not hold in time.
+ */
 export async function until(what: string, holds: () => boolean | Promise<boolean>, patience = 60_000): Promise<void> {
   for (const end = performance.now() + patience; !await holds(); await delay(5)) {
     if (performance.now() > end) throw new Error(`${what} was not so within ${patience / 1000} s`);

@@ -1,22 +1,27 @@
 /**
- * People before the pages of a server: pages that are loaded, and overviews that stay open.
+ * Viewers of a server's pages: loaded pages, and overviews that stay open.
  *
  * Permissions: net (loopback).
  *
  * @module
  */
 
-/** What a browser sends. */
+/** Headers of a browser. */
 const BROWSER = { accept: "text/html" };
 
-/** What one page took. */
+/** The cost of loading a page. */
 export interface PageLoad {
   readonly path: string;
   readonly ms: number;
   readonly bytes: number;
 }
 
-/** Loads a page a few times. @returns the middle one by time; throws when it is no page */
+/**
+ * Loads a page several times.
+ *
+ * @returns The median load by time.
+ * @throws When the answer is not a page.
+ */
 export async function loadPage(base: string, path: string, times: number): Promise<PageLoad> {
   const loads: PageLoad[] = [];
   for (let i = 0; i < times; i++) {
@@ -29,7 +34,11 @@ export async function loadPage(base: string, path: string, times: number): Promi
   return loads.sort((a, b) => a.ms - b.ms)[times >> 1]!;
 }
 
-/** The first link of a page that matches. @throws when there is none */
+/**
+ * The first matching link of a page.
+ *
+ * @throws Without a matching link.
+ */
 export async function linkOn(base: string, path: string, pattern: RegExp): Promise<string> {
   const text = await (await fetch(`${base}${path}`, { headers: BROWSER })).text();
   const link = pattern.exec(text)?.[1];
@@ -37,14 +46,14 @@ export async function linkOn(base: string, path: string, pattern: RegExp): Promi
   return link.replaceAll("&#38;", "&");
 }
 
-/** Overviews that stay open and take their events. */
+/** Open overviews that receive events. */
 export class OpenOverviews {
   readonly #stop = new AbortController();
   readonly #reading: Promise<void>[] = [];
   /** Bytes of events so far. */
   bytes = 0;
 
-  /** Opens them; each has had its first event. */
+  /** Opens overviews. Resolves when each has received its first event. */
   static async open(base: string, count: number): Promise<OpenOverviews> {
     const overviews = new OpenOverviews();
     await Promise.all(Array.from({ length: count }, () => overviews.#view(base)));
@@ -67,7 +76,7 @@ export class OpenOverviews {
     })());
   }
 
-  /** Closes them. */
+  /** Closes the overviews. */
   async close(): Promise<void> {
     this.#stop.abort();
     await Promise.allSettled(this.#reading);

@@ -1,6 +1,6 @@
 /**
- * Takes the analysis out of a server, for comparison: it notes no object, so there is nothing to look at. For the probe,
- * which runs before the server's main module.
+ * Disables a server's analysis, for comparison: the analysis notes no object, so there is nothing to analyze. For the
+ * probe, which runs before the server's main module.
  *
  * @module
  */
@@ -8,13 +8,13 @@
 /** Environment variable with the root of a tree whose server is to run without analysis. */
 export const WITHOUT_ANALYSIS = "MESH_BENCH_WITHOUT_ANALYSIS";
 
-/** The methods by which the analysis hears of objects. */
+/** The methods that inform the analysis about objects. */
 const HEARS = ["reset", "changed"] as const;
 
 /**
- * Has the servers of a tree in this process analyze nothing.
+ * Disables the analysis for servers of a tree in this process.
  *
- * @throws TypeError when the class is another than this knows: it would be measured twice with the analysis
+ * @throws TypeError when the class is unknown, because otherwise both servers would be measured with the analysis.
  */
 export async function withoutAnalysis(tree: string): Promise<void> {
   const { Analysis } = await import(`${tree}/lib/analyze/analysis.ts`) as {

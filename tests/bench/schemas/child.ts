@@ -1,7 +1,6 @@
 /**
- * One measurement of one schema language in a process of its own: `child.ts own|zod|plain load|decode`.
- *
- * Prints JSON: milliseconds to load, or CPU seconds and retained megabytes for decoding 20,000 specs.
+ * A measurement of a schema language in a separate process: `child.ts own|zod|plain load|decode`. Prints JSON:
+ * milliseconds to load, or CPU seconds and retained megabytes for decoding 20,000 specs.
  *
  * @module
  */
@@ -24,7 +23,7 @@ if (language === "zod" || language === "plain") {
       return [kind, (spec) => schema.parse(spec)];
     }),
   );
-  // The kinds' own schemas are loaded only to derive these from them.
+  // The kinds' own schemas are loaded only as the source of the others.
   if (what === "load") report({ milliseconds: performance.now() - ours });
 } else {
   decoders = new Map(
@@ -48,7 +47,7 @@ if (what === "decode") {
     }
   }
   const decode = () => trees.map(({ kind, spec }) => decoders.get(kind)?.(spec));
-  decode(); // The engine compiles what is hot.
+  decode(); // The engine compiles hot code.
   gc();
   const heap = process.memoryUsage().heapUsed;
   const cpu = process.cpuUsage();

@@ -1,6 +1,6 @@
 /**
- * A kind's schema in zod, derived from the schema of the kind, so that both read the same: two spellings of names, null and
- * zero for what is not written, numbers in quotes, enumerations by name or number, groups of which one may be written.
+ * A kind's schema in zod, derived from the kind's own schema, so both read the same: two spellings of names, null and
+ * zero for unset values, numbers in quotes, enumerations by name or number, groups with at most one member.
  *
  * @module
  */
@@ -10,7 +10,7 @@ import { BASE64, INTEGER_TEXT, NUMBER_TEXT } from "../../../lib/config/schema/sc
 import { FIELD_SPELLINGS, VALUE_SPELLINGS } from "../../../lib/config/spelling/spelling.ts";
 import { parseDuration } from "../../../lib/kernel/time/duration.ts";
 
-/** The same structure, without spellings, null, zero values, numbers in quotes and groups: what zod does best. */
+/** The same structure, without spellings, null, zero values, numbers in quotes and groups: zod's best case. */
 export function toPlainZod({ shape, expected }: Field<unknown>): z.ZodType {
   switch (shape.type) {
     case "integer":

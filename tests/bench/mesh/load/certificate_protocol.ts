@@ -1,25 +1,25 @@
 /**
- * What the runner and the load of certificate requests say to each other: one JSON object a line.
+ * The protocol between the runner and the load of certificate requests: a JSON object per line.
  *
  * @module
  */
 
-/** Whom to ask, and how; the first line. It is answered when all connections are open. */
+/** The first line: the authority and the requests. Answered when all connections are open. */
 export interface CertificateLoadOptions {
   /** `host:port` of the authority. */
   readonly target: string;
-  /** Name that the server's certificate has. */
+  /** Name in the server's certificate. */
   readonly serverName: string;
-  /** The root of the server's certificate, and what the caller shows, as PEM texts. */
+  /** The root of the server's certificate, and the caller's identity, as PEM texts. */
   readonly root: string;
   readonly identity: { readonly chain: string; readonly key: string };
-  /** The signing request, as PEM; the same again and again. */
+  /** The signing request, as PEM, repeated for every certificate. */
   readonly csr: string;
-  /** Requests in flight, each on a connection of its own. */
+  /** Number of requests in flight, each on a separate connection. */
   readonly inFlight: number;
 }
 
-/** A later line: `begin` is answered at once, `end` with what came since. */
+/** A later line. `begin` is answered at once, `end` with the results since `begin`. */
 export type CertificateLoadCommand = "begin" | "end";
 
 /** The answer to any line. */

@@ -1,6 +1,6 @@
 /**
- * Asks an authority for certificates, one after the other on each of some connections, driven by lines on standard input
- * (`./certificate_protocol.ts`).
+ * Requests certificates from an authority, one after the other on each of several connections, driven by lines on
+ * standard input (`./certificate_protocol.ts`).
  *
  * Permissions: net (the authority).
  *
@@ -47,7 +47,7 @@ class CertificateLoad {
     this.#going = this.#connections.map((connection) => this.#ask(connection));
   }
 
-  /** What has come when it ends counts, with the time until then. */
+  /** Counts the certificates received until the end, with the elapsed time. */
   async end(): Promise<CertificateLoadAnswer> {
     const now = this.answer();
     this.#running = false;

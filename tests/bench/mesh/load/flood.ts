@@ -1,8 +1,8 @@
 /**
- * Floods a server with requests that are legal and dear, as fast as it takes them, from some connections.
+ * Floods a server with legal but expensive requests, as fast as the server accepts them, from several connections.
  *
- * Standard input: the options as one line of JSON (answered when the flood has begun), then `stop` (answered with
- * {@linkcode FloodAnswer}). It ends by itself after {@linkcode LONGEST}.
+ * Standard input: the options as a line of JSON (answered when the flood has begun), then `stop` (answered with
+ * {@linkcode FloodAnswer}). The flood ends by itself after {@linkcode LONGEST}.
  *
  * Permissions: net (the server).
  *
@@ -16,7 +16,7 @@ import { frame, headers } from "../../../wire_conformance/support/raw_client.ts"
 import { readLines } from "../lines.ts";
 import { GrpcStream } from "./stream.ts";
 
-/** What is sent: calls with 32 kB of headers, or messages that are 4 MB when they are unpacked. */
+/** Kind of flood: calls with 32 kB of headers, or messages of 4 MB after unpacking. */
 export type FloodKind = "headers" | "gzip";
 
 /** The first line. */
@@ -29,26 +29,26 @@ export interface FloodOptions {
 
 /** The answer to `stop`. */
 export interface FloodAnswer {
-  /** Calls or messages that were sent. */
+  /** Number of sent calls or messages. */
   readonly sent: number;
   /** Why connections ended. */
   readonly errors: readonly string[];
 }
 
-/** A flood lasts no longer than this, ms. */
+/** Time limit of a flood, ms. */
 const LONGEST = 120_000;
-/** Calls of a connection that may be open at once. */
+/** Limit of open calls per connection. */
 const OPEN_CALLS = 20;
 const ADS = "/envoy.service.discovery.v3.AggregatedDiscoveryService/DeltaAggregatedResources";
 
-/** CONTINUATION, and its flag that ends a header block. */
+/** Frame type CONTINUATION, and the flags END_HEADERS and END_STREAM. */
 const CONTINUATION = 9, END_HEADERS = 4, END_STREAM = 1;
 
 /** HEADERS and CONTINUATION of a call that ends at once: 32 kB of one header in Huffman code. */
 function dearCall(stream: number): Uint8Array {
   const head = headers(stream, "/flood.Service/Call").subarray(9);
   const size = 31 * 1024;
-  // A literal header without indexing: name "x", then a value of that many letters X (code 11111100) and its length.
+  // A literal header without indexing: name "x", then the length and a value of many letters X (code 11111100).
   const length = size - 127;
   const value = [0x80 | 127, length & 127 | 128, length >> 7 & 127 | 128, length >> 14];
   const block = concatBytes([head, new Uint8Array([0, 1, 0x78, ...value]), new Uint8Array(size).fill(0xfc)]);
@@ -59,7 +59,7 @@ function dearCall(stream: number): Uint8Array {
   ]);
 }
 
-/** One connection that floods with calls. */
+/** A connection with a flood of calls. */
 async function floodCalls(target: string, count: () => void, over: (reason: string) => void): Promise<void> {
   let next = 1;
   let open = 0;
@@ -85,12 +85,12 @@ async function floodCalls(target: string, count: () => void, over: (reason: stri
   await stream.open(hostname!, Number(port), ADS, false);
 }
 
-/** One connection that floods with messages on one call. */
+/** A connection with a flood of messages on one call. */
 async function floodMessages(target: string, count: () => void, over: (reason: string) => void): Promise<void> {
   const request = (fields: object) => encode("envoy.service.discovery.v3.DeltaDiscoveryRequest", fields);
   const node = { id: `sidecar~10.8.0.2~flood-${crypto.randomUUID()}.ns-0~ns-0.svc.cluster.local` };
   const first = gzipSync(request({ node, type_url: CLUSTER, resource_names_subscribe: ["none"] }));
-  // A late answer to a response that is none, with four million zeros in a field that nobody knows (number 1000).
+  // A late answer to a nonexistent response, with four million zeros in an unknown field (number 1000).
   const size = 4_000_000;
   const unknown = [0xc2, 0x3e, size & 127 | 128, size >> 7 & 127 | 128, size >> 14 & 127 | 128, size >> 21];
   const late = request({ type_url: CLUSTER, response_nonce: "late" });

@@ -1,9 +1,8 @@
 /**
- * What the simulated proxies know of resources: read once for each content, independent of the number of proxies that
- * get it.
+ * The simulated proxies' knowledge of resources: read once per content, independent of the number of proxies.
  *
- * A resource of an incremental response carries a version that is the hash of its content. So a version that was seen
- * before needs no second look, not even at its name.
+ * A resource of an incremental response has a version that is the hash of its content. So a known version needs no
+ * second look, not even at its name.
  *
  * @module
  */
@@ -11,12 +10,12 @@ import { fieldSize, putField, putFieldHead, utf8Bytes, WireCursor } from "../../
 import { CLUSTER, LISTENER, ROUTE } from "../../../../lib/xds/protocol/types.ts";
 import { anyValue, assignmentOf, routesOf, usesVhds } from "./response.ts";
 
-/** A resource, or the name of one that is asked for. */
+/** A resource, or a requested name. */
 export interface Known {
   readonly name: string;
-  /** Names of what it refers to: the load assignment of a cluster, the route configurations of a listener. */
+  /** Names of referenced resources: the load assignment of a cluster, the route configurations of a listener. */
   readonly refers: readonly string[];
-  /** A route configuration whose virtual hosts come one by one. */
+  /** A route configuration with VHDS. */
   readonly vhds: boolean;
   /** The entry of `initial_resource_versions` (field 5 of a `DeltaDiscoveryRequest`), for a reconnect. */
   readonly held: Uint8Array;
@@ -63,7 +62,7 @@ export class Knowledge {
   }
 }
 
-/** What a resource refers to. */
+/** The references of a resource. */
 export function look(typeUrl: string, value: Uint8Array | undefined): Pick<Known, "refers" | "vhds"> {
   if (!value) return { refers: [], vhds: false };
   if (typeUrl === CLUSTER) return { refers: [assignmentOf(value)].filter((n) => n !== undefined), vhds: false };
@@ -71,7 +70,7 @@ export function look(typeUrl: string, value: Uint8Array | undefined): Pick<Known
   return { refers: [], vhds: typeUrl === ROUTE && usesVhds(value) };
 }
 
-/** Text of bytes that are ASCII. */
+/** Decodes ASCII bytes. */
 export function latin1(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("latin1");
 }

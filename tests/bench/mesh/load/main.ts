@@ -1,5 +1,5 @@
 /**
- * The load generator: many simulated proxies in a process of their own, driven by commands on standard input
+ * The load generator: many simulated proxies in a separate process, driven by commands on standard input
  * (`./protocol.ts`). The first line holds the options.
  *
  * Permissions: net (the server).
@@ -12,12 +12,12 @@ import { type ProxyEvents, SimulatedProxy } from "./proxy.ts";
 import type { ScannedResponse } from "./response.ts";
 import { readLines } from "../lines.ts";
 
-/** How long a step may take before the answer tells how far it came, ms. */
+/** Time limit of a step, ms. Then the answer reports the progress. */
 const PATIENCE = 300_000;
 
 class Load implements ProxyEvents {
   readonly #proxies: SimulatedProxy[] = [];
-  /** Proxies that wait for their turn to connect. */
+  /** Proxies waiting to connect. */
   #absent: SimulatedProxy[] = [];
   #times = new Map<SimulatedProxy, number>();
   #marker: string | undefined;

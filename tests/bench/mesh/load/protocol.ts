@@ -1,5 +1,5 @@
 /**
- * What the runner and the load generator say to each other: one JSON object a line, one answer to each command.
+ * The protocol between the runner and the load generator: a JSON object per line, with an answer to each command.
  *
  * @module
  */
@@ -9,7 +9,7 @@ import type { Shape } from "../configuration.ts";
 export interface LoadTls {
   /** The root of the server's certificate. */
   readonly root: string;
-  /** One for each namespace of the mesh, in their order. */
+  /** One per namespace of the mesh, in order. */
   readonly clients: readonly { readonly certificate: string; readonly key: string }[];
 }
 
@@ -20,13 +20,13 @@ export interface LoadOptions {
   readonly proxies: number;
   /** Incremental, or state of the world. */
   readonly delta: boolean;
-  /** Whether they offer gzip; Envoy does not. */
+  /** Whether the proxies offer gzip. Envoy does not. */
   readonly gzip: boolean;
-  /** A proxy counts as reached only when the server has taken its ACK. Default: when the message has come. */
+  /** A proxy counts as reached when the server has received its ACK. Default: when the message has arrived. */
   readonly untilAcknowledged?: boolean;
-  /** Their agents answer DNS, so that they ask for the table of names as well. */
+  /** The agents answer DNS, so they also request the table of names. */
   readonly names?: boolean;
-  /** They connect over mutual TLS. Default: in plain text. */
+  /** The proxies connect over mutual TLS. Default: in plain text. */
   readonly tls?: LoadTls;
   /** Proxy i is the first endpoint of service i of this mesh. */
   readonly shape: Shape;
@@ -35,35 +35,38 @@ export interface LoadOptions {
 /** A command of the runner. */
 export type LoadCommand =
   /**
-   * All proxies connect, with what they had before; answered when each has an answer to all that it asked for.
-   * `atOnce`: one more whenever one of so many has all; default: all at once.
+   * All proxies connect, with the state from before. Answered when each proxy has an answer to every request. `atOnce`:
+   * number of proxies that connect at a time. Default: all.
    */
   | { readonly do: "connect"; readonly atOnce?: number }
-  /** All connections are closed; what the proxies have is kept. */
+  /** All connections are closed, and the proxies keep their state. */
   | { readonly do: "disconnect" }
-  /** From here on messages that contain a text are noted, and counting begins anew. `by`: so many get it; default: all. */
+  /**
+   * From now on messages with the text are noted, and counting restarts. `by`: number of proxies that get the text.
+   * Default: all.
+   */
   | { readonly do: "expect"; readonly marker: string; readonly by?: number }
-  /** Answered when every proxy that is to get it has got the marker. */
+  /** Answered when every expected proxy has the marker. */
   | { readonly do: "seen" }
   /** Answered when nothing has come for a while. */
   | { readonly do: "quiet"; readonly ms: number };
 
-/** What was received since the last `connect` or `expect`. */
+/** The received messages since the last `connect` or `expect`. */
 export interface Counters {
-  /** Bytes that crossed the connections, both ways. */
+  /** Bytes on the connections, both ways. */
   readonly wireBytes: number;
   /** Bytes of unpacked messages to the proxies. */
   readonly plainBytes: number;
-  /** Messages and resources by the last part of their type URL. */
+  /** Messages and resources by the last part of the type URL. */
   readonly messages: Readonly<Record<string, number>>;
   readonly resources: Readonly<Record<string, number>>;
-  /** Streams that ended or failed by themselves. */
+  /** Streams that ended or failed unexpectedly. */
   readonly errors: readonly string[];
 }
 
 /** The answer to any command. */
 export interface LoadAnswer extends Counters {
-  /** Epoch milliseconds, one of each proxy that has all (`connect`) or has the marker (`seen`). */
+  /** Epoch milliseconds, one per proxy that has everything (`connect`) or the marker (`seen`). */
   readonly times: readonly number[];
   /** Epoch milliseconds of the last message. */
   readonly lastAt: number;

@@ -1,6 +1,6 @@
 /**
- * One simulated proxy that asks as Envoy does: clusters and listeners, then the endpoints of the clusters, the routes
- * of the listeners, and one wildcard subscription for the virtual hosts of routes that want them one by one.
+ * A simulated proxy that subscribes like Envoy: clusters and listeners, then the endpoints of clusters, the routes of
+ * listeners, and a wildcard subscription to virtual hosts if routes use VHDS.
  *
  * Permissions: net (the server).
  *
@@ -18,17 +18,17 @@ import { GrpcStream } from "./stream.ts";
 
 const SERVICE = "/envoy.service.discovery.v3.AggregatedDiscoveryService/";
 
-/** Hears what a proxy receives. */
+/** Receives the events of a proxy. */
 export interface ProxyEvents {
   message(proxy: SimulatedProxy, bytes: Uint8Array, response: ScannedResponse): void;
   wire(bytes: number): void;
   failed(proxy: SimulatedProxy, message: string): void;
 }
 
-/** What it has subscribed to and received of one type. */
+/** Subscriptions and received resources of a type. */
 interface Watch {
   readonly names: Set<string>;
-  /** Delta: what it has, by name. */
+  /** Delta: held resources by name. */
   readonly held: Map<string, Known>;
   received: number;
   nonce: string;
@@ -48,7 +48,7 @@ export class SimulatedProxy {
     private readonly knowledge: Knowledge,
   ) {}
 
-  /** Connects; with what it had before, if it was connected. */
+  /** Connects, with the previous state after an earlier connection. */
   connect(): void {
     const { target, delta, gzip, tls } = this.options;
     const before = this.#watches;
@@ -80,12 +80,12 @@ export class SimulatedProxy {
     this.#stream?.close();
   }
 
-  /** Resolves when the server has taken all that was sent. */
+  /** Resolves when the server has received all sent messages. */
   acknowledged(): Promise<void> {
     return this.#stream!.answered();
   }
 
-  /** Whether everything that it asked for has come once. */
+  /** Whether every requested resource has arrived once. */
   get warm(): boolean {
     const has = (typeUrl: string) => {
       const watch = this.#watches.get(typeUrl);
@@ -138,12 +138,15 @@ export class SimulatedProxy {
     if (first || fresh.length > 0) this.#send(typeUrl, watch, fresh, first ? held : undefined);
   }
 
-  /** Requests are a few fields and long lists of entries that every proxy sends alike: those are encoded once. */
+  /**
+   * Requests consist of a few fields and long lists of entries that are equal for all proxies. The lists are encoded
+   * once.
+   */
   #send(typeUrl: string, watch: Watch, fresh: readonly string[] = [], held?: ReadonlyMap<string, Known>): void {
     const { delta } = this.options;
     const head = encode(`envoy.service.discovery.v3.${delta ? "Delta" : ""}DiscoveryRequest`, {
       type_url: typeUrl,
-      // In delta, a request that subscribes is no answer, so it has no nonce.
+      // In delta, a subscribing request is not an answer, so it has no nonce.
       response_nonce: delta && fresh.length > 0 ? "" : watch.nonce,
       ...!delta && { version_info: watch.version },
       ...!this.#greeted && { node: node(this.index, this.options) },

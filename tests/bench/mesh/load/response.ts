@@ -1,5 +1,5 @@
 /**
- * Reads responses of the discovery protocol as far as a client must to know what to ask next, without decoding the
+ * Reads responses of the discovery protocol just far enough for a client's next request, without decoding the
  * resources.
  *
  * @module
@@ -18,7 +18,7 @@ export interface ScannedResponse {
   readonly removed: number;
 }
 
-/** Reads `DeltaDiscoveryResponse` or `DiscoveryResponse`: their fields have the same numbers. */
+/** Reads `DeltaDiscoveryResponse` or `DiscoveryResponse`: both have the same field numbers. */
 export function scanResponse(bytes: Uint8Array): ScannedResponse {
   const found = { typeUrl: "", nonce: "", version: "", resources: [] as Uint8Array[], removed: 0 };
   const cursor = new WireCursor(bytes);
@@ -51,7 +51,7 @@ function field(bytes: Uint8Array, number: number): Uint8Array | undefined {
 
 const text = new TextDecoder();
 
-/** The message in an `Any`; undefined: it is empty. */
+/** The message in an `Any`. Undefined when empty. */
 export function anyValue(any: Uint8Array): Uint8Array | undefined {
   return field(any, 2);
 }
@@ -59,7 +59,7 @@ export function anyValue(any: Uint8Array): Uint8Array | undefined {
 /** Discovery type EDS of a cluster. */
 const EDS = 3;
 
-/** Name of the load assignment that a `Cluster` gets by EDS; undefined where it gets none. */
+/** Name of the load assignment of an EDS `Cluster`. Undefined for other clusters. */
 export function assignmentOf(cluster: Uint8Array): string | undefined {
   let type = 0;
   let name: Uint8Array | undefined;
@@ -75,7 +75,7 @@ export function assignmentOf(cluster: Uint8Array): string | undefined {
   return type === EDS && used ? text.decode(used) : undefined;
 }
 
-/** Route configurations that a `Listener` gets by RDS. */
+/** Names of the RDS route configurations of a `Listener`. */
 export function* routesOf(listener: Uint8Array): Generator<string> {
   for (const chain of fields(listener, 3, 25)) { // filter_chains, default_filter_chain
     for (const filter of fields(chain, 3)) {
@@ -89,7 +89,7 @@ export function* routesOf(listener: Uint8Array): Generator<string> {
   }
 }
 
-/** Whether a `RouteConfiguration` gets its virtual hosts by VHDS. */
+/** Whether a `RouteConfiguration` uses VHDS. */
 export function usesVhds(routes: Uint8Array): boolean {
   return field(routes, 9) !== undefined;
 }

@@ -1,7 +1,7 @@
 /**
- * One gRPC stream on an HTTP/2 connection of its own, as cheap as it can be: the generator shares the cores with the
- * server, and what it takes for itself would be counted as the server's time on the clock. It reads frames straight
- * from the socket, copies each message once, and does what the protocol demands of a client: settings, pings, windows.
+ * A gRPC stream on its own HTTP/2 connection, as cheap as possible: the generator shares the cores with the server, and
+ * its own work would count as the server's time. It reads frames directly from the socket, copies each message once,
+ * and follows the protocol's requirements for clients: settings, pings, windows.
  *
  * Permissions: net (the server).
  *
@@ -12,10 +12,10 @@ import { HpackDecoder } from "../../../../lib/grpc/h2/hpack.ts";
 import { concatBytes } from "../../../../lib/resource/block.ts";
 import { frame, headers, PREFACE, windowUpdate } from "../../../wire_conformance/support/raw_client.ts";
 
-/** Flow-control windows that Envoy offers by default: 16 MiB a stream, 24 MiB a connection. */
+/** Flow-control windows that Envoy offers by default: 16 MiB per stream, 24 MiB per connection. */
 const STREAM_WINDOW = 16 << 20;
 const CONNECTION_WINDOW = 24 << 20;
-/** What the protocol gives until settings say otherwise. */
+/** The protocol's default until settings arrive. */
 const DEFAULT_WINDOW = 65_535;
 const MAX_FRAME = 16_384;
 const READ_SIZE = 128 << 10;
@@ -29,7 +29,7 @@ const INITIAL_WINDOW_SIZE = 4;
 export interface StreamEvents {
   /** An unpacked message. */
   message(bytes: Uint8Array): void;
-  /** Bytes that crossed the wire, either way. */
+  /** Bytes on the wire, either way. */
   wire(bytes: number): void;
   /** The server ended the stream or the connection, or broke the protocol. */
   ended(reason: string): void;
@@ -39,10 +39,10 @@ export interface StreamEvents {
   calmed?(): void;
 }
 
-/** Bytes that may wait in a client that sends as much as it can. */
+/** Limit of waiting bytes for a client that sends as much as possible. */
 const CALM = 64 << 10;
 
-/** What a client shows and trusts in TLS, as PEM texts. */
+/** A client's TLS identity and trust, as PEM texts. */
 export interface StreamTls {
   readonly root: string;
   readonly certificate: string;
@@ -71,9 +71,9 @@ export class GrpcStream {
   #connection: StreamConn | undefined;
   #closed = false;
   #writing = false;
-  /** Frames that wait for the socket. */
+  /** Frames waiting for the socket. */
   #outgoing: Uint8Array[] = [];
-  /** Bytes of requests that wait for the server's windows. */
+  /** Bytes of requests waiting for the server's windows. */
   #unsent: Uint8Array[] = [];
   #initialWindow = DEFAULT_WINDOW;
   #streamWindow = DEFAULT_WINDOW;
@@ -84,14 +84,17 @@ export class GrpcStream {
   #headAt = 0;
   #body: Uint8Array | undefined;
   #bodyAt = 0;
-  /** Bytes that wait for the server's windows, and for the socket. */
+  /** Number of bytes waiting for the server's windows and for the socket. */
   #waiting = 0;
   #pongs: (() => void)[] = [];
   #connected = Promise.withResolvers<void>();
 
   constructor(private readonly events: StreamEvents) {}
 
-  /** Connects, to a port or (a name that is an absolute path) a socket, and opens the stream. Messages may be sent at once. */
+  /**
+   * Connects to a port, or to a socket if the name is an absolute path, and opens the stream. Messages may be sent at
+   * once.
+   */
   async open(
     hostname: string,
     port: number,
@@ -116,7 +119,7 @@ export class GrpcStream {
     }
   }
 
-  /** Resolves when it is connected. */
+  /** Resolves when connected. */
   get opened(): Promise<void> {
     return this.#connected.promise;
   }
@@ -126,12 +129,12 @@ export class GrpcStream {
     return !this.#closed && this.#waiting < CALM;
   }
 
-  /** Sends frames as they are; nothing before {@linkcode open} has connected. */
+  /** Sends frames unchanged. Does nothing before {@linkcode open} has connected. */
   raw(frames: Uint8Array): void {
     if (this.#connection) this.#write(frames);
   }
 
-  /** Resolves when the server has answered a ping that was sent behind all messages. */
+  /** Resolves when the server has answered a ping sent after all messages. */
   async answered(): Promise<void> {
     await this.opened;
     while (this.#unsent.length > 0) await new Promise((resolve) => setTimeout(resolve, 1));
@@ -141,7 +144,11 @@ export class GrpcStream {
     await promise;
   }
 
-  /** Sends a message; `packed` says that it is compressed already. */
+  /**
+   * Sends a message.
+   *
+   * @param packed The message is already compressed.
+   */
   send(message: Uint8Array, packed = false): void {
     const framed = new Uint8Array(5 + message.length);
     framed[0] = packed ? 1 : 0;
@@ -176,7 +183,7 @@ export class GrpcStream {
     queueMicrotask(() => void this.#writeAll(connection).catch((error) => this.#end(String(error))));
   }
 
-  /** All that waits goes in one write: between two of them other proxies may keep this process busy for seconds. */
+  /** All waiting bytes go into one write: between two writes other proxies may occupy this process for seconds. */
   async #writeAll(connection: StreamConn): Promise<void> {
     while (this.#outgoing.length > 0) {
       const bytes = concatBytes(this.#outgoing.splice(0));
@@ -192,7 +199,7 @@ export class GrpcStream {
     if (!calm && this.calm) this.events.calmed?.();
   }
 
-  /** Sends what the windows let pass. */
+  /** Sends as much as the windows admit. */
   #flush(): void {
     for (let next = this.#unsent[0]; next; next = this.#unsent[0]) {
       const size = Math.min(next.length, MAX_FRAME, this.#streamWindow, this.#connectionWindow);
@@ -200,7 +207,7 @@ export class GrpcStream {
       this.#streamWindow -= size;
       this.#connectionWindow -= size;
       this.#write(frame(DATA, 0, 1, next.subarray(0, size)));
-      this.#waiting -= size; // it is counted as written now
+      this.#waiting -= size; // Counted as written now.
       if (size === next.length) this.#unsent.shift();
       else this.#unsent[0] = next.subarray(size);
     }
@@ -262,7 +269,7 @@ export class GrpcStream {
     if (this.#consumed >= STREAM_WINDOW / 2) {
       const update = windowUpdate(this.#consumed);
       const ofStream = update.slice();
-      ofStream[8] = 1; // the stream's number, in the frame's last byte of the head
+      ofStream[8] = 1; // The stream's number, in the last byte of the frame's head.
       this.#write(update, ofStream);
       this.#consumed = 0;
     }
@@ -288,7 +295,7 @@ export class GrpcStream {
   }
 }
 
-/** The status in a header block, and its text. The server compresses no headers, so no block depends on another. */
+/** The status in a header block, with its text. The server compresses no headers, so no block depends on another. */
 function statusOf(block: Uint8Array): string {
   const headers: Record<string, string> = {};
   new HpackDecoder().decode(block, { tooLarge: false, add: (name, value) => void (headers[name] = value) });

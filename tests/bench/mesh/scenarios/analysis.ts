@@ -1,5 +1,5 @@
 /**
- * What the analysis of the mesh adds to a start and to an edit: servers with it and without it in turn.
+ * The cost of the mesh's analysis for a start and for an edit: servers with and without analysis in turn.
  *
  * Permissions: those of `../session.ts`.
  *
@@ -20,12 +20,12 @@ import {
   withSession,
 } from "./scenario.ts";
 
-/** Pairs of servers in one run: what is looked for is smaller than what one start differs from the next. */
+/** Number of pairs of servers per run: the effect is smaller than the difference between two starts. */
 const PAIRS = 5;
 
-/** CPU seconds of one server. */
+/** CPU seconds of a server. */
 interface ServerCost {
-  /** From its start until it rests. */
+  /** From the start until at rest. */
   readonly start: number;
   /** Of the usual edit of a route. */
   readonly edit: number;
@@ -76,5 +76,5 @@ function serverCost(load: LoadSpec, options: RunOptions): Promise<ServerCost> {
   });
 }
 
-/** Of the usual size, and of the large one. */
+/** For the usual size, and for the large size. */
 export const analyses: readonly Scenario[] = [analysis(USUAL), analysis(LARGE)];

@@ -1,5 +1,5 @@
 /**
- * Certificates a second, and what their signing costs the proxies that wait for configuration.
+ * The rate of certificates, and the cost of signing for proxies that wait for configuration.
  *
  * Permissions: those of `../session.ts` and `../istio_child.ts`.
  *
@@ -32,8 +32,8 @@ const IN_FLIGHT = 16;
 const WARM_UP = 1000, COUNTED = 5000;
 
 /**
- * With RSA-2048 the rate of an earlier machine, where Istio signed 650 to 710 a second; on P-256 twice what Istio signs with
- * RSA-2048 on this machine, 1,600.
+ * For RSA-2048: the rate of an earlier machine, where Istio signed 650 to 710 a second. For P-256: twice Istio's rate
+ * with RSA-2048 on this machine, 1,600.
  */
 const KEYS: readonly { readonly key: KeySpec; readonly least: number }[] = [
   { key: { type: "RSA", bits: 2048 }, least: 650 },
@@ -46,7 +46,10 @@ interface Rate {
   readonly thousand: number;
 }
 
-/** Callers with certificates ask for more of them, by authorities of both kinds of keys, while 400 proxies wait for a rule. */
+/**
+ * Callers with certificates request further certificates, from authorities with both kinds of keys, while 400 proxies
+ * wait for a rule.
+ */
 export const certificates: readonly Scenario[] = KEYS.map(({ key, least }) => ({
   name: `certificates-${keySpecText(key)}`,
   run(options) {
@@ -139,7 +142,7 @@ async function rateOf(asked: CertificateLoadChild, cpu: () => Promise<number>): 
   return { aSecond: issued / seconds, thousand: 1000 * (await cpu() - before) / issued };
 }
 
-/** @throws when a request failed: its figures mean nothing then */
+/** @throws When a request failed, because the figures would have no meaning. */
 function succeeded(answer: CertificateLoadAnswer): CertificateLoadAnswer {
   if (answer.errors.length > 0 || answer.issued === 0) {
     throw new Error(`${answer.issued} certificates; ${answer.errors.slice(0, 3).join("; ") || "no errors"}`);

@@ -10,7 +10,7 @@ import { atMost, delayFigure, figure } from "../figures.ts";
 import { quantile } from "../result.ts";
 import type { Scenario } from "./scenario.ts";
 
-/** 20,000 events a second, twice for some seconds, with proxies that watch. */
+/** 20,000 events a second, twice for some seconds, with watching proxies. */
 export const events: Scenario = {
   name: "events",
   async run(options) {
@@ -26,7 +26,7 @@ export const events: Scenario = {
         `${rate} endpoint events a second for ${seconds} s, twice; ${services} services, ${proxies} proxies, delta, gzip`,
       istio: "not measured",
       figures: [
-        // A delay is caught up with; only one at the very end, as that of a last push, makes the whole take longer.
+        // A delay is caught up later. Only a delay at the very end, such as in a last push, lengthens the whole.
         figure("taken", "events/s", perSecond, { atLeast: rate * 0.95 }),
         figure("for each half", "CPU s", cpu / 2),
         figure("from the last event to the last proxy", "ms", seenAfter, atMost(1000)),

@@ -1,5 +1,5 @@
 /**
- * A mesh with telemetry and patches for all, beside one without.
+ * A mesh with telemetry and patches for all, compared with a mesh without.
  *
  * Permissions: those of `../session.ts`.
  *
@@ -11,10 +11,10 @@ import type { Measured } from "../session.ts";
 import { rowsOf } from "./proxies.ts";
 import { checked, label, rounds, type Scenario, shapeOf, sized, USUAL, withSession } from "./scenario.ts";
 
-/** Meshes of both kinds that are measured in turn: single quotients differ by a third. */
+/** Number of measured pairs of both kinds: single quotients differ by a third. */
 const PAIRS = 5;
 
-/** Metrics, access logs, spans and patches for all: what connecting costs beside a mesh without them. */
+/** The cost of connecting with metrics, access logs, spans and patches for all, compared with a mesh without. */
 export const extended: Scenario = {
   name: "extended-400-gzip",
   async run(options) {
@@ -51,12 +51,12 @@ export const extended: Scenario = {
   },
 };
 
-/** The one with the median CPU time. */
+/** The measurement with the median CPU time. */
 function middle(all: readonly Measured[]): Measured {
   return all.toSorted((a, b) => a.cpu - b.cpu)[all.length >> 1]!;
 }
 
-/** The median of the quotients of neighbours: what slows the machine slows both. */
+/** The median of the quotients of neighbours: a slow machine slows both. */
 function ratio(of: readonly Measured[], to: readonly Measured[], pick: (measured: Measured) => number): number {
   return spread(of.map((one, i) => pick(one) / pick(to[i]!))).median;
 }

@@ -1,6 +1,6 @@
 /**
- * What the webhook needs to inject a pod: from the text of the review to that of the answer, as Istio's own benchmark
- * measures its injector; and with HTTP, which the server's own process counts.
+ * The webhook's cost of injecting a pod: from the text of the review to the text of the answer, as in Istio's own
+ * benchmark of its injector, and with HTTP, measured in the server's process.
  *
  * Permissions: run (this runtime, cat), net (loopback), read, write (temporary folder).
  *
@@ -20,10 +20,10 @@ import { spread } from "../result.ts";
 import { type ServerChild, startServer } from "../server_child.ts";
 import type { Scenario } from "./scenario.ts";
 
-/** Pods until the code is compiled, and pods that are counted in one batch. */
+/** Number of pods until the code is compiled, and number of counted pods per batch. */
 const WARM_UP = 2000, COUNTED = 2000;
 
-/** A pod as a Deployment makes it: two containers with probes, an init container, a volume. */
+/** A pod of a Deployment: two containers with probes, an init container, a volume. */
 const POD = {
   metadata: {
     generateName: "cart-5d8f9c7b6d-",
@@ -52,7 +52,7 @@ const POD = {
   },
 };
 
-/** Pods of a Deployment one after the other, each by a review of its own. */
+/** Pods of a Deployment one after the other, each with a separate review. */
 export const injection: Scenario = {
   name: "injection",
   async run(options) {
@@ -121,7 +121,7 @@ function newAnswer(): (text: string) => string {
   };
 }
 
-/** Milliseconds for a pod. The process does nothing else, so that time is processor time. */
+/** Milliseconds per pod. The process does nothing else, so this is processor time. */
 function timeOfPod(answer: (text: string) => string, pods: number): number {
   const texts = Array.from({ length: pods }, (_, pod) => reviewText(pod));
   const began = performance.now();
@@ -142,7 +142,7 @@ async function cpuOfPod(server: ServerChild, pods: number): Promise<number> {
   return 1000 * ((await server.measure()).cpu - before) / pods;
 }
 
-/** @throws when a pod does not come out with its proxy */
+/** @throws When an injected pod has no proxy. */
 async function inject({ pages }: ServerChild, pods: number): Promise<void> {
   for (let pod = 0; pod < pods; pod++) {
     const answer = await fetch(`${pages}/inject`, {

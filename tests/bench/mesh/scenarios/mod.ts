@@ -1,5 +1,5 @@
 /**
- * What is measured, with Istio's figures and the targets.
+ * All scenarios, with Istio's figures and the targets.
  *
  * @module
  */

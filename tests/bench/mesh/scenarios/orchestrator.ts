@@ -21,10 +21,10 @@ import {
   withSession,
 } from "./scenario.ts";
 
-/** 80,000 endpoints, in one slice for each service. */
+/** 80,000 endpoints, in one slice per service. */
 const ENDPOINTS = 16;
 
-/** Start with all services and endpoints in the API, and Istio's beside it where there is one. */
+/** Start with all services and endpoints in the API, compared with Istio if available. */
 export const orchStart: Scenario = {
   name: "orch-start",
   async run(options: RunOptions) {
@@ -60,7 +60,7 @@ export const orchStart: Scenario = {
   },
 };
 
-/** What Istio's server takes for the same start, on the same machine and API server. */
+/** The cost of the same start for Istio's server, on the same machine and API server. */
 async function beside(kubeconfig: string): Promise<{ readonly note?: string }> {
   const folder = await Deno.makeTempDir({ prefix: "mesh-bench-istio-" });
   try {
@@ -76,7 +76,7 @@ async function beside(kubeconfig: string): Promise<{ readonly note?: string }> {
   }
 }
 
-/** An edit of one slice. */
+/** An edit of a slice. */
 export const orchEdits: Scenario = {
   name: "orch-400-gzip",
   async run(options: RunOptions) {

@@ -1,5 +1,5 @@
 /**
- * Pages for people on a large mesh, and what it costs the proxies that people look.
+ * Web pages about a large mesh, and the cost of viewers for the proxies.
  *
  * Permissions: those of `../session.ts`.
  *
@@ -10,16 +10,16 @@ import type { Figure } from "../result.ts";
 import { linkOn, loadPage, OpenOverviews, type PageLoad } from "../viewers.ts";
 import { checked, label, LARGE, type LoadSpec, rounds, type Scenario, sized, withSession } from "./scenario.ts";
 
-/** People who look. */
+/** Number of viewers. */
 const VIEWERS = 10;
 
-/** Proxies that connect at a time. */
+/** Number of proxies that connect at a time. */
 const AT_ONCE = 20;
 
-/** Times that each page is loaded. */
+/** Number of loads per page. */
 const LOADS = 5;
 
-/** Every sort of page, the longest of its sort where that is known. */
+/** Every kind of page, with the longest page of each kind if known. */
 async function paths(base: string): Promise<string[]> {
   const object = await linkOn(base, "/debug/configz?kind=VirtualService", /href="(\/debug\/live\?object=[^"]+)"/);
   const proxy = await linkOn(base, "/debug/syncz", /href="(\/debug\/config_dump\?proxyID=[^"]+)"/);
@@ -41,7 +41,7 @@ export const pages: Scenario = {
     const load = sized(full, options);
     return withSession(load, options, async (session) => {
       const { proxies, services } = load;
-      // How they come is not measured here: all at once would take a generator that is faster than the server.
+      // The connect is not measured here: connecting all at once would need a generator faster than the server.
       checked(await session.connect(AT_ONCE), proxies);
       const base = session.server.pages;
       const loads: PageLoad[] = [];
@@ -83,7 +83,7 @@ export const pages: Scenario = {
   },
 };
 
-/** The dearest page by time and by size, and which they are. */
+/** The slowest and the largest page, with their names. */
 function pageFigures(loads: readonly PageLoad[]): Figure[] {
   const slowest = loads.toSorted((a, b) => b.ms - a.ms)[0]!;
   const longest = loads.toSorted((a, b) => b.bytes - a.bytes)[0]!;
@@ -93,7 +93,7 @@ function pageFigures(loads: readonly PageLoad[]): Figure[] {
   ];
 }
 
-/** A page without the names of the mesh that was made for it, which differ from run to run. */
+/** A page without the mesh's generated names, which differ from run to run. */
 function pageName({ path }: PageLoad): string {
   const url = new URL(path, "http://x");
   const view = url.searchParams.get("view");

@@ -64,7 +64,7 @@ export function storm(gzip: boolean): Scenario {
   };
 }
 
-/** 400 agents over mutual TLS: as the row in plain text, at twice its CPU at most. */
+/** 400 agents over mutual TLS: compared with plain text, at most twice the CPU. */
 export const agents: Scenario = {
   name: "mtls-400-gzip",
   async run(options) {
@@ -86,7 +86,10 @@ export const agents: Scenario = {
   },
 };
 
-/** Agents that answer DNS: a table of names is built once for all that see the same, and sent when a name changes. */
+/**
+ * Agents that answer DNS: a table of names is built once for all agents with the same view, and sent when a name
+ * changes.
+ */
 export const names: Scenario = {
   name: "names-400-gzip",
   run(options) {
@@ -118,7 +121,7 @@ export const names: Scenario = {
   },
 };
 
-/** A policy for each service: an edit of one concerns the proxy beside its service alone. */
+/** A policy per service: an edit of a policy concerns only the proxy of its service. */
 export const policies: Scenario = {
   name: "policies-400-gzip",
   run(options) {
@@ -160,7 +163,7 @@ export function meshEdits(services: number, proxies: number): Scenario {
   };
 }
 
-/** @param cpu The most that it should cost the server, CPU seconds. */
+/** @param cpu Upper bound of the server's cost, CPU seconds. */
 function reconnectFigures(back: Measured, cpu = 2): Figure[] {
   const sent = Object.values(back.resources).reduce((sum, n) => sum + n, 0);
   return [
@@ -213,7 +216,7 @@ export function hundred(delta: boolean, gzip: boolean): Scenario {
   };
 }
 
-/** What a mesh of one size costs. */
+/** The cost of a mesh of one size. */
 async function measureSize(load: LoadSpec, options: RunOptions) {
   return await withSession(load, options, async (session) => {
     const { proxies } = load;

@@ -1,5 +1,5 @@
 /**
- * What the standard metrics cost two real Envoys on the way of a request: that of the client and that of the server.
+ * The cost of the standard metrics for two real Envoys on a request's path: the client's and the server's.
  *
  * Permissions: run (Envoy, cat), net (loopback), read, write (a temporary folder), env (ENVOY).
  *
@@ -16,7 +16,7 @@ import { until, usage } from "../usage.ts";
 import type { RunOptions, Scenario } from "./scenario.ts";
 
 const REQUESTS = 20_000, IN_FLIGHT = 16;
-/** The share of CPU that the metrics may add. */
+/** Upper bound of CPU with metrics, relative to CPU without. */
 const MOST = 1.25;
 
 /** Two ways to the same application, with metrics and without. */
@@ -51,7 +51,7 @@ function configuration(here: number, there: number, application: number): string
   ].join("\n---\n");
 }
 
-/** Runs a server with both proxies until the use of them ends. */
+/** Runs a server with both proxies until `use` ends. */
 async function withWay<T>(
   measures: boolean,
   application: number,
@@ -90,7 +90,7 @@ async function withWay<T>(
   }
 }
 
-/** Requests over connections that stay open. */
+/** Requests over kept connections. */
 async function ask(port: number, count: number): Promise<void> {
   const agent = new http.Agent({ keepAlive: true, maxSockets: IN_FLIGHT });
   const one = () =>

@@ -1,5 +1,5 @@
 /**
- * What a scenario is, and the sessions that scenarios measure in.
+ * The interface of a scenario, and the sessions in which scenarios measure.
  *
  * Permissions: those of `../session.ts`.
  *
@@ -22,31 +22,31 @@ export interface RunOptions extends ServerOptions {
   readonly calibrator: Calibrator;
 }
 
-/** One server's worth of measurements. */
+/** The measurements of a server. */
 export interface Scenario {
-  /** The ids of its rows begin with it. */
+  /** Prefix of the rows' IDs. */
   readonly name: string;
   run(options: RunOptions): Promise<Row[]>;
 }
 
-/** Services of the usual mesh and of the large one. */
+/** Number of services in the usual mesh and in the large mesh. */
 export const USUAL = 1000, LARGE = 5000;
 
-/** How many proxies of which kind, on how large a mesh. */
+/** Number and kind of proxies, and size of the mesh. */
 export interface LoadSpec {
   readonly services: number;
   readonly proxies: number;
   readonly delta: boolean;
   readonly gzip: boolean;
-  /** They connect over mutual TLS. */
+  /** The proxies connect over mutual TLS. */
   readonly mutualTls?: boolean;
-  /** Key of the authority behind that. Default: P-256. */
+  /** Key of the authority for mutual TLS. Default: P-256. */
   readonly authorityKey?: KeySpec;
-  /** Their agents answer DNS by the mesh's names. */
+  /** The agents answer DNS by the mesh's names. */
   readonly names?: boolean;
-  /** The mesh configuration is a file that may be edited. */
+  /** The mesh configuration is an editable file. */
   readonly editsMesh?: boolean;
-  /** Proxies count as reached when the server has taken their ACK. */
+  /** Proxies count as reached when the server has received their ACK. */
   readonly untilAcknowledged?: boolean;
 }
 
@@ -66,7 +66,7 @@ export function label({ proxies, delta, gzip, mutualTls, names }: LoadSpec): str
   return `${proxies} proxies, ${delta ? "delta" : "state of the world"}, ${wire}`;
 }
 
-/** Uses a session that ends afterwards. */
+/** Uses a session, and stops the session afterwards. */
 export async function withSession<T>(
   load: LoadSpec,
   { calibrator, tree, profile, analysis }: RunOptions,
@@ -91,9 +91,9 @@ export async function withSession<T>(
 }
 
 /**
- * The step, if all proxies got what they waited for.
+ * The step, if all proxies were reached.
  *
- * @throws otherwise: its figures mean nothing then
+ * @throws Otherwise, because the figures would have no meaning.
  */
 export function checked(measured: Measured, proxies: number): Measured {
   if (measured.errors.length > 0 || measured.reached !== proxies) {

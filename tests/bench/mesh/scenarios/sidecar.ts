@@ -1,7 +1,8 @@
 /**
- * One agent as it runs beside a workload: its memory at rest, its start, relaying, renewals, and names.
+ * An agent next to a workload: memory at rest, start, relaying, renewals, and names.
  *
- * Permissions: run (this runtime, Envoy, cat, sh), net (loopback), read, write (temporary folders), env (PATH, HOME, ENVOY).
+ * Permissions: run (this runtime, Envoy, cat, sh), net (loopback), read, write (temporary folders), env (PATH, HOME,
+ * ENVOY).
  *
  * @module
  */
@@ -17,15 +18,15 @@ import { type Row, spread } from "../result.ts";
 import { delay, until, untilIdle, usage } from "../usage.ts";
 import type { RunOptions, Scenario } from "./scenario.ts";
 
-/** Istio's agent: this and the launch's time are of another machine. */
+/** Istio's agent. This memory and the launch time are from another machine. */
 const ISTIO_MEMORY = "8 MB of its own, 34 MB resident";
-/** Services whose configuration is 5 MB for one sidecar. */
+/** Number of services, whose configuration is 5 MB per sidecar. */
 const SERVICES = 1600;
-/** An agent gives back what its start took 10 s after that; the engine collects what later work took within 20 s. */
+/** An agent returns the memory of its start after 10 s. The engine collects the garbage of later work within 20 s. */
 const SETTLED = 12_000, AT_REST = 22_000;
 const ROUNDS = 10, RENEWALS = 20, IN_FLIGHT = 32, ASKED = 5000;
 
-/** A mesh, and how agents are started in it. */
+/** A mesh, with a way to start agents. */
 interface Bench {
   readonly mesh: IdentityMesh;
   readonly ports: readonly number[];
@@ -41,7 +42,7 @@ async function withMesh<T>(
   const program = await agentProgram(options.tree);
   return await withPorts(6, async ([port = 0, ...ports]) => {
     const folder = await Deno.makeTempDir({ prefix: "mesh-bench-" });
-    // What takes Envoy's place is no workload of `demo`: it asks as the sidecar of a service of the mesh.
+    // Envoy's substitute is not a workload of `demo`: it subscribes as the sidecar of a service of the mesh.
     const env = { PILOT_ENABLE_XDS_IDENTITY_CHECK: "false" };
     await using mesh = await IdentityMesh.start({ port, env, files: Object.fromEntries(files) });
     let count = 0;
@@ -65,7 +66,7 @@ async function withMesh<T>(
   });
 }
 
-/** Beside a real Envoy: time and CPU until that is launched, of some starts; then memory of the last one. */
+/** With a real Envoy: time and CPU until Envoy's launch, for several starts, then memory of the last agent. */
 function startAndRest(options: RunOptions): Promise<Row[]> {
   return withMesh(options, new Map(), async ({ start, ports }) => {
     const ready = () => fetch(`http://127.0.0.1:${ports[2]}/healthz/ready`).then(({ ok }) => ok, () => false);
@@ -76,7 +77,7 @@ function startAndRest(options: RunOptions): Promise<Row[]> {
       const { at, cpu } = (await standIn.launched())!;
       return { agent, ms: at - began, cpu };
     };
-    // The first start on a machine compiles for those that follow.
+    // The first start on a machine compiles for later starts.
     await (await one()).agent[Symbol.asyncDispose]();
     const starts: Awaited<ReturnType<typeof one>>[] = [];
     const { calibration } = await options.calibrator.beside(async () => {
@@ -111,7 +112,7 @@ function startAndRest(options: RunOptions): Promise<Row[]> {
   });
 }
 
-/** Another client takes Envoy's place: its work on 5 MB would be in the way of the agent's. */
+/** Another client takes Envoy's place, because Envoy's own work on 5 MB would disturb the measurement of the agent. */
 function relaying(options: RunOptions): Promise<Row[]> {
   const services = options.quick ? SERVICES / 10 : SERVICES;
   const shape: Shape = { services, endpoints: 10, namespaces: 10, routed: services / 10 };
@@ -188,7 +189,7 @@ function relaying(options: RunOptions): Promise<Row[]> {
   });
 }
 
-/** What takes half a day with the usual lifetime takes a second. */
+/** Renewals take half a day with the usual lifetime, and a second here. */
 function renewing(options: RunOptions): Promise<Row[]> {
   return withMesh(options, new Map(), async ({ start }) => {
     const [agent] = await start({ name: "client", env: SHORT_LEAVES }, false);

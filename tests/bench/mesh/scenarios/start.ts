@@ -1,5 +1,5 @@
 /**
- * A server without proxies: how long it takes to start, and what it holds.
+ * A server without proxies: time of a start, and memory.
  *
  * Permissions: those of `../session.ts`.
  *
@@ -9,7 +9,7 @@ import type { Shape } from "../configuration.ts";
 import { atMost, delayFigure, figure } from "../figures.ts";
 import { LARGE, type RunOptions, type Scenario, sized, USUAL, withSession } from "./scenario.ts";
 
-/** 20,000 objects: a ServiceEntry for each service, a VirtualService and a DestinationRule for every second one. */
+/** 20,000 objects: a ServiceEntry per service, a VirtualService and a DestinationRule for every second service. */
 const MANY: Shape = { services: 10_000, endpoints: 3, namespaces: 100, routed: 5000 };
 
 const none = { proxies: 0, delta: true, gzip: false };
@@ -22,14 +22,14 @@ export const start: Scenario = {
     const objects = shape.services + 2 * shape.routed;
     return await withSession({ ...none, services: shape.services }, options, async (session) => {
       const { seconds, cpu, delay } = session.server.start;
-      // It is ready before the mesh is analyzed and memory is given back.
+      // The server is ready before the mesh is analyzed and memory is returned.
       const rest = await session.server.measure();
       return [{
         id: "start",
         work: `start with ${objects} objects, until the server is ready`,
         istio: "not measured",
         figures: [
-          // Of each time 5/9 of what it was when the target was set.
+          // Targets: 5/9 of the times when the targets were set.
           figure("", "CPU s", cpu, atMost(2.5)),
           figure("", "s", seconds, atMost(2.6)),
           figure("until it rests", "CPU s", rest.cpu),
@@ -68,5 +68,5 @@ export function idle(services: number, most: number, istio: string): Scenario {
   };
 }
 
-/** Of the usual size, and of the large one. */
+/** For the usual size, and for the large size. */
 export const idles: readonly Scenario[] = [idle(USUAL, 150, "158 MB"), idle(LARGE, 168, "168 MB")];

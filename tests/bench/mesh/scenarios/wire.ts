@@ -1,5 +1,5 @@
 /**
- * What clients that are legal but greedy cost the server, and others.
+ * The cost of legal but greedy clients for the server and for other clients.
  *
  * Permissions: those of `../session.ts`.
  *
@@ -19,7 +19,7 @@ import { label, type LoadSpec, type RunOptions, type Scenario, shapeOf, sized, w
 
 /** Connections of a flood. */
 const FLOODERS = 4;
-/** After this time no more edits are made, ms: under a flood each may take long. */
+/** Time limit for edits, ms: under a flood each edit may take long. */
 const LONGEST = 40_000;
 
 interface Edits {
@@ -29,7 +29,7 @@ interface Edits {
   readonly calibration: number;
 }
 
-/** Innocent proxies see edits, and acknowledge them, while others flood the server. */
+/** Innocent proxies see and acknowledge edits while others flood the server. */
 export const floods: Scenario = {
   name: "floods",
   run(options) {
@@ -47,7 +47,7 @@ export const floods: Scenario = {
         });
         const { sent, errors } = await flood.stop();
         await session.server.idle();
-        // The server may send those away that flood it; then there was less of a flood, which the note tells.
+        // The server may disconnect flooding clients. The flood was then smaller, as the note reports.
         const ended = errors.length === 0 ? "" : `, ${errors.length} times a connection ended (${errors[0]})`;
         return { ...found, note: `${sent} ${kind === "headers" ? "calls" : "messages"} were sent${ended}` };
       };
@@ -92,7 +92,7 @@ async function edits(session: Session, { calibrator }: RunOptions, count: number
 
 const METHOD = "/envoy.service.discovery.v3.AggregatedDiscoveryService/DeltaAggregatedResources";
 
-/** One client subscribes to names one by one, as an on-demand client does. */
+/** A client subscribes to names one by one, like an on-demand client. */
 export const subscriptions: Scenario = {
   name: "subscriptions",
   run(options) {
