@@ -4,7 +4,7 @@
  * `deno task manifests` writes the definitions of the kinds from their schemas and the comments of their types, and the
  * configuration of the mutating webhook from its entries; a test fails when they are stale.
  *
- * Permissions: read of the repository and run of Deno (`deno doc`); write (manifests), when run.
+ * Permissions: read of the repository; write (manifests), when run.
  *
  * @module
  */

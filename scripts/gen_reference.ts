@@ -1,10 +1,10 @@
 /**
  * Generates the reference under `docs/reference/`: settings, metrics, command lines and codes of findings from their
- * catalogues, JSON Schemas from the schemas of the kinds and the comments of their types.
+ * catalogues, JSON Schemas from the schemas of the kinds and their comments.
  *
  * `deno task reference` writes them; a test fails when one is stale.
  *
- * Permissions: read of the repository and run of Deno (`deno doc`) for the schemas; write (docs/reference), when run.
+ * Permissions: read of the repository; write (docs/reference), when run.
  *
  * @module
  */
@@ -269,11 +269,8 @@ export async function kindComments(): Promise<TypeComments> {
   const folders = [...Deno.readDirSync(kinds)].filter((entry) => entry.isDirectory).map(({ name }) =>
     `${kinds}/${name}`
   );
-  // Some small types are declared beside their schema.
   const files = [...folders, `${root}lib/config/mesh`].flatMap((folder) =>
-    [...Deno.readDirSync(folder)].map(({ name }) => `${folder}/${name}`).filter((path) =>
-      /(?:types|schema)\.ts$/.test(path)
-    )
+    [...Deno.readDirSync(folder)].map(({ name }) => `${folder}/${name}`).filter((path) => path.endsWith("schema.ts"))
   );
   return await TypeComments.read(files.sort());
 }

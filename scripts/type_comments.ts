@@ -1,155 +1,199 @@
 /**
- * The comments of types, as `deno doc` prints them, for schemas that are printed with descriptions.
+ * The comments in schemas, for schemas that are printed with descriptions: of the types that are inferred from messages,
+ * and of the fields of messages.
  *
- * Permissions: run of Deno, read of the files.
+ * Permissions: read of the files.
  *
  * @module
  */
+import { dirname, resolve } from "node:path";
+import jsTokens from "js-tokens";
 import type { TypeComment } from "../lib/config/schema/json_schema.ts";
 
-/** A type in the output of `deno doc --json`, as far as it is read here. */
-interface DocType {
-  readonly kind: string;
-  readonly value: unknown;
+/** A value as it is written: a name, a call, an object, or anything else, which has no comments. */
+type Written =
+  | { readonly name: string }
+  | { readonly call: string; readonly values: readonly Written[] }
+  | { readonly fields: readonly WrittenField[] };
+
+/** A field of an object, or the object that is spread there, which has no name. */
+interface WrittenField {
+  readonly name?: string;
+  readonly comment: string;
+  readonly value: Written;
 }
 
-interface DocProperty {
-  readonly name: string;
-  readonly jsDoc?: { readonly doc?: string };
-  readonly tsType: DocType;
+interface SchemaFile {
+  readonly path: string;
+  readonly comment: string;
+  readonly constants: Map<string, Written>;
+  /** Types by the constants from which they are inferred. */
+  readonly types: Map<string, { readonly name: string; readonly comment: string }>;
+  /** The files of imported names. */
+  readonly imports: Map<string, string>;
 }
 
-interface DocInterface {
-  readonly name: string;
-  readonly description: string | undefined;
-  readonly extends: readonly DocType[];
-  readonly properties: readonly DocProperty[];
-}
+const NOTHING: TypeComment = { field: () => undefined };
 
-/** Interfaces and other names of some files. */
+/** The types and constants of some files. */
 export class TypeComments {
-  readonly #interfaces = new Map<string, DocInterface>();
-  readonly #aliases = new Map<string, DocType>();
-  readonly #files = new Map<string, string>();
+  readonly #files = new Map<string, SchemaFile>();
 
   /** Reads the comments of files. */
-  static async read(files: readonly string[]): Promise<TypeComments> {
-    const { code, stdout, stderr } = await new Deno.Command("deno", {
-      args: ["doc", "--quiet", "--json", ...files],
-      stdout: "piped",
-      stderr: "piped",
-    }).output();
-    if (code !== 0) throw new Error(`deno doc failed: ${new TextDecoder().decode(stderr)}`);
+  static async read(paths: readonly string[]): Promise<TypeComments> {
     const comments = new TypeComments();
-    comments.#take(JSON.parse(new TextDecoder().decode(stdout)));
+    for (const path of paths) comments.#files.set(path, new Reader(path, await Deno.readTextFile(path)).file());
     return comments;
   }
 
-  /** The comments of an interface and of everything in it. @throws when there is no such interface */
+  /** The comments of a type and of everything in it. @throws when no constant has the type */
   of(name: string): TypeComment {
-    const found = this.#interfaces.get(name);
-    if (found === undefined) throw new Error(`no interface ${name} in the files`);
-    return this.#ofInterface(found);
+    const [file, constant] = this.#find(name);
+    return this.#ofName(constant, file);
   }
 
-  /** The comment of the file that declares an interface; empty: it has none. */
+  /** The comment of the file that declares a type. */
   fileOf(name: string): string {
-    return this.#files.get(name) ?? "";
+    return this.#find(name)[0].comment;
   }
 
-  #take({ nodes }: { readonly nodes: Readonly<Record<string, DocFile>> }): void {
-    for (const { symbols = [], module_doc } of Object.values(nodes)) {
-      for (const { name, declarations } of symbols) {
-        this.#files.set(name, textOf(module_doc?.doc) ?? "");
-        for (const { kind, jsDoc, def } of declarations) {
-          if (kind === "typeAlias") this.#aliases.set(name, def.tsType as DocType);
-          if (kind !== "interface") continue;
-          this.#interfaces.set(name, {
-            name,
-            description: textOf(jsDoc?.doc),
-            extends: def.extends ?? [],
-            properties: def.properties ?? [],
-          });
-        }
-      }
+  #find(name: string): [SchemaFile, string] {
+    for (const file of this.#files.values()) {
+      for (const [constant, type] of file.types) if (type.name === name) return [file, constant];
     }
+    throw new Error(`no type ${name} is inferred in the files`);
   }
 
-  #ofInterface({ name, description, properties, extends: bases }: DocInterface): TypeComment {
-    return { name, ...described(description), ...this.#ofProperties(properties, bases) };
+  #ofName(name: string, file: SchemaFile): TypeComment {
+    const from = file.imports.get(name);
+    const there = from === undefined ? file : this.#files.get(from);
+    const written = there?.constants.get(name);
+    if (there === undefined || written === undefined) return NOTHING;
+    const type = there.types.get(name);
+    const inner = this.#of(written, there);
+    return type === undefined ? inner : { ...inner, name: type.name, ...described(type.comment) };
   }
 
-  #ofProperties(properties: readonly DocProperty[], bases: readonly DocType[]): Pick<TypeComment, "field"> {
-    const field = (name: string) => {
-      const own = properties.find((property) => property.name === name);
-      if (own !== undefined) return { type: this.#ofType(own.tsType), ...described(textOf(own.jsDoc?.doc)) };
-      return bases.map((base) => this.#ofType(base).field(name)).find((found) => found !== undefined);
-    };
-    return { field };
+  #of(written: Written, file: SchemaFile): TypeComment {
+    if ("name" in written) return this.#ofName(written.name, file);
+    if ("fields" in written) return { field: (name) => this.#field(name, written.fields, file) };
+    const [first] = written.values;
+    if (first === undefined) return NOTHING;
+    const inner = this.#of(first, file);
+    return written.call === "list" || written.call === "map" ? { ...NOTHING, element: inner } : inner;
   }
 
-  #ofType(type: DocType): TypeComment {
-    switch (type.kind) {
-      case "typeOperator":
-        return this.#ofType((type.value as { readonly tsType: DocType }).tsType);
-      case "array":
-        return { field: () => undefined, element: this.#ofType(type.value as DocType) };
-      case "typeLiteral":
-        return this.#ofProperties((type.value as { readonly properties: readonly DocProperty[] }).properties, []);
-      case "intersection":
-        return this.#ofAll(type.value as readonly DocType[]);
-      case "typeRef":
-        return this.#ofReference(type.value as DocReference);
-      default:
-        return { field: () => undefined };
+  #field(name: string, fields: readonly WrittenField[], file: SchemaFile): ReturnType<TypeComment["field"]> {
+    for (const field of fields) {
+      if (field.name === name) return { type: this.#of(field.value, file), ...described(field.comment) };
+      const spread = field.name === undefined ? this.#of(field.value, file).field(name) : undefined;
+      if (spread !== undefined) return spread;
     }
-  }
-
-  /** A type that has the fields of several. */
-  #ofAll(types: readonly DocType[]): TypeComment {
-    const parts = types.map((type) => this.#ofType(type));
-    return { field: (name) => parts.map((part) => part.field(name)).find((found) => found !== undefined) };
-  }
-
-  #ofReference({ typeName, typeParams = [] }: DocReference): TypeComment {
-    const [first, second] = typeParams;
-    if ((typeName === "Readonly" || typeName === "Partial" || typeName === "Omit") && first) return this.#ofType(first);
-    if (typeName === "Record" && second) return { field: () => undefined, element: this.#ofType(second) };
-    const found = this.#interfaces.get(typeName);
-    if (found !== undefined) return this.#ofInterface(found);
-    const alias = this.#aliases.get(typeName);
-    return alias === undefined ? { field: () => undefined } : this.#ofType(alias);
+    return undefined;
   }
 }
 
-interface DocReference {
-  readonly typeName: string;
-  readonly typeParams?: readonly DocType[];
-}
+/** Reads the constants of one file, from its tokens. */
+class Reader {
+  readonly #path: string;
+  readonly #tokens: readonly string[];
+  #at = 0;
 
-interface DocFile {
-  readonly module_doc?: { readonly doc?: string };
-  readonly symbols?: readonly DocSymbol[];
-}
+  constructor(path: string, text: string) {
+    this.#path = path;
+    this.#tokens = [...jsTokens(text)]
+      .filter(({ type, value }) =>
+        type === "MultiLineComment" ? value.startsWith("/**") : !/Comment|White|Line/.test(type)
+      )
+      .map(({ value }) => value);
+  }
 
-interface DocSymbol {
-  readonly name: string;
-  readonly declarations: readonly {
-    readonly kind: string;
-    readonly jsDoc?: { readonly doc?: string };
-    readonly def: {
-      readonly tsType?: DocType;
-      readonly extends?: readonly DocType[];
-      readonly properties?: readonly DocProperty[];
+  file(): SchemaFile {
+    const file: SchemaFile = {
+      path: this.#path,
+      comment: textOf(this.#tokens[0] ?? ""),
+      constants: new Map(),
+      types: new Map(),
+      imports: new Map(),
     };
-  }[];
+    while (this.#at < this.#tokens.length) this.#statement(file);
+    return file;
+  }
+
+  #next(): string {
+    return this.#tokens[this.#at++] ?? "";
+  }
+
+  #take(token: string): boolean {
+    if (this.#tokens[this.#at] !== token) return false;
+    this.#at++;
+    return true;
+  }
+
+  #comment(): string {
+    let comment = "";
+    while (this.#tokens[this.#at]?.startsWith("/**")) comment = textOf(this.#next());
+    return comment;
+  }
+
+  #statement(file: SchemaFile): void {
+    const comment = this.#comment();
+    const isExported = this.#take("export");
+    if (this.#take("import")) this.#import(file);
+    else if (this.#take("const")) {
+      const name = this.#next();
+      while (this.#at < this.#tokens.length && !this.#take("=")) this.#at++;
+      file.constants.set(name, this.#value());
+      while (this.#at < this.#tokens.length && !this.#take(";")) this.#at++;
+    } else if (isExported && this.#take("interface")) {
+      // The type of what is written stands for the type with its defaults.
+      const name = this.#next().replace(/^Written/, "");
+      while (this.#at < this.#tokens.length && !this.#take("typeof") && this.#tokens[this.#at] !== "{") this.#at++;
+      file.types.set(this.#next(), { name, comment });
+    } else this.#at++;
+  }
+
+  #import(file: SchemaFile): void {
+    const names: string[] = [];
+    while (this.#at < this.#tokens.length && !this.#take("from")) names.push(this.#next());
+    const from = resolve(dirname(this.#path), this.#next().slice(1, -1));
+    for (const name of names) if (/^\w+$/.test(name)) file.imports.set(name, from);
+  }
+
+  #value(): Written {
+    if (this.#take("{")) return { fields: this.#list("}", () => this.#field()) };
+    const name = this.#next();
+    if (name === "[") this.#list("]", () => this.#value());
+    else if (this.#take("(")) return { call: name, values: this.#list(")", () => this.#value()) };
+    return { name };
+  }
+
+  #field(): WrittenField {
+    const comment = this.#comment();
+    if (this.#take("...")) return { comment, value: this.#value() };
+    const name = this.#next();
+    return { name, comment, value: this.#take(":") ? this.#value() : { name } };
+  }
+
+  /** Items up to a closing bracket; the rest of an item that is more than a value is passed over. */
+  #list<T>(end: string, item: () => T): T[] {
+    const items: T[] = [];
+    while (this.#at < this.#tokens.length && !this.#take(end)) {
+      items.push(item());
+      while (this.#at < this.#tokens.length && !this.#take(",") && this.#tokens[this.#at] !== end) this.#at++;
+    }
+    return items;
+  }
 }
 
-function described(description: string | undefined): { readonly description?: string } {
-  return description === undefined ? {} : { description };
+function described(description: string): { readonly description?: string } {
+  return description === "" ? {} : { description };
 }
 
-function textOf(doc: string | undefined): string | undefined {
-  const text = doc?.replace(/\{@\w+ ([^}]*)\}/g, "`$1`").replace(/\s+/g, " ").trim();
-  return text === "" ? undefined : text;
+/** The text of a comment, without its tags. */
+function textOf(comment: string): string {
+  const lines = comment.replace(/^\/\*\*|\*\/$/g, "").split("\n").map((line) => line.replace(/^\s*\* ?/, ""));
+  const tag = lines.findIndex((line) => line.startsWith("@"));
+  const text = (tag < 0 ? lines : lines.slice(0, tag)).join(" ");
+  return text.replace(/\{@\w+ ([^}]*)\}/g, "`$1`").replace(/\s+/g, " ").trim();
 }

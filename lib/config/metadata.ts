@@ -13,7 +13,7 @@ import { ownKey } from "./spelling/spelling.ts";
 import { type ObjectMeta, UNDATED } from "./types.ts";
 import { isDnsLabel, objectNameProblem } from "./validation/names.ts";
 
-const rawMeta = message<{ labels?: ObjectMeta["labels"]; annotations?: ObjectMeta["annotations"] }>({
+const rawMeta = message({
   labels: labels(),
   annotations: map(string(), ownKey),
 });

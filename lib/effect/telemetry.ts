@@ -6,7 +6,7 @@
  *
  * @module
  */
-import type { TelemetrySpec } from "../config/kinds/telemetry/types.ts";
+import type { TelemetrySpec } from "../config/kinds/telemetry/schema.ts";
 import type { ConfigObject } from "../config/types.ts";
 import type { EffectiveTelemetry } from "../mesh/telemetry/index.ts";
 import { type EffectWorld, type Judge, named, type UnusedPart } from "./judge.ts";

@@ -4,7 +4,7 @@
  * @module
  */
 import { providerUseProblem } from "../config/mesh/telemetry_providers.ts";
-import type { TelemetrySpec } from "../config/kinds/telemetry/types.ts";
+import type { TelemetrySpec } from "../config/kinds/telemetry/schema.ts";
 import type { MeshConfig } from "../config/mesh/types.ts";
 import { mergedAccessLogging, type TelemetrySide } from "../mesh/telemetry/access_logging.ts";
 import { mergedMetrics, type MetricsUses } from "../mesh/telemetry/metrics.ts";

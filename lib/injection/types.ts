@@ -4,7 +4,7 @@
  * @module
  */
 import type { LabelSelector, MeshConfig } from "../config/mesh/types.ts";
-import type { ProxyConfigSpec } from "../config/kinds/proxy_config/types.ts";
+import type { ProxyConfigSpec } from "../config/kinds/proxy_config/schema.ts";
 import type { InjectedPod } from "./pod.ts";
 import type { InjectionValues } from "./values.ts";
 

@@ -5,7 +5,7 @@
  *
  * @module
  */
-import type { RouteDestination } from "../config/kinds/virtual_service/types.ts";
+import type { RouteDestination } from "../config/kinds/virtual_service/schema.ts";
 import type { ServerHost } from "../config/kinds/gateway/hosts.ts";
 import { overlaps } from "./host_match.ts";
 import type { EffectiveVirtualService } from "./types.ts";

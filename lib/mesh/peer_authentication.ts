@@ -9,7 +9,7 @@
  *
  * @module
  */
-import type { PeerAuthenticationSpec } from "../config/kinds/peer_authentication/types.ts";
+import type { PeerAuthenticationSpec } from "../config/kinds/peer_authentication/schema.ts";
 import type { StringMap } from "../config/kinds/kinds.ts";
 import type { ConfigObject } from "../config/types.ts";
 import { MergedSelection } from "./selection/merged.ts";

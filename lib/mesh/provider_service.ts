@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { ProviderService } from "../config/mesh/provider_types.ts";
+import type { ProviderService } from "../config/mesh/provider_schema.ts";
 import type { Service } from "../registry/types.ts";
 import { isNamed } from "./dialled_server.ts";
 

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { StringMap } from "../config/kinds/common/types.ts";
+import type { StringMap } from "../config/schema/json.ts";
 import type { ConfigObject } from "../config/types.ts";
 import { withTargets } from "./selection/gateway_target.ts";
 import { SelectionIndex } from "./selection/index.ts";

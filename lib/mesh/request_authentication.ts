@@ -5,7 +5,7 @@
  * @module
  */
 import { EMPTY_KEY_SET, publicKeySet } from "../config/kinds/request_authentication/key_set.ts";
-import type { JwtRule } from "../config/kinds/request_authentication/types.ts";
+import type { JwtRule } from "../config/kinds/request_authentication/schema.ts";
 import type { ConfigObject } from "../config/types.ts";
 import { MergedSelection } from "./selection/merged.ts";
 import type { PolicyWorkload } from "./selection/remembered.ts";

@@ -7,7 +7,7 @@
  *
  * @module
  */
-import type { OutboundTrafficPolicy, SidecarEgress } from "../config/kinds/sidecar/types.ts";
+import type { OutboundTrafficPolicy, SidecarEgress } from "../config/kinds/sidecar/schema.ts";
 import type { ConfigObject } from "../config/types.ts";
 import type { Service } from "../registry/types.ts";
 import { covers, isWildcard, wildcardsOver } from "./host_match.ts";

@@ -10,7 +10,7 @@
  *
  * @module
  */
-import type { CaptureMode } from "../config/kinds/sidecar/types.ts";
+import type { CaptureMode } from "../config/kinds/sidecar/schema.ts";
 import type { DestinationRuleSpec, VirtualServiceSpec } from "../config/kinds/kinds.ts";
 
 /**

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import type { WasmPluginSpec, WasmTrafficSelector } from "../config/kinds/wasm_plugin/types.ts";
+import type { WasmPluginSpec, WasmTrafficSelector } from "../config/kinds/wasm_plugin/schema.ts";
 import type { ConfigObject } from "../config/types.ts";
 import { oldest, type Selected } from "./selection/index.ts";
 import { MergedSelection } from "./selection/merged.ts";

@@ -4,7 +4,7 @@
  * @module
  */
 import type { envoy } from "../../proto/gen/types.ts";
-import type { ClusterMatch } from "../config/kinds/proxy_filter/types.ts";
+import type { ClusterMatch } from "../config/kinds/proxy_filter/schema.ts";
 import { mergedUnderName } from "../pb/merge.ts";
 import { attempted } from "./attempt.ts";
 import { PATCHED_MESSAGE } from "./messages.ts";

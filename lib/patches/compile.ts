@@ -6,8 +6,8 @@
  * @module
  */
 import { RE2JS } from "re2js";
-import type { StringMap } from "../config/kinds/common/types.ts";
-import type { ApplyTo, ConfigPatch, PatchOperation } from "../config/kinds/proxy_filter/types.ts";
+import type { StringMap } from "../config/schema/json.ts";
+import type { ApplyTo, ConfigPatch, PatchOperation } from "../config/kinds/proxy_filter/schema.ts";
 import type { ConfigObject } from "../config/types.ts";
 import { findEncoder } from "../pb/codec.ts";
 import { type ApiMessage, encodeApi, findApiType, messageFromJson, packedName } from "../pb/envoy_api.ts";

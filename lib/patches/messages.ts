@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { ApplyTo } from "../config/kinds/proxy_filter/types.ts";
+import type { ApplyTo } from "../config/kinds/proxy_filter/schema.ts";
 
 /** The messages that patches change or add. */
 export const PATCHED_MESSAGE: { readonly [A in Exclude<ApplyTo, "INVALID">]: string } = {

@@ -4,7 +4,7 @@
  * @module
  */
 import type { RE2JS } from "re2js";
-import type { StringMap } from "../config/kinds/common/types.ts";
+import type { StringMap } from "../config/schema/json.ts";
 import type {
   ApplyTo,
   ClusterMatch,
@@ -12,7 +12,7 @@ import type {
   ListenerMatch,
   PatchOperation,
   RouteConfigurationMatch,
-} from "../config/kinds/proxy_filter/types.ts";
+} from "../config/kinds/proxy_filter/schema.ts";
 import type { ApiMessage } from "../pb/envoy_api.ts";
 
 /** The side of a proxy to which a part of its configuration belongs. */

@@ -4,7 +4,7 @@
  * @module
  */
 import type { MeshConfig, MeshNetworks, ProxyHeaders } from "../../lib/config/mesh/types.ts";
-import type { OutboundTrafficPolicy } from "../../lib/config/kinds/sidecar/types.ts";
+import type { OutboundTrafficPolicy } from "../../lib/config/kinds/sidecar/schema.ts";
 import type { ConfigObject } from "../../lib/config/types.ts";
 import { EndpointIdentities } from "../../lib/mesh/endpoint_identities.ts";
 import type { AuthorizationPolicy } from "../../lib/mesh/authorization_policy.ts";

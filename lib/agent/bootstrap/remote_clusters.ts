@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { ClientTlsSettings, TcpKeepalive } from "../../config/kinds/common/types.ts";
+import type { ClientTlsSettings, TcpKeepalive } from "../../config/kinds/common/schema.ts";
 import type { ProxySettings } from "../../config/mesh/types.ts";
 import { assignment, type EnvoyJson, http2Options, parseHostPort, seconds, tcpAddress, typed } from "./envoy_json.ts";
 import type { BootstrapFamilies } from "./families.ts";

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { ClientTlsSettings } from "../../config/kinds/common/types.ts";
+import type { ClientTlsSettings } from "../../config/kinds/common/schema.ts";
 import { type EnvoyJson, typed } from "./envoy_json.ts";
 
 /** The TLS parameters that FIPS 140-2 allows; stock Envoy allows more by itself. */

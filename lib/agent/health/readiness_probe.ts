@@ -6,7 +6,7 @@
  * @module
  */
 import { isIPv6 } from "node:net";
-import type { HttpHealthCheck, ReadinessProbe } from "../../config/kinds/common/probe_types.ts";
+import type { HttpHealthCheck, ReadinessProbe } from "../../config/kinds/common/schema.ts";
 import { HttpProber } from "../probes/http_probe.ts";
 import { probeGrpc, probePort } from "../probes/port_probe.ts";
 import { requestTarget } from "../../kernel/text/request_target.ts";

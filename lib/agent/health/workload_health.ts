@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { ReadinessProbe } from "../../config/kinds/common/probe_types.ts";
+import type { ReadinessProbe } from "../../config/kinds/common/schema.ts";
 import type { Logger } from "../../kernel/log/log.ts";
 import type { Cancel, Clock } from "../../kernel/time/clock.ts";
 import { within } from "../probes/within.ts";

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { ConfigPatch } from "../../config/kinds/proxy_filter/types.ts";
+import type { ConfigPatch } from "../../config/kinds/proxy_filter/schema.ts";
 import type { Analyzer } from "../analyzer.ts";
 
 /** See the module. A filter that a patch of the same object puts in has whatever name it has there. */

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { ApplyTo, ConfigPatch, PatchOperation } from "../../config/kinds/proxy_filter/types.ts";
+import type { ApplyTo, ConfigPatch, PatchOperation } from "../../config/kinds/proxy_filter/schema.ts";
 import type { FindingName } from "../../finding/codes.ts";
 import type { Analyzer, ReportMistake } from "../analyzer.ts";
 

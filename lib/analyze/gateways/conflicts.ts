@@ -5,7 +5,7 @@
  * @module
  */
 import type { WorkloadFact } from "../../config/facts/view.ts";
-import type { GatewayServerSpec } from "../../config/kinds/gateway/types.ts";
+import type { GatewayServerSpec } from "../../config/kinds/gateway/schema.ts";
 import { gatewaySelectors, gatewaySelects } from "../../config/kinds/gateway/workloads.ts";
 import type { StringMap } from "../../config/kinds/kinds.ts";
 import type { ConfigObject } from "../../config/types.ts";

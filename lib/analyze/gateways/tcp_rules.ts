@@ -4,7 +4,7 @@
  * @module
  */
 import { serverHosts } from "../../config/kinds/gateway/hosts.ts";
-import type { GatewayServerSpec } from "../../config/kinds/gateway/types.ts";
+import type { GatewayServerSpec } from "../../config/kinds/gateway/schema.ts";
 import { gatewayTcpRules, matchesServer, virtualServicesOfServer } from "../../mesh/gateway_tcp_rules.ts";
 import { MESH_GATEWAY } from "../../mesh/sidecar_rules.ts";
 import { sharesAudience } from "../../mesh/virtual_service_index.ts";

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import type { Destination, RouteDestination } from "../../config/kinds/virtual_service/types.ts";
+import type { Destination, RouteDestination } from "../../config/kinds/virtual_service/schema.ts";
 import { type DialledServer, dialledServer, sharedServer } from "../../mesh/dialled_server.ts";
 import { namedService } from "../../mesh/named_service.ts";
 import type { Service } from "../../registry/types.ts";

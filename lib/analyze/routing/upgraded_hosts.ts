@@ -4,7 +4,7 @@
  *
  * @module
  */
-import type { DestinationRuleSpec, TrafficPolicy } from "../../config/kinds/destination_rule/types.ts";
+import type { DestinationRuleSpec, TrafficPolicy } from "../../config/kinds/destination_rule/schema.ts";
 import { parseProtocol } from "../../registry/protocol.ts";
 import type { Service } from "../../registry/types.ts";
 import type { Analyzer } from "../analyzer.ts";

@@ -3,8 +3,8 @@
  *
  * @module
  */
-import type { ProviderRef } from "../../config/kinds/telemetry/types.ts";
-import type { ProviderService } from "../../config/mesh/provider_types.ts";
+import type { ProviderRef } from "../../config/kinds/telemetry/schema.ts";
+import type { ProviderService } from "../../config/mesh/provider_schema.ts";
 import type { ConfigObject } from "../../config/types.ts";
 import type { ExtensionProvider } from "../../config/mesh/types.ts";
 import { namedProvider, providerUseProblem } from "../../config/mesh/telemetry_providers.ts";

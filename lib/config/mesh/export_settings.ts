@@ -7,7 +7,7 @@
 import { substitutionProblem } from "../validation/substitution.ts";
 import { breaksLines, isHeaderName } from "../validation/values.ts";
 import type { ExtensionProvider } from "./types.ts";
-import type { ProviderHttpHeader } from "./provider_types.ts";
+import type { ProviderHttpHeader } from "./provider_schema.ts";
 
 /** How a report travels. */
 export type ReportProtocol = "http" | "grpc";

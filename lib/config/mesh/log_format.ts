@@ -4,9 +4,9 @@
  * @module
  */
 import { substitutionProblem } from "../validation/substitution.ts";
-import type { JsonObject } from "../kinds/common/types.ts";
+import type { JsonObject } from "../schema/json.ts";
 import type { Findings } from "../../finding/findings.ts";
-import type { ProviderLogFormat } from "./provider_types.ts";
+import type { ProviderLogFormat } from "./provider_schema.ts";
 import type { MeshConfig } from "./types.ts";
 
 /** Why a provider's format cannot be used; undefined: it can. */

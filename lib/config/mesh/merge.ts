@@ -7,6 +7,7 @@
  *
  * @module
  */
+import type { WrittenProxySettings } from "./proxy_schema.ts";
 import type { WrittenMeshConfig } from "./schema.ts";
 import type { ExtensionProvider, MeshConfig, ProxyHeaders, ProxySettings } from "./types.ts";
 
@@ -90,7 +91,7 @@ export function mergeMeshConfig(base: MeshConfig, written: WrittenMeshConfig): M
 }
 
 /** Lays written proxy settings over others; also for what a proxy's own metadata says. */
-export function mergeProxySettings(base: ProxySettings, written: Partial<ProxySettings>): ProxySettings {
+export function mergeProxySettings(base: ProxySettings, written: WrittenProxySettings): ProxySettings {
   const { serviceCluster, ...withoutCluster } = base;
   const named = written.tracingServiceName !== undefined || serviceCluster === undefined ? {} : { serviceCluster };
   return {

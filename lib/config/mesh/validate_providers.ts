@@ -10,7 +10,7 @@ import { isIpAddress } from "../validation/network.ts";
 import { PROVIDER_TYPES } from "./provider_schema.ts";
 import { logFormatProblem } from "./log_format.ts";
 import { exportHeaderProblem, isReportTime, SENDABLE, sentValue, writtenExports } from "./export_settings.ts";
-import type { ExtAuthzHttpProvider } from "./provider_types.ts";
+import type { ExtAuthzHttpProvider } from "./provider_schema.ts";
 import type { ExtensionProvider } from "./types.ts";
 
 /** Checks all extension providers, after they were merged by name. */

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { JsonObject } from "../kinds/common/types.ts";
+import type { JsonObject } from "./json.ts";
 import { ownKey, ownLabelValue } from "../spelling/spelling.ts";
 import { type DecodeContext, type Field, isObject } from "./field.ts";
 import { string } from "./scalars.ts";

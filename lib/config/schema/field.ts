@@ -6,8 +6,9 @@
  *                                  │
  *                                  └──> findings with path, value and expectation
  *
- * A schema is a value of type `Field<Spec>` made by `message({...})`; the compiler checks that it has exactly the fields of the
- * interface, with the right types, and that fields without `?` are `required` or have a default.
+ * A schema is a value of type `Field<Spec>` made by `message({...})`. The compiler infers the spec's type from the schema:
+ * a field that is neither `required` nor has a default gets a `?`. The comments of the schema's fields are the comments
+ * of the type's fields, in editors and in the reference.
  *
  * @module
  */

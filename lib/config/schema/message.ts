@@ -8,15 +8,25 @@ import { FIELD_SPELLINGS } from "../spelling/spelling.ts";
 import { DecodeContext, type Field, isObject, type PresentField } from "./field.ts";
 import { nearestName } from "../../kernel/text/nearest.ts";
 
-/** Exactly the fields of `T`; those without `?` must be required or have a default. */
-export type FieldsOf<T> = {
-  readonly [K in keyof T]-?: Record<never, never> extends Pick<T, K> ? Field<NonNullable<T[K]>> : PresentField<T[K]>;
-};
+/** The fields of a message by name. */
+export type MessageFields = Readonly<Record<string, Field<unknown>>>;
+
+/** The type of the values that a field decodes to. */
+export type Of<F> = F extends Field<infer T> ? T : never;
+
+type PresentNames<F> = { [K in keyof F]: F[K] extends PresentField<unknown> ? K : never }[keyof F];
+
+// Mapped over a type parameter, so that editors show the comments of the fields at the members.
+type Present<F, P extends keyof F> = { readonly [K in P]: Of<F[K]> };
+type Absent<F, P extends keyof F> = { readonly [K in P]?: Of<F[K]> };
+
+/** The type that a set of fields decodes to: a field that is neither required nor has a default may be absent. */
+export type ValuesOf<F> = Present<F, PresentNames<F>> & Absent<F, Exclude<keyof F, PresentNames<F>>>;
 
 /** Further rules of a message. */
-export interface MessageRules<T> {
+export interface MessageRules<F> {
   /** Groups of fields of which at most one may be written. */
-  readonly oneOf?: readonly (readonly (keyof T & string)[])[];
+  readonly oneOf?: readonly (readonly (keyof F & string)[])[];
   /** Names that are accepted and dropped (fields of an older API), with no report. */
   readonly ignored?: readonly string[];
 }
@@ -27,7 +37,7 @@ interface MemberEntry {
 }
 
 /** An object with exactly these fields. Fields come out in the order of this declaration, so equal specs give equal text. */
-export function message<T extends object>(fields: FieldsOf<T>, rules: MessageRules<T> = {}): Field<T> {
+export function message<F extends MessageFields>(fields: F, rules: MessageRules<F> = {}): Field<ValuesOf<F>> {
   const entries = Object.entries(fields).map(([name, field]) => ({ name, field }) as MemberEntry);
   const names = new Set(entries.map((entry) => entry.name));
   const ignored = new Set(rules.ignored ?? []);
@@ -35,7 +45,7 @@ export function message<T extends object>(fields: FieldsOf<T>, rules: MessageRul
   return {
     shape: { type: "message", fields, oneOf, ignored: [...ignored] },
     expected: "an object",
-    zero: () => decodeEntries(entries, {}, new DecodeContext("", new Findings())) as T,
+    zero: () => decodeEntries(entries, {}, new DecodeContext("", new Findings())) as ValuesOf<F>,
     decode(value, context) {
       if (!isObject(value)) {
         context.fail(value, `an object with ${listNames(names)}`);
@@ -44,21 +54,9 @@ export function message<T extends object>(fields: FieldsOf<T>, rules: MessageRul
       const input = canonicalKeys(value, names, ignored, context);
       const out = decodeEntries(entries, input, context);
       for (const group of oneOf) checkOneOf(group, out, context);
-      return out as T;
+      return out as ValuesOf<F>;
     },
   };
-}
-
-/** The type that a set of fields decodes to. */
-export type ShapeOf<F extends Readonly<Record<string, Field<unknown>>>> =
-  & { readonly [K in keyof F as F[K] extends PresentField<unknown> ? K : never]: ValueOf<F[K]> }
-  & { readonly [K in keyof F as F[K] extends PresentField<unknown> ? never : K]?: ValueOf<F[K]> };
-
-type ValueOf<F> = F extends Field<infer T> ? T : never;
-
-/** A small message without an interface of its own: its type is inferred from the fields. */
-export function shape<F extends Readonly<Record<string, Field<unknown>>>>(fields: F): Field<ShapeOf<F>> {
-  return message<ShapeOf<F>>(fields as unknown as FieldsOf<ShapeOf<F>>);
 }
 
 function decodeEntries(

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { StringMap } from "../kinds/common/types.ts";
+import type { StringMap } from "./json.ts";
 
 /** Whether two maps have the same entries, in any order. */
 export function sameEntries(a: StringMap, b: StringMap): boolean {

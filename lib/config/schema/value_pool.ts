@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { StringMap } from "../kinds/common/types.ts";
+import type { StringMap } from "./json.ts";
 import { sameEntries } from "./same_entries.ts";
 
 /** Longer strings rarely repeat. */

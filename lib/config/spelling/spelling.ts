@@ -4,7 +4,7 @@
  *
  * @module
  */
-import type { Kind } from "../kinds/kinds.ts";
+import type { Kind } from "../kinds/kind_names.ts";
 import { ownClusterName } from "./cluster_name.ts";
 import { type KindSlip, type KnownKinds, slipInGroup, slipInHead, slipInKind, slipInVersion } from "./near_kind.ts";
 

@@ -4,7 +4,7 @@
  * @module
  */
 import type { Findings } from "../../finding/findings.ts";
-import type { LocalityLbSetting } from "../kinds/common/types.ts";
+import type { LocalityLbSetting } from "../kinds/common/schema.ts";
 import { joinPath } from "../schema/field.ts";
 
 const TOPOLOGY_LABELS = new Set([

@@ -6,7 +6,7 @@
  *
  * @module
  */
-import type { StringMap } from "../kinds/common/types.ts";
+import type { StringMap } from "../schema/json.ts";
 import type { Findings } from "../../finding/findings.ts";
 import { joinPath } from "../schema/field.ts";
 

@@ -9,10 +9,10 @@ import type {
   LabelsSelector,
   PolicyTargetReference,
   ReadinessProbe,
-  StringMap,
   TcpKeepalive,
   WorkloadSelector,
-} from "../kinds/common/types.ts";
+} from "../kinds/common/schema.ts";
+import type { StringMap } from "../schema/json.ts";
 import { joinPath } from "../schema/field.ts";
 import { isDnsLabel } from "./names.ts";
 import { checkPort } from "./network.ts";

@@ -4,7 +4,7 @@
  * @module
  */
 import type { Findings } from "../../finding/findings.ts";
-import type { ClientTlsSettings, ServerTlsSettings, TlsProtocol } from "../kinds/common/types.ts";
+import type { ClientTlsSettings, ServerTlsSettings, TlsProtocol } from "../kinds/common/schema.ts";
 
 /** Cipher suites that the proxy knows by these names (BoringSSL, without pre-shared keys). */
 export const CIPHER_SUITES: ReadonlySet<string> = new Set([

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { ApplyTo } from "../../config/kinds/proxy_filter/types.ts";
+import type { ApplyTo } from "../../config/kinds/proxy_filter/schema.ts";
 import type { GaugeHandle, Metrics } from "../../kernel/metrics/registry.ts";
 import type { Mesh } from "../../mesh/mesh.ts";
 import { compileFilter } from "../../patches/compile.ts";

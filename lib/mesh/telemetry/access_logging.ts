@@ -7,7 +7,7 @@
  *
  * @module
  */
-import type { TelemetryAccessLogging, TelemetryMode } from "../../config/kinds/telemetry/types.ts";
+import type { TelemetryAccessLogging, TelemetryMode } from "../../config/kinds/telemetry/schema.ts";
 import type { MeshConfig } from "../../config/mesh/types.ts";
 
 /** The side of a request on which a proxy stands: it sends it, or it is there for the one that gets it. */

@@ -5,7 +5,7 @@
  *
  * @module
  */
-import type { TelemetryAccessLogging } from "../../config/kinds/telemetry/types.ts";
+import type { TelemetryAccessLogging } from "../../config/kinds/telemetry/schema.ts";
 import type { MeshConfig } from "../../config/mesh/types.ts";
 import type { ConfigObject } from "../../config/types.ts";
 import { MergedSelection } from "../selection/merged.ts";

@@ -4,7 +4,7 @@
  *
  * @module
  */
-import type { MetricSelector, MetricsOverride, TelemetryMetrics } from "../../config/kinds/telemetry/types.ts";
+import type { MetricSelector, MetricsOverride, TelemetryMetrics } from "../../config/kinds/telemetry/schema.ts";
 import type { MeshConfig } from "../../config/mesh/types.ts";
 import { isFor, type TelemetrySide } from "./access_logging.ts";
 

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { AuthorizationCondition, AuthorizationOperation } from "../../config/kinds/authorization_policy/types.ts";
+import type { AuthorizationCondition, AuthorizationOperation } from "../../config/kinds/authorization_policy/schema.ts";
 import { any } from "../../pb/codec.ts";
 import type { envoy } from "../../../proto/gen/types.ts";
 import { cidrRange, networkRange } from "../listener/address.ts";

@@ -4,7 +4,7 @@
  * @module
  */
 import type { envoy } from "../../../proto/gen/types.ts";
-import type { AuthorizationCondition, AuthorizationSource } from "../../config/kinds/authorization_policy/types.ts";
+import type { AuthorizationCondition, AuthorizationSource } from "../../config/kinds/authorization_policy/schema.ts";
 import type { MeshConfig } from "../../config/mesh/types.ts";
 import { breaksLines } from "../../config/validation/values.ts";
 import { PEER_PRINCIPAL } from "../hbone/names.ts";

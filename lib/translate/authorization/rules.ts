@@ -8,7 +8,7 @@
  */
 import { RBAC_Action as Action } from "../../../proto/gen/enums.ts";
 import type { envoy } from "../../../proto/gen/types.ts";
-import type { AuthorizationPolicySpec, AuthorizationRule } from "../../config/kinds/authorization_policy/types.ts";
+import type { AuthorizationPolicySpec, AuthorizationRule } from "../../config/kinds/authorization_policy/schema.ts";
 import type { AuthorizationPolicy } from "../../mesh/authorization_policy.ts";
 import { type Condition, type Conjunction, conjunction, type RuleSite } from "./condition.ts";
 import { operationConditions, permissionAttribute, PERMISSIONS } from "./permissions.ts";

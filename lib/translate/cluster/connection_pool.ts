@@ -4,7 +4,7 @@
  * @module
  */
 import type { envoy } from "../../../proto/gen/types.ts";
-import type { ConnectionPoolSettings, TcpKeepalive } from "../../config/kinds/common/types.ts";
+import type { ConnectionPoolSettings, TcpKeepalive } from "../../config/kinds/common/schema.ts";
 import type { MeshConfig } from "../../config/mesh/types.ts";
 import { duration, wrap } from "../../pb/wellknown.ts";
 

@@ -5,7 +5,7 @@
  */
 import type { envoy } from "../../../proto/gen/types.ts";
 import { Cluster_DiscoveryType as DiscoveryType, Cluster_LbPolicy as LbPolicy } from "../../../proto/gen/enums.ts";
-import type { ConnectionPoolSettings } from "../../config/kinds/common/types.ts";
+import type { ConnectionPoolSettings } from "../../config/kinds/common/schema.ts";
 import type { EffectiveDestinationRule } from "../../mesh/types.ts";
 import { duration } from "../../pb/wellknown.ts";
 import { portCauses, type Service } from "../../registry/types.ts";

@@ -5,7 +5,7 @@
  */
 import type { envoy } from "../../../proto/gen/types.ts";
 import { Cluster_LbPolicy as LbPolicy, HealthStatus } from "../../../proto/gen/enums.ts";
-import type { ConsistentHashLb, LoadBalancerSettings } from "../../config/kinds/destination_rule/types.ts";
+import type { ConsistentHashLb, LoadBalancerSettings } from "../../config/kinds/destination_rule/schema.ts";
 import { duration, wrap } from "../../pb/wellknown.ts";
 import { sendsDraining, sendsUnhealthy } from "../destination/health.ts";
 import { type LocalityPlan, weighsLocalities } from "../destination/locality_setting.ts";

@@ -4,7 +4,7 @@
  * @module
  */
 import type { envoy } from "../../../proto/gen/types.ts";
-import type { OutlierDetection } from "../../config/kinds/destination_rule/types.ts";
+import type { OutlierDetection } from "../../config/kinds/destination_rule/schema.ts";
 import { duration, wrap } from "../../pb/wellknown.ts";
 
 /**

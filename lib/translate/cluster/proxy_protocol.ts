@@ -7,7 +7,7 @@
  */
 import type { envoy } from "../../../proto/gen/types.ts";
 import { ProxyProtocolConfig_Version as Version } from "../../../proto/gen/enums.ts";
-import type { ProxyProtocolSettings } from "../../config/kinds/destination_rule/types.ts";
+import type { ProxyProtocolSettings } from "../../config/kinds/destination_rule/schema.ts";
 import { any } from "../../pb/codec.ts";
 import { hasExtension } from "../filters/extension.ts";
 import type { Reader } from "../reader/reader.ts";

@@ -10,7 +10,7 @@
  */
 import type { envoy } from "../../../proto/gen/types.ts";
 import { CONFIG_MAP, inNamespace } from "../../config/credentials/named.ts";
-import type { ClientTlsSettings } from "../../config/kinds/common/types.ts";
+import type { ClientTlsSettings } from "../../config/kinds/common/schema.ts";
 import { any } from "../../pb/codec.ts";
 import type { Protocol } from "../../registry/types.ts";
 import { dialsByPeerTls, marksEndpoints } from "../destination/automatic_tls.ts";

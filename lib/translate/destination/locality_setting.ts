@@ -4,7 +4,7 @@
  *
  * @module
  */
-import type { LocalityLbSetting } from "../../config/kinds/common/types.ts";
+import type { LocalityLbSetting } from "../../config/kinds/common/schema.ts";
 import { NETWORK_LABEL, NODE_LABEL, REGION_LABEL, SUBZONE_LABEL, ZONE_LABEL } from "../../registry/labels.ts";
 import type { Reader } from "../reader/reader.ts";
 import type { DestinationPlan } from "./plan.ts";

@@ -7,7 +7,7 @@
  *
  * @module
  */
-import type { Subset } from "../../config/kinds/destination_rule/types.ts";
+import type { Subset } from "../../config/kinds/destination_rule/schema.ts";
 import type { EffectiveDestinationRule } from "../../mesh/types.ts";
 import { portCauses, type Resolution, resolutionOf, type Service, type ServicePort } from "../../registry/types.ts";
 import { aspect } from "../reader/aspect.ts";

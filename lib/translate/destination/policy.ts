@@ -11,7 +11,7 @@ import type {
   ProxyProtocolSettings,
   Subset,
   TrafficPolicy,
-} from "../../config/kinds/destination_rule/types.ts";
+} from "../../config/kinds/destination_rule/schema.ts";
 
 /** A policy with the settings of ports resolved. */
 export interface EffectivePolicy extends PortPolicy {

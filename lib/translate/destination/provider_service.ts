@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { ProviderService } from "../../config/mesh/provider_types.ts";
+import type { ProviderService } from "../../config/mesh/provider_schema.ts";
 import { BY_TRAFFIC, providerServiceProblem, writtenService } from "../../mesh/provider_service.ts";
 import { namedService } from "../../mesh/named_service.ts";
 import type { Reader } from "../reader/reader.ts";

@@ -5,7 +5,7 @@
  *
  * @module
  */
-import type { LocalityDistribute, LocalityFailover } from "../../config/kinds/common/types.ts";
+import type { LocalityDistribute, LocalityFailover } from "../../config/kinds/common/schema.ts";
 import type { LocalityPlan } from "../destination/locality_setting.ts";
 import type { Reader } from "../reader/reader.ts";
 import { type EndpointCandidate, type Group, weightOf } from "./group.ts";

@@ -10,7 +10,7 @@
  * @module
  */
 import type { envoy } from "../../../proto/gen/types.ts";
-import type { WasmPluginSpec } from "../../config/kinds/wasm_plugin/types.ts";
+import type { WasmPluginSpec } from "../../config/kinds/wasm_plugin/schema.ts";
 import { pluginResource, type WasmPlugin } from "../../mesh/wasm_plugins.ts";
 import { type Any, any } from "../../pb/codec.ts";
 import { duration } from "../../pb/wellknown.ts";

@@ -6,7 +6,7 @@
  *
  * @module
  */
-import type { RouteDestination } from "../../config/kinds/virtual_service/types.ts";
+import type { RouteDestination } from "../../config/kinds/virtual_service/schema.ts";
 import { gatewayTcpRules, matchesServer, virtualServicesOfServer } from "../../mesh/gateway_tcp_rules.ts";
 import { parseProtocol } from "../../registry/protocol.ts";
 import type { EffectiveVirtualService } from "../../mesh/types.ts";

@@ -3,6 +3,7 @@
  *
  * @module
  */
+import { PROVIDER_TYPES } from "../../config/mesh/provider_schema.ts";
 import type { ExtensionProvider } from "../../config/mesh/types.ts";
 import { destinationHosts } from "../../mesh/virtual_service_index.ts";
 import { keyHost } from "../filters/http/jwt_authn/provider.ts";
@@ -41,8 +42,9 @@ export function gatewayHosts(read: Reader): Set<string> {
 
 /** The host of a provider, `[namespace/]host`. */
 function providerService(provider: ExtensionProvider): string | undefined {
-  for (const settings of Object.values(provider)) {
-    if (typeof settings === "object" && "service" in settings) return settings.service;
+  for (const type of PROVIDER_TYPES) {
+    const settings = provider[type];
+    if (settings !== undefined && "service" in settings) return settings.service;
   }
   return undefined;
 }

@@ -11,7 +11,7 @@
  * @module
  */
 import { serverHosts } from "../../config/kinds/gateway/hosts.ts";
-import type { GatewayServerSpec } from "../../config/kinds/gateway/types.ts";
+import type { GatewayServerSpec } from "../../config/kinds/gateway/schema.ts";
 import type { ConfigObject } from "../../config/types.ts";
 import type { ServiceTarget } from "../../registry/inbound.ts";
 import { wildcards } from "../listener/address.ts";

@@ -4,7 +4,7 @@
  * @module
  */
 import type { ServerHost } from "../../config/kinds/gateway/hosts.ts";
-import type { GatewayServerSpec } from "../../config/kinds/gateway/types.ts";
+import type { GatewayServerSpec } from "../../config/kinds/gateway/schema.ts";
 import type { ConfigObject } from "../../config/types.ts";
 import { wildcardsOver } from "../../mesh/host_match.ts";
 import { parseProtocol } from "../../registry/protocol.ts";

@@ -4,8 +4,8 @@
  *
  * @module
  */
-import type { ConnectionPoolSettings, ServerTlsSettings } from "../../config/kinds/common/types.ts";
-import type { CaptureMode } from "../../config/kinds/sidecar/types.ts";
+import type { ConnectionPoolSettings, ServerTlsSettings } from "../../config/kinds/common/schema.ts";
+import type { CaptureMode } from "../../config/kinds/sidecar/schema.ts";
 import type { Service, ServicePort } from "../../registry/types.ts";
 
 /** A port at the workload, from a service that selects the workload or from the ingress list of a `Sidecar`. */

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { SidecarIngress, SidecarSpec } from "../../config/kinds/sidecar/types.ts";
+import type { SidecarIngress, SidecarSpec } from "../../config/kinds/sidecar/schema.ts";
 import type { ServiceTarget } from "../../registry/inbound.ts";
 import { parseProtocol } from "../../registry/protocol.ts";
 import type { Service } from "../../registry/types.ts";

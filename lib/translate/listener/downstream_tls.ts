@@ -12,7 +12,7 @@
  */
 import { TlsParameters_TlsProtocol as Version } from "../../../proto/gen/enums.ts";
 import type { envoy } from "../../../proto/gen/types.ts";
-import type { ServerTlsSettings, TlsProtocol } from "../../config/kinds/common/types.ts";
+import type { ServerTlsSettings, TlsProtocol } from "../../config/kinds/common/schema.ts";
 import type { TlsConfig } from "../../config/mesh/types.ts";
 import { checksNobody, CIPHER_SUITES } from "../../config/validation/tls.ts";
 import { any } from "../../pb/codec.ts";

@@ -14,7 +14,7 @@
  */
 import { RBAC_Action as Action } from "../../../proto/gen/enums.ts";
 import type { envoy } from "../../../proto/gen/types.ts";
-import type { JwtRule } from "../../config/kinds/request_authentication/types.ts";
+import type { JwtRule } from "../../config/kinds/request_authentication/schema.ts";
 import { lossOf } from "../../finding/finding.ts";
 import { peerTlsModeOf } from "../../mesh/peer_authentication.ts";
 import { any } from "../../pb/codec.ts";

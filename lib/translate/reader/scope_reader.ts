@@ -4,7 +4,7 @@
  * @module
  */
 import type { ServerHost } from "../../config/kinds/gateway/hosts.ts";
-import type { OutboundTrafficPolicy } from "../../config/kinds/sidecar/types.ts";
+import type { OutboundTrafficPolicy } from "../../config/kinds/sidecar/schema.ts";
 import type { MeshConfig, MeshNetworks } from "../../config/mesh/types.ts";
 import type { ConfigObject } from "../../config/types.ts";
 import type { ViewDifference } from "../../incremental/read_record.ts";

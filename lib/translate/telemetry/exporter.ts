@@ -10,7 +10,7 @@ import {
   type ReportProtocol,
   sentValue,
 } from "../../config/mesh/export_settings.ts";
-import type { ProviderHttpHeader } from "../../config/mesh/provider_types.ts";
+import type { ProviderHttpHeader } from "../../config/mesh/provider_schema.ts";
 import { duration } from "../../pb/wellknown.ts";
 import type { ProviderCluster } from "../destination/provider_service.ts";
 import type { Reader } from "../reader/reader.ts";

@@ -5,7 +5,7 @@
  */
 import { ApiVersion } from "../../../proto/gen/enums.ts";
 import type { envoy } from "../../../proto/gen/types.ts";
-import type { JsonObject } from "../../config/kinds/common/types.ts";
+import type { JsonObject } from "../../config/schema/json.ts";
 import type { ExtensionProvider } from "../../config/mesh/types.ts";
 import { any } from "../../pb/codec.ts";
 import { type ExportTarget, grpcService } from "./exporter.ts";

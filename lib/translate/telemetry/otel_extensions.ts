@@ -4,7 +4,7 @@
  * @module
  */
 import type { envoy } from "../../../proto/gen/types.ts";
-import type { OpenTelemetryProvider } from "../../config/mesh/provider_types.ts";
+import type { OpenTelemetryProvider } from "../../config/mesh/provider_schema.ts";
 import { any } from "../../pb/codec.ts";
 import { type ProviderCluster, providerCluster } from "../destination/provider_service.ts";
 import { hasExtension } from "../filters/extension.ts";

@@ -4,7 +4,7 @@
  * @module
  */
 import type { envoy } from "../../../proto/gen/types.ts";
-import type { TracingCustomTag } from "../../config/kinds/telemetry/types.ts";
+import type { TracingCustomTag } from "../../config/kinds/telemetry/schema.ts";
 import type { ProxyTracing } from "../../config/mesh/types.ts";
 import { isHeaderName } from "../../config/validation/values.ts";
 import { substitutionProblem } from "../../config/validation/substitution.ts";

@@ -5,7 +5,7 @@
  */
 import { ZipkinConfig_CollectorEndpointVersion as ZipkinVersion } from "../../../proto/gen/enums.ts";
 import type { envoy } from "../../../proto/gen/types.ts";
-import type { OpenTelemetryProvider } from "../../config/mesh/provider_types.ts";
+import type { OpenTelemetryProvider } from "../../config/mesh/provider_schema.ts";
 import type { ExtensionProvider } from "../../config/mesh/types.ts";
 import { any } from "../../pb/codec.ts";
 import { wrap } from "../../pb/wellknown.ts";

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { workloadCheck } from "../../../lib/agent/health/readiness_probe.ts";
 import { WorkloadHealth } from "../../../lib/agent/health/workload_health.ts";
 import type { WorkloadReport } from "../../../lib/agent/health/health_state.ts";
-import type { ReadinessProbe } from "../../../lib/config/kinds/common/probe_types.ts";
+import type { ReadinessProbe } from "../../../lib/config/kinds/common/schema.ts";
 import { HealthService } from "../../../lib/grpc/health.ts";
 import { GrpcServer } from "../../../lib/grpc/server.ts";
 import { silentLog } from "../../../lib/kernel/log/log.ts";

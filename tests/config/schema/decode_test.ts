@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { Findings } from "../../../lib/finding/findings.ts";
 import { labels, list, map, struct } from "../../../lib/config/schema/containers.ts";
 import { DecodeContext, type Field, keepZero, required, withDefault } from "../../../lib/config/schema/field.ts";
-import { shape } from "../../../lib/config/schema/message.ts";
+import { message } from "../../../lib/config/schema/message.ts";
 import {
   bool,
   bytes,
@@ -20,7 +20,7 @@ function decode<T>(field: Field<T>, value: unknown, unknown: "error" | "warning"
   return { value: field.decode(value, new DecodeContext("spec", report, unknown)), findings: report.list };
 }
 
-const example = shape({
+const example = message({
   retryOn: string(),
   perTryTimeout: duration(),
   consecutive5xxErrors: uint32(),
@@ -95,7 +95,7 @@ Deno.test({
   name: "fields come out in the order of the schema and map keys sorted, so equal objects have equal texts",
   permissions: "none",
   fn() {
-    const field = shape({ a: int32(), b: map(int32()) });
+    const field = message({ a: int32(), b: map(int32()) });
     const one = decode(field, { b: { y: 1, x: 2 }, a: 1 }).value;
     const two = decode(field, { a: "1", b: { x: 2.0, y: 1 } }).value;
     assert.equal(JSON.stringify(one), JSON.stringify(two));
@@ -108,7 +108,7 @@ Deno.test({
   permissions: "none",
   fn() {
     const { value, findings } = decode(
-      shape({ list: list(shape({ n: required(uint32(), "a number of things"), s: string() })), flag: bool() }),
+      message({ list: list(message({ n: required(uint32(), "a number of things"), s: string() })), flag: bool() }),
       { list: [{ n: "x" }, { s: 1 }, null, 5], flag: "true" },
     );
     assert.deepEqual(findings.map((one) => [one.place.field, one.value]), [

@@ -8,7 +8,7 @@ import fc from "fast-check";
 import type {
   AuthorizationPolicySpec,
   AuthorizationRule,
-} from "../../../lib/config/kinds/authorization_policy/types.ts";
+} from "../../../lib/config/kinds/authorization_policy/schema.ts";
 import type { AuthorizationPolicy } from "../../../lib/mesh/authorization_policy.ts";
 import { refusal } from "../../../lib/simulate/authorization.ts";
 import type { NormalizedRequest } from "../../../lib/simulate/http_request.ts";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { ConnectionPoolSettings } from "../../../lib/config/kinds/common/types.ts";
+import type { ConnectionPoolSettings } from "../../../lib/config/kinds/common/schema.ts";
 import type { DestinationRuleSpec } from "../../../lib/config/kinds/kinds.ts";
 import { decode } from "../../../lib/pb/reflect.ts";
 import type { Protocol, Service } from "../../../lib/registry/types.ts";

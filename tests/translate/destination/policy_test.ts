@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { TrafficPolicy } from "../../../lib/config/kinds/destination_rule/types.ts";
+import type { TrafficPolicy } from "../../../lib/config/kinds/destination_rule/schema.ts";
 import { outboundClusterName, parseOutboundClusterName } from "../../../lib/translate/destination/names.ts";
 import { portPolicy, subsetPolicy } from "../../../lib/translate/destination/policy.ts";
 

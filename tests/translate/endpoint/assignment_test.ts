@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import type { LocalityLbSetting } from "../../../lib/config/kinds/common/types.ts";
-import type { TrafficPolicy } from "../../../lib/config/kinds/destination_rule/types.ts";
+import type { LocalityLbSetting } from "../../../lib/config/kinds/common/schema.ts";
+import type { TrafficPolicy } from "../../../lib/config/kinds/destination_rule/schema.ts";
 import type { Endpoint, Service } from "../../../lib/registry/types.ts";
 import { outboundClusters } from "../../../lib/translate/cluster/outbound.ts";
 import { isClusterLocal } from "../../../lib/translate/endpoint/cluster_local.ts";

@@ -1,7 +1,7 @@
 /** Endpoints of networks that are entered through gateways. */
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import type { TrafficPolicy } from "../../../lib/config/kinds/destination_rule/types.ts";
+import type { TrafficPolicy } from "../../../lib/config/kinds/destination_rule/schema.ts";
 import type { Endpoint } from "../../../lib/registry/types.ts";
 import { outboundClusters } from "../../../lib/translate/cluster/outbound.ts";
 import { loadAssignments } from "../../../lib/translate/endpoint/assignment.ts";

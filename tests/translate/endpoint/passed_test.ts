@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { parseObject } from "../../../lib/config/object.ts";
 import type { ConfigObject } from "../../../lib/config/types.ts";
-import type { TrafficPolicy } from "../../../lib/config/kinds/destination_rule/types.ts";
+import type { TrafficPolicy } from "../../../lib/config/kinds/destination_rule/schema.ts";
 import type { Endpoint, Service } from "../../../lib/registry/types.ts";
 import { passedClusters } from "../../../lib/translate/cluster/passed.ts";
 import { passedAssignments } from "../../../lib/translate/endpoint/passed.ts";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import type { GatewayServerSpec } from "../../../lib/config/kinds/gateway/types.ts";
+import type { GatewayServerSpec } from "../../../lib/config/kinds/gateway/schema.ts";
 import type { ConfigObject } from "../../../lib/config/types.ts";
 import type { ServiceTarget } from "../../../lib/registry/inbound.ts";
 import { mergeGateways } from "../../../lib/translate/gateway/merge.ts";

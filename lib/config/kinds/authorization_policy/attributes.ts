@@ -5,7 +5,7 @@
  */
 import type { Findings } from "../../../finding/findings.ts";
 import { subnetProblem } from "../../validation/network.ts";
-import type { AuthorizationCondition } from "./types.ts";
+import type { AuthorizationCondition } from "./schema.ts";
 import { withoutEdges } from "../../../kernel/text/edges.ts";
 
 type Values = readonly string[] | undefined;

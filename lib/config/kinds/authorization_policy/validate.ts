@@ -12,7 +12,7 @@ import type {
   AuthorizationPolicySpec,
   AuthorizationRule,
   AuthorizationSource,
-} from "./types.ts";
+} from "./schema.ts";
 
 /** Checks an AuthorizationPolicy. */
 export const validateAuthorizationPolicy: Validate<AuthorizationPolicySpec> = (spec, meta, report) => {

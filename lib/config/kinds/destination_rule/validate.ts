@@ -19,7 +19,7 @@ import type {
   PortPolicy,
   TrafficPolicy,
   TunnelSettings,
-} from "./types.ts";
+} from "./schema.ts";
 
 /** Checks a DestinationRule. */
 export const validateDestinationRule: Validate<DestinationRuleSpec> = (spec, meta, report) => {

@@ -4,7 +4,7 @@
  * @module
  */
 import type { ConfigObject } from "../../types.ts";
-import type { GatewayServerSpec } from "./types.ts";
+import type { GatewayServerSpec } from "./schema.ts";
 
 /** A host of a server, and of which namespace objects may be bound to it. */
 export interface ServerHost {

@@ -15,7 +15,7 @@ import {
 } from "../../validation/network.ts";
 import { checkServerTls } from "../../validation/tls.ts";
 import type { Validate } from "../validate.ts";
-import type { GatewayServerSpec, GatewaySpec } from "./types.ts";
+import type { GatewayServerSpec, GatewaySpec } from "./schema.ts";
 
 /** Checks a Gateway. */
 export const validateGateway: Validate<GatewaySpec> = (spec, meta, report) => {

@@ -1,23 +1,34 @@
 /**
- * Schema of PeerAuthentication.
+ * PeerAuthentication: which transport security a workload accepts.
  *
  * @module
  */
 import { map } from "../../schema/containers.ts";
-import { type Field, keepZero, withDefault } from "../../schema/field.ts";
-import { message } from "../../schema/message.ts";
+import { keepZero, withDefault } from "../../schema/field.ts";
+import { message, type Of } from "../../schema/message.ts";
 import { enumOf } from "../../schema/scalars.ts";
 import { workloadSelector } from "../common/schema.ts";
-import type { MutualTls, PeerAuthenticationSpec } from "./types.ts";
 
-const mutualTls = message<MutualTls>({
+const mutualTls = message({
+  /** Default UNSET: inherited. */
   mode: withDefault(enumOf("UNSET", "DISABLE", "PERMISSIVE", "STRICT"), "UNSET"),
 });
 
-/** Schema of {@link PeerAuthenticationSpec}. */
-export const peerAuthentication: Field<PeerAuthenticationSpec> = message<PeerAuthenticationSpec>({
+/** Mutual TLS settings. */
+export interface MutualTls extends Of<typeof mutualTls> {}
+
+export const peerAuthentication = message({
+  /** Workloads of the namespace that it is for; absent: all of them, in the root namespace those of the mesh. */
   selector: workloadSelector,
+  /** Mode of all ports. */
   mtls: mutualTls,
   // Written but empty is a mistake here, so it is kept for validation to see.
+  /** Port number (as a string key) to its mode; needs a selector. */
   portLevelMtls: keepZero(map(mutualTls)),
 });
+
+/** Spec of a PeerAuthentication. */
+export interface PeerAuthenticationSpec extends Of<typeof peerAuthentication> {}
+
+/** Mode of mutual TLS. */
+export type MutualTlsMode = MutualTls["mode"];

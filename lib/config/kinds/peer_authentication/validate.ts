@@ -6,7 +6,7 @@
 import { joinPath } from "../../schema/field.ts";
 import { checkSelector } from "../../validation/shared.ts";
 import type { Validate } from "../validate.ts";
-import type { PeerAuthenticationSpec } from "./types.ts";
+import type { PeerAuthenticationSpec } from "./schema.ts";
 
 /** Checks a PeerAuthentication. */
 export const validatePeerAuthentication: Validate<PeerAuthenticationSpec> = (spec, _meta, report) => {

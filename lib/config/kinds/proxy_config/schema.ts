@@ -1,20 +1,28 @@
 /**
- * Schema of ProxyConfig.
+ * ProxyConfig: proxy settings for the workloads of a namespace or selector.
  *
  * @module
  */
 import { map } from "../../schema/containers.ts";
-import { type Field, keepZero } from "../../schema/field.ts";
-import { message, shape } from "../../schema/message.ts";
+import { keepZero } from "../../schema/field.ts";
+import { message, type Of } from "../../schema/message.ts";
 import { int32, string } from "../../schema/scalars.ts";
 import { ownMetadataKey } from "../../spelling/spelling.ts";
 import { workloadSelector } from "../common/schema.ts";
-import type { ProxyConfigSpec } from "./types.ts";
 
-/** Schema of {@link ProxyConfigSpec}. */
-export const proxyConfig: Field<ProxyConfigSpec> = message<ProxyConfigSpec>({
+export const proxyConfig = message({
+  /** Workloads of the namespace that it is for; absent: all of them. */
   selector: workloadSelector,
+  /** Worker threads; 0 means all cores. Absent: derived from the CPU limit. */
   concurrency: keepZero(int32()),
+  /** Variables of the proxy's container. */
   environmentVariables: map(string(), ownMetadataKey),
-  image: shape({ imageType: string() }),
+  /** Image of the proxy's container. */
+  image: message({
+    /** Type of the image, such as `distroless`. */
+    imageType: string(),
+  }),
 });
+
+/** Spec of a ProxyConfig object. (The proxy settings of the mesh configuration are `ProxySettings` in `lib/config/mesh`.) */
+export interface ProxyConfigSpec extends Of<typeof proxyConfig> {}

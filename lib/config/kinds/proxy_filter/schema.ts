@@ -1,94 +1,191 @@
 /**
- * Schema of ProxyFilter.
+ * ProxyFilter (EnvoyFilter in Istio's spelling): patches of the generated proxy configuration.
  *
  * @module
  */
 import { list, stringMap, struct } from "../../schema/containers.ts";
-import { type Field, withDefault } from "../../schema/field.ts";
-import { message, shape } from "../../schema/message.ts";
+import { withDefault } from "../../schema/field.ts";
+import { message, type Of } from "../../schema/message.ts";
 import { enumOf, int32, string, uint32 } from "../../schema/scalars.ts";
 import { labelsSelector, targetReference } from "../common/schema.ts";
-import type * as types from "./types.ts";
 
-const listenerMatch = message<types.ListenerMatch>({
-  portNumber: uint32(),
-  portName: string(),
-  filterChain: message<types.FilterChainMatch>({
+const filterChainMatch = message({
+  /** Name of the filter chain. */
+  name: string(),
+  /** Server name that the chain is for. */
+  sni: string(),
+  /** `raw_buffer` or `tls`. */
+  transportProtocol: string(),
+  /** Comma separated. */
+  applicationProtocols: string(),
+  /** The network filter in it. */
+  filter: message({
+    /** Name of the filter. */
     name: string(),
-    sni: string(),
-    transportProtocol: string(),
-    applicationProtocols: string(),
-    filter: shape({ name: string(), subFilter: shape({ name: string() }) }),
-    destinationPort: uint32(),
+    /** The filter inside that filter. */
+    subFilter: message({
+      /** Name of the filter. */
+      name: string(),
+    }),
   }),
+  /** Destination port that the chain is for. */
+  destinationPort: uint32(),
+});
+
+/** Filter chains inside a listener. */
+export interface FilterChainMatch extends Of<typeof filterChainMatch> {}
+
+const listenerMatch = message({
+  /** Port of the listener. */
+  portNumber: uint32(),
+  /** Not used; port names do not identify listeners. */
+  portName: string(),
+  /** The filter chain in it. */
+  filterChain: filterChainMatch,
+  /** Name of a listener filter. */
   listenerFilter: string(),
+  /** Name of the listener. */
   name: string(),
 });
 
-const routeConfigurationMatch = message<types.RouteConfigurationMatch>({
+/** Listeners. */
+export interface ListenerMatch extends Of<typeof listenerMatch> {}
+
+const routeMatch = message({
+  /** Name of the route. */
+  name: string(),
+  /** Default ANY. */
+  action: withDefault(enumOf("ANY", "ROUTE", "REDIRECT", "DIRECT_RESPONSE"), "ANY"),
+});
+
+/** Routes inside a virtual host. */
+export interface RouteMatch extends Of<typeof routeMatch> {}
+
+const virtualHostMatch = message({
+  /** Name of the virtual host. */
+  name: string(),
+  /** A domain of the virtual host. */
+  domainName: string(),
+  /** The route in it. */
+  route: routeMatch,
+});
+
+/** Virtual hosts inside a route configuration. */
+export interface VirtualHostMatch extends Of<typeof virtualHostMatch> {}
+
+const routeConfigurationMatch = message({
+  /** Port that the routes are for. */
   portNumber: uint32(),
+  /** Name of a gateway's port. */
   portName: string(),
+  /** `namespace/name`. */
   gateway: string(),
-  vhost: message<types.VirtualHostMatch>({
-    name: string(),
-    domainName: string(),
-    route: message<types.RouteMatch>({
-      name: string(),
-      action: withDefault(enumOf("ANY", "ROUTE", "REDIRECT", "DIRECT_RESPONSE"), "ANY"),
-    }),
-  }),
+  /** The virtual host. */
+  vhost: virtualHostMatch,
+  /** Name of the route configuration. */
   name: string(),
 });
 
-const match = message<types.ConfigObjectMatch>(
+/** Route configurations. */
+export interface RouteConfigurationMatch extends Of<typeof routeConfigurationMatch> {}
+
+const clusterMatch = message({
+  /** Port of the service. */
+  portNumber: uint32(),
+  /** Host of the service. */
+  service: string(),
+  /** Name of the subset. */
+  subset: string(),
+  /** Name of the cluster. */
+  name: string(),
+});
+
+/** Clusters. */
+export interface ClusterMatch extends Of<typeof clusterMatch> {}
+
+const match = message(
   {
+    /** Default ANY. */
     context: withDefault(enumOf("ANY", "SIDECAR_INBOUND", "SIDECAR_OUTBOUND", "GATEWAY"), "ANY"),
-    proxy: shape({ proxyVersion: string(), metadata: stringMap() }),
-    listener: listenerMatch,
-    routeConfiguration: routeConfigurationMatch,
-    cluster: message<types.ClusterMatch>({
-      portNumber: uint32(),
-      service: string(),
-      subset: string(),
-      name: string(),
+    /** Properties of the proxy. */
+    proxy: message({
+      /** Regular expression for the proxy's version. */
+      proxyVersion: string(),
+      /** Node metadata that the proxy must have, all of it. */
+      metadata: stringMap(),
     }),
+    /** Properties of the listener and of its parts. */
+    listener: listenerMatch,
+    /** Properties of the route configuration and of its parts. */
+    routeConfiguration: routeConfigurationMatch,
+    /** Properties of the cluster. */
+    cluster: clusterMatch,
   },
   { oneOf: [["listener", "routeConfiguration", "cluster"]] },
 );
 
-const patch = message<types.Patch>({
+/** Selects generated objects; at most one of listener, routeConfiguration, cluster is set. */
+export interface ConfigObjectMatch extends Of<typeof match> {}
+
+const patch = message({
+  /** Default INVALID, which validation refuses. */
   operation: withDefault(
     enumOf("INVALID", "MERGE", "ADD", "REMOVE", "INSERT_BEFORE", "INSERT_AFTER", "INSERT_FIRST", "REPLACE"),
     "INVALID",
   ),
+  /** Proxy configuration as JSON, field names as in the proxy's API (either case). */
   value: struct(),
+  /** Default UNSPECIFIED. Without effect: the operation and the match say where a filter comes. */
   filterClass: withDefault(enumOf("UNSPECIFIED", "AUTHN", "AUTHZ", "STATS"), "UNSPECIFIED"),
 });
 
-/** Schema of {@link types.ProxyFilterSpec}. */
-export const proxyFilter: Field<types.ProxyFilterSpec> = message<types.ProxyFilterSpec>({
-  workloadSelector: labelsSelector,
-  targetRefs: list(targetReference),
-  configPatches: list(message<types.ConfigPatch>({
-    applyTo: withDefault(
-      enumOf(
-        "INVALID",
-        "LISTENER",
-        "FILTER_CHAIN",
-        "NETWORK_FILTER",
-        "HTTP_FILTER",
-        "ROUTE_CONFIGURATION",
-        "VIRTUAL_HOST",
-        "HTTP_ROUTE",
-        "CLUSTER",
-        "EXTENSION_CONFIG",
-        "BOOTSTRAP",
-        "LISTENER_FILTER",
-      ),
+/** The patch itself. */
+export interface Patch extends Of<typeof patch> {}
+
+const configPatch = message({
+  /** Default INVALID, which validation refuses. */
+  applyTo: withDefault(
+    enumOf(
       "INVALID",
+      "LISTENER",
+      "FILTER_CHAIN",
+      "NETWORK_FILTER",
+      "HTTP_FILTER",
+      "ROUTE_CONFIGURATION",
+      "VIRTUAL_HOST",
+      "HTTP_ROUTE",
+      "CLUSTER",
+      "EXTENSION_CONFIG",
+      "BOOTSTRAP",
+      "LISTENER_FILTER",
     ),
-    match,
-    patch,
-  })),
+    "INVALID",
+  ),
+  /** Selects the parts that are patched; absent: all of that kind. */
+  match,
+  /** The change. */
+  patch,
+});
+
+/** One patch. */
+export interface ConfigPatch extends Of<typeof configPatch> {}
+
+export const proxyFilter = message({
+  /** Absent: all proxies of the namespace (of the mesh, in the root namespace). */
+  workloadSelector: labelsSelector,
+  /** Objects of the namespace that stand for the workloads instead of a selector. */
+  targetRefs: list(targetReference),
+  /** The patches, applied in order. */
+  configPatches: list(configPatch),
+  /** Lower is applied first; may be negative; absent: 0. */
   priority: int32(),
 });
+
+/** Spec of a ProxyFilter. */
+export interface ProxyFilterSpec extends Of<typeof proxyFilter> {}
+
+/** The part of the configuration that a patch is for. */
+export type ApplyTo = ConfigPatch["applyTo"];
+
+/** Patch operations. */
+export type PatchOperation = Patch["operation"];

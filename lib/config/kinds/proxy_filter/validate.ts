@@ -7,7 +7,7 @@ import type { Findings } from "../../../finding/findings.ts";
 import { checkLabelsSelector, checkTargetReferences } from "../../validation/shared.ts";
 import { checkRegex } from "../../validation/regex.ts";
 import type { Validate } from "../validate.ts";
-import type { ApplyTo, ConfigObjectMatch, ConfigPatch, ListenerMatch, ProxyFilterSpec } from "./types.ts";
+import type { ApplyTo, ConfigObjectMatch, ConfigPatch, ListenerMatch, ProxyFilterSpec } from "./schema.ts";
 
 /** Checks a ProxyFilter. */
 export const validateProxyFilter: Validate<ProxyFilterSpec> = (spec, _meta, report) => {

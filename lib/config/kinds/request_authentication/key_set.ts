@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { JwtRule } from "./types.ts";
+import type { JwtRule } from "./schema.ts";
 import { usableKey } from "./usable_key.ts";
 
 /** Beginning of the name of a place that the issuer's own OpenID configuration tells. */

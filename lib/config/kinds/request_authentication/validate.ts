@@ -14,7 +14,7 @@ import {
 } from "../../validation/values.ts";
 import type { Validate } from "../validate.ts";
 import { EMPTY_KEY_SET, publicKeySet } from "./key_set.ts";
-import type { JwtRule, RequestAuthenticationSpec } from "./types.ts";
+import type { JwtRule, RequestAuthenticationSpec } from "./schema.ts";
 
 /** Checks a RequestAuthentication. */
 export const validateRequestAuthentication: Validate<RequestAuthenticationSpec> = (spec, _meta, report) => {

@@ -1,30 +1,52 @@
 /**
- * Schema of ServiceEntry.
+ * ServiceEntry: a service that no registry knows.
  *
  * @module
  */
 import { list } from "../../schema/containers.ts";
-import { type Field, required, withDefault } from "../../schema/field.ts";
-import { message } from "../../schema/message.ts";
+import { required, withDefault } from "../../schema/field.ts";
+import { message, type Of } from "../../schema/message.ts";
 import { enumOf, string, uint32 } from "../../schema/scalars.ts";
 import { labelsSelector } from "../common/schema.ts";
 import { workloadEntry } from "../workload_entry/schema.ts";
-import type * as types from "./types.ts";
 
-/** Schema of {@link types.ServiceEntrySpec}. */
-export const serviceEntry: Field<types.ServiceEntrySpec> = message<types.ServiceEntrySpec>({
+const serviceEntryPort = message({
+  /** Number of the port, 1 to 65535. */
+  number: required(uint32(), "a port number, 1..65535"),
+  /** HTTP, HTTPS, GRPC, HTTP2, MONGO, TCP, TLS as written; absent: sniffed. */
+  protocol: string(),
+  /** Name of the port, unique in the service. */
+  name: required(string(), "the name of the port"),
+  /** Port of the endpoints; absent: `number`. */
+  targetPort: uint32(),
+});
+
+/** Port of a service. */
+export interface ServiceEntryPort extends Of<typeof serviceEntryPort> {}
+
+export const serviceEntry = message({
+  /** Names of the service; short ones are no host names here. */
   hosts: required(list(string()), "at least one host"),
+  /** Virtual IPs or CIDRs. */
   addresses: list(string()),
-  ports: list(message<types.ServiceEntryPort>({
-    number: required(uint32(), "a port number, 1..65535"),
-    protocol: string(),
-    name: required(string(), "the name of the port"),
-    targetPort: uint32(),
-  })),
+  /** Ports of the service. */
+  ports: list(serviceEntryPort),
+  /** Default MESH_EXTERNAL. */
   location: withDefault(enumOf("MESH_EXTERNAL", "MESH_INTERNAL"), "MESH_EXTERNAL"),
+  /** Default NONE. */
   resolution: withDefault(enumOf("NONE", "STATIC", "DNS", "DNS_ROUND_ROBIN", "DYNAMIC_DNS"), "NONE"),
+  /** The endpoints of the service. */
   endpoints: list(workloadEntry),
+  /** Workloads (entries, pods) in the object's namespace; excludes `endpoints`. */
   workloadSelector: labelsSelector,
+  /** Namespaces that see it: `*`, `.` (own), `~` (none), names; absent: the mesh's default. */
   exportTo: list(string()),
+  /** Names of which a server's certificate must have one. */
   subjectAltNames: list(string()),
 });
+
+/** Spec of a ServiceEntry. */
+export interface ServiceEntrySpec extends Of<typeof serviceEntry> {}
+
+/** How endpoints are found. */
+export type ServiceResolution = ServiceEntrySpec["resolution"];

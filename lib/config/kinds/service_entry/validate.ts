@@ -9,7 +9,7 @@ import { checkPort, checkPortName, checkProtocol, protocolClass, subnetProblem }
 import { checkExportTo, checkLabelsSelector } from "../../validation/shared.ts";
 import type { Validate } from "../validate.ts";
 import { checkWorkload } from "../workload_entry/validate.ts";
-import type { ServiceEntrySpec } from "./types.ts";
+import type { ServiceEntrySpec } from "./schema.ts";
 
 /** Checks a ServiceEntry. */
 export const validateServiceEntry: Validate<ServiceEntrySpec> = (spec, meta, report) => {

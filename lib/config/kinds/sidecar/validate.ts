@@ -18,7 +18,7 @@ import { checkConnectionPool, checkLabelsSelector } from "../../validation/share
 import { checkServerTls } from "../../validation/tls.ts";
 import type { Validate } from "../validate.ts";
 import { checkDestination } from "../virtual_service/validate_http.ts";
-import type { OutboundTrafficPolicy, SidecarEgress, SidecarIngress, SidecarPort, SidecarSpec } from "./types.ts";
+import type { OutboundTrafficPolicy, SidecarEgress, SidecarIngress, SidecarPort, SidecarSpec } from "./schema.ts";
 
 /** Checks a Sidecar. */
 export const validateSidecar: Validate<SidecarSpec> = (spec, _meta, report) => {

@@ -3,7 +3,7 @@
  *
  * @module
  */
-import type { StandardMetric } from "./types.ts";
+import type { StandardMetric } from "./schema.ts";
 
 /** Without the prefix `istio_` of pages: so a `customMetric` names them. */
 export const METRIC_NAMES = {

@@ -1,47 +1,88 @@
 /**
- * Schema of Telemetry.
+ * Telemetry: metrics, access logs and traces of workloads.
  *
  * @module
  */
 import { list, map } from "../../schema/containers.ts";
-import { type Field, keepZero, required, withDefault } from "../../schema/field.ts";
-import { message, shape } from "../../schema/message.ts";
+import { keepZero, required, withDefault } from "../../schema/field.ts";
+import { message, type Of } from "../../schema/message.ts";
 import { bool, double, duration, enumOf, string } from "../../schema/scalars.ts";
 import { targetReference, workloadSelector } from "../common/schema.ts";
-import type * as types from "./types.ts";
 
 const mode = withDefault(enumOf("CLIENT_AND_SERVER", "CLIENT", "SERVER"), "CLIENT_AND_SERVER");
-const side = shape({ mode });
-const providers = list(message<types.ProviderRef>({
-  name: required(string(), "the name of an extension provider"),
-}));
+const side = message({
+  /** CLIENT_AND_SERVER, CLIENT or SERVER. */
+  mode,
+});
 
-const customTag = message<types.TracingCustomTag>(
+const providerRef = message({
+  /** Name of an extension provider of the mesh configuration. */
+  name: required(string(), "the name of an extension provider"),
+});
+
+/** Names an extension provider of the mesh configuration. */
+export interface ProviderRef extends Of<typeof providerRef> {}
+
+const providers = list(providerRef);
+
+const customTag = message(
   {
-    literal: shape({ value: required(string(), "the value of the tag") }),
-    environment: shape({
+    /** A fixed value. */
+    literal: message({
+      /** The value. */
+      value: required(string(), "the value of the tag"),
+    }),
+    /** The value of a variable of the proxy. */
+    environment: message({
+      /** Name of the variable or header. */
       name: required(string(), "the name of an environment variable"),
+      /** The value where there is none. */
       defaultValue: string(),
     }),
-    formatter: shape({ value: required(string(), "a text with commands, such as %REQ(x-user)%") }),
-    header: shape({ name: required(string(), "the name of a header"), defaultValue: string() }),
+    /** A text with commands of access logs, such as `%REQ(x-user)%`. */
+    formatter: message({
+      /** The text. */
+      value: required(string(), "a text with commands, such as %REQ(x-user)%"),
+    }),
+    /** The value of a header of the request. */
+    header: message({
+      /** Name of the variable or header. */
+      name: required(string(), "the name of a header"),
+      /** The value where there is none. */
+      defaultValue: string(),
+    }),
   },
   { oneOf: [["literal", "environment", "header", "formatter"]] },
 );
 
-const tracing = message<types.TelemetryTracing>({
+/** Value of a span tag; one is set. */
+export interface TracingCustomTag extends Of<typeof customTag> {}
+
+const tracing = message({
+  /** Direction of the traffic; absent: both. */
   match: side,
+  /** The providers that get spans; absent: the mesh's defaults. */
   providers,
+  /** 0..100. */
   randomSamplingPercentage: keepZero(double()),
+  /** No spans are reported. */
   disableSpanReporting: keepZero(bool()),
+  /** Tags of spans. */
   customTags: map(customTag),
+  /** The request's id decides which requests are traced; absent: it does. */
   useRequestIdForTraceSampling: keepZero(bool()),
+  /** Adds the mesh's own tags; absent: it does. (enableIstioTags in Istio's spelling.) */
   enableMeshTags: keepZero(bool()),
+  /** Headers of traces are not sent on; absent: they are. */
   disableContextPropagation: keepZero(bool()),
 });
 
-const metricSelector = message<types.MetricSelector>(
+/** Tracing. */
+export interface TelemetryTracing extends Of<typeof tracing> {}
+
+const metricSelector = message(
   {
+    /** One of the standard metrics. */
     metric: enumOf(
       "ALL_METRICS",
       "REQUEST_COUNT",
@@ -55,38 +96,88 @@ const metricSelector = message<types.MetricSelector>(
       "GRPC_REQUEST_MESSAGES",
       "GRPC_RESPONSE_MESSAGES",
     ),
+    /** A metric by its name. */
     customMetric: keepZero(string()),
+    /** Default CLIENT_AND_SERVER. */
     mode,
   },
   { oneOf: [["metric", "customMetric"]] },
 );
 
-const metrics = message<types.TelemetryMetrics>({
+/** Selects metrics and the side that makes them; at most one of metric and customMetric is set. */
+export interface MetricSelector extends Of<typeof metricSelector> {}
+
+const tagOverride = message({
+  /** Default UPSERT. */
+  operation: withDefault(enumOf("UPSERT", "REMOVE"), "UPSERT"),
+  /** Expression; required by UPSERT, refused by REMOVE. */
+  value: string(),
+});
+
+/** Change one tag. */
+export interface TagOverride extends Of<typeof tagOverride> {}
+
+const metricsOverride = message({
+  /** The metrics that it is for; absent: all. */
+  match: metricSelector,
+  /** These metrics are not collected. */
+  disabled: keepZero(bool()),
+  /** Tags that are set or removed, by name. */
+  tagOverrides: map(tagOverride),
+});
+
+/** Change metrics. */
+export interface MetricsOverride extends Of<typeof metricsOverride> {}
+
+const metrics = message({
+  /** The providers that get metrics; absent: the mesh's defaults. */
   providers,
-  overrides: list(message<types.MetricsOverride>({
-    match: metricSelector,
-    disabled: keepZero(bool()),
-    tagOverrides: map(message<types.TagOverride>({
-      operation: withDefault(enumOf("UPSERT", "REMOVE"), "UPSERT"),
-      value: string(),
-    })),
-  })),
+  /** Changes to some of the metrics. */
+  overrides: list(metricsOverride),
+  /** Time between reports of long TCP connections, ms; without effect: their bytes are counted when they end. */
   reportingInterval: duration(),
 });
 
-const accessLogging = message<types.TelemetryAccessLogging>({
+/** Metrics. */
+export interface TelemetryMetrics extends Of<typeof metrics> {}
+
+const accessLogging = message({
+  /** Direction of the traffic; absent: both. */
   match: side,
+  /** The providers that get logs; absent: the mesh's defaults. */
   providers,
+  /** Nothing is logged. */
   disabled: keepZero(bool()),
-  filter: shape({ expression: string() }),
+  /** Expression over the request. */
+  filter: message({
+    /** CEL expression over the request and the answer. */
+    expression: string(),
+  }),
 });
 
-/** Schema of {@link types.TelemetrySpec}. */
-export const telemetry: Field<types.TelemetrySpec> = message<types.TelemetrySpec>({
+/** Access logs. */
+export interface TelemetryAccessLogging extends Of<typeof accessLogging> {}
+
+export const telemetry = message({
+  /** Workloads of the namespace that it is for; absent: all of them. */
   selector: workloadSelector,
+  /** Deprecated single form of `targetRefs`. */
   targetRef: targetReference,
+  /** Objects of the namespace that stand for the workloads instead of a selector. */
   targetRefs: list(targetReference),
+  /** Tracing. */
   tracing: list(tracing),
+  /** Metrics. */
   metrics: list(metrics),
+  /** Access logs. */
   accessLogging: list(accessLogging),
 });
+
+/** Spec of a Telemetry. */
+export interface TelemetrySpec extends Of<typeof telemetry> {}
+
+/** Side of a request. */
+export type TelemetryMode = MetricSelector["mode"];
+
+/** The standard metrics. */
+export type StandardMetric = NonNullable<MetricSelector["metric"]>;

@@ -12,7 +12,7 @@ import { checkDuration, isHeaderName } from "../../validation/values.ts";
 import type { Validate } from "../validate.ts";
 import { metricProblem } from "./metric_names.ts";
 import { tagExpression } from "./tag_expression.ts";
-import type { MetricSelector, MetricsOverride, TelemetrySpec, TelemetryTracing } from "./types.ts";
+import type { MetricSelector, MetricsOverride, TelemetrySpec, TelemetryTracing } from "./schema.ts";
 
 /** Checks a Telemetry. */
 export const validateTelemetry: Validate<TelemetrySpec> = (spec, _meta, report) => {

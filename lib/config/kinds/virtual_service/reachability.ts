@@ -4,8 +4,8 @@
  * @module
  */
 import type { Findings } from "../../../finding/findings.ts";
-import type { StringMatch } from "../common/types.ts";
-import type { HttpMatchRequest, VirtualServiceSpec } from "./types.ts";
+import type { StringMatch } from "../common/schema.ts";
+import type { HttpMatchRequest, VirtualServiceSpec } from "./schema.ts";
 
 /** Prefix matches compared with each other at most; the comparison is quadratic. */
 const MAX_COMPARED = 500;

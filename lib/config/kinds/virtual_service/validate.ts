@@ -12,7 +12,7 @@ import { isJwtClaim } from "../../validation/values.ts";
 import type { Validate } from "../validate.ts";
 import { checkGatewayNames } from "./gateway_names.ts";
 import { warnUnreachable } from "./reachability.ts";
-import type { L4MatchAttributes, RouteDestination, TlsMatchAttributes, VirtualServiceSpec } from "./types.ts";
+import type { L4MatchAttributes, RouteDestination, TlsMatchAttributes, VirtualServiceSpec } from "./schema.ts";
 import { checkDestination, checkHttpRoute } from "./validate_http.ts";
 
 /** Checks a VirtualService. Without hosts it is a delegate. */

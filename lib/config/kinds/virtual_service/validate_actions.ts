@@ -8,8 +8,8 @@ import type { Findings } from "../../../finding/findings.ts";
 import { checkPort } from "../../validation/network.ts";
 import { checkRegex } from "../../validation/regex.ts";
 import { checkCorsHeaderName, checkDuration, checkHeadText, checkPercent } from "../../validation/values.ts";
-import type { HttpRetry, Percent } from "../common/types.ts";
-import type { CorsPolicy, HttpDirectResponse, HttpFaultInjection, HttpRedirect } from "./types.ts";
+import type { HttpRetry, Percent } from "../common/schema.ts";
+import type { CorsPolicy, HttpDirectResponse, HttpFaultInjection, HttpRedirect } from "./schema.ts";
 
 const CORS_METHODS = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "CONNECT", "OPTIONS", "TRACE", "*"]);
 const SENT_REDIRECTS = new Set([301, 302, 303, 307, 308]);

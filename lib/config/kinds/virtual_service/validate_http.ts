@@ -16,7 +16,7 @@ import {
   checkMatchHeaderName,
   isAuthorityHeader,
 } from "../../validation/values.ts";
-import type { StringMatch } from "../common/types.ts";
+import type { StringMatch } from "../common/schema.ts";
 import type {
   Destination,
   Headers,
@@ -25,7 +25,7 @@ import type {
   HttpRewrite,
   HttpRoute,
   HttpRouteDestination,
-} from "./types.ts";
+} from "./schema.ts";
 import { checkGatewayNames } from "./gateway_names.ts";
 import { checkCors, checkDirectResponse, checkFault, checkRedirect, checkRetry } from "./validate_actions.ts";
 

@@ -7,7 +7,7 @@ import type { Findings } from "../../../finding/findings.ts";
 import { checkPort } from "../../validation/network.ts";
 import { checkAttachment } from "../../validation/shared.ts";
 import type { Validate } from "../validate.ts";
-import type { WasmEnvVar, WasmPluginSpec } from "./types.ts";
+import type { WasmEnvVar, WasmPluginSpec } from "./schema.ts";
 
 /** Checks a WasmPlugin. */
 export const validateWasmPlugin: Validate<WasmPluginSpec> = (spec, _meta, report) => {

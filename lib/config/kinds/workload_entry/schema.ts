@@ -1,21 +1,28 @@
 /**
- * Schema of WorkloadEntry.
+ * WorkloadEntry: one workload outside the orchestrator; also the endpoint form of ServiceEntry.
  *
  * @module
  */
 import { labels, map } from "../../schema/containers.ts";
-import type { Field } from "../../schema/field.ts";
-import { message } from "../../schema/message.ts";
+import { message, type Of } from "../../schema/message.ts";
 import { string, uint32 } from "../../schema/scalars.ts";
-import type { WorkloadEntrySpec } from "./types.ts";
 
-/** Schema of {@link WorkloadEntrySpec}. */
-export const workloadEntry: Field<WorkloadEntrySpec> = message<WorkloadEntrySpec>({
+export const workloadEntry = message({
+  /** IP, host name (DNS resolutions) or `unix://` path; absent only where a network's gateway stands in for it. */
   address: string(),
+  /** Service port name to the workload's port number. */
   ports: map(uint32()),
+  /** Labels by which services select it. */
   labels: labels(),
+  /** Network that it is in; absent: found by its address. */
   network: string(),
+  /** `region/zone/subzone`. */
   locality: string(),
+  /** Load balancing weight; absent: 1 among equals. */
   weight: uint32(),
+  /** Service account that it runs as. */
   serviceAccount: string(),
 });
+
+/** Spec of a WorkloadEntry. */
+export interface WorkloadEntrySpec extends Of<typeof workloadEntry> {}

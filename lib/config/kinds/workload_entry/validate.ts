@@ -8,7 +8,7 @@ import { joinPath } from "../../schema/field.ts";
 import { checkLabels, hostProblem } from "../../validation/names.ts";
 import { checkPort, checkPortName, checkUnixPath, isIpAddress, UNIX_PREFIX } from "../../validation/network.ts";
 import type { Validate } from "../validate.ts";
-import type { WorkloadEntrySpec } from "./types.ts";
+import type { WorkloadEntrySpec } from "./schema.ts";
 
 /** Checks a WorkloadEntry of its own. */
 export const validateWorkloadEntry: Validate<WorkloadEntrySpec> = (spec, _meta, report) => {

@@ -6,7 +6,7 @@
 import { checkLabels } from "../../validation/names.ts";
 import { checkProbe } from "../../validation/shared.ts";
 import type { Validate } from "../validate.ts";
-import type { WorkloadGroupSpec } from "./types.ts";
+import type { WorkloadGroupSpec } from "./schema.ts";
 
 /** Checks a WorkloadGroup. The template is no whole workload: its address is filled in later. */
 export const validateWorkloadGroup: Validate<WorkloadGroupSpec> = (spec, _meta, report) => {

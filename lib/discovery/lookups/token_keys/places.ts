@@ -4,7 +4,7 @@
  * @module
  */
 import { keyPlaceOf } from "../../../config/kinds/request_authentication/key_set.ts";
-import type { JwtRule } from "../../../config/kinds/request_authentication/types.ts";
+import type { JwtRule } from "../../../config/kinds/request_authentication/schema.ts";
 import type { ConfigObject } from "../../../config/types.ts";
 
 /** One rule that names a place. */

@@ -3,8 +3,8 @@
  *
  * @module
  */
-import type { DestinationRuleSpec } from "../../../config/kinds/destination_rule/types.ts";
-import type { Destination, RouteDestination } from "../../../config/kinds/virtual_service/types.ts";
+import type { DestinationRuleSpec } from "../../../config/kinds/destination_rule/schema.ts";
+import type { Destination, RouteDestination } from "../../../config/kinds/virtual_service/schema.ts";
 import { type DialledServer, dialledServer, sharedServer } from "../../../mesh/dialled_server.ts";
 import type { Protocol, Service } from "../../../registry/types.ts";
 import { destinationOf } from "../../destination/plan.ts";

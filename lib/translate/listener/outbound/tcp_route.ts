@@ -10,7 +10,7 @@ import type {
   L4MatchAttributes,
   TlsMatchAttributes,
   VirtualServiceSpec,
-} from "../../../config/kinds/virtual_service/types.ts";
+} from "../../../config/kinds/virtual_service/schema.ts";
 import type { EffectiveVirtualService } from "../../../mesh/types.ts";
 import type { Reader } from "../../reader/reader.ts";
 import { ruleParts } from "../../message/parts.ts";

@@ -5,7 +5,7 @@
  */
 import { StatusCode } from "../../../../../proto/gen/enums.ts";
 import type { envoy } from "../../../../../proto/gen/types.ts";
-import type { ExtAuthzGrpcProvider, ExtAuthzHttpProvider } from "../../../../config/mesh/provider_types.ts";
+import type { ExtAuthzGrpcProvider, ExtAuthzHttpProvider } from "../../../../config/mesh/provider_schema.ts";
 import { providerCluster } from "../../../destination/provider_service.ts";
 import type { Reader } from "../../../reader/reader.ts";
 import { breaksLines } from "../../../../config/validation/values.ts";

@@ -6,7 +6,7 @@
 import { sentValue } from "../../../../config/mesh/export_settings.ts";
 import { ApiVersion } from "../../../../../proto/gen/enums.ts";
 import type { envoy } from "../../../../../proto/gen/types.ts";
-import type { ExtAuthzHttpProvider } from "../../../../config/mesh/provider_types.ts";
+import type { ExtAuthzHttpProvider } from "../../../../config/mesh/provider_schema.ts";
 import { any } from "../../../../pb/codec.ts";
 import { duration } from "../../../../pb/wellknown.ts";
 import { type Authorizer, statusOnError } from "./authorizer.ts";

@@ -5,7 +5,7 @@
  */
 import type { envoy } from "../../../../../proto/gen/types.ts";
 import { EMPTY_KEY_SET, keyPlaceOf } from "../../../../config/kinds/request_authentication/key_set.ts";
-import type { JwtRule } from "../../../../config/kinds/request_authentication/types.ts";
+import type { JwtRule } from "../../../../config/kinds/request_authentication/schema.ts";
 import { duration } from "../../../../pb/wellknown.ts";
 import { outboundClusterName } from "../../../destination/names.ts";
 import type { Reader } from "../../../reader/reader.ts";
