@@ -1,11 +1,11 @@
 /**
  * One file of the folder: its documents, the objects that it contributes, and its findings.
  *
- * Of a file that is read again only documents that changed are parsed: the others keep their objects. They are found by hashes of
- * their bytes, so that the bytes themselves need not be kept.
+ * When a file is read again, only changed documents are parsed; the other documents keep their objects. Unchanged
+ * documents are found by hashes of their bytes, so no bytes are kept.
  *
- * Broken content keeps its last good version: a refused object by kind, namespace and name; a document in which those
- * cannot be read, everything that stood in its place.
+ * Broken content keeps its last good version. For a refused object this is the object of the same kind, namespace and
+ * name. For a document without a readable kind and name, this is everything at the place of the document.
  *
  * @module
  */
@@ -35,34 +35,36 @@ export type FolderObject = ConfigObject | AnyFact;
 
 /** One document of a file. */
 export interface FileDocument {
-  /** 1-based line of the file where it begins. */
+  /** Line of the document's beginning in the file, from 1. */
   readonly line: number;
-  /** Hash of its bytes. */
+  /** Hash of the document's bytes. */
   readonly hash: number;
-  /** Absent: objects that all live, and nothing else. That is nearly every document, and there are many thousand. */
+  /**
+   * Absent: the document holds only objects, and all of them live. Nearly every one of many thousand documents is such.
+   */
   readonly content?: DocumentContent;
-  /** The objects in force: objects and facts of the content, and the last good versions of the refused ones. */
+  /** The objects in force: objects and facts of the content, and the last good versions of refused objects. */
   readonly live: readonly FolderObject[];
 }
 
 /** One file. Immutable. */
 export interface ReadFileState {
   readonly path: string;
-  /** Whether its last line ends with a newline. */
+  /** Whether the last line ends with a newline. */
   readonly endsLine: boolean;
   readonly documents: readonly FileDocument[];
-  /** The objects that the file contributes, by key; of duplicates the first. */
+  /** The objects of the file by key; of duplicates, the first. */
   readonly objects: ReadonlyMap<string, FolderObject>;
   readonly findings: readonly Finding[];
-  /** How much of its content is passed over, by its kind. */
+  /** Counts of the content that is passed over, by kind. */
   readonly passedOver: ReadonlyMap<string, number>;
-  /** Keys of objects that live in their last good version only, because the present text is refused. */
+  /** Keys of objects that live only in their last good version, because the present text is refused. */
   readonly stale: ReadonlySet<string>;
 }
 
 /**
- * Whether bytes look like a write that has only begun: nothing at all, or no end of line where there was one. The reader then waits for
- * the next event, or a moment, before it takes them as they are.
+ * Whether bytes look like the beginning of a write: the file is empty, or ends without the newline of the last read.
+ * The reader then waits for the next event, or a moment, before it takes the bytes.
  */
 export function looksTruncated(previous: ReadFileState | undefined, bytes: Uint8Array): boolean {
   if (previous === undefined || previous.objects.size === 0) return false;
@@ -74,7 +76,7 @@ const NEWLINE = 10;
 /**
  * Reads a file's bytes into a new state, one document or object a step. Never throws.
  *
- * @param previous The state before, when there was one.
+ * @param previous The state before, if there was one.
  */
 export function* readFile(
   previous: ReadFileState | undefined,
@@ -127,12 +129,12 @@ function* readDocuments(
   return assemble(path, bytes.at(-1) === NEWLINE, bringToLife(read, matched, previous));
 }
 
-/** A document as it is written now. */
+/** A document in its present text. */
 interface ReadDocument extends Pick<FileDocument, "line" | "hash"> {
   readonly content: DocumentContent;
 }
 
-/** All that a document holds. */
+/** All content of a document. */
 export function contentOf({ content, live }: FileDocument): DocumentContent {
   // Where there is no content there are no facts.
   return content ?? { objects: live as readonly ConfigObject[], ...NOTHING_ELSE };
@@ -144,7 +146,7 @@ function isPlain({ facts, refused, findings, passedOver }: DocumentContent): boo
   return facts.length + refused.length + findings.length + passedOver.length === 0;
 }
 
-/** A file that cannot be read keeps everything it had. `expected` is the expectation. */
+/** A file that cannot be read keeps all its content. `expected` is the expectation. */
 export function unreadableFile(
   previous: ReadFileState | undefined,
   path: string,
@@ -171,13 +173,13 @@ function moveContent(content: DocumentContent, by: number): DocumentContent {
   return {
     ...content,
     objects: content.objects.map((object) => movedObject(object, by)),
-    // Facts of files are read by `readFact`, which makes no others.
+    // `readFact` reads all facts of files, and makes this class alone.
     facts: content.facts.map((fact) => (fact instanceof HashedFact ? fact.moved(by) as AnyFact : fact)),
     findings: content.findings.map((found) => movedFinding(found, by)),
   };
 }
 
-/** Decides which objects live, keeping the last good versions of refused ones. */
+/** Decides which objects live, and keeps the last good versions of refused objects. */
 function bringToLife(
   read: readonly ReadDocument[],
   matched: readonly (number | undefined)[],
@@ -205,7 +207,9 @@ function bringToLife(
   });
 }
 
-/** The content passed over: none of our objects stood at its place, and it does not look as if it were meant as one. */
+/**
+ * The content passed over: no object of ours stood at this place, and the text does not look like an attempt at one.
+ */
 function passedOver(content: DocumentContent, label: string): DocumentContent {
   return { ...content, refused: [], findings: [], passedOver: [...content.passedOver, label] };
 }
@@ -218,7 +222,7 @@ function lastGood(
 ): FolderObject[] {
   const kept: FolderObject[] = [];
   for (const { kind, namespace, name } of content.refused) {
-    // A manifest that does not tell its name takes nobody's place.
+    // A manifest without a name takes nobody's place.
     if (name === "" && isFactKind(kind)) continue;
     const isKnown = isFactKind(kind) || (KINDS as readonly string[]).includes(kind);
     if (name === "" || !isKnown) {
@@ -231,7 +235,7 @@ function lastGood(
   return kept;
 }
 
-/** Objects that stood between the nearest unchanged documents around this one. */
+/** Objects between the nearest unchanged documents before and after. */
 function inPlaceOf(index: number, matched: readonly (number | undefined)[], previous: ReadFileState): FolderObject[] {
   if (matched[index] !== undefined) return [...(previous.documents[matched[index]]?.live ?? [])];
   const before = matched.slice(0, index).findLast((old) => old !== undefined) ?? -1;
@@ -262,8 +266,8 @@ function assemble(path: string, endsLine: boolean, documents: readonly FileDocum
 }
 
 /**
- * The findings about objects that another one of the folder shadows: one for each in the same subfolder, and one for all
- * variants in other subfolders. Manifests have none: any of their variants tells what is known by that name.
+ * The findings about objects that another object of the folder shadows: one for each object of the same subfolder, and
+ * one for all variants in other subfolders. Manifests have no such findings: variants of a manifest say the same.
  */
 export function duplicates(losers: readonly FolderObject[], winner: FolderObject): Finding[] {
   if (isFactKind(winner.kind)) return [];
@@ -278,7 +282,7 @@ export function duplicates(losers: readonly FolderObject[], winner: FolderObject
   ];
 }
 
-/** The file that an object of a folder is in. */
+/** The file of an object of a folder. */
 export function fileOf({ origin }: FolderObject): string {
   return origin.from === "file" ? origin.file : "";
 }

@@ -1,8 +1,8 @@
 /**
- * The files below a folder: found by walking it, and told from what they were.
+ * The files below a folder: found by a walk, and compared with their state at the last look.
  *
- * A file's identity is its times (modification, status change), size and inode; that of a file that was written a moment before it was
- * read is not trusted, since another write in the same tick of the file system's clock leaves it as it is.
+ * A file's identity is its times (modification, status change), size and inode. The identity of a file written a moment
+ * before the read is not trusted: another write in the same tick of the file system's clock would not change it.
  *
  * Permissions: read of the folder.
  *
@@ -14,37 +14,40 @@ import { MAX_FILE_SIZE } from "./file.ts";
 import type { FileRead } from "./index.ts";
 import { isConfigName, isTemporaryName } from "./paths.ts";
 
-/** Longest tick of a file system's clock, ms: those of Linux take up to 10. */
+/** Longest tick of a file system's clock, ms. On Linux a tick is at most 10 ms. */
 const CLOCK_TICK_MS = 50;
 
 /** Files looked at or read at the same time. */
 const FILES_AT_ONCE = 32;
 /**
- * Fewer are read at the same time where they have this many bytes together, and read files are parsed before more are
- * read: with 10 MB of files at once a server has 10 MiB more for ever, because the C library does not give them back.
+ * Bytes read at the same time, which may mean fewer files; read files are parsed before the next files are read. With
+ * 10 MB of files at once a server keeps 10 MiB more for ever, because the C library does not give the memory back.
  */
 const BYTES_AT_ONCE = 128 * 1024;
 
-/** The facts of a file that are known before it is read. */
+/** The facts of a file before its read. */
 export interface FileLook {
   readonly path: string;
-  /** Whether it may be another one than at the last look. */
+  /** Whether the file may have changed since the last look. */
   readonly differs: boolean;
-  /** Bytes; 0 where that is unknown. */
+  /** Bytes; 0: unknown. */
   readonly size: number;
 }
 
-/** What is found below a path. */
+/** The files below a path. */
 export interface FoundFiles {
-  /** Paths of the configuration files; and of what has such a name and is not a file, so that its read says so. */
+  /**
+   * Paths of the configuration files. A path with such a name that is not a file is included, and its read reports the
+   * error.
+   */
   readonly files: Set<string>;
-  /** Paths that did not answer: what was known at or below them may still be there. */
+  /** Paths without an answer: known files at or below them may still be there. */
   readonly unanswered: readonly string[];
 }
 
-/** The configuration files below one folder. Paths are relative to it; `""` is the folder itself. */
+/** The configuration files below one folder. Paths are relative to the folder; `""` is the folder itself. */
 export class FolderFiles {
-  /** The identity of each file when it was last looked at. */
+  /** The identity of each file at the last look. */
   readonly #identities = new Map<string, string>();
 
   readonly #bound: FileBound;
@@ -57,7 +60,7 @@ export class FolderFiles {
     this.#bound = signal === undefined ? {} : { signal };
   }
 
-  /** The folders that the last find of the root went through, with the root; and whether a named pipe is in one. */
+  /** The folders of the last walk from the root, with the root; and whether one of them holds a named pipe. */
   found: { readonly folders: readonly string[]; readonly hasPipe: boolean } = { folders: [], hasPipe: false };
 
   /** All configuration files at or below a path. */
@@ -80,7 +83,7 @@ export class FolderFiles {
     return looks;
   }
 
-  /** Reads files, some at a time: the next are read when they are asked for. */
+  /** Reads files, some at a time: the next files are read when the caller asks for them. */
   async *readAll(looks: readonly FileLook[]): AsyncGenerator<readonly FileRead[], void, void> {
     for (const some of inParts(looks, ({ size }) => size)) {
       yield await Promise.all(some.map(({ path }) => this.read(path)));
@@ -88,8 +91,8 @@ export class FolderFiles {
   }
 
   /**
-   * Looks whether a file changed. To be done before it is read: a write between goes with the identity before it, so
-   * that the next look tells.
+   * Looks whether a file changed. Must be called before the read: a write in between then differs from the stored
+   * identity, and the next look sees it.
    */
   async #look(path: string): Promise<FileLook> {
     try {
@@ -100,7 +103,7 @@ export class FolderFiles {
       else this.#identities.set(path, identity);
       return { path, differs: true, size };
     } catch {
-      this.#identities.delete(path); // Reading it says why.
+      this.#identities.delete(path); // The read of the file reports the reason.
       return { path, differs: true, size: 0 };
     }
   }
@@ -139,7 +142,8 @@ export class FolderFiles {
         } else await this.#collect(child, walk);
       }
     } catch (error) {
-      // Gone meanwhile, or a link to nowhere: then it is not found, which is what the caller asks. Anything else shows when it is read.
+      // A file that has gone, or a link to nowhere, is not found; the caller asks for this. The read reports every
+      // other error.
       if (error instanceof Deno.errors.NotFound) return;
       walk.files.add(path);
       if (error instanceof Deno.errors.TimedOut) walk.unanswered.push(path);
@@ -147,7 +151,7 @@ export class FolderFiles {
   }
 }
 
-/** What a walk has met so far. */
+/** The results of a walk so far. */
 interface Walk extends FoundFiles {
   readonly unanswered: string[];
   /** Identities of folders. */

@@ -1,13 +1,13 @@
 /**
- * Hashes by which documents of a file are known again.
+ * Hashes that recognize the documents of a file.
  *
  * @module
  */
 
 /**
- * A hash of 53 bits over part of an array of bytes: two multiplicative hashes of 32 bits with different multipliers (large
- * primes), mixed at the end as in MurmurHash3. It distinguishes what people write; it does not protect from a search
- * for collisions, by which an author could only hide an edit of their own document.
+ * A hash of 53 bits over part of an array of bytes: two multiplicative hashes of 32 bits with different multipliers
+ * (large primes), mixed at the end as in MurmurHash3. The hash distinguishes texts that people write. It does not
+ * withstand a search for collisions; by a collision an author could only hide an edit of their own document.
  */
 export function hashBytes(bytes: Uint8Array, start: number, end: number): number {
   let low = 0x9e3779b9 ^ (end - start);

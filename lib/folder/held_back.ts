@@ -1,13 +1,13 @@
 /**
- * Files that look half-written, and are taken as they are after a moment.
+ * Files that look half-written. After a moment they are taken with their present content.
  *
  * @module
  */
 
-/** How long a file that looks half-written may stay so before it is taken as it is, ms. */
+/** How long a file may look half-written before its present content is taken, ms. */
 const SETTLE_MS = 50;
 
-/** The files that are held back. */
+/** The files held back. */
 export class HeldBack {
   readonly #timers = new Map<string, ReturnType<typeof setTimeout>>();
   readonly #onSettled: (path: string) => void;

@@ -3,8 +3,8 @@
  *
  *     (path, bytes | gone) ──> FileState per file ──> owners per key ──> winner per key ──> changes
  *
- * Of two files with the same object the one whose path sorts first wins; the other one is a finding until either goes. Of
- * manifests, variants are common, so they win silently.
+ * If two files hold the same object, the file whose path sorts first wins; the other file's object is a finding until
+ * one of the two goes. Variants of manifests are common, so a manifest wins silently.
  *
  * @module
  */
@@ -29,7 +29,7 @@ import {
 export interface FileRead {
   /** Path relative to the folder, with `/`. */
   readonly path: string;
-  /** Its content; undefined when it is gone; a phrase (what would be right) when it is there but cannot be read. */
+  /** The content; undefined: the file is gone; a phrase with the expectation: the file cannot be read. */
   readonly bytes: Uint8Array | string | undefined;
 }
 
@@ -37,39 +37,39 @@ export interface FileRead {
 export interface FolderChanges extends StoreChanges {
   /** The changes of facts from manifests. */
   readonly facts: StoreChanges<AnyFact>;
-  /** Findings that were not there before. */
+  /** New findings. */
   readonly appeared: readonly Finding[];
   /** Findings that are gone. */
   readonly resolved: readonly Finding[];
 }
 
-/** A batch of reads that comes in parts, so that the bytes of all files need not be there at once. */
+/** A batch of reads in parts, so that the bytes of all files need not be in memory at once. */
 export interface FolderReading {
-  /** Takes some files, each of the batch once; cheap for those that did not change. In steps of some milliseconds. */
+  /** Takes some files of the batch, each file once, in steps of some milliseconds. Unchanged files cost little. */
   take(reads: Iterable<FileRead>): Generator<void, void>;
-  /** All files have been taken. Until this is done the index may have the old state, or half the new. In steps too. */
+  /** Ends the batch, in steps. Before its end the index may hold the old state, or half of the new state. */
   end(): Generator<void, FolderChanges>;
 }
 
 /** The state of a batch so far. */
 interface ReadingState {
   readonly options: FolderOptions;
-  /** Findings of its files before and now. */
+  /** Findings of the batch's files before and now. */
   readonly before: Finding[];
   readonly after: Finding[];
   /** The winners before, by key. */
   readonly affected: Map<string, FolderObject | undefined>;
 }
 
-/** Something that is passed over. */
+/** A sort of content that is passed over. */
 export interface PassedOver {
   /** How many there are in all files. */
   readonly count: number;
-  /** The first files that have any, by path. */
+  /** The first files with such content, by path. */
   readonly files: readonly string[];
 }
 
-/** Files that are named for one thing that is passed over. */
+/** Most files named for one sort of content. */
 const FILES_NAMED = 5;
 
 /** Keys whose winners are found in one step. */
@@ -79,7 +79,7 @@ const KEYS_A_STEP = 500;
 export class FolderIndex {
   readonly #options: FolderOptions;
   readonly #files = new Map<string, ReadFileState>();
-  /** The objects with a key: a lone one as itself, those of several files as a map by path. */
+  /** The objects with a key: a single object as itself, objects of several files as a map by path. */
   readonly #owned = new Map<string, FolderObject | Map<string, FolderObject>>();
   readonly #duplicates = new Map<string, readonly Finding[]>();
 
@@ -89,7 +89,7 @@ export class FolderIndex {
     this.#options = { ...options, facts };
   }
 
-  /** Paths of all files that are known. */
+  /** Paths of all known files. */
   get paths(): readonly string[] {
     return [...this.#files.keys()];
   }
@@ -99,13 +99,13 @@ export class FolderIndex {
     return this.#files.get(path);
   }
 
-  /** Everything that is wrong now, by path and line. */
+  /** All present findings, by path and line. */
   findings(): readonly Finding[] {
     const inFiles = [...this.#files.values()].flatMap((file) => file.findings);
     return inFiles.concat([...this.#duplicates.values()].flat()).sort(byPlace);
   }
 
-  /** Content of the files that is neither configuration nor a fact, by its kind (see `lib/config/document/manifest.ts`). */
+  /** Content that is neither configuration nor a fact, by kind (see `lib/config/document/manifest.ts`). */
   passedOver(): Map<string, PassedOver> {
     const found = new Map<string, { count: number; files: string[] }>();
     for (const path of [...this.#files.keys()].sort(compare)) {
@@ -121,19 +121,21 @@ export class FolderIndex {
     return found;
   }
 
-  /** Takes the files that were read; cheap for those that did not change. Never throws. */
+  /** Takes the files that were read. Unchanged files cost little. Never throws. */
   apply(reads: readonly FileRead[]): FolderChanges {
     return unpaced(this.applySteps(reads));
   }
 
-  /** The same in steps of some milliseconds. The index is whole again when they are done. */
+  /**
+   * Like {@linkcode FolderIndex.apply}, in steps of some milliseconds. The index is whole again after the last step.
+   */
   *applySteps(reads: Iterable<FileRead>): Generator<void, FolderChanges> {
     const reading = this.begin();
     yield* reading.take(reads);
     return yield* reading.end();
   }
 
-  /** Begins a batch whose reads come in parts; the one before it must have ended. */
+  /** Begins a batch whose reads come in parts. The batch before must have ended. */
   begin(): FolderReading {
     const options = { ...this.#options, pool: new ValuePool() };
     const state: ReadingState = { options, before: [], after: [], affected: new Map() };
@@ -180,7 +182,7 @@ export class FolderIndex {
     return yield* readFile(old, path, bytes, options);
   }
 
-  /** Notes the objects that a file has now, and for each key that is affected the object that was in force before. */
+  /** Notes the present objects of a file, and for each affected key the object that was in force before. */
   #setOwned(
     path: string,
     old: ReadFileState | undefined,
@@ -241,7 +243,7 @@ function byPlace({ place: a }: Finding, { place: b }: Finding): number {
   return origins || a.line - b.line || compare(a.field, b.field);
 }
 
-/** By code unit: the same order on every machine, independent of its language. */
+/** By code unit: the same order on every machine, whatever its language. */
 function compare(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }

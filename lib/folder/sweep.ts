@@ -1,20 +1,20 @@
 /**
- * When a watched folder is swept: every file's identity compared with that of the last read.
+ * When a watched folder is swept: the identity of every file is compared with its identity at the last read.
  *
- * Needed after several events, since the runtime drops events when more than 16 are waiting; and once a minute anyway,
- * since some file systems (network mounts, shared folders of virtual machines) give no events at all. Sweeps take a
- * bounded part of the time.
+ * A sweep is needed after several events, because the runtime drops events when more than 16 are waiting. A sweep also
+ * runs once a minute, because some file systems (network mounts, shared folders of virtual machines) give no events at
+ * all. Sweeps take a bounded part of the time.
  *
  * @module
  */
 
-/** Events after which some may have been dropped: half of what the runtime's queue holds. */
+/** Events after which the runtime may have dropped some: half of the runtime's queue. */
 const EVENTS_BEFORE_SWEEP = 8;
-/** Sweeps may take this part of the time: a folder of 20,000 files takes about a second to sweep. */
+/** Part of the time that sweeps may take. The sweep of a folder of 20,000 files takes about a second. */
 const SWEEP_SHARE = 0.05;
 /** How often the folder is swept anyway, ms. */
 const SWEEP_EVERY_MS = 60_000;
-/** How often, where a part of it gives no events. */
+/** How often the folder is swept while a part of it gives no events, ms. */
 const SWEEP_BLIND_MS = 1000;
 
 /** Counts events and sweeps of one folder. Times are ms of one steady clock. */
@@ -31,7 +31,7 @@ export class SweepPlan {
     this.#events += 1;
   }
 
-  /** A sweep begins: it sees all changes before this moment. */
+  /** A sweep begins. The sweep sees all earlier changes. */
   begin(now: number): void {
     this.#events = 0;
     this.#began = now;

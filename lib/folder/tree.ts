@@ -1,5 +1,5 @@
 /**
- * Events of a whole folder, or of as much of it as may be read.
+ * Events of a whole folder, or of its readable part.
  *
  * Permissions: read of the folder.
  *
@@ -7,10 +7,10 @@
  */
 import { FolderEvents, mayWatch } from "../kernel/files/events.ts";
 
-/** Part of the time that may go into finding out whether a watcher is deaf. */
+/** Part of the time spent on checks whether a watcher is deaf. */
 const LISTEN_SHARE = 0.05;
 
-/** The watcher of a folder with all that is below it, one after another. */
+/** Watches a folder and all folders below, by one watcher after another. */
 export class TreeEvents {
   readonly #onEvent: (event: Deno.FsEvent) => void;
   #events: FolderEvents | undefined;
@@ -27,7 +27,7 @@ export class TreeEvents {
     this.#onEvent = onEvent;
   }
 
-  /** Whether a folder is watched, as far as it can be. */
+  /** Whether a folder is watched, as far as possible. */
   get isOn(): boolean {
     return this.#events !== undefined || this.#isDeaf;
   }
@@ -38,7 +38,7 @@ export class TreeEvents {
   }
 
   /**
-   * Watches a folder. The system refuses that as soon as one folder below may not be read; then the uppermost alone is
+   * Watches a folder. The system refuses the watch if one folder below may not be read; then the root folder alone is
    * watched.
    *
    * @throws Deno.errors.PermissionDenied when the folder itself may not be read, and others
@@ -58,7 +58,7 @@ export class TreeEvents {
     }
   }
 
-  /** What a sweep has found: all folders, and whether there is a named pipe. */
+  /** Notes the results of a sweep: all folders, and whether there is a named pipe. */
   found({ folders, hasPipe }: { readonly folders: readonly string[]; readonly hasPipe: boolean }): void {
     this.#hasPipe = hasPipe;
     this.#events?.alsoHas(this.#isPartial ? [this.#root] : folders);
@@ -72,7 +72,7 @@ export class TreeEvents {
     await events?.close();
   }
 
-  /** Whether the watcher missed a change just now, so that the folder is to be swept. */
+  /** Whether the watcher has just missed a change, so that the folder must be swept. */
   async wentDeaf(): Promise<boolean> {
     const events = this.#events;
     const began = performance.now();
@@ -84,7 +84,7 @@ export class TreeEvents {
     return this.#isDeaf && !was;
   }
 
-  /** Whether all of the folder can be watched now, where that was not so. */
+  /** Whether the whole folder can be watched again. */
   async seesAgain(): Promise<boolean> {
     const isUnwatched = this.isOn && this.#events === undefined;
     if (!(isUnwatched || this.#isPartial) || !await mayWatch()) return false;
@@ -93,7 +93,7 @@ export class TreeEvents {
       await new FolderEvents({ folders: [this.#root], recursive: true, onEvent: () => {} }).close();
       return true;
     } catch {
-      return false; // Or gone meanwhile: then the caller notices that by itself.
+      return false; // The folder may have gone meanwhile: then the caller notices.
     }
   }
 }

@@ -3,12 +3,12 @@
  *
  *     file system events ──> set of paths ──> stat, read ──> FolderIndex ──> onChanges
  *
- * No event waits for a fixed delay: events that arrive while a batch is read make the next batch. Only a file that
- * looks half-written waits, for its next event or a moment (see `./held_back.ts`). While the folder itself is missing, everything it
- * had is kept. A large batch is parsed in steps between which the event loop turns.
+ * No event waits for a fixed delay: events that arrive during the read of a batch make the next batch. Only a file that
+ * looks half-written waits, for its next event or a moment (see `./held_back.ts`). While the folder itself is missing,
+ * its content is kept. A large batch is parsed in steps, and the event loop turns between steps.
  *
- * Events get lost (see `./sweep.ts`), so the whole folder is swept regularly: each file's identity (see `./files.ts`)
- * is compared with that of the last read, and files that differ are read.
+ * Events get lost (see `./sweep.ts`), so the whole folder is swept regularly: the identity of each file (see
+ * `./files.ts`) is compared with the identity at the last read, and differing files are read.
  *
  * Permissions: read of the folder.
  *
@@ -25,13 +25,11 @@ import { SweepPlan } from "./sweep.ts";
 import { TreeEvents } from "./tree.ts";
 import type { WatchedFolder, WatchOptions } from "./watched_folder.ts";
 
-/**
- * How often it is checked that the folder is still the same one, ms: no event says that it is removed or replaced.
- */
+/** How often the folder's identity is checked, ms: no event reports the removal or replacement of the folder. */
 const IDENTITY_CHECK_MS = 1000;
 /**
- * Reads the folder and goes on watching it.
- * @returns when everything in it has been read and reported once
+ * Reads the folder and goes on watching the folder.
+ * @returns when the present content has been read and reported once
  * @throws Deno.errors.NotFound, NotADirectory or PermissionDenied when the folder cannot be read at the start
  */
 export async function watchFolder(options: WatchOptions): Promise<WatchedFolder> {
@@ -43,7 +41,7 @@ export async function watchFolder(options: WatchOptions): Promise<WatchedFolder>
 class Folder {
   readonly index: FolderIndex;
   readonly #options: WatchOptions;
-  /** The files at the folder's real path; symbolic links are resolved when it is attached. */
+  /** The files at the folder's real path. Symbolic links are resolved by `attach`. */
   #files = new FolderFiles("");
   #identity = "";
   readonly #events = new TreeEvents((event) => this.#hear(event));
@@ -57,9 +55,9 @@ class Folder {
   });
   #check: ReturnType<typeof setTimeout> | undefined;
   #checking: Promise<void> | undefined;
-  /** Callers that wait for a sweep that has not begun. */
+  /** Callers waiting for a sweep that has not begun. */
   readonly #askers: (() => void)[] = [];
-  /** Callers whose sweep is done, while files are held back that look half-written. */
+  /** Callers whose sweep is done, while half-written files are held back. */
   readonly #swept: (() => void)[] = [];
   readonly #sweeps = new SweepPlan();
   #sweep: ReturnType<typeof setTimeout> | undefined;
@@ -70,7 +68,7 @@ class Folder {
     this.index = new FolderIndex(options.parse);
   }
 
-  /** Watches first and reads then, so that nothing falls between. */
+  /** Watches first and then reads, so that no change is missed in between. */
   async attach(): Promise<void> {
     const { signal } = this.#ending;
     const { real, info } = await this.#root();
@@ -88,7 +86,7 @@ class Folder {
   }
 
   async settled(): Promise<void> {
-    await this.#checking; // It may have looked before what the caller wrote.
+    await this.#checking; // The check under way may have looked before the caller's write.
     await this.#checkNow();
     if (this.#ending.signal.aborted) return;
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -123,7 +121,7 @@ class Folder {
     if (task.kind !== "nothing") this.#dirty.add(task.path);
   }
 
-  /** Runs batches until nothing is left; at most one run at a time. */
+  /** Runs batches until none is left; at most one run at a time. */
   #schedule(): Promise<void> {
     this.#work ??= this.#run().finally(() => {
       this.#work = undefined;
@@ -157,7 +155,7 @@ class Folder {
   /**
    * Reads and parses files and reports the changes, in steps; false when watching ended meanwhile.
    *
-   * @param settled Files that are taken even if they look half-written.
+   * @param settled Files to take even if they look half-written.
    */
   async #handOn(
     changed: readonly FileLook[],
@@ -179,7 +177,7 @@ class Folder {
         gone.push(...reads.filter((read) => read.bytes === undefined));
         await take(reads.filter((read) => read.bytes !== undefined));
       }
-      // A folder that is gone takes nothing with it: it may be about to come back.
+      // A missing folder removes nothing: the folder may be about to come back.
       if (gone.length > 0 && await this.#isPresent()) await take(gone);
       if (taken > 0) await this.#options.onChanges(await paced(reading.end(), { signal }), signal);
       return true;
@@ -189,7 +187,7 @@ class Folder {
     }
   }
 
-  /** Sweeps when the plan says so; at most one sweep waits. */
+  /** Sweeps at the time of the plan; at most one sweep waits. */
   #sweepLater(): void {
     const wait = this.#sweeps.wait(performance.now());
     if (wait === undefined || this.#sweep !== undefined || this.#ending.signal.aborted) return;
@@ -201,7 +199,7 @@ class Folder {
     this.#sweep.unref();
   }
 
-  /** Holds back a file that looks half-written. */
+  /** Holds back a half-written file. */
   #awaitsMore(read: FileRead): boolean {
     this.#settling.release(read.path);
     if (!(read.bytes instanceof Uint8Array) || !looksTruncated(this.index.file(read.path), read.bytes)) return false;
@@ -209,7 +207,7 @@ class Folder {
     return true;
   }
 
-  /** The files at or below some paths that may have changed, sorted, and those that are no more. */
+  /** The files at or below some paths that may have changed, sorted, and the files that are gone. */
   async #changesAmong(paths: ReadonlySet<string>): Promise<{ changed: FileLook[]; gone: string[] }> {
     const files = new Set<string>();
     const missing = new Set<string>();
@@ -220,7 +218,7 @@ class Folder {
     return { changed: looks.filter(({ path, differs }) => differs || paths.has(path)), gone };
   }
 
-  /** Finds the files at or below a path, and the known ones there that are no more. */
+  /** Finds the files at or below a path, and the known files there that are gone. */
   async #visit(path: string, files: Set<string>, gone: Set<string>): Promise<void> {
     const { files: found, unanswered } = await this.#files.find(path);
     const prefix = path === "" ? "" : `${path}/`;
@@ -289,7 +287,7 @@ class Folder {
       await this.attach();
       if (!same) this.#options.onPresence?.(true);
     } catch {
-      await this.#events.close(); // It went again between the check and the attempt; the next check tries anew.
+      await this.#events.close(); // The folder has gone again between the check and the attempt; the next check tries again.
       this.#checkLater();
     }
   }

@@ -12,24 +12,26 @@ export interface WatchOptions {
   readonly root: string;
   readonly parse: FolderOptions;
   /**
-   * Gets each batch of changes in order, the present content before `watchFolder` resolves. The next batch waits
-   * for its promise. Must not throw, except for the reason of the signal, which aborts when watching ends.
+   * Gets each batch of changes in order, and the present content before `watchFolder` resolves. The next batch waits
+   * for the promise. Must not throw, except for the signal's reason; the signal aborts when watching ends.
    */
   readonly onChanges: (changes: FolderChanges, signal: AbortSignal) => Promise<void> | void;
-  /** Called when changes give no event, as when a named pipe holds the runtime's watcher; sweeps find them then. */
+  /**
+   * Called when changes give no events, for example while a named pipe holds the runtime's watcher. Sweeps then find
+   * changes.
+   */
   readonly onDeaf?: () => void;
   /** Called when the folder goes missing (`false`) and is back (`true`). */
   readonly onPresence?: (present: boolean) => void;
 }
 
-/** A folder that is watched. */
+/** A watched folder. */
 export interface WatchedFolder {
-  /** Objects and problems as they are now. */
+  /** The present objects and problems. */
   readonly index: FolderIndex;
   /**
-   * Reads the present content of the folder without waiting for events; costs one sweep, which concurrent callers
-   * share.
-   * @returns when everything that was written before the call has been read and reported, half-written files too
+   * Reads the present content of the folder without waiting for events, by a sweep; concurrent callers share a sweep.
+   * @returns when all earlier writes have been read and reported, half-written files too
    */
   settled(): Promise<void>;
   /** Ends watching; resolves when nothing runs any more. */

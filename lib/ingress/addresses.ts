@@ -1,5 +1,5 @@
 /**
- * The addresses at which Ingresses are reached, as their status says them.
+ * The addresses of Ingresses for their status.
  *
  * @module
  */
@@ -9,7 +9,7 @@ import type { MeshConfig } from "../config/mesh/types.ts";
 import { isIpAddress } from "../config/validation/network.ts";
 import { gatewayLabel } from "./gateway.ts";
 
-/** The reader that finds them. */
+/** Reads the inputs of the addresses. */
 export interface AddressReader {
   fact<K extends "Service" | "Node">(kind: K, namespace: string, name: string): Fact<K> | undefined;
   /** The pods of a namespace. */
@@ -18,9 +18,9 @@ export interface AddressReader {
 }
 
 /**
- * The addresses of the service `ingressService`: its external name, or those of its load balancer and its external ones.
- * Without such a setting those of the nodes of the gateway's running pods, as far as they are reached from outside. Host
- * names come behind addresses; each is there once.
+ * The addresses of the service `ingressService`: its external name, or the addresses of its load balancer and its
+ * external addresses. If the setting is empty: the external addresses of the nodes of the gateway's running pods. Host
+ * names follow addresses, without duplicates.
  *
  * @param namespace Of service and pods.
  */
@@ -36,7 +36,7 @@ export function ingressAddresses(read: AddressReader, namespace: string): Ingres
   ];
 }
 
-/** Whether two lists say the same; their order says nothing. */
+/** Whether two lists hold the same addresses, in any order. */
 export function sameAddresses(a: readonly IngressAddressData[], b: readonly IngressAddressData[]): boolean {
   const text = (list: readonly IngressAddressData[]) =>
     JSON.stringify(list.map(({ ip = "", hostname = "" }) => `${ip}/${hostname}`).sort());

@@ -7,20 +7,20 @@ import type { Fact } from "../config/facts/types.ts";
 import { ownKey } from "../config/spelling/spelling.ts";
 import type { IngressReader } from "./reader.ts";
 
-/** The controller that IngressClasses of ours name; Istio's name is understood, too. */
+/** The controller in IngressClasses of ours. Istio's name counts too. */
 export const INGRESS_CONTROLLER = "mesh.io/ingress-controller";
 
-/** The annotation that was before classes were objects. */
+/** The annotation from the time before classes were objects. */
 const CLASS_ANNOTATION = "kubernetes.io/ingress.class";
 
-/** Makes a class that of new Ingresses that name none. */
+/** Makes a class the default of new Ingresses. */
 const DEFAULT_ANNOTATION = "ingressclass.kubernetes.io/is-default-class";
 
 /**
  * Whether an Ingress is to be served.
  *
- * The annotation decides before the class, and the class before the mode: with DEFAULT an Ingress without either is ours,
- * with STRICT it is not, with OFF none is.
+ * The annotation decides before the class, and the class before the mode. An Ingress without annotation and class is
+ * ours with DEFAULT, but not with STRICT. With OFF no Ingress is ours.
  */
 export function isServed(ingress: Fact<"Ingress">, read: IngressReader): boolean {
   const mode = read.mesh("ingressControllerMode");
@@ -31,10 +31,10 @@ export function isServed(ingress: Fact<"Ingress">, read: IngressReader): boolean
   return chosen === undefined ? mode === "DEFAULT" : ownKey(chosen.spec.controller) === INGRESS_CONTROLLER;
 }
 
-/** The class of an Ingress; undefined: it names none, or one that is not there. */
+/** The class of an Ingress; undefined: the Ingress names none, or the class does not exist. */
 function classOf({ spec, origin }: Fact<"Ingress">, read: IngressReader): Fact<"IngressClass"> | undefined {
   if (spec.className !== undefined) return read.fact("IngressClass", "", spec.className);
-  // The API server writes the default class into objects as they are made; those in files have not been there.
+  // The API server writes the default class into new objects; objects of files never were there.
   return origin.from === "file" ? defaultClass(read.facts("IngressClass")) : undefined;
 }
 

@@ -14,11 +14,11 @@ import { hostsOf, virtualServiceOf } from "./virtual_service.ts";
 
 /** How Ingresses are served. */
 export interface IngressOptions {
-  /** Namespace of the gateway's workloads and their secrets (`ORCH_INGRESS_NS`). */
+  /** Namespace of the gateway's workloads and secrets (`ORCH_INGRESS_NS`). */
   readonly namespace: string;
   /** DNS suffix of services. */
   readonly domain: string;
-  /** Ingresses of which origin are served: those of the source that services are read of. */
+  /** Origin of the served Ingresses: the source of the services. */
   readonly from: "file" | "api";
 }
 

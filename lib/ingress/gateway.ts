@@ -11,10 +11,12 @@ import { objectNameProblem } from "../config/validation/names.ts";
 import { gatewayName } from "./names.ts";
 import { hostOf } from "./rules.ts";
 
-/** The gateway that is installed with the control plane: names of its service, in both spellings, and its label's value. */
+/**
+ * The gateway installed with the control plane: names of its service, in both spellings, and the value of its label.
+ */
 const USUAL = { services: ["mesh-ingressgateway", "istio-ingressgateway", ""], value: "ingressgateway" } as const;
 
-/** The label's value of the workloads that serve Ingresses: `ingressSelector`, else by the name of `ingressService`. */
+/** The label's value of the workloads that serve Ingresses: `ingressSelector`, else derived from `ingressService`. */
 export function gatewayLabel(mesh: Pick<MeshConfig, "ingressSelector" | "ingressService">): string {
   const { ingressSelector = "", ingressService } = mesh;
   if (ingressSelector !== "") return ingressSelector;
@@ -28,7 +30,7 @@ interface ServedCertificate {
   readonly secretName: string;
 }
 
-/** The certificates of an Ingress that can be served; hosts that are none are left out. */
+/** The certificates of an Ingress that can be served, without invalid hosts. */
 export function certificatesOf({ spec }: Fact<"Ingress">): ServedCertificate[] {
   return spec.tls.flatMap(({ hosts, secretName }: IngressTlsData, index) => {
     const right = hosts.length === 0 ? ["*"] : [...new Set(hosts.flatMap((host) => hostOf(host) ?? []))];
@@ -38,7 +40,10 @@ export function certificatesOf({ spec }: Fact<"Ingress">): ServedCertificate[] {
   });
 }
 
-/** The Gateway of an Ingress, in the namespace of the workloads that serve it. @param label Value of their label, of either spelling */
+/**
+ * The Gateway of an Ingress, in the namespace of the serving workloads. @param label Value of the workloads' label, of
+ * either spelling
+ */
 export function gatewayOf(
   ingress: Fact<"Ingress">,
   namespace: string,

@@ -17,8 +17,8 @@ export function gatewayName({ namespace, name }: { readonly namespace: string; r
 }
 
 /**
- * Name of the VirtualService of a host, which says the host and the first Ingress that has it. Hosts that look alike
- * without their dots, such as `a-b.example` and `a.b-example`, are told apart by a digest.
+ * Name of the VirtualService of a host, made of the host and of its first Ingress. A digest distinguishes hosts that
+ * look alike without their dots, such as `a-b.example` and `a.b-example`.
  */
 export function virtualServiceName(host: string, ingress: string): string {
   const words = `${host.replace("*", "any").replaceAll(".", "-").slice(0, 100)}-${ingress.slice(0, 100)}`;

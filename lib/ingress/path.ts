@@ -8,14 +8,14 @@ import type { StringMatch } from "../config/kinds/kinds.ts";
 
 /** The match of a path. */
 export interface PathMatch {
-  /** A prefix is of whole segments, and a slash at its end says nothing. Undefined: every path. */
+  /** A prefix means whole segments; a slash at its end has no meaning. Undefined: every path. */
   readonly uri: StringMatch | undefined;
 }
 
-/** Texts that stand for every path where the type of the path does not say what it is. */
+/** Texts for every path, if the type of the path does not say how to compare. */
 const EVERY_PATH = new Set(["", "*", "/*", ".*"]);
 
-/** A match, or the expectation that the path does not meet. */
+/** A match, or the expectation if the path cannot be matched. */
 export function pathMatch({ path, pathType }: Pick<IngressPathData, "path" | "pathType">): PathMatch | string {
   if (pathType === "Exact") return checked(path, { exact: path });
   if (pathType === "Prefix") return checked(path, { prefix: path });
@@ -29,7 +29,7 @@ function checked(path: string, uri: StringMatch): PathMatch | string {
   return /[?#\s]/.test(path) ? "a path without ?, # and blanks, which no request has in its path" : { uri };
 }
 
-/** Whether a path goes before another of the same host: the longer one, of equal length the exact one. */
+/** Orders the paths of one host: longer paths first, and exact paths before prefixes of the same length. */
 export function comparePaths(a: PathMatch, b: PathMatch): number {
   return lengthOf(b) - lengthOf(a) || Number(b.uri?.exact !== undefined) - Number(a.uri?.exact !== undefined);
 }

@@ -1,17 +1,20 @@
 /**
- * The reader of the facts and settings that serving an Ingress depends on.
+ * The reader of the facts and settings behind a served Ingress.
  *
  * @module
  */
 import type { Fact } from "../config/facts/types.ts";
 import type { MeshConfig } from "../config/mesh/types.ts";
 
-/** Kinds of facts that are read. */
+/** Kinds of the facts. */
 export type IngressInput = "Ingress" | "IngressClass" | "Service";
 
-/** Reads facts and settings for an Ingress. Derivations and analysis have one each, which notes its reads. */
+/**
+ * Reads facts and settings for an Ingress. Derivations and the analysis have readers of their own, which note the
+ * reads.
+ */
 export interface IngressReader {
-  /** One fact; the namespace of an IngressClass is empty. */
+  /** One fact. The namespace of an IngressClass is empty. */
   fact<K extends IngressInput>(kind: K, namespace: string, name: string): Fact<K> | undefined;
   /** All facts of a kind. */
   facts<K extends IngressInput>(kind: K): readonly Fact<K>[];
@@ -19,14 +22,14 @@ export interface IngressReader {
   mesh<F extends keyof MeshConfig>(field: F): MeshConfig[F];
 }
 
-/** Something written that cannot be served as it is. */
+/** Written content that cannot be served as written. */
 export interface IngressMistake {
   /** Path from the object: `spec.rules[0].http.paths[1].path`. */
   readonly field: string;
-  /** Absent: it is missing. */
+  /** Absent: nothing is written. */
   readonly value?: unknown;
   readonly expected: string;
-  /** A path whose backend is not there is answered with 503; all else is left out. */
+  /** A path without a usable backend is answered with 503; everything else is left out. */
   readonly becomes: "unavailable" | "left out";
 }
 

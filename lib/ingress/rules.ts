@@ -1,5 +1,5 @@
 /**
- * The rules of one Ingress as routes of a host, in the order in which they are written.
+ * The rules of one Ingress as routes of a host, in written order.
  *
  * @module
  */
@@ -10,7 +10,7 @@ import { isIpAddress } from "../config/validation/network.ts";
 import { type PathMatch, pathMatch } from "./path.ts";
 import type { IngressReader, ReportIngressMistake } from "./reader.ts";
 
-/** A route, and the match by which it is put in order. */
+/** A route, and the match that decides its order. */
 export interface IngressRoute {
   readonly match: PathMatch;
   readonly route: HttpRoute;
@@ -24,26 +24,26 @@ export interface RuleOptions {
   readonly report: ReportIngressMistake;
 }
 
-/** The host of a rule or a certificate, `*` where none is written; undefined: it is no host. */
+/** The host of a rule or a certificate, `*` if none is written; undefined: not a host. */
 export function hostOf(written: string): string | undefined {
   const host = written === "" ? "*" : written.toLowerCase();
   return wildcardHostProblem(host) === undefined && !isIpAddress(host) ? host : undefined;
 }
 
-/** The routes of an Ingress for a host; those of other hosts are not looked at. */
+/** The routes of an Ingress for a host. Routes of other hosts are not looked at. */
 export function routesOf(ingress: Fact<"Ingress">, host: string, options: RuleOptions): IngressRoute[] {
   return ingress.spec.rules.flatMap((rule, index) =>
     hostOf(rule.host) === host ? routesOfRule(ingress, index, options) : []
   );
 }
 
-/** The default backend of an Ingress as a route; undefined: it has none. */
+/** The default backend of an Ingress as a route; undefined: none. */
 export function defaultRouteOf(ingress: Fact<"Ingress">, options: RuleOptions): HttpRoute | undefined {
   const { defaultBackend } = ingress.spec;
   return defaultBackend && backendAction(defaultBackend, ingress, "spec.defaultBackend", options);
 }
 
-/** Everything of an Ingress that cannot be served as it is written. */
+/** Reports everything of an Ingress that cannot be served as written. */
 export function ingressMistakes(ingress: Fact<"Ingress">, options: RuleOptions): void {
   const { spec: { rules, tls } } = ingress;
   for (const [index, { host }] of rules.entries()) {
@@ -83,8 +83,8 @@ function routesOfRule(ingress: Fact<"Ingress">, index: number, options: RuleOpti
 }
 
 /**
- * The action on requests for a backend. A backend that is not there keeps its path: requests get 503, and never the
- * backend of a shorter path.
+ * The action on requests for a backend. A missing backend keeps its path: requests get 503, and never reach the backend
+ * of a shorter path.
  */
 function backendAction(
   backend: IngressBackendData,

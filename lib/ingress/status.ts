@@ -1,7 +1,7 @@
 /**
  * The desired status of each Ingress, as classes, addresses and the Ingresses themselves change.
  *
- * Every server keeps this, whether it writes or not: so a server that comes to lead knows which Ingresses have left.
+ * Every server keeps the statuses, but only the leader writes them. So a new leader knows which Ingresses have left.
  *
  * @module
  */
@@ -20,26 +20,26 @@ export interface IngressStatusOptions {
   readonly mesh: MeshConfig;
   /** Namespace of the gateway (`ORCH_INGRESS_NS`). */
   readonly namespace: string;
-  /** Whether the status of an Ingress is written by this control plane; others may serve it as well. */
+  /** Whether this control plane writes the status of an Ingress. Other controllers may serve the Ingress as well. */
   readonly isOurs: (ingress: Fact<"Ingress">) => boolean;
 }
 
-/** Hears of Ingresses whose status may have to be written, by their keys. Must not throw. */
+/** Gets the keys of Ingresses whose status may have to be written. Must not throw. */
 export type IngressStatusListener = (keys: readonly string[]) => void;
 
-/** Fields of the mesh configuration that say which Ingresses are served, and where. */
+/** Fields of the mesh configuration that decide which Ingresses are served, and at which addresses. */
 const FIELDS = ["ingressClass", "ingressControllerMode", "ingressService", "ingressSelector"] as const;
 
 export class IngressStatuses {
   readonly #options: IngressStatusOptions;
   readonly #listeners = new Set<IngressStatusListener>();
   readonly #served = new Set<string>();
-  /** Ingresses that are served no more, with the addresses that we wrote into their status. */
+  /** Ingresses no longer served, with the addresses that we wrote into their status. */
   readonly #left = new Map<string, readonly IngressAddressData[]>();
   readonly #stop: () => void;
   #mesh: MeshConfig;
   #addresses: readonly IngressAddressData[] = [];
-  /** Those before. */
+  /** The addresses before the present ones. */
   #earlier: readonly IngressAddressData[] = [];
 
   constructor(options: IngressStatusOptions) {
@@ -49,23 +49,26 @@ export class IngressStatuses {
     this.#lookAtAll();
   }
 
-  /** Keys of the Ingresses whose status says something else than it should. */
+  /** Keys of the Ingresses with a wrong status. */
   pending(): string[] {
     return this.#options.facts.list("Ingress").map(({ key }) => key).filter((key) => this.wanted(key) !== undefined);
   }
 
-  /** The addresses to write into an Ingress's status; undefined: its own are right, or are another controller's. */
+  /**
+   * The addresses to write into an Ingress's status; undefined: the present addresses are right, or another
+   * controller's.
+   */
   wanted(key: string): readonly IngressAddressData[] | undefined {
     const ingress = this.#ingress(key);
     if (ingress === undefined) return undefined;
     const { addresses } = ingress.spec;
     if (this.#served.has(key)) return sameAddresses(addresses, this.#addresses) ? undefined : this.#addresses;
-    // An address that another controller has written since then is its own.
+    // Another controller may have written an address since then. That address stays.
     const left = this.#left.get(key);
     return left !== undefined && sameAddresses(addresses, left) ? [] : undefined;
   }
 
-  /** Calls a listener with each change; returns the way to stop that. */
+  /** Calls a listener with each change. @returns ends the calls */
   onChange(listener: IngressStatusListener): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);

@@ -1,5 +1,5 @@
 /**
- * The VirtualService of a host: the rules of all Ingresses that have it.
+ * The VirtualService of a host: the rules of all Ingresses with this host.
  *
  * @module
  */
@@ -12,10 +12,10 @@ import { comparePaths } from "./path.ts";
 import type { IngressReader } from "./reader.ts";
 import { defaultRouteOf, hostOf, routesOf, type RuleOptions } from "./rules.ts";
 
-/** Says of a VirtualService that prefixes of paths end where a segment does. */
+/** Marks a VirtualService whose path prefixes end at segments. */
 const SEMANTICS = { "internal.mesh.io/route-semantics": "ingress" } as const;
 
-/** Hosts in whose VirtualService an Ingress has a say: by a rule, a certificate, or its default backend. */
+/** Hosts whose VirtualService an Ingress influences: by a rule, a certificate, or its default backend. */
 export function hostsOf({ spec }: Fact<"Ingress">): string[] {
   const written = [
     ...spec.rules.map(({ host }) => host),
@@ -26,13 +26,13 @@ export function hostsOf({ spec }: Fact<"Ingress">): string[] {
 }
 
 /**
- * The VirtualService of a host; undefined: no Ingress has a route for it.
+ * The VirtualService of a host; undefined: no Ingress has a route for the host.
  *
- * The oldest Ingress with a route gives it namespace and age. It is bound to the Gateways of the others as well that bring
- * a certificate, because one of those may be the one that is presented for the host.
+ * The oldest Ingress with a route gives namespace and age. The VirtualService is also bound to the Gateways of the
+ * other Ingresses with a certificate, because the gateway may present any of these certificates for the host.
  *
- * @param ingresses Those with a say in the host, all to be served.
- * @param namespace That of the Gateways.
+ * @param ingresses The Ingresses that influence the host, all to be served.
+ * @param namespace Namespace of the Gateways.
  */
 export function virtualServiceOf(
   host: string,
@@ -68,7 +68,7 @@ export function virtualServiceOf(
   };
 }
 
-/** Of several routes for the same path the first counts; behind one for every path none does. */
+/** Of several routes for the same path the first counts. No route counts behind a route for every path. */
 function reachable(routes: readonly HttpRoute[]): HttpRoute[] {
   const seen = new Set<string>();
   return routes.filter(({ match }) => {
@@ -77,7 +77,7 @@ function reachable(routes: readonly HttpRoute[]): HttpRoute[] {
   });
 }
 
-/** By age, then by name, then by namespace: Ingresses of one file are of one age. */
+/** By age, then by name, then by namespace. Ingresses of one file have the same age. */
 function oldestFirst({ meta: a }: Fact<"Ingress">, { meta: b }: Fact<"Ingress">): number {
   return a.creationTimestamp - b.creationTimestamp || compare(a.name, b.name) || compare(a.namespace, b.namespace);
 }

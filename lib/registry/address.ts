@@ -8,26 +8,26 @@ import ipaddr from "ipaddr.js";
 const IPV4 = /^(?:(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)(?:\.(?!$)|$)){4}$/;
 
 /**
- * Whether it is an IP address (not a CIDR, not a name). One with a zone (`fe80::1%eth0`) is none: interfaces are of one
- * machine, and an Envoy on a machine without that interface refuses the whole resource.
+ * Whether a text is an IP address (not a CIDR, not a name). An address with a zone (`fe80::1%eth0`) does not count:
+ * interfaces belong to one machine, and an Envoy on a machine without the interface refuses the whole resource.
  */
 export function isIp(address: string): boolean {
   return IPV4.test(address) || (address.includes(":") && !address.includes("%") && ipaddr.IPv6.isValid(address));
 }
 
-/** Whether it names a Unix domain socket (`unix:///path`, or `unix://@name`). */
+/** Whether an address names a Unix domain socket (`unix:///path`, or `unix://@name`). */
 export function isUnixSocket(address: string): boolean {
   return address.startsWith("unix://");
 }
 
-/** The same address in the one spelling that indexes use: IPv6 short and lower case; everything else unchanged. */
+/** The address in the spelling of the indexes: IPv6 short and lower case; everything else unchanged. */
 export function canonicalIp(address: string): string {
   if (!address.includes(":") || !ipaddr.IPv6.isValid(address)) return address;
   return ipaddr.IPv6.parse(address).toRFC5952String();
 }
 
 /**
- * The address of a service that a client dials: one of the client's own family, where there is one.
+ * The address of a service that a client dials: an address of the client's own family, if there is one.
  *
  * @param client The client's own address; undefined: not known.
  */
@@ -37,18 +37,18 @@ export function dialledAddress(addresses: readonly string[], client: string | un
   return all.find((address) => address.includes(":") === isIpv6) ?? all[0];
 }
 
-/** Ranges that mean a machine itself, its link, or many at once. */
+/** Ranges for a machine itself, for its link, or for many receivers at once. */
 const SHARED_RANGES: ReadonlySet<string> = new Set(["unspecified", "loopback", "linkLocal", "multicast", "broadcast"]);
 
-/** Whether an IP address can be that of one service on any machine: those of some ranges cannot. */
+/** Whether an IP address can be the address of one service on any machine. Addresses of some ranges cannot. */
 export function canBeService(ip: string): boolean {
   return isIp(ip) && !SHARED_RANGES.has(ipaddr.process(ip).range());
 }
 
 /**
- * A service's virtual address as translation uses it: an IP, or a CIDR of more than one address.
+ * A service's virtual address for translation: an IP, or a CIDR of more than one address.
  *
- * @returns Undefined when it is neither.
+ * @returns Undefined: neither.
  */
 export function virtualAddress(text: string): string | undefined {
   if (isIp(text)) return canonicalIp(text);

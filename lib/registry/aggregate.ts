@@ -5,13 +5,13 @@
  *     orchestrator  ───┼─> sink(source) ──> reports of each source ──settle──> services, changed keys
  *     remote clusters ─┘                └─> EndpointIndex
  *
- * Rules for a service that several sources report (same host, same namespace):
- * - The orchestrator wins over every other provider, so that no entry takes over its hosts.
- * - The same service in several clusters: ports and all else of the first cluster in order of registration; virtual
- *   addresses by cluster.
- * - Else the oldest wins, then the source that was registered first.
- * - A service that stands for another one (`importOf`) is that one, at the addresses that its own sources report.
- * Endpoints of all sources count, also of those that do not win.
+ * Rules for a service reported by several sources (same host, same namespace):
+ * - The orchestrator wins over every other provider, so that no entry takes over the orchestrator's hosts.
+ * - The same service in several clusters: ports and all other fields of the first cluster in order of registration;
+ *   virtual addresses by cluster.
+ * - Else the oldest report wins, then the source registered first.
+ * - A service that stands for another service (`importOf`) is the other service, at the addresses from its own sources.
+ *   Endpoints of all sources count, whichever source wins.
  *
  * @module
  */
@@ -28,13 +28,13 @@ export type { RegistrySource } from "./reports.ts";
 
 /** Changes between two calls of `Aggregate.drain`. */
 export interface ServiceChanges {
-  /** Services that appeared, changed or went; ask `service(key)` which. */
+  /** Services that appeared, changed or went; `service(key)` tells which. */
   readonly services: ReadonlySet<ServiceKey>;
   /** Addresses whose workloads appeared, changed or went. */
   readonly addresses: ReadonlySet<string>;
 }
 
-/** Called with every report about workloads, for registries whose services select workloads of others. */
+/** Called with every report about workloads, for registries whose services select workloads of other registries. */
 export type WorkloadListener = (
   source: RegistrySource,
   upserted: readonly Workload[],
@@ -45,7 +45,7 @@ const NO_WORKLOADS: readonly Workload[] = Object.freeze([]);
 
 /** The view over all registries. All calls are synchronous; writes mark, reads settle. */
 export class Aggregate {
-  /** Networks and their entrances, as registries report them. */
+  /** Networks and their entrances, from the reports of the registries. */
   readonly networks = new ReportedNetworks();
   readonly #endpoints: EndpointIndex;
   readonly #sources = new Map<string, SourceReports>();
@@ -53,7 +53,7 @@ export class Aggregate {
   readonly #workloads = new Map<string, readonly Workload[]>();
   readonly #listeners: WorkloadListener[] = [];
   readonly #dirty = new Set<ServiceKey>();
-  /** Services that stand for others, by those. */
+  /** Services that stand for other services, by the other service. */
   readonly #imports = new SmallMultimap<ServiceKey, ServiceKey>();
   #changed = new Set<ServiceKey>();
   #touched = new Set<string>();
@@ -69,7 +69,9 @@ export class Aggregate {
     return [...this.#sources.keys()].some((id) => id.slice(id.indexOf("/") + 1) === clusterId);
   }
 
-  /** The sink of one source. Its rank is the order in which sources first ask for theirs; asking again gives the same. */
+  /**
+   * The sink of one source. The order of the sources' first calls gives their ranks. A second call gives the same sink.
+   */
   sink(source: RegistrySource): RegistrySink {
     const reports = this.#reportsOf(source);
     return {
@@ -80,7 +82,7 @@ export class Aggregate {
     };
   }
 
-  /** Removes a source, with all that it reported, when its cluster is removed. */
+  /** Removes a source and all its reports, when its cluster is removed. */
   removeSource(source: RegistrySource): void {
     const reports = this.#sources.get(sourceId(source));
     if (reports === undefined) return;
@@ -98,7 +100,7 @@ export class Aggregate {
     this.#listeners.push(listener);
   }
 
-  /** The service in force under that key; the same object until its content changes. */
+  /** The service in force under a key; the same object until its content changes. */
   service(key: ServiceKey): Service | undefined {
     this.#settleAll();
     return this.#services.get(key);
@@ -122,12 +124,15 @@ export class Aggregate {
     return this.#services.size;
   }
 
-  /** The workloads at an address (canonical spelling), ordered by source and id: whose labels a proxy there has. */
+  /**
+   * The workloads at an address (canonical spelling), ordered by source and id. A proxy at the address has their
+   * labels.
+   */
   workloadsAt(address: string): readonly Workload[] {
     return this.#workloads.get(address) ?? NO_WORKLOADS;
   }
 
-  /** Returns the changes since the last call, and forgets them. */
+  /** Returns the changes since the last call, and forgets these changes. */
   drain(): ServiceChanges {
     this.#settleAll();
     const changes = { services: this.#changed, addresses: this.#touched };
@@ -229,7 +234,7 @@ export class Aggregate {
     this.#changed.add(key);
     if (after) this.#services.set(key, after);
     else this.#services.delete(key);
-    // They are settled after it: a set hands out what is added while it is walked.
+    // The imports settle later in the same walk: a walk over a set also visits elements added meanwhile.
     for (const imported of this.#imports.get(key)) this.#dirty.add(imported);
   }
 
@@ -258,9 +263,10 @@ export class Aggregate {
     if (this.#dirty.has(of)) this.#settle(of);
     const found = this.#services.get(of);
     if (found === undefined) return undefined;
-    // The addresses of an import are its own.
+    // The import keeps its own addresses.
     const { oneFamily: _, ...service } = found;
-    // Where its clusters have it without an address, this name has one nevertheless, which no workload listens on.
+    // If the service has no address in its clusters, the import has an address nevertheless, on which no workload
+    // listens.
     const resolution = service.resolution === "passthrough" ? "static" : service.resolution;
     return {
       ...{ ...service, importOf: of, hostname, headless: false, resolution },

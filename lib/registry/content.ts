@@ -1,5 +1,5 @@
 /**
- * Equality by content of what registries report, so that telling the same thing twice changes nothing.
+ * Equality of reports by content, so that a repeated report changes nothing.
  *
  * @module
  */

@@ -1,11 +1,11 @@
 /**
- * All endpoints of all services: written thousands of times a second, read only where something changed.
+ * All endpoints of all services: written thousands of times a second, read only after changes.
  *
  *     registries ──set(service, shard, list)──> shards + dirty mark        (a map write; nothing is compared)
  *                                                   │
  *     drain(), endpoints(), byAddress() ────────────┴──> settle: merge, compare by content, publish, mark changed
  *
- * A service whose endpoints flapped and came back to what was published is no change.
+ * A service whose endpoints flapped and returned to the published endpoints has not changed.
  *
  * @module
  */
@@ -13,7 +13,7 @@ import { SmallMultimap } from "./small_multimap.ts";
 import { sameEndpoint, sameEndpoints } from "./content.ts";
 import type { Endpoint, ServiceKey } from "./types.ts";
 
-/** One endpoint of one service, as found by its address. */
+/** One endpoint of one service, found by its address. */
 export interface EndpointPlacement {
   readonly service: ServiceKey;
   readonly endpoint: Endpoint;
@@ -21,9 +21,9 @@ export interface EndpointPlacement {
 
 /** Changes between two calls of `drain`. */
 export interface EndpointChanges {
-  /** Services whose endpoints changed. */
+  /** Services with changed endpoints. */
   readonly services: ReadonlySet<ServiceKey>;
-  /** Addresses at which something appeared, changed or went: proxies there have other services of their own. */
+  /** Addresses at which endpoints appeared, changed or went: proxies there serve different services. */
   readonly addresses: ReadonlySet<string>;
 }
 
@@ -36,22 +36,25 @@ interface LoneShard {
   endpoints: readonly Endpoint[];
 }
 
-/** The lists of one service by shard; a lone one, which is the rule, needs no map. */
+/** The lists of one service by shard. A single list, the usual case, needs no map. */
 type Shards = Map<string, readonly Endpoint[]> | LoneShard;
 
 /** The endpoint index. Not shared between threads; all calls are synchronous. */
 export class EndpointIndex {
   /** The last reports of the registries: the list of each shard (`provider/cluster`) by service. */
   readonly #shards = new Map<ServiceKey, Shards>();
-  /** The endpoints that readers see. The list of a service keeps its identity until its content changes. */
+  /** The published endpoints. The list of a service keeps its identity until its content changes. */
   readonly #published = new Map<ServiceKey, readonly Endpoint[]>();
-  /** The services that have an endpoint at an address. */
+  /** The services with an endpoint at an address. */
   readonly #byAddress = new SmallMultimap<string, ServiceKey>();
   readonly #dirty = new Set<ServiceKey>();
   #changed = new Set<ServiceKey>();
   #touched = new Set<string>();
 
-  /** Replaces the list of one shard of one service; an empty list removes the shard. The list is kept: never change it afterwards. */
+  /**
+   * Replaces the list of one shard of one service; an empty list removes the shard. The index keeps the list: never
+   * change the list afterwards.
+   */
   set(service: ServiceKey, shard: string, endpoints: readonly Endpoint[]): void {
     const shards = this.#shards.get(service);
     if (shards === undefined) {
@@ -59,8 +62,9 @@ export class EndpointIndex {
       this.#shards.set(service, { name: shard, endpoints });
     } else if (listOf(shards, shard) === endpoints) return;
     else if (!(shards instanceof Map) && shards.name === shard) {
-      // Never a new object for each report: V8 allocates these among old objects, because those of the first reports
-      // live long, and a dead one there keeps its list and the endpoints of that list until a full collection.
+      // Never a new object for each report: V8 allocates such objects among old objects, because the objects of the
+      // first reports live long. A dead object there keeps its list and the endpoints of the list until a full
+      // collection.
       if (endpoints.length > 0) shards.endpoints = endpoints;
       else this.#shards.delete(service);
     } else {
@@ -73,19 +77,21 @@ export class EndpointIndex {
     this.#dirty.add(service);
   }
 
-  /** Removes a shard from every service: its cluster or registry is gone. Costs a walk over all services. */
+  /** Removes a shard from every service after the end of its cluster or registry. Costs a walk over all services. */
   removeShard(shard: string): void {
     for (const [service, shards] of this.#shards) if (listOf(shards, shard).length > 0) this.set(service, shard, NONE);
   }
 
-  /** All endpoints of a service: shards by name, each in its registry's order. The same array until its content changes. */
+  /**
+   * All endpoints of a service: shards by name, each in its registry's order. The same array until the content changes.
+   */
   endpoints(service: ServiceKey): readonly Endpoint[] {
     if (this.#dirty.has(service)) this.#settle(service);
     return this.#published.get(service) ?? NONE;
   }
 
   /**
-   * The endpoints at an address (canonical spelling, see `canonicalIp`), whose services a proxy there serves itself.
+   * The endpoints at an address (canonical spelling, see `canonicalIp`). A proxy at the address serves their services.
    * Ordered by service; several endpoints of one service are in no particular order.
    */
   byAddress(address: string): readonly EndpointPlacement[] {
@@ -99,7 +105,7 @@ export class EndpointIndex {
       );
   }
 
-  /** Returns the changes of content since the last call, and forgets them. */
+  /** Returns the changes of content since the last call, and forgets these changes. */
   drain(): EndpointChanges {
     this.#settleAll();
     const changes = { services: this.#changed, addresses: this.#touched };
@@ -113,13 +119,13 @@ export class EndpointIndex {
     return this.#dirty.size > 0 || this.#changed.size > 0;
   }
 
-  /** Services that have endpoints, with them; for debug pages. */
+  /** Services with endpoints, and their endpoints; for debug pages. */
   *entries(): IterableIterator<[ServiceKey, readonly Endpoint[]]> {
     this.#settleAll();
     yield* this.#published;
   }
 
-  /** The shards of a service by name, as their registries reported them last; for debug pages. */
+  /** The shards of a service by name, as last reported by their registries; for debug pages. */
   shards(service: ServiceKey): ReadonlyMap<string, readonly Endpoint[]> {
     const shards = this.#shards.get(service);
     if (shards instanceof Map) return shards;
@@ -167,13 +173,17 @@ function merged(shards: Shards | undefined): readonly Endpoint[] {
 
 /** The difference between an old and a new list of endpoints. */
 interface Difference {
-  /** The new list, with the old object of each endpoint that did not change, so that its encoded form can be reused. */
+  /**
+   * The new list, with the old object of each unchanged endpoint, so that the encoded form of the object can be reused.
+   */
   readonly list: readonly Endpoint[];
   readonly gone: readonly Endpoint[];
   readonly fresh: readonly Endpoint[];
 }
 
-/** Most lists change in one place, so endpoints are compared by position first, and searched for only where they moved. */
+/**
+ * Most lists change in one place, so endpoints are compared by position first. Only moved endpoints are searched for.
+ */
 function compare(before: readonly Endpoint[], after: readonly Endpoint[]): Difference {
   const list: Endpoint[] = [...after];
   const moved: number[] = [];

@@ -1,6 +1,6 @@
 /**
- * The services and ports that a proxy serves itself: those whose endpoints are at its own addresses, and those that
- * select its pod.
+ * The services and ports that a proxy serves: services with endpoints at the proxy's addresses, and services that
+ * select the proxy's pod.
  *
  * @module
  */
@@ -12,19 +12,22 @@ import type { Endpoint, Service, ServiceKey, ServicePort, Workload } from "./typ
 export interface ServiceTarget {
   readonly service: Service;
   readonly port: ServicePort;
-  /** Port at the workload, on which the application listens; 0 for a Unix socket. */
+  /** The application's port at the workload; 0 for a Unix socket. */
   readonly endpointPort: number;
 }
 
-/** The proxy that asks. */
+/** The asking proxy. */
 export interface ProxyPlace {
-  /** Its own IP addresses, the first is the main one. */
+  /** The proxy's own IP addresses, the main address first. */
   readonly addresses: readonly string[];
-  /** Only services of its namespace are its own; empty: of any. */
+  /** Only services of this namespace are the proxy's own; empty: of any namespace. */
   readonly namespace: string;
-  /** Its cluster; where orchestrators report endpoints, only those of that cluster are its own. Empty: of any cluster. */
+  /**
+   * The proxy's cluster. Of endpoints reported by orchestrators, only endpoints of this cluster are the proxy's own.
+   * Empty: of any cluster.
+   */
   readonly clusterId: string;
-  /** Its pod (`pod/NAMESPACE/NAME`), which tells it from others at the address of their node. Default: not known. */
+  /** The proxy's pod (`pod/NAMESPACE/NAME`), among several pods at the address of their node. Default: not known. */
   readonly pod?: string;
 }
 
@@ -40,8 +43,8 @@ export interface Services {
 }
 
 /**
- * The proxy's own services and ports, each once: the oldest service first, then by host, by the place of the port in its
- * service, and by endpoint port. The first of two that want the same endpoint port is the one that gets it.
+ * The proxy's own services and ports, without duplicates: the oldest service first, then by host, by the place of the
+ * port in its service, and by endpoint port. If two want the same endpoint port, the first gets the port.
  */
 export function serviceTargets(proxy: ProxyPlace, index: Placements, services: Services): ServiceTarget[] {
   const found = new Map<string, ServiceTarget>();
@@ -63,15 +66,18 @@ export function serviceTargets(proxy: ProxyPlace, index: Placements, services: S
   return [...found.values()].sort(byAgeAndName);
 }
 
-/** The workloads of a proxy among those at its address. Pods share the address of their node: of these the proxy's own alone counts, where it is known. */
+/**
+ * The workloads of a proxy among the workloads at its address. Pods share the address of their node: if the proxy's own
+ * pod is known, this pod alone counts.
+ */
 export function ownWorkloads(proxy: ProxyPlace, all: readonly Workload[]): readonly Workload[] {
   const own = all.filter(({ id, clusterId }) => id === proxy.pod && sameCluster(proxy, { clusterId }));
   return own.length > 0 ? own : all;
 }
 
 /**
- * Addresses may repeat from cluster to cluster. Endpoints of configuration (service entries) belong to no cluster, so
- * that it is not asked of these: a proxy may call its cluster by another name than this server does.
+ * Addresses may repeat from cluster to cluster. Endpoints of configuration (service entries) belong to no cluster and
+ * are not compared: a proxy may call its cluster by another name than this server does.
  */
 function sameCluster(proxy: ProxyPlace, endpoint: Pick<Endpoint, "clusterId">): boolean {
   return proxy.clusterId === "" || endpoint.clusterId === "" || endpoint.clusterId === proxy.clusterId;

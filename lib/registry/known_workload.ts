@@ -1,6 +1,6 @@
 /**
- * What registries know of the workload beside a proxy: the same that they say of its endpoints. A proxy tells of itself
- * what its agent was given, which may be less.
+ * What registries know about the workload beside a proxy: the same facts as of the workload's endpoints. The proxy
+ * itself reports only the facts given to its agent.
  *
  * @module
  */
@@ -8,7 +8,7 @@ import { canonicalIp } from "./address.ts";
 import { ownWorkloads, type Placements, type ProxyPlace, type Services } from "./inbound.ts";
 import type { Labels } from "./labels.ts";
 
-/** The facts of a workload that its proxy may lack. */
+/** Facts that a workload's proxy may lack. */
 export interface KnownWorkload {
   readonly labels: Labels;
   /** `region/zone/subzone`, or empty. */
@@ -17,8 +17,9 @@ export interface KnownWorkload {
 }
 
 /**
- * The workload at the addresses of a proxy: its pod or entry; else what an endpoint there says. Only of the proxy's own
- * namespace: whoever names an address of others learns and gets nothing by it. Undefined: nothing is known of it.
+ * The workload at the addresses of a proxy: a pod or an entry; else the facts of an endpoint there. Only workloads of
+ * the proxy's own namespace count: a proxy with the address of another namespace learns and gets nothing. Undefined:
+ * unknown.
  */
 export function knownWorkload(
   proxy: ProxyPlace,
@@ -28,7 +29,7 @@ export function knownWorkload(
   for (const address of proxy.addresses.map(canonicalIp)) {
     const [workload, ...others] = ownWorkloads(proxy, services.workloadsAt(address))
       .filter(({ namespace }) => namespace === proxy.namespace);
-    // Pods that share the address of their node: nobody knows which of them it is.
+    // Several pods share the address of a node: the proxy may belong to any of the pods.
     if (workload !== undefined && others.length === 0) return workload;
     if (others.length > 0) continue;
     const placed = index.byAddress(address).find(({ service }) =>

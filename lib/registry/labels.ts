@@ -1,5 +1,5 @@
 /**
- * Labels that registries read from workloads, and those that they add to endpoints.
+ * Labels that registries read from workloads, and labels that registries add to endpoints.
  *
  * @module
  */
@@ -12,7 +12,7 @@ export type Labels = Readonly<Record<string, string>>;
 export const LOCALITY_LABELS: readonly string[] = ["mesh-locality", "istio-locality"];
 /** Whether the workload accepts mutual TLS of the mesh. */
 export const TLS_MODE_LABEL = "security.mesh.io/tlsMode";
-/** Ways in which a workload takes connections in others, comma separated. */
+/** Ways of tunnelling connections to a workload, comma separated. */
 const TUNNEL_LABEL = "networking.mesh.io/tunnel";
 /** Network of a workload. */
 export const NETWORK_LABEL = "topology.mesh.io/network";
@@ -27,23 +27,25 @@ export const ZONE_LABEL = "topology.kubernetes.io/zone";
 /** Node of a workload. */
 export const NODE_LABEL = "kubernetes.io/hostname";
 
-/** Values of the TLS mode label that mean "yes"; the second is what users of Istio have in their manifests. */
+/** Values of the TLS mode label for "yes"; the second value is from manifests of Istio's users. */
 const MESH_TLS_VALUES: ReadonlySet<string> = new Set(["mesh", "istio"]);
 
-/** Whether a workload of these labels accepts mutual TLS: what its label says; without one, whether it has an identity. */
+/**
+ * Whether a workload with these labels accepts mutual TLS: the label decides; without a label, an identity means yes.
+ */
 export function tlsModeOf(labels: Labels, serviceAccount: string): "mesh" | "disabled" {
   const mode = labels[TLS_MODE_LABEL];
   if (mode !== undefined) return MESH_TLS_VALUES.has(mode) ? "mesh" : "disabled";
   return serviceAccount === "" ? "disabled" : "mesh";
 }
 
-/** Whether a workload of these labels takes connections by HBONE. */
+/** Whether a workload with these labels takes connections by HBONE. */
 export function takesHbone(labels: Labels): boolean {
   const ways = labels[TUNNEL_LABEL];
   return ways !== undefined && ways.split(",").includes("http");
 }
 
-/** The locality that the labels name, or empty. */
+/** The locality in the labels, or empty. */
 export function localityOf(labels: Labels): string {
   for (const key of LOCALITY_LABELS) {
     const locality = labels[key];
@@ -52,7 +54,7 @@ export function localityOf(labels: Labels): string {
   return "";
 }
 
-/** The place where an endpoint runs, as far as it is known; empty strings where it is not. */
+/** The place of an endpoint; empty strings: not known. */
 export interface WorkloadPlace {
   readonly locality: string;
   readonly network: string;
@@ -61,8 +63,8 @@ export interface WorkloadPlace {
 }
 
 /**
- * The labels with those of the place added, so that subsets and failover priorities may name them.
- * A network label that the workload has itself stays.
+ * The labels with the labels of the place, so that subsets and failover priorities may name them. The workload's own
+ * network label stays.
  */
 export function withPlace(labels: Labels, place: WorkloadPlace): Labels {
   const out: Record<string, string> = { ...labels };
@@ -76,7 +78,7 @@ export function withPlace(labels: Labels, place: WorkloadPlace): Labels {
   return out;
 }
 
-/** Whether labels carry everything that a selector asks for. A selector without labels selects nothing. */
+/** Whether labels contain all labels of a selector. A selector without labels selects nothing. */
 export function selects(selector: Labels, labels: Labels): boolean {
   let some = false;
   for (const key in selector) {

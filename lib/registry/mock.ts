@@ -1,8 +1,8 @@
 /**
- * The `Mock` registry (`--registries=Mock`): services and endpoints that a program sets by calls, kept in memory.
+ * The `Mock` registry (`--registries=Mock`): services and endpoints from calls of a program, kept in memory.
  *
- * It starts empty, as there is no file or API behind it: a server started with it alone serves a mesh without services.
- * Tests, benchmarks and programs that embed the library fill it.
+ * The registry starts empty, because no file or API stands behind it: a server with this registry alone serves a mesh
+ * without services. Tests, benchmarks and programs that embed the library fill the registry.
  *
  * @module
  */
@@ -22,7 +22,7 @@ export type MockEndpoint =
 
 /**
  * A service from its given fields. Defaults: namespace `default`, the host's first label as name, provider `Mock`, made
- * by a `Service` of that name, resolution `static`, inside the mesh, exported to all, at the time 0.
+ * by a `Service` of this name, resolution `static`, inside the mesh, exported to all, at the time 0.
  */
 export function plainService(given: MockService & Partial<Pick<Service, "provider">>): Service {
   const { namespace = "default", name = given.hostname.split(".")[0]! } = given;
@@ -63,7 +63,7 @@ export function plainEndpoint(given: MockEndpoint): Endpoint {
   };
 }
 
-/** Services and endpoints in memory. Calls before `start` are reported by `start`; later ones at once. */
+/** Services and endpoints in memory. `start` reports the calls before `start`; later calls are reported at once. */
 export class MockRegistry implements Registry {
   readonly provider = "Mock";
   readonly clusterId: string;
@@ -72,12 +72,12 @@ export class MockRegistry implements Registry {
   readonly #workloads = new Map<string, Workload>();
   #sink: RegistrySink | undefined;
 
-  /** @param clusterId Cluster of everything in it. */
+  /** @param clusterId Cluster of all services and endpoints. */
   constructor(clusterId = "Mock") {
     this.clusterId = clusterId;
   }
 
-  /** Shard under which its endpoints are reported. */
+  /** Shard of the reported endpoints. */
   get shard(): string {
     return `${this.provider}/${this.clusterId}`;
   }
@@ -95,7 +95,7 @@ export class MockRegistry implements Registry {
     return Promise.resolve();
   }
 
-  /** Adds a service, or replaces that of the same namespace and host. Defaults: those of {@linkcode plainService}. */
+  /** Adds a service, or replaces the service of the same namespace and host. Defaults: see {@linkcode plainService}. */
   addService(service: MockService): ServiceKey {
     const full = plainService({ ...service, provider: this.provider });
     const key = serviceKey(full);
@@ -105,7 +105,7 @@ export class MockRegistry implements Registry {
     return key;
   }
 
-  /** Removes a service and its endpoints; unknown keys do nothing. */
+  /** Removes a service and its endpoints; unknown keys have no effect. */
   removeService(key: ServiceKey): void {
     if (!this.#services.has(key)) return;
     this.setEndpoints(key, []);
@@ -116,7 +116,7 @@ export class MockRegistry implements Registry {
   /**
    * Replaces all endpoints of a service.
    *
-   * Defaults: those of {@linkcode plainEndpoint}, in the service's namespace and the registry's cluster.
+   * Defaults: see {@linkcode plainEndpoint}; the service's namespace and the registry's cluster.
    *
    * @throws Error when the service was not added.
    */
@@ -139,14 +139,14 @@ export class MockRegistry implements Registry {
     return hit;
   }
 
-  /** Adds a workload, or replaces that of the same id. */
+  /** Adds a workload, or replaces the workload of the same id. */
   addWorkload(workload: Workload): void {
     if (samePlain(this.#workloads.get(workload.id), workload)) return;
     this.#workloads.set(workload.id, workload);
     this.#sink?.workloads([workload], []);
   }
 
-  /** Removes a workload; unknown ids do nothing. */
+  /** Removes a workload; unknown ids have no effect. */
   removeWorkload(id: string): void {
     if (this.#workloads.delete(id)) this.#sink?.workloads([], [id]);
   }

@@ -1,5 +1,5 @@
 /**
- * The application protocol of a port, from the names and words that its owner gave it.
+ * The application protocol of a port, from names and words of the port's owner.
  *
  * @module
  */
@@ -20,7 +20,7 @@ const BY_NAME: ReadonlyMap<string, Protocol> = new Map<string, Protocol>([
   ["redis", "Redis"],
 ]);
 
-/** Application protocols that the orchestrator names itself; the part after the slash of `kubernetes.io/...`. */
+/** Application protocols named by the orchestrator: the part after the slash of `kubernetes.io/...`. */
 const ORCHESTRATOR_NAMES: ReadonlyMap<string, Protocol> = new Map<string, Protocol>([
   ["h2c", "HTTP2"],
   ["ws", "HTTP"],
@@ -28,13 +28,13 @@ const ORCHESTRATOR_NAMES: ReadonlyMap<string, Protocol> = new Map<string, Protoc
 ]);
 
 /**
- * Ports whose servers speak first (SMTP 25, DNS 53, MySQL 3306, MongoDB 27017): a proxy that waits for the client's
- * bytes to sniff them would hang both sides, so without a word about the protocol they are TCP.
+ * Ports whose servers speak first (SMTP 25, DNS 53, MySQL 3306, MongoDB 27017). A proxy that waits for the client's
+ * bytes to sniff them would hang both sides, so without a declared protocol these ports are TCP.
  */
 const SERVER_SPEAKS_FIRST: ReadonlySet<number> = new Set([25, 53, 3306, 27017]);
 
 /**
- * The protocol of that name, in any case.
+ * The protocol with a name, in any case.
  *
  * @returns `Unsupported` (sniff) when the name is empty or unknown.
  */
@@ -42,20 +42,22 @@ export function parseProtocol(name: string | undefined): Protocol {
   return (name === undefined ? undefined : BY_NAME.get(name.toLowerCase())) ?? "Unsupported";
 }
 
-/** The protocol as people say it: one that nothing declares has no name. */
+/** The protocol for people; a protocol that nothing declares has no name. */
 export function protocolText(protocol: Protocol): string {
   return protocol === "Unsupported" ? "undeclared" : protocol;
 }
 
-/** One port as the orchestrator describes it. */
+/** One port of an orchestrator's object. */
 export interface PortFacts {
-  /** Port that clients dial. */
+  /** Port for clients. */
   readonly port: number;
   /** Name of the port: a protocol, alone or before a dash (`http`, `grpc-api`). */
   readonly name: string;
   /** Transport, `TCP` by default; `UDP` decides alone. */
   readonly transport?: string;
-  /** Application protocol, which wins over the name: a protocol, `kubernetes.io/h2c|ws|wss`, or `mesh.io/<protocol>`. */
+  /**
+   * Application protocol, which wins over the name: a protocol, `kubernetes.io/h2c|ws|wss`, or `mesh.io/<protocol>`.
+   */
   readonly appProtocol?: string;
 }
 

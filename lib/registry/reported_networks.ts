@@ -1,5 +1,5 @@
 /**
- * The networks and their entrances, as all registries report them.
+ * The networks and their entrances, from the reports of all registries.
  *
  * @module
  */
@@ -15,7 +15,7 @@ export class ReportedNetworks {
   readonly #reports = new Map<string, NetworksReport>();
   readonly #listeners: (() => void)[] = [];
 
-  /** Takes all that a registry knows. */
+  /** Takes a registry's whole knowledge. */
   set({ provider, clusterId }: NetworkReporter, known: RegistryNetworks): void {
     const key = `${provider}/${clusterId}`;
     if (samePlain(this.#reports.get(key)?.known, known)) return;
@@ -41,14 +41,14 @@ export class ReportedNetworks {
     );
   }
 
-  /** Network of workloads of a cluster that name none; empty: by their addresses. */
+  /** Network of a cluster's workloads without a network label; empty: by their addresses. */
   networkOf(clusterId: string): string {
     const own = [...this.#reports.values()].filter((report) => report.clusterId === clusterId);
     return own.find(({ known }) => known.network !== "")?.known.network ?? "";
   }
 }
 
-/** The registry that reports, by its kind and cluster. */
+/** The reporting registry, by its kind and cluster. */
 interface NetworkReporter {
   readonly provider: Provider;
   readonly clusterId: string;

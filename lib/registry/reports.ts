@@ -1,18 +1,18 @@
 /**
- * The reports of each source, and the rule that decides which of several reports of a service is in force.
+ * The reports of each source, and the rule that decides between several reports of a service.
  *
  * @module
  */
 import type { SmallMultimap } from "./small_multimap.ts";
 import type { Provider, Service, ServiceKey, Workload } from "./types.ts";
 
-/** The registry that reports, by its kind and cluster. */
+/** The reporting registry, by its kind and cluster. */
 export interface RegistrySource {
   readonly provider: Provider;
   readonly clusterId: string;
 }
 
-/** All that one source has reported. */
+/** All reports of one source. */
 export interface SourceReports {
   readonly source: RegistrySource;
   readonly id: string;
@@ -20,17 +20,17 @@ export interface SourceReports {
   readonly rank: number;
   readonly services: Map<ServiceKey, Service>;
   readonly workloads: Map<string, Workload>;
-  /** Shards of endpoints that it reported, by service; they go with the source. */
+  /** Shards of the source's endpoints, by service; the shards go with the source. */
   readonly endpoints: SmallMultimap<ServiceKey, string>;
 }
 
-/** A service, and the source that reports it. */
+/** A service and its source. */
 export interface ReportedService {
   readonly reports: SourceReports;
   readonly service: Service;
 }
 
-/** Whether a report goes before another one; see `Aggregate`. */
+/** Whether a report goes before another report; see `Aggregate`. */
 export function beats(a: ReportedService, b: ReportedService): boolean {
   const [orchA, orchB] = [a.service.provider === "Orch", b.service.provider === "Orch"];
   if (orchA !== orchB) return orchA;
@@ -40,7 +40,7 @@ export function beats(a: ReportedService, b: ReportedService): boolean {
   return a.reports.rank < b.reports.rank;
 }
 
-/** Addresses of a service by the cluster whose registry reports them. */
+/** Addresses of a service by the cluster of the reporting registry. */
 export function addressesByCluster(clusters: readonly ReportedService[]): Record<string, readonly string[]> {
   const byCluster: Record<string, readonly string[]> = {};
   for (const { reports, service } of clusters) {

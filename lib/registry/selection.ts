@@ -1,6 +1,6 @@
 /**
- * The index of the services that select workloads, readable in both directions: a change looks only at those that may
- * match.
+ * The index of the services that select workloads, readable in both directions, so that a change looks only at possible
+ * matches.
  *
  * @module
  */
@@ -10,15 +10,15 @@ import type { Workload } from "./types.ts";
 /** A selector of workloads: a service entry, or a service of the orchestrator. */
 export interface SelectsWorkloads {
   readonly namespace: string;
-  /** Absent: it selects none. */
+  /** Absent: selects nothing. */
   readonly selector?: Labels;
 }
 
-/** Index of entries by their selectors, and of workloads by their labels. Only the same namespace matches. */
+/** Index of entries by their selectors, and of workloads by their labels. Matches are in one namespace. */
 export class WorkloadSelection<E extends SelectsWorkloads> {
-  /** Entries under one label of their selector. */
+  /** Entries by one label of the selector. */
   readonly #entries = new Map<string, Set<E>>();
-  /** Workload ids under each of their labels. */
+  /** Workload ids by each of the workload's labels. */
   readonly #workloads = new Map<string, Map<string, Workload>>();
 
   addEntry(entry: E): void {
@@ -35,7 +35,7 @@ export class WorkloadSelection<E extends SelectsWorkloads> {
     if (bucket?.delete(entry) && bucket.size === 0) this.#entries.delete(key!);
   }
 
-  /** Adds a workload, or replaces one of the same namespace and labels. */
+  /** Adds a workload, or replaces a workload of the same namespace and labels. */
   addWorkload(id: string, workload: Workload): void {
     for (const key of workloadKeys(workload)) {
       const bucket = this.#workloads.get(key);
@@ -58,7 +58,7 @@ export class WorkloadSelection<E extends SelectsWorkloads> {
     }
   }
 
-  /** The workloads that an entry selects, ordered by id. */
+  /** The workloads selected by an entry, ordered by id. */
   workloadsOf(entry: E): Workload[] {
     let smallest: ReadonlyMap<string, Workload> | undefined;
     for (const [label, value] of Object.entries(entry.selector ?? {})) {

@@ -1,5 +1,5 @@
 /**
- * DNS suffix of services that the clusters of a set share, of no cluster's own
+ * DNS suffix of services that the clusters of a set share, different from every cluster's own suffix
  * (https://multicluster.sigs.k8s.io/concepts/multicluster-services-api/).
  *
  * @module

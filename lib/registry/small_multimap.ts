@@ -1,16 +1,16 @@
 /**
- * A map from keys to sets of which nearly all have one element.
+ * A map from keys to sets, nearly all of one element.
  *
  * @module
  */
 
 const NONE: readonly never[] = Object.freeze([]);
 
-/** Several values under one key; a lone one costs no set. Values must not be sets themselves. */
+/** Several values under one key; a single value costs no set. Values must not be sets themselves. */
 export class SmallMultimap<K, V> {
   readonly #values = new Map<K, V | Set<V>>();
 
-  /** Adds a value; one that is there changes nothing. */
+  /** Adds a value. A known value changes nothing. */
   add(key: K, value: V): void {
     const known = this.#values.get(key);
     if (known === undefined) this.#values.set(key, value);
@@ -18,7 +18,7 @@ export class SmallMultimap<K, V> {
     else if (known !== value) this.#values.set(key, new Set([known, value]));
   }
 
-  /** Removes a value; one that is not there changes nothing. */
+  /** Removes a value. An unknown value changes nothing. */
   delete(key: K, value: V): void {
     const known = this.#values.get(key);
     if (known === value) this.#values.delete(key);
@@ -32,14 +32,14 @@ export class SmallMultimap<K, V> {
     return this.#values.has(key);
   }
 
-  /** The values of a key, in the order in which they came; empty when there are none. */
+  /** The values of a key in order of arrival; empty: none. */
   get(key: K): readonly V[] {
     const known = this.#values.get(key);
     if (known === undefined) return NONE;
     return known instanceof Set ? [...known] : [known];
   }
 
-  /** All keys with their values. */
+  /** All keys and values. */
   *entries(): IterableIterator<[K, readonly V[]]> {
     for (const key of this.#values.keys()) yield [key, this.get(key)];
   }

@@ -1,5 +1,5 @@
 /**
- * The endpoints that clients of a service prefer, read from the words of its field or its annotation.
+ * The endpoints preferred by clients of a service, from the service's field or annotation.
  *
  * @module
  */
@@ -14,9 +14,9 @@ const DISTRIBUTIONS: Readonly<Record<string, "preferSameZone" | "preferSameNode"
 /**
  * The meaning of a service's own field, or else of an annotation, in any case.
  *
- * @param field Word of `spec.trafficDistribution`. Default: it has none.
- * @param annotation Value of `networking.mesh.io/traffic-distribution`. Default: there is none.
- * @returns Undefined for words that are not known: any endpoint will do.
+ * @param field Word of `spec.trafficDistribution`. Default: none.
+ * @param annotation Value of `networking.mesh.io/traffic-distribution`. Default: none.
+ * @returns Undefined for unknown words: any endpoint will do.
  */
 export function distributionOf(
   field: string | undefined,

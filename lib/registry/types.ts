@@ -1,14 +1,14 @@
 /**
- * Services, their ports and the endpoints behind them, in the form in which every registry reports them.
+ * Services, their ports and the endpoints behind them, in the form of all registries' reports.
  *
- * Plain immutable data. A changed service is a new object, so identity (`===`) answers "did it change?".
+ * Plain immutable data. A changed service is a new object, so identity (`===`) answers "did the service change?".
  *
  * @module
  */
 
 /**
- * Application protocol of a port. `Unsupported` means that nothing declares it: the proxy sniffs it.
- * Derived from the port's protocol, `appProtocol` or name prefix, in that order.
+ * Application protocol of a port. `Unsupported` means not declared: the proxy sniffs the protocol. Derived from the
+ * port's protocol, `appProtocol` or name prefix, in this order.
  */
 export type Protocol =
   | "HTTP"
@@ -28,12 +28,12 @@ export type Protocol =
 /** One port of a service. */
 export interface ServicePort {
   readonly name: string;
-  /** The port that clients dial, 1-65535. */
+  /** The port for clients, 1-65535. */
   readonly port: number;
-  /** The port at the workload when it is the same for all endpoints; each endpoint carries its own number anyway. */
+  /** The port at the workload if all endpoints have the same port; each endpoint carries its own number anyway. */
   readonly targetPort?: number;
   readonly protocol: Protocol;
-  /** How its endpoints are found; absent: as those of the service. Ask {@linkcode resolutionOf}. */
+  /** How the port's endpoints are found; absent: as the service's endpoints. Ask {@linkcode resolutionOf}. */
   readonly resolution?: Resolution;
   /** Key of the object that adds the port; absent: the object that defines the service. Ask {@linkcode portCauses}. */
   readonly cause?: string;
@@ -44,8 +44,8 @@ export interface ServicePort {
  * - `static`: from the registry, over EDS.
  * - `dns`: the proxy resolves names; each address is an endpoint (STRICT_DNS).
  * - `dnsRoundRobin`: the proxy resolves one name, any address of the answer (LOGICAL_DNS).
- * - `dynamicDns`: the proxy resolves the host that the request names (wildcard hosts).
- * - `passthrough`: the address that the client dialled (ORIGINAL_DST).
+ * - `dynamicDns`: the proxy resolves the host in the request (wildcard hosts).
+ * - `passthrough`: the address dialled by the client (ORIGINAL_DST).
  */
 export type Resolution = "static" | "dns" | "dnsRoundRobin" | "dynamicDns" | "passthrough";
 
@@ -60,57 +60,62 @@ export function resolutionOf(
 /** The kind of source that reported a service. Orchestrator services win over entries of the same host. */
 export type Provider = "Orch" | "External" | "Mock";
 
-/** A service: a host name with ports. Its endpoints live in the endpoint index, not here. */
+/** A service: a host name with ports. The endpoint index holds the service's endpoints. */
 export interface Service {
   /** Fully qualified host, lower case: `reviews.default.svc.cluster.local`, `api.example.com`, `*.example.com`. */
   readonly hostname: string;
   readonly namespace: string;
-  /** Name of the object that defines it. */
+  /** Name of the defining object. */
   readonly name: string;
   readonly provider: Provider;
   readonly ports: readonly ServicePort[];
-  /** Virtual addresses (IP or CIDR) that clients may dial. Empty: none (headless or name only). */
+  /** Virtual addresses (IP or CIDR) for clients. Empty: none (headless or name only). */
   readonly addresses: readonly string[];
   /**
-   * Its addresses are of both families because nothing says which one its platform would choose: a proxy uses those of
-   * one family. Default: all of its addresses are its own.
+   * The addresses are of both families because nothing says which family the service's platform would choose: a proxy
+   * uses the addresses of one family. Default: all addresses are the service's own.
    */
   readonly oneFamily?: true;
-  /** Virtual addresses by cluster where they differ; a proxy of that cluster uses these. */
+  /** Virtual addresses by cluster, if they differ; a proxy uses the addresses of its cluster. */
   readonly clusterAddresses?: Readonly<Record<string, readonly string[]>>;
   /** Addresses allocated by the control plane, used only by proxies that capture DNS. */
   readonly autoAllocatedAddresses?: readonly string[];
   readonly resolution: Resolution;
   /** Outside the mesh: no mutual TLS, no mesh telemetry identity. */
   readonly meshExternal: boolean;
-  /** Namespaces that see it: `*`, `.` (own), `~` (none), or names. Empty: the mesh-wide default. */
+  /** Namespaces that see the service: `*`, `.` (own), `~` (none), or names. Empty: the mesh-wide default. */
   readonly exportTo: readonly string[];
   readonly labels: Readonly<Record<string, string>>;
-  /** Identities that its endpoints may show, beside those of the endpoints' service accounts. */
+  /** Identities that the endpoints may show, beside the identities of the endpoints' service accounts. */
   readonly subjectAltNames: readonly string[];
   /** No virtual address by intent: clients dial endpoints. */
   readonly headless: boolean;
-  /** Target of a DNS alias service; the host itself is an alternative name of it. */
+  /** Target of a DNS alias service; the service's host is an alternative name of the target. */
   readonly externalName?: string;
-  /** Clients are to prefer endpoints of their own cluster or locality (`internalTrafficPolicy`, `trafficDistribution`). */
+  /** Clients prefer endpoints of their own cluster or locality (`internalTrafficPolicy`, `trafficDistribution`). */
   readonly trafficDistribution?: "any" | "preferSameZone" | "preferSameNode";
   readonly nodeLocal?: boolean;
   /**
-   * It stands for that service under another name, at other addresses: of what its source reports only name and addresses
-   * count. Where no source has that service it is not there either.
+   * The service stands for another service under another name, at other addresses: of its source's report only name and
+   * addresses count. If no source has the other service, this service does not exist either.
    */
   readonly importOf?: ServiceKey;
-  /** Its name resolves to endpoints that are not ready as well. Default: it does not. */
+  /** The service's name also resolves to endpoints that are not ready. Default: false. */
   readonly publishNotReadyAddresses?: boolean;
-  /** Its creation time, ms since the epoch; the older of two that clash wins. */
+  /** Creation time, ms since the epoch; of two clashing services the older wins. */
   readonly creationTimestamp: number;
-  /** Key of the config object that defines it (`ServiceEntry/ns/name`); registries without one use `Service/ns/name`. */
+  /**
+   * Key of the defining config object (`ServiceEntry/ns/name`); registries without config objects use
+   * `Service/ns/name`.
+   */
   readonly cause: string;
-  /** Keys of further objects that were merged into it (several entries of one host), in order of age. */
+  /** Keys of further objects merged into the service (several entries of one host), in order of age. */
   readonly otherCauses?: readonly string[];
 }
 
-/** Keys of the objects behind a port of a service: the object that adds the port first, then the service's own. */
+/**
+ * Keys of the objects behind a port of a service: first the object that adds the port, then the service's own object.
+ */
 export function portCauses(
   service: Pick<Service, "cause">,
   port: Pick<ServicePort, "cause"> | undefined,
@@ -126,21 +131,21 @@ export function serviceKey(service: { readonly namespace: string; readonly hostn
   return `${service.namespace}/${service.hostname}`;
 }
 
-/** Health as the registry knows it. `draining`: finish what is open, take nothing new. */
+/** Health in the registry. `draining`: finish open requests, take no new requests. */
 export type Health = "healthy" | "unhealthy" | "draining";
 
 /** One address and port behind one port of a service. */
 export interface Endpoint {
   /**
-   * IP address (canonical, see `canonicalIp`), DNS name (for `dns` resolutions), or absolute path with `unix://`; empty:
-   * it is reached through a gateway of its network alone.
+   * IP address (canonical, see `canonicalIp`), DNS name (for `dns` resolutions), or absolute path with `unix://`.
+   * Empty: only the gateway of the endpoint's network leads to the endpoint.
    */
   readonly address: string;
-  /** Further addresses of the same workload (its other IP family); sent only where dual-stack is on. */
+  /** Further addresses of the same workload (the other IP family); sent only with dual-stack. */
   readonly additionalAddresses?: readonly string[];
   /** Port at the workload; 0 for a Unix socket. */
   readonly port: number;
-  /** Name of the service port that it serves. */
+  /** Name of the endpoint's service port. */
   readonly portName: string;
   readonly labels: Readonly<Record<string, string>>;
   /** `region/zone/subzone`, or empty. */
@@ -153,16 +158,16 @@ export interface Endpoint {
   readonly serviceAccount: string;
   readonly namespace: string;
   readonly workloadName: string;
-  /** Whether it accepts mutual TLS of the mesh (`security.mesh.io/tlsMode=mesh`). */
+  /** Whether the endpoint accepts mutual TLS of the mesh (`security.mesh.io/tlsMode=mesh`). */
   readonly tlsMode: "mesh" | "disabled";
   readonly hostname?: string;
   readonly subdomain?: string;
   readonly nodeName?: string;
-  /** Only clients of its own cluster may use it: its service is not exported from there. */
+  /** Only clients of the endpoint's own cluster may use the endpoint: its service is not exported from there. */
   readonly ownClusterOnly?: true;
 }
 
-/** All endpoints of one service, all ports, all shards together; a new object whenever one of them changes. */
+/** All endpoints of one service, of all ports and shards; a new object after every change. */
 export interface ServiceEndpoints {
   readonly list: readonly Endpoint[];
 }
@@ -176,8 +181,8 @@ export interface ServedPort {
 }
 
 /**
- * A workload that may be selected by services of another registry, and that a proxy may run beside
- * (a pod, a workload entry).
+ * A workload (a pod, a workload entry) that services of another registry may select, and that may have a proxy beside
+ * it.
  */
 export interface Workload {
   /** Unique in its registry, for example `pod/ns/name`. */
@@ -195,37 +200,37 @@ export interface Workload {
   readonly health: Health;
   readonly ports: Readonly<Record<string, number>>;
   readonly tlsMode: "mesh" | "disabled";
-  /** Of a pod: the services that select it, whether or not they have it among their endpoints yet. */
+  /** Of a pod: the services that select the pod, even before the pod is among their endpoints. */
   readonly serves?: readonly ServedPort[];
 }
 
-/** An address and port by which a network is entered. */
+/** An address and port of an entrance to a network. */
 export interface NetworkEntrance {
   readonly network: string;
   /** IP address or host name. */
   readonly address: string;
   readonly port: number;
-  /** Clusters whose service it is, sorted: the way to workloads there. Absent: not known. */
+  /** Clusters of the gateway's service, sorted: the way to workloads there. Absent: not known. */
   readonly clusterIds?: readonly string[];
 }
 
 /** A registry's knowledge of networks. */
 export interface RegistryNetworks {
-  /** Network of workloads of its cluster that name none; empty: by their addresses. */
+  /** Network of the cluster's workloads without a network label; empty: by their addresses. */
   readonly network: string;
-  /** The gateways among its services. */
+  /** The gateways among the registry's services. */
   readonly entrances: readonly NetworkEntrance[];
 }
 
-/** The receiver of a registry's reports. Calls are cheap: they mark what changed; nothing is rebuilt inside them. */
+/** The receiver of a registry's reports. Calls are cheap: they mark changes and rebuild nothing. */
 export interface RegistrySink {
-  /** Services that appeared or changed, and keys of those that went. */
+  /** Services that appeared or changed, and keys of services that went. */
   services(upserted: readonly Service[], removed: readonly ServiceKey[]): void;
   /** The full list of one service's endpoints in one shard (`provider/cluster`); empty removes the shard. */
   endpoints(service: ServiceKey, shard: string, endpoints: readonly Endpoint[]): void;
-  /** Workloads that appeared or changed, and ids of those that went. */
+  /** Workloads that appeared or changed, and ids of workloads that went. */
   workloads(upserted: readonly Workload[], removed: readonly string[]): void;
-  /** All that the registry knows of networks; a registry that knows nothing reports nothing. */
+  /** The registry's whole knowledge of networks. A registry without such knowledge reports nothing. */
   networks(known: RegistryNetworks): void;
 }
 
@@ -233,7 +238,7 @@ export interface RegistrySink {
 export interface Registry {
   readonly provider: Provider;
   readonly clusterId: string;
-  /** Begins to report. Resolves when what exists now has been reported once. */
+  /** Begins to report. Resolves after one report of everything present. */
   start(sink: RegistrySink): Promise<void>;
   stop(): Promise<void>;
 }

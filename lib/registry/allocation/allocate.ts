@@ -1,17 +1,17 @@
 /**
- * Virtual addresses for services without one, so that proxies that capture DNS recognize their connections by the
- * address.
+ * Virtual addresses for services without an address, so that proxies that capture DNS recognize the service of a
+ * connection by its address.
  *
- * Each service has its own row of slots (double hashing over its key) and takes the first that no older service holds.
- * The result depends on the set of services alone, never on the order in which they came: a restarted server or a
- * replica gives the same addresses, and a change moves only those that collide with it. When there are more services
- * than addresses, the youngest have none.
+ * Each service has its own row of slots (double hashing over its key) and takes the first slot that no older service
+ * holds. The result depends on the set of services alone, never on the order of their arrival: a restarted server or a
+ * replica gives the same addresses, and a change moves only colliding services. If there are more services than
+ * addresses, the youngest services get no address.
  *
- * While some slots are free, a change costs a short walk ({@link SlotTable}). When nearly all are taken, walks would be
- * as long as the range: then all services are lined up by age and seated anew, once for all changes between two calls
- * of `settle`.
+ * While some slots are free, a change costs a short walk ({@link SlotTable}). When nearly all slots are taken, walks
+ * would be as long as the range: then all services are lined up by age and seated again, once for all changes between
+ * two calls of `settle`.
  *
- * Addresses that users wrote, or that a status assigns already, are reserved: no candidate gets them.
+ * Addresses written by users, or assigned by a status, are reserved: no candidate gets them.
  *
  * Ranges of automatic addresses: 240.240.0.0/16 (reserved class E) and 2001:2::/48 (RFC 5180, benchmarks).
  *
@@ -20,10 +20,10 @@
 import type { ServiceKey } from "../types.ts";
 import { type AddressCandidate, isOlder, SlotTable, stepOf } from "./slot_table.ts";
 
-/** Number of slots: the greatest prime below 256 x 254, so that every step of a row reaches every slot. */
+/** Number of slots: the greatest prime below 256 x 254, so that every row's steps reach every slot. */
 export const SLOTS = 65011;
 
-/** The share of slots above which candidates are lined up, and the one below which they no longer are. */
+/** Share of slots above which candidates are lined up, and share below which the line ends. */
 const CROWDED = 15 / 16;
 const RELAXED = 7 / 8;
 
@@ -57,12 +57,12 @@ export class AddressAllocator {
     return this.#candidates.size;
   }
 
-  /** Looks at slots and comparisons of ages so far: what allocation has cost. */
+  /** Looked-at slots and comparisons of ages so far: the cost of allocation. */
   get steps(): number {
     return this.#steps + this.#table.steps;
   }
 
-  /** A service wants an address; one that is known may have another age now. */
+  /** A service wants an address. A known service may have a new age. */
   add(key: ServiceKey, createdAt: number): void {
     const known = this.#candidates.get(key);
     if (known?.createdAt === createdAt) return;
@@ -73,11 +73,11 @@ export class AddressAllocator {
     this.#arrived.push(candidate);
   }
 
-  /** Nobody gets the address of a slot any more: it is another's already. */
+  /** Reserves a slot: its address is in use already. */
   reserve(slot: number): void {
     const key = reservationKey(slot);
     if (slot >= this.#slots || this.#candidates.has(key)) return;
-    // The first slot of its row is this one, and nothing is older.
+    // The row begins with this slot, and no candidate is older.
     const reservation = { key, createdAt: RESERVED, hash: slot, slot: undefined, attempt: 0, gone: false };
     this.#candidates.set(key, { ...reservation, reported: undefined });
     this.#arrived.push(this.#candidates.get(key)!);
@@ -88,7 +88,7 @@ export class AddressAllocator {
     this.remove(reservationKey(slot));
   }
 
-  /** A service wants no address any more; unknown ones do nothing. */
+  /** A service no longer wants an address; unknown services have no effect. */
   remove(key: ServiceKey): void {
     const known = this.#candidates.get(key);
     if (known === undefined) return;
@@ -112,13 +112,13 @@ export class AddressAllocator {
     return changed;
   }
 
-  /** The automatic addresses of a service, IPv4 first; empty when it wants none, or all are taken. */
+  /** The automatic addresses of a service, IPv4 first; empty: not wanted, or none free. */
   addresses(key: ServiceKey): readonly string[] {
     const slot = this.slot(key);
     return slot === undefined ? [] : addressesOfSlot(slot);
   }
 
-  /** The slot of a service, for addresses of another range; undefined: it wants none, or all are taken. */
+  /** The slot of a service, for addresses of another range; undefined: not wanted, or none free. */
   slot(key: ServiceKey): number | undefined {
     return this.#candidates.get(key)?.slot;
   }
@@ -128,7 +128,7 @@ export class AddressAllocator {
     this.#left.push(candidate);
   }
 
-  /** Gives new candidates their slots, after those that left have freed theirs. */
+  /** Gives new candidates their slots, after the slots of departed candidates are free. */
   #seat(): Iterable<AddressCandidate> {
     const moved = new Set<AddressCandidate>();
     if (this.#line !== undefined) {
@@ -159,7 +159,7 @@ export class AddressAllocator {
     return this.#line;
   }
 
-  /** All candidates by age: the earlier list merged with the new ones. */
+  /** All candidates by age: the earlier list merged with the new candidates. */
   #lined(): AddressCandidate[] {
     const byAge = (a: AddressCandidate, b: AddressCandidate) => (this.#steps++, isOlder(a, b) ? -1 : 1);
     if (this.#line === undefined) {
@@ -190,7 +190,7 @@ export function addressesOfSlot(slot: number): readonly string[] {
  * The slot of an address in one of the two ranges.
  *
  * @param address In the one spelling of `canonicalIp`.
- * @returns Undefined when it is of no slot.
+ * @returns Undefined: no slot has the address.
  */
 export function slotOfAddress(address: string): number | undefined {
   const [, third, fourth] = /^240\.240\.(\d+)\.(\d+)$/.exec(address) ?? [];

@@ -1,5 +1,5 @@
 /**
- * The table of slots and the candidates that hold them, kept up to date one candidate at a time.
+ * The table of slots and their holders, kept up to date one candidate at a time.
  *
  * @module
  */
@@ -8,26 +8,26 @@ import type { ServiceKey } from "../types.ts";
 /** A service that wants an address. */
 export interface AddressCandidate {
   readonly key: ServiceKey;
-  /** Creation time of its oldest object, ms since the epoch. */
+  /** Creation time of the service's oldest object, ms since the epoch. */
   readonly createdAt: number;
-  /** Hash of the key: the first slot of its row, and the step to the next. */
+  /** Hash of the key: decides the first slot of the row, and the step to the next slot. */
   readonly hash: number;
-  /** The slot that it holds; undefined: none. */
+  /** The candidate's slot; undefined: none. */
   slot: number | undefined;
-  /** The slot that was reported last. */
+  /** The slot of the last report. */
   reported: number | undefined;
-  /** How many slots of its row older candidates hold. */
+  /** How many slots at the beginning of the row older candidates hold. */
   attempt: number;
-  /** It wants no address any more. */
+  /** The service no longer wants an address. */
   gone: boolean;
 }
 
-/** Whether one candidate comes before another: the older one, then the one whose key sorts first. */
+/** Whether one candidate comes before another: by age, then by key. */
 export function isOlder(a: AddressCandidate, b: AddressCandidate): boolean {
   return a.createdAt !== b.createdAt ? a.createdAt < b.createdAt : a.key < b.key;
 }
 
-/** The slot at a place of a candidate's row; every row visits each slot once when there is a prime number of them. */
+/** The slot at a place of a candidate's row. If the number of slots is a prime, every row visits each slot once. */
 export function slotOf(hash: number, attempt: number, slots: number): number {
   return (hash + attempt * stepOf(hash, slots)) % slots;
 }
@@ -41,7 +41,10 @@ export function stepOf(hash: number, slots: number): number {
 export class SlotTable {
   readonly #slots: number;
   readonly #holders = new Map<number, AddressCandidate>();
-  /** Candidates that an older one keeps from a slot: they come back when it becomes free. A lone one needs no set. */
+  /**
+   * Candidates that an older holder keeps from a slot; they come back when the slot becomes free. A single candidate
+   * needs no set.
+   */
   readonly #rejected = new Map<number, AddressCandidate | Set<AddressCandidate>>();
   /** Looks at slots so far. */
   steps = 0;
@@ -52,8 +55,8 @@ export class SlotTable {
   }
 
   /**
-   * Gives a candidate the first slot of its row that no older one holds; a younger candidate that loses its slot takes
-   * its next one.
+   * Gives a candidate the first slot of its row without an older holder. A younger candidate that loses its slot takes
+   * the next slot of its own row.
    */
   seat(first: AddressCandidate, moved: Set<AddressCandidate>): void {
     let candidate = first;
@@ -72,7 +75,7 @@ export class SlotTable {
   }
 
   /**
-   * Takes a candidate's slot back, and gives it to the oldest candidate that wanted it, whose own becomes free in turn.
+   * Takes a candidate's slot, and gives the slot to the oldest rejected candidate, whose own slot becomes free in turn.
    */
   unseat(candidate: AddressCandidate, moved: Set<AddressCandidate>): void {
     let open = candidate.slot;

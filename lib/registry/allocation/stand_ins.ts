@@ -1,13 +1,13 @@
 /**
- * Addresses that stand in for those that an API server gives to services, and that manifests of a folder do not have.
+ * Addresses that stand in for addresses from an API server, which services in manifests of a folder lack.
  *
- * Connections of TCP are told apart by the address that is dialled alone. Two services without one on the same port would
- * be one listener, and whatever is sent to the younger one would reach the older one. So each service has an address of
- * its own, which no other service, no written address of a service or a service entry and no endpoint has.
+ * Only the dialled address distinguishes TCP connections. Two services without an address on the same port would be one
+ * listener, and connections to the younger service would reach the older one. So each service gets an address of its
+ * own. No other service, no written address of a service or a service entry and no endpoint has the same address.
  *
- * The address follows from the names of the services and from the taken addresses alone, so that it is the same on every
- * server, after every start and in every command. A service that comes or goes moves another one only where both would
- * have the same address: with 1,000 services that is one change of 200,000.
+ * The address follows from the names of the services and from the taken addresses alone, so every server, every start
+ * and every command gives the same address. An added or removed service moves another service only if both would have
+ * the same address: with 1,000 services this is one change of 200,000.
  *
  * Ranges: 241.0.0.0 to 254.255.255.255 (reserved class E, without the network of automatic addresses, 240.240.0.0/16),
  * and 2001:2::1:0:0/96 (RFC 5180, benchmarks), where the IPv4 address is the end of the IPv6 address.
@@ -18,7 +18,7 @@ import { canonicalIp, isIp } from "../address.ts";
 import type { ServiceKey } from "../types.ts";
 import { AddressAllocator } from "./allocate.ts";
 
-/** First byte of the first address, and of those behind the last one. */
+/** First byte of the first address, and first byte behind the last address. */
 const [FIRST, BEHIND] = [241, 255];
 /** The greatest prime below the number of addresses: 14 first bytes, two free bytes, and last bytes from 1 to 254. */
 export const STAND_IN_SLOTS = 233_045_999;
@@ -30,7 +30,7 @@ export interface StandIn {
   readonly IPv6: string;
 }
 
-/** Called with the services (`namespace/name`) whose address is another one now. */
+/** Called with the services (`namespace/name`) whose address changed. */
 export type MovedListener = (services: ReadonlySet<string>) => void;
 
 /** See the module. Changes take effect with `settle`, and cost a short walk each, however many services there are. */
@@ -47,7 +47,7 @@ export class StandInAddresses {
     this.#allocator = new AddressAllocator(slots);
   }
 
-  /** Looks at slots so far: what allocation has cost. */
+  /** Looked-at slots so far: the cost of allocation. */
   get steps(): number {
     return this.#allocator.steps;
   }
@@ -63,7 +63,7 @@ export class StandInAddresses {
     this.#allocator.remove(keyOf(id));
   }
 
-  /** Somebody has these addresses, which then stand in for nobody; those of a network are passed over. */
+  /** Marks addresses as in use, so that they stand in for no service. Addresses of a network are passed over. */
   take(addresses: readonly string[]): void {
     for (const slot of this.#slotsOf(addresses)) {
       const count = this.#taken.get(slot) ?? 0;
@@ -72,7 +72,7 @@ export class StandInAddresses {
     }
   }
 
-  /** What was taken before is free again. */
+  /** Frees addresses that were taken before. */
   giveBack(addresses: readonly string[]): void {
     for (const slot of this.#slotsOf(addresses)) {
       const count = (this.#taken.get(slot) ?? 1) - 1;
@@ -85,9 +85,9 @@ export class StandInAddresses {
   }
 
   /**
-   * Brings addresses up to date, and tells the listeners of the services that have another address now.
+   * Brings addresses up to date, and calls the listeners with the services whose address changed.
    *
-   * @param known Services that are looked at again anyway, of which nobody is told.
+   * @param known Services that the caller looks at anyway; the listeners do not get them.
    */
   settle(known?: ReadonlySet<string>): void {
     const moved = this.#allocator.settle();
@@ -101,7 +101,7 @@ export class StandInAddresses {
     this.#listeners.add(listener);
   }
 
-  /** The addresses of a service; undefined: it wants none. */
+  /** The addresses of a service; undefined: not wanted. */
   addresses(id: string): StandIn | undefined {
     const slot = this.#allocator.slot(keyOf(id));
     return slot === undefined ? undefined : standInOfSlot(slot);
@@ -127,7 +127,7 @@ export function standInOfSlot(slot: number): StandIn {
   };
 }
 
-/** The slot of an address in one of the two ranges; undefined: it is of no slot. */
+/** The slot of an address in one of the two ranges; undefined: no slot has the address. */
 export function slotOfStandIn(address: string): number | undefined {
   // Nearly all addresses begin otherwise.
   if (!address.startsWith("2") || !isIp(address)) return undefined;

@@ -25,12 +25,14 @@ export class RegistryCounts {
   readonly #waiting = new Map<string, readonly string[]>();
   #withoutPod = 0;
 
-  /** Endpoints so far that came before their pod (`pilot_k8s_endpoints_with_no_pods`). */
+  /** Number of endpoints that came before their pod so far (`pilot_k8s_endpoints_with_no_pods`). */
   get withoutPod(): number {
     return this.#withoutPod;
   }
 
-  /** Endpoints that wait for their pod now (`endpoint_no_pod`), and their addresses (`pilot_k8s_endpoints_pending_pod`). */
+  /**
+   * The endpoints waiting for their pod (`endpoint_no_pod`), and their addresses (`pilot_k8s_endpoints_pending_pod`).
+   */
   get waiting(): { readonly endpoints: number; readonly addresses: number } {
     const all = [...this.#waiting.values()].flat();
     return { endpoints: all.length, addresses: new Set(all).size };
@@ -49,7 +51,7 @@ export class RegistryCounts {
     this.#events.set(key, (this.#events.get(key) ?? 0) + 1);
   }
 
-  /** The addresses of a service's endpoints whose pod is unknown. */
+  /** The addresses of a service's endpoints without a known pod. */
   waits(service: string, addresses: readonly string[]): void {
     const before = this.#waiting.get(service);
     if (addresses.length === 0) this.#waiting.delete(service);

@@ -12,10 +12,10 @@ import type { OrchRegistryOptions } from "./options.ts";
 import type { OrchPod } from "./pod.ts";
 import type { OrchService } from "./service.ts";
 
-/** The surroundings in which endpoints are looked up. */
+/** Where endpoints look up other objects. */
 export interface EndpointSurroundings {
   readonly options: OrchRegistryOptions;
-  /** The pod of that name, unless it is unknown or has ended. */
+  /** The pod with this name; undefined: unknown, or ended. */
   pod(id: string): OrchPod | undefined;
   /** A pod of a namespace at an address. */
   podAt(namespace: string, address: string): OrchPod | undefined;
@@ -25,19 +25,19 @@ export interface EndpointSurroundings {
   network(address: string): string;
 }
 
-/** Endpoints, and the addresses of those that are missing. */
+/** Endpoints, and the addresses of missing endpoints. */
 export interface BuiltEndpoints {
   readonly endpoints: readonly Endpoint[];
-  /** Addresses whose pod is unknown: they are left out until it comes. */
+  /** Addresses whose pod is unknown. Their endpoints are left out until the pod comes. */
   readonly waiting: readonly string[];
 }
 
 const NO_LABELS: Labels = Object.freeze({});
 
 /**
- * The endpoints of a list of such.
+ * The endpoints of a list.
  *
- * @param family Of the addresses: `IPv4`, `IPv6`, or empty where both may be among them.
+ * @param family Of the addresses: `IPv4`, `IPv6`, or empty for both.
  */
 export function buildEndpoints(
   { endpoints, ports }: EndpointSubsetData,
@@ -63,13 +63,13 @@ export function buildEndpoints(
         continue;
       }
       const addresses = data.pod === undefined ? [address] : addressesOf(address, pod, of, around.options);
-      // The slice of the other family has it.
+      // The slice of the other family has this endpoint.
       if (addresses.length > 1 && family === "IPv6") continue;
       const place = pod === undefined ? bare(address, data) : placed(pod);
       const [main = address, ...additionalAddresses] = addresses;
       for (const { name, port } of ports) {
         if (port === undefined) continue;
-        // A spread in the first place is a copy for the runtime; in any other it costs three times that.
+        // A spread in the first place is a copy for the runtime; in any other place a spread costs three times as much.
         const endpoint = { ...place, address: main, port, portName: name, clusterId, weight: 1, health };
         found.push(additionalAddresses.length === 0 ? endpoint : { ...endpoint, additionalAddresses });
       }
@@ -93,8 +93,8 @@ export function entryEndpoints(workload: Workload, labels: Labels, of: OrchServi
 }
 
 /**
- * Health by the conditions of an endpoint; undefined: it ends, and takes nothing. One that ends drains where sessions
- * stick to it and it still answers.
+ * Health by the conditions of an endpoint; undefined: the endpoint is ending and takes no requests. An ending endpoint
+ * drains if the service has sticky sessions and the endpoint still answers.
  */
 function healthOf({ ready, serving, terminating }: EndpointData, sticky: boolean): Health | undefined {
   if (ready) return "healthy";
@@ -123,8 +123,8 @@ function placed({ workload, labels, hostname, subdomain, nodeName }: OrchPod): E
 }
 
 /**
- * Endpoints that somebody wrote by hand: all that is known of one is its address, and its node if it names one. Those of
- * one place share the known facts.
+ * Endpoints written by hand. Only the address of such an endpoint is known, and its node if the endpoint names a node.
+ * Endpoints of one place share their facts.
  */
 function bareWorkloads(of: OrchService, around: EndpointSurroundings) {
   const { clusterId } = around.options;
@@ -152,7 +152,7 @@ function bareWorkloads(of: OrchService, around: EndpointSurroundings) {
   };
 }
 
-/** The pod's addresses, the main one first, where clients may use both families. */
+/** The pod's addresses, the main address first, if clients may use both families. */
 function addressesOf(
   address: string,
   pod: OrchPod | undefined,
@@ -163,7 +163,7 @@ function addressesOf(
   return dualStack && of.dualStack && addresses.length > 1 ? addresses : [address];
 }
 
-/** Lists as one: an endpoint moves from one slice to another by being in both for a while. */
+/** Joins lists: an endpoint that moves from one slice to another is in both slices for a while. */
 export function onceEach(lists: readonly (readonly Endpoint[])[]): readonly Endpoint[] {
   const seen = new Set<string>();
   return lists.flatMap((list) =>

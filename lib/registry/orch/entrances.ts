@@ -1,5 +1,5 @@
 /**
- * Services that are gateways of a network, and where they are reached from outside of it.
+ * Services that are gateways of a network, and their addresses outside of the network.
  *
  * @module
  */
@@ -11,22 +11,22 @@ import type { NetworkEntrance } from "../types.ts";
 const PORT_LABEL = "networking.mesh.io/gatewayPort";
 const NODES_ANNOTATION = "traffic.mesh.io/nodeSelector";
 
-/** Port of a network's gateway, unless its label names another one. */
+/** Port of a network's gateway, unless its label names another port. */
 const GATEWAY_PORT = 15443;
 
-/** A gateway that the mesh networks name by the host of its service. */
+/** A gateway named in the mesh networks by the host of its service. */
 export type NamedGateway = Pick<NetworkEntrance, "network" | "port">;
 
-/** Whether a service is reached by addresses of nodes, so that they matter. */
+/** Whether clients reach a service by addresses of nodes. */
 export function needsNodes({ meta: { annotations }, spec: { type } }: Fact<"Service">): boolean {
   return type === "NodePort" && annotations[NODES_ANNOTATION] !== undefined;
 }
 
 /**
- * The entrances that a service is.
+ * The entrances that a service provides.
  *
- * @param named Gateways that the mesh networks say it is; its own label comes first.
- * @param nodes All nodes; asked for only where {@linkcode needsNodes} says so.
+ * @param named Gateways for this service in the mesh networks; the service's own label comes first.
+ * @param nodes All nodes; asked for only if {@linkcode needsNodes} says so.
  */
 export function entrancesOf(
   fact: Fact<"Service">,
@@ -61,7 +61,7 @@ const labelsText = z.string().transform((text, context): unknown => {
   }
 }).pipe(z.record(z.string(), z.string()));
 
-/** Addresses of the nodes that have the labels of the annotation; of one that is no JSON object there are none. */
+/** Addresses of the nodes with the annotation's labels; none if the annotation is not a JSON object. */
 function nodeAddresses({ meta: { annotations } }: Fact<"Service">, nodes: Iterable<Fact<"Node">>): string[] {
   const wanted = labelsText.safeParse(annotations[NODES_ANNOTATION]);
   if (!wanted.success) return [];

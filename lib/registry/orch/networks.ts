@@ -1,6 +1,6 @@
 /**
- * The networks that the registry of the orchestrator's objects knows: the network of its cluster, and the entrances
- * among its services.
+ * The networks known to the registry of the orchestrator's objects: the network of its cluster, and the entrances among
+ * its services.
  *
  * @module
  */
@@ -10,7 +10,7 @@ import type { RegistryObjects } from "./objects.ts";
 
 export class KnownNetworks {
   readonly #objects: Pick<RegistryObjects, "network" | "entrances">;
-  /** By service; those that are none are not in it. */
+  /** By service. Services without entrances are absent. */
   readonly #entrances = new Map<string, readonly NetworkEntrance[]>();
   #known: RegistryNetworks = { network: "", entrances: [] };
 
@@ -18,7 +18,7 @@ export class KnownNetworks {
     this.#objects = objects;
   }
 
-  /** The same object until it changes. */
+  /** The same object until a change. */
   get known(): RegistryNetworks {
     return this.#known;
   }

@@ -1,5 +1,5 @@
 /**
- * The orchestrator's objects that the registry has, and which of them a change concerns.
+ * The orchestrator's objects in the registry, and the objects affected by a change.
  *
  * @module
  */
@@ -15,34 +15,34 @@ import { convertPod, type OrchPod } from "./pod.ts";
 import { convertService, hostnameOf, type OrchService } from "./service.ts";
 import { needsStandIn, writtenAddresses } from "./stand_in.ts";
 
-/** Objects that a change affects, and that are built again. */
+/** Objects affected by a change, to be built again. */
 export interface AffectedObjects {
-  /** `namespace/name` of services whose own fields may read differently. */
+  /** `namespace/name` of services whose own fields may have changed. */
   readonly services: Set<string>;
   /** `namespace/name` of pods likewise. */
   readonly pods: Set<string>;
   /** Keys of lists of endpoints. */
   readonly lists: Set<string>;
-  /** `namespace/name` of services that may be other entrances to networks. */
+  /** `namespace/name` of services whose entrances to networks may have changed. */
   readonly entrances: Set<string>;
 }
 
 /** A list of endpoints: a slice, or an object of kind Endpoints. */
 export interface EndpointListObject {
   readonly key: string;
-  /** `namespace/name` of its service. */
+  /** `namespace/name` of the list's service. */
   readonly service: string;
-  /** Whether it counts only where its service has no slice. */
+  /** Whether the list counts only if its service has no slice. */
   readonly fallback: boolean;
   /** `IPv4`, `IPv6`, or empty: addresses of both families. */
   readonly family: string;
   readonly subsets: readonly EndpointSubsetData[];
 }
 
-/** Slices with this label are copies of another cluster's. */
+/** Slices with this label are copies from another cluster. */
 const IMPORTED_LABEL = "multicluster.kubernetes.io/service-name";
 
-/** See the module. Nothing is converted before it is asked for. */
+/** The objects of the registry. Objects are converted when they are asked for. */
 export class RegistryObjects {
   readonly #options: OrchRegistryOptions;
   readonly #standIns: StandInAddresses;
@@ -57,16 +57,16 @@ export class RegistryObjects {
     ServiceImport: new Map(),
   };
   readonly #servicesIn = new SmallMultimap<string, string>();
-  /** Services that are reached by addresses of nodes. */
+  /** Services that clients reach by addresses of nodes. */
   readonly #servicesOnNodes = new Set<string>();
   readonly #podsOn = new SmallMultimap<string, string>();
   readonly #lists = new Map<string, EndpointListObject>();
   readonly #listsOf = new SmallMultimap<string, string>();
-  /** Lists that name a pod, there or not. */
+  /** Lists that name a pod, whether the pod exists or not. */
   readonly #listsWith = new SmallMultimap<string, string>();
-  /** Lists that name a node and no pod on it. */
+  /** Lists that name a node but no pod on the node. */
   readonly #listsOn = new SmallMultimap<string, string>();
-  /** Lists that have an address of which they name no pod. */
+  /** Lists with an address without the name of its pod. */
   readonly #listsAt = new SmallMultimap<string, string>();
 
   constructor(options: OrchRegistryOptions, standIns: StandInAddresses) {
@@ -74,17 +74,19 @@ export class RegistryObjects {
     this.#standIns = standIns;
   }
 
-  /** Takes a new object, or a new version, and notes the objects that it concerns. @returns whether it was there */
+  /**
+   * Takes a new object, or a new version, and notes the affected objects. @returns whether the object was there before
+   */
   put(fact: RegistryFact, affected: AffectedObjects): boolean {
     const old = this.#take(fact.kind, idOf(fact), affected);
-    // The map of a kind holds that kind alone; the compiler cannot follow that through a kind that is not known.
+    // The map of a kind holds this kind alone. The compiler cannot follow that for a kind unknown at compile time.
     (this.#facts[fact.kind] as Map<string, RegistryFact>).set(idOf(fact), fact);
     this.#index(fact, true);
     this.#touch(fact, old, affected);
     return old !== undefined;
   }
 
-  /** Whether it has this very version of an object. */
+  /** Whether the registry has this very version of an object. */
   has(fact: RegistryFact): boolean {
     return this.#facts[fact.kind].get(idOf(fact)) === fact;
   }
@@ -94,7 +96,7 @@ export class RegistryObjects {
     for (const { key } of this.#facts[kind].values()) yield key;
   }
 
-  /** Takes the end of an object, by its key. @returns its kind; undefined: it was not there */
+  /** Removes an object by its key. @returns its kind; undefined: the object was not there */
   remove(key: string, affected: AffectedObjects): RegistryKind | undefined {
     const old = this.#remove(key, affected);
     if (old !== undefined) this.#touch(undefined, old, affected);
@@ -130,13 +132,13 @@ export class RegistryObjects {
     return this.#facts.ServiceImport.get(id);
   }
 
-  /** `namespace/name` of the services that are exported or imported. */
+  /** `namespace/name` of all exported and imported services. */
   *shared(): Generator<string> {
     yield* this.#facts.ServiceExport.keys();
     for (const id of this.#facts.ServiceImport.keys()) if (!this.exported(id)) yield id;
   }
 
-  /** A pod, converted; undefined: unknown, or it has ended. */
+  /** A pod, converted; undefined: unknown, or ended. */
   pod(id: string): OrchPod | undefined {
     const fact = this.#facts.Pod.get(id);
     return fact && convertPod(fact, this.node(fact.spec.running?.nodeName), this.network, this.#options);
@@ -146,12 +148,12 @@ export class RegistryObjects {
     return name === undefined ? undefined : this.#facts.Node.get(name);
   }
 
-  /** Network of workloads that name none, as the system namespace says; empty: by address. */
+  /** Network of workloads without a network label, from the system namespace's label; empty: by address. */
   get network(): string {
     return this.#facts.Namespace.get(this.#options.systemNamespace)?.meta.labels[NETWORK_LABEL] ?? "";
   }
 
-  /** The entrances to networks that a service is. */
+  /** The entrances to networks that a service provides. */
   entrances(id: string): readonly NetworkEntrance[] {
     const fact = this.#facts.Service.get(id);
     if (fact === undefined) return [];
@@ -163,14 +165,14 @@ export class RegistryObjects {
     return this.#lists.get(key);
   }
 
-  /** The lists of a service that count, by key. */
+  /** The lists that count for a service, by key. */
   listsOf(service: string): EndpointListObject[] {
     const all = this.#listsOf.get(service).toSorted().map((key) => this.#lists.get(key)!);
     const slices = all.filter(({ fallback }) => !fallback);
     return slices.length > 0 ? slices : all;
   }
 
-  /** Keys of all lists of a service, also of those that do not count. */
+  /** Keys of all lists of a service, including lists that do not count. */
   listKeysOf(service: string): readonly string[] {
     return this.#listsOf.get(service);
   }
@@ -180,7 +182,7 @@ export class RegistryObjects {
     return this.#listsWith.get(pod);
   }
 
-  /** Keys of the lists that have an address without naming its pod. */
+  /** Keys of the lists with an address whose pod they do not name. */
   listsAt(address: string): readonly string[] {
     return this.#listsAt.get(address);
   }
@@ -264,7 +266,7 @@ export class RegistryObjects {
   }
 }
 
-/** Addresses of services and endpoints that an object has, and that stand in for no other service. */
+/** Addresses that an object's services and endpoints have. These addresses may not stand in for other services. */
 function addressesIn(fact: RegistryFact): readonly string[] {
   switch (fact.kind) {
     case "Service":
@@ -292,7 +294,7 @@ function listOf(fact: RegistryFact): EndpointListObject | undefined {
   }
   if (fact.kind !== "EndpointSlice") return undefined;
   const { service, addressType, endpoints, ports } = fact.spec;
-  // Names are no addresses; the lists of other clusters come by their own way.
+  // Host names are not addresses; lists of other clusters come another way.
   if (service === "" || addressType === "FQDN" || Object.hasOwn(labels, IMPORTED_LABEL)) return undefined;
   const subsets = [{ endpoints, ports }];
   return { key, service: `${namespace}/${service}`, fallback: false, family: addressType, subsets };

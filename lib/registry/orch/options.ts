@@ -1,5 +1,5 @@
 /**
- * Settings of the registry of the orchestrator's objects, and the kinds of objects that it reads.
+ * Settings of the registry of the orchestrator's objects, and the kinds of objects in the registry.
  *
  * @module
  */
@@ -7,16 +7,16 @@ import type { AnyFact, Fact } from "../../config/facts/types.ts";
 import type { StandInAddresses } from "../allocation/stand_ins.ts";
 import type { NamedGateway } from "./entrances.ts";
 
-/** Kinds that the registry reads. */
+/** Kinds in the registry. */
 export const REGISTRY_KINDS = [
   ...["Namespace", "Node", "Service", "EndpointSlice", "Endpoints", "Pod"] as const,
   ...["ServiceExport", "ServiceImport"] as const,
 ] as const;
 
-/** Name of a kind that the registry reads. */
+/** Name of a kind in the registry. */
 export type RegistryKind = (typeof REGISTRY_KINDS)[number];
 
-/** An object that the registry reads. */
+/** An object in the registry. */
 export type RegistryFact = { [K in RegistryKind]: Fact<K> }[RegistryKind];
 
 /** Whether the registry reads an object. */
@@ -33,25 +33,25 @@ export function isRegistryKind(kind: string): kind is RegistryKind {
 export interface SharedServices {
   /** An imported service has its own host, `NAME.NAMESPACE.svc.clusterset.local` (`ENABLE_MCS_HOST`). */
   readonly host: boolean;
-  /** The host of a cluster means that cluster, exported or not (`ENABLE_MCS_CLUSTER_LOCAL`). */
+  /** A service's host of one cluster means this cluster's endpoints, exported or not (`ENABLE_MCS_CLUSTER_LOCAL`). */
   readonly clusterLocal: boolean;
 }
 
 /** Settings of the registry. */
 export interface OrchRegistryOptions {
-  /** Addresses that stand in for those of services, shared with other registries. Default: its own. */
+  /** Addresses that stand in for services' addresses, shared with other registries. Default: not shared. */
   readonly standIns?: StandInAddresses;
-  /** Cluster of all that it reports. */
+  /** Cluster of all reports of the registry. */
   readonly clusterId: string;
   /** DNS suffix of services, such as `cluster.local`. */
   readonly domain: string;
-  /** Namespace whose label `topology.mesh.io/network` names the network of workloads that name none. */
+  /** Namespace whose label `topology.mesh.io/network` names the network of workloads without such a label. */
   readonly systemNamespace: string;
-  /** Trust domain of the identities that annotations name by service account. */
+  /** Trust domain of the identities in annotations that name service accounts. */
   readonly trustDomain: () => string;
-  /** Network of an address of which no label says it; empty: the one unnamed network. */
+  /** Network of an address without a network label; empty: the one unnamed network. */
   readonly networkOf: (address: string) => string;
-  /** Gateways of networks that a host's service is, as the mesh networks say. */
+  /** Gateways of networks for a service's host, from the mesh networks. */
   readonly namedGateways: (hostname: string) => readonly NamedGateway[];
   /** Services select workload entries of their namespace (`PILOT_ENABLE_ORCH_SELECT_WORKLOAD_ENTRIES`). */
   readonly selectWorkloadEntries: boolean;
@@ -63,10 +63,10 @@ export interface OrchRegistryOptions {
    */
   readonly stickyLabels: readonly string[];
   /**
-   * Endpoints are for clients of other clusters only where their service is exported (`ENABLE_MCS_SERVICE_DISCOVERY`);
-   * undefined: they always are, and exports and imports mean nothing.
+   * Clients of other clusters get only endpoints of exported services (`ENABLE_MCS_SERVICE_DISCOVERY`); undefined: they
+   * get all endpoints, and exports and imports have no effect.
    */
   readonly shared: SharedServices | undefined;
-  /** Workloads with this label drain (`PILOT_DRAINING_LABEL`); empty: none do. */
+  /** Workloads with this label drain (`PILOT_DRAINING_LABEL`); empty: no workloads drain. */
   readonly drainingLabel: string;
 }

@@ -24,18 +24,18 @@ import { withoutEnd } from "../../kernel/text/edges.ts";
 export interface OrchPod {
   /** `namespace/name`. */
   readonly id: string;
-  /** As registries report it, without the services that select it. */
+  /** The workload for reports, without the services that select the pod. */
   readonly workload: Workload;
-  /** Its labels and those of its place. */
+  /** Labels of the pod and of its place. */
   readonly labels: Labels;
   readonly hostname?: string;
   readonly subdomain?: string;
   readonly nodeName?: string;
-  /** Containers whose ports it offers. */
+  /** Containers with ports for services. */
   readonly containers: readonly ContainerData[];
 }
 
-/** Names of region and zone that nodes had before they had their present ones. */
+/** The former names of the labels for region and zone. */
 const OLD_REGION_LABEL = "failure-domain.beta.kubernetes.io/region";
 const OLD_ZONE_LABEL = "failure-domain.beta.kubernetes.io/zone";
 
@@ -54,10 +54,10 @@ export function nodeLocality(node: Fact<"Node"> | undefined): string {
 }
 
 /**
- * A pod, on its node where that is known.
+ * A pod, and its node if the node is known.
  *
- * @param network That of workloads that name none, where the system namespace names it; empty: by address.
- * @returns Undefined when it has ended.
+ * @param network Network of workloads without a network label, from the system namespace's label; empty: by address.
+ * @returns Undefined: the pod has ended.
  */
 export function convertPod(
   { meta, spec }: Fact<"Pod">,
@@ -91,14 +91,14 @@ export function convertPod(
     id: `${meta.namespace}/${meta.name}`,
     workload,
     labels: withPlace(spec.labels, { ...workload, ...(nodeName === undefined ? {} : { nodeName }) }),
-    // A pod has a name of its own only below the headless service that it names.
+    // A pod has a DNS name only below the headless service that the pod names.
     ...(subdomain === undefined ? {} : { hostname: hostname ?? meta.name, subdomain }),
     ...(nodeName === undefined ? {} : { nodeName }),
     containers,
   };
 }
 
-/** The ports of a pod behind those of the services that select it. */
+/** The ports of a pod behind the ports of the services that select the pod. */
 export function servedPorts(pod: OrchPod, services: Iterable<OrchService>): ServedPort[] {
   const served: ServedPort[] = [];
   for (const { key, ports } of services) {
@@ -110,13 +110,13 @@ export function servedPorts(pod: OrchPod, services: Iterable<OrchService>): Serv
   return served.sort((a, b) => a.service === b.service ? 0 : a.service < b.service ? -1 : 1);
 }
 
-/** The port of a pod behind one of a service; undefined: it has no port of that name. */
+/** The port of a pod behind a service's port; undefined: no port of the pod has this name. */
 function targetOf({ port, targetPort, protocol }: ServicePortData, { containers }: OrchPod): number | undefined {
   if (typeof targetPort !== "string") return targetPort || port;
   return ports(containers).find((own) => own.name === targetPort && own.protocol === protocol)?.port;
 }
 
-/** Those of containers beside each other before those of sidecars among the init containers. */
+/** Ports of ordinary containers come before ports of sidecars among the init containers. */
 function ports(containers: readonly ContainerData[]): readonly ContainerPortData[] {
   return containers.flatMap((container) => container.ports);
 }
@@ -127,7 +127,7 @@ function namedPorts(containers: readonly ContainerData[]): Readonly<Record<strin
   return Object.fromEntries(named.toReversed().map(({ name, port }) => [name, port]));
 }
 
-/** The name of the object that made a pod, as far as the pod itself tells it. */
+/** The name of the object that made a pod, derived from the pod alone. */
 function workloadName(name: string, { labels, owner, generated }: Fact<"Pod">["spec"]): string {
   const given = labels[WORKLOAD_NAME_LABEL];
   if (given !== undefined) return given;
@@ -139,6 +139,6 @@ function workloadName(name: string, { labels, owner, generated }: Fact<"Pod">["s
     return hash ? made.slice(0, -hash.length - 1) : made;
   }
   if (kind === "ReplicationController") return labels["deploymentconfig"] || made;
-  // Jobs of a schedule have the time of their start at the end of their names.
+  // Jobs of a schedule end their names with the time of their start.
   return kind === "Job" ? made.replace(/-\d{8,10}$/, "") || made : made;
 }

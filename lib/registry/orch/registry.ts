@@ -4,8 +4,8 @@
  *     a folder, an API ──apply──> objects ──affected──> services, pods, lists of endpoints ──what differs──> sink
  *     workload entries ──onWorkloads──────────────────────┘
  *
- * An event costs what it names: a list of endpoints its own endpoints, a pod the lists that name it, a service its own
- * lists and the pods that it selects.
+ * The cost of an event depends on its object: a list of endpoints costs its endpoints, a pod costs the lists that name
+ * the pod, a service costs its lists and its selected pods.
  *
  * @module
  */
@@ -40,10 +40,10 @@ import { isRegistryFact, type OrchRegistryOptions, type RegistryKind } from "./o
 import { nodeLocality, type OrchPod, servedPorts } from "./pod.ts";
 import { importedService, type OrchService, sharedHostname, sharedKey } from "./service.ts";
 
-/** The clients that may use a cluster's endpoints of a service, in the words of Istio's page. */
+/** Which clients may use a cluster's endpoints of a service, in the words of Istio's page. */
 export type Discoverability = "AlwaysDiscoverable" | "DiscoverableFromSameCluster";
 
-/** A service that is exported from a cluster, or imported into it. */
+/** A service exported from a cluster, or imported into a cluster. */
 export interface SharedService {
   readonly cluster: string;
   readonly namespace: string;
@@ -52,11 +52,11 @@ export interface SharedService {
   readonly imported: boolean;
   /** First address of the import; empty: none. */
   readonly address: string;
-  /** By host, of a service that the cluster has. */
+  /** By host; only of services in the cluster. */
   readonly discoverability: Readonly<Record<string, Discoverability>>;
 }
 
-/** Objects, services and pods that are handled in one step. */
+/** Objects, services and pods handled in one step. */
 const ITEMS_A_STEP = 200;
 
 const NO_ENDPOINTS: readonly Endpoint[] = Object.freeze([]);
@@ -66,7 +66,7 @@ const NOTHING_BUILT: BuiltEndpoints = Object.freeze({ endpoints: NO_ENDPOINTS, w
 export class OrchRegistry implements Registry {
   readonly provider = "Orch";
   readonly clusterId: string;
-  /** Shard under which its endpoints are reported. */
+  /** Shard of the reported endpoints. */
   readonly shard: string;
   /** Events and missing pods so far. */
   readonly counts = new RegistryCounts();
@@ -74,14 +74,14 @@ export class OrchRegistry implements Registry {
   readonly #objects: RegistryObjects;
   readonly #standIns: StandInAddresses;
   readonly #services = new Map<string, OrchService>();
-  /** Services under the name that they have in all clusters, by `namespace/name`. */
+  /** Services under their host of all clusters, by `namespace/name`. */
   readonly #imports = new Map<string, Service>();
   readonly #pods = new Map<string, OrchPod>();
   readonly #podsAt = new SmallMultimap<string, string>();
   readonly #reported = new Map<string, Workload>();
   /** Workload entries of other registries, by source and id. */
   readonly #entries = new Map<string, Workload>();
-  /** Their labels with those of their places. */
+  /** Labels of the entries and of their places. */
   readonly #entryLabels = new WeakMap<Workload, Labels>();
   readonly #selection = new WorkloadSelection<OrchService>();
   readonly #built = new Map<string, BuiltEndpoints>();
@@ -109,7 +109,7 @@ export class OrchRegistry implements Registry {
     };
   }
 
-  /** Network of an address of its cluster of which nothing else says it. */
+  /** Network of an address of the registry's cluster, if nothing else decides the network. */
   readonly networkOf = (address: string): string => this.#around.network(address);
 
   start(sink: RegistrySink): Promise<void> {
@@ -127,7 +127,7 @@ export class OrchRegistry implements Registry {
   }
 
   /**
-   * Takes changes of objects; those of kinds that it does not read are passed over.
+   * Takes changes of objects. Objects of other kinds are passed over.
    *
    * @param upserted Objects that appeared or changed.
    * @param removed Keys (`kind/namespace/name`) of objects that went.
@@ -136,7 +136,7 @@ export class OrchRegistry implements Registry {
     unpaced(this.applySteps(upserted, removed));
   }
 
-  /** The same in steps of some milliseconds; other calls may come between them. */
+  /** Like {@linkcode OrchRegistry.apply}, in steps of some milliseconds; other calls may come between steps. */
   *applySteps(upserted: readonly AnyFact[], removed: readonly string[]): Generator<void, void> {
     const affected = nothing();
     let count = 0;
@@ -153,10 +153,11 @@ export class OrchRegistry implements Registry {
   }
 
   /**
-   * Makes the reports of some objects again, and reports differences from earlier ones: none, unless it has drifted.
+   * Makes the reports of some objects again, and reports differences from earlier reports. There are differences only
+   * if the registry has drifted.
    *
-   * @param facts Objects that it should have.
-   * @param gone Keys of objects that it should not have.
+   * @param facts Objects that the registry should have.
+   * @param gone Keys of objects that the registry should not have.
    * @returns The number of objects, services, lists of endpoints and workloads that differed.
    */
   check(facts: readonly AnyFact[], gone: readonly string[]): number {
@@ -167,7 +168,7 @@ export class OrchRegistry implements Registry {
       if (!isRegistryFact(fact)) continue;
       const isKnown = this.#objects.has(fact);
       if (!isKnown) this.#differences++;
-      // The results of these two are made of services and pods, which are checked themselves.
+      // The results of these two kinds are services and pods, which are checked themselves.
       if (isKnown && (fact.kind === "Namespace" || fact.kind === "Node")) continue;
       this.#objects.put(fact, affected);
     }
@@ -175,12 +176,12 @@ export class OrchRegistry implements Registry {
     return this.#differences - before;
   }
 
-  /** Keys of all objects of a kind that it has. */
+  /** Keys of all known objects of a kind. */
   keys(kind: RegistryKind): IterableIterator<string> {
     return this.#objects.keys(kind);
   }
 
-  /** The services that are exported from its cluster, or imported into it, by name. */
+  /** The services exported from the registry's cluster, or imported into the cluster, by name. */
   sharedServices(): SharedService[] {
     const known = [...this.#objects.shared()].sort();
     return this.#options.shared === undefined ? [] : known.map((id) => this.#sharedService(id));
@@ -212,8 +213,8 @@ export class OrchRegistry implements Registry {
   }
 
   /**
-   * Takes workload entries of other registries, for selectors; its own reports, should they come back, are passed over, and
-   * those of other clusters, whose services select them.
+   * Takes workload entries of other registries, for selectors. The registry passes over its own reports, and reports of
+   * other clusters, whose services select their entries themselves.
    */
   onWorkloads(source: RegistrySource, upserted: readonly Workload[], removed: readonly string[]): void {
     if (!this.#options.selectWorkloadEntries || source.provider === this.provider) return;
@@ -243,14 +244,14 @@ export class OrchRegistry implements Registry {
     concern(workload);
   }
 
-  /** Other addresses stand in for services; those of other registries are passed over. */
+  /** Other addresses stand in for services. Services of other registries are passed over. */
   #moved(ids: ReadonlySet<string>): void {
     const affected = nothing();
     for (const id of ids) if (this.#services.has(id)) affected.services.add(id);
     if (affected.services.size > 0) unpaced(this.#report(affected));
   }
 
-  /** Builds affected objects again, pods first, and reports those that differ, services first. */
+  /** Builds affected objects again, pods first, and reports differences, services first. */
   *#report(affected: AffectedObjects): Generator<void, void> {
     this.#standIns.settle(affected.services);
     const workloads = new Set<string>();
@@ -345,7 +346,7 @@ export class OrchRegistry implements Registry {
     }
   }
 
-  /** @returns `namespace/name` of the service whose list it is, or was */
+  /** @returns `namespace/name` of the list's service, now or before */
   #makeList(key: string): string | undefined {
     const list = this.#objects.list(key);
     const of = list && this.#services.get(list.service);
@@ -378,7 +379,7 @@ export class OrchRegistry implements Registry {
     this.#share(id, of.key, all);
   }
 
-  /** Reports the endpoints of a service under each of its names, to the clients that may use them there. */
+  /** Reports the endpoints of a service under each of its hosts, to the clients that may use the host. */
   #share(id: string, key: ServiceKey | undefined, all: readonly Endpoint[]): void {
     const { shared } = this.#options;
     const isExported = shared === undefined || this.#objects.exported(id);
@@ -433,10 +434,10 @@ export class OrchRegistry implements Registry {
     return serves.length === 0 ? pod.workload : { ...pod.workload, serves };
   }
 
-  /** Several pods share the address of their node: the first by name stands for all. */
+  /** Several pods share the address of their node: the first pod by name stands for all. */
   #podAt(namespace: string, address: string): OrchPod | undefined {
     const all = this.#podsAt.get(address);
-    // Most addresses that name no pod have none.
+    // Most addresses without the name of a pod have no pod.
     if (all.length === 0) return undefined;
     const [id] = all.filter((one) => one.startsWith(`${namespace}/`)).toSorted();
     return id === undefined ? undefined : this.#pods.get(id);

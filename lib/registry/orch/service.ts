@@ -15,20 +15,20 @@ import type { OrchRegistryOptions } from "./options.ts";
 import { externalNameOf, standInAddresses, writtenAddresses } from "./stand_in.ts";
 import { commaList } from "../../kernel/text/comma_list.ts";
 
-/** A service with the facts that only the registry needs of it. */
+/** A service with facts for the registry alone. */
 export interface OrchService {
   /** `namespace/name`. */
   readonly id: string;
   readonly key: ServiceKey;
   readonly namespace: string;
-  /** Absent: it has no pods of its own choice. */
+  /** Absent: the service selects no pods. */
   readonly selector?: Labels;
   readonly service: Service;
-  /** Its ports as they are written, in the order of those of `service`. */
+  /** The ports as written, in the order of `service.ports`. */
   readonly ports: readonly ServicePortData[];
-  /** It has addresses of both families. */
+  /** The service has addresses of both families. */
   readonly dualStack: boolean;
-  /** Its endpoints drain when they end, for sessions that stick to them. */
+  /** Ending endpoints drain, for sticky sessions. */
   readonly sticky: boolean;
 }
 
@@ -38,8 +38,8 @@ const ACCOUNTS = "alpha.mesh.io/kubernetes-serviceaccounts";
 const IDENTITIES = "alpha.mesh.io/canonical-serviceaccounts";
 
 /**
- * @param home The object of its namespace, whose annotations hold where the service has none.
- * @param standIn The address that stands in for the one that an API server would give it; undefined: it needs none.
+ * @param home The object of the service's namespace. Its annotations hold if the service lacks them.
+ * @param standIn The address that stands in for the address from an API server; undefined: not needed.
  */
 export function convertService(
   fact: Fact<"Service">,
@@ -105,15 +105,16 @@ export function sharedHostname(id: string): string {
   return `${name}.${namespace}.svc.${SHARED_DOMAIN}`.toLowerCase();
 }
 
-/** Key of a service under the name that it has in all clusters. @param id `namespace/name` */
+/** Key of a service under its host of all clusters. @param id `namespace/name` */
 export function sharedKey(id: string): ServiceKey {
   const [namespace = ""] = id.split("/");
   return serviceKey({ namespace, hostname: sharedHostname(id) });
 }
 
 /**
- * An imported service: that of its name, wherever it runs, at the addresses of the import; undefined: it has none yet, or is
- * headless, so that clients have no way to dial it. No API server looks at these addresses, as it does at a Service's.
+ * An imported service: the service with the import's name, in any cluster, at the import's addresses. Undefined: the
+ * import has no address yet, or is headless, so that clients cannot dial the service. Unlike a Service's addresses, no
+ * API server checks these addresses.
  */
 export function importedService(
   { key, meta: { namespace, name, creationTimestamp }, spec: { ips } }: Fact<"ServiceImport">,

@@ -1,5 +1,6 @@
 /**
- * Services of a folder for which an address stands in: those that are told apart by it, and have none.
+ * Services of a folder whose missing addresses are stood in for, because only an address distinguishes their
+ * connections.
  *
  * @module
  */
@@ -9,23 +10,23 @@ import type { StandIn } from "../allocation/stand_ins.ts";
 import { portProtocol } from "../protocol.ts";
 import type { Protocol, Service } from "../types.ts";
 
-/** Protocols whose connections no name tells apart. `Unsupported` may turn out to be one. */
+/** Protocols whose connections carry no host name. `Unsupported` may turn out to be such a protocol. */
 const BY_ADDRESS: ReadonlySet<Protocol> = new Set<Protocol>(["TCP", "Mongo", "MySQL", "Redis", "Unsupported"]);
 
-/** The families of an address of which nothing tells the family. */
+/** The families of an address if the family is unknown. */
 const EITHER: readonly IpFamily[] = ["IPv4", "IPv6"];
 
-/** The host that a service is another name of; undefined: none. */
+/** The external host of a service; undefined: none. */
 export function externalNameOf({ type, externalName }: ServiceData): string | undefined {
   return type === "ExternalName" && externalName ? externalName : undefined;
 }
 
-/** The virtual addresses that are written. */
+/** The written virtual addresses. */
 export function writtenAddresses({ clusterIPs }: ServiceData): string[] {
   return clusterIPs.map(virtualAddress).filter((address) => address !== undefined);
 }
 
-/** Whether a service needs an address of its own, and only an API server would give it one. */
+/** Whether a service needs an address of its own that only an API server would allocate. */
 export function needsStandIn({ origin, spec }: Fact<"Service">): boolean {
   if (origin.from !== "file" || spec.clusterIPs.includes("None") || externalNameOf(spec) !== undefined) return false;
   const needs = spec.ports.some(({ name, port, protocol: transport, appProtocol }) =>
@@ -34,7 +35,7 @@ export function needsStandIn({ origin, spec }: Fact<"Service">): boolean {
   return needs && writtenAddresses(spec).length === 0;
 }
 
-/** The addresses of a service for which one stands in. */
+/** The addresses of a service whose address is stood in for. */
 export function standInAddresses(
   { families }: ServiceData,
   standIn: StandIn,

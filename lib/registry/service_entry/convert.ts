@@ -14,15 +14,15 @@ import type { Endpoint, Health, Resolution, Service, ServicePort, Workload } fro
 
 /** Options of the conversion. */
 export interface ConvertOptions {
-  /** Cluster of everything that entries define. */
+  /** Cluster of all services and endpoints of entries. */
   readonly clusterId: string;
-  /** Network of an endpoint that names none; default: empty (the one unnamed network). */
+  /** Network of an endpoint without a network; default: empty (the one unnamed network). */
   readonly networkOf?: (address: string, labels: Labels) => string;
-  /** Workloads with this label (any value but empty) drain (`PILOT_DRAINING_LABEL`); empty: none do. */
+  /** Workloads with this label (any value but empty) drain (`PILOT_DRAINING_LABEL`); empty: no workloads drain. */
   readonly drainingLabel: string;
 }
 
-/** A ServiceEntry in parts that the registry puts together: what depends on it alone, made once. */
+/** The parts of a ServiceEntry that depend on the entry alone, made once. The registry combines them. */
 export interface ConvertedEntry {
   /** Key of the object. */
   readonly key: string;
@@ -38,18 +38,18 @@ export interface ConvertedEntry {
   readonly exportTo: readonly string[];
   readonly labels: Labels;
   readonly subjectAltNames: readonly string[];
-  /** Labels of the workloads that it selects; absent: it lists its endpoints. */
+  /** Labels of the selected workloads; absent: the entry lists its endpoints. */
   readonly selector?: Labels;
-  /** The endpoints that it lists, for each of its ports. */
+  /** The listed endpoints, for each port of the entry. */
   readonly inline: readonly Endpoint[];
   readonly trafficDistribution?: NonNullable<Service["trafficDistribution"]>;
-  /** By host, addresses that its status assigns. */
+  /** By host, the addresses assigned in the entry's status. */
   readonly assigned: ReadonlyMap<string, readonly string[]>;
-  /** False when its owner wants no allocated address (`networking.mesh.io/enable-autoallocate-ip: "false"`). */
+  /** False: the owner refuses allocated addresses (`networking.mesh.io/enable-autoallocate-ip: "false"`). */
   readonly allocatable: boolean;
 }
 
-/** Sets of labels of one entry that are looked through for an equal one. */
+/** Sets of labels of one entry that are searched for an equal set. */
 const MOST_SHARED = 16;
 
 const NO_ENDPOINTS: readonly Endpoint[] = Object.freeze([]);
@@ -96,30 +96,35 @@ export function convertEntry(object: ConfigObject<"ServiceEntry">, options: Conv
   };
 }
 
-/** The addresses that users wrote, those that a status assigns, and those of its endpoints. */
+/** Addresses written by users, addresses assigned by the status, and addresses of the endpoints. */
 export function exactAddresses({ addresses, assigned, inline }: ConvertedEntry): readonly string[] {
   return [...addresses, ...[...assigned.values()].flat(), ...inline.map(({ address }) => address)];
 }
 
-/** A wildcard stands for many hosts, which one address cannot. */
+/** A wildcard stands for many hosts, which cannot share one address. */
 export function isOneHost(host: string): boolean {
   return !host.startsWith("*");
 }
 
-/** Whether its hosts may be given addresses: they have none, an address says where to, and its owner allows it. */
+/**
+ * Whether the entry's hosts may get addresses: they have none, an address decides the destination, and the owner
+ * agrees.
+ */
 export function takesAddresses({ addresses, resolution, allocatable }: ConvertedEntry): boolean {
   return addresses.length === 0 && resolution !== "passthrough" && allocatable;
 }
 
-/** A list that was made of a written one; that one where both say the same: most do, and there are many thousand. */
+/**
+ * A list derived from a written list; the written list itself if both are equal. Most of many thousand lists are equal.
+ */
 function writtenOr(made: readonly string[], written: readonly string[]): readonly string[] {
   return made.length === written.length && made.every((text, at) => text === written[at]) ? written : made;
 }
 
 /**
- * A WorkloadEntry as a workload. Labels of the object win over those of its spec.
+ * A WorkloadEntry as a workload. Labels of the object win over labels of its spec.
  *
- * @param health As probes report it.
+ * @param health The health from probes.
  */
 export function convertWorkload(
   object: ConfigObject<"WorkloadEntry">,
@@ -147,7 +152,10 @@ export function convertWorkload(
   };
 }
 
-/** The labels of a workload's endpoints: its own and those of its place. Make them once for all its ports and services. */
+/**
+ * The labels of a workload's endpoints: the workload's own labels and the labels of its place. Made once for all ports
+ * and services.
+ */
 export function endpointLabels(workload: Workload): Labels {
   return withPlace(workload.labels, workload);
 }
@@ -155,9 +163,9 @@ export function endpointLabels(workload: Workload): Labels {
 /**
  * The endpoint of a workload behind one port of a service.
  *
- * @returns Undefined when it has no address that the resolution can use: an entry without an address (the endpoint's is
- * empty) is reached only through its network's gateway, a name only where the proxy resolves names, a Unix socket only where it does not
- * (clusters that resolve names make no host of a socket).
+ * @returns Undefined: the resolution cannot use the address. An entry without an address (the endpoint's is empty) is
+ * reached only through its network's gateway. A name needs a proxy that resolves names. A Unix socket needs a proxy
+ * that does not (clusters that resolve names cannot have a socket as a host).
  */
 export function workloadEndpoint(
   workload: Workload,
@@ -172,7 +180,7 @@ export function workloadEndpoint(
   return endpointAt(workload, labels, { address, port: number, portName: port.name });
 }
 
-/** An endpoint with all that it has of its workload, at a place that the caller has chosen. */
+/** An endpoint with all facts of its workload, at a place chosen by the caller. */
 export function endpointAt(
   workload: Workload,
   labels: Labels,
@@ -195,7 +203,7 @@ export function endpointAt(
   };
 }
 
-/** The endpoints of a service that the proxy finds by the service's own host name: one for each port. */
+/** The endpoints of a service that the proxy finds by the service's host name: one for each port. */
 export function hostEndpoints(host: string, entry: ConvertedEntry, clusterId: string): Endpoint[] {
   return entry.ports.map((port): Endpoint => ({
     address: host,
@@ -214,7 +222,9 @@ export function hostEndpoints(host: string, entry: ConvertedEntry, clusterId: st
   }));
 }
 
-/** The endpoints that an entry lists, for each of its ports. Those of equal labels and place share their labels. */
+/**
+ * The endpoints listed in an entry, for each of its ports. Endpoints with equal labels and place share their labels.
+ */
 function inlineEndpoints(
   listed: readonly WorkloadEntrySpec[],
   namespace: string,
@@ -224,7 +234,7 @@ function inlineEndpoints(
   const found: Endpoint[] = [];
   const shared = new SharedLabels();
   for (const spec of listed) {
-    // Without an address it is reached through its network's gateway alone.
+    // Without an address, only the gateway of the network leads to the endpoint.
     if (!spec.address && !spec.network) continue;
     const own = spec.labels ?? NO_LABELS;
     const { clusterId } = options;
@@ -234,7 +244,7 @@ function inlineEndpoints(
     const labels = shared.withPlace(own, { locality, network, clusterId });
     const serviceAccount = spec.serviceAccount ?? "";
     for (const port of ports) {
-      // No spread, and the same order everywhere: then all endpoints have one form in memory, the smallest.
+      // No spread, and the same order everywhere, so that all endpoints have one form in memory, the smallest.
       found.push({
         address,
         port: endpointPort(address, spec.ports ?? NO_PORTS, port),
@@ -255,7 +265,9 @@ function inlineEndpoints(
   return found.length === 0 ? NO_ENDPOINTS : found.slice(); // A copy has no room to grow.
 }
 
-/** Labels with place of one entry's endpoints: most of them are alike, and equal ones are one object already. */
+/**
+ * Labels with place of one entry's endpoints. Most of the labels are equal, and equal labels are one object already.
+ */
 class SharedLabels {
   readonly #known: { readonly own: Labels; readonly place: string; readonly labels: Labels }[] = [];
 
@@ -269,14 +281,14 @@ class SharedLabels {
   }
 }
 
-/** A socket has no port; else the workload's own for that name, then the service's target port, then its port. */
+/** A socket has no port; else the workload's own port of this name, then the service's target port, then its port. */
 function endpointPort(address: string, ports: Readonly<Record<string, number>>, port: ServicePort): number {
   if (isUnixSocket(address)) return 0;
   const own = Object.hasOwn(ports, port.name) ? ports[port.name] : undefined;
   return own || port.targetPort || port.port;
 }
 
-/** Addresses by host, IPv4 first; texts that are no IP addresses are left out. */
+/** Addresses by host, IPv4 first, without texts that are not IP addresses. */
 function assignedAddresses(rows: ConfigObject["assigned"]): ReadonlyMap<string, readonly string[]> {
   if (rows === undefined) return NONE_ASSIGNED;
   const found = new Map<string, string[]>();

@@ -1,10 +1,10 @@
 /**
- * Several ServiceEntry objects of one namespace that define the same host: one service.
+ * Several ServiceEntry objects of one namespace for the same host become a single service.
  *
  * - The oldest entry (then the first by name) is the base.
- * - Entries with the same export rule add their ports that no older one has, and the endpoints of these. Each port is found
- *   in the way of the entry that it is of.
- * - To the ports that an older entry has they add their endpoints, where those are found in the same way.
+ * - Entries with the same export rule add ports that no older entry has, with the ports' endpoints. Each port is
+ *   resolved by the rule of its own entry.
+ * - To a port of an older entry an entry adds its endpoints, if both have the same resolution.
  * - Entries that also have the same resolution, labels and selector add their addresses.
  *
  * @module
@@ -17,13 +17,13 @@ import type { ConvertedEntry } from "./convert.ts";
 export interface ServiceFragment {
   readonly entry: ConvertedEntry;
   /**
-   * Name of each of its ports in the merged service, by its own name; a missing port has no place there. Undefined: all
+   * Name of each port in the merged service, by the port's own name; ports left out are absent. Undefined: all ports
    * keep their names.
    */
   readonly portNames: ReadonlyMap<string, string> | undefined;
 }
 
-/** The service of one host, with its endpoints. */
+/** The service of a host, and its endpoints. */
 export interface MergedService {
   readonly service: Service;
   readonly fragments: readonly ServiceFragment[];
@@ -32,7 +32,7 @@ export interface MergedService {
 /**
  * Merges the entries of one host and namespace.
  *
- * @param entries At least one; any order.
+ * @param entries One or more, in any order.
  */
 export function mergeEntries(host: string, entries: readonly ConvertedEntry[]): MergedService {
   const [base, ...others] = entries.length === 1 ? entries : [...entries].sort(byAge);
@@ -59,17 +59,17 @@ export function mergeEntries(host: string, entries: readonly ConvertedEntry[]): 
   return { service: serviceOf(host, base!, ports, [...addresses], [...subjectAltNames], also), fragments };
 }
 
-/** The order of entries, of which the first gets a thing that two of them want. */
+/** The order of entries. If two entries want the same thing, the first entry gets it. */
 export function byAge(a: ConvertedEntry, b: ConvertedEntry): number {
   return a.createdAt - b.createdAt || (a.key < b.key ? -1 : a.key > b.key ? 1 : 0);
 }
 
-/** The parts that entries have in common which share their addresses. */
+/** The parts that entries must have in common to share their addresses. */
 function mergedParts({ resolution, labels, selector, exportTo }: ConvertedEntry) {
   return [resolution, labels, selector, exportTo];
 }
 
-/** Finds the entry's ports among those of the service, adding those that are missing when it may. */
+/** Finds the entry's ports among the service's ports, and adds missing ports if `mayAdd`. */
 function placePorts(
   entry: ConvertedEntry,
   ports: ServicePort[],
@@ -82,7 +82,7 @@ function placePorts(
     // A static endpoint inside a DNS cluster, or the reverse, is never wanted.
     if (same) { if (resolutionOf(base, same) === entry.resolution) names.set(port.name, same.name); }
     else if (mayAdd) {
-      // Endpoints find their port by its name, so two ports of one service never share one.
+      // Endpoints find their port by its name, so two ports of one service never share a name.
       const name = ports.some((candidate) => candidate.name === port.name) ? `${port.name}-${port.port}` : port.name;
       const resolution = entry.resolution === base.resolution ? {} : { resolution: entry.resolution };
       ports.push({ ...port, name, ...resolution, cause: entry.key });

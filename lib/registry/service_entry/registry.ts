@@ -4,7 +4,8 @@
  *     config changes ──apply──> entries, workloads ──touched services──> merge ──> what differs goes to the sink
  *     workloads of other registries ──onWorkloads──┘
  *
- * The cost of a change is that of the services it touches: those of the entry, or those that select the workload.
+ * The cost of a change is the cost of its services: the services of the entry, or the services that select the
+ * workload.
  *
  * @module
  */
@@ -51,7 +52,7 @@ export interface ServiceEntryOptions extends ConvertOptions {
   readonly selectPods: boolean;
   /** Services without an address get one (`PILOT_ENABLE_IP_AUTOALLOCATE`). */
   readonly autoAllocate: boolean;
-  /** Addresses that stand in for those of services: never one that an entry has. Default: none do. */
+  /** Addresses that stand in for services' addresses, and never equal an entry's address. Default: none. */
   readonly standIns?: StandInAddresses;
   /** Health of workload entries is looked at (`PILOT_ENABLE_WORKLOAD_ENTRY_HEALTHCHECKS`). */
   readonly healthChecks: boolean;
@@ -63,7 +64,7 @@ interface Reported {
   endpoints: readonly Endpoint[];
 }
 
-/** Objects and services that are handled in one step. */
+/** Objects and services handled in one step. */
 const ITEMS_A_STEP = 200;
 const NO_ENDPOINTS: readonly Endpoint[] = Object.freeze([]);
 
@@ -71,16 +72,16 @@ const NO_ENDPOINTS: readonly Endpoint[] = Object.freeze([]);
 export class ServiceEntryRegistry implements Registry {
   readonly provider = "External";
   readonly clusterId: string;
-  /** Shard under which its endpoints are reported. */
+  /** Shard of the reported endpoints. */
   readonly shard: string;
   readonly #options: ServiceEntryOptions;
   readonly #entries = new Map<string, ConvertedEntry>();
   readonly #byService = new SmallMultimap<ServiceKey, ConvertedEntry>();
   readonly #entryObjects = new Map<string, WorkloadEntryObject>();
-  /** Keys of those objects by the place of their address. */
+  /** Keys of these objects by the place of their address. */
   readonly #byAddress = new SmallMultimap<string, string>();
   readonly #health = new ReportedHealth();
-  /** Workloads that selectors may select: own by key, those of others by source and id. */
+  /** Workloads for selectors: own workloads by key, workloads of other registries by source and id. */
   readonly #workloads = new Map<string, Workload>();
   readonly #selection = new WorkloadSelection<ConvertedEntry>();
   readonly #addresses = new ServiceAddresses();
@@ -103,13 +104,13 @@ export class ServiceEntryRegistry implements Registry {
     return this.#addresses.counts;
   }
 
-  /** Calls `listener` with the keys of entries whose hosts may have other addresses than before. @returns ends it */
+  /** Calls `listener` with the keys of entries whose hosts may have new addresses. @returns ends the calls */
   onAssigned(listener: (entries: ReadonlySet<string>) => void): () => void {
     this.#assignedListeners.add(listener);
     return () => void this.#assignedListeners.delete(listener);
   }
 
-  /** The addresses in force, which the status of an entry should assign; undefined: it should assign none. */
+  /** The addresses in force, for the status of an entry; undefined: the status should assign none. */
   assignment(key: string): readonly AssignedAddress[] | undefined {
     const entry = this.#entries.get(key);
     if (entry === undefined || !this.#options.autoAllocate || !takesAddresses(entry)) return undefined;
@@ -138,7 +139,7 @@ export class ServiceEntryRegistry implements Registry {
   }
 
   /**
-   * Takes config changes. Objects of other kinds are passed over, so the store's changes may come as they are.
+   * Takes config changes. Objects of other kinds are passed over, so the store's changes may come unfiltered.
    *
    * @param upserted Objects that appeared or changed.
    * @param removed Keys (`kind/namespace/name`) of objects that went.
@@ -147,7 +148,7 @@ export class ServiceEntryRegistry implements Registry {
     unpaced(this.applySteps(upserted, removed));
   }
 
-  /** The same in steps of some milliseconds; other calls may come between them. */
+  /** Like {@linkcode ServiceEntryRegistry.apply}, in steps of some milliseconds; other calls may come between steps. */
   *applySteps(upserted: readonly AnyConfigObject[], removed: readonly string[]): Generator<void, void> {
     const [touched, selecting] = [new Set<ServiceKey>(), new Set<ServiceKey>()];
     const workloads = new Map<string, Workload>();
@@ -176,10 +177,10 @@ export class ServiceEntryRegistry implements Registry {
   }
 
   /**
-   * Records the outcome of a workload's probes, for the entries that stand for it now or later (see the annotation
+   * Records the result of a workload's probes, for present and later entries of the workload (see the annotation
    * `proxy.mesh.io/health-checks-enabled`).
    *
-   * @param report undefined: nobody reports any more, which counts as unhealthy
+   * @param report undefined: the reports ended, which counts as unhealthy
    */
   setHealth(place: ReportPlace, report: HealthReport | undefined): void {
     this.#health.set(place, report);
@@ -189,10 +190,10 @@ export class ServiceEntryRegistry implements Registry {
   }
 
   /**
-   * Has the checked entries that are there now, and whose status says nothing, count as healthy until their agents report:
-   * a server that starts does not know what the one before it heard.
+   * Present checked entries without a health in their status count as healthy until their agents report: a server that
+   * starts does not know the reports to the server before.
    *
-   * @returns ends that: entries on which nobody has reported since are unhealthy from then on
+   * @returns ends this: entries without a report since then become unhealthy
    */
   awaitReports(): () => void {
     const awaited = [...this.#entryObjects.values()].filter(isChecked);
@@ -209,7 +210,7 @@ export class ServiceEntryRegistry implements Registry {
     };
   }
 
-  /** Takes workloads of other registries, for selectors; its own reports, should they come back, are passed over. */
+  /** Takes workloads of other registries, for selectors. The registry passes over its own reports. */
   onWorkloads(source: RegistrySource, upserted: readonly Workload[], removed: readonly string[]): void {
     if (source.provider === this.provider && source.clusterId === this.clusterId) return;
     const selecting = new Set<ServiceKey>();
@@ -230,7 +231,7 @@ export class ServiceEntryRegistry implements Registry {
     return [...keys].map((key) => this.#entryObjects.get(key)).filter((object) => object !== undefined);
   }
 
-  /** Takes over the health of these entries. */
+  /** Applies the health of these entries. */
   #lookAgain(objects: readonly WorkloadEntryObject[]): void {
     const selecting = new Set<ServiceKey>();
     const changed: Workload[] = [];
@@ -247,7 +248,7 @@ export class ServiceEntryRegistry implements Registry {
     return convertWorkload(object, healthy ? "healthy" : "unhealthy", this.#options);
   }
 
-  /** @returns whether there was one */
+  /** @returns whether the object was known */
   #setObject(key: string, object: WorkloadEntryObject | undefined): boolean {
     const old = this.#entryObjects.get(key);
     if (old !== undefined) this.#byAddress.delete(addressKey(old), key);
@@ -289,7 +290,7 @@ export class ServiceEntryRegistry implements Registry {
     return true;
   }
 
-  /** Replaces a workload; false when it is as it was. */
+  /** Replaces a workload; false: unchanged. */
   #setWorkload(id: string, workload: Workload | undefined, selecting: Set<ServiceKey>): boolean {
     const old = this.#workloads.get(id);
     if (old === workload || (old && workload && sameWorkload(old, workload))) return false;
@@ -309,7 +310,8 @@ export class ServiceEntryRegistry implements Registry {
   }
 
   /**
-   * Makes the touched services again and reports the differences: services first, so that endpoints find theirs.
+   * Makes the touched services again and reports the differences: services first, so that endpoints find their
+   * services.
    *
    * @param touched Services whose entries changed.
    * @param selecting Services of which only the selected workloads changed.
@@ -320,7 +322,7 @@ export class ServiceEntryRegistry implements Registry {
       this.#merge(key);
       if (++count % ITEMS_A_STEP === 0) yield;
     }
-    // Addresses of other services may have moved by that.
+    // The merge may have moved addresses of other services.
     for (const key of this.#addresses.settle()) touched.add(key);
     this.#options.standIns?.settle();
     this.#tellAssigned(touched);
@@ -364,7 +366,7 @@ export class ServiceEntryRegistry implements Registry {
     lists.push([key, endpoints]);
   }
 
-  /** Merges the entries of a service, and says whether it wants an address. */
+  /** Merges the entries of a service, and notes whether the service wants an address. */
   #merge(key: ServiceKey): void {
     const entries = this.#byService.get(key);
     if (entries.length === 0) {
@@ -400,10 +402,10 @@ export class ServiceEntryRegistry implements Registry {
   #endpointsOf(merged: MergedService): readonly Endpoint[] {
     const { service, fragments } = merged;
     const only = fragments.length === 1 ? fragments[0]!.entry : undefined;
-    // The common case shares the entry's own list with all its hosts.
+    // The common case: all hosts share the entry's own list.
     if (only && only.inline.length > 0 && service.resolution !== "dnsRoundRobin") return only.inline;
     const all = fragments.flatMap((fragment) => this.#fragmentEndpoints(service, fragment));
-    // One name, of which the proxy takes any address: only the first endpoint of a port can be.
+    // The proxy resolves one name and takes any of its addresses, so only the first endpoint of a port can be used.
     const single = service.ports.filter((port) => resolutionOf(service, port) === "dnsRoundRobin");
     if (single.length === 0) return all;
     const names = new Set(single.map(({ name }) => name));

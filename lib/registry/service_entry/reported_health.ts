@@ -1,5 +1,5 @@
 /**
- * Health of workload entries, by what their agents report and by their status.
+ * Health of workload entries, from their agents' reports and from their status.
  *
  * @module
  */
@@ -13,19 +13,19 @@ export type ReportPlace =
   /** `address`: canonical. */
   | { readonly namespace: string; readonly address: string };
 
-/** The health of a workload as its agent reports it. */
+/** The health of a workload from its agent's report. */
 export interface HealthReport {
   readonly healthy: boolean;
-  /** The account of the agent's proven identity; absent: it is not asked for. */
+  /** The account of the agent's proven identity; absent: not required. */
   readonly serviceAccount?: string;
-  /** The agent's stream here is over: what the entry's status says goes before. */
+  /** The agent's stream to this server has ended: the entry's status goes before the report. */
   readonly isLate?: boolean;
 }
 
 /** A WorkloadEntry with its origin. */
 export type WorkloadEntryObject = ConfigObject<"WorkloadEntry">;
 
-/** Whether an agent probes the workload of that entry (annotation `proxy.mesh.io/health-checks-enabled`). */
+/** Whether an agent probes the entry's workload (annotation `proxy.mesh.io/health-checks-enabled`). */
 export function isChecked({ meta }: WorkloadEntryObject): boolean {
   return meta.annotations[HEALTH_CHECKED] === "true";
 }
@@ -43,7 +43,7 @@ export function addressKey({ meta: { namespace }, spec: { address = "" } }: Work
 export class ReportedHealth {
   /** Reports by place; there are at most as many as reporting agents. */
   readonly #reports = new Map<string, HealthReport>();
-  /** Keys of entries whose first report is waited for. */
+  /** Keys of entries whose first report is awaited. */
   readonly #awaited = new Set<string>();
 
   /** @param report undefined: nobody reports any more */
@@ -52,29 +52,31 @@ export class ReportedHealth {
     else this.#reports.set(placeKey(place), report);
   }
 
-  /** The entry counts as healthy until {@linkcode settle} finds a report on it, or until {@linkcode forget}. */
+  /** The entry counts as healthy until {@linkcode settle} finds a report, or until {@linkcode forget}. */
   await(object: WorkloadEntryObject): void {
     this.#awaited.add(object.key);
   }
 
-  /** Ends the wait for an entry on which there is a report. */
+  /** Ends the wait for an entry with a report. */
   settle(object: WorkloadEntryObject): void {
     if (this.#reportOn(object) !== undefined) this.#awaited.delete(object.key);
   }
 
-  /** Ends the wait for an entry. @returns whether it was waited for */
+  /** Ends the wait for an entry. @returns whether a report was awaited */
   forget(key: string): boolean {
     return this.#awaited.delete(key);
   }
 
-  /** Whether the workload of an entry that is checked is well: by its agent, by its status, or as long as it is awaited. */
+  /**
+   * Whether the workload of a checked entry is healthy: by its agent, by its status, or while its report is awaited.
+   */
   isHealthy(object: WorkloadEntryObject): boolean {
     const report = this.#reportOn(object);
     const said = report === undefined || report.isLate ? object.healthy : undefined;
     return said ?? report?.healthy ?? this.#awaited.has(object.key);
   }
 
-  /** Only the service account that the entry names speaks for it. */
+  /** Only an agent with the entry's service account may report on the entry. */
   #reportOn(object: WorkloadEntryObject): HealthReport | undefined {
     const { meta: { namespace, name }, spec: { serviceAccount = "" } } = object;
     const reports = [placeKey({ namespace, name }), addressKey(object)].map((key) => this.#reports.get(key));

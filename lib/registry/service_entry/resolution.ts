@@ -13,7 +13,7 @@ const RESOLUTIONS: Readonly<Record<string, Resolution>> = {
   DYNAMIC_DNS: "dynamicDns",
 };
 
-/** The way in which a `resolution` of a ServiceEntry finds endpoints. */
+/** The resolution of endpoints for a `resolution` of a ServiceEntry. */
 export function entryResolution(written: string): Resolution {
   return RESOLUTIONS[written] ?? "passthrough";
 }

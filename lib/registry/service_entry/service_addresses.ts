@@ -1,11 +1,11 @@
 /**
- * The addresses of services without one of their own: those that a status assigns, else those that allocation gives.
+ * The addresses of services without an address of their own: assigned by a status, or else allocated.
  *
  *     status of a service entry ──> holds it, unless a user wrote it or an older service has it ──┐
  *     others ──> allocation, which passes over written and assigned addresses ────────────────────┴─> addresses
  *
- * All is decided by the set of entries alone, so that every replica says the same, and the replica that writes a status
- * writes the addresses that are served already.
+ * The set of entries alone decides, so every replica has the same result, and the replica that writes a status writes
+ * the addresses in use already.
  *
  * @module
  */
@@ -13,7 +13,7 @@ import { SmallMultimap } from "../small_multimap.ts";
 import type { ServiceKey } from "../types.ts";
 import { AddressAllocator, addressesOfSlot, slotOfAddress } from "../allocation/allocate.ts";
 
-/** A service to which a status assigns addresses. */
+/** A service with addresses assigned by a status. */
 interface AssignedAddresses {
   readonly key: ServiceKey;
   readonly createdAt: number;
@@ -29,7 +29,7 @@ export class ServiceAddresses {
   readonly #assignments = new Map<ServiceKey, AssignedAddresses>();
   /** Services that want an address, with their age. */
   readonly #wanting = new Map<ServiceKey, number>();
-  /** Services whose assigned addresses hold. */
+  /** Services with their assigned addresses in force. */
   readonly #granted = new Map<ServiceKey, readonly string[]>();
   #touched = new Set<ServiceKey>();
 
@@ -38,7 +38,7 @@ export class ServiceAddresses {
     return { wanted: this.#allocator.size, available: this.#allocator.capacity };
   }
 
-  /** A user's entry has these addresses; those of a network (`10.0.0.0/8`) are passed over. */
+  /** Addresses of a user's entry; addresses of a network (`10.0.0.0/8`) are passed over. */
   write(addresses: readonly string[]): void {
     for (const address of addresses) {
       if (address.includes("/")) continue;
@@ -63,7 +63,7 @@ export class ServiceAddresses {
   /**
    * A service wants an address, for the first time or with another age or assignment.
    *
-   * @param assigned The addresses that a status assigns to it; undefined: none.
+   * @param assigned The addresses assigned by a status; undefined: none.
    */
   want(key: ServiceKey, createdAt: number, assigned: readonly string[] | undefined): void {
     this.#wanting.set(key, createdAt);
@@ -71,7 +71,7 @@ export class ServiceAddresses {
     this.#assign(key, assigned === undefined ? undefined : { key, createdAt, addresses: assigned });
   }
 
-  /** A service wants no address any more; unknown ones do nothing. */
+  /** A service no longer wants an address; unknown services have no effect. */
   unwant(key: ServiceKey): void {
     if (!this.#wanting.delete(key)) return;
     this.#touched.add(key);
@@ -95,7 +95,7 @@ export class ServiceAddresses {
     return changed;
   }
 
-  /** The addresses of a service, IPv4 first; empty when it wants none, or all are taken. */
+  /** The addresses of a service, IPv4 first; empty: not wanted, or none free. */
   addresses(key: ServiceKey): readonly string[] {
     return this.#granted.get(key) ?? this.#allocator.addresses(key);
   }
@@ -123,7 +123,7 @@ export class ServiceAddresses {
     for (const address of addresses) for (const { key } of this.#assignees.get(address)) this.#touched.add(key);
   }
 
-  /** The assignment to which an address belongs: the oldest, then that of the first key. */
+  /** The assignment that gets an address: the oldest, then the assignment with the first key. */
   #holder(address: string): AssignedAddresses | undefined {
     if (this.#written.has(address)) return undefined;
     let holder: AssignedAddresses | undefined;
@@ -142,7 +142,7 @@ export class ServiceAddresses {
     if (slot !== undefined) this.#allocator.reserve(slot);
   }
 
-  /** Gives the slot of an address back, unless that or the slot's other one is taken still. */
+  /** Frees the slot of an address, unless one of the slot's addresses is still taken. */
   #release(address: string): void {
     const slot = slotOfAddress(address);
     if (slot === undefined || addressesOfSlot(slot).some((one) => this.#isTaken(one))) return;
