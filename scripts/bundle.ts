@@ -2,8 +2,8 @@
  * Programs as folders for images: JavaScript without types, and a launcher with exactly the program's permission set of
  * deno.json.
  *
- * `deno task bundle [program...]` makes them, in `dist/bundle/PROGRAM`, and prints their launchers. A folder needs the
- * runtime and a shell beside it, nothing of the tree.
+ * `deno task bundle [program...]` makes the folders in `dist/bundle/PROGRAM`, and prints the launchers. Beside a folder
+ * only the runtime and a shell are needed, nothing of the tree.
  *
  * Permissions: read (the tree), write (dist), run (deno).
  *
@@ -13,19 +13,21 @@ import { type BundleSpec, currentBundle, makeBundle } from "../cmd/program_bundl
 import { lateModules, permissionFlags, permissionSets } from "./compile.ts";
 import { engineFlags } from "./program_args.ts";
 
-/** The programs that are packed so. (The node's installer starts its plugin in many ways, and once a node.) */
+/**
+ * The bundled programs. (The node's installer is excluded: it starts its plugin in many ways, and only once per node.)
+ */
 export const bundledPrograms = ["pilot-discovery", "pilot-agent"] as const;
 
-/** One of them. */
+/** A bundled program. */
 export type BundledProgram = typeof bundledPrograms[number];
 
-/** The bundle of a program. Its folder is as deep as that of the module that looks for the tree's commit. */
+/** The bundle of a program. Its folder is as deep as the folder of the module that looks for the tree's commit. */
 export function bundleSpec(program: BundledProgram): BundleSpec {
   return {
     folder: `dist/bundle/${program}`,
     entry: `cmd/${program}/main.ts`,
     ...{ late: lateModules[program] ?? [], beside: ["deno.json", "scripts/bundle.ts", "cmd/program_bundle.ts"] },
-    // The runtime keeps the text of what it runs: beside every workload that is half a megabyte less.
+    // The runtime keeps the text of loaded modules in memory. Short text saves half a megabyte beside every workload.
     short: program === "pilot-agent",
   };
 }
@@ -35,7 +37,7 @@ export function launcherPath(program: BundledProgram): string {
   return `${bundleSpec(program).folder}/${program}`;
 }
 
-/** The arguments of `deno` that run a program's bundle, before the path of its `main.js`. */
+/** The arguments of `deno` for a program's bundle, before the path of `main.js`. */
 export function bundleFlags(program: BundledProgram): string[] {
   return [
     ...["--quiet", "--no-config", "--no-lock", "--no-check", "--cached-only", "--unstable-net"],
@@ -44,17 +46,17 @@ export function bundleFlags(program: BundledProgram): string[] {
 }
 
 /**
- * Relaying takes and frees buffers in several threads: with a heap for each, and large blocks in them, glibc gives little
- * of that back.
+ * Relaying allocates and frees buffers in several threads. With a heap per thread, and large blocks inside the heaps,
+ * glibc returns little memory.
  */
 const SMALL_HEAPS =
   'export MALLOC_ARENA_MAX="${MALLOC_ARENA_MAX:-1}" MALLOC_MMAP_THRESHOLD_="${MALLOC_MMAP_THRESHOLD_:-131072}"\n';
 
 /**
- * Makes a program's folder; the JavaScript only when it is not there, or of other sources.
+ * Makes a program's folder. The JavaScript is made only if missing or outdated.
  *
- * @param root Folder of the tree, with a slash at its end.
- * @throws {Error} when it cannot be made, for instance because the bundler is not there and cannot be fetched.
+ * @param root Folder of the tree, with a final slash.
+ * @throws {Error} When the folder cannot be made, for instance because the bundler is missing and cannot be fetched.
  */
 export async function bundleProgram(root: string, program: BundledProgram): Promise<void> {
   const spec = bundleSpec(program);

@@ -1,8 +1,8 @@
 /**
  * Builds the three programs as standalone executables into `dist/`, each with exactly its permission set of deno.json.
  *
- * `deno task compile [program...]`. `deno compile` takes a base binary of the runtime, which it downloads unless
- * `DENORT_BIN` names one; without it nothing can be built, and this says so and exits with 1.
+ * `deno task compile [program...]`. `deno compile` uses a base binary of the runtime, which is downloaded unless
+ * `DENORT_BIN` gives its path. Without a base binary, the script reports the problem and exits with 1.
  *
  * Permissions: read (deno.json), write (dist), run (deno).
  *
@@ -11,7 +11,7 @@
 
 import { engineFlags } from "./program_args.ts";
 
-/** A permission set as deno.json has it. */
+/** A permission set of deno.json. */
 export interface PermissionSet {
   readonly [kind: string]: boolean | readonly string[];
 }
@@ -19,7 +19,7 @@ export interface PermissionSet {
 /** The programs, in order of building. */
 export const compiledPrograms = ["pilot-discovery", "pilot-agent", "install-cni"] as const;
 
-/** Modules that a program imports by a name made at run time, which `deno compile` cannot see. */
+/** Modules that a program imports by a computed name, invisible to `deno compile`. */
 export const lateModules: Readonly<Record<string, readonly string[]>> = {
   "pilot-discovery": [
     "cmd/pilot-discovery/start.ts",
@@ -33,13 +33,13 @@ export const lateModules: Readonly<Record<string, readonly string[]>> = {
   "install-cni": ["cmd/install-cni/node.ts", "cmd/install-cni/plugin.ts", "cmd/install-cni/start.ts"],
 };
 
-/** Kinds of permissions that `deno compile` knows as `--allow-<kind>`. */
+/** Kinds of permissions that `deno compile` accepts as `--allow-<kind>`. */
 const kinds = ["net", "read", "write", "env", "run", "sys", "ffi", "import"];
 
 /**
- * The permission flags of a set: what the executable may do is what `deno run -P=<set>` may do.
+ * The permission flags of a set: the executable gets the permissions of `deno run -P=<set>`.
  *
- * @throws {RangeError} for a kind that this script does not know: it must not be left out silently.
+ * @throws {RangeError} For an unknown kind, which must not be omitted silently.
  */
 export function permissionFlags(set: PermissionSet): string[] {
   const flags: string[] = ["--no-prompt"];

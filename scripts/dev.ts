@@ -1,11 +1,11 @@
 /**
- * The inner loop: runs the tests of some files or folders, with types, and again whenever a file changes that they
- * reach. It ends with Ctrl-C.
+ * The inner loop: runs the tests of files or folders, with a type check, and again whenever a related file changes.
+ * Ends with Ctrl-C.
  *
  *     deno task dev tests/mesh
  *     deno task dev tests/mesh/scope_test.ts --filter 'two namespaces'
  *
- * The tests must be of one group, because a process has one set of permissions.
+ * All tests must be in one group, because a process has one set of permissions.
  *
  * Permissions: read of the repository, run (deno).
  *

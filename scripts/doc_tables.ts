@@ -1,5 +1,5 @@
 /**
- * Writes the tables of docs/ that are made of the code: the debug pages, and the parts of the server.
+ * Writes the tables of docs/ that are generated from code: the debug pages, and the parts of the server.
  *
  *     deno task doc-tables
  *
@@ -10,12 +10,12 @@
 import { PAGES } from "../lib/debug/pages.ts";
 import { SERVER_PARTS } from "../lib/discovery/server_parts.ts";
 
-/** A table of a page. The page has a comment `<!-- NAME: ... -->` before it and `<!-- /NAME -->` behind it. */
+/** A table of a page, between the comments `<!-- NAME: ... -->` and `<!-- /NAME -->`. */
 export interface DocTable {
   readonly name: string;
   /** Path of the page in the repository. */
   readonly page: string;
-  /** Lines of the table, as `deno fmt` lays them out. */
+  /** Lines of the table, in the layout of `deno fmt`. */
   readonly lines: () => string;
 }
 
@@ -45,7 +45,7 @@ export const DOC_TABLES: readonly DocTable[] = [
   { name: "server-parts", page: "docs/architecture.md", lines: serverParts },
 ];
 
-/** A page's text with one table put in. */
+/** A page's text with a table inserted. */
 export function withDocTable(text: string, { name, lines }: DocTable): string {
   const start = text.indexOf(`<!-- ${name}:`), end = text.indexOf(`<!-- /${name} -->`);
   if (start < 0 || end < start) throw new Error(`no place for the table ${name}`);

@@ -1,6 +1,6 @@
 /**
- * The descriptors that a program of Envoy carries: C++ keeps each `.proto` file in the program as an encoded
- * `FileDescriptorProto`, so the program itself says which messages and fields it knows.
+ * The descriptors inside an Envoy binary. C++ keeps each `.proto` file in the binary as an encoded
+ * `FileDescriptorProto`, so the binary itself lists Envoy's messages and fields.
  *
  * @module
  */
@@ -8,13 +8,13 @@ import protobuf from "protobufjs";
 import "protobufjs/ext/descriptor.js";
 import type * as Descriptor from "protobufjs/ext/descriptor.js";
 
-/** Messages that describe messages; the module puts them into protobufjs itself, and exports them in no way that Deno knows. */
+/** Messages that describe messages. The module adds them to protobufjs, without an export that Deno sees. */
 export const descriptor: typeof Descriptor = (protobuf as unknown as { descriptor: typeof Descriptor }).descriptor;
 
-/** Field 1 of a `FileDescriptorProto`, its name, as bytes begin with it. */
+/** The first byte of a `FileDescriptorProto`: the tag of field 1, the name. */
 const NAME_TAG = 0x0a;
 const LONGEST_NAME = 250;
-/** Fields of a `FileDescriptorProto`: of length-delimited ones, and of varints. */
+/** Fields of a `FileDescriptorProto`: length-delimited fields, and varints. */
 const DELIMITED = new Set([1, 2, 3, 4, 5, 6, 7, 8, 12]);
 const VARINTS = new Set([10, 11, 14]);
 
@@ -39,7 +39,7 @@ function* endsOf(bytes: Uint8Array, text: string): Iterable<number> {
   }
 }
 
-/** The start of a message whose first field is a name that ends there. */
+/** The start of a message whose first field is a name with the given end. */
 function startOf(bytes: Uint8Array, end: number): number | undefined {
   for (let length = 8; length <= LONGEST_NAME; length++) {
     const head = length < 128 ? [NAME_TAG, length] : [NAME_TAG, (length & 127) | 128, length >> 7];
@@ -49,7 +49,7 @@ function startOf(bytes: Uint8Array, end: number): number | undefined {
   return undefined;
 }
 
-/** The end of the fields of a `FileDescriptorProto`: the message's own length is not written before it. */
+/** The end of the fields of a `FileDescriptorProto`, which has no length in front. */
 function endOfMessage(bytes: Uint8Array, start: number): number {
   let at = start;
   for (;;) {
@@ -79,6 +79,6 @@ function decoded(bytes: Uint8Array): Descriptor.IFileDescriptorProto | undefined
   try {
     return descriptor.FileDescriptorProto.decode(bytes) as Descriptor.IFileDescriptorProto;
   } catch {
-    return undefined; // bytes that only look like one
+    return undefined; // Bytes that only look like a message.
   }
 }

@@ -1,5 +1,5 @@
 /**
- * The limits that Envoy checks in each message that it gets, by the options that its program's descriptors carry
+ * The limits that Envoy checks in each received message, from the options in the binary's descriptors
  * (`validate.rules`, number 1071, of protoc-gen-validate).
  *
  * @module
@@ -8,7 +8,7 @@ import protobuf from "protobufjs";
 import type * as Descriptor from "protobufjs/ext/descriptor.js";
 import { descriptor, embeddedDescriptors } from "./envoy_descriptors.ts";
 
-/** The limits of one message: by field, and the groups of fields of which one must be there. */
+/** The limits of a message: by field, and groups of fields of which one is required. */
 export interface MessageRules {
   readonly fields: Record<string, unknown>;
   readonly oneofs: string[][];
@@ -16,7 +16,7 @@ export interface MessageRules {
 
 const OPTION = 1071;
 
-/** The options, which the descriptors of protobufjs pass over otherwise. They are read when a field is decoded. */
+/** The options, which protobufjs otherwise skips. They are read when a field is decoded. */
 interface WithOptions {
   readonly FieldOptions: protobuf.Type;
   readonly OneofOptions: protobuf.Type;
@@ -54,7 +54,7 @@ export function messageRules(files: Files): Record<string, MessageRules> {
   return found;
 }
 
-/** `FieldRules`, which the program describes as well. */
+/** `FieldRules`, which the binary describes as well. */
 function rulesType(files: Files): protobuf.Type {
   const wanted = ["validate/validate.proto", "google/protobuf/duration.proto", "google/protobuf/timestamp.proto"];
   const own = wanted.map((name) => {

@@ -1,8 +1,8 @@
 /**
- * Generates `proto/gen/envoy_api.json`: the descriptors of every message that this release of Envoy knows, read from its
- * program. Patches that users write may name any of them; `descriptor.json` has only those that the programs build.
+ * Generates `proto/gen/envoy_api.json`: the descriptors of every message of this Envoy release, read from the binary.
+ * Patches of users may use any message. `descriptor.json` has only the messages that the programs build.
  *
- * The file holds compressed text: it is opened only where there is a patch. Beside the descriptors it has the limits that
+ * The file holds compressed text, which is opened only for patches. Beside descriptors the file has the limits that
  * Envoy checks in each message.
  *
  * Permissions: read (the program, given as argument), write (proto/gen).
@@ -15,7 +15,7 @@ import type * as Descriptor from "protobufjs/ext/descriptor.js";
 import { descriptor, embeddedDescriptors } from "./envoy_descriptors.ts";
 import { messageRules } from "./envoy_rules.ts";
 
-/** Files of the program that describe no configuration: options of descriptors, and files of libraries. */
+/** Files of the binary without configuration: options of descriptors, and files of libraries. */
 const OTHERS =
   /^(google\/protobuf\/(descriptor|cpp)|google\/api\/(annotations|http)|(validate|udpa\/annotations)\/)|^(xds|envoy)\/annotations\/|^(src|source|tcmalloc)\//;
 
@@ -23,7 +23,7 @@ interface Options {
   options?: unknown;
 }
 
-/** Options say nothing about the wire, but for that of messages that are entries of maps. */
+/** Options do not affect the wire form, except the option of messages for map entries. */
 function withoutOptions(message: Descriptor.IDescriptorProto): void {
   const map = message.options?.mapEntry === true;
   message.options = map ? { mapEntry: true } : {};
@@ -62,7 +62,8 @@ if (files.length < 100) {
 const set = descriptor.FileDescriptorSet.create({ file: files });
 const root = protobuf.Root.fromDescriptor(set as unknown as Descriptor.IFileDescriptorSet, { keepCase: true });
 const json = root.toJSON();
-// protobufjs has definitions of its own for these, with names in camelCase; builders and its JSON use them.
+// protobufjs has separate definitions of these messages, with camelCase names, used by builders and by the JSON of
+// protobufjs.
 const ours = protobuf.Root.fromJSON(protobuf.common.get("google/protobuf/struct.proto")!);
 Object.assign(googleOf(json), googleOf(ours.toJSON()));
 const out = new URL("../proto/gen/", import.meta.url).pathname;

@@ -1,11 +1,14 @@
 /**
- * Generates `proto/gen/`: one pruned descriptor of every message that we encode or decode (`descriptor.json`;
- * `node.json` is the small part that every stream needs to read its client's node; `kinds.json` has the kinds of the mesh
- * as they travel between control planes), the functions that encode them
- * (`encoder_functions.js`, typed by `encoders.ts`), their TypeScript shapes (`types.ts`) and their enums (`enums.ts`).
+ * Generates `proto/gen/`:
  *
- * Source: the Envoy API tree that ships inside the npm package `@grpc/grpc-js-xds`. Nothing is copied into git.
- * Field names stay snake_case, as in Envoy's own documentation, so that what the code builds reads like Envoy YAML.
+ * - `descriptor.json`: a pruned descriptor of every message that the programs encode or decode.
+ * - `node.json`: the small part that every stream needs to read its client's node.
+ * - `kinds.json`: the kinds of the mesh in their form between control planes.
+ * - `encoder_functions.js`, typed by `encoders.ts`: functions that encode messages.
+ * - `types.ts` and `enums.ts`: TypeScript shapes and enums.
+ *
+ * Source: the Envoy API tree in the npm package `@grpc/grpc-js-xds`. Nothing is copied into git. Field names stay
+ * snake_case, as in Envoy's documentation, so code that builds messages reads like Envoy YAML.
  *
  * Permissions: read (node_modules, proto), write (proto/gen).
  *
@@ -26,7 +29,7 @@ const roots = [
 ];
 const out = new URL("../proto/gen/", import.meta.url).pathname;
 
-/** They import OpenCensus, which neither the package nor Envoy has any more. */
+/** These files import OpenCensus, which neither the package nor Envoy has any longer. */
 const WITHOUT_IMPORTS: ReadonlySet<string> = new Set(
   ["opencensus", "trace"].map((name) => `envoy/config/trace/v3/${name}.proto`),
 );
@@ -47,7 +50,7 @@ function isFolder(path: string): boolean {
   }
 }
 
-/** Protos lie in folders named like their package: `envoy.config.cluster.v3.Cluster` in `envoy/config/cluster/v3/`. */
+/** Protos are in folders named like their package: `envoy.config.cluster.v3.Cluster` in `envoy/config/cluster/v3/`. */
 function packageFolder(message: string): string {
   const parts = message.split(".");
   return parts.slice(0, parts.findIndex((p) => /^[A-Z]/.test(p))).join("/") + "/";
@@ -85,7 +88,7 @@ function loadAll(): protobuf.Root {
   return root;
 }
 
-/** All types that some messages reach through their fields. */
+/** All types reachable from some messages through fields. */
 function closure(root: protobuf.Root, messages: readonly string[]): Set<protobuf.Type | protobuf.Enum> {
   const seen = new Set<protobuf.Type | protobuf.Enum>();
   const visit = (type: protobuf.Type | protobuf.Enum) => {
@@ -102,8 +105,8 @@ function closure(root: protobuf.Root, messages: readonly string[]): Set<protobuf
 }
 
 /**
- * A copy of the tree that keeps the wanted types, their parents, and nothing else: no comments, and of the options those
- * that say how a field is encoded, and that it is secret.
+ * A copy of the tree with the wanted types and their parents only. Comments are removed. Only options about the
+ * encoding of a field, or its secrecy, are kept.
  */
 function prune(ns: protobuf.NamespaceBase, keep: Set<unknown>): Record<string, unknown> | null {
   const nested: Record<string, unknown> = {};
@@ -182,7 +185,10 @@ function writeTypes(ns: protobuf.NamespaceBase, keep: Set<unknown>, indent: stri
   }
 }
 
-/** Enum constants named by their path below the package: `Cluster_DiscoveryType`; a clash takes the package's last words in front. */
+/**
+ * Enum constants, named by the path below the package: `Cluster_DiscoveryType`. On a clash, the package's last words
+ * become a prefix.
+ */
 function writeEnums(keep: Set<protobuf.Type | protobuf.Enum>): string[] {
   const lines: string[] = [];
   const taken = new Set<string>();

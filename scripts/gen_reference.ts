@@ -2,7 +2,7 @@
  * Generates the reference under `docs/reference/`: settings, metrics, command lines and codes of findings from their
  * catalogues, JSON Schemas from the schemas of the kinds and their comments.
  *
- * `deno task reference` writes them; a test fails when one is stale.
+ * `deno task reference` writes the pages. A test fails if a page is stale.
  *
  * Permissions: read of the repository; write (docs/reference), when run.
  *
@@ -68,7 +68,7 @@ function defaultText(setting: Setting): string {
   return [usual, ...notes].join("; ");
 }
 
-/** Limits that depend on the number of cores when the setting is 0, by the functions that the server calls. */
+/** Limits that depend on the number of cores when the setting is 0, computed by the server's own functions. */
 const byCores: Readonly<Record<string, (cores: number) => number>> = {
   PILOT_MAX_REQUESTS_PER_SECOND: defaultAdmissionRate,
   PILOT_PUSH_THROTTLE: defaultPushThrottle,
@@ -157,10 +157,12 @@ export function commandsPage(): string {
     .join("\n\n") + "\n";
 }
 
-/** The folder with examples of findings: for each a file that triggers it, and one that does not. */
+/** The folder with examples of findings: for each finding a file that triggers the finding, and a clean file. */
 const EXAMPLES = new URL("../tests/testdata/findings/", import.meta.url);
 
-/** Certificates and keys in the examples: nobody reads them, and scanners of repositories take such keys for leaked ones. */
+/**
+ * Certificates and keys in the examples: readers do not need them, and scanners of repositories report keys as leaked.
+ */
 const PEM = /-----BEGIN ([A-Z ]+)-----[^]*?-----END \1-----/g;
 
 function exampleText(name: FindingName, which: "triggers" | "clean"): string {
@@ -236,7 +238,7 @@ function notBuiltSection(part: NotBuiltPart): string {
   return `## ${title}\n\n${part.about}\n\n${table(["What", "Each of them", "Names"], rows)}`;
 }
 
-/** The page of the names that are accepted and not built yet. */
+/** The page of names that are accepted but not built yet. */
 export function notBuiltPage(): string {
   const all = { ...needless.NEEDLESS_SETTINGS, ...needless.NEEDLESS_MESH_FIELDS, ...needless.NEEDLESS_VALUES };
   const never = Object.entries(all).map(([name, reason]) => [`\`${name}\``, reason]);
@@ -275,7 +277,10 @@ export async function kindComments(): Promise<TypeComments> {
   return await TypeComments.read(files.sort());
 }
 
-/** JSON Schemas of all kinds and of the mesh files by file name under `docs/reference/`, with the comments of their types. */
+/**
+ * JSON Schemas of all kinds and of the mesh files by file name under `docs/reference/`, with the comments of their
+ * types.
+ */
 export async function schemaPages(): Promise<Record<string, string>> {
   const comments = await kindComments();
   const page = (name: string, schema: JsonSchema) => [`schemas/${name}.json`, `${JSON.stringify(schema, null, 2)}\n`];

@@ -1,12 +1,14 @@
 /**
- * The Go toolchain, which builds programs that tests start.
+ * The Go toolchain, which builds test programs.
  *
  * Permissions: env (GO), run (go).
  *
  * @module
  */
 
-/** Path of the Go toolchain: the variable `GO`, else `go` on the path, else Go's own place; undefined: there is none. */
+/**
+ * Path of the Go toolchain: the variable `GO`, else `go` on the path, else Go's usual place. Undefined: not installed.
+ */
 export async function findGo(): Promise<string | undefined> {
   for (const path of [Deno.env.get("GO"), "go", "/usr/local/go/bin/go"]) {
     if (path === undefined) continue;

@@ -6,7 +6,7 @@
  * @module
  */
 
-/** One import, both ends relative to the repository. */
+/** An import, with both ends relative to the repository. */
 export interface ImportArrow {
   readonly from: string;
   /** A file of the tree, or a bare specifier (`node:fs`, `yaml`). */
@@ -14,7 +14,7 @@ export interface ImportArrow {
   readonly line: number;
   /** Types only: erased before the program runs. */
   readonly typeOnly: boolean;
-  /** Loaded when it is reached, not at the start. */
+  /** Loaded on demand, not at the start. */
   readonly lazy: boolean;
 }
 
@@ -41,7 +41,7 @@ export function sourceFiles(root: string, folders: readonly string[]): string[] 
 const statement =
   /^\s*(?:import|export)\s+(type\s)?[^;"']*?from\s*["']([^"']+)["']|^\s*import\s*["']([^"']+)["']|\bimport\(\s*["']([^"']+)["']/gm;
 
-/** The imports of one file. */
+/** The imports of a file. */
 export function importsOf(root: string, file: string): ImportArrow[] {
   const text = Deno.readTextFileSync(`${root}/${file}`).replace(/\/\*[\s\S]*?\*\//g, (c) => c.replace(/[^\n]/g, " "));
   const arrows: ImportArrow[] = [];
@@ -59,7 +59,7 @@ export function importsOf(root: string, file: string): ImportArrow[] {
   return arrows;
 }
 
-/** Everything that is loaded before the first line of a file runs, each with the file that loads it. */
+/** All files loaded before the first line of a file runs, each with the importing file. */
 export function loadedWith(root: string, file: string): Map<string, string> {
   return loaded(root, file, ({ lazy }) => !lazy);
 }

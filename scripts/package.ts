@@ -3,8 +3,8 @@
  *
  *     files that mod.ts imports ──(deno transpile)──> .js and .d.ts ──> dist/npm/package ──(tar)──> .tgz
  *
- * The package has the tree's own modules, one file each, and the generated descriptors beside them. Its dependencies are
- * named with the versions of deno.json. Nothing is asked of the network when it runs.
+ * The package has the tree's own modules, one file each, and the generated descriptors. Dependencies have the versions
+ * of deno.json. Packing uses no network.
  *
  * Permissions: read of the repository, write (the target folder), run (deno, tar).
  *
@@ -15,7 +15,7 @@ import { command } from "./setup/command.ts";
 
 const ROOT = new URL("..", import.meta.url).pathname.replace(/\/$/, "");
 const ENTRY = "mod.ts";
-/** Modules that run in workers, which name them at run time. */
+/** Modules of workers, which are loaded by name at run time. */
 const WORKERS: readonly string[] = ["lib/offline/preview/worker.ts"];
 const PAGE = "docs/users/library.md";
 
@@ -27,7 +27,7 @@ interface Manifest {
   readonly imports: Readonly<Record<string, string>>;
 }
 
-/** Files of the tree that modules need, themselves included, and the npm names that they import. */
+/** All files of the tree that the entries need, including the entries, and the imported npm names. */
 export function reachableFrom(
   ...entries: readonly string[]
 ): { readonly files: readonly string[]; readonly names: readonly string[] } {
@@ -54,7 +54,7 @@ export function dependenciesOf(names: readonly string[], imports: Manifest["impo
   return Object.fromEntries(pinned.sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** A module's text with its neighbours named by the files that the package has. */
+/** A module's text, with imports renamed to the package's files. */
 export function withPackagedImports(text: string, file: string): string {
   const up = "../".repeat(file.split("/").length - 1) || "./";
   return text
@@ -62,7 +62,7 @@ export function withPackagedImports(text: string, file: string): string {
     .replace(/((?:\bfrom|\bimport|\bimport\()\s*["'])(\.{1,2}\/[^"']+)\.ts(["'])/g, "$1$2.js$3");
 }
 
-/** A page as users of the package read it: they import by name, and have no other pages beside it. */
+/** A page for users of the package: imports use the package's name, and links to other pages are removed. */
 export function packagedPage(text: string, name: string): string {
   return text.replaceAll('"../../mod.ts"', JSON.stringify(name)).replace(/\[([^\]]+)\]\(\.\.?\/[^)]*\)/g, "$1");
 }
@@ -83,9 +83,9 @@ function packageJson({ name, version, license, imports }: Manifest, names: reado
 }
 
 /**
- * Packs.
+ * Packs the library.
  *
- * @param target Folder that the tarball and the files in it are written to.
+ * @param target Folder for the tarball and its files.
  * @param deno The program that transpiles.
  * @returns The path of the tarball.
  */
@@ -116,7 +116,11 @@ export async function packLibrary(target: string, deno = "deno"): Promise<string
   return tarball;
 }
 
-/** The declarations that those of the entry need; all others are removed. @throws when one was not made */
+/**
+ * The declarations that the entry's declarations need. All others are removed.
+ *
+ * @throws When a declaration was not made.
+ */
 async function declarations(folder: string): Promise<string[]> {
   const wanted = new Set([ENTRY.replace(/ts$/, "d.ts")]);
   for (const file of wanted) {

@@ -1,9 +1,9 @@
 /**
- * Ports for programs that cannot be asked which port they got: listeners of a mesh, whose ports are configuration.
+ * Ports for programs that cannot report a chosen port: listeners of a mesh, whose ports are configuration.
  *
- * A port is chosen first and bound later by another program, so between the two another program may take it. Two things
- * keep that from doing harm: all programs of this repository lease the ports that they choose, so they never choose the
- * same one; and work that finds a port taken all the same throws {@linkcode PortTaken} and is run again with others.
+ * A port is chosen first and bound later by another program, so in between a third program may take the port. Two
+ * measures help. All programs of this repository lease chosen ports, so they never choose the same port. Work that
+ * still finds a port taken throws {@linkcode PortTaken} and is run again with other ports.
  *
  * Permissions: net (0.0.0.0 and 127.255.255.254).
  *
@@ -13,34 +13,34 @@
 /** Below the range from which the system takes ports for outgoing connections (32768 and up on Linux). */
 const LOWEST = 12_000, HIGHEST = 32_000;
 
-/** How many ports are tried for one that is free, and how often work is run again. */
+/** Number of tries per free port, and number of runs of the work. */
 const TRIES = 500, RUNS = 5;
 
-/** The leases lie on UDP ports of this address: they are no port of any TCP server, and nothing else uses them. */
+/** Leases are UDP ports of this address, which no TCP server and no other program uses. */
 const LEASES = "127.255.255.254";
 
-/** A program could not bind a port that was free when it was chosen. */
+/** A program could not bind a port that was free when chosen. */
 export class PortTaken extends Error {
   override readonly name = "PortTaken";
 }
 
-/** The words of programs that cannot bind: of Envoy, of its rejection of a listener, of this runtime. */
+/** Messages of programs that cannot bind: of Envoy, of Envoy's rejection of a listener, of this runtime. */
 const SAYINGS = /cannot bind|address already in use|AddrInUse|EADDRINUSE/i;
 
-/** Whether a text (the output of a program, a rejection) says that an address is taken. */
+/** Whether a text (a program's output, a rejection) reports a taken address. */
 export function saysTaken(text: string): boolean {
   return SAYINGS.test(text);
 }
 
-/** The ports that this process has leased, also earlier: a program may end after the lease. */
+/** All ports leased by this process, including past leases: a program may end after the lease. */
 const leased = new Set<number>();
 
-/** Whether a program that this process starts may bind a port: it was leased here, or the system chooses one (0). */
+/** Whether a program started by this process may bind a port: a leased port, or a port chosen by the system (0). */
 export function mayBind(port: number): boolean {
   return port === 0 || leased.has(port);
 }
 
-/** Ports that are free on all addresses, leased until they are disposed of. */
+/** Ports that are free on all addresses, leased until disposal. */
 export class PortLease implements Disposable {
   readonly ports: readonly number[];
   readonly #leases: Deno.DatagramConn[] = [];
@@ -74,7 +74,7 @@ export class PortLease implements Disposable {
   }
 }
 
-/** The result of a function; undefined when the address that it binds is taken. */
+/** The result of a function, or undefined if the address to bind is taken. */
 function taken<T>(bind: () => T): T | undefined {
   try {
     return bind();
@@ -85,9 +85,9 @@ function taken<T>(bind: () => T): T | undefined {
 }
 
 /**
- * Runs work with ports that are free; with others, from the start, when it throws {@linkcode PortTaken}.
+ * Runs work with free ports, and again from the start with other ports if the work throws {@linkcode PortTaken}.
  *
- * @throws what the work throws, and {@linkcode PortTaken} when that happens every time
+ * @throws Errors of the work, and {@linkcode PortTaken} if every run finds a port taken.
  */
 export async function withPorts<T>(count: number, work: (ports: readonly number[]) => Promise<T>): Promise<T> {
   for (let run = 1;; run++) {

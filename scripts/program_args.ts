@@ -1,5 +1,5 @@
 /**
- * How a program is run: the arguments of its task in `deno.json`, the one place where they are written.
+ * How a program is run: the arguments of its task in `deno.json`, the only place for these arguments.
  *
  * Permissions: read of deno.json.
  *
@@ -7,10 +7,10 @@
  */
 
 /**
- * The arguments of `deno` that run a program (`pilot-discovery`, `pilot-agent`, `install-cni`), without the program's
- * own arguments.
+ * The arguments of `deno` for a program (`pilot-discovery`, `pilot-agent`, `install-cni`), without the program's own
+ * arguments.
  *
- * @param tree Root of the tree whose program it is. Default: this tree.
+ * @param tree Root of the program's tree. Default: this tree.
  */
 export function programArgs(program: string, tree = new URL("..", import.meta.url).pathname): string[] {
   const config = JSON.parse(Deno.readTextFileSync(`${tree}/deno.json`));
@@ -21,7 +21,7 @@ export function programArgs(program: string, tree = new URL("..", import.meta.ur
   return args;
 }
 
-/** Those of the arguments that are for the runtime's engine, which an executable must have built in. */
+/** The arguments for the runtime's engine, which must be built into an executable. */
 export function engineFlags(program: string): string[] {
   return programArgs(program).filter((arg) => arg.startsWith("--v8-flags="));
 }

@@ -1,6 +1,7 @@
 /**
- * How a program is run in a folder of its own: with its permission set as flags, as it is compiled. Paths of a set that
- * are relative (`./var`) hold below the folder then; `deno run -P` would take them below that of `deno.json`.
+ * How a program is run in a separate folder: with its permission set as flags, like a compiled program. Relative paths
+ * of the set (`./var`) are then below the folder. With `deno run -P` the paths would be below the folder of
+ * `deno.json`.
  *
  * Permissions: read of deno.json.
  *
@@ -11,7 +12,7 @@ import { programArgs } from "./program_args.ts";
 
 const root = new URL("..", import.meta.url).pathname;
 
-/** The arguments of `deno` that run a program in any folder, without the program's own arguments. */
+/** The arguments of `deno` for a program in any folder, without the program's own arguments. */
 export function programElsewhere(program: string): string[] {
   const set = permissionSets()[program];
   if (set === undefined) throw new RangeError(`deno.json has no permission set ${program}`);

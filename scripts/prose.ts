@@ -22,7 +22,7 @@ const { values } = parseArgs({ args: Deno.args, options: { sentences: { type: "s
 if (values.sentences === undefined) report();
 else for (const path of filesUnder(values.sentences)) show(path);
 
-/** Prints the figures of every room and of the pages, and those of all together. */
+/** Prints the figures of every room, of the pages, and the totals. */
 function report(): void {
   const comments = new Map<string, string[]>();
   for (const file of sourceFiles(root, ["lib", "cmd", "scripts", "tests"])) {
@@ -83,7 +83,7 @@ function textOf(file: string): string {
   return file.endsWith(".md") ? prosaicText(text) : commentText(text);
 }
 
-/** The TypeScript and Markdown files of the project at or below a path, which begins at the root. */
+/** The TypeScript and Markdown files of the project at or below a path, relative to the root. */
 function filesUnder(path: string): string[] {
   const clean = path.replace(/^\.\/|\/$/g, "");
   if (/\.(?:ts|md)$/.test(clean)) return [clean];

@@ -1,6 +1,6 @@
 /**
- * Makes a fresh machine ready: npm packages, generated code, Envoy, and (as root on Debian) the programs that tests use.
- * One line a step; a step does nothing where there is nothing to do.
+ * Prepares a fresh machine: npm packages, generated code, Envoy, and (as root on Debian) the programs for tests. Prints
+ * a line per step. A step without work does nothing.
  *
  *     deno task setup            everything
  *     deno task setup-folder     the parts in this folder, no Debian packages

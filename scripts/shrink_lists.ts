@@ -1,6 +1,6 @@
 /**
- * Takes off the catalogue of names not built the settings that are read by now and the metrics that are fed. It never
- * adds: a setting that loses its reader fails a test.
+ * Removes settings that are now read, and metrics that are now fed, from the catalogue of names that are not built.
+ * Never adds names: a setting that loses its reader fails a test.
  *
  * Permissions: read (lib, cmd), write (lib/kernel/not_built).
  *

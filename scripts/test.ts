@@ -1,12 +1,12 @@
 /**
- * Runs tests: group by group, each with the permissions that it needs and no others.
+ * Runs tests group by group, each group with only the permissions that the group needs.
  *
  *     deno task test                    everything
  *     deno task test tests/mesh ...     some files or folders
  *     deno task test tests/mesh --filter 'two rules'    tests with that text in their names; /.../ is an expression
  *
- * Ends with one line, `N passed, N failed, N skipped`. Exits with 1 when a test failed, did not end in time, or, where
- * `CI` is set, was skipped: there every component has to be.
+ * Ends with a line, `N passed, N failed, N skipped`. Exits with 1 if a test failed, did not end in time, or was skipped
+ * while `CI` is set: with `CI`, every component must be present.
  *
  * Permissions: read and write (a temporary file), run (deno), env (CI).
  *
@@ -21,8 +21,8 @@ import { isWanted, type WantedTests, wantedTests } from "./test/wanted.ts";
 const root = new URL("..", import.meta.url).pathname.replace(/\/$/, "");
 
 /**
- * A group that takes longer hangs, ms. The longest of the plain ones usually takes three minutes and those with API
- * servers six; on two busy cores each needs several times as much.
+ * A group that takes longer hangs, ms. Usually the longest plain group takes three minutes and the groups with API
+ * servers six. On two busy cores each group needs several times as much.
  */
 const GROUP_DEADLINE = { plain: 12 * 60_000, orchestrator: 18 * 60_000 };
 
@@ -33,7 +33,7 @@ interface GroupResult {
   readonly cases: readonly TestCase[];
   /** The output of the group. */
   readonly output: string;
-  /** Why it counts as failed although no test did. */
+  /** Why the group counts as failed without a failed test. */
   readonly trouble?: string;
   readonly seconds: number;
 }
@@ -65,7 +65,7 @@ async function runGroup(group: TestGroup, filter: string | undefined): Promise<G
   const started = performance.now();
   const deadline = GROUP_DEADLINE[group.orchestrator ? "orchestrator" : "plain"];
   const report = await Deno.makeTempFile({ suffix: ".xml" });
-  // Examples are no modules of the tree, so the check of the tree does not cover them.
+  // Examples are not modules of the tree, so the check of the tree does not cover them.
   const kind = group.examples ? ["--doc", "--permit-no-files"] : ["--no-check"];
   const args = ["test", "--quiet", "--no-prompt", "--parallel", `--junit-path=${report}`, ...kind];
   if (filter !== undefined) args.push(`--filter=${filter}`);
@@ -82,7 +82,7 @@ async function runGroup(group: TestGroup, filter: string | undefined): Promise<G
   return done;
 }
 
-/** Files of which a group that was killed has said nothing. */
+/** Files without a result in a killed group. */
 function unfinished(group: TestGroup, text: string): string {
   const files: string[] = [];
   const walk = (path: string) => {
@@ -96,8 +96,8 @@ function unfinished(group: TestGroup, text: string): string {
 }
 
 /**
- * Builds the orchestrator's programs beside the tests, where some need them. A machine that cannot build them has tests
- * that are ignored, or fail, with the reason.
+ * Builds the orchestrator's programs beside the tests, if needed. On a machine that cannot build them, the tests are
+ * ignored or fail, with the reason.
  */
 function buildOrchestrator(groups: readonly TestGroup[]): Promise<unknown> {
   if (!groups.some(({ orchestrator }) => orchestrator)) return Promise.resolve();
@@ -112,7 +112,7 @@ function count(cases: readonly TestCase[], result: TestCase["result"]): number {
   return cases.filter((c) => c.result === result).length;
 }
 
-/** The tests that the command line asks for; ends the run where it cannot be read. */
+/** The tests on the command line. Ends the run if the command line is invalid. */
 function asked(): WantedTests {
   try {
     return wantedTests(Deno.args, (path) => existsSync(`${root}/${path}`));

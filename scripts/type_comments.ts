@@ -10,13 +10,13 @@ import { dirname, resolve } from "node:path";
 import jsTokens from "js-tokens";
 import type { TypeComment } from "../lib/config/schema/json_schema.ts";
 
-/** A value as it is written: a name, a call, an object, or anything else, which has no comments. */
+/** A value in source form: a name, a call, an object, or any other value, which has no comments. */
 type Written =
   | { readonly name: string }
   | { readonly call: string; readonly values: readonly Written[] }
   | { readonly fields: readonly WrittenField[] };
 
-/** A field of an object, or the object that is spread there, which has no name. */
+/** A field of an object, or a nameless spread object. */
 interface WrittenField {
   readonly name?: string;
   readonly comment: string;
@@ -27,7 +27,7 @@ interface SchemaFile {
   readonly path: string;
   readonly comment: string;
   readonly constants: Map<string, Written>;
-  /** Types by the constants from which they are inferred. */
+  /** Types by the constants from which types are inferred. */
   readonly types: Map<string, { readonly name: string; readonly comment: string }>;
   /** The files of imported names. */
   readonly imports: Map<string, string>;
@@ -46,7 +46,11 @@ export class TypeComments {
     return comments;
   }
 
-  /** The comments of a type and of everything in it. @throws when no constant has the type */
+  /**
+   * The comments of a type and its members.
+   *
+   * @throws When no constant has the type.
+   */
   of(name: string): TypeComment {
     const [file, constant] = this.#find(name);
     return this.#ofName(constant, file);
@@ -93,7 +97,7 @@ export class TypeComments {
   }
 }
 
-/** Reads the constants of one file, from its tokens. */
+/** Reads the constants of a file from tokens. */
 class Reader {
   readonly #path: string;
   readonly #tokens: readonly string[];
@@ -146,7 +150,7 @@ class Reader {
       file.constants.set(name, this.#value());
       while (this.#at < this.#tokens.length && !this.#take(";")) this.#at++;
     } else if (isExported && this.#take("interface")) {
-      // The type of what is written stands for the type with its defaults.
+      // The type before defaults stands for the type with defaults.
       const name = this.#next().replace(/^Written/, "");
       while (this.#at < this.#tokens.length && !this.#take("typeof") && this.#tokens[this.#at] !== "{") this.#at++;
       file.types.set(this.#next(), { name, comment });
@@ -175,7 +179,7 @@ class Reader {
     return { name, comment, value: this.#take(":") ? this.#value() : { name } };
   }
 
-  /** Items up to a closing bracket; the rest of an item that is more than a value is passed over. */
+  /** Items up to a closing bracket. The rest of an item after its value is skipped. */
   #list<T>(end: string, item: () => T): T[] {
     const items: T[] = [];
     while (this.#at < this.#tokens.length && !this.#take(end)) {
@@ -190,7 +194,7 @@ function described(description: string): { readonly description?: string } {
   return description === "" ? {} : { description };
 }
 
-/** The text of a comment, without its tags. */
+/** The text of a comment, without tags. */
 function textOf(comment: string): string {
   const lines = comment.replace(/^\/\*\*|\*\/$/g, "").split("\n").map((line) => line.replace(/^\s*\* ?/, ""));
   const tag = lines.findIndex((line) => line.startsWith("@"));

@@ -1,6 +1,5 @@
 /**
- * The program `pilot-agent proxy` as a process with exactly its permission set, in a folder of its own that stands for a
- * container.
+ * The program `pilot-agent proxy` as a process with exactly its permission set, in a folder in the role of a container.
  *
  * Permissions: run (deno), read, write (a temporary folder), net (loopback), env (PATH, HOME, DENO_DIR, ENVOY).
  *
@@ -9,26 +8,26 @@
 import { programElsewhere } from "../program_elsewhere.ts";
 import { envoyBinary } from "./envoy.ts";
 
-/** The inputs that an agent is started with. */
+/** The inputs for the start of an agent. */
 export interface AgentProcessOptions {
   /** Files of the container, by path. */
   readonly files?: Readonly<Record<string, string>>;
   readonly env?: Readonly<Record<string, string>>;
   readonly args?: readonly string[];
-  /** The program and its first arguments. Default: this tree's sources. */
+  /** The program with its first arguments. Default: this tree's sources. */
   readonly program?: readonly string[];
-  /** A program, with its arguments, that makes itself the agent: `ip netns exec NAME`. Default: none. */
+  /** A program, with arguments, that executes the agent: `ip netns exec NAME`. Default: none. */
   readonly runner?: readonly string[];
-  /** Folder of a container that was there before, and stays. Default: a new one. */
+  /** An existing folder in the role of the container, which is kept. Default: a new folder. */
   readonly folder?: string;
-  /** The folder in which the new one is made. Default: that of temporary ones. */
+  /** Parent of the new folder. Default: the folder for temporary files. */
   readonly place?: string;
 }
 
 /** A running agent. */
 export class AgentProcess implements AsyncDisposable {
   readonly folder: string;
-  /** The output of it and its Envoy so far. */
+  /** The output of the agent and its Envoy so far. */
   output = "";
   readonly ended: Promise<number>;
   readonly #child: Deno.ChildProcess;
@@ -68,9 +67,9 @@ export class AgentProcess implements AsyncDisposable {
       env: {
         PATH: `${envoy.slice(0, envoy.lastIndexOf("/"))}:${Deno.env.get("PATH") ?? ""}`,
         ...(Deno.env.get("HOME") === undefined ? {} : { HOME: Deno.env.get("HOME")! }),
-        // Tests ask no metadata server of the machine that they run on.
+        // Tests query no metadata server of their machine.
         CLOUD_PLATFORM: "none",
-        // Agents of one machine would have one port.
+        // Several agents of a machine would use the same port.
         PROXY_XDS_DEBUG_VIA_AGENT: "false",
         ...(Deno.env.get("DENO_DIR") === undefined ? {} : { DENO_DIR: Deno.env.get("DENO_DIR")! }),
         ...env,
@@ -89,13 +88,13 @@ export class AgentProcess implements AsyncDisposable {
     this.#child.kill(signal);
   }
 
-  /** Puts a file in place in one step. */
+  /** Puts a file in place atomically. */
   async write(path: string, text: string): Promise<void> {
     await Deno.writeTextFile(`${this.folder}/new`, text);
     await Deno.rename(`${this.folder}/new`, `${this.folder}/${path}`);
   }
 
-  /** Ends it; once, however often it is called. */
+  /** Stops the agent. Later calls wait for the same end. */
   [Symbol.asyncDispose](): Promise<void> {
     return this.#disposal ??= this.#dispose();
   }

@@ -1,12 +1,12 @@
 /**
- * A workload that says who called it.
+ * A workload that answers with its caller.
  *
  * Permissions: net (a loopback port).
  *
  * @module
  */
 
-/** An application that answers with the identity of its caller, as its proxy says it; `nobody` without one. */
+/** An application that answers with the caller's identity from the proxy's header, or `nobody`. */
 export function callerEcho(hostname = "127.0.0.1"): { readonly port: number } & AsyncDisposable {
   const server = Deno.serve({ hostname, port: 0, onListen() {} }, (request) => {
     const uri = /URI=([^;,]*)/.exec(request.headers.get("x-forwarded-client-cert") ?? "");

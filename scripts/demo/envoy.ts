@@ -1,5 +1,5 @@
 /**
- * Starts real Envoys that get everything from a discovery server over one delta ADS stream.
+ * Starts real Envoys that get all configuration from a discovery server over a delta ADS stream.
  *
  * Permissions: run (envoy), read and write (a temporary folder), net (loopback), env (ENVOY).
  *
@@ -16,43 +16,43 @@ export interface EnvoyIdentity {
   readonly namespace: string;
   readonly address: string;
   readonly labels: Readonly<Record<string, string>>;
-  /** Further metadata of its node, such as `TLS_SERVER_CERT_CHAIN`. */
+  /** Further metadata of the node, such as `TLS_SERVER_CERT_CHAIN`. */
   readonly metadata?: Readonly<Record<string, unknown>>;
-  /** Further clusters of its own configuration, such as that of an agent. */
+  /** Further clusters of the bootstrap, such as an agent's cluster. */
   readonly clusters?: readonly unknown[];
-  /** Runtime values of its own configuration, such as limits. */
+  /** Runtime values of the bootstrap, such as limits. */
   readonly runtime?: Readonly<Record<string, unknown>>;
 }
 
-/** How it is started. */
+/** How an Envoy is started. */
 export interface EnvoyOptions {
   readonly binary: string;
-  /** The folder of its files, whose names begin with the identity's. */
+  /** The folder for Envoy's files. File names begin with the identity's name. */
   readonly folder: string;
   readonly identity: EnvoyIdentity;
   readonly discoveryPort: number;
   /** Delta with virtual hosts one by one (default), or state of the world. */
   readonly delta?: boolean;
-  /** How traffic comes to it: `NONE` (default), `REDIRECT` or `TPROXY`. */
+  /** How traffic reaches the proxy: `NONE` (default), `REDIRECT` or `TPROXY`. */
   readonly interceptionMode?: string;
-  /** How long old listeners and filter chains keep their connections, s. Default: Envoy's own, 600. */
+  /** Drain time of old listeners and filter chains, s. Default: Envoy's own, 600. */
   readonly drainTime?: number;
-  /** Series that nothing counts are removed after this time, s. Default: they stay. */
+  /** Unused series are removed after this time, s. Default: never. */
   readonly evictionInterval?: number;
-  /** Variables of its process beside those of this one. */
+  /** Further variables of Envoy's process. */
   readonly variables?: Readonly<Record<string, string>>;
 }
 
 export interface RunningEnvoy {
   readonly adminPort: number;
   readonly pid: number;
-  /** Resolves with its output when it ends. */
+  /** Resolves with Envoy's output at its end. */
   readonly ended: Promise<string>;
   /**
-   * Resolves when it is live and takes connections at all these addresses (`127.0.0.1:8080`): what an orchestrator
-   * learns by readiness.
+   * Resolves when Envoy is live and accepts connections at all given addresses (`127.0.0.1:8080`), like an
+   * orchestrator's check of readiness.
    *
-   * @throws PortTaken when it could not bind a port; Error when it ends, or is not ready in time
+   * @throws PortTaken when Envoy could not bind a port. Error when Envoy ends, or is not ready in time.
    */
   ready(addresses: readonly string[]): Promise<void>;
   stop(): Promise<void>;
@@ -61,18 +61,18 @@ export interface RunningEnvoy {
 /** How long an Envoy may take to start and to become ready, ms. */
 const PATIENCE = 90_000;
 
-/** Path of the Envoy: that of the variable `ENVOY`, else the one that the set-up gets. */
+/** Path of Envoy: from the variable `ENVOY`, else from the set-up. */
 export function envoyBinary(): string {
   return Deno.env.get("ENVOY") ?? new URL("../../.cache/envoy/envoy/_bin/envoy", import.meta.url).pathname;
 }
 
-/** Listeners that no address leads to, which HBONE needs. */
+/** Listeners without an address, needed for HBONE. */
 const INTERNAL_LISTENERS = {
   name: "envoy.bootstrap.internal_listener",
   typed_config: { "@type": "type.googleapis.com/envoy.extensions.bootstrap.internal_listener.v3.InternalListener" },
 };
 
-/** The static part of an Envoy's configuration: its identity and the server that it asks. */
+/** The static part of an Envoy's configuration: its identity and its discovery server. */
 export function bootstrap(
   { identity, discoveryPort, delta = true, interceptionMode = "NONE", evictionInterval }: Omit<
     EnvoyOptions,
@@ -128,7 +128,7 @@ export function bootstrap(
   };
 }
 
-/** Starts one; a field that it does not know refuses the resource. Resolves when its admin pages can be asked. */
+/** Starts an Envoy that refuses resources with unknown fields. Resolves when the admin pages are available. */
 export async function startEnvoy(options: EnvoyOptions): Promise<RunningEnvoy> {
   const { binary, folder, identity, drainTime, variables = {} } = options;
   const file = `${folder}/${identity.name}.json`;
@@ -152,7 +152,7 @@ export async function startEnvoy(options: EnvoyOptions): Promise<RunningEnvoy> {
     await status;
     await log.whole;
   };
-  /** Waits, unless what Envoy wrote or its end says that this is in vain. */
+  /** Waits, unless Envoy's output or end shows that the wait is in vain. */
   const until = async (what: string, holds: () => Promise<boolean>) => {
     for (const end = performance.now() + PATIENCE; !await holds();) {
       if (saysTaken(log.text)) throw new PortTaken(`${identity.name}: ${log.text}`);
@@ -188,7 +188,7 @@ export async function startEnvoy(options: EnvoyOptions): Promise<RunningEnvoy> {
 /** The output of a program. */
 class Log {
   text = "";
-  /** All of it, when it has ended. */
+  /** The whole output, at the end. */
   readonly whole: Promise<string>;
 
   constructor(stream: ReadableStream<Uint8Array>) {
@@ -201,7 +201,7 @@ class Log {
   }
 }
 
-/** The port in the file in which Envoy writes its admin address; 0 while it is not written. */
+/** The port in the file with Envoy's admin address. 0 while the file is missing. */
 async function portIn(path: string): Promise<number> {
   try {
     return Number(/:(\d+)\s*$/.exec(await Deno.readTextFile(path))?.[1] ?? 0);

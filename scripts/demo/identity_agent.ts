@@ -1,5 +1,5 @@
 /**
- * An agent of the namespace `demo` that has nothing but a token to prove who it is, on ports of loopback.
+ * An agent of the namespace `demo` whose only proof of identity is a token, on loopback ports.
  *
  * Permissions: those of {@linkcode AgentProcess}.
  *
@@ -10,15 +10,15 @@ import { AgentProcess, type AgentProcessOptions } from "./agent.ts";
 /** A workload of the namespace `demo`. */
 export interface DemoWorkload
   extends Pick<AgentProcessOptions, "env" | "files" | "args" | "folder" | "place" | "program"> {
-  /** Its name, and its labels `app` and `instance`. */
+  /** Name of the workload, also its labels `app` and `instance`. */
   readonly name: string;
-  /** Its service account. Default: its name. */
+  /** Service account. Default: the name. */
   readonly account?: string;
   /** Default: `sidecar`. */
   readonly role?: "sidecar" | "router";
   /** Ports of the admin page, the agent's status, Envoy's readiness and metrics. */
   readonly ports: readonly number[];
-  /** Settings of its proxy. */
+  /** Settings of the proxy. */
   readonly proxy?: Readonly<Record<string, unknown>>;
 }
 

@@ -1,6 +1,6 @@
 /**
- * A mesh with identities: the program `pilot-discovery` with an authority of its own, an issuer of tokens, and agents with
- * their Envoys that have nothing but these tokens.
+ * A mesh with identities: the program `pilot-discovery` with its own authority, an issuer of tokens, and agents with
+ * Envoys whose only credentials are the issuer's tokens.
  *
  * Permissions: run (deno, envoy), net (loopback), read, write (a temporary folder), env (PATH, HOME, DENO_DIR).
  *
@@ -13,7 +13,7 @@ import { type DemoWorkload, startIdentityAgent } from "./identity_agent.ts";
 import { TokenIssuer } from "./issuer.ts";
 import { type DemoServer, type DemoServerOptions, startServer } from "./server.ts";
 
-/** How it is made. */
+/** How a mesh is made. */
 export interface IdentityMeshOptions {
   /** Files of the configuration, by name. */
   readonly files: Readonly<Record<string, string>>;
@@ -21,17 +21,17 @@ export interface IdentityMeshOptions {
   readonly port: number;
   /** Variables of the server. */
   readonly env?: Readonly<Record<string, string>>;
-  /** The folder in which those of the server and of agents are made. Default: that of temporary ones. */
+  /** Parent of the folders of server and agents. Default: the folder for temporary files. */
   readonly place?: string;
-  /** Roots that workloads are given, as PEM. Default: those that the server has made. */
+  /** Roots for workloads, as PEM. Default: the roots that the server made. */
   readonly roots?: string;
 }
 
 export type IdentityWorkload = Omit<DemoWorkload, "role" | "files" | "place">;
 
 /**
- * Variables of agents whose certificates live a minute and are renewed when a second of it is over: a renewal takes
- * seconds instead of half a day.
+ * Variables of agents whose certificates live a minute and are renewed after a second: a renewal takes seconds instead
+ * of half a day.
  */
 export const SHORT_LEAVES = {
   SECRET_TTL: "60s",
@@ -95,7 +95,7 @@ export class IdentityMesh implements AsyncDisposable {
     this.#server = undefined;
   }
 
-  /** Writes a file of the configuration in one step. */
+  /** Writes a file of the configuration atomically. */
   async write(name: string, text: string): Promise<void> {
     await Deno.writeTextFile(`${this.folder}/new`, text);
     await Deno.rename(`${this.folder}/new`, `${this.folder}/config/${name}`);
@@ -106,7 +106,7 @@ export class IdentityMesh implements AsyncDisposable {
     return await (await fetch(`http://127.0.0.1:${this.#server!.httpPort}/debug/${path}`)).json();
   }
 
-  /** Resolves when every proxy has acknowledged all that is written. */
+  /** Resolves when every proxy has acknowledged the object. */
   async live(object: string): Promise<void> {
     await this.page(`live?object=${object}&wait=90s`);
   }
@@ -122,7 +122,7 @@ export class IdentityMesh implements AsyncDisposable {
     return new Map([...lines].map(([, type, value]) => [type!, Number(value)]));
   }
 
-  /** The roots that an operator gives to workloads. */
+  /** The roots that an operator distributes to workloads. */
   async roots(): Promise<string> {
     if (this.#options.roots !== undefined) return this.#options.roots;
     const kept = await Deno.readTextFile(`${this.folder}/var/lib/mesh/authority/authority.pem`);
@@ -153,7 +153,7 @@ export class IdentityMesh implements AsyncDisposable {
     });
   }
 
-  /** An error with all that was written; {@linkcode PortTaken} where that is the reason. */
+  /** An error with all output, or {@linkcode PortTaken} for a taken port. */
   failure(error: unknown): Error {
     const text = this.#said();
     if (saysTaken(text)) return new PortTaken(text);
@@ -162,7 +162,7 @@ export class IdentityMesh implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     {
-      // The last one is disposed of first; failures are thrown when all are.
+      // The last part is disposed of first. Failures are thrown after all parts.
       await using all = new AsyncDisposableStack();
       all.defer(() => Deno.remove(this.folder, { recursive: true }));
       all.use(this.#issuer);
@@ -173,7 +173,7 @@ export class IdentityMesh implements AsyncDisposable {
     if (lacking !== null) throw new Error(`a program lacks a permission: ${lacking[0]}`);
   }
 
-  /** All that the programs have written, each of which runs with exactly its permission set. */
+  /** The output of all programs. Each program runs with exactly its permission set. */
   #said(): string {
     return [this.output, ...this.#outputs.map(({ output }) => output)].join("\n");
   }

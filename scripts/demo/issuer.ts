@@ -1,5 +1,5 @@
 /**
- * An issuer of tokens, as a platform has one: it signs them, and serves the key by which others verify them.
+ * An issuer of tokens, like a platform's: signs tokens, and serves the key for their verification.
  *
  * Permissions: net (a loopback port).
  *
@@ -9,10 +9,10 @@ import { type CryptoKey as SigningKey, exportJWK, generateKeyPair, SignJWT } fro
 
 const ALGORITHM = "ES256";
 
-/** Its name in the set of keys. */
+/** Name of the key in the key set. */
 const KEY = "one";
 
-/** The issuer; its key is served until it is disposed of. */
+/** The issuer. Its key is served until disposal. */
 export class TokenIssuer implements AsyncDisposable {
   readonly #key: SigningKey;
   readonly #server: Deno.HttpServer<Deno.NetAddr>;
@@ -28,12 +28,12 @@ export class TokenIssuer implements AsyncDisposable {
     return new TokenIssuer(privateKey, JSON.stringify({ keys: [key] }));
   }
 
-  /** Its name, and where its keys are. */
+  /** The issuer's name, which is also the address of its keys. */
   get url(): string {
     return `http://127.0.0.1:${this.#server.addr.port}`;
   }
 
-  /** A token for the control plane that is valid for an hour. */
+  /** A token for the control plane, valid for an hour. */
   async token(subject: string): Promise<string> {
     const claims = new SignJWT({}).setProtectedHeader({ alg: ALGORITHM, kid: KEY });
     return await claims.setIssuer(this.url).setSubject(subject).setAudience("mesh-ca").setIssuedAt()

@@ -1,5 +1,5 @@
 /**
- * A client that never stops asking, and counts its answers.
+ * A client that sends requests without pause, and counts the answers.
  *
  * Permissions: net (loopback).
  *
@@ -7,13 +7,15 @@
  */
 import http from "node:http";
 
-/** Answers by their text, and failures by their reason: a status that is not 200 with its text, or why no answer came. */
+/**
+ * Answers by text, and failures by reason: a status other than 200 with its text, or the reason for a missing answer.
+ */
 export interface LoadCounts {
   readonly answers: Readonly<Record<string, number>>;
   readonly failures: Readonly<Record<string, number>>;
 }
 
-/** Clients on connections that they keep, beside one that opens a new one each time. */
+/** Number of clients on kept connections. One more client opens a new connection per request. */
 const KEEPING = 3;
 
 /** A load on one port of this machine, for one host. */
@@ -41,7 +43,7 @@ export class Load implements AsyncDisposable {
 
   /** Resolves when so many more requests have been asked from now on and have ended. */
   async more(count: number): Promise<void> {
-    // Those that are under way now were asked before.
+    // Requests under way now were sent before.
     const end = this.#asked + count + KEEPING + 1;
     while (this.#asked < end && !this.#over) {
       const { promise, resolve } = Promise.withResolvers<void>();
@@ -58,7 +60,7 @@ export class Load implements AsyncDisposable {
       const counts = status === 200 ? this.#answers : this.#failures;
       const key = status === 200 ? text : status === 0 ? `no answer: ${text}` : `${status} ${text}`;
       counts[key] = (counts[key] ?? 0) + 1;
-      // Others share the machine, the servers under load among them.
+      // Other programs share the machine, including the servers under load.
       await new Promise((resolve) => setTimeout(resolve, 4));
     }
   }
@@ -70,7 +72,7 @@ export class Load implements AsyncDisposable {
   }
 }
 
-/** One request; status 0 where no answer came, and why. */
+/** A request. Status 0 without an answer, with the reason. */
 function ask(options: http.RequestOptions): Promise<{ readonly status: number; readonly text: string }> {
   const { promise, resolve } = Promise.withResolvers<{ status: number; text: string }>();
   const failed = (error: Error) => resolve({ status: 0, text: error.message });
@@ -84,9 +86,9 @@ function ask(options: http.RequestOptions): Promise<{ readonly status: number; r
 }
 
 /**
- * One request: the text of the answer, its status where that is not 200, or `refused`.
+ * A request: the text of the answer, a status other than 200, or `refused`.
  *
- * @param agent Whose connections it may use. Default: a connection of its own.
+ * @param agent Its connections may be used. Default: a new connection.
  */
 export async function oneRequest(port: number, host: string, agent: http.Agent | false = false): Promise<string> {
   const { status, text } = await ask({ host: "127.0.0.1", port, headers: { host }, agent });

@@ -1,5 +1,5 @@
 /**
- * The demo: a mesh of real Envoys on one machine, ruled by files that are edited while traffic runs.
+ * The demo: a mesh of real Envoys on one machine, configured by files that are edited while traffic runs.
  *
  *     deno task demo           shows it and ends by itself
  *     deno task demo --keep    stays, for you to edit the files
@@ -22,17 +22,17 @@ import { type DemoWorld, gatewayFile, routesFile, serviceFile, type Weights } fr
 
 const say = (text = "") => console.log(text);
 
-/** Everything that runs, in order of start. */
+/** All running parts, in order of start. */
 class Stage {
   readonly folder = Deno.makeTempDirSync({ prefix: "mesh-demo-" });
   readonly config = `${this.folder}/config`;
   readonly #parts: { readonly name: string; stop(): Promise<unknown> }[] = [];
 
-  /** Remembers a part that starts, to end it, even when the demo ends before it has started. */
+  /** Remembers a starting part, to stop the part even if the demo ends before the part has started. */
   async keep<T extends { stop(): Promise<unknown> }>(name: string, starting: T | Promise<T>): Promise<T> {
     this.#parts.push({
       name,
-      // A part that failed to start has rejected its promise, and has left nothing.
+      // A part that failed to start has rejected its promise and needs no stop.
       stop: () => Promise.resolve(starting).then((part) => part.stop(), () => {}),
     });
     return await starting;
@@ -44,7 +44,7 @@ class Stage {
     await Deno.remove(this.folder, { recursive: true });
   }
 
-  /** Writes a file of the configuration in one step, as editors do. */
+  /** Writes a file of the configuration atomically, as editors do. */
   async write(name: string, text: string): Promise<void> {
     const temporary = `${this.folder}/${name}.new`;
     await Deno.writeTextFile(temporary, text);
@@ -128,7 +128,7 @@ async function show({ server, traffic }: Running, stage: Stage): Promise<void> {
   say(`     and traffic goes on as before: ${counted(await traffic.sample(300))}`);
 }
 
-/** Edits the rule; the time until a version answers because of it. */
+/** Edits the rule. Returns the time until the version answers because of the edit. */
 async function edit(stage: Stage, traffic: Traffic, weights: Weights, version: string): Promise<string> {
   const started = performance.now();
   await stage.write("routes.yaml", routesFile(weights));
@@ -149,7 +149,7 @@ function invite({ world, server, envoys }: Running, stage: Stage): void {
   for (const { adminPort } of envoys) say(`     Envoy  http://127.0.0.1:${adminPort}/config_dump`);
 }
 
-/** Resolves when the demo is to end: everything that it has started has to end with it. */
+/** Resolves when the demo must end: every started process must end with the demo. */
 function interrupted(): Promise<"interrupted"> {
   const { promise, resolve } = Promise.withResolvers<"interrupted">();
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {

@@ -1,10 +1,11 @@
 /**
- * The demo with identities: two workloads that were given nothing but tokens, and who may call whom.
+ * The demo with identities: two workloads with only tokens, and who may call whom.
  *
  *     calls ─> client's Envoy ══ mutual TLS ══> server's Envoy ─> application
  *     calls of a program without an identity ──────^
  *
- * Permissions: run (deno, envoy), net (loopback), read and write (a temporary folder), env (PATH, HOME, DENO_DIR, ENVOY).
+ * Permissions: run (deno, envoy), net (loopback), read and write (a temporary folder), env (PATH, HOME, DENO_DIR,
+ * ENVOY).
  *
  * @module
  */
@@ -14,20 +15,20 @@ import { IdentityMesh, SHORT_LEAVES } from "./identity_mesh.ts";
 import { Load, type LoadCounts, oneRequest } from "./load.ts";
 import { callersFile, pairFiles, peersFile, shortConnectionsFile } from "./workloads.ts";
 
-/** Ports that it needs. */
+/** Number of ports for the demo. */
 export const SECURE_PORTS = 11;
 
-/** How it is played. */
+/** How the demo is played. */
 export interface SecureDemoOptions {
   readonly ports: readonly number[];
   readonly say: (text: string) => void;
-  /** Stays until the end that is asked for. */
+  /** Stays until `end`. */
   readonly stays: boolean;
-  /** Resolves when it is to end, at any point of the show. */
+  /** Resolves when the demo must end, at any point of the show. */
   readonly end: Promise<unknown>;
 }
 
-/** Plays it, and leaves nothing behind. */
+/** Plays the demo, and leaves nothing behind. */
 export async function playSecure(options: SecureDemoOptions): Promise<void> {
   const { ports: [port = 0, here = 0, there = 0], say, end } = options;
   await using app = callerEcho();
@@ -75,7 +76,7 @@ async function show(mesh: IdentityMesh, { ports, say, stays, end }: SecureDemoOp
   await end;
 }
 
-/** One line for each kind of caller. */
+/** Prints a line for each kind of caller. */
 async function report(load: Load, there: number, say: (text: string) => void): Promise<void> {
   await load.more(300);
   say(`     through the client's sidecar: ${counted(load.take())}`);
@@ -93,7 +94,7 @@ function counted({ answers, failures }: LoadCounts): string {
   );
 }
 
-/** Waits until everything that a load asks is answered so: connections that were open are closed a little later. */
+/** Waits until all answers of a load match: open connections are closed a little later. */
 async function all(load: Load, answer: RegExp): Promise<void> {
   await eventually(`answers like ${answer.source} alone`, async () => {
     load.take();
@@ -103,7 +104,7 @@ async function all(load: Load, answer: RegExp): Promise<void> {
   });
 }
 
-/** Waits until one request is answered so. */
+/** Waits until the answer to a request matches. */
 async function answered(port: number, answer: RegExp): Promise<void> {
   await eventually(`an answer like ${answer.source}`, async () => answer.test(await oneRequest(port, "app.test")));
 }

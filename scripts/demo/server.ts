@@ -12,31 +12,31 @@ export interface DemoServer {
   readonly grpcPort: number;
   readonly httpPort: number;
   readonly monitoringPort: number;
-  /** Resolves with the first log line that has all these words and comes after the call. */
+  /** Resolves with the first later log line that has all the words. */
   line(...words: readonly string[]): Promise<string>;
   /** Resolves with the exit code. */
   stop(): Promise<number>;
-  /** Ends it with no time to say goodbye. */
+  /** Kills the server without a graceful end. */
   kill(): Promise<void>;
 }
 
-/** How it is started, besides the folder. */
+/** How the server is started, besides the folder. */
 export interface DemoServerOptions {
   /** Port for agents, over TLS. Default: none. */
   readonly securePort?: number;
-  /** Its working directory. Default: the folder. */
+  /** The working directory. Default: the folder. */
   readonly cwd?: string;
   /** Variables. */
   readonly env?: Readonly<Record<string, string>>;
-  /** The command that runs the program. Default: this runtime with its sources. */
+  /** The command for the program. Default: this runtime with the tree's sources. */
   readonly program?: readonly string[];
-  /** Takes each line of its log. */
+  /** Receives each line of the server's log. */
   readonly log?: (line: string) => void;
 }
 
 const fromSources = () => [Deno.execPath(), ...programElsewhere("pilot-discovery")];
 
-/** Starts the server on a folder, on ports that are free; resolves when it serves. */
+/** Starts the server on a folder, on free ports. Resolves when the server serves. */
 export async function startServer(
   folder: string,
   { securePort, cwd = folder, env = {}, log = () => {}, program = fromSources() }: DemoServerOptions = {},
@@ -78,7 +78,7 @@ export async function startServer(
     throw new Error(`the discovery server ended early with exit code ${code}`);
   });
   const serving = await Promise.race([ready, ended]);
-  ended.catch(() => {}); // from here on its end is the caller's doing
+  ended.catch(() => {}); // Later ends are caused by the caller.
   return {
     grpcPort: portIn(serving, "grpc"),
     httpPort: portIn(serving, "http"),
@@ -97,7 +97,7 @@ export async function startServer(
   };
 }
 
-/** A port in the line that the server logs when it serves: `... serving	grpc=36533	http=43105`. */
+/** A port in the server's log line about serving: `... serving	grpc=36533	http=43105`. */
 function portIn(line: string, name: string): number {
   const port = Number(new RegExp(`\\t${name}=(\\d+)`).exec(line)?.[1]);
   if (!Number.isInteger(port)) throw new Error(`${name}: got no port in ${JSON.stringify(line)}`);

@@ -1,5 +1,5 @@
 /**
- * The demo's application: says its version.
+ * The demo's application: answers with its version.
  *
  * Permissions: net (loopback).
  *

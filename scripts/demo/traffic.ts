@@ -12,7 +12,7 @@ export interface Counts {
   failed: number;
 }
 
-/** Keeps sending requests to one address until it is stopped. */
+/** Sends requests to an address until stopped. */
 export class Traffic {
   readonly #url: string;
   readonly #stop = new AbortController();
@@ -42,7 +42,7 @@ export class Traffic {
     return counts;
   }
 
-  /** Resolves when `count` more requests have been answered, with their counts alone. */
+  /** Resolves with the counts of the next `count` answers. */
   sample(count: number): Promise<Counts> {
     const counts: Counts = { versions: {}, failed: 0 };
     const { promise, resolve } = Promise.withResolvers<Counts>();
@@ -98,7 +98,7 @@ function tally(counts: Counts, version: string | undefined): void {
   else counts.versions[version] = (counts.versions[version] ?? 0) + 1;
 }
 
-/** One request; the version that answered, or undefined when none did. */
+/** Sends a request. Returns the version of the answer, or undefined. */
 export async function request(url: string): Promise<string | undefined> {
   try {
     const response = await fetch(url);

@@ -1,20 +1,20 @@
 /**
- * Configuration of one service behind sidecars, called through the sidecar of a client: all in the namespace `demo`.
+ * Configuration of a service behind sidecars, called through a client's sidecar: all in the namespace `demo`.
  *
  * @module
  */
 
 /** A workload of the service. */
 export interface ServiceWorkload {
-  /** Its sidecar's name and label `app`. */
+  /** Name of the sidecar, also the label `app`. */
   readonly name: string;
-  /** Port on which its sidecar takes requests. */
+  /** Port on which the sidecar accepts requests. */
   readonly port: number;
-  /** Port of its application. */
+  /** Port of the application. */
   readonly application: number;
 }
 
-/** The service `app.test` on a port of the client's sidecar, with the endpoints that serve it now. */
+/** The service `app.test` on a port of the client's sidecar, with the present endpoints. */
 export function serviceFile(client: number, endpoints: readonly Pick<ServiceWorkload, "port">[]): string {
   const entries = endpoints.map(({ port }) =>
     `  - { address: 127.0.0.1, ports: { http: ${port} }, labels: { security.istio.io/tlsMode: istio } }`
@@ -34,7 +34,9 @@ ${entries.join("\n")}
 `;
 }
 
-/** How a workload's sidecar takes requests; it sees no service, because it would listen on the client's port, too. */
+/**
+ * The Sidecar of a workload. The sidecar sees no service, because otherwise it would also listen on the client's port.
+ */
 export function sidecarFile({ name, port, application }: ServiceWorkload): string {
   return `
 apiVersion: networking.mesh.io/v1
@@ -51,7 +53,7 @@ spec:
 `;
 }
 
-/** The PeerAuthentication of the namespace: whether it takes plaintext. */
+/** The PeerAuthentication of the namespace, which admits or refuses plain text. */
 export function peersFile(mode: "STRICT" | "PERMISSIVE"): string {
   return `
 apiVersion: security.istio.io/v1
@@ -61,7 +63,7 @@ spec: { mtls: { mode: ${mode} } }
 `;
 }
 
-/** The one account of the namespace that may call its workloads. */
+/** The AuthorizationPolicy: only one account of the namespace may call the workloads. */
 export function callersFile(account: string): string {
   return `
 apiVersion: security.istio.io/v1
@@ -73,7 +75,7 @@ spec:
 `;
 }
 
-/** Calls of the service over connections that are used a few times only, so that there are handshakes all the time. */
+/** Calls of the service over short-lived connections, for continuous handshakes. */
 export function shortConnectionsFile(requests: number): string {
   return `
 apiVersion: networking.mesh.io/v1

@@ -1,5 +1,5 @@
 /**
- * The demo's configuration: one service in two versions behind a gateway, as the files that a user would write.
+ * The demo's configuration: a service in two versions behind a gateway, in files as a user would write them.
  *
  * @module
  */
@@ -19,7 +19,7 @@ export interface DemoWorld {
 /** The shares of requests, in percent by version; a bad number is the demo's bad edit. */
 export type Weights = Readonly<Record<string, number | string>>;
 
-/** `service.yaml`: the service with its workloads, and how their sidecars take traffic in. */
+/** `service.yaml`: the service with its workloads, and the inbound settings of their sidecars. */
 export function serviceFile({ sidecars }: DemoWorld): string {
   const entry = `apiVersion: networking.mesh.io/v1
 kind: ServiceEntry

@@ -1,5 +1,5 @@
 /**
- * The regular expressions of the tree, as its sources write them.
+ * The regular expressions in the tree's sources.
  *
  * Permissions: read of the repository.
  *
@@ -8,11 +8,11 @@
 import jsTokens from "js-tokens";
 import { sourceFiles } from "../imports.ts";
 
-/** Regular expressions and where they stand. */
+/** Regular expressions with their places. */
 export interface FoundExpressions {
   /** Literals such as `/a+b/i`, each with its places (`lib/a/b.ts:12`). */
   readonly literals: ReadonlyMap<string, readonly string[]>;
-  /** Files in which a program makes an expression of a text (`new RegExp`), once for each time. */
+  /** Files that make an expression from text (`new RegExp`), one entry per occurrence. */
   readonly made: readonly string[];
 }
 
@@ -30,7 +30,7 @@ export function findExpressions(root: string, folders: readonly string[]): Found
   return { literals, made };
 }
 
-/** The literals of a source with their lines, and how many expressions it makes of texts. */
+/** The literals of a source with their lines, and the number of expressions made from text. */
 export function expressionsOf(source: string): {
   readonly literals: readonly { readonly literal: string; readonly line: number }[];
   readonly made: number;

@@ -1,5 +1,5 @@
 /**
- * The verdict of a checker about the time that a regular expression takes on the worst text of a length.
+ * A checker's verdict about the worst-case time of a regular expression.
  *
  * @module
  */
@@ -8,20 +8,20 @@ import recheck from "recheck/lib/browser.js";
 
 export type ExpressionVerdict =
   | { readonly kind: "linear" }
-  /** With a text that shows it, as an expression of JavaScript. */
+  /** With a text as proof, as a JavaScript expression. */
   | { readonly kind: "slow"; readonly growth: string; readonly attack: string }
   /** Looks ahead or behind, refers back, or is too big for the checker. */
   | { readonly kind: "undecided"; readonly reason: string };
 
 /**
- * Judges a literal such as `/a+b/i` by automata alone, which decide for every text: a search for slow texts proves
- * nothing where it finds none.
+ * Judges a literal such as `/a+b/i` with automata only, which decide for every text: a search for slow texts proves
+ * nothing when it finds none.
  *
- * @param patience Milliseconds; the verdict is `undecided` afterwards.
+ * @param patience Time limit, ms. Afterwards the verdict is `undecided`.
  */
 export function judgeExpression(literal: string, patience: number): ExpressionVerdict {
   const end = literal.lastIndexOf("/");
-  // The checker does not know `v`, which differs from `u` in sets of sets alone.
+  // The checker does not know `v`, which differs from `u` only in nested sets.
   const flags = literal.slice(end + 1).replace("v", "u");
   const found = recheck.checkSync(literal.slice(1, end), flags, { checker: "automaton", timeout: patience });
   if (found.status === "safe") return { kind: "linear" };

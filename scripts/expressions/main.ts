@@ -1,7 +1,6 @@
 /**
- * Judges the regular expressions of the programs anew and writes the record of those that are linear.
- *
- * `--new` judges those alone that the record does not have.
+ * Judges the regular expressions of the programs again and writes the record of linear expressions. `--new` judges only
+ * expressions missing in the record.
  *
  * Permissions: read of the repository, write of its record.
  *
@@ -11,7 +10,7 @@ import { findExpressions } from "./find.ts";
 import { judgeExpression } from "./judge.ts";
 import { FOLDERS, RECORD, recordedExpressions, recordOf } from "./record.ts";
 
-/** The checker decides all of today's expressions in a part of this, also on a busy machine. */
+/** The checker decides every present expression in a fraction of this time, even on a busy machine. */
 const PATIENCE_MS = 120_000;
 
 const root = new URL("../..", import.meta.url).pathname;

@@ -1,5 +1,5 @@
 /**
- * The record of regular expressions that were judged: one line each, sorted. A checker takes minutes for all of them.
+ * The record of judged regular expressions: one per line, sorted. Checking all expressions takes minutes.
  *
  * Permissions: read of the repository.
  *
@@ -9,10 +9,10 @@
 /** The record, from the root of the repository. */
 export const RECORD = "tests/testdata/expressions.txt";
 
-/** Folders of the programs: what meets texts from outside. */
+/** Folders of the programs, whose expressions meet texts from outside. */
 export const FOLDERS: readonly string[] = ["lib", "cmd"];
 
-/** Literals whose time is linear in the length of the text, by the checker. */
+/** Literals with a proven time linear in the length of the text. */
 export function recordedExpressions(root: string): ReadonlySet<string> {
   return new Set(Deno.readTextFileSync(`${root}/${RECORD}`).split("\n").filter((line) => line !== ""));
 }

@@ -1,5 +1,5 @@
 /**
- * Which mutations fit the tree, and which tests can notice each.
+ * Which mutations fit the tree, and which tests can notice each mutation.
  *
  * Permissions: read of the repository.
  *
@@ -9,9 +9,9 @@ import { type ImportArrow, importsOf } from "../imports.ts";
 import type { Mutation } from "./list.ts";
 
 /**
- * The text of a file with the mistake in it.
+ * The text of a file with the mistake.
  *
- * @throws {RangeError} when the text to replace does not stand exactly once in the file, or is replaced by itself.
+ * @throws {RangeError} When the text to replace is not in the file exactly once, or equals its replacement.
  */
 export function mutated(text: string, { file, find, replace }: Mutation): string {
   const times = text.split(find).length - 1;
@@ -32,7 +32,7 @@ export class TestGraph {
     this.#tests = tests;
   }
 
-  /** The test files that load a file, directly or through others. */
+  /** The test files that load a file, directly or indirectly. */
   testsOf(file: string): string[] {
     return this.#tests.filter((test) => this.#reaches(test, file));
   }

@@ -1,19 +1,18 @@
 /**
- * Planted mistakes, one a row: each is a small wrong change of a builder under `lib/translate`, such as a flag that is
- * flipped, a filter that is dropped or a time that is off by a factor. `deno task mutations` tells which of them the
- * tests catch.
+ * Planted mistakes, one per row: small wrong changes of builders under `lib/translate`, such as a flipped flag, a
+ * dropped filter or a time wrong by a factor. `deno task mutations` reports which mistakes the tests catch.
  *
  * @module
  */
 
-/** One planted mistake. */
+/** A planted mistake. */
 export interface Mutation {
   /** The changed file, from the root of the tree. */
   readonly file: string;
-  /** The text that is replaced. It stands exactly once in the file. */
+  /** The replaced text. Occurs exactly once in the file. */
   readonly find: string;
   readonly replace: string;
-  /** What a proxy would do wrong. */
+  /** The resulting wrong behaviour of a proxy. */
   readonly breaks: string;
 }
 

@@ -1,9 +1,9 @@
 /**
  * The orchestrator's programs for tests: built from Go modules, once per machine and version.
  *
- * Built programs lie in the user's cache folder, so that all trees of this machine share them. Two builds at once take
- * turns by a lock of the system, which ends with its owner; a program appears there by a rename, so a build that was
- * killed leaves nothing that looks whole.
+ * Built programs are in the user's cache folder, shared by all trees of the machine. Concurrent builds take turns by a
+ * system lock, which ends with its owner. A finished program is renamed into place, so a killed build leaves no file
+ * that looks complete.
  *
  * Permissions: env (XDG_CACHE_HOME, HOME, GO), read (this tree), read and write (the cache folder), run (go).
  *
@@ -25,17 +25,17 @@ function orchestratorVersion(): string {
 export const ORCHESTRATOR_PROGRAMS = ["kube-apiserver", "kube-controller-manager"] as const;
 export type OrchestratorProgram = typeof ORCHESTRATOR_PROGRAMS[number];
 
-/** Ends the names of files that builds have not finished. */
+/** Suffix of files of unfinished builds. */
 const UNFINISHED = ".unfinished";
 
-/** The folder of this machine's programs; undefined where the environment names no cache folder. */
+/** The folder of this machine's programs. Undefined if the environment has no cache folder. */
 export function orchestratorFolder(): string | undefined {
   const home = Deno.env.get("HOME");
   const cache = Deno.env.get("XDG_CACHE_HOME") ?? (home === undefined ? undefined : `${home}/.cache`);
   return cache === undefined ? undefined : `${cache}/mesh-tests/kubernetes-${orchestratorVersion()}`;
 }
 
-/** The path of a program that is there. */
+/** The path of a built program. Undefined if not built. */
 export function builtProgram(program: OrchestratorProgram): string | undefined {
   const path = `${orchestratorFolder()}/${program}`;
   try {
@@ -47,10 +47,10 @@ export function builtProgram(program: OrchestratorProgram): string | undefined {
 }
 
 /**
- * Builds the programs that are not there.
+ * Builds missing programs.
  *
- * @param say Gets one line before a build, and one after it.
- * @throws {Error} with Go's output, and where there is no Go or no cache folder.
+ * @param say Receives a line before and a line after a build.
+ * @throws {Error} With Go's output, or if Go or the cache folder is missing.
  */
 export async function buildPrograms(
   programs: readonly OrchestratorProgram[],
@@ -73,12 +73,12 @@ async function build(program: OrchestratorProgram, folder: string, say: (line: s
   const [started, version] = [performance.now(), orchestratorVersion()];
   say(`${program} ${version}: built from Go modules, some minutes the first time ...`);
   for (const { name } of Deno.readDirSync(folder)) if (name.endsWith(UNFINISHED)) Deno.removeSync(`${folder}/${name}`);
-  // A Go that outlived its starter writes to a file of its own.
+  // A Go process that outlives its starter writes to a separate file.
   const unfinished = `${folder}/${program}-${Deno.pid}${UNFINISHED}`;
   const { success, stderr } = await new Deno.Command(go, {
     args: [...buildArguments(version, unfinished), `k8s.io/kubernetes/cmd/${program}`],
     cwd: MODULE,
-    // Without cgo no C compiler is needed. A compiler that collects less garbage is faster.
+    // Without cgo no C compiler is needed. Less garbage collection makes the Go compiler faster.
     env: { CGO_ENABLED: "0", GOGC: Deno.env.get("GOGC") ?? "400" },
     stdin: "null",
     stderr: "piped",
@@ -88,7 +88,7 @@ async function build(program: OrchestratorProgram, folder: string, say: (line: s
   say(`${program} ${version}: ready (${((performance.now() - started) / 1000).toFixed(0)} s)`);
 }
 
-/** Debugging and inlining would cost half the time of the build. Clients refuse a server that does not know its version. */
+/** Debug information and inlining would take half of the build time. Clients refuse a server without a version. */
 function buildArguments(release: string, out: string): string[] {
   const [major, minor] = release.slice(1).split(".");
   const version = { gitVersion: release, gitMajor: major, gitMinor: minor, gitTreeState: "clean" };

@@ -1,5 +1,5 @@
 /**
- * Builds the orchestrator's programs for tests, where they are not there yet.
+ * Builds the orchestrator's missing programs for tests.
  *
  *     deno task orchestrator                             all of them
  *     deno task orchestrator kube-apiserver ...          some

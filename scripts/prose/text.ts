@@ -1,10 +1,10 @@
 /**
- * The prose of source files and pages, and the pronouns in it.
+ * The prose of source files and pages, and its pronouns.
  *
  * @module
  */
 
-/** The counts of one text. */
+/** The counts of a text. */
 export interface ProseCount {
   readonly words: number;
   /** Pronouns and relative words. */

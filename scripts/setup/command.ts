@@ -1,12 +1,12 @@
 /**
- * Programs that set-up runs: silent when they succeed, with all that they printed when they fail.
+ * Runs programs for the set-up: silent on success, with their whole output on failure.
  *
  * Permissions: run.
  *
  * @module
  */
 
-/** The output of a program, and whether it succeeded. */
+/** The output of a program, and whether the program succeeded. */
 export interface CommandResult {
   readonly success: boolean;
   /** Standard output alone. */
@@ -18,7 +18,7 @@ export interface CommandResult {
 /**
  * Runs a program to its end.
  *
- * @throws Error when it cannot be started, with its name
+ * @throws Error with the program's name when the program cannot be started.
  */
 export async function attempt(name: string, args: readonly string[], cwd: string): Promise<CommandResult> {
   const env = { DEBIAN_FRONTEND: "noninteractive", NO_COLOR: "1" };
@@ -36,7 +36,7 @@ export async function attempt(name: string, args: readonly string[], cwd: string
 /**
  * Runs a program that must succeed.
  *
- * @throws Error with all that it printed
+ * @throws Error with the whole output.
  */
 export async function command(name: string, args: readonly string[], cwd: string): Promise<void> {
   const { success, all } = await attempt(name, args, cwd);

@@ -1,6 +1,6 @@
 /**
- * Debian packages whose programs tests, benchmarks and the README start. A test that misses one is reported as ignored,
- * with the reason; where `CI` is set, that fails the run. `tests/house/setup_test.ts` compares this table with the
+ * Debian packages with programs for tests, benchmarks and the README. A test without its package is reported as
+ * ignored, with the reason, and fails the run if `CI` is set. `tests/house/setup_test.ts` compares this table with the
  * started programs.
  *
  * @module
@@ -9,11 +9,11 @@
 /** A Debian package. */
 export interface SystemPackage {
   readonly name: string;
-  /** Its use. */
+  /** The use of the package. */
   readonly why: string;
 }
 
-/** All of them, by name. */
+/** All packages, by name. */
 export const PACKAGES: readonly SystemPackage[] = [
   { name: "bash-completion", why: "completion in a real bash" },
   { name: "bind9-dnsutils", why: "dig reads the DNS server's answers" },

@@ -1,5 +1,5 @@
 /**
- * Runs the steps of the set-up, with one line for each that had something to do.
+ * Runs the steps of the set-up, with a line for each step with work.
  *
  * @module
  */
@@ -7,13 +7,13 @@ import type { Step } from "./steps.ts";
 
 /** The output of set-up. */
 export interface SetupOutput {
-  /** Whether a line may be written over: a step's name stands there while it runs. */
+  /** Whether a line may be overwritten: it shows a step's name while the step runs. */
   readonly live: boolean;
   write(text: string): void;
   writeError(text: string): void;
 }
 
-/** @returns whether all steps ended well; the first that does not is the last that runs */
+/** @returns Whether all steps succeeded. The first failed step is the last to run. */
 export async function runSteps(steps: readonly Step[], output: SetupOutput): Promise<boolean> {
   let there = 0;
   for (const [i, step] of steps.entries()) {

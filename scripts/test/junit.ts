@@ -1,10 +1,10 @@
 /**
- * Reads the report that `deno test --junit-path` writes.
+ * Reads the report of `deno test --junit-path`.
  *
  * @module
  */
 
-/** One test. Steps inside a test are part of it and not counted, unless they were skipped. */
+/** A test. Steps inside a test are not counted separately, unless skipped. */
 export interface TestCase {
   readonly name: string;
   readonly file: string;
@@ -14,7 +14,7 @@ export interface TestCase {
 const CASE = /<testcase name="([^"]*)" classname="([^"]*)"[^>]*>([\s\S]*?)<\/testcase>/g;
 const ENTITIES: Readonly<Record<string, string>> = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'" };
 
-/** The tests of a report, in its order. */
+/** The tests of a report, in order. */
 export function testCases(xml: string): TestCase[] {
   const cases = [...xml.matchAll(CASE)].map(([, name = "", file = "", body = ""]): TestCase => ({
     name: plain(name),
@@ -22,7 +22,7 @@ export function testCases(xml: string): TestCase[] {
     result: /<(failure|error)\b/.test(body) ? "failed" : body.includes("<skipped") ? "skipped" : "passed",
   }));
   const names = new Set(cases.map(({ file, name }) => `${file} ${name}`));
-  // A step is reported beside its test, as "test > step".
+  // A step is reported next to its test, as "test > step".
   return cases.filter(({ file, name, result }) =>
     result === "skipped" || !parents(name).some((parent) => names.has(`${file} ${parent}`))
   );

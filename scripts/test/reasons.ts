@@ -1,12 +1,12 @@
 /**
- * Why a test was ignored: its name says so, or its file needs a component that this machine lacks.
+ * Why a test was ignored: the reason is in the test's name, or the test file needs a component missing on this machine.
  *
  * Permissions: read of the test files.
  *
  * @module
  */
 
-/** Words in a test file, and the things that its ignored tests miss. */
+/** Words in a test file, with the component that ignored tests lack. */
 const COMPONENTS: readonly (readonly [words: RegExp, reason: string])[] = [
   [/envoyPath|envoyBinary/, "no Envoy: `deno task setup` fetches it, or set ENVOY to a binary"],
   [/bundleProgram/, "no bundler: `deno bundle` fetches it from npm"],

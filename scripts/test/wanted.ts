@@ -4,17 +4,17 @@
  * @module
  */
 
-/** The tests that are asked for. */
+/** The requested tests. */
 export interface WantedTests {
   /** Files and folders; none: everything. */
   readonly paths: readonly string[];
-  /** Text in the names of tests, or an expression between slashes; undefined: all of them. */
+  /** Text in the names of tests, or an expression between slashes. Undefined: all tests. */
   readonly filter: string | undefined;
 }
 
 /**
  * @param exists Whether the tree has a file or folder at a path.
- * @throws {TypeError} for an option that there is not, for a filter without a text, and for paths that lead nowhere
+ * @throws {TypeError} For an unknown option, for a filter without a text, and for missing paths.
  */
 export function wantedTests(args: readonly string[], exists: (path: string) => boolean): WantedTests {
   const paths: string[] = [];
