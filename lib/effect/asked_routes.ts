@@ -1,6 +1,6 @@
 /**
- * The route configurations that listeners ask for. One that no listener of a proxy asks for reaches that proxy, and does
- * nothing there.
+ * The route configurations that listeners ask for. A proxy also gets route configurations that none of its listeners
+ * asks for. Those have no effect.
  *
  * @module
  */
@@ -8,15 +8,15 @@ import { Buffer } from "node:buffer";
 import type { EncodedResource } from "../resource/encoded.ts";
 import type { ResourceBucket, ResourceSet } from "../resource/set.ts";
 
-/** The beginning of an `Rds` as connection managers have it: from ADS, without an end to waiting, and then its name. */
+/** The beginning of an `Rds` in connection managers: the source ADS without a timeout, then the tag of the name. */
 const BEFORE_NAME = Buffer.from([0x0a, 6, 0x1a, 0, 0x22, 0, 0x30, 2, 0x12]);
 
-/** Inbound listeners have their routes inside. */
+/** The listener for inbound connections: its routes are inline. */
 const WITHOUT_ROUTES = "virtualInbound";
 
 const NONE: ReadonlySet<string> = new Set();
 
-/** Finds them; each distinct bucket of listeners is read once. */
+/** Finds the names of asked route configurations. Each distinct bucket of listeners is read once. */
 export class AskedRoutes {
   readonly #byBucket = new WeakMap<ResourceBucket, ReadonlySet<string>>();
   readonly #bySet = new WeakMap<ResourceSet, ReadonlySet<string>>();
@@ -39,7 +39,10 @@ export class AskedRoutes {
   }
 }
 
-/** A listener is not decoded for these names: it may be large, and each is read. */
+/**
+ * Finds the names in the bytes of a listener. Decoding would be expensive: listeners may be large, and every listener
+ * is read.
+ */
 function askedBy({ name, value }: EncodedResource): string[] {
   if (name === WITHOUT_ROUTES) return [];
   const bytes = Buffer.from(value.buffer, value.byteOffset, value.length);

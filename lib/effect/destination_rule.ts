@@ -1,5 +1,5 @@
 /**
- * DestinationRules of which no proxy has anything, and subsets and ports of those that some proxy has.
+ * DestinationRules without any resource of any proxy, and unused subsets and ports of the other DestinationRules.
  *
  * @module
  */
@@ -64,14 +64,14 @@ function isUsedPort(inForce: EffectWorld["inForce"], key: string, part: string):
   return inForce.hasPart(key, part) || !inForce.hasClusters(key);
 }
 
-/** Whether a proxy sees the rule, and a service that it is for. */
+/** Whether a proxy sees the rule and a service of the rule's host. */
 function couldHave(
   { namespace, labels, scope, type }: JudgedProxy,
   { meta, spec }: DestinationRuleObject,
   host: string,
   { mesh }: EffectWorld,
 ): boolean {
-  // Gateways may get the clusters of those hosts alone that they lead to.
+  // Gateways get clusters only for the hosts of their routes.
   if (profileOf(type).gateways) return false;
   if (spec.workloadSelector !== undefined) {
     const wanted = Object.entries(spec.workloadSelector.matchLabels ?? {});
@@ -90,7 +90,7 @@ function isServed({ protocol }: { readonly protocol: string }): boolean {
   return protocol !== "UDP";
 }
 
-/** Clients look in their own namespace, then in the service's, then in the root namespace. */
+/** Clients look in their own namespace, then in the service's namespace, then in the root namespace. */
 function reasonOf(
   { meta, key }: DestinationRuleObject,
   host: string,

@@ -27,22 +27,22 @@ import { TelemetryUses } from "./telemetry_uses.ts";
 /** The name of the finding. */
 const NAME = "reaches-no-proxy";
 
-/** Findings that are kept of one object, and of all: more say nothing new. */
+/** Findings kept for one object, and objects with findings. Further findings say nothing new. */
 const MAX_OF_ONE = 20;
 const MAX_OBJECTS = 2000;
 
-/** The translation that is looked at. */
+/** The translation under analysis. */
 export interface LookedAt {
   readonly mesh: Mesh;
   proxies(): Iterable<ProxyState>;
   patchOutcomes(): Iterable<PatchOutcome>;
 }
 
-/** What the analysis asks about others' findings and about proxies. */
+/** What the analysis asks about other findings and about proxies. */
 export interface EffectOptions {
   /** Objects in force, by key. */
   readonly object: (key: string) => AnyConfigObject | undefined;
-  /** Whether nothing is known of a proxy's workload but its namespace or its Gateway. Default: of none. */
+  /** Whether only the namespace or the Gateway of a proxy's workload is known. Default: no proxy is such a stand-in. */
   readonly standsIn?: (state: ProxyState) => boolean;
 }
 
@@ -52,14 +52,20 @@ export class EffectAnalysis {
   readonly #ledTo = new LedTo(new AskedRoutes());
   #mesh: Mesh | undefined;
   #applied: ReadonlySet<string> = new Set();
-  /** Whether a patch replaced or removed something: what was in its place names no parts any more. */
+  /**
+   * Whether a patch replaced or removed a resource. The replaced resource no longer names the parts that it was made
+   * from.
+   */
   #takesAway = false;
   #patches = 0;
   /** Objects to judge. */
   readonly #pending = new Set<string>();
-  /** The findings of an object stay the same while its parts do: their places are looked for once. */
+  /**
+   * Findings by object. The findings stay the same while the unused parts of the object stay the same, so places are
+   * looked up once.
+   */
   readonly #unused = new Map<string, readonly UnusedFinding[]>();
-  /** Objects of which something is in nothing. */
+  /** Objects with an unused part. */
   readonly #dead = new Set<string>();
 
   constructor(options: EffectOptions) {
@@ -86,7 +92,7 @@ export class EffectAnalysis {
     yield* this.#inForce.look(states);
     this.changed(this.#inForce.takeChanged());
     yield* this.#lookAtPatches(of);
-    // Where a builder failed the resources before stay: nothing follows from what is not in them.
+    // After a failed build proxies keep the earlier resources, so a missing part proves nothing.
     const isWhole = !states.some(({ failing, proxyClass }) => failing || proxyClass.failing);
     const { standsIn = () => false } = this.#options;
     if (states.length === 0 || !isWhole) return this.#unused.clear();
@@ -128,7 +134,7 @@ export class EffectAnalysis {
     this.changed(filters.map(({ key }) => key));
   }
 
-  /** Nothing follows for other objects while a patch takes away what they have made; they are looked at again later. */
+  /** While a patch takes resources away, the other objects are not judged. They are judged again later. */
   #unusedParts(object: AnyConfigObject, world: EffectWorld): readonly UnusedPart[] {
     if (!this.#takesAway || object.kind === "ProxyFilter") return JUDGES[object.kind](object, world);
     world.noteDead();
@@ -173,7 +179,7 @@ function isSame(before: readonly UnusedFinding[], now: readonly UnusedPart[]): b
   return JSON.stringify(before.map(({ part }) => part)) === JSON.stringify(now);
 }
 
-/** The other findings about an object, by its key. */
+/** The other findings about an object, by the object's key. */
 export type OtherFindings = (key: string) => readonly Finding[];
 
 function judgedProxy({ proxy: { namespace, properties }, proxyClass }: ProxyState, standsIn: boolean): JudgedProxy {
@@ -189,7 +195,7 @@ function sidecarsOf(proxies: readonly JudgedProxy[]): Map<string, Set<Scope>> {
   return byKey;
 }
 
-/** One of each, by name. */
+/** One proxy of each scope and name. */
 function distinct(proxies: readonly JudgedProxy[], nameOf: (proxy: JudgedProxy) => string): JudgedProxy[] {
   const byScope = new Map<JudgedProxy["scope"], Set<string>>();
   return proxies.filter((proxy) => {
@@ -207,7 +213,7 @@ function withLabels(proxy: JudgedProxy): string {
   return `${withoutLabels(proxy)} ${JSON.stringify(proxy.labels)}`;
 }
 
-/** Fields by which an object as a whole is for others than its author thinks. */
+/** Fields that decide for whom an object as a whole is meant. */
 const HEADS = [
   "metadata",
   "spec.exportTo",
@@ -220,7 +226,7 @@ const HEADS = [
   "spec.workloadSelector",
 ];
 
-/** Sorts that say what a part that is in force may do. They tell nothing of one without an effect. */
+/** Sorts of findings about what a part in force does. They do not explain a part without an effect. */
 const OF_PARTS_IN_FORCE: ReadonlySet<FindingName> = new Set([
   "deprecated-field",
   "filter-order",
@@ -239,7 +245,7 @@ function isSaid({ field, parts = [] }: UnusedPart, findings: readonly Finding[])
   return (field !== "" && isReported(field)) || (parts.length > 0 && parts.every(isReported));
 }
 
-/** The path of the nearest item of a list that a field is in. */
+/** The path of the nearest list item around a field. */
 function itemOf(field: string): string {
   const end = field.lastIndexOf("]");
   return end < 0 ? field : field.slice(0, end + 1);
@@ -260,7 +266,7 @@ function findingAbout(key: string, { field, value, expected, others = [] }: Unus
   return findingOf(NAME, { severity: "warning", place: { objects, field, line: 0 }, value: shown, expected, message });
 }
 
-/** Findings by each object that they name. */
+/** Findings by object. A finding about several objects is listed under each of them. */
 export function byObject(findings: Iterable<Finding>): ReadonlyMap<string, readonly Finding[]> {
   const found = new Map<string, Finding[]>();
   for (const one of findings) {

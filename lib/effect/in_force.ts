@@ -16,9 +16,9 @@ import { AskedRoutes } from "./asked_routes.ts";
 
 /** The resources of one proxy. */
 export interface EffectiveProxy {
-  /** Its resources of a type; undefined: it gets none of that type. */
+  /** The proxy's resources of a type; undefined: the proxy gets no resources of the type. */
   resourceSets(typeUrl: string): readonly ResourceSet[] | undefined;
-  /** Virtual hosts of one of its route configurations. */
+  /** The virtual hosts of one route configuration of the proxy. */
   virtualHosts(routeConfiguration: string): readonly ResourceSet[];
 }
 
@@ -26,15 +26,15 @@ const TYPES = [TYPE.cluster, TYPE.assignment, TYPE.listener, TYPE.extension, TYP
 
 type ClusterOf = NonNullable<ReturnType<typeof parseOutboundClusterName>>;
 
-/** What is in force. */
+/** The objects and parts in force. */
 export class InForce {
   #buckets = new Set<ResourceBucket>();
   readonly #asked = new AskedRoutes();
-  /** By key of an object, how many resources are made from it, by what is known of the parts. */
+  /** The number of resources made from an object, by the object's key, then by the named part. */
   readonly #counts = new Map<string, Map<string, number>>();
-  /** The positions that parts of resources name, by part. Kept during one look, which reads the same parts often. */
+  /** The positions inside a part's name, by part. Kept during one look, because resources repeat the same parts. */
   readonly #positions = new Map<string, readonly string[]>();
-  /** Keys of objects of which something came into force, or went, since they were taken last. */
+  /** Keys of objects that gained or lost a resource since the last {@linkcode InForce.takeChanged}. */
   #changed = new Set<string>();
 
   /** Looks at the resources of all proxies, one proxy a step. */
@@ -66,7 +66,10 @@ export class InForce {
     this.#positions.clear();
   }
 
-  /** Sets of the routes that a listener of the proxy asks for; none where another proxy with the same was looked at. */
+  /**
+   * Sets of the routes that a listener of the proxy asks for. Empty when another proxy with the same sets was looked at
+   * before.
+   */
   *#routesOf(proxy: EffectiveProxy, once: RoutesOnce): Iterable<ResourceSet> {
     const routes = proxy.resourceSets(TYPE.route) ?? [];
     if (routes.every(({ size }) => size === 0)) return;
@@ -75,7 +78,8 @@ export class InForce {
     const names = new Set(asking.flatMap((set) => [...this.#asked.of(set)]));
     for (const set of routes) {
       for (const { name } of set) if (names.has(name)) yield* proxy.virtualHosts(name);
-      // What is in a route configuration itself counts wherever it is: patches may be there.
+      // The resources of a route configuration count even when no listener asks for the configuration: they may come
+      // from patches.
       yield set;
     }
   }
@@ -91,7 +95,9 @@ export class InForce {
     }
   }
 
-  /** Counts the parts that a resource names of one cause; false: the resource names none of that cause. */
+  /**
+   * Counts the parts of one cause that a resource names. Returns false when the resource names no part of the cause.
+   */
   #countParts(cause: string, parts: readonly string[], step: 1 | -1): boolean {
     let named = false;
     for (const part of parts) {
@@ -103,7 +109,7 @@ export class InForce {
     return named;
   }
 
-  /** The positions `list position` that a part `cause list position position...` names; resources share parts. */
+  /** The positions `list position` in a part `cause list position position...`. Resources share parts. */
   #positionsOf(part: string): readonly string[] {
     return this.#positions.getOrInsertComputed(part, () => {
       const [, list = "", ...positions] = part.split(" ");
@@ -125,13 +131,16 @@ export class InForce {
     return this.#counts.has(key);
   }
 
-  /** Whether one is made from a part of an object; true where an object is in one that does not say by which part. */
+  /**
+   * Whether some resource is made from a part of an object. True also for an object with a resource that does not name
+   * its part.
+   */
   hasPart(key: string, part: string): boolean {
     const parts = this.#counts.get(key);
     return parts !== undefined && (parts.has(part) || parts.has(WHOLE));
   }
 
-  /** Whether a part of a list of an object is in one: any whose position begins with this one. */
+  /** Whether some resource is made from a list item of an object, or from anything inside the item. */
   hasWithin(key: string, list: string, position: string): boolean {
     const parts = this.#counts.get(key);
     if (parts === undefined) return false;
@@ -139,12 +148,12 @@ export class InForce {
     return parts.has(WHOLE) || parts.has(part) || parts.keys().some((one) => one.startsWith(`${part}.`));
   }
 
-  /** Whether clusters of clients are made from a rule for destinations, so that ports and subsets are known. */
+  /** Whether clients have clusters made from a DestinationRule. Only then the used ports and subsets are known. */
   hasClusters(key: string): boolean {
     return this.#counts.get(key)?.keys().some((part) => part.startsWith("port ")) ?? false;
   }
 
-  /** The objects of which something came into force, or went, since this was asked last. */
+  /** The objects that gained or lost a resource since the last call. */
   takeChanged(): ReadonlySet<string> {
     const changed = this.#changed;
     this.#changed = new Set();
@@ -152,31 +161,31 @@ export class InForce {
   }
 }
 
-/** Types whose resources have the names of clusters. */
+/** Types of resources that have the name of a cluster. */
 const BY_NAME: ReadonlySet<string> = new Set([TYPE.cluster, TYPE.assignment]);
 
-/** Sets of resources of which the buckets are collected in one step: some microseconds each. */
+/** Resource sets whose buckets are collected in one step. One set costs some microseconds. */
 const SETS_A_STEP = 256;
 const SPACE = 32;
 /** All of an object, as far as is known. */
 const WHOLE = "";
-/** In something that is made beside what says more. */
+/** The part of a resource that says less than another resource of the same object. */
 const ELSEWHERE = "elsewhere";
 
-/** Route configurations name the objects of virtual hosts that are inside; these are looked at one by one. */
+/** Route configurations name the objects of their inline virtual hosts. Virtual hosts are looked at one by one. */
 function mayBeInRoutes(cause: string): boolean {
   return cause.startsWith("ProxyFilter/");
 }
 
 type ClusterParts = (of: ClusterOf) => Iterable<string>;
 
-/** How the name of a cluster says a part of an object; undefined: objects of that kind are in force as a whole. */
+/** How the name of a cluster names a part of an object; undefined: objects of the kind are in force as a whole. */
 function clusterPartsOf(cause: string): ClusterParts | undefined {
   if (cause.startsWith("DestinationRule/")) return ruleParts;
   return cause.startsWith("ServiceEntry/") ? entryParts : undefined;
 }
 
-/** The parts of an object that a resource's name says. The server's side has the object without a certain port. */
+/** The parts of an object that a resource's name says. A resource of the server's side names no port. */
 function* clusterParts(read: ClusterParts, { typeUrl, name }: EncodedResource): Iterable<string> {
   const isNamed = BY_NAME.has(typeUrl);
   const of = isNamed ? parseOutboundClusterName(name) : undefined;
@@ -196,7 +205,7 @@ function* entryParts({ host, port }: ClusterOf): Iterable<string> {
   yield `port ${port} of ${host}`;
 }
 
-/** Lists of sets that were seen. */
+/** Remembers the lists of sets that were looked at. */
 class RoutesOnce {
   readonly #seen = new Map<ResourceSet, (readonly ResourceSet[])[]>();
 

@@ -1,6 +1,7 @@
 /**
- * The judge of a kind: a pure function that finds the parts of an object from which no proxy has anything, though some
- * proxy could have. What no proxy could have is not judged: nothing is known of proxies that are not there.
+ * The judge of a kind: a pure function that finds the unused parts of an object. A part is unused if no proxy has a
+ * resource made from it, although some known proxy could. Parts that no known proxy could have are not judged, because
+ * nothing is known about absent proxies.
  *
  * @module
  */
@@ -13,63 +14,66 @@ import type { InForce } from "./in_force.ts";
 import type { LedTargets } from "./led_to.ts";
 import type { TelemetryUses } from "./telemetry_uses.ts";
 
-/** A proxy that could have something. */
+/** A proxy as judges see it. */
 export interface JudgedProxy {
   readonly type: ProxyType;
   readonly namespace: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly scope: Scope;
-  /** The same object each time, as policies of workloads are remembered by it. */
+  /** The same object each time: policies of workloads are cached by this object. */
   readonly workload: PolicyWorkload;
-  /** Nothing is known of its workload but the namespace, or the Gateway that it serves. */
+  /** Only the namespace of the workload is known, or the Gateway that the workload serves. */
   readonly standsIn: boolean;
 }
 
-/** All that judges ask. */
+/** Everything that judges read. */
 export interface EffectWorld {
   readonly mesh: Mesh;
   readonly inForce: InForce;
   /** Objects in force, by key. */
   readonly object: (key: string) => AnyConfigObject | undefined;
-  /** Scopes of known clients by the Sidecar that they have, by its key. */
+  /** Scopes of known clients, by the key of the clients' Sidecar. */
   readonly sidecars: ReadonlyMap<string, ReadonlySet<Scope>>;
-  /** The destinations to which listeners and routes of a scope's clients lead; undefined: there are no such clients. */
+  /** The destinations that listeners and routes of a scope's clients lead to; undefined: the scope has no clients. */
   readonly ledTo: (scope: Scope) => LedTargets | undefined;
   /** The merged Telemetries of known workloads. */
   readonly telemetries: TelemetryUses;
-  /** Patches that were applied somewhere: key of the ProxyFilter, and position. */
+  /** Patches that were applied to some resource: key of the ProxyFilter, and position. */
   readonly applied: ReadonlySet<string>;
-  /** All that are known: replicas once. */
+  /** All known proxies. Replicas are listed once. */
   readonly proxies: readonly JudgedProxy[];
-  /** One of each namespace, type and scope: all that is needed where labels do not matter. */
+  /** One proxy of each namespace, type and scope. Enough where labels do not matter. */
   readonly views: readonly JudgedProxy[];
-  /** Those that serve Gateways. */
+  /** The proxies that serve Gateways. */
   readonly routers: readonly JudgedProxy[];
-  /** To be called where a part is in nothing, before it is asked whether it could be: the answer may change. */
+  /**
+   * Notes that an object has an unused part. Call it before asking whether a proxy could have the part: the answer may
+   * change with the proxies.
+   */
   readonly noteDead: () => void;
 }
 
 /** A part without effect. */
 export interface UnusedPart {
-  /** Path from the object; empty: all of it. */
+  /** Path from the object; empty: the whole object. */
   readonly field: string;
-  /** Of all of an object, or of all its hosts: paths of the parts without effect, which other findings may tell of. */
+  /** For a whole object, or for all its hosts: paths of the unused parts. Other findings may explain these parts. */
   readonly parts?: readonly string[];
-  /** As it is written; absent: the part is long. */
+  /** The value as it is written; absent: the part is long. */
   readonly value?: unknown;
-  /** What would have an effect, with the reason in brackets where it is known. */
+  /** What would have an effect, with the reason in brackets if the reason is known. */
   readonly expected: string;
-  /** Keys of objects that have part in it, the nearest cause first. */
+  /** Keys of other objects involved, the nearest cause first. */
   readonly others?: readonly string[];
 }
 
 /** Judges objects of one kind. */
 export type Judge<K extends Kind> = (object: ConfigObject<K>, world: EffectWorld) => readonly UnusedPart[];
 
-/** A judge of some kind, for the table of all: it is given objects of its kind alone. */
+/** A judge of any kind, for the table of judges. The table gives a judge only objects of its kind. */
 export type AnyJudge = (object: AnyConfigObject, world: EffectWorld) => readonly UnusedPart[];
 
-/** Names an object in a text, from its key. */
+/** Names an object in a text, from the object's key. */
 export function named(key: string): string {
   const [kind = "", namespace = "", name = ""] = key.split("/");
   return `${kind} ${namespace}/${name}`;

@@ -12,11 +12,11 @@ import { judgeSidecar } from "./sidecar.ts";
 import { judgeTelemetry } from "./telemetry.ts";
 import { judgeVirtualService } from "./virtual_service.ts";
 
-// Servers of Gateways that no workload listens for, though some workload serves the Gateway.
+// Servers of Gateways without a listener, although some workload serves the Gateway.
 
 const judgeGateway: Judge<"Gateway"> = ({ key, spec }, { mesh, routers, inForce, noteDead }) => {
   const dead = spec.servers.map((_, at) => at).filter((at) =>
-    // Clusters are made for a server that passes connections on, also where nothing listens for it.
+    // A server that passes connections on has clusters even without a listener.
     spec.servers[at]!.tls?.mode !== "AUTO_PASSTHROUGH" && !inForce.hasWithin(key, "servers", `${at}`)
   );
   if (dead.length === 0) return [];
@@ -24,7 +24,7 @@ const judgeGateway: Judge<"Gateway"> = ({ key, spec }, { mesh, routers, inForce,
   const served = routers.map(({ namespace, labels }) => mesh.gateways.select(namespace, labels))
     .filter((gateways) => gateways.some((one) => one.key === key));
   if (served.length === 0) return [];
-  // A server without anything to serve may still keep its port from others, of which another finding tells.
+  // A server without routes may still keep other servers from its port. Another finding reports the conflict.
   const others = new Set(served.flat().flatMap((one) => one.spec.servers));
   const isContested = (at: number) =>
     [...others].some((server) => server !== spec.servers[at] && server.port.number === spec.servers[at]!.port.number);
@@ -46,7 +46,7 @@ function any<K extends Kind>(judge: Judge<K>): AnyJudge {
 
 const NEVER: AnyJudge = () => [];
 
-/** One for each kind. */
+/** The judge of each kind. */
 export const JUDGES: Readonly<Record<Kind, AnyJudge>> = {
   VirtualService: any<"VirtualService">(judgeVirtualService),
   DestinationRule: any<"DestinationRule">(judgeDestinationRule),
@@ -59,9 +59,9 @@ export const JUDGES: Readonly<Record<Kind, AnyJudge>> = {
   PeerAuthentication: any<"PeerAuthentication">(judgeSelecting),
   WasmPlugin: any<"WasmPlugin">(judgeSelecting),
   Telemetry: any<"Telemetry">(judgeTelemetry),
-  // It introduces a workload, which may be a client alone.
+  // A WorkloadEntry introduces a workload, which may be a client without any endpoint.
   WorkloadEntry: NEVER,
-  // Agents read it when workloads register, and when proxies start; no resource is made from either.
+  // Agents read these kinds when workloads register and proxies start. No resource is made from them.
   WorkloadGroup: NEVER,
   ProxyConfig: NEVER,
 };

@@ -1,5 +1,6 @@
 /**
- * The destinations to which listeners and routes of proxies lead. A cluster to which nothing leads does nothing.
+ * The destinations that listeners and routes of proxies lead to. A cluster without a listener or route that leads to it
+ * has no effect.
  *
  * @module
  */
@@ -12,24 +13,24 @@ import type { ProxyState } from "../translate/machine/per_proxy/proxy_state.ts";
 import { profileOf } from "../translate/reader/proxy_profile.ts";
 import type { AskedRoutes } from "./asked_routes.ts";
 
-/** What the listeners and asked-for routes of some proxies have. */
+/** What the listeners and the asked-for routes of some proxies lead to. */
 export interface LedTargets {
   /** Hosts of clusters. */
   readonly hosts: ReadonlySet<string>;
-  /** The same with their ports, as `host:port`. */
+  /** The destinations with their ports, as `host:port`. */
   readonly targets: ReadonlySet<string>;
   /** Keys of the objects behind these listeners and routes. */
   readonly causes: ReadonlySet<string>;
   /**
-   * Imports that were found in force, as `listener.host`, and those with all their ports, as `all of listener.host`; they
-   * are while nothing of the above changes.
+   * Imports found in force, as `listener.host`, and imports with all ports in force, as `all of listener.host`. Valid
+   * while the other fields stay the same.
    */
   readonly used: Set<string>;
 }
 
 /** The beginning of a cluster's name. */
 const BEGIN = "outbound|";
-/** The shortest name that there can be; a smaller number before a name is the second byte of its length. */
+/** The length of the shortest possible name. A smaller number before a name is the second byte of the name's length. */
 const SHORTEST = BEGIN.length + 3;
 
 interface BucketTargets {
@@ -42,7 +43,10 @@ interface KnownTargets {
   readonly targets: LedTargets;
 }
 
-/** Finds them: each distinct bucket is read once, and a scope's targets last while its resources do. */
+/**
+ * Finds the destinations. Each distinct bucket is read once, and the targets of a scope are kept while its resources
+ * stay the same.
+ */
 export class LedTo {
   readonly #asked: AskedRoutes;
   readonly #byBucket = new WeakMap<ResourceBucket, BucketTargets>();
@@ -53,8 +57,8 @@ export class LedTo {
   }
 
   /**
-   * For one look at the proxies: gives the targets of a scope's proxies. Undefined: it has none, or a library is among
-   * them, which asks for what it wants by name.
+   * For one look at the proxies: a function that gives the targets of a scope's proxies. Undefined: the scope has no
+   * proxy, or one of its proxies is a gRPC library. A library asks for resources by name.
    */
   look(states: readonly ProxyState[]): (scope: Scope) => LedTargets | undefined {
     let byScope: Map<Scope, ProxyState[]> | undefined;
@@ -116,10 +120,13 @@ function grouped(states: readonly ProxyState[]): Map<Scope, ProxyState[]> {
   return byScope;
 }
 
-/** Resources are not decoded for these names: they may be large, and each is read. */
+/**
+ * Finds the names in the bytes of resources. Decoding would be expensive: resources may be large, and every resource is
+ * read.
+ */
 function readBucket({ resources }: ResourceBucket): BucketTargets {
   const names = new Set<string>();
-  // The objects of a route configuration are those of its virtual hosts, which tell it themselves.
+  // A route configuration repeats the objects of its virtual hosts. The virtual hosts are read themselves.
   const causes = new Set(resources.flatMap(({ typeUrl, causes }) => typeUrl === TYPE.route ? [] : causes));
   for (const { value } of resources) {
     const bytes = Buffer.from(value.buffer, value.byteOffset, value.length);

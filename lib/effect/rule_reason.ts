@@ -1,5 +1,5 @@
 /**
- * Why a rule of a VirtualService is nowhere, as far as one can tell.
+ * The reason why no proxy has a rule of a VirtualService, as far as the reason can be told.
  *
  * @module
  */
@@ -41,7 +41,7 @@ function ofSidecars(
   return hiddenBy(list, vs, world) ?? ofServices(list, port, vs, world);
 }
 
-/** Another one that has all its hosts. */
+/** The VirtualService that has all hosts of this one on every client. */
 function hiddenBy(list: RuleProtocol, vs: EffectiveVirtualService, { views }: EffectWorld): Reason | undefined {
   const winners = new Set(
     views.flatMap(({ scope }) => vs.hosts.flatMap((host) => scope.deciding(host, list))),
@@ -101,7 +101,7 @@ function portsOf({ ports }: Service): string {
     : `it has ${ports.map((one) => `${one.port} ${protocolText(one.protocol)}`).join(", ")}`;
 }
 
-/** Servers of its gateways; one that carries bytes has one destination. */
+/** The servers of the rule's gateways as a reason: a server for bytes has one destination. */
 function ofGateways(
   list: RuleProtocol,
   port: number | undefined,

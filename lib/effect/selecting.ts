@@ -1,5 +1,5 @@
 /**
- * Objects that select workloads, and of which none of the workloads that they select has anything.
+ * Objects that select workloads without any effect on the selected workloads.
  *
  * @module
  */
@@ -22,7 +22,7 @@ export function selectedBy<K extends SelectingKind>(
   );
 }
 
-/** Policies and extensions: the resources of their workloads name them. */
+/** Judges policies and extensions. Resources of their workloads name them. */
 export function judgeSelecting<K extends SelectingKind>(
   object: ConfigObject<K>,
   world: EffectWorld,
@@ -44,7 +44,7 @@ const REASONS: Partial<Readonly<Record<string, string>>> = {
   RequestAuthentication: "it has no jwtRules",
 };
 
-/** Patches that match nothing of the workloads that they are for. */
+/** Judges patches: a patch is unused if it matches nothing of its workloads. */
 export function judgeProxyFilter(object: ConfigObject<"ProxyFilter">, world: EffectWorld): readonly UnusedPart[] {
   const { configPatches = [] } = object.spec;
   if (configPatches.every((_, at) => world.applied.has(`${object.key} ${at}`))) return [];
@@ -54,11 +54,11 @@ export function judgeProxyFilter(object: ConfigObject<"ProxyFilter">, world: Eff
   const misplaced = new Set<number>();
   const dead = configPatches.flatMap(({ match, applyTo }, at) => {
     const { context = "ANY", proxy } = match ?? {};
-    // What proxies say of themselves is known of those alone that are connected, so nothing follows from these matches.
+    // Only connected proxies tell their own properties, so a match on proxy properties proves nothing.
     if (applyTo === "BOOTSTRAP" || proxy !== undefined || world.applied.has(`${object.key} ${at}`)) return [];
     const side = (one: JudgedProxy) => context === "ANY" || (context === "GATEWAY") === profileOf(one.type).gateways;
     if (selected.some(side)) return [at];
-    // Of a whole namespace, or of the mesh, others may come; those with the labels are of one kind.
+    // Other workloads may join a whole namespace or the mesh. Workloads selected by labels are alike.
     if (!hasLabels || selected.length === 0) return [];
     misplaced.add(at);
     return [at];

@@ -1,5 +1,5 @@
 /**
- * ServiceEntries of which no proxy has anything, and hosts and ports of those that some proxy has.
+ * ServiceEntries without any resource of any proxy, and unused hosts and ports of the other ServiceEntries.
  *
  * @module
  */
@@ -13,18 +13,18 @@ import { isPublic, isVisible } from "../mesh/visibility.ts";
 import { profileOf } from "../translate/reader/proxy_profile.ts";
 import { type EffectWorld, type Judge, named, type UnusedPart } from "./judge.ts";
 
-/** What became of one host of an entry. */
+/** The outcome of one host of an entry. */
 interface HostFate {
   readonly host: string;
-  /** The service that has part of the entry, where some known client sees it. */
+  /** The service made from the entry, if some known client sees the service. */
   readonly service?: Service;
-  /** Some known client has its clusters. */
+  /** Some known client has clusters of the service. */
   readonly hasClusters: boolean;
   /** The service that clients have instead. */
   readonly winner?: Service;
 }
 
-/** Whether others of the host may have something of an entry: workloads that it selects, and names of servers. */
+/** Whether other services of the host may use a part of an entry: selected workloads, and names of servers. */
 function sharesWithOthers({ endpoints = [], subjectAltNames = [], workloadSelector }: ServiceEntrySpec): boolean {
   return workloadSelector !== undefined || subjectAltNames.length > 0 ||
     endpoints.some(({ serviceAccount, labels }) => serviceAccount !== undefined || takesHbone(labels ?? {}));
@@ -37,7 +37,7 @@ export const judgeServiceEntry: Judge<"ServiceEntry"> = (object, world) => {
   const lost = fates.map(({ host, service, winner }) =>
     service === undefined && winner !== undefined && !inForce.hasPart(object.key, `host ${host}`)
   );
-  // The clients that come next may decide otherwise.
+  // Later clients may change the verdict.
   if (!inForce.has(object.key) || fates.some(({ service }) => service?.cause !== object.key)) world.noteDead();
   const alive = fates.filter(({ service }) => service !== undefined);
   const winners = fates.flatMap(({ winner }, at) => lost[at] ? winner ?? [] : []);
@@ -69,7 +69,7 @@ function fateOf(
       hasClusters ||= profileOf(proxy.type).outbound;
     } else winner ??= service;
   }
-  // The oldest entry of a host decides who sees it, so it keeps its host from those whose younger entries they would see.
+  // The oldest entry of a host decides who sees the host. The clients of a younger entry lose the host by it.
   const isOldest = mesh.services.of(host).some((one) => one.namespace === namespace && one.cause === key);
   if (isOldest && !isPublic({ namespace, exportTo })) winner = undefined;
   return {
@@ -92,7 +92,7 @@ function hostOf(winner: Service, namespace: string): Pick<UnusedPart, "expected"
   return { expected, others: [winner.cause] };
 }
 
-/** Ports that are in no cluster of any client, of none of the hosts. */
+/** Ports without a cluster of any client, for every host of the entry. */
 function deadPorts(
   { key, spec }: ConfigObject<"ServiceEntry">,
   alive: readonly HostFate[],
@@ -102,7 +102,7 @@ function deadPorts(
   return (spec.ports ?? []).flatMap(({ number }, at): UnusedPart[] => {
     const isDead = ({ host, service, hasClusters }: HostFate) => {
       const port = service!.ports.find((one) => one.port === number);
-      // The port of an older entry, found in another way, takes nothing of this one.
+      // The port of an older entry with another resolution takes nothing from this entry.
       if (service!.cause !== key) return port === undefined || resolutionOf(service!, port) !== resolution;
       return hasClusters && port?.protocol !== "UDP" && !inForce.hasPart(key, `port ${number} of ${host}`);
     };

@@ -1,8 +1,8 @@
 /**
- * Sidecars that are the nearest of no workload, and imports of the others to which nothing leads.
+ * Sidecars that are in force for no workload, and unused imports of the other Sidecars.
  *
- * An import makes clusters, and they do nothing by themselves. It is in force where a listener or a route of the
- * Sidecar's workloads leads to a service that it imports.
+ * An import makes clusters, which have no effect by themselves. An import is in force where a listener or a route of
+ * the Sidecar's workloads leads to an imported service.
  *
  * @module
  */
@@ -26,7 +26,7 @@ type ImportReason = Pick<UnusedPart, "value" | "expected" | "others">;
 /** Services that a finding names. */
 const MOST_NAMED = 3;
 
-/** A Sidecar makes no resource: it decides which ones its workloads get. */
+/** A Sidecar makes no resource of its own. A Sidecar decides which resources its workloads get. */
 export function judgeSidecar(object: ImportingSidecar, world: EffectWorld): readonly UnusedPart[] {
   world.noteDead();
   const scopes = world.sidecars.get(object.key);
@@ -41,7 +41,7 @@ export function judgeSidecar(object: ImportingSidecar, world: EffectWorld): read
   }];
 }
 
-/** One import of a Sidecar, as the workloads of one scope have it. */
+/** One import of a Sidecar in the scope of some workloads. */
 interface ImportOf {
   readonly object: ImportingSidecar;
   /** Position of the egress listener. */
@@ -66,7 +66,7 @@ function judgeImports(
   );
 }
 
-/** Undefined: some workload has something of it, or of none can it be said. */
+/** Undefined: some workload uses the import, or no workload can be judged. */
 function judgeImport(
   object: ImportingSidecar,
   [listener, position]: readonly [number, number],
@@ -92,7 +92,7 @@ function judgeImport(
   return isUsed ? undefined : reasons[0];
 }
 
-/** Services that an import names, and that its workloads see. */
+/** The services that an import names and the workloads see. */
 function* importedServices({ written, scope }: ImportOf, { mesh }: EffectWorld): Iterable<Service> {
   const { services } = mesh;
   const hosts = isWildcard(written.host) ? services.hosts() : [written.host];
@@ -104,7 +104,10 @@ function* importedServices({ written, scope }: ImportOf, { mesh }: EffectWorld):
   }
 }
 
-/** Whether a listener or a route of the workloads leads to a service that is imported, or is of an imported rule. */
+/**
+ * Whether a listener or a route of the workloads leads to an imported service, or comes from an imported
+ * VirtualService.
+ */
 function leadsSomewhere(one: ImportOf, world: EffectWorld): boolean {
   const { object, listener, written, scope, led } = one;
   const { mesh } = world;
@@ -113,8 +116,8 @@ function leadsSomewhere(one: ImportOf, world: EffectWorld): boolean {
     mesh.services.visible(host, scope.namespace, (service) => importsService(by, service)) !== undefined;
   const isLed = own === undefined
     ? hostsLedTo(one).some((host) => imports([written], host))
-    // Each service with the port is in the listener, also where no route of its protocol can be. A provider of telemetry
-    // is led to by its cluster, which the workloads may have by this import alone.
+    // Each service with the port is in the listener, even a service whose protocol has no routes. The provider of a
+    // Telemetry is used through its cluster, which the workloads may have by this import alone.
     : [...importedServices(one, world)].some(({ ports }) => ports.some(({ port }) => port === own)) ||
       hostsLedTo(one).some((host) => imports([written], host) && !imports(othersOf(one), host));
   return isLed || led.causes.values().some((cause) => {
@@ -137,7 +140,10 @@ function hostsLedTo({ written: { host }, led }: ImportOf): IteratorObject<string
   return (led.hosts.has(host) ? [host] : []).values();
 }
 
-/** Why nothing leads to the services of an import; none where it imports nothing that could be led to. */
+/**
+ * The reason why nothing leads to the services of an import. Empty when the import has no service that anything could
+ * lead to.
+ */
 function reasonOf(one: ImportOf, world: EffectWorld): ImportReason[] {
   const { object, listener, written } = one;
   const services = [...importedServices(one, world)];
@@ -158,20 +164,20 @@ function reasonOf(one: ImportOf, world: EffectWorld): ImportReason[] {
   return [{ expected, others }];
 }
 
-/** Whether there would be a listener or a route for a service, if nothing stood against it. */
+/** Whether a service would have a listener or a route without other objects in the way. */
 function isJudged(service: Service): boolean {
   const { hostname, externalName, headless, ports } = service;
   return externalName === undefined && !headless && !isWildcard(hostname) &&
     ports.some((port) => port.protocol !== "UDP" && resolutionOf(service, port) !== "passthrough");
 }
 
-/** The port that an egress listener has for itself, if it is one for services with that port. */
+/** The port of an egress listener that takes this port for itself, if the listener is for services with the port. */
 function ownPort({ spec }: ImportingSidecar, listener: number): number | undefined {
   const { number = 0, protocol = "" } = spec.egress?.[listener]?.port ?? {};
   return number === 0 || parseProtocol(protocol) === "HTTP_PROXY" ? undefined : number;
 }
 
-/** Ports of imported services that another egress listener has for itself, so that nothing leads to them. */
+/** Ports of imported services that another egress listener takes for itself. Nothing leads to these ports. */
 function hiddenPorts(one: ImportOf, world: EffectWorld): ImportReason | undefined {
   const { object, listener, position, scope, led } = one;
   const { egress = [] } = object.spec;

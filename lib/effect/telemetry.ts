@@ -1,8 +1,8 @@
 /**
- * Entries, providers and overrides of Telemetries that change nothing for the workloads that they are for.
+ * Entries, providers and overrides of Telemetries that change nothing for their workloads.
  *
- * A part is in force where the settings of some workload would be others without it, or with another value in its place.
- * A part that says what holds anyway is in force, too: another value there would count.
+ * A part is in force if the settings of some workload would differ without the part, or with another value in its
+ * place. A part that repeats a default is in force, too: another value in its place would count.
  *
  * @module
  */
@@ -15,11 +15,11 @@ import { PROBE, settingsOf, type TelemetryList } from "./telemetry_settings.ts";
 
 const LISTS: readonly TelemetryList[] = ["accessLogging", "metrics", "tracing"];
 
-/** Verdicts of merged Telemetries live as long as these. */
+/** Verdicts live as long as the merged Telemetries. */
 const known = new WeakMap<EffectiveTelemetry, Map<string, ReadonlySet<string>>>();
 
 export const judgeTelemetry: Judge<"Telemetry"> = ({ key, spec }, world) => {
-  // Which workloads there are decides, and other Telemetries.
+  // The verdict depends on the workloads and on other Telemetries.
   world.noteDead();
   const uses = world.telemetries.of(key);
   if (uses.length === 0) return [];
@@ -32,7 +32,7 @@ export const judgeTelemetry: Judge<"Telemetry"> = ({ key, spec }, world) => {
   });
 };
 
-/** Fields of one Telemetry without which the settings of the workloads are the same. */
+/** Fields of one Telemetry that can be removed without a change of the workloads' settings. */
 function deadFields(key: string, { telemetry, sides }: TelemetryUse, world: EffectWorld): ReadonlySet<string> {
   const name = `${key} ${[...sides].sort().join()}`;
   const verdicts = known.getOrInsertComputed(telemetry, () => new Map());
@@ -52,7 +52,7 @@ function deadFields(key: string, { telemetry, sides }: TelemetryUse, world: Effe
   });
 }
 
-/** A part, and the object without it and with other values in its place. */
+/** A part, with the object without the part and the objects with other values in its place. */
 interface PartVariants {
   readonly field: string;
   readonly variants: readonly TelemetrySpec[];
@@ -60,7 +60,7 @@ interface PartVariants {
 
 type AnyEntry = Readonly<Record<string, unknown>>;
 
-/** Values that some entry would have an effect with, if any had. */
+/** Values with which an entry would have an effect, if the entry could have any. */
 const OTHER_VALUES: Readonly<Record<TelemetryList, (entry: AnyEntry) => readonly AnyEntry[]>> = {
   accessLogging: (entry) => [
     { ...entry, disabled: entry["disabled"] !== true },
@@ -84,7 +84,8 @@ function* variantsOf(list: TelemetryList, spec: TelemetrySpec, { mesh }: EffectW
   const of = (at: number, entry: AnyEntry): TelemetrySpec => ({ ...spec, [list]: entries.with(at, entry) });
   for (const [at, entry] of entries.entries()) {
     const field = `spec.${list}[${at}]`;
-    // Where some workload is measured, all others tell who they are: the only entry of metrics has that effect.
+    // Where some workload is measured, all other workloads report their identity. The only entry of metrics has this
+    // effect.
     if (list !== "metrics" || entries.length > 1 || (mesh.config.defaultProviders.metrics ?? []).length > 0) {
       const others = [...OTHER_VALUES[list](entry), { ...entry, providers: [{ name: PROBE }] }];
       yield {
@@ -116,7 +117,7 @@ function otherOverrides(override: AnyEntry): readonly AnyEntry[] {
   ];
 }
 
-/** The narrowest other Telemetry that says something of the list decides. */
+/** The narrowest other Telemetry with settings for the list decides. */
 function reasonOf(
   key: string,
   list: TelemetryList,

@@ -1,5 +1,5 @@
 /**
- * What of merged Telemetries proxies are told, as a text that is equal where the resources are.
+ * The settings that proxies get from merged Telemetries, as a text. Equal texts mean equal resources.
  *
  * @module
  */
@@ -16,13 +16,13 @@ import { standardTags } from "../translate/telemetry/metrics/tags.ts";
 /** The lists of a Telemetry. */
 export type TelemetryList = "accessLogging" | "metrics" | "tracing";
 
-/** Name of a provider that nobody has, and that counts as usable. */
+/** The name of a provider that nobody has. It counts as usable. */
 export const PROBE = "?";
 
 /**
  * The settings of one list.
  *
- * @param specs Of the Telemetries that hold for a workload, the widest first.
+ * @param specs The Telemetries of a workload, the widest first.
  */
 export function settingsOf(
   list: TelemetryList,
@@ -61,7 +61,7 @@ const SETTINGS: Readonly<Record<TelemetryList, ReadSettings>> = {
   },
 };
 
-/** The changes of each statistic; all providers that can be used are one, the first of which decides. */
+/** The changes of each statistic. All usable providers count as one, and the first usable provider decides. */
 function measured(uses: MetricsUses, side: TelemetrySide, isUsable: (name: string) => boolean): unknown {
   const use = uses.find(({ provider }) => isUsable(provider));
   if (use === undefined) return OFF;

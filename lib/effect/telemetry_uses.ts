@@ -16,13 +16,13 @@ interface MeasuredProxy {
   readonly standsIn: boolean;
 }
 
-/** A workload's merged Telemetries, and the sides on which proxies of such workloads stand. */
+/** The merged Telemetries of a workload, and the sides (client or server) of the proxies of such workloads. */
 export interface TelemetryUse {
   readonly telemetry: EffectiveTelemetry;
   readonly sides: ReadonlySet<TelemetrySide>;
 }
 
-/** The merged Telemetries of all known workloads, by each Telemetry in them; found when they are first asked for. */
+/** The merged Telemetries of all known workloads, by each contained Telemetry. Found at the first question. */
 export class TelemetryUses {
   readonly #mesh: Mesh;
   readonly #proxies: readonly MeasuredProxy[];
@@ -33,7 +33,7 @@ export class TelemetryUses {
     this.#proxies = proxies;
   }
 
-  /** Those that a Telemetry is part of. */
+  /** The merged Telemetries that contain a Telemetry. */
   of(key: string): readonly TelemetryUse[] {
     return (this.#byKey ??= this.#find()).get(key) ?? [];
   }

@@ -1,5 +1,5 @@
 /**
- * Rules of VirtualServices, and their matches, that are in no route and in no chain of any proxy.
+ * Rules of VirtualServices, and their matches, without any route or filter chain of any proxy.
  *
  * @module
  */
@@ -46,7 +46,7 @@ function judgeRule(
   const [key = ""] = vs.causes;
   const rule = ruleAsWritten(list, at, vs);
   const matches = rule?.match ?? [];
-  // Matches of a rule with a delegate are merged with those of the delegate.
+  // The matches of a rule with a delegate are merged with the matches of the delegate.
   if (rule === undefined || matches.length === 0) {
     if (inForce.hasWithin(key, list, `${at}`)) return [];
     world.noteDead();
@@ -74,7 +74,7 @@ function couldBe(
     !bringsDestinations(vs, world) && !hidesOthers(list, vs, world);
 }
 
-/** Whether it keeps the rules of another one from some host, of which another finding tells. */
+/** Whether the object keeps some host from the rules of another VirtualService. Another finding reports it. */
 function hidesOthers(list: RuleProtocol, vs: EffectiveVirtualService, { mesh, views }: EffectWorld): boolean {
   if (!vs.gateways.includes(MESH_GATEWAY)) return false;
   const { virtualServices } = mesh;
@@ -85,7 +85,7 @@ function hidesOthers(list: RuleProtocol, vs: EffectiveVirtualService, { mesh, vi
   return vs.hosts.filter(isShared).some((host) => views.some(({ scope }) => scope.deciding(host, list).includes(vs)));
 }
 
-/** Whether a Sidecar's workloads see a service because this sends to it: that is an effect, too. */
+/** Whether some Sidecar's workloads see a service only because this object sends to it. That is an effect, too. */
 function bringsDestinations(vs: EffectiveVirtualService, { views }: EffectWorld): boolean {
   if (!vs.gateways.includes(MESH_GATEWAY)) return false;
   const hosts = [...destinationHosts(vs)].flatMap((host) => [host, ...wildcardsOver(host)]);
@@ -94,21 +94,21 @@ function bringsDestinations(vs: EffectiveVirtualService, { views }: EffectWorld)
   );
 }
 
-/** The rule with full names; undefined: delegates take its place. */
+/** The rule with full names; undefined: delegates take the rule's place. */
 function ruleAsWritten(list: RuleProtocol, at: number, { spec, httpOrigins }: EffectiveVirtualService) {
   if (list !== "http" || httpOrigins === undefined) return spec[list]?.[at];
   const found = httpOrigins.findIndex(({ rule, delegate }) => rule === at && delegate === undefined);
   return found < 0 ? undefined : spec.http?.[found];
 }
 
-/** The conditions of a match that a proxy alone decides. */
+/** The conditions of a match that the proxy alone decides. */
 interface ProxyConditions {
   readonly gateways?: readonly string[];
   readonly sourceNamespace?: string;
   readonly sourceLabels?: Readonly<Record<string, string>>;
 }
 
-/** Whether a rule could be for a proxy, by what the proxy is and sees. */
+/** Whether a proxy could have a rule, judged by the proxy's properties and scope. */
 function couldHave(
   { type, namespace, labels, scope }: JudgedProxy,
   list: RuleProtocol,
@@ -128,7 +128,7 @@ function couldHave(
   return wanted.some((one) => served.includes(one));
 }
 
-/** A delegate is judged by the rules of its roots. */
+/** A delegate is judged by the rules of its root VirtualServices. */
 function judgeDelegate(key: string, { http = [] }: VirtualServiceSpec, world: EffectWorld): readonly UnusedPart[] {
   const { mesh, inForce } = world;
   world.noteDead();
@@ -136,12 +136,12 @@ function judgeDelegate(key: string, { http = [] }: VirtualServiceSpec, world: Ef
   if (roots.length === 0) {
     return [{ field: "", expected: "a VirtualService with hosts that delegates to it (none does)" }];
   }
-  // Of roots without any effect nothing follows for what they delegate to.
+  // A root without any effect proves nothing about its delegates.
   const inUse = roots.filter((root) => inForce.has(root));
   // Where delegates could not be merged, a finding of the root says so.
   if (inUse.length === 0 || roots.some((root) => mesh.problems.has(root))) return [];
   const dead = http.map((_, at) => at).filter((at) => !inForce.hasWithin(key, "http", `${at}`));
-  // The destinations of a delegate are those of its root.
+  // The destinations of a delegate are the destinations of its root.
   const bringsSome = dead.length > 0 && roots.some((root) => {
     const vs = mesh.resolver.effective(root);
     return vs !== undefined && bringsDestinations(vs, world);

@@ -1,5 +1,5 @@
 /**
- * The action of a route on a request: its clusters, or an answer of the proxy itself.
+ * The action of a route on a request: the clusters that may get the request, or an answer of the proxy.
  *
  * @module
  */
@@ -126,7 +126,7 @@ function rewrittenPath(route: Route, rewrite: PathRewrite, path: string): string
   return compileBounded(pattern?.regex ?? "").matcher(alone).replaceAll(replacement) + rest;
 }
 
-/** How much of the path the route's condition covers: that is what a prefix rewrite replaces. */
+/** The length of the path that the route's condition covers. A prefix rewrite replaces this part. */
 function matchedLength(route: Route, path: string): number {
   const { prefix, path_separated_prefix, path: exact } = route.match ?? {};
   return (prefix ?? path_separated_prefix ?? exact ?? path).length;
@@ -138,7 +138,7 @@ function redirectLocation(route: Route, request: NormalizedRequest): string {
   const port = redirect.port_redirect ? `:${redirect.port_redirect}` : "";
   const host = redirect.host_redirect || originalHost(request, scheme, port !== "");
   const original = redirect.strip_query ? pathAlone(request.path) : request.path;
-  // A path that brings a query of its own keeps that one.
+  // A new path with a query of its own keeps its own query.
   const query = redirect.path_redirect?.includes("?") ? "" : original.slice(pathAlone(original).length);
   const path = redirect.path_redirect
     ? redirect.path_redirect + query
@@ -146,7 +146,10 @@ function redirectLocation(route: Route, request: NormalizedRequest): string {
   return `${scheme}://${host}${port}${path}`;
 }
 
-/** The host as the client wrote it; its port goes when another takes its place or the scheme's default one changes. */
+/**
+ * The host as the client wrote it. The port is removed if another port replaces it, or if a new scheme changes the
+ * default port.
+ */
 function originalHost(request: NormalizedRequest, scheme: string, newPort: boolean): string {
   const { authority } = request;
   const defaultPort = request.scheme === "https" ? ":443" : ":80";

@@ -1,5 +1,5 @@
 /**
- * Whether filters let a request or connection pass: those that judge by rules, and those that ask an authorizer.
+ * Whether filters let a request or connection pass: filters with rules, and filters that ask an authorizer.
  *
  * @module
  */
@@ -9,19 +9,22 @@ import { type NormalizedRequest, valuesOf } from "./http_request.ts";
 import { matchesMetadata, NotJudged } from "./matchers.ts";
 import { type JudgedTraffic, matchingRule } from "./rbac.ts";
 
-// Tokens in a request, as the filter that verifies them looks for them.
+// Tokens in a request, found in the same places as the filter that verifies tokens.
 
 type JwtProvider = envoy.extensions.filters.http.jwt_authn.v3.JwtProvider;
 
 const TYPE = "envoy.extensions.filters.http.jwt_authn.v3.JwtAuthentication";
 
-/** Whether the request has anything where the filter of that configuration looks for a token; of another filter: no. */
+/**
+ * Whether the request has anything in the places where the filter of this configuration looks for a token. False for
+ * other filters.
+ */
 function carriesToken(config: google.protobuf.Any | undefined, request: NormalizedRequest): boolean {
   const filter = unpack<envoy.extensions.filters.http.jwt_authn.v3.JwtAuthentication>(config, TYPE);
   return Object.values(filter?.providers ?? {}).some((provider) => hasToken(provider, request));
 }
 
-/** Places that are looked at where a provider names none. */
+/** The places for a provider that names none. */
 const USUAL = { headers: [{ name: "authorization", value_prefix: "Bearer " }], params: ["access_token"], cookies: [] };
 
 function hasToken({ from_headers, from_params, from_cookies }: JwtProvider, request: NormalizedRequest): boolean {
@@ -35,12 +38,15 @@ function hasToken({ from_headers, from_params, from_cookies }: JwtProvider, requ
     params.some((name) => given.has(name)) || cookies.some((name) => baked.includes(name));
 }
 
-/** `ns[shop]-policy[cart]-rule[0]`, with the texts before and behind it for external authorizers. */
+/** `ns[shop]-policy[cart]-rule[0]`, with the texts before and after it for external authorizers. */
 const RULE = /^ns\[([^\]]*)\]-policy\[([^\]]*)\]-rule\[(\d+)\]$/;
 const BEFORE = "istio-ext-authz-";
 const BEHIND = "-deny-due-to-bad-CUSTOM-action";
 
-/** A rule in the words of configuration: `AuthorizationPolicy shop/cart rules[0]`; a name of another form as it is. */
+/**
+ * A rule in the words of configuration: `AuthorizationPolicy shop/cart rules[0]`. A name of another form stays as it
+ * is.
+ */
 function ruleText(name: string): string {
   const from = name.startsWith(BEFORE) ? BEFORE.length : 0;
   const found = RULE.exec(name.slice(from, name.endsWith(BEHIND) ? -BEHIND.length : undefined));
@@ -61,9 +67,10 @@ export function isJudging(type: string): boolean {
 type RuleNotes = Record<string, Record<string, unknown>>;
 
 /**
- * The reason why filters end the request or connection; undefined: they let it pass. The answer of an authorizer is not
- * judged, nor a token that the request carries, where its claims are not given as metadata. Without a token there are
- * no claims.
+ * The reason why filters end the request or connection; undefined: the filters let it pass.
+ *
+ * The answer of an authorizer is not judged. A token in the request is not judged either, unless its claims are given
+ * as metadata. Without a token there are no claims.
  */
 export function refusal(filters: readonly ConfiguredFilter[], traffic: JudgedTraffic): string | undefined {
   const { connection, http } = traffic;
@@ -100,7 +107,7 @@ function byRules(
   notes: Record<string, unknown>,
 ): string | undefined {
   if (matcher) throw new NotJudged("a matcher tree of rules");
-  // Only what an authorizer is asked about depends on it: dry runs are not worth an unknown end.
+  // Only the question to an authorizer depends on this result. An error in a dry run is not worth an unknown outcome.
   if (shadow_rules && shadow_rules_stat_prefix.startsWith("istio_ext_authz_")) {
     notes[`${shadow_rules_stat_prefix}shadow_effective_policy_id`] = matchingRule(shadow_rules, traffic);
   }

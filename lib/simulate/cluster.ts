@@ -1,5 +1,5 @@
 /**
- * A cluster and the endpoints behind it.
+ * A cluster and its endpoints.
  *
  * @module
  */
@@ -24,7 +24,7 @@ const PROXY_HEADER = "envoy.extensions.transport_sockets.proxy_protocol.v3.Proxy
 
 const INTERNAL = "envoy.extensions.transport_sockets.internal_upstream.v3.InternalUpstreamTransport";
 
-/** Metadata of an endpoint behind an internal listener: the address that the listener takes for the dialled one. */
+/** Metadata of an endpoint behind an internal listener: the listener uses this address as the dialled address. */
 const DIALLED = "envoy.filters.listener.original_dst";
 
 const TYPE_NAMES: ReadonlyMap<number, string> = new Map(
@@ -56,12 +56,15 @@ export function clusterStep(
   };
 }
 
-/** Whether the cluster may have an endpoint for a request: a healthy one is known, or it resolves them per request. */
+/**
+ * Whether the cluster may have an endpoint for a request: a healthy endpoint is known, or the cluster resolves
+ * endpoints per request.
+ */
 export function mayForward(step: ClusterStep): boolean {
   return step.endpoints.some((endpoint) => endpoint.healthy) || step.type.includes("dynamic_forward_proxy");
 }
 
-/** The transport behind a header of the PROXY protocol and inside of an internal listener, or without these. */
+/** The transport inside a PROXY protocol header or an internal listener; any other transport stays as it is. */
 function innerSocket(socket: TransportSocket | undefined): TransportSocket | undefined {
   const outer = unpack<ProxyProtocolUpstreamTransport>(socket?.typed_config, PROXY_HEADER) ??
     unpack<InternalUpstreamTransport>(socket?.typed_config, INTERNAL);
@@ -102,7 +105,7 @@ function isTls(socket: envoy.config.core.v3.TransportSocket | undefined): boolea
   return packedName(socket?.typed_config) === TLS_CONTEXT;
 }
 
-/** The first socket whose fields the endpoint's metadata all has; one without fields fits any. */
+/** The first socket whose fields all match the endpoint's metadata. A socket without fields matches any endpoint. */
 function endpointTransport(
   { transport_socket_matches: matches = [] }: Cluster,
   { metadata }: envoy.config.endpoint.v3.LbEndpoint,
@@ -115,10 +118,10 @@ function endpointTransport(
   return { transport: isTls(innerSocket(chosen?.transport_socket)) ? "tls" : "plaintext" };
 }
 
-/** Beginning of the protocols by which sidecars know mutual TLS of the mesh. */
+/** The beginning of the ALPN protocols that sidecars use for mutual TLS of the mesh. */
 const MESH_PROTOCOL = "istio";
 
-/** The first TLS context of the cluster's sockets; undefined: none of its connections is of TLS. */
+/** The first TLS context of the cluster's sockets; undefined: no connection of the cluster uses TLS. */
 function tlsContext(cluster: Cluster): ClientTlsContext | undefined {
   const sockets = [
     cluster.transport_socket,
@@ -132,7 +135,7 @@ function lacked(resources: ProxyResources, cluster: Cluster): Pick<ClusterStep, 
   return lacks === undefined ? {} : { lacks };
 }
 
-/** The TLS of the cluster's connections, those of some endpoints at least. */
+/** The TLS of the cluster's connections, or of the connections to some endpoints. */
 function clientTls(cluster: Cluster): Pick<ClusterStep, "tls" | "alpn"> {
   const context = tlsContext(cluster);
   if (context === undefined) return {};
@@ -146,7 +149,7 @@ function clientTls(cluster: Cluster): Pick<ClusterStep, "tls" | "alpn"> {
   };
 }
 
-/** Requests may offer others than the socket: a filter takes them from the cluster's metadata. */
+/** Requests may offer other protocols than the socket: a filter takes them from the cluster's metadata. */
 function httpProtocols(cluster: Cluster): readonly string[] | undefined {
   const { http_alpn: written } = fromStruct(cluster.metadata?.filter_metadata?.["istio"]);
   return typeof written === "string" ? written.split(",") : undefined;

@@ -14,20 +14,20 @@ export function packedName(any: google.protobuf.Any | undefined): string {
   return url.slice(url.lastIndexOf("/") + 1);
 }
 
-/** The message in an `Any`; undefined when it has another name, or when the descriptor lacks that name. */
+/** The message in an `Any`; undefined for a message of another name, and for a name that the descriptor lacks. */
 export function unpack<T>(any: google.protobuf.Any | undefined, name: string): T | undefined {
   if (packedName(any) !== name || !knowsMessage(name)) return undefined;
   return decode<T>(name, any?.value ?? new Uint8Array());
 }
 
-/** A filter with its configuration: the one in it, or the one that it asks for by its name. */
+/** A filter with its configuration, which is inline or comes from an extension configuration by name. */
 export interface ConfiguredFilter {
   readonly name?: string;
   readonly typed_config?: google.protobuf.Any;
   readonly config_discovery?: envoy.config.core.v3.ExtensionConfigSource;
 }
 
-/** Filters with the configurations that they ask for; where that is not there, a filter has none. */
+/** Filters with their extension configurations. A filter whose extension configuration is missing has none. */
 export function configured(
   { extensions }: ProxyResources,
   filters: readonly ConfiguredFilter[],
@@ -40,7 +40,10 @@ export function configured(
 
 const STATE = "envoy.extensions.filters.network.set_filter_state.v3.Config";
 
-/** The text that a filter leaves for those behind it under a key: for the TCP proxy the cluster, or the server to resolve. */
+/**
+ * The text that a filter stores in the filter state under a key. For the TCP proxy this is the cluster, or the server
+ * to resolve.
+ */
 export function stateOf(
   { typed_config }: ConfiguredFilter,
   key: "envoy.tcp_proxy.cluster" | "envoy.upstream.dynamic_host",
@@ -50,7 +53,7 @@ export function stateOf(
   return named?.format_string?.text_format_source?.inline_string?.replaceAll("%%", "%");
 }
 
-/** The configuration objects behind a resource, where the server recorded them; the result is spread into a step. */
+/** The configuration objects behind a resource, if the server recorded them. Spread the result into a step. */
 export function causesOf(
   resources: ProxyResources,
   kind: Parameters<NonNullable<ProxyResources["causesOf"]>>[0],
@@ -60,7 +63,7 @@ export function causesOf(
   return causes.length > 0 ? { causes } : {};
 }
 
-/** The configuration object that the metadata of a resource names; the result is spread into a step. */
+/** The configuration object in the metadata of a resource. Spread the result into a step. */
 export function causeOf(metadata: envoy.config.core.v3.Metadata | undefined): { readonly cause?: string } {
   const config = fromStruct(metadata?.filter_metadata?.istio).config;
   return typeof config === "string" ? { cause: config } : {};

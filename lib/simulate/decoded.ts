@@ -1,5 +1,5 @@
 /**
- * The resources of one proxy as the wire has them, decoded one by one when a simulation asks.
+ * The resources of one proxy in their encoded form. Each resource is decoded when a simulation asks for it.
  *
  * @module
  */
@@ -7,13 +7,13 @@ import { TYPE_URL_PREFIX } from "../pb/codec.ts";
 import { decode } from "../pb/reflect.ts";
 import type { ProxyResources } from "./types.ts";
 
-/** An encoded resource (the resources that the server sends are such). */
+/** An encoded resource, such as the server's resources. */
 export interface EncodedMessage {
   readonly name: string;
   /** With the prefix `type.googleapis.com/`. */
   readonly typeUrl: string;
   readonly value: Uint8Array;
-  /** Keys of the configuration objects that made it. */
+  /** Keys of the configuration objects that made the resource. */
   readonly causes?: readonly string[];
 }
 
@@ -33,15 +33,15 @@ export interface EncodedTable {
   names(): Iterable<string>;
 }
 
-/** The encoded resources of one proxy: a table for each type URL. Nothing is looked at before a table is asked. */
+/** The encoded resources of one proxy: a table for each type URL. Nothing is read before a table is asked. */
 export type EncodedTables = (typeUrl: string) => EncodedTable;
 
-/** The resources of one proxy. Those of other types are passed over. */
+/** The resources of one proxy. Resources of other types are ignored. */
 export function resourcesFrom(messages: Iterable<EncodedMessage>): ProxyResources {
   return resourcesIn(tablesOf(messages));
 }
 
-/** Messages as tables; of several with one type and name the last counts. */
+/** Messages as tables. Of several messages with the same type and name the last counts. */
 export function tablesOf(messages: Iterable<EncodedMessage>): EncodedTables {
   const byType = new Map<string, Map<string, EncodedMessage>>();
   for (const message of messages) {
@@ -54,7 +54,7 @@ export function tablesOf(messages: Iterable<EncodedMessage>): EncodedTables {
   };
 }
 
-/** The same, of tables that somebody has anyway: one resource costs no look at the others. */
+/** The resources of one proxy from existing tables. Reading one resource does not touch the others. */
 export function resourcesIn(tables: EncodedTables): ProxyResources {
   const table = (kind: keyof typeof TYPES) => tables(`${TYPE_URL_PREFIX}${TYPES[kind]}`);
   const lazy = <T>(kind: keyof typeof TYPES) => new DecodedMap<T>(TYPES[kind], table(kind));

@@ -1,5 +1,5 @@
 /**
- * The facts that listener filters detect of a connection before a filter chain is chosen.
+ * The facts that listener filters detect about a connection before Envoy chooses a filter chain.
  *
  * @module
  */
@@ -8,17 +8,18 @@ import type { DetectionStep, SimulatedRequest } from "./types.ts";
 
 type ListenerFilterChainMatchPredicate = envoy.config.listener.v3.ListenerFilterChainMatchPredicate;
 
-/** Names under which listeners made for Istio carry the two inspectors, by the ends of their type. */
+/** The two inspectors, by the end of the type. Listeners made for Istio have them under other names. */
 const TLS_INSPECTOR = "tls_inspector.v3.TlsInspector";
 const HTTP_INSPECTOR = "http_inspector.v3.HttpInspector";
 
 const ALPN_OF_VERSION = { "HTTP/1.0": "http/1.0", "HTTP/1.1": "http/1.1", "HTTP/2": "h2c" } as const;
 
 /**
- * Runs the inspectors of the listeners that a connection passes over its first bytes. Facts that one found stay known
- * when the connection is handed on.
+ * Runs the inspectors of the passed listeners over the first bytes of a connection. Detected facts stay known when a
+ * listener hands the connection on.
  *
- * Without a TLS inspector a TLS hello is not recognised; without an HTTP inspector no application protocol is.
+ * Without a TLS inspector a TLS hello is not recognised. Without an HTTP inspector no application protocol is
+ * recognised.
  *
  * @param listeners In the order in which the connection passes them.
  */

@@ -5,9 +5,9 @@
  */
 import type { ClusterStep, Simulation, SimulationOutcome, SimulationStep } from "./types.ts";
 
-/** Number of endpoints of a cluster that are listed. */
+/** Endpoints of a cluster that a line lists. */
 const MAX_ENDPOINTS = 5;
-/** Number of configuration objects that are named behind a step. */
+/** Configuration objects that a line names. */
 const MAX_CAUSES = 3;
 
 /** The steps and the outcome, one line each. */

@@ -1,10 +1,10 @@
 /**
- * Chooses the filter chain of a listener that takes a connection.
+ * Chooses the filter chain of a listener for a connection.
  *
- * Envoy narrows the chains criterion by criterion, in a fixed order, each time to those with the most specific value
- * that matches; it never goes back. So a chain that matches in all may lose to one that is more specific in an earlier
- * criterion, and when that one fails in a later criterion the default chain takes the connection, or none.
- * (Order: documentation of `FilterChainMatch`.)
+ * Envoy narrows the chains by one criterion after another, in a fixed order. After each criterion only the chains with
+ * the most specific matching value remain, and Envoy never goes back. So a chain that matches as a whole may lose to a
+ * chain that is more specific in an earlier criterion. If that chain then fails a later criterion, the default chain
+ * takes the connection, or no chain does. (Order: documentation of `FilterChainMatch`.)
  *
  * @module
  */
@@ -29,7 +29,7 @@ export interface ChosenChain {
   readonly matched: readonly string[];
 }
 
-/** How specific a chain is for one criterion. Undefined: it does not match. 0: it has no condition. */
+/** How specific a chain is for one criterion. Undefined: the chain does not match. 0: the chain has no condition. */
 type CriterionFit = { readonly rank: number; readonly text: string } | undefined;
 
 const INDIFFERENT: CriterionFit = { rank: 0, text: "" };
@@ -105,7 +105,7 @@ function applicationProtocol(
   { detection: { applicationProtocols } }: InspectedConnection,
 ): CriterionFit {
   if (!match.application_protocols?.length) return INDIFFERENT;
-  // The client's first protocol that any chain names decides.
+  // The first protocol of the client that any chain names decides.
   const index = applicationProtocols.findIndex((protocol) => match.application_protocols?.includes(protocol));
   if (index < 0) return undefined;
   return { rank: applicationProtocols.length - index, text: `application protocol ${applicationProtocols[index]}` };

@@ -1,6 +1,6 @@
 /**
- * The resources of one proxy as far as one request may meet them: of thousands of listeners and virtual hosts a few are
- * decoded. The bytes of the others are looked through, without making a text of any.
+ * The part of a proxy's resources that one request may meet. Of thousands of listeners and virtual hosts only a few are
+ * decoded. The bytes of the others are scanned without decoding any text.
  *
  * @module
  */
@@ -19,12 +19,12 @@ type AdditionalAddress = envoy.config.listener.v3.AdditionalAddress;
 /** Fields of `Listener`. */
 const FIELD = { name: 1, address: 2, useOriginalDst: 4, internalListener: 27, additionalAddresses: 33 } as const;
 
-/** Names of the listeners that connections are redirected to. */
+/** Names of the listeners that redirected connections arrive at. */
 const VIRTUAL = /^virtual(?:In|Out)bound$/;
 
 /**
- * Whether a listener may take connections to a port: one of its addresses has it, or connections are redirected to it, or
- * handed to it by another listener.
+ * Whether a listener may take connections to a port: the port is in one of the listener's addresses, or connections are
+ * redirected or handed to the listener.
  */
 function mayListen(bytes: Uint8Array, port: number): boolean {
   const reader = protobuf.Reader.create(bytes);
@@ -57,12 +57,12 @@ const LISTENER = "envoy.config.listener.v3.Listener";
 const ROUTES = "envoy.config.route.v3.RouteConfiguration";
 const HOST = "envoy.config.route.v3.VirtualHost";
 
-/** The part of a request that decides which resources it may meet. */
+/** The part of a request that decides which resources the request may meet. */
 export type MeetingRequest = Pick<SimulatedRequest, "host" | "destination">;
 
 /**
- * The resources that a request may meet: the listeners of its port and those of all ports, and the virtual hosts that
- * may match. The other virtual hosts have exact domains of other hosts.
+ * The resources that a request may meet: the listeners of the request's port, the listeners of all ports, and the
+ * virtual hosts that may match. Every other virtual host has only exact domains of other hosts.
  */
 export function resourcesForRequest(tables: EncodedTables, { host = "", destination }: MeetingRequest): ProxyResources {
   const isDomain = domainOf(host);
@@ -75,7 +75,7 @@ export function resourcesForRequest(tables: EncodedTables, { host = "", destinat
   };
 }
 
-/** A table without the names of those that do not count. */
+/** A table without the resources that do not count. */
 function some(all: EncodedTable, counts: (bytes: Uint8Array) => boolean): EncodedTable {
   return {
     get: (name) => all.get(name),
@@ -87,17 +87,17 @@ function some(all: EncodedTable, counts: (bytes: Uint8Array) => boolean): Encode
 
 const ASTERISK = "*".charCodeAt(0);
 
-/** Whether a domain may cover a host: it begins or ends with `*`, or with the name of the host. */
+/** Whether a domain may cover a host: the domain begins or ends with `*`, or with the name of the host. */
 function domainOf(host: string): IsDomain {
   const name = Buffer.from(host.toLowerCase().replace(/:\d+$/, ""));
-  // Letters differ by one bit in their two cases; other bytes that differ by it alone are looked at more closely later.
+  // Upper and lower case differ in one bit. Other bytes that differ in this bit are compared exactly later.
   const begins = (bytes: Uint8Array, at: number) => name.every((byte, i) => (bytes[at + i]! | 0x20) === (byte | 0x20));
   return (bytes, from, to) =>
     bytes[from] === ASTERISK || bytes[to - 1] === ASTERISK ||
     to - from >= name.length && begins(bytes, from);
 }
 
-/** Route configurations with those of their virtual hosts that may match; each is decoded when it is asked for. */
+/** Route configurations with the virtual hosts that may match. Each is decoded when it is asked for. */
 class RoutesForRequest extends Map<string, envoy.config.route.v3.RouteConfiguration> {
   readonly #encoded: EncodedTable;
   readonly #isDomain: IsDomain;

@@ -1,9 +1,9 @@
 /**
- * The values of a request's headers as Envoy keeps them.
+ * The values of a request's headers as Envoy stores them.
  *
- * A header that comes several times keeps its values apart, and a matcher looks at each. Some headers have a place of
- * their own in Envoy's memory, which holds one value: their values are joined. (Measured with Envoy 1.40; a test asks it
- * again for every name.)
+ * Envoy keeps the values of a repeated header apart, and a matcher looks at each value. Some headers have a slot of
+ * their own in Envoy's memory. A slot has room for one value, so Envoy joins the values. (Measured with Envoy 1.40; a
+ * test repeats the measurement for every name.)
  *
  * @module
  */
@@ -12,7 +12,7 @@ import type { SimulatedRequest } from "./types.ts";
 /** Values by header names in lower case. */
 export type HeaderValues = ReadonlyMap<string, readonly string[]>;
 
-/** Headers of which Envoy has one value: several are joined by commas. */
+/** Headers with one value in Envoy. Several values are joined by commas. */
 export const JOINED_HEADERS: ReadonlySet<string> = new Set([
   "accept",
   "accept-encoding",
@@ -50,7 +50,7 @@ export const JOINED_HEADERS: ReadonlySet<string> = new Set([
   "x-request-id",
 ]);
 
-/** Headers that a connection manager takes away, keeps or writes, by settings and by where the client is. */
+/** Headers that a connection manager removes, keeps or writes, depending on settings and on the client's address. */
 export const MANAGED_HEADERS: ReadonlySet<string> = new Set([
   "connection",
   "keep-alive",

@@ -1,5 +1,5 @@
 /**
- * An HTTP request as the router sees it: after the connection manager has normalised it.
+ * An HTTP request as the router sees it: normalised by the connection manager.
  *
  * @module
  */
@@ -34,7 +34,7 @@ const REJECT = 2;
 const UNESCAPE_AND_REDIRECT = 3;
 const UNESCAPE_AND_FORWARD = 4;
 
-/** The request after normalisation, or the answer that it gets instead. */
+/** The request after normalisation, or the connection manager's answer. */
 export function normalize(
   hcm: HttpConnectionManager,
   request: SimulatedRequest,
@@ -64,7 +64,7 @@ export function hostAlone(authority: string): string {
   return authority.replace(/:\d+$/, "");
 }
 
-/** The values of a header or pseudo header, in the order of the request; none: it is missing. */
+/** The values of a header or pseudo header, in the order of the request. Empty: the header is missing. */
 export function valuesOf(request: NormalizedRequest, name: string): readonly string[] {
   switch (name.toLowerCase()) {
     case ":method":
@@ -81,7 +81,7 @@ export function valuesOf(request: NormalizedRequest, name: string): readonly str
   }
 }
 
-/** The first value of a header or pseudo header; undefined: it is missing. */
+/** The first value of a header or pseudo header; undefined: the header is missing. */
 export function headerOf(request: NormalizedRequest, name: string): string | undefined {
   return valuesOf(request, name)[0];
 }

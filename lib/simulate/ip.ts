@@ -6,7 +6,7 @@
 import ipaddr from "ipaddr.js";
 import type { envoy } from "../../proto/gen/types.ts";
 
-/** The parsed address; undefined when it is none. */
+/** The parsed address; undefined: the text is not an IP address. */
 export function ipOf(text: string): ipaddr.IPv4 | ipaddr.IPv6 | undefined {
   return ipaddr.isValid(text) ? ipaddr.parse(text) : undefined;
 }
@@ -18,12 +18,12 @@ export function sameIp(a: string, b: string): boolean {
   return left !== undefined && right !== undefined && left.toNormalizedString() === right.toNormalizedString();
 }
 
-/** Whether it is a loopback address. */
+/** Whether a text is a loopback address. */
 export function isLoopback(text: string): boolean {
   return ipOf(text)?.range() === "loopback";
 }
 
-/** Length of the longest of the ranges that holds the address; undefined when none does. */
+/** Length of the longest range that holds the address; undefined: no range holds the address. */
 export function longestRange(
   ranges: readonly envoy.config.core.v3.CidrRange[],
   address: string,

@@ -39,7 +39,7 @@ export function chooseListener(resources: ProxyResources, request: SimulatedRequ
     return inside && { listener: inside, why: "inside of HBONE" };
   }
   const virtual = virtualListener(listeners, request.direction);
-  // Nothing is redirected: the proxy takes what its own sockets take.
+  // Nothing is redirected: the proxy takes the connections of its own sockets.
   if (virtual === undefined) return byAddress(listeners.filter(isBound), request.destination);
   const why = "no listener for the original destination";
   if (!virtual.use_original_dst?.value) return { listener: virtual, why };
@@ -68,12 +68,12 @@ function byAddress(listeners: readonly Listener[], to: SocketAddress): ChosenLis
 }
 
 interface BoundAddress extends SocketAddress {
-  /** `::` that takes IPv4 too. */
+  /** The address is `::` and takes IPv4, too. */
   readonly dual: boolean;
 }
 
 function addresses(listener: Listener): BoundAddress[] {
-  // The connections that are asked about are of TCP.
+  // The simulated connections are TCP connections.
   if (listener.udp_listener_config) return [];
   const all = [listener.address, ...(listener.additional_addresses ?? []).map((additional) => additional.address)];
   return all.flatMap((address) => {

@@ -1,5 +1,5 @@
 /**
- * Conditions on headers and query parameters in words, and why a request does not meet one.
+ * Conditions on headers and query parameters in words, and the reason why a request does not meet one.
  *
  * @module
  */
@@ -11,13 +11,13 @@ type HeaderMatcher = envoy.config.route.v3.HeaderMatcher;
 type QueryParameterMatcher = envoy.config.route.v3.QueryParameterMatcher;
 type StringMatcher = envoy.type.matcher.v3.StringMatcher;
 
-/** Longest value of a request that is quoted. */
+/** Longest quoted value of a request, in characters. */
 const SHOWN = 60;
 
-/** Values of one header that are quoted. */
+/** Quoted values of one header. */
 const MAX_VALUES = 3;
 
-/** Why a request's header does not match; undefined: it does. */
+/** Why a request's header does not match; undefined: the header matches. */
 export function headerMismatch(matcher: HeaderMatcher, request: NormalizedRequest): string | undefined {
   if (matchesHeader(matcher, request)) return undefined;
   const values = valuesOf(request, matcher.name ?? "");
@@ -33,7 +33,7 @@ export function headerText(matcher: HeaderMatcher): string {
   return `${shownName(matcher.name ?? "")} ${expectation(matcher)}`;
 }
 
-/** Why a request's query does not match; undefined: it does. */
+/** Why a request's query does not match; undefined: the query matches. */
 export function queryMismatch(matcher: QueryParameterMatcher, path: string): string | undefined {
   if (matchesQuery(matcher, path)) return undefined;
   const value = queryOf(path).get(matcher.name ?? "");

@@ -11,7 +11,7 @@ import { type NormalizedRequest, valuesOf } from "./http_request.ts";
 type StringMatcher = envoy.type.matcher.v3.StringMatcher;
 type ValueMatcher = envoy.type.matcher.v3.ValueMatcher;
 
-/** Something that the simulator does not judge; ends a simulation as unknown. */
+/** The configuration needs a judgement that the simulator does not make. Ends a simulation as unknown. */
 export class NotJudged extends Error {}
 
 /** Whether the whole text matches an RE2 expression. */
@@ -38,9 +38,9 @@ export function matchesString(matcher: StringMatcher, text: string): boolean {
 }
 
 /**
- * Whether a request's header matches. Of a header that is there several times each value is compared, and one that
- * matches is enough; inverted, none may match. A missing header matches nothing but an absence: neither a value nor,
- * inverted, "another value", unless missing counts as empty.
+ * Whether a request's header matches. Each value of a repeated header is compared. One matching value is enough; an
+ * inverted matcher needs no value to match. A missing header matches only a condition on absence, unless the matcher
+ * treats missing as empty. So "another value" does not match a missing header.
  */
 export function matchesHeader(matcher: envoy.config.route.v3.HeaderMatcher, request: NormalizedRequest): boolean {
   const found = valuesOf(request, matcher.name ?? "");
@@ -72,7 +72,7 @@ function comparison(matcher: envoy.config.route.v3.HeaderMatcher): ((value: stri
   return undefined;
 }
 
-/** Whether a request's query matches. Values are compared as they are written, not decoded. */
+/** Whether a request's query matches. Values are compared as they are written, without decoding. */
 export function matchesQuery(matcher: envoy.config.route.v3.QueryParameterMatcher, path: string): boolean {
   const value = queryOf(path).get(matcher.name ?? "");
   if (matcher.string_match) return value !== undefined && matchesString(matcher.string_match, value);

@@ -1,5 +1,5 @@
 /**
- * Rules of RBAC filters: which of them matches a request or connection.
+ * Rules of RBAC filters: which rule matches a request or connection.
  *
  * @module
  */
@@ -10,18 +10,18 @@ import { longestRange } from "./ip.ts";
 import { matchesHeader, matchesMetadata, matchesRegex, matchesString, NotJudged } from "./matchers.ts";
 import type { SimulatedRequest } from "./types.ts";
 
-// Conditions on the identity of a caller, which may be known in part: its trust domain and namespace, without its
-// account.
+// Conditions on the identity of a caller. The identity may be known in part: the trust domain and the namespace,
+// without the account.
 
 type StringMatcher = envoy.type.matcher.v3.StringMatcher;
 
-/** Names that no workload has: what holds for each of them holds whatever the account is. */
+/** Account names that no workload has. A condition that holds for both names holds for every account. */
 const PROBES = ["0-no-such-account", "z.other-such-name"] as const;
 
 /**
- * Whether the caller's identity matches; without a matcher, whether it has one.
+ * Whether the caller's identity matches. Without a matcher: whether the caller has an identity.
  *
- * @throws {NotJudged} Where that depends on a part of the identity that is not known.
+ * @throws {NotJudged} The answer depends on an unknown part of the identity.
  */
 export function isCaller(
   matcher: StringMatcher | undefined,
@@ -33,7 +33,7 @@ export function isCaller(
   return verdict;
 }
 
-/** Whether an identity with that beginning matches; undefined: some do, and others do not. */
+/** Whether every identity with this beginning matches; undefined: some match, and some do not. */
 function ofUnknown(matcher: StringMatcher, start: string): boolean | undefined {
   const found = PROBES.map((account) => matchesString(matcher, start + account));
   if (found.every((one) => one)) return true;
@@ -42,7 +42,7 @@ function ofUnknown(matcher: StringMatcher, start: string): boolean | undefined {
   if (exact !== undefined) return exact.startsWith(start) ? undefined : false;
   if (prefix !== undefined) return prefix.startsWith(start) ? undefined : false;
   if (suffix !== undefined) return start.endsWith(suffix.slice(0, suffix.lastIndexOf("/") + 1)) ? undefined : false;
-  // An expression that ends with anything does not look at the account.
+  // An expression that ends with "anything" ignores the account.
   return regex.endsWith("/.*") ? false : undefined;
 }
 
@@ -53,13 +53,13 @@ type Principal = envoy.config.rbac.v3.Principal;
 /** The facts of traffic that rules compare. */
 export interface JudgedTraffic {
   readonly connection: SimulatedRequest;
-  /** The chain ended TLS, so that the caller may have shown a certificate. */
+  /** The filter chain ends TLS, so the caller may have shown a certificate. */
   readonly terminatesTls: boolean;
-  /** Absent: a connection that carries bytes. */
+  /** Absent: the connection carries other bytes than HTTP. */
   readonly http?: NormalizedRequest;
 }
 
-/** Name of the first rule that matches, in the order in which Envoy looks; undefined: none. */
+/** Name of the first matching rule, in Envoy's order; undefined: no rule matches. */
 export function matchingRule({ policies = {} }: RBAC, traffic: JudgedTraffic): string | undefined {
   return Object.keys(policies).sort().find((name) => {
     const { permissions = [], principals = [] } = policies[name]!;
@@ -77,7 +77,7 @@ function permits(permission: Permission, traffic: JudgedTraffic): boolean {
   if (permission.destination_port !== undefined) return permission.destination_port === destination.port;
   if (permission.destination_ip) return longestRange([permission.destination_ip], destination.ip) !== undefined;
   if (permission.requested_server_name) {
-    // Envoy keeps it in lower case.
+    // Envoy stores the server name in lower case.
     return matchesString(permission.requested_server_name, protocol === "tls" ? sni.toLowerCase() : "");
   }
   if (header) return headerMatches(header, traffic);
@@ -112,10 +112,10 @@ function isAuthenticated(
   return isCaller(principal_name, connection);
 }
 
-/** Filter state of connections by HBONE: the identity that the client of the CONNECT has shown. */
+/** Filter state of HBONE connections: the identity that the client of the CONNECT has shown. */
 const PEER_PRINCIPAL = "io.istio.peer_principal";
 
-/** Whether the state matches; connections that did not come by HBONE have no such state. */
+/** Whether the filter state matches. Only HBONE connections have this state. */
 function isCarried(
   { key, string_match }: envoy.type.matcher.v3.FilterStateMatcher,
   { connection }: JudgedTraffic,

@@ -1,5 +1,5 @@
 /**
- * Chooses the route of a virtual host that takes a request.
+ * Chooses the route of a virtual host for a request.
  *
  * @module
  */
@@ -15,21 +15,21 @@ import { causeOf } from "./decode.ts";
 type Route = envoy.config.route.v3.Route;
 type RouteMatch = envoy.config.route.v3.RouteMatch;
 
-/** The route that was chosen, if any, and those before it. */
+/** The chosen route, if any, and the routes before it. */
 export interface RouteChoice {
   readonly chosen: ChosenRoute | undefined;
   readonly passed: readonly PassedRoute[];
 }
 
-/** The route that was chosen. */
+/** The chosen route. */
 export interface ChosenRoute {
   readonly route: Route;
   readonly index: number;
-  /** Below 1 when only a share of the requests takes it. */
+  /** Below 1 if the route takes only a share of the requests. */
   readonly share: number;
 }
 
-/** The first route that matches. A route that takes only a share of the requests counts as taking this one. */
+/** The first route that matches. A route for a share of the requests counts as a match. */
 export function chooseRoute(routes: readonly Route[], request: NormalizedRequest): RouteChoice {
   const passed: PassedRoute[] = [];
   for (const [index, route] of routes.entries()) {
@@ -41,7 +41,7 @@ export function chooseRoute(routes: readonly Route[], request: NormalizedRequest
   return { chosen: undefined, passed };
 }
 
-/** The first condition of a match that does not hold, in words; undefined: all hold. */
+/** The first condition of a match that fails, in words; undefined: all conditions hold. */
 export function mismatch(match: RouteMatch, request: NormalizedRequest): string | undefined {
   if (match.tls_context) throw new NotJudged("a match on the client certificate");
   if (!matchesPath(match, request)) return `path ${pathAlone(request.path)} is not ${pathText(match)}`;

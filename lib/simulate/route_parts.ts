@@ -1,6 +1,6 @@
 /**
- * A route configuration taken apart without decoding it: it may hold thousands of virtual hosts, of which a page needs a
- * few.
+ * Takes a route configuration apart without decoding it. A configuration may hold thousands of virtual hosts, and a
+ * page needs a few.
  *
  * @module
  */
@@ -17,7 +17,7 @@ const FIELD = { virtualHosts: 2, name: 1, domains: 2 } as const;
 /** Length-delimited, the wire type of texts and messages. */
 const DELIMITED = 2;
 
-/** A virtual host, of which the routes are decoded when they are asked for. */
+/** A virtual host. Its routes are decoded when they are asked for. */
 export interface HostPart {
   readonly name: string;
   readonly domains: readonly string[];
@@ -31,17 +31,19 @@ export interface RouteParts {
   readonly hosts: readonly HostPart[];
 }
 
-/** Whether the bytes between two places are a domain that somebody looks for. */
+/** Whether the bytes between two positions are a wanted domain. */
 export type IsDomain = (bytes: Uint8Array, from: number, to: number) => boolean;
 
-/** Takes an encoded route configuration apart, with the virtual hosts that have such a domain. Default: with all. */
+/**
+ * Takes an encoded route configuration apart, with the virtual hosts of the wanted domains. Default: all virtual hosts.
+ */
 export function routeParts(bytes: Uint8Array, isDomain?: IsDomain): RouteParts {
   const { head, hosts } = splitRoutes(bytes);
   const wanted = isDomain === undefined ? hosts : hosts.filter((host) => hasDomain(host, isDomain));
   return { head: decode(ROUTES, head), hosts: wanted.map(hostPart) };
 }
 
-/** An encoded route configuration without its virtual hosts, and these. */
+/** An encoded route configuration without its virtual hosts, and the virtual hosts. */
 export function splitRoutes(bytes: Uint8Array): { readonly head: Uint8Array; readonly hosts: readonly Uint8Array[] } {
   const reader = protobuf.Reader.create(bytes);
   const hosts: Uint8Array[] = [];
@@ -71,7 +73,7 @@ function hostPart(bytes: Uint8Array): HostPart {
   return { name, domains, message: () => decode(HOST, bytes) };
 }
 
-/** Whether one of the domains of an encoded virtual host is such a domain. */
+/** Whether an encoded virtual host has a wanted domain. */
 export function hasDomain(bytes: Uint8Array, isDomain: IsDomain): boolean {
   const reader = protobuf.Reader.create(bytes);
   while (reader.pos < reader.len) {

@@ -1,23 +1,23 @@
 /**
- * What is known of the secrets that a proxy's TLS asks for.
+ * What the simulator knows about the secrets that a proxy's TLS needs.
  *
  * @module
  */
 
-/** The part of a credential that TLS asks for. */
+/** The part of a credential that TLS needs. */
 export type SecretPart = "certificate" | "authorities";
 
-/** Why a secret is not sent, or (not certain) may not be: in words that follow its name. */
+/** Why a secret is not sent, or may not be sent (not certain). The words follow the secret's name. */
 export interface UnsentSecret {
   readonly why: string;
   readonly isCertain: boolean;
 }
 
-/** A secret that TLS needs and may not have. */
+/** A needed secret that the proxy may not have. */
 export interface LackedSecret extends UnsentSecret {
-  /** As the proxy asks for it: `kubernetes://shop-tls`. */
+  /** The name in the proxy's request: `kubernetes://shop-tls`. */
   readonly name: string;
 }
 
-/** Tells of a secret, by its name as the proxy asks for it. */
+/** Looks a secret up by the name in the proxy's request. */
 export type SecretLookup = (name: string, part: SecretPart) => UnsentSecret | undefined;

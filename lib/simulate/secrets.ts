@@ -1,5 +1,5 @@
 /**
- * Secrets that TLS asks the server for: without one of them Envoy makes, or takes, no connection.
+ * Secrets that TLS requests from the server. Without its secret, Envoy neither makes nor takes connections.
  *
  * @module
  */
@@ -10,7 +10,10 @@ import type { ProxyResources } from "./types.ts";
 type CommonTlsContext = envoy.extensions.transport_sockets.tls.v3.CommonTlsContext;
 type SdsSecretConfig = envoy.extensions.transport_sockets.tls.v3.SdsSecretConfig;
 
-/** The first secret of a TLS context that is not sent; else the first of which that is not known. */
+/**
+ * The first secret of a TLS context that is not sent. If every secret may be sent: the first secret whose state is
+ * uncertain.
+ */
 export function lackedSecret(
   { secrets }: Pick<ProxyResources, "secrets">,
   context: CommonTlsContext | undefined,
@@ -18,7 +21,7 @@ export function lackedSecret(
   if (secrets === undefined || context === undefined) return undefined;
   let unsure: LackedSecret | undefined;
   for (const [part, { name = "", sds_config }] of asked(context)) {
-    // Those of an agent are none of the server's.
+    // Secrets of an agent do not come from the server.
     if (sds_config?.ads === undefined) continue;
     const verdict = secrets(name, part);
     if (verdict?.isCertain) return { name, ...verdict };
@@ -34,7 +37,7 @@ function* asked(context: CommonTlsContext): Iterable<readonly [SecretPart, SdsSe
   if (authorities) yield ["authorities", authorities];
 }
 
-/** A lacked secret in words, behind the thing that needs it. */
+/** A missing secret in words, after the name of the part that needs it. */
 export function lackedText({ name, why }: LackedSecret): string {
   return `${name} is not sent: ${why}`;
 }

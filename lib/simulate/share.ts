@@ -8,7 +8,7 @@ import type { envoy } from "../../proto/gen/types.ts";
 /** Numerators of a whole, by the value of `denominator`. */
 const DENOMINATORS = [100, 10_000, 1_000_000] as const;
 
-/** The share of requests that a fraction stands for, 0 to 1; without one it is all. */
+/** The share of requests that a fraction means, 0 to 1. No fraction means all requests. */
 export function shareOf(fraction: envoy.config.core.v3.RuntimeFractionalPercent | undefined): number {
   const percent = fraction?.default_value;
   if (!percent) return 1;

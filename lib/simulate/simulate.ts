@@ -35,23 +35,23 @@ import type {
 } from "./types.ts";
 import { chooseVirtualHost } from "./virtual_host.ts";
 
-// Requests that a proxy answers itself because of a fault that their route asks for.
+// Requests that a proxy answers itself because the route has a fault.
 
 type FaultLevel = Pick<envoy.config.route.v3.Route | envoy.config.route.v3.VirtualHost, "typed_per_filter_config">;
 type FaultSetting = envoy.extensions.filters.http.fault.v3.HTTPFault;
 
-/** Name of the filter, by which routes set it. */
+/** The name of the fault filter in the settings of routes. */
 const FAULT = "envoy.filters.http.fault";
 
-/** Whether the filter is there; without it what routes say of it is not read. */
+/** Whether the fault filter is present. Without the filter, Envoy ignores the settings of routes for it. */
 function injectsFaults(filters: readonly ConfiguredFilter[]): boolean {
   return filters.some(({ name }) => name === FAULT);
 }
 
 /**
- * The abort of a route, or else of its virtual host; undefined: there is none.
+ * The abort of a route, or else of its virtual host; undefined: no abort.
  *
- * @returns Undefined also where conditions about clients or clusters narrow it, which translation never writes.
+ * @returns Undefined also for an abort with conditions on clients or clusters. Translation never writes such an abort.
  */
 function abortOf(levels: readonly FaultLevel[]): RouteStep["abort"] {
   const [set] = levels.flatMap(({ typed_per_filter_config }) => typed_per_filter_config?.[FAULT] ?? []);
@@ -66,7 +66,7 @@ function abortOf(levels: readonly FaultLevel[]): RouteStep["abort"] {
   return status === undefined || share === 0 ? undefined : { status, share };
 }
 
-/** HTTP statuses that Envoy answers for statuses of gRPC, by their number. */
+/** The HTTP statuses that Envoy sends for gRPC statuses, by the gRPC number. */
 const HTTP_OF_GRPC: readonly number[] = [
   ...[200, 499, 500, 400, 504, 404, 409, 403, 429, 400, 409, 400, 501, 500, 503, 500, 401],
 ];
@@ -84,7 +84,7 @@ const PLAINTEXT_SOCKETS: ReadonlySet<string> = new Set([
   "envoy.extensions.transport_sockets.raw_buffer.v3.RawBuffer",
 ]);
 
-/** Simulates a request. Never throws for the content of resources: that ends as `unknown`. */
+/** Simulates a request. Never throws because of the content of resources: the outcome is then `unknown`. */
 export function simulate(resources: ProxyResources, request: SimulatedRequest): Simulation {
   const steps: SimulationStep[] = [];
   try {
@@ -255,8 +255,8 @@ function route(
 }
 
 /**
- * @param missingStatus Status of a request whose cluster is missing; undefined for a connection of bytes.
- * @param server Name of the server that is resolved for a connection of bytes; absent: none is.
+ * @param missingStatus Status for a request whose cluster is missing; undefined for a connection of other bytes.
+ * @param server Name of the server to resolve for a connection of other bytes; absent: no name is resolved.
  */
 function forward(
   walk: SimulationState,
@@ -278,7 +278,7 @@ function forward(
   return failed(clusters.every(({ type }) => type === "missing") ? "missing" : lacking, missingStatus);
 }
 
-/** A cluster, and how requests to it end where it takes none. */
+/** A cluster, and the outcome of requests to a cluster that takes none. */
 function followed(
   walk: SimulationState,
   share: ClusterShare,
@@ -294,7 +294,9 @@ function followed(
   return { ...step, ends: failed(step.type === "missing" ? "missing" : lacks, missingStatus) };
 }
 
-/** @param cause A secret that TLS to endpoints lacks, or the whole cluster; undefined: no endpoint is healthy. */
+/**
+ * @param cause The whole cluster is missing, or a secret for TLS to the endpoints; undefined: no endpoint is healthy.
+ */
 function failed(cause: "missing" | LackedSecret | undefined, missingStatus: number | undefined): EndedOutcome {
   const missing = cause === "missing";
   const why = missing

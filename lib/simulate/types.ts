@@ -1,5 +1,5 @@
 /**
- * Input and output of the simulator: the resources of one proxy, a request, and what the proxy would do step by step.
+ * Input and output of the simulator: the resources of one proxy, a request, and the steps of the proxy.
  *
  * @module
  */
@@ -10,18 +10,18 @@ import type { LackedSecret, SecretLookup } from "./secret_types.ts";
 export interface ProxyResources {
   readonly listeners: ReadonlyMap<string, envoy.config.listener.v3.Listener>;
   readonly routes: ReadonlyMap<string, envoy.config.route.v3.RouteConfiguration>;
-  /** Virtual hosts that come one by one, named `<route configuration>/<virtual host>`. */
+  /** Virtual hosts sent as resources of their own, named `<route configuration>/<virtual host>`. */
   readonly virtualHosts: ReadonlyMap<string, envoy.config.route.v3.VirtualHost>;
   readonly clusters: ReadonlyMap<string, envoy.config.cluster.v3.Cluster>;
   /** Endpoints by the name that the cluster asks for. */
   readonly assignments: ReadonlyMap<string, envoy.config.endpoint.v3.ClusterLoadAssignment>;
-  /** Configurations that filters ask for by their own name. */
+  /** Extension configurations by name. Filters ask for them. */
   readonly extensions: ReadonlyMap<string, envoy.config.core.v3.TypedExtensionConfig>;
-  /** Keys of the configuration objects that made a resource, where that is known (`VirtualService/ns/name`). */
+  /** Keys of the configuration objects that made a resource, if known (`VirtualService/ns/name`). */
   readonly causesOf?: (kind: "listeners" | "routes" | "virtualHosts" | "clusters", name: string) => readonly string[];
   /**
-   * Whether the server sends the proxy a secret that TLS asks for; undefined: it does. Absent: nothing is known of
-   * secrets, and all count as sent.
+   * Tells whether the server sends a secret to the proxy; undefined: it is sent. Absent: nothing is known about
+   * secrets, and every secret counts as sent.
    */
   readonly secrets?: SecretLookup;
 }
@@ -36,19 +36,19 @@ export interface SocketAddress {
 export type WireProtocol =
   /** HTTP in the clear. */
   | "http"
-  /** Bytes that are neither TLS nor HTTP. */
+  /** Bytes other than TLS and HTTP. */
   | "tcp"
   /** TLS; inside is HTTP when the request has a `host`, else bytes. */
   | "tls";
 
-/** Headers by name: one value, or the values of a header that is there several times. */
+/** Headers by name: one value, or the values of a repeated header. */
 export type RequestHeaders = Readonly<Record<string, string | readonly string[]>>;
 
 /** One HTTP request, or one connection with other bytes. */
 export interface SimulatedRequest {
   /**
-   * How the connection reaches the proxy. `outbound` and `inbound`: redirected to `virtualOutbound` or
-   * `virtualInbound`, which learn the original destination. `direct`: the client dials a listener itself (gateways,
+   * How the connection reaches the proxy. `outbound` and `inbound`: the connection is redirected to `virtualOutbound`
+   * or `virtualInbound`, and the original destination stays known. `direct`: the client dials a listener (gateways,
    * HTTP proxy port, bound sockets).
    */
   readonly direction: "outbound" | "inbound" | "direct";
@@ -57,11 +57,11 @@ export interface SimulatedRequest {
   /** Default 127.0.0.1 with an ephemeral port. */
   readonly source?: Partial<SocketAddress>;
   readonly protocol: WireProtocol;
-  /** An `inbound` connection that came inside of a CONNECT (HBONE), whose client showed the identity. Default: no. */
+  /** The `inbound` connection came inside a CONNECT (HBONE) whose client showed the identity. Default: false. */
   readonly hbone?: boolean;
-  /** Identity in the certificate that the client shows (`spiffe://...`); empty: none; absent: not known. */
+  /** Identity in the client's certificate (`spiffe://...`); empty: no certificate; absent: not known. */
   readonly identity?: string;
-  /** Where the identity is not known as a whole, its beginning: behind it stands a name without slashes. */
+  /** The beginning of an identity that is not known as a whole. A name without slashes follows the beginning. */
   readonly identityStart?: string;
   /** Server name in the TLS hello. */
   readonly sni?: string;
@@ -69,21 +69,21 @@ export interface SimulatedRequest {
   readonly alpn?: readonly string[];
   /** Default `HTTP/1.1`. */
   readonly httpVersion?: "HTTP/1.0" | "HTTP/1.1" | "HTTP/2";
-  /** Host header or `:authority`, with port if the client writes it. */
+  /** Host header or `:authority`, with the port if the client writes the port. */
   readonly host?: string;
   /** Default GET. */
   readonly method?: string;
   /** Path with query; default `/`. */
   readonly path?: string;
-  /** Other headers, names in any case; of a header that is there several times the values in their order. */
+  /** Other headers, names in any case. The values of a repeated header keep their order. */
   readonly headers?: RequestHeaders;
-  /** The metadata that filters before the router give the request (claims of a token), by filter. */
+  /** The request's metadata from filters before the router (claims of a token), by filter. */
   readonly metadata?: Readonly<Record<string, unknown>>;
 }
 
 /** The objects that caused a step, as far as they are known. */
 interface Caused {
-  /** The object that the resource itself names (`filter_metadata.istio.config`). */
+  /** The object in the metadata of the resource (`filter_metadata.istio.config`). */
   readonly cause?: string;
   /** Keys of all objects that made the resource (see `ProxyResources.causesOf`). */
   readonly causes?: readonly string[];
@@ -93,7 +93,7 @@ interface Caused {
 export interface ListenerStep extends Caused {
   readonly step: "listener";
   readonly name: string;
-  /** Listener to which the connection was redirected before it was handed on. */
+  /** The listener that the connection was redirected to. It handed the connection on. */
   readonly via?: string;
   readonly why: "exact address" | "wildcard address" | "no listener for the original destination" | "inside of HBONE";
 }
@@ -116,7 +116,7 @@ export interface FilterChainStep extends Caused {
   readonly matched: readonly string[];
   /** The chain ends TLS. */
   readonly terminatesTls: boolean;
-  /** A secret without which it takes no connection. Absent: it has all, or nothing is known. */
+  /** A missing secret: the chain takes no connection. Absent: every secret is there, or nothing is known. */
   readonly lacks?: LackedSecret;
 }
 
@@ -124,11 +124,11 @@ export interface FilterChainStep extends Caused {
 export interface NetworkFilterStep {
   readonly step: "networkFilter";
   readonly name: string;
-  /** It takes the connection: HTTP connection manager or TCP proxy. */
+  /** The filter takes the connection: HTTP connection manager or TCP proxy. */
   readonly terminal: boolean;
 }
 
-/** The route configuration that is asked. */
+/** The route configuration of the connection manager. */
 export interface RouteConfigurationStep extends Caused {
   readonly step: "routeConfiguration";
   readonly name: string;
@@ -139,7 +139,7 @@ export interface RouteConfigurationStep extends Caused {
 export interface VirtualHostStep extends Caused {
   readonly step: "virtualHost";
   readonly name: string;
-  /** Its domain that matched. */
+  /** The matching domain of the virtual host. */
   readonly domain: string;
   readonly source: "route configuration" | "VHDS";
 }
@@ -149,15 +149,15 @@ export interface PassedRoute {
   readonly name: string;
   /** Position in the virtual host. */
   readonly index: number;
-  /** The first condition that does not hold. */
+  /** The first condition that fails. */
   readonly why: string;
   /** The object that the route names. */
   readonly cause?: string;
 }
 
-/** The routes that were looked at to find the one that matches. */
+/** The routes compared with the request. */
 interface RoutesLookedAt {
-  /** The routes before the one that matches; of a virtual host where none does, all. */
+  /** The routes before the matching route. All routes of the virtual host if none matches. */
   readonly passed: readonly PassedRoute[];
   /** All routes of the virtual host. */
   readonly routes: readonly envoy.config.route.v3.Route[];
@@ -168,19 +168,19 @@ export interface NoRouteStep extends RoutesLookedAt {
   readonly step: "noRoute";
 }
 
-/** The route that matches. */
+/** The matching route. */
 export interface RouteStep extends Caused, RoutesLookedAt {
   readonly step: "route";
-  /** Its conditions, in words. */
+  /** The conditions of the route, in words. */
   readonly match: string;
   readonly name: string;
   /** Position in the virtual host. */
   readonly index: number;
-  /** Share of requests that take it, 0-1, where it is not all; the others go on to later routes. */
+  /** Share of the matching requests that take the route, 0-1; absent: all. The others go on to later routes. */
   readonly share?: number;
-  /** Settings of HTTP filters that this route or its virtual host overrides (fault, CORS, ...). */
+  /** HTTP filters whose settings the route or its virtual host overrides (fault, CORS, ...). */
   readonly filters: readonly string[];
-  /** The fault with which the proxy answers a share of requests itself, 0-1; not 0. Absent: there is none. */
+  /** The fault: the proxy itself answers a share of requests, above 0 and up to 1. Absent: no fault. */
   readonly abort?: { readonly status: number; readonly share: number };
 }
 
@@ -188,10 +188,10 @@ export interface RouteStep extends Caused, RoutesLookedAt {
 export interface ActionStep {
   readonly step: "action";
   readonly action: "cluster" | "weightedClusters" | "redirect" | "directResponse";
-  /** Path and authority as the upstream sees them; absent where the proxy answers itself. */
+  /** Path and authority as the upstream sees them; absent: the proxy answers itself. */
   readonly path?: string;
   readonly authority?: string;
-  /** Path or authority are not those that the client sent. */
+  /** The upstream sees another path or authority than the client sent. */
   readonly rewritten: boolean;
   /** Clusters that get a copy. */
   readonly mirrors: readonly string[];
@@ -210,17 +210,20 @@ export interface SimulatedEndpoint {
   readonly localityWeight: number;
   readonly weight: number;
   readonly healthy: boolean;
-  /** How the proxy talks to it, where endpoints of the cluster differ in that. */
+  /** How the proxy talks to the endpoint. Set if endpoints of the cluster differ. */
   readonly transport?: "plaintext" | "tls";
-  /** It is reached by HBONE, inside of which the connection is of that transport. */
+  /** The connection to the endpoint goes through HBONE, with the transport inside. */
   readonly hbone?: true;
 }
 
 /** The client's side of the TLS of a cluster. */
 export interface ClusterClientTls {
-  /** What the proxy shows: in mutual TLS of the mesh the workload's own certificate, another one, or none. */
+  /** The certificate that the proxy shows: in mutual TLS of the mesh the workload's own, another one, or none. */
   readonly certificate: "mesh" | "other" | "none";
-  /** Names (URIs) of which the server's certificate must have one; empty: any will do, or they are not plain texts. */
+  /**
+   * Names (URIs) for the server's certificate, which must have one of them. Empty: any name is accepted, or the names
+   * are not plain texts.
+   */
   readonly serverNames: readonly string[];
 }
 
@@ -234,16 +237,18 @@ export interface ClusterStep extends Caused {
   readonly share?: number;
   /** `EDS`, `STATIC`, `STRICT_DNS`, `LOGICAL_DNS`, `ORIGINAL_DST`, or the name of a custom type; `missing` without cluster. */
   readonly type: string;
-  /** How the proxy talks to its endpoints. */
+  /** How the proxy talks to the endpoints of the cluster. */
   readonly transport: "plaintext" | "tls" | "by endpoint";
-  /** Absent: none of its connections is of TLS. */
+  /** Absent: no connection of the cluster uses TLS. */
   readonly tls?: ClusterClientTls;
-  /** Application protocols that it offers in TLS handshakes: of requests, and of bytes. Absent: none. */
+  /** Application protocols offered in TLS handshakes: for requests, and for other bytes. Absent: none. */
   readonly alpn?: { readonly http: readonly string[]; readonly bytes: readonly string[] };
-  /** A secret without which no connection to an endpoint is made. Absent: it has all, or nothing is known. */
+  /**
+   * A missing secret: the proxy makes no connection to an endpoint. Absent: every secret is there, or nothing is known.
+   */
   readonly lacks?: LackedSecret;
   readonly endpoints: readonly SimulatedEndpoint[];
-  /** How the requests of its share end where none of them is forwarded; absent: they are. */
+  /** The outcome of the cluster's requests if no request is forwarded; absent: requests are forwarded. */
   readonly ends?: EndedOutcome;
 }
 
@@ -271,19 +276,19 @@ export type SimulationStep =
   | MirrorStep
   | ClusterStep;
 
-/** How it ends where no endpoint gets it. */
+/** The outcome of a request that reaches no endpoint. */
 export type EndedOutcome =
   /** The proxy answers by itself. */
   | { readonly kind: "answered"; readonly status: number; readonly location?: string; readonly why: string }
   /** The connection is refused or closed. */
   | { readonly kind: "closed"; readonly why: string };
 
-/** How it ends. */
+/** The outcome of a request. */
 export type SimulationOutcome =
-  /** An endpoint of one of these clusters gets it. */
+  /** An endpoint of one of these clusters gets the request. */
   | { readonly kind: "forwarded"; readonly clusters: readonly { readonly name: string; readonly weight: number }[] }
   | EndedOutcome
-  /** The configuration uses something that the simulator does not judge. */
+  /** The configuration needs a judgement that the simulator does not make. */
   | { readonly kind: "unknown"; readonly why: string };
 
 /** The simulated way of a request through the proxy. */

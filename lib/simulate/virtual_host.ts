@@ -1,5 +1,5 @@
 /**
- * Chooses the virtual host of a route configuration that answers for a host.
+ * Chooses the virtual host of a route configuration for a host.
  *
  * @module
  */
@@ -22,8 +22,8 @@ interface VirtualHostCandidate extends ChosenVirtualHost {
 }
 
 /**
- * Chooses by the domain that fits best: the whole host, then the longest `*suffix`, then the longest `prefix*`, then
- * `*`. Virtual hosts that come one by one count like those in the configuration.
+ * Chooses by the most specific domain: the whole host, then the longest `*suffix`, then the longest `prefix*`, then
+ * `*`. Virtual hosts of both sources count the same: inline ones, and resources of their own.
  */
 export function chooseVirtualHost(
   resources: ProxyResources,
@@ -53,7 +53,7 @@ function* virtualHosts(
   for (const name of resources.virtualHosts.keys()) {
     if (!name.startsWith(`${configuration.name}/`)) continue;
     const virtualHost = resources.virtualHosts.get(name);
-    // As a resource it bears the resource's name.
+    // As a resource of its own, a virtual host has the resource's name.
     const short = name.slice(configuration.name!.length + 1);
     if (virtualHost) yield { virtualHost: { ...virtualHost, name: short }, source: "VHDS" };
   }
