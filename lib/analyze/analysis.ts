@@ -30,7 +30,7 @@ import type { AnalyzedWorld } from "./reader/source.ts";
 export interface AnalysisOptions extends Omit<AnalyzedWorld, "mesh" | "refused" | "factView" | "groups" | "instants"> {
   /** Wall time in milliseconds since 1970: certificates end. */
   readonly now: () => number;
-  /** An analyzer threw: a defect; its object has no findings until the next change. */
+  /** An analyzer threw, which is a defect. The object has no findings until the next change. */
   readonly failed: (key: string, error: unknown) => void;
 }
 
@@ -43,10 +43,10 @@ export class Analysis {
   readonly #findings = new Map<string, readonly Finding[]>();
   /** Objects to look at; undefined: gone. */
   readonly #pending = new Map<string, Subject | undefined>();
-  /** Objects to look at again when something else changes, and the things that they depend on. */
+  /** Objects to look at again when something else changes, and their dependencies. */
   readonly #readers = new Map<string, Subject>();
   #dependencies = new Dependencies();
-  /** Objects with an analyzer that threw: they are looked at again with every change. */
+  /** Objects with an analyzer that threw. They are looked at again with every change. */
   readonly #failed = new Map<string, Subject>();
   /** Of the indexes of the mesh, and of objects. */
   #stale = new InvalidatedKeys();
@@ -69,17 +69,17 @@ export class Analysis {
     return this.#looks;
   }
 
-  /** Whether changes were taken in that the findings do not show yet. */
+  /** Whether some noted changes are not in the findings yet. */
   get isBehind(): boolean {
     return this.#pending.size > 0 || !this.#stale.empty || this.#staleFacts.length > 0 || this.#instants.isDue;
   }
 
-  /** The next time at which findings differ though nothing changes, in milliseconds since 1970; undefined: never. */
+  /** The next time at which findings change without any other change, in milliseconds since 1970; undefined: never. */
   get nextInstant(): number | undefined {
     return this.#instants.next;
   }
 
-  /** Takes another mesh, with all its objects: everything is looked at anew. */
+  /** Takes another mesh with all its objects, and analyzes everything again. */
   reset(mesh: Mesh, objects: Iterable<AnyConfigObject>): void {
     this.#groups = new ObjectGroups();
     this.#world = this.#newWorld(mesh, this.#world.refused);
@@ -116,7 +116,7 @@ export class Analysis {
     }
   }
 
-  /** Notes that other gateways are connected than before. */
+  /** Notes a change of the connected gateways. */
   connectedChanged(): void {
     this.#stale.add(ANALYSIS_KEY.connectedGateways, "");
   }
@@ -137,7 +137,7 @@ export class Analysis {
     for (const group of this.#take(subject)) this.#stale.add(ANALYSIS_KEY.group, group);
   }
 
-  /** @returns The groups that it is in now, or was. */
+  /** @returns The present and the former groups of the object. */
   #take(subject: Subject): Iterable<string> {
     if (isAnalyzed(subject.kind)) this.#pending.set(subject.key, subject);
     return this.#groups.put(subject as ConfigObject);
@@ -160,10 +160,10 @@ export class Analysis {
     this.#failed.delete(key);
   }
 
-  /** Brings the findings up to date, one object a step; what changes meanwhile is taken in too. */
+  /** Brings the findings up to date, one object a step. Changes during the work are taken in, too. */
   *steps(): Generator<void, void> {
     this.#invalidate();
-    // Work that is put in behind while this goes on comes round as well.
+    // Work that is added meanwhile is done in this loop as well.
     for (const [key, subject] of this.#pending) {
       this.#pending.delete(key);
       this.#look(key, subject);

@@ -1,5 +1,5 @@
 /**
- * The analyzer: a pure function that gets one object (or fact) and a reader, and reports the mistakes that it finds.
+ * The analyzer: a pure function of one object (or fact) and a reader that reports mistakes.
  *
  * @module
  */
@@ -9,42 +9,42 @@ import type { Severity } from "../finding/finding.ts";
 import type { ConfigObject, Kind } from "../config/types.ts";
 import type { AnalysisReader } from "./reader/reader.ts";
 
-/** The objects that an analyzer sees. */
+/** An object that an analyzer looks at. */
 export type SubjectOf<K extends Kind | FactKind> = K extends Kind ? ConfigObject<K>
   : K extends FactKind ? Fact<K>
   : never;
 
-/** Kinds whose objects may be analyzed. */
+/** Kinds of objects with analyzers. */
 export type SubjectKind = Kind | FactKind;
 
 /** One mistake in a report. */
 export interface ReportedMistake {
   /** Path from the object: `spec.http[0].route[1].destination.host`; empty: the object as a whole. */
   readonly field: string;
-  /** The value as it is written. Absent: the field is missing, or the object as a whole is meant. */
+  /** The value as it is written. Absent: the field is missing, or the mistake is about the whole object. */
   readonly value?: unknown;
   /** The value that would be right. */
   readonly expected: string;
-  /** Default: that of the catalogue. */
+  /** Default: the effect in the catalogue. */
   readonly effect?: string;
-  /** Default: that of the catalogue. */
+  /** Default: the fix in the catalogue. */
   readonly fix?: string;
-  /** Keys of other objects that have part in it, the nearest cause first. */
+  /** Keys of other objects involved, the nearest cause first. */
   readonly others?: readonly string[];
 }
 
 /** Takes the mistakes that an analyzer finds. */
 export type ReportMistake = (severity: Severity, name: FindingName, mistake: ReportedMistake) => void;
 
-/** One analyzer. It must report in the same order whenever it is asked about the same. */
+/** One analyzer. The same question must give the same reports in the same order. */
 export interface Analyzer<K extends SubjectKind = SubjectKind> {
   readonly kind: K;
-  /** Everything that it may report. */
+  /** Every sort of finding that the analyzer may report. */
   readonly reports: readonly FindingName[];
   readonly analyze: (subject: SubjectOf<K>, read: AnalysisReader, report: ReportMistake) => void;
 }
 
-/** An analyzer of some kind, for the table of all: it is given subjects of its kind alone. */
+/** An analyzer of any kind, for the table of analyzers. The table gives an analyzer only subjects of its kind. */
 export function analyzer<K extends SubjectKind>(one: Analyzer<K>): Analyzer {
   return one as unknown as Analyzer;
 }

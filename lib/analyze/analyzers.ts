@@ -59,7 +59,7 @@ import { UNSEEN_ROUTES } from "./visibility/routes.ts";
 import { TELEMETRY_CONFLICTS } from "./telemetry/conflicts.ts";
 import { TELEMETRY_PROVIDERS } from "./telemetry/providers.ts";
 
-/** In the order in which an object's findings are shown. */
+/** All analyzers, in the order in which an object's findings are shown. */
 export const ANALYZERS: readonly Analyzer[] = [
   analyzer(GATEWAY_REFERENCES),
   analyzer(HOSTS_IN_GATEWAYS),

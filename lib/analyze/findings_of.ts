@@ -1,5 +1,5 @@
 /**
- * The findings of one object: those of all analyzers of its kind, without the suppressed ones.
+ * The findings of one object: the findings of all analyzers of its kind, without the suppressed findings.
  *
  * @module
  */
@@ -10,7 +10,7 @@ import type { Analyzer, ReportMistake, SubjectKind, SubjectOf } from "./analyzer
 import type { AnalysisReader } from "./reader/reader.ts";
 import { isSuppressed, suppressedCodes } from "../finding/suppress.ts";
 
-/** Findings of one object that are kept. */
+/** Findings kept for one object. */
 const MAX_FINDINGS_OF_ONE = 100;
 
 const BY_KIND: ReadonlyMap<SubjectKind, readonly Analyzer[]> = Map.groupBy(ANALYZERS, ({ kind }) => kind);
@@ -26,7 +26,7 @@ export function findingsOf(subject: SubjectOf<SubjectKind>, read: AnalysisReader
   const codes = suppressedCodes(subject.meta.annotations);
   let reported = 0;
   const report: ReportMistake = (severity, name, mistake) => {
-    // Also of suppressed ones: a hostile object must not cost more than what is shown of it.
+    // Suppressed findings count, too: a hostile object must not cost more than its shown findings.
     if (reported++ >= MAX_FINDINGS_OF_ONE) throw new EnoughFound();
     const { value, expected, effect, fix, others = [] } = mistake;
     const field = shownName(mistake.field);
@@ -46,7 +46,7 @@ export function findingsOf(subject: SubjectOf<SubjectKind>, read: AnalysisReader
   return found.length === 0 ? NOTHING : found;
 }
 
-/** Ends the analysis of an object of which no more findings are kept. */
+/** Ends the analysis of an object after the last finding that is kept. */
 class EnoughFound extends Error {
   override name = "EnoughFound";
 }

@@ -1,6 +1,6 @@
 /**
- * Where the fields are written that findings are about. An analysis knows objects and paths; lines and columns are in
- * the files, which are read again for this alone, and when somebody asks.
+ * The places of the fields that findings are about. An analysis knows objects and paths. Lines and columns are in the
+ * files, which are read again only when somebody asks for places.
  *
  * @module
  */
@@ -8,17 +8,17 @@ import { fieldPositions, FileDocuments } from "../config/document/positions.ts";
 import { type Finding, findingKeys } from "../finding/finding.ts";
 import type { FileOrigin, Origin } from "../finding/origin.ts";
 
-/** Findings whose places are to be found in one file. */
+/** Findings in one file whose places are not known yet. */
 export interface UnplacedFindings {
-  /** Names the file; line and path are those of the first object. */
+  /** The file. Line and path are those of the first object. */
   readonly file: FileOrigin;
   readonly findings: readonly Finding[];
 }
 
-/** Findings that are located in one go: the others have the line of their object until the next one. */
+/** Findings located in one pass. The others have the line of their object until the next pass. */
 const MAX_LOCATED = 500;
 
-/** Places of findings, each found once while its object stays where it is. */
+/** Places of findings. Each place is found once, until the object moves. */
 export class FindingPlaces {
   readonly #originOf: (key: string) => Origin | undefined;
   readonly #located = new WeakMap<Finding, { readonly origin: Origin; readonly placed: Finding }>();
@@ -27,14 +27,15 @@ export class FindingPlaces {
 
   /**
    * @param originOf Of an object or fact, by its key.
-   * @param isStale Whether the text of an object is no more where it was read: its fields have no lines. Default: none is
+   * @param isStale Whether an object's text is no longer at the place where it was read, so that its fields have no
+   * lines. Default: no object is stale.
    */
   constructor(originOf: (key: string) => Origin | undefined, isStale: (key: string) => boolean = () => false) {
     this.#originOf = originOf;
     this.#isStale = isStale;
   }
 
-  /** A finding with its place: line and column of the field where they are known, else the line of the object. */
+  /** A finding with its place: line and column of the field if they are known, or else the line of the object. */
   placed(finding: Finding): Finding {
     const origin = this.#origin(finding);
     if (origin === undefined) return finding;
@@ -43,7 +44,7 @@ export class FindingPlaces {
     return { ...finding, place: { ...finding.place, origin, line: lineOf(origin) } };
   }
 
-  /** Findings that are not located yet, by file. */
+  /** Findings without a known place, by file. */
   missing(findings: Iterable<Finding>): UnplacedFindings[] {
     const byFile = new Map<string, { readonly file: FileOrigin; readonly findings: Finding[] }>();
     let count = 0;
@@ -63,12 +64,12 @@ export class FindingPlaces {
   /**
    * Locates findings of one file, one object a step.
    *
-   * @param bytes The file; undefined: it cannot be read, so the lines of the objects are all that is known.
+   * @param bytes The file; undefined: the file cannot be read, so only the lines of the objects are known.
    */
   *locate({ file, findings }: UnplacedFindings, bytes: Uint8Array | undefined): Generator<void, void> {
     const documents = bytes && new FileDocuments(bytes, file.file);
     const byOrigin = [...Map.groupBy(findings, (finding) => this.#origin(finding))];
-    // Objects of one document follow each other, so that it is parsed once.
+    // Objects of one document follow each other, so each document is parsed once.
     for (const [origin, list] of byOrigin.sort(([a], [b]) => lineOf(a) - lineOf(b))) {
       if (origin?.from !== "file") continue;
       const fields = list.map(({ place: { field } }) => field);
@@ -95,7 +96,7 @@ export class FindingPlaces {
   }
 }
 
-/** 1-based line of an object; 0: it is in no file. */
+/** 1-based line of an object; 0: the object is in no file. */
 function lineOf(origin: Origin | undefined): number {
   return origin?.from === "file" ? origin.line : 0;
 }

@@ -25,7 +25,7 @@ import {
   isRangeListOrAll,
 } from "./values.ts";
 
-// The values that annotations may hold, and the successors of those that are deprecated.
+// The allowed values of annotations, and the successors of deprecated annotations.
 
 /** Checks of values by name, in our spelling; others may hold anything. */
 const ANNOTATION_VALUES: ReadonlyMap<string, CheckAnnotation> = new Map([
@@ -59,7 +59,7 @@ const ANNOTATION_SUCCESSORS: ReadonlyMap<string, string> = new Map([
   ["traffic.sidecar.mesh.io/kubevirtInterfaces", "annotation mesh.io/reroute-virtual-interfaces"],
 ]);
 
-/** Annotations that programs write, about which nothing is reported. */
+/** Annotations that programs write. Nothing is reported about them. */
 const WRITTEN_BY_PROGRAMS: ReadonlySet<string> = new Set([
   "sidecar.mesh.io/status",
   "gateway.mesh.io/controller-version",
@@ -82,9 +82,9 @@ function lookAtOwn({ kind, meta, origin }: Fact<FactKind>, read: AnalysisReader,
   look({ kind, path: "metadata", annotations: meta.annotations, labels: meta.labels, origin }, read, report);
 }
 
-/** Looks at an object that makes pods, and at its template, whose annotations the pods get. */
+/** Looks at an object that makes pods, and at its pod template. Pods get the template's annotations. */
 function lookAtAll(fact: Fact<WorkloadKind>, read: AnalysisReader, report: ReportMistake): void {
-  // An object that another one made has the annotations of that one, which are looked at there.
+  // An object made by another object copies the owner's annotations. The owner has the finding.
   if (fact.spec.owner !== undefined) return;
   lookAtOwn(fact, read, report);
   if (fact.kind === "Pod") return;

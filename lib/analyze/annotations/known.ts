@@ -1,11 +1,11 @@
 /**
- * Annotations of the mesh's domains that have a meaning, in our spelling: on which kinds, and how settled it is.
+ * Known annotations of the mesh's domains, in our spelling: the kinds that use an annotation, and how settled it is.
  *
  * @module
  */
 
 export interface KnownAnnotation {
-  /** Kinds that it is for; `Pod` stands for all that makes pods. Absent: any. */
+  /** Kinds that use the annotation. `Pod` stands for every kind that makes pods. Absent: any kind. */
   readonly on?: readonly string[];
   readonly status: "alpha" | "beta" | "stable";
   readonly deprecated?: true;
@@ -18,7 +18,7 @@ const pods = (domain: string, ...names: readonly string[]): [string, KnownAnnota
 const old = (domain: string, ...names: readonly string[]): [string, KnownAnnotation][] =>
   names.map((name) => [`${domain}/${name}`, { on: POD, status: "alpha", deprecated: true }]);
 
-/** All of them, by name. */
+/** All known annotations, by name. */
 export const KNOWN_ANNOTATIONS: ReadonlyMap<string, KnownAnnotation> = new Map<string, KnownAnnotation>([
   ["galley.mesh.io/analyze-suppress", { status: "alpha" }],
   ["internal.mesh.io/route-semantics", alpha("VirtualService")],

@@ -1,5 +1,5 @@
 /**
- * Annotations of the mesh's domains that have no meaning anywhere.
+ * Annotations of the mesh's domains without a meaning on any kind.
  *
  * @module
  */
@@ -12,10 +12,10 @@ import { nearestName } from "../../kernel/text/nearest.ts";
 import type { Analyzer, ReportMistake, SubjectKind } from "../analyzer.ts";
 import { KNOWN_ANNOTATIONS } from "./known.ts";
 
-/** Kinds whose annotations are looked at. */
+/** Kinds whose annotations are checked. */
 const LOOKED_AT: readonly SubjectKind[] = [...KINDS, "Service", "Namespace", ...WORKLOAD_KINDS];
 
-/** One for each kind. */
+/** An analyzer for each kind. */
 export const UNKNOWN_ANNOTATIONS: readonly Analyzer[] = LOOKED_AT.map((kind) => ({
   kind,
   reports: ["unknown-annotation"],
@@ -27,12 +27,12 @@ export const UNKNOWN_ANNOTATIONS: readonly Analyzer[] = LOOKED_AT.map((kind) => 
   },
 }));
 
-/** Whether the annotations of pods stand apart from those of the object. */
+/** Whether the pods' annotations are separate from the object's own annotations. */
 function isTemplate(subject: { readonly kind: string }): subject is WorkloadFact {
   return subject.kind !== "Pod" && (WORKLOAD_KINDS as readonly string[]).includes(subject.kind);
 }
 
-/** `mesh.io/x`, `sidecar.mesh.io/x`, but nothing of another's domain that only ends so. */
+/** Matches `mesh.io/x` and `sidecar.mesh.io/x`, but no foreign domain with the same ending. */
 const OWN = /^(?:[a-z0-9-]+\.)*mesh\.io\//;
 
 function lookAt(

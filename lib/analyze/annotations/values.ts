@@ -7,15 +7,15 @@ import { parseProxySettings } from "../../config/mesh/parse.ts";
 import type { ProxySettings } from "../../config/mesh/types.ts";
 import { subnetProblem } from "../../config/validation/network.ts";
 
-/** A check that returns the expectation which a value misses; undefined: the value is right. */
+/** Checks a value. Returns the expectation for a wrong value; undefined: the value is right. */
 export type CheckAnnotation = (value: string, defaults: ProxySettings) => string | undefined;
 
 const BOOLEANS = new Set(["1", "t", "T", "true", "TRUE", "True", "0", "f", "F", "false", "FALSE", "False"]);
 
-/** `true` or `false`, or another of the spellings that programs in Go read. */
+/** `true` or `false`, or another spelling that Go programs read. */
 export const isBoolean: CheckAnnotation = (value) => BOOLEANS.has(value) ? undefined : "true or false";
 
-/** A number that fits 32 bits without sign. */
+/** A number that fits into 32 bits without sign. */
 export const isCount: CheckAnnotation = (value) =>
   /^\d{1,10}$/.test(value) && Number(value) < 2 ** 32 ? undefined : "a number from 0 to 4294967295";
 
@@ -66,5 +66,5 @@ function words(value: string): string[] {
   return value.trim() === "" ? [] : value.split(",").map((word) => word.trim());
 }
 
-/** Only proxy settings look at them. */
+/** Only checks of proxy settings use the defaults. */
 const NO_DEFAULTS = {} as ProxySettings;

@@ -1,12 +1,12 @@
 /**
- * Patches that look for a filter which no proxy has: one of Istio's own Envoy, or one under a name that Envoy gave up.
+ * Patches that look for a filter that no proxy has: a filter of Istio's own Envoy, or a name that Envoy gave up.
  *
  * @module
  */
 import type { ConfigPatch } from "../../config/kinds/proxy_filter/schema.ts";
 import type { Analyzer } from "../analyzer.ts";
 
-/** See the module. A filter that a patch of the same object puts in has whatever name it has there. */
+/** Reports such patches. A filter that another patch of the same object adds may have any name. */
 export const FILTER_NAMES: Analyzer<"ProxyFilter"> = {
   kind: "ProxyFilter",
   reports: ["filter-of-no-proxy"],
@@ -22,7 +22,7 @@ export const FILTER_NAMES: Analyzer<"ProxyFilter"> = {
   },
 };
 
-/** Names of filters in a match, with their places. */
+/** Names of filters in a match, with their paths. */
 function soughtNames(match: ConfigPatch["match"]): [path: string, name: string][] {
   const { listenerFilter, filterChain: { filter } = {} } = match?.listener ?? {};
   const names: [string, string | undefined][] = [
@@ -33,21 +33,21 @@ function soughtNames(match: ConfigPatch["match"]): [path: string, name: string][
   return names.flatMap(([path, name]) => name === undefined ? [] : [[path, name]]);
 }
 
-/** The expectation for a name that no filter has; undefined: some may have it. */
+/** The expectation for a name that no filter has; undefined: some filter may have the name. */
 function nameNow(name: string): string | undefined {
   if (OF_ISTIO.test(name)) return "a filter that stock Envoy has (of metrics, what a Telemetry says)";
   const now = SUCCESSORS[name];
   return now && `${now}, its name now`;
 }
 
-/** Filters that are built into Istio's Envoy alone. */
+/** Filters that only Istio's Envoy contains. */
 const OF_ISTIO = /^(?:istio[._]|(?:envoy\.filters\.(?:http|network)\.)?(?:peer_metadata|metadata_exchange)$)/;
 
 const HTTP = "envoy.filters.http.";
 const NETWORK = "envoy.filters.network.";
 const LISTENER = "envoy.filters.listener.";
 
-/** Names of filters by those that they had before Envoy 1.14. */
+/** The present names of filters, by the names before Envoy 1.14. */
 const SUCCESSORS: Readonly<Record<string, string>> = {
   "envoy.router": `${HTTP}router`,
   "envoy.cors": `${HTTP}cors`,

@@ -1,5 +1,5 @@
 /**
- * Patches of a ProxyFilter whose operation does not fit what they patch, or depends on what other filters left there.
+ * Patches of a ProxyFilter whose operation does not fit the target, or depends on the results of other filters.
  *
  * @module
  */
@@ -34,13 +34,13 @@ export const FILTER_OPERATIONS: Analyzer<"ProxyFilter"> = {
   },
 };
 
-/** The name of the filter that a patch puts in, else of the one that it looks for. */
+/** The name of the filter that a patch adds, or else of the filter that the patch looks for. */
 function filterName({ match, patch }: ConfigPatch): string {
   const written = patch?.value?.["name"];
   return typeof written === "string" ? written : match?.listener?.filterChain?.filter?.name ?? "";
 }
 
-/** Filters that end a list. Envoy takes none behind them. */
+/** Filters that end a list. Envoy accepts no filter after them. */
 const TERMINAL = {
   HTTP_FILTER: ["envoy.filters.http.router"],
   NETWORK_FILTER: ["envoy.filters.network.http_connection_manager", "envoy.filters.network.tcp_proxy"],
@@ -52,7 +52,7 @@ function soughtFilter({ applyTo, match }: ConfigPatch): string {
   return (applyTo === "HTTP_FILTER" ? filter?.subFilter?.name : filter?.name) ?? "";
 }
 
-/** A filter that is put behind the last one, where no patch of the object takes that away. */
+/** Reports a filter added after the last one, unless a patch of the object removes the last one. */
 function reportBehind(config: ConfigPatch, field: string, removed: ReadonlySet<string>, report: ReportMistake): void {
   const { applyTo, patch } = config;
   const value = patch?.operation;
@@ -67,10 +67,10 @@ function reportBehind(config: ConfigPatch, field: string, removed: ReadonlySet<s
 
 const REPLACEABLE: readonly ApplyTo[] = ["LISTENER_FILTER", "NETWORK_FILTER", "HTTP_FILTER", "VIRTUAL_HOST"];
 
-/** Targets whose patches can be inserted at a position; for others, inserting is adding. */
+/** Targets whose patches can be inserted at a position. For other targets, inserting means adding. */
 const ORDERED: readonly ApplyTo[] = ["LISTENER_FILTER", "NETWORK_FILTER", "HTTP_FILTER", "HTTP_ROUTE"];
 
-/** The only operation that works on these targets. */
+/** The only operation that works on each of these targets. */
 const SOLE: { readonly [A in ApplyTo]?: PatchOperation } = {
   ROUTE_CONFIGURATION: "MERGE",
   EXTENSION_CONFIG: "ADD",
@@ -102,7 +102,10 @@ const IGNORED: { readonly [O in PatchOperation]?: FindingName } = {
   REMOVE: "filter-remove-ignored",
 };
 
-/** Whether a patch replaces or removes a filter without saying which; a route that is added is said to be the last one. */
+/**
+ * Whether a patch replaces or removes a filter without naming the filter. For an added route, reports that the route is
+ * the last one.
+ */
 function hasNoPlace({ applyTo, match, patch }: ConfigPatch, field: string, report: ReportMistake): boolean {
   const value = patch!.operation;
   if (applyTo === "HTTP_ROUTE" && value === "ADD") {

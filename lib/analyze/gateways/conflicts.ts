@@ -1,6 +1,6 @@
 /**
- * Gateways of one workload that want the same host of a port, or serve other hosts with one certificate. Two of them are
- * one fact, which is reported at the younger one alone.
+ * Gateways of one workload with the same host on a port, or with one certificate for different hosts. A pair of such
+ * Gateways is one fact, reported only at the younger Gateway.
  *
  * @module
  */
@@ -29,7 +29,10 @@ export const GATEWAY_CONFLICTS: Analyzer<"Gateway"> = {
   },
 };
 
-/** Other Gateways of one Gateway's workloads: by their words alone, or by a workload that is known. */
+/**
+ * The other Gateways of one Gateway's workloads. Selectors alone may show that two Gateways share workloads, or a known
+ * workload may.
+ */
 class Rivals {
   readonly gateway: GatewayObject;
   readonly #read: AnalysisReader;
@@ -40,7 +43,10 @@ class Rivals {
     this.#read = read;
   }
 
-  /** The oldest that has a host of a server, with what it shares; undefined: none has it. */
+  /**
+   * The oldest Gateway with a host of a server, and the shared host; undefined: no other Gateway has a host of the
+   * server.
+   */
   ofHost(
     server: GatewayServerSpec,
     host: string,
@@ -69,7 +75,10 @@ class Rivals {
   }
 }
 
-/** The known workloads of a Gateway, of those with the same labels one. One without a selector shares all by its words. */
+/**
+ * The known workloads of a Gateway, one of each set of labels. A Gateway without a selector selects every workload by
+ * its text alone.
+ */
 function workloadsOf(gateway: GatewayObject, read: AnalysisReader): readonly WorkloadFact[] {
   if (Object.keys(gateway.spec.selector ?? {}).length === 0 || read.knowsNo("workloads")) return [];
   const namespaces = read.gatewaysServeOwnNamespace ? [gateway.meta.namespace] : read.namespaceNames();
@@ -83,7 +92,7 @@ function workloadsOf(gateway: GatewayObject, read: AnalysisReader): readonly Wor
   return [...found.values()].slice(0, MAX_WORKLOADS);
 }
 
-/** Sorts of workloads of one Gateway that are looked at: real ones have a few. */
+/** Sets of labels of one Gateway's workloads that are looked at. Real Gateways have a few. */
 const MAX_WORKLOADS = 20;
 
 /** Whether another Gateway has a host of a server. */
@@ -124,12 +133,15 @@ function isAt(one: GatewayServerSpec, other: GatewayServerSpec): boolean {
   return one.port.number === other.port.number && (one.bind ?? "") === (other.bind ?? "");
 }
 
-/** Plain HTTP servers of one host are merged; of all others the first is served. */
+/** Plain HTTP servers of one host are merged. Of other servers the first is served. */
 function isHttp({ port }: GatewayServerSpec): boolean {
   return protocolClass(port.protocol) === "http";
 }
 
-/** Whether nobody wrote a server: every Ingress has one for plain requests to every host, and all of them are served. */
+/**
+ * Whether nobody wrote the server: every Ingress has a server for plain requests to every host, and all of these
+ * servers are served.
+ */
 function isImplied({ origin }: GatewayObject, server: GatewayServerSpec): boolean {
   return origin.from === "derived" && !hasTls(server);
 }
@@ -149,7 +161,7 @@ function lookForCertificate(
   const selectors = gatewaySelectors(gateway);
   const isReportedThere = (one: GatewayObject) => isBefore(gateway, one) && isWithin(selectors, gatewaySelectors(one));
   const other = read.oldestSharing("gatewayCredential", tls.credentialName, selectors, (one) =>
-    // A workload of this one need not be one of the other.
+    // A workload of this Gateway may be missing from the other Gateway.
     isOfOneWorkload(gateway, one, read) && isWithin(gatewaySelectors(one), selectors) && !isReportedThere(one) &&
     one.spec.servers.some((its) => its.tls?.credentialName === tls.credentialName && its.port.number === port.number));
   if (other === undefined) return;
@@ -161,19 +173,19 @@ function lookForCertificate(
   });
 }
 
-/** Whether one of two selects all workloads that the other one selects, and perhaps more. */
+/** Whether one of two Gateways selects all workloads of the other. */
 function isOfOneWorkload(a: GatewayObject, b: GatewayObject, read: AnalysisReader): boolean {
   if (!mayShare(a, b, read)) return false;
   const [one, two] = [gatewaySelectors(a), gatewaySelectors(b)];
   return isWithin(one, two) || isWithin(two, one);
 }
 
-/** Whether they are two that a workload may serve both of. */
+/** Whether one workload may serve both Gateways. */
 function mayShare(a: GatewayObject, b: GatewayObject, read: AnalysisReader): boolean {
   return a.key !== b.key && (!read.gatewaysServeOwnNamespace || a.meta.namespace === b.meta.namespace);
 }
 
-/** Whether all that one of these selectors selects is selected by one of the others too. */
+/** Whether every workload of the inner selectors is also a workload of the outer selectors. */
 function isWithin(inner: readonly StringMap[], outer: readonly StringMap[]): boolean {
   return inner.some((labels) =>
     outer.some((wanted) => Object.entries(wanted).every(([key, value]) => labels[key] === value))

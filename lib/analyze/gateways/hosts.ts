@@ -1,5 +1,5 @@
 /**
- * Hosts of a VirtualService that none of the servers of its Gateway has, or of its Gateways.
+ * Hosts of a VirtualService that no server of one of its Gateways has, or no server of any of its Gateways.
  *
  * @module
  */
@@ -36,7 +36,7 @@ export const HOSTS_IN_GATEWAYS: Analyzer<"VirtualService"> = {
         others: [gateway.key],
       });
     }
-    // Sidecars may have the other hosts, and so may a Gateway that is not known.
+    // The other hosts may be for sidecars, or for an unknown Gateway.
     if (!isServedBySome || known.length < gateways.length) return;
     for (const [at, host] of full.entries()) {
       if (known.some(({ served }) => served.some((one) => overlaps(one, host)))) continue;
@@ -52,7 +52,7 @@ export const HOSTS_IN_GATEWAYS: Analyzer<"VirtualService"> = {
   },
 };
 
-/** The hosts of all servers to which virtual services of a namespace may be bound. */
+/** The hosts of all servers that accept virtual services of a namespace. */
 function hostsFor({ meta, spec }: ConfigObject<"Gateway">, namespace: string): string[] {
   return [
     ...new Set(spec.servers.flatMap(({ hosts }) =>

@@ -1,5 +1,5 @@
 /**
- * `tcp` rules that no connection at a gateway reaches, because an earlier rule takes all connections of the port.
+ * `tcp` rules without connections at a gateway: an earlier rule takes all connections of the port.
  *
  * @module
  */

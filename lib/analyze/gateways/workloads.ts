@@ -1,6 +1,6 @@
 /**
- * Gateways that select no workload, or whose ports no service in front of their workloads leads to. Facts must tell of
- * gateways' pods and of services; where they tell of none, nothing is known.
+ * Gateways without workloads, and Gateway ports that no service in front of the workloads leads to. The analysis needs
+ * facts about gateways' pods and about services. Without such facts nothing is reported.
  *
  * @module
  */
@@ -33,8 +33,8 @@ export const GATEWAY_WORKLOADS: Analyzer<"Gateway"> = {
 };
 
 /**
- * Whether any known workload is a gateway: it looks like one, or another Gateway selects it. A repository seldom holds the
- * pods of gateways that others installed, and one that holds none says nothing of them.
+ * Whether any known workload is a gateway, by its looks or by another Gateway's selector. A repository seldom holds the
+ * pods of gateways that others installed. A repository without gateway pods proves nothing.
  */
 function knowsGateways(namespaces: readonly string[], read: AnalysisReader): boolean {
   if (namespaces.some((namespace) => read.workloads(namespace, {}).some(isGatewayWorkload))) return true;
@@ -63,7 +63,7 @@ function lookAtPorts(
   const ports = services.flatMap(({ fact: { spec } }) => spec.ports);
   // A named target port may be any number.
   if (ports.some(({ targetPort }) => typeof targetPort === "string")) return;
-  // The port of the service counts as well: gateways listen on the target port of the service port that is written.
+  // The port of the service counts as well: for a written service port, gateways listen on the service's target port.
   const known = new Set(ports.flatMap(({ port, targetPort }) => [port, Number(targetPort ?? port)]));
   for (const [at, { port, bind }] of servers.entries()) {
     if (port.number === 0 || known.has(port.number) || bind?.startsWith("unix:")) continue;

@@ -1,5 +1,5 @@
 /**
- * Ingresses that are served, in parts otherwise than they are written.
+ * Ingresses that are served, with parts that are not served as written.
  *
  * @module
  */

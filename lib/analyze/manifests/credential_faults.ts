@@ -1,5 +1,5 @@
 /**
- * What is wrong with the contents of a Secret or ConfigMap for what it is named for.
+ * Faults in the contents of a Secret or ConfigMap that configuration names as a credential.
  *
  * @module
  */
@@ -8,23 +8,23 @@ import { judgeCredential, judgeStaple, judgeTrust } from "../../config/facts/cre
 import type { Fact } from "../../config/facts/types.ts";
 import type { AnalysisReader } from "../reader/reader.ts";
 
-/** A mistake, as a demand that the secret does not meet. */
+/** A fault, as a demand that the secret does not meet. */
 export interface CredentialFault {
   readonly finding: "incomplete-credential" | "unusable-credential";
   readonly severity: "error" | "warning";
   /** Follows `a Secret ` or `a ConfigMap `. */
   readonly wanted: string;
-  /** What it has instead: follows the secret's name. */
+  /** What the secret has instead. The text follows the secret's name. */
   readonly has: string;
 }
 
-/** Names of the keys of a certificate and of its private key, as they come in pairs. */
+/** Names of the keys of a certificate and of its private key, in pairs. */
 const PAIRS = [["tls.crt", "tls.key"], ["cert", "key"]] as const;
-/** Names of the keys of authorities and of the lists of certificates that these have revoked. */
+/** Names of the keys of authorities and of their revocation lists, in pairs. */
 const AUTHORITIES = [["ca.crt", "ca.crl"], ["cacert", "crl"]] as const;
 const STAPLE = "tls.ocsp-staple";
 
-/** The mistake in a secret's certificate and key; undefined: there is none, or text that is filled in elsewhere. */
+/** The fault in a secret's certificate and key; undefined: no fault, or a placeholder for text from elsewhere. */
 export function pairFault({ spec: { data } }: Fact<"Secret">, read: AnalysisReader): CredentialFault | undefined {
   const pair = PAIRS.find((each) => each.every((key) => Object.hasOwn(data, key)));
   if (pair === undefined) {
@@ -52,7 +52,9 @@ export function pairFault({ spec: { data } }: Fact<"Secret">, read: AnalysisRead
   }
 }
 
-/** The mistake in the authorities of a Secret or ConfigMap; undefined: there is none, or text that is filled in elsewhere. */
+/**
+ * The fault in the authorities of a Secret or ConfigMap; undefined: no fault, or a placeholder for text from elsewhere.
+ */
 export function trustFault(
   holder: Fact<"Secret"> | Fact<"ConfigMap">,
   read: AnalysisReader,
@@ -81,7 +83,7 @@ export function trustFault(
   return { ...unusable(`whose ${list} has a revocation list of each authority of ${key}`, why), severity: "warning" };
 }
 
-/** The texts of a ConfigMap, as those of a Secret are. */
+/** The texts of a ConfigMap in the form of a Secret's data. */
 function bytesOf({ data, binaryData }: Fact<"ConfigMap">["spec"]): Fact<"Secret">["spec"]["data"] {
   const encoder = new TextEncoder();
   return Object.fromEntries([
@@ -90,7 +92,7 @@ function bytesOf({ data, binaryData }: Fact<"ConfigMap">["spec"]): Fact<"Secret"
   ]);
 }
 
-/** The sort of the key of a secret's certificate; undefined: it cannot be used, or is of another sort. */
+/** The type of the key of a secret's certificate; undefined: the certificate is unusable, or has another type. */
 export function keyTypeOf({ spec: { data } }: Fact<"Secret">): "rsa" | "ec" | undefined {
   const pair = PAIRS.find((each) => each.every((key) => Object.hasOwn(data, key)));
   const verdict = pair && judgeCredential(data[pair[0]]!, data[pair[1]]!);
@@ -114,7 +116,7 @@ function timeFault(
   const day = (instant: number) => new Date(instant).toISOString().slice(0, 10);
   const wanted = `whose ${key} is valid now`;
   if (!read.hasCome(validFrom)) return unusable(wanted, `begins on ${day(validFrom)}`);
-  // Valid until the end of its last second.
+  // A certificate is valid until the end of its last second.
   if (validUntil === Infinity || !read.hasCome(validUntil + 1000)) return undefined;
   return unusable(wanted, `ended on ${day(validUntil)}`);
 }

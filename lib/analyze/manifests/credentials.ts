@@ -1,8 +1,10 @@
 /**
- * Secrets and ConfigMaps that gateways and destination rules name: whether they are there, have the keys that the TLS mode
- * needs, and can be used as proxies use them. Gateways of a remote cluster have the secrets of that cluster before others,
- * so each is looked at. Of files a credential that is missing is found where others of its namespace are known, because
- * many are kept elsewhere; a server sends what it knows, and nothing else.
+ * Secrets and ConfigMaps that Gateways and DestinationRules name: whether they exist, have the keys for the TLS mode,
+ * and are usable for proxies.
+ *
+ * Gateways of a remote cluster prefer the secrets of their own cluster, so the secrets of every cluster are checked. In
+ * files, a missing credential is reported only if other credentials of its namespace are known, because many are kept
+ * elsewhere. A server sends only credentials that it knows.
  *
  * @module
  */
@@ -37,7 +39,7 @@ export const GATEWAY_CREDENTIALS: Analyzer<"Gateway"> = {
   },
 };
 
-/** Suites of TLS 1.2 and older are of one sort of key each: where no certificate has it no handshake ends well. */
+/** Each suite of TLS 1.2 and older needs one type of key. If no certificate has the type, every handshake fails. */
 function judgeSuites(
   tls: ServerTlsSettings,
   { namespace, at }: { readonly namespace: string; readonly at: string },
@@ -61,7 +63,7 @@ function judgeSuites(
   });
 }
 
-/** Those of destination rules. */
+/** Credentials of DestinationRules. */
 export const CLIENT_CREDENTIALS: Analyzer<"DestinationRule"> = {
   kind: "DestinationRule",
   reports: REPORTS,
@@ -122,7 +124,7 @@ function judgeSecrets({ credential, namespace }: JudgedCredential, read: Analysi
   missing(credential, { kind: "Secret", ...wanted }, read, report);
 }
 
-/** Reports an object that is not there, or that is there and refused. */
+/** Reports an object that is missing, or that exists and is refused. */
 function missing(
   { name: value, field, isOfNamespace }: NamedCredential,
   { kind, namespace, name }: WantedSecret & { readonly kind: "Secret" | "ConfigMap" },
@@ -136,7 +138,7 @@ function missing(
     return;
   }
   const { served = false, whole = false } = read.settings;
-  // Those of a namespace are listed last: it is read again with every change of one.
+  // The facts of a namespace are read last: with this read, every change in the namespace runs the analysis again.
   const tellsOfOthers = () => read.factsIn(kind, namespace).length > 0 || read.hasRefused(kind, namespace);
   const isKnown = served || whole || tellsOfOthers();
   if (!isKnown) return;

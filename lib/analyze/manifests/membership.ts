@@ -1,5 +1,5 @@
 /**
- * Decides which pods get a proxy, by their labels and annotations and those of their namespace.
+ * Decides which pods get a proxy, by labels and annotations of the pods and of their namespace.
  *
  * @module
  */
@@ -15,43 +15,43 @@ export function isProxyContainer({ name }: { readonly name: string }): boolean {
   return PROXY_CONTAINERS.has(name);
 }
 
-/** Labels and annotations of pods that are a gateway. */
+/** Labels and annotations of gateway pods. */
 const GATEWAY_KEYS = ["istio", "gateway.networking.k8s.io/gateway-name", "inject.mesh.io/templates"] as const;
 
-/** Whether pods are those of a gateway, by the labels and annotations that installations give them, or by their proxy. */
+/** Whether pods belong to a gateway, by labels and annotations of installations, or by the proxy container. */
 export function isGatewayWorkload({ spec: { labels, annotations, containers } }: Fact<WorkloadKind>): boolean {
   return GATEWAY_KEYS.some((key) => Object.hasOwn(labels, key) || Object.hasOwn(annotations, key)) ||
     containers.some(isProxyContainer);
 }
 
-/** Values of `app`, `k8s-app` and `mesh` by which this project's own manifests name their parts. */
+/** Values of `app`, `k8s-app` and `mesh` that name the parts of this project's own manifests. */
 const OWN_PARTS: ReadonlySet<string> = new Set(["meshd", "pilot", "mesh-cni-node", "ingressgateway", "egressgateway"]);
 
-/** Whether an object is a part of the mesh's own installation, of either project, which is made as it must be. */
+/** Whether an object is a part of the mesh's own installation, by either project. Such objects are not judged. */
 export function isControlPlane({ meta: { labels } }: { readonly meta: Pick<Fact["meta"], "labels"> }): boolean {
   if (Object.hasOwn(labels, "istio") || labels["release"] === "istio" || labels["release"] === "mesh") return true;
   return ["app", "k8s-app", "mesh"].some((key) => OWN_PARTS.has(labels[key] ?? ""));
 }
 
-/** Whether a selector is that of a gateway of this project's manifests. */
+/** Whether a selector selects a gateway of this project's manifests. */
 export function isOwnGateway(selector: StringMap): boolean {
   return OWN_PARTS.has(selector["mesh"] ?? "");
 }
 
 const INJECT = "sidecar.mesh.io/inject";
 
-/** The pod's own word on its injection; undefined: it has none. */
+/** The pod's own setting for injection; undefined: the pod has none. */
 export function ownInjection({ labels, annotations }: WorkloadData): boolean | undefined {
   const word = labels[INJECT] ?? annotations[INJECT];
   return word === undefined ? undefined : word.toLowerCase() === "true";
 }
 
-/** Whether a namespace asks for injection; undefined: its object is not known. */
+/** Whether a namespace asks for injection; undefined: the Namespace object is not known. */
 export function namespaceInjection(name: string, read: AnalysisReader): boolean | undefined {
   return asksForInjection(read.fact("Namespace", "", name)?.meta.labels);
 }
 
-/** Whether the labels of a namespace ask for injection; undefined: they are not known. */
+/** Whether the labels of a namespace ask for injection; undefined: the labels are not known. */
 export function asksForInjection(labels: StringMap | undefined): boolean | undefined {
   if (labels === undefined) return undefined;
   const written = labels["mesh-injection"];
@@ -62,12 +62,12 @@ export function asksForInjection(labels: StringMap | undefined): boolean | undef
 const MODE = "mesh.io/dataplane-mode";
 const REDIRECTION = "ambient.mesh.io/redirection";
 
-/** Whether labels put a namespace into ambient mode: those that ask for sidecars have precedence. */
+/** Whether labels put a namespace into ambient mode. Labels for sidecars have precedence. */
 export function isAmbientNamespace(labels: StringMap | undefined): boolean {
   return labels?.[MODE] === "ambient" && labels["mesh-injection"] !== "enabled" && !labels["mesh.io/rev"];
 }
 
-/** Whether pods are in ambient mode, as far as they and their namespace say so. */
+/** Whether pods are in ambient mode, by their own settings and those of the namespace. */
 export function isAmbient({ spec, meta: { namespace } }: Fact<WorkloadKind>, read: AnalysisReader): boolean {
   if (spec.annotations[REDIRECTION] === "enabled") return true;
   if (ownInjection(spec) === true || spec.containers.some(isProxyContainer)) return false;
@@ -75,17 +75,17 @@ export function isAmbient({ spec, meta: { namespace } }: Fact<WorkloadKind>, rea
   return own === undefined ? isAmbientNamespace(read.namespaceFact(namespace)?.meta.labels) : own === "ambient";
 }
 
-/** Whether pods have a proxy, or get one when they are created. */
+/** Whether pods have a proxy, or get one at creation. */
 export function isInMesh(workload: Fact<WorkloadKind>, read: AnalysisReader): boolean {
   return hasProxy(workload, read) ?? false;
 }
 
-/** Whether pods are known to have neither a proxy nor the tunnel of the node, so that no policy acts on them. */
+/** Whether pods are known to have neither a proxy nor the tunnel of the node. No policy acts on such pods. */
 export function isOutsideMesh(workload: Fact<WorkloadKind>, read: AnalysisReader): boolean {
   return hasProxy(workload, read) === false && !isGatewayWorkload(workload) && !isAmbient(workload, read);
 }
 
-/** Whether pods have a proxy, or get one when they are created; undefined: their namespace's object is not known. */
+/** Whether pods have a proxy, or get one at creation; undefined: the Namespace object is not known. */
 function hasProxy({ spec, meta: { namespace } }: Fact<WorkloadKind>, read: AnalysisReader): boolean | undefined {
   if (spec.containers.some(isProxyContainer)) return true;
   return ownInjection(spec) ?? namespaceInjection(namespace, read);

@@ -1,5 +1,5 @@
 /**
- * Labels of namespaces that ask for injection: none, or several.
+ * Labels of namespaces for injection: no such label, or several.
  *
  * @module
  */

@@ -1,7 +1,7 @@
 /**
- * Proxies that pods should have: of running pods whether it is there, of templates whether injection fills it in.
+ * Proxies that pods should have. A running pod must have the proxy; in a template injection must fill it in.
  *
- * A manifest that somebody wrote has no proxy yet, so only a Pod that an orchestrator runs can lack it.
+ * A written manifest has no proxy yet, so only a Pod of a running orchestrator can lack it.
  *
  * @module
  */
@@ -9,7 +9,7 @@ import type { WorkloadData } from "../../config/facts/types.ts";
 import type { Analyzer } from "../analyzer.ts";
 import { isProxyContainer, namespaceInjection, ownInjection } from "./membership.ts";
 
-/** Phases of pods that run, or will. */
+/** Phases of pods that run, or will run. */
 const RUNS: ReadonlySet<string | undefined> = new Set(["Running", "Pending"]);
 
 export const PROXIES_OF_PODS: Analyzer<"Pod"> = {
@@ -39,7 +39,7 @@ export const PROXIES_OF_DEPLOYMENTS: Analyzer<"Deployment"> = {
   reports: ["image-auto-without-injection"],
   analyze: ({ spec, meta: { namespace } }, read, report) => {
     const auto = autoImage(spec);
-    // Where the namespace's object is not known, its labels may ask for injection.
+    // An unknown Namespace object may have labels that ask for injection.
     const injected = ownInjection(spec) ?? namespaceInjection(namespace, read);
     if (auto === undefined || injected !== false) return;
     report("warning", "image-auto-without-injection", {
@@ -50,7 +50,7 @@ export const PROXIES_OF_DEPLOYMENTS: Analyzer<"Deployment"> = {
   },
 };
 
-/** Path of the proxy's image that injection is to fill in; undefined: there is none. */
+/** Path of the proxy image that injection must fill in; undefined: no such image. */
 function autoImage({ containers }: WorkloadData): string | undefined {
   const at = containers.findIndex((one) => !one.init && isProxyContainer(one) && one.image === "auto");
   return at < 0 ? undefined : `containers[${at}].image`;

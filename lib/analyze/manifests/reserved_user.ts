@@ -1,5 +1,5 @@
 /**
- * Containers that run as the proxy's user, whose traffic is not captured.
+ * Containers that run as the proxy's user: their traffic is not captured.
  *
  * @module
  */
@@ -8,10 +8,10 @@ import type { Fact } from "../../config/facts/types.ts";
 import type { Analyzer, ReportMistake } from "../analyzer.ts";
 import { isControlPlane, isProxyContainer } from "./membership.ts";
 
-/** The user of the proxy; redirection passes its traffic. */
+/** The proxy's user. Redirection ignores the traffic of this user. */
 const PROXY_UID = 1337;
 
-/** One for each kind of workloads. */
+/** An analyzer for each kind of workloads. */
 export const RESERVED_USERS: readonly Analyzer<WorkloadKind>[] = WORKLOAD_KINDS.map((kind) => ({
   kind,
   reports: ["reserved-user"],
@@ -34,7 +34,7 @@ function look(workload: Fact<WorkloadKind>, report: ReportMistake): void {
     });
   if (spec.runAsUser === PROXY_UID) at("");
   for (const [index, container] of spec.containers.entries()) {
-    // Containers that end before the proxy starts are not captured anyway.
+    // Containers that end before the proxy starts are never captured.
     if (
       (container.init && container.sidecar !== true) || isProxyContainer(container) || container.runAsUser !== PROXY_UID
     ) continue;

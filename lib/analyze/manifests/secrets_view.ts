@@ -1,5 +1,5 @@
 /**
- * Secrets by the names that configuration gives them, in the server's own cluster and in remote ones.
+ * Secrets by their names in configuration, in the server's own cluster and in remote clusters.
  *
  * @module
  */
@@ -9,13 +9,13 @@ import type { AnalysisReader } from "../reader/reader.ts";
 
 /** The secrets of one cluster. */
 export interface SecretsView {
-  /** The text that messages put behind the name of a secret; empty: the server's own cluster. */
+  /** The text after the name of a secret in messages; empty: the server's own cluster. */
   readonly of: string;
   readonly one: (namespace: string, name: string) => Fact<"Secret"> | undefined;
   readonly named: (name: string) => readonly Fact<"Secret">[];
 }
 
-/** Those of each cluster, the server's own first. */
+/** The secrets of each cluster, the server's own cluster first. */
 export function clusterSecrets(read: AnalysisReader): SecretsView[] {
   const own: SecretsView = {
     of: "",
@@ -38,7 +38,7 @@ export interface WantedSecret {
   readonly name: string;
 }
 
-/** Reads a `credentialName`; undefined: it is served by an agent, a file or a ConfigMap. */
+/** Reads a `credentialName`; undefined: an agent, a file or a ConfigMap serves the credential. */
 export function secretName(credential: string, namespace: string): WantedSecret | undefined {
   const [, scheme = "kubernetes", rest = ""] = /^(?:([a-z-]+):\/\/)?(.*)$/.exec(credential) ?? [];
   if (scheme !== "kubernetes" && scheme !== "kubernetes-gateway") return undefined;
@@ -47,9 +47,10 @@ export function secretName(credential: string, namespace: string): WantedSecret 
 }
 
 /**
- * The secret of that name in the namespace; else the only one of that name: gateways' pods may run elsewhere.
+ * The secret of the name in the namespace, or else the only secret of the name, because gateways' pods may run in
+ * another namespace.
  *
- * @param isOfNamespace Proxies of that namespace alone ask for the secret.
+ * @param isOfNamespace Only proxies of the namespace ask for the secret.
  */
 export function secretOf(
   { namespace, name }: WantedSecret,
@@ -62,7 +63,7 @@ export function secretOf(
   return more.length === 0 ? one : undefined;
 }
 
-/** The secret that authorities come from: one of their own, or that of the certificate, beside which it is looked for. */
+/** The secret with the authorities: a secret of its own, or the secret of the certificate. */
 export function authoritySecretOf(
   wanted: WantedSecret,
   cluster: SecretsView,

@@ -1,5 +1,6 @@
 /**
- * Ports of the orchestrator's services: whether they say their protocol, and whether services of one workload agree.
+ * Ports of the orchestrator's services: whether the ports name their protocol, and whether services of one workload
+ * agree.
  *
  * @module
  */
@@ -9,7 +10,7 @@ import type { Analyzer, ReportMistake } from "../analyzer.ts";
 import type { AnalysisReader } from "../reader/reader.ts";
 import { isControlPlane, isInMesh, isOwnGateway } from "./membership.ts";
 
-/** Services with it are made by the mesh for a gateway. */
+/** The label of services that the mesh makes for a gateway. */
 const MANAGED = "gateway.mesh.io/managed";
 
 /** Names of ports. */
@@ -18,7 +19,7 @@ export const PORT_PROTOCOLS: Analyzer<"Service"> = {
   reports: ["port-without-protocol"],
   analyze: (service, _read, report) => {
     if (isControlPlane(service) || isOwnGateway(service.spec.selector)) return;
-    // Of a name that stands for another one, the ports of that one count.
+    // An ExternalName service stands for another service, whose ports count.
     if (Object.hasOwn(service.meta.labels, MANAGED) || service.spec.type === "ExternalName") return;
     for (const [at, port] of service.spec.ports.entries()) {
       if (protocolOf(port) !== "Unsupported") continue;
@@ -41,7 +42,7 @@ interface WorkloadPort {
   readonly port: ServicePortData;
 }
 
-/** Services of one Deployment. */
+/** Compares the services of one Deployment. */
 export const SERVICES_OF_DEPLOYMENTS: Analyzer<"Deployment"> = {
   kind: "Deployment",
   reports: ["services-differ-in-transport", "services-differ-in-port"],
@@ -58,7 +59,7 @@ export const SERVICES_OF_DEPLOYMENTS: Analyzer<"Deployment"> = {
     for (const [target, same] of Map.groupBy(ports, ({ port }) => `${port.targetPort ?? port.port} ${port.protocol}`)) {
       const numbers = new Set(same.map(({ port }) => port.port));
       const protocols = new Set(same.map(({ port }) => protocolOf(port)));
-      // One service may have two ports for one of the workload, when both say the same protocol.
+      // One service may have two ports for one port of the workload, if both ports have the same protocol.
       if (numbers.size < 2 || (servicesIn(same).length < 2 && protocols.size < 2)) continue;
       const expected = `one port of services for target port ${target.split(" ")[0]}`;
       tell(same, "services-differ-in-port", expected, [...numbers], report);

@@ -1,5 +1,5 @@
 /**
- * Sidecars for workloads that have no sidecar proxy, since their namespace or pods are in ambient mode.
+ * Sidecars for workloads without a sidecar proxy, because the namespace or the pods are in ambient mode.
  *
  * @module
  */
@@ -16,7 +16,8 @@ export const AMBIENT_SIDECARS: Analyzer<"Sidecar"> = {
     const inAmbient = selected.filter((one) => isAmbient(one, read));
     const found = read.namespaceFact(namespace);
     const ofNamespace = isAmbientNamespace(found?.meta.labels);
-    // One for a whole namespace acts on what is not in ambient mode; one that names its workloads should act on all.
+    // A Sidecar for a whole namespace acts on the workloads outside ambient mode. A Sidecar with a selector should act
+    // on all its workloads.
     const isWrong = selected.length === 0
       ? ofNamespace
       : isWhole

@@ -1,5 +1,5 @@
 /**
- * Rules of gateways that look at claims of tokens which nothing there verifies.
+ * Rules of gateways that look at claims of tokens, without anything at the gateway that verifies tokens.
  *
  * @module
  */
@@ -49,7 +49,7 @@ function firstClaim({ http = [] }: VirtualServiceSpec): { readonly name: string;
   return undefined;
 }
 
-/** Whether tokens are verified at a gateway, as far as its workloads are known; those that are not may be anywhere. */
+/** Whether tokens are verified at a gateway, as far as its workloads are known. Unknown workloads may be anywhere. */
 function isVerified(gateway: ConfigObject<"Gateway">, read: AnalysisReader): boolean {
   const { rootNamespace } = read.meshConfig;
   const known = read.gatewaysServeOwnNamespace ? [gateway.meta.namespace] : read.namespaceNames();
@@ -59,7 +59,7 @@ function isVerified(gateway: ConfigObject<"Gateway">, read: AnalysisReader): boo
   }
   const ofMesh = read.objectsIn("RequestAuthentication", rootNamespace);
   return workloads.every(({ kind, meta: { namespace }, spec: { labels } }) =>
-    // Pods that a known workload made are looked at with it.
+    // A known workload stands for its pods.
     kind === "ReplicaSet" ||
     [...ofMesh, ...read.objectsIn("RequestAuthentication", namespace)].some((policy) =>
       verifies(policy) && isFor(policy, gateway, labels)
@@ -71,7 +71,7 @@ function verifies({ spec: { jwtRules } }: ConfigObject<"RequestAuthentication">)
   return (jwtRules?.length ?? 0) > 0;
 }
 
-/** Whether a policy may be for workloads of a gateway that are not known: their labels exclude each other in nothing. */
+/** Whether a policy may be for unknown workloads of a gateway: the labels of both do not exclude each other. */
 function mayBeFor(
   policy: ConfigObject<"RequestAuthentication">,
   gateway: ConfigObject<"Gateway">,

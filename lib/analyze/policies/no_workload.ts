@@ -1,5 +1,5 @@
 /**
- * Policies that are for no workload that is known: none has the labels, or those that have them are outside the mesh.
+ * Policies for no known workload: no workload has the labels, or every workload with the labels is outside the mesh.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * Values of AuthorizationPolicies that are right in form and that no request has.
+ * Values of AuthorizationPolicies in the right form that no request has.
  *
  * @module
  */
@@ -38,7 +38,7 @@ function look<T extends object>(
 
 interface PatternField<T> {
   readonly name: keyof T;
-  /** What would match something; undefined: the value does. */
+  /** A value that would match requests; undefined: the given value matches. */
   readonly expects: (value: string) => string | undefined;
 }
 
@@ -52,7 +52,7 @@ const OPERATION: readonly PatternField<AuthorizationOperation>[] = [
   ...(["paths", "notPaths"] as const).map((name) => ({ name, expects: path })),
 ];
 
-/** A star is a wildcard at one end alone; elsewhere it stands for itself. */
+/** A star is a wildcard only at one end. Elsewhere a star is a plain character. */
 function oneStar(value: string): string | undefined {
   const inner = value.replace(/^\*/, "").replace(/\*$/, "");
   const isBoth = value.length > 1 && value.startsWith("*") && value.endsWith("*");
@@ -61,7 +61,7 @@ function oneStar(value: string): string | undefined {
     : undefined;
 }
 
-/** Methods have a case, and those of all programs are upper case. */
+/** Methods are case-sensitive, and programs send upper case. */
 function method(value: string): string | undefined {
   return /[a-z]/.test(value) ? `${value.toUpperCase()} (methods are compared with regard to case)` : oneStar(value);
 }

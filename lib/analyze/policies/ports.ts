@@ -1,5 +1,5 @@
 /**
- * Policies that name the port of a service where that of the workload is meant: connections arrive at the latter.
+ * Policies that name the port of a service instead of the workload's port. Connections arrive at the workload's port.
  *
  * @module
  */
@@ -66,7 +66,7 @@ function lookAt(
   }
 }
 
-/** A port of a service, and the port of the workloads that it leads to. */
+/** A port of a service, and the workload port behind it. */
 interface LedPort {
   readonly port: number;
   readonly target: number;
@@ -75,7 +75,10 @@ interface LedPort {
   readonly cause: string;
 }
 
-/** Ports of the services of some workloads, and those that pods declare; undefined: some port is not known by number. */
+/**
+ * Ports of the services of some workloads, and ports that pods declare; undefined: the number of some port is not
+ * known.
+ */
 function portsOf(namespace: string, labels: StringMap, read: AnalysisReader): readonly LedPort[] | undefined {
   const entries = read.objectsIn("WorkloadEntry", namespace)
     .map(({ meta, spec }): StringMap => ({ ...meta.labels, ...spec.labels })).filter((own) => carries(own, labels));

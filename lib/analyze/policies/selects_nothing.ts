@@ -1,5 +1,5 @@
 /**
- * Objects whose selector none of the known workloads matches, of all kinds that select workloads of their namespace.
+ * Objects whose selector matches no known workload, for every kind that selects workloads of its namespace.
  *
  * @module
  */
@@ -9,7 +9,7 @@ import { isSelecting, rootReach, type SelectingObject, selectionOf } from "../..
 import type { Analyzer } from "../analyzer.ts";
 import { hasWorkload, severityOfNoWorkload, shownLabels } from "./workloads.ts";
 
-/** Kinds without another finding for this, with the path of their labels. */
+/** Kinds without another finding for this, with the path of the labels. */
 const LABELS_OF = {
   DestinationRule: "spec.workloadSelector.matchLabels",
   PeerAuthentication: "spec.selector.matchLabels",
@@ -24,7 +24,7 @@ const LABELS_OF = {
 
 type LabelledKind = keyof typeof LABELS_OF;
 
-/** One for each of these kinds. */
+/** An analyzer for each of these kinds. */
 export const SELECTS_NOTHING: readonly Analyzer<LabelledKind>[] = (Object.keys(LABELS_OF) as LabelledKind[]).map((
   kind,
 ) => ({

@@ -1,7 +1,7 @@
 /**
- * Objects that name what stands for workloads instead of labels, and by that select none: a Gateway of the gateway API
- * that no known workload runs (such Gateways are not read, so nothing else tells of them), or a Service, ServiceEntry or
- * GatewayClass, which are for waypoint proxies. There are none in this mesh.
+ * Objects that select no workload because of a target reference. The target is a Gateway of the gateway API that no
+ * known workload runs, or a Service, ServiceEntry or GatewayClass. Such Gateways are not read, so no other finding
+ * reports them. The other targets are for waypoint proxies, which this mesh does not have.
  *
  * @module
  */
@@ -13,7 +13,7 @@ import { hasWorkload } from "./workloads.ts";
 
 const KINDS = ["AuthorizationPolicy", "RequestAuthentication", "Telemetry", "WasmPlugin", "ProxyFilter"] as const;
 
-/** One for each of these kinds. */
+/** An analyzer for each of these kinds. */
 export const TARGET_GATEWAYS: readonly Analyzer<typeof KINDS[number]>[] = KINDS.map((kind) => ({
   kind,
   reports: ["selects-nothing"],

@@ -1,5 +1,5 @@
 /**
- * Whether anything is known that labels select: workloads of manifests, workload entries and groups.
+ * Whether labels select anything known: workloads of manifests, WorkloadEntries and WorkloadGroups.
  *
  * @module
  */
@@ -9,7 +9,7 @@ import type { Severity } from "../../finding/finding.ts";
 import type { AnalysisReader } from "../reader/reader.ts";
 
 /**
- * Whether a namespace has something with these labels; none: anything at all.
+ * Whether a namespace has something with these labels. No labels: anything at all.
  *
  * @param accept Narrows which workloads of manifests count. Default: all.
  */
@@ -32,9 +32,9 @@ export function hasWorkload(
 }
 
 /**
- * What follows for an object from workloads that are not known; undefined: nothing. One rule for all kinds: an error where
- * all of the mesh is known, a warning where manifests tell of workloads in the object's own namespace, and a thing to know
- * where they do so only elsewhere in its scope.
+ * The severity of a selector without known workloads; undefined: nothing is reported. One rule for all kinds: an error
+ * if the whole mesh is known, a warning if manifests show workloads in the object's own namespace, and an info if
+ * manifests show workloads only elsewhere in the object's scope.
  *
  * @param scope The namespaces whose workloads the object may select.
  */
@@ -49,8 +49,8 @@ export function severityOfNoWorkload(
 }
 
 /**
- * Whether labels select nothing that is known in some namespaces. Not where no manifest tells of a workload there:
- * known virtual machines say nothing of pods.
+ * Whether labels select nothing known in some namespaces. False if no manifest there shows a workload: known virtual
+ * machines prove nothing about pods.
  */
 export function selectsNone(namespaces: readonly string[], labels: StringMap, read: AnalysisReader): boolean {
   return Object.keys(labels).length > 0 && namespaces.some((one) => read.workloads(one).length > 0) &&

@@ -1,6 +1,6 @@
 /**
- * What follows from an object that is not known. A folder seldom has all of a mesh: gateways are installed elsewhere, and
- * other teams have their own repositories. So what is missing in it may be there.
+ * What an unknown object proves. A folder seldom holds a whole mesh: gateways are installed elsewhere, and other teams
+ * have their own repositories. So an object that the folder lacks may exist elsewhere.
  *
  * @module
  */
@@ -8,9 +8,9 @@ import type { Severity } from "../../finding/finding.ts";
 import type { AnalysisReader } from "./reader.ts";
 
 /**
- * The severity of a finding that something is not there: an error only where that is known.
+ * The severity of a finding that something is missing: an error only if the absence is certain.
  *
- * @param tellsOfIt The texts have others of the sort in that place, so that a missing one is a mistake rather than elsewhere.
+ * @param tellsOfIt The texts have other objects of the sort in the place, so the missing object is a mistake.
  */
 export function severityOfAbsence(read: AnalysisReader, tellsOfIt = false): Severity {
   return read.settings.whole === true || tellsOfIt ? "error" : "warning";

@@ -1,5 +1,5 @@
 /**
- * The namespaces to which services are exported, compared with those that are to reach them.
+ * Compares the namespaces that services are exported to with the namespaces that should reach the services.
  *
  * @module
  */
@@ -15,7 +15,7 @@ export function exportOf({ exportTo, namespace }: Service, { meshConfig }: Analy
   return effectiveExportTo(exportTo, namespace, meshConfig.defaultServiceExportTo);
 }
 
-/** The namespaces that see any of some services; of none: nobody. */
+/** The namespaces that see at least one of the services. For an empty list: nobody. */
 export function exportOfAny(services: readonly Service[], read: AnalysisReader): Audience {
   const all = services.map((one) => exportOf(one, read));
   if (all.some(([first]) => first === "*")) return ["*"];
@@ -23,10 +23,10 @@ export function exportOfAny(services: readonly Service[], read: AnalysisReader):
   return named.length === 0 ? ["~"] : named;
 }
 
-/** Annotation of an orchestrator's Service with the namespaces to which it is exported. */
+/** Annotation of an orchestrator's Service with the namespaces that the Service is exported to. */
 const EXPORT_ANNOTATION = "networking.mesh.io/exportTo";
 
-/** The namespaces that see a host, of a service in the mesh or of a manifest; none where that is not known. */
+/** The namespaces that see a host of a service in the mesh or in a manifest; empty: not known. */
 export function exportOfHost(host: string, read: AnalysisReader): Audience {
   const services = read.servicesOf(host);
   if (services.length > 0) return exportOfAny(services, read);
@@ -39,7 +39,7 @@ export function meets(a: Audience, b: Audience): boolean {
   return both(a, b)[0] !== "~";
 }
 
-/** The namespaces that are in both. */
+/** The namespaces in both audiences. */
 export function both(a: Audience, b: Audience): Audience {
   if (a[0] === "*") return b;
   if (b[0] === "*") return a;
@@ -47,7 +47,7 @@ export function both(a: Audience, b: Audience): Audience {
   return shared.length === 0 ? ["~"] : shared;
 }
 
-/** Whether every namespace of one is in the other. */
+/** Whether every namespace of one audience is in the other. */
 export function isWithin(one: Audience, other: Audience): boolean {
   if (one[0] === "~" || other[0] === "*") return true;
   return one[0] !== "*" && one.every((namespace) => other.includes(namespace));

@@ -1,10 +1,10 @@
 /**
- * Objects by the names that several of them may share, so that a conflict among many is found without comparing each
- * with each.
+ * Groups of objects by names that several objects may share. With groups, a conflict is found without comparing every
+ * pair of objects.
  *
- * A group is found by a name and by labels: an object is in it by each label of its selector, and one without a selector
- * by none. Of two selectors that may choose one workload by their own words alone, the shorter is a part of the longer,
- * so they share a label.
+ * A group has a name and a label. An object is in a group for each label of its selector; an object without a selector
+ * is in the group without a label. If two selectors may choose one workload by their text alone, the shorter selector
+ * is a part of the longer one, so they share a label.
  *
  * @module
  */
@@ -12,10 +12,12 @@ import type { GatewaySpec, StringMap } from "../../config/kinds/kinds.ts";
 import { gatewaySelectors } from "../../config/kinds/gateway/workloads.ts";
 import type { ConfigObject, Kind } from "../../config/types.ts";
 
-/** The names that an object shares with others, and its selectors: workloads with all labels of one are selected. */
+/**
+ * The names that an object shares with others, and its selectors. A selector chooses the workloads with all its labels.
+ */
 interface Membership {
   readonly names: readonly string[];
-  /** Absent: objects of the sort select nothing, so that those of a name are one group, that of objects without labels. */
+  /** Absent: objects of the sort select nothing. All objects of a name are then in the group without a label. */
   readonly selectors?: readonly StringMap[];
 }
 
@@ -48,7 +50,7 @@ const GROUPS = {
     names: [meta.namespace],
     selectors: [{ ...meta.labels, ...spec.labels }],
   })),
-  /** Telemetries by namespace, without those that name an object. */
+  /** Telemetries by namespace, without Telemetries that name a target object. */
   telemetry: grouping("Telemetry", ({ meta, spec: { selector, targetRef, targetRefs } }) => ({
     names: targetRef === undefined && targetRefs === undefined ? [meta.namespace] : [],
     selectors: [selector?.matchLabels ?? {}],
@@ -61,7 +63,7 @@ export type GroupSort = keyof typeof GROUPS;
 /** Kind of the objects in groups of a sort. */
 export type GroupKind<S extends GroupSort> = (typeof GROUPS)[S]["kind"];
 
-/** A host of a gateway's server without the namespace before it. */
+/** A host of a gateway's server without the namespace before the host. */
 export function hostOfServer(written: string): string {
   return written.slice(written.indexOf("/") + 1).toLowerCase();
 }
@@ -74,24 +76,27 @@ function credentials({ servers }: GatewaySpec): string[] {
   return servers.flatMap(({ tls }) => tls?.credentialName ? [tls.credentialName] : []);
 }
 
-/** The groups that objects of a kind may be in; of most kinds there are none. */
+/** The sorts of groups for objects of a kind. Most kinds have none. */
 const SORTS_OF: ReadonlyMap<string, readonly GroupSort[]> = Map.groupBy(
   Object.keys(GROUPS) as GroupSort[],
   (sort) => GROUPS[sort].kind,
 );
 
-/** Key of a group: all members of a name, those with a label, or those without any. */
+/** Key of a group: all members of a name, the members with a label, or the members without labels. */
 const ALL = "*";
 const NO_LABEL = "";
 
 /** All groups of all objects. */
 export class ObjectGroups {
-  /** By group; a lone member, which is the rule, needs no map. */
+  /** Members by group. A lone member is the usual case and needs no map. */
   readonly #members = new Map<string, ConfigObject | Map<string, ConfigObject>>();
   readonly #sorted = new Map<string, readonly ConfigObject[]>();
   readonly #keysOf = new Map<string, readonly string[]>();
 
-  /** Puts an object, or its new version. @returns the groups that have other members now */
+  /**
+   * Puts an object, or its new version.
+   * @returns the groups with changed members
+   */
   put(object: ConfigObject): Iterable<string> {
     const sorts = SORTS_OF.get(object.kind);
     if (sorts === undefined) return NO_GROUPS;
@@ -108,7 +113,10 @@ export class ObjectGroups {
     return [...before, ...keys];
   }
 
-  /** Removes an object. @returns the groups that have other members now */
+  /**
+   * Removes an object.
+   * @returns the groups with changed members
+   */
   remove({ key: object }: { readonly key: string }): readonly string[] {
     const keys = this.#keysOf.get(object);
     if (keys === undefined) return NO_GROUPS;
@@ -141,7 +149,7 @@ const NO_GROUPS: readonly string[] = Object.freeze([]);
 function groupKeys(object: ConfigObject, sorts: readonly GroupSort[]): readonly string[] {
   const found = new Set<string>();
   for (const sort of sorts) {
-    // Each sort is of the object's kind; the compiler cannot follow that through the table.
+    // Each sort is for the object's kind. The compiler cannot follow this through the table.
     const { names, selectors } = (GROUPS[sort] as unknown as Grouping<Kind>).of(object);
     const labels = selectors === undefined ? [NO_LABEL] : [ALL, ...selectors.flatMap(labelsOf)];
     for (const name of names) {
@@ -151,7 +159,10 @@ function groupKeys(object: ConfigObject, sorts: readonly GroupSort[]): readonly 
   return [...found];
 }
 
-/** Labels of one object that count, by name: real ones have fewer, and one with thousands must not be in as many groups. */
+/**
+ * Labels of one object that count, by name. Real objects have fewer, and an object with thousands must not be in
+ * thousands of groups.
+ */
 const MAX_LABELS = 50;
 
 function labelsOf(labels: StringMap): string[] {
@@ -163,7 +174,10 @@ function groupKey(sort: GroupSort, name: string, label: string): string {
   return `${sort} ${name} ${label}`;
 }
 
-/** The groups with everything that may select a workload that has all labels of one of these selectors, and others. */
+/**
+ * The groups with every object that may select a workload with all labels of one of these selectors. The groups contain
+ * other objects, too.
+ */
 export function groupsSharing(sort: GroupSort, name: string, selectors: readonly StringMap[]): string[] {
   const own = new Set(selectors.flatMap(labelsOf));
   const asked = own.has(NO_LABEL) ? [ALL] : [NO_LABEL, ...own];
@@ -175,7 +189,7 @@ export function groupWithoutLabels(sort: GroupSort, name: string): string {
   return groupKey(sort, name, NO_LABEL);
 }
 
-/** Whether the first of two has precedence: the older one, then by key. */
+/** Whether the first of two objects has precedence: by age, then by key. */
 export function isBefore(a: ConfigObject, b: ConfigObject): boolean {
   const age = a.meta.creationTimestamp - b.meta.creationTimestamp;
   return age < 0 || (age === 0 && a.key < b.key);

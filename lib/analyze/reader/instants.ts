@@ -1,6 +1,6 @@
 /**
- * Instants on which findings depend, such as the end of a certificate: findings from before one of them are looked at
- * again when it comes.
+ * Instants that findings depend on, such as the end of a certificate. When an instant comes, the earlier findings are
+ * looked at again.
  *
  * @module
  */
@@ -15,12 +15,12 @@ export class Instants {
     this.#now = now;
   }
 
-  /** The next one that was asked about and has not come; undefined: none. */
+  /** The next instant that was asked about and has not come; undefined: none. */
   get next(): number | undefined {
     return this.#next === Infinity ? undefined : this.#next;
   }
 
-  /** Whether one of those that were asked about has come since. */
+  /** Whether an instant has come since it was asked about. */
   get isDue(): boolean {
     return this.#next !== Infinity && this.#now() >= this.#next;
   }
@@ -33,7 +33,7 @@ export class Instants {
     return false;
   }
 
-  /** Takes those that have come since they were asked about. */
+  /** Takes the instants that have come since they were asked about. */
   takeDue(): readonly number[] {
     if (!this.isDue) return NONE;
     const now = this.#now();

@@ -1,5 +1,5 @@
 /**
- * The keys of the things that answers to analyzers depend on, and those that a change makes stale.
+ * Keys of the things that answers to analyzers depend on, and the keys that a change makes stale.
  *
  * @module
  */
@@ -9,18 +9,18 @@ import type { AffectedKeys } from "../../mesh/mesh.ts";
 
 /** Kinds of things that answers depend on. */
 export const ANALYSIS_KEY = {
-  /** One object or fact, `kind/namespace/name`; also while it does not exist. */
+  /** One object or fact, `kind/namespace/name`. The key exists even while the object does not. */
   object: "object",
   /** All objects or facts of a kind in a namespace, `kind/namespace`. */
   list: "list",
   /** All objects or facts of a kind. */
   kind: "kind",
   /**
-   * The services of a host and their visibility, the destination rules in force for it, its virtual services on sidecars:
-   * people change these, and an analyzer that asks about one of them mostly asks about the others.
+   * The services of a host and their visibility, the destination rules in force for the host, and its virtual services
+   * on sidecars. People change these, and an analyzer that asks for one of them mostly asks for the others.
    */
   host: "host",
-  /** The endpoints of a host's services: these change by themselves. */
+  /** The endpoints of a host's services. Endpoints change by themselves. */
   endpoints: "endpoints",
   /** The virtual services of one gateway, `namespace/name`. */
   gatewayRoutes: "gateway routes",
@@ -30,9 +30,9 @@ export const ANALYSIS_KEY = {
   remoteClusters: "remote clusters",
   /** The secrets of a name in remote clusters, of all namespaces. */
   remoteSecret: "remote secret",
-  /** The gateways that are connected to the server. */
+  /** The gateways connected to the server. */
   connectedGateways: "connected gateways",
-  /** An instant that has not come, in milliseconds since 1970. */
+  /** An instant in the future, in milliseconds since 1970. */
   instant: "instant",
 } as const;
 
@@ -43,7 +43,7 @@ export interface ChangedSubject {
   readonly meta: { readonly namespace: string };
 }
 
-/** Adds the keys that the change of an object or fact makes stale. */
+/** Adds the keys that a change of an object or fact makes stale. */
 export function addSubject(keys: InvalidatedKeys, { kind, key, meta }: ChangedSubject): void {
   keys.add(ANALYSIS_KEY.object, key);
   keys.add(ANALYSIS_KEY.list, `${kind}/${meta.namespace}`);

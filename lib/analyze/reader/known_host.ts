@@ -6,23 +6,23 @@
 import type { ServiceFact } from "../../config/facts/view.ts";
 import type { Service } from "../../registry/types.ts";
 
-/** A port that a host has. */
+/** A port of a host. */
 export interface KnownPort {
   readonly number: number;
   readonly name: string;
-  /** Its datagrams are not for proxies, which have no cluster for it. */
+  /** A port for datagrams. Proxies have no cluster for such a port. */
   readonly datagrams: boolean;
 }
 
 /** A host that an object or fact names. */
 export interface KnownHost {
-  /** Its own name, or the wildcard that covers it. */
+  /** The host's own name, or the wildcard that covers the host. */
   readonly host: string;
   /** Namespace of the service. */
   readonly namespace: string;
   /** Absent: not known. */
   readonly ports?: readonly KnownPort[];
-  /** Key of the object or fact that names it; absent: it is assumed. */
+  /** Key of the object or fact that names the host; absent: the host is assumed. */
   readonly cause?: string;
 }
 

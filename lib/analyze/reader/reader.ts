@@ -1,9 +1,8 @@
 /**
- * The reader, through which analyzers read the mesh.
+ * The reader: analyzers read the mesh through it.
  *
- * An analyzer is a pure function of its object and of the reader's answers. The reader records the things that each
- * answer depends on, so a change runs only those analyses again that it touches. An analyzer keeps no other reference
- * to the mesh.
+ * An analyzer is a pure function of its object and of the reader's answers. The reader records the dependencies of each
+ * answer, so a change repeats only the affected analyses. An analyzer keeps no other reference to the mesh.
  *
  * @module
  */
@@ -24,14 +23,14 @@ import { type KnownHost, ofFact, ofService, serviceNamespace } from "./known_hos
 import { RemoteReader } from "./remote.ts";
 import type { AnalysisSettings, AnalyzedWorld } from "./source.ts";
 
-/** Places of the list that are looked through: two for each thing. */
+/** Places at the end of the list that are searched: two for each dependency. */
 const LOOKED_BACK = 64;
 
 /** The queries of analyzers. */
 export class AnalysisReader {
   readonly #world: AnalyzedWorld;
   readonly #reads: string[] = [];
-  // Several rules of one object send to one host: the same is asked again and again.
+  // The last answer. Several rules of one object often send to the same host.
   #lastService:
     | { readonly host: string; readonly namespace: string; readonly service: Service | undefined }
     | undefined;
@@ -41,7 +40,7 @@ export class AnalysisReader {
     this.#world = world;
   }
 
-  /** The things that the answers so far depend on: kind and name of each, one after the other. */
+  /** The dependencies of the answers so far: kind and name, one after the other. */
   get reads(): readonly string[] {
     return this.#reads;
   }
@@ -50,14 +49,14 @@ export class AnalysisReader {
     return this.#world.settings;
   }
 
-  /** The mesh configuration; another one makes another analysis. */
+  /** The mesh configuration. Another configuration makes another analysis. */
   get meshConfig(): MeshConfig {
     return this.#world.mesh.config;
   }
 
   #on(kind: string, name: string): void {
     const reads = this.#reads;
-    // Most analyzers ask a few times, and the same again; of one that asks much a thing may be noted twice.
+    // Most analyzers ask few questions and repeat them. With many questions a dependency may be noted twice.
     for (let at = Math.max(0, reads.length - LOOKED_BACK); at < reads.length; at += 2) {
       if (reads[at] === kind && reads[at + 1] === name) return;
     }
@@ -80,21 +79,22 @@ export class AnalysisReader {
     return this.#world.store.get(kind, namespace, name);
   }
 
-  /** The objects of a kind in a namespace, by name. For kinds of which a namespace has few. */
+  /** The objects of a kind in a namespace, by name. Use it for kinds with few objects in a namespace. */
   objectsIn<K extends Kind>(kind: K, namespace: string): readonly ConfigObject<K>[] {
     this.#on(ANALYSIS_KEY.list, `${kind}/${namespace}`);
     return this.#world.store.list(kind, namespace);
   }
 
-  /** All objects of a kind, by key. For kinds of which there are few: any change of one runs the analyzer again. */
+  /** All objects of a kind, by key. Use it for kinds with few objects: a change of any of them repeats the analysis. */
   objects<K extends Kind>(kind: K): readonly ConfigObject<K>[] {
     this.#on(ANALYSIS_KEY.kind, kind);
     return this.#world.store.list(kind);
   }
 
   /**
-   * The oldest object that passes a test, among those of a group whose selectors share a label with one of some selectors,
-   * have no label, or any where one of these has none. In each group the test ends at the first that passes.
+   * The oldest object in a group that passes a test. Candidates are objects whose selectors share a label with one of
+   * the given selectors, and objects without labels. If one of the given selectors is empty, every object of the group
+   * is a candidate. In each part of the group the search ends at the first object that passes.
    */
   oldestSharing<S extends GroupSort>(
     sort: S,
@@ -110,7 +110,7 @@ export class AnalysisReader {
     return found;
   }
 
-  /** The objects of a group that have no selector, the oldest first. */
+  /** The objects of a group without a selector, the oldest first. */
   withoutSelector<S extends GroupSort>(sort: S, name: string): readonly ConfigObject<GroupKind<S>>[] {
     return this.#members<S>(groupWithoutLabels(sort, name));
   }
@@ -120,7 +120,7 @@ export class AnalysisReader {
     return this.#world.groups.members(key) as readonly ConfigObject<GroupKind<S>>[];
   }
 
-  /** Whether a workload serves Gateways of its own namespace alone. */
+  /** Whether a workload serves only Gateways of its own namespace. */
   get gatewaysServeOwnNamespace(): boolean {
     return this.#world.mesh.gateways.ownNamespaceOnly;
   }
@@ -142,7 +142,7 @@ export class AnalysisReader {
     return this.#world.facts.list(kind);
   }
 
-  /** Whether nothing at all is known of a list, so that nothing follows from a missing object. */
+  /** Whether a list is unknown as a whole, so that a missing object proves nothing. */
   knowsNo(list: Whole): boolean {
     this.#on("fact-lists", list);
     return this.#world.factView.empty(list);
@@ -160,31 +160,34 @@ export class AnalysisReader {
     return this.#world.factView.services(namespace);
   }
 
-  /** The object of a namespace, with its labels. */
+  /** The Namespace object, with its labels. */
   namespaceFact(name: string): Fact<"Namespace"> | undefined {
     this.#on("fact-namespace", name);
     return this.#world.factView.namespace(name);
   }
 
-  /** Namespaces that have an object or hold a fact. */
+  /** Namespaces with a Namespace object or any other fact. */
   namespaceNames(): readonly string[] {
     this.#on("fact-lists", "namespaces");
     return this.#world.factView.namespaces();
   }
 
-  /** The workloads of a namespace whose pods have all these labels; no labels: all. */
+  /** The workloads of a namespace whose pods have all these labels. No labels: all workloads. */
   workloads(namespace: string, labels: StringMap = {}): readonly WorkloadFact[] {
     this.#on("fact-workloads", namespace);
     return this.#world.factView.workloadsWith(namespace, labels);
   }
 
-  /** The workloads of a namespace that serve a Gateway, as far as its selector says. */
+  /** The workloads of a namespace that serve a Gateway, by the Gateway's selector. */
   gatewayWorkloads(gateway: ConfigObject<"Gateway">, namespace: string): readonly WorkloadFact[] {
     const found = gatewaySelectors(gateway).map((selector) => this.workloads(namespace, selector));
     return found.length === 1 ? found[0]! : [...new Set(found.flat())];
   }
 
-  /** Whether an instant has come, in milliseconds since 1970: when it does, earlier findings are looked at again. */
+  /**
+   * Whether an instant has come, in milliseconds since 1970. When a future instant comes, the findings are looked at
+   * again.
+   */
   hasCome(instant: number): boolean {
     this.#on(ANALYSIS_KEY.instant, String(instant));
     return this.#world.instants.hasCome(instant);
@@ -196,7 +199,7 @@ export class AnalysisReader {
     return this.#world.factView.secret(namespace, name);
   }
 
-  /** Remote clusters, and the gateways that are connected. */
+  /** Remote clusters, and the connected gateways. */
   get remote(): RemoteReader {
     return new RemoteReader(this.#world, (kind, name) => this.#on(kind, name));
   }
@@ -207,7 +210,10 @@ export class AnalysisReader {
     return this.#world.factView.configMap(namespace, name);
   }
 
-  /** Whether an object is refused and has no version in force, so that a reference to it is no mistake of its own. */
+  /**
+   * Whether an object is refused and has no version in force. A reference to such an object is not a mistake of its
+   * own.
+   */
   isRefused(kind: Kind | FactKind, namespace: string, name: string): boolean {
     const key = `${kind}/${namespace}/${name}`;
     this.#on(ANALYSIS_KEY.object, key);
@@ -250,22 +256,22 @@ export class AnalysisReader {
   }
 
   /**
-   * The known facts of a host that a namespace may send to: of its service, of one behind an alias or whose wildcard
-   * covers it, or of a service of the orchestrator. Undefined: it is unknown.
+   * The known facts of a host that a namespace may send to. They come from the host's service, from the service behind
+   * an alias or a covering wildcard, or from a service of the orchestrator. Undefined: the host is not known.
    */
   knownHost(host: string, namespace: string): KnownHost | undefined {
     const exact = this.service(host, namespace);
-    // Where manifests are part of the mesh, its services say who sees them.
+    // If manifests are part of the mesh, the services say who sees them.
     const fact = exact === undefined && this.servicesOf(host).length === 0 ? this.serviceFact(host) : undefined;
     if (fact) return ofFact(fact);
-    // What is built follows names by the same function.
+    // Translation follows names by the same function.
     const service = namedService(host, (name) => this.service(name, namespace)).service ?? exact;
     if (service) return ofService(service);
     const assumed = this.settings.assumeServices ? serviceNamespace(host, this.settings.domainSuffix) : undefined;
     return assumed === undefined ? undefined : { host, namespace: assumed };
   }
 
-  /** Whether some service has the host or lies under it, visible or not. */
+  /** Whether some service has the host or a name under it, visible or not. */
   existsAnywhere(host: string): boolean {
     if (this.servicesOf(host).length > 0) return true;
     return !isWildcard(host) && wildcardsOver(host).some((pattern) => this.servicesOf(pattern).length > 0);
@@ -277,7 +283,7 @@ export class AnalysisReader {
     return this.#world.mesh.destinationRules.inForce(host, client, serviceNamespace);
   }
 
-  /** All destination rules for a host, by itself or a wildcard over it, visible or not. */
+  /** All destination rules for a host or for a wildcard over the host, visible or not. */
   allDestinationRules(host: string): readonly EffectiveDestinationRule[] {
     this.#on(ANALYSIS_KEY.host, host);
     return this.#world.mesh.destinationRules.anywhere(host);

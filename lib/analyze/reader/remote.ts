@@ -1,6 +1,5 @@
 /**
- * The queries of analyzers about what is known from elsewhere than the server's own objects: remote clusters, and the
- * gateways that are connected.
+ * Queries of analyzers about remote clusters and connected gateways. Neither is among the server's own objects.
  *
  * @module
  */
@@ -13,7 +12,7 @@ export class RemoteReader {
   readonly #gateways: AnalyzedWorld["connectedGateways"];
   readonly #on: (kind: string, name: string) => void;
 
-  /** @param on Notes a thing that an answer depends on. */
+  /** @param on Notes a dependency of an answer. */
   constructor(
     { remoteFacts, connectedGateways }: Pick<AnalyzedWorld, "remoteFacts" | "connectedGateways">,
     on: (kind: string, name: string) => void,
@@ -29,7 +28,7 @@ export class RemoteReader {
     return [...this.#facts.keys()].sort();
   }
 
-  /** The workloads of gateways that are connected. */
+  /** The workloads of connected gateways. */
   gateways(): readonly ConnectedGateway[] {
     this.#on(ANALYSIS_KEY.connectedGateways, "");
     return this.#gateways?.() ?? [];
@@ -41,7 +40,7 @@ export class RemoteReader {
     return this.#facts.get(cluster)?.get("Secret", namespace, name);
   }
 
-  /** The secrets of a cluster that have a name, of all namespaces. */
+  /** The secrets of a name in a cluster, of all namespaces. */
   secrets(cluster: string, name: string): readonly Fact<"Secret">[] {
     this.#on(ANALYSIS_KEY.remoteSecret, name);
     return this.#facts.get(cluster)?.list("Secret").filter(({ meta }) => meta.name === name) ?? [];

@@ -11,23 +11,22 @@ import type { Labels } from "../../registry/labels.ts";
 import type { ObjectGroups } from "./groups.ts";
 import type { Instants } from "./instants.ts";
 
-/** Settings on which findings depend. */
+/** Settings that findings depend on. */
 export interface AnalysisSettings {
   /** DNS suffix of the mesh, `--domain`. */
   readonly domainSuffix: string;
   /**
-   * Services of an orchestrator may exist that no object here names: hosts under `svc.<domainSuffix>` are taken to be
-   * known.
+   * Services of an orchestrator may exist without an object here. Hosts under `svc.<domainSuffix>` are taken as known.
    */
   readonly assumeServices: boolean;
   /**
-   * All of the mesh is known: an orchestrator's API tells it, or the user says so of a folder. Default false: what is not
-   * there may be elsewhere.
+   * The whole mesh is known: from an orchestrator's API, or because the user says so about a folder. Default false:
+   * missing objects may exist elsewhere.
    */
   readonly whole?: boolean;
   /**
-   * The mesh is a server's own: Secrets and ConfigMaps that the server does not know are sent to nobody. Default false: the
-   * mesh is one of files, and what is missing may be there where the files are used.
+   * The mesh is a server's own. The server sends only Secrets and ConfigMaps that it knows. Default false: the mesh
+   * comes from files, and missing objects may exist where the files are used.
    */
   readonly served?: boolean;
 }
@@ -46,15 +45,15 @@ export interface AnalyzedWorld {
   readonly mesh: Mesh;
   readonly store: Pick<ConfigStore, "get" | "list">;
   readonly facts: FactStore;
-  /** The same facts, by the names that configuration refers to them by. */
+  /** The same facts, by their names in configuration. */
   readonly factView: FactView;
   /** Default: there are no remote clusters. */
   readonly remoteFacts?: () => RemoteFacts;
-  /** Workloads of gateways that are connected to the server, each namespace and set of labels once. Default: none. */
+  /** Workloads of gateways connected to the server, each namespace and set of labels once. Default: none. */
   readonly connectedGateways?: () => readonly ConnectedGateway[];
   readonly settings: AnalysisSettings;
   readonly groups: Pick<ObjectGroups, "members">;
   readonly instants: Pick<Instants, "hasCome">;
-  /** Keys of objects that are refused and have no version in force: a reference to them is no mistake of its own. */
+  /** Keys of refused objects without a version in force. A reference to such an object is not a mistake of its own. */
   readonly refused: ReadonlySet<string>;
 }

@@ -11,7 +11,7 @@ export const DELEGATES: Analyzer<"VirtualService"> = {
   kind: "VirtualService",
   reports: ["unknown-delegate"],
   analyze: ({ meta, spec: { hosts = [], http = [] } }, read, report) => {
-    // Without hosts it is a delegate itself, of which only one level is allowed: its root has the finding.
+    // A VirtualService without hosts is itself a delegate. Only one level is allowed, and the root has the finding.
     if (hosts.length === 0) return;
     for (const [at, { delegate }] of http.entries()) {
       if (delegate?.name === undefined) continue;

@@ -1,5 +1,5 @@
 /**
- * The destinations of a VirtualService, with where each is written and what share of its rule it gets.
+ * The destinations of a VirtualService, each with its path and its share of the rule's traffic.
  *
  * @module
  */
@@ -7,13 +7,13 @@ import type { Destination, VirtualServiceSpec } from "../../config/kinds/kinds.t
 
 export class WrittenDestination {
   readonly destination: Destination;
-  /** Share of the rule's traffic, 0 to 100; undefined: copies of it. */
+  /** Share of the rule's traffic, 0 to 100; undefined: the destination gets copies. */
   readonly percent: number | undefined;
   readonly #rule: RulePlace;
   readonly #list: "route" | "mirror" | "mirrors";
   readonly #index: number;
 
-  /** @param list The field of the rule that it stands in; a mirror is none of several. */
+  /** @param list The field of the rule with the destination. A mirror is not in a list. */
   constructor(
     destination: Destination,
     percent: number | undefined,
@@ -28,7 +28,10 @@ export class WrittenDestination {
     this.#index = index;
   }
 
-  /** Path of the destination: `spec.http[0].route[1].destination`. Made when it is asked for: most are as they should be. */
+  /**
+   * Path of the destination: `spec.http[0].route[1].destination`. Made when it is asked for, because most destinations
+   * are right.
+   */
   get field(): string {
     const { protocol, at } = this.#rule;
     const list = `spec.${protocol}[${at}].${this.#list}`;
@@ -42,7 +45,7 @@ interface RulePlace {
   readonly at: number;
 }
 
-/** All destinations, in the order in which they are written. A list: an iterator would cost more than what it finds. */
+/** All destinations, in the written order. A list, because an iterator would cost more than the search. */
 export function destinationsOf({ http, tls, tcp }: VirtualServiceSpec): readonly WrittenDestination[] {
   const found: WrittenDestination[] = [];
   http?.forEach(({ route, mirror, mirrors }, at) => {

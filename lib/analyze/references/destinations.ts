@@ -1,6 +1,6 @@
 /**
- * Destinations of VirtualServices: host, then port, then subset. The first that is wrong is the cause of what follows, so
- * the others are not looked at.
+ * Destinations of VirtualServices: host, then port, then subset. The first mistake causes the following ones, so only
+ * the first is reported.
  *
  * @module
  */
@@ -36,14 +36,16 @@ export const DESTINATIONS: Analyzer<"VirtualService"> = {
       const host = read.fullHost(one.destination.host, namespace);
       const known = hostFor(object, audience, host, one, read, report);
       if (known && hasPort(known, one, report)) {
-        // Rules are those of the host that has the clusters.
+        // DestinationRules are for the host that has the clusters.
         lookForSubset({ namespace, isPrivate, route, host: known.host, known }, one, read, report);
       }
     }
   },
 };
 
-/** The known facts of a destination's host; reports one that is unknown, or that no namespace with the route sees. */
+/**
+ * The known facts of a destination's host. Reports an unknown host, and a host that no namespace with the route sees.
+ */
 function hostFor(
   { meta: { namespace } }: ConfigObject<"VirtualService">,
   audience: readonly string[],
@@ -75,20 +77,20 @@ function hostFor(
   return undefined;
 }
 
-/** Whether the texts tell of services in the namespace of a host, so that a service that is not there is a mistake. */
+/** Whether the texts show services in the namespace of a host, so that a missing service is a mistake. */
 function tellsOfServices(host: string, namespace: string, read: AnalysisReader): boolean {
   const home = serviceNamespace(host, read.settings.domainSuffix) ?? namespace;
   return home === namespace || read.serviceFacts(home).length > 0 || read.objectsIn("ServiceEntry", home).length > 0;
 }
 
-/** Whether an object that is refused may be the one that has the host: the mistake is that object's alone. */
+/** Whether a refused object may define the host. The mistake is then in that object alone. */
 function isOfRefused(host: string, namespace: string, read: AnalysisReader): boolean {
   if (read.hasRefused("ServiceEntry", namespace)) return true;
   const home = serviceNamespace(host, read.settings.domainSuffix);
   return home !== undefined && read.isRefused("Service", home, host.slice(0, host.indexOf(".")));
 }
 
-/** Whether the port that a destination names, or need not name, is one of the service. */
+/** Whether the service has the port of a destination. A service with one port needs no port in the destination. */
 function hasPort(
   known: KnownHost,
   written: WrittenDestination,

@@ -1,5 +1,5 @@
 /**
- * Gateways that VirtualServices name: those of the object, and those of a single match.
+ * Gateways that VirtualServices name, for the whole object and for single matches.
  *
  * @module
  */
@@ -32,13 +32,13 @@ export const GATEWAY_REFERENCES: Analyzer<"VirtualService"> = {
   },
 };
 
-/** A reference to a gateway, and the path where it is written. */
+/** A reference to a gateway, and its path. */
 interface WrittenGateway {
   readonly name: string;
   readonly field: string;
 }
 
-/** The names of gateways, in the order in which they are written. */
+/** The names of gateways, in the written order. */
 export function gatewaysOf({ gateways, http, tls, tcp }: VirtualServiceSpec): readonly WrittenGateway[] {
   const found: WrittenGateway[] = [];
   gateways?.forEach((name, at) => found.push({ name, field: `spec.gateways[${at}]` }));

@@ -1,6 +1,6 @@
 /**
- * Subsets that a destination names and that the rule of some clients does not have: which rule decides for those clients
- * instead, or why none does.
+ * Subsets that a destination names, and that are missing from the rule of some clients: which rule decides for those
+ * clients, or why no rule does.
  *
  * @module
  */
@@ -18,16 +18,16 @@ import { choosesClients, orList, type WrittenDestination } from "./destination_l
 export interface SubsetQuestion {
   /** Namespace of the VirtualService. */
   readonly namespace: string;
-  /** Whether only that namespace sees it. */
+  /** Whether only the route's namespace sees the route. */
   readonly isPrivate: boolean;
-  /** The hosts that clients call to follow the route, and the namespaces with such clients; absent: not known. */
+  /** The hosts that clients call to follow the route, and the namespaces of such clients; absent: not known. */
   readonly route: { readonly hosts: readonly string[]; readonly audience?: readonly string[] | undefined };
   /** Full name of the destination's host. */
   readonly host: string;
   readonly known: KnownHost;
 }
 
-/** Clients whose rule does not have the subset. */
+/** Clients whose rule lacks the subset. */
 interface Without {
   /** The rule that decides for these clients; absent: no rule does. */
   readonly winner?: EffectiveDestinationRule;
@@ -45,7 +45,7 @@ export function causesOf(rules: readonly EffectiveDestinationRule[]): string[] {
   return [...new Set(rules.flatMap(({ causes }) => causes))];
 }
 
-/** Reports that clients of the route's own namespace have a rule without the subset, which another rule has. */
+/** Reports that clients of the route's own namespace have a rule without the subset, although another rule has it. */
 export function reportHidden(
   question: SubsetQuestion,
   subset: string,
@@ -84,9 +84,10 @@ export function reportHiddenElsewhere(
 }
 
 /**
- * The namespaces whose sidecars follow a route; undefined: none but its own, or only clients that its rules choose.
+ * The namespaces whose sidecars follow a route; undefined: only the route's own namespace, or only clients chosen by
+ * the route's matches.
  *
- * @param audience Where it is exported to.
+ * @param audience The namespaces that the route is exported to.
  */
 export function clientsOfRoute(spec: VirtualServiceSpec, audience: readonly string[]): readonly string[] | undefined {
   const { gateways = [], hosts = [] } = spec;
@@ -94,7 +95,10 @@ export function clientsOfRoute(spec: VirtualServiceSpec, audience: readonly stri
   return !isForSidecars || hosts.length === 0 || choosesClients(spec) ? undefined : audience;
 }
 
-/** Whether clients of a namespace follow the route: they see it and a host of it, and have no route of their own. */
+/**
+ * Whether clients of a namespace follow the route: they see the route and one of its hosts, and have no route of their
+ * own.
+ */
 function follows(client: string, { namespace, route }: SubsetQuestion, read: AnalysisReader): boolean {
   return both(route.audience ?? [], [client])[0] === client && route.hosts.some((written) => {
     const called = read.fullHost(written, namespace);
@@ -107,12 +111,12 @@ function havingSubset(host: string, subset: string, read: AnalysisReader): Effec
   return read.allDestinationRules(host).filter((rule) => hasSubset(rule, subset));
 }
 
-/** @param rules The rules in force for a namespace: of each workload the first that selects it. */
+/** @param rules The rules in force for a namespace. The first rule that selects a workload decides for the workload. */
 function clientsWithout(rules: readonly EffectiveDestinationRule[], subset: string): Without | undefined {
   const isPart = rules.some((rule) => hasSubset(rule, subset));
   const forAll = rules.find(isForAllWorkloads);
   if (forAll === undefined) return { isPart };
-  // For most workloads the rule without selector decides, so that it is named before the others.
+  // For most workloads the rule without a selector decides, so it is named first.
   const winner = [forAll, ...rules].find((rule) => !hasSubset(rule, subset));
   return winner && { winner, isPart };
 }
@@ -155,7 +159,7 @@ function fixOf(
   return `Define subset ${subset} in a DestinationRule of namespace ${home} that is exported to namespace ${client}.`;
 }
 
-/** Rules of other namespaces than the service's are for clients of their own namespace. */
+/** A rule outside the service's namespace is only for clients of the rule's own namespace. */
 function audienceOf(rule: EffectiveDestinationRule, home: string): string {
   const { namespace, spec: { exportTo = [] } } = rule;
   if (!isForAllWorkloads(rule)) return `workloads of namespace ${namespace} with ${labelsOf(rule)}`;

@@ -1,6 +1,6 @@
 /**
- * "Did you mean" for hosts: a service whose name is nearly the one that was written, in the same namespace or domain; else
- * one of another namespace that differs in one label, or that has the same name there.
+ * "Did you mean" for hosts: a service with nearly the written name in the same namespace or domain. Otherwise a service
+ * of another namespace whose host differs in one label, or that has the same name.
  *
  * @module
  */
@@ -8,15 +8,15 @@ import { nearestName } from "../../kernel/text/nearest.ts";
 import { serviceNamespace } from "../reader/known_host.ts";
 import type { AnalysisReader } from "../reader/reader.ts";
 
-/** Hosts among which a near one is looked for: with more of them a folder of mistakes would cost too much. */
+/** Hosts that are compared. With more hosts a folder of mistakes would cost too much. */
 const MAX_HOSTS = 1000;
 
 /**
  * The guess to add to an expectation; empty: no service is near.
  *
- * @param written The host as it was written, so that a short name is answered by a short name.
- * @param host The same in full.
- * @param namespace Of the object that names it.
+ * @param written The host as it was written. A short name is answered by a short name.
+ * @param host The full name of the same host.
+ * @param namespace The namespace of the object that names the host.
  */
 export function nearHost(written: string, host: string, namespace: string, read: AnalysisReader): string {
   const full = longForm(host, namespace, read);
@@ -33,7 +33,7 @@ export function nearHost(written: string, host: string, namespace: string, read:
   return elsewhere === undefined ? "" : `; did you mean ${elsewhere}?`;
 }
 
-/** The service that `name.namespace` or `name.namespace.svc` is a short form of: names with a dot are not completed. */
+/** The service whose short form is `name.namespace` or `name.namespace.svc`. Names with a dot are not completed. */
 export function longForm(host: string, namespace: string, read: AnalysisReader): string | undefined {
   const { domainSuffix } = read.settings;
   return [`${host}.svc.${domainSuffix}`, `${host}.${domainSuffix}`].find((one) =>
@@ -49,7 +49,7 @@ function hostsOf(namespace: string, read: AnalysisReader): string[] {
   ];
 }
 
-/** Among the hosts of all namespaces that this one sees. */
+/** Searches the hosts of all namespaces that the object's namespace sees. */
 function nearElsewhere(host: string, namespace: string, read: AnalysisReader): string | undefined {
   const entries = read.objects("ServiceEntry");
   if (entries.length > MAX_HOSTS) return undefined;
@@ -63,7 +63,7 @@ function nearElsewhere(host: string, namespace: string, read: AnalysisReader): s
   return seen(nearByOneLabel(host, all)) ?? seen(sameName(host, all, read));
 }
 
-/** The host that differs in one label, and in that by a slip. */
+/** The host that differs in one label by a slip. */
 function nearByOneLabel(host: string, all: ReadonlySet<string>): string | undefined {
   const wanted = host.split(".");
   const split = [...all].map((one) => one.split(".")).filter(({ length }) => length === wanted.length);
@@ -75,7 +75,7 @@ function nearByOneLabel(host: string, all: ReadonlySet<string>): string | undefi
   return undefined;
 }
 
-/** The only service of that name in another namespace. */
+/** The only service of the name in another namespace. */
 function sameName(host: string, all: ReadonlySet<string>, read: AnalysisReader): string | undefined {
   const { domainSuffix } = read.settings;
   if (serviceNamespace(host, domainSuffix) === undefined) return undefined;

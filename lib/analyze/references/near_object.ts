@@ -5,7 +5,7 @@
  */
 import { nearestName } from "../../kernel/text/nearest.ts";
 
-/** Objects among which a near one is looked for: more would cost too much in a folder of mistakes. */
+/** Objects that are compared. More would cost too much in a folder of mistakes. */
 const MOST = 1000;
 
 /** The name of an object. */
@@ -15,7 +15,7 @@ export interface NamedObject {
 }
 
 /**
- * The guess to add to an expectation: in the same namespace, else in any; empty: none is near.
+ * The guess to add to an expectation: an object of the same namespace, or else of any; empty: no object is near.
  *
  * @param all The objects that would be right.
  */

@@ -1,5 +1,5 @@
 /**
- * DestinationRules for hosts that no service has, and for hosts whose requests use the clusters of another host.
+ * DestinationRules for hosts without a service, and for hosts whose requests use the clusters of another host.
  *
  * @module
  */
@@ -27,7 +27,7 @@ export const RULE_HOSTS: Analyzer<"DestinationRule"> = {
         fix: `Write a rule for ${known}; it is for all hosts that lead there.`,
       });
     }
-    // The entry that is refused may be the one that has the host.
+    // A refused ServiceEntry may define the host.
     if (read.hasRefused("ServiceEntry", namespace)) return;
     const hosts = read.objectsIn("ServiceEntry", namespace).flatMap((entry) => entry.spec.hosts);
     const closest = longForm(host, namespace, read) ?? nearestName(host, hosts);
@@ -39,7 +39,7 @@ export const RULE_HOSTS: Analyzer<"DestinationRule"> = {
   },
 };
 
-/** The host whose clusters requests to a host use, in some namespace. */
+/** The host whose clusters the requests use, as seen from some namespace. */
 function anywhere(host: string, read: AnalysisReader): string | undefined {
   return namedService(host, (name) => read.servicesOf(name)[0]).service?.hostname;
 }

@@ -1,6 +1,6 @@
 /**
- * Subsets of DestinationRules that no endpoint is in. Where a VirtualService of the host sends to one, that is where the
- * finding is.
+ * Subsets of DestinationRules without endpoints. If a VirtualService sends to such a subset, the VirtualService has the
+ * finding.
  *
  * @module
  */

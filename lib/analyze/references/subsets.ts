@@ -1,5 +1,5 @@
 /**
- * Subsets that destinations name: whether a rule that is in force has them, and whether any endpoint is in them.
+ * Subsets that destinations name: whether a rule in force defines the subset, and whether the subset has any endpoint.
  *
  * @module
  */
@@ -14,7 +14,7 @@ import { resolutionOf } from "../../registry/types.ts";
 import { effectOf, orList, type WrittenDestination } from "./destination_list.ts";
 import { causesOf, reportHidden, reportHiddenElsewhere, type SubsetQuestion } from "./hidden_subsets.ts";
 
-/** Looks for the subset of a destination, when it names one. */
+/** Looks for the subset of a destination, if the destination names one. */
 export function lookForSubset(
   question: SubsetQuestion,
   written: WrittenDestination,
@@ -24,7 +24,7 @@ export function lookForSubset(
   const { subset } = written.destination;
   if (subset === undefined || subset === "") return;
   const { namespace, host, known } = question;
-  // A refused rule may be the one that has it.
+  // A refused rule may define the subset.
   const isUnsure = [namespace, known.namespace].some((one) => read.hasRefused("DestinationRule", one));
   if (!isUnsure && reportHidden(question, subset, written, read, report)) return;
   const rules = read.destinationRules(host, namespace, known.namespace);
@@ -46,7 +46,7 @@ export function lookForSubset(
   });
 }
 
-/** The labels of a subset; undefined: no rule has it. */
+/** The labels of a subset; undefined: no rule defines the subset. */
 function labelsOf(rules: readonly EffectiveDestinationRule[], name: string): StringMap | undefined {
   for (const { spec } of rules) {
     const found = spec.subsets?.find((one) => one.name === name);

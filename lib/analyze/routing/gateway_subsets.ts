@@ -1,6 +1,6 @@
 /**
- * Routes of gateways to a host whose subsets are chosen by a VirtualService for sidecars: a gateway's route sends to
- * the host itself, past those rules.
+ * Routes of gateways to a host whose subsets are chosen by a VirtualService for sidecars. The gateway's route sends to
+ * the host itself, past the rules for sidecars.
  *
  * @module
  */

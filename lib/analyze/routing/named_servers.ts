@@ -1,6 +1,6 @@
 /**
- * Destinations whose servers proxies find by a name in the traffic, where the traffic does not have the name: mirrors,
- * connections that carry bytes, and several destinations of one rule for connections.
+ * Destinations whose servers are found by a name in the traffic, although the traffic lacks the name: mirrors,
+ * connections with other bytes than HTTP, and several destinations of one rule for connections.
  *
  * @module
  */
@@ -10,7 +10,7 @@ import { namedService } from "../../mesh/named_service.ts";
 import type { Service } from "../../registry/types.ts";
 import type { Analyzer, ReportMistake } from "../analyzer.ts";
 
-/** A destination as it is written, the service that it leads to, and the server that is dialled there. */
+/** A destination as it is written, its service, and the dialled server. */
 interface FoundDestination {
   readonly field: string;
   readonly destination: Destination;

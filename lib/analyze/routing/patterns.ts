@@ -1,5 +1,5 @@
 /**
- * Matches of VirtualServices that are right in form and that no request has.
+ * Matches of VirtualServices in the right form that no request meets.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * VirtualServices for one host on sidecars: for each protocol the oldest one decides, in namespaces that see both.
+ * VirtualServices for one host on sidecars. For each protocol the oldest decides in every namespace that sees both.
  *
  * @module
  */

@@ -1,6 +1,6 @@
 /**
- * DestinationRules of one namespace, host and audience become one rule, which has the traffic policy of the oldest of them
- * that has any.
+ * DestinationRules with one namespace, host and audience are merged. The merged rule has the traffic policy of the
+ * oldest DestinationRule with a traffic policy.
  *
  * @module
  */
@@ -33,7 +33,10 @@ export const TRAFFIC_POLICIES: Analyzer<"DestinationRule"> = {
   },
 };
 
-/** Whether a merged rule is for the clients that an object is for, not one that takes from it what it does not say itself. */
+/**
+ * Whether a merged rule is for exactly the clients of an object. A merged rule for other clients may only inherit from
+ * the object.
+ */
 function isOfAudience({ spec }: EffectiveDestinationRule, { workloadSelector }: DestinationRuleSpec): boolean {
   const labels = (one: DestinationRuleSpec["workloadSelector"]) =>
     one && JSON.stringify(Object.entries(one.matchLabels ?? {}).sort());

@@ -1,6 +1,6 @@
 /**
- * Connections that are upgraded to HTTP/2, by a DestinationRule or by the mesh's default, towards servers that are not
- * known to have a proxy of the mesh: WebSocket then needs a server that takes extended CONNECT, which such proxies do.
+ * Connections upgraded to HTTP/2, by a DestinationRule or by the mesh's default, towards servers without a known proxy
+ * of the mesh. WebSocket then needs a server that accepts extended CONNECT. Proxies of the mesh accept it.
  *
  * @module
  */
@@ -42,7 +42,7 @@ export const UPGRADED_HOSTS: Analyzer<"DestinationRule"> = {
   },
 };
 
-/** The mesh's default upgrades ports that declare HTTP, where no rule of the host says otherwise. */
+/** The mesh's default upgrades ports that declare HTTP, unless a rule of the host decides. */
 export const UPGRADED_BY_DEFAULT: Analyzer<"ServiceEntry"> = {
   kind: "ServiceEntry",
   reports: ["upgrade-outside-mesh"],
@@ -71,7 +71,7 @@ export function isOutside(service: Service, read: Pick<AnalysisReader, "endpoint
   return service.provider === "Orch" && read.endpoints(service).some(({ tlsMode }) => tlsMode === "disabled");
 }
 
-/** Whether a rule says for a port, as a whole, whether it is upgraded. */
+/** Whether a rule decides the upgrade for a port as a whole. */
 function decides(spec: DestinationRuleSpec, port: number): boolean {
   return policiesOf(spec.trafficPolicy, "").some((one) =>
     (one.port === undefined || one.port === port) && one.upgrade !== "DEFAULT"

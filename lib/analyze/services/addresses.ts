@@ -1,5 +1,5 @@
 /**
- * Service entries whose TCP connections cannot be told from others, since they have no address.
+ * ServiceEntries without an address, whose TCP connections cannot be told from other connections.
  *
  * @module
  */
@@ -24,7 +24,9 @@ export const REQUIRED_ADDRESSES: Analyzer<"ServiceEntry"> = {
   },
 };
 
-/** Whether proxies get an address for it: they must ask for it, and it must be willing. */
+/**
+ * Whether proxies get an automatic address for the entry: the proxies must ask for one, and the entry must allow it.
+ */
 function allocatesAddress({ spec, meta }: ConfigObject<"ServiceEntry">, { meshConfig }: AnalysisReader): boolean {
   const { proxyMetadata } = meshConfig.defaultConfig;
   return proxyMetadata["MESH_META_DNS_CAPTURE"] === "true" && proxyMetadata["MESH_META_DNS_AUTO_ALLOCATE"] === "true" &&

@@ -1,6 +1,6 @@
 /**
- * Addresses of WorkloadEntries that a ServiceEntry which selects them cannot use: a name needs a resolution that resolves
- * names, and a Unix socket needs another one.
+ * Addresses of WorkloadEntries that a selecting ServiceEntry cannot use. A host name needs a resolution that resolves
+ * names; a Unix socket needs a resolution that does not.
  *
  * @module
  */

@@ -1,6 +1,6 @@
 /**
- * Ports of service entries that are not served, because an older entry of the namespace has the host: with the port, and
- * another resolution, or exported to other namespaces.
+ * Ports of ServiceEntries that are not served because of an older entry of the namespace with the host. The older entry
+ * has the port with another resolution, or is exported to other namespaces.
  *
  * @module
  */

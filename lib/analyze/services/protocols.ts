@@ -1,6 +1,6 @@
 /**
- * Service entries that give one port of a host different protocols, in namespaces that see both. Two of them are one fact,
- * which is reported at the younger one alone.
+ * ServiceEntries with different protocols for one port of a host, in namespaces that see both entries. A pair of such
+ * entries is one fact, reported only at the younger entry.
  *
  * @module
  */
@@ -13,7 +13,7 @@ import type { AnalysisReader } from "../reader/reader.ts";
 
 type EntryObject = ConfigObject<"ServiceEntry">;
 
-/** Entries of one host and port that each of them is compared with: the oldest. */
+/** The oldest entries of one host and port, with which each entry is compared. */
 const MOST_COMPARED = 100;
 
 export const ENTRY_PROTOCOLS: Analyzer<"ServiceEntry"> = {

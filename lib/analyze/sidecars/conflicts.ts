@@ -1,6 +1,6 @@
 /**
- * Sidecars that want the same workloads. Two of them are one fact, which is reported at the younger one alone: it is not
- * in force.
+ * Sidecars for the same workloads. A pair of such Sidecars is one fact, reported only at the younger Sidecar, which is
+ * not in force.
  *
  * @module
  */
@@ -51,7 +51,7 @@ function carries(labels: StringMap, wanted: StringMap): boolean {
   return Object.entries(wanted).every(([key, value]) => labels[key] === value);
 }
 
-/** Sidecars of one namespace that are compared with one of them. */
+/** Sidecars of one namespace that a Sidecar is compared with. */
 const MOST_COMPARED = 200;
 
 function lookForShared(

@@ -1,5 +1,5 @@
 /**
- * Telemetries that want the same workloads. Two of them are one fact, which is reported at the younger one alone.
+ * Telemetries for the same workloads. A pair of such Telemetries is one fact, reported only at the younger Telemetry.
  *
  * @module
  */
@@ -44,7 +44,7 @@ function lookForShared(telemetry: TelemetryObject, read: AnalysisReader, report:
   if (found === undefined) return;
   const [other, which] = found;
   if (!isBefore(other, telemetry)) return;
-  // Nothing of either is lost but where both set one field: what their author meant is not known.
+  // Both act, except where both set one field. The author's intention is not known.
   report("warning", "telemetries-of-one-workload", {
     field: "spec.selector.matchLabels",
     value: labels,
@@ -54,7 +54,7 @@ function lookForShared(telemetry: TelemetryObject, read: AnalysisReader, report:
   });
 }
 
-/** Another one that selects a workload too: by their words alone, or one that is known. */
+/** Another Telemetry that selects one of the workloads, by the selectors' text alone or by a known workload. */
 function ofOneWorkload(
   telemetry: TelemetryObject,
   labels: StringMap,

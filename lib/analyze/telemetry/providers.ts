@@ -1,5 +1,5 @@
 /**
- * Providers of Telemetries: access logs without any, and providers that cannot be used.
+ * Providers of Telemetries: access logs without a provider, and unusable providers.
  *
  * @module
  */
@@ -54,7 +54,7 @@ function reportNoProviders(telemetry: AskedTelemetry, read: AnalysisReader, repo
 
 const PROVIDER_USES = ["accessLogging", "tracing", "metrics"] as const;
 
-/** Whether a Telemetry names a provider, or one that it inherits from does, or the mesh configuration. */
+/** Whether a Telemetry, a Telemetry that it inherits from, or the mesh configuration names a provider. */
 function hasProvider(telemetry: AskedTelemetry, use: ProviderUse, read: AnalysisReader): boolean {
   if ((read.meshConfig.defaultProviders[use]?.length ?? 0) > 0) return true;
   const names = ({ spec }: AskedTelemetry) => (spec[use] ?? []).some(({ providers = [] }) => providers.length > 0);
@@ -64,7 +64,7 @@ function hasProvider(telemetry: AskedTelemetry, use: ProviderUse, read: Analysis
     );
 }
 
-/** The expectation that a provider does not meet; undefined: it meets all. */
+/** The expectation that a provider does not meet; undefined: the provider meets all. */
 function problem(
   name: string,
   use: ProviderUse,
@@ -82,7 +82,7 @@ function problem(
     : `a provider whose service has the port and is seen here (${name} is of ${wrong})`;
 }
 
-/** The service that a provider sends to; undefined: it writes files. */
+/** The service that a provider sends to; undefined: the provider writes files. */
 function serviceOf(provider: ExtensionProvider | undefined): ProviderService | undefined {
   const { proxyHttpAls, proxyTcpAls, proxyOtelAls, zipkin, datadog, skywalking, opentelemetry } = provider ?? {};
   return proxyHttpAls ?? proxyTcpAls ?? proxyOtelAls ?? zipkin ?? datadog ?? skywalking ?? opentelemetry;

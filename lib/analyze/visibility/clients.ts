@@ -1,6 +1,6 @@
 /**
- * Destinations of VirtualServices that some of the route's clients do not see: they call a host that is exported to
- * them, and the route sends them to one that is not.
+ * Destinations of VirtualServices that some clients of the route do not see. The clients call a host that is exported
+ * to them, and the route sends them to a host that is not.
  *
  * @module
  */
@@ -24,7 +24,7 @@ export const HIDDEN_FROM_CLIENTS: Analyzer<"VirtualService"> = {
       const host = read.fullHost(destination.host, namespace);
       const services = read.servicesOf(host);
       const to = exportOfAny(services, read);
-      // A service that no client sees is another finding.
+      // Another finding reports a service that no client sees.
       if (services.length === 0 || to[0] === "*" || !meets(to, audience)) continue;
       const found = hiddenFromCallers({ spec, namespace, audience, host, to }, read);
       if (found === undefined) continue;
@@ -44,7 +44,7 @@ export const HIDDEN_FROM_CLIENTS: Analyzer<"VirtualService"> = {
   },
 };
 
-/** A destination of a route, with the namespaces that see the one and the other. */
+/** A destination of a route, with the namespaces that see the route and the namespaces that see the destination. */
 export interface ExportedDestination {
   readonly spec: VirtualServiceSpec;
   readonly namespace: string;
@@ -53,7 +53,7 @@ export interface ExportedDestination {
   readonly to: Audience;
 }
 
-/** The first host of a route that is called from where the destination is not seen, and from where it is called. */
+/** The first host of a route that is called from a namespace without the destination, and that namespace. */
 export function hiddenFromCallers(
   { spec: { hosts = [] }, namespace, audience, host, to }: ExportedDestination,
   read: AnalysisReader,

@@ -1,6 +1,6 @@
 /**
- * VirtualServices of a Gateway that its workloads do not see, or whose destinations they do not see. They see the
- * objects that are exported to the namespace that they run in, which need not be that of either object.
+ * VirtualServices of a Gateway whose workloads do not see the VirtualService or its destinations. The workloads see
+ * objects exported to the namespace where they run, which may differ from the namespace of either object.
  *
  * @module
  */
@@ -47,7 +47,7 @@ function lookAtDestinations(
   for (const { destination, field, percent } of destinationsOf(spec)) {
     const services = read.servicesOf(read.fullHost(destination.host, namespace));
     const to = exportOfAny(services, read);
-    // A service that nobody sees is another finding.
+    // Another finding reports a service that nobody sees.
     if (services.length === 0 || to[0] === "*" || to[0] === "~" || !isHidden(gateway, to, read)) continue;
     report("error", "hidden-by-export", {
       field: `${field}.host`,
@@ -61,13 +61,13 @@ function lookAtDestinations(
   }
 }
 
-/** Whether none of the namespaces in which a gateway is known to run is among some; false where none is known. */
+/** Whether no namespace of a gateway's known workloads is among some namespaces; false: no workload is known. */
 function isHidden(gateway: ConfigObject<"Gateway">, from: readonly string[], read: AnalysisReader): boolean {
   const namespaces = namespacesOf(gateway, read);
   return namespaces.length > 0 && !meets(namespaces, from);
 }
 
-/** The namespaces in which a gateway is known to run: by manifests, by entries, and by the proxies that are connected. */
+/** The namespaces of a gateway's known workloads: from manifests, from entries, and from connected proxies. */
 export function namespacesOf(gateway: ConfigObject<"Gateway">, read: AnalysisReader): readonly string[] {
   if (read.gatewaysServeOwnNamespace) return [gateway.meta.namespace];
   if (Object.keys(gateway.spec.selector ?? {}).length === 0) return [];
@@ -77,10 +77,10 @@ export function namespacesOf(gateway: ConfigObject<"Gateway">, read: AnalysisRea
   return [...new Set([...ofManifests, ...others])].sort();
 }
 
-/** Entries that are looked at for workloads of gateways: of more of them nothing is known. */
+/** Entries that are searched for workloads of gateways. With more entries nothing is reported. */
 const MOST_ENTRIES = 500;
 
-/** Namespaces of the entries, and of the endpoints of services in the mesh, that serve a Gateway. */
+/** Namespaces of the entries and of the services' endpoints that serve a Gateway. */
 function namespacesOfEntries(gateway: ConfigObject<"Gateway">, read: AnalysisReader): string[] {
   const [workloads, services] = [read.objects("WorkloadEntry"), read.objects("ServiceEntry")];
   return [

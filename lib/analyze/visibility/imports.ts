@@ -1,5 +1,5 @@
 /**
- * Hosts that a Sidecar imports by name, and that are not there to be imported.
+ * Hosts that a Sidecar imports by name, and that nothing provides.
  *
  * @module
  */
@@ -12,7 +12,7 @@ import { exportOf, meets } from "../reader/audience.ts";
 /** One host of an egress listener. */
 interface NamedImport {
   readonly host: string;
-  /** Namespace in which the host is looked for; undefined: any. */
+  /** The namespace of the host; undefined: any namespace. */
   readonly home: string | undefined;
   /** Namespace of the Sidecar. */
   readonly client: string;
@@ -27,7 +27,7 @@ export const SIDECAR_IMPORTS: Analyzer<"Sidecar"> = {
         const slash = written.indexOf("/");
         const of = slash < 0 ? "*" : written.slice(0, slash);
         const host = written.slice(slash + 1).toLowerCase();
-        // A wildcard may be for hosts that come later; of the mesh's Sidecar `.` is the namespace of each workload.
+        // A wildcard may be for hosts that come later. In the mesh's Sidecar `.` is the namespace of each workload.
         if (of === "~" || isWildcard(host) || (of === "." && client === read.meshConfig.rootNamespace)) continue;
         const one = { host, home: of === "*" ? undefined : of === "." ? client : of, client };
         if (isKnown(one, read) || mayBeRefused(one, read)) continue;
@@ -51,7 +51,7 @@ function isKnown(one: NamedImport, read: AnalysisReader): boolean {
   const fact = read.serviceFact(host);
   if (fact !== undefined && (home ?? fact.fact.meta.namespace) === fact.fact.meta.namespace) return true;
   if (read.settings.assumeServices && isAssumed(one, read)) return true;
-  // A virtual service is imported by any of its hosts, also by one under its wildcard.
+  // Any host of a virtual service imports it, even a host under its wildcard.
   return [host, ...wildcardsOver(host)].some((pattern) =>
     read.virtualServicesFor(pattern).some(({ namespace }) => (home ?? namespace) === namespace)
   );
@@ -70,7 +70,7 @@ function servicesIn({ home, client }: NamedImport, host: string, read: AnalysisR
   );
 }
 
-/** Whether an object that is refused may be the one that has the host. */
+/** Whether a refused object may define the host. */
 function mayBeRefused({ home, client }: NamedImport, read: AnalysisReader): boolean {
   return (["ServiceEntry", "VirtualService"] as const).some((kind) => read.hasRefused(kind, home ?? client));
 }

@@ -1,7 +1,7 @@
 /**
- * Namespaces that objects name beside hosts and clients, and that do not exist: those to which an object is exported, from
- * which a Sidecar imports, whose VirtualServices a Gateway takes, or whose clients a match is for. Said only where
- * Namespace objects are known: a folder with none tells nothing of them.
+ * Namespaces that objects name outside of hosts and callers, and that do not exist: export targets, imports of a
+ * Sidecar, sources of a Gateway's VirtualServices, and clients of a match. Reported only if Namespace objects are
+ * known: a folder without Namespace objects proves nothing.
  *
  * @module
  */
@@ -13,13 +13,13 @@ import type { AnalysisReader } from "../reader/reader.ts";
 /** A namespace, and the field that names it. */
 interface NamedNamespace {
   readonly field: string;
-  /** As it is written, with what stands beside it. */
+  /** The value as it is written, with the text around the namespace. */
   readonly value: string;
   readonly namespace: string;
   readonly effect: string;
 }
 
-/** No names: all namespaces, that of the object, and none. */
+/** All namespaces, the object's own namespace, and none: these are not names. */
 const NO_NAMES: ReadonlySet<string> = new Set(["", "*", ".", "~"]);
 
 export const SIDECAR_NAMESPACES: Analyzer<"Sidecar"> = {
@@ -27,7 +27,7 @@ export const SIDECAR_NAMESPACES: Analyzer<"Sidecar"> = {
   reports: ["unknown-namespace"],
   analyze: ({ spec: { egress = [] } }, read, report) => {
     const named = egress.flatMap(({ hosts }, at) =>
-      // Of an import by name it is said that the host does not exist.
+      // For an import by name, another finding reports the missing host.
       ofHosts(`spec.egress[${at}].hosts`, hosts, "Nothing is imported by it.").filter(({ value }) =>
         isWildcard(value.slice(value.indexOf("/") + 1))
       )

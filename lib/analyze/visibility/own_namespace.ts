@@ -1,6 +1,6 @@
 /**
- * Destinations of VirtualServices that the route's own namespace does not see, though somebody does. Clients in that
- * namespace are refused; and of a gateway, whose workloads nobody tells of, the namespace of its routes is the only guess.
+ * Destinations of VirtualServices that are visible to others, but not to the route's own namespace. Requests of clients
+ * in that namespace fail. For a gateway without known workloads, the namespace of its routes is the only guess.
  *
  * @module
  */
@@ -19,14 +19,14 @@ export const HIDDEN_FROM_OWN_NAMESPACE: Analyzer<"VirtualService"> = {
   kind: "VirtualService",
   reports: ["hidden-from-own-namespace"],
   analyze: ({ meta: { namespace }, spec }, read, report) => {
-    // A delegate's clients are those of its root.
+    // A delegate's clients are the clients of its root.
     if ((spec.hosts ?? []).length === 0) return;
     const audience = effectiveExportTo(spec.exportTo, namespace, read.meshConfig.defaultVirtualServiceExportTo);
     for (const { destination, field } of destinationsOf(spec)) {
       const host = read.fullHost(destination.host, namespace);
       const services = read.servicesOf(host);
       const to = exportOfAny(services, read);
-      // Of a service that nobody sees, or nobody with the route, there is another finding.
+      // Another finding reports a service that nobody sees, or nobody with the route.
       if (services.length === 0 || to[0] === "*" || to.includes(namespace) || !meets(to, audience)) continue;
       if (read.knownHost(host, namespace) !== undefined) continue;
       const who = whoIsRefused({ spec, namespace, audience, host, to }, read);
@@ -51,7 +51,7 @@ interface UnseenDestination {
   readonly to: Audience;
 }
 
-/** Who is refused, in a sentence; undefined: nobody, or another finding says so. */
+/** Whose requests fail, in a sentence; undefined: nobody's, or another finding reports it. */
 function whoIsRefused(one: UnseenDestination, read: AnalysisReader): string | undefined {
   const { spec, namespace, audience } = one;
   const gateways = spec.gateways ?? [];

@@ -1,6 +1,6 @@
 /**
- * VirtualServices for sidecars that no sidecar can see, since `exportTo` names nobody or every Sidecar leaves their hosts
- * out; and those that a Sidecar of their clients leaves out while it imports the host's service.
+ * VirtualServices for sidecars that no sidecar sees, because `exportTo` names nobody or every Sidecar omits the hosts.
+ * Also VirtualServices that a Sidecar omits although it imports the host's service.
  *
  * @module
  */
@@ -15,7 +15,7 @@ import type { AnalysisReader } from "../reader/reader.ts";
 /** A VirtualService as Sidecars import it. */
 interface ImportableRoute {
   readonly namespace: string;
-  /** As they are written, and in full. */
+  /** The hosts as they are written, and their full names. */
   readonly hosts: readonly { readonly written: string; readonly full: string }[];
   readonly audience: Audience;
 }
@@ -24,7 +24,7 @@ export const UNSEEN_ROUTES: Analyzer<"VirtualService"> = {
   kind: "VirtualService",
   reports: ["unseen-route", "route-left-out"],
   analyze: ({ meta: { namespace }, spec: { gateways = [], hosts = [], exportTo } }, read, report) => {
-    // A delegate is seen by its root.
+    // The root of a delegate sees the delegate.
     if (hosts.length === 0 || (gateways.length > 0 && !gateways.includes(MESH_GATEWAY))) return;
     const audience = effectiveExportTo(exportTo, namespace, read.meshConfig.defaultVirtualServiceExportTo);
     if (audience[0] === "~") {
@@ -45,28 +45,28 @@ export const UNSEEN_ROUTES: Analyzer<"VirtualService"> = {
   },
 };
 
-/** Sidecars that are named in one message. */
+/** Sidecars that one message names. */
 const MOST_NAMED = 5;
 
 function nameOf({ meta: { namespace, name } }: SidecarObject): string {
   return `${namespace}/${name}`;
 }
 
-/** The Sidecars that hide a route from everybody; undefined: somebody sees it. */
+/** The Sidecars that hide a route from everybody; undefined: somebody sees the route. */
 function hidingSidecars(route: ImportableRoute, read: AnalysisReader): readonly SidecarObject[] | undefined {
   const { namespace, audience } = route;
   if (audience[0] !== "*") return hiddenFromAll(audience, route, read);
   const roots = meshSidecars(read);
-  // Without a Sidecar for the whole mesh a namespace may always come that has none of its own.
+  // Without a Sidecar for the whole mesh, a future namespace may have no Sidecar.
   if (roots.length === 0 || roots.some((one) => lets(one, ANY_OTHER, route))) return undefined;
   if (hiddenFromAll([namespace], route, read) === undefined) return undefined;
   return read.objects("Sidecar").some((one) => lets(one, one.meta.namespace, route)) ? undefined : roots;
 }
 
-/** A namespace that has no name, so that nothing is in it. */
+/** A namespace without a name: it contains nothing. */
 const ANY_OTHER = "";
 
-/** The Sidecars that hide a route from all workloads of all these namespaces; undefined: some see it. */
+/** The Sidecars that hide a route from all workloads of these namespaces; undefined: some workload sees the route. */
 function hiddenFromAll(
   clients: readonly string[],
   route: ImportableRoute,
@@ -87,7 +87,10 @@ function lets(sidecar: SidecarObject, client: string, { namespace, hosts }: Impo
   return imports === undefined || hosts.some(({ full }) => importsHost(imports, namespace, full));
 }
 
-/** Looks for a Sidecar of the route's own namespace, or of one that it is exported to by name, that sends past it. */
+/**
+ * Looks for a Sidecar that sends past the route, in the route's own namespace and in namespaces that the route is
+ * exported to by name.
+ */
 function lookForLeftOut(route: ImportableRoute, read: AnalysisReader, report: ReportMistake): void {
   const { namespace, hosts, audience } = route;
   for (const client of audience[0] === "*" ? [namespace] : audience) {
@@ -120,7 +123,7 @@ function ofFact(host: string, read: AnalysisReader) {
 
 type SidecarObject = ConfigObject<"Sidecar">;
 
-/** Whether a Sidecar is for all workloads of its namespace, and in the root namespace for those of the mesh. */
+/** Whether a Sidecar is for all workloads of its namespace. In the root namespace: for all workloads of the mesh. */
 function isDefaultSidecar({ spec: { workloadSelector } }: SidecarObject): boolean {
   return Object.keys(workloadSelector?.labels ?? {}).length === 0;
 }
@@ -130,13 +133,15 @@ function meshSidecars(read: AnalysisReader): SidecarObject[] {
   return read.objectsIn("Sidecar", read.meshConfig.rootNamespace).filter(isDefaultSidecar);
 }
 
-/** The Sidecars that workloads of a namespace may have; where none of them is for all, some workloads have none. */
+/**
+ * The Sidecars that workloads of a namespace may have. If none of them is for all workloads, some workloads have none.
+ */
 function sidecarsFor(client: string, read: AnalysisReader): readonly SidecarObject[] {
   const own = read.objectsIn("Sidecar", client);
   return own.some(isDefaultSidecar) ? own : [...own, ...meshSidecars(read)];
 }
 
-/** The imports of a Sidecar for workloads of a namespace; undefined: everything exported to them. */
+/** The imports of a Sidecar for workloads of a namespace; undefined: everything exported to the namespace. */
 function importsFor(
   { spec: { egress = [] } }: SidecarObject,
   client: string,
