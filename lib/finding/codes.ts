@@ -1,8 +1,9 @@
 /**
  * The catalogue of findings: the meaning of each sort, its effect for users, and its fix.
  *
- * A sort has a name for people and a number for programs, suppressions and baselines. To add one: a row in the file of
- * its topic, and an example that triggers it beside one that does not in `tests/testdata/findings/<name>/`.
+ * A sort has a name for people and a number for programs, suppressions and baselines. A new sort needs a row in the
+ * file of its topic. It also needs two examples in `tests/testdata/findings/<name>/`: one that triggers the finding,
+ * and one that does not.
  *
  * @module
  */
@@ -40,7 +41,7 @@ export type FindingName = keyof typeof TOPICS;
 /** All sorts. */
 export const FINDING_ROWS: Readonly<Record<FindingName, FindingRow>> = TOPICS;
 
-/** A few words for findings of a sort: those of an error, or of something less. */
+/** The title for findings of a sort: of errors, or of warnings and infos. */
 export function titleOf(name: FindingName, isError: boolean): string {
   const { title, warningTitle = title } = FINDING_ROWS[name];
   return isError ? title : warningTitle;
@@ -49,15 +50,18 @@ export function titleOf(name: FindingName, isError: boolean): string {
 /** Every name of a sort. */
 export const FINDING_NAMES = Object.keys(TOPICS) as readonly FindingName[];
 
-/** The highest number of a finding that Istio has. */
+/** The highest number of Istio's findings. */
 const LAST_OF_ISTIO = 177;
 
-/** Istio's code with the same meaning: `IST0101` for `MSH0101`; undefined: it has none. */
+/** Istio's code with the same meaning: `IST0101` for `MSH0101`; undefined: Istio has no such code. */
 export function fieldCode(code: FindingCode): string | undefined {
   return Number(code.slice(3)) <= LAST_OF_ISTIO ? `IST${code.slice(3)}` : undefined;
 }
 
-/** A code in our spelling, from either one: `IST0101` and `msh0101` become `MSH0101`; undefined: it is no code. */
+/**
+ * A code in our spelling, from either spelling: `IST0101` and `msh0101` become `MSH0101`; undefined: the text is not a
+ * code.
+ */
 export function readCode(text: string): FindingCode | undefined {
   const digits = /^(?:MSH|IST)(\d{4})$/i.exec(text.trim())?.[1];
   return digits === undefined ? undefined : `MSH${digits}`;

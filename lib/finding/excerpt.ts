@@ -1,5 +1,5 @@
 /**
- * The line of a text that a finding is about, with the value in it.
+ * The line of a text with the value that a finding is about.
  *
  * @module
  */
@@ -16,10 +16,10 @@ export interface SourceExcerpt {
   readonly length: number;
 }
 
-/** A text that holds a secret, and does not say clearly enough which. */
+/** A text with a secret that is not clearly delimited. */
 const SECRET = /\bkind["']?\s*:\s*["']?Secret\b/;
 
-/** Characters of a line that are shown: from a file without line breaks the beginning. */
+/** Shown characters of a line. Of a file without line breaks only the beginning is shown. */
 const MAX_LINE = 400;
 
 /**
@@ -47,14 +47,14 @@ export function excerptOf(found: Finding, text: string | undefined): SourceExcer
   return { line, text: shown, column: [...shown.slice(0, start)].length + 1, length: Math.max(1, length) };
 }
 
-/** The start of a value by its column, behind the quote that it may stand in; undefined: it is not there. */
+/** The start of a value by its column, after an opening quote; undefined: the value is not there. */
 function valueFrom(text: string, value: string, column: number | undefined): number | undefined {
   if (column === undefined) return undefined;
   const at = /^["']$/.test(text.charAt(column - 1)) ? column : column - 1;
   return text.startsWith(value, at) ? at : undefined;
 }
 
-/** A key as YAML and JSON write it. */
+/** The position of a key as YAML and JSON write it. */
 function positionOfKey(text: string, key: string): number {
   for (let at = text.indexOf(key); at >= 0; at = text.indexOf(key, at + 1)) {
     const isAlone = at === 0 || /[\s{,["'-]/.test(text[at - 1]!);
@@ -63,7 +63,7 @@ function positionOfKey(text: string, key: string): number {
   return -1;
 }
 
-/** A value as findings have it is JSON; in the file texts often stand without quotes. */
+/** Values in findings are JSON. In files texts often stand without quotes. */
 function unquoted(value: string): string {
   if (!value.startsWith('"')) return /^[[{]/.test(value) ? "" : value;
   try {

@@ -7,36 +7,37 @@ import { FINDING_ROWS, type FindingCode, type FindingName } from "./codes.ts";
 import { describeOrigin, movedOrigin, type Origin, writtenKind } from "./origin.ts";
 
 /**
- * How bad it is. While objects are read an `error` refuses the object; of an object in force it takes an effect away
- * that a user wrote. A `warning` says that something is likely not meant so, an `info` that there is something to know.
+ * How bad a finding is. An `error` refuses the object while objects are read; for an object in force, an `error` says
+ * that a written effect is lost. A `warning` is about something that the author probably did not intend. An `info` is
+ * worth knowing.
  */
 export type Severity = "error" | "warning" | "info";
 
-/** The name of an object; parts that the text does not have are empty. */
+/** The name of an object. Parts that the text lacks are empty. */
 export interface ObjectName {
   readonly kind: string;
   readonly namespace: string;
   readonly name: string;
 }
 
-/** The object of a finding, and where it was written. */
+/** The object of a finding, and where the object was written. */
 export interface FindingPlace {
-  /** The objects, the nearest cause first; none when it is about a file as a whole. */
+  /** The objects, the nearest cause first; empty: the finding is about a whole file. */
   readonly objects: readonly ObjectName[];
   /** Path from the first object: `spec.http[0].route[1].destination.host`; empty: the object as a whole. */
   readonly field: string;
-  /** The origin of the first object; absent: the store knows it by its name. */
+  /** The origin of the first object; absent: the store knows the origin by the object's name. */
   readonly origin?: Origin;
   /**
-   * 1-based line of the field, or of the value that it should stand in; of the error itself when a text does not parse;
-   * 0: none.
+   * 1-based line of the field, or of the value that lacks the field. For a text that does not parse: the line of the
+   * error. 0: no line.
    */
   readonly line: number;
-  /** 1-based column of the field's value, or of the field where its value begins on another line; absent: not known. */
+  /** 1-based column of the field's value, or of the field if its value begins on another line; absent: not known. */
   readonly column?: number;
 }
 
-/** One thing that is wrong or noteworthy. */
+/** One fault, or one fact worth knowing. */
 export interface Finding {
   /** For programs, suppressions and baselines. */
   readonly code: FindingCode;
@@ -46,17 +47,17 @@ export interface Finding {
   readonly place: FindingPlace;
   /** The offending value as JSON, shortened to 80 characters; empty when there is none. */
   readonly value: string;
-  /** The values that would be right: "a host name", "1..65535"; empty when none in particular. */
+  /** The right values: "a host name", "1..65535"; empty: no particular values. */
   readonly expected: string;
-  /** The whole in one sentence, field, value and expectation included. */
+  /** The whole finding in one sentence, with field, value and expectation. */
   readonly message: string;
-  /** Its effect for users. */
+  /** The effect for users. */
   readonly effect: string;
   /** The change that removes the finding, as advice to the user. */
   readonly fix: string;
 }
 
-/** The parts of a finding beside those of its row in the catalogue. */
+/** The parts of a finding that its row in the catalogue lacks. */
 export interface FindingText {
   readonly severity: Severity;
   readonly place: FindingPlace;
@@ -79,28 +80,28 @@ export function findingOf(name: FindingName, text: FindingText): Finding {
   return { code, name, severity, place, value, expected, message, effect, fix };
 }
 
-/** The place of a finding that belongs to no text and no object. */
+/** The place of a finding without text and object. */
 export const NOWHERE: FindingPlace = { objects: [], field: "", line: 0 };
 
 /** Longest value quoted in a finding, in characters. */
 const SHOWN_LENGTH = 80;
 
-/** Longest name and field path in a finding, in characters: the longest right name, and one more. */
+/** Longest name and field path in a finding, in characters: the longest valid name plus one. */
 const NAME_LENGTH = 254;
 
-/** A name or field path as findings show it: of a hostile one the beginning. */
+/** A name or field path as findings show it. A hostile one is cut. */
 export function shownName(name: string): string {
   return name.length > NAME_LENGTH ? `${name.slice(0, NAME_LENGTH - 1)}…` : name;
 }
 
-/** A value as findings show it: JSON, shortened to 80 characters; empty for undefined. Costs only that much. */
+/** A value as findings show it: JSON, cut to 80 characters; empty for undefined. The cost is bounded by the cut. */
 export function shownValue(value: unknown): string {
   if (value === undefined) return "";
   const text = beginningOf(value, SHOWN_LENGTH + 1);
   return text.length > SHOWN_LENGTH ? `${text.slice(0, SHOWN_LENGTH - 1)}…` : text;
 }
 
-/** The JSON text of a value, of which only the first characters matter. */
+/** The JSON text of a value. Only its first characters are needed. */
 function beginningOf(value: unknown, room: number): string {
   if (typeof value === "string") return JSON.stringify(value.length > room ? value.slice(0, room) : value);
   if (typeof value !== "object" || value === null) return JSON.stringify(value) ?? String(value);
@@ -136,7 +137,7 @@ export function fieldFinding(
 /**
  * A warning about objects.
  *
- * @param keys Keys of the objects that it is about (`VirtualService/ns/name`), the nearest cause first.
+ * @param keys Keys of the objects (`VirtualService/ns/name`), the nearest cause first.
  * @param message One sentence.
  */
 export function warningOf(name: FindingName, keys: readonly string[], message: string): Finding {
@@ -144,9 +145,9 @@ export function warningOf(name: FindingName, keys: readonly string[], message: s
 }
 
 /**
- * An error about objects in force: the first of them does not do what it says, wholly or in part.
+ * An error about objects in force: the first object does not do what it says, wholly or in part.
  *
- * @param keys Keys of the objects that it is about, the one that lost something first.
+ * @param keys Keys of the objects, the object with the lost effect first.
  * @param message One sentence.
  */
 export function lossOf(name: FindingName, keys: readonly string[], message: string): Finding {
@@ -154,8 +155,8 @@ export function lossOf(name: FindingName, keys: readonly string[], message: stri
 }
 
 /**
- * Whether a finding says that an object in force does not do what it says, wholly or in part. Of what reaches no proxy
- * the severity says only that its author may know.
+ * Whether a finding says that an object in force does not do what it says, wholly or in part. The severity of "reaches
+ * no proxy" does not decide this: it only says whether the author may know.
  */
 export function isLoss({ severity, name }: Finding): boolean {
   return severity === "error" || name === "reaches-no-proxy";
@@ -174,41 +175,41 @@ function objectsFinding(
   return findingOf(name, { severity, place: { objects, field: "", line: 0 }, message });
 }
 
-/** Keys of the objects that a finding is about. */
+/** Keys of the objects of a finding. */
 export function findingKeys({ place: { objects } }: Finding): string[] {
   return objects.map(({ kind, namespace, name }) => `${kind}/${namespace}/${name}`);
 }
 
-/** The name of the object that a finding is about; all parts are empty when there is none. */
+/** The name of the first object of a finding; without an object all parts are empty. */
 export function findingObject({ place: { objects: [object] } }: Finding): ObjectName {
   return object ?? { kind: "", namespace: "", name: "" };
 }
 
-/** The kind of the object as its author spelled it: `EnvoyFilter`, where the mesh says `ProxyFilter`. */
+/** The kind of the object as its author spelled it: `EnvoyFilter` for the mesh's `ProxyFilter`. */
 export function findingKind({ place: { objects: [object], origin } }: Finding): string {
   return origin === undefined || object === undefined ? object?.kind ?? "" : writtenKind(origin, object.kind);
 }
 
-/** The file that a finding is about, relative to its source; empty when there is none. */
+/** The file of a finding, relative to its source; empty: no file. */
 export function findingFile({ place: { origin } }: Finding): string {
   return origin?.from === "file" ? origin.file : "";
 }
 
-/** The same finding so many lines further down its file. */
+/** The same finding further down its file by some lines. */
 export function movedFinding(finding: Finding, by: number): Finding {
   const { place } = finding;
   const origin = place.origin && { origin: movedOrigin(place.origin, by) };
   return { ...finding, place: { ...place, ...origin, line: place.line + by } };
 }
 
-/** The identity of a finding, the same after its file has moved it to another line. */
+/** The identity of a finding. It stays the same when the finding moves to another line. */
 export function findingIdentity(finding: Finding): string {
   const { name, severity, place: { objects, field, origin }, value, message } = finding;
   const source = origin === undefined ? [] : [origin.source, origin.from === "file" ? origin.file : ""];
   return JSON.stringify([name, severity, source, objects, field, value, message]);
 }
 
-/** The findings that are new and those that are gone; one that only moved to another line is neither. */
+/** The new and the gone findings. A finding that only moved to another line is in neither list. */
 export function findingChanges(
   before: readonly Finding[],
   after: readonly Finding[],

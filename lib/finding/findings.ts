@@ -1,18 +1,21 @@
 /**
- * The findings of one object, collected while it is read and checked.
+ * The findings of one object, collected while the object is read and checked.
  *
  * @module
  */
 import { fieldFinding, type Finding, type FindingPlace, NOWHERE, type Severity } from "./finding.ts";
 import type { FindingName } from "./codes.ts";
 
-/** Findings of each severity that are kept of one object; one more says that there are others, so that a hostile object stays cheap. */
+/**
+ * Kept findings of one object for each severity. One more finding says that there are others. The bound keeps hostile
+ * objects cheap.
+ */
 const MAX_FINDINGS = 100;
 
-/** Steps of compiled regular expressions that one object may ask for: about 100 ms of work. Simple ones cost none. */
+/** Steps of compiled regular expressions for one object: about 100 ms of work. Simple expressions cost no steps. */
 const REGEX_STEPS = 30_000;
 
-/** Collects the findings of one object, at most 100 of each severity; and bounds the work that is done for it. */
+/** Collects the findings of one object, at most 100 of each severity, and bounds the work for the object. */
 export class Findings {
   readonly #place: FindingPlace;
   readonly #list: Finding[] = [];
@@ -30,7 +33,7 @@ export class Findings {
     return this.#list;
   }
 
-  /** Whether any finding refuses the object, also one that is not kept. */
+  /** Whether any finding refuses the object. Findings that are not kept count, too. */
   get failed(): boolean {
     return this.#counts.error > 0;
   }
@@ -66,8 +69,8 @@ export class Findings {
   }
 
   /**
-   * The problem of a regular expression of so many steps; undefined: none. The same expression is compiled once per
-   * object, and the steps compiled for one object are bounded.
+   * The problem of a regular expression with a number of steps; undefined: no problem. An expression is compiled once
+   * per object, and the steps for one object are bounded.
    */
   regexProblem(regex: string, steps: number, compile: () => string | undefined): string | undefined {
     if (this.#regexes.has(regex)) return this.#regexes.get(regex);
@@ -82,7 +85,10 @@ export class Findings {
     return fieldFinding(code, severity, { ...this.#place, field }, value, expected);
   }
 
-  /** Counts a finding. @returns whether it is kept */
+  /**
+   * Counts a finding.
+   * @returns whether the finding is kept
+   */
   #count(severity: Severity): boolean {
     this.#counts[severity] += 1;
     if (this.#counts[severity] === MAX_FINDINGS + 1) {

@@ -11,10 +11,10 @@ export interface WrittenKind {
   readonly kind: string;
 }
 
-/** Written in a file of a folder that is a source of configuration. */
+/** The origin is a file in a folder of configuration. */
 export interface FileOrigin {
   readonly from: "file";
-  /** Name of the source: path of the folder; empty where texts were given without one. */
+  /** Name of the source: path of the folder; empty: texts without a folder. */
   readonly source: string;
   /** Path of the file, relative to the folder. */
   readonly file: string;
@@ -24,16 +24,16 @@ export interface FileOrigin {
   readonly within: string;
   /** Absent: in our spelling. */
   readonly written?: WrittenKind;
-  /** Labels and annotations that the text has in Istio's spelling, in ours; absent: none. */
+  /** Labels and annotations in Istio's spelling in the text, given in our spelling; absent: none. */
   readonly peersKeys?: readonly string[];
 }
 
 /** Read from an API. */
 export interface ApiOrigin {
   readonly from: "api";
-  /** Name of the source: the cluster whose API it is. */
+  /** Name of the source: the cluster of the API. */
   readonly source: string;
-  /** Identity of the object there, which no later object of the same name has; empty: it has none there. */
+  /** Identity of the object in the API. A later object of the same name has another identity. Empty: no identity. */
   readonly uid: string;
   /** Absent: in our spelling. */
   readonly written?: WrittenKind;
@@ -41,14 +41,14 @@ export interface ApiOrigin {
   readonly peersKeys?: readonly string[];
 }
 
-/** Made by this server from another object or fact. */
+/** The origin of an object that this server derived from another object or fact. */
 export interface DerivedOrigin {
   readonly from: "derived";
   /** Name of the source: the derivation. */
   readonly source: string;
-  /** Key of the object or fact that it was derived from. */
+  /** Key of the parent: the object or fact. */
   readonly of: string;
-  /** The origin of that one. */
+  /** The origin of the parent. */
   readonly parent: Origin;
 }
 
@@ -84,7 +84,7 @@ export function writtenKey({ kind, meta: { namespace, name }, origin }: {
   return `${writtenKind(origin, kind)}/${namespace}/${name}`;
 }
 
-/** The same origin so many lines further down its file. */
+/** The same origin further down its file by some lines. */
 export function movedOrigin(origin: Origin, by: number): Origin {
   return origin.from === "file" ? { ...origin, line: origin.line + by } : origin;
 }

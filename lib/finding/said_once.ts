@@ -1,5 +1,5 @@
 /**
- * One fact gives one finding: of two sorts that tell the same of one field, the one that tells more stays.
+ * One fact gives one finding. If two sorts report the same about one field, the more exact finding stays.
  *
  * @module
  */
@@ -9,13 +9,13 @@ import { type Finding, findingKeys } from "./finding.ts";
 /** A pair of sorts. */
 interface Pair {
   readonly dropped: FindingName;
-  /** The end of the dropped one's field, behind the field that both are in. */
+  /** The end of the dropped finding's field, after the field that contains both. */
   readonly of: RegExp;
   readonly kept: FindingName;
   readonly by: RegExp;
 }
 
-/** Pairs about one server of a Gateway: what translation left out, and what other parts say of the same server. */
+/** Pairs about one server of a Gateway: what translation left out, and what other parts report about the server. */
 const PAIRS: readonly Pair[] = [
   { dropped: "gateway-not-as-written", of: /^\.hosts$/, kept: "gateways-of-one-host", by: /^\.hosts\[\d+\]$/ },
   { dropped: "gateways-of-one-host", of: /^\.hosts\[\d+\]$/, kept: "gateway-not-as-written", by: /^\.port\.protocol$/ },
@@ -29,7 +29,7 @@ const PAIRS: readonly Pair[] = [
 
 const SERVER = /^spec\.servers\[\d+\]/;
 
-/** The findings without those that another one of them says better. */
+/** The findings without those that another finding reports better. */
 export function saidOnce(findings: readonly Finding[]): readonly Finding[] {
   const byServer = new Map<string, Finding[]>();
   for (const finding of findings) {

@@ -1,6 +1,6 @@
 /**
- * Findings that an object suppresses: annotation `galley.mesh.io/analyze-suppress` with codes, separated by
- * commas, or `*` for all.
+ * Findings that an object suppresses: the annotation `galley.mesh.io/analyze-suppress` has codes, separated by commas,
+ * or `*` for all.
  *
  * @module
  */

@@ -1,6 +1,6 @@
 /**
- * Whether a proxy runs beside a workload, as far as texts say: for pods what the orchestrator wrote or injection would
- * decide, for other workloads what their labels and accounts say of mutual TLS, by which translation goes as well.
+ * Whether a proxy runs beside a workload, as far as texts say. For pods: what the orchestrator wrote, or what injection
+ * would decide. For other workloads: what labels and accounts say about mutual TLS. Translation uses the same rule.
  *
  * @module
  */
@@ -22,7 +22,7 @@ export function runsBesidePods(
   const { labels, containers, hostNetwork, running, phase } = workload.spec;
   if (containers.some(isProxyContainer)) return true;
   if (labels[TLS_MODE_LABEL] !== undefined) return acceptsMeshTls(labels, "");
-  // Injection leaves a container and a label in the pod, which would be in what the orchestrator says of it.
+  // Injection leaves a container and a label in the pod. Both would be in the orchestrator's text of the pod.
   if (hostNetwork || running !== undefined || phase !== undefined) return false;
   const own = ownInjection(workload.spec);
   if (own !== undefined) return own;
@@ -30,7 +30,7 @@ export function runsBesidePods(
   return isAmbientNamespace(namespaceLabels) ? undefined : asksForInjection(namespaceLabels);
 }
 
-/** Whether a workload that is no pod has a proxy; undefined: nothing says. */
+/** Whether a workload other than a pod has a proxy; undefined: nothing says. */
 export function runsBeside(labels: Labels, serviceAccount: string): boolean | undefined {
   if (labels[TLS_MODE_LABEL] === undefined && serviceAccount === "" && !takesHbone(labels)) return undefined;
   return acceptsMeshTls(labels, serviceAccount);

@@ -25,14 +25,17 @@ export interface BootstrapResources {
   readonly extensions: readonly JsonFields[];
 }
 
-/** The resources that take the place of references, by name. */
+/** The resources that replace references, by name. */
 interface Replacements {
   readonly routes: ReadonlyMap<string, JsonFields>;
   readonly extensions: ReadonlyMap<string, JsonFields>;
   readonly secrets: ReadonlySet<string>;
 }
 
-/** The node of a proxy that runs alone: without an agent it has no certificates of the mesh, so none may be asked for. */
+/**
+ * The node of a proxy that runs alone. Without an agent the proxy has no certificates of the mesh, so its resources
+ * must not ask for them.
+ */
 export function standaloneNode({ id, metadata }: ProxyNode): ProxyNode {
   const { PROXY_CONFIG: _, ...others } = metadata ?? {};
   return { id, metadata: others };
@@ -41,9 +44,9 @@ export function standaloneNode({ id, metadata }: ProxyNode): ProxyNode {
 /**
  * The bootstrap, as protojson.
  *
- * @param admin Address of the admin page: `127.0.0.1` and a port, 0 for one that the system chooses.
- * @throws {RangeError} naming the parts that cannot be written into a bootstrap, because they go on asking the server
- * for something.
+ * @param admin Address of the admin page: `127.0.0.1` and a port; with port 0 the system chooses.
+ * @throws {RangeError} naming the parts that cannot be written into a bootstrap, because they would still ask the
+ * server.
  */
 export function bootstrapOf(
   node: ProxyNode,
@@ -71,7 +74,7 @@ export function bootstrapOf(
   return bootstrap;
 }
 
-/** `name.namespace`, as proxies of this field name their cluster. */
+/** `name.namespace`: the usual name of a proxy's cluster. */
 function clusterOf({ id }: ProxyNode): string {
   const [, , workload] = id.split("~");
   if (workload === undefined) {
@@ -89,7 +92,10 @@ function withEndpoints(cluster: JsonFields, assignments: ReadonlyMap<string, Jso
   return { ...rest, type: "STATIC", load_assignment };
 }
 
-/** The same with route configurations and configurations of filters in place of their names, and secrets that are there without their source. */
+/**
+ * A copy with the named route configurations and filter configurations inline. Secrets that are in the bootstrap lose
+ * their source.
+ */
 function inline(value: unknown, by: Replacements): unknown {
   const { routes, extensions, secrets } = by;
   if (Array.isArray(value)) return value.map((item) => inline(item, by));
@@ -99,12 +105,13 @@ function inline(value: unknown, by: Replacements): unknown {
     const rds = key === "rds" ? inside as JsonFields : undefined;
     const name = String(rds?.route_config_name ?? "");
     if (rds !== undefined) {
-      // A server that has no such routes leaves the listener waiting; alone it answers 404, as it would in the end.
+      // Without the routes a listener of the server would wait. Alone it answers 404, as the server's listener does in
+      // the end.
       out.route_config = inline(routes.get(name) ?? { name }, by);
     } else if (key === "config_discovery" && extensions.has(String((value as JsonFields).name))) {
       out.typed_config = inline(extensions.get(String((value as JsonFields).name))!.typed_config, by);
     } else if (key === "sharing_name" && "max_counters" in value) {
-      // Envoy 1.40 ends by a fault when it validates a scope of statistics that has a name to share it by.
+      // Envoy 1.40 crashes when it validates a scope of statistics with a shared name.
       continue;
     } else if (key === "sds_config" && secrets.has(String((value as JsonFields).name))) continue;
     else out[key] = inline(inside, by);
@@ -112,7 +119,7 @@ function inline(value: unknown, by: Replacements): unknown {
   return out;
 }
 
-/** Names of resources with a configuration source in them that is the server. */
+/** Names of resources whose configuration source is the server. */
 function* resourcesThatAsk(resources: Readonly<Record<string, readonly JsonFields[]>>): Iterable<string> {
   for (const [type, list] of Object.entries(resources)) {
     for (const one of list) {

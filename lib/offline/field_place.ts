@@ -15,16 +15,16 @@ export class FieldPlaces {
   readonly #files = new Map<string, FileDocuments | undefined>();
   readonly #documents = new Map<string, YamlPlace | undefined>();
 
-  /** @param textOf The text of a file; undefined: it is not at hand, and places are those of whole objects. */
+  /** @param textOf The text of a file; undefined: no text, so places are those of whole objects. */
   constructor(textOf: (file: string) => string | undefined) {
     this.#textOf = textOf;
   }
 
   /**
-   * The place of a field, or of the nearest field around it that is written.
+   * The place of a field, or of the nearest written field around it.
    *
    * @param field Path from the object, such as `spec.http[0].match[1]`; empty: the object as a whole.
-   * @returns Undefined for an object that no file holds.
+   * @returns Undefined for an object outside of files.
    */
   of(origin: Origin, field: string): FieldPlace | undefined {
     const from = fileOrigin(origin);
@@ -54,7 +54,7 @@ export class FieldPlaces {
   }
 }
 
-/** A derived object is written where its parent is. */
+/** The place of a derived object is the place of its parent. */
 function fileOrigin(origin: Origin): FileOrigin | undefined {
   if (origin.from === "derived") return fileOrigin(origin.parent);
   return origin.from === "file" ? origin : undefined;

@@ -8,14 +8,14 @@ import { canonicalIp, isIp } from "../registry/address.ts";
 import { NodeRefused, parseNodeId } from "../translate/proxy/identity.ts";
 import { type ImpliedOptions, type ImpliedProxy, NO_ADDRESS, unknownWorkload, WITH_AGENT } from "./workloads.ts";
 
-/** The proxy that is meant, and a note about the choice. */
+/** The found proxy, and a note about the choice. */
 export interface FoundProxy {
   readonly proxy: ImpliedProxy;
   /** One sentence; undefined: the name fits exactly one workload. */
   readonly note?: string;
 }
 
-/** A name that fits no proxy; the message names it and says what was expected. */
+/** A name that fits no proxy. The message has the name and says what was expected. */
 export class NoSuchProxy extends Error {
   override readonly name = "NoSuchProxy";
 }
@@ -24,8 +24,8 @@ export class NoSuchProxy extends Error {
 const MAX_LISTED = 10;
 
 /**
- * Finds the proxy. A workload that no text names is taken as a sidecar of its namespace, without labels, where that
- * namespace is known: folders often hold rules alone.
+ * Finds the proxy. A workload that no text names is taken as a sidecar without labels if its namespace is known,
+ * because folders often hold only rules.
  *
  * @throws {NoSuchProxy}
  */
@@ -66,7 +66,7 @@ function partsOf(wanted: string): [string, string] {
   );
 }
 
-/** A node as it is given; labels are those of the workload that it names. */
+/** The given node, with the labels of the workload that it names. */
 function byNodeId(id: string, proxies: readonly ImpliedProxy[]): ImpliedProxy {
   try {
     const { type, address, name, namespace } = parseNodeId(id);
@@ -76,7 +76,7 @@ function byNodeId(id: string, proxies: readonly ImpliedProxy[]): ImpliedProxy {
     const node = { id, metadata: { NAMESPACE: namespace, LABELS: labels, ...WITH_AGENT } };
     const { cause = "", account } = known ?? {};
     const standsIn = known === undefined;
-    // A node id is that of a proxy.
+    // A node id means that a proxy runs.
     return {
       ...{ type, namespace, name, address, labels, cause, standsIn, node, runs: true },
       ...(account === undefined ? {} : { account }),

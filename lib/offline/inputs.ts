@@ -11,10 +11,10 @@ import { FolderFiles } from "../folder/files.ts";
 import type { FileRead } from "../folder/index.ts";
 import { withoutEnd } from "../kernel/text/edges.ts";
 
-/** Name of standard input in findings, where a file has its path. */
+/** Name of standard input in findings, in place of a path. */
 export const STDIN_NAME = "stdin";
 
-/** An input that cannot be read; the message names it and says why. */
+/** An input that cannot be read. The message has the input's name and the reason. */
 export class UnreadableInput extends Error {
   override readonly name = "UnreadableInput";
 }
@@ -25,22 +25,22 @@ export interface InputSources {
   readonly stdin: () => Promise<Uint8Array>;
   /** Called repeatedly with the number of files so far. */
   readonly progress?: (files: number) => void;
-  /** Paths of files stand relative to their folder, as a server of it has them. Default: with the folder before them. */
+  /** Paths of files are relative to their folder, as in a server. Default: with the folder before them. */
   readonly relative?: boolean;
 }
 
 /** The texts that were read. */
 export interface InputTexts {
-  /** With each file's path as findings show it. */
+  /** The texts, with each file's path as findings show it. */
   readonly reads: readonly FileRead[];
-  /** The text of a file that was read: from memory, or from the disk once more. Undefined: it is not there any more. */
+  /** The text of a file that was read, from memory or again from the disk. Undefined: the file is gone. */
   textOf(path: string): string | undefined;
 }
 
 /**
  * Reads folders, files and `-`, which is standard input.
  *
- * @throws {UnreadableInput} naming every path that is not there or is neither file nor folder.
+ * @throws {UnreadableInput} naming every path that does not exist or is neither a file nor a folder.
  */
 export async function readInputs(paths: readonly string[], sources: InputSources): Promise<InputTexts> {
   const reads = new Map<string, FileRead>();
@@ -91,7 +91,7 @@ async function readPath(
   return undefined;
 }
 
-/** A pipe that the user names is read as it is: nobody else could have put it there. */
+/** A pipe that the user names is read as it is. Nobody else could have put the pipe there. */
 async function readGiven(path: string, { isFile }: Deno.FileInfo): Promise<Uint8Array> {
   return isFile ? await readRegular(path, { maxBytes: MAX_FILE_SIZE }) : await Deno.readFile(path);
 }

@@ -1,5 +1,5 @@
 /**
- * A mesh for texts, with the mesh configuration that was given, or that lies among the texts.
+ * A mesh for texts, with a given mesh configuration or the mesh configuration among the texts.
  *
  * @module
  */
@@ -11,11 +11,11 @@ import { OfflineMesh, type OfflineMeshOptions } from "./offline_mesh.ts";
 /** A mesh configuration that a user gave. */
 export interface GivenMeshConfig {
   readonly text: string;
-  /** Its file, for findings. Default `mesh`. */
+  /** The file's name, for findings. Default `mesh`. */
   readonly name?: string;
 }
 
-/** The mesh configuration of a mesh of texts, and what is said of it. */
+/** The mesh configuration of a mesh of texts, and its findings. */
 export type ChosenMeshConfig = Pick<
   OfflineMeshOptions,
   "meshConfig" | "meshConfigName" | "hasMeshConfig" | "meshConfigFindings"
@@ -24,7 +24,7 @@ export type ChosenMeshConfig = Pick<
 /** Options beside the mesh configuration. */
 type TextsMeshOptions = Omit<OfflineMeshOptions, keyof ChosenMeshConfig>;
 
-/** What was given; else what the objects among the texts say; else the defaults. */
+/** The given mesh configuration, or else the one in the texts, or else the defaults. */
 export function chosenMeshConfig(reads: readonly FileRead[], given: GivenMeshConfig | undefined): ChosenMeshConfig {
   if (given !== undefined) {
     const named = given.name === undefined ? {} : { meshConfigName: given.name };
@@ -37,9 +37,9 @@ export function chosenMeshConfig(reads: readonly FileRead[], given: GivenMeshCon
 }
 
 /**
- * An empty mesh for texts. A mesh configuration among them that cannot be used is a finding, and the defaults stand for it.
+ * An empty mesh for texts. An unusable mesh configuration among the texts is a finding, and the defaults replace it.
  *
- * @throws {RangeError} naming every problem of a mesh configuration that was given.
+ * @throws {RangeError} naming every problem of a given mesh configuration.
  */
 export function meshOfReads(
   reads: readonly FileRead[],
@@ -77,19 +77,19 @@ function unusable(name: string, problems: string): Finding {
   return findingOf("unusable-mesh-configuration", { severity: "error", place: NOWHERE, message });
 }
 
-// The mesh configuration that lies among the files of a command, in the objects that usually have one.
+// The mesh configuration among the files of a command, in one of the objects that usually contain one.
 
 /** A mesh configuration among the files. */
 interface FoundMeshConfig {
   /** YAML or JSON. */
   readonly text: string;
-  /** Where it is from, for people: `IstioOperator istio-system/main, install.yaml:1`. */
+  /** The place of the mesh configuration, for people: `IstioOperator istio-system/main, install.yaml:1`. */
   readonly name: string;
 }
 
 /**
- * The mesh configuration of some files: where there is one, or where all say the same; undefined: there is none, or
- * several that differ, of which a reader would have to guess one.
+ * The mesh configuration of some files. Undefined: no file has one, or several files differ, so that a reader would
+ * have to guess.
  */
 export function meshConfigOf(reads: readonly FileRead[], defaultNamespace = "default"): FoundMeshConfig | undefined {
   let first: CarriedMesh & { readonly path: string } | undefined;

@@ -51,15 +51,18 @@ export interface OfflineMeshOptions {
   readonly domain: string;
   /** Text of the mesh configuration; empty: the defaults. */
   readonly meshConfig: string;
-  /** A mesh configuration that is read already: instead of the text. */
+  /** A parsed mesh configuration, in place of the text. */
   readonly mesh?: MeshConfig;
-  /** Where that text is from, for its findings. Default `mesh`. */
+  /** The origin of the text, for its findings. Default `mesh`. */
   readonly meshConfigName?: string;
-  /** A mesh configuration was given, or found among the texts: that in the texts is not reported. Default false. */
+  /**
+   * A mesh configuration was given, or found among the texts. The one among the texts is then not reported. Default
+   * false.
+   */
   readonly hasMeshConfig?: boolean;
   /** Findings about the choice of the mesh configuration. Default: none. */
   readonly meshConfigFindings?: readonly Finding[];
-  /** Virtual hosts apart from their route configuration, as delta clients get them. Default false: whole routes. */
+  /** Sends virtual hosts apart from their route configuration, as for delta clients. Default false: whole routes. */
   readonly vhds?: boolean;
   /** Services of manifests in the texts are part of the mesh (`--registries=File`). Default false. */
   readonly manifestServices?: boolean;
@@ -78,7 +81,7 @@ export class OfflineMesh {
   readonly #factSource: StoreSource<Fact>;
   /** Objects in force, by key. */
   readonly objects = new Map<string, AnyConfigObject>();
-  /** Results that could not be built: defects of this program, never of the texts. */
+  /** Results that could not be built. They are defects of this program, never of the texts. */
   readonly failures: { readonly what: string; readonly error: unknown }[] = [];
   readonly #options: OfflineMeshOptions;
   readonly #nodes: NodeReader;
@@ -88,7 +91,7 @@ export class OfflineMesh {
   #namesRootNamespace: boolean;
   #hasMeshConfig: boolean;
   #meshConfigName: string | undefined;
-  /** Why the root namespace cannot be chosen from the objects: one sentence; undefined: it can. */
+  /** Why the objects do not determine the root namespace, in one sentence; undefined: they do. */
   rootNamespaceConflict: string | undefined;
 
   /** @throws {RangeError} naming every problem of the mesh configuration. */
@@ -133,7 +136,7 @@ export class OfflineMesh {
     return this.#options.domain;
   }
 
-  /** Whether all services that the texts tell of are part of the mesh: manifests of services may be left aside. */
+  /** Whether all services in the texts are part of the mesh. Manifests of services may be left aside. */
   get knowsServices(): boolean {
     return this.#options.manifestServices === true || this.facts.list("Service").length === 0;
   }
@@ -159,9 +162,9 @@ export class OfflineMesh {
   }
 
   /**
-   * Takes another mesh configuration; what follows from it is there after the next texts, or after a flush.
+   * Takes another mesh configuration. Its consequences follow with the next texts, or with a flush.
    *
-   * @throws {RangeError} naming every problem of it; the earlier one stays then.
+   * @throws {RangeError} naming every problem of the mesh configuration. The earlier one then stays.
    */
   useMeshConfig(
     chosen: Pick<OfflineMeshOptions, "meshConfig" | "meshConfigName" | "hasMeshConfig" | "meshConfigFindings">,
@@ -177,14 +180,14 @@ export class OfflineMesh {
     this.#chooseRoot();
   }
 
-  /** Takes texts in; afterwards all proxies have the resources that follow from them. */
+  /** Takes texts in. Afterwards all proxies have the resources that follow from the texts. */
   apply(reads: readonly FileRead[]): FolderChanges {
     const changes = this.index.apply(reads);
     this.takeChanges(changes);
     return changes;
   }
 
-  /** Takes in the changes of the index; the part of {@linkcode OfflineMesh.apply} that translates. */
+  /** Takes in the changes of the index: the part of {@linkcode OfflineMesh.apply} that translates. */
   takeChanges(changes: FolderChanges): void {
     this.#factSource.apply(changes.facts);
     this.#source.apply(changes);
@@ -193,7 +196,7 @@ export class OfflineMesh {
   }
 
   /**
-   * Takes a proxy in; its resources are there when this returns.
+   * Takes a proxy in. The proxy has its resources when the call returns.
    *
    * @throws {NodeRefused} when the node cannot be served.
    */
@@ -202,7 +205,7 @@ export class OfflineMesh {
     return this.pipeline.translator.join(this.#nodes.read({ id, metadata: struct(metadata) }, vhds, this.mesh));
   }
 
-  /** The findings about the texts, and about the resources that the proxies that joined get from them. */
+  /** The findings about the texts, and about the resources of the joined proxies. */
   findings(): Finding[] {
     const conflict: Finding[] = this.rootNamespaceConflict === undefined
       ? []
@@ -230,7 +233,7 @@ export class OfflineMesh {
     );
   }
 
-  /** Has objects derived from the manifests, as a server has them. */
+  /** Derives objects from the manifests, as a server does. */
   #derive(): void {
     this.store.subscribe((changes) => this.#takeStored(changes));
     for (const [index, derivation] of serverDerivations(this.#options, this.settings).entries()) {
@@ -246,7 +249,7 @@ export class OfflineMesh {
     }
   }
 
-  /** Takes in written and derived objects, as far as they are in force. */
+  /** Takes in written and derived objects in force. */
   #takeStored({ added, updated, removed, refreshed }: ChangeSet): void {
     const renewed = [...updated, ...refreshed];
     // The store knows objects as ConfigObject; the union by kind is the same objects with `kind` telling the spec's type.

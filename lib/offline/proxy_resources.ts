@@ -11,7 +11,7 @@ import type { EncodedTables } from "../simulate/decoded.ts";
 import type { ProxyState } from "../translate/machine/per_proxy/proxy_state.ts";
 import { CLUSTER, ENDPOINTS, EXTENSION_CONFIG, LISTENER, ROUTE, SECRET } from "../xds/protocol/types.ts";
 
-/** Types by their short names, in the order in which a proxy is sent them. */
+/** Types by their short names, in the order in which proxies get them. */
 export const TYPE_URLS = {
   cds: CLUSTER,
   eds: ENDPOINTS,
@@ -34,20 +34,20 @@ export const TYPE_WORDS: Readonly<Record<ShortType, string>> = {
   ecds: "extensions",
 };
 
-/** All resources of a proxy of one type, by name. Where two sets hold a name, the later set wins, as on the wire. */
+/** All resources of a proxy of one type, by name. If two sets hold a name, the later set wins, as on the wire. */
 export function resourcesOfType(state: ProxyState, type: ShortType): EncodedResource[] {
   const resources = (state.resourceSets(TYPE_URLS[type]) ?? []).flatMap((set) => [...set]);
   return [...new Map(resources.map((one) => [one.name, one])).values()].sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-/** All resources of a proxy, virtual hosts that go one by one among them, as the simulator takes them. */
+/** All resources of a proxy in the simulator's form, including virtual hosts sent as resources of their own. */
 export function encodedTables(state: ProxyState): EncodedTables {
   return tablesOfSets(state);
 }
 
 /**
- * The resources of some types as protojson, under the plural names of the types. Nothing is redacted: texts hold names of
- * files with secrets, never secrets, and an Envoy is to find those files.
+ * The resources of some types as protojson, under the plural names of the types. Nothing is redacted: texts hold file
+ * names of secrets, never secrets, and an Envoy must find the files.
  */
 export function resourcesJson(
   state: ProxyState,

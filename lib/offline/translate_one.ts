@@ -24,7 +24,7 @@ export interface TranslateRequest {
   readonly node: ProxyNode;
   /** Text of the mesh configuration; default: the defaults. */
   readonly meshConfig?: string;
-  /** Virtual hosts apart from their route configuration, as delta clients get them. Default false: whole routes. */
+  /** Sends virtual hosts apart from their route configuration, as for delta clients. Default false: whole routes. */
   readonly vhds?: boolean;
   /** DNS suffix of services. Default `cluster.local`. */
   readonly domain?: string;
@@ -38,15 +38,15 @@ export interface TranslateRequest {
 export interface TranslatedProxy {
   readonly listeners: readonly Record<string, unknown>[];
   readonly routes: readonly Record<string, unknown>[];
-  /** Only where they go apart from their routes. */
+  /** Set only for virtual hosts apart from their routes. */
   readonly virtualHosts: readonly Record<string, unknown>[];
   readonly clusters: readonly Record<string, unknown>[];
   readonly endpoints: readonly Record<string, unknown>[];
-  /** Certificates in files of the proxy's machine that listeners ask for by name. */
+  /** Certificates in files of the proxy's machine. Listeners ask for them by name. */
   readonly secrets: readonly Record<string, unknown>[];
-  /** The same as it would lie on the wire, each with the objects that made it: `resourcesFrom` takes these. */
+  /** The same resources in their encoded form, each with the objects that made it. `resourcesFrom` takes them. */
   readonly encoded: readonly EncodedResource[];
-  /** The findings about the texts. An object with an error is left out, as it is in a server. */
+  /** The findings about the texts. An object with an error is left out, as in a server. */
   readonly findings: readonly Finding[];
 }
 
@@ -117,7 +117,7 @@ function resourcesOf(state: ProxyState): Omit<TranslatedProxy, "findings"> {
   };
 }
 
-/** By name; where two resource sets hold a name the later one wins, as on the wire. */
+/** By name. If two resource sets hold a name, the later set wins, as on the wire. */
 function sorted(resources: readonly EncodedResource[]): EncodedResource[] {
   return [...new Map(resources.map((r) => [r.name, r])).values()].sort((a, b) => (a.name < b.name ? -1 : 1));
 }

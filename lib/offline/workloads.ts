@@ -1,6 +1,6 @@
 /**
- * The proxies that a mesh of texts implies: a sidecar for each workload that it names, entries and manifests alike, and the gateways that its Gateway
- * objects select. Where a namespace names no workload, one stands for any of it.
+ * The proxies that a mesh of texts implies: a sidecar for each named workload of entries and manifests, and the
+ * gateways that Gateway objects select. In a namespace without a named workload, one stand-in represents any workload.
  *
  * @module
  */
@@ -22,26 +22,29 @@ export interface ImpliedProxy {
   readonly name: string;
   readonly address: string;
   readonly labels: Labels;
-  /** Key of the object that names the workload; of a Gateway where nothing else does; empty: it stands for a namespace. */
+  /**
+   * Key of the object that names the workload. If only a Gateway implies the workload: the Gateway's key. Empty for a
+   * stand-in of a namespace.
+   */
   readonly cause: string;
-  /** Name of the ServiceEntry that lists the workload as one of its endpoints. */
+  /** Name of the ServiceEntry that lists the workload as an endpoint. */
   readonly entry?: string;
-  /** Its service account; absent: no text says it. */
+  /** The workload's service account; absent: no text names it. */
   readonly account?: string;
-  /** Whether a proxy runs beside the workload: false where texts say that none does; absent: nothing says. */
+  /** Whether a proxy runs beside the workload. False: texts say that no proxy runs. Absent: nothing says. */
   readonly runs?: boolean;
-  /** No text names it: it stands for any workload there. */
+  /** The proxy stands for any workload of the namespace: no text names a workload. */
   readonly standsIn: boolean;
   readonly node: ProxyNode;
 }
 
-/** Addresses for documentation (RFC 5737), which no workload has: that of a proxy whose address no text has. */
+/** An address for documentation (RFC 5737), which no workload has. It stands for a proxy whose address no text has. */
 export const NO_ADDRESS = "192.0.2.1";
 
 /** Options of implied proxies. */
 export interface ImpliedOptions {
   readonly domain: string;
-  /** `PILOT_SCOPE_GATEWAY_TO_NAMESPACE`: a Gateway is for workloads of its own namespace alone. */
+  /** `PILOT_SCOPE_GATEWAY_TO_NAMESPACE`: a Gateway is only for workloads of its own namespace. */
   readonly gatewaysInNamespace: boolean;
 }
 
@@ -87,7 +90,7 @@ export function impliedProxies(
   return [...found.values()].sort((a, b) => compare(a.namespace, b.namespace) || compare(a.name, b.name));
 }
 
-/** The proxies that a mesh implies, and how. */
+/** The proxies that a mesh implies, and the options for them. */
 export function proxiesOf(mesh: OfflineMesh): { readonly proxies: ImpliedProxy[]; readonly options: ImpliedOptions } {
   const options = { domain: mesh.domain, gatewaysInNamespace: mesh.settings.PILOT_SCOPE_GATEWAY_TO_NAMESPACE };
   const facts = WORKLOAD_KINDS.flatMap((kind) => [...mesh.facts.list(kind)]);
@@ -95,12 +98,12 @@ export function proxiesOf(mesh: OfflineMesh): { readonly proxies: ImpliedProxy[]
   return { proxies: impliedProxies(mesh.objects.values(), options, facts, labelsOf), options };
 }
 
-/** A sidecar of a namespace of which nothing else is known. */
+/** A sidecar of a namespace about which nothing else is known. */
 export function unknownWorkload(namespace: string, name: string, options: ImpliedOptions): ImpliedProxy {
   return proxyOf(standIn(namespace, name, {}), "sidecar", options);
 }
 
-/** Metadata by which a proxy says that an agent runs beside it, as one does beside workloads of a mesh. */
+/** Metadata of a proxy with an agent beside it, as workloads of a mesh have one. */
 export const WITH_AGENT = { PROXY_CONFIG: {} } as const;
 
 type NamedWorkload = Omit<ImpliedProxy, "node" | "type">;
@@ -138,7 +141,7 @@ function workloadsOf(object: AnyConfigObject): NamedWorkload[] {
       ...besideEntry(all, serviceAccount),
     }];
   }
-  // A proxy beside a server outside of the mesh is none of this mesh.
+  // A proxy beside a server outside of the mesh does not belong to this mesh.
   if (object.kind !== "ServiceEntry" || object.spec.location !== "MESH_INTERNAL") return [];
   const endpoints = (object.spec.endpoints ?? []).flatMap((endpoint) => addressed(endpoint) ?? []);
   const names = endpointNames(name, endpoints.map((one) => one.labels["version"] ?? ""));
@@ -154,13 +157,13 @@ function workloadsOf(object: AnyConfigObject): NamedWorkload[] {
   }));
 }
 
-/** What a text that gives a workload labels and an account says of its proxy. */
+/** What the labels and the account of a workload say about its proxy. */
 function besideEntry(labels: Labels, account = ""): Pick<ImpliedProxy, "account" | "runs"> {
   const runs = runsBeside(labels, account);
   return { ...(account === "" ? {} : { account }), ...(runs === undefined ? {} : { runs }) };
 }
 
-/** The workloads of manifests: those that make pods, and pods that none of these makes. */
+/** The workloads of manifests: objects that make pods, and pods that no such object makes. */
 function manifested(
   facts: readonly Fact<WorkloadKind>[],
   namespaceLabels: (name: string) => Labels | undefined,
@@ -178,7 +181,9 @@ function manifested(
   });
 }
 
-/** An endpoint has no name: its version identifies it, else its position among those of its version, counted from 1. */
+/**
+ * An endpoint has no name. Its version identifies it, and among endpoints of one version the position, counted from 1.
+ */
 function endpointNames(entry: string, versions: readonly string[]): string[] {
   if (versions.length === 1) return [entry];
   const counts = new Map<string, number>();

@@ -1,5 +1,5 @@
 /**
- * Objects that want the same thing, and rules that pass each other by.
+ * Findings about objects that claim the same thing, and about rules that bypass each other.
  *
  * @module
  */

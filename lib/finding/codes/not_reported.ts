@@ -1,5 +1,5 @@
 /**
- * Codes of Istio's analysis that are not reported, each with the reason.
+ * Codes of Istio's analysis that this analysis does not report, each with the reason.
  *
  * @module
  */
@@ -9,7 +9,7 @@ const GATEWAY_API = "Concerns the Gateway API, which is not built yet.";
 const WEBHOOKS = "Concerns the webhooks of an installation, which files of configuration do not describe as they run.";
 const UPGRADES = "Concerns Istio's own upgrades.";
 
-/** Why each of these is never found. */
+/** The reason for each code that is never reported. */
 export const NOT_REPORTED: Readonly<Record<FindingCode, string>> = {
   MSH0001: "An analyzer that throws is a defect: it is logged and counted, and costs its object alone.",
   MSH0139: WEBHOOKS,

@@ -1,5 +1,5 @@
 /**
- * Findings about policies: rules that leave something open, and objects that select no workload.
+ * Findings about policies: rules that leave something open, and objects without workloads.
  *
  * @module
  */

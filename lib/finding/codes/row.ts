@@ -4,10 +4,15 @@
  * @module
  */
 
-/** Number of a finding. Up to 0177 it is Istio's own (`MSH0101` means the same as `IST0101`); all others are ours. */
+/**
+ * Number of a finding. Up to 0177 the numbers are Istio's (`MSH0101` means the same as `IST0101`). The others are our
+ * own.
+ */
 export type FindingCode = `MSH${string}`;
 
-/** One sort of findings. Several sorts may share a code: a host and a subset that do not exist are both `MSH0101`. */
+/**
+ * One sort of findings. Several sorts may share a code: `MSH0101` stands for a missing host and for a missing subset.
+ */
 export interface FindingRow {
   readonly code: FindingCode;
   /** Another code where the finding is a warning: Istio has a number for each. */
@@ -15,16 +20,16 @@ export interface FindingRow {
   /** A few words: "subset does not exist". */
   readonly title: string;
   /**
-   * The same where the finding is no error: an advice calls nothing wrong, and what files do not have may be elsewhere.
-   * Default: `title`.
+   * The title of a finding that is not an error. An advice calls nothing wrong, and an object that files lack may exist
+   * elsewhere. Default: `title`.
    */
   readonly warningTitle?: string;
-  /** One sentence. */
+  /** The meaning in one sentence. */
   readonly meaning: string;
-  /** Its effect for users, unless the finding says it more exactly. */
+  /** The effect for users, unless the finding describes it more exactly. */
   readonly effect: string;
   /** The same where the finding is no error. Default: `effect`. */
   readonly warningEffect?: string;
-  /** The change that removes it, as advice to the user, unless the finding says it more exactly. */
+  /** The change that removes the finding, as advice to the user, unless the finding describes it more exactly. */
   readonly fix: string;
 }

@@ -1,6 +1,6 @@
 /**
- * All that is wrong with a mesh of texts: the findings of reading it and of the analysis of the whole mesh, and the
- * settings that the proxies that it implies would not get.
+ * All faults of a mesh of texts: the findings of reading the texts, the findings of the analysis of the whole mesh, and
+ * settings that the implied proxies would not get.
  *
  * @module
  */
@@ -21,8 +21,8 @@ import { FieldPlaces } from "../field_place.ts";
 import type { OfflineMesh } from "../offline_mesh.ts";
 import { NO_ADDRESS, proxiesOf } from "../workloads.ts";
 
-// Findings about the ports of proxies that are assumed alone: an endpoint of a ServiceEntry may be a workload with a
-// sidecar, or a gateway of another mesh that many services share, and nothing says which.
+// Findings that are only about the ports of assumed proxies. An endpoint of a ServiceEntry may be a workload with a
+// sidecar, or a gateway of another mesh for many services. The texts do not say which.
 
 class AssumedProxies {
   readonly #mesh: OfflineMesh;
@@ -32,7 +32,7 @@ class AssumedProxies {
     this.#mesh = mesh;
   }
 
-  /** Whether a finding is about a port of workloads beside none of which a proxy is known. */
+  /** Whether a finding is about a port of workloads without any known proxy. */
   concernedAlone(found: Finding): boolean {
     if (found.name !== "inbound-conflict") return false;
     const { aggregate, endpoints } = this.#mesh.pipeline;
@@ -54,13 +54,13 @@ class AssumedProxies {
 
 /** How a mesh is checked. */
 export interface CheckOptions {
-  /** Services of an orchestrator exist beside those in the texts. */
+  /** Services of an orchestrator exist in addition to the services in the texts. */
   readonly assumeServices: boolean;
-  /** The texts have all of the mesh: what is missing in them is missing. Default false. */
+  /** The texts have the whole mesh, so whatever they lack does not exist. Default false. */
   readonly whole?: boolean;
   /** Text of a file that was read. */
   readonly textOf: (file: string) => string | undefined;
-  /** Wall time in milliseconds since 1970: certificates end. Default: that of the machine. */
+  /** Wall time in milliseconds since 1970, for the end of certificates. Default: the machine's time. */
   readonly now?: () => number;
   /** Called now and then with the progress in words. */
   readonly progress?: (text: string) => void;
@@ -70,15 +70,17 @@ export interface CheckOptions {
 export interface CheckResult {
   /** By file and line. */
   readonly findings: readonly Finding[];
-  /** Objects of our kinds as they are written: those that are refused too, and each of several with one name. */
+  /**
+   * Objects of the mesh's kinds in the texts. Refused objects count, and so does each of several objects with one name.
+   */
   readonly objects: number;
-  /** Manifests that tell of an orchestrator, likewise. */
+  /** Manifests of an orchestrator, counted in the same way. */
   readonly manifests: number;
-  /** Objects of kinds that are not ours. */
+  /** Objects of other kinds. */
   readonly passedOver: number;
   /** The same by kind, the most frequent first. */
   readonly passedOverKinds: Readonly<Record<string, number>>;
-  /** Proxies that the texts imply, and do not deny; the resources of each are translated. */
+  /** Proxies that the texts imply and do not deny. The resources of each proxy are translated. */
   readonly proxies: number;
 }
 
@@ -104,7 +106,8 @@ export function* meshFindings(mesh: OfflineMesh, options: CheckOptions): Generat
   const analyzed = yield* analysisFindings(mesh, options);
   const unused = yield* effectFindings(mesh, options, analyzed);
   const places = new FieldPlaces(options.textOf);
-  // Translation finds hosts without a service too; the analysis has the field, and knows which it is to take for granted.
+  // Translation finds hosts without a service, too. The analysis reports the field, and knows which hosts it must
+  // assume.
   const assumed = new AssumedProxies(mesh);
   const translated = mesh.findings().filter((one) => one.name !== "unknown-host" && !assumed.concernedAlone(one))
     .map((one) => ({ ...one, severity: severityInTexts(one, mesh, options.whole ?? false) }));
@@ -138,7 +141,7 @@ function* analysisFindings(
   return [...analysis.findings()];
 }
 
-/** A finding with the place of its field: findings of the whole mesh know objects and paths alone. */
+/** A finding with the place of its field. Findings of the whole mesh know only objects and paths. */
 function placed(found: Finding, mesh: OfflineMesh, places: FieldPlaces): Finding {
   const [key] = findingKeys(found);
   const origin: Origin | undefined = found.place.origin ?? originOf(mesh, key);
@@ -170,7 +173,7 @@ function countWritten({ index }: OfflineMesh): Pick<CheckResult, "objects" | "ma
   let [objects, manifests] = [0, 0];
   for (const document of index.paths.flatMap((path) => index.file(path)?.documents ?? [])) {
     const content = contentOf(document);
-    // It looks like no text of ours, and is passed over.
+    // The document does not look like configuration of the mesh, and is passed over.
     if (content.unless !== undefined && document.live.length === 0) continue;
     const refusedManifests = content.refused.filter(({ kind }) => isFactKind(kind)).length;
     manifests += content.facts.length + refusedManifests;
@@ -187,9 +190,12 @@ function passedOver({ index }: OfflineMesh): Pick<CheckResult, "passedOver" | "p
   return { passedOver: kinds.reduce((sum, [, count]) => sum + count, 0), passedOverKinds: Object.fromEntries(kinds) };
 }
 
-// What reaches none of the proxies that a mesh of texts implies.
+// Parts of objects that reach none of the implied proxies.
 
-/** Findings about what reaches no proxy; none where services are not known, since what is for them has an effect there. */
+/**
+ * Findings about parts that reach no proxy. Empty if services are not known: a part for an unknown service may have an
+ * effect.
+ */
 function* effectFindings(
   mesh: OfflineMesh,
   { assumeServices, progress }: { readonly assumeServices: boolean; readonly progress?: (text: string) => void },
@@ -206,9 +212,10 @@ function* effectFindings(
   return [...effects.findings((key) => said.get(key) ?? [])];
 }
 
-// Findings of translation that rest on what texts lack. A server has all of a mesh, and calls them errors; texts seldom do.
+// The severity of a translation finding that rests on what the texts lack. A server has the whole mesh and reports an
+// error; texts seldom have the whole mesh.
 
-/** What may lie elsewhere is a warning, except where the texts have all of the mesh. */
+/** What may lie elsewhere is a warning, unless the texts have the whole mesh. */
 function severityInTexts(
   { name, severity }: Finding,
   mesh: Pick<OfflineMesh, "hasMeshConfig">,
@@ -217,6 +224,6 @@ function severityInTexts(
   if (whole || severity !== "error") return severity;
   // Teams that write routes seldom own the gateways that the routes are bound to.
   if (name === "gateway-port-without-rule") return "warning";
-  // Without a mesh configuration no provider is known, so that each name of one is unknown.
+  // Without a mesh configuration no provider is known, so every name of a provider is unknown.
   return name === "unusable-authorizer" && !mesh.hasMeshConfig ? "warning" : severity;
 }

@@ -1,6 +1,6 @@
 /**
- * Findings that are known and not to be reported again: codes that a command line suppresses, and a baseline, which is a
- * list of the findings that there were when it was written.
+ * Findings that are known and not reported again: codes that a command line suppresses, and a baseline. A baseline
+ * lists the findings at the time of its writing.
  *
  * @module
  */
@@ -9,7 +9,7 @@ import { readCode } from "../../finding/codes.ts";
 import { type Finding, findingKeys } from "../../finding/finding.ts";
 import { typedKey } from "../../config/typed/typed_kind.ts";
 
-/** A suppression or a baseline that cannot be read; the message says what was expected. */
+/** A suppression or a baseline that cannot be read. The message says what was expected. */
 export class UnreadableKnown extends Error {
   override readonly name = "UnreadableKnown";
 }
@@ -43,7 +43,10 @@ export function readSuppressions(texts: readonly string[]): Suppression {
     );
 }
 
-/** Whether a text is one with stars for any signs, possibly none. The first place of each part is the right one. */
+/**
+ * Whether a text matches a pattern whose stars stand for any characters, or for none. The first place of each part is
+ * the right one.
+ */
 function patternOf(pattern: string): (text: string) => boolean {
   const [first = "", ...others] = pattern.split("*");
   const last = others.pop();
@@ -72,7 +75,7 @@ const baselineFile = z.object({
 /** A baseline as it is written. */
 export type Baseline = z.infer<typeof baselineFile>;
 
-/** One finding of a baseline. Lines are no part of it: a finding that only moved is still known. */
+/** One finding of a baseline. A line is not part of it: a finding that only moved is still known. */
 type KnownFinding = Baseline["findings"][number];
 
 /** The baseline of findings. */
@@ -103,7 +106,7 @@ export interface SplitFindings {
   readonly gone: number;
 }
 
-/** Splits findings. Of several that are alike a baseline knows as many as it lists. */
+/** Splits findings. If several findings are alike, the baseline covers as many as it lists. */
 export function splitBy(baseline: Baseline, findings: readonly Finding[]): SplitFindings {
   const left = new Map<string, number>();
   for (const one of baseline.findings) left.set(idOf(one), (left.get(idOf(one)) ?? 0) + 1);

@@ -1,5 +1,5 @@
 /**
- * Findings as SARIF 2.1.0 (OASIS), the form that code-review tools read.
+ * Findings as SARIF 2.1.0 (OASIS), the format of code-review tools.
  *
  * @module
  */
@@ -19,7 +19,7 @@ const LEVELS: Readonly<Record<Severity, string>> = { error: "error", warning: "w
 /**
  * A log with one run.
  *
- * @param version Of the program.
+ * @param version The program's version.
  */
 export function sarifLog(findings: readonly LocatedFinding[], version: string): Record<string, unknown> {
   const names = [...new Set(findings.map(({ found }) => found.name))].sort();

@@ -1,5 +1,5 @@
 /**
- * Compares two versions of configuration by the resources that proxies are sent when one follows the other.
+ * Compares two versions of configuration by the resources that proxies get when the second version follows the first.
  *
  * @module
  */
@@ -15,14 +15,14 @@ import { type BlastRadius, changedProxies, type ComparedProxy } from "./diff.ts"
 
 /** How versions are compared. */
 export interface CompareOptions {
-  /** Names of proxies; none: all that the old version implies. */
+  /** Names of proxies; empty: all proxies that the old version implies. */
   readonly nodes: readonly string[];
   /** Texts of the files of both versions. */
   readonly textOf: {
     readonly old: (file: string) => string | undefined;
     readonly now: (file: string) => string | undefined;
   };
-  /** Has the mesh take the mesh configuration of the new version. Default: that of the old one stays. */
+  /** Gives the mesh the mesh configuration of the new version. Default: the old one stays. */
   readonly meshConfig?: () => void;
   readonly progress?: (text: string) => void;
 }
@@ -30,7 +30,7 @@ export interface CompareOptions {
 /**
  * Compares.
  *
- * @param mesh Holds the old version; the new one afterwards.
+ * @param mesh Holds the old version; afterwards the new version.
  * @param read Reads the new version into the mesh's index.
  * @throws {NoSuchProxy} for a name that fits no proxy
  */
@@ -50,7 +50,7 @@ export function* compareVersions(
   const groups = yield* changedProxies(mesh, joined, function* () {
     progress("reading the new version");
     const changes = yield* read();
-    // One that only moved to another place is none that changed.
+    // An object that only moved to another place did not change.
     const written = changes.upserted.filter(({ key, hash }) => mesh.objects.get(key)?.hash !== hash);
     objects = { written: written.map(({ key }) => key), removed: changes.removed };
     options.meshConfig?.();
@@ -107,7 +107,7 @@ function* join(
   return joined;
 }
 
-/** Names of workloads; those that stand for a namespace come and go with the workloads that are named there. */
+/** Names of workloads. Stand-ins for a namespace are left out: they come and go with the named workloads. */
 function namesOf(proxies: readonly ImpliedProxy[]): Set<string> {
   return new Set(proxies.filter(({ standsIn }) => !standsIn).map(({ namespace, name }) => `${namespace}/${name}`));
 }

@@ -1,13 +1,14 @@
 /**
- * The effect of changed resources on open connections of an Envoy. `tests/e2e/connections_test.ts` shows it on a real
- * one.
+ * The effect of changed resources on open connections of an Envoy. `tests/e2e/connections_test.ts` shows the effect on
+ * a real Envoy.
  *
- * - Routes, virtual hosts, endpoints and secrets are taken in place: connections stay, also to an endpoint that is gone,
- *   until one of their ends closes them.
- * - A listener of which only filter chains differ drains the connections of those chains; any other change, or removal,
- *   drains all of its connections: HTTP ends with the next response, bytes when the time to drain is over.
- * - A cluster with another definition is made anew: connections to its endpoints that carry nothing are closed, those in
- *   use go on until they end. Clients' connections stay.
+ * - Routes, virtual hosts, endpoints and secrets are replaced in place. Connections stay until one end closes them,
+ *   even connections to a removed endpoint.
+ * - If only filter chains of a listener differ, the connections of these chains are drained. Any other change, or the
+ *   removal, drains all connections of the listener: HTTP ends with the next response, other bytes when the drain time
+ *   is over.
+ * - A cluster with another definition is built again. Idle connections to its endpoints are closed; connections in use
+ *   go on until they end. Clients' connections stay.
  *
  * @module
  */
@@ -18,7 +19,7 @@ import type { FieldDifference } from "./json_diff.ts";
 export interface EndedConnections {
   readonly of: "listener" | "cluster";
   readonly name: string;
-  /** Names the connections that end, in words. */
+  /** Names the ending connections, in words. */
   readonly which: string;
 }
 
@@ -31,7 +32,7 @@ export interface ConnectionQuestion {
   readonly differences: readonly FieldDifference[];
 }
 
-/** The connections that end with a change; undefined: none. */
+/** The connections that a change ends; undefined: none. */
 export function connectionsEnded(change: ConnectionQuestion): EndedConnections | undefined {
   const { typeUrl, name, isNew, isGone, differences } = change;
   if (isNew) return undefined;
@@ -44,7 +45,7 @@ export function connectionsEnded(change: ConnectionQuestion): EndedConnections |
   return { of: "listener", name, which: `of filter chain ${[...chains].join(", ")}` };
 }
 
-/** The filter chain that a path is in; undefined: it is in none. */
+/** The filter chain that contains a path; undefined: none. */
 function chainOf(path: string): string | undefined {
   if (/^default_filter_chain(?:\.|$)/.test(path)) return "default";
   return /^filter_chains\[([^\]]+)\]/.exec(path)?.[1]?.replace(/^"|"$/g, "");

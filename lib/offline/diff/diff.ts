@@ -1,6 +1,6 @@
 /**
- * The effect of a change of configuration on proxies: the resources that each is sent, and the fate of its connections.
- * It is found by making the change, in the pipeline of a server.
+ * The effect of a change of configuration on proxies: the resources that each proxy gets, and the fate of its
+ * connections. The effect is found by making the change in a server's pipeline.
  *
  * @module
  */
@@ -15,35 +15,38 @@ import { connectionsEnded, type EndedConnections } from "./connections.ts";
 import { differencesOf, type FieldDifference } from "./json_diff.ts";
 import { bytesOf, type ChangeBlock, changeId, type ResourceChange, snapshot, StateDiffs } from "./state_diff.ts";
 
-/** A proxy that is compared. */
+/** A proxy in the comparison. */
 export interface ComparedProxy {
   readonly name: string;
   readonly state: ProxyState;
 }
 
-/** One resource that proxies are sent. */
+/** One changed resource of a proxy. */
 export interface ChangedResource {
   /** `cds`, `eds`, `lds`, `rds`, `vhds`, `sds`, `ecds`. */
   readonly type: string;
   readonly name: string;
   readonly change: "new" | "changed" | "gone";
-  /** Keys of the changed objects behind it; where none of those that made it changed, the few that did, else those. */
+  /**
+   * Keys of the changed objects behind the resource. If no object that made the resource changed: all changed objects
+   * if they are few, or else the objects that made the resource.
+   */
   readonly objects: readonly string[];
   /** Before compression. */
   readonly bytes: number;
   readonly differences: readonly FieldDifference[];
 }
 
-/** Proxies that are sent the same. */
+/** Proxies with the same changes. */
 export interface ChangedProxies {
   readonly proxies: readonly string[];
-  /** By type and name; where very many differ for many groups of proxies, the first of them. */
+  /** By type and name. If very many resources differ for many groups of proxies, only the first ones are listed. */
   readonly resources: readonly ChangedResource[];
   /** How many there are. */
   readonly count: number;
-  /** For one of them, before compression. */
+  /** Bytes for one of the proxies, before compression. */
   readonly bytes: number;
-  /** Connections that end; none: all are kept. */
+  /** Connections that end; empty: all connections stay. */
   readonly ended: readonly EndedConnections[];
 }
 
@@ -94,7 +97,7 @@ export function* changedProxies(
   return found;
 }
 
-/** Resources that are listed in all, and at least in each group. */
+/** Listed resources in all, and the least number for each group. */
 const MAX_LISTED = 50_000;
 const LEAST_LISTED = 20;
 
@@ -153,7 +156,7 @@ function byTypeAndName(a: ChangedResource, b: ChangedResource): number {
   return RANK.indexOf(a.type) - RANK.indexOf(b.type) || (a.name < b.name ? -1 : 1);
 }
 
-/** Changed objects that a reader can look through. */
+/** As many changed objects as a reader can look through. */
 const FEW = 3;
 
 const RANK: readonly string[] = ["lds", "rds", "vhds", "cds", "eds", "ecds", "sds"];

@@ -4,7 +4,7 @@
  * @module
  */
 
-/** One place that differs. */
+/** One field that differs. */
 export interface FieldDifference {
   /** Such as `routes["beta"].route.timeout`; empty: the whole. */
   readonly path: string;
@@ -14,10 +14,10 @@ export interface FieldDifference {
   readonly after?: unknown;
 }
 
-/** Differences of one message that are listed; one more says that there are others. */
+/** Listed differences of one message. One more entry says that there are others. */
 const MAX_DIFFERENCES = 40;
 
-/** The places that differ, in the order of the fields. */
+/** The differing fields, in the order of the fields. */
 export function differencesOf(before: unknown, after: unknown): FieldDifference[] {
   const found: FieldDifference[] = [];
   compare("", before, after, found);
@@ -42,7 +42,7 @@ function compare(path: string, before: unknown, after: unknown, found: FieldDiff
   }
 }
 
-/** Items are the same thing where they have one name; else by position. */
+/** Items with one name are compared with each other. Items without names are compared by position. */
 function compareLists(path: string, before: readonly unknown[], after: readonly unknown[], found: FieldDifference[]) {
   const [old, now] = [keysOf(before), keysOf(after)];
   if (old === undefined || now === undefined) {
@@ -59,7 +59,7 @@ function compareLists(path: string, before: readonly unknown[], after: readonly 
   if (shared.join("\n") !== order.join("\n")) found.push({ path: `${path} (order)`, before: shared, after: order });
 }
 
-/** The names of all items; undefined: they have none, or two the same. */
+/** The names of all items; undefined: an item has no name, or two items share a name. */
 function keysOf(list: readonly unknown[]): string[] | undefined {
   const keys = list.map((item) => {
     if (typeof item === "string") return JSON.stringify(item);
@@ -69,7 +69,7 @@ function keysOf(list: readonly unknown[]): string[] | undefined {
   return keys.includes(undefined) || new Set(keys).size < keys.length ? undefined : keys as string[];
 }
 
-/** An endpoint is known by its address. */
+/** An endpoint's name is its address. */
 function addressOf(item: Readonly<Record<string, unknown>>): string | undefined {
   const socket = at(item, "endpoint", "address", "socket_address");
   return isFields(socket) ? `${String(socket.address)}:${String(socket.port_value)}` : undefined;
@@ -92,7 +92,7 @@ function isWeighted(value: unknown): value is Weighted {
     value.clusters.every((one) => isFields(one) && typeof one.name === "string" && Object.keys(one).length <= 2);
 }
 
-/** `v1 90, v2 10`: the subset where a cluster has one. */
+/** `v1 90, v2 10`: the subset of a cluster, if the cluster has one. */
 function weightsOf({ clusters }: Weighted): string {
   return clusters.map(({ name, weight = 0 }) => {
     const [, port, subset, host] = name.split("|");

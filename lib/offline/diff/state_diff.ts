@@ -1,5 +1,5 @@
 /**
- * The resources that one proxy would be sent after a change: new, changed or removed ones, as a server compares them.
+ * The resources that one proxy would get after a change: new, changed or removed, compared as a server compares them.
  *
  * @module
  */
@@ -13,13 +13,16 @@ import { CLUSTER, ENDPOINTS, EXTENSION_CONFIG, LISTENER, ROUTE, SECRET } from ".
 export interface ResourceChange {
   readonly typeUrl: string;
   readonly name: string;
-  /** Undefined: it is new. */
+  /** Undefined: the resource is new. */
   readonly before: EncodedResource | undefined;
-  /** Undefined: it is gone. */
+  /** Undefined: the resource is gone. */
   readonly after: EncodedResource | undefined;
 }
 
-/** The sets of one proxy, by type and, for virtual hosts, by route configuration. Sets never change, so this is cheap. */
+/**
+ * The sets of one proxy by type, and for virtual hosts by route configuration. Sets never change, so a snapshot is
+ * cheap.
+ */
 export type StateSnapshot = ReadonlyMap<string, readonly ResourceSet[]>;
 
 const TYPES = [CLUSTER, ENDPOINTS, LISTENER, ROUTE, EXTENSION_CONFIG, SECRET] as const;
@@ -34,9 +37,9 @@ export function snapshot(state: ProxyState): StateSnapshot {
   return sets;
 }
 
-/** Changes that proxies share as a whole. Two with the same content are one object. */
+/** Changes that proxies share as a whole. Two blocks with the same content are one object. */
 export interface ChangeBlock {
-  /** In the order in which blocks were found. */
+  /** In the order of discovery. */
   readonly id: number;
   readonly changes: readonly ResourceChange[];
   readonly names: ReadonlySet<string>;
@@ -44,7 +47,7 @@ export interface ChangeBlock {
 
 /**
  * The differences between snapshots of many proxies. Proxies of a class hold the same sets, so a pair of sets is
- * compared once for all of them; per-proxy resources are in sets of their own, which are small.
+ * compared once for all of them. Resources of a single proxy are in small sets of their own.
  */
 export class StateDiffs {
   readonly #table = new DiffTable();
@@ -52,7 +55,7 @@ export class StateDiffs {
   readonly #blocks = new Map<string, ChangeBlock>();
   readonly #overlaps = new Map<ChangeBlock, Map<ResourceSet, boolean>>();
 
-  /** The blocks of one proxy, none of them empty. */
+  /** The blocks of one proxy. No block is empty. */
   between(before: StateSnapshot, after: StateSnapshot): ChangeBlock[] {
     return [...new Set([...before.keys(), ...after.keys()])].flatMap((kind) =>
       this.#ofKind(before.get(kind) ?? [], after.get(kind) ?? [])
@@ -71,7 +74,7 @@ export class StateDiffs {
       overlap ||= others.some((set) => this.#overlap(block, set));
     }
     if (!overlap) return blocks;
-    // Another set holds a name that changes: which one counts is found name by name.
+    // Another set holds a changed name, too. The resource that counts is found for each name.
     const names = new Set(blocks.flatMap(({ changes }) => changes.map(({ name }) => name)));
     const whole = this.#block([...names].flatMap((name) => changeOf(name, find(from, name), find(to, name))));
     return whole.changes.length === 0 ? [] : [whole];
@@ -110,7 +113,7 @@ export class StateDiffs {
   }
 }
 
-/** A proxy's own resources are few, and so may be those that change: the smaller side is looked up in the other. */
+/** A proxy's own resources are few, and the changed names may be few. The smaller side is looked up in the other. */
 function overlaps({ names }: ChangeBlock, set: ResourceSet): boolean {
   if (names.size <= set.size) return names.values().some((name) => set.has(name));
   return [...set].some(({ name }) => names.has(name));
@@ -125,18 +128,18 @@ function changeOf(name: string, before: EncodedResource | undefined, after: Enco
   return one === undefined || before?.version === after?.version ? [] : [{ typeUrl: one.typeUrl, name, before, after }];
 }
 
-/** Equal for changes that are the same. */
+/** Equal for equal changes. */
 export function changeId({ typeUrl, name, before, after }: ResourceChange): string {
   return [typeUrl, name, before?.version ?? "", after?.version ?? ""].join(" ");
 }
 
-/** Where two sets hold a name, the later one counts, as on the wire. */
+/** If two sets hold a name, the later set counts, as on the wire. */
 function find(sets: readonly ResourceSet[], name: string): EncodedResource | undefined {
   return sets.map((set) => set.get(name)).findLast((one) => one !== undefined);
 }
 
 /** Bytes of a change on the wire, before compression. */
 export function bytesOf({ after, name }: ResourceChange): number {
-  // A name that is gone is a field of its own: its tag, its length, the name.
+  // A removed name is a field of its own on the wire: tag, length and name.
   return after === undefined ? name.length + 2 : after.size;
 }

@@ -1,6 +1,6 @@
 /**
- * A request on its way from one proxy to the next: the connection as the second one sees it, and what becomes of mutual
- * TLS that nobody ends.
+ * A request on its way from one proxy to the next: the connection as the second proxy sees it, and the outcome of
+ * mutual TLS that nobody ends.
  *
  * @module
  */
@@ -8,7 +8,7 @@ import type { ExplainedEnd, ProxyOnWay } from "../../debug/explanation.ts";
 import type { ClusterStep, SimulatedEndpoint, SimulatedRequest, Simulation } from "../../simulate/types.ts";
 import type { Resolver } from "./resolve.ts";
 
-/** An endpoint, as far as the way to it matters. */
+/** The facts about an endpoint that matter for the way to it. */
 export type DialledEndpoint = Pick<SimulatedEndpoint, "address" | "port" | "transport" | "hbone">;
 
 /** A connection that one proxy makes. */
@@ -51,7 +51,7 @@ function isEncrypted({ cluster, endpoint }: MadeConnection): boolean {
   return cluster.transport === "tls" || endpoint.transport === "tls";
 }
 
-/** Whether the client's proxy speaks mutual TLS of the mesh to the endpoint itself, not inside of HBONE. */
+/** Whether the client's proxy speaks mutual TLS of the mesh to the endpoint itself, outside of HBONE. */
 function speaksMeshTls(made: MadeConnection): boolean {
   return isEncrypted(made) && made.cluster.tls?.certificate === "mesh";
 }
@@ -60,7 +60,7 @@ function speaksMeshTls(made: MadeConnection): boolean {
 function shownIdentity(made: MadeConnection): Pick<SimulatedRequest, "identity" | "identityStart"> {
   const { cluster, endpoint, from, resolver, sent } = made;
   if (!endpoint.hbone && !speaksMeshTls(made)) {
-    // TLS of the client itself is passed on, with the certificate that it has.
+    // TLS of the client itself is passed on with the client's certificate.
     if (!isEncrypted(made)) return sent.protocol === "tls" && actionOf(made) === undefined ? {} : { identity: "" };
     return cluster.tls?.certificate === "none" ? { identity: "" } : {};
   }
@@ -69,8 +69,8 @@ function shownIdentity(made: MadeConnection): Pick<SimulatedRequest, "identity" 
 }
 
 /**
- * How a connection of mutual TLS ends that the endpoint does not end: its workload runs no proxy, or takes the port's bytes
- * as they are. To the client's proxy a failed handshake is a request without an answer.
+ * The outcome of a mutual TLS connection that the endpoint does not end: its workload runs no proxy, or passes the
+ * port's bytes on. To the client's proxy a failed handshake is a request without an answer.
  *
  * @param why What is there instead.
  */
@@ -80,7 +80,10 @@ export function unendedTls(made: MadeConnection, why: string): ExplainedEnd | un
   return { kind: "answered", status: 503, text: `answered 503: ${why}` };
 }
 
-/** What the server's proxy is not, of which the client's proxy demands a name; undefined: it is that, or nobody knows. */
+/**
+ * The name that the client's proxy demands and the server's proxy does not have; undefined: the names match, or they
+ * are not known.
+ */
 export function wrongServer(made: MadeConnection, server: ProxyOnWay): ExplainedEnd | undefined {
   const { cluster, resolver } = made;
   const names = speaksMeshTls(made) ? cluster.tls?.serverNames ?? [] : [];

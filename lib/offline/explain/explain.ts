@@ -1,7 +1,7 @@
 /**
- * The way of a request over both hops: through the client's proxy, and through the proxy of the endpoint that it
- * reaches. The simulator tells the actions of each proxy from the resources that it gets. Where a rule shares requests
- * out, every share is followed.
+ * The way of a request over both hops: through the client's proxy, and through the proxy of the reached endpoint. The
+ * simulator derives the actions of each proxy from the proxy's resources. If a rule divides the requests, every share
+ * is followed.
  *
  * @module
  */
@@ -33,7 +33,7 @@ import { namesOf, type ResolvedHost, resolveHost, type Resolver } from "./resolv
 import { explainedSteps, shortCluster } from "./steps.ts";
 import type { ExplainWorld } from "./world.ts";
 
-/** Explains the way of a request from a client's proxy, or from a workload without one. */
+/** Explains the way of a request from a client's proxy, or from a workload without a proxy. */
 export async function explainRequest(
   question: ReadQuestion,
   from: ProxyOnWay,
@@ -69,7 +69,7 @@ export async function explainRequest(
   };
 }
 
-/** An end that holds if secrets are there of which that is not known. */
+/** An end that holds only if certain secrets exist. Their state is not known. */
 function withConditions(end: ExplainedEnd, hops: readonly (ExplainedHop | undefined)[]): ExplainedEnd {
   if (end.kind !== "forwarded") return end;
   const lacked = hops.flatMap((hop) => hop?.simulation.steps ?? []).flatMap((step) =>
@@ -79,7 +79,7 @@ function withConditions(end: ExplainedEnd, hops: readonly (ExplainedHop | undefi
   return texts.size === 0 ? end : { ...end, text: `${end.text}, if ${[...texts].join("; and if ")}` };
 }
 
-/** Objects that the client does not see, about the host that it asks for and about destinations that it lacks. */
+/** Objects that the client does not see, about the host of the request and about missing destinations. */
 function* hiddenNotes(
   host: string,
   own: ExplainedHop | undefined,
@@ -95,7 +95,7 @@ function* hiddenNotes(
   for (const one of hosts) yield* world.hidden(one, from);
 }
 
-/** Key of the object behind the port that is dialled, or else behind the service. */
+/** Key of the object behind the dialled port, or else behind the service. */
 function ownerOf({ service, manifest, port }: ResolvedHost): string | undefined {
   if (service === undefined) return manifest?.fact.key;
   return portCauses(service, service.ports.find((one) => one.port === port))[0];
@@ -120,18 +120,18 @@ async function hopOf(proxy: ProxyOnWay, request: SimulatedRequest, world: Explai
 
 /** The facts known behind the first hop. */
 interface FirstHop {
-  /** What the client's proxy does; without one, where the connection goes by itself. */
+  /** What the client's proxy does. Without a proxy: where the connection goes by itself. */
   readonly simulation: Simulation;
   readonly sent: SimulatedRequest;
   readonly from: ProxyOnWay;
   readonly resolved: ResolvedHost;
   readonly world: ExplainWorld;
   readonly notes: string[];
-  /** Whether it is a copy with `-shadow` behind its host. Default: no. */
+  /** Whether the request is a copy with `-shadow` behind its host. Default false. */
   readonly suffixed?: boolean;
 }
 
-/** The ways behind the first proxy, the largest share first; none: it forwards nothing. */
+/** The ways behind the first proxy, the largest share first; empty: the proxy forwards nothing. */
 async function waysOf(behind: FirstHop): Promise<ExplainedShare[]> {
   const { simulation, from, world } = behind;
   if (simulation.outcome.kind !== "forwarded") return [];
@@ -175,7 +175,7 @@ async function wayOf(cluster: ClusterStep, behind: FirstHop): Promise<FollowedWa
     return known[0] === undefined ? { end: forwarded(cluster, endpoint) } : await wayByManifest(known, cluster, behind);
   }
   const end = forwarded(cluster, endpoint);
-  // The address that the client dialled: the server there is no part of this mesh.
+  // The client dialled the address itself: the server there is not part of this mesh.
   const isExternal = cluster.type !== "EDS" && cluster.type !== "STATIC" && cluster.type !== "ORIGINAL_DST";
   return await throughProxy(
     isExternal ? undefined : world.workloadAt(endpoint.address),
@@ -216,7 +216,7 @@ async function throughProxy(
   { cluster, endpoint, end }: {
     readonly cluster: ClusterStep;
     readonly endpoint: DialledEndpoint;
-    /** Where that proxy lets it pass, or there is none. */
+    /** The outcome if the proxy lets the request pass, or if no proxy is there. */
     readonly end: ExplainedEnd;
   },
   { simulation, sent, from, world, notes, suffixed = false }: FirstHop,
@@ -248,7 +248,7 @@ async function throughProxy(
   return { hop, end: failedHandshake(made, hop, proxy) ?? taken ?? end };
 }
 
-/** How mutual TLS fails at a proxy, before that looks at anything inside of it. */
+/** How mutual TLS fails at a proxy, before the proxy looks at the content. */
 function failedHandshake(made: MadeConnection, { simulation }: ExplainedHop, proxy: ProxyOnWay) {
   const chain = simulation.steps.find((step) => step.step === "filterChain");
   if (chain?.terminatesTls) return wrongServer(made, proxy);
@@ -286,10 +286,12 @@ function shownAddress(ip: string, port: number): string {
   return ip.includes(":") ? `[${ip}]:${port}` : `${ip}:${port}`;
 }
 
-// Ports of a workload at which several ports of services end that say different protocols: one of them holds there, and
-// whoever asks why a request is taken for bytes, or the reverse, needs to know which.
+// Ports of a workload that are the target of several service ports with different protocols. One of the protocols
+// holds. A reader who asks why a request is treated as bytes, or the reverse, needs to know which.
 
-/** A sentence about the port that the request reaches; undefined: all that end there agree, or a Sidecar decides. */
+/**
+ * A sentence about the port that the request reaches; undefined: all services of the port agree, or a Sidecar decides.
+ */
 function sharedPortNote({ proxy, simulation }: ExplainedHop, port: number, resolver: Resolver) {
   const isListed = simulation.steps.some((step) =>
     step.step === "listener" && step.causes?.some((key) => key.startsWith("Sidecar/"))
@@ -313,17 +315,17 @@ function spoken({ port }: ServiceTarget): string {
   return port.protocol === "Unsupported" ? "recognized by its first bytes" : port.protocol;
 }
 
-// The way of a request from a workload without a proxy: to an endpoint of the service, as the orchestrator takes it there,
-// or to the address that is dialled.
+// The way of a request from a workload without a proxy: to an endpoint of the service, chosen by the orchestrator, or
+// to the dialled address.
 
-/** Where the connection goes, as a simulation whose only step is the endpoints. */
+/** The destination of the connection, as a simulation whose only step is the endpoints. */
 function withoutProxy(resolved: ResolvedHost, resolver: Resolver): Simulation {
   const { ip, port, service } = resolved;
   const dialled = { address: ip, port } as const;
   if (service === undefined) return leadingTo("ORIGINAL_DST", [plain(dialled)]);
   const portName = service.ports.find((one) => one.port === port)?.name;
   const endpoints = resolver.endpoints(service).filter((one) => one.portName === portName);
-  // Without a virtual address one of the endpoints is dialled.
+  // Without a virtual address the client dials one of the endpoints.
   if (!service.addresses.includes(ip)) return leadingTo("ORIGINAL_DST", [plain(dialled)]);
   if (service.provider !== "Orch") {
     const why = `who answers at ${ip}, an address that proxies alone know`;

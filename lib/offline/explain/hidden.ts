@@ -1,6 +1,6 @@
 /**
- * Objects about a host that exist and that a client does not see: they are not exported to its namespace, or its Sidecar
- * leaves them out.
+ * Objects about a host that exist, but that a client does not see: they are not exported to the client's namespace, or
+ * the client's Sidecar omits them.
  *
  * @module
  */
@@ -16,16 +16,16 @@ import type { EffectiveVirtualService } from "../../mesh/types.ts";
 import { isVisible } from "../../mesh/visibility.ts";
 import { profileOf } from "../../translate/reader/proxy_profile.ts";
 
-/** The part of a mesh that is asked. */
+/** The part of a mesh that the search reads. */
 export interface AskedMesh {
   readonly mesh: Pick<Mesh, "config" | "services" | "virtualServices" | "destinationRules" | "scope">;
   readonly object: (key: string) => Pick<AnyConfigObject, "kind" | "spec"> | undefined;
 }
 
-/** The client that does not see them. */
+/** The client that does not see the objects. */
 export type SeeingClient = Pick<ProxyOnWay, "namespace" | "labels" | "type">;
 
-/** One sentence for each object, by its key. */
+/** One sentence for each object, by the object's key. */
 export function hiddenObjects(host: string, client: SeeingClient, { mesh, object }: AskedMesh): string[] {
   const names = [host, ...wildcardsOver(host)];
   const scope = mesh.scope(client.namespace, client.labels);
@@ -33,7 +33,7 @@ export function hiddenObjects(host: string, client: SeeingClient, { mesh, object
   const isGateway = profileOf(client.type).gateways;
   const narrowed = isGateway ? undefined : sidecar;
   return [
-    // A route that a Sidecar imports brings the services that it leads to.
+    // A route that a Sidecar imports brings its destination services along.
     ...(narrowed !== undefined && scope.service(host) !== undefined
       ? []
       : hiddenServices(names, client, narrowed, mesh)),
@@ -91,7 +91,7 @@ function* hiddenRoutes(
   }
 }
 
-/** Whether the rules are for clients of that sort: sidecars, or a gateway that the client is. */
+/** Whether the rules are for clients of this sort: sidecars, or a gateway that the client is. */
 function isFor(
   { gateways }: EffectiveVirtualService,
   { labels, type }: SeeingClient,

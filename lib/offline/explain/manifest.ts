@@ -1,6 +1,6 @@
 /**
- * Services that manifests alone tell of. Proxies get no clusters and endpoints of them yet, so a request to one passes
- * through to its virtual address, and the orchestrator chooses the endpoint.
+ * Services known from manifests alone. Proxies have no clusters and endpoints for such services yet. A request to one
+ * passes through to its virtual address, and the orchestrator chooses the endpoint.
  *
  * @module
  */
@@ -11,10 +11,10 @@ import type { Protocol } from "../../registry/types.ts";
 
 /** Where the orchestrator may take a connection to. */
 export interface ManifestEndpoint {
-  /** Absent: the manifest of a workload has no address, its pods get one when they run. */
+  /** Absent: the manifest of a workload has no address. Its pods get addresses when they run. */
   readonly address?: string;
   readonly port: number;
-  /** Key of the workload whose pods these are; absent: the endpoints do not name it. */
+  /** Key of the workload that made the pods; absent: the endpoints do not name it. */
   readonly workload?: string;
 }
 
@@ -37,7 +37,7 @@ export class ManifestServices {
     return this.#facts.hosts().map((host) => this.#facts.service(host)).find((one) => addressOf(one) === ip);
   }
 
-  /** Endpoints that are ready: those that manifests list; else the pods that the selector finds. */
+  /** Endpoints that are ready: the endpoints in manifests, or else the pods that the selector finds. */
   endpoints(service: ServiceFact, port: number): readonly ManifestEndpoint[] {
     const servicePort = service.fact.spec.ports.find((one) => one.port === port);
     if (servicePort === undefined) return [];
@@ -56,19 +56,19 @@ export class ManifestServices {
     return workloads.flatMap((workload) => {
       const { owner, addresses: [address] = [] } = workload.spec;
       const target = targetPort(port, workload);
-      // The pods of a workload that is there itself are its pods, not others.
+      // The pods of a known workload are listed with the workload, not separately.
       if (target === undefined || (address === undefined && owner !== undefined && names.has(owner))) return [];
       return [{ ...(address === undefined ? {} : { address }), port: target, workload: workload.key }];
     }).sort((a, b) => Number(a.address === undefined) - Number(b.address === undefined));
   }
 }
 
-/** The virtual address of a service; undefined: it has none, or a manifest leaves it to the orchestrator. */
+/** The virtual address of a service; undefined: no address, or an address that the orchestrator will choose. */
 export function addressOf(service: ServiceFact | undefined): string | undefined {
   return service?.fact.spec.clusterIPs.find(isIp);
 }
 
-/** The protocol of one of its ports; undefined: it lacks that port. */
+/** The protocol of a port of the service; undefined: the service lacks the port. */
 export function protocolOf({ fact: { spec } }: ServiceFact, port: number): Protocol | undefined {
   const found = spec.ports.find((one) => one.port === port);
   if (found === undefined) return undefined;

@@ -27,7 +27,7 @@ import { folderSecrets } from "./secrets.ts";
 import type { ExplainWorld } from "./world.ts";
 import { profileOf } from "../../translate/reader/proxy_profile.ts";
 
-/** The world of explanations, from a mesh and the proxies that it implies. */
+/** The world of explanations, from a mesh and its implied proxies. */
 export function worldOf(mesh: OfflineMesh, proxies: readonly ImpliedProxy[], places: FieldPlaces): ExplainWorld {
   const byId = new Map(proxies.map((proxy) => [proxy.node.id, proxy]));
   const isRefused = refusedLookup({ store: mesh.store, findings: () => mesh.index.findings() as Finding[] });
@@ -60,7 +60,7 @@ export function worldOf(mesh: OfflineMesh, proxies: readonly ImpliedProxy[], pla
   };
 }
 
-/** A proxy as one on the way. */
+/** An implied proxy as a proxy on the way of a request. */
 export function onWay({ type, namespace, name, address, labels, node, account, runs }: ImpliedProxy): ProxyOnWay {
   return {
     ...{ type, namespace, name, address, labels, id: node.id },
@@ -112,7 +112,7 @@ export function resolverOf(
   };
 }
 
-/** The service whose wildcard host covers a host, the longest first. */
+/** The service whose wildcard covers a host. The longest wildcard wins. */
 function wildcardOf(
   host: string,
   services: readonly Service[],

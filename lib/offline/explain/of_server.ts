@@ -1,7 +1,7 @@
 /**
  * Explains requests of proxies that are connected to a server.
  *
- * Permissions: read (the files that hold the objects, for the lines of their fields).
+ * Permissions: read (the files of the objects, for the lines of fields).
  *
  * @module
  */
@@ -27,10 +27,10 @@ import { onWay, resolverOf } from "./of_mesh.ts";
 import { BadQuestion, readQuestion } from "./question.ts";
 import type { ExplainWorld } from "./world.ts";
 
-/** Files that are longer are not read for the line of a field: nobody is to wait for them. */
+/** Longest file that is read for the line of a field, in bytes. The question must not wait for longer files. */
 const MAX_FILE = 2 * 1024 * 1024;
 
-/** An explainer for a server of this DNS suffix. */
+/** An explainer for a server with this DNS suffix. */
 export function serverExplainer(domain: string): Explainer {
   return {
     explain: async ({ from, to, method, headers }: ExplainAsked, view) => {
@@ -70,13 +70,13 @@ function connected(
   };
 }
 
-/** The workload of an endpoint of which the registry says that no proxy runs beside it. */
+/** The workload of an endpoint without a proxy, according to the registry. */
 function withoutProxy(address: string, { endpoints, services }: AskedServer): ProxyOnWay | undefined {
   const [placement] = endpoints.byAddress(address);
   if (placement === undefined) return undefined;
   const { service, endpoint: { namespace, workloadName, labels, serviceAccount, tlsMode } } = placement;
   const owner = services.service(service);
-  // Injection labels the pods that it gives a proxy.
+  // Injection labels the pods that get a proxy.
   const runs = owner?.provider === "Orch" ? tlsMode === "mesh" : runsBeside(labels, serviceAccount);
   if (runs !== false) return undefined;
   return { type: "sidecar", namespace, name: workloadName || (owner?.name ?? address), address, labels, id: "", runs };
@@ -115,7 +115,7 @@ function worldOfServer(
       const found = proxies.find((proxy) => proxy.address === canonicalIp(address));
       return found === undefined ? withoutProxy(canonicalIp(address), view) : onWay(found);
     },
-    // A proxy does not say which workload it is beside: its address does.
+    // A proxy does not name its workload. The address connects the two.
     workloadOf: () => undefined,
     hidden: (host, client) => hiddenObjects(host, client, { mesh: view.translator.mesh, object }),
     object,
@@ -123,7 +123,7 @@ function worldOfServer(
   };
 }
 
-/** The text of a file of configuration as it is now; undefined: it is large, gone, or not to be read. */
+/** The present text of a configuration file; undefined: the file is large, gone or unreadable. */
 function readSmall(file: string): string | undefined {
   try {
     return readRegularTextSync(file, MAX_FILE);

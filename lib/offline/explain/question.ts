@@ -1,5 +1,5 @@
 /**
- * Reads questions: from a URL or `host:port` to the request that a client's proxy would see, and its destination.
+ * Reads questions: from a URL or `host:port` to the request as the client's proxy would see it, and the destination.
  *
  * @module
  */
@@ -15,7 +15,7 @@ export interface ExplainQuestion {
   readonly headers?: readonly string[];
 }
 
-/** A text that is no question; the message says what was expected. */
+/** A text that cannot be read as a question. The message says what was expected. */
 export class BadQuestion extends Error {
   override readonly name = "BadQuestion";
 }
@@ -28,21 +28,24 @@ export interface ReadQuestion {
   /** As written, lower case. */
   readonly host: string;
   readonly port: number;
-  /** With its query; `/` where none is written. */
+  /** The path with its query; `/` if none is written. */
   readonly path: string;
-  /** Host header: as the client writes it, with a port that is not the scheme's own. */
+  /** Host header as the client writes it: with the port, unless the port is the scheme's default. */
   readonly authority: string;
   readonly method: string;
-  /** Values by name in lower case, in their order. */
+  /** Values by name in lower case, in the written order. */
   readonly headers: Readonly<Record<string, readonly string[]>>;
 }
 
 const PORTS: Readonly<Record<string, number>> = { http: 80, https: 443, grpc: 80 };
 
-/** Reads a question. @throws {BadQuestion} with all that is wrong */
+/**
+ * Reads a question.
+ * @throws {BadQuestion} naming every mistake
+ */
 export function readQuestion({ to, method = "GET", headers = [] }: ExplainQuestion): ReadQuestion {
   const problems: string[] = [];
-  // Without a prototype, whose names are not headers.
+  // An object without a prototype: names such as `constructor` are headers like any other.
   const pairs: Record<string, string[]> = Object.create(null);
   for (const header of headers) {
     const at = header.indexOf(":");

@@ -1,5 +1,5 @@
 /**
- * The address that a client dials for a host, as its resolver would say.
+ * The address that a client dials for a host, as the client's resolver would answer.
  *
  * @module
  */
@@ -12,13 +12,13 @@ import type { Endpoint, Protocol, Service } from "../../registry/types.ts";
 import { addressOf, type ManifestServices, protocolOf } from "./manifest.ts";
 import type { DialledAddress } from "./question.ts";
 
-/** The service or address that a host is to a client. */
+/** The service or address that a host means for a client. */
 export interface ResolvedHost extends DialledAddress {
-  /** The service; undefined: none is known by that host or address. */
+  /** The service; undefined: no known service has the host or address. */
   readonly service?: Service;
   /** The service of a manifest, where proxies know none. */
   readonly manifest?: ServiceFact;
-  /** One sentence about the address, where it is not the service's own. */
+  /** One sentence about the address, if it is not the service's own address. */
   readonly note?: string;
 }
 
@@ -29,19 +29,19 @@ export interface Resolver {
   services(host: string, namespace: string): readonly Service[];
   /** The service that has an address. */
   serviceAt(ip: string, namespace: string): Service | undefined;
-  /** Its endpoints, healthy or not. */
+  /** The endpoints of a service, healthy or not. */
   endpoints(service: Service): readonly Endpoint[];
-  /** The ports of services that a workload serves, in the order in which they get a port of the workload. */
+  /** The ports of services that a workload serves, in the order in which the services get a port of the workload. */
   servedBy(workload: Pick<ProxyOnWay, "address" | "namespace">): readonly ServiceTarget[];
-  /** SPIFFE ID of a workload, by its service account; undefined: none is known. */
+  /** SPIFFE ID of a workload, by its service account; undefined: not known. */
   identityOf(workload: Pick<ProxyOnWay, "account" | "address" | "namespace">): string | undefined;
   /** The beginning of the SPIFFE IDs of a namespace's workloads, up to the account. */
   identityStart(namespace: string): string;
-  /** Services that manifests tell of. */
+  /** Services known from manifests. */
   readonly manifests: ManifestServices;
 }
 
-/** An address for documentation (RFC 5737): that of a host of which nothing but the name is known. */
+/** An address for documentation (RFC 5737). It stands for a host of which only the name is known. */
 export const UNKNOWN_ADDRESS = "198.51.100.1";
 
 /** Resolves a host for a client. */
@@ -100,7 +100,7 @@ function resolveManifest(manifest: ServiceFact, port: number, { manifests }: Res
   return { ip, port, http, manifest, note: `${manifest.host} has no address in its manifest; ${ip} is dialled` };
 }
 
-/** The names that a resolver tries for a host, with the search list of a workload. */
+/** The names that a resolver tries for a host with the search list of a workload. */
 export function namesOf(host: string, namespace: string, domain: string): string[] {
   const dots = host.split(".").length - 1;
   const names = [host];
@@ -115,6 +115,6 @@ function protocolAt({ ports }: Service, port: number): Protocol | undefined {
 }
 
 function carriesHttp(protocol: Protocol | undefined): boolean {
-  // A port that declares nothing is sniffed; a person who names a host and a port of it means a request.
+  // The protocol of an undeclared port is detected. A person who names a host and such a port means an HTTP request.
   return protocol !== undefined && ["HTTP", "HTTP2", "GRPC", "GRPC-Web", "Unsupported"].includes(protocol);
 }

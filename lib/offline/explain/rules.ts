@@ -1,9 +1,10 @@
 /**
  * The rules of virtual services that made each route of a proxy.
  *
- * A route tells its virtual service and no more. But routes stand in the order of rules and their matches, and each has
- * the condition of its match: so each route is of the first match, behind those before it, that holds for this proxy and
- * makes the same condition. The rules of a delegate stand in the place of the rule that names it, narrowed by that.
+ * A route names only its virtual service. But routes keep the order of the rules and their matches, and each route has
+ * the condition of its match. So a route belongs to the first match that holds for this proxy, makes the same
+ * condition, and follows the matches of the routes before. The rules of a delegate replace the rule that names the
+ * delegate, and are narrowed by it.
  *
  * @module
  */
@@ -20,13 +21,13 @@ type Route = envoy.config.route.v3.Route;
 export interface RuleAt {
   /** 0-based, among the rules of the virtual service. */
   readonly rule: number;
-  /** The delegate whose rule it is. */
+  /** The delegate that contains the rule. */
   readonly delegate?: {
     readonly key: string;
     /** 0-based, among the rules of the delegate. */
     readonly rule: number;
   };
-  /** Path from that object: of the match, or of the rule where it has none. */
+  /** Path in this object: of the match, or of a rule without a match. */
   readonly field: string;
   readonly name: string;
 }
@@ -45,7 +46,7 @@ export interface WrittenRules {
   readonly segmentPrefixes: boolean;
 }
 
-/** The proxy whose routes they are. */
+/** The proxy that has the routes. */
 export interface RuleProxy {
   readonly namespace: string;
   readonly labels: Labels;
@@ -102,7 +103,7 @@ function entriesOf(rule: HttpRoute, index: number, reader: WrittenRuleReader): W
   });
 }
 
-/** The entries of a delegate's rules. Each match of one is merged alone, which tells its result. */
+/** The entries of a delegate's rules. Each match is merged alone, so its result is known. */
 function delegatedEntries(
   root: HttpRoute,
   rule: number,
@@ -129,7 +130,7 @@ function holdsFor(match: HttpMatchRequest, { namespace, labels, port, mesh }: Ru
   return Object.entries(match.sourceLabels ?? {}).every(([key, value]) => labels[key] === value);
 }
 
-/** Equal for conditions that are the same on the wire. */
+/** Equal for conditions that are equal on the wire. */
 function textOf(match: envoy.config.route.v3.RouteMatch): string {
   return encode(MATCH, match).toBase64();
 }

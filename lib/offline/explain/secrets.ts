@@ -1,5 +1,5 @@
 /**
- * Whether proxies are sent the secrets that their TLS asks for, as the texts of a folder tell.
+ * Whether proxies get the secrets that their TLS needs, as far as the texts of a folder say.
  *
  * @module
  */
@@ -13,11 +13,11 @@ import type { SecretLookup, UnsentSecret } from "../../simulate/secret_types.ts"
 /** Objects of a folder. */
 export interface SecretTexts {
   readonly facts: Pick<FactStore, "get" | "list">;
-  /** Whether an object is refused and has no version in force, by its key. */
+  /** Whether an object is refused and has no version in force, by the object's key. */
   readonly isRefused: (key: string) => boolean;
 }
 
-/** Tells of the secrets of a namespace's proxies, whose agents prove who they are. */
+/** Looks up secrets for a namespace's proxies, whose agents prove their identity. */
 export function folderSecrets(texts: SecretTexts, namespace: string): SecretLookup {
   return (resource, part) => {
     const never = neverHolds({ resource, part });
@@ -35,7 +35,7 @@ export function folderSecrets(texts: SecretTexts, namespace: string): SecretLook
   };
 }
 
-/** Files seldom have all Secrets: one is missing where others of its namespace are there. */
+/** Files seldom have all Secrets. A Secret counts as missing only if others of its namespace are known. */
 function absentIn({ facts, isRefused }: SecretTexts, reference: CredentialReference): UnsentSecret {
   const { kind, namespace, names } = reference;
   const isRefusedText = names.some((name) => isRefused(`${kind}/${namespace}/${name}`));

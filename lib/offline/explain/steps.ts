@@ -1,5 +1,5 @@
 /**
- * The steps of a simulation in the words of configuration: which object and field caused each, and which rules nearly
+ * The steps of a simulation in the words of configuration: the object and field behind each step, and rules that nearly
  * matched.
  *
  * @module
@@ -31,7 +31,7 @@ export interface StepSurroundings {
   readonly port: number;
 }
 
-/** The steps that say something of configuration; first bytes and filters are left to the simulation. */
+/** The steps that say something about configuration. First bytes and filters are left to the simulation. */
 export function explainedSteps(simulation: Simulation, around: StepSurroundings): ExplainedStep[] {
   let host: VirtualHostStep | undefined;
   return simulation.steps.flatMap((step) => {
@@ -41,7 +41,7 @@ export function explainedSteps(simulation: Simulation, around: StepSurroundings)
   });
 }
 
-/** Of the objects that share a listener the one is named that the request is for, as the steps behind tell. */
+/** If several objects share a listener, the step names the object of this request, as the later steps show. */
 function listenerStep(
   step: Extract<SimulationStep, { step: "listener" }>,
   { steps }: Simulation,
@@ -81,7 +81,7 @@ function stepsOf(step: SimulationStep, host: VirtualHostStep | undefined, around
   }
 }
 
-/** A virtual listener that keeps a connection is usual for inbound ones alone. */
+/** A virtual listener that keeps a connection is usual only for inbound connections. */
 function listenerText(
   { name, why }: Extract<SimulationStep, { step: "listener" }>,
   { port }: StepSurroundings,
@@ -90,7 +90,7 @@ function listenerText(
   return name === "virtualInbound" ? "" : `no other listener takes port ${port}`;
 }
 
-/** How endpoints are talked to; nothing where it is plainly. */
+/** The transport to the endpoints; empty for plain text. */
 function transportText({ transport, tls, endpoints }: Extract<SimulationStep, { step: "cluster" }>): string {
   const used = endpoints.filter(({ healthy }) => healthy);
   if (used.length > 0 && used.every(({ hbone }) => hbone)) return "HBONE";
@@ -100,7 +100,7 @@ function transportText({ transport, tls, endpoints }: Extract<SimulationStep, { 
   return transport;
 }
 
-/** Its listener's step has reported it. */
+/** Whether the listener's step has reported the chain already. */
 function isPlainChain(step: Extract<SimulationStep, { step: "filterChain" }>): boolean {
   return step.index >= 0 &&
     step.matched.every((one) => /^(?:transport raw_buffer|application protocol http)/.test(one));
@@ -117,7 +117,7 @@ function cause(
   return { object: key, ...(field === "" ? {} : { field }), ...(place === undefined ? {} : { place }) };
 }
 
-/** The virtual service behind routes; else the object that made the virtual host. */
+/** The virtual service behind the routes, or else the object that made the virtual host. */
 function hostStep(step: VirtualHostStep, around: StepSurroundings): ExplainedStep {
   const keys = step.causes ?? [];
   const key = keys.find((one) => one.startsWith("VirtualService/")) ?? keys[0];
@@ -146,7 +146,7 @@ function ruleSteps(step: RouteLike, host: VirtualHostStep, around: StepSurroundi
   return [...passed, rule(step, true, `${step.match}${share}${filters}${ended}`)];
 }
 
-/** `2 "beta"`; of the first rule of a delegate that rule 2 names `2.1 "beta"`. */
+/** `2 "beta"`; for the first rule of the delegate that rule 2 names: `2.1 "beta"`. */
 function ruleName({ rule, delegate }: RuleAt, name: string): string {
   const number = delegate === undefined ? `${rule + 1}` : `${rule + 1}.${delegate.rule + 1}`;
   return name === "" ? number : `${number} ${JSON.stringify(name)}`;
@@ -245,7 +245,7 @@ export function shortCluster(name: string, proxy: ProxyOnWay, world: ExplainWorl
   return subset ? `${subset} of ${host}:${port}` : `${host}:${port}`;
 }
 
-/** A host as workloads of the proxy's namespace may write it. */
+/** A host in the short form that workloads of the proxy's namespace may write. */
 function shortHost(host: string, { proxy, world }: Pick<StepSurroundings, "proxy" | "world">): string {
   const suffix = `.svc.${world.resolver.domain}`;
   if (!host.endsWith(suffix)) return host;

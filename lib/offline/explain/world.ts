@@ -1,6 +1,5 @@
 /**
- * The inputs of an explanation of a request: proxies with their resources, services, objects and where those are
- * written.
+ * The inputs of an explanation: proxies with their resources, services, objects and the places of objects.
  *
  * @module
  */
@@ -11,16 +10,16 @@ import type { MeetingRequest } from "../../simulate/for_request.ts";
 import type { ProxyResources } from "../../simulate/types.ts";
 import type { Resolver } from "./resolve.ts";
 
-/** The world that an explanation asks. */
+/** The world that an explanation reads. */
 export interface ExplainWorld {
   readonly resolver: Resolver;
   /** The resources of a proxy that a request may meet. */
   resources(proxy: ProxyOnWay, request: MeetingRequest): Promise<ProxyResources>;
-  /** The workload of an address, as its proxy, which may not be there. */
+  /** The workload of an address in the form of its proxy, even if no proxy runs. */
   workloadAt(address: string): ProxyOnWay | undefined;
   /** The pods of a workload, by the workload's key, likewise. */
   workloadOf(key: string): ProxyOnWay | undefined;
-  /** Sentences about the objects for a host that exist and that a client does not see. */
+  /** Sentences about objects for a host that exist, but that a client does not see. */
   hidden(host: string, client: ProxyOnWay): readonly string[];
   /** An object by its key. */
   object(key: string): Pick<AnyConfigObject, "kind" | "spec" | "origin"> | undefined;

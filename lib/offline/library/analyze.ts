@@ -1,5 +1,5 @@
 /**
- * All that is wrong with configuration, for programs: the findings that the command `check` reports.
+ * All faults of configuration, for programs: the findings of the command `check`.
  *
  * Permissions: read of the paths, env (`LOG_TOKENS` and `LOG_STREAM`, which the YAML package reads).
  *
@@ -11,9 +11,14 @@ import { meshOfTexts, type MeshTexts, throwFailures } from "./texts_mesh.ts";
 
 /** The configuration to analyze. */
 export interface AnalyzeRequest extends MeshTexts {
-  /** Services of an orchestrator exist beside those in the texts: their hosts are not unknown. Default false. */
+  /**
+   * Services of an orchestrator exist in addition to the services in the texts: hosts of such services count as known.
+   * Default false.
+   */
   readonly assumeServices?: boolean;
-  /** The texts have all of the mesh: what is missing in them is missing, an error. Default false: it may be elsewhere. */
+  /**
+   * The texts have the whole mesh: a missing object is an error. Default false: a missing object may exist elsewhere.
+   */
   readonly whole?: boolean;
 }
 

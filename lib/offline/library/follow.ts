@@ -1,5 +1,5 @@
 /**
- * From a proxy and a URL to the way of that request, for programs.
+ * The way of a request from a proxy to a URL, for programs.
  *
  * Permissions: read of the paths, env (`LOG_TOKENS` and `LOG_STREAM`, which the YAML package reads).
  *
@@ -18,8 +18,8 @@ import { proxiesOf } from "../workloads.ts";
 /** A request, the proxy of its client, and the configuration. */
 export interface FollowedRequest extends MeshTexts {
   /**
-   * The client's proxy: a workload (`shop/cart`, `cart.shop`, an IP address), a node id, or a node with its metadata. For
-   * a gateway (`router~...`) the request is one from outside, which dials the gateway itself.
+   * The client's proxy: a workload (`shop/cart`, `cart.shop`, an IP address), a node id, or a node with its metadata.
+   * For a gateway (`router~...`) the request comes from outside and dials the gateway itself.
    */
   readonly from: string | ProxyNode;
   /** A URL (http, https, grpc, tcp, tls), or `host:port`. */
@@ -73,7 +73,7 @@ export async function followRequest(request: FollowedRequest): Promise<Explanati
   const { mesh, textOf } = await meshOfTexts(request);
   const { proxies: implied, options } = proxiesOf(mesh);
   const { proxy, note } = findProxy(typeof from === "string" ? from : from.id, implied, options);
-  // The caller's words about a node count more than those of the texts about its workload.
+  // The caller's facts about a node have precedence over the texts' facts about its workload.
   const node = typeof from === "string"
     ? proxy.node
     : { ...from, metadata: { ...proxy.node.metadata, ...from.metadata } };

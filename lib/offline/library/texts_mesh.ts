@@ -11,15 +11,15 @@ import { defaultSettings } from "../../kernel/settings/read.ts";
 import { meshOfReads } from "../mesh_of_reads.ts";
 import { type InputTexts, readInputs, UnreadableInput } from "../inputs.ts";
 
-/** Configuration, and how it is read. */
+/** Configuration, and how to read it. */
 export interface MeshTexts {
   /** Texts of configuration by file name; the name ends in `.yaml`, `.yml` or `.json`. */
   readonly files?: Readonly<Record<string, string>>;
-  /** Files and folders that are read too. */
+  /** Further files and folders to read. */
   readonly paths?: readonly string[];
   /**
-   * Text of the mesh configuration; default: what the objects by which a control plane is installed say of it, where they
-   * are among the texts; else the defaults.
+   * Text of the mesh configuration. Default: the mesh configuration in an object of the texts by which a control plane
+   * is installed, or else the defaults.
    */
   readonly meshConfig?: string;
   /** DNS suffix of services. Default `cluster.local`. */
@@ -28,10 +28,10 @@ export interface MeshTexts {
   readonly settings?: Partial<SettingsOf<"pilot-discovery">>;
 }
 
-/** A mesh, and the texts that it was made of. */
+/** A mesh, and its texts. */
 export interface MeshOfTexts {
   readonly mesh: OfflineMesh;
-  /** The text of a file by its path; undefined: there is none. */
+  /** The text of a file by its path; undefined: no such file. */
   readonly textOf: (path: string) => string | undefined;
 }
 
@@ -55,7 +55,7 @@ export async function meshOfTexts(texts: MeshTexts): Promise<MeshOfTexts> {
   return { mesh, textOf: (path) => files[path] ?? read.textOf(path) };
 }
 
-/** Throws the error of a builder: a defect of this library, never of the texts. */
+/** Throws the error of a builder. Such an error is a defect of this library, never of the texts. */
 export function throwFailures({ failures }: OfflineMesh): void {
   const [failure] = failures;
   if (failure !== undefined) throw failure.error;

@@ -1,5 +1,5 @@
 /**
- * Compares the configuration of a server with files that would take the place of its folder.
+ * Compares the configuration of a server with files that would replace its folder.
  *
  * @module
  */
@@ -50,7 +50,7 @@ export class ServerWorld {
     this.#nodes = nodes;
   }
 
-  /** Takes objects that are in force. */
+  /** Takes objects in force. */
   add(objects: readonly SentObject[], ofFolder: boolean): void {
     const list = ofFolder ? this.#ofFolder : this.#others;
     for (const { kind, meta, spec, origin, assigned } of objects) {
@@ -76,7 +76,7 @@ export class ServerWorld {
     const written = yield* mesh.index.applySteps(reads);
     const refused = refusedKeys(mesh);
     const mine = new Set(written.upserted.map(({ key }) => key));
-    // An object that a server refuses stays in force in its last good version.
+    // If a server refuses an object, the object's last good version stays in force.
     const kept = this.#ofFolder.filter(({ key }) => refused.has(key) && !mine.has(key));
     const read = mesh.index.findings().filter(isOfPreview);
     const ofFolder: FolderVersion = { objects: this.#ofFolder, facts: this.#factsOfFolder, read: this.#findings };
@@ -101,7 +101,7 @@ export class ServerWorld {
       return [...objects.written, ...objects.removed];
     });
     const after = yield* meshFindings(mesh, { assumeServices: false, textOf });
-    // The index has read the files whichever way is asked for, and reports that both times.
+    // The index has read the files for both versions, and reports these findings both times.
     const beside = (all: readonly Finding[]) => splitBy(baselineOf(read), all).fresh;
     const [ofOld, ofNow] = [[...old.read, ...beside(before)], [...now.read, ...beside(after)]];
     return {
@@ -149,7 +149,7 @@ const NOTHING: FolderChanges = {
 interface FolderVersion {
   readonly objects: readonly ConfigObject[];
   readonly facts: readonly AnyFact[];
-  /** Findings of reading it. */
+  /** Findings of reading the folder. */
   readonly read: readonly Finding[];
 }
 
@@ -177,7 +177,7 @@ function factOf({ kind, meta, spec, origin }: SentFact): AnyFact {
 /** Nothing here is to be kept from anybody: the data of secrets stayed behind. */
 const NO_KEY = new Uint8Array(32);
 
-/** Keys of objects that the files hold and that are refused. */
+/** Keys of refused objects in the files. */
 function refusedKeys({ index }: OfflineMesh): Set<string> {
   const keys = new Set<string>();
   for (const path of index.paths) {

@@ -11,21 +11,21 @@ import type { ProxyNode } from "../offline_mesh.ts";
 import type { DiscoverySettings } from "../../discovery/settings/settings.ts";
 import type { BlastRadius } from "../diff/diff.ts";
 
-/** An object as it crosses to the worker. */
+/** An object as it is sent to the worker. */
 export type SentObject = Pick<ConfigObject, "kind" | "meta" | "spec" | "origin" | "assigned">;
 
-/** A secret without its data, which does not leave the server's thread. */
+/** A secret without its data: the data does not leave the server's thread. */
 export interface SentSecret {
   readonly type: string;
   readonly keys: readonly string[];
 }
 
-/** A fact as it crosses to the worker. */
+/** A fact as it is sent to the worker. */
 export interface SentFact extends Pick<Fact, "kind" | "meta" | "origin"> {
   readonly spec: FactSpecs[Exclude<FactKind, "Secret">] | SentSecret;
 }
 
-/** A proxy that is connected. */
+/** A connected proxy. */
 export interface ConnectedNode extends ProxyNode {
   /** `namespace/name`. */
   readonly name: string;
@@ -41,7 +41,7 @@ export type PreviewInput =
     readonly mesh: MeshConfig;
     readonly nodes: readonly ConnectedNode[];
   }
-  /** Objects in force; of the folder, or of other sources, which stay as they are. */
+  /** Objects in force, of the folder or of other sources. The other sources stay as they are. */
   | { readonly say: "objects"; readonly ofFolder: boolean; readonly objects: readonly SentObject[] }
   /** Facts, likewise. */
   | { readonly say: "facts"; readonly ofFolder: boolean; readonly facts: readonly SentFact[] }

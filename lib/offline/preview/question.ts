@@ -19,10 +19,10 @@ const question = z.strictObject({
       : "an object with files, and perhaps nodes and reversed",
 });
 
-/** The question: the files of the configuration folder as they would be. */
+/** The question: the files of the configuration folder after the change. */
 export type PreviewQuestion = z.output<typeof question>;
 
-/** A question that is none; the message names every mistake. */
+/** A question that cannot be read. The message names every mistake. */
 export class UnreadableQuestion extends Error {
   override readonly name = "UnreadableQuestion";
 }

@@ -1,6 +1,6 @@
 /**
- * Answers previews of a server, each in a worker of its own: one at a time, in bounded time, and the data for the
- * worker is copied in small parts.
+ * Answers previews of a server in a worker for each preview. Previews run one at a time and in bounded time, and the
+ * data for the worker is copied in small parts.
  *
  * Permissions: those of the worker; none of its own.
  *
@@ -22,18 +22,18 @@ import { isSame } from "../diff/diff.ts";
 export interface PreviewOptions {
   readonly settings: DiscoverySettings;
   readonly domain: string;
-  /** Name of the source whose place the files take: the path of the folder. */
+  /** Name of the source that the files replace: the path of the folder. */
   readonly folder: string;
   /** Services of manifests are part of the server's mesh. Default false. */
   readonly manifestServices?: boolean;
-  /** Longest time for one, ms. Default {@linkcode PREVIEW_TIME}. */
+  /** Longest time for one preview, ms. Default {@linkcode PREVIEW_TIME}. */
   readonly time?: number;
 }
 
 /** Longest time for a preview, ms. */
 export const PREVIEW_TIME = 60_000;
 
-/** Objects that cross to the worker at once: some milliseconds of copying. */
+/** Objects sent to the worker at once: some milliseconds of copying. */
 const CHUNK = 200;
 
 export class WorkerPreviews implements PreviewRunner {
@@ -130,8 +130,8 @@ function sentFact(fact: Fact): SentFact {
 }
 
 /**
- * Findings about the folder that do not come from reading it: other sources decide it, and other files leave it as it
- * is.
+ * Findings about the folder that do not come from reading it. Other sources cause them, so other files do not change
+ * them.
  */
 const BESIDE_READING: ReadonlySet<string> = new Set(["hidden-object", "outside-root-namespace"]);
 
