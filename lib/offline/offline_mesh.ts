@@ -27,6 +27,7 @@ import type { ProxyState } from "../translate/machine/per_proxy/proxy_state.ts";
 import { addFactRegistry } from "../discovery/sources/fact_registry.ts";
 import { serverDerivations } from "../discovery/sources/ingress.ts";
 import { Pipeline } from "../discovery/pipeline/pipeline.ts";
+import type { PipelineOptions } from "../discovery/pipeline/options.ts";
 import {
   cacheSwitches,
   debounceOptions,
@@ -42,6 +43,10 @@ export interface ProxyNode {
   readonly id: string;
   /** Node metadata as plain JSON: `NAMESPACE`, `LABELS`, `INSTANCE_IPS`, `INTERCEPTION_MODE`, ... */
   readonly metadata?: Readonly<Record<string, unknown>>;
+  /** Names of the extensions of the proxy's build. Default: a full build. */
+  readonly extensions?: readonly string[];
+  /** `--service-cluster` of the proxy. Default: none. */
+  readonly cluster?: string;
 }
 
 /** Inputs of a mesh of texts. */
@@ -66,9 +71,11 @@ export interface OfflineMeshOptions {
   readonly vhds?: boolean;
   /** Services of manifests in the texts are part of the mesh (`--registries=File`). Default false. */
   readonly manifestServices?: boolean;
+  /** The networks of the mesh. Default: none. */
+  readonly networks?: MeshNetworks;
+  /** Keys of token issuers, which nobody fetches here. Default: none are known. */
+  readonly tokenKeys?: NonNullable<PipelineOptions["tokenKeys"]>;
 }
-
-const NO_NETWORKS: MeshNetworks = { networks: {} };
 
 /** A mesh made of texts. */
 export class OfflineMesh {
@@ -84,6 +91,7 @@ export class OfflineMesh {
   /** Results that could not be built. They are defects of this program, never of the texts. */
   readonly failures: { readonly what: string; readonly error: unknown }[] = [];
   readonly #options: OfflineMeshOptions;
+  readonly #networks: MeshNetworks;
   readonly #nodes: NodeReader;
   readonly #namespaces: DiscoveredNamespaces;
   readonly #engines: DerivationEngine[] = [];
@@ -97,6 +105,7 @@ export class OfflineMesh {
   /** @throws {RangeError} naming every problem of the mesh configuration. */
   constructor(options: OfflineMeshOptions) {
     const { settings, domain } = options;
+    this.#networks = options.networks ?? { networks: {} };
     const parsed = parsedMesh(options, settings);
     const config = options.mesh ?? parsed.value;
     this.#options = options;
@@ -111,7 +120,8 @@ export class OfflineMesh {
     });
     this.pipeline = new Pipeline({
       mesh: config,
-      networks: NO_NETWORKS,
+      networks: this.#networks,
+      ...(options.tokenKeys && { tokenKeys: options.tokenKeys }),
       settings: translateSettings(settings, domain),
       caches: cacheSwitches(settings),
       debounce: debounceOptions(settings),
@@ -176,7 +186,7 @@ export class OfflineMesh {
     this.#meshConfigName = chosen.meshConfigName;
     if (this.#options.manifestServices) this.#namespaces.use(parsed.value.discoverySelectors ?? []);
     for (const engine of this.#engines) engine.meshChanged(parsed.value);
-    this.pipeline.meshChanged(parsed.value, NO_NETWORKS);
+    this.pipeline.meshChanged(parsed.value, this.#networks);
     this.#chooseRoot();
   }
 
@@ -200,9 +210,10 @@ export class OfflineMesh {
    *
    * @throws {NodeRefused} when the node cannot be served.
    */
-  join({ id, metadata = {} }: ProxyNode): ProxyState {
+  join({ id, metadata = {}, extensions = [], cluster = "" }: ProxyNode): ProxyState {
     const { vhds = false } = this.#options;
-    return this.pipeline.translator.join(this.#nodes.read({ id, metadata: struct(metadata) }, vhds, this.mesh));
+    const node = { id, cluster, metadata: struct(metadata), extensions: extensions.map((name) => ({ name })) };
+    return this.pipeline.translator.join(this.#nodes.read(node, vhds, this.mesh));
   }
 
   /** The findings about the texts, and about the resources of the joined proxies. */
@@ -221,7 +232,7 @@ export class OfflineMesh {
       clusterId: settings.CLUSTER_ID,
       domain,
       systemNamespace: settings.POD_NAMESPACE,
-      networks: () => NO_NETWORKS,
+      networks: () => this.#networks,
       from: "file",
     } as const;
     const handOver = addFactRegistry(this.pipeline, place, settings).taker;
@@ -266,7 +277,7 @@ export class OfflineMesh {
     const { namespace, conflict } = chooseRootNamespace(this.objects.values(), this.#options.settings.POD_NAMESPACE);
     this.rootNamespaceConflict = conflict;
     if (namespace === undefined || namespace === this.mesh.rootNamespace) return;
-    this.pipeline.meshChanged({ ...this.mesh, rootNamespace: namespace }, NO_NETWORKS);
+    this.pipeline.meshChanged({ ...this.mesh, rootNamespace: namespace }, this.#networks);
   }
 }
 

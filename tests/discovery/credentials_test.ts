@@ -23,7 +23,7 @@ import { keptBytes } from "../xds/support/memory.ts";
 import { Fixture } from "./fixture.ts";
 import { openLog } from "./open_log.ts";
 
-const pem = new URL("../testdata/translate/cluster/pem/", import.meta.url);
+const pem = new URL("../testdata/pem/", import.meta.url);
 const [certificate, key, root, revoked] = ["cert", "key", "root", "crl"].map((name) =>
   Deno.readTextFileSync(new URL(`${name}.pem`, pem))
 ) as [string, string, string, string];

@@ -12,7 +12,7 @@ import { envoyPath, TestMesh } from "./support/mesh.ts";
 
 const path = envoyPath();
 const root = new URL("../..", import.meta.url).pathname;
-const pem = `${root}tests/testdata/translate/cluster/pem`;
+const pem = `${root}tests/testdata/pem`;
 
 type Json = Record<string, unknown>;
 interface Dump {

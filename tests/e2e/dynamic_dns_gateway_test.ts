@@ -7,7 +7,7 @@ import { requestHost } from "./support/request.ts";
 import { until } from "../patience.ts";
 
 const path = envoyPath();
-const pem = new URL("../testdata/translate/cluster/pem/", import.meta.url).pathname;
+const pem = new URL("../testdata/pem/", import.meta.url).pathname;
 const IDENTITY = {
   TLS_CLIENT_CERT_CHAIN: `${pem}cert.pem`,
   TLS_CLIENT_KEY: `${pem}key.pem`,

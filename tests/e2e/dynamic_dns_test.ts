@@ -8,7 +8,7 @@ import { inOwnNetwork, withoutOwnNetwork } from "./support/own_network.ts";
 import { until } from "../patience.ts";
 
 const path = envoyPath();
-const pem = new URL("../testdata/translate/cluster/pem/", import.meta.url).pathname;
+const pem = new URL("../testdata/pem/", import.meta.url).pathname;
 
 /** Whether TLS with a server of this name comes about. */
 function reaches(port: number, servername: string): Promise<boolean> {

@@ -9,7 +9,7 @@ import { envoyPath, type SyncRow, TestMesh } from "./support/mesh.ts";
 import { until } from "../patience.ts";
 
 const path = envoyPath();
-const pem = new URL("../testdata/translate/cluster/pem/", import.meta.url).pathname;
+const pem = new URL("../testdata/pem/", import.meta.url).pathname;
 
 /** What the gateway answers to a client that names a server: the body, or "refused". */
 function ask(port: number, servername: string): Promise<string> {

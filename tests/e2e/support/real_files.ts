@@ -8,6 +8,7 @@
  */
 import { parseAllDocuments } from "yaml";
 import { KINDS } from "../../../lib/config/kinds/kinds.ts";
+import { EXPECTED } from "../../translate/golden/read.ts";
 import { groupOfKind } from "../../../lib/config/spelling/spelling.ts";
 
 const root = new URL("../../..", import.meta.url).pathname;
@@ -51,7 +52,7 @@ const REFUSED: readonly (readonly [string, string])[] = [[', "-AES128-SHA"', ""]
 /** Certificates that the worlds name, where they really lie. */
 function withCertificates(world: string): string {
   const text = REFUSED.reduce((rest, [from, to]) => rest.replaceAll(from, to), world);
-  const pem = `${root}tests/testdata/translate/cluster/pem`;
+  const pem = `${root}tests/testdata/pem`;
   return text.replaceAll(
     /(?<![\w/.])\/(?:etc\/[\w/-]*?)?(\w+)\.pem/g,
     (_, name) => `${pem}/${FILES[name] ?? "cert"}.pem`,
@@ -60,10 +61,10 @@ function withCertificates(world: string): string {
 /** Files by the names that worlds give to them. */
 const FILES: Readonly<Record<string, string>> = { crl: "crl", key: "key", k: "key" };
 
-/** The objects of a file; what describes a test's process instead of configuration is left out. */
+/** The objects of a file; the head of a golden, and what the golden expects, are left out. */
 export function objectsIn(text: string): ObjectTree[] {
-  return parseAllDocuments(withCertificates(text), { merge: true })
-    .map((d) => d.toJS({ maxAliasCount: 100 }) as ObjectTree).filter((tree) => tree !== null && tree.kind !== "World");
+  return parseAllDocuments(withCertificates(text.split(EXPECTED)[0]!), { merge: true })
+    .map((d) => d.toJS({ maxAliasCount: 100 }) as ObjectTree).filter((tree) => tree !== null && tree.kind !== "Golden");
 }
 
 /** Ports of the servers of all gateways. */

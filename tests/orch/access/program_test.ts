@@ -8,7 +8,7 @@ const START = ["run", "--quiet", "--no-prompt", "-P=pilot-discovery", "cmd/pilot
 const PORTS = ["grpcAddr", "httpAddr", "monitoringAddr"].map((name) => `--${name}=127.0.0.1:0`);
 const ROOT = Deno.uid() === 0;
 /** Any certificate: nobody answers there. */
-const AUTHORITY = `${repository}tests/testdata/translate/cluster/pem/root.pem`;
+const AUTHORITY = `${repository}tests/testdata/pem/root.pem`;
 
 /** Runs the program until it has printed what is expected, or has ended; gives all that it printed. */
 async function printed(

@@ -16,7 +16,7 @@ import { PATIENCE, until } from "../../patience.ts";
 
 const test = twoClusterTests();
 const same = (bytes: Uint8Array) => Buffer.from(bytes);
-const root = Deno.readTextFileSync(new URL("../../testdata/translate/cluster/pem/root.pem", import.meta.url));
+const root = Deno.readTextFileSync(new URL("../../testdata/pem/root.pem", import.meta.url));
 
 /** Has the server ask the API of a cluster in plain text, so that tokens alone prove who calls. */
 const PLAIN = { XDS_AUTH_PLAINTEXT: true, CITADEL_SELF_SIGNED_CA_RSA_KEY_SIZE: 2048 };

@@ -20,7 +20,7 @@ const time = fc.constantFrom("0s", "1ms", "0.5s", "1s", "10s", "1h", "87600h");
 const percent = fc.constantFrom(0, 1, 50, 100);
 const some = <T>(model: { [K in keyof T]: fc.Arbitrary<T[K]> }) => fc.record<Partial<T>>(model, { requiredKeys: [] });
 
-const pem = new URL("../../testdata/translate/cluster/pem/", import.meta.url).pathname;
+const pem = new URL("../../testdata/pem/", import.meta.url).pathname;
 const connectionPool = some({
   tcp: some({
     maxConnections: count,

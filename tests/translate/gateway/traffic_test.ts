@@ -17,7 +17,7 @@ import { exchange, request, type Served, withEnvoy } from "./running_envoy.ts";
 
 const binary = envoyPath();
 const ignore = binary === undefined;
-const pem = new URL("../../testdata/translate/cluster/pem/", import.meta.url).pathname;
+const pem = new URL("../../testdata/pem/", import.meta.url).pathname;
 const files = { serverCertificate: `${pem}cert.pem`, privateKey: `${pem}key.pem` };
 const api = "networking.mesh.io/v1";
 

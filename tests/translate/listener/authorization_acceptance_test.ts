@@ -1,21 +1,26 @@
 /** Whatever validation lets through, and some that it does not: Envoy takes every listener with it. */
 import assert from "node:assert/strict";
 import { envoyPath, validate } from "../envoy.ts";
-import { buildListeners } from "./world.ts";
+import { inboundListeners } from "../../../lib/translate/listener/inbound/inbound.ts";
+import { configObject, meshReader } from "../mesh_reader.ts";
 
 const binary = envoyPath();
 
-function world(operation: object, when: readonly object[] = []): string {
-  return `
-kind: World
-targets:
-  - {port: 8080, servicePort: {name: http, port: 80, protocol: HTTP}, captureMode: DEFAULT, fromSidecarIngress: false}
----
-kind: AuthorizationPolicy
-metadata: {name: a, namespace: shop}
-spec: {action: DENY, rules: [{to: [{operation: ${JSON.stringify(operation)}}], when: ${JSON.stringify(when)}}]}
-`;
+/** A policy as it is when it was read; what validation would refuse is in it, too. */
+function policy(operation: object, when: readonly object[] = []) {
+  return configObject(
+    "AuthorizationPolicy",
+    "shop/a",
+    { action: "DENY", rules: [{ to: [{ operation }], when: [...when] }] } as never,
+  );
 }
+
+const TARGET = {
+  port: 8080,
+  servicePort: { name: "http", port: 80, protocol: "HTTP" },
+  captureMode: "DEFAULT",
+  fromSidecarIngress: false,
+} as const;
 
 /** Of each a listener of its own: one that is refused must not hide another. */
 const PATHS: readonly string[] = [
@@ -70,14 +75,15 @@ Deno.test({
   name: "Envoy takes every listener, whatever rules hold",
   ignore: binary === undefined,
   async fn() {
-    const worlds = [
-      ...PATHS.map((path) => world({ paths: [path] })),
-      ...WHEN.map((one) => world({ ports: ["80"] }, [one])),
-      world({ hosts: HOSTS }),
-      world({ methods: ["\n", "G T", "*", "*T", "G*"], ports: ["0", "65535"] }),
+    const policies = [
+      ...PATHS.map((path) => policy({ paths: [path] })),
+      ...WHEN.map((one) => policy({ ports: ["80"] }, [one])),
+      policy({ hosts: HOSTS }),
+      policy({ methods: ["\n", "G T", "*", "*T", "G*"], ports: ["0", "65535"] }),
     ];
-    const listeners = worlds.map((text, i) => {
-      const { message } = buildListeners(text).listeners.at(-1)!;
+    const listeners = policies.map((object, i) => {
+      const read = meshReader({ properties: { namespace: "shop" }, objects: [object] });
+      const { message } = inboundListeners(read, [TARGET]).listeners.at(-1)!;
       return {
         ...message,
         name: `l${i}`,
@@ -88,7 +94,7 @@ Deno.test({
     if (all.accepted) return;
     for (const [i, listener] of listeners.entries()) {
       const one = await validate(binary!, { listeners: [listener] });
-      assert.ok(one.accepted, `${worlds[i]}\n${one.output}`);
+      assert.ok(one.accepted, `${JSON.stringify(policies[i])}\n${one.output}`);
     }
     assert.fail(all.output);
   },

@@ -10,7 +10,7 @@ import { PortTaken, saysTaken, withPorts } from "../../../scripts/ports.ts";
 import { envoyPath } from "../envoy.ts";
 import { fakeReader } from "../fake_reader.ts";
 import { port, service } from "../make.ts";
-import { mergeAll } from "./world.ts";
+import { mergeAll } from "./merged.ts";
 import { until } from "../../patience.ts";
 
 const envoyBinary = envoyPath();

@@ -2,15 +2,29 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { encodeResource } from "../../../lib/resource/encoded.ts";
-import { Fixture, resources } from "../../discovery/fixture.ts";
 import { tree } from "../../discovery/random_trees.ts";
 import { inputNames } from "../../golden.ts";
 import { refusal } from "./accepted.ts";
-import { folder, LIBRARY, world } from "./world.ts";
+import { worldOf } from "../golden/expected.ts";
+import { proxiesOf, readGolden } from "../golden/read.ts";
+import { Fixture, resources, type TestNode } from "../../discovery/fixture.ts";
 
-for (const name of inputNames(new URL("in/", folder))) {
-  Deno.test(`gRPC for Node takes all resources of ${name}`, () => {
-    const all = Object.entries(resources(world(name).join(LIBRARY)));
+const folder = new URL("../../testdata/translate/proxyless/", import.meta.url);
+
+/** A library in a workload of namespace a. */
+const LIBRARY: TestNode = {
+  namespace: "a",
+  address: "10.1.0.1",
+  labels: { app: "reviews" },
+  delta: false,
+  metadata: { GENERATOR: { stringValue: "grpc" } },
+};
+
+for (const name of inputNames(folder)) {
+  Deno.test(`gRPC for Node takes all resources of golden ${name}`, () => {
+    const golden = readGolden(Deno.readTextFileSync(new URL(`${name}.yaml`, folder)));
+    const [proxy] = [...proxiesOf(golden.head).values()];
+    const all = [...worldOf(golden).resourcesOf(proxy!)];
     assert.deepEqual(all.map(([key, one]) => [key, refusal(one)]).filter(([, why]) => why !== undefined), []);
   });
 }
@@ -21,7 +35,7 @@ Deno.test("it takes them of any configuration", () => {
       const fixture = new Fixture();
       for (const one of trees) fixture.offer(one);
       fixture.pipeline.flush();
-      for (const [key, one] of Object.entries(resources(fixture.join({ ...LIBRARY, namespace: "a" })))) {
+      for (const [key, one] of Object.entries(resources(fixture.join(LIBRARY)))) {
         assert.equal(refusal(one), undefined, key);
       }
     }),

@@ -1,0 +1,101 @@
+/**
+ * What the proxies of a golden get, the way the commands make it: texts in, resources of a proxy out.
+ *
+ * @module
+ */
+import type { MeshNetworks } from "../../../lib/config/mesh/types.ts";
+import { parseMeshNetworks } from "../../../lib/config/mesh/parse.ts";
+import { readSettings } from "../../../lib/kernel/settings/read.ts";
+import { OfflineMesh } from "../../../lib/offline/offline_mesh.ts";
+import type { EncodedResource } from "../../../lib/resource/encoded.ts";
+import { NAME_TABLE_TYPE_URL } from "../../../lib/translate/name_table/encode.ts";
+import type { ProxyState } from "../../../lib/translate/machine/per_proxy/proxy_state.ts";
+import { TYPE } from "../../../lib/translate/encode/encode.ts";
+import type { GoldenObject, GoldenProxy, GoldenSettings } from "./read.ts";
+import { PROXY_ADDRESS } from "./read.ts";
+
+/** Short words for the types of resources, as goldens name them. */
+const TYPES: Readonly<Record<string, string>> = {
+  cluster: TYPE.cluster,
+  endpoints: TYPE.assignment,
+  listener: TYPE.listener,
+  route: TYPE.route,
+  secret: TYPE.secret,
+  extension: TYPE.extension,
+  names: NAME_TABLE_TYPE_URL,
+};
+
+/** The resources of a proxy by `type/name`. */
+export type Resources = ReadonlyMap<string, EncodedResource>;
+
+/** A mesh of objects, to which proxies can be joined. */
+export class GoldenWorld {
+  readonly mesh: OfflineMesh;
+
+  constructor(objects: readonly GoldenObject[], given: GoldenSettings) {
+    const { tokenKeys } = given;
+    this.mesh = new OfflineMesh({
+      settings: readSettings("pilot-discovery", textsOf(given.settings ?? {})),
+      domain: "cluster.local",
+      meshConfig: JSON.stringify({ rootNamespace: "mesh-system", ...given.mesh }),
+      hasMeshConfig: true,
+      vhds: given.vhds ?? false,
+      manifestServices: true,
+      ...(given.networks ? { networks: networksOf(given.networks) } : {}),
+      ...(tokenKeys ? { tokenKeys: { keysAt: (place) => tokenKeys[place], findings: () => [] } } : {}),
+    });
+    const encoder = new TextEncoder();
+    const path = (at: number) => `${String(at).padStart(3, "0")}.json`;
+    this.mesh.apply(objects.map((object, at) => ({ path: path(at), bytes: encoder.encode(JSON.stringify(object)) })));
+  }
+
+  /** The resources of a proxy. @throws the exception of a builder. */
+  resourcesOf(proxy: GoldenProxy): Resources {
+    const found = new Map<string, EncodedResource>();
+    const state = this.join(proxy);
+    for (const [word, type] of Object.entries(TYPES)) {
+      for (const set of state.resourceSets(type) ?? []) {
+        for (const resource of set) {
+          found.set(`${word}/${resource.name}`, resource);
+          if (word === "route") addVirtualHosts(state, resource.name, found);
+        }
+      }
+    }
+    return found;
+  }
+
+  /** What is found to be wrong with the objects, as `name: message`. */
+  findings(): string[] {
+    return [...new Set(this.mesh.findings().map(({ name, message }) => `${name}: ${message}`))];
+  }
+
+  /** The state of a proxy. */
+  join({ type = "sidecar", namespace = "default", name = "app", address = PROXY_ADDRESS, ...node }: GoldenProxy) {
+    const state = this.mesh.join({
+      id: `${type}~${address}~${name}.${namespace}~${namespace}.svc.cluster.local`,
+      metadata: { NAMESPACE: namespace, LABELS: node.labels ?? {}, ...node.metadata },
+      ...(node.extensions ? { extensions: node.extensions } : {}),
+      ...(node.cluster === undefined ? {} : { cluster: node.cluster }),
+    });
+    const [failure] = this.mesh.failures;
+    if (failure !== undefined) throw failure.error;
+    return state;
+  }
+}
+
+function addVirtualHosts(state: ProxyState, route: string, found: Map<string, EncodedResource>): void {
+  for (const set of state.virtualHosts(route)) {
+    for (const resource of set) found.set(`virtualHost/${resource.name}`, resource);
+  }
+}
+
+function networksOf(networks: Readonly<Record<string, unknown>>): MeshNetworks {
+  const { value, findings } = parseMeshNetworks(JSON.stringify({ networks }));
+  if (value === undefined) throw new RangeError(findings.map(({ message }) => message).join("; "));
+  return value;
+}
+
+/** Variables as an environment has them. */
+function textsOf(settings: Readonly<Record<string, unknown>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(settings).map(([name, value]) => [name, String(value)]));
+}

@@ -1,0 +1,96 @@
+/**
+ * Goldens: what proxies get of the worlds in `tests/testdata/translate`, as far as it differs from a plain world.
+ * `golden/read.ts` says how a file is written. `deno task goldens` accepts a change.
+ */
+import assert from "node:assert/strict";
+import { inputNames, testGoldens } from "../golden.ts";
+import { acceptClusters, envoyPath, validate } from "./envoy.ts";
+import { Accepted, COLLECTOR, DEPRECATED } from "./golden/accepted.ts";
+import { goldenText, worldOf } from "./golden/expected.ts";
+import { proxiesOf, readGolden } from "./golden/read.ts";
+
+const root = new URL("../testdata/translate/", import.meta.url);
+const pem = new URL("../testdata/pem/", import.meta.url).pathname;
+
+/** Two screens. */
+const MAX_LINES = 190;
+
+/** Goldens that are longer, because what is sent is: metrics have many tags, and HTTP/3 has every listener twice. */
+const LONG: ReadonlySet<string> = new Set([
+  "listener/metrics_server.yaml",
+  "listener/metrics_client.yaml",
+  "listener/hbone_observed.yaml",
+  "listener/hbone.yaml",
+  "listener/inbound.yaml",
+  "gateway/http3.yaml",
+  "gateway/http3_ports.yaml",
+  "proxyless/client.yaml",
+]);
+
+/** Of all goldens together. */
+const MAX_LINES_OF_ALL = 20_000;
+
+const topics = [...Deno.readDirSync(root)].map(({ name }) => name).sort();
+const files = topics.flatMap((topic) => inputNames(new URL(`${topic}/`, root)).map((name) => `${topic}/${name}.yaml`));
+const textOf = (file: string) => Deno.readTextFileSync(new URL(file, root));
+
+for (const topic of topics) {
+  const folder = new URL(`${topic}/`, root);
+  const cases = inputNames(folder).map((name) => [name, () => goldenText(textOf(`${topic}/${name}.yaml`))] as const);
+  testGoldens({ folder, suffix: ".yaml", cases: new Map(cases) });
+}
+
+Deno.test("every golden says what it proves, and fits two screens", () => {
+  const lines = files.map((file) => [file, textOf(file).split("\n").length] as const);
+  assert.deepEqual(
+    lines.filter(([file, count]) => count > MAX_LINES && !LONG.has(file)),
+    [],
+    "show less, or prove it in two goldens",
+  );
+  assert.deepEqual([...LONG].filter((file) => !files.includes(file)), []);
+  assert.ok(lines.reduce((sum, [, count]) => sum + count, 0) <= MAX_LINES_OF_ALL);
+  assert.deepEqual(files.filter((file) => !/^# [A-Z]/.test(textOf(file))), [], "begin with a comment");
+});
+
+const envoy = envoyPath();
+/** Patches may use fields that our encoders lack, and modules lie elsewhere: tests/e2e has both. */
+const ELSEWHERE = ["patches", "proxyless", "extension", "name_table"];
+const checked = files.filter((file) => !ELSEWHERE.includes(file.split("/")[0]!));
+
+/** All that the proxies of a golden get, with certificates that are there. */
+function acceptedOf(file: string): Accepted {
+  const golden = readGolden(textOf(file).replaceAll("/etc/certs/", pem));
+  const world = worldOf(golden);
+  const accepted = new Accepted(file);
+  for (const proxy of proxiesOf(golden.head).values()) accepted.add(world.resourcesOf(proxy));
+  return accepted;
+}
+
+for (const topic of new Set(checked.map((file) => file.split("/")[0]!))) {
+  Deno.test({
+    name: `Envoy accepts the listeners and routes of the goldens of ${topic}, and calls no field deprecated`,
+    ignore: envoy === undefined,
+    async fn() {
+      for (const file of checked.filter((file) => file.startsWith(`${topic}/`))) {
+        const { listeners, routes, secrets } = acceptedOf(file);
+        const verdict = await validate(envoy!, {
+          clusters: [COLLECTOR],
+          listeners: [...listeners, ...routes],
+          secrets,
+        });
+        assert.ok(verdict.accepted, `${file}: ${verdict.output}`);
+        assert.deepEqual(verdict.deprecated.filter((field) => !DEPRECATED.has(field)), [], file);
+      }
+    },
+  });
+}
+
+Deno.test({
+  name: "Envoy accepts the clusters and endpoints of all goldens, and calls no field deprecated",
+  ignore: envoy === undefined,
+  async fn() {
+    const verdict = await acceptClusters(envoy!, checked.flatMap((file) => acceptedOf(file).clusters));
+    assert.ok(verdict.accepted, verdict.output);
+    assert.deepEqual(verdict.deprecated, []);
+  },
+});

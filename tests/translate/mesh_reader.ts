@@ -1,0 +1,165 @@
+/**
+ * A reader over a real mesh, for tests of builders: services of a registry, objects as they are when they were read, and
+ * one proxy.
+ *
+ * @module
+ */
+import type { OutboundTrafficPolicy } from "../../lib/config/kinds/sidecar/types.ts";
+import type { MeshConfig, MeshNetworks, ProxyHeaders } from "../../lib/config/mesh/types.ts";
+import type { AnyConfigObject, ConfigObject, Kind } from "../../lib/config/types.ts";
+import { PropertyTree } from "../../lib/incremental/properties.ts";
+import { Recorder } from "../../lib/incremental/read_record.ts";
+import type { RequestTokenPolicy } from "../../lib/mesh/request_authentication.ts";
+import type { EffectiveDestinationRule, EffectiveVirtualService, EgressListener } from "../../lib/mesh/types.ts";
+import { type Endpoint, type Registry, type Service, serviceKey } from "../../lib/registry/types.ts";
+import { PatchSelection } from "../../lib/translate/reader/patch_selection.ts";
+import type { MeshAnswers } from "../../lib/translate/reader/mesh_answers.ts";
+import type { ProxyProperties } from "../../lib/translate/reader/proxy_properties.ts";
+import type { Reader } from "../../lib/translate/reader/reader.ts";
+import { RecordingReader } from "../../lib/translate/reader/recording_reader.ts";
+import { ScopeReader } from "../../lib/translate/reader/scope_reader.ts";
+import type { TranslateSettings } from "../../lib/translate/reader/settings.ts";
+import { translateSettings } from "../../lib/discovery/settings/settings.ts";
+import { defaultSettings } from "../../lib/kernel/settings/read.ts";
+import { inFile } from "../config/origins.ts";
+import { Fixture } from "../discovery/fixture.ts";
+
+/** A mesh and a proxy; all parts are optional. */
+export interface ReaderWorld {
+  readonly settings?: Partial<TranslateSettings>;
+  readonly properties?: Partial<ProxyProperties>;
+  readonly mesh?: Partial<MeshConfig>;
+  readonly networks?: MeshNetworks;
+  readonly services?: readonly Service[];
+  /** By host. */
+  readonly endpoints?: Readonly<Record<string, readonly Endpoint[]>>;
+  /** By host. */
+  readonly destinationRules?: Readonly<Record<string, EffectiveDestinationRule>>;
+  /** By host. */
+  readonly virtualServices?: Readonly<Record<string, EffectiveVirtualService>>;
+  /** Egress of a Sidecar, each with the hosts that it sees; absent hosts: all. */
+  readonly egress?: readonly (EgressListener & { readonly hosts?: readonly string[] })[];
+  readonly outboundTrafficPolicy?: OutboundTrafficPolicy;
+  readonly proxyHeaders?: ProxyHeaders;
+  readonly tokenPolicy?: RequestTokenPolicy;
+  /** Keys of token issuers by their place. */
+  readonly tokenKeys?: Readonly<Record<string, string>>;
+  /** Objects of any kind beside these. */
+  readonly objects?: readonly AnyConfigObject[];
+}
+
+/** A reader; `asked` lists the questions that it was asked, in order, each once. */
+export interface AskedReader extends Reader {
+  readonly asked: readonly string[];
+}
+
+/** A reader over a mesh with these services and objects. Defaults are those of the product. */
+export function meshReader(world: ReaderWorld = {}): AskedReader {
+  const fixture = new Fixture({
+    mesh: { ...world.mesh, ...(world.outboundTrafficPolicy && { outboundTrafficPolicy: world.outboundTrafficPolicy }) },
+    ...(world.networks && { networks: world.networks }),
+  });
+  for (const [place, keys] of Object.entries(world.tokenKeys ?? {})) fixture.tokenKeys.set(place, keys);
+  void fixture.pipeline.addRegistry(registryOf(world));
+  fixture.pipeline.configChanged([], [...objectsOf(world)]);
+  fixture.pipeline.flush();
+  const properties = {
+    ...plainProperties,
+    ...world.properties,
+    ...(world.proxyHeaders && { proxyHeaders: world.proxyHeaders }),
+  };
+  const { mesh } = fixture.pipeline.translator;
+  const settings = { ...plainSettings, ...world.settings };
+  const source = new ScopeReader(
+    new PatchSelection(mesh),
+    mesh.scope(properties.namespace, properties.labels),
+    properties,
+    settings,
+  );
+  return asking(new RecordingReader(new Recorder<MeshAnswers>(source, new PropertyTree())));
+}
+
+/** Notes the questions, as `question/name`. */
+function asking(reader: Reader): AskedReader {
+  const asked = new Set<string>();
+  return new Proxy(reader, {
+    get(target, name) {
+      if (name === "asked") return [...asked];
+      const member = Reflect.get(target, name) as unknown;
+      if (typeof member !== "function") return member;
+      return (...args: unknown[]) => {
+        const shown = args.filter((arg) => typeof arg === "string").slice(0, name === "virtualService" ? 1 : 2);
+        asked.add([String(name), ...shown].join("/"));
+        return member.apply(target, args);
+      };
+    },
+  }) as AskedReader;
+}
+
+function registryOf({ services = [], endpoints = {} }: ReaderWorld): Registry {
+  return {
+    provider: "Orch",
+    clusterId: "Orch",
+    start(sink) {
+      sink.services(services, []);
+      for (const service of services) {
+        sink.endpoints(serviceKey(service), "Orch/Orch", endpoints[service.hostname] ?? []);
+      }
+      return Promise.resolve();
+    },
+    stop: () => Promise.resolve(),
+  };
+}
+
+function* objectsOf(world: ReaderWorld): Iterable<AnyConfigObject> {
+  yield* world.objects ?? [];
+  for (const [host, { name, namespace, spec }] of Object.entries(world.destinationRules ?? {})) {
+    yield configObject("DestinationRule", `${namespace}/${name}`, { ...spec, host });
+  }
+  for (const [host, effective] of Object.entries(world.virtualServices ?? {})) {
+    const { name, namespace, spec, gateways, creationTimestamp } = effective;
+    const object = configObject("VirtualService", `${namespace}/${name}`, { ...spec, hosts: [host], gateways });
+    yield { ...object, meta: { ...object.meta, creationTimestamp } } as AnyConfigObject;
+  }
+  if (world.egress) {
+    const egress = world.egress.map(({ index: _, hosts = ["*"], ...listener }) => {
+      return { ...listener, hosts: hosts.map((host) => `*/${host}`) };
+    });
+    yield configObject("Sidecar", "default/own", { egress });
+  }
+  const { rules = [], causes = [] } = world.tokenPolicy ?? {};
+  if (rules.length > 0) {
+    const [, ...name] = (causes[0] ?? "RequestAuthentication/default/tokens").split("/");
+    yield configObject("RequestAuthentication", name.join("/"), { jwtRules: rules });
+  }
+}
+
+/** An object as it is when it was read. */
+export function configObject<K extends Kind>(
+  kind: K,
+  fullName: string,
+  spec: ConfigObject<K>["spec"],
+): AnyConfigObject {
+  const [namespace = "default", name = ""] = fullName.split("/");
+  return {
+    kind,
+    key: `${kind}/${namespace}/${name}`,
+    meta: { name, namespace, labels: {}, annotations: {}, creationTimestamp: 0 },
+    spec,
+    origin: inFile("test"),
+    hash: `${kind}/${namespace}/${name}`,
+  } as unknown as AnyConfigObject;
+}
+
+/** A sidecar with redirection in namespace `default`, without an agent, that has IPv4 alone. */
+export const plainProperties: ProxyProperties = new Fixture().nodes.read(
+  { id: "sidecar~10.9.9.9~app.default~default.svc.cluster.local" },
+  false,
+  new Fixture().pipeline.mesh,
+).properties;
+
+/** Settings at their defaults. */
+export const plainSettings: TranslateSettings = translateSettings(
+  defaultSettings("pilot-discovery", {}),
+  "cluster.local",
+);
