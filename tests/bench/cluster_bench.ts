@@ -1,12 +1,12 @@
 /** Cost of clusters: `deno bench tests/bench/cluster_bench.ts`. Each iteration is a host with a port. */
 import { encode } from "../../lib/pb/codec.ts";
 import { outboundClusters } from "../../lib/translate/cluster/outbound.ts";
-import { fakeReader, type FakeWorld } from "../translate/fake_reader.ts";
+import { meshReader, type ReaderWorld } from "../translate/mesh_reader.ts";
 import { rule, service } from "../translate/make.ts";
 
 const TYPE = "envoy.config.cluster.v3.Cluster";
 const HOST = "reviews.default.svc.cluster.local";
-const worlds: Record<string, FakeWorld> = {
+const worlds: Record<string, ReaderWorld> = {
   "no rule": {},
   "rule with 2 subsets": {
     destinationRules: {
@@ -19,7 +19,7 @@ const worlds: Record<string, FakeWorld> = {
 };
 
 for (const [name, world] of Object.entries(worlds)) {
-  const read = fakeReader({ ...world, services: [service(HOST)] });
+  const read = meshReader({ ...world, services: [service(HOST)] });
   Deno.bench(`${name}: build`, () => {
     outboundClusters(read, HOST);
   });

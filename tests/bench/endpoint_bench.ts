@@ -7,7 +7,7 @@ import { LoadAssignmentEncoder } from "../../lib/translate/endpoint/encode.ts";
 import { loadAssignments } from "../../lib/translate/endpoint/assignment.ts";
 import { plainService } from "../../lib/registry/mock.ts";
 import type { Endpoint } from "../../lib/registry/types.ts";
-import { fakeReader, type FakeWorld } from "../translate/fake_reader.ts";
+import { meshReader, type ReaderWorld } from "../translate/mesh_reader.ts";
 import type { Reader } from "../../lib/translate/reader/reader.ts";
 
 const TYPE = "envoy.config.endpoint.v3.ClusterLoadAssignment";
@@ -39,23 +39,22 @@ function endpoints(localities: readonly string[]): Endpoint[] {
 }
 
 /** A reader with minimal cost, so the builder is measured. */
-function reader(world: FakeWorld, eps: readonly Endpoint[]): Reader {
-  const fake = fakeReader({ ...world, services: [service] });
+function reader(world: ReaderWorld, eps: readonly Endpoint[]): Reader {
+  const real = meshReader({ ...world, services: [service] });
   const rule = world.destinationRules?.[HOST];
-  return {
-    ...fake,
-    settings: fake.settings,
+  const answers: Partial<Reader> = {
+    settings: real.settings,
     service: () => service,
     endpoints: () => eps,
     destinationRule: () => rule,
     derived: (_key, compute) => compute({ locality: "eu/eu-1/a" } as never),
     property: (() => "eu/eu-1/a") as Reader["property"],
-    mesh: fake.mesh,
   };
+  return Object.assign(Object.create(real), answers);
 }
 
 const lean = { settings: { endpointTelemetryLabel: false } };
-const failover: FakeWorld = {
+const failover: ReaderWorld = {
   ...lean,
   destinationRules: {
     [HOST]: {

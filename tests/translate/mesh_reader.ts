@@ -4,14 +4,20 @@
  *
  * @module
  */
-import type { OutboundTrafficPolicy } from "../../lib/config/kinds/sidecar/types.ts";
+import type { OutboundTrafficPolicy } from "../../lib/config/kinds/sidecar/schema.ts";
 import type { MeshConfig, MeshNetworks, ProxyHeaders } from "../../lib/config/mesh/types.ts";
 import type { AnyConfigObject, ConfigObject, Kind } from "../../lib/config/types.ts";
 import { PropertyTree } from "../../lib/incremental/properties.ts";
 import { Recorder } from "../../lib/incremental/read_record.ts";
 import type { RequestTokenPolicy } from "../../lib/mesh/request_authentication.ts";
 import type { EffectiveDestinationRule, EffectiveVirtualService, EgressListener } from "../../lib/mesh/types.ts";
-import { type Endpoint, type Registry, type Service, serviceKey } from "../../lib/registry/types.ts";
+import {
+  type Endpoint,
+  type NetworkEntrance,
+  type Registry,
+  type Service,
+  serviceKey,
+} from "../../lib/registry/types.ts";
 import { PatchSelection } from "../../lib/translate/reader/patch_selection.ts";
 import type { MeshAnswers } from "../../lib/translate/reader/mesh_answers.ts";
 import type { ProxyProperties } from "../../lib/translate/reader/proxy_properties.ts";
@@ -44,6 +50,14 @@ export interface ReaderWorld {
   readonly tokenPolicy?: RequestTokenPolicy;
   /** Keys of token issuers by their place. */
   readonly tokenKeys?: Readonly<Record<string, string>>;
+  readonly gateways?: readonly ConfigObject<"Gateway">[];
+  readonly telemetries?: readonly ConfigObject<"Telemetry">[];
+  readonly wasmPlugins?: readonly ConfigObject<"WasmPlugin">[];
+  readonly authorizationPolicies?: readonly ConfigObject<"AuthorizationPolicy">[];
+  /** Ways into networks, by network. Default: the addresses that the networks name. */
+  readonly entrances?: Readonly<Record<string, readonly NetworkEntrance[]>>;
+  /** Objects as users write them. */
+  readonly written?: readonly object[];
   /** Objects of any kind beside these. */
   readonly objects?: readonly AnyConfigObject[];
 }
@@ -57,11 +71,13 @@ export interface AskedReader extends Reader {
 export function meshReader(world: ReaderWorld = {}): AskedReader {
   const fixture = new Fixture({
     mesh: { ...world.mesh, ...(world.outboundTrafficPolicy && { outboundTrafficPolicy: world.outboundTrafficPolicy }) },
-    ...(world.networks && { networks: world.networks }),
+    networks: networksOf(world),
   });
   for (const [place, keys] of Object.entries(world.tokenKeys ?? {})) fixture.tokenKeys.set(place, keys);
   void fixture.pipeline.addRegistry(registryOf(world));
+  for (const registry of entrancesByCluster(world)) void fixture.pipeline.addRegistry(registry);
   fixture.pipeline.configChanged([], [...objectsOf(world)]);
+  fixture.put(...world.written ?? []);
   fixture.pipeline.flush();
   const properties = {
     ...plainProperties,
@@ -88,12 +104,17 @@ function asking(reader: Reader): AskedReader {
       const member = Reflect.get(target, name) as unknown;
       if (typeof member !== "function") return member;
       return (...args: unknown[]) => {
-        const shown = args.filter((arg) => typeof arg === "string").slice(0, name === "virtualService" ? 1 : 2);
+        const shown = args.map(nameOf).filter((arg) => arg !== undefined).slice(0, name === "virtualService" ? 1 : 2);
         asked.add([String(name), ...shown].join("/"));
         return member.apply(target, args);
       };
     },
   }) as AskedReader;
+}
+
+function nameOf(arg: unknown): string | undefined {
+  if (typeof arg === "string") return arg;
+  return typeof arg === "object" && arg !== null && "index" in arg ? String(arg.index) : undefined;
 }
 
 function registryOf({ services = [], endpoints = {} }: ReaderWorld): Registry {
@@ -111,14 +132,39 @@ function registryOf({ services = [], endpoints = {} }: ReaderWorld): Registry {
   };
 }
 
+/** The networks, with the ways into them that belong to no cluster. */
+function networksOf({ networks = { networks: {} }, entrances = {} }: ReaderWorld): MeshNetworks {
+  const named = Object.entries(entrances).map(([network, ways]) => {
+    const gateways = ways.filter(({ clusterIds }) => clusterIds === undefined);
+    return [network, { endpoints: [], gateways: gateways.map(({ address, port }) => ({ address, port })) }] as const;
+  });
+  return { networks: { ...Object.fromEntries(named), ...networks.networks } };
+}
+
+/** A registry for each cluster that has ways into networks. */
+function entrancesByCluster({ entrances = {} }: ReaderWorld): Registry[] {
+  const all = Object.values(entrances).flat();
+  const clusters = new Set(all.flatMap(({ clusterIds = [] }) => clusterIds));
+  return [...clusters].map((clusterId) => ({
+    provider: "Orch",
+    clusterId,
+    start(sink) {
+      sink.networks({ network: "", entrances: all.filter(({ clusterIds }) => clusterIds?.includes(clusterId)) });
+      return Promise.resolve();
+    },
+    stop: () => Promise.resolve(),
+  }));
+}
+
 function* objectsOf(world: ReaderWorld): Iterable<AnyConfigObject> {
-  yield* world.objects ?? [];
+  const { objects = [], gateways = [], telemetries = [], wasmPlugins = [], authorizationPolicies = [] } = world;
+  yield* [...objects, ...gateways, ...telemetries, ...wasmPlugins, ...authorizationPolicies] as AnyConfigObject[];
   for (const [host, { name, namespace, spec }] of Object.entries(world.destinationRules ?? {})) {
     yield configObject("DestinationRule", `${namespace}/${name}`, { ...spec, host });
   }
-  for (const [host, effective] of Object.entries(world.virtualServices ?? {})) {
-    const { name, namespace, spec, gateways, creationTimestamp } = effective;
-    const object = configObject("VirtualService", `${namespace}/${name}`, { ...spec, hosts: [host], gateways });
+  for (const effective of new Set(Object.values(world.virtualServices ?? {}))) {
+    const { name, namespace, spec, hosts, gateways, creationTimestamp } = effective;
+    const object = configObject("VirtualService", `${namespace}/${name}`, { ...spec, hosts, gateways });
     yield { ...object, meta: { ...object.meta, creationTimestamp } } as AnyConfigObject;
   }
   if (world.egress) {

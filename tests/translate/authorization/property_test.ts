@@ -14,7 +14,7 @@ import { refusal } from "../../../lib/simulate/authorization.ts";
 import type { NormalizedRequest } from "../../../lib/simulate/http_request.ts";
 import { Authorization } from "../../../lib/translate/authorization/authorization.ts";
 import { inFile } from "../../config/origins.ts";
-import { fakeReader } from "../fake_reader.ts";
+import { meshReader } from "../mesh_reader.ts";
 
 /** What comes: a request, or bytes where the HTTP fields do not exist. */
 interface Traffic {
@@ -204,7 +204,11 @@ function builtAdmits(specs: readonly AuthorizationPolicySpec[], t: Traffic): boo
     hash: "",
   }));
   const authorization = new Authorization(
-    fakeReader({ authorizationPolicies, mesh: { trustDomainAliases: ["old.example"] } }),
+    meshReader({
+      authorizationPolicies,
+      properties: { namespace: "a" },
+      mesh: { trustDomainAliases: ["old.example"] },
+    }),
   );
   const side = t.http ? authorization.http : authorization.tcp;
   assert.ok("slots" in side);

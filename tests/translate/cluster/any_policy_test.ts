@@ -11,7 +11,7 @@ import type { DestinationRuleSpec } from "../../../lib/config/kinds/kinds.ts";
 import type { Resolution } from "../../../lib/registry/types.ts";
 import { outboundClusters } from "../../../lib/translate/cluster/outbound.ts";
 import { acceptClusters, envoyPath } from "../envoy.ts";
-import { fakeReader } from "../fake_reader.ts";
+import { meshReader } from "../mesh_reader.ts";
 import { endpoint, port, rule, service } from "../make.ts";
 
 const count = fc.constantFrom(-1, 0, 1, 2, 100, 1025, 2 ** 31 - 1);
@@ -126,7 +126,7 @@ Deno.test({
       ({ raw, resolution, type, protocol }, i) => {
         const spec = stored(raw);
         if (spec === undefined) return [];
-        const read = fakeReader({
+        const read = meshReader({
           properties: { type },
           services: [service(raw.host, { resolution, ports: [port(80, protocol)] })],
           endpoints: { [raw.host]: [endpoint("10.0.0.1", { portName: port(80, protocol).name })] },

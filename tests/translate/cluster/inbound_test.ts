@@ -6,7 +6,7 @@ import { HTTP_OPTIONS } from "../../../lib/translate/cluster/http_options.ts";
 import type { InboundTarget } from "../../../lib/translate/inbound/target.ts";
 import type { envoy } from "../../../proto/gen/types.ts";
 import { acceptClusters, envoyPath } from "../envoy.ts";
-import { fakeReader, type FakeWorld } from "../fake_reader.ts";
+import { meshReader, type ReaderWorld } from "../mesh_reader.ts";
 import { port, rule, service } from "../make.ts";
 
 type Cluster = envoy.config.cluster.v3.Cluster;
@@ -24,8 +24,8 @@ function target(given: Partial<InboundTarget> = {}): InboundTarget {
   };
 }
 
-function build(given: Partial<InboundTarget> = {}, world: FakeWorld = {}): Cluster {
-  return inboundClusters(fakeReader(world), [target(given)])[0]!.message;
+function build(given: Partial<InboundTarget> = {}, world: ReaderWorld = {}): Cluster {
+  return inboundClusters(meshReader(world), [target(given)])[0]!.message;
 }
 
 /** Where a cluster sends, and from which source address: `ORIGINAL_DST` or an address, `<` the source. */
@@ -66,7 +66,7 @@ Deno.test("the mesh may send all inbound traffic of services to loopback", () =>
 
 Deno.test("a Sidecar ingress sends to its default endpoint in every form", () => {
   const workloadAddresses = ["10.0.0.9", "2001:db8::9"];
-  const table: [string, Partial<InboundTarget>, FakeWorld["properties"], string][] = [
+  const table: [string, Partial<InboundTarget>, ReaderWorld["properties"], string][] = [
     ["127.0.0.1:9000", {}, {}, "127.0.0.1:9000"],
     ["127.0.0.1:9000", {}, { ipv4: false, ipv6: true }, "::1:9000"],
     ["[::1]:9000", {}, { ipv6: true }, "::1:9000"],
@@ -112,7 +112,7 @@ Deno.test("a rule for chosen client workloads does not limit the server", () => 
 });
 
 Deno.test("inbound connections are not upgraded to HTTP/2", () => {
-  const world: FakeWorld = { mesh: { h2UpgradePolicy: "UPGRADE" } };
+  const world: ReaderWorld = { mesh: { h2UpgradePolicy: "UPGRADE" } };
   assert.equal(build({}, world).typed_extension_protocol_options, undefined);
   const grpc = build({ servicePort: port(80, "GRPC") }).typed_extension_protocol_options![HTTP_OPTIONS]!;
   const options = decode<envoy.extensions.upstreams.http.v3.HttpProtocolOptions>(HTTP_OPTIONS, grpc.value!);
@@ -120,15 +120,15 @@ Deno.test("inbound connections are not upgraded to HTTP/2", () => {
 });
 
 Deno.test("two targets on one port make one cluster, of the first", () => {
-  const built = inboundClusters(fakeReader(), [target(), target({ servicePort: port(81) }), target({ port: 9090 })]);
+  const built = inboundClusters(meshReader(), [target(), target({ servicePort: port(81) }), target({ port: 9090 })]);
   assert.deepEqual(built.map((b) => b.message.name), ["inbound|8080||", "inbound|9090||"]);
 });
 
 Deno.test("a sidecar has all static clusters, a gateway only the black hole", () => {
-  const names = (world: FakeWorld) => staticClusters(fakeReader(world)).map((c) => c.message.name);
+  const names = (world: ReaderWorld) => staticClusters(meshReader(world)).map((c) => c.message.name);
   assert.deepEqual(names({}), ["BlackHoleCluster", "PassthroughCluster", "InboundPassthroughCluster"]);
   assert.deepEqual(names({ properties: { type: "router" } }), ["BlackHoleCluster"]);
-  const both = staticClusters(fakeReader({ properties: { ipv6: true } }))[2]!.message;
+  const both = staticClusters(meshReader({ properties: { ipv6: true } }))[2]!.message;
   assert.equal(path(both), "ORIGINAL_DST < 127.0.0.6,::6");
 });
 

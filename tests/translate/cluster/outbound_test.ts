@@ -6,7 +6,7 @@ import type { Protocol, Service } from "../../../lib/registry/types.ts";
 import { outboundClusters } from "../../../lib/translate/cluster/outbound.ts";
 import { HTTP_OPTIONS } from "../../../lib/translate/cluster/http_options.ts";
 import type { envoy } from "../../../proto/gen/types.ts";
-import { fakeReader, type FakeWorld } from "../fake_reader.ts";
+import { meshReader, type ReaderWorld } from "../mesh_reader.ts";
 import { endpoint, port, rule, service } from "../make.ts";
 
 type Cluster = envoy.config.cluster.v3.Cluster;
@@ -19,9 +19,9 @@ const HOST = "a.default.svc.cluster.local";
 function build(
   spec: Omit<DestinationRuleSpec, "host"> | undefined,
   given: Partial<Service> = {},
-  world: FakeWorld = {},
+  world: ReaderWorld = {},
 ) {
-  const read = fakeReader({
+  const read = meshReader({
     services: [service(HOST, given)],
     endpoints: { [HOST]: [endpoint("10.0.0.1")] },
     ...(spec && { destinationRules: { [HOST]: rule(HOST, spec) } }),
@@ -54,7 +54,7 @@ Deno.test("each port but UDP has a cluster, each subset one more; a host that is
     `outbound|81|v1|${HOST}`,
   ]);
   assert.deepEqual(clusters[1]!.causes, ["Service/default/a", "DestinationRule/default/r"]);
-  assert.deepEqual(outboundClusters(fakeReader(), HOST), []);
+  assert.deepEqual(outboundClusters(meshReader(), HOST), []);
 });
 
 Deno.test("the protocol of a port decides the HTTP version; without one a sidecar follows the client", () => {
@@ -76,7 +76,7 @@ Deno.test("the protocol of a port decides the HTTP version; without one a sideca
 Deno.test("connections are upgraded to HTTP/2 as the rule says for any port, as the mesh says for HTTP ports", () => {
   const pool = (http: ConnectionPoolSettings["http"]) => ({ trafficPolicy: { connectionPool: { http: http! } } });
   const mesh = { mesh: { h2UpgradePolicy: "UPGRADE" as const } };
-  const table: [Protocol, ReturnType<typeof pool> | undefined, FakeWorld, string][] = [
+  const table: [Protocol, ReturnType<typeof pool> | undefined, ReaderWorld, string][] = [
     ["HTTP", undefined, mesh, "http2"],
     ["TCP", undefined, mesh, "http1"],
     ["Unsupported", undefined, mesh, "client"],
@@ -145,7 +145,7 @@ Deno.test("names are looked up in the IP versions that the proxy has", () => {
 });
 
 Deno.test("a cluster of a service without a rule asks the proxy for nothing", () => {
-  const read = fakeReader({ services: [service(HOST)] });
+  const read = meshReader({ services: [service(HOST)] });
   outboundClusters(read, HOST);
   assert.deepEqual(read.asked.filter((q) => q.startsWith("property") || q.startsWith("ask")), []);
 });
@@ -173,7 +173,7 @@ Deno.test("keepalive of the mesh is kept where the rule sets another part of it"
 });
 
 Deno.test("localities are weighed by distribution, by ordering with outlier detection, and by setting", () => {
-  const weighed = (spec: Omit<DestinationRuleSpec, "host"> | undefined, world: FakeWorld = {}) =>
+  const weighed = (spec: Omit<DestinationRuleSpec, "host"> | undefined, world: ReaderWorld = {}) =>
     first(spec, {}, world).common_lb_config?.locality_weighted_lb_config !== undefined;
   const lb = (localityLbSetting: object) => ({ loadBalancer: { localityLbSetting } });
   const outlierDetection = { interval: 1000 };
@@ -187,7 +187,7 @@ Deno.test("localities are weighed by distribution, by ordering with outlier dete
 });
 
 Deno.test("the panic threshold is off under outlier detection, set by the user, and off where unhealthy ones are sent", () => {
-  const threshold = (minHealthPercent: number | undefined, world: FakeWorld = {}) =>
+  const threshold = (minHealthPercent: number | undefined, world: ReaderWorld = {}) =>
     first({ trafficPolicy: { outlierDetection: { ...(minHealthPercent && { minHealthPercent }) } } }, {}, world)
       .common_lb_config?.healthy_panic_threshold?.value;
   assert.equal(first(undefined).common_lb_config, undefined);
@@ -281,7 +281,8 @@ Deno.test("credentials by name are for gateways, and for sidecars by rules that 
     tls(cluster)?.common_tls_context?.combined_validation_context?.validation_context_sds_secret_config?.name;
   assert.equal(secret(first(spec)), undefined);
   assert.match(build(spec)[0]!.warnings![0]!.text, /workloadSelector/);
-  assert.equal(secret(first({ ...spec, workloadSelector: { matchLabels: { app: "x" } } })), "kubernetes://c-cacert");
+  const selecting = { ...spec, workloadSelector: { matchLabels: { app: "x" } } };
+  assert.equal(secret(first(selecting, {}, { properties: { labels: { app: "x" } } })), "kubernetes://c-cacert");
   assert.equal(secret(first(spec, {}, { properties: { type: "router" } })), "kubernetes://c-cacert");
 });
 

@@ -8,7 +8,7 @@ import { isClusterLocal } from "../../../lib/translate/endpoint/cluster_local.ts
 import { defaultMeshConfig } from "../../../lib/config/mesh/merge.ts";
 import { loadAssignment, loadAssignments } from "../../../lib/translate/endpoint/assignment.ts";
 import type { envoy } from "../../../proto/gen/types.ts";
-import { fakeReader, type FakeWorld } from "../fake_reader.ts";
+import { meshReader, type ReaderWorld } from "../mesh_reader.ts";
 import { endpoint, port, rule, service } from "../make.ts";
 
 type ClusterLoadAssignment = envoy.config.endpoint.v3.ClusterLoadAssignment;
@@ -16,11 +16,11 @@ type ClusterLoadAssignment = envoy.config.endpoint.v3.ClusterLoadAssignment;
 const HOST = "a.default.svc.cluster.local";
 const NAME = `outbound|80||${HOST}`;
 
-function read(endpoints: readonly Endpoint[], world: FakeWorld = {}, given: Partial<Service> = {}) {
-  return fakeReader({ services: [service(HOST, given)], endpoints: { [HOST]: endpoints }, ...world });
+function read(endpoints: readonly Endpoint[], world: ReaderWorld = {}, given: Partial<Service> = {}) {
+  return meshReader({ services: [service(HOST, given)], endpoints: { [HOST]: endpoints }, ...world });
 }
 
-function withPolicy(trafficPolicy: TrafficPolicy): FakeWorld {
+function withPolicy(trafficPolicy: TrafficPolicy): ReaderWorld {
   return { destinationRules: { [HOST]: rule(HOST, { trafficPolicy }) } };
 }
 
@@ -37,7 +37,7 @@ function address(e: envoy.config.endpoint.v3.LbEndpoint): string {
   return socket_address?.address ?? pipe!.path!;
 }
 
-function only(r: ReturnType<typeof fakeReader>): ClusterLoadAssignment {
+function only(r: ReturnType<typeof meshReader>): ClusterLoadAssignment {
   const built = loadAssignments(r, HOST);
   assert.equal(built.length, 1);
   return built[0]!.message;
@@ -50,7 +50,7 @@ Deno.test("a service without rules asks nothing about the proxy", () => {
 });
 
 Deno.test("a host that is not visible has no assignment, one without endpoints an empty one", () => {
-  assert.deepEqual(loadAssignments(fakeReader(), HOST), []);
+  assert.deepEqual(loadAssignments(meshReader(), HOST), []);
   assert.deepEqual(only(read([])), { cluster_name: NAME });
 });
 
@@ -78,7 +78,7 @@ Deno.test("endpoints of other ports and addresses that are names are left out", 
 
 Deno.test("unhealthy endpoints are sent by setting or for traffic distribution only, as unhealthy", () => {
   const endpoints = [endpoint("10.0.0.1"), endpoint("10.0.0.2", { health: "unhealthy" })];
-  const states = (r: ReturnType<typeof fakeReader>) => only(r).endpoints![0]!.lb_endpoints!.map((e) => e.health_status);
+  const states = (r: ReturnType<typeof meshReader>) => only(r).endpoints![0]!.lb_endpoints!.map((e) => e.health_status);
   assert.deepEqual(states(read(endpoints)), [undefined]);
   assert.deepEqual(states(read(endpoints, { settings: { sendUnhealthyEndpoints: true } })), [undefined, 2]);
   assert.deepEqual(states(read(endpoints, {}, { trafficDistribution: "preferSameZone" })), [undefined, 2]);
@@ -119,9 +119,9 @@ Deno.test("the orchestrator's own services are cluster-local unless the mesh say
   const host = "dns.kube-system.svc.cluster.local";
   const endpoints = { [host]: [endpoint("10.0.0.1"), endpoint("10.0.0.2", { clusterId: "other" })] };
   const world = { services: [service(host)], endpoints };
-  assert.deepEqual(seen(loadAssignments(fakeReader(world), host)[0]!.message), ["0/1: 10.0.0.1"]);
+  assert.deepEqual(seen(loadAssignments(meshReader(world), host)[0]!.message), ["0/1: 10.0.0.1"]);
   const mesh = { serviceSettings: [{ settings: { clusterLocal: false }, hosts: ["*.kube-system.svc.cluster.local"] }] };
-  assert.deepEqual(seen(loadAssignments(fakeReader({ ...world, mesh }), host)[0]!.message), ["0/2: 10.0.0.1 10.0.0.2"]);
+  assert.deepEqual(seen(loadAssignments(meshReader({ ...world, mesh }), host)[0]!.message), ["0/2: 10.0.0.1 10.0.0.2"]);
 });
 
 Deno.test("the most specific host of the mesh's settings and of what is local by default decides", () => {

@@ -6,22 +6,22 @@ import type { Endpoint } from "../../../lib/registry/types.ts";
 import { outboundClusters } from "../../../lib/translate/cluster/outbound.ts";
 import { loadAssignments } from "../../../lib/translate/endpoint/assignment.ts";
 import type { envoy } from "../../../proto/gen/types.ts";
-import { fakeReader, type FakeWorld } from "../fake_reader.ts";
+import { meshReader, type ReaderWorld } from "../mesh_reader.ts";
 import { endpoint, rule, service } from "../make.ts";
 
 type ClusterLoadAssignment = envoy.config.endpoint.v3.ClusterLoadAssignment;
 
 const HOST = "a.default.svc.cluster.local";
 
-function read(endpoints: readonly Endpoint[], world: FakeWorld = {}) {
-  return fakeReader({ services: [service(HOST)], endpoints: { [HOST]: endpoints }, ...world });
+function read(endpoints: readonly Endpoint[], world: ReaderWorld = {}) {
+  return meshReader({ services: [service(HOST)], endpoints: { [HOST]: endpoints }, ...world });
 }
 
-function policy(trafficPolicy: TrafficPolicy): FakeWorld {
+function policy(trafficPolicy: TrafficPolicy): ReaderWorld {
   return { destinationRules: { [HOST]: rule(HOST, { trafficPolicy }) } };
 }
 
-function only(r: ReturnType<typeof fakeReader>): ClusterLoadAssignment {
+function only(r: ReturnType<typeof meshReader>): ClusterLoadAssignment {
   return loadAssignments(r, HOST)[0]!.message;
 }
 
@@ -61,7 +61,7 @@ Deno.test("endpoints of another network are dialled unless it has gateways, whic
 
 Deno.test("through a gateway go connections of mutual TLS to healthy endpoints alone", () => {
   const entrances = { n2: [entrance("1.2.3.4")] };
-  const reached = (other: Endpoint, world: FakeWorld = {}) =>
+  const reached = (other: Endpoint, world: ReaderWorld = {}) =>
     dialled(only(read([near, other], { properties: inN1, entrances, ...world }))).length;
   assert.equal(reached(far(2)), 2);
   assert.equal(reached(far(2, { tlsMode: "disabled" })), 1);
@@ -101,7 +101,7 @@ Deno.test("an endpoint without an address is reached through its network's gatew
 });
 
 Deno.test("gateways stand for names that the proxy resolves, too, under the same conditions", () => {
-  const named = (world: FakeWorld = {}) => {
+  const named = (world: ReaderWorld = {}) => {
     const endpoints = [far(1, { address: "a.internal" }), near];
     const services = [service(HOST, { resolution: "dns" })];
     const entrances = { n2: [entrance("1.2.3.4")] };

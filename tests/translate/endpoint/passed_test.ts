@@ -7,7 +7,7 @@ import type { Endpoint, Service } from "../../../lib/registry/types.ts";
 import { passedClusters } from "../../../lib/translate/cluster/passed.ts";
 import { passedAssignments } from "../../../lib/translate/endpoint/passed.ts";
 import { inFile } from "../../config/origins.ts";
-import { fakeReader, type FakeWorld } from "../fake_reader.ts";
+import { configObject, meshReader, type ReaderWorld } from "../mesh_reader.ts";
 import { endpoint, rule, service } from "../make.ts";
 
 const HOST = "a.default.svc.cluster.local";
@@ -23,8 +23,8 @@ function passing(hosts: readonly string[], mode = "AUTO_PASSTHROUGH"): ConfigObj
   return object as ConfigObject<"Gateway">;
 }
 
-function read(hosts: readonly string[], world: FakeWorld = {}) {
-  return fakeReader({
+function read(hosts: readonly string[], world: ReaderWorld = {}) {
+  return meshReader({
     services: [service(HOST)],
     gateways: [passing(hosts)],
     properties: { type: "router", network: "n1" },
@@ -62,7 +62,7 @@ Deno.test("a rule for other TLS than that of the mesh leaves a cluster out, as n
 });
 
 Deno.test("endpoints are those that accept mutual TLS and that the gateway dials; it needs no identity for that", () => {
-  const dialled = (given: Partial<Endpoint>, world: FakeWorld = {}) => {
+  const dialled = (given: Partial<Endpoint>, world: ReaderWorld = {}) => {
     const endpoints = { [HOST]: [endpoint("10.0.0.1", { network: "n1", tlsMode: "mesh", ...given })] };
     const [built] = passedAssignments(read(["*"], { endpoints, ...world }), HOST);
     assert.equal(built?.message.cluster_name, NAME);
@@ -72,14 +72,15 @@ Deno.test("endpoints are those that accept mutual TLS and that the gateway dials
   assert.equal(dialled({ network: "" }), 1);
   assert.equal(dialled({ tlsMode: "disabled" }), 0);
   assert.equal(dialled({ portName: "other" }), 0);
-  assert.equal(dialled({}, { refusedPeerTls: { has: () => true } }), 0, "a policy has turned mutual TLS off");
+  const off = configObject("PeerAuthentication", "default/off", { mtls: { mode: "DISABLE" } });
+  assert.equal(dialled({}, { objects: [off] }), 0, "a policy has turned mutual TLS off");
   assert.equal(dialled({ network: "n2" }), 1, "a network without a gateway is dialled");
   const entrances = { n2: [{ network: "n2", address: "1.2.3.4", port: 15443 }] };
   assert.equal(dialled({ network: "n2" }, { entrances }), 0, "its gateway might pass the connection back");
 });
 
 Deno.test("a gateway without such a server asks about nothing but that", () => {
-  const plain = fakeReader({ services: [service(HOST)], gateways: [passing(["*"], "PASSTHROUGH")] });
+  const plain = meshReader({ services: [service(HOST)], gateways: [passing(["*"], "PASSTHROUGH")] });
   assert.deepEqual([...passedClusters(plain, HOST), ...passedAssignments(plain, HOST)], []);
   assert.deepEqual(plain.asked, ["passedHosts"]);
 });

@@ -6,14 +6,14 @@ import { databaseFilters } from "../../../lib/translate/filters/network/database
 import { isUnderstood } from "../../../lib/translate/filters/understood.ts";
 import { defaultSettings } from "../../../lib/kernel/settings/read.ts";
 import { translateSettings } from "../../../lib/discovery/settings/settings.ts";
-import { fakeReader } from "../fake_reader.ts";
+import { meshReader } from "../mesh_reader.ts";
 
 const ALL: readonly Protocol[] = ["Mongo", "MySQL", "Redis"];
 const filter = (name: string) => `envoy.filters.network.${name}_proxy`;
 
 function names(protocol: Protocol, databases: readonly Protocol[], extensions?: readonly string[]) {
   const properties = extensions === undefined ? {} : { properties: { extensions: new Set(extensions) } };
-  const read = fakeReader({ settings: { databases }, ...properties });
+  const read = meshReader({ settings: { databases }, ...properties });
   const plan = { statPrefix: "p", protocol, clusters: [{ name: "a", weight: 1 }, { name: "b", weight: 2 }] };
   const { before, instead } = databaseFilters(read, plan);
   assert.equal(isUnderstood(read, protocol), before.length > 0 || instead !== undefined);
@@ -35,7 +35,7 @@ Deno.test("a filter that a setting turns off, or that the proxy's build lacks, i
 });
 
 Deno.test("commands of Redis go to the first cluster of several, within 5 s", () => {
-  const read = fakeReader({ settings: { databases: ALL } });
+  const read = meshReader({ settings: { databases: ALL } });
   const plan = {
     statPrefix: "p",
     protocol: "Redis",

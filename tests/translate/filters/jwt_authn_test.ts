@@ -9,7 +9,7 @@ import { UNUSED_KEYS } from "../../../lib/translate/filters/http/jwt_authn/provi
 import { httpConnectionManager } from "../../../lib/translate/listener/http_connection_manager.ts";
 import type { envoy } from "../../../proto/gen/types.ts";
 import { envoyPath, validate } from "../envoy.ts";
-import { fakeReader } from "../fake_reader.ts";
+import { meshReader } from "../mesh_reader.ts";
 
 type Jwk = Readonly<Record<string, unknown>>;
 
@@ -85,7 +85,7 @@ Deno.test("the key that no token fits is a point of P-256 that a hash gave, so t
 /** A listener with one issuer's keys. */
 function listener(index: number, keys: string): envoy.config.listener.v3.Listener {
   const rules = [{ issuer: "a", jwksUri: "http://a.example/keys" }];
-  const read = fakeReader({ tokenPolicy: { rules, causes: [] }, tokenKeys: { "http://a.example/keys": keys } });
+  const read = meshReader({ tokenPolicy: { rules, causes: [] }, tokenKeys: { "http://a.example/keys": keys } });
   const slots = { authentication: tokenFilters(read)! };
   const filter = httpConnectionManager(read, {
     direction: "inbound",

@@ -4,9 +4,8 @@ import {
   sharedTcpProxies,
   sharedTcpProxy,
 } from "../../../lib/translate/filters/network/shared_tcp_proxy.ts";
-import type { CompiledPatch } from "../../../lib/patches/types.ts";
 import type { TcpProxyPlan } from "../../../lib/translate/filters/network/tcp_proxy.ts";
-import { fakeReader } from "../fake_reader.ts";
+import { meshReader } from "../mesh_reader.ts";
 
 const metrics = {
   defaultProviders: { metrics: ["prometheus"] },
@@ -17,14 +16,30 @@ const plan: TcpProxyPlan = {
   clusters: [{ name: "outbound|9000||a.test", weight: 1 }],
 };
 
+/** An object that patches filters of some level. */
+function patchOf(applyTo: string): object {
+  const filter = { name: "envoy.filters.network.http_connection_manager" };
+  return {
+    apiVersion: "networking.istio.io/v1alpha3",
+    kind: "EnvoyFilter",
+    metadata: { name: "patch", namespace: "default" },
+    spec: {
+      configPatches: [{
+        applyTo,
+        match: { context: "SIDECAR_OUTBOUND", listener: { filterChain: { filter } } },
+        patch: { operation: "INSERT_BEFORE", value: { name: "envoy.filters.network.echo" } },
+      }],
+    },
+  };
+}
+
 Deno.test("sidecars share a TCP proxy where metrics are measured, gateways and others do not, nor those whose network filters are patched", () => {
-  assert.equal(hasSharedTcpProxy(fakeReader({ mesh: metrics })), true);
-  assert.equal(hasSharedTcpProxy(fakeReader()), false);
-  const patched = (applyTo: string) =>
-    hasSharedTcpProxy(fakeReader({ mesh: metrics, patches: { listeners: [{ applyTo } as CompiledPatch] } }));
+  assert.equal(hasSharedTcpProxy(meshReader({ mesh: metrics })), true);
+  assert.equal(hasSharedTcpProxy(meshReader()), false);
+  const patched = (applyTo: string) => hasSharedTcpProxy(meshReader({ mesh: metrics, written: [patchOf(applyTo)] }));
   assert.deepEqual([patched("NETWORK_FILTER"), patched("HTTP_FILTER")], [false, true]);
-  assert.deepEqual(sharedTcpProxies(fakeReader()), []);
-  assert.equal(hasSharedTcpProxy(fakeReader({ mesh: metrics, properties: { type: "router" } })), false);
+  assert.deepEqual(sharedTcpProxies(meshReader()), []);
+  assert.equal(hasSharedTcpProxy(meshReader({ mesh: metrics, properties: { type: "router" } })), false);
 });
 
 Deno.test("a chain shares it that has one destination and nothing of its own; a timeout goes with the connection", () => {

@@ -8,24 +8,20 @@
 import { parseAllDocuments } from "yaml";
 import { parseObject } from "../../../lib/config/object.ts";
 import { type AnyConfigObject, isKind } from "../../../lib/config/types.ts";
-import { GatewayIndex } from "../../../lib/mesh/gateway_index.ts";
-import type { EffectiveDestinationRule } from "../../../lib/mesh/types.ts";
-import { effectiveVirtualServices } from "../../../lib/mesh/virtual_service.ts";
-import { VirtualServiceIndex } from "../../../lib/mesh/virtual_service_index.ts";
 import { convertEntry } from "../../../lib/registry/service_entry/convert.ts";
 import { mergeEntries } from "../../../lib/registry/service_entry/merge.ts";
 import type { Service } from "../../../lib/registry/types.ts";
 import type { ServiceTarget } from "../../../lib/registry/inbound.ts";
-import { defaultProperties, type FakeReader, fakeReader, type FakeWorld } from "../fake_reader.ts";
+import { type AskedReader, meshReader, type ReaderWorld } from "../mesh_reader.ts";
 import { inFile } from "../../config/origins.ts";
 
 /** What a gateway's builders are called with. */
 export interface GatewayWorld {
-  readonly read: FakeReader;
+  readonly read: AskedReader;
   readonly targets: readonly ServiceTarget[];
 }
 
-interface World extends FakeWorld {
+interface World extends ReaderWorld {
   readonly kind?: string;
   /** Host of the service that selects the gateway workload. */
   readonly ownService?: string;
@@ -43,7 +39,7 @@ export function gatewayWorld(text: string): GatewayWorld {
  *
  * @param more Laid over what the `World` document says.
  */
-export function gatewayWorldOf(documents: readonly unknown[], more: FakeWorld = {}): GatewayWorld {
+export function gatewayWorldOf(documents: readonly unknown[], more: ReaderWorld = {}): GatewayWorld {
   const objects: AnyConfigObject[] = [];
   let world: World = {};
   for (const [index, tree] of documents.entries()) {
@@ -63,30 +59,10 @@ function parse(tree: unknown, index: number): AnyConfigObject {
   return object as AnyConfigObject;
 }
 
-function reader(objects: readonly AnyConfigObject[], world: World): FakeReader {
-  const properties = { ...defaultProperties, type: "router" as const, namespace: "mesh-system", ...world.properties };
-  const gateways = new GatewayIndex(world.settings?.scopeGatewayToNamespace ?? false);
-  gateways.update([], objects.filter((o) => isKind(o, "Gateway")));
-  const selected = gateways.select(properties.namespace, { istio: "ingressgateway", ...properties.labels });
-  const virtualServices = new VirtualServiceIndex();
-  const sources = objects.filter((o) => isKind(o, "VirtualService"));
-  virtualServices.update(
-    [],
-    effectiveVirtualServices(sources, { domainSuffix: "cluster.local", defaultExportTo: ["*"] }),
-  );
-  const read = fakeReader({
-    ...world,
-    properties,
-    mesh: { extensionProviders: [], ...world.mesh },
-    gateways: selected,
-    wasmPlugins: objects.filter((o) => isKind(o, "WasmPlugin")),
-    services: services(objects),
-    destinationRules: destinationRules(objects),
-  });
-  // The fake answers by host; a gateway's virtual services are found by gateway.
-  return Object.create(read, {
-    virtualServicesOf: { value: (gateway: string) => virtualServices.forGateway(gateway) },
-  });
+function reader(objects: readonly AnyConfigObject[], world: World): AskedReader {
+  const labels = { istio: "ingressgateway", ...world.properties?.labels };
+  const properties = { type: "router" as const, namespace: "mesh-system", ...world.properties, labels };
+  return meshReader({ ...world, properties, objects });
 }
 
 function services(objects: readonly AnyConfigObject[]): Service[] {
@@ -94,14 +70,6 @@ function services(objects: readonly AnyConfigObject[]): Service[] {
     const entry = convertEntry(object, { clusterId: "Orch", drainingLabel: "mesh.io/draining" });
     return entry.hosts.map((host) => mergeEntries(host, [entry]).service);
   });
-}
-
-function destinationRules(objects: readonly AnyConfigObject[]): Record<string, EffectiveDestinationRule> {
-  const rules: Record<string, EffectiveDestinationRule> = {};
-  for (const { meta, spec, key } of objects.filter((o) => isKind(o, "DestinationRule"))) {
-    rules[spec.host] = { name: meta.name, namespace: meta.namespace, spec, causes: [key] };
-  }
-  return rules;
 }
 
 function targetsOf(world: World, own: readonly Service[]): ServiceTarget[] {

@@ -3,7 +3,7 @@ import { decode } from "../../../lib/pb/reflect.ts";
 import { gatewayHosts } from "../../../lib/translate/gateway/hosts.ts";
 import { gatewayListeners } from "../../../lib/translate/gateway/listeners.ts";
 import type { envoy } from "../../../proto/gen/types.ts";
-import type { FakeWorld } from "../fake_reader.ts";
+import type { ReaderWorld } from "../mesh_reader.ts";
 import { gatewayWorldOf } from "./gateway_world.ts";
 
 type Hcm = envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager;
@@ -34,7 +34,7 @@ const to = (host: string, port?: number) => ({
   route: [{ destination: { host, ...(port && { port: { number: port } }) } }],
 });
 
-function build(documents: readonly object[], world: FakeWorld = {}) {
+function build(documents: readonly object[], world: ReaderWorld = {}) {
   const { read } = gatewayWorldOf(documents, world);
   const { listeners, problems } = gatewayListeners(read);
   return { read, listeners: listeners.map(({ message }) => message), problems };
@@ -45,7 +45,7 @@ function config<T>(filter: envoy.config.listener.v3.Filter | undefined): T {
   return decode<T>(type_url!.split("/")[1]!, value as Uint8Array);
 }
 
-function manager(documents: readonly object[], world: FakeWorld = {}): Hcm {
+function manager(documents: readonly object[], world: ReaderWorld = {}): Hcm {
   return config<Hcm>(build(documents, world).listeners[0]?.filter_chains?.[0]?.filters?.[0]);
 }
 
@@ -79,7 +79,7 @@ Deno.test("by default the gateway trusts its peer address, and forwards all of t
 Deno.test("the PROXY protocol header is taken off first where the topology has one", () => {
   const gatewayTopology = { forwardClientCertDetails: "UNDEFINED" as const, proxyProtocol: {} };
   const secured = gateway([server(8443, "HTTPS", ["a.com"], { tls: { mode: "SIMPLE", ...files } })]);
-  const names = (world: FakeWorld) => build([secured], world).listeners[0]?.listener_filters?.map((f) => f.name);
+  const names = (world: ReaderWorld) => build([secured], world).listeners[0]?.listener_filters?.map((f) => f.name);
   assert.deepEqual(names({ properties: { gatewayTopology } }), [
     "envoy.filters.listener.proxy_protocol",
     "envoy.filters.listener.tls_inspector",
@@ -101,7 +101,7 @@ Deno.test("an unprivileged proxy gets no port below 1024, with a finding", () =>
 });
 
 Deno.test("IPv6 proxies listen on all IPv6 addresses; dual-stack ones on both in one listener", () => {
-  const addresses = (world: FakeWorld) => {
+  const addresses = (world: ReaderWorld) => {
     const [listener] = build([http], world).listeners;
     const more = listener?.additional_addresses?.map(({ address }) => address?.socket_address?.address) ?? [];
     return [listener?.name, listener?.address?.socket_address?.address, ...more];

@@ -6,7 +6,7 @@ import {
   gatewayRouteConfigurations,
   gatewayVirtualHost,
 } from "../../../lib/translate/gateway/routes.ts";
-import { type FakeWorld } from "../fake_reader.ts";
+import { type ReaderWorld } from "../mesh_reader.ts";
 import { gatewayWorldOf } from "./gateway_world.ts";
 
 const api = "networking.mesh.io/v1";
@@ -43,7 +43,7 @@ function routes(name: string, hosts: readonly string[], prefix = `/${name}`, mor
   };
 }
 
-function load(documents: readonly object[], more: FakeWorld = {}) {
+function load(documents: readonly object[], more: ReaderWorld = {}) {
   return gatewayWorldOf(documents, more).read;
 }
 
@@ -52,7 +52,7 @@ function entries(read: ReturnType<typeof load>, name = "http.80"): readonly Plan
 }
 
 /** `domains: prefixes` of every virtual host, sorted by name. */
-function reported(documents: readonly object[], more: FakeWorld = {}): string[] {
+function reported(documents: readonly object[], more: ReaderWorld = {}): string[] {
   const { virtualHosts } = gatewayRouteConfigurations(load(documents, more)).get("http.80")!;
   return virtualHosts.map(({ message }) => {
     const prefixes = message.routes!.map((route) => route.match!.prefix ?? route.match!.path);

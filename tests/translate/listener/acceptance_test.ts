@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import fc from "fast-check";
 import { mergeOutboundListener } from "../../../lib/translate/listener/outbound/merge.ts";
 import { envoyPath, validate } from "../envoy.ts";
-import { fakeReader } from "../fake_reader.ts";
+import { meshReader } from "../mesh_reader.ts";
 import { anyParts } from "./make_contributions.ts";
 
 const envoyBinary = envoyPath();
@@ -16,7 +16,7 @@ Deno.test({
       const port = 20_000 + i;
       const key = `0.0.0.0_${port}`;
       const moved = contributions.map((contribution) => ({ ...contribution, key, port }));
-      return mergeOutboundListener(fakeReader(), key, moved).listener ?? [];
+      return mergeOutboundListener(meshReader(), key, moved).listener ?? [];
     });
     assert.ok(listeners.length > 200);
     const verdict = await validate(envoyBinary!, { listeners });

@@ -4,13 +4,12 @@ import { decode } from "../../../lib/pb/reflect.ts";
 import type { HttpFilterSlots } from "../../../lib/translate/filters/http/order.ts";
 import { httpConnectionManager } from "../../../lib/translate/listener/http_connection_manager.ts";
 import type { envoy } from "../../../proto/gen/types.ts";
-import { fakeReader, type FakeWorld } from "../fake_reader.ts";
-import { worldFromYaml } from "../world_from_yaml.ts";
+import { meshReader, type ReaderWorld } from "../mesh_reader.ts";
 
 type Hcm = envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager;
 
-function build(world: FakeWorld = {}, options: { grpcWeb?: boolean; slots?: HttpFilterSlots } = {}): Hcm {
-  const filter = httpConnectionManager(fakeReader(world), {
+function build(world: ReaderWorld = {}, options: { grpcWeb?: boolean; slots?: HttpFilterSlots } = {}): Hcm {
+  const filter = httpConnectionManager(meshReader(world), {
     port: 80,
     direction: "outbound",
     statPrefix: "outbound_0.0.0.0_80",
@@ -26,9 +25,16 @@ function filters(hcm: Hcm): (string | undefined)[] {
 }
 
 /** A WasmPlugin of each phase. */
-const plugins = ["UNSPECIFIED_PHASE", "STATS", "AUTHZ", "AUTHN"].map((phase) =>
-  `{kind: WasmPlugin, metadata: {name: ${phase}, namespace: default}, spec: {url: a, phase: ${phase}}}`
-);
+const plugins = ["UNSPECIFIED_PHASE", "STATS", "AUTHZ", "AUTHN"].map((phase) => ({
+  apiVersion: "extensions.istio.io/v1alpha1",
+  kind: "WasmPlugin",
+  metadata: { name: pluginName(phase), namespace: "default" },
+  spec: { url: "a", phase },
+}));
+
+function pluginName(phase: string): string {
+  return phase.toLowerCase().replace("_", "-");
+}
 
 Deno.test("filters run in the one order, with those of other packages at their places", () => {
   const named = (name: string) => ({ name });
@@ -38,8 +44,8 @@ Deno.test("filters run in the one order, with those of other packages at their p
     externalAuthorization: [named("external")],
   };
   const settings = { enablePersistentSessionFilter: true };
-  const world = { ...worldFromYaml(plugins.join("\n---\n")), settings };
-  const plugin = (phase: string) => `extensions.istio.io/wasmplugin/default.${phase}`;
+  const world = { written: plugins, settings };
+  const plugin = (phase: string) => `extensions.istio.io/wasmplugin/default.${pluginName(phase)}`;
   assert.deepEqual(filters(build(world, { grpcWeb: true, slots })), [
     ...["external", plugin("AUTHN"), "authn", plugin("AUTHZ"), "authz", plugin("STATS"), plugin("UNSPECIFIED_PHASE")],
     ...["grpc_web", "grpc_stats", "fault", "cors", "stateful_session", "router"],

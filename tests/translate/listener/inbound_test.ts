@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import type { InboundTarget } from "../../../lib/translate/inbound/target.ts";
 import { inboundTargets } from "../../../lib/translate/inbound/targets.ts";
 import { inboundListeners } from "../../../lib/translate/listener/inbound/inbound.ts";
-import { fakeReader } from "../fake_reader.ts";
+import { meshReader } from "../mesh_reader.ts";
 import { port, service } from "../make.ts";
 
 function target(number: number, given: Partial<InboundTarget> = {}): InboundTarget {
@@ -21,14 +21,14 @@ Deno.test("the older of two services has a port of the workload; the other is re
     { service: service("c"), port: port(82, "TCP"), endpointPort: 8080 },
   ];
   const listed = inboundTargets({ targets, sidecar: undefined, addresses: [], mergeServicePorts: false });
-  const { conflicts } = inboundListeners(fakeReader(), listed);
+  const { conflicts } = inboundListeners(meshReader(), listed);
   assert.deepEqual(conflicts, [{ port: 8080, accepted: "a", rejected: "c", causes: ["Service/default/c"] }]);
 });
 
 Deno.test("a proxy that captures nothing serves the ports that its Sidecar lists, at the workload's own address, and nothing else", () => {
   const sidecar = { ingress: [{ port: { number: 9000, protocol: "HTTP" }, captureMode: "DEFAULT" as const }] };
   const input = { targets: [], sidecar, addresses: ["10.0.0.1"], mergeServicePorts: false, sidecarName: "default/own" };
-  const read = fakeReader({ properties: { interceptionMode: "NONE" } });
+  const read = meshReader({ properties: { interceptionMode: "NONE" } });
   assert.deepEqual(names(inboundListeners(read, inboundTargets({ ...input, capturesNothing: true }))), [
     "10.0.0.1_9000",
   ]);
@@ -42,7 +42,7 @@ Deno.test("replicas of a workload share captured listeners: no address of the pr
 });
 
 Deno.test("an unprivileged proxy leaves ports below 1024 alone that it would have to bind; captured ones it serves", () => {
-  const read = fakeReader({ properties: { isUnprivileged: true } });
+  const read = meshReader({ properties: { isUnprivileged: true } });
   const bound = target(80, { captureMode: "NONE", bind: "10.0.0.1", fromSidecarIngress: true });
   assert.deepEqual(inboundListeners(read, [bound]).conflicts.map((c) => c.accepted), ["privileged ports"]);
   assert.deepEqual(inboundListeners(read, [target(80)]).conflicts, []);
@@ -54,7 +54,7 @@ Deno.test("HTTP is inspected on ports without a protocol and on unknown ones, an
     target(81, { servicePort: port(81, "Unsupported") }),
     target(82, { servicePort: port(82, "TCP") }),
   ];
-  const [built] = inboundListeners(fakeReader(), targets).listeners;
+  const [built] = inboundListeners(meshReader(), targets).listeners;
   const inspector = built?.message.listener_filters?.find((f) => f.name?.endsWith("http_inspector"));
   const ranges = inspector?.filter_disabled?.or_match?.rules?.map((rule) => rule.destination_port_range?.start);
   assert.deepEqual(ranges, [80, 82, 15006]);
@@ -64,7 +64,7 @@ Deno.test("TLS settings of a Sidecar hold only where the setting turns them on",
   const tls = { mode: "SIMPLE", minProtocolVersion: "TLS_AUTO", maxProtocolVersion: "TLS_AUTO" } as const;
   const ingress = target(8443, { fromSidecarIngress: true, tls });
   const closed = (enableTlsOnSidecarIngress: boolean) =>
-    inboundListeners(fakeReader({ settings: { enableTlsOnSidecarIngress } }), [ingress]).listeners[0]?.warnings?.map((
+    inboundListeners(meshReader({ settings: { enableTlsOnSidecarIngress } }), [ingress]).listeners[0]?.warnings?.map((
       { text },
     ) => text);
   assert.equal(closed(false), undefined);

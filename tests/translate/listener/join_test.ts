@@ -6,7 +6,7 @@ import { joinContributions, type JoinedListener } from "../../../lib/translate/l
 import { mergeOutboundListener } from "../../../lib/translate/listener/outbound/merge.ts";
 import type { ConflictReason } from "../../../lib/translate/listener/conflict.ts";
 import { compareContributions, type ListenerContribution } from "../../../lib/translate/listener/contribution.ts";
-import { fakeReader } from "../fake_reader.ts";
+import { meshReader } from "../mesh_reader.ts";
 import { anyParts, everywhere, loopback } from "./make_contributions.ts";
 
 /** The HTTP side, the hosts that have chains, and the reasons of conflicts. */
@@ -96,7 +96,7 @@ Deno.test("a server name that Envoy cannot match costs its chain alone", () => {
 });
 
 Deno.test("the order in which contributions arrive never changes the listener", () => {
-  const read = fakeReader();
+  const read = meshReader();
   const merge = (contributions: readonly ListenerContribution[]) => {
     const { listener, ...rest } = mergeOutboundListener(read, "0.0.0.0_80", contributions);
     return { ...rest, bytes: listener && encode("envoy.config.listener.v3.Listener", listener).toHex() };

@@ -2,13 +2,13 @@
 import assert from "node:assert/strict";
 import type { EffectiveVirtualService } from "../../../lib/mesh/types.ts";
 import { listenerContributions } from "../../../lib/translate/listener/outbound/outbound.ts";
-import { fakeReader, type FakeWorld } from "../fake_reader.ts";
+import { meshReader, type ReaderWorld } from "../mesh_reader.ts";
 import { port, service } from "../make.ts";
 
 const HOST = "a.default.svc.cluster.local";
 
-function contributions(world: FakeWorld) {
-  return listenerContributions(fakeReader(world), HOST);
+function contributions(world: ReaderWorld) {
+  return listenerContributions(meshReader(world), HOST);
 }
 
 Deno.test("a host that is not visible contributes nothing", () => {
@@ -24,7 +24,7 @@ Deno.test("UDP ports have no listener", () => {
 });
 
 Deno.test("an HTTP port asks neither for rules nor for endpoints nor for the mesh: editing them rebuilds no listener", () => {
-  const read = fakeReader({ services: [service(HOST, { addresses: ["10.1.0.1"] })] });
+  const read = meshReader({ services: [service(HOST, { addresses: ["10.1.0.1"] })] });
   assert.deepEqual(listenerContributions(read, HOST).map((p) => p.key), ["0.0.0.0_80"]);
   assert.deepEqual(read.asked, [
     `service/${HOST}`,
@@ -37,7 +37,7 @@ Deno.test("an HTTP port asks neither for rules nor for endpoints nor for the mes
 
 Deno.test("a TCP port asks for endpoints only where each of them is a listener", () => {
   const asks = (given: Parameters<typeof service>[1]) => {
-    const read = fakeReader({ services: [service(HOST, { ports: [port(9000, "TCP")], ...given })] });
+    const read = meshReader({ services: [service(HOST, { ports: [port(9000, "TCP")], ...given })] });
     listenerContributions(read, HOST);
     return read.asked.includes(`endpoints/${HOST}`);
   };
@@ -69,7 +69,7 @@ Deno.test("a rule for some labels or one namespace asks whether the proxy has th
     creationTimestamp: 0,
     causes: ["VirtualService/default/r"],
   };
-  const read = fakeReader({
+  const read = meshReader({
     properties: { namespace: "other", labels: { app: "x" } },
     services: [service(HOST, { ports: [port(9000, "TCP")], addresses: ["10.1.0.1"] })],
     virtualServices: { [HOST]: rules },
@@ -84,7 +84,7 @@ Deno.test("a rule for some labels or one namespace asks whether the proxy has th
 
 Deno.test("a sniffed port at an address of its own has routes of its own; at a shared one it shares the port's", () => {
   const sniffed = { ports: [port(7000, "Unsupported")], addresses: ["10.1.0.1"] };
-  const routes = (world: FakeWorld) =>
+  const routes = (world: ReaderWorld) =>
     contributions({ ...world, services: [service(HOST, sniffed)] }).map((p) => p.routeName);
   assert.deepEqual(routes({}), [`${HOST}:7000`]);
   assert.deepEqual(routes({ properties: { interceptionMode: "NONE" } }), ["7000"]);
@@ -101,8 +101,8 @@ Deno.test("an egress listener's own port serves only services that have that por
 Deno.test("contributions of two services that differ in their hosts alone are equal but for them", () => {
   const other = "b.default.svc.cluster.local";
   const world = { services: [service(HOST), service(other)] };
-  const [a] = listenerContributions(fakeReader(world), HOST);
-  const [b] = listenerContributions(fakeReader(world), other);
+  const [a] = listenerContributions(meshReader(world), HOST);
+  const [b] = listenerContributions(meshReader(world), other);
   assert.deepEqual({ ...a, hostname: "", causes: [] }, { ...b, hostname: "", causes: [] });
 });
 
@@ -132,7 +132,7 @@ Deno.test("TLS rules for a host under a wildcard service hold at the wildcard's 
     },
   };
   const world = { services: [wildcard, other], virtualServices: { [host]: rules } };
-  const read = fakeReader(world);
+  const read = meshReader(world);
   const [contribution, ...more] = listenerContributions(read, host);
   assert.deepEqual(more, [], "neither for HTTP nor for TCP");
   assert.equal(contribution?.key, "0.0.0.0_443");
@@ -141,5 +141,5 @@ Deno.test("TLS rules for a host under a wildcard service hold at the wildcard's 
   const left = listenerContributions(read, wildcard.hostname).find(({ key }) => key === "0.0.0.0_443");
   assert.deepEqual(left?.chains.map((chain) => chain.sni), [["*.w.example.com"]]);
   const named = { ...world, virtualServices: { [host]: { ...rules, hosts: ["x.com"] } } };
-  assert.deepEqual(listenerContributions(fakeReader(named), host), [], "only where it names the host");
+  assert.deepEqual(listenerContributions(meshReader(named), host), [], "only where it names the host");
 });

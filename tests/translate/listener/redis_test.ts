@@ -5,7 +5,7 @@ import type { InboundTarget } from "../../../lib/translate/inbound/target.ts";
 import { REDIS } from "../../../lib/translate/filters/understood.ts";
 import { inboundListeners } from "../../../lib/translate/listener/inbound/inbound.ts";
 import { routePlan, servicePlan } from "../../../lib/translate/listener/outbound/tcp_destination.ts";
-import { fakeReader, type FakeWorld } from "../fake_reader.ts";
+import { meshReader, type ReaderWorld } from "../mesh_reader.ts";
 import { port, rule, service } from "../make.ts";
 
 const HOST = "keys.default.svc.cluster.local";
@@ -13,9 +13,9 @@ const SETTINGS = { databases: ["Redis"] } as const;
 const PORT = port(6379, "Redis");
 
 /** The protocol that the listener of a service understands. */
-function understood(given: Partial<Service>, world: FakeWorld = {}) {
+function understood(given: Partial<Service>, world: ReaderWorld = {}) {
   const keys = service(HOST, { ports: [PORT], ...given });
-  const read = fakeReader({ settings: SETTINGS, services: [keys], ...world });
+  const read = meshReader({ settings: SETTINGS, services: [keys], ...world });
   const route = [{ destination: { host: HOST, port: { number: PORT.port } }, weight: 1 }];
   const weighted = routePlan(read, [...route, { ...route[0]!, weight: 2 }], PORT, "owner");
   const plan = servicePlan(read, keys, PORT);
@@ -41,7 +41,7 @@ Deno.test("where nothing understands Redis nobody asks how its endpoints are fou
 
 Deno.test("a workload's own port carries commands of Redis as bytes: its cluster dials what the client dialled", () => {
   const target: InboundTarget = { port: 6379, servicePort: PORT, captureMode: "DEFAULT", fromSidecarIngress: false };
-  const built = inboundListeners(fakeReader({ settings: SETTINGS }), [target]).listeners;
+  const built = inboundListeners(meshReader({ settings: SETTINGS }), [target]).listeners;
   const names = built.flatMap(({ message }) => message.filter_chains ?? [])
     .flatMap(({ filters }) => filters ?? []).map(({ name }) => name);
   assert.ok(names.includes("envoy.filters.network.tcp_proxy"));

@@ -8,7 +8,7 @@ import { listenerContributions } from "../../../lib/translate/listener/outbound/
 import type { envoy } from "../../../proto/gen/types.ts";
 import { PortTaken, saysTaken, withPorts } from "../../../scripts/ports.ts";
 import { envoyPath } from "../envoy.ts";
-import { fakeReader } from "../fake_reader.ts";
+import { meshReader } from "../mesh_reader.ts";
 import { port, service } from "../make.ts";
 import { mergeAll } from "./merged.ts";
 import { until } from "../../patience.ts";
@@ -104,7 +104,7 @@ Deno.test({
         captureMode: "NONE",
         fromSidecarIngress: true,
       };
-      const built = inboundListeners(fakeReader({ properties: { interceptionMode: "NONE" } }), [target]);
+      const built = inboundListeners(meshReader({ properties: { interceptionMode: "NONE" } }), [target]);
       const listeners = built.listeners.map(({ message }) => message);
       await withEnvoy({ listeners, clusters: [cluster(inboundClusterName(number), upstream.port)] }, async () => {
         using bytes = await Deno.connect({ hostname: "127.0.0.1", port: number });
@@ -133,7 +133,7 @@ Deno.test({
         service("older.example.com", { ports, addresses: ["10.1.0.1"], creationTimestamp: 1 }),
         service("younger.example.com", { ports, addresses: ["10.1.0.2"], creationTimestamp: 2 }),
       ];
-      const read = fakeReader({ properties: { interceptionMode: "NONE" }, services });
+      const read = meshReader({ properties: { interceptionMode: "NONE" }, services });
       const merged = mergeAll(read, services.flatMap((s) => listenerContributions(read, s.hostname)));
       assert.deepEqual(merged.conflicts, []);
       const listeners = merged.listeners.map(({ message }) => message);

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import type { Service } from "../../../lib/registry/types.ts";
 import { hostDomains, shortForms, virtualHostName, withPort } from "../../../lib/translate/route/domains.ts";
-import { fakeReader } from "../fake_reader.ts";
+import { meshReader } from "../mesh_reader.ts";
 import { service } from "./objects.ts";
 
 const cases: [host: string, dnsDomain: string, forms: string[]][] = [
@@ -24,8 +24,8 @@ for (const [host, dnsDomain, forms] of cases) {
   });
 }
 
-function domains(one: Partial<Service> & { hostname: string }, world: Parameters<typeof fakeReader>[0] = {}) {
-  return hostDomains(fakeReader(world), one.hostname, service(one));
+function domains(one: Partial<Service> & { hostname: string }, world: Parameters<typeof meshReader>[0] = {}) {
+  return hostDomains(meshReader(world), one.hostname, service(one));
 }
 
 Deno.test("a service answers to its names, the absolute one, and its addresses, but not to ranges or 0.0.0.0", () => {
@@ -77,7 +77,7 @@ Deno.test("where the port distinguishes services, 80 may be left out and others 
 
 Deno.test("hosts of one namespace share their questions about the proxy", () => {
   const asked = (host: string) => {
-    const read = fakeReader();
+    const read = meshReader();
     hostDomains(read, host, service({ hostname: host }));
     return read.asked;
   };

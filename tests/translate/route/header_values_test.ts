@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { substitutionProblem } from "../../../lib/config/validation/substitution.ts";
 import { httpRoutes } from "../../../lib/translate/route/virtual_service.ts";
 import { envoyPath, validate } from "../envoy.ts";
-import { fakeReader } from "../fake_reader.ts";
+import { meshReader } from "../mesh_reader.ts";
 import { virtualService } from "./objects.ts";
 import { routeListener } from "./route_listener.ts";
 
@@ -85,7 +85,7 @@ Deno.test("a header that Envoy cannot read is left out and reported; the rest of
     headers: { request: { set: { a: "%NOPE%", b: "fine" } }, response: { add: { c: "50%" } } },
     route: [{ destination: { host: "x" }, headers: { request: { add: { d: "%REQ%" } } } }],
   };
-  const context = { read: fakeReader(), port: 80, gateways: ["mesh"], tls: false };
+  const context = { read: meshReader(), port: 80, gateways: ["mesh"], tls: false };
   const { routes, warnings } = httpRoutes(virtualService([rule]), context);
   assert.deepEqual(routes[0]?.request_headers_to_add?.map(({ header }) => header?.key), ["b"]);
   assert.equal(routes[0]?.response_headers_to_add, undefined);

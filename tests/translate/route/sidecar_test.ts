@@ -2,12 +2,12 @@ import assert from "node:assert/strict";
 import type { InboundTarget } from "../../../lib/translate/inbound/target.ts";
 import { inboundRouteConfiguration, sidecarRouteConfiguration } from "../../../lib/translate/route/configuration.ts";
 import { outboundVirtualHosts } from "../../../lib/translate/route/sidecar.ts";
-import { fakeReader, type FakeWorld } from "../fake_reader.ts";
+import { meshReader, type ReaderWorld } from "../mesh_reader.ts";
 import { ports, service, virtualService } from "./objects.ts";
 
 /** `configuration: domains -> first cluster` of every virtual host. */
-function places(host: string, world: FakeWorld): string[] {
-  return outboundVirtualHosts(fakeReader(world), host).map(({ routeConfiguration, virtualHost }) =>
+function places(host: string, world: ReaderWorld): string[] {
+  return outboundVirtualHosts(meshReader(world), host).map(({ routeConfiguration, virtualHost }) =>
     `${routeConfiguration}: ${virtualHost.domains?.join(" ")} -> ${virtualHost.routes?.[0]?.route?.cluster}`
   );
 }
@@ -39,7 +39,7 @@ Deno.test("an alias has the routes of its target, under its own names", () => {
   assert.deepEqual(places("alias.com", { services: [alias, real], virtualServices }), [
     "8080: alias.com alias.com. -> outbound|8080||x.com",
   ]);
-  const built = outboundVirtualHosts(fakeReader({ services: [alias, real] }), "alias.com");
+  const built = outboundVirtualHosts(meshReader({ services: [alias, real] }), "alias.com");
   assert.deepEqual(built[0]?.causes, ["ServiceEntry/default/alias.com", "ServiceEntry/default/real.com"]);
 });
 
@@ -84,7 +84,7 @@ Deno.test("an egress listener with a port of its own takes that port from the ca
   const services = [service({ hostname: "a.com", ports: ports([80, "HTTP"], [81, "HTTP"]) })];
   const own = { index: 0, port: { number: 80, protocol: "HTTP", name: "" }, captureMode: "DEFAULT" as const };
   const rest = { index: 1, captureMode: "DEFAULT" as const };
-  const found = (egress: FakeWorld["egress"]) =>
+  const found = (egress: ReaderWorld["egress"]) =>
     places("a.com", { services, egress: egress! }).map((f) => f.split(":")[0]);
   assert.deepEqual(found([own, rest]), ["80", "81"]);
   assert.deepEqual(found([{ ...own, hosts: ["b.com"] }, rest]), ["81"]);
@@ -101,21 +101,21 @@ Deno.test("where one listener serves all ports, the port in the Host header sele
     "http_proxy: a.com a.com:80 -> outbound|80||a.com",
     "http_proxy: a.com:81 -> outbound|81||a.com",
   ]);
-  const read = fakeReader(world);
+  const read = meshReader(world);
   assert.equal(sidecarRouteConfiguration(read, "http_proxy").message.ignore_port_in_host_matching, undefined);
   assert.equal(sidecarRouteConfiguration(read, "80").message.ignore_port_in_host_matching, true);
 });
 
 Deno.test("the namespace and the labels of a proxy are not asked for without need", () => {
-  const read = fakeReader({ services: [service({ hostname: "a.default.svc.cluster.local" })] });
+  const read = meshReader({ services: [service({ hostname: "a.default.svc.cluster.local" })] });
   outboundVirtualHosts(read, "a.default.svc.cluster.local");
   assert.deepEqual(read.asked.filter((q) => q.startsWith("property/")), []);
 });
 
 Deno.test("the attempt count header can be turned off", () => {
   const services = [service({ hostname: "a.com" })];
-  const count = (world: FakeWorld) =>
-    outboundVirtualHosts(fakeReader({ services, ...world }), "a.com")[0]?.virtualHost.include_request_attempt_count;
+  const count = (world: ReaderWorld) =>
+    outboundVirtualHosts(meshReader({ services, ...world }), "a.com")[0]?.virtualHost.include_request_attempt_count;
   assert.equal(count({}), true);
   const proxyHeaders = { forwardedClientCert: "UNDEFINED" as const, attemptCount: { disabled: true } };
   assert.equal(count({ proxyHeaders }), undefined);
@@ -127,13 +127,13 @@ Deno.test("a session label keeps the sessions of a service", () => {
     services: [service({ hostname: "a.com", labels })],
     settings: { enablePersistentSessionFilter: true },
   };
-  const [built] = outboundVirtualHosts(fakeReader(world), "a.com");
+  const [built] = outboundVirtualHosts(meshReader(world), "a.com");
   assert.deepEqual(Object.keys(built!.virtualHost.typed_per_filter_config!), ["envoy.filters.http.stateful_session"]);
 });
 
 Deno.test("requests to hosts that nothing names are passed on, sent to the egress proxy, or refused", () => {
-  const shell = (outboundTrafficPolicy: NonNullable<FakeWorld["outboundTrafficPolicy"]>) =>
-    sidecarRouteConfiguration(fakeReader({ outboundTrafficPolicy }), "80").message.virtual_hosts?.at(-1);
+  const shell = (outboundTrafficPolicy: NonNullable<ReaderWorld["outboundTrafficPolicy"]>) =>
+    sidecarRouteConfiguration(meshReader({ outboundTrafficPolicy }), "80").message.virtual_hosts?.at(-1);
   const open = shell({ mode: "ALLOW_ANY" });
   assert.deepEqual([open?.name, open?.domains, open?.routes?.[0]?.route?.cluster], [
     "allow_any",
@@ -150,19 +150,19 @@ Deno.test("requests to hosts that nothing names are passed on, sent to the egres
 });
 
 Deno.test("the route configuration of a sniffed port has no catch-all: its one virtual host takes everything", () => {
-  assert.deepEqual(sidecarRouteConfiguration(fakeReader(), "a.com:7000").message.virtual_hosts, []);
+  assert.deepEqual(sidecarRouteConfiguration(meshReader(), "a.com:7000").message.virtual_hosts, []);
 });
 
 Deno.test("virtual hosts come by VHDS to a proxy that takes them so, with the catch-all still inside", () => {
-  const { message } = sidecarRouteConfiguration(fakeReader({ properties: { vhds: true } }), "80");
+  const { message } = sidecarRouteConfiguration(meshReader({ properties: { vhds: true } }), "80");
   assert.deepEqual(message.vhds, { config_source: { ads: {}, resource_api_version: 2 } });
   assert.deepEqual(message.virtual_hosts?.map((v) => v.name), ["allow_any"]);
-  assert.equal(sidecarRouteConfiguration(fakeReader(), "80").message.vhds, undefined);
+  assert.equal(sidecarRouteConfiguration(meshReader(), "80").message.vhds, undefined);
 });
 
 Deno.test("virtual hosts inside a route configuration are sorted by name, the catch-all last", () => {
   const hosts = ["b", "a"].map((name) => ({ name, domains: [name] }));
-  const { message } = sidecarRouteConfiguration(fakeReader(), "80", hosts);
+  const { message } = sidecarRouteConfiguration(meshReader(), "80", hosts);
   assert.deepEqual(message.virtual_hosts?.map((v) => v.name), ["a", "b", "allow_any"]);
 });
 

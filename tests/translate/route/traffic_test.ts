@@ -7,7 +7,7 @@ import { sidecarRouteConfiguration } from "../../../lib/translate/route/configur
 import { outboundVirtualHosts } from "../../../lib/translate/route/sidecar.ts";
 import type { envoy } from "../../../proto/gen/types.ts";
 import { envoyPath } from "../envoy.ts";
-import { fakeReader, type FakeWorld } from "../fake_reader.ts";
+import { meshReader, type ReaderWorld } from "../mesh_reader.ts";
 import { request, withEnvoy } from "../gateway/running_envoy.ts";
 import { ports, service, virtualService } from "./objects.ts";
 import { routeListener } from "./route_listener.ts";
@@ -20,7 +20,7 @@ const HOST = "a.default.svc.cluster.local";
 type HttpQuestion = (host: string, path: string, ...headers: string[]) => Promise<string>;
 
 /** Runs Envoy with one route configuration in front of upstreams that report the requests that reached them. */
-async function withRoutes(name: string, world: FakeWorld, use: (ask: HttpQuestion) => Promise<void>): Promise<void> {
+async function withRoutes(name: string, world: ReaderWorld, use: (ask: HttpQuestion) => Promise<void>): Promise<void> {
   const folder = await Deno.makeTempDir();
   const upstream = createServer((got, answer) => {
     if (got.url === "/hang") return;
@@ -31,7 +31,7 @@ async function withRoutes(name: string, world: FakeWorld, use: (ask: HttpQuestio
   });
   try {
     await new Promise<void>((ready) => upstream.listen(0, "127.0.0.1", ready));
-    const read = fakeReader(world);
+    const read = meshReader(world);
     const hosts = [...(world.services ?? []).map((s) => s.hostname), ...Object.keys(world.virtualServices ?? {})];
     const virtualHosts = [...new Set(hosts)].flatMap((host) => outboundVirtualHosts(read, host))
       .filter(({ routeConfiguration }) => routeConfiguration === name)
@@ -78,7 +78,7 @@ function upstreamCluster(name: string, { address, port }: AddressInfo): envoy.co
   };
 }
 
-function world(http: readonly HttpRoute[]): FakeWorld {
+function world(http: readonly HttpRoute[]): ReaderWorld {
   return {
     services: [service({ hostname: HOST }), service({ hostname: "b.com" })],
     virtualServices: { [HOST]: virtualService(http, { hosts: [HOST] }) },

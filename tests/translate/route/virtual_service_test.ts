@@ -4,18 +4,18 @@ import type { EffectiveDestinationRule } from "../../../lib/mesh/types.ts";
 import { decode } from "../../../lib/pb/reflect.ts";
 import { httpRoutes, type RouteContext } from "../../../lib/translate/route/virtual_service.ts";
 import type { envoy } from "../../../proto/gen/types.ts";
-import { fakeReader, type FakeWorld } from "../fake_reader.ts";
+import { meshReader, type ReaderWorld } from "../mesh_reader.ts";
 import { ports, service, virtualService } from "./objects.ts";
 
 type Route = envoy.config.route.v3.Route;
 
-function translate(http: readonly HttpRoute[], world: FakeWorld = {}, context: Partial<RouteContext> = {}) {
-  const read = fakeReader(world);
+function translate(http: readonly HttpRoute[], world: ReaderWorld = {}, context: Partial<RouteContext> = {}) {
+  const read = meshReader(world);
   const built = httpRoutes(virtualService(http), { read, port: 80, gateways: ["mesh"], tls: false, ...context });
   return { ...built, asked: read.asked };
 }
 
-function one(http: Partial<HttpRoute>, world: FakeWorld = {}, context: Partial<RouteContext> = {}): Route {
+function one(http: Partial<HttpRoute>, world: ReaderWorld = {}, context: Partial<RouteContext> = {}): Route {
   const { routes } = translate([{ route: to("b"), ...http }], world, context);
   assert.equal(routes.length, 1);
   return routes[0]!;
@@ -224,7 +224,7 @@ Deno.test("retries: the mesh's by default, none by 0 attempts, status codes amon
   assert.equal(own?.retry_host_predicate?.length, 1);
 });
 
-const hashed = (spec: Partial<DestinationRuleSpec>): FakeWorld["destinationRules"] => ({
+const hashed = (spec: Partial<DestinationRuleSpec>): ReaderWorld["destinationRules"] => ({
   "single.example.com": rule(spec),
 });
 function rule(spec: Partial<DestinationRuleSpec>): EffectiveDestinationRule {

@@ -4,7 +4,7 @@ import { regexMatcher } from "../../../lib/translate/values/regex.ts";
 import { httpRoutes } from "../../../lib/translate/route/virtual_service.ts";
 import { boundedWeights } from "../../../lib/translate/values/wire_limits.ts";
 import { envoyPath, validate } from "../envoy.ts";
-import { fakeReader } from "../fake_reader.ts";
+import { meshReader } from "../mesh_reader.ts";
 import { virtualService } from "./objects.ts";
 import { routeListener } from "./route_listener.ts";
 
@@ -34,7 +34,7 @@ const bounded: [string, Partial<HttpRoute>][] = [
 ];
 
 const translate = (rule: Partial<HttpRoute>) =>
-  httpRoutes(virtualService([{ route, ...rule }]), { read: fakeReader(), port: 80, gateways: ["mesh"], tls: false });
+  httpRoutes(virtualService([{ route, ...rule }]), { read: meshReader(), port: 80, gateways: ["mesh"], tls: false });
 
 for (const [name, rule, expected] of unsendable) {
   Deno.test(`a rule with ${name} is left out and reported`, () => {
