@@ -11,7 +11,7 @@ export const MANIFESTS = {
     code: "MSH0102",
     title: "namespace is not injected",
     meaning: "A Namespace has no label that asks for injection or excludes it.",
-    effect: "Its pods get no proxy, unless they ask for one themselves.",
+    effect: "Pods of the namespace get no proxy, unless a pod asks for one itself.",
     fix: "Add label `mesh-injection: enabled`, or `disabled` to say that this is meant.",
   },
   "several-injection-labels": {
@@ -19,8 +19,8 @@ export const MANIFESTS = {
     title: "several injection labels",
     meaning: "A Namespace has labels that ask for injection in ways that exclude each other.",
     effect:
-      "A label for injection decides before one for a revision; with either, pods get a sidecar also beside one for ambient mode.",
-    fix: "Keep one of them.",
+      "A label for injection has precedence over a label for a revision, and both have precedence over a label for ambient mode.",
+    fix: "Keep one of the labels.",
   },
   "pod-without-proxy": {
     code: "MSH0103",
@@ -33,34 +33,34 @@ export const MANIFESTS = {
     code: "MSH0146",
     title: "image auto without injection",
     meaning: "A Deployment has a proxy container with `image: auto`, which injection fills in, and is not injected.",
-    effect: "Its pods fail to pull an image of the name auto.",
+    effect: "Pods of the Deployment fail to pull an image with the name auto.",
     fix: 'Label the namespace `mesh-injection: enabled`, or the pods `sidecar.mesh.io/inject: "true"`.',
   },
   "image-auto-in-pod": {
     code: "MSH0147",
     title: "image auto was not filled in",
     meaning: "A running Pod has a proxy container with `image: auto`, so it was not injected.",
-    effect: "The pod fails to pull an image of the name auto.",
+    effect: "The pod fails to pull an image with the name auto.",
     fix: "Enable injection and create the pod again.",
   },
   "reserved-user": {
     code: "MSH0144",
     title: "user of the proxy",
     meaning: "A container runs as user 1337, which is reserved for the proxy.",
-    effect: "Its outbound traffic is taken for the proxy's own and bypasses the mesh.",
-    fix: "Run it as another user.",
+    effect: "Outbound traffic of the container counts as the proxy's own and bypasses the mesh.",
+    fix: "Run the container as another user.",
   },
   "services-differ-in-transport": {
     code: "MSH0116",
     title: "services differ in transport",
     meaning: "Several services of one Deployment have the same port with different transport protocols.",
-    effect: "Proxies serve the port for TCP alone; datagrams pass them by.",
+    effect: "Proxies serve the port only for TCP; datagrams bypass the proxies.",
     fix: "Use one transport protocol for the port, or another port.",
   },
   "services-differ-in-port": {
     code: "MSH0137",
     title: "services share a target port",
-    meaning: "Several services of one Deployment lead to the same port of it from different ports.",
+    meaning: "Several services of one Deployment lead from different ports to the same port of the Deployment.",
     effect: "One of the services decides how the port is served.",
     fix: "Use the same port in all services, or several ports of the workload.",
   },
@@ -112,8 +112,8 @@ export const MANIFESTS = {
     code: "MSH0202",
     title: "cipher suites that no certificate fits",
     meaning:
-      "A server of a Gateway allows TLS 1.2 and older alone, with cipher suites for another sort of key than its certificates have.",
-    effect: "Every handshake ends.",
+      "A server of a Gateway allows only TLS 1.2 and older, with cipher suites for another type of key than the type in its certificates.",
+    effect: "Every handshake fails.",
     fix: "Add a suite for the certificate's key, ECDHE-ECDSA-... or ECDHE-RSA-..., or allow TLS 1.3.",
   },
   "ingress-backend-unavailable": {
@@ -126,8 +126,8 @@ export const MANIFESTS = {
   "ingress-part-left-out": {
     code: "MSH1025",
     title: "part of an Ingress is left out",
-    meaning: "A host, a path or a certificate of an Ingress is none, or lacks what it needs.",
-    effect: "It is not served; the rest of the Ingress is.",
-    fix: "Write what is expected, or remove it.",
+    meaning: "A host, a path or a certificate of an Ingress is not valid, or is incomplete.",
+    effect: "This part is not served; the rest of the Ingress is.",
+    fix: "Write an expected value, or remove the part.",
   },
 } as const satisfies Readonly<Record<string, FindingRow>>;
