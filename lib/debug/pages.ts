@@ -15,29 +15,22 @@ import { factz, passedOver } from "./facts.ts";
 import { inject } from "./injection.ts";
 import { live } from "./live.ts";
 import { ndsz } from "./names.ts";
-import { adsz, connections, forceDisconnect, syncz } from "./proxies.ts";
+import { FINDINGS, WARNINGS } from "./findings.ts";
+import { type AnyDescribedList, type DescribedList, listAnswer } from "./list_page.ts";
+import { OBJECTS } from "./objects.ts";
+import { SERVICES } from "./services.ts";
+import { adsz, CONNECTIONS, forceDisconnect, SYNCZ } from "./proxies.ts";
 import { explainPage } from "./explain.ts";
-import { authorizationz, pushContext } from "./policies.ts";
+import { POLICIES, pushContext } from "./policies.ts";
 import { MAX_PREVIEW_BODY, preview } from "./preview.ts";
-import { pushes, pushStatus, warningz } from "./pushes.ts";
+import { PUSHES, pushStatus } from "./pushes.ts";
 import { scopez } from "./scopes.ts";
 import { unqueried } from "./query.ts";
 import { search } from "./search.ts";
 import { sidecarz } from "./sidecar.ts";
 import { telemetryz } from "./telemetry.ts";
 import type { DebugView } from "./view.ts";
-import {
-  clusterz,
-  configz,
-  endpointShardz,
-  instancesz,
-  leaderz,
-  mcsz,
-  mesh,
-  networkz,
-  problemz,
-  registryz,
-} from "./world.ts";
+import { clusterz, endpointShardz, instancesz, leaderz, mcsz, mesh, networkz } from "./world.ts";
 
 export interface Page {
   /** Below `/debug/`. */
@@ -49,8 +42,15 @@ export interface Page {
   readonly ofProxy?: true;
   /** Longest body, bytes; default: that of routes. */
   readonly maxBody?: number;
+  /** The description from which the answer and the HTML for people follow; absent: the page is not one list. */
+  readonly list?: AnyDescribedList;
   /** Made by `queried` or `unqueried`, which check the query. */
   readonly answer: (request: HttpRequest, view: DebugView) => HttpResponse | Promise<HttpResponse>;
+}
+
+/** A page of one list: the description serves programs and people. */
+function listed<Row, Look>(path: string, help: string, list: DescribedList<Row, Look>): Page {
+  return { path, help, list, answer: listAnswer(list) };
 }
 
 /** The pages, in the order of the index. */
@@ -59,14 +59,11 @@ export const PAGES: readonly Page[] = [
     path: "adsz",
     help: "connected proxies with their watches; ?proxyID=; POST ?push=any pushes everything to all",
     methods: ["GET", "POST"],
+    list: CONNECTIONS,
     answer: adsz,
   },
-  { path: "connections", help: "connected proxies", answer: unqueried(connections) },
-  {
-    path: "syncz",
-    help: "the last response, acknowledgement and rejection of each type, by proxy; ?namespace=",
-    answer: syncz,
-  },
+  listed("connections", "connected proxies", CONNECTIONS),
+  listed("syncz", "the last response, acknowledgement and rejection of each type, by proxy; ?namespace=", SYNCZ),
   {
     path: "config_dump",
     help:
@@ -85,11 +82,7 @@ export const PAGES: readonly Page[] = [
     help: "Telemetry objects; ?proxyID=: the merged access logs and tracing of a proxy",
     answer: telemetryz,
   },
-  {
-    path: "authorizationz",
-    help: "authorization policies by namespace; ?proxyID=: the policies for a proxy",
-    answer: authorizationz,
-  },
+  listed("authorizationz", "authorization policies by namespace; ?proxyID=: the policies for a proxy", POLICIES),
   {
     path: "sidecarz",
     help: "the services and destination rules that a proxy sees, and its Sidecar; ?proxyID=",
@@ -97,11 +90,7 @@ export const PAGES: readonly Page[] = [
   },
   { path: "edsz", help: "the endpoints that a proxy should have; ?proxyID=", ofProxy: true, answer: edsz },
   { path: "ecdsz", help: "the extension configurations that a proxy should have; ?proxyID=", answer: ecdsz },
-  {
-    path: "pushes",
-    help: "the last pushes: triggers, proxies, types, bytes, time, slowest",
-    answer: unqueried(pushes),
-  },
+  listed("pushes", "the last pushes: triggers, proxies, types, bytes, time, slowest", PUSHES),
   {
     path: "live",
     help: "whether an edit is in force, where, why not; ?object=kind/namespace/name, wait=30s",
@@ -113,16 +102,8 @@ export const PAGES: readonly Page[] = [
       "conflicts of listeners, other warnings by object, resources that proxies rejected, resources that could not be built",
     answer: unqueried(pushStatus),
   },
-  {
-    path: "warningz",
-    help: "accepted settings that proxies do not get: code, objects, message",
-    answer: unqueried(warningz),
-  },
-  {
-    path: "problemz",
-    help: "findings about configuration: code, severity, place, value, expected, message",
-    answer: unqueried(problemz),
-  },
+  listed("warningz", "accepted settings that proxies do not get: code, objects, message", WARNINGS),
+  listed("problemz", "findings about configuration: code, severity, place, value, expected, message", FINDINGS),
   { path: "search", help: "objects, proxies and services whose name holds ?q=", answer: search },
   {
     path: "explain",
@@ -148,7 +129,7 @@ export const PAGES: readonly Page[] = [
     methods: ["GET", "POST"],
     answer: cachez,
   },
-  { path: "configz", help: "all configuration objects", answer: unqueried(configz) },
+  listed("configz", "all configuration objects", OBJECTS),
   {
     path: "factz",
     help: "facts from manifests, without contents of secrets; ?kind=, namespace=, limit=, after=",
@@ -165,7 +146,7 @@ export const PAGES: readonly Page[] = [
     help: "collections in the server's memory, with their sizes and their source collections",
     answer: unqueried(krtz),
   },
-  { path: "registryz", help: "all services", answer: unqueried(registryz) },
+  listed("registryz", "all services", SERVICES),
   { path: "endpointShardz", help: "endpoints by service and shard", answer: unqueried(endpointShardz) },
   { path: "endpointz", help: "old name of endpointShardz", answer: unqueried(endpointShardz) },
   { path: "instancesz", help: "services at the addresses of each connected proxy", answer: unqueried(instancesz) },

@@ -1,33 +1,51 @@
 /**
- * Pages about the inputs of a push beside services: authorization policies, and the ways into networks.
+ * Pages about authorization policies and the other inputs of a push beside services: the ways into networks.
  *
  * @module
  */
-import * as z from "zod";
 import { LazyList, LazyObject, longJsonResponse } from "../http/json_stream.ts";
 import type { HttpRequest, HttpResponse } from "../http/message.ts";
 import type { AuthorizationPolicy } from "../mesh/authorization_policy.ts";
+import { selectionOf } from "../mesh/selection/selection.ts";
 import type { NetworkEntrance } from "../registry/types.ts";
 import { objectsByNamespace } from "./by_namespace.ts";
-import { queried } from "./query.ts";
+import { objectUrl } from "./links.ts";
+import type { DescribedList } from "./list_page.ts";
 import { chosenProxy, isAnswer, PROXY_ID, proxyStateOf } from "./select.ts";
 import type { DebugView } from "./view.ts";
 
 /**
- * `/debug/authorizationz`: the authorization policies by namespace, of each the oldest first, in the form of Istio's page;
- * with `proxyID` those that are for one proxy.
+ * `/debug/authorizationz`: the authorization policies by namespace, of each the oldest first, in the form of Istio's page.
+ * The query `proxyID` leaves the policies for one proxy.
  */
-export const authorizationz = queried(
-  z.object({ proxyID: PROXY_ID.optional() }),
-  (request, view, { proxyID }): HttpResponse => {
-    const policies = proxyID === undefined ? view.store.list("AuthorizationPolicy") : policiesOf(proxyID, view);
-    if ("status" in policies) return policies;
-    return longJsonResponse(new LazyObject([["authorization_policies", byNamespace(policies, view)]]), request);
+export const POLICIES: DescribedList<AuthorizationPolicy, DebugView> = {
+  title: "Authorization policies",
+  noun: "policy",
+  none: "The mesh has no authorization policy here.",
+  query: { proxyID: PROXY_ID.optional() },
+  rows: (view, query) => {
+    const proxyID = query.get("proxyID");
+    return proxyID === null ? view.store.list("AuthorizationPolicy") : policiesOf(proxyID, view);
   },
-);
+  people: (policies) => policies.toSorted((a, b) => (a.key < b.key ? -1 : 1)),
+  json: (policies, view) => new LazyObject([["authorization_policies", policiesByNamespace(policies, view)]]),
+  look: (view) => view,
+  searched: ({ key }) => key,
+  filters: [
+    { name: "namespace", of: ({ meta }) => meta.namespace },
+    { name: "action", of: ({ spec }) => spec.action },
+  ],
+  columns: [
+    { title: "Name", cell: ({ key, meta }) => ({ text: meta.name, link: objectUrl(key) }) },
+    { title: "Namespace", cell: ({ meta }) => meta.namespace },
+    { title: "Action", cell: ({ spec }) => spec.action },
+    { title: "Rules", cell: ({ spec }) => spec.rules?.length ?? 0 },
+    { title: "For", cell: (policy, { mesh }) => workloadsOf(policy, mesh.rootNamespace) },
+  ],
+};
 
 /** The policies for the proxy whose connection id has this part, or the answer that says why there is none. */
-export function policiesOf(proxyID: string, view: DebugView): readonly AuthorizationPolicy[] | HttpResponse {
+function policiesOf(proxyID: string, view: DebugView): readonly AuthorizationPolicy[] | HttpResponse {
   const connection = chosenProxy(proxyID, view);
   if (isAnswer(connection)) return connection;
   const state = proxyStateOf(connection, view);
@@ -36,8 +54,18 @@ export function policiesOf(proxyID: string, view: DebugView): readonly Authoriza
   return view.translator.mesh.authorizationPolicies.of({ namespace, labels });
 }
 
-function byNamespace(policies: readonly AuthorizationPolicy[], { mesh }: DebugView): LazyObject {
+/** Policies by namespace, in the form of Istio's pages. */
+export function policiesByNamespace(policies: readonly AuthorizationPolicy[], { mesh }: DebugView): LazyObject {
   return objectsByNamespace("namespace_to_policies", policies, mesh.rootNamespace);
+}
+
+/** The workloads that a policy is for, in words. */
+function workloadsOf(policy: AuthorizationPolicy, rootNamespace: string): string {
+  const { labels, targets } = selectionOf(policy);
+  if (targets.length > 0) return targets.map(({ kind, name }) => `${kind} ${name}`).join(", ");
+  const chosen = Object.entries(labels).map(([name, value]) => `${name}=${value}`).join(", ");
+  const where = policy.meta.namespace === rootNamespace ? "all namespaces" : "its namespace";
+  return `${chosen || "all workloads"} of ${where}`;
 }
 
 /**
@@ -46,7 +74,7 @@ function byNamespace(policies: readonly AuthorizationPolicy[], { mesh }: DebugVi
  */
 export function pushContext(request: HttpRequest, view: DebugView): HttpResponse {
   const context = new LazyObject([
-    ["AuthorizationPolicies", byNamespace(view.store.list("AuthorizationPolicy"), view)],
+    ["AuthorizationPolicies", policiesByNamespace(view.store.list("AuthorizationPolicy"), view)],
     ["NetworkGateways", gateways([...view.entrances.values()].flat())],
     ["UnresolvedGateways", gateways(view.namedEntrances)],
   ]);

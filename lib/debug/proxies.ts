@@ -1,31 +1,114 @@
 /**
- * Pages about connected proxies: their list, and the resources that each has and acknowledged.
+ * Pages about connected proxies: their lists, and the resources that each has and acknowledged.
  *
  * @module
  */
-import * as z from "zod";
+import { LazyList, LazyObject, longJsonResponse } from "../http/json_stream.ts";
+import { type HttpResponse, textResponse } from "../http/message.ts";
 import { fromStruct } from "../pb/wellknown.ts";
 import type { XdsConnection } from "../xds/connection.ts";
 import { typeRules } from "../xds/protocol/types.ts";
-import { LazyList, LazyObject, longJsonResponse } from "../http/json_stream.ts";
-import { type HttpRequest, type HttpResponse, jsonResponse, textResponse } from "../http/message.ts";
 import { refuseChange } from "./change.ts";
-import { queried, textQuery } from "./query.ts";
+import { proxyUrl } from "./links.ts";
+import type { DescribedList, ListColumn, StateWord } from "./list_page.ts";
+import { queried } from "./query.ts";
 import { chosenProxy, isAnswer, PROXY_ID } from "./select.ts";
 import type { DebugView } from "./view.ts";
+import { counted } from "./words.ts";
+import * as z from "zod";
+
+/** The parts of a node id: `type~address~name.namespace~domain`. */
+interface NodeName {
+  readonly type: string;
+  readonly address: string;
+  readonly name: string;
+}
+
+/** Reads a node id; parts that it lacks are empty. */
+export function nodeName({ node }: XdsConnection): NodeName {
+  const [type = "", address = "", name = ""] = (node?.id ?? "").split("~");
+  return { type, address, name: name === "" ? node?.id ?? "" : name };
+}
+
+/** How far a proxy is. */
+export function proxyState(connection: XdsConnection, { xds: { ledger } }: DebugView): StateWord {
+  const { progress, stream } = connection;
+  const rejecting = [...stream?.watches.values() ?? []].filter((watch) => watch.resources.lastError !== "");
+  if (rejecting.length > 0) {
+    return { tone: "bad", word: `rejects ${rejecting.map(({ typeUrl }) => typeRules(typeUrl).short).join(", ")}` };
+  }
+  if (progress?.refusals.refuses) {
+    const count = new Map(progress.refusals.lacked()).size;
+    return { tone: "bad", word: `goes without ${counted(count, "object")} that it rejects` };
+  }
+  if (progress?.failing()) return { tone: "bad", word: "lacks what could not be made" };
+  return progress?.acked === ledger.latest ? { tone: "good", word: "synced" } : { tone: "warn", word: "behind" };
+}
+
+/** The columns that name a proxy. @param link The page of a proxy. */
+export function nameColumns(link: (connection: XdsConnection) => string): ListColumn<XdsConnection, unknown>[] {
+  return [
+    { title: "Name", cell: (one) => ({ text: nodeName(one).name, link: link(one) }) },
+    { title: "Kind", cell: (one) => nodeName(one).type },
+    { title: "Address", cell: (one) => nodeName(one).address },
+  ];
+}
+
+/** The sentence for a server without proxies. */
+export const NO_PROXY = "No proxy is connected.";
+
+/** The proxies in the order of their names. */
+export function byName(connections: readonly XdsConnection[]): XdsConnection[] {
+  return connections.map((one) => ({ one, name: nodeName(one).name })).sort((a, b) => (a.name < b.name ? -1 : 1))
+    .map(({ one }) => one);
+}
+
+/** `/debug/connections`: which proxies are connected, since when. */
+export const CONNECTIONS: DescribedList<XdsConnection, DebugView> = {
+  title: "Proxies",
+  noun: "proxy",
+  none: NO_PROXY,
+  rows: ({ xds }) => [...xds.streams()],
+  people: byName,
+  json: (clients) =>
+    new LazyObject([["totalClients", clients.length], ["clients", LazyList.of(clients, connectionIdentity)]]),
+  look: (view) => view,
+  searched: ({ id, address }) => `${id} ${address}`,
+  filters: [
+    { name: "namespace", of: namespaceOf },
+    {
+      name: "state",
+      of: (one, view) => proxyState(one, view).tone === "good" ? "synced" : "not synced",
+      options: ["synced", "not synced"],
+    },
+  ],
+  columns: [
+    ...nameColumns(({ node, id }) => proxyUrl(node?.id ?? id)),
+    { title: "Namespace", cell: namespaceOf },
+    { title: "State", cell: proxyState },
+    { title: "Protocol", cell: ({ delta }) => delta ? "delta" : "state of the world" },
+    { title: "Since (UTC)", cell: ({ connectedAt }) => ({ time: connectedAt }) },
+  ],
+};
+
+/** `/debug/syncz`: the responses that each proxy was sent and acknowledged. */
+export const SYNCZ: DescribedList<XdsConnection, DebugView> = {
+  ...CONNECTIONS,
+  filters: CONNECTIONS.filters!.map((filter) =>
+    filter.name === "namespace" ? { ...filter, forPrograms: "the name of a namespace" } : filter
+  ),
+  json: (clients, view) => LazyList.of(clients, (one) => syncEntry(one, view)),
+};
+
+function namespaceOf({ stream }: XdsConnection): string {
+  return stream?.view.home?.namespace ?? "";
+}
 
 const time = (ms: number) => ms === 0 ? undefined : new Date(ms).toISOString();
 
-/** `/debug/connections`: which proxies are connected, since when. */
-export function connections(request: HttpRequest, view: DebugView): HttpResponse {
-  const clients = [...view.xds.streams()].map(identity);
-  return jsonResponse({ totalClients: clients.length, clients }, request);
-}
-
 const ADSZ_QUERY = z.object({ push: z.string().optional(), proxyID: PROXY_ID.optional() });
-const SYNCZ_QUERY = z.object({ namespace: textQuery("the name of a namespace").optional() });
 
-/** `/debug/adsz`: the same with node facts and watches. POST with `push=any` pushes everything to every proxy. */
+/** `/debug/adsz`: the connected proxies with node facts and watches. POST with `push=any` pushes everything to every proxy. */
 export const adsz = queried(ADSZ_QUERY, (request, view, { push, proxyID = "" }): HttpResponse => {
   if (push !== undefined && request.method === "GET") return refuseChange(request);
   if (push !== undefined) return textResponse(200, `Pushed to ${view.pushAll()} servers\n`);
@@ -34,7 +117,7 @@ export const adsz = queried(ADSZ_QUERY, (request, view, { push, proxyID = "" }):
   const shown = LazyList.of(clients, (connection) => {
     const metadata = fromStruct(connection.node?.metadata);
     return {
-      ...identity(connection),
+      ...connectionIdentity(connection),
       identity: connection.stream?.view.identity,
       labels: metadata.LABELS ?? {},
       metadata,
@@ -55,40 +138,34 @@ export const forceDisconnect = queried(z.object({ proxyID: PROXY_ID }), (_reques
   return textResponse(200, "OK\n");
 });
 
-/** `/debug/syncz`: the responses that each proxy was sent and acknowledged. */
-export const syncz = queried(SYNCZ_QUERY, (request, view, { namespace }): HttpResponse => {
-  const rows = [];
-  for (const connection of view.xds.streams()) {
-    const metadata = fromStruct(connection.node?.metadata);
-    const home = connection.stream?.view.home;
-    if (namespace !== undefined && home?.namespace !== namespace) continue;
-    const version = metadata.MESH_VERSION ?? metadata.ISTIO_VERSION ?? "";
-    rows.push({
-      cluster_id: home?.clusterId ?? "",
-      proxy: connection.node?.id?.split("~")[2] ?? "",
-      connection: connection.id,
-      proxy_type: connection.node?.id?.split("~")[0] ?? "",
-      mesh_version: version,
-      // Tools made for Istio look for this.
-      istio_version: version,
-      protocol: connection.delta ? "delta" : "state of the world",
-      synced: isSynced(connection, view),
-      ...rejectedObjects(connection),
-      ...nonces(connection),
-      resources: Object.fromEntries([...connection.stream?.watches.values() ?? []].map(({ typeUrl, resources }) => [
-        typeUrl,
-        {
-          sent: resources.nonceSent,
-          acked: resources.nonceAcked,
-          sentTime: time(resources.sentAt),
-          ackedTime: time(resources.ackedAt),
-          lastError: resources.lastError || undefined,
-        },
-      ])),
-    });
-  }
-  return jsonResponse(rows, request);
-});
+/** The entry of a proxy in `/debug/syncz`: the responses that the proxy was sent and acknowledged. */
+export function syncEntry(connection: XdsConnection, view: DebugView) {
+  const metadata = fromStruct(connection.node?.metadata);
+  const version = metadata.MESH_VERSION ?? metadata.ISTIO_VERSION ?? "";
+  return {
+    cluster_id: connection.stream?.view.home?.clusterId ?? "",
+    proxy: connection.node?.id?.split("~")[2] ?? "",
+    connection: connection.id,
+    proxy_type: connection.node?.id?.split("~")[0] ?? "",
+    mesh_version: version,
+    // Tools made for Istio look for this.
+    istio_version: version,
+    protocol: connection.delta ? "delta" : "state of the world",
+    synced: isSynced(connection, view),
+    ...rejectedObjects(connection),
+    ...nonces(connection),
+    resources: Object.fromEntries([...connection.stream?.watches.values() ?? []].map(({ typeUrl, resources }) => [
+      typeUrl,
+      {
+        sent: resources.nonceSent,
+        acked: resources.nonceAcked,
+        sentTime: time(resources.sentAt),
+        ackedTime: time(resources.ackedAt),
+        lastError: resources.lastError || undefined,
+      },
+    ])),
+  };
+}
 
 /** A client that has acknowledged everything is not in sync while it lacks something that it has rejected. */
 function isSynced({ progress }: XdsConnection, { xds: { ledger } }: DebugView): boolean {
@@ -104,7 +181,8 @@ function rejectedObjects({ progress }: XdsConnection): { readonly rejected_objec
 /** Objects that a row names. */
 const MAX_OBJECTS = 100;
 
-function identity(connection: XdsConnection) {
+/** The entry of a proxy in `/debug/connections`. */
+export function connectionIdentity(connection: XdsConnection) {
   return { connectionId: connection.id, connectedAt: time(connection.connectedAt), address: connection.address };
 }
 

@@ -3,23 +3,13 @@
  *
  * @module
  */
-import { KINDS } from "../config/kinds/kinds.ts";
 import { writtenMeshConfig } from "../config/mesh/print.ts";
 import { groupOfKind } from "../config/spelling/spelling.ts";
 import { type ConfigObject, UNDATED } from "../config/types.ts";
 import type { Service } from "../registry/types.ts";
-import { saidOnce } from "../finding/said_once.ts";
-import { lostInTranslation } from "./lost_effect.ts";
-import { LazyList, LazyObject, longJsonResponse } from "../http/json_stream.ts";
+import { LazyObject, longJsonResponse } from "../http/json_stream.ts";
 import { type HttpRequest, type HttpResponse, jsonResponse } from "../http/message.ts";
 import type { DebugView } from "./view.ts";
-import { settledFindings } from "./within.ts";
-
-/** `/debug/configz`: all objects, in the form that users write, with where they were written. */
-export function configz(request: HttpRequest, view: DebugView): HttpResponse {
-  const objects: ConfigObject[] = KINDS.flatMap((kind) => view.store.list(kind));
-  return longJsonResponse(LazyList.of(objects, writtenObject), request);
-}
 
 /** An object in the form that users write, with where it was written. */
 export function writtenObject(object: ConfigObject) {
@@ -35,22 +25,6 @@ export function writtenObject(object: ConfigObject) {
     spec,
     origin,
   };
-}
-
-/**
- * `/debug/problemz`: the present findings: of reading configuration, of the analysis of the whole mesh, and those of
- * translation that take an effect away.
- */
-export async function problemz(request: HttpRequest, view: DebugView): Promise<HttpResponse> {
-  await settledFindings(view, request.signal);
-  return jsonResponse(saidOnce([...view.findings(), ...view.analysis.findings(), ...lostInTranslation(view)]), request);
-}
-
-/** `/debug/registryz`: all services, with the date (ms since the epoch) of those that have one. */
-export function registryz(request: HttpRequest, view: DebugView): HttpResponse {
-  const services = [...view.services.services()];
-  services.sort((a, b) => (`${a.hostname}/${a.namespace}` < `${b.hostname}/${b.namespace}` ? -1 : 1));
-  return longJsonResponse(LazyList.of(services, datedService), request);
 }
 
 /** A service as it is kept, without the date of one that has none. */

@@ -4,7 +4,7 @@
  * @module
  */
 import { KINDS } from "../config/kinds/kinds.ts";
-import { objectUrl } from "./links.ts";
+import { objectUrl } from "../debug/links.ts";
 
 /** An arrow between two objects, or from an object to a host that nothing defines. */
 export interface ObjectArrow {

@@ -8,7 +8,7 @@ import { paced } from "../kernel/time/paced.ts";
 import { type HtmlValue, markup } from "./html.ts";
 import { table } from "./list.ts";
 import type { WebPage, WebPageMaker } from "./view.ts";
-import { bytesText } from "./words.ts";
+import { bytesText } from "../debug/words.ts";
 
 export const cachesPage: WebPageMaker = async ({ host, signal }, { translator }): Promise<WebPage> => {
   const types = [...await paced(cachedTypes(translator.caches), { signal })].sort(([a], [b]) => (a < b ? -1 : 1));
@@ -21,9 +21,9 @@ export const cachesPage: WebPageMaker = async ({ host, signal }, { translator })
   return {
     title: "Caches",
     live: "push",
-    body: markup`${table(["Type", "Names", "Size"], rows, "Nothing is kept.")}
-<p>Since they were made: ${hits} results found, ${misses} built, ${cleared} dropped by changes, ${crowdedOut} crowded
-out by others of their name.</p>
-<p>To have everything made anew: <code>curl -X POST 'http://${host}/debug/cachez?clear=true'</code></p>`,
+    body: markup`${table(["Type", "Names", "Size"], rows, "The caches are empty.")}
+<p>Since the start of the caches: ${hits} results found, ${misses} built, ${cleared} dropped by changes, ${crowdedOut}
+crowded out by other results of the same name.</p>
+<p>To build everything again: <code>curl -X POST 'http://${host}/debug/cachez?clear=true'</code></p>`,
   };
 };

@@ -4,9 +4,24 @@
  * @module
  */
 import { markup } from "./html.ts";
-import { listPart, pageLinks, searched, table } from "./list.ts";
+import type { InjectionView } from "../debug/view.ts";
+import type { ListTable } from "../debug/list_page.ts";
+import { filteredTable } from "./list_page.ts";
 import type { WebPage, WebPageMaker } from "./view.ts";
 import { stateHtml } from "./words.ts";
+
+type UninjectedPod = ReturnType<InjectionView["missed"]> extends Iterable<infer Pod> ? Pod : never;
+
+const MISSED_PODS: ListTable<UninjectedPod, void> = {
+  noun: "pod",
+  none: "Every pod that should have a proxy has one.",
+  searched: ({ namespace, pod }) => `${namespace}/${pod}`,
+  columns: [
+    { title: "Namespace", cell: ({ namespace }) => namespace },
+    { title: "Pod", cell: ({ pod }) => pod },
+    { title: "Made by", cell: ({ owner }) => owner },
+  ],
+};
 
 /** The page; query `q` searches pods. */
 export const injectionPage: WebPageMaker = (request, { injection }): WebPage => {
@@ -15,17 +30,17 @@ export const injectionPage: WebPageMaker = (request, { injection }): WebPage => 
     return {
       title,
       body: markup`
-        <p>This server injects nothing: INJECT_ENABLED is false, or it serves no webhooks.</p>
+        <p>This server injects nothing: INJECT_ENABLED is false, or the server serves no webhooks.</p>
       `,
     };
   }
   const { place, problems, config, values } = injection.configuration;
   const state = problems.length > 0
-    ? stateHtml({ tone: "bad", word: place === undefined ? "no pod is injected" : "the last good one is in force" })
+    ? stateHtml({
+      tone: "bad",
+      word: place === undefined ? "no pod is injected" : "the last good configuration is in force",
+    })
     : stateHtml({ tone: "good", word: "in force" });
-  const holds = searched(request);
-  const part = listPart([...injection.missed()].filter(({ namespace, pod }) => holds(`${namespace}/${pod}`)), request);
-  const rows = part.items.map(({ namespace, pod, owner }) => [namespace, pod, owner]);
   return {
     title,
     body: markup`
@@ -37,8 +52,8 @@ export const injectionPage: WebPageMaker = (request, { injection }): WebPage => 
         `
       )
     }</ul>
-      <h2 id="missed">Pods that should have a proxy and have none</h2>
-      ${table(["Namespace", "Pod", "Made by"], rows, "There is none.")}${pageLinks(part, request)}
+      <h2 id="missed">Pods without the proxy that they should have</h2>
+      ${filteredTable(MISSED_PODS, [...injection.missed()], undefined, request)}
       <h2 id="config">Configuration</h2><pre>${JSON.stringify(config ?? {}, null, 2)}</pre>
       <h2 id="values">Values</h2><pre>${JSON.stringify(values ?? {}, null, 2)}</pre>
     `,

@@ -7,7 +7,7 @@ import type { DebugView } from "../debug/view.ts";
 import type { HttpRequest, HttpResponse } from "../http/message.ts";
 import { pageHeaders } from "../http/page_headers.ts";
 import { type Html, markup } from "./html.ts";
-import { changedQuery, withQuery } from "./links.ts";
+import { changedQuery, withQuery } from "../debug/links.ts";
 import type { WebPage } from "./view.ts";
 
 /** The navigation, in order. */

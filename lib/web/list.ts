@@ -5,7 +5,7 @@
  */
 import type { HttpRequest } from "../http/message.ts";
 import { Html, type HtmlValue, markup } from "./html.ts";
-import { changedQuery } from "./links.ts";
+import { changedQuery } from "../debug/links.ts";
 
 /** Entries of one page of a list. */
 export const PAGE_LENGTH = 50;
@@ -75,6 +75,13 @@ export function table(columns: readonly string[], rows: readonly (Html | readonl
       <tbody>${rows.map(cells)}</tbody>
     </table>
   `;
+}
+
+/** A table of named facts. */
+export function factTable(rows: readonly (readonly [name: string, value: HtmlValue])[]): Html {
+  return markup`<table>${
+    rows.map(([name, value]) => markup`<tr><th scope="row">${name}</th><td>${value}</td></tr>`)
+  }</table>`;
 }
 
 /** A choice of a filter. */

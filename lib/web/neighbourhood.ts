@@ -5,7 +5,7 @@
  * @module
  */
 import { type Html, markup } from "./html.ts";
-import { objectUrl } from "./links.ts";
+import { objectUrl } from "../debug/links.ts";
 import type { ObjectArrow } from "./arrow.ts";
 
 /** Nodes of a picture, the object itself and the two that stand for the rest included. */

@@ -14,17 +14,19 @@ import { live } from "../debug/live.ts";
 import type { DebugView } from "../debug/view.ts";
 import type { HttpRequest } from "../http/message.ts";
 import { bodyText } from "../http/message.ts";
-import { findingsOf, findingTable } from "./findings.ts";
+import { FINDINGS, findingsOf } from "../debug/findings.ts";
+import { OBJECTS } from "../debug/objects.ts";
+import { PUSHES } from "../debug/pushes.ts";
 import { type Html, markup } from "./html.ts";
-import { objectUrl } from "./links.ts";
+import { objectUrl } from "../debug/links.ts";
 import { neighbourhood } from "./neighbourhood.ts";
-import { objectsPage } from "./objects.ts";
-import { pushTable } from "./pushes.ts";
+import { listPage, tableOf } from "./list_page.ts";
 import type { ObjectArrow } from "./arrow.ts";
 import { arrowsOf } from "./references.ts";
 import { sourceHtml, sourceText } from "./source_text.ts";
 import type { WebPage, WebPageMaker } from "./view.ts";
-import { stateHtml, type StateWord } from "./words.ts";
+import type { StateWord } from "../debug/list_page.ts";
+import { stateHtml } from "./words.ts";
 
 /** The fields of the answer of `/debug/live` that the page shows. */
 const LIVE_ANSWER = z.object({
@@ -37,6 +39,8 @@ const LIVE_ANSWER = z.object({
 });
 
 type LiveAnswer = z.infer<typeof LIVE_ANSWER>;
+
+const objectsPage = listPage(OBJECTS);
 
 /** The page; query `object` (`kind/namespace/name`). Without it: the list. */
 export const objectPage: WebPageMaker = async (request, view) => {
@@ -70,16 +74,19 @@ async function pageOf(state: LiveAnswer, view: DebugView): Promise<WebPage> {
     status: object === undefined && findings.length === 0 ? 404 : 200,
     title: object === undefined ? key : writtenKey(object),
     live: "push",
-    body: markup`${verdict(state, object, findings, view)}${findings.length > 0 && findingTable(findings)}
+    body: markup`${verdict(state, object, findings, view)}${
+      findings.length > 0 && tableOf(FINDINGS, findings, undefined)
+    }
 ${await texts(key, object, findings, view)}
 <h2>Tied to</h2>${
-      neighbourhood(key, arrows, nameOf) ?? markup`<p class="dim">It names no other object, and none names it.</p>`
+      neighbourhood(key, arrows, nameOf) ??
+        markup`<p class="dim">The object names no other object, and no other object names this one.</p>`
     }
-${tied(key, arrows, nameOf)}<h2>Its pushes</h2>${pushTable(pushes, OTHER_PUSHES)}`,
+${tied(key, arrows, nameOf)}<h2>Its pushes</h2>${tableOf(PUSHES, pushes, undefined, OTHER_PUSHES)}`,
   };
 }
 
-const OTHER_PUSHES = "None of the last pushes changed it.";
+const OTHER_PUSHES = "None of the last pushes changed the object.";
 
 /** The object in force of a key. */
 function objectAt(key: string, { store }: DebugView): ConfigObject | undefined {
@@ -129,7 +136,7 @@ async function texts(
     : object.origin;
   // Of a finding about several objects the field is that of the first.
   const own = findings.filter((one) => findingKeys(one)[0] === key);
-  const present = origin === undefined ? "No text of it is known." : await sourceText(origin);
+  const present = origin === undefined ? "The text of the object is not known." : await sourceText(origin);
   const shown = typeof present === "string" ? markup`<p class="dim">${present}</p>` : sourceHtml(present, own);
   if (object === undefined) {
     const heading = errors.length > 0 ? "The present text, refused" : "There is no such object";

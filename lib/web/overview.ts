@@ -4,15 +4,17 @@
  * @module
  */
 import { KINDS } from "../config/kinds/kinds.ts";
-import { findingsOf } from "./findings.ts";
+import { findingsOf } from "../debug/findings.ts";
 import { type Html, markup } from "./html.ts";
 import type { LivePart } from "./events.ts";
-import { withQuery } from "./links.ts";
-import { pushTable } from "./pushes.ts";
+import { withQuery } from "../debug/links.ts";
+import { tableOf } from "./list_page.ts";
 import { timeline } from "./timeline.ts";
 import type { DebugView } from "../debug/view.ts";
 import type { WebPage, WebPageMaker } from "./view.ts";
-import { counted, stateHtml } from "./words.ts";
+import { PUSHES } from "../debug/pushes.ts";
+import { counted } from "../debug/words.ts";
+import { stateHtml } from "./words.ts";
 
 /** Pushes in the table. */
 const SHOWN_PUSHES = 10;
@@ -48,7 +50,7 @@ function overview(view: DebugView): Html {
       view,
     )
   }</div>
-    <h2>Last pushes</h2>${timeline(pushes)}${pushTable(pushes.slice(0, SHOWN_PUSHES))}
+    <h2>Last pushes</h2>${timeline(pushes)}${tableOf(PUSHES, pushes.slice(0, SHOWN_PUSHES), undefined)}
     <h2>Objects by kind</h2>${kinds(view)}
   `;
 }

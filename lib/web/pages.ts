@@ -3,15 +3,23 @@
  *
  * @module
  */
-import { PAGES } from "../debug/pages.ts";
-import { type HtmlValue, markup } from "./html.ts";
-import { table } from "./list.ts";
+import type { ListTable } from "../debug/list_page.ts";
+import { type Page, PAGES } from "../debug/pages.ts";
+import { tableOf } from "./list_page.ts";
 import type { WebPage, WebPageMaker } from "./view.ts";
 
-/** The page: those that GET has. */
+const ALL_PAGES: ListTable<Page, void> = {
+  noun: "page",
+  none: "There is no page.",
+  columns: [
+    { title: "Page", cell: ({ path }) => ({ text: path, link: `/debug/${path}` }) },
+    { title: "Content", cell: ({ help }) => help },
+  ],
+};
+
+/** The pages that GET has. */
 export const pagesPage: WebPageMaker = (): WebPage => {
   const read = PAGES.filter(({ methods = ["GET"] }) => methods.includes("GET"));
-  const sorted = [...read].sort((a, b) => (a.path < b.path ? -1 : 1));
-  const rows = sorted.map(({ path, help }): HtmlValue[] => [markup`<a href="/debug/${path}">${path}</a>`, help]);
-  return { title: "All pages", body: markup`${table(["Page", "Content"], rows, "There is none.")}` };
+  const sorted = read.toSorted((a, b) => (a.path < b.path ? -1 : 1));
+  return { title: "All pages", body: tableOf(ALL_PAGES, sorted, undefined) };
 };

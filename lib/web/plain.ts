@@ -19,7 +19,7 @@ export function plainPage(route: Route): WebPageMaker {
     const response = await route.handle({ ...request, query });
     const text = await beginningOf(response);
     const more = text.length > MAX_SHOWN && markup`
-      <p>The first ${MAX_SHOWN} characters; the command below gets all of it.</p>
+      <p>The first ${MAX_SHOWN} characters; the command below gets the whole text.</p>
     `;
     return {
       status: response.status,

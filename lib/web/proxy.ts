@@ -7,9 +7,10 @@ import type { DebugView } from "../debug/view.ts";
 import type { HttpRequest } from "../http/message.ts";
 import type { XdsConnection } from "../xds/connection.ts";
 import { type Html, markup } from "./html.ts";
-import { proxyUrl } from "./links.ts";
+import { proxyUrl } from "../debug/links.ts";
 import { table } from "./list.ts";
-import { nodeName, proxiesPage, proxyState } from "./proxies.ts";
+import { CONNECTIONS, nodeName, proxyState } from "../debug/proxies.ts";
+import { listPage } from "./list_page.ts";
 import { policiesPart } from "./proxy_policies.ts";
 import { requestPart } from "./proxy_request.ts";
 import { resourcesPart } from "./proxy_resources.ts";
@@ -30,6 +31,8 @@ const PARTS: readonly {
   { name: "policies", title: "Policies", body: policiesPart },
   { name: "request", title: "Send a request", body: requestPart },
 ];
+
+const proxiesPage = listPage(CONNECTIONS);
 
 /** The page; queries `proxyID` (a node id, or a part of a connection's id) and `view`. Without `proxyID`: the list. */
 export const proxyPage: WebPageMaker = async (request, view): Promise<WebPage> => {
@@ -61,8 +64,8 @@ function nobody(wanted: string): WebPage {
   return {
     status: 404,
     title: "Not connected here",
-    body: markup`<p>No proxy whose connection id contains <code>${wanted}</code> is connected to this server;
-<a href="/debug/syncz">those that are</a>.</p>`,
+    body: markup`<p>No proxy whose connection id contains <code>${wanted}</code> is connected to this server.
+<a href="/debug/syncz">Connected proxies</a>.</p>`,
   };
 }
 
@@ -76,6 +79,6 @@ function choice(wanted: string, found: readonly XdsConnection[]): WebPage {
   const more = found.length - rows.length;
   return {
     title: `Proxies with ${wanted}`,
-    body: markup`${table(["Proxy"], rows, "none")}${more > 0 && markup`<p>and ${more} more</p>`}`,
+    body: markup`${table(["Proxy"], rows, "No proxy matches.")}${more > 0 && markup`<p>and ${more} more</p>`}`,
   };
 }

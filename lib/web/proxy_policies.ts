@@ -12,7 +12,7 @@ import { type SelectableWorkload, type Selected, SelectionIndex } from "../mesh/
 import { SELECTING_KINDS, type SelectingKind } from "../mesh/selection/selection.ts";
 import type { XdsConnection } from "../xds/connection.ts";
 import { type Html, type HtmlValue, markup } from "./html.ts";
-import { objectUrl } from "./links.ts";
+import { objectUrl } from "../debug/links.ts";
 import { table } from "./list.ts";
 
 /**
@@ -45,7 +45,7 @@ interface MergedField {
 
 export function policiesPart(_request: HttpRequest, connection: XdsConnection, view: DebugView): Html {
   const state = proxyStateOf(connection, view);
-  if (state === undefined) return markup`<p class="dim">Nothing is translated for it yet.</p>`;
+  if (state === undefined) return markup`<p class="dim">Nothing is translated for this proxy yet.</p>`;
   const { namespace, properties: { labels } } = state.proxy;
   const sections = SELECTING_KINDS.map((kind) =>
     section(kind, selected(kind, withTargets({ namespace, labels }), view))
@@ -76,7 +76,7 @@ function section(kind: SelectingKind, { root, namespace, workload }: Selected<Se
     objects.map((object, i): HtmlValue[] => [
       title,
       markup`<a href="${objectUrl(object.key)}">${object.key}</a>`,
-      i > 0 && isHidden(MERGING[kind], title) ? "hidden by an older one of its level" : "",
+      i > 0 && isHidden(MERGING[kind], title) ? "hidden by an older object of the same level" : "",
     ])
   );
   const effective = levels.map(({ objects }) => objects);
@@ -100,7 +100,7 @@ function merged(how: LevelMerging, levels: readonly (readonly ConfigObject[])[])
         markup`<span class="mono">${value}</span>`,
         markup`<a href="${objectUrl(from)}">${from}</a>`,
       ]);
-      return markup`<h3>In effect</h3>${table(["Field", "Value", "From"], rows, "It sets no field.")}`;
+      return markup`<h3>In effect</h3>${table(["Field", "Value", "From"], rows, "The objects set no field.")}`;
     })
   }`;
 }

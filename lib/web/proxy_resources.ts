@@ -14,9 +14,9 @@ import type { EncodedResource } from "../resource/encoded.ts";
 import type { XdsConnection } from "../xds/connection.ts";
 import { CLUSTER, ENDPOINTS, EXTENSION_CONFIG, LISTENER, ROUTE, SECRET, VIRTUAL_HOST } from "../xds/protocol/types.ts";
 import { type Html, type HtmlValue, markup } from "./html.ts";
-import { objectUrl, proxyUrl } from "./links.ts";
+import { objectUrl, proxyUrl } from "../debug/links.ts";
 import { filterForm, listPart, pageLinks, table } from "./list.ts";
-import { bytesText } from "./words.ts";
+import { bytesText } from "../debug/words.ts";
 
 /** Types by their short names. */
 const TYPES: Readonly<Record<string, string>> = {
@@ -48,10 +48,10 @@ export function resourcesPart(request: HttpRequest, connection: XdsConnection, _
     causes(resource),
   ]);
   const form = filterForm(request, [{ name: "type", label: "cds", options: Object.keys(TYPES) }], ["proxyID", "view"]);
-  return markup`${form}<p class="dim">A text is looked for in names, whatever its case, and letter by letter in all that
-stands in a resource.</p>${table(["Name", "Size", "Version", "Objects behind"], rows, "None is so.")}${
-    pageLinks(part, request)
-  }`;
+  return markup`${form}<p class="dim">The filter finds a text in names, in any case of letters, and letter by letter in
+the content of resources.</p>${
+    table(["Name", "Size", "Version", "Objects behind"], rows, "No resource matches the filters.")
+  }${pageLinks(part, request)}`;
 }
 
 function ofType(connection: XdsConnection, typeUrl: string): EncodedResource[] {
@@ -80,10 +80,10 @@ function causes(resource: EncodedResource): Html[] {
 }
 
 function one(name: string, resource: EncodedResource | undefined): Html {
-  if (resource === undefined) return markup`<p>It has no resource <code>${name}</code> now.</p>`;
+  if (resource === undefined) return markup`<p>The proxy has no resource <code>${name}</code> now.</p>`;
   const { text, isWhole } = beginOf(resource);
   return markup`<h2 class="mono">${name}</h2><p>${causes(resource)}</p>
-${!isWhole && markup`<p>This is its begin; the command below gets all of it.</p>`}<pre>${text}</pre>`;
+${!isWhole && markup`<p>This is the beginning; the command below gets the whole resource.</p>`}<pre>${text}</pre>`;
 }
 
 /** As much of a resource as a page shows; the rest is not made. */

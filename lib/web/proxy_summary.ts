@@ -12,18 +12,20 @@ import type { Watch } from "../xds/ads/watch.ts";
 import type { XdsConnection } from "../xds/connection.ts";
 import { typeRules } from "../xds/protocol/types.ts";
 import { type Html, type HtmlValue, markup } from "./html.ts";
-import { objectUrl, proxyUrl } from "./links.ts";
-import { table } from "./list.ts";
-import { nodeName } from "./proxies.ts";
-import { rejectionTable } from "./pushes.ts";
-import { stateHtml, type StateWord, timeHtml } from "./words.ts";
+import { objectUrl, proxyUrl } from "../debug/links.ts";
+import { factTable, table } from "./list.ts";
+import { nodeName } from "../debug/proxies.ts";
+import { REJECTIONS } from "../debug/pushes.ts";
+import { tableOf } from "./list_page.ts";
+import type { StateWord } from "../debug/list_page.ts";
+import { stateHtml, timeHtml } from "./words.ts";
 
 export function summaryPart(_request: HttpRequest, connection: XdsConnection, view: DebugView): Html {
   const nodeId = connection.node?.id;
   const rejections = view.xds.ledger.rejections().filter(({ proxy }) =>
     nodeId !== undefined && proxy.startsWith(nodeId)
   );
-  return markup`${types(connection)}<h2>Rejected</h2>${blamed(connection)}${rejectionTable(rejections)}
+  return markup`${types(connection)}<h2>Rejected</h2>${blamed(connection)}${tableOf(REJECTIONS, rejections, undefined)}
 <h2>Identity</h2>${identity(connection)}`;
 }
 
@@ -42,7 +44,7 @@ function types(connection: XdsConnection): Html {
     ];
   });
   const columns = ["Type", "Asks for", "Should have", "Was sent", "Acknowledged", "State"];
-  return table(columns, rows, "It has asked for nothing yet.");
+  return table(columns, rows, "The proxy has asked for nothing yet.");
 }
 
 function stack(one: Watch["resources"]["want"]): Html {
@@ -92,9 +94,7 @@ function identity(connection: XdsConnection): Html {
     ["Protocol", delta ? "delta" : "state of the world"],
     ["Connection", markup`<code>${id}</code>`],
   ];
-  return markup`<table>${
-    rows.map(([name, value]) => markup`<tr><th scope="row">${name}</th><td>${value}</td></tr>`)
-  }</table>
+  return markup`${factTable(rows)}
 <details><summary>Metadata</summary><pre>${JSON.stringify(metadata, null, 2).slice(0, MAX_METADATA)}</pre></details>`;
 }
 

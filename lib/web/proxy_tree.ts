@@ -15,9 +15,9 @@ import type { ProxyResources } from "../simulate/types.ts";
 import type { XdsConnection } from "../xds/connection.ts";
 import { ROUTE } from "../xds/protocol/types.ts";
 import { type Html, markup } from "./html.ts";
-import { objectUrl } from "./links.ts";
+import { objectUrl } from "../debug/links.ts";
 import { filterForm, type ListPart, pageLinks } from "./list.ts";
-import { counted } from "./words.ts";
+import { counted } from "../debug/words.ts";
 
 type Listener = envoy.config.listener.v3.Listener;
 type FilterChain = envoy.config.listener.v3.FilterChain;

@@ -7,8 +7,9 @@ import type { ExplainedEnd, ExplainedHop, ExplainedShare, ExplainedStep, Explana
 import { type ExplainAsked, NotExplained } from "../debug/runners.ts";
 import type { DebugView } from "../debug/view.ts";
 import { type Html, markup } from "./html.ts";
-import { objectUrl, proxyUrl } from "./links.ts";
-import { stateHtml, type StateWord } from "./words.ts";
+import { objectUrl, proxyUrl } from "../debug/links.ts";
+import type { StateWord } from "../debug/list_page.ts";
+import { stateHtml } from "./words.ts";
 import { profileOf } from "../translate/reader/proxy_profile.ts";
 
 /** The way; undefined: this server explains nothing. */

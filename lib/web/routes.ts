@@ -4,6 +4,8 @@
  * @module
  */
 import { type AudienceOf, localAudience } from "../debug/audience.ts";
+import { listQuery } from "../debug/list_page.ts";
+import { PAGES } from "../debug/pages.ts";
 import type { DebugView } from "../debug/view.ts";
 import { isLocalPeer, textResponse } from "../http/message.ts";
 import type { HttpRequest, HttpResponse } from "../http/message.ts";
@@ -13,21 +15,18 @@ import type { Clock } from "../kernel/time/clock.ts";
 import { ASSET_ROUTES } from "./assets.ts";
 import { cachesPage } from "./caches.ts";
 import { LiveEvents, MAX_VIEWERS } from "./events.ts";
-import { findingsPage } from "./findings.ts";
+import { listPage } from "./list_page.ts";
 import { injectionPage } from "./injection.ts";
 import { pageResponse, SAFE_HEADERS } from "./layout.ts";
 import { objectPage } from "./object.ts";
-import { objectsPage } from "./objects.ts";
 import { ofProxyPage, PAGES_OF_PROXIES } from "./of_proxy.ts";
 import { overviewPage, overviewParts } from "./overview.ts";
 import { pagesPage } from "./pages.ts";
 import { plainPage } from "./plain.ts";
-import { policiesPage } from "./policies.ts";
-import { proxiesPage } from "./proxies.ts";
 import { proxyPage } from "./proxy.ts";
 import { pushesPage } from "./pushes.ts";
 import { searchPage } from "./search.ts";
-import { servicePage, servicesPage } from "./services.ts";
+import { servicePage } from "./services.ts";
 import { wantsPage, type WebPageMaker } from "./view.ts";
 
 /** A page with a form of its own. */
@@ -37,29 +36,25 @@ interface ShapedPage {
   readonly shared: readonly string[];
 }
 
-const proxies: ShapedPage = { make: proxiesPage, shared: [] };
 const service: ShapedPage = { make: servicePage, shared: [] };
-const findings: ShapedPage = { make: findingsPage, shared: [] };
+
+/** The pages of one list, by the path behind `/debug/`: their description makes the HTML, too. */
+const LISTS = PAGES.flatMap(({ path, list }) =>
+  list === undefined ? [] : [[path, { make: listPage(list), shared: Object.keys(listQuery(list).shape) }] as const]
+);
 
 /** Pages with a form of their own, by the path behind `/debug/`; the others are shown as they are. */
 const SHAPED: Readonly<Record<string, ShapedPage>> = {
-  adsz: proxies,
-  authorizationz: { make: policiesPage, shared: ["proxyID"] },
+  ...Object.fromEntries(LISTS),
   cachez: { make: cachesPage, shared: [] },
-  connections: proxies,
   config_dump: { make: proxyPage, shared: ["proxyID"] },
-  configz: { make: objectsPage, shared: [] },
   endpointShardz: service,
   endpointz: service,
   inject: { make: injectionPage, shared: [] },
   list: { make: pagesPage, shared: [] },
   live: { make: objectPage, shared: ["object"] },
-  problemz: findings,
   pushes: { make: pushesPage, shared: [] },
-  registryz: { make: servicesPage, shared: [] },
   search: { make: searchPage, shared: ["q"] },
-  syncz: { make: proxiesPage, shared: ["namespace"] },
-  warningz: findings,
 };
 
 /**

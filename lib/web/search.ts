@@ -5,7 +5,7 @@
  */
 import { type FoundNames, searchNames } from "../debug/search.ts";
 import { type Html, markup } from "./html.ts";
-import { objectUrl, proxyUrl, serviceUrl, withQuery } from "./links.ts";
+import { objectUrl, proxyUrl, serviceUrl, withQuery } from "../debug/links.ts";
 import type { WebPage, WebPageMaker } from "./view.ts";
 
 /** The page; query `q`. */

@@ -10,7 +10,7 @@ import type { DebugView } from "../debug/view.ts";
 import type { SelectableWorkload } from "../mesh/selection/index.ts";
 import { isSelecting, rootReach, type SelectingObject, selectionOf } from "../mesh/selection/selection.ts";
 import { type ObjectArrow, objectArrow } from "./arrow.ts";
-import { proxyUrl } from "./links.ts";
+import { proxyUrl } from "../debug/links.ts";
 
 /** Labels that an object selects by, and where; undefined: it selects nothing in particular. */
 function selectorOf(

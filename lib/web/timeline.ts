@@ -5,7 +5,8 @@
  */
 import type { PushRecord } from "../xds/push_record.ts";
 import { type Html, markup } from "./html.ts";
-import { bytesText, counted, millisecondsText } from "./words.ts";
+import { pushBytes, pushTone } from "../debug/pushes.ts";
+import { bytesText, counted, millisecondsText } from "../debug/words.ts";
 
 /** Pushes in the picture. */
 export const TIMELINE_LENGTH = 60;
@@ -14,16 +15,6 @@ const WIDTH = 960;
 const HEIGHT = 110;
 /** Room below the bars. */
 const FOOT = 14;
-
-/** The bytes of a push. */
-export function pushBytes({ types }: PushRecord): number {
-  return Object.values(types).reduce((sum, { bytes }) => sum + bytes, 0);
-}
-
-/** How a push went, in a word. */
-export function pushTone({ failures, pending }: PushRecord): "good" | "warn" | "bad" {
-  return failures.length > 0 ? "bad" : pending > 0 ? "warn" : "good";
-}
 
 /** Empty when there is no push. @param pushes newest first */
 export function timeline(pushes: readonly PushRecord[]): Html {

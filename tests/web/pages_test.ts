@@ -385,7 +385,7 @@ Deno.test("the page of injection says where its configuration is from, every mis
     await kernel.readiness.whenReady;
     const { body } = await ask(ports.http, "/debug/inject");
     assert.match(body, /Configuration: built in/);
-    assert.match(body, /There is none\./);
+    assert.match(body, /Every pod that should have a proxy has one\./);
     assert.match(body, /policy/);
   }, { options: { webhooks: "" } });
   const missed = Array.from(
@@ -401,7 +401,7 @@ Deno.test("the page of injection says where its configuration is from, every mis
   const first = await made("");
   assert.match(
     first,
-    /config map a\/b[^]*the last good one is in force[^]*got &#60;i&#62;[^]*cart-0[^]*ReplicaSet\/&#60;b&#62;/,
+    /config map a\/b[^]*the last good configuration is in force[^]*got &#60;i&#62;[^]*cart-0[^]*ReplicaSet\/&#60;b&#62;/,
   );
   assert.match(first, /60 in all/);
   assert.match(await made("q=cart-7"), /cart-7[^]*1 in all/);

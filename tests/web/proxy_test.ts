@@ -68,7 +68,7 @@ Deno.test("resources are found by name and by what stands in them, and shown dec
   await withProxy(async (part) => {
     assert.match(await part("view=resources&q=A.EXAMPLE"), /outbound\|80\|\|a\.example\.com .* 1 in all/);
     assert.match(await part("view=resources&type=eds&q=10.0.0.9"), /outbound\|80\|\|a\.example\.com .* 1 in all/);
-    assert.match(await part("view=resources&q=nothing-is-so"), /None is so\./);
+    assert.match(await part("view=resources&q=nothing-is-so"), /No resource matches the filters\./);
     const one = await part("view=resources&type=cds&name=outbound%7C80%7C%7Ca.example.com");
     assert.match(one, /"@type": "type\.googleapis\.com\/envoy\.config\.cluster\.v3\.Cluster"/);
   });

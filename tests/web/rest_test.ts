@@ -29,7 +29,7 @@ async function page(port: number, path: string): Promise<string> {
 
 Deno.test("of pages about one proxy there is a choice first; long ones are shown up to their limit", async () => {
   await withServer({ "many.yaml": many }, async ({ ports }) => {
-    assert.match(await page(ports.http, "sidecarz"), /None is connected\./);
+    assert.match(await page(ports.http, "sidecarz"), /No proxy is connected\./);
     using _proxy = await TestProxy.attach(ports.grpc);
     for (const path of ["ecdsz", "edsz", "ndsz", "sidecarz"]) {
       const body = await page(ports.http, path);
@@ -37,7 +37,7 @@ Deno.test("of pages about one proxy there is a choice first; long ones are shown
       assert.doesNotMatch(await page(ports.http, `${path}?q=nobody`), /a\.x</);
     }
     const long = await page(ports.http, "edsz?proxyID=a.x");
-    assert.match(long, /The first 200000 characters; the command below gets all of it\./);
+    assert.match(long, /The first 200000 characters; the command below gets the whole text\./);
     const text = /<pre>([^]*)<\/pre>/.exec(long)![1]!.replaceAll("&#34;", '"');
     assert.equal(text.length, 200_000);
     assert.match(text, /^\{\n {2}"configs": \[\n/);

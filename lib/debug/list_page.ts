@@ -1,0 +1,133 @@
+/**
+ * A list page as data. The JSON for programs and the HTML for people follow from one description: its rows, its
+ * filters and its columns.
+ *
+ * @module
+ */
+import * as z from "zod";
+import { longJsonResponse } from "../http/json_stream.ts";
+import type { HttpRequest, HttpResponse } from "../http/message.ts";
+import { queried, textQuery } from "./query.ts";
+import type { DebugView } from "./view.ts";
+
+/** A state: how good it is, and its word. */
+export interface StateWord {
+  readonly tone: "good" | "warn" | "bad" | "dim";
+  readonly word: string;
+}
+
+/** A piece of a cell: a text, a link, a state, or a time of day in ms since the epoch. */
+export type CellPart =
+  | string
+  | number
+  | { readonly text: string; readonly link: string; readonly title?: string }
+  | { readonly mono: string }
+  | { readonly code: string }
+  | { readonly dim: string }
+  | { readonly time: number }
+  | StateWord;
+
+/** The content of a cell. The parts of a list stand below each other. */
+export type Cell = CellPart | readonly CellPart[];
+
+/** A column of a table. Methods get what the table's {@linkcode DescribedList.look} returned for this request. */
+export interface ListColumn<Row, Look> {
+  readonly title: string;
+  /** The cells are numbers, aligned on the right. */
+  readonly isNumber?: true;
+  cell(row: Row, look: Look): Cell;
+}
+
+/** A choice among the rows by a query parameter. */
+export interface ListFilter<Row, Look> {
+  /** The name of the query parameter. The form calls the choice of all rows `any NAME`. */
+  readonly name: string;
+  /** The value of a row. */
+  of(row: Row, look: Look): string;
+  /** The values that the form offers; default: the values of all rows, sorted. */
+  readonly options?: readonly string[];
+  /** The value that a query asks for, in the spelling of the rows; default: as it is. */
+  read?(asked: string): string;
+  /** Whether a row matches an asked value; default: its own value is equal. */
+  matches?(row: Row, asked: string, look: Look): boolean;
+  /** Programs may filter by it, too: what their query is expected to hold. */
+  readonly forPrograms?: string;
+}
+
+/** A table of rows with its filters. */
+export interface ListTable<Row, Look> {
+  /** What a row is, such as `service`. */
+  readonly noun: string;
+  /** The sentence in place of a table without rows. */
+  readonly none: string;
+  /** The text of a row in which the query `q` is looked for; absent: the table is not searched. */
+  searched?(row: Row, look: Look): string;
+  readonly filters?: readonly ListFilter<Row, Look>[];
+  readonly columns: readonly ListColumn<Row, Look>[];
+  /** The `id` of a row in HTML. */
+  rowId?(row: Row): string;
+}
+
+/** A page of one list. */
+export interface DescribedList<Row, Look> extends ListTable<Row, Look> {
+  readonly title: string;
+  /** Query parameters of programs and people beside the filters. */
+  readonly query?: Readonly<Record<string, z.ZodType>>;
+  /** Waits for rows that follow a push; at most a moment. */
+  ready?(view: DebugView, signal: AbortSignal): Promise<unknown>;
+  /** The rows for programs, or the response that says why there are none. */
+  rows(view: DebugView, query: URLSearchParams): readonly Row[] | HttpResponse;
+  /** The rows for people; default: the rows for programs. */
+  people?(rows: readonly Row[], view: DebugView): readonly Row[];
+  /** The JSON of the rows; lazy lists are written in turns. */
+  json(rows: readonly Row[], view: DebugView): unknown;
+  /** What cells and filters read beside the row, made once for each request of a person. */
+  look(view: DebugView): Look;
+}
+
+/** A list page with rows of any type. */
+export type AnyDescribedList = DescribedList<unknown, unknown>;
+
+/** The query parameters that a list page takes from programs. */
+export function listQuery<Row, Look>({ query = {}, filters = [] }: DescribedList<Row, Look>) {
+  const shared = filters.flatMap(({ name, forPrograms }) =>
+    forPrograms === undefined ? [] : [[name, textQuery(forPrograms).optional()] as const]
+  );
+  return z.object({ ...query, ...Object.fromEntries(shared) });
+}
+
+/** The JSON answer of a list page. */
+export function listAnswer<Row, Look>(
+  page: DescribedList<Row, Look>,
+): (request: HttpRequest, view: DebugView) => HttpResponse | Promise<HttpResponse> {
+  return queried(listQuery(page), async (request, view): Promise<HttpResponse> => {
+    await page.ready?.(view, request.signal);
+    const rows = page.rows(view, request.query);
+    if (isResponse(rows)) return rows;
+    const filters = page.filters?.filter(({ forPrograms }) => forPrograms !== undefined) ?? [];
+    const look = page.look(view);
+    return longJsonResponse(page.json(chosenRows(rows, filters, request.query, look), view), request);
+  });
+}
+
+/** The rows that pass the filters of a query. */
+export function chosenRows<Row, Look>(
+  rows: readonly Row[],
+  filters: readonly ListFilter<Row, Look>[],
+  query: URLSearchParams,
+  look: Look,
+): readonly Row[] {
+  const asked = filters.flatMap((filter) => {
+    const text = query.get(filter.name) ?? "";
+    return text === "" ? [] : [{ filter, value: filter.read?.(text) ?? text }];
+  });
+  if (asked.length === 0) return rows;
+  return rows.filter((row) =>
+    asked.every(({ filter, value }) => filter.matches?.(row, value, look) ?? filter.of(row, look) === value)
+  );
+}
+
+/** Whether a list is the response in its place. */
+export function isResponse<Row>(rows: readonly Row[] | HttpResponse): rows is HttpResponse {
+  return "status" in rows;
+}
