@@ -1,6 +1,6 @@
 /**
- * Where a server reads configuration from: the folder of `--configDir`, then the sources that `configSources` of the mesh
- * configuration names, in their order; without either, the orchestrator.
+ * The sources of a server's configuration: first the folder of `--configDir`, then the sources of `configSources` in
+ * the mesh configuration, in order. Without `--configDir` and `configSources`, the orchestrator is the source.
  *
  * Permissions: read of the folders, net (the API of the orchestrator).
  *
@@ -22,22 +22,22 @@ import { sourceServer, sourceTlsProblems } from "./sources/remote_server.ts";
 import { sharingApi, type SharingApiVariables } from "./settings/settings.ts";
 import { folderFault, StartError } from "./settings/start_error.ts";
 
-/** The message about sources that are not read. */
+/** The findings about sources that are not read. */
 export interface ConfigSourcesReview {
-  /** One warning for each source without effect, and one when the list has changed since the start. */
+  /** One warning for each source without effect, and a warning when the list has changed since the start. */
   findings(): Finding[];
 }
 
 /** The orchestrator of a server. */
 export interface OrchSource {
   readonly client: ApiClient;
-  /** Name of its cluster. */
+  /** Name of the orchestrator's cluster. */
   readonly cluster: string;
-  /** The parts of it that are read where no sources are listed. */
+  /** The parts of the orchestrator that are read when no sources are listed. */
   readonly scope: OrchScope;
 }
 
-/** The orchestrator of a server, where there is access to one. */
+/** The orchestrator of a server; undefined: there is no access to an orchestrator. */
 export function orchSource(
   client: ApiClient | undefined,
   { clusterId, orch }: { readonly clusterId: string; readonly orch?: OrchScope | undefined },
@@ -47,33 +47,34 @@ export function orchSource(
   return { client, cluster: clusterId, scope: { ...orch, sharing: sharingApi(settings) } };
 }
 
-/** The sources, and the places where they are named. */
+/** The sources, and the options in which a user names sources. */
 export interface ConfigSourcesOptions {
-  /** `--configDir`; undefined: none. */
+  /** `--configDir`; undefined: the flag is not set. */
   readonly configDir: string | undefined;
   /** `--meshConfig`. */
   readonly meshConfig: string;
-  /** Undefined: there is no access to one. */
+  /** Undefined: there is no access to an orchestrator. */
   readonly source: OrchSource | undefined;
   /** How other control planes are called. */
   readonly client: RemoteClient;
 }
 
-/** How this server calls other control planes. Times in milliseconds. */
+/** How this server calls other control planes. Times are in milliseconds. */
 export interface RemoteClient {
-  /** The node that it says it is. */
+  /** The node of this server in requests to other control planes. */
   readonly node: object;
   readonly keepaliveInterval: number;
   readonly keepaliveTimeout: number;
 }
 
-/** Precedence of a source in the list: an orchestrator has two, for its two spellings of the kinds. */
+/** Precedence of a source in the list. An orchestrator takes two ranks, for the two spellings of the kinds. */
 const rankOf = (index: number) => 2 * (index + 1);
 
 /**
- * Reads all sources once and goes on watching them.
+ * Reads all sources once, and then watches them.
  *
- * @throws {StartError} When a folder cannot be read, or an orchestrator is listed and there is no access to one.
+ * @throws {StartError} When a folder cannot be read, or when the list names an orchestrator and the server has no
+ * access.
  */
 export async function startConfigSources(
   { configDir, meshConfig: meshFile, source, client }: ConfigSourcesOptions,
@@ -118,7 +119,10 @@ export async function startConfigSources(
   return review;
 }
 
-/** Adds the orchestrator: its facts in any case, its kinds where the list names it, or there is no list. */
+/**
+ * Adds the orchestrator. Its facts are always read; its kinds are read when the list names the orchestrator, or when
+ * there is no list.
+ */
 async function addOrchestrator(
   configuration: Configuration,
   source: OrchSource | undefined,
@@ -138,7 +142,8 @@ async function addOrchestrator(
 }
 
 /**
- * Ways to add the control planes of the list; each resolves when all that it has was read.
+ * Functions that add the control planes of the list. Each function resolves when all objects of its control plane were
+ * read.
  *
  * @throws {StartError} naming every TLS setting that cannot be used.
  */
@@ -175,7 +180,7 @@ async function addFolder(
 ): Promise<void> {
   try {
     const real = await realPathOf(path);
-    if (seen.has(real)) return; // Named twice: the first has precedence over itself.
+    if (seen.has(real)) return; // A folder that is named twice keeps its first precedence.
     seen.add(real);
     await configuration.addFolder(path, rank);
   } catch (error) {

@@ -13,7 +13,7 @@ import type { Configuration } from "./sources/configuration.ts";
 import type { MeshSource } from "./sources/mesh_source.ts";
 import type { Pipeline } from "./pipeline/pipeline.ts";
 
-/** The inside of a server whose parts are these. */
+/** The debug pages' view of a running server. */
 export function debugView(
   { pipeline, xds, mesh, configuration, analysis, asked, lists, domain, kernel }: {
     readonly pipeline: Pipeline;
@@ -23,7 +23,7 @@ export function debugView(
     readonly analysis: AnalysisRunner;
     /** Answers previews and explanations. */
     readonly asked: { readonly preview?: PreviewRunner | undefined; readonly explainer?: Explainer | undefined };
-    /** Lists that several parts of the server give. */
+    /** Lists to which several parts of the server contribute. */
     readonly lists: Pick<DebugView, "leaders" | "clusters" | "shared" | "injection" | "findings">;
     /** DNS suffix of services. */
     readonly domain: string;

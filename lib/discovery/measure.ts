@@ -13,10 +13,14 @@ import type { Pipeline } from "./pipeline/pipeline.ts";
 import { patchMetrics } from "./findings/measure_patches.ts";
 import { worldFacts } from "./pipeline/world_facts.ts";
 
-/** The wire's measurements as metrics of the program. Its own `pilot_xds` knows no versions: see `scrapeMetrics`. */
+/**
+ * The wire's measurements as metrics of the program. The wire's `pilot_xds` has no versions: {@linkcode scrapeMetrics}
+ * feeds that metric.
+ */
 export function wireMetrics(metrics: Metrics): XdsMetrics {
   type Labels = Readonly<Record<string, string>>;
-  // The wire's calls are plain: that each name gets its labels is said beside its types and held by a test.
+  // The wire passes labels as plain strings. Comments beside the wire's types list the labels of each name, and a test
+  // verifies the list.
   type Count = { inc(labels: Labels, by: number): void };
   type Hold = { set(labels: Labels, value: number): void; remove(labels: Labels): void };
   type Observe = { observe(labels: Labels, value: number): void };
@@ -58,9 +62,9 @@ export function wireMetrics(metrics: Metrics): XdsMetrics {
 /**
  * Values that are computed when a scrape asks.
  *
- * @param of `caches`: whether the metrics of caches are fed (`PILOT_XDS_CACHE_STATS`); `patches`: those of patches
+ * @param of `caches`: feeds the metrics of caches (`PILOT_XDS_CACHE_STATS`); `patches`: feeds the metrics of patches
  * (`PILOT_PROXY_FILTER_STATS`).
- * @param analysed Findings of the analysis. Default: there is none.
+ * @param analysed Findings of the analysis. Default: there is no analysis.
  */
 export function scrapeMetrics(
   metrics: Metrics,
@@ -93,7 +97,7 @@ function feedWorld(metrics: Metrics, pipeline: Pipeline): void {
   metrics.gauge("pilot_no_ip").set(unplaced);
 }
 
-/** VirtualServices of which an older one has a host. */
+/** Number of VirtualServices that lose a host to an older VirtualService. */
 function hiddenRules({ translator }: Pipeline): number {
   return new Set([...translator.mesh.virtualServices.shadowed()].map(({ rejected }) => rejected[0])).size;
 }
@@ -108,10 +112,10 @@ function feedWarnings(metrics: Metrics, pipeline: Pipeline): void {
   metrics.gauge("pilot_vservice_dup_domain").set(count("domain-conflict") + hiddenRules(pipeline));
 }
 
-/** Findings about a provider that cannot be used by a policy or a Telemetry. */
+/** Findings about a policy or a Telemetry with an unusable provider. */
 const LOOKUPS: ReadonlySet<FindingName> = new Set(["unusable-authorizer", "unusable-telemetry-provider"]);
 
-/** Providers that cannot be used: each use counts when that begins, and again after it was over. */
+/** Counts uses of unusable providers: each use counts at its beginning, and again after an interruption. */
 function failedLookups(metrics: Metrics, findings: () => Iterable<Finding>): () => void {
   let known = new Set<string>();
   return () => {
@@ -124,13 +128,13 @@ function failedLookups(metrics: Metrics, findings: () => Iterable<Finding>): () 
   };
 }
 
-/** Versions that are counted by name; proxies name them. The rest counts as `other`. */
+/** Most versions that are counted by name: any proxy can send any version. Further versions count as `other`. */
 const MAX_VERSIONS = 50;
 
 /** UTF-16 units of a version in a label. */
 const MAX_VERSION = 64;
 
-/** Proxies by version. Versions without proxies go to 0 for one scrape, then away. */
+/** Proxies by version. A version without proxies is 0 for one scrape, and then disappears. */
 function versions(metrics: Metrics, pipeline: Pipeline): () => void {
   let shown = new Set<string>();
   let zeros = new Set<string>();
@@ -162,7 +166,10 @@ function updates(metrics: Metrics, pipeline: Pipeline): () => void {
   };
 }
 
-/** The operations of the caches of translation since the last scrape; another mesh configuration makes new caches. */
+/**
+ * The operations of the caches of translation since the last scrape. A change of the mesh configuration makes new
+ * caches.
+ */
 function caches(metrics: Metrics, pipeline: Pipeline): () => void {
   const none = { hits: 0, misses: 0, cleared: 0, crowdedOut: 0 };
   let of: Caches | undefined;

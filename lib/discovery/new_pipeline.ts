@@ -1,5 +1,5 @@
 /**
- * The pipeline of a server, by its settings.
+ * The pipeline of a server by its settings.
  *
  * Permissions: net (name servers, for names of networks' gateways).
  *
@@ -52,7 +52,7 @@ export function newGatewayNames(
   return new ResolvedNames({ clock: kernel.clock, log: kernel.log.scope("default") });
 }
 
-/** The variables that are read. */
+/** The settings in use. */
 type PipelineVariables =
   & TranslateVariables
   & Pick<
@@ -68,7 +68,7 @@ type PipelineVariables =
     | "PILOT_ENABLE_XDS_CACHE"
   >;
 
-/** Makes it; the mesh and its changes are its input. */
+/** Makes the pipeline. Its inputs are the mesh configuration and changes. */
 export function newPipeline(
   options: {
     readonly domain: string;

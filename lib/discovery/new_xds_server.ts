@@ -14,17 +14,17 @@ import type { Pipeline } from "./pipeline/pipeline.ts";
 import { callLimits, type DiscoverySettings, wireLimits } from "./settings/settings.ts";
 import type { PipelineSource } from "./proxies/source.ts";
 
-/** The server's options that the wire reads; durations in milliseconds. */
+/** The server's options for the wire; durations in milliseconds. */
 export interface WireOptions {
   readonly keepaliveInterval: number;
   readonly keepaliveTimeout: number;
   readonly keepaliveMaxServerConnectionAge: number;
   readonly shutdownDuration: number;
-  /** Cores of this machine, for limits that are derived from it. */
+  /** Cores of this machine. Limits are derived from the number. */
   readonly cores: number;
 }
 
-/** The variables that are read. */
+/** The settings in use. */
 type WireVariables = Pick<
   DiscoverySettings,
   | "K_REVISION"
@@ -36,9 +36,9 @@ type WireVariables = Pick<
 >;
 
 /**
- * Makes the server of streams; it stops with the kernel.
+ * Makes the server of streams. The server stops with the kernel.
  *
- * @param services Those beside configuration.
+ * @param services Services beside discovery.
  */
 export function newXdsServer(
   options: WireOptions,
@@ -65,14 +65,14 @@ export function newXdsServer(
     controlPlane: `${kernel.program} ${buildInfo().version}`,
     instance: instanceText(kernel.program, settings.POD_NAME || Deno.hostname()),
   });
-  // A client gets all earlier pushes when it connects, so an object read at start is live where that is acknowledged.
+  // A connecting client gets all earlier pushes, so an object of the start is live as soon as a client acknowledges it.
   xds.ledger.latest = pipeline.pushes;
   kernel.drain.signal.addEventListener("abort", () => xds.health.stop(), { once: true });
   kernel.stopper.add("discovery", () => xds.stop(options.shutdownDuration));
   return xds;
 }
 
-/** The text about the answering server, for tools made for Istio: JSON, by which `istioctl proxy-status` names it. */
+/** JSON about the answering server for tools made for Istio: `istioctl proxy-status` shows the server's name. */
 function instanceText(program: string, name: string): string {
   const { runtime, ...build } = buildInfo();
   return JSON.stringify({ Component: program, ID: name, Info: { ...build, golang_version: runtime } });

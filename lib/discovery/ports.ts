@@ -1,5 +1,5 @@
 /**
- * The ports of a server, and which pages each serves.
+ * The ports of a server, and the pages on each port.
  *
  * Permissions: net (the listen addresses), sys (hostname).
  *
@@ -26,15 +26,13 @@ import { wholeGuard } from "./other_clients/page_callers.ts";
 import type { DiscoverySettings } from "./settings/settings.ts";
 import { listenFault, type PortOption, StartError, type StartFault } from "./settings/start_error.ts";
 
-// The listening sockets of a server, opened so that all addresses that cannot be used are reported at once.
-
-/** Opens sockets one after the other, and reports all addresses that cannot be used at once. */
+/** Opens sockets one after the other, and reports all unusable addresses at once. */
 class Sockets {
   readonly #faults: StartFault[] = [];
   readonly #addresses = new Set<string>();
   #cause: unknown;
 
-  /** The port; 0 of one that could not be had, until {@linkcode Sockets.check} says so. */
+  /** Opens a socket. Returns the port; 0 when the address cannot be used, which {@linkcode Sockets.check} reports. */
   async open(
     option: PortOption,
     address: string,
@@ -53,7 +51,6 @@ class Sockets {
     }
   }
 
-  /** Faults of sockets that could not be opened. */
   get faults(): readonly StartFault[] {
     return this.#faults;
   }
@@ -64,10 +61,10 @@ class Sockets {
   }
 }
 
-/** Where the introspection pages are served, and the facts on them that the server does not know itself. */
+/** The address of the introspection pages, and facts for the pages from the program. */
 export interface IntrospectionOptions extends IntrospectionPort {
   readonly args: readonly string[];
-  /** The variables that the program reads, as far as they are set. */
+  /** The environment variables that the program reads and that are set. */
   readonly environment: Readonly<Record<string, string>>;
 }
 
@@ -77,11 +74,11 @@ export interface PortOptions {
   /** Absent: no discovery over TLS. */
   readonly secureGrpc?: string | undefined;
   readonly http: string;
-  /** Webhooks over TLS; empty: on `http`, for a proxy that ends TLS. Absent: there are none. */
+  /** Webhooks over TLS; empty: webhooks are served on `http`, for a proxy that ends TLS. Absent: no webhooks. */
   readonly webhooks?: string | undefined;
   readonly monitoring: string | undefined;
   readonly introspection?: IntrospectionOptions;
-  /** Profiles are served on `http`, to the clients that may see debug pages. Default: they are not. */
+  /** Serves profiles on `http`, to clients that may see debug pages. Default: profiles are not served. */
   readonly profiling?: boolean;
 }
 
@@ -90,11 +87,11 @@ export interface PortParts {
   readonly kernel: Kernel;
   readonly xds: XdsServer;
   readonly view: DebugView;
-  /** Decides which clients may see which debug pages. */
+  /** Decides who may see which debug page. */
   readonly audience: AudienceOf;
   /** Undefined: there is no certificate, so nothing is served over TLS. */
   readonly tls: SecurePortOptions | undefined;
-  /** That of webhooks; undefined where `tls` is. */
+  /** TLS of the port of webhooks; undefined when `tls` is undefined. */
   readonly webhookTls: SecurePortOptions | undefined;
   /** Undefined: pods are not injected. */
   readonly injector: Injector | undefined;
@@ -113,7 +110,7 @@ export interface ServerPorts {
   readonly introspection?: number;
 }
 
-/** The variables that are read. */
+/** The settings in use. */
 type PortVariables = Pick<
   DiscoverySettings,
   "ENABLE_DEBUG_ON_HTTP" | "MESH_DEBUG_HOSTS" | "METRICS_LOCALHOST_ACCESS_ONLY" | "UNSAFE_ENABLE_ADMIN_ENDPOINTS"
@@ -122,7 +119,7 @@ type PortVariables = Pick<
 /**
  * Opens all ports of a server.
  *
- * @throws {StartError} naming each address that cannot be used.
+ * @throws {StartError} naming each unusable address.
  */
 export async function openPorts(
   options: PortOptions,
@@ -181,7 +178,7 @@ export async function openPorts(
   };
 }
 
-/** The addresses that cannot be used, for a start that another fault has ended. Each is opened for a moment. */
+/** The unusable addresses, for a start that another fault has ended. Each address is opened for a moment. */
 export async function freePortFaults(options: PortOptions): Promise<readonly StartFault[]> {
   const opened: Listener[] = [];
   const sockets = new Sockets();
@@ -222,7 +219,10 @@ async function openWebhooks(
   return await sockets.open("webhooks", address, listen);
 }
 
-/** The debug pages, for programs and for people. Their modules, an eighth of the server's, are loaded once one is asked for. */
+/**
+ * The debug pages, for programs and for people. Their modules are an eighth of the server's code, and are loaded at the
+ * first request.
+ */
 function laterPages(
   settings: Pick<DiscoverySettings, "UNSAFE_ENABLE_ADMIN_ENDPOINTS">,
   { kernel, view, audience }: PortParts,
@@ -239,7 +239,7 @@ function laterPages(
   };
 }
 
-/** A server of pages that closes when the program stops. */
+/** A server of pages that closes with the program. */
 function newServer(
   name: string,
   routes: readonly Route[],
@@ -252,13 +252,13 @@ function newServer(
   return server;
 }
 
-/** Names by which debug pages may be asked for, beside addresses and localhost. */
+/** Host names under which debug pages may be requested, beside addresses and localhost. */
 function ownNames(settings: Pick<DiscoverySettings, "MESH_DEBUG_HOSTS">): string[] {
   const configured = commaList(settings.MESH_DEBUG_HOSTS);
   return [Deno.hostname(), ...configured];
 }
 
-/** The port of the pages about the process; undefined where it could not be had and need not be. */
+/** The port of the pages about the process; undefined: the address cannot be used, and the port is optional. */
 async function openProcessPages(
   { args, environment, ...port }: IntrospectionOptions,
   { kernel, sockets, ...pages }: {

@@ -28,7 +28,7 @@ export interface DiscoveryServer {
   readonly pipeline: Pipeline;
   readonly xds: XdsServer;
   readonly store: ConfigStore;
-  /** Its sources, facts and derivations. */
+  /** Sources, facts and derivations of the server. */
   readonly configuration: Configuration;
   readonly mesh: MeshSource;
   /** Findings of the analysis of the whole mesh. */
@@ -42,9 +42,9 @@ export interface DiscoveryServer {
 /**
  * Starts a server: the parts of `./server_parts.ts`, in their order.
  *
- * @returns When sources are synced and it listens.
- * @throws {StartError} When a source cannot be read, the mesh configuration has errors, or a port cannot be used: all of
- * these at once.
+ * @returns When sources are synced and the server listens.
+ * @throws {StartError} When a source cannot be read, the mesh configuration has errors, or a port cannot be used. The
+ * error names all faults at once.
  */
 export async function startDiscoveryServer(
   options: DiscoveryServerOptions,

@@ -15,19 +15,19 @@ import type { ServerTlsOptions } from "./identity/secure_port.ts";
 
 /** How a server is started. Addresses are `host:port` or `:port`; durations milliseconds. */
 export interface DiscoveryServerOptions extends WireOptions, PortOptions, ServerMeshOptions {
-  /** TLS of this server. Default: no certificate. */
+  /** TLS of this server. Default: the server has no certificate. */
   readonly tls?: ServerTlsOptions;
-  /** Folder of configuration; undefined: none. */
+  /** Folder of configuration; undefined: no folder is read. */
   readonly configDir: string | undefined;
-  /** The orchestrator whose objects are read. Default: none. */
+  /** The orchestrator whose objects are read. Default: there is no orchestrator. */
   readonly orch?: OrchOptions | undefined;
   readonly domain: string;
   readonly clusterAliases: Readonly<Record<string, string>>;
-  /** Namespace of the node plugin. Default: that of the server. */
+  /** Namespace of the node plugin. Default: the server's namespace. */
   readonly cniNamespace?: string;
-  /** Namespace of the secrets that describe remote clusters. Default: that of the server. */
+  /** Namespace of the secrets that describe remote clusters. Default: the server's namespace. */
   readonly clusterRegistriesNamespace?: string;
-  /** Access to the API that has those secrets. Default: that of the orchestrator. */
+  /** Access to the API with the secrets of remote clusters. Default: access to the orchestrator. */
   readonly clusterSecrets?: AccessPlace | undefined;
   readonly registries: readonly Registry[];
   /** Services of manifests in the folders are part of the mesh (`--registries=File`). Default false. */

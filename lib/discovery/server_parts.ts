@@ -1,10 +1,10 @@
 /**
- * The parts of a discovery server, in the order of their start, each with the reason for its place.
+ * The parts of a discovery server in the order of their start, each with the reason for its place.
  *
- * A part is a row: what it needs, why it stands there, how it starts and ends. What a part does is in the module that
- * its start calls.
+ * A row of the list names a part, its needs, the reason for its place, and how the part starts and ends. The module
+ * that the start calls does the work of the part.
  *
- * Permissions: those of the modules that it starts.
+ * Permissions: the permissions of the started modules.
  *
  * @module
  */
@@ -50,14 +50,14 @@ import { startTidyUp } from "./tidy_up.ts";
 import { startUpkeep } from "./upkeep.ts";
 import { startWebhooks } from "./injector/webhooks.ts";
 
-/** What every part gets. */
+/** Given to every part. */
 export interface ServerGiven {
   readonly options: DiscoveryServerOptions;
   readonly settings: DiscoverySettings;
   readonly kernel: Kernel;
 }
 
-/** The list. */
+/** The list of parts. */
 export const SERVER_PARTS = PartList.of<ServerGiven>()
   .add({
     name: "orchestrator",
@@ -109,7 +109,8 @@ export const SERVER_PARTS = PartList.of<ServerGiven>()
     start: async ({ options: { registries }, kernel, pipeline }) => {
       for (const registry of registries) {
         await pipeline.addRegistry(registry);
-        // Each registers its own end: one that does not start leaves those before it to be ended.
+        // Each registry registers its own end: when a registry does not start, the registries before it must still be
+        // ended.
         kernel.stopper.add(`registry ${registry.provider}/${registry.clusterId}`, () => registry.stop());
       }
     },

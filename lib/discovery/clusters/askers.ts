@@ -1,6 +1,6 @@
 /**
- * The questions of a server to the APIs of clusters about callers: tokens, and rights to secrets. The cluster that a
- * caller names decides which API is asked.
+ * The questions of a server to the APIs of clusters about callers: token reviews, and rights to secrets. The caller
+ * names a cluster, and the API of the named cluster is asked.
  *
  * @module
  */
@@ -17,16 +17,18 @@ import type { RemoteCluster } from "./cluster.ts";
 export interface ClusterNames {
   /** Name of the server's own cluster. */
   readonly clusterId: string;
-  /** Names of clusters by others that callers have for them. */
+  /** Names that callers have for clusters, and the names that the server has for the same clusters. */
   readonly clusterAliases: Readonly<Record<string, string>>;
 }
 
-/** Finds remote clusters by their names. */
 export interface FoundClusters {
   get(id: string): RemoteCluster | undefined;
 }
 
-/** Asks the API of the cluster that the caller names about its token; without a name the server's own. */
+/**
+ * Asks the API of the named cluster about a caller's token. Without a name the API of the server's own cluster is
+ * asked.
+ */
 export function tokenReviewer(own: ApiClient, names: ClusterNames, clusters: FoundClusters | undefined): TokenReviewer {
   const { clusterId, clusterAliases } = names;
   const idOf = (name: string) => {
@@ -44,7 +46,7 @@ export function tokenReviewer(own: ApiClient, names: ClusterNames, clusters: Fou
   };
 }
 
-/** Credentials of remote clusters, with the rights to read them as the API of the cluster says. */
+/** Credentials of remote clusters. The API of each cluster decides who may read its credentials. */
 export class RemoteCredentials {
   readonly #own: string;
   readonly #clusters: FoundClusters;
@@ -58,7 +60,10 @@ export class RemoteCredentials {
     this.#log = log;
   }
 
-  /** {@linkcode CredentialsOptions.clusters}; proxies have had the names of their clusters looked up in the aliases. */
+  /**
+   * {@linkcode CredentialsOptions.clusters}. The cluster names of proxies were looked up in the aliases before this
+   * call.
+   */
   of(name: string): ClusterCredentials | "own" | "unknown" {
     if (name === this.#own) return "own";
     const cluster = this.#clusters.get(name);

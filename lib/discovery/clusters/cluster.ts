@@ -1,10 +1,10 @@
 /**
- * A remote cluster: its services in the mesh, and the connection that they are read by.
+ * A remote cluster: its services in the mesh, and the connection over which the server reads the services.
  *
- *     access ──> connection ──has read all──> compare with the one before ──differences──> registry
+ *     access ──> connection ──has read all──> compare with the connection before ──differences──> registry
  *
- * Another access is tried beside the one in use, which serves until the new one has read everything; with an access that
- * does not work nothing changes.
+ * A new access is tried beside the access in use. The old connection serves until the new connection has read
+ * everything. An access that does not work changes nothing.
  *
  * @module
  */
@@ -24,34 +24,33 @@ import type { CheckedCluster } from "../sources/self_check.ts";
 import type { ClusterConnection } from "./connection.ts";
 import type { WantedCluster } from "./wanted.ts";
 
-/** How far a cluster is read, by the words that Istio's page has for it. */
+/** How far a cluster is read, in the words of Istio's debug page. */
 export type ClusterSync = "syncing" | "synced" | "timeout" | "closed";
 
 /** Inputs of a cluster. */
 export interface RemoteClusterParts {
   readonly clock: Clock;
-  /** Time after which it is not waited for, milliseconds; 0: it is waited for as long as it takes. */
+  /** Milliseconds for which the server waits for the cluster. 0: the server waits without a limit. */
   readonly timeout: number;
-  /** @throws {Error} when the access is none that may be used. */
+  /** @throws {Error} when the access may not be used. */
   readonly connect: (wanted: WantedCluster) => ClusterConnection;
   readonly registry: OrchRegistry;
-  /** Compares the registry with the facts that it is made of. */
+  /** Compares the registry with its inputs, the facts. */
   readonly check: ServicesCheck;
   /** The way of changes to the registry. */
   readonly handOver: HandOver<Fact>;
-  /** Called with facts of it that have changed, as they were read. */
+  /** Called with changed facts of the cluster, as they were read. */
   readonly read: (changes: ChangeSet<Fact>) => void;
-  /** Workload entries of it have changed. */
+  /** Called with changed workload entries of the cluster. */
   readonly readEntries: (changes: ChangeSet) => void;
   /** Takes the registry out of the mesh. */
   readonly leave: () => void;
-  /** The state is another one, or the connection. */
+  /** The state of the cluster or its connection has changed. */
   readonly changed: (cluster: RemoteCluster) => void;
-  /** It was not read in time. */
+  /** The cluster was not read in time. */
   readonly timedOut: (cluster: RemoteCluster) => void;
 }
 
-/** A connection that is in use, or tried. */
 interface UsedConnection {
   readonly wanted: WantedCluster;
   readonly connection: ClusterConnection;
@@ -61,7 +60,7 @@ export class RemoteCluster {
   readonly id: string;
   readonly #parts: RemoteClusterParts;
   readonly #handOver: HandOver<Fact>;
-  /** Resolves when it has been read once, or is not waited for any more. */
+  /** Resolves when the cluster has been read once, or when the server stops waiting for the cluster. */
   readonly settled: Promise<void>;
   readonly #settle = Promise.withResolvers<void>();
   #used: UsedConnection | undefined;
@@ -89,12 +88,12 @@ export class RemoteCluster {
     return this.#isLate ? "timeout" : "syncing";
   }
 
-  /** `namespace/name` of the secret that names it. */
+  /** `namespace/name` of the secret that names the cluster. */
   get secret(): string {
     return this.#secret;
   }
 
-  /** The present problem, in one line; undefined: none. */
+  /** The present problem, in one line; undefined: there is no problem. */
   get problem(): string | undefined {
     if (this.#fault !== undefined) return this.#fault.why;
     const trouble = this.#tried?.connection.trouble;
@@ -107,24 +106,24 @@ export class RemoteCluster {
     return this.#used?.connection;
   }
 
-  /** The facts that were read of it; undefined: none yet. */
+  /** The facts of the cluster; undefined: nothing has been read yet. */
   get facts(): FactStore | undefined {
     return this.#used?.connection.facts;
   }
 
-  /** Its API, by the connection of the moment. */
+  /** The API of the cluster, over the connection of the moment. */
   get api(): Pick<ApiClient, "json" | "clock"> {
     const { clock } = this.#parts;
     const json: ApiClient["json"] = async (call) => {
       const { connection } = this.#used ?? this.#tried ?? {};
-      // Callers are to ask again.
+      // Callers ask again.
       if (connection === undefined) throw new ApiError(`there is no access to cluster ${this.id}`, undefined);
       return await connection.client.json(call);
     };
     return { clock, json };
   }
 
-  /** The present objects of it, for the regular check; undefined: none yet. */
+  /** The present objects of the cluster, for the regular check; undefined: nothing has been read yet. */
   checked(): CheckedCluster | undefined {
     const used = this.#used;
     if (used === undefined) return undefined;
@@ -137,7 +136,7 @@ export class RemoteCluster {
     };
   }
 
-  /** Aborts when it is in no secret any more. */
+  /** Aborts when no secret names the cluster any more. */
   get ended(): AbortSignal {
     return this.#life.signal;
   }
@@ -146,7 +145,7 @@ export class RemoteCluster {
     return this.#parts.registry;
   }
 
-  /** Takes its present access from the secrets; an access that it has, or tries, changes nothing. */
+  /** Takes the present access from the secrets. An access that is already in use or being tried changes nothing. */
   use(wanted: WantedCluster): void {
     this.#secret = wanted.secret;
     const { access } = wanted;
@@ -159,7 +158,7 @@ export class RemoteCluster {
     this.#parts.changed(this);
   }
 
-  /** With an access that cannot be used all goes on as before. */
+  /** An access that cannot be used leaves the connection in use untouched. */
   #try(wanted: WantedCluster): void {
     try {
       const connection = this.#parts.connect(wanted);
@@ -181,7 +180,7 @@ export class RemoteCluster {
     });
   }
 
-  /** Leaves the access that is tried. */
+  /** Ends the connection that is being tried. */
   #giveUp(): void {
     this.#cancelTimer();
     if (this.#tried !== undefined) this.#end(this.#tried.connection);
@@ -199,7 +198,7 @@ export class RemoteCluster {
     });
   }
 
-  /** From now on its services are read by this connection; the mesh gets the differences. */
+  /** From now on this connection reads the services. The mesh gets the differences. */
   #take(now: UsedConnection): void {
     this.#cancelTimer();
     const before = this.#used;
@@ -226,7 +225,7 @@ export class RemoteCluster {
     for (const one of [this.#used, this.#tried]) one?.connection.discovered.use(selectors);
   }
 
-  /** Takes its services out of the mesh, and ends reading. */
+  /** Takes the services of the cluster out of the mesh, and ends reading. */
   async stop(): Promise<void> {
     this.#life.abort(new Error("stopped"));
     this.#giveUp();
@@ -247,10 +246,9 @@ export class RemoteCluster {
   }
 }
 
-/** Kinds that are compared: the inputs of services, and credentials. */
+/** Kinds that are compared: the inputs of services, and the objects with credentials. */
 const COMPARED: readonly FactKind[] = [...REGISTRY_KINDS, "Secret", "ConfigMap"];
 
-/** The part of a store that is compared. */
 interface ComparedStore<O extends StoredObject> {
   at(key: string): O | undefined;
   list(kind: never): readonly O[];

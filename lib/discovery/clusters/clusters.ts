@@ -1,6 +1,6 @@
 /**
- * The remote clusters of a server: those that secrets name now. Each lives for itself, so that one that is away or wrong
- * keeps no other one waiting.
+ * The remote clusters of a server, as secrets name them now. The clusters are independent: a cluster that is away or
+ * misconfigured keeps no other cluster waiting.
  *
  * @module
  */
@@ -15,19 +15,19 @@ import { type ClusterSecret, type LeftOutCluster, type WantedCluster, wantedClus
 export interface RemoteClustersParts {
   /** Name of the server's own cluster. */
   readonly own: string;
-  /** The parts of a cluster, but for the listener of its state. */
+  /** The inputs of a cluster without the listeners of its state. */
   readonly partsOf: (id: string) => Omit<RemoteClusterParts, "changed" | "timedOut">;
-  /** The state of a cluster is another one, or the connection. */
+  /** The state of a cluster or its connection has changed. */
   readonly changed: (cluster: RemoteCluster) => void;
   /** A cluster is in no secret any more. */
   readonly gone: (cluster: RemoteCluster) => void;
   /** A cluster was not read in time. */
   readonly timedOut: (cluster: RemoteCluster) => void;
-  /** Something of the secrets does not count from now on. */
+  /** Called when part of a secret becomes invalid. */
   readonly leftOut: (what: LeftOutCluster) => void;
 }
 
-/** A cluster as pages show it. */
+/** A cluster on the debug pages. */
 export interface ClusterState {
   readonly id: string;
   /** `namespace/name`; absent: the server's own cluster. */
@@ -47,7 +47,7 @@ export class RemoteClusters {
     this.#parts = parts;
   }
 
-  /** Takes all secrets as they are now. */
+  /** Takes all present secrets. */
   take(secrets: Iterable<ClusterSecret>): void {
     const { wanted, leftOut } = wantedClusters(secrets, this.#parts.own);
     const before = new Set(this.#leftOut.map(keyOf));
@@ -71,7 +71,7 @@ export class RemoteClusters {
     this.#parts.gone(cluster);
   }
 
-  /** A cluster by its name; undefined: no secret names it. */
+  /** The cluster of a name; undefined: no secret names such a cluster. */
   get(id: string): RemoteCluster | undefined {
     return this.#clusters.get(id);
   }
@@ -84,18 +84,18 @@ export class RemoteClusters {
     return this.#clusters.values();
   }
 
-  /** Resolves when those that there are now have been read once, or are not waited for any more. */
+  /** Resolves when each present cluster has been read once, or is not waited for any more. */
   async settled(): Promise<void> {
     await Promise.all([...this.#clusters.values()].map(({ settled }) => settled));
   }
 
-  /** The facts that were read of the clusters, by name. */
+  /** The facts of the clusters, by name of the cluster. */
   factsByCluster(): Map<string, FactStore> {
     const read = [...this.#clusters].flatMap(([id, { facts }]) => facts === undefined ? [] : [[id, facts] as const]);
     return new Map(read);
   }
 
-  /** The facts that were read of the clusters. */
+  /** The facts of the clusters. */
   *facts(): Generator<FactStore> {
     for (const { facts } of this.#clusters.values()) if (facts !== undefined) yield facts;
   }
@@ -113,7 +113,7 @@ export class RemoteClusters {
     for (const { registry } of this.#clusters.values()) yield registry.counts;
   }
 
-  /** The clusters by name, and the entries of secrets that do not count. */
+  /** The clusters by name, and the invalid entries of secrets. */
   states(): ClusterState[] {
     const states = [...this.#clusters.values()].map(({ id, secret, sync, problem }): ClusterState => ({
       ...{ id, secretName: secret, syncStatus: sync },
@@ -133,7 +133,7 @@ export class RemoteClusters {
     }
   }
 
-  /** Ends all; their services leave the mesh. */
+  /** Ends all clusters. Their services leave the mesh. */
   async stop(): Promise<void> {
     await Promise.all([...this.#leaving, ...[...this.#clusters.values()].map((cluster) => cluster.stop())]);
     this.#clusters.clear();

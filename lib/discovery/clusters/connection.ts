@@ -1,8 +1,8 @@
 /**
- * One connection to a remote cluster: a client by one access, and the objects that it reads. With another access there is
- * another connection, beside the one before until it has read everything.
+ * One connection to a remote cluster: a client with one access, and the objects that the client reads. Another access
+ * gets another connection, beside the old connection until everything has been read.
  *
- * Permissions: net (the cluster's API), and those of the access.
+ * Permissions: net (the cluster's API), and the permissions of the access.
  *
  * @module
  */
@@ -22,13 +22,15 @@ import { FactFeeds } from "../sources/fact_feeds.ts";
 import type { SharingApi } from "../settings/settings.ts";
 import { KindFeeds } from "../sources/kind_feeds.ts";
 
-/** The kinds that are read of a cluster before its services count. */
+/** The kinds that must be read before the cluster's services count. */
 const SERVICES: readonly FactKind[] = [
   ...["Namespace", "Node", "Service", "EndpointSlice", "Pod"] as const,
   ...["ServiceExport", "ServiceImport"] as const,
 ];
 
-/** The kinds that its proxies may be given; a reader that may not list these still has the cluster's services. */
+/**
+ * The kinds that are sent to proxies. A reader without the right to list these kinds still gets the cluster's services.
+ */
 const CREDENTIALS: readonly FactKind[] = ["Secret", "ConfigMap"];
 
 /** How remote clusters are read. */
@@ -37,43 +39,41 @@ export interface ConnectionOptions {
   readonly qps: number;
   /** Requests at once. */
   readonly burst: number;
-  /** Ways to prove an identity that are allowed though they run programs or read files; see `FileAccessOptions`. */
+  /** Ways to prove an identity that are allowed although they run programs or read files. See `FileAccessOptions`. */
   readonly allowed: readonly string[];
-  /** Only objects of this namespace are read; empty: all. */
+  /** Limits reading to one namespace; empty: all namespaces are read. */
   readonly namespace: string;
   /** Keys the hashes of facts; see `FactOptions`. */
   readonly digestKey: Uint8Array;
   readonly onFindings: FindingsListener;
-  /** Workload entries are read too. */
+  /** Whether workload entries are read too. */
   readonly entries: boolean;
-  /** The API of exports and imports of services; undefined: they are not read. */
+  /** The API of exports and imports of services; undefined: exports and imports are not read. */
   readonly sharing?: SharingApi | undefined;
 }
 
 export class ClusterConnection {
   readonly client: ApiClient;
-  /** The facts that were read. */
   readonly facts = new FactStore();
-  /** Workload entries that were read. */
+  /** Workload entries of the cluster. */
   readonly entries = new ConfigStore();
-  /** Namespaces of the cluster whose objects are read. */
   readonly discovered = new DiscoveredNamespaces(this.facts, true);
   readonly #services: FactFeeds;
   readonly #credentials: FactFeeds;
   readonly #entries: KindFeeds | undefined;
   readonly #ended = Promise.withResolvers<false>();
-  /** Ends of the work that stops with it. */
+  /** Functions to call before the connection closes its client. */
   readonly #stops = new Set<() => Promise<void>>();
-  /** The work that it waits for at its end. */
+  /** Work that must be over before the connection closes its client. */
   readonly #work = new Set<Promise<void>>();
   /** Resolves when the API does not allow to read credentials. */
   readonly #forbidden = Promise.withResolvers<void>();
-  /** The same for workload entries. */
+  /** Resolves when the API does not allow to read workload entries. */
   readonly #noEntries = Promise.withResolvers<void>();
 
   /**
    * @param name The name of the access in messages.
-   * @throws {Error} when the access is not one, naming each field at fault.
+   * @throws {Error} when the access is invalid, naming each field at fault.
    */
   constructor(
     cluster: string,
@@ -107,7 +107,12 @@ export class ClusterConnection {
     });
   }
 
-  /** Begins. @returns whether all was read that may be, however long that takes; false: it was ended */
+  /**
+   * Begins to read.
+   *
+   * @returns true when every permitted kind has been read, however long the reading takes; false when the connection
+   * was ended before
+   */
   async start(): Promise<boolean> {
     const credentials = Promise.race([this.#credentials.start(), this.#forbidden.promise]);
     const entries = this.#entries && Promise.race([this.#entries.start(), this.#noEntries.promise]);
@@ -120,14 +125,18 @@ export class ClusterConnection {
     return this.#services.trouble ?? this.#credentials.trouble;
   }
 
-  /** All feeds; kinds that others are read with come first. */
+  /** All feeds. A kind that is needed to read other kinds comes first. */
   *feeds(): Generator<ApiFeed<Fact> | ApiFeed<ConfigObject>> {
     yield* this.#services.feeds();
     yield* this.#credentials.feeds();
     yield* this.#entries?.feeds() ?? [];
   }
 
-  /** Has something ended with it, before its client closes. @returns has it not ended */
+  /**
+   * Calls a function at the end of the connection, before the client closes.
+   *
+   * @returns a function that takes the call back
+   */
   onStop(stop: () => Promise<void>): () => void {
     this.#stops.add(stop);
     return () => void this.#stops.delete(stop);
@@ -139,7 +148,7 @@ export class ClusterConnection {
     this.#work.add(over);
   }
 
-  /** Ends reading; the objects stay until nobody has this connection any more. */
+  /** Ends reading. The objects stay until nobody refers to this connection any more. */
   async stop(): Promise<void> {
     this.#ended.resolve(false);
     const ends = [...this.#stops].map((stop) => stop());

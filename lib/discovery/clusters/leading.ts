@@ -1,7 +1,7 @@
 /**
- * Remote clusters that this server leads: those whose system namespace names the server's own cluster, or all clusters,
- * in its annotation `topology.mesh.io/controlPlaneClusters` (names separated by commas, `*` for all). There it does the
- * work of a server of the cluster.
+ * Remote clusters with this server as a leader. The annotation `topology.mesh.io/controlPlaneClusters` of a cluster's
+ * system namespace names the leading clusters, separated by commas; `*` stands for all clusters. In a led cluster, this
+ * server does the work of a server of the cluster.
  *
  * @module
  */
@@ -12,19 +12,19 @@ import type { ClusterConnection } from "./connection.ts";
 
 const ANNOTATION = "topology.mesh.io/controlPlaneClusters";
 
-/** The duties in a cluster that this server leads. */
+/** The duties in a led cluster. */
 export interface LedDuties<State = unknown> {
   /** For pages. */
   states(): readonly State[];
-  /** Ends all; nothing is written after that. */
+  /** Ends all duties. After the end nothing is written. */
   stop(): Promise<void>;
 }
 
-/** The duties in one cluster, by one connection. */
+/** The duties in a cluster, over a single connection. */
 interface Led<State> {
   readonly connection: ClusterConnection;
   readonly duties: LedDuties<State>;
-  /** The connection waits no more for the end of the duties. */
+  /** Tells the connection not to wait for the duties at its end. */
   readonly forget: () => void;
 }
 
@@ -39,7 +39,7 @@ export class LedClusters<State> {
   readonly #begin: (connection: ClusterConnection) => LedDuties<State>;
   readonly #led = new Map<string, Led<State>>();
 
-  /** @param begin Begins the duties in a cluster; they end with its connection. */
+  /** @param begin Begins the duties in a cluster. The duties end with the connection. */
   constructor(
     place: { readonly own: string; readonly systemNamespace: string },
     begin: (connection: ClusterConnection) => LedDuties<State>,
@@ -48,14 +48,14 @@ export class LedClusters<State> {
     this.#begin = begin;
   }
 
-  /** Looks at a cluster whose namespaces or whose connection may have changed. */
+  /** Looks at a cluster after a change of its namespaces or its connection. */
   look({ id, connection }: Pick<RemoteCluster, "id" | "connection">): void {
     const { own, systemNamespace } = this.#place;
     const leads = connection !== undefined && isLed(connection.facts, systemNamespace, own);
     const before = this.#led.get(id);
     if (before !== undefined && (!leads || before.connection !== connection)) {
       this.#led.delete(id);
-      // A connection that is over ends its duties itself.
+      // An ended connection has ended its duties already.
       if (before.connection === connection) {
         before.forget();
         connection.until(before.duties.stop());

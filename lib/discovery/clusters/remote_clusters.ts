@@ -1,7 +1,7 @@
 /**
- * Remote clusters of a running server: secrets to clusters, with their metrics and log lines.
+ * Remote clusters of a running server: from secrets to clusters, with metrics and log lines.
  *
- * Permissions: net (the APIs of the clusters), and those of `lib/orch/access`.
+ * Permissions: net (the APIs of the clusters), and the permissions of `lib/orch/access`.
  *
  * @module
  */
@@ -37,8 +37,8 @@ import { ClusterConnection } from "./connection.ts";
 import { LedClusters, type LedDuties } from "./leading.ts";
 import { ClusterSecrets } from "./secrets.ts";
 
-// The workload entries of a remote cluster: workloads that services of that cluster select, and service entries of the
-// configuration (`PILOT_ENABLE_CROSS_CLUSTER_WORKLOAD_ENTRY`).
+// The workload entries of a remote cluster (`PILOT_ENABLE_CROSS_CLUSTER_WORKLOAD_ENTRY`). Services of the same cluster
+// and service entries of the configuration select the workloads.
 
 class RemoteEntries implements Registry {
   readonly provider = "External";
@@ -79,13 +79,13 @@ function isEntry(object: ConfigObject): object is ConfigObject<"WorkloadEntry"> 
   return object.kind === "WorkloadEntry";
 }
 
-/** Inputs of remote clusters from the process beside its settings. */
+/** Inputs of remote clusters from the process, beside the settings. */
 export interface ClustersOptions {
   /** Name of the server's own cluster. */
   readonly clusterId: string;
   readonly domain: string;
   readonly systemNamespace: string;
-  /** Namespace of the secrets. Default: that of the server. */
+  /** Namespace of the secrets. Default: the server's namespace. */
   readonly clusterRegistriesNamespace?: string;
   readonly orch: Pick<OrchOptions, "qps" | "burst" | "allowed" | "namespace">;
 }
@@ -94,15 +94,15 @@ export interface ClustersOptions {
 export interface ServerClusters extends CredentialClusters {
   readonly clusters: RemoteClusters;
   /**
-   * Resolves when those that secrets name at the start have been read, or are not waited for any more; with the API of
-   * the secrets away, after the same time.
+   * Resolves when the clusters that secrets name at the start have been read, or are not waited for any more. While the
+   * API of the secrets is away, resolves after the same timeout.
    */
   readonly settled: Promise<void>;
-  /** Has a listener take the facts of the clusters; undefined: other clusters have been read than before. */
+  /** Adds a listener for changed facts of the clusters. Undefined: the set of read clusters has changed. */
   onFacts(listener: (changes: ChangeSet<Fact> | undefined) => void): void;
-  /** Has duties done in the clusters that this server leads, from now on. @param begin For one connection to one of them. */
+  /** Begins the duties in the clusters that this server leads. @param begin Begins the duties over one connection. */
   lead(begin: (connection: ClusterConnection) => LedDuties<LockState>): void;
-  /** The locks of these duties. */
+  /** The locks of the duties in led clusters. */
   led(): readonly RemoteLockState[];
 }
 
@@ -112,13 +112,13 @@ export type RemoteLockState = LockState & { readonly cluster: string };
 /** Words of a cluster's state in metric `meshd_remote_cluster_sync_status`. */
 const STATES = ["syncing", "synced", "timeout", "closed"] as const;
 
-/** The variables that are read. */
+/** The settings in use. */
 export type ClusterVariables =
   & OrchVariables
   & SharingApiVariables
   & Pick<DiscoverySettings, "PILOT_ENABLE_CROSS_CLUSTER_WORKLOAD_ENTRY" | "PILOT_REMOTE_CLUSTER_TIMEOUT">;
 
-/** Begins to follow the secrets, until the kernel stops. @param client Of the API that has the secrets. */
+/** Begins to follow the secrets, until the kernel stops. @param client Client of the API that holds the secrets. */
 export function startClusters(
   client: ApiClient,
   options: ClustersOptions,
@@ -145,7 +145,7 @@ export function startClusters(
     timedOut,
     changed: (cluster) => {
       changed(cluster);
-      // Rights to secrets of any cluster depend on that of the proxy.
+      // The right to a secret of any cluster is decided by the API of the proxy's cluster.
       followed?.lookAgainAtAll();
       say(undefined);
       led?.look(cluster);

@@ -1,8 +1,8 @@
 /**
- * The secrets that describe remote clusters: those of one namespace with label `mesh/multiCluster=true`, or Istio's
+ * The secrets that describe remote clusters: secrets of one namespace with label `mesh/multiCluster=true`, or Istio's
  * `istio/multiCluster=true`.
  *
- * Permissions: those of the client. The API's: `list` and `watch` of secrets in that namespace.
+ * Permissions: the permissions of the client. Rights at the API: `list` and `watch` of secrets in that namespace.
  *
  * @module
  */
@@ -19,7 +19,7 @@ const SECRETS: ApiResource = { group: "", version: "v1", plural: "secrets", kind
 const LABELS = ["mesh/multiCluster=true", "istio/multiCluster=true"];
 
 export class ClusterSecrets {
-  /** Resolves when all that are there were read once. */
+  /** Resolves when every present secret has been read once. */
   readonly whenSynced: Promise<void>;
   readonly #informers: readonly Informer<ClusterSecret>[];
 
@@ -30,22 +30,25 @@ export class ClusterSecrets {
     this.whenSynced = Promise.all(this.#informers.map((one) => one.whenSynced)).then(() => {});
   }
 
-  /** Begins; `changed` is called whenever some have changed. */
+  /** Begins. `changed` is called after every change. */
   start(changed: () => void): void {
     for (const informer of this.#informers) {
       informer.subscribe(changed);
       informer.start();
     }
-    // An empty list is no change.
+    // An empty list produces no change.
     void this.whenSynced.then(changed);
   }
 
-  /** Why the API does not give them at the moment; undefined: it does. */
+  /** Why the API does not give the secrets at the moment; undefined: there is no trouble. */
   get trouble(): string | undefined {
     return this.#informers.map((one) => one.trouble).find((trouble) => trouble !== undefined);
   }
 
-  /** Those that are there, each once; none until all were read, because the rest may decide which of them count. */
+  /**
+   * The present secrets, each once. The list is empty until all secrets were read, because a later secret may decide
+   * which secret counts.
+   */
   all(): ClusterSecret[] {
     if (!this.#informers.every((one) => one.synced)) return [];
     const byName = new Map<string, ClusterSecret>();

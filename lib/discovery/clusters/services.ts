@@ -1,7 +1,7 @@
 /**
- * The services of a server: of its own cluster, or of manifests, and of remote clusters.
+ * The services of a server: from its own cluster or from manifests, and from remote clusters.
  *
- * Permissions: those of `./remote_clusters.ts`.
+ * Permissions: the permissions of `./remote_clusters.ts`.
  *
  * @module
  */
@@ -22,24 +22,24 @@ import { type ClustersOptions, type ClusterVariables, type ServerClusters, start
 /** Selects the services of a server. */
 interface ServerServicesOptions extends Omit<ClustersOptions, "orch"> {
   readonly manifestServices?: boolean;
-  /** Access to the API that has the secrets of clusters. Default: that of the orchestrator. */
+  /** Access to the API that holds the secrets of clusters. Default: the API of the orchestrator. */
   readonly clusterSecrets?: AccessPlace | undefined;
-  /** The orchestrator, where there is one. */
+  /** The orchestrator; undefined: the server has no orchestrator. */
   readonly orch?: OrchOptions | undefined;
 }
 
 export interface ServerServices extends Partial<Pick<FactRegistry, "taker" | "check">> {
   /** Resolves when remote clusters are not waited for any more. */
   readonly settled: Promise<void> | undefined;
-  /** Remote clusters; undefined: there are none. */
+  /** Remote clusters; undefined: there are no remote clusters. */
   readonly remote: ServerClusters | undefined;
-  /** The clusters, as pages show them. */
+  /** The clusters for debug pages. */
   clusters(): ClusterView[];
-  /** The services that clusters share with each other; empty where `ENABLE_MCS_SERVICE_DISCOVERY` is off. */
+  /** The services that clusters share with each other; empty when `ENABLE_MCS_SERVICE_DISCOVERY` is off. */
   shared(): SharedService[];
 }
 
-/** Begins with the services that the options name. @param client Undefined: there is no orchestrator. */
+/** Begins with the services that the options select. @param client Undefined: there is no orchestrator. */
 export function startServices(
   client: ApiClient | undefined,
   options: ServerServicesOptions,
@@ -75,9 +75,7 @@ export function startServices(
   };
 }
 
-// The counts of the registries of the orchestrator's objects, as metrics.
-
-/** Feeds the metrics when a scrape asks. @param all The counts of the registries that there are, one for each cluster. */
+/** Updates the metrics when a scrape asks. @param all The counts of the present registries, one for each cluster. */
 function measureOrchRegistries(metrics: Metrics, all: () => Iterable<RegistryCounts>): void {
   const known = new WeakMap<RegistryCounts, Map<string, number>>();
   const since = (counts: RegistryCounts, key: string, now: number) => {

@@ -1,21 +1,21 @@
 /**
- * The clusters that the secrets name: each key of a secret is the name of a cluster, its value the access to its API.
+ * The clusters in secrets: a key of a secret is the name of a cluster, the value is the access to the cluster's API.
  *
  * @module
  */
 import { isSameCluster } from "../../config/spelling/cluster_name.ts";
 
-/** The part of a secret that is read. */
+/** The fields of a secret that the server reads. */
 export interface ClusterSecret {
   /** `namespace/name`. */
   readonly name: string;
-  /** When it was made, ms since the epoch. */
+  /** Time of creation, ms since the epoch. */
   readonly created: number;
-  /** Text of the access by the name of the cluster; undefined: the value is no text. */
+  /** Text of the access by the name of the cluster; undefined: the value is not text. */
   readonly entries: ReadonlyMap<string, string | undefined>;
 }
 
-/** A cluster that one secret names. */
+/** A cluster and the secret that names the cluster. */
 export interface WantedCluster {
   readonly id: string;
   /** `namespace/name` of the secret. */
@@ -24,24 +24,23 @@ export interface WantedCluster {
   readonly access: string;
 }
 
-/** An entry of a secret that does not count, with the reason. */
+/** An entry of a secret without effect, and the reason. */
 export interface LeftOutCluster {
   readonly id: string;
   readonly secret: string;
   readonly why: string;
 }
 
-/** See {@linkcode wantedClusters}. */
 export interface WantedClusters {
   readonly wanted: ReadonlyMap<string, WantedCluster>;
   readonly leftOut: readonly LeftOutCluster[];
 }
 
 /**
- * The clusters of some secrets. Of several secrets that name one cluster the oldest counts, so that all servers read the
- * same one, and the next one when it goes.
+ * The clusters of some secrets. When several secrets name one cluster, the oldest secret counts: all servers choose the
+ * same secret, and the next secret takes over when the oldest is removed.
  *
- * @param own Name of the server's own cluster, which no secret describes.
+ * @param own Name of the server's own cluster. Secrets do not describe the own cluster.
  */
 export function wantedClusters(secrets: Iterable<ClusterSecret>, own: string): WantedClusters {
   const wanted = new Map<string, WantedCluster>();

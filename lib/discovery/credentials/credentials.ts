@@ -1,12 +1,18 @@
 /**
- * Credentials that configuration names, for the proxies that may read them: over the stream, as they ask, and again when
- * the objects change.
+ * Credentials that configuration names, for the proxies that may read them. Credentials are sent over the stream when a
+ * proxy asks, and again when the objects change.
  *
- * A proxy may read the Secrets of the namespace of its proven identity, and authorities in ConfigMaps of any; of Secrets that
- * come from an API, those that its account may list there. Without an identity it gets nothing. A proxy of a remote cluster
- * gets the objects of its cluster, and where there are none of a name those of the server's own, as its cluster's API allows.
- * Credentials for registries of images, which extension configurations of a proxy name, may be Secrets of other namespaces:
- * of those that come from an API, a proxy gets the ones that its account may get there.
+ * A proxy may read:
+ *
+ * - the Secrets in the namespace of its proven identity; when the Secrets come from an API, only if the proxy's service
+ *   account may list the Secrets of the namespace
+ * - authorities in ConfigMaps of every namespace
+ * - Secrets of other namespaces that an extension configuration names as credentials for a registry of images, if they
+ *   come from an API and the service account may get the Secret
+ *
+ * Without a proven identity a proxy gets nothing. A proxy of a remote cluster gets the objects of its cluster. When the
+ * cluster has no object of a name, the proxy gets the object of the server's own cluster. The API of the proxy's
+ * cluster decides the rights.
  *
  * A credential that is refused or cannot be used is counted, and named in the log once for each stream.
  *
@@ -31,7 +37,7 @@ const SECRET_MESSAGE = "envoy.extensions.transport_sockets.tls.v3.Secret";
 interface CredentialUse {
   readonly reference: (resource: string, namespace: string) => CredentialReference | undefined;
   readonly message: (resource: string, fact: AnyFact, reference: CredentialReference) => CredentialMessage;
-  /** The API is asked for each Secret, whichever namespace it is of. */
+  /** Whether the API is asked for each Secret, whatever the namespace. */
   readonly eachAlone: boolean;
 }
 
@@ -43,42 +49,45 @@ const CERTIFICATES: CredentialUse = {
 
 const REGISTRIES: CredentialUse = { reference: registryReference, message: registrySecret, eachAlone: true };
 
-/** The proxy that asks, with its proven identity. */
+/** The asking proxy, with its proven identity. */
 export interface CredentialReader {
-  /** Namespace of the proven identity; absent: there is none. */
+  /** Namespace of the proven identity; absent: no identity is proven. */
   readonly namespace?: string;
-  /** Its service account. */
+  /** Service account of the proven identity. */
   readonly account?: string;
-  /** Its cluster, as it says. Default: the server's own. */
+  /** The cluster that the proxy names. Default: the server's own cluster. */
   readonly cluster?: string;
-  /** Its node, for the log. */
+  /** The proxy's node, for the log. */
   readonly name: string;
 }
 
-/** The rights of accounts, as credentials ask about them. */
+/** The part of {@linkcode SecretRights} that credentials use. */
 export type AskedRights = Pick<SecretRights, "of" | "leave">;
 
 /** Objects of one cluster, and the rights to read them. */
 export interface ClusterCredentials {
   /** Undefined: nothing has been read yet. */
   readonly facts: FactStore | undefined;
-  /** Decides which accounts may read Secrets of an API. Default: each account, in its namespace. */
+  /** Decides which accounts may read Secrets of an API. Default: each account may read the Secrets of its namespace. */
   readonly rights?: AskedRights | undefined;
 }
 
 /** The server's side of credentials. */
 export interface CredentialsOptions extends ClusterCredentials {
-  /** Those of the server's own cluster. */
+  /** Objects of the server's own cluster. */
   readonly facts: FactStore;
   readonly table: ResourceTable;
-  /** A remote cluster by its name; `own`: it is none, `unknown`: nobody can be asked for the rights of its proxies. Default: all are `own`. */
+  /**
+   * Finds a remote cluster by name. `own` is the server's own cluster. `unknown`: no API can be asked for the rights of
+   * the cluster's proxies. Default: every name is `own`.
+   */
   readonly clusters?: ((name: string) => ClusterCredentials | "own" | "unknown") | undefined;
-  /** Whether an object is refused and has no version in force, by its key. Default: no. */
+  /** Whether the object of a key is refused without an earlier version in force. Default: no object is refused. */
   readonly isRefused?: ((key: string) => boolean) | undefined;
   /**
-   * Called for each credential that a proxy asked for and does not get, with the reason: each reason once for each stream.
+   * Called once per stream and reason for each credential that a proxy asked for and does not get.
    *
-   * @param count how many these were of the stream
+   * @param count number of refusals of the stream so far
    */
   readonly refused: (reader: CredentialReader, resource: string, why: string, count: number) => void;
 }
@@ -88,7 +97,7 @@ type MadeCredentials = Map<string, EncodedResource | { readonly why: string }>;
 
 export class Credentials {
   readonly #options: CredentialsOptions;
-  /** By key of the object that is looked for, there or not. */
+  /** By key of the object that is looked for, whether the object exists or not. */
   readonly #readers = new SmallMultimap<string, ProxyCredentials>();
   readonly #made = new Map([CERTIFICATES, REGISTRIES].map((use) => [use, new WeakMap<AnyFact, MadeCredentials>()]));
   readonly #stop: () => void;
@@ -111,12 +120,15 @@ export class Credentials {
     for (const reader of readers) reader.lookAgainAtAll();
   }
 
-  /** The credentials of one stream. @param changed Called when other ones are there for it. */
+  /** The credentials of one stream. @param changed Called when the credentials of the stream have changed. */
   open(reader: CredentialReader, changed: () => void): ProxyCredentials {
     return this.#open(reader, changed, CERTIFICATES);
   }
 
-  /** The credentials for registries of one stream, likewise; generic secrets, which it is never sent as they are. */
+  /**
+   * The credentials for image registries of one stream. The credentials are generic secrets, and the stream does not
+   * get them as resources of their own.
+   */
   openRegistries(reader: CredentialReader, changed: () => void): ProxyCredentials {
     return this.#open(reader, changed, REGISTRIES);
   }
@@ -148,7 +160,7 @@ export class Credentials {
     this.#stop();
   }
 
-  /** The cluster of a reader; undefined: it is not known. */
+  /** The cluster of a reader; undefined: the cluster is not known. */
   #homeOf({ cluster }: CredentialReader): ClusterCredentials | undefined {
     const { clusters } = this.#options;
     const home = cluster === undefined || clusters === undefined ? "own" : clusters(cluster);
@@ -191,7 +203,7 @@ export class Credentials {
     return this.#resource(resource, fact, reference, use);
   }
 
-  /** Made once for each version of the object, for all that ask by that name. */
+  /** Made once for each version of the object and each name. */
   #resource(
     name: string,
     fact: AnyFact,
@@ -212,7 +224,7 @@ export class Credentials {
   }
 }
 
-/** The object that a reference leads to. */
+/** The object of a reference. */
 export function factOf(
   facts: Pick<FactStore, "get">,
   { kind, namespace, names }: CredentialReference,
@@ -223,7 +235,7 @@ export function factOf(
   }
 }
 
-/** Why no object is in force that a reference leads to: none is there, or its text is refused. */
+/** Why no object of a reference is in force: the object does not exist, or its text is refused. */
 export function absence(
   { kind, namespace, names }: CredentialReference,
   isRefused: ((key: string) => boolean) | undefined,

@@ -17,12 +17,12 @@ type EnvoySecret = envoy.extensions.transport_sockets.tls.v3.Secret;
 /** The message, or why there is none (follows the object's name in a sentence). */
 export type CredentialMessage =
   | { readonly secret: EnvoySecret }
-  /** `isFilledIn`: other text stands for the contents, so that nothing is known of them. */
+  /** `isFilledIn`: a placeholder stands for the contents, so nothing is known about the contents. */
   | { readonly why: string; readonly isFilledIn?: true };
 
 const FILLED_IN: CredentialMessage = { why: "holds text that is filled in elsewhere", isFilledIn: true };
 
-/** The part of an object that a resource is of: its authorities, or its certificate and key. */
+/** The Envoy secret of an object: the authorities, or the certificate and its key. */
 export function certificateOrAuthorities(name: string, fact: AnyFact, authorities: boolean): CredentialMessage {
   return authorities ? authoritiesSecret(name, fact) : certificateSecret(name, fact);
 }
@@ -47,7 +47,8 @@ export function certificateSecret(name: string, fact: AnyFact): CredentialMessag
       tls_certificate: {
         certificate_chain: { inline_bytes: publicPart(chain.reveal()) },
         private_key: inline(key),
-        // Envoy refuses the certificate with an answer that is not about it; without one it serves.
+        // Envoy refuses a whole certificate when its OCSP answer is about another certificate. Without an answer Envoy
+        // serves the certificate.
         ...(staple?.length && judgeStaple(chain, staple) ? { ocsp_staple: inline(staple) } : {}),
       },
     },

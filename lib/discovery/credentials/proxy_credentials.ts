@@ -1,16 +1,20 @@
 /**
- * The credentials that one stream asks for.
+ * The credentials of one stream.
  *
  * @module
  */
+
 import { SmallMultimap } from "../../registry/small_multimap.ts";
 import type { EncodedResource } from "../../resource/encoded.ts";
 import type { ResourceSet } from "../../resource/set.ts";
 
-/** A credential; or why there is none, `undefined` while that is being found out. */
+/**
+ * A credential, or the reason why the credential is missing. `undefined` as the reason: the right is still being asked
+ * about.
+ */
 export type FoundCredential = EncodedResource | { readonly why: string | undefined };
 
-/** Where they come from. */
+/** Finds the credentials of a stream, and hears about the stream's refusals. */
 export interface CredentialSource {
   readonly changed: () => void;
   readonly find: (resource: string, watch: (key: string) => void) => FoundCredential;
@@ -22,21 +26,26 @@ export interface CredentialSource {
 
 const NO_KEYS: readonly never[] = [];
 
-/** Credentials of one stream; a gateway has thousands at most. Of more nothing is kept: each takes 700 bytes. */
+/**
+ * Most credentials of one stream. A gateway has thousands at most. Names above the limit are not kept: a name takes 700
+ * bytes.
+ */
 export const MAX_CREDENTIALS = 20_000;
 
-/** See the module. The cost of a name does not depend on the names before it. */
+/**
+ * The credentials of a stream, as the client asks for them. The cost of a name does not depend on the number of names.
+ */
 export class ProxyCredentials {
   readonly #source: CredentialSource;
-  /** Names that are asked for, with the keys of the objects that decide about them. */
+  /** Requested names, with the keys of the objects that decide about each name. */
   readonly #wanted = new Map<string, readonly string[]>();
-  /** The other way round. */
+  /** Names by key: the reverse of the requested names. */
   readonly #waiting = new SmallMultimap<string, string>();
   /** Reasons of refusals, by name: each reason is reported once. */
   readonly #refused = new Map<string, string>();
-  /** Names of which nobody knows yet whether they may be read. */
+  /** Requested names whose right is not known yet. */
   readonly #undecided = new Set<string>();
-  /** It has asked for more than there may be, and that was reported. */
+  /** Whether the stream asked for more names than allowed. The excess is reported once. */
   #isFull = false;
   #set: ResourceSet;
 
@@ -45,12 +54,14 @@ export class ProxyCredentials {
     this.#source = source;
   }
 
-  /** Those that are there. */
+  /** The credentials that were found. */
   get set(): ResourceSet {
     return this.#set;
   }
 
-  /** Why a name is not sent, asked for or not; undefined: it is sent, or nobody knows yet. */
+  /**
+   * Why a name is not sent, whether the name was requested or not; undefined: the name is sent, or is still undecided.
+   */
   whyNot(name: string): string | undefined {
     const found = this.#source.find(name, () => {});
     return "why" in found ? found.why : undefined;
@@ -61,7 +72,7 @@ export class ProxyCredentials {
     return this.#undecided.has(name);
   }
 
-  /** The proxy asks for more; names that are none of credentials are left to others. */
+  /** Adds requested names. Names that are not credentials are ignored here. */
   want(names: Iterable<string>): void {
     const taken: string[] = [];
     let more = MAX_CREDENTIALS - this.#wanted.size;
@@ -78,7 +89,7 @@ export class ProxyCredentials {
     this.#isFull = true;
   }
 
-  /** It asks for these no longer. */
+  /** Removes requested names. */
   unwant(names: Iterable<string>): void {
     const gone = [...names].filter((name) => this.#wanted.has(name));
     for (const name of gone) {
@@ -95,7 +106,7 @@ export class ProxyCredentials {
     this.#lookAt(this.#waiting.get(key));
   }
 
-  /** Other things may be read than before. */
+  /** The rights have changed. */
   lookAgainAtAll(): void {
     this.#lookAt([...this.#wanted.keys()]);
   }

@@ -1,6 +1,6 @@
 /**
- * The extension configurations of one stream, with the secrets of registries that its client may read. While that is being
- * found out a configuration is left out, and its name is pending; where the client may not, its secret is empty, so that
+ * The extension configurations of one stream, with the registry secrets that the client may read. While a right is
+ * being asked about, the configuration is left out and its name is pending. Without the right, the secret is empty, and
  * the agent fetches nothing.
  *
  * @module
@@ -16,11 +16,11 @@ import type { ProxyCredentials } from "./proxy_credentials.ts";
 
 type Secret = envoy.extensions.transport_sockets.tls.v3.Secret;
 
-/** Configurations with their secrets: each pair is made once for all streams. */
+/** Joins configurations and secrets. Each pair is made once for all streams. */
 export class PulledExtensions {
   readonly #made = new WeakMap<EncodedResource, WeakMap<EncodedResource, EncodedResource>>();
 
-  /** @param secret A generic one. */
+  /** @param secret A generic secret. */
   of(config: EncodedResource, secret: EncodedResource): EncodedResource {
     let bySecret = this.#made.get(config);
     if (bySecret === undefined) this.#made.set(config, bySecret = new WeakMap());
@@ -34,10 +34,10 @@ export class PulledExtensions {
   }
 }
 
-/** The proxy's side, as translation makes it for all that are alike. */
+/** The configurations that translation makes for all proxies of a group. */
 export interface SharedExtensions {
   readonly sets: readonly ResourceSet[];
-  /** Names of secrets by the names of the configurations that they belong into. */
+  /** Names of secrets by the names of the configurations that need the secrets. */
   readonly pullSecrets: ReadonlyMap<string, string>;
 }
 
@@ -46,7 +46,7 @@ export interface ProxyExtensionsOptions {
   readonly pulled: PulledExtensions;
   readonly shared: () => SharedExtensions;
   readonly open: (changed: () => void) => ProxyCredentials;
-  /** Called when the configurations of these names are decided. */
+  /** Called with the names of configurations that have been decided. */
   readonly answered: (names: readonly string[]) => void;
 }
 
@@ -54,9 +54,9 @@ export class ProxyExtensions {
   readonly #options: ProxyExtensionsOptions;
   readonly #asked = new Set<string>();
   #registries: ProxyCredentials | undefined;
-  /** Secrets that are asked for, by the names of their configurations. */
+  /** Requested secrets, by the names of their configurations. */
   #secrets: ReadonlyMap<string, string> = new Map();
-  /** The inputs of the last answer; undefined: it has to be made again. */
+  /** The inputs of the last answer; undefined: the answer must be made again. */
   #madeOf: SharedExtensions | undefined;
   #sets: readonly ResourceSet[] = [];
 
@@ -65,9 +65,9 @@ export class ProxyExtensions {
   }
 
   /**
-   * The client asks for these. One without a secret costs itself alone.
+   * Adds requested names. A configuration without a secret needs no work here.
    *
-   * @returns those that are not decided yet
+   * @returns the names that are not decided yet
    */
   want(names: Iterable<string>): string[] {
     const { pullSecrets } = this.#options.shared();
@@ -82,7 +82,7 @@ export class ProxyExtensions {
     return this.sets.length === 0 ? [] : secret.filter((name) => this.#isUndecided(name));
   }
 
-  /** It asks for these no longer. */
+  /** Removes requested names. */
   unwant(names: Iterable<string>): void {
     for (const name of names) {
       const isSecret = name === WILDCARD || this.#secrets.has(name);
@@ -90,7 +90,7 @@ export class ProxyExtensions {
     }
   }
 
-  /** The sets for this client; the same array while they are the same. */
+  /** The sets for this client. The array stays the same object while its sets are the same. */
   get sets(): readonly ResourceSet[] {
     const shared = this.#options.shared();
     const { sets, pullSecrets } = shared;

@@ -1,24 +1,24 @@
 /**
- * Names of credentials, as proxies ask for them (Istio's):
+ * Names of credentials in the requests of proxies, as Istio spells them:
  *
- *     kubernetes://NAME, kubernetes://NAMESPACE/NAME    a Secret; without a namespace that of the proxy
+ *     kubernetes://NAME, kubernetes://NAMESPACE/NAME    a Secret; the default namespace is the proxy's
  *     kubernetes-gateway://NAMESPACE/NAME               a Secret
  *     configmap://NAMESPACE/NAME                        a ConfigMap with authorities
  *
- * With `-cacert` at the end: its authorities alone.
+ * The suffix `-cacert` asks for the authorities alone.
  *
- * Credentials for registries of images have names of the second form, always with a namespace.
+ * A name of credentials for an image registry is `kubernetes://NAMESPACE/NAME`, always with a namespace.
  *
  * @module
  */
 
-/** An object that holds a credential. */
+/** The address of an object with a credential. */
 export interface CredentialReference {
   readonly kind: "Secret" | "ConfigMap";
   readonly namespace: string;
-  /** The objects that are looked for, the first that exists counts. */
+  /** Candidate names of the object. The first name with an object counts. */
   readonly names: readonly string[];
-  /** The wanted part of it: authorities, or (false) a certificate with its key. */
+  /** Whether the authorities of the object are wanted, or its certificate and key. */
   readonly authorities: boolean;
 }
 
@@ -27,9 +27,9 @@ const AUTHORITIES_ALONE = "-cacert";
 const FORM = /^(kubernetes|kubernetes-gateway|configmap):\/\/(?:([^/]+)\/)?([^/]+)$/;
 
 /**
- * Reads the name of a credential; undefined: it is none.
+ * Reads the name of a credential; undefined: the name is not a credential's.
  *
- * @param namespace Of the proxy.
+ * @param namespace Namespace of the proxy.
  */
 export function credentialReference(resource: string, namespace: string): CredentialReference | undefined {
   const [, scheme, written, name] = FORM.exec(resource) ?? [];
@@ -40,12 +40,12 @@ export function credentialReference(resource: string, namespace: string): Creden
   if (scheme === "configmap") {
     return { kind: "ConfigMap", namespace: written ?? namespace, names: [plain], authorities: true };
   }
-  // Authorities may have a secret of their own, or lie beside the certificate.
+  // Authorities lie in a secret of their own, or beside the certificate.
   const names = suffixed ? [name, plain] : [name];
   return { kind: "Secret", namespace: written ?? namespace, names, authorities: suffixed };
 }
 
-/** Reads the name of a Secret with credentials for registries; undefined: it is none. */
+/** Reads the name of a Secret with credentials for registries; undefined: the name has another form. */
 export function registryReference(resource: string): CredentialReference | undefined {
   const [, namespace, name] = /^kubernetes:\/\/([^/]+)\/([^/]+)$/.exec(resource) ?? [];
   if (namespace === undefined || name === undefined) return undefined;

@@ -1,13 +1,14 @@
 /**
- * Whether a service account may list the Secrets of its namespace, or get one that is named, as the orchestrator's API
- * says (SubjectAccessReview): an account that may read them there may have them from here.
+ * The rights of service accounts to Secrets: to list the Secrets of the account's namespace, or to get a named Secret.
+ * The orchestrator's API decides (SubjectAccessReview): an account that may read Secrets at the API may read the same
+ * Secrets from this server.
  *
- * A right is kept for five minutes, a refusal for one. When one is asked for after that, it still counts until the API has
- * answered again; while the API is away, for as long as that takes.
+ * A permission is kept for five minutes, a refusal for one minute. An expired answer still counts until the API has
+ * answered again, however long the API is away.
  *
  * Fields: https://kubernetes.io/docs/reference/kubernetes-api/authorization-resources/subject-access-review-v1/
  *
- * Permissions: those of the client. The API's: `create` of subject access reviews.
+ * Permissions: the permissions of the client. Rights at the API: `create` of subject access reviews.
  *
  * @module
  */
@@ -29,7 +30,7 @@ export interface SecretName {
 /** A question to the API. */
 interface RightQuestion {
   readonly user: string;
-  /** Of the account. */
+  /** Namespace of the account. */
   readonly namespace: string;
   readonly secret: SecretName | undefined;
 }
@@ -40,7 +41,7 @@ const DENIED_MS = 60_000;
 /** Pause after the API did not answer, milliseconds. */
 const AGAIN_MS = 5000;
 
-/** Accounts whose rights are kept. */
+/** Most accounts whose rights are kept. */
 const MOST_KEPT = 10_000;
 
 const PATH = "/apis/authorization.k8s.io/v1/subjectaccessreviews";
@@ -55,7 +56,7 @@ interface KeptRight {
   /** On the monotonic clock. */
   until: number;
   asking: boolean;
-  /** Called when the right is another one. */
+  /** Called when the right changes. */
   readonly waiting: Set<() => void>;
 }
 
@@ -64,10 +65,10 @@ export class SecretRights {
   readonly #log: Logger;
   readonly #stop: AbortSignal;
   readonly #kept = new Map<string, KeptRight>();
-  /** The rights that each caller waits for: also such as are kept no longer. */
+  /** The rights that each caller waits for, including rights that are dropped from the kept rights. */
   readonly #waits = new WeakMap<() => void, Set<KeptRight>>();
 
-  /** @param stop Nothing is asked any more after it. */
+  /** @param stop Ends all questions to the API. */
   constructor(client: Pick<ApiClient, "json" | "clock">, log: Logger, stop: AbortSignal) {
     this.#client = client;
     this.#log = log;
@@ -77,9 +78,9 @@ export class SecretRights {
   /**
    * The right as known now.
    *
-   * @param namespace Of the account.
-   * @param changed Called when it is another answer, until {@linkcode leave}. A refusal is asked about again each minute.
-   * @param secret Whether it may get that one. Default: whether it may list all of its namespace.
+   * @param namespace Namespace of the account.
+   * @param changed Called when the answer changes, until {@linkcode leave}. A refusal is asked about again each minute.
+   * @param secret Asks for the right to get this Secret. Default: the right to list all Secrets of the namespace.
    */
   of(namespace: string, account: string, changed: () => void, secret?: SecretName): SecretRight {
     const key = keyOf(namespace, account, secret);
@@ -100,7 +101,7 @@ export class SecretRights {
     return kept.right;
   }
 
-  /** A caller is to be called no more, about any right. */
+  /** Stops all calls to a caller. */
   leave(changed: () => void): void {
     for (const kept of this.#waits.get(changed) ?? []) kept.waiting.delete(changed);
     this.#waits.delete(changed);
@@ -125,7 +126,7 @@ export class SecretRights {
     }
   }
 
-  /** Takes one answer. @returns milliseconds until the next question; 0: there is none */
+  /** Takes one answer. @returns milliseconds until the next question; 0: no further question */
   async #answer(question: RightQuestion, kept: KeptRight): Promise<number> {
     let allowed: boolean;
     try {
@@ -157,7 +158,7 @@ export class SecretRights {
     const resourceAttributes = secret === undefined
       ? { namespace, verb: "list", resource: "secrets" }
       : { ...secret, verb: "get", resource: "secrets" };
-    // The groups that the API itself gives a service account.
+    // The groups of every service account, as the API assigns them.
     const groups = ["system:serviceaccounts", `system:serviceaccounts:${namespace}`, "system:authenticated"];
     const body = {
       ...{ apiVersion: "authorization.k8s.io/v1", kind: "SubjectAccessReview" },

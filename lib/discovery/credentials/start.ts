@@ -1,6 +1,6 @@
 /**
- * Credentials in a running server: a secret that a proxy asks for and does not get is counted and logged, because an
- * operator must learn why a port takes no connections.
+ * Credentials in a running server. A secret that is refused to a proxy is counted and logged, because an operator must
+ * learn why a port accepts no connections.
  *
  * @module
  */
@@ -14,20 +14,20 @@ import { SecretRights } from "./secret_rights.ts";
 
 /** Remote clusters, as far as credentials are concerned. */
 export interface CredentialClusters {
-  /** By the name that proxies give their cluster; see `CredentialsOptions`. */
+  /** Finds a cluster by the name in the requests of proxies. See `CredentialsOptions`. */
   credentialsOf(name: string): ClusterCredentials | "own" | "unknown";
   /** Has credentials follow the objects of the clusters. */
   followCredentials(credentials: Credentials): void;
 }
 
-/** Credentials of one stream that are named in the log: a client may make up any number of names. */
+/** Most refused credentials of one stream in the log: a client can make up any number of names. */
 const MAX_LOGGED = 100;
 
 /**
- * Credentials of the facts of a configuration, until the kernel stops.
+ * Credentials from the facts of a configuration, until the kernel stops.
  *
- * @param client Asked for the rights to read Secrets of the API. Default: there is none.
- * @param clusters Default: there are no others than the server's own.
+ * @param client Asked for the rights to read Secrets of the API. Default: there is no API.
+ * @param clusters Default: there are no remote clusters.
  */
 export function startCredentials(
   table: ResourceTable,

@@ -1,5 +1,5 @@
 /**
- * The duties of a server at its orchestrator: work that one of several servers does for all of them.
+ * The duties of a server at its orchestrator: work that one server of several does for all servers.
  *
  * @module
  */
@@ -41,19 +41,19 @@ export interface DutyParts {
   readonly pipeline: Pipeline;
   readonly analysis: AnalysisRunner;
   readonly xds: XdsServer;
-  /** Roots by which others verify this server; undefined: it has no authority. */
+  /** Roots that verify this server's certificate; undefined: the server has no authority. */
   readonly roots: TrustBundle | undefined;
-  /** Roots by which the API verifies the webhooks; undefined: they are not served over TLS. */
+  /** Roots with which the API verifies the webhooks; undefined: the webhooks are not served over TLS. */
   readonly webhookRoots: TrustBundle | undefined;
-  /** The parts of the orchestrator that are read. */
+  /** The parts of the orchestrator that the server reads. */
   readonly orch?: Pick<OrchScope, "namespace" | "kinds" | "services"> | undefined;
-  /** Namespace of the node plugin. Default: that of the server. */
+  /** Namespace of the node plugin. Default: the server's namespace. */
   readonly cniNamespace?: string | undefined;
   /** DNS suffix of services. */
   readonly domain: string;
   /** Where exports of services may be. */
   readonly sharing: Pick<SharingApi, "groups" | "version">;
-  /** That of the server, where the locks are. */
+  /** Namespace of the server and of the locks. */
   readonly systemNamespace: string;
   /** Longest life of a connection, milliseconds. */
   readonly keepaliveMaxServerConnectionAge: number;
@@ -61,13 +61,13 @@ export interface DutyParts {
   readonly remote?: Pick<ServerClusters, "lead" | "led"> | undefined;
 }
 
-/** The same, and the parts that end with a term. */
+/** The inputs of duties, and listeners that end with a term. */
 interface WorkingParts extends DutyParts {
-  /** Has a listener called when the mesh configuration is another one; returns a function that ends that. */
+  /** Calls a listener when the mesh configuration has changed; returns a function that ends the calls. */
   readonly onMeshChange: (listener: () => void) => () => void;
 }
 
-/** Listeners that come and go, of a source whose own stay. */
+/** Adds and removes listeners on top of a source whose listeners cannot be removed. */
 function passingListeners({ onChange }: Pick<MeshSource, "onChange">): WorkingParts["onMeshChange"] {
   const listeners = new Set<() => void>();
   onChange(() => listeners.forEach((listener) => listener()));
@@ -77,7 +77,7 @@ function passingListeners({ onChange }: Pick<MeshSource, "onChange">): WorkingPa
   };
 }
 
-/** The variables that are read. */
+/** The settings in use. */
 type DutyVariables = Pick<
   DiscoverySettings,
   | "ENABLE_CLUSTER_TRUST_BUNDLE_API"
@@ -126,12 +126,12 @@ function dutiesOf(
   if (orch?.services) {
     const { ORCH_INGRESS_NS, REVISION } = settings;
     const isOurs = ({ origin, meta }: Fact) => origin.from === "api" && isOfRevision(meta.labels, REVISION);
-    // Followed by every server: one that comes to lead has to know which have left.
+    // Every server follows the ingresses, because a new leader must know which ingresses have lost their addresses.
     const statuses = new IngressStatuses({ facts, mesh: mesh.state.mesh, namespace: ORCH_INGRESS_NS, isOurs });
     mesh.onChange((state) => statuses.meshChanged(state.mesh));
     duties.push(ingressStatus({ client, facts, statuses, log: kernel.log.scope("status"), metrics }));
   }
-  // Kinds of a folder have no object of an API into which their status could be written.
+  // Objects from a folder have no API object whose status could be written.
   if (orch?.kinds) duties.push(...startStatus({ ...parts, client, namespace }, settings, kernel));
   if (cleansEntries(settings)) {
     duties.push(registrationDuty({ store, client, maxConnectionAge }, settings, kernel));
@@ -150,7 +150,9 @@ function dutiesOf(
   return duties;
 }
 
-/** The duty that hands out the mesh's roots in a cluster. @param watched Only in this namespace; empty: in all. */
+/**
+ * The duty that distributes the mesh's roots in a cluster. @param watched Limits the duty to a namespace; empty: all.
+ */
 function rootsDuty(
   { client, facts, discovered }: Pick<ClusterConnection, "client" | "facts" | "discovered">,
   roots: TrustBundle,
@@ -173,7 +175,7 @@ function rootsDuty(
   return rootMaps({ ...parts, facts, namespaces, name: settings.PILOT_CA_CERT_CONFIGMAP });
 }
 
-/** The duty that exports the services of a cluster, where that is wanted. */
+/** The duty that exports the services of a cluster; empty when `ENABLE_MCS_AUTO_EXPORT` is off. */
 function exportDuties(
   { client, facts }: Pick<ClusterConnection, "client" | "facts">,
   { mesh, domain, sharing, onMeshChange }: Pick<WorkingParts, "mesh" | "domain" | "sharing" | "onMeshChange">,
@@ -187,7 +189,7 @@ function exportDuties(
   return [serviceExports({ ...parts, log: kernel.log.scope("orch"), metrics: queueMetrics(settings, kernel) })];
 }
 
-/** The metrics of work queues; undefined: they are not wanted. */
+/** The metrics of work queues; undefined: the setting is off. */
 export function queueMetrics(
   settings: Pick<DiscoverySettings, "MESH_ENABLE_CONTROLLER_QUEUE_METRICS">,
   kernel: Pick<Kernel, "metrics">,
@@ -195,14 +197,13 @@ export function queueMetrics(
   return settings.MESH_ENABLE_CONTROLLER_QUEUE_METRICS ? kernel.metrics : undefined;
 }
 
-/** Duties that are done while the server runs. */
 export interface ServerDuties {
   /** The leaders of all locks. */
   states(): readonly (LockState | RemoteLockState)[];
 }
 
 /**
- * Begins the duties; at the stop of the kernel they end, and their locks are given back.
+ * Begins the duties. When the kernel stops, the duties end, and their locks are given back.
  *
  * @param client Undefined: there is no orchestrator, and no duty.
  */
@@ -245,7 +246,10 @@ export function startDuties(
   return { states: () => [...runner.states(), ...remote?.led() ?? []] };
 }
 
-/** Runs duties at the API of a cluster. @param key By which its locks are taken; see {@linkcode goesBeforeKey}. */
+/**
+ * Runs duties at the API of a cluster. @param key The key under which the locks are taken. See
+ * {@linkcode goesBeforeKey}.
+ */
 function startRunner(
   client: ApiClient,
   duties: readonly Duty[],
@@ -260,7 +264,7 @@ function startRunner(
   if (elect && duties.length > 0) byDefault.start();
   const runner = new DutyRunner(client, duties, {
     ...{ namespace, elect, log, key },
-    // A name that no process had before: one that is restarted must not take the lock of the one before it for its own.
+    // A name without a predecessor: a restarted process must not take the lock of the process before for its own lock.
     identity: `${settings.POD_NAME || Deno.hostname()}_${crypto.randomUUID()}`,
     goesBefore: (holder) => goesBeforeKey(key, byDefault.current, holder),
   });

@@ -1,7 +1,7 @@
 /**
- * The duty that writes the status of Ingresses, where it says something else than it should.
+ * The duty that writes the status of Ingresses when the status differs from the wanted addresses.
  *
- * Permissions: those of the client. The API's: `get` of ingresses, `patch` of ingresses/status.
+ * Permissions: the permissions of the client. Rights at the API: `get` of ingresses, `patch` of ingresses/status.
  *
  * @module
  */
@@ -37,7 +37,7 @@ export interface IngressStatusParts {
   readonly facts: FactStore;
   readonly statuses: IngressStatuses;
   readonly log: Logger;
-  /** Default: its queue is not measured. */
+  /** Default: the queue is not measured. */
   readonly metrics?: Metrics | undefined;
 }
 
@@ -51,7 +51,7 @@ async function run(parts: IngressStatusParts, signal: AbortSignal): Promise<void
     ...{ id: "ingress status", workers: WORKERS, clock: client.clock, metrics, outage: { client, log } },
     work: (key, stop) => write(key, parts, stop),
     failed: (key, error, said) => {
-      // Somebody else wrote in between: it is read again.
+      // Another writer was faster: the changed object is read and written again.
       if (error instanceof ApiError && error.conflict) return;
       if (said) return;
       log.warn("the status of an Ingress cannot be written; it is tried again", { key, error });
@@ -81,7 +81,7 @@ async function write(
   const found = await getObject(client, place, { signal });
   const live = found && liveStatus(found);
   const wanted = statuses.wanted(key);
-  // The API has a newer version than the one that was read: the change is on its way, and decides.
+  // The API has a newer version than the facts. The change is on its way, and will add the Ingress to the queue again.
   const isKnown = live !== undefined && known.origin.from === "api" && known.origin.uid === live.uid &&
     sameAddresses(known.spec.addresses, live.addresses);
   if (!isKnown || wanted === undefined) return;

@@ -1,10 +1,13 @@
 /**
- * Keeps the roots by which the API verifies this server in the configurations of the mutating webhook that injects proxies.
+ * Keeps the server's roots in the configurations of the mutating webhook that injects proxies. The API verifies this
+ * server with the roots.
  *
- * Every server does it for its own revision, without a lock: locks are shared by all revisions, and each has its own
- * configurations. Servers of one revision have the same roots, so that they do not undo each other's work.
+ * Every server keeps the configurations of its own revision, without a lock: all revisions share a lock, but each
+ * revision has its own configurations. Servers of one revision have the same roots, so they do not undo each other's
+ * work.
  *
- * Permissions: those of the client. The API's: `list`, `watch` and `patch` of mutatingwebhookconfigurations.
+ * Permissions: the permissions of the client. Rights at the API: `list`, `watch` and `patch` of
+ * mutatingwebhookconfigurations.
  *
  * @module
  */
@@ -15,26 +18,26 @@ import type { TrustBundle } from "../../pki/current.ts";
 import { INJECTOR_NAMES } from "../../webhook/injector_entries.ts";
 import { type KeptConfiguration, type KeptWebhook, patchWebhooks, WebhookKeeper } from "./webhook_keeper.ts";
 
-/** Labels of a configuration that name its revision, the first that is there. */
+/** Labels that name the revision of a configuration. The first present label counts. */
 const REVISION_LABELS = ["mesh.io/rev", "istio.io/rev"];
 
 /** Inputs of the keeper. */
 export interface InjectionWebhookParts {
   readonly client: ApiClient;
-  /** Name of the configuration that is kept without a revision too (`INJECTION_WEBHOOK_CONFIG_NAME`). */
+  /** Name of a configuration that is kept even without a revision (`INJECTION_WEBHOOK_CONFIG_NAME`). */
   readonly name: string;
   readonly revision: string;
-  /** That of the server. */
+  /** Namespace of the server. */
   readonly namespace: string;
-  /** Roots by which the server's certificate is verified. */
+  /** Roots that verify the server's certificate. */
   readonly roots: TrustBundle;
   readonly log: Logger;
   readonly metrics: Metrics;
-  /** Default: its queue is not measured. */
+  /** Default: the queue is not measured. */
   readonly queueMetrics?: Metrics | undefined;
 }
 
-/** See the module; it runs until the signal aborts. */
+/** Keeps the roots in the configurations until the signal aborts. */
 export async function keepInjectionWebhook(parts: InjectionWebhookParts, signal: AbortSignal): Promise<void> {
   const { client, roots, log, metrics, queueMetrics } = parts;
   await new WebhookKeeper({
@@ -72,7 +75,10 @@ async function keepRoots(
   log.info("the webhook's configuration has the roots of this server", { name, webhooks: changed });
 }
 
-/** Whether a configuration is for this server's revision. The one that is named may say nothing of revisions. */
+/**
+ * Whether a configuration is for this server's revision. The configuration named in the settings needs no revision
+ * label.
+ */
 function isOwnConfiguration(
   { name, revision }: Pick<InjectionWebhookParts, "name" | "revision">,
   configuration: KeptConfiguration,
@@ -82,8 +88,9 @@ function isOwnConfiguration(
 }
 
 /**
- * Whether an entry asks this server. Another control plane may have entries of the same name and revision: one that asks a
- * service of another namespace, or in Istio's spelling some address, is not ours, and with our roots it would fail.
+ * Whether an entry asks this server. Another control plane may have entries of the same name and revision. An entry
+ * that asks a service in another namespace, or in Istio's spelling a URL, belongs to another server, and would fail
+ * with our roots.
  */
 function isOwnWebhook(
   { name, namespace }: Pick<InjectionWebhookParts, "name" | "namespace">,

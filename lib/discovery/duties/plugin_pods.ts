@@ -1,17 +1,17 @@
 /**
- * The pods of the node plugin by their nodes, and whether the plugin is ready on one.
+ * The pods of the node plugin by node, and whether the plugin is ready on a node.
  *
  * @module
  */
 import * as z from "zod";
 import { type CacheChange, cacheKey } from "../../orch/informer/cache.ts";
 
-/** A pod of the plugin. Times in milliseconds since the epoch, of whole seconds as the API has them; 0: not known. */
+/** A pod of the plugin. Times are milliseconds since the epoch, in whole seconds as in the API; 0: not known. */
 export interface PluginPod {
-  /** Empty: it has none yet. */
+  /** Empty: the pod has no node yet. */
   readonly node: string;
   readonly ready: boolean;
-  /** It is being deleted. */
+  /** Whether the pod is being deleted. */
   readonly leaving: boolean;
   readonly madeAt: number;
   readonly readySince: number;
@@ -29,7 +29,7 @@ const podSchema = z.object({
   }).nullish(),
 });
 
-/** Reads a pod; one that cannot be read is not ready. */
+/** Reads a pod. An unreadable pod is not ready. */
 export function readPluginPod(pod: unknown): PluginPod {
   const { metadata, spec, status } = podSchema.safeParse(pod).data ?? {};
   const ready = status?.conditions?.find((one) => one.type === "Ready" && one.status === "True");
@@ -42,7 +42,7 @@ export function readPluginPod(pod: unknown): PluginPod {
   };
 }
 
-/** A time of the API, milliseconds since the epoch; 0: there is none. */
+/** A time of the API, milliseconds since the epoch; 0: the text is missing or invalid. */
 export function readTime(text: string | null | undefined): number {
   return Date.parse(text ?? "") || 0;
 }
@@ -51,7 +51,7 @@ export class PluginPods {
   readonly #nodeOf = new Map<string, string>();
   readonly #byNode = new Map<string, Map<string, PluginPod>>();
 
-  /** Takes in changed pods. @returns the nodes on which a pod is ready now */
+  /** Takes in changed pods. @returns the nodes with a pod that is ready now */
   take({ upserted, removed }: CacheChange<PluginPod>): ReadonlySet<string> {
     const ready = new Set<string>();
     for (const one of removed) this.#drop(cacheKey(one));
@@ -72,8 +72,8 @@ export class PluginPods {
   /**
    * Whether the plugin is ready on a node.
    *
-   * @param madeAt When the node was made. A pod that was ready before is of an earlier node of that name: whether the plugin
-   * runs on this one, nobody has said yet.
+   * @param madeAt When the node was made. A pod that was ready earlier belonged to a previous node with the same name,
+   * and says nothing about the plugin on the present node.
    */
   readiness(node: string, madeAt: number): PluginReadiness {
     let readiness: PluginReadiness = "not ready";
@@ -95,7 +95,7 @@ export class PluginPods {
   }
 }
 
-/** A pod that is being deleted says nothing of its successor. */
+/** A pod that is being deleted says nothing about its successor. */
 function counts({ ready, leaving }: PluginPod): boolean {
   return ready && !leaving;
 }

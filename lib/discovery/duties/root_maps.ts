@@ -1,8 +1,8 @@
 /**
- * The duty that puts the mesh's root certificates into every namespace, as a config map: agents read it there to verify
- * the server.
+ * The duty that puts the mesh's root certificates into every namespace, as a config map. Agents read the config map to
+ * verify the server.
  *
- * Permissions: those of the client. The API's: `list`, `watch`, `create` and `patch` of config maps.
+ * Permissions: the permissions of the client. Rights at the API: `list`, `watch`, `create` and `patch` of config maps.
  *
  * @module
  */
@@ -21,20 +21,23 @@ import type { TrustBundle } from "../../pki/current.ts";
 /** Key of the config map. */
 const KEY = "root-cert.pem";
 
-/** Says that the mesh keeps the config map. */
+/** Label of config maps that the mesh maintains. */
 const LABEL = "mesh.io/config";
 
-/** Namespaces of the orchestrator in which no workload of a mesh runs. In `kube-system` the node's plugin does. */
+/** System namespaces without mesh workloads. `kube-system` is not listed: the node plugin runs there. */
 const WITHOUT = new Set(["kube-public", "kube-node-lease", "local-path-storage"]);
 
 /** Config maps written at a time. */
 const WORKERS = 5;
 
-/** Namespaces that get roots. */
+/** The namespaces that get roots. */
 export interface RootMapNamespaces {
-  /** Whether one is part of the mesh. */
+  /** Whether a namespace is part of the mesh. */
   readonly has: (namespace: string) => boolean;
-  /** Calls `listener` when that may have changed for any of them; returns a function that ends that. */
+  /**
+   * Calls `listener` when the answer of `has` may have changed for any namespace; returns a function that ends the
+   * calls.
+   */
   readonly onChange: (listener: () => void) => () => void;
 }
 
@@ -48,11 +51,10 @@ export interface RootMapsParts {
   /** Name of the config maps (`PILOT_CA_CERT_CONFIGMAP`). */
   readonly name: string;
   readonly log: Logger;
-  /** Default: its queue is not measured. */
+  /** Default: the queue is not measured. */
   readonly metrics?: Metrics | undefined;
 }
 
-/** The fields of a config map that this duty reads. */
 interface RootMap {
   readonly roots: string;
   readonly labelled: boolean;
@@ -119,7 +121,7 @@ class RootMaps {
     for (const { meta } of this.#parts.facts.list("Namespace")) this.#queue.add(meta.name);
   }
 
-  /** Writes the desired roots into the config map of a namespace; its other entries stay. */
+  /** Writes the wanted roots into the config map of a namespace. Other entries stay. */
   async #write(namespace: string, signal: AbortSignal): Promise<void> {
     const { client, facts, namespaces, name } = this.#parts;
     const roots = this.#parts.roots.current();

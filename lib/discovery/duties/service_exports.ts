@@ -1,12 +1,12 @@
 /**
- * The duty that exports each service of a cluster to the others: an object of kind ServiceExport for each Service, which
- * the orchestrator removes with the Service. Services that are kept in their cluster are not exported.
+ * The duty that exports each service of a cluster to the other clusters. It creates a ServiceExport for each Service;
+ * the orchestrator removes the ServiceExport with the Service. Cluster-local services are not exported.
  *
- * An export that somebody removes stays away until another server leads, or the definition is made anew: it may be meant
- * so. One that goes with an earlier service of its name does not count as removed.
+ * A user may remove an export on purpose: the export stays away until another server leads, or until the definition is
+ * made anew. An export that is removed with an earlier service of the same name does not count as removed by a user.
  *
- * Permissions: those of the client. The API's: `list`, `watch` and `create` of serviceexports, `list` and `watch` of
- * definitions.
+ * Permissions: the permissions of the client. Rights at the API: `list`, `watch` and `create` of serviceexports, `list`
+ * and `watch` of definitions.
  *
  * @module
  */
@@ -31,7 +31,7 @@ import type { SharingApi } from "../settings/settings.ts";
 /** Exports written at a time. */
 const WORKERS = 5;
 
-/** Time after which an API without the resource is asked again, milliseconds. */
+/** Milliseconds after which an API without the resource is asked again. */
 const AGAIN_MS = 60_000;
 
 const PLURAL = "serviceexports";
@@ -42,12 +42,15 @@ export interface ServiceExportsParts {
   /** Has the services' objects. */
   readonly facts: FactStore;
   readonly api: Pick<SharingApi, "groups" | "version">;
-  /** Whether a service is kept in its cluster. */
+  /** Whether a service is cluster-local. */
   readonly isLocal: (service: { readonly namespace: string; readonly name: string }) => boolean;
-  /** Calls `listener` when that may be another answer for any of them; returns a function that ends that. */
+  /**
+   * Calls `listener` when the answer of `isLocal` may have changed for any service; returns a function that ends the
+   * calls.
+   */
   readonly onChange: (listener: () => void) => () => void;
   readonly log: Logger;
-  /** Default: its queue is not measured. */
+  /** Default: the queue is not measured. */
   readonly metrics?: Metrics | undefined;
 }
 
@@ -67,7 +70,10 @@ export function serviceExports(parts: ServiceExportsParts): Duty {
   };
 }
 
-/** The resource in the first group that serves it, as soon as one does. Undefined: the signal aborted before. */
+/**
+ * Waits for a group that serves the resource, and returns the resource in the first such group. Undefined: the signal
+ * aborted before.
+ */
 async function servedResource(
   { client, api: { groups, version }, log }: ServiceExportsParts,
   signal: AbortSignal,
@@ -86,14 +92,14 @@ async function servedResource(
   return undefined;
 }
 
-/** Uid of the service that an export belongs to; empty: it belongs to none. */
+/** Uid of the service that owns an export; empty: the export has no owner. */
 function ownerOf({ metadata }: ApiJson): string {
   const owners = isApiJson(metadata) ? metadata["ownerReferences"] : [];
   const owner = Array.isArray(owners) ? owners.find((one) => isApiJson(one) && one["kind"] === "Service") : undefined;
   return String(owner?.["uid"] ?? "");
 }
 
-/** Services that are there now and were not before, although one of their name may have been. */
+/** Services that are new since the last change, even if an earlier service had the same name. */
 function newServices({ added, updated, refreshed }: ChangeSet<Fact>): readonly Fact[] {
   const again = [...updated, ...refreshed].filter((update) => uidOf(update.old) !== uidOf(update.new));
   return [...added, ...again.map((update) => update.new)].filter(({ kind }) => kind === "Service");
@@ -103,14 +109,17 @@ function uidOf(fact: Fact | undefined): string | undefined {
   return fact?.origin.from === "api" ? fact.origin.uid : undefined;
 }
 
-/** The duty while its resource is served. */
+/** The duty while the API serves the resource. */
 class ServiceExports {
   readonly #parts: ServiceExportsParts;
   readonly #resource: ApiResource;
-  /** With the uids of their services. */
+  /** The exports, with the uids of their services. */
   readonly #exports: Informer<string>;
   readonly #queue: KeyedQueue;
-  /** Its exports go with it, and those are not removed by somebody, although each looks so. */
+  /**
+   * The definition of the resource. When the definition is removed, its exports are removed with it, and such removals
+   * are not a user's.
+   */
   readonly #definition: Informer<true>;
   readonly #definitionKnown = Promise.withResolvers<void>();
   readonly #unserved = Promise.withResolvers<void>();
@@ -126,7 +135,7 @@ class ServiceExports {
     const what = { resource: DEFINITIONS, fieldSelector: `metadata.name=${definitionName(resource)}` } as const;
     this.#definition = new Informer<true>(client, {
       ...{ ...what, metadataOnly: true, project: () => true },
-      // An account that may not read definitions hears of their end by the answer 404 alone.
+      // An account without the right to read definitions hears of a removed definition by the answer 404 alone.
       troubled: ({ forbidden }) => forbidden && this.#definitionKnown.resolve(),
     });
     this.#queue = new KeyedQueue({
@@ -165,7 +174,10 @@ class ServiceExports {
     await Promise.all([this.#queue.stop(), this.#exports.stop(), this.#definition.stop()]);
   }
 
-  /** The definition is known before its exports are: of one that goes meanwhile the list would be too old. */
+  /**
+   * Reads the definition before its exports: if the definition were removed meanwhile, the list of exports would be too
+   * old.
+   */
   async #known(): Promise<void> {
     void this.#definition.whenSynced.then(() => this.#definitionKnown.resolve());
     this.#definition.start();
@@ -174,7 +186,7 @@ class ServiceExports {
     await this.#exports.whenSynced;
   }
 
-  /** Whether an export went because its service did, which another one of that name has followed. */
+  /** Whether an export was removed together with an earlier service of its name. */
   #isOfEarlier({ namespace, name, value: owner }: KeptObject<string>): boolean {
     const now = uidOf(this.#parts.facts.get("Service", namespace, name));
     return owner !== "" && now !== undefined && owner !== now;

@@ -1,9 +1,9 @@
 /**
- * The duty that puts the mesh's root certificates into a ClusterTrustBundle, which pods mount as they are: in the place of
- * a config map in every namespace.
+ * The duty that puts the mesh's root certificates into a ClusterTrustBundle. Pods mount the bundle directly, so no
+ * config map in every namespace is needed.
  *
- * Permissions: those of the client. The API's: `create` and `patch` of clustertrustbundles, and `attest` of the signer;
- * every account may list and watch them (role `system:cluster-trust-bundle-discovery`).
+ * Permissions: the permissions of the client. Rights at the API: `create` and `patch` of clustertrustbundles, and
+ * `attest` of the signer. Every account may list and watch the bundles (role `system:cluster-trust-bundle-discovery`).
  *
  * @module
  */
@@ -19,7 +19,7 @@ import { createObject, patchObject } from "../../orch/resources/objects.ts";
 import { servedVersions } from "../../orch/resources/served.ts";
 import type { TrustBundle } from "../../pki/current.ts";
 
-/** The signer that answers for the roots; the object's name has to begin with it. */
+/** The signer of the bundle. The object's name must begin with the signer's name. */
 const SIGNER = "mesh.io/meshd-ca";
 
 /** Name of the bundle. */
@@ -27,10 +27,10 @@ export const TRUST_BUNDLE_NAME = "mesh.io:meshd-ca:root-cert";
 
 const GROUP = "certificates.k8s.io", PLURAL = "clustertrustbundles";
 
-/** Versions that say the same for us, the best first. */
+/** Versions with the same fields, best first. */
 const VERSIONS = ["v1", "v1beta1", "v1alpha1"];
 
-/** Time after which an API without the resource is asked again, milliseconds. */
+/** Milliseconds after which an API without the resource is asked again. */
 const AGAIN_MS = 60_000;
 
 /** Inputs of the duty. */
@@ -38,7 +38,7 @@ export interface TrustBundleParts {
   readonly client: ApiClient;
   readonly roots: TrustBundle;
   readonly log: Logger;
-  /** Default: its queue is not measured. */
+  /** Default: the queue is not measured. */
   readonly metrics?: Metrics | undefined;
 }
 
@@ -53,7 +53,10 @@ export function trustBundle(parts: TrustBundleParts): Duty {
   };
 }
 
-/** The resource in the version that is served, as soon as one is. Undefined: the signal aborted before. */
+/**
+ * Waits for the API to serve a known version, and returns the resource in the best version. Undefined: the signal
+ * aborted before.
+ */
 async function servedResource(
   { client, log }: TrustBundleParts,
   signal: AbortSignal,
@@ -79,7 +82,7 @@ async function servedResource(
   return undefined;
 }
 
-/** Keeps the object in its desired state until the signal aborts. */
+/** Keeps the roots in the object until the signal aborts. */
 async function keep(
   resource: ApiResource,
   { client, roots, log, metrics }: TrustBundleParts,

@@ -1,8 +1,9 @@
 /**
- * The duty that takes the taint off a node once the node's plugin is ready there: until then no pod of the mesh may
- * start on it. The maker of nodes (an autoscaler) makes them with the taint.
+ * The duty that removes the taint of a node when the node plugin is ready on the node. Until then no pod of the mesh
+ * may start on the node. A node gets the taint from its maker, such as an autoscaler.
  *
- * Permissions: those of the client. The API's: `list` and `watch` of nodes and pods, `patch` of nodes.
+ * Permissions: the permissions of the client. Rights at the API: `list` and `watch` of nodes and pods, `patch` of
+ * nodes.
  *
  * @module
  */
@@ -31,19 +32,18 @@ const WORKERS = 5;
 /** Inputs of the duty. */
 export interface UntaintParts {
   readonly client: ApiClient;
-  /** That of the plugin's pods (`--cniNamespace`). */
+  /** Namespace of the plugin's pods (`--cniNamespace`). */
   readonly namespace: string;
   readonly log: Logger;
-  /** Default: its queue is not measured. */
+  /** Default: the queue is not measured. */
   readonly metrics?: Metrics | undefined;
 }
 
-/** A taint of a node, with all its fields. */
 type Taint = Readonly<Record<string, unknown>>;
 
 interface TaintedNode {
   readonly taints: readonly Taint[];
-  /** When it was made, milliseconds since the epoch. */
+  /** When the node was made, milliseconds since the epoch. */
   readonly madeAt: number;
 }
 
@@ -120,9 +120,9 @@ class Untaint {
     if (readiness !== "ready") return;
     const path = "/spec/taints";
     const body = [
-      // A node that was made anew under its name waits for its own plugin.
+      // A node that was made anew under the same name waits for its own plugin.
       { op: "test", path: "/metadata/uid", value: node.uid },
-      // All of them as they were read: another one that has come meanwhile makes the patch fail.
+      // All taints as they were read. If a taint was added meanwhile, the patch fails.
       { op: "test", path, value: taints },
       others.length === 0 ? { op: "remove", path } : { op: "replace", path, value: others },
     ];

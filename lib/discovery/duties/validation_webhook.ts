@@ -1,12 +1,13 @@
 /**
- * The duty that keeps the configuration of the validating webhook: the roots by which the API verifies this server, and
- * the policy for failures.
+ * The duty that keeps the configuration of the validating webhook: the roots with which the API verifies this server,
+ * and the policy for failures.
  *
- * A configuration is installed with the policy `Ignore`, so that a cluster works before its first server does. It becomes
- * `Fail` once the API is seen to ask the webhook: an object that every server of this mesh refuses was refused.
+ * A configuration is installed with the policy `Ignore`, so that a cluster works before its first server does. The duty
+ * sets `Fail` after proof that the API asks the webhook: the API has refused an object that every server of this mesh
+ * refuses.
  *
- * Permissions: those of the client. The API's: `list`, `watch` and `patch` of the configuration, `create` of gateways in
- * the server's namespace (as a dry run, nothing is stored).
+ * Permissions: the permissions of the client. Rights at the API: `list`, `watch` and `patch` of the configuration,
+ * `create` of gateways in the server's namespace (as a dry run, nothing is stored).
  *
  * @module
  */
@@ -33,13 +34,13 @@ export interface ValidationWebhookParts {
   readonly client: ApiClient;
   /** Name of the configuration (`VALIDATION_WEBHOOK_CONFIG_NAME`). */
   readonly name: string;
-  /** That of the server. */
+  /** Namespace of the server. */
   readonly namespace: string;
-  /** Roots by which the server's certificate is verified. */
+  /** Roots that verify the server's certificate. */
   readonly roots: TrustBundle;
   readonly log: Logger;
   readonly metrics: Metrics;
-  /** Default: its queue is not measured. */
+  /** Default: the queue is not measured. */
   readonly queueMetrics?: Metrics | undefined;
 }
 
@@ -60,7 +61,10 @@ export function validationWebhook(parts: ValidationWebhookParts): Duty {
   };
 }
 
-/** Writes the desired fields into the webhooks: roots first, because the API asks no server that it cannot verify. */
+/**
+ * Writes the wanted fields into the webhooks. Roots come first, because the API cannot ask a server without roots to
+ * verify the server.
+ */
 async function keepValidation(
   parts: ValidationWebhookParts,
   configuration: KeptConfiguration,
@@ -81,7 +85,7 @@ async function keepValidation(
   await change(parts, configuration, policy, signal);
 }
 
-/** Sets a field, and counts it. */
+/** Sets a field, and counts the write. */
 async function change(
   { client, name, metrics, log }: ValidationWebhookParts,
   configuration: KeptConfiguration,
@@ -102,9 +106,9 @@ async function change(
 }
 
 /**
- * Resolves when the API has refused an object by the webhook.
+ * Resolves when the webhook has had the API refuse an object.
  *
- * @throws Error when it took the object, or had another reason: the webhook is not asked yet
+ * @throws Error when the API took the object or gave another reason: the API does not ask the webhook yet
  */
 async function seeRefusal(
   { client, namespace }: Pick<ValidationWebhookParts, "client" | "namespace">,
@@ -124,7 +128,7 @@ async function seeRefusal(
   );
 }
 
-/** A Gateway that each server refuses for its annotation, and that is right otherwise. */
+/** A valid Gateway with an annotation that every server refuses. */
 function refusedGateway(namespace: string): ApiJson {
   const annotations = { "internal.mesh.io/webhook-always-reject": "true" };
   return {

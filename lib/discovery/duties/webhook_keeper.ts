@@ -1,11 +1,11 @@
 /**
- * Keeps the webhooks of configurations in the orchestrator's API: the common part of the validating and the mutating
- * ones.
+ * Keeps the webhook configurations of the orchestrator's API up to date. The validating and the mutating webhook share
+ * this code.
  *
- * A change is a JSON patch of single fields that first tests the entry's name. An entry that was removed, or that is
- * another one by now, therefore makes the patch fail and is never made again; fields of others stay theirs.
+ * A change is a JSON patch of single fields that first tests the entry's name. When an entry was removed or replaced
+ * meanwhile, the patch fails, and the entry is not made again. Fields of other writers stay untouched.
  *
- * Permissions: those of the client. The API's: `list`, `watch` and `patch` of the configurations.
+ * Permissions: the permissions of the client. Rights at the API: `list`, `watch` and `patch` of the configurations.
  *
  * @module
  */
@@ -23,21 +23,21 @@ import type { TrustBundle } from "../../pki/current.ts";
 /** The two sorts of configurations. */
 export type WebhookSort = "validating" | "mutating";
 
-/** One webhook of a configuration, as far as it is kept. */
+/** The fields of a webhook that the keeper reads. */
 export interface KeptWebhook {
   readonly name: string;
   /** Base64; empty: none. */
   readonly caBundle: string;
   readonly failurePolicy: string;
-  /** Namespace of the service that is asked; undefined: it is asked by a URL. */
+  /** Namespace of the service that the API asks; undefined: the API asks a URL. */
   readonly serviceNamespace: string | undefined;
 }
 
-/** A configuration, as far as it is kept. */
+/** The fields of a configuration that the keeper reads. */
 export interface KeptConfiguration {
   readonly name: string;
   readonly labels: ApiJson;
-  /** In their order: a patch names them by it. */
+  /** In the order of the configuration: a patch names a webhook by its index. */
   readonly webhooks: readonly KeptWebhook[];
 }
 
@@ -45,9 +45,9 @@ export interface KeptConfiguration {
 export interface WebhookKeeperOptions {
   readonly client: ApiClient;
   readonly sort: WebhookSort;
-  /** Name of the only one that is read. Default: all are. */
+  /** Name of the configuration to read. Default: all configurations are read. */
   readonly only?: string;
-  /** Roots by which the API verifies the server. Nothing is done while there are none. */
+  /** Roots with which the API verifies the server. While there are no roots, nothing is written. */
   readonly roots: TrustBundle;
   /**
    * Writes the desired fields into a configuration; a failure is tried again.
@@ -61,11 +61,11 @@ export interface WebhookKeeperOptions {
   readonly log: Logger;
   /** Label `queueID` of the queue's metrics. */
   readonly queue: string;
-  /** Default: its queue is not measured. */
+  /** Default: the queue is not measured. */
   readonly queueMetrics?: Metrics | undefined;
 }
 
-/** A field of some webhooks, and its desired value. */
+/** A field of webhooks, and its wanted value. */
 export interface WebhookField {
   readonly path: "/clientConfig/caBundle" | "/failurePolicy";
   readonly value: string;
@@ -91,13 +91,13 @@ export class WebhookKeeper {
       work: async (name, signal) => {
         const configuration = this.#configurations.get("", name)?.value;
         const caBundle = Buffer.from(roots.current()).toString("base64");
-        // An empty bundle would have the API verify by its own roots, and refuse the server.
+        // With an empty bundle the API would verify the server by the system's roots, and refuse the server.
         if (configuration !== undefined && caBundle !== "") await keep(configuration, caBundle, signal);
       },
     });
   }
 
-  /** Keeps them until the signal aborts; returns when nothing is written any more. */
+  /** Keeps the configurations until the signal aborts, and returns after the last write. */
   async run(signal: AbortSignal): Promise<void> {
     const ended = new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
     const ends = [
@@ -117,10 +117,10 @@ export class WebhookKeeper {
 }
 
 /**
- * Sets a field of the webhooks that lack it, in one patch.
+ * Sets a field of the webhooks that lack the value, in one patch.
  *
- * @returns The number of webhooks that were changed; 0: nothing was written.
- * @throws {ApiError} when the API refuses; then all stay as they are
+ * @returns The number of changed webhooks; 0: nothing was written.
+ * @throws {ApiError} when the API refuses; then all webhooks stay unchanged
  */
 export async function patchWebhooks(
   { client, sort }: Pick<WebhookKeeperOptions, "client" | "sort">,

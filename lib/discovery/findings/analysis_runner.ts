@@ -1,9 +1,9 @@
 /**
- * Runs the analysis of the mesh beside the pipeline: after each push, in steps, so that no push waits for it.
+ * Runs the analysis of the mesh beside the pipeline: after each push, in steps, so that no push waits for the analysis.
  *
  *     push ─> changed keys are noted ─> steps between which the event loop turns ─> findings of that push
  *
- * Permissions: read (the files in which findings are, when somebody asks for their lines).
+ * Permissions: read (the files of findings, when somebody asks for line numbers).
  *
  * @module
  */
@@ -26,7 +26,6 @@ import { ConnectedGateways } from "./connected_gateways.ts";
 import { EffectRunner } from "./effect_runner.ts";
 import type { Pipeline } from "../pipeline/pipeline.ts";
 
-/** The stores that are analyzed. */
 interface Stores {
   readonly store: ConfigStore;
   readonly facts: FactStore;
@@ -34,7 +33,7 @@ interface Stores {
 
 /** The options of {@linkcode AnalysisRunner}. */
 interface RunnerOptions extends Omit<AnalysisOptions, "store" | "facts" | "failed" | "now">, Stores {
-  /** Tells whether a file still has the text that objects in force were read from. */
+  /** Tells whether a file still has the text of the objects in force. */
   readonly texts: Pick<Configuration, "isAsRead" | "isStale">;
 }
 
@@ -61,9 +60,7 @@ export class AnalysisRunner {
   #hasBegun = false;
   #push = 0;
 
-  /**
-   * @param refused Keys of objects that are refused and have no version in force.
-   */
+  /** @param refused Keys of refused objects without a version in force. */
   constructor(
     pipeline: Pipeline,
     options: RunnerOptions,
@@ -115,7 +112,7 @@ export class AnalysisRunner {
     ];
   }
 
-  /** Takes the first look. Before that, changes are noted and not looked at. */
+  /** Takes the first look. Earlier changes are only noted. */
   begin(): void {
     this.#hasBegun = true;
     this.#begin(this.#pipeline.pushes);
@@ -127,17 +124,17 @@ export class AnalysisRunner {
     if (this.#analysis.isBehind) this.#begin(this.#noted);
   }
 
-  /** The push whose findings these are; higher ones are still looked at. */
+  /** The push of the present findings. Later pushes are still being analyzed. */
   get push(): number {
     return this.#push;
   }
 
-  /** Whether the findings are not those of the last push yet. */
+  /** Whether the findings are older than the last push. */
   get isBehind(): boolean {
     return this.#running !== undefined || !this.#hasBegun;
   }
 
-  /** All findings by object, with their places. */
+  /** All findings by object, with places. */
   *findings(): Iterable<Finding> {
     for (const finding of withoutConnected(this.#analysis.findings(), this.#connected)) {
       yield this.#places.placed(finding);
@@ -145,33 +142,36 @@ export class AnalysisRunner {
     for (const finding of this.#effects.findings()) yield this.#places.placed(finding);
   }
 
-  /** The findings of one object, with their places. */
+  /** The findings of one object, with places. */
   findingsOf(key: string): Finding[] {
     return [...withoutConnected(this.#analysis.findingsOf(key), this.#connected), ...this.#effects.findingsOf(key)]
       .map((finding) => this.#places.placed(finding));
   }
 
-  /** A finding of translation with its place. */
+  /** Adds the place to a finding of translation. */
   placed(finding: Finding): Finding {
     return this.#places.placed(finding);
   }
 
-  /** Resolves when the findings are those of the last push and of all facts. */
+  /** Resolves when the findings cover the last push and all facts. */
   async analyzed(): Promise<void> {
     while (this.#running !== undefined) await this.#running;
   }
 
-  /** The same, and lines and columns of the fields are known: nobody else needs them, so they are looked for now. */
+  /**
+   * Like {@linkcode AnalysisRunner.analyzed}, and finds lines and columns of the fields. Places are looked for here,
+   * because only the callers of this function need them.
+   */
   async settled(): Promise<void> {
     do {
       await this.analyzed();
       await this.#look();
-      // One look after the other: each finds the lines that the one before it left.
+      // One search after the other: each search leaves lines that the next search finds.
       await (this.#located = this.#located.then(() => this.#locate()));
     } while (this.#running !== undefined);
   }
 
-  /** Has a listener called whenever the findings are those of the last push; returns the way to stop that. */
+  /** Calls a listener whenever the findings cover the last push; returns a function that ends the calls. */
   onSettled(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
@@ -197,7 +197,7 @@ export class AnalysisRunner {
     this.#effects.changed(added);
   }
 
-  /** Those whose places may have to be found. Most of translation are about objects as a whole. */
+  /** Findings whose places may be missing. A finding of translation without a field is about an object as a whole. */
   *#unplaced(): Iterable<Finding> {
     yield* this.#analysis.findings();
     yield* this.#effects.findings();
@@ -218,7 +218,7 @@ export class AnalysisRunner {
       for (const batch of this.#places.missing(this.#unplaced())) {
         const bytes = await readOrigin(batch.file);
         signal.throwIfAborted();
-        // A newer text is read soon: until then its lines tell nothing about what is in force.
+        // A newer text of the file will be read soon. Its lines tell nothing about the objects in force.
         if (bytes !== undefined && !this.#texts.isAsRead(batch.file, bytes)) continue;
         await paced(this.#places.locate(batch, bytes), { signal });
       }
@@ -236,7 +236,7 @@ export class AnalysisRunner {
     });
   }
 
-  /** Begins again when something that findings depend on comes to its end. */
+  /** Begins again at the next time at which a finding may change. */
   #awaitInstant(): void {
     this.#cancelWake();
     const next = this.#analysis.nextInstant;
@@ -248,7 +248,7 @@ export class AnalysisRunner {
   async #run(): Promise<void> {
     try {
       do {
-        // A turn of the event loop first: callers that wait for the push go before.
+        // A turn of the event loop first: callers that wait for the push continue before the analysis.
         await oneTurn();
         this.#analysis.refusedChanged(this.#refused());
         this.#gatewayMoved = false;
@@ -281,12 +281,12 @@ function originOf(key: string, stores: Stores): Origin | undefined {
   return isFactKind(kind) ? facts.get(kind, namespace, name)?.origin : undefined;
 }
 
-/** The bytes of a file of configuration as it is now; undefined: it is gone, or cannot be read any more. */
+/** The present bytes of a configuration file; undefined: the file is gone, or cannot be read any more. */
 async function readOrigin({ source, file }: FileOrigin): Promise<Uint8Array | undefined> {
   try {
     return await readRegular(`${source}/${file}`);
   } catch (error) {
-    // The watcher of the folder reports this; here only the line of a field is not known.
+    // The watcher of the folder reports the error. Here only the line of a field stays unknown.
     if (error instanceof Deno.errors.NotFound || error instanceof Deno.errors.PermissionDenied) return undefined;
     throw error;
   }

@@ -1,13 +1,14 @@
 /**
- * The workloads of gateways that are connected: findings tell by them where a Gateway runs.
+ * The workloads of connected gateways. Findings need the workloads to tell where a Gateway runs.
  *
  * @module
  */
+
 import type { ConnectedGateway } from "../../analyze/reader/source.ts";
 import type { ProxyState } from "../../translate/machine/per_proxy/proxy_state.ts";
 import { profileOf } from "../../translate/reader/proxy_profile.ts";
 
-/** See the module. Proxies of one namespace and with the same labels count as one. */
+/** Collects the gateways. Proxies of one namespace with the same labels count as one gateway. */
 export class ConnectedGateways {
   readonly #proxies: () => Iterable<Pick<ProxyState, "proxy">>;
   #known: ReadonlyMap<string, ConnectedGateway> = new Map();
@@ -17,12 +18,12 @@ export class ConnectedGateways {
     this.#proxies = proxies;
   }
 
-  /** As they were at the last look. */
+  /** The gateways of the last look. */
   list(): readonly ConnectedGateway[] {
     return [...this.#known.values()];
   }
 
-  /** Looks at the proxies again. @returns whether the gateways are others than before */
+  /** Looks at the proxies again. @returns whether the gateways have changed */
   look(): boolean {
     const now = new Map<string, ConnectedGateway>();
     for (const { proxy: { namespace, properties: { type, labels } } } of this.#proxies()) {

@@ -1,6 +1,6 @@
 /**
- * Selectors that match no workload of a manifest and yet match a proxy that is connected: manifests tell of some workloads,
- * and a proxy that is here is one as well.
+ * Selectors without a workload in manifests that match a connected proxy. Manifests tell of some workloads only; a
+ * connected proxy is a workload too.
  *
  * @module
  */
@@ -12,14 +12,14 @@ import { GATEWAY_LABEL } from "../../mesh/selection/gateway_target.ts";
 import type { SelectableWorkload } from "../../mesh/selection/index.ts";
 import { isSelecting, rootReach, type SelectingObject, selectionOf } from "../../mesh/selection/selection.ts";
 
-/** The connected proxies that findings are compared with. */
+/** The connected proxies, and the objects of findings. */
 export interface ConnectedWorld {
   object(key: string): AnyConfigObject | undefined;
   workloads(): Iterable<SelectableWorkload>;
   readonly rootNamespace: string;
 }
 
-/** The findings without those that say of a selector that it matches nothing while it matches a connected proxy. */
+/** The findings, except "selects-nothing" of a selector that matches a connected proxy. */
 export function* withoutConnected(findings: Iterable<Finding>, world: ConnectedWorld): Iterable<Finding> {
   for (const finding of findings) {
     if (finding.name !== "selects-nothing" || !selectsConnected(world.object(findingKeys(finding)[0] ?? ""), world)) {
@@ -41,7 +41,7 @@ function selectsConnected(object: AnyConfigObject | undefined, world: ConnectedW
   );
 }
 
-/** The labels of an object for proxies, and the namespace of these; absent: all namespaces. */
+/** The labels and the namespace of an object's selector; an absent namespace stands for all namespaces. */
 function selectorOf(
   object: AnyConfigObject,
   rootNamespace: string,

@@ -1,6 +1,6 @@
 /**
- * Keeps the findings about what reaches no proxy, beside the analysis of the mesh: after each analysis, and when somebody
- * asks, since proxies come and go without a change.
+ * Keeps the findings about configuration that reaches no proxy, beside the analysis of the mesh. The runner looks after
+ * each analysis, and when somebody asks, because proxies come and go without a change.
  *
  * @module
  */
@@ -20,7 +20,7 @@ export class EffectRunner {
   #running: Promise<void> = Promise.resolve();
 
   /**
-   * @param object Of the store, by its key.
+   * @param object Finds an object of the store by key.
    * @param analyzed Findings of the analysis, by key of an object.
    * @param signal Ends looks.
    */
@@ -36,12 +36,12 @@ export class EffectRunner {
     this.#signal = signal;
   }
 
-  /** Notes objects that came, changed or went. */
+  /** Notes added, changed or removed objects. */
   changed(objects: Iterable<{ readonly key: string }>): void {
     for (const { key } of objects) this.#effects.changed([key]);
   }
 
-  /** Looks at the resources of all proxies; one look after the other. Rejects when the signal aborts. */
+  /** Looks at the resources of all proxies. Looks run one after the other. Rejects when the signal aborts. */
   look(): Promise<void> {
     return this.#running = this.#running.then(async () => {
       await paced(this.#effects.steps(this.#pipeline.translator), { signal: this.#signal });
@@ -54,7 +54,7 @@ export class EffectRunner {
     return this.#effects.findings(this.#others);
   }
 
-  /** Those of one object. */
+  /** The findings of one object in the last look. */
   findingsOf(key: string): Finding[] {
     return this.#effects.findingsOf(key, this.#others);
   }

@@ -11,7 +11,7 @@ import type { RejectedPatches } from "../../translate/patches/rejected.ts";
 import type { PatchOutcome } from "../../patches/types.ts";
 import { patchesOfType } from "../stand_ins/suspects.ts";
 
-/** Words of the label `patch`; Istio's, as far as it has them. */
+/** Values of the label `patch`, in Istio's words where Istio has a word. */
 const PATCH: { readonly [A in Exclude<ApplyTo, "INVALID">]: string } = {
   CLUSTER: "cluster",
   LISTENER: "listener",
@@ -28,21 +28,21 @@ const PATCH: { readonly [A in Exclude<ApplyTo, "INVALID">]: string } = {
 
 type PatchLabels = { readonly name: string; readonly patch: string; readonly result: string };
 
-/** The mesh that metrics of patches are read from. */
+/** The source of the metrics of patches. */
 export interface PatchedMesh {
   readonly mesh: Mesh;
-  /** Outcomes of patches where they matched. */
+  /** Outcomes of patches that matched. */
   patchOutcomes(): Iterable<PatchOutcome>;
-  /** The proxies, with the resources that they reject because of patches. */
+  /** The proxies, with the resources that proxies reject because of patches. */
   proxies(): Iterable<{ readonly rejectedPatches: ReadonlyMap<string, RejectedPatches> }>;
 }
 
 /**
- * Feeds `pilot_proxy_filter_status`: for each ProxyFilter and target, whether something is patched by it now (result
- * `applied`: 1, else 0), and whether a patch fails, cannot be read, or gives a resource that a proxy rejects (`error`:
- * 1). Series of objects that are gone go with the next scrape. Costs a look at the notes of all results.
+ * Feeds `pilot_proxy_filter_status`. For each ProxyFilter and target, `applied` is 1 when the filter patches something
+ * now, else 0. `error` is 1 when a patch fails, cannot be read, or produces a resource that a proxy rejects. Series of
+ * removed objects disappear with the next scrape. A scrape looks at the notes of all results.
  *
- * @returns To be called at each scrape.
+ * @returns A function to call at each scrape.
  */
 export function patchMetrics(metrics: Metrics, patched: () => PatchedMesh): () => void {
   const gauge = metrics.gauge("pilot_proxy_filter_status");

@@ -1,7 +1,7 @@
 /**
- * The analysis of a running server: of its own configuration and objects, and of the secrets of remote clusters.
+ * The analysis of a running server: its own configuration and objects, and the secrets of remote clusters.
  *
- * Permissions: those of {@linkcode AnalysisRunner}.
+ * Permissions: the permissions of {@linkcode AnalysisRunner}.
  *
  * @module
  */
@@ -13,7 +13,6 @@ import type { Configuration } from "../sources/configuration.ts";
 import type { Pipeline } from "../pipeline/pipeline.ts";
 import type { ServerServices } from "../clusters/services.ts";
 
-/** The parts that are analyzed. */
 interface AnalyzedParts {
   readonly pipeline: Pipeline;
   readonly configuration: Configuration;
@@ -21,9 +20,9 @@ interface AnalyzedParts {
 }
 
 /**
- * The analysis, until the kernel stops. Its first look waits for {@linkcode AnalysisRunner.begin}.
+ * The analysis, until the kernel stops. The first look waits for {@linkcode AnalysisRunner.begin}.
  *
- * @param settings With `whole`: an orchestrator's API tells all that there is.
+ * @param settings With `whole`: an orchestrator's API tells everything that exists.
  */
 export function startAnalysis(
   settings: AnalysisSettings,

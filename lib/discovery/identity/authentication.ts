@@ -26,7 +26,7 @@ import type { RevocationList } from "../../pki/revocation.ts";
 import type { MeshSource } from "../sources/mesh_source.ts";
 import type { DiscoverySettings } from "../settings/settings.ts";
 
-/** The settings that say which proofs of callers are accepted. */
+/** The settings about accepted proofs of callers. */
 export type AuthenticationSettings = Pick<
   DiscoverySettings,
   | "JWT_RULE"
@@ -38,7 +38,7 @@ export type AuthenticationSettings = Pick<
   | "COMPLIANCE_POLICY"
 >;
 
-/** Everything that is wrong with those settings: variable, value, expectation. */
+/** All problems of the settings: variable, value, expectation. */
 export function authenticationProblems(settings: AuthenticationSettings): string[] {
   const problems: string[] = [];
   const check = (name: string, work: () => void) => {
@@ -53,7 +53,7 @@ export function authenticationProblems(settings: AuthenticationSettings): string
   return problems;
 }
 
-/** Makes the authentications of one server, which share the authenticators and the keys of issuers. */
+/** Makes the authentications of one server. They share the authenticators and the keys of issuers. */
 export class ServerAuthentication {
   readonly #settings: AuthenticationSettings;
   readonly #kernel: Pick<Kernel, "log" | "clock">;
@@ -62,8 +62,8 @@ export class ServerAuthentication {
   #revocations: () => readonly RevocationList[] = () => [];
 
   /**
-   * @param review Asks the orchestrator about tokens. Default: there is none.
-   * @throws TypeError when a setting is wrong; {@linkcode authenticationProblems} names all that are
+   * @param review Asks the orchestrator about tokens. Default: there is no orchestrator.
+   * @throws TypeError when a setting is wrong; {@linkcode authenticationProblems} names all wrong settings
    */
   constructor(
     settings: AuthenticationSettings,
@@ -88,7 +88,7 @@ export class ServerAuthentication {
     ];
   }
 
-  /** Has certificates on these lists prove nothing any more; they are asked for at each call. */
+  /** Rejects revoked certificates. The lists are read at each call. */
   useRevocations(lists: () => readonly RevocationList[]): void {
     this.#revocations = lists;
   }
@@ -98,16 +98,16 @@ export class ServerAuthentication {
     return this.#of(this.#authenticators, this.#settings.XDS_AUTH_PLAINTEXT);
   }
 
-  /** Callers of pages, which are served in plain text: a token shown there is believed. */
+  /** Callers of pages. Pages are served in plain text, and tokens are accepted in plain text. */
   forPages(): Authentication {
     return this.#of(this.#authenticators, true);
   }
 
   /**
-   * Callers that ask for certificates: as for discovery, and last by tokens of `TOKEN_ISSUER` for `AUDIENCE`. A setting
-   * of these that is missing is taken from the server's own token; without that the audiences are `TOKEN_AUDIENCES`.
+   * Callers that ask for certificates: like discovery's clients, and last by tokens of `TOKEN_ISSUER` for `AUDIENCE`.
+   * The server's own token replaces a missing setting. Without an own token the audiences are `TOKEN_AUDIENCES`.
    *
-   * @param tokenFiles where the server's own token may be
+   * @param tokenFiles Candidate files of the server's own token.
    */
   async forAuthority(tokenFiles: readonly string[] = OWN_TOKEN_FILES): Promise<Authentication> {
     const settings = this.#settings;
@@ -135,7 +135,7 @@ export class ServerAuthentication {
   }
 }
 
-/** The claims of the first token of the server that there is; undefined: there is none that can be read. */
+/** The claims of the first own token that exists and can be read; undefined: there is no such token. */
 async function readOwnToken(
   files: readonly string[],
   kernel: Pick<Kernel, "log">,

@@ -1,8 +1,8 @@
 /**
- * The certificate authority of a server, from its settings: brought along in a folder or a secret, or made by the server
- * itself.
+ * The certificate authority of a server, from its settings: brought along in a folder or a secret, or made by the
+ * server.
  *
- * Permissions: read (`ROOT_CA_DIR`), read and write (`MESH_SELF_SIGNED_CA_DIR`); ffi (OpenSSL, where it is granted).
+ * Permissions: read (`ROOT_CA_DIR`), read and write (`MESH_SELF_SIGNED_CA_DIR`); ffi (OpenSSL, when granted).
  *
  * @module
  */
@@ -41,7 +41,7 @@ import { NodeAccountsOfClusters, readNodeAccounts } from "./node_accounts.ts";
 import { GENERATED } from "./root_secret.ts";
 import { type ServerSigners, signerProblems, type SignerSettings, startSigners } from "./signers.ts";
 
-/** Everything that is wrong with the settings of the authority: variable, value, expectation. */
+/** All problems of the authority's settings: variable, value, expectation. */
 export function authorityProblems(settings: SignerSettings & Pick<DiscoverySettings, "CA_TRUSTED_NODE_ACCOUNTS">) {
   const problems = signerProblems(settings);
   try {
@@ -52,22 +52,22 @@ export function authorityProblems(settings: SignerSettings & Pick<DiscoverySetti
   return problems;
 }
 
-/** The parts by which the server issues certificates. */
+/** The parts of the server that issue certificates. */
 export interface ServerAuthority {
   /**
-   * Undefined: it is switched off, there is no port on which a caller could prove its identity, or signers of the
-   * orchestrator sign everything.
+   * Undefined: the authority is switched off, no port lets callers prove their identity, or signers of the orchestrator
+   * sign all certificates.
    */
   readonly authority: SigningAuthority | undefined;
   /** Signers of the orchestrator; undefined: settings name none. */
   readonly signers: ServerSigners | undefined;
-  /** Its service for callers. */
+  /** The certificate service for callers. */
   readonly services: readonly GrpcService[];
-  /** Names under which the server is dialled. */
+  /** Names under which clients dial the server. */
   readonly names: () => readonly string[];
 }
 
-/** Options with which an authority is started, as in `DiscoveryServerOptions`. */
+/** Options at the start of an authority, as in `DiscoveryServerOptions`. */
 export interface ServerAuthorityOptions {
   readonly secureGrpc?: string | undefined;
   readonly tls?: object;
@@ -76,7 +76,7 @@ export interface ServerAuthorityOptions {
   readonly cores: number;
 }
 
-/** The variables that are read. */
+/** The settings in use. */
 type AuthorityVariables = Pick<
   DiscoverySettings,
   | "CA_TRUSTED_NODE_ACCOUNTS"
@@ -104,14 +104,14 @@ type AuthorityVariables = Pick<
 /**
  * Starts the authority.
  *
- * @throws {StartError} when the one that is brought along cannot be used
+ * @throws {StartError} when the authority that was brought along cannot be used
  */
 export async function startServerAuthority(
   { secureGrpc, tls, systemNamespace, cores }: ServerAuthorityOptions,
   settings: AuthorityVariables,
   { mesh, facts, authentication, orch }: {
     readonly mesh: Pick<MeshSource, "state" | "onChange">;
-    /** Have the pods of each cluster, as they are read at the moment. */
+    /** The stores with the pods of each cluster, as they are at the moment. */
     readonly facts: () => Iterable<FactStore>;
     /** Keeps the authority in a secret. Default: there is no orchestrator. */
     readonly orch?: ApiClient | undefined;
@@ -145,7 +145,7 @@ export async function startServerAuthority(
   return { authority, signers, services: [service], names };
 }
 
-/** The authority whose key the server has. */
+/** The authority with a key of this server. */
 async function startOwnAuthority(
   { systemNamespace, cores }: Pick<ServerAuthorityOptions, "systemNamespace" | "cores">,
   settings: AuthorityVariables,
@@ -167,12 +167,15 @@ async function startOwnAuthority(
   authentication.useRevocations(() => source.material.current()?.revocations ?? []);
   const lifetimes = { usual: settings.DEFAULT_WORKLOAD_CERT_TTL, most: settings.MAX_WORKLOAD_CERT_TTL };
   if (openssl === undefined) return new SigningAuthority(source.material, lifetimes, kernel.clock, { cores });
-  // A signature that is made waits for the event loop: with one for each core, cores would wait with it.
+  // A signature waits for the event loop. With one signature per core, cores would be idle.
   const signing = { cores: 2 * cores, keyInForce: startSigner(openssl, kernel) };
   return new SigningAuthority(source.material, lifetimes, kernel.clock, signing);
 }
 
-/** Whether the folder has an authority, which is no secret that the servers made themselves and that is mounted there. */
+/**
+ * Whether the folder has an authority of the operator. The mounted secret of an authority that servers made does not
+ * count.
+ */
 async function isBroughtAlong(folder: string, orch: ApiClient | undefined): Promise<boolean> {
   for (const file of orch === undefined ? [] : GENERATED) {
     if (await factsOf(`${folder}/${file}`).then(() => true, () => false)) return false;
@@ -199,8 +202,8 @@ async function startPluggedIn(
 }
 
 /**
- * The authority in a secret of the orchestrator. Undefined: there is no orchestrator, none of its namespaces is this server's, or
- * a folder has an authority of this server already.
+ * The authority in a secret of the orchestrator. Undefined: there is no orchestrator, the server's namespace does not
+ * exist, or a folder already has an authority of this server.
  */
 async function startOfSecret(
   orch: ApiClient | undefined,
@@ -309,9 +312,10 @@ function serviceOf(
   });
 }
 
-// OpenSSL as the signer for the server's authority, where the machine has it and the program may use it.
-
-/** The library; undefined: the log says why not. */
+/**
+ * OpenSSL as the signer of the server's authority; undefined: the machine lacks OpenSSL, or the program may not use it.
+ * The log has the reason.
+ */
 function findOpenssl(kernel: Pick<Kernel, "log">): OpensslLibrary | undefined {
   const log = kernel.log.scope("pkica");
   const found = openOpenssl();
@@ -323,7 +327,7 @@ function findOpenssl(kernel: Pick<Kernel, "log">): OpensslLibrary | undefined {
   return found;
 }
 
-/** Gives it the key of the authority while that is in force. */
+/** Gives OpenSSL the key of the authority for as long as the key is in force. */
 function startSigner({ functions }: OpensslLibrary, kernel: Pick<Kernel, "log" | "stopper">): KeyInForce {
   const keyInForce = new KeyInForce((key) => opensslSigner(functions, key), kernel.log.scope("pkica"));
   kernel.stopper.add("key of the authority", () => keyInForce.take(undefined));

@@ -1,9 +1,9 @@
 /**
- * The secret of the orchestrator in which the authority of a server is: one that an operator brings along (`cacerts`), or
- * one that the servers made themselves.
+ * The secret of the orchestrator with the authority of a server. An operator brings `cacerts` along, or the servers
+ * made the secret themselves.
  *
- * Permissions: those of the client. The API's: `get`, `list` and `watch` of secrets in the namespace, and those of
- * `./root_secret.ts`.
+ * Permissions: the permissions of the client. Rights at the API: `get`, `list` and `watch` of secrets in the namespace,
+ * and the rights in `./root_secret.ts`.
  *
  * @module
  */
@@ -17,25 +17,25 @@ import { Informer } from "../../orch/informer/informer.ts";
 import { getObject } from "../../orch/resources/objects.ts";
 import { isGenerated, SecretRootStore, SECRETS, secretTexts } from "./root_secret.ts";
 
-/** Name of the secret that servers make. */
+/** Name of the secret made by this project's servers. */
 const OWN = "mesh-ca-secret";
-/** Name of the one that Istio's servers make. */
+/** Name of the secret that Istio's servers make. */
 const ISTIOS = "istio-ca-secret";
-/** Name of the one that operators bring along. */
+/** Name of the secret that operators bring along. */
 export const BROUGHT = "cacerts";
 
 /** The secret of the authority. */
 export interface AuthoritySecret {
   readonly name: string;
-  /** Where the servers keep their own authority; undefined: it is brought along. */
+  /** The store of the servers' own authority; undefined: an operator brought the authority along. */
   readonly store: SecretRootStore | undefined;
 }
 
 /**
- * Finds the secret: `cacerts` where there is one, else `mesh-ca-secret`, else that of Istio, whose workloads would trust no
- * other root; where there is none, the one that is to be made.
+ * Finds the secret: `cacerts`, else `mesh-ca-secret`, else Istio's secret, because existing workloads trust Istio's
+ * root alone. When no secret exists, returns the place of a new secret.
  *
- * @param asBrought A new one is called `cacerts` (`USE_CACERTS_FOR_SELF_SIGNED_CA`).
+ * @param asBrought Calls a new secret `cacerts` (`USE_CACERTS_FOR_SELF_SIGNED_CA`).
  * @throws {ApiError} when the API does not answer
  */
 export async function findAuthoritySecret(
@@ -56,13 +56,13 @@ export async function findAuthoritySecret(
   return own(asBrought ? BROUGHT : OWN);
 }
 
-/** A way to read a secret's keys as the files of a folder, which they would be where it is mounted. */
+/** Reads a secret's keys as if the secret were mounted as a folder of files. */
 export function secretFiles(client: ApiClient, namespace: string, name: string, kernel: Pick<Kernel, "log">) {
   return async ({ paths, onTexts }: WatchFilesOptions<string>): Promise<WatchedFile> => {
     const informer = secretInformer(client, namespace, name, kernel);
     const report = () => {
       const texts = informer.get(namespace, name)?.value ?? {};
-      // Tools write keys that have nothing to say as empty texts, where files would be left out.
+      // Tools write empty texts for keys without content. A folder would have no file.
       const textAt = (path: string) => texts[path.slice(path.lastIndexOf("/") + 1)] || undefined;
       onTexts(Object.fromEntries(paths.map((path) => [path, textAt(path)])));
     };
@@ -74,7 +74,7 @@ export function secretFiles(client: ApiClient, namespace: string, name: string, 
   };
 }
 
-/** Calls `changed` whenever a secret is another one. @returns ends it */
+/** Calls `changed` whenever the secret changes. @returns a function that ends the calls */
 export function followSecret(
   client: ApiClient,
   namespace: string,
@@ -88,7 +88,7 @@ export function followSecret(
   return () => informer.stop();
 }
 
-/** An informer of one secret, with its data as texts. */
+/** An informer of one secret with texts as data. */
 export function secretInformer(client: ApiClient, namespace: string, name: string, kernel: Pick<Kernel, "log">) {
   return new Informer(client, {
     ...{ resource: SECRETS, namespace, fieldSelector: `metadata.name=${name}`, log: kernel.log.scope("pkica") },
@@ -97,11 +97,11 @@ export function secretInformer(client: ApiClient, namespace: string, name: strin
 }
 
 /**
- * Tries until the API has answered, however long that takes: an authority of its own for each server would be worse than
- * none.
+ * Tries until the API has answered, however long the API is away. A server without an authority does less harm than
+ * servers with different authorities.
  *
- * @returns the result of the work; undefined: the server's namespace is not there, so no other server can be in it
- * @throws errors that are not the API's
+ * @returns the result of the work; undefined: the server's namespace does not exist, so no other server runs there
+ * @throws errors from other causes than the API
  */
 export async function untilAnswered<T>(
   work: () => Promise<T>,

@@ -1,8 +1,8 @@
 /**
- * Takes the authority that an operator brings along as a secret while the servers have one that they made: as soon as the
- * secret is there, without a restart.
+ * Replaces the authority that the servers made with the authority that an operator brings along as a secret. The change
+ * happens as soon as the secret appears, without a restart.
  *
- * Permissions: those of the client. The API's: `list` and `watch` of secrets in the namespace.
+ * Permissions: the permissions of the client. Rights at the API: `list` and `watch` of secrets in the namespace.
  *
  * @module
  */
@@ -14,17 +14,19 @@ import { PkiError } from "../../pki/pki_error.ts";
 import { BROUGHT, secretFiles, secretInformer } from "./authority_secret.ts";
 import { isGenerated } from "./root_secret.ts";
 
-/** The authority that the API brings, and the place that it takes. */
+/** Inputs: the API with the secret, and the authority to replace. */
 export interface BroughtAuthority {
   readonly client: ApiClient;
-  /** That of the server. */
+  /** Namespace of the server. */
   readonly namespace: string;
   readonly succession: Succession;
-  /** Whether it may have other roots (`MESH_MULTIROOT_MESH`). */
+  /** Whether the new authority may have other roots (`MESH_MULTIROOT_MESH`). */
   readonly multiRoot: boolean;
 }
 
-/** Begins; an authority that cannot be used is reported, and the present one stays. @returns ends it */
+/**
+ * Begins. An unusable authority is reported, and the present authority stays. @returns a function that ends the watch
+ */
 export function followBrought(
   { client, namespace, succession, multiRoot }: BroughtAuthority,
   kernel: Pick<Kernel, "log" | "clock">,

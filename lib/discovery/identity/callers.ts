@@ -1,5 +1,5 @@
 /**
- * Decides which clients of discovery may connect, and with which identity.
+ * Decides which clients of discovery may connect, and under which identity.
  *
  * @module
  */
@@ -23,9 +23,9 @@ import type { DiscoverySettings } from "../settings/settings.ts";
 
 /** How clients are checked. */
 export interface CallerRules {
-  /** `XDS_AUTH`: clients prove their identity, in plain text only where `XDS_AUTH_PLAINTEXT` says so. */
+  /** `XDS_AUTH`: clients must prove their identity; in plain text only with `XDS_AUTH_PLAINTEXT`. */
   readonly authenticate: boolean;
-  /** `PILOT_ENABLE_XDS_IDENTITY_CHECK`: they are the node that they say they are. */
+  /** `PILOT_ENABLE_XDS_IDENTITY_CHECK`: the proven identity must match the node in the request. */
   readonly checkIdentity: boolean;
 }
 
@@ -45,9 +45,10 @@ export class DiscoveryCallers {
   }
 
   /**
-   * Finds out the identity of a client. Undefined: it need not prove one.
+   * Finds out the identity of a client. Undefined: the client need not prove an identity.
    *
-   * @throws {XdsRefusal} UNAUTHENTICATED with all reasons (UNAVAILABLE: one of them may pass), as the promise's rejection
+   * @throws {XdsRefusal} UNAUTHENTICATED with all reasons (UNAVAILABLE when a reason may pass), as the promise's
+   * rejection
    */
   identify({ peer, metadata }: ConnectRequest): Promise<Caller> | undefined {
     const credentials: CallerCredentials = { peer, headers: metadata };
@@ -56,8 +57,8 @@ export class DiscoveryCallers {
   }
 
   /**
-   * The SPIFFE ID of a caller as this node; undefined where identities are not checked against nodes, so that nothing is
-   * given out because of them.
+   * The SPIFFE ID of a caller as this node. Undefined when identities are not checked against nodes: an unchecked
+   * identity must not give a client access to anything.
    *
    * @throws {XdsRefusal} PERMISSION_DENIED when the node is of another namespace or service account
    */
@@ -93,7 +94,7 @@ export class DiscoveryCallers {
   }
 }
 
-/** The clients of a server, by its settings; refusals are logged. */
+/** The callers of a server by its settings. Refusals are logged. */
 export function newCallers(
   authentication: Pick<ServerAuthentication, "forDiscovery">,
   settings: Pick<DiscoverySettings, "XDS_AUTH" | "PILOT_ENABLE_XDS_IDENTITY_CHECK">,

@@ -3,9 +3,10 @@
  *
  * @module
  */
+
 import { type Current, CurrentValue, type TrustBundle } from "../../pki/current.ts";
 
-/** Several lists of roots as one. */
+/** Joins several lists of roots. Each text is kept once. */
 export function joinedRoots(parts: readonly Current<string>[]): Current<string> {
   const all = () => [...new Set(parts.map((part) => part.current()))].join("");
   const joined = new CurrentValue(all());
@@ -13,7 +14,7 @@ export function joinedRoots(parts: readonly Current<string>[]): Current<string> 
   return joined;
 }
 
-/** The same of those that there are; undefined: there are none. */
+/** Joins the known lists of roots; undefined: no list is known. */
 export function joinedIfAny(parts: readonly (TrustBundle | undefined)[]): TrustBundle | undefined {
   const known = parts.filter((part) => part !== undefined);
   return known.length === 0 ? undefined : joinedRoots(known);

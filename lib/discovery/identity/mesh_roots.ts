@@ -1,7 +1,7 @@
 /**
- * The roots of the mesh beside those that come with certificates: of `caCertificates`, and of a certificate provider
- * elsewhere. Agents are sent all roots (type `istio.mesh.v1alpha1.ProxyConfig`); clients of the secure port are verified
- * by those that are for the mesh's own trust domain.
+ * The roots of the mesh beside the roots that come with certificates: roots of `caCertificates`, and roots of an
+ * external certificate provider. Agents are sent all roots (type `istio.mesh.v1alpha1.ProxyConfig`). Clients of the
+ * secure port are verified by the roots for the mesh's own trust domain.
  *
  * @module
  */
@@ -19,7 +19,7 @@ import { ownSigner } from "./signers.ts";
 import type { MeshSource } from "../sources/mesh_source.ts";
 import type { DiscoverySettings } from "../settings/settings.ts";
 
-/** Name of the one resource. The protocol of agents asks for none, and reads none. */
+/** Name of the only resource. The protocol of agents neither asks for a name nor reads the name. */
 const RESOURCE = "default";
 /** `ProxyConfig.ca_certificates_pem`: istio.io/api/mesh/v1alpha1/proxy.proto. */
 const CA_CERTIFICATES_PEM = 34;
@@ -29,12 +29,12 @@ export interface MeshRootsOptions {
   readonly table: ResourceTable;
   /** Whether agents are sent roots, even if there are none. */
   readonly served: boolean;
-  /** Called after other roots are there for agents. */
+  /** Called after the roots for agents have changed. */
   readonly changed: () => void;
 }
 
 export class MeshRoots {
-  /** Roots of `caCertificates` by which certificates of the mesh's own trust domain are verified: one PEM text. */
+  /** Roots of `caCertificates` that verify certificates of the mesh's own trust domain, as one PEM text. */
   readonly ofOwnDomain = new CurrentValue("");
   readonly #options: MeshRootsOptions;
   readonly #parts: Current<string>[] = [];
@@ -48,24 +48,26 @@ export class MeshRoots {
     this.#build();
   }
 
-  /** The resource for agents, the same set while its content is; undefined: agents are sent none. */
+  /**
+   * The resource for agents. The set stays the same object while its content stays. Undefined: agents are sent nothing.
+   */
   get sets(): readonly ResourceSet[] | undefined {
     return this.#served ? this.#sets : undefined;
   }
 
-  /** Has agents trust the roots of this text, too: one PEM text, or an empty one. */
+  /** Adds roots for agents: one PEM text, or an empty text. */
   add(roots: Current<string>): void {
     this.#parts.push(roots);
     roots.onChange(() => this.#build());
     this.#build();
   }
 
-  /** Sends agents their roots, even if the settings alone do not say so. */
+  /** Sends agents roots even when the settings do not require it. */
   serve(): void {
     this.#served = true;
   }
 
-  /** Has these roots of `caCertificates` in the place of the earlier ones. */
+  /** Replaces the roots of `caCertificates`. */
   useAnchors(all: readonly string[], ofOwnDomain: readonly string[]): void {
     this.#anchors = all;
     const own = [...new Set(ofOwnDomain)].join("");
@@ -98,8 +100,8 @@ export interface MeshRootsParts extends Pick<MeshRootsOptions, "table" | "change
 }
 
 /**
- * Roots of the mesh configuration, now and after each change of it, until the kernel stops. Only with
- * `MESH_MULTIROOT_MESH`: without it a mesh has the roots of its authority alone, and a warning says so.
+ * Roots of the mesh configuration, now and after each change, until the kernel stops. Requires `MESH_MULTIROOT_MESH`:
+ * without the setting, a mesh has the roots of its authority alone, and a warning says so.
  */
 export function startMeshRoots(
   { mesh, fetchBundle, ...options }: MeshRootsParts,
@@ -125,7 +127,7 @@ export function startMeshRoots(
   };
   const take = () => {
     const sources = mesh.state.mesh.caCertificates ?? [];
-    // Entries that name signers are the roots of these; see `./signer_roots.ts`.
+    // Entries with `certSigners` are roots of signers. See `./signer_roots.ts`.
     const others = signersUsed ? sources.filter(({ certSigners = [] }) => certSigners.length === 0) : sources;
     if (!several && others.length > 0) {
       log.warn("the roots of caCertificates are not trusted without MESH_MULTIROOT_MESH", { entries: others.length });

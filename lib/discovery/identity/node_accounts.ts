@@ -1,6 +1,6 @@
 /**
- * Accounts of programs on nodes (`CA_TRUSTED_NODE_ACCOUNTS`) that may ask for certificates of others: of workloads that
- * have a pod on the node of the one that asks, and of no others.
+ * Accounts of programs on nodes (`CA_TRUSTED_NODE_ACCOUNTS`) that may ask for certificates of other workloads, if a pod
+ * of the workload runs on the caller's node.
  *
  * @module
  */
@@ -14,13 +14,13 @@ import { commaList } from "../../kernel/text/comma_list.ts";
 /** The form of an entry of the setting: two names of the orchestrator. */
 const ACCOUNT = /^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?\/[a-z0-9](?:[-.a-z0-9]*[a-z0-9])?$/;
 
-/** Phases of pods that run no more. */
+/** Phases of pods that have ended. */
 const OVER: ReadonlySet<string> = new Set(["Failed", "Succeeded"]);
 
 /**
  * The accounts of the setting, `namespace/account`.
  *
- * @throws TypeError naming every entry that is none
+ * @throws TypeError naming every invalid entry
  */
 export function readNodeAccounts(text: string): ReadonlySet<string> {
   const entries = commaList(text);
@@ -31,18 +31,18 @@ export function readNodeAccounts(text: string): ReadonlySet<string> {
 
 /** Inputs of the questions about pods. */
 export interface NodeAccountsParts {
-  /** As {@linkcode readNodeAccounts} gives them. */
+  /** The result of {@linkcode readNodeAccounts}. */
   readonly accounts: ReadonlySet<string>;
   /** Has the pods. */
   readonly facts: Pick<FactStore, "get" | "list" | "subscribe">;
-  /** The trust domain of this mesh, asked at each call. */
+  /** The trust domain of this mesh, read at each call. */
   readonly trustDomain: () => string;
 }
 
-/** See the module. It follows the pods for as long as the store of facts lives. */
+/** Decides about requests for certificates of other workloads. Follows the pods while the store of facts lives. */
 export class NodeAccounts {
   readonly #parts: NodeAccountsParts;
-  /** Pods that run, by node, namespace and account. */
+  /** Number of running pods by node, namespace and account. */
   readonly #running = new Map<string, number>();
 
   constructor(parts: NodeAccountsParts) {
@@ -58,7 +58,7 @@ export class NodeAccounts {
     });
   }
 
-  /** The identity that a caller asks for, or why it may not have it. */
+  /** The identity that a caller asks for, or the reason of a refusal. */
   mayImpersonate({ identity, pod }: CertificateCaller, wanted: string): CallerResult {
     const { accounts, facts, trustDomain } = this.#parts;
     const { namespace, serviceAccount } = identity;
@@ -71,7 +71,7 @@ export class NodeAccounts {
     }
     if (pod === undefined) return { refusal: "the token of the caller is bound to no pod, so its node is not known" };
     const fact = facts.get("Pod", namespace, pod.name);
-    // The orchestrator knows the pod already, so this server will, too.
+    // The orchestrator knows the pod already, so this server will know the pod soon.
     if (fact === undefined || fact.origin.from !== "api" || fact.origin.uid !== pod.uid) {
       return { refusal: `pod ${namespace}/${pod.name} of the caller is not known here yet`, isPassing: true };
     }
@@ -95,14 +95,14 @@ export class NodeAccounts {
   }
 }
 
-/** The same in several clusters: that which has the caller's pod decides. */
+/** Node accounts in several clusters. The cluster of the caller's pod decides. */
 export class NodeAccountsOfClusters {
   readonly #parts: Omit<NodeAccountsParts, "facts">;
   readonly #stores: () => Iterable<FactStore>;
-  /** They end with the store that they follow. */
+  /** An entry ends with its store. */
   readonly #clusters = new WeakMap<FactStore, NodeAccounts>();
 
-  /** @param stores Have the pods of each cluster; those that are in use now. */
+  /** @param stores The present stores, with the pods of each cluster. */
   constructor(parts: Omit<NodeAccountsParts, "facts">, stores: () => Iterable<FactStore>) {
     this.#parts = parts;
     this.#stores = stores;
@@ -110,7 +110,7 @@ export class NodeAccountsOfClusters {
     for (const facts of stores()) this.#of(facts);
   }
 
-  /** The identity that a caller asks for, or why it may not have it. */
+  /** The identity that a caller asks for, or the reason of a refusal. */
   mayImpersonate(caller: CertificateCaller, wanted: string): CallerResult {
     let first: CallerResult | undefined;
     for (const facts of this.#stores()) {
@@ -130,7 +130,7 @@ function isPod(fact: Fact): fact is Fact<"Pod"> {
   return fact.kind === "Pod";
 }
 
-/** Where a pod runs; undefined: it has no node yet, or has ended. */
+/** The node of a pod; undefined: the pod has no node yet, or has ended. */
 function nodeOf({ spec }: Fact<"Pod">): string | undefined {
   return OVER.has(spec.phase ?? "") ? undefined : spec.running?.nodeName || undefined;
 }

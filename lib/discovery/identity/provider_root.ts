@@ -1,6 +1,6 @@
 /**
- * The root of a certificate provider elsewhere (`PILOT_CERT_PROVIDER` other than `meshd` and `none`), from the file in
- * which it is mounted.
+ * The root of an external certificate provider (`PILOT_CERT_PROVIDER` other than `meshd` and `none`), from a mounted
+ * file.
  *
  * Permissions: read (the file and its folder).
  *
@@ -13,14 +13,14 @@ import { CurrentValue, type TrustBundle } from "../../pki/current.ts";
 import { PkiError } from "../../pki/pki_error.ts";
 import { StartError } from "../settings/start_error.ts";
 
-/** Where the root is mounted, in the folder in which the program runs. */
+/** The mounted file, relative to the working directory of the program. */
 const FILE = "./etc/certs/root-cert.pem";
 
 /**
- * Reads the file, and watches it until the kernel stops. Content that cannot be used is reported; the last that could
- * stays in force.
+ * Reads the file, and watches the file until the kernel stops. Unusable content is reported, and the last usable
+ * content stays in force.
  *
- * @throws {StartError} when there is no certificate in it at the start
+ * @throws {StartError} when the file has no certificate at the start
  */
 export async function startProviderRoot(
   provider: string,

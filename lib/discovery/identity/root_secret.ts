@@ -1,8 +1,9 @@
 /**
- * Keeps the self-signed authority in a secret of the orchestrator, for all servers of a namespace: the first one that
- * makes it wins, and a server that replaces it names the version that it read.
+ * Keeps the self-signed authority in a secret of the orchestrator, for all servers of a namespace. The first server to
+ * create the secret wins. A later replacement names the replaced version.
  *
- * Permissions: those of the client. The API's: `get`, `create` and `update` of secrets in the namespace.
+ * Permissions: the permissions of the client. Rights at the API: `get`, `create` and `update` of secrets in the
+ * namespace.
  *
  * @module
  */
@@ -20,7 +21,7 @@ export const SECRETS: ApiResource = { group: "", version: "v1", plural: "secrets
 /** Type of a secret that a server made. */
 const TYPE = "mesh.io/ca-root";
 
-/** Keys that say of a secret `cacerts` that a server made it: ours, and Istio's. */
+/** Keys that mark a secret `cacerts` as made by a server: this project's key, and Istio's. */
 export const GENERATED = ["mesh-generated", "istio-generated"] as const;
 
 /** Whether a server made a secret with these keys. */
@@ -31,7 +32,7 @@ export function isGenerated(keys: readonly string[]): boolean {
 /** How a certificate begins and ends in PEM. */
 const BEGIN = "-----BEGIN CERTIFICATE-----", END = "-----END CERTIFICATE-----\n";
 
-/** Data of a secret as texts. @throws {PkiError} for text that is no base64 */
+/** Data of a secret as texts. @throws {PkiError} for text that is not base64 */
 export function secretTexts({ data }: ApiJson, place: string): Readonly<Record<string, string>> {
   const entries = isApiJson(data) ? Object.entries(data) : [];
   return Object.fromEntries(entries.map(([key, value]) => {
@@ -49,7 +50,10 @@ export class SecretRootStore implements RootStore {
   readonly #object: ObjectPlace;
   readonly #generated: boolean;
 
-  /** @param generated The secret is called as one that operators bring along, so it says that it is none. */
+  /**
+   * @param generated The secret has the name of an operator's secret, and needs a key that marks it as made by a
+   * server.
+   */
   constructor(client: ApiClient, { namespace, name, generated }: {
     readonly namespace: string;
     readonly name: string;
@@ -79,14 +83,14 @@ export class SecretRootStore implements RootStore {
     return await isFirst(replaceObject(this.#client, this.#object, version, { ...object, metadata, data }));
   }
 
-  /** A key, then the roots, the one in force first. */
+  /** The key, then the roots. The root in force comes first. */
   #textOf(object: ApiJson): string {
     const texts = secretTexts(object, this.place);
     const key = texts["ca-key.pem"] ?? "", first = texts["ca-cert.pem"] ?? "", roots = texts["root-cert.pem"] || first;
     if (key === "" || roots === "") {
       throw new PkiError(`${this.place}: expected keys ca-key.pem, ca-cert.pem and root-cert.pem`);
     }
-    // Istio replaces the certificate, and leaves the roots that another one wrote.
+    // Istio replaces the certificate, and leaves roots that another writer added.
     return joinPem([key, ...(roots.startsWith(first) ? [] : [first]), roots]);
   }
 
@@ -99,7 +103,7 @@ export class SecretRootStore implements RootStore {
   }
 }
 
-/** Whether a write has not met another one. */
+/** Whether a write met no conflict. */
 async function isFirst(written: Promise<unknown>): Promise<boolean> {
   try {
     await written;

@@ -1,5 +1,5 @@
 /**
- * The port on which discovery is served over TLS, with a certificate and with roots of clients that may change.
+ * The port that serves discovery over TLS. Its certificate and the roots of its clients may change.
  *
  * Permissions: net (the listen address).
  *
@@ -28,8 +28,8 @@ import { startProviderRoot } from "./provider_root.ts";
 import { mountedTlsFiles, startTlsFiles, type TlsFiles } from "./tls_files.ts";
 
 /**
- * The policy of the server's own TLS: `COMPLIANCE_POLICY` before the suites that are named. Says in the log which of
- * them the runtime does not have, and the limits that it cannot enforce.
+ * The policy of the server's own TLS. `COMPLIANCE_POLICY` has precedence over the named suites. The log names the
+ * suites that the runtime lacks, and the limits that the runtime cannot enforce.
  *
  * @throws TypeError when the runtime has none of the suites
  */
@@ -55,24 +55,24 @@ export function serverTlsPolicy(
 export interface SecurePortOptions {
   /** The server's certificate. */
   readonly identity: ServerIdentity;
-  /** The roots by which others verify it. */
+  /** The roots that verify the server's certificate. */
   readonly serverRoots: TrustBundle;
-  /** Roots of client certificates: while they are exchanged, the old and the new ones. */
+  /** Roots of client certificates. During an exchange of roots, the old and the new roots. */
   readonly clientRoots: TrustBundle;
   readonly policy: TlsPolicy;
 }
 
-/** Where the server's certificate comes from, and which suites it takes. */
+/** The source of the server's certificate, and the accepted cipher suites. */
 export interface ServerTlsOptions {
-  /** Absent: those of a mounted secret, or one from the server's own authority. */
+  /** Absent: the certificate comes from a mounted secret, or from the server's own authority. */
   readonly files?: TlsFiles;
-  /** `--tls-cipher-suites`; none: those of the runtime. */
+  /** `--tls-cipher-suites`; empty: the runtime's suites. */
   readonly cipherSuites: readonly string[];
 }
 
 /**
- * Finds the inputs of the server's own TLS: the certificate in the files that flags name, in the files of a mounted
- * secret, from a signer of the orchestrator, or from the server's own authority. Undefined: there is none.
+ * Finds the inputs of the server's own TLS: the certificate in the files of the flags, in the files of a mounted
+ * secret, from a signer of the orchestrator, or from the server's own authority. Undefined: there is no certificate.
  *
  * @throws {StartError} when a file is missing or cannot be used
  */
@@ -137,8 +137,8 @@ export function openSecurePort(
 }
 
 /**
- * Listens for TLS. Certificates and roots that change are used for new connections, open ones stay; material that
- * cannot be used is reported, and the last good one stays in force.
+ * Listens for TLS. Changed certificates and roots are used for new connections; open connections stay. Unusable
+ * material is reported, and the last usable material stays in force.
  *
  * @param name of the port, for messages
  * @throws TypeError when the certificates cannot be used, Error when the address cannot
@@ -157,7 +157,7 @@ export async function listenWithIdentity(
   };
   const listener = await listen(certificates(), {
     policy,
-    // Any client can cause these, so they are logged at a level that an operator has to ask for.
+    // Any client can cause these errors, so they are logged at a level that is off by default.
     onHandshakeError: (error, client) => log.debug("a TLS handshake failed", { client, error: error.message }),
     onRefused: (client) => log.debug("no place for a TLS handshake", { client }),
   });

@@ -1,6 +1,6 @@
 /**
- * The roots of the orchestrator's signers: those of the entries of the mesh configuration that name the signer
- * (`caCertificates[].certSigners`), else those of a mounted file.
+ * The roots of the orchestrator's signers: from entries of the mesh configuration that name the signer
+ * (`caCertificates[].certSigners`), else from a mounted file.
  *
  * Permissions: read (the file and its folder).
  *
@@ -16,14 +16,14 @@ import type { MeshSource } from "../sources/mesh_source.ts";
 /** Where the root of a signer is mounted, as in Istio. */
 const FILE = "./etc/external-ca-cert/root-cert.pem";
 
-/** The roots of each signer, and all of them. */
+/** The roots by signer, and all roots. */
 export interface SignerRoots {
-  /** Roots in PEM; undefined: none are known. */
+  /** Roots in PEM; undefined: no roots are known. */
   of(signer: string): string | undefined;
   readonly all: TrustBundle;
 }
 
-/** Follows the mesh configuration and the file until the kernel stops. Content that cannot be used is reported, and left out. */
+/** Follows the mesh configuration and the file until the kernel stops. Unusable content is reported, and left out. */
 export async function startSignerRoots(
   mesh: Pick<MeshSource, "state" | "onChange">,
   kernel: Pick<Kernel, "log" | "stopper">,

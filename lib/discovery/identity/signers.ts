@@ -1,8 +1,8 @@
 /**
- * Certificates by signers of the orchestrator, from a server's settings: for workloads (`EXTERNAL_CA`), and for the server
- * itself (`PILOT_CERT_PROVIDER=orch.io/...`).
+ * Certificates by signers of the orchestrator, from a server's settings: for workloads (`EXTERNAL_CA`), and for the
+ * server itself (`PILOT_CERT_PROVIDER=orch.io/...`).
  *
- * Permissions: those of `lib/orch/signing` and `./signer_roots.ts`.
+ * Permissions: the permissions of `lib/orch/signing` and `./signer_roots.ts`.
  *
  * @module
  */
@@ -33,12 +33,12 @@ export type SignerSettings = Pick<
   | "PILOT_CERT_PROVIDER"
 >;
 
-/** The prefix of `PILOT_CERT_PROVIDER` that means a signer of the orchestrator. */
+/** Prefix of `PILOT_CERT_PROVIDER` for a signer of the orchestrator. */
 const PREFIX = "orch.io/";
 
 const EXAMPLE = "such as issuers.example.com/mesh";
 
-/** Everything that is wrong with those settings: variable, value, expectation. */
+/** All problems of the settings: variable, value, expectation. */
 export function signerProblems(settings: SignerSettings): string[] {
   const { CERT_SIGNER_DOMAIN: domain, EXTERNAL_CA, ORCH_SIGNER: usual, PILOT_CERT_PROVIDER: provider } = settings;
   const problem = (name: string, value: string, expected: string) =>
@@ -62,7 +62,7 @@ export function signerProblems(settings: SignerSettings): string[] {
   return problems;
 }
 
-/** The signer of the server's own certificate; undefined: it has none of the orchestrator. */
+/** The signer of the server's own certificate; undefined: no signer of the orchestrator signs the certificate. */
 export function ownSigner({ PILOT_CERT_PROVIDER: provider }: Pick<SignerSettings, "PILOT_CERT_PROVIDER">) {
   return provider.startsWith(PREFIX) ? provider.slice(PREFIX.length) : undefined;
 }
@@ -71,16 +71,16 @@ export function ownSigner({ PILOT_CERT_PROVIDER: provider }: Pick<SignerSettings
 export interface ServerSigners {
   /** Issues certificates to workloads; undefined: the server's own authority does. */
   readonly workloads: Signers | undefined;
-  /** Roots by which certificates of workloads are verified; empty without {@linkcode workloads}. */
+  /** Roots that verify certificates of workloads; empty without {@linkcode workloads}. */
   readonly roots: TrustBundle;
   /** Issues the server's own certificate; undefined: a signer does not. */
   readonly own: ReturnType<Signers["server"]> | undefined;
 }
 
 /**
- * Begins; undefined where settings name no signer.
+ * Begins; undefined: the settings name no signer.
  *
- * @throws {StartError} where they do, and there is no orchestrator
+ * @throws {StartError} when the settings name a signer, and there is no orchestrator
  */
 export async function startSigners(
   client: ApiClient | undefined,
@@ -137,7 +137,7 @@ function signBy(requests: SigningRequests): SignElsewhere {
 }
 
 /**
- * The server's certificate by a signer, however long that takes: agents trust no other one.
+ * Waits for the server's certificate from a signer, however long the signer takes: agents trust no other certificate.
  */
 export async function startSignedIdentity(
   authority: OwnIssuer,

@@ -1,6 +1,6 @@
 /**
- * The server's certificate and the roots of its clients from files (`--tlsCertFile`, `--tlsKeyFile`, `--caCertFile`),
- * which are watched.
+ * The server's certificate and the roots of its clients from watched files (`--tlsCertFile`, `--tlsKeyFile`,
+ * `--caCertFile`).
  *
  * Permissions: read of the files and their folders.
  *
@@ -22,14 +22,16 @@ export interface TlsFiles {
   readonly caCertFile: string;
 }
 
-/** Where a secret with the server's certificate is mounted, ours first, then as Istio has it; and its authority. */
+/**
+ * Mount paths of a secret with the server's certificate and its authority: this project's paths first, then Istio's.
+ */
 const MOUNTED = ["./var/run/secrets/meshd", "./var/run/secrets/istiod"].flatMap((folder) =>
   [`${folder}/ca/root-cert.pem`, `${folder}/tls/ca.crt`].map((caCertFile): TlsFiles => ({
     ...{ tlsCertFile: `${folder}/tls/tls.crt`, tlsKeyFile: `${folder}/tls/tls.key`, caCertFile },
   }))
 );
 
-/** The first of the mounted sets that is complete; undefined: none is. */
+/** The first complete mounted set; undefined: no set is complete. */
 export async function mountedTlsFiles(): Promise<TlsFiles | undefined> {
   for (const files of MOUNTED) {
     const there = await Promise.all(
@@ -48,12 +50,12 @@ export interface TlsFileContent {
 
 const OPTIONS = ["tlsCertFile", "tlsKeyFile", "caCertFile"] as const;
 
-/** The field that a fault of the certificates begins with, by option. */
+/** The field name at the start of a certificate error, by option. */
 const FIELDS = { tlsCertFile: "certificate", tlsKeyFile: "privateKey", caCertFile: "clientAuthorities" } as const;
 
 /**
- * Reads the files, and watches them until the kernel stops. Content that cannot be used is reported; the last that could
- * stays in force.
+ * Reads the files, and watches the files until the kernel stops. Unusable content is reported, and the last usable
+ * content stays in force.
  *
  * @throws {StartError} naming each file that is missing or cannot be used at the start
  */
@@ -86,7 +88,7 @@ export async function startTlsFiles(
     try {
       const { server, roots } = read();
       const { certificatePem, keyPem } = identity.current();
-      // Roots first: the code that hands them out must not be behind the certificate.
+      // Roots first: others must be able to verify the certificate as soon as the server shows it.
       if (roots !== clientRoots.current()) clientRoots.set(roots);
       if (server.certificatePem !== certificatePem || server.keyPem !== keyPem) identity.set(server);
     } catch (error) {
@@ -103,7 +105,7 @@ function missing(option: keyof TlsFiles, file: string, text: FileText): StartFau
   return [{ option, text: `got ${JSON.stringify(file)}, expected a file that exists and may be read${why}` }];
 }
 
-/** The certificates of the file alone: every namespace reads them, and the file may hold more. */
+/** Only the certificates of the file: every namespace can read the result, and the file may hold more. */
 function certificatesOf(file: string, text: string): string {
   try {
     return writeCertificates(readCertificates(text, file));
@@ -112,7 +114,7 @@ function certificatesOf(file: string, text: string): string {
   }
 }
 
-/** @throws {StartError} naming the file whose content does not fit */
+/** @throws {StartError} naming the file with unsuitable content */
 function checkTogether(files: TlsFiles, { certificatePem, keyPem }: ServerCertificate, roots: string): void {
   try {
     checkCertificates({ certificate: certificatePem, privateKey: keyPem, clientAuthorities: roots });

@@ -1,10 +1,10 @@
 /**
- * The server's certificate as webhooks show it: a leaf follows its root.
+ * The server's certificate on the port of webhooks. A new certificate is shown after its root has travelled.
  *
- * The orchestrator's API verifies webhooks by roots in their configurations, where new ones arrive by a patch and the
- * API's own watch. Until then it refuses a certificate that only they verify, and its requests fail. So new roots are
- * handed out at once, beside those before them, and the certificate that came with them is shown a little later. Other
- * servers of the mesh may show the old one still: the roots before stay for some minutes.
+ * The orchestrator's API verifies webhooks by roots in their configurations. New roots arrive there by a patch and the
+ * API's own watch. Until then the API refuses certificates of the new roots, and its requests fail. So new roots are
+ * handed out at once beside the earlier roots, and the new certificate is shown a little later. Other servers of the
+ * mesh may still show the old certificate, so the earlier roots stay for some minutes.
  *
  * @module
  */
@@ -14,19 +14,19 @@ import { CurrentValue, type ServerCertificate, type ServerIdentity, type TrustBu
 import type { SecurePortOptions } from "./secure_port.ts";
 import { certificateTexts } from "../../kernel/text/edges.ts";
 
-/** Until new roots are in all configurations, ms: a patch that is tried again, and a watch. */
+/** Milliseconds until new roots are in all configurations: time for a repeated patch, and for a watch. */
 const TRAVEL_MS = 10_000;
 
-/** As long as other servers may take to read files that were replaced for all of them, ms. */
+/** Milliseconds that other servers may take to read files that were replaced for all servers. */
 const OVERLAP_MS = 10 * 60_000;
 
-/** Sets of roots before the present one that are kept: changes every second fill no memory. */
+/** Most earlier sets of roots. Changes every second must not fill memory. */
 const MAX_EARLIER = 3;
 
 export class WebhookIdentity {
-  /** The certificate that the port of webhooks shows. */
+  /** The certificate on the port of webhooks. */
   readonly identity: ServerIdentity;
-  /** Roots by which it is verified: the present ones, and those before them. */
+  /** Roots that verify the certificate: the present roots, and the earlier roots. */
   readonly roots: TrustBundle;
   readonly #shown: CurrentValue<ServerCertificate>;
   readonly #handedOut: CurrentValue<string>;
@@ -40,8 +40,8 @@ export class WebhookIdentity {
   #showing: Cancel | undefined;
 
   /**
-   * @param own The certificate. It must change after the roots that it needs.
-   * @param roots Roots by which it is verified.
+   * @param own The certificate. Its roots must change before the certificate.
+   * @param roots Roots that verify the certificate.
    */
   constructor(own: ServerIdentity, roots: TrustBundle, clock: Pick<Clock, "after" | "monotonic">) {
     this.#own = own;
@@ -92,7 +92,7 @@ export class WebhookIdentity {
   }
 }
 
-/** The same TLS for the port of webhooks, with a certificate that follows its root; until the kernel stops. */
+/** The TLS of discovery for the port of webhooks, with a certificate that follows its root, until the kernel stops. */
 export function followingTls(tls: SecurePortOptions, kernel: Pick<Kernel, "clock" | "stopper">): SecurePortOptions {
   const followed = new WebhookIdentity(tls.identity, tls.serverRoots, kernel.clock);
   kernel.stopper.add("the certificate of webhooks", () => followed.stop());
@@ -100,7 +100,7 @@ export function followingTls(tls: SecurePortOptions, kernel: Pick<Kernel, "clock
   return { ...tls, identity, serverRoots: roots };
 }
 
-/** The certificates of a PEM text, each a text: two lists that share one must not name it twice. */
+/** The certificates of a PEM text, one text each. A certificate in two lists must appear once in the joined text. */
 function certificatesOf(pem: string): string[] {
   return certificateTexts(pem).map((one) => `${one}\n`);
 }

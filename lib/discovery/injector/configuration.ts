@@ -1,6 +1,6 @@
 /**
- * The injection's configuration in force: that of the first place that has one, else the built-in one. A text with mistakes
- * changes nothing: the last good one stays, and all its mistakes are reported.
+ * The configuration of injection in force: from the first place with a configuration, else the built-in configuration.
+ * A text with mistakes changes nothing: the last good configuration stays, and all mistakes are reported.
  *
  * @module
  */
@@ -14,7 +14,7 @@ import type { InjectionTexts } from "./texts.ts";
 
 /** A configuration without mistakes. */
 export interface InjectionConfigState {
-  /** Where it is from, as people say it. */
+  /** The source of the configuration in words, for messages. */
   readonly place: string;
   readonly config: InjectionConfig;
   readonly values: InjectionValues;
@@ -27,14 +27,14 @@ export class InjectionConfiguration {
   readonly #listeners: (() => void)[] = [];
   #state: InjectionConfigState | undefined;
   #problems: readonly string[] = [];
-  /** The texts in force: the same again, after a time without, is no change. */
+  /** The texts in force. When the same texts return after an absence, nothing has changed. */
   #text = "";
 
   constructor(log: Logger) {
     this.#log = log;
   }
 
-  /** Undefined: none was good yet. */
+  /** Undefined: no configuration was good yet. */
   get state(): InjectionConfigState | undefined {
     return this.#state;
   }
@@ -49,10 +49,10 @@ export class InjectionConfiguration {
     this.#listeners.push(listener);
   }
 
-  /** Takes the present texts; undefined: no place has any. */
+  /** Takes the present texts; undefined: no place has texts. */
   take(texts: InjectionTexts | undefined): void {
     if (texts === undefined && this.#state !== undefined && this.#state.place !== BUILT_IN) {
-      // A copy of files that is under way, or a config map that is replaced, changes no pod for a moment.
+      // While files are copied or a config map is replaced, the texts are missing for a moment. Pods must not change.
       return this.#refused(this.#state.place, ["it is gone, expected its earlier content"]);
     }
     const { place = BUILT_IN, config: configText, values: valuesText } = texts ?? {};
@@ -80,7 +80,7 @@ export class InjectionConfiguration {
 
 type RefusedText = { readonly problems: readonly string[] };
 
-/** Reads one text; a blank one is as if there were none. Each problem begins with the text's key. */
+/** Reads a text. A blank text counts as missing. Each problem begins with the text's key. */
 function read<T extends object>(key: string, text: FileText, of: (tree: unknown) => T | RefusedText): T | RefusedText {
   if (typeof text === "object") return { problems: [`${key}: it cannot be read (${text.unreadable})`] };
   const parsed = parseYaml(text ?? "");

@@ -1,6 +1,6 @@
 /**
- * Answers the API about pods that are created: with the patch that gives them their proxy, or with every reason why they
- * cannot have it. Nothing is kept of a request, so that a dry run has no effect.
+ * Answers the API about new pods: with the patch that adds the proxy, or with every reason against a proxy. Nothing is
+ * kept of a request, so a dry run has no effect.
  *
  * @module
  */
@@ -18,7 +18,7 @@ import { readInjectionPath } from "../../webhook/injection_path.ts";
 
 /** Inputs of answers. */
 export interface InjectorParts {
-  /** The settings for all pods; or the problems because of which there is no configuration yet. */
+  /** The settings for all pods, or the problems that leave injection without a configuration. */
   readonly settings: () => InjectionSettings | { readonly problems: readonly string[] };
   /** Has the objects of namespaces. */
   readonly facts: Pick<FactStore, "get">;
@@ -27,7 +27,7 @@ export interface InjectorParts {
   readonly clock: Pick<Clock, "monotonic">;
 }
 
-/** Lines a second about pods that are refused: whoever reaches the port may ask about any number of them. */
+/** Most log lines a second about refused pods: anyone who reaches the port may ask about any number of pods. */
 const MOST_LINES = 10;
 
 const ADMITTED: AdmissionAnswer = { causes: [], warnings: [] };
@@ -46,9 +46,9 @@ export class Injector {
   }
 
   /**
-   * The answer to a request. Never throws: a pod that nobody has looked at is refused.
+   * The answer to a request. Never throws: when the injector fails, the pod is refused.
    *
-   * @param path That of the request, with its parameters.
+   * @param path Path of the request, with parameters.
    */
   answer(request: AdmissionRequest, path: string): AdmissionAnswer {
     const { metrics, clock } = this.#parts;
@@ -65,13 +65,13 @@ export class Injector {
     }
   }
 
-  /** The answer to a request whose pod is refused before anything else looks at it. */
+  /** The answer to a request whose pod is refused before it is read. */
   refused(request: AdmissionRequest, problems: readonly string[]): AdmissionAnswer {
     this.#parts.metrics.counter("sidecar_injection_requests_total").inc();
     return this.#refusedPod(placeOf(request), problems);
   }
 
-  /** A request that is no review of a pod. */
+  /** Counts and logs a request that is not a review of a pod. */
   failed(reason: string): void {
     this.#parts.metrics.counter("sidecar_injection_requests_total").inc();
     this.#parts.metrics.counter("sidecar_injection_failure_total").inc();
@@ -136,7 +136,7 @@ export class Injector {
   }
 }
 
-/** Problems that an answer and the log name: a pod may have a hundred thousand of them. */
+/** Most problems in an answer and in the log: a pod may have a hundred thousand problems. */
 const MOST_PROBLEMS = 100;
 
 function firstOf(problems: readonly string[]): readonly string[] {
@@ -146,7 +146,7 @@ function firstOf(problems: readonly string[]): readonly string[] {
 
 type InjectionParametersOfPath = Omit<ReturnType<typeof readInjectionPath>, "problems">;
 
-/** The pod, for the log: one that another object makes has no name yet. */
+/** The pod, for the log. A pod that another object creates has no name yet. */
 function placeOf({ namespace = "", name = "", object }: AdmissionRequest) {
   const { metadata } = (object ?? {}) as { readonly metadata?: Partial<InjectedPod["metadata"]> };
   return { namespace, pod: name || metadata?.name || `${metadata?.generateName ?? ""}*` };

@@ -1,6 +1,7 @@
 /**
- * Finds the pods that should have a proxy and have none: they were created before their namespace was labelled, while
- * no webhook was configured, or while its failures were ignored. A restart of their owner gives them one.
+ * Finds pods without a proxy that should have a proxy. Such pods were created before their namespace was labelled,
+ * while no webhook was configured, or while its failures were ignored. After a restart of the owner, the pods have a
+ * proxy.
  *
  * @module
  */
@@ -13,33 +14,36 @@ import type { Logger } from "../../kernel/log/log.ts";
 import type { Cancel, Clock } from "../../kernel/time/clock.ts";
 import { type InjectorScope, isAskedFor } from "../../webhook/injector_entries.ts";
 
-/** Names of the proxy's container, ours and Istio's. */
+/** Names of the proxy's container, this project's and Istio's. */
 const PROXIES = new Set(["mesh-proxy", "istio-proxy"]);
 
-/** Annotation about the injected parts, in our spelling: of templates without a proxy it is the only sign. */
+/**
+ * Annotation about injected parts, in this project's spelling. For templates without a proxy container, the annotation
+ * is the only sign of injection.
+ */
 const STATUS = "sidecar.mesh.io/status";
 
-/** The label that every namespace has, with its name. */
+/** Label of every namespace with the namespace's name. */
 const NAME_LABEL = "kubernetes.io/metadata.name";
 
-/** Time in which changes are gathered before they are logged, ms: a restart of a Deployment changes many pods. */
+/** Milliseconds for which changes are gathered before logging: a restart of a Deployment changes many pods. */
 const GATHER_MS = 5_000;
 
 /** Inputs of the search. */
 export interface MissedPodsParts {
   readonly facts: FactStore;
   readonly scope: InjectorScope;
-  /** Undefined: there is none yet, and nothing can be said. */
+  /** Undefined: there is no configuration yet, and no pod counts as missed. */
   readonly config: () => InjectionConfig | undefined;
   readonly log: Logger;
   readonly clock: Pick<Clock, "after">;
 }
 
-/** A pod that should have a proxy. */
+/** A pod without its proxy. */
 export interface MissedPod {
   readonly namespace: string;
   readonly pod: string;
-  /** The object that made it, as `Kind/name`; empty: none did. */
+  /** The object that made the pod, as `Kind/name`; empty: the pod has no owner. */
   readonly owner: string;
 }
 
@@ -47,7 +51,7 @@ export class MissedPods {
   readonly #parts: MissedPodsParts;
   /** By namespace, then by name. */
   readonly #missed = new Map<string, Map<string, MissedPod>>();
-  /** Numbers that were logged, by namespace. */
+  /** Number of missed pods in the last log line, by namespace. */
   #reported: ReadonlyMap<string, number> = new Map();
   #report: Cancel | undefined;
   readonly #unsubscribe: () => void;
@@ -58,12 +62,12 @@ export class MissedPods {
     this.lookAgain();
   }
 
-  /** All of them, by namespace. */
+  /** All missed pods, by namespace. */
   *all(): Generator<MissedPod> {
     for (const [, pods] of [...this.#missed].sort(([a], [b]) => (a < b ? -1 : 1))) yield* pods.values();
   }
 
-  /** Looks at all pods again: another configuration decides otherwise. */
+  /** Looks at all pods again after a change of the configuration. */
   lookAgain(): void {
     for (const pod of this.#parts.facts.list("Pod")) this.#look(pod);
   }
@@ -120,7 +124,10 @@ export class MissedPods {
     this.#report ??= this.#parts.clock.after(GATHER_MS, () => this.#reportNow());
   }
 
-  /** A line for each namespace that has more of them than before, or none any more. */
+  /**
+   * Logs a line for each namespace with more missed pods than before, and for each namespace without missed pods any
+   * more.
+   */
   #reportNow(): void {
     this.#report = undefined;
     const now = new Map([...this.#missed].map(([namespace, pods]) => [namespace, pods.size]));

@@ -1,8 +1,9 @@
 /**
- * The settings that injection takes from a server, one value until one of them changes.
+ * The settings of injection in a server.
  *
  * @module
  */
+
 import type { ConfigStore } from "../../config/store.ts";
 import type { InjectionSettings } from "../../injection/types.ts";
 import { buildInfo } from "../../kernel/program/build_info.ts";
@@ -11,8 +12,7 @@ import type { MeshSource } from "../sources/mesh_source.ts";
 import { TRUST_BUNDLE_NAME } from "../duties/trust_bundle.ts";
 import type { InjectionConfigState, InjectionConfiguration } from "./configuration.ts";
 
-/** Where it is taken from. */
-/** The variables that injection reads. */
+/** The settings in use. */
 export type InjectionVariables = Pick<
   DiscoverySettings,
   | "COMPLIANCE_POLICY"
@@ -34,7 +34,10 @@ export interface InjectionSettingsParts {
   readonly settings: InjectionVariables;
 }
 
-/** The settings now, or why there are none. */
+/**
+ * The present settings of injection, or the problems that leave injection without settings. The value stays the same
+ * object until an input changes.
+ */
 export type CurrentInjectionSettings = () => InjectionSettings | { readonly problems: readonly string[] };
 
 export function currentInjectionSettings(parts: InjectionSettingsParts): CurrentInjectionSettings {

@@ -1,7 +1,7 @@
 /**
- * The injection of a server: its configuration, its answers, and the pods that were missed.
+ * The injection of a server: its configuration, its answers, and the pods without a proxy.
  *
- * Permissions: read of the configuration's files and their folders; those of the client.
+ * Permissions: read of the configuration's files and their folders; the permissions of the client.
  *
  * @module
  */
@@ -18,15 +18,16 @@ import { MissedPods } from "./missed_pods.ts";
 import { currentInjectionSettings, type InjectionVariables } from "./settings.ts";
 import { watchInjectionTexts } from "./texts.ts";
 
-// The version of the orchestrator's API: pods may have the fields that it understands.
-
-/** Time until it is asked again, ms: a cluster is upgraded while its servers run. */
+/** Milliseconds until the API's version is asked for again: a cluster is upgraded while its servers run. */
 const AGAIN_MS = 5 * 60_000;
 
-/** Minor versions may have a sign behind the number. */
+/** A minor version may have a sign after the number. */
 const versionSchema = z.object({ minor: z.string().regex(/^\d+/).transform((text) => parseInt(text, 10)) });
 
-/** Asks for the minor version until the kernel stops; the function gives the last one, undefined: not known. */
+/**
+ * Asks for the minor version of the orchestrator's API until the kernel stops: pods may have the fields that the
+ * version knows. The returned function gives the last answer; undefined: the version is not known yet.
+ */
 function followApiVersion(
   client: ApiClient,
   { stopper, clock }: Pick<Kernel, "clock" | "stopper">,
@@ -39,7 +40,7 @@ function followApiVersion(
         const read = versionSchema.safeParse(await client.json({ path: "/version", signal: stop.signal }));
         if (read.success) minor = read.data.minor;
       } catch {
-        // Away for now: the informers say so, and the last version stays.
+        // The API is away. The informers report the outage, and the last version stays.
       }
       await clock.sleep(AGAIN_MS, stop.signal).catch(() => {});
     }
@@ -68,12 +69,12 @@ export interface Injection {
   readonly view: InjectionView;
 }
 
-/** The variables that are read. */
+/** The settings in use. */
 export type InjectionStartVariables = InjectionVariables & Pick<DiscoverySettings, "INJECT_ENABLED">;
 
 /**
- * Starts it; undefined: it is switched off (`INJECT_ENABLED`). The server is ready once there is a configuration without
- * mistakes, which is waited for in the background.
+ * Starts injection; undefined: injection is switched off (`INJECT_ENABLED`). The server becomes ready after a
+ * configuration without mistakes was read; the wait happens in the background.
  */
 export function startInjection(
   { configuration: { facts, store }, mesh, client, clusterId, systemNamespace: namespace }: InjectionParts,

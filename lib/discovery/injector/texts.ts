@@ -1,10 +1,10 @@
 /**
- * The texts of the injection's configuration: in files, or in a config map of the server's namespace.
+ * The texts of the configuration of injection: in files, or in a config map of the server's namespace.
  *
- * Of several places the first that has a text counts: files before config maps, ours before Istio's. A place that comes
- * late is taken when it comes.
+ * The first place with a text counts: files before config maps, this project's places before Istio's. A place whose
+ * texts appear later is taken at that time.
  *
- * Permissions: read of the files and their folders; those of the client.
+ * Permissions: read of the files and their folders; the permissions of the client.
  *
  * @module
  */
@@ -17,11 +17,11 @@ import { configMapEntry, watchConfigMap } from "../sources/config_map.ts";
 
 /** The two texts of a place. */
 export interface InjectionTexts {
-  /** As people say it: `./var/lib/mesh/inject`, `config map mesh-system/mesh-sidecar-injector`. */
+  /** The place in words, such as `./var/lib/mesh/inject` or `config map mesh-system/mesh-sidecar-injector`. */
   readonly place: string;
-  /** Policy, templates, selectors; undefined: none. */
+  /** Policy, templates, selectors; undefined: the place has no such text. */
   readonly config: FileText;
-  /** The values that templates are filled with; undefined: none. */
+  /** The values for templates; undefined: the place has no such text. */
   readonly values: FileText;
 }
 
@@ -31,9 +31,9 @@ export interface InjectionPlaces {
   readonly folders?: readonly string[];
   /** Undefined: there is no orchestrator, and no config map. */
   readonly client: ApiClient | undefined;
-  /** Of the config maps: that of the server. */
+  /** Namespace of the config maps: the server's namespace. */
   readonly namespace: string;
-  /** `REVISION`; empty and `default`: none. */
+  /** `REVISION`; empty and `default`: no revision. */
   readonly revision: string;
 }
 
@@ -43,8 +43,8 @@ const MAPS = ["mesh-sidecar-injector", "istio-sidecar-injector"];
 /**
  * Reads the texts, and goes on watching all places until the kernel stops.
  *
- * @param onTexts Called once the files and the API have been asked, and after each change; undefined: no place has any.
- * Must not throw.
+ * @param onTexts Called once the files and the API have been asked, and after each change; undefined: no place has
+ * texts. Must not throw.
  */
 export function watchInjectionTexts(
   { folders = FOLDERS, client, namespace, revision }: InjectionPlaces,
@@ -76,7 +76,7 @@ export function watchInjectionTexts(
   kernel.stopper.add("files of injection", async () => await (await watched)?.stop());
 }
 
-/** Watches the files of all folders. Folders that cannot be watched are as if they were not there. */
+/** Watches the files of all folders. A folder that cannot be watched counts as absent. */
 async function watchFolders(
   folders: readonly string[],
   { clock, log }: Pick<Kernel, "log" | "clock">,
@@ -99,7 +99,7 @@ async function watchFolders(
   }
 }
 
-/** A file that cannot be read says something, too: its place is the one, and has a problem. */
+/** Whether a place counts. A place with an unreadable file counts, and has a problem. */
 function hasText({ config, values }: InjectionTexts): boolean {
   return [config, values].some((text) => typeof text === "object" || (text !== undefined && text.trim() !== ""));
 }

@@ -1,5 +1,5 @@
 /**
- * The webhooks that the orchestrator's API asks, as routes.
+ * The webhooks of the server, as HTTP routes for the orchestrator's API.
  *
  * @module
  */
@@ -24,13 +24,13 @@ const GROUPS: ReadonlySet<string> = new Set(
 const VERSIONS: ReadonlySet<string> = new Set(API_VERSIONS);
 const RESOURCES: ReadonlySet<string> = new Set(KINDS.flatMap(spellingsOfKind).map(pluralOfKind));
 
-/** Causes of a refusal that the log names; the answer has more. */
+/** Most causes of a refusal in the log. The answer has all causes. */
 const MOST_LOGGED = 10;
 
-/** One large review at a time; those that wait hold up to 7 MiB each. */
+/** One large review at a time. A waiting review holds up to 7 MiB. */
 const LARGE_TURNS = { asked: 1, ofGroup: 1, waitingOfGroup: 8, waiting: 16 } as const;
 
-/** What webhooks need of an injector. */
+/** The part of an injector that webhooks use. */
 type AskedInjector = Pick<Injector, "answer" | "refused" | "failed">;
 
 /** Path of the validating webhook. */
@@ -40,8 +40,8 @@ const VALIDATE = "/validate";
 const INJECT = "/inject";
 
 /**
- * Starts the parts of webhooks: injection where they are served, in plain text or over TLS, and the certificate that
- * they show.
+ * Starts the parts of webhooks: injection when webhooks are served in plain text or over TLS, and the certificate of
+ * the port.
  *
  * @param tls Undefined: the server has no certificate.
  */
@@ -119,12 +119,12 @@ function injectionRoutes(injector: AskedInjector, large: LargeReviews): Route[] 
   return [webhookRoute(INJECT, webhook, large), webhookRoute(`${INJECT}/*`, webhook, large)];
 }
 
-/** Any client that reaches the port may ask about anything: only known names become labels of a metric. */
+/** Any client of the port may ask about any name: only known names become labels of a metric. */
 function known(names: ReadonlySet<string>, text: string): string {
   return names.has(text) ? text : "other";
 }
 
-/** As long as names of the API are at most. */
+/** The longest name in the API has 253 characters. */
 function short(text: string): string {
   return text.slice(0, 253);
 }

@@ -1,6 +1,6 @@
 /**
- * Host names of networks' gateways, as balancers of some clouds have them: resolved here, because endpoints that proxies
- * get over EDS are addresses (`RESOLVE_HOSTNAME_GATEWAYS`).
+ * Host names of networks' gateways, such as the names of load balancers in some clouds (`RESOLVE_HOSTNAME_GATEWAYS`).
+ * The server resolves the names, because EDS endpoints are addresses.
  *
  * Permissions: net (the name servers of this machine).
  *
@@ -14,27 +14,29 @@ import type { GatewayNames } from "../pipeline/networks.ts";
 /** An answer of name servers. */
 export interface NameAnswer {
   readonly addresses: readonly string[];
-  /** How long it may be kept, seconds. */
+  /** Seconds for which the answer may be kept. */
   readonly ttl: number;
 }
 
-/** Asks for a name. Rejects where no name server gave an answer; that a name is not there is one. */
+/** Asks for a name. Rejects when every name server failed to answer. "No such name" is an answer. */
 export type NameQuestion = (name: string) => Promise<NameAnswer>;
 
-/** Bounds of the time for which an answer is kept, seconds: a push follows each change, and a lasting answer must end. */
+/** Bounds of the time to keep an answer, seconds: a push follows each change, and no answer may last forever. */
 const [SHORTEST, LONGEST] = [30, 3600];
 
-/** Names that are resolved at most, in the order in which they were named: each is asked for as long as it is there. */
+/** Most names to resolve, in the order of their appearance. Each name is asked for again and again. */
 const MOST_NAMES = 1000;
 
-/** Longest wait for the first answers, milliseconds: a name server that is away keeps nobody from starting. */
+/**
+ * Longest wait for the first answers, milliseconds: a name server that is away must not keep the server from starting.
+ */
 const FIRST_MS = 5000;
 
 /** How the names are resolved. */
 export interface ResolvedNamesParts {
   readonly clock: Clock;
   readonly log: Logger;
-  /** Default: the name servers of this machine. */
+  /** Asks for a name. Default: the name servers of this machine. */
   readonly ask?: NameQuestion;
 }
 
@@ -46,7 +48,7 @@ interface FollowedName {
   isTroubled: boolean;
 }
 
-/** See the module. Until its {@linkcode ResolvedNames.stop} it goes on asking. */
+/** Resolves the names of networks' gateways, and goes on asking until {@linkcode ResolvedNames.stop}. */
 export class ResolvedNames implements GatewayNames {
   /** Called whenever a name has other addresses. */
   changed: () => void = () => {};
@@ -116,7 +118,7 @@ export class ResolvedNames implements GatewayNames {
   }
 }
 
-/** Answers that say that there is nothing of the sort. */
+/** Error codes for an answer without addresses. */
 const NOTHING = new Set(["ENOTFOUND", "ENODATA"]);
 
 async function askNameServers(name: string): Promise<NameAnswer> {

@@ -1,8 +1,7 @@
 /**
- * Keys of token issuers in a running server: the rules that name them come from the store, fetched keys go to the
- * pipeline.
+ * Keys of token issuers in a running server. Rules of the store name the issuers; fetched keys go to the pipeline.
  *
- * Permissions: net (the addresses that rules name), read (the file of further authorities).
+ * Permissions: net (the addresses in rules), read (the file of further authorities).
  *
  * @module
  */
@@ -24,13 +23,16 @@ import { type DiscoverySettings, tokenKeysFetchedBy } from "../settings/settings
 import { tokenKeyFindings } from "./token_keys/findings.ts";
 import { TokenKeyResolver } from "./token_keys/resolver.ts";
 
-/** Longest time for which a start waits for keys, ms: proxies that reconnect should not lose those they have. */
+/** Longest time for which a start waits for keys, ms: reconnecting proxies should not lose their keys. */
 export const START_WAIT_MS = 10_000;
 
-/** Where authorities are that vouch for issuers beside the public ones (Istio's path, and ours before it). */
+/**
+ * Files of further authorities that vouch for issuers, beside the public authorities (this project's path, then
+ * Istio's).
+ */
 export const EXTRA_AUTHORITIES: readonly string[] = ["./cacerts/extra.pem", "/cacerts/extra.pem"];
 
-/** The settings that say how keys are fetched. */
+/** The settings about fetching keys. */
 export type TokenKeySettings = Pick<
   DiscoverySettings,
   "COMPLIANCE_POLICY" | "JWKS_RESOLVER_INSECURE_SKIP_VERIFY" | "PILOT_JWT_PUB_KEY_REFRESH_INTERVAL"
@@ -62,7 +64,7 @@ export class ServerTokenKeys {
     kernel.stopper.add("keys of token issuers", () => this.resolver.stop());
   }
 
-  /** Follows the objects of a store; resolves when the keys that it names have been tried, at the latest after 10 s. */
+  /** Follows the objects of a store. Resolves when the keys of all rules have been tried, after 10 s at the latest. */
   async follow(store: ConfigStore, pipeline: Pipeline): Promise<void> {
     this.#pipeline = pipeline;
     const stop = store.subscribe(({ added, updated, removed }) => {
@@ -97,7 +99,7 @@ function ruleOf({ uri, issuer }: KeyPlace): { readonly issuer: string; readonly 
   return uri === undefined ? { issuer: issuer ?? "" } : { issuer: "", jwksUri: uri };
 }
 
-/** @throws Error that names the place when its answer is no key set */
+/** @throws Error that names the place when the answer is not a key set */
 function keysOfPlace({ uri, issuer }: KeyPlace, text: string): string {
   const where = uri ?? `the keys of ${issuer}`;
   try {
@@ -110,7 +112,7 @@ function keysOfPlace({ uri, issuer }: KeyPlace, text: string): string {
   return keys;
 }
 
-/** Fetches, and counts that. */
+/** Fetches a text, and counts successes and failures. */
 function countedFetch(
   settings: TokenKeySettings,
   { metrics }: Pick<Kernel, "metrics">,
@@ -132,7 +134,7 @@ function countedFetch(
   };
 }
 
-/** A way to ask, and a function that ends it. */
+/** A way to fetch, and a function to call afterwards. */
 interface KeyExchange {
   readonly exchange: TextExchange;
   readonly close: () => void;
@@ -157,7 +159,7 @@ async function secureExchange(
   return { exchange: (url, init) => fetch(url, { ...init, client }), close: () => client.close() };
 }
 
-/** The text of the first of these files that can be read. */
+/** The text of the first readable file. */
 async function firstText(files: readonly string[]): Promise<string | undefined> {
   for (const file of files) {
     try {

@@ -1,9 +1,9 @@
 /**
- * Configuration as other control planes ask for it (metadata `GENERATOR: api`): all objects of the kinds, in Istio's
- * messages, under type URLs such as `networking.istio.io/v1/VirtualService`.
+ * Configuration for other control planes (metadata `GENERATOR: api`): all objects of the kinds in Istio's messages,
+ * under type URLs such as `networking.istio.io/v1/VirtualService`.
  *
- * A client that proves an identity gets them if that is of the system's namespace. One in plain text, where proxies need
- * not prove anything either, gets them too.
+ * A client with a proven identity gets the objects if the identity is of the system's namespace. A plain-text client
+ * gets the objects too, where proxies need not prove an identity either.
  *
  * @module
  */
@@ -66,7 +66,7 @@ export class ConfigurationViews {
 class ConfigurationView implements ProxyView {
   readonly id: string;
   readonly #sets: KindSets;
-  /** The last answer for each type: the same while its set is. */
+  /** The last answer for each type. An answer stays the same object while its set does. */
   readonly #last = new Map<string, readonly ResourceSet[]>();
 
   constructor(id: string, sets: KindSets) {

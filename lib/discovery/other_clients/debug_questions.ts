@@ -1,6 +1,6 @@
 /**
- * Debug pages on discovery's streams, for clients that prove an identity, by the rule of `../../debug/audience.ts`. The types
- * `istio.io/debug/syncz` and `/config_dump` are about the proxies that this rule shows.
+ * Debug pages on discovery's streams, for clients with a proven identity. `../../debug/audience.ts` decides who may see
+ * what. The types `istio.io/debug/syncz` and `/config_dump` show the proxies that the client may see.
  *
  * @module
  */
@@ -22,7 +22,7 @@ import type { NodeReader } from "../pipeline/node_reader.ts";
 /** Type of the question for the state of proxies. */
 const SYNCZ = `${DEBUG}/syncz`;
 
-/** Type of the question for the configuration of one proxy, whose name is that of the resource. */
+/** Type of the question for the configuration of one proxy. The resource has the proxy's name. */
 const CONFIG_DUMP = `${DEBUG}/config_dump`;
 
 /** Inputs of answers. */
@@ -34,7 +34,7 @@ export interface DebugQuestionParts {
 }
 
 /**
- * Answers by the debug pages. Their modules are loaded once one is asked for.
+ * Answers with the debug pages. The modules of the pages are loaded at the first question.
  *
  * @param systemNamespace identities of this namespace may see everything
  */
@@ -77,7 +77,7 @@ function* statuses(streams: Iterable<XdsConnection>): Generator<void, DebugResou
   return found;
 }
 
-/** Where the proxy is not connected the answer is a text, as a page has it. */
+/** The dump of a proxy. When the proxy is not connected, the answer is the text of the debug page. */
 async function dumpOf({ typeUrl, names }: DebugQuestion, view: DebugView, signal: AbortSignal) {
   const name = soleName(names, "the name of a proxy, such as cart-1.shop");
   const { chosenProxy, isAnswer } = await import("../../debug/select.ts");

@@ -1,5 +1,5 @@
 /**
- * Decides which clients by HTTP may see which debug pages, by the rule of `../../debug/audience.ts`.
+ * Decides which HTTP clients may see which debug pages, by the rule of `../../debug/audience.ts`.
  *
  * @module
  */
@@ -10,7 +10,7 @@ import { isLocalPeer, textResponse } from "../../http/message.ts";
 import type { Guard } from "../../http/route.ts";
 import { workloadUri } from "../../pki/spiffe.ts";
 
-/** Clients of this machine see everything; those of others what the identity that they prove may see. */
+/** A client on the same machine sees everything. Other clients see the pages that their proven identity may see. */
 export function pageAudience(
   authentication: Pick<Authentication, "authenticate">,
   systemNamespace: string,
@@ -28,7 +28,7 @@ export function pageAudience(
   };
 }
 
-/** Lets in clients that may see everything: for pages that are about the server as a whole. */
+/** Lets in clients that may see everything. Guards pages about the server as a whole. */
 export function wholeGuard(audience: AudienceOf): Guard {
   return async (head) => {
     const sees = await audience(head);

@@ -1,5 +1,5 @@
 /**
- * The changes that pushes bring into the mesh, and gateways that connect and go, for parts that note them.
+ * The changes of the mesh in each push, and gateways that connect and go, for parts that note the changes.
  *
  * @module
  */
@@ -7,7 +7,7 @@ import type { AnyConfigObject } from "../../config/types.ts";
 import type { AffectedKeys, MeshChange } from "../../mesh/mesh.ts";
 import { profileOf, type ProxyType } from "../../translate/reader/proxy_profile.ts";
 
-/** A change whose objects may be looked at more than once. */
+/** A change whose objects can be read more than once. */
 export interface ListedChange extends MeshChange {
   readonly removed: readonly AnyConfigObject[];
   readonly added: readonly AnyConfigObject[];
@@ -16,7 +16,7 @@ export interface ListedChange extends MeshChange {
 /** The changes of one push. */
 export type AppliedChange =
   | { readonly change: ListedChange; readonly affected: AffectedKeys }
-  /** The mesh is another one, made from these objects. */
+  /** A new mesh replaced the mesh, made from these objects. */
   | { readonly objects: readonly AnyConfigObject[] };
 
 /** The listeners, called before the push goes out. */
@@ -24,19 +24,22 @@ export class AppliedListeners {
   readonly #all = new Set<(applied: AppliedChange) => void>();
   readonly #ofGateways = new Set<() => void>();
 
-  /** Has a listener called with each; it only notes it. Returns the way to stop that. */
+  /**
+   * Adds a listener for each change. The listener must only note the change. Returns a function that removes the
+   * listener.
+   */
   listen(listener: (applied: AppliedChange) => void): () => void {
     this.#all.add(listener);
     return () => void this.#all.delete(listener);
   }
 
-  /** Has a listener called when a gateway has connected or gone. Returns the way to stop that. */
+  /** Adds a listener for gateways that connect or go. Returns a function that removes the listener. */
   onGateway(listener: () => void): () => void {
     this.#ofGateways.add(listener);
     return () => void this.#ofGateways.delete(listener);
   }
 
-  /** A proxy has connected or gone. Sidecars, of which there are many, tell nobody. */
+  /** A proxy has connected or gone. Sidecars are numerous, and are not announced. */
   proxyMoved(type: ProxyType): void {
     if (profileOf(type).gateways) { for (const listener of this.#ofGateways) listener(); }
   }

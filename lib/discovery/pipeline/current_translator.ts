@@ -1,6 +1,6 @@
 /**
- * The translator in use, and the way to the next one: a change is applied to it; after a change of the mesh
- * configuration, or a failure, another one is built from everything there is and takes its place.
+ * The translator in use. Changes are applied to the translator. After a change of the mesh configuration, or a failure,
+ * another translator is built from everything, and replaces the translator.
  *
  * @module
  */
@@ -16,12 +16,12 @@ import type { PipelineNetworks } from "./networks.ts";
 import type { PipelineOptions } from "./options.ts";
 import { changeParts, type WaitingChanges } from "./waiting_changes.ts";
 
-/** The parts of a pipeline that a translator is built from. */
+/** The parts of a pipeline with which a translator is built. */
 export interface CurrentTranslatorParts extends Omit<TranslatorParts, "config" | "networks"> {
   readonly options: PipelineOptions;
   readonly networks: PipelineNetworks;
   readonly waiting: WaitingChanges;
-  /** Notified of each change once the translator has it. */
+  /** Notified of each change once the translator has the change. */
   readonly applied: AppliedListeners;
   /** All objects, by key. */
   readonly objects: ReadonlyMap<string, AnyConfigObject>;
@@ -34,7 +34,7 @@ export class CurrentTranslator {
   #mesh: MeshConfig;
   #translator: Translator;
   #isStale = false;
-  /** The preparation for proxies under way; all that come meanwhile wait for it. */
+  /** The preparation for proxies under way. Further proxies wait for the same preparation. */
   #preparing: Promise<void> | undefined;
 
   constructor(parts: CurrentTranslatorParts) {
@@ -43,7 +43,7 @@ export class CurrentTranslator {
     this.#translator = this.#new();
   }
 
-  /** The translator; another one after each rebuild. */
+  /** The present translator. A rebuild replaces the translator. */
   get translator(): Translator {
     return this.#translator;
   }
@@ -67,9 +67,9 @@ export class CurrentTranslator {
   /** As `Pipeline.prepare`. */
   prepare(proxy: Proxy): Promise<void> | undefined {
     const steps = this.#translator.prepare(proxy);
-    // Where a step throws, adding the proxy meets the same, and reports it.
+    // When a step throws, adding the proxy fails in the same way, and reports the error.
     if (steps === undefined) return this.#preparing;
-    // A step that needs the results of other steps waits for them as well.
+    // A step may need the results of earlier steps, so the earlier steps must be done too.
     const preparing = Promise.all([this.#preparing, paced(steps).catch(() => {})]).then(() => {
       if (this.#preparing === preparing) this.#preparing = undefined;
     });
@@ -111,8 +111,8 @@ export class CurrentTranslator {
   }
 
   /**
-   * A mesh of its own for another mesh configuration; the proxies move over at the end, all at once. Changes that come
-   * meanwhile wait for the next push.
+   * Builds a new mesh for a new mesh configuration. The proxies move to the new mesh at the end, all at once. Changes
+   * that arrive meanwhile wait for the next push.
    */
   *#rebuild(): Generator<void, void> {
     const { options, applied } = this.#parts;

@@ -1,6 +1,6 @@
 /**
- * Debouncing of changes: a push starts when changes have been quiet for a while, at the latest a longer while after
- * the first one; one push runs at a time, and changes that arrive meanwhile are merged into the next.
+ * Debouncing of changes. A push starts after a quiet time without changes, and no later than a maximum time after the
+ * first change. One push runs at a time. Changes during a push are merged into the next push.
  *
  * @module
  */
@@ -19,21 +19,21 @@ export interface DebounceOptions {
 export interface ChangeEvent {
   /** A value of label `type` of `pilot_push_triggers`. */
   readonly reason: string;
-  /** Keys of the objects that changed. */
+  /** Keys of the changed objects. */
   readonly objects: readonly string[];
   /** Whether more than endpoints changed. */
   readonly full: boolean;
 }
 
-/** Changes merged into one. */
+/** Several changes, merged. */
 export interface MergedChange {
-  /** How many had each reason. */
+  /** Number of changes by reason. */
   readonly reasons: Map<string, number>;
   readonly objects: Set<string>;
   full: boolean;
-  /** When the first of them came, on the timer's clock. */
+  /** Time of the first change, on the timer's clock. */
   readonly startedAt: number;
-  /** How many were merged. */
+  /** Number of merged changes. */
   changes: number;
 }
 
@@ -41,7 +41,7 @@ export interface MergedChange {
 export interface Timers {
   /** Milliseconds since the epoch. */
   now(): number;
-  /** Calls back later; returns the way to cancel. */
+  /** Calls back later; returns a function that cancels the call. */
   after(delay: number, callback: () => void): () => void;
 }
 
@@ -49,13 +49,13 @@ export interface Timers {
 export const REAL_TIMERS: Timers = {
   now: () => Date.now(),
   after(delay, callback) {
-    // A longer one would fire at once; a caller that is woken early looks at the time and waits on.
+    // A longer timeout would fire at once. A caller that is woken early looks at the time and waits on.
     const timer = setTimeout(callback, Math.min(delay, 2 ** 31 - 1));
     return () => clearTimeout(timer);
   },
 };
 
-/** Collects changes and releases them merged. */
+/** Collects changes and releases the merged changes. */
 export class Debouncer {
   #merged: MergedChange | undefined;
   #lastAt = 0;
@@ -71,8 +71,8 @@ export class Debouncer {
   readonly #failed: (error: unknown) => void;
 
   /**
-   * @param push runs a push; the next one starts after its promise settles
-   * @param failed called with errors of `push`; by default they are thrown to the runtime
+   * @param push Runs a push. The next push starts after its promise settles.
+   * @param failed Called with errors of `push`. Default: errors are thrown to the runtime.
    */
   constructor(
     options: DebounceOptions,
@@ -91,7 +91,7 @@ export class Debouncer {
     if (this.#stopped) return;
     const now = this.#timers.now();
     const urgent = this.#isUrgent(change);
-    // A change that may go at once does not wait for others that are being collected, nor delay them.
+    // A change that may go at once neither waits for collected changes nor delays them.
     if (urgent && !this.#running && this.#blocked === 0) return this.#run(merge(noChange(now), change));
     if (!urgent) this.#lastAt = now;
     merge(this.#merged ??= noChange(now), change);
@@ -99,8 +99,8 @@ export class Debouncer {
   }
 
   /**
-   * Changes that happen in `work` are released together, however short the quiet time: none of them makes sense alone.
-   * Urgent ones do, and are not held back.
+   * Releases the changes during `work` together, however short the quiet time: each change needs the others to make
+   * sense. Urgent changes make sense alone, and are not held back.
    */
   together(work: () => void): void {
     this.#holding++;
@@ -112,7 +112,9 @@ export class Debouncer {
     }
   }
 
-  /** Holds all changes back, urgent ones too, until the returned function is called: half of the work is done. */
+  /**
+   * Holds all changes back, even urgent changes, until the returned function is called. Used while work is half done.
+   */
   hold(): () => void {
     this.#holding++;
     this.#blocked++;
@@ -123,7 +125,7 @@ export class Debouncer {
     };
   }
 
-  /** Hands over the waiting changes, to a caller that pushes them at once. */
+  /** Hands the waiting changes to a caller that pushes them at once. */
   take(): MergedChange | undefined {
     const merged = this.#merged;
     this.#cancel?.();
@@ -132,7 +134,7 @@ export class Debouncer {
     return merged;
   }
 
-  /** Forgets the changes that have not been released. */
+  /** Drops unreleased changes. */
   stop(): void {
     this.#stopped = true;
     this.#cancel?.();
@@ -148,7 +150,7 @@ export class Debouncer {
       ? now
       : Math.min(this.#lastAt + this.#options.after, merged.startedAt + this.#options.max);
     if (due <= now) return this.#release(merged);
-    // A timer that is already set is early enough: when it fires it looks again.
+    // A timer that is already set fires early enough, and then looks again.
     this.#cancel ??= this.#timers.after(due - now, () => {
       this.#cancel = undefined;
       this.#arm();
@@ -178,7 +180,7 @@ export class Debouncer {
     } catch (error) {
       running = Promise.reject(error);
     }
-    // A push without waiting is over at once, so that the next change does not wait for a turn of the event loop.
+    // A synchronous push is already over, so the next change need not wait for a turn of the event loop.
     if (running === undefined) done();
     else {running.then(done, (error) => {
         done();
@@ -187,7 +189,7 @@ export class Debouncer {
   }
 }
 
-/** Changes merged into one, before the first of them. */
+/** A merged change without any change yet. */
 export function noChange(now: number): MergedChange {
   return { reasons: new Map(), objects: new Set(), full: false, startedAt: now, changes: 0 };
 }

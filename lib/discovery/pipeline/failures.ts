@@ -1,13 +1,13 @@
 /**
- * Results that pushes could not build, and when they are tried again: an exception may depend on the state at that
- * moment, and no user should have to edit a file for a second try.
+ * Results that pushes could not build, and the time of another try. An exception may depend on the state of the moment,
+ * and no user should have to edit a file for a second try.
  *
  * @module
  */
 import type { Timers } from "./debounce.ts";
 import type { PushFailure } from "../../xds/protocol/source.ts";
 
-/** Time to the first new try, ms; it doubles with each try that fails as well. */
+/** Time to the first new try, ms. The time doubles with each failed try. */
 export const FIRST_RETRY = 1000;
 
 /** Longest time between two tries, ms. */
@@ -23,13 +23,13 @@ export class PushFailures {
   #cancel: (() => void) | undefined;
   #stopped = false;
 
-  /** @param tryAgain Starts a push in which everything that failed is made again. */
+  /** @param tryAgain Starts a push that makes every failed result again. */
   constructor(timers: Timers, tryAgain: () => void) {
     this.#timers = timers;
     this.#tryAgain = tryAgain;
   }
 
-  /** Something could not be made, in a push or for a proxy that has just come. */
+  /** A result could not be made, in a push or for a new proxy. */
   add(what: string, error: unknown): void {
     const reason = error instanceof Error ? error.message : String(error);
     this.#found.set(`${what} ${reason}`, { what, reason });

@@ -1,33 +1,32 @@
 /**
- * From a store to the pipeline: changes in their order, large ones in steps.
+ * Hands changes of a store to the pipeline in order. Large changes are handed over in steps.
  *
  * @module
  */
 import type { ChangeSet, StoredObject } from "../../config/store.ts";
 
-/** Objects in one change, above which it is taken in by steps. */
+/** Most objects of a change that is handed over at once. A larger change goes in steps. */
 const MANY = 500;
 
 /** A receiver of changes. */
 export interface ChangeTaker<O extends StoredObject> {
-  /** Takes objects that went or changed, as they were, and objects that are new or changed. */
+  /** Takes objects that were removed or changed, in their old versions, and new or changed objects. */
   few(removed: readonly O[], added: readonly O[]): void;
-  /** The same in steps between which the event loop turns. */
+  /** The same as `few`, in steps between which the event loop turns. */
   many(removed: readonly O[], added: readonly O[], signal: AbortSignal): Promise<void>;
 }
 
-/** Hands changes of a store to their taker. */
 export class HandOver<O extends StoredObject> {
   readonly #taker: ChangeTaker<O>;
   readonly #ending = new AbortController();
-  /** Resolves when the last change that was taken has been handed over; undefined: it has. */
+  /** Resolves when the last taken change has been handed over; undefined: all changes have been handed over. */
   #last: Promise<void> | undefined;
 
   constructor(taker: ChangeTaker<O>) {
     this.#taker = taker;
   }
 
-  /** Takes a change set; a small one has been handed over when this returns, if nothing waits before it. */
+  /** Takes a change set. A small change set is handed over synchronously, if no earlier change waits. */
   take({ added, updated, removed }: ChangeSet<O>): void {
     const old = [...removed, ...updated.map((update) => update.old)];
     const now = [...added, ...updated.map((update) => update.new)];
@@ -42,12 +41,12 @@ export class HandOver<O extends StoredObject> {
     this.#last = last;
   }
 
-  /** Resolves when everything that was taken has been handed over. */
+  /** Resolves when every taken change has been handed over. */
   async done(): Promise<void> {
     await this.#last;
   }
 
-  /** Gives up the changes that have not been handed over. */
+  /** Drops changes that have not been handed over. */
   end(): void {
     this.#ending.abort();
   }

@@ -1,6 +1,6 @@
 /**
- * The networks of a pipeline: the one that an address is in, and the entrances of each, from the mesh networks and from
- * registries.
+ * The networks of a pipeline: the network of an address, and the entrances of each network, from the mesh networks and
+ * from registries.
  *
  * @module
  */
@@ -13,19 +13,19 @@ import type { NetworkEntrance } from "../../registry/types.ts";
 /** Addresses of host names. */
 export interface GatewayNames {
   /**
-   * Addresses of these names from now on; other names are forgotten.
+   * Follows the addresses of names. Other names are forgotten.
    *
-   * @returns Those of a name that are known now: none while it was not resolved.
+   * @returns A function from a name to its known addresses. An unresolved name has no addresses.
    */
   follow(names: ReadonlySet<string>): (name: string) => readonly string[];
 }
 
-/** Names that nobody resolves. */
+/** Used when host names are not resolved. */
 const UNRESOLVED: GatewayNames = { follow: () => () => [] };
 
-/** The parts that changed. */
+/** Which parts of the networks have changed. */
 export interface ChangedNetworks {
-  /** Workloads that name no network may be in another one. */
+  /** Workloads that name no network may have moved to another network. */
   readonly own: boolean;
   readonly entrances: boolean;
 }
@@ -50,7 +50,7 @@ export class PipelineNetworks {
     this.look();
   }
 
-  /** The mesh networks, as they are written. */
+  /** The mesh networks in the mesh configuration. */
   get written(): MeshNetworks {
     return this.#written;
   }
@@ -60,12 +60,12 @@ export class PipelineNetworks {
     return this.#entrances;
   }
 
-  /** The same as mesh networks and registries name them, before names are resolved. */
+  /** The entrances in mesh networks and registries, before names are resolved. */
   get named(): readonly NetworkEntrance[] {
     return this.#named;
   }
 
-  /** Network of an address of which nothing else says it; empty: the one without a name. */
+  /** The network of an address for which nothing else names a network; empty: the unnamed network. */
   networkOf(address: string): string {
     return this.#own || this.#lookup(address);
   }

@@ -14,7 +14,7 @@ import type { ResourceTable } from "../../resource/set.ts";
 import { Translator } from "../../translate/machine/translator.ts";
 import type { PipelineOptions } from "./options.ts";
 
-/** Its inputs besides the options of the pipeline. */
+/** Inputs of a translator beside the options of the pipeline. */
 export interface TranslatorParts {
   readonly config: MeshConfig;
   readonly networks: MeshNetworks;
@@ -23,7 +23,7 @@ export interface TranslatorParts {
   readonly table: ResourceTable;
 }
 
-/** @param failed Called with results that could not be built, beside the options' own callback. */
+/** @param failed Called with results that could not be built, beside the callback in the options. */
 export function newTranslator(
   { config, networks, aggregate, endpoints, table }: TranslatorParts,
   { settings, caches, enhancedDestinationRuleMerge, tokenKeys, buildFailed }: PipelineOptions,

@@ -12,18 +12,18 @@ import type { ConnectRequest } from "../../xds/protocol/source.ts";
 
 /** Settings of the source. */
 export interface SourceOptions {
-  /** `PILOT_ENABLE_VHDS`: virtual hosts go one by one to clients that speak delta. */
+  /** `PILOT_ENABLE_VHDS`: delta clients get virtual hosts one by one. */
   readonly vhds: boolean;
-  /** Cluster of proxies that name none. */
+  /** Cluster of proxies that do not name a cluster. */
   readonly clusterId: string;
   /** Other names of clusters (`--clusterAliases`), by alias. */
   readonly clusterAliases: Readonly<Record<string, string>>;
 }
 
-/** Reads nodes; equal parts of them are one object. */
+/** Reads nodes. Equal parts of nodes share one object. */
 export class NodeReader {
   readonly #options: SourceOptions;
-  /** Headers settings by the hash of their text: as long as a proxy, or a result built for it, uses them. */
+  /** Settings of headers by the hash of their text. An entry lives as long as a proxy or a result uses the settings. */
   readonly #headers = new WeakTable<string, ProxyHeaders>();
   readonly #tracing = new WeakTable<string, OwnTracing>();
 

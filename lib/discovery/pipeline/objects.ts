@@ -1,6 +1,5 @@
 /**
- * The objects that a pipeline has taken in, and the push that delivered each one's last change, for users that look for
- * their edit.
+ * The objects that a pipeline has taken in, and the push of each object's last change: users look for their edit there.
  *
  * @module
  */
@@ -11,26 +10,26 @@ import type { PushedObject } from "../../xds/protocol/source.ts";
 export class PipelineObjects {
   readonly #objects = new Map<string, AnyConfigObject>();
   readonly #changedIn = new Map<string, number>();
-  /** Objects whose last change waits for its push, with where each comes from. */
+  /** Objects whose last change waits for its push, with the origin of each object. */
   readonly #waiting = new Map<string, Origin>();
 
-  /** All objects that are in force, or wait for their push; by key. */
+  /** All objects that are in force or wait for their push, by key. */
   get all(): ReadonlyMap<string, AnyConfigObject> {
     return this.#objects;
   }
 
-  /** Takes in old versions of objects that went or changed, new objects and new versions. */
+  /** Takes in old versions of removed or changed objects, new objects and new versions. */
   take(removed: readonly AnyConfigObject[], added: readonly AnyConfigObject[]): void {
     for (const object of removed) this.#objects.delete(object.key);
     for (const object of added) this.#objects.set(object.key, object);
   }
 
-  /** The changes of these objects wait for their push. Of two versions of one object the later origin counts. */
+  /** Marks the changes of objects as waiting for a push. Of two versions of one object, the later origin counts. */
   wait(changed: readonly AnyConfigObject[]): void {
     for (const { key, origin } of changed) this.#waiting.set(key, origin);
   }
 
-  /** Of some keys the objects whose change waits for its push. */
+  /** Of some keys, the objects that wait for their push. */
   waitingAmong(keys: Iterable<string>): PushedObject[] {
     const found: PushedObject[] = [];
     for (const key of keys) {
@@ -40,7 +39,7 @@ export class PipelineObjects {
     return found;
   }
 
-  /** A push has delivered the changes of these objects; those that are gone are forgotten. */
+  /** Marks the changes of objects as pushed. Removed objects are forgotten. */
   pushed(push: number, keys: Iterable<string>): void {
     for (const key of keys) {
       this.#waiting.delete(key);
@@ -49,7 +48,10 @@ export class PipelineObjects {
     }
   }
 
-  /** The push in which an object last changed; 0 for one that was there at the start; undefined: no such object. */
+  /**
+   * The push in which an object last changed. 0: the object was there at the start. Undefined: the object does not
+   * exist.
+   */
   changedIn(key: string): number | undefined {
     return this.#objects.has(key) ? this.#changedIn.get(key) ?? 0 : undefined;
   }
@@ -59,7 +61,7 @@ export class PipelineObjects {
     return this.#waiting.has(key);
   }
 
-  /** Whether this version of an object has been pushed. */
+  /** Whether a version of an object has been pushed. */
   isPushed({ key, hash }: Pick<AnyConfigObject, "key" | "hash">): boolean {
     return this.#objects.get(key)?.hash === hash && !this.#waiting.has(key);
   }

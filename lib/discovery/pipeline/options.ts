@@ -14,7 +14,6 @@ import type { TranslateSettings } from "../../translate/reader/settings.ts";
 import type { DebounceOptions, MergedChange, Timers } from "./debounce.ts";
 import type { GatewayNames } from "./networks.ts";
 
-/** Keys of token issuers, and the findings about them. */
 export interface PipelineTokenKeys extends TokenKeySource {
   findings(): Iterable<Finding>;
 }
@@ -30,7 +29,7 @@ export interface PipelineOptions {
   /** `ENABLE_ENHANCED_DESTINATIONRULE_MERGE`. */
   readonly enhancedDestinationRuleMerge: boolean;
   readonly timers?: Timers;
-  /** How long pushes are paced; for tests. Default: as `paced` does it. */
+  /** How pushes are paced, for tests. Default: the defaults of `paced`. */
   readonly pace?: Omit<PaceOptions, "signal">;
   /** Keys of token issuers. Default: none are known. */
   readonly tokenKeys?: PipelineTokenKeys;
@@ -38,7 +37,7 @@ export interface PipelineOptions {
   readonly gatewayNames?: GatewayNames | undefined;
   /** Reads a proxy's properties again after the mesh configuration changed. */
   readonly readAgain: (proxy: Proxy, mesh: MeshConfig) => Proxy;
-  /** Called when a builder threw: its resources stay as they were. */
+  /** Called when a builder threw. The resources of the builder stay unchanged. */
   readonly buildFailed: BuildFailed;
   /** Called with an exception in a push; the earlier resources stay in force. */
   readonly failed: (error: unknown, change: MergedChange) => void;

@@ -5,7 +5,7 @@
  *                     │    registries ─────┼─> aggregate, endpoint index ─┐
  *                     └────────────────────┴──> waiting ── debounce ──────┴─> mesh ─> translator ─> push event
  *
- * Changes only mark keys; the work is done once for all of them when the debouncer releases them.
+ * A change only marks keys. The work is done once for all marked keys, when the debouncer releases the changes.
  *
  * @module
  */
@@ -32,26 +32,24 @@ import type { PipelineOptions } from "./options.ts";
 import { WaitingChanges } from "./waiting_changes.ts";
 import { pipelineWarnings } from "./warnings.ts";
 
-// A registry's updates on their way to the aggregate: counted and announced.
-
-/** Updates so far, by the names that metric `pilot_inbound_updates` has for them. */
+/** Number of updates so far, by the values of label `type` of metric `pilot_inbound_updates`. */
 interface RegistryUpdates {
   eds: number;
   svc: number;
   svcdelete: number;
 }
 
-/** Why a push follows an update, as metric `pilot_push_triggers` has it. */
+/** The reason of a push after an update, as a value of label `type` of metric `pilot_push_triggers`. */
 type RegistryTrigger = "service" | "endpoint" | "proxy";
 
-/** The change that a registry's report makes, by its trigger: made once, because reports may come by the thousand. */
+/** The change of a registry's report, by trigger. The objects are shared, because reports may come by the thousand. */
 const REPORTED: Readonly<Record<RegistryTrigger, ChangeEvent>> = {
   service: { reason: "service", objects: [], full: true },
   endpoint: { reason: "endpoint", objects: [], full: false },
   proxy: { reason: "proxy", objects: [], full: false },
 };
 
-/** A sink before another one: it counts updates and announces those that it has handed on. */
+/** Counts updates, hands them on to another sink, and announces them. */
 function countedSink(
   sink: RegistrySink,
   updates: RegistryUpdates,
@@ -83,15 +81,15 @@ export class Pipeline {
   readonly endpoints = new EndpointIndex();
   readonly aggregate = new Aggregate(this.endpoints);
   readonly entries: ServiceEntryRegistry;
-  /** Addresses that stand in for those of services; registries of one pipeline share them. */
+  /** Addresses of services without an address. The registries of a pipeline share the addresses. */
   readonly standIns = new StandInAddresses();
-  /** The objects taken in, and their pushes. */
+  /** The objects of the pipeline, and their pushes. */
   readonly known = new PipelineObjects();
   readonly #options: PipelineOptions;
   readonly #debouncer: Debouncer;
   readonly #timers: Timers;
   readonly #listeners = new Set<(push: PushEvent) => void>();
-  /** The parts that note the changes of each push. */
+  /** Listeners for the changes of each push. */
   readonly applied = new AppliedListeners();
   /** Updates of registries so far. */
   readonly updates: RegistryUpdates = { eds: 0, svc: 0, svcdelete: 0 };
@@ -129,7 +127,7 @@ export class Pipeline {
     void this.addRegistry(this.entries);
   }
 
-  /** The translator in use; another one after a change of the mesh configuration. */
+  /** The translator in use. A change of the mesh configuration replaces the translator. */
   get translator(): Translator {
     return this.#current.translator;
   }
@@ -144,7 +142,7 @@ export class Pipeline {
     return this.#networks.entrances;
   }
 
-  /** The same before the names of gateways are resolved. */
+  /** The ways into networks before the names of gateways are resolved. */
   get namedEntrances(): PipelineNetworks["named"] {
     return this.#networks.named;
   }
@@ -160,33 +158,33 @@ export class Pipeline {
     return this.#pushes;
   }
 
-  /** Has a listener called after every push; returns the way to stop that. */
+  /** Calls a listener after every push; returns a function that ends the calls. */
   onPush(listener: (push: PushEvent) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 
-  /** All objects that are in force, or wait for their push. */
+  /** All objects that are in force or wait for their push. */
   objects(): Iterable<AnyConfigObject> {
     return this.known.all.values();
   }
 
   /**
-   * Resolves when adding a proxy takes long no more: the results that the first one shares with all that follow are
-   * built in steps between which the event loop turns. Undefined: it takes long no more already.
+   * Builds the results that a first proxy shares with later proxies, in steps between which the event loop turns.
+   * Resolves when adding the proxy has become cheap. Undefined: adding the proxy is cheap already.
    */
   prepare(proxy: Proxy): Promise<void> | undefined {
     return this.#current.prepare(proxy);
   }
 
-  /** Adds a registry; resolves when all that exists in it has been reported. */
+  /** Adds a registry. Resolves when the registry has reported all its content. */
   addRegistry(registry: Registry): Promise<void> {
     return registry.start(
       countedSink(this.aggregate.sink(registry), this.updates, (trigger) => this.#handedOn(trigger)),
     );
   }
 
-  /** Takes a registry away with all that it reported; it must report nothing any more. */
+  /** Removes a registry with everything that it reported. The registry must not report any more. */
   removeRegistry(registry: Pick<Registry, "provider" | "clusterId">): void {
     this.together(() => {
       this.aggregate.removeSource(registry);
@@ -196,14 +194,17 @@ export class Pipeline {
 
   /**
    * Takes changes of configuration.
-   * @param removed Old versions of objects that went or changed.
+   *
+   * @param removed Old versions of removed or changed objects.
    * @param added New objects and new versions.
    */
   configChanged(removed: readonly AnyConfigObject[], added: readonly AnyConfigObject[]): void {
     this.#debouncer.together(() => unpaced(this.#take(removed, added)));
   }
 
-  /** The same for many objects, in steps between which the event loop turns. No push begins before it is done. */
+  /**
+   * Takes changes of many objects, in steps between which the event loop turns. No push begins before the last step.
+   */
   async manyChanged(
     removed: readonly AnyConfigObject[],
     added: readonly AnyConfigObject[],
@@ -212,18 +213,18 @@ export class Pipeline {
     await this.inSteps(this.#take(removed, added), signal);
   }
 
-  /** Has a registry take changes in steps between which the event loop turns. No push begins before it is done. */
+  /** Runs a registry's steps, between which the event loop turns. No push begins before the last step. */
   async inSteps(steps: Generator<void, void>, signal: AbortSignal): Promise<void> {
     const release = this.#debouncer.hold();
     await paced(steps, { signal }).finally(release);
   }
 
-  /** Has a registry take a change, whose reports are one reason to push. */
+  /** Runs a change of a registry. All reports of the change are one reason to push. */
   together(change: () => void): void {
     this.#debouncer.together(change);
   }
 
-  /** Takes changes in; the services that entries make are no change of their own. */
+  /** Takes changes in. The services of service entries are no change of their own. */
   *#take(removed: readonly AnyConfigObject[], added: readonly AnyConfigObject[]): Generator<void, void> {
     const arrived = new Set(added.map((object) => object.key));
     this.known.take(removed, added);
@@ -238,7 +239,7 @@ export class Pipeline {
     this.#debouncer.add({ reason: "config", objects: [...new Set(changed.map(({ key }) => key))], full: true });
   }
 
-  /** The keys of a token issuer at a place have changed, or their problems have. */
+  /** The keys of a token issuer at a place, or the problems with the keys, have changed. */
   tokenKeysChanged(place: string): void {
     this.#waiting.addTokenKeys(place);
     this.lookAgain("tokenKeys");
@@ -265,18 +266,18 @@ export class Pipeline {
     if (entrances) this.#waiting.setEntrances(this.#networks.entrances);
   }
 
-  /** Has all streams look at their sets again, for a reason that is no change of the mesh. */
+  /** Has all streams compare their sets again, for a reason other than a change of the mesh. */
   lookAgain(reason: "retry" | "global" | "debug" | "tokenKeys"): void {
     this.#debouncer.add({ reason, objects: [], full: true });
   }
 
-  /** The first push, before there is any proxy: in steps between which the event loop turns. */
+  /** The first push, before any proxy connects, in steps between which the event loop turns. */
   async start(): Promise<void> {
     const release = this.#debouncer.hold();
     try {
       await paced(this.#current.fill());
     } catch {
-      this.#current.invalidate(); // The push that follows fails in the same way, and reports it.
+      this.#current.invalidate(); // The push that follows fails in the same way, and reports the error.
     } finally {
       release();
     }
@@ -288,7 +289,7 @@ export class Pipeline {
     unpaced(this.#flush(this.#debouncer.take() ?? { ...noChange(this.#timers.now()), full: true }));
   }
 
-  /** No more pushes; one that is in the middle is left there. */
+  /** Ends pushes. A push that is under way stops in the middle. */
   stop(): void {
     this.#stopped.abort();
     this.#failures.stop();
@@ -333,7 +334,7 @@ export class Pipeline {
     for (const listener of this.#listeners) listener(push);
   }
 
-  /** Logs and counts that resources of one proxy could not be built between pushes. */
+  /** Logs and counts a failure to build the resources of a proxy between pushes. */
   reportBuildFailure(name: string, error: unknown): void {
     this.#options.buildFailed("base", name, error);
   }

@@ -10,13 +10,13 @@ import type { EndpointIndex } from "../../registry/endpoint_index.ts";
 import type { ListedChange } from "./applied.ts";
 import type { ServiceKey } from "../../registry/types.ts";
 
-/** A change of the mesh, and the addresses whose workloads have other services of their own now. */
+/** A change of the mesh, and the addresses of workloads whose own services have changed. */
 export interface TakenChanges {
   readonly change: ListedChange;
   readonly addresses: ReadonlySet<string>;
 }
 
-/** Items of one kind in one step. */
+/** Most items of a kind in one step. */
 const ITEMS_A_STEP = 200;
 
 /** Collects changes of configuration and of registries. */
@@ -36,21 +36,21 @@ export class WaitingChanges {
     this.#index = index;
   }
 
-  /** Notes objects that went, old versions of objects that changed, new objects and new versions. */
+  /** Notes old versions of removed or changed objects, new objects and new versions. */
   addConfig(removed: readonly AnyConfigObject[], added: readonly AnyConfigObject[]): void {
     for (const object of removed) {
-      // An object that was added since the last push and is gone again was never seen.
+      // An object that was added and removed since the last push was never seen.
       if (!this.#added.delete(object.key)) this.#removed.set(object.key, object);
     }
     for (const object of added) this.#added.set(object.key, object);
   }
 
-  /** Notes that the keys of a token issuer changed. */
+  /** Notes changed keys of a token issuer. */
   addTokenKeys(place: string): void {
     this.#tokenKeys.add(place);
   }
 
-  /** Notes that these are the ways into networks now. */
+  /** Notes the present ways into networks. */
   setEntrances(all: NonNullable<MeshChange["entrances"]>): void {
     this.#entrances = all;
   }
@@ -64,7 +64,7 @@ export class WaitingChanges {
     this.#addresses = united(united(this.#addresses, services.addresses), endpoints.addresses);
   }
 
-  /** All that waits; from now on it does not. */
+  /** Takes all waiting changes out of the collection. */
   take(): TakenChanges {
     this.settleRegistries();
     const change = {
@@ -88,8 +88,9 @@ export class WaitingChanges {
 }
 
 /**
- * Parts of a change, which have the same effect one after another as the whole at once. Services come before the rules
- * for them: the visibility of a rule depends on the owner of its service, and would be found twice.
+ * The parts of a change. One after another, the parts have the same effect as the whole. Services come before the rules
+ * for the services: the visibility of a rule depends on the owner of its service, and would otherwise be computed
+ * twice.
  */
 export function* changeParts({ removed, added, services, endpoints, entrances }: MeshChange): Generator<MeshChange> {
   if (entrances !== undefined) yield { entrances };
@@ -110,7 +111,7 @@ function* parts<T>(items: Iterable<T> = []): Generator<T[]> {
   if (part.length > 0) yield part;
 }
 
-/** The union; the bigger set itself where it may be, for most of the time one of them is empty. */
+/** The union of two sets. May return or change one of the sets, because one of them is mostly empty. */
 function united<T>(before: ReadonlySet<T>, more: ReadonlySet<T>): ReadonlySet<T> {
   if (before.size === 0) return more;
   for (const item of more) (before as Set<T>).add(item);

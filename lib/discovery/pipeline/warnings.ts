@@ -1,5 +1,5 @@
 /**
- * What a pipeline warns of: accepted settings that proxies do not get, and proxies that do not get what they expect.
+ * The warnings of a pipeline: accepted settings that proxies do not get, and connected proxies of an unknown cluster.
  *
  * @module
  */
@@ -10,14 +10,12 @@ import type { ProxyState } from "../../translate/machine/per_proxy/proxy_state.t
 import type { Translator } from "../../translate/machine/translator.ts";
 import { addressRangeFindings } from "../../translate/message/mesh_findings.ts";
 
-// Findings about connected proxies that name a cluster which the server does not know: they would lack endpoints, and their
-// own inbound side, without a word.
-
-/** Clusters that are named; any client can send any name. */
+/** Most unknown clusters in findings: any client can send any name. */
 const MOST_NAMED = 20;
 
 /**
- * One finding for each name.
+ * Findings about connected proxies that name an unknown cluster, one for each name. Such proxies would silently lack
+ * endpoints and their own inbound side.
  *
  * @param own the server's own cluster
  * @param isKnown whether services of a cluster are part of the mesh
@@ -29,7 +27,7 @@ function unknownClusters(
 ): Finding[] {
   const named = new Set<string>();
   for (const { proxy: { properties: { clusterId } } } of proxies) {
-    // Nearly all are of the own cluster, so nothing is made for them.
+    // Nearly all proxies are of the server's own cluster, and need no entry.
     if (clusterId !== own && !isKnown(clusterId) && named.size < MOST_NAMED) named.add(clusterId);
   }
   return [...named].sort().map((cluster) => {
@@ -41,7 +39,6 @@ function unknownClusters(
   });
 }
 
-/** The parts that know of warnings. */
 export interface WarningParts {
   readonly translator: Pick<Translator, "warnings" | "proxies">;
   readonly aggregate: Pick<Aggregate, "hasCluster">;

@@ -8,17 +8,17 @@ import { resolutionOf, serviceKey } from "../../registry/types.ts";
 
 /** The values of the gauges. A port is one cluster; subsets are not counted. */
 export interface WorldFacts {
-  /** Ports whose endpoints proxies get over EDS and that have none that takes requests. */
+  /** Ports with EDS endpoints, none of which takes requests. */
   readonly withoutInstances: number;
-  /** Ports whose endpoints proxies resolve and that have none. */
+  /** Ports with endpoints that proxies resolve, and no endpoint at all. */
   readonly dnsWithoutEndpoints: number;
-  /** Ports of a host that services of several namespaces define: a proxy gets one of them. */
+  /** Ports of a host that services of several namespaces define. A proxy gets one of the services. */
   readonly duplicates: number;
-  /** Endpoints that are unhealthy. */
+  /** Unhealthy endpoints. */
   readonly notReady: number;
 }
 
-/** Counts. Costs one look at each service and endpoint. */
+/** Counts the values. Looks once at each service and endpoint. */
 export function worldFacts(
   services: Iterable<Service>,
   endpointsOf: (key: ServiceKey) => readonly Endpoint[],
@@ -26,7 +26,7 @@ export function worldFacts(
   const facts = { withoutInstances: 0, dnsWithoutEndpoints: 0, duplicates: 0, notReady: 0 };
   const ports = new Set<string>();
   for (const service of services) {
-    // An alias has the endpoints of its target.
+    // An alias has its target's endpoints.
     if (service.externalName !== undefined) continue;
     const serving = new Set<string>();
     for (const { portName, health } of endpointsOf(serviceKey(service))) {

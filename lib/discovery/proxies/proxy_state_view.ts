@@ -1,6 +1,6 @@
 /**
- * A proxy as the wire sees it: its resources, with credentials that it may read, its agent's roots and names, and the
- * stand-ins of resources that it rejects.
+ * A proxy in the view of the wire: its resources, the credentials that it may read, its agent's roots and names, and
+ * stand-ins for rejected resources.
  *
  * @module
  */
@@ -29,13 +29,13 @@ import type { StreamRegistration } from "../registration/registrar.ts";
 
 const NONE: readonly never[] = [];
 
-/** Views of proxies for which something could not be made, with the types of which names are pending. */
+/** Views of proxies with unbuilt resources, and the types with pending names. */
 export type UndecidedViews = Map<ProxyStateView, Set<string>>;
 
-/** The roots that agents are sent. */
+/** The roots for agents. */
 export type AgentRoots = Pick<MeshRoots, "sets">;
 
-/** Inputs of a view beside its proxy's resources. */
+/** Inputs of a view beside the resources of its proxy. */
 export interface ViewParts {
   readonly credentials?: ProxyCredentials | undefined;
   readonly extensions?: ProxyExtensions | undefined;
@@ -44,7 +44,7 @@ export interface ViewParts {
   readonly registration?: StreamRegistration | undefined;
 }
 
-/** A proxy as the wire sees it. */
+/** A proxy in the view of the wire. */
 export class ProxyStateView implements ProxyView {
   readonly id: string;
   readonly identity?: string;
@@ -57,7 +57,7 @@ export class ProxyStateView implements ProxyView {
   readonly #health: StreamHealth | undefined;
   readonly #registration: StreamRegistration | undefined;
   readonly reportHealth?: (health: ClientHealth) => void;
-  /** The last answer about secrets: the same while its sets are. */
+  /** The last answer about secrets. It stays the same object while its sets do. */
   #secrets: readonly ResourceSet[] = NONE;
   /** The last answer about names, likewise. */
   #names: readonly ResourceSet[] = NONE;
@@ -94,7 +94,7 @@ export class ProxyStateView implements ProxyView {
     return this.#pipeline.pushes;
   }
 
-  /** Something that it should have could not be made, or nothing of the last push. */
+  /** Whether a resource of the proxy, or the whole last push, could not be built. */
   get failing(): boolean {
     const { failing, translator } = this.#pipeline;
     return failing || this.state.failing || translator.lacksNames(this.state);
@@ -122,7 +122,7 @@ export class ProxyStateView implements ProxyView {
     return typeUrl === EXTENSION_CONFIG ? this.state.resourceSets(typeUrl) : this.resourceSets(typeUrl);
   }
 
-  /** Made for the first proxy that asks, and for all that see the same. */
+  /** The name table is built for the first proxy that asks, and shared by proxies with the same view. */
   #nameTable(): readonly ResourceSet[] {
     const now = this.#pipeline.translator.nameTable(this.state);
     return now === this.#names[0] ? this.#names : this.#names = [now];
@@ -139,8 +139,9 @@ export class ProxyStateView implements ProxyView {
   }
 
   /**
-   * While something could not be made, a name that is not there may be just that: it is tried again, and its absence is
-   * reported when a push has made all. Otherwise this costs nothing, for any number of names.
+   * While a resource could not be built, a missing name may belong to that resource. The name is then pending: a later
+   * push tries again, and reports the absence after everything was built. Otherwise the check costs nothing, for any
+   * number of names.
    */
   want(typeUrl: string, names: NameSet): readonly string[] {
     if (typeUrl === SECRET) this.#credentials?.want(names);

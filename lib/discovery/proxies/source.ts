@@ -28,12 +28,12 @@ import type { Registrar } from "../registration/registrar.ts";
 
 const NONE: readonly never[] = [];
 
-/** The proven identity of the client, as the workload that a proxy says it is for. */
+/** The proven identity of the client, for the workload in the node of the proxy. */
 type IdentityOf = (proxy: Proxy) => string | undefined;
 
 /** The pipeline as a source of resources. */
 export class PipelineSource implements ResourceSource {
-  /** A server makes it when all sources are synced and the first translation is done. */
+  /** The server makes the source after all sources are synced and the first translation is done. */
   readonly ready = true;
   readonly #pipeline: Pipeline;
   readonly #nodes: NodeReader;
@@ -48,12 +48,12 @@ export class PipelineSource implements ResourceSource {
   #lastTurn: Promise<void> = Promise.resolve();
 
   /**
-   * @param callers Decide which clients may connect. Default: all may, without an identity.
-   * @param credentials Secrets that configuration names and proxies may read. Default: none.
-   * @param roots Root certificates that agents are sent. Default: none.
-   * @param health Takes agents' reports about their workloads. Default: nobody.
-   * @param registrar Registers workloads that ask for it. Default: nobody.
-   * @param configuration Views for clients that ask for configuration. Default: they are read as proxies.
+   * @param callers Decide which clients may connect. Default: all clients may connect, without an identity.
+   * @param credentials Secrets that configuration names and proxies may read. Default: no secrets are sent.
+   * @param roots Root certificates for agents. Default: no roots are sent.
+   * @param health Takes agents' reports about their workloads. Default: reports are ignored.
+   * @param registrar Registers workloads. Default: workloads are not registered.
+   * @param configuration Views for clients that ask for configuration. Default: such clients are read as proxies.
    */
   constructor(
     pipeline: Pipeline,
@@ -75,7 +75,7 @@ export class PipelineSource implements ResourceSource {
     this.#callers = callers;
   }
 
-  /** {@linkcode ResourceSource.connect}; a client that has nothing to prove and to wait for gets its view at once. */
+  /** {@linkcode ResourceSource.connect}. A client without a proof and without a wait gets its view at once. */
   connect(request: ConnectRequest, control: ConnectControl): ProxyView | Promise<ProxyView> {
     if (this.#configuration !== undefined && wantsConfiguration(request)) {
       control.waitsFor("the proof of the client's identity, and resources that all such clients share");
@@ -90,7 +90,7 @@ export class PipelineSource implements ResourceSource {
     });
   }
 
-  /** The identity is looked at first: a client that is not let in neither waits nor makes others wait. */
+  /** Checks the identity first: a client that is not let in neither waits nor makes others wait. */
   #take(request: ConnectRequest, control: ConnectControl, identityOf: IdentityOf): ProxyView | Promise<ProxyView> {
     const { mesh } = this.#pipeline;
     const read = this.#read(request, identityOf);
@@ -99,13 +99,13 @@ export class PipelineSource implements ResourceSource {
     control.waitsFor("resources that all proxies share");
     return prepared.then(() => this.#turn()).then(() => {
       control.signal.throwIfAborted();
-      // Properties have their defaults from the mesh configuration, which may be another one now.
+      // Defaults of properties come from the mesh configuration, which may have changed during the wait.
       const { proxy, identity } = this.#pipeline.mesh === mesh ? read : this.#read(request, identityOf);
       return this.#join(proxy, identity, control);
     });
   }
 
-  /** A turn of the event loop for each: hundreds may have waited for the same. */
+  /** Each proxy gets its own turn of the event loop: hundreds of proxies may have waited for the same resources. */
   #turn(): Promise<void> {
     return this.#lastTurn = this.#lastTurn.then(() => new Promise((resolve) => setTimeout(resolve, 0)));
   }
@@ -149,7 +149,7 @@ export class PipelineSource implements ResourceSource {
     });
   }
 
-  /** Answers pending names of proxies for which everything could be made. */
+  /** Answers pending names of proxies whose resources could all be built. */
   #decide(): void {
     for (const [view, types] of this.#undecided) {
       if (view.failing) continue;

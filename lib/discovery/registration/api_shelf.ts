@@ -1,7 +1,8 @@
 /**
  * Registered entries in the orchestrator, in the spelling of their group.
  *
- * Permissions: those of the client. The API's: `get`, `create`, `patch` and `delete` of workload entries.
+ * Permissions: the permissions of the client. Rights at the API: `get`, `create`, `patch` and `delete` of workload
+ * entries.
  *
  * @module
  */
@@ -16,7 +17,7 @@ import { createObject, deleteObject, getObject, type ObjectPlace, patchObject } 
 import type { AnnotationChange } from "./connection.ts";
 import { EntryConflict, type EntryPlace, type EntryShelf, type ShelvedEntry } from "./shelf.ts";
 
-/** Version of a group of kinds that our definitions have. */
+/** API version of workload entries in this project's definitions. */
 export const OWN_VERSION = "networking.mesh.io/v1";
 
 export class ApiShelf implements EntryShelf {
@@ -24,7 +25,7 @@ export class ApiShelf implements EntryShelf {
   readonly #resource: ApiResource;
   readonly #isPeers: boolean;
 
-  /** @param apiVersion that of the group of an entry: `networking.mesh.io/v1` */
+  /** @param apiVersion API version of the entry's group, such as `networking.mesh.io/v1` */
   constructor(client: ApiClient, apiVersion: string) {
     this.#client = client;
     this.#resource = entryResource(apiVersion);
@@ -49,7 +50,7 @@ export class ApiShelf implements EntryShelf {
       metadata: {
         labels: this.#spelled(meta.labels),
         annotations: this.#spelled(meta.annotations),
-        // A group that goes takes its entries along.
+        // A removed group takes its entries along.
         ...(owner.uid === "" ? {} : { ownerReferences: [owner] }),
       },
       spec: this.#spelled(spec),

@@ -1,5 +1,5 @@
 /**
- * Takes away the entries whose proxies have left.
+ * Removes entries whose proxies have left.
  *
  * @module
  */
@@ -15,7 +15,7 @@ import { EntryConflict, type EntryShelf } from "./shelf.ts";
 /** Inputs of a clean-up. */
 export interface CleanUpParts {
   readonly store: Pick<ConfigStore, "list" | "subscribe">;
-  /** Where an entry is kept; undefined: another one cleans up there. */
+  /** The shelf of an entry; undefined: another clean-up is responsible for the entry. */
   readonly shelfOf: (entry: ConfigObject<"WorkloadEntry">) => EntryShelf | undefined;
   readonly times: DepartureTimes;
   readonly clock: Clock;
@@ -25,9 +25,9 @@ export interface CleanUpParts {
 
 /** Pause between two deletions, milliseconds: 20 a second at the most. */
 const DELETE_PAUSE_MS = 50;
-/** Time in which the store hears of a deletion, milliseconds. */
+/** Time until the store hears of a deletion, milliseconds. */
 const GONE_MS = 1000;
-/** Pause after a deletion that failed, milliseconds. */
+/** Pause after a failed deletion, milliseconds. */
 const RETRY_MS = 5000;
 
 /** Cleans up until the signal aborts. */
@@ -63,7 +63,7 @@ async function pause(ms: number, clock: Clock, signal: AbortSignal): Promise<voi
   }
 }
 
-/** @returns whether one failed */
+/** @returns whether a deletion failed */
 async function removeAll(due: readonly DepartedEntry[], parts: CleanUpParts, signal: AbortSignal): Promise<boolean> {
   const { clock, log, metrics } = parts;
   let failed = false;
@@ -89,7 +89,7 @@ async function removeAll(due: readonly DepartedEntry[], parts: CleanUpParts, sig
   return failed;
 }
 
-/** Deletes an entry that is as it was seen, and in no other state. */
+/** Deletes an entry, unless the entry has changed since it was seen. */
 async function remove(
   { namespace, name, mark, entry }: DepartedEntry,
   { shelfOf }: CleanUpParts,

@@ -1,7 +1,8 @@
 /**
- * The server that a registered proxy is connected to, as its entry says.
+ * The server to which a registered proxy is connected, as noted in the annotations of its entry.
  *
- * Times are written for people and for Istio. No decision compares them with a clock: those of servers differ.
+ * Times are written for people and for Istio. Decisions do not compare the times with a clock, because clocks of
+ * servers differ.
  *
  * @module
  */
@@ -10,12 +11,12 @@ import { REGISTRATION } from "../../config/kinds/workload_entry/registration.ts"
 /** Annotations of an entry, in our spelling. */
 export type EntryAnnotations = Readonly<Record<string, string>>;
 
-/** A change of annotations: undefined takes one away. */
+/** A change of annotations; undefined removes an annotation. */
 export type AnnotationChange = Readonly<Record<string, string | undefined>>;
 
 /** The state of an entry. */
 export interface EntryConnection {
-  /** Empty: its author wrote it. */
+  /** Empty: a user wrote the entry. */
   readonly group: string;
   readonly controller: string;
   /** Whether the controller has a stream of the proxy. */

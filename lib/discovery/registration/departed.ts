@@ -1,9 +1,9 @@
 /**
- * Entries whose proxies have left, and when they may go.
+ * Entries whose proxies have left, and the time of their removal.
  *
- * A time is measured from when this server saw the entry in its present state, by its own monotonic clock: clocks of servers
- * differ by minutes, and a server that has just become leader waits once more. So an entry stays rather longer than the
- * grace period than shorter.
+ * The time counts from the moment at which this server saw the present state of the entry, on the server's own
+ * monotonic clock: clocks of servers differ by minutes, and a new leader waits once more. So an entry rather stays
+ * longer than the grace period.
  *
  * @module
  */
@@ -14,7 +14,9 @@ import { readConnection } from "./connection.ts";
 export interface DepartureTimes {
   /** After the proxy has left (`PILOT_WORKLOAD_ENTRY_GRACE_PERIOD`). */
   readonly grace: number;
-  /** After which a connection that was not renewed is of a server that is gone; Infinity: connections have no end. */
+  /**
+   * Age at which a connection that was not renewed belongs to a server that is gone; Infinity: connections have no end.
+   */
   readonly connection: number;
 }
 
@@ -22,17 +24,16 @@ export interface DepartedEntry {
   readonly namespace: string;
   readonly name: string;
   readonly key: string;
-  /** See `EntryConnection`: its value when the entry was seen. */
+  /** The `mark` of `EntryConnection` when the entry was seen. */
   readonly mark: string;
   readonly entry: ConfigObject<"WorkloadEntry">;
 }
 
-/** An entry that was seen. */
 interface SeenEntry {
   readonly mark: string;
   readonly since: number;
   readonly entry: ConfigObject<"WorkloadEntry">;
-  /** When it may go. */
+  /** When the entry may be removed. */
   readonly due: number;
 }
 
@@ -54,7 +55,7 @@ export class DepartedEntries {
     for (const entry of entries) {
       const { group, connected, controller, mark: connection } = readConnection(entry.meta.annotations);
       if (group === "" || controller === "") continue;
-      // An entry that was made anew is another one, though it says the same.
+      // A recreated entry counts as new, even with the same annotations.
       const mark = entry.origin.from === "api" ? `${entry.origin.uid} ${connection}` : connection;
       const before = this.#seen.get(entry.key);
       const since = before?.mark === mark ? before.since : now;
@@ -64,7 +65,7 @@ export class DepartedEntries {
     this.#seen = seen;
   }
 
-  /** Those that may go. */
+  /** The entries that may be removed. */
   due(now: number): DepartedEntry[] {
     return [...this.#seen].filter(([, { due }]) => due <= now).map(([key, { entry }]) => {
       const { namespace, name } = entry.meta;
@@ -72,7 +73,7 @@ export class DepartedEntries {
     });
   }
 
-  /** When the next one may go; Infinity: none will. */
+  /** When the next entry may be removed; Infinity: no entry will be due. */
   get next(): number {
     let next = Infinity;
     for (const { due } of this.#seen.values()) next = Math.min(next, due);

@@ -1,11 +1,12 @@
 /**
- * Writes the health that agents report here into the status of their entries, for all other servers, and takes it back
- * when the agent has left and has not come to another server.
+ * Writes the health that agents report to this server into the status of their entries. Other servers read the status.
+ * The health is removed when the agent has left and has not come to another server.
  *
- * A report waits for its entry: a workload that registers itself may report before the entry is there. An entry that loses
- * its condition gets it again, as long as the agent has its stream here.
+ * A report waits for its entry: a workload that registers itself may report before the entry exists. An entry that
+ * loses its condition gets the condition back, as long as the agent has a stream here.
  *
- * Permissions: those of the client; of the account `get` of workload entries and `patch` of their status.
+ * Permissions: the permissions of the client. Rights of the account: `get` of workload entries and `patch` of their
+ * status.
  *
  * @module
  */
@@ -34,12 +35,12 @@ export interface EntryHealthParts {
   readonly writing: StatusWriterOptions & { readonly clock: Pick<Clock, "now"> };
 }
 
-/** A report of a stream that is open here. */
+/** A report of a stream to this server. */
 interface KeptReport extends WrittenHealth {
   readonly serviceAccount: string | undefined;
 }
 
-/** Characters of a reason that are written. */
+/** Most characters of a reason in the status. */
 const MAX_REASON = 1024;
 
 export class EntryHealth implements HealthKeeper {
@@ -80,7 +81,10 @@ export class EntryHealth implements HealthKeeper {
     await this.#writer.stop();
   }
 
-  /** The entry is new, or somebody removed its health. Health of another server is left: the agent is there now. */
+  /**
+   * Writes the health of a new entry, or of an entry whose health was removed. Health from another server is left
+   * alone: the agent is connected to that server now.
+   */
   #look(key: string): void {
     const report = this.#kept.get(key);
     const entry = this.#entry(key);
@@ -114,7 +118,7 @@ export class EntryHealth implements HealthKeeper {
   }
 }
 
-/** The variables that are read. */
+/** The settings in use. */
 type EntryHealthVariables = Pick<
   DiscoverySettings,
   | "MESH_ENABLE_CONTROLLER_QUEUE_METRICS"
@@ -124,7 +128,7 @@ type EntryHealthVariables = Pick<
   | "PILOT_STATUS_QPS"
 >;
 
-/** The health status of a server, by its settings; undefined: health checks are off. */
+/** Writes health into the status of entries; undefined: health checks are off. */
 export function startEntryHealth(
   { client, configuration }: { readonly client: ApiClient; readonly configuration: Configuration },
   settings: EntryHealthVariables,

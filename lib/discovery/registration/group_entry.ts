@@ -1,5 +1,5 @@
 /**
- * The WorkloadEntry of a proxy, from its WorkloadGroup's template.
+ * The WorkloadEntry of a proxy, from the template of a WorkloadGroup.
  *
  * @module
  */
@@ -10,26 +10,26 @@ import { fromStruct } from "../../pb/wellknown.ts";
 import { Metadata } from "../../translate/proxy/metadata.ts";
 import type { Proxy } from "../../translate/proxy/node.ts";
 
-/** The registration that a proxy asks for by naming a group (`AUTO_REGISTER_GROUP`). */
+/** A proxy asks for registration by naming a group (`AUTO_REGISTER_GROUP`). */
 export interface DesiredRegistration {
   readonly group: string;
   readonly namespace: string;
-  /** Name of the entry that is its own. */
+  /** Name of the proxy's own entry. */
   readonly name: string;
   readonly address: string;
-  /** Empty: that of the template. */
+  /** Empty: the template's network. */
   readonly network: string;
-  /** Empty: that of the template. */
+  /** Empty: the template's locality. */
   readonly locality: string;
   readonly labels: Readonly<Record<string, string>>;
-  /** Its agent probes the workload. */
+  /** Whether the agent probes the workload. */
   readonly isProbed: boolean;
 }
 
-/** Characters of a name that an orchestrator takes. */
+/** Longest name in an orchestrator, characters. */
 const MOST_NAME = 253;
 
-/** The registration that a proxy asks for; undefined: it names no group. */
+/** The wanted registration of a proxy; undefined: the proxy names no group. */
 export function desiredRegistration(proxy: Proxy): DesiredRegistration | undefined {
   const metadata = new Metadata(fromStruct(proxy.node.metadata));
   const group = metadata.text("AUTO_REGISTER_GROUP");
@@ -45,7 +45,10 @@ export function desiredRegistration(proxy: Proxy): DesiredRegistration | undefin
   };
 }
 
-/** The group, the address, and the network where the proxy names one; of a name that is too long the end. */
+/**
+ * Joins the group, the address, and the network if the proxy names a network. Of a name that is too long the end
+ * counts.
+ */
 export function entryName(group: string, address: string, network: string): string {
   const parts = [group, address.replaceAll(":", "-"), ...network === "" ? [] : [network]];
   return parts.join("-").slice(-MOST_NAME);
@@ -56,7 +59,10 @@ export type GroupEntry =
   | { readonly entry: ConfigObject<"WorkloadEntry"> }
   | { readonly refused: string };
 
-/** The entry of a proxy. Labels of the proxy go before those of the group, and these before those of its template. */
+/**
+ * The entry of a proxy. Labels of the proxy have precedence over the group's labels, and the group's labels over the
+ * template's.
+ */
 export function groupEntry(group: ConfigObject<"WorkloadGroup">, desired: DesiredRegistration): GroupEntry {
   const { template, metadata = {} } = group.spec;
   const labels = { ...template.labels, ...metadata.labels, ...desired.labels };

@@ -1,10 +1,10 @@
 /**
- * Health of workloads outside the orchestrator, as their agents report it on their discovery streams.
+ * Health of workloads outside the orchestrator, as agents report it on their discovery streams.
  *
- * A report is taken from a client whose identity is proven, for workloads of its namespace alone: for the entry that its
- * node names (`WORKLOAD_ENTRY`) or that it registers, else for those with its addresses. It lives as long as its stream and
- * a grace period more, so that a stream that moves to another server changes nothing. Where entries are objects of an
- * orchestrator it is written into their status, by which the other servers know it.
+ * A client with a proven identity may report about workloads of its namespace. The report is about the entry that the
+ * node names (`WORKLOAD_ENTRY`) or that the proxy registers, else about workloads with the node's addresses. A report
+ * lives as long as its stream and a grace period, so a stream that moves to another server changes nothing. Reports
+ * about entries in an orchestrator are written into the status of the entries, for the other servers.
  *
  * @module
  */
@@ -23,46 +23,45 @@ import { desiredRegistration } from "./group_entry.ts";
 import type { EntryPlace } from "./shelf.ts";
 import type { DiscoverySettings } from "../settings/settings.ts";
 
-/** Addresses of a node that count: those of both families, and one more of each. */
+/** Most addresses of a node that count: one address of each family, and one further address of each. */
 const MAX_ADDRESSES = 4;
-/** Characters of a reason that are logged. */
+/** Most characters of a reason in the log. */
 const MAX_REASON = 200;
 /**
  * For how long after a start entries without a report count as healthy, ms: the longest pause of an agent between two
  * attempts to reach a server.
  */
 const FIRST_REPORT = 30_000;
-/** Reports of one stream that are logged as news; an agent that goes on and on is seen at level debug. */
+/** Most reports of one stream at level info. Further reports are logged at level debug. */
 const MAX_LOGGED = 100;
 
-/** The reports of one stream. */
 export interface StreamHealth {
   report(health: ClientHealth): void;
   /** The stream is over. */
   close(): void;
 }
 
-/** The last stream that has reported on a place. */
+/** The last stream that has reported about a place. */
 interface HealthReporter {
   readonly stream: object;
   readonly report: HealthReport;
-  /** Calls the end of its grace off; absent: its stream is open. */
+  /** Cancels the end of the grace period; absent: the stream is open. */
   readonly cancel?: Cancel;
 }
 
 /** Where reports are kept for other servers. */
 export interface HealthKeeper {
-  /** A stream has reported. Only the service account that an entry names speaks for it. */
+  /** Takes a report of a stream. Only the service account in an entry may report for the entry. */
   report(place: EntryPlace, health: ClientHealth, serviceAccount: string | undefined): void;
-  /** Nobody reports here any more. */
+  /** Called when no stream reports for the entry any more. */
   leave(place: EntryPlace): void;
 }
 
 /** Differences between servers. */
 export interface HealthReportOptions {
-  /** `MESH_WORKLOAD_ENTRY_VALIDATE_IDENTITY`; without it every client is believed, about its own namespace. */
+  /** `MESH_WORKLOAD_ENTRY_VALIDATE_IDENTITY`. Without the setting, every client is believed about its own namespace. */
   readonly validateIdentity: boolean;
-  /** For how long a report outlives its stream, milliseconds (`PILOT_WORKLOAD_ENTRY_GRACE_PERIOD`). */
+  /** Milliseconds for which a report outlives its stream (`PILOT_WORKLOAD_ENTRY_GRACE_PERIOD`). */
   readonly grace: number;
   readonly clock: Pick<Clock, "after">;
   readonly log: Logger;
@@ -93,7 +92,7 @@ export class HealthReports {
   /**
    * The reports of a stream.
    *
-   * @param identity proven, as a SPIFFE ID; undefined: it has none, and is not believed
+   * @param identity proven, as a SPIFFE ID; undefined: the client has no identity, and is not believed
    */
   open(proxy: Proxy, identity: string | undefined): StreamHealth | undefined {
     const proven = identity === undefined ? undefined : parseWorkloadIdentity(identity);
@@ -160,8 +159,8 @@ function placesOf(proxy: Proxy): ReportPlace[] {
 }
 
 /**
- * The reports of a server, by its settings; they end with its kernel. Without a keeper nothing is known of what agents
- * reported to the server before this one, so each has {@linkcode FIRST_REPORT} to come back: a restart takes no workload away.
+ * The reports of a server by its settings, until the kernel stops. Without a keeper, reports to the server before this
+ * server are lost. Each agent then has {@linkcode FIRST_REPORT} to report again, so a restart removes no workload.
  */
 export function startHealthReports(
   entries: Pick<ServiceEntryRegistry, "setHealth" | "awaitReports">,

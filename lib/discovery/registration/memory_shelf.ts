@@ -1,7 +1,8 @@
 /**
- * Registered entries of groups in files: objects of this server, as if they were in a file of the lowest precedence.
+ * Registered entries of groups in files. The entries are objects of this server, like objects in a file with the lowest
+ * precedence.
  *
- * They live as long as the server; a proxy that connects to another one is registered there.
+ * The entries live as long as the server. A proxy that connects to another server is registered at the other server.
  *
  * @module
  */

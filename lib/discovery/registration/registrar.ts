@@ -1,11 +1,11 @@
 /**
- * Registers proxies that name a WorkloadGroup, as long as they have a stream here.
+ * Registers proxies that name a WorkloadGroup, as long as the proxies have a stream to this server.
  *
  *     stream opens ──> entry is made, or becomes ours ──> last stream closes ──> entry says so ──> see `departed.ts`
  *
- * For each entry the server knows the desired state: ours while there is a stream. It is compared with the present
- * state when a stream opens or closes and when the entry or its group changes, and again after each failure. So the
- * order in which two servers write does not matter, and an entry that somebody deleted comes back.
+ * The wanted state of an entry is: connected to this server while there is a stream. The wanted state is compared with
+ * the present state when a stream opens or closes, when the entry or its group changes, and again after each failure.
+ * So the order in which two servers write does not matter, and a deleted entry comes back.
  *
  * @module
  */
@@ -25,7 +25,6 @@ import { connectedTo, disconnected, readConnection } from "./connection.ts";
 import { type DesiredRegistration, desiredRegistration, groupEntry } from "./group_entry.ts";
 import { EntryConflict, type EntryShelf, type ShelvedEntry } from "./shelf.ts";
 
-/** The registration of one stream. */
 export interface StreamRegistration {
   /** The stream is over. */
   close(): void;
@@ -33,10 +32,10 @@ export interface StreamRegistration {
 
 /** Inputs of a registrar. */
 export interface RegistrarParts {
-  /** Name of this server, which no other one has. */
+  /** Name of this server, different from the names of all other servers. */
   readonly controller: string;
   readonly store: Pick<ConfigStore, "get" | "subscribe">;
-  /** Where entries of a group, or of an entry that is there, are kept. */
+  /** The shelf for entries of a group, or for an existing entry. */
   readonly shelfOf: (object: ConfigObject<"WorkloadGroup"> | ConfigObject<"WorkloadEntry">) => EntryShelf;
   /** `MESH_WORKLOAD_ENTRY_VALIDATE_IDENTITY` */
   readonly validateIdentity: boolean;
@@ -49,14 +48,14 @@ export interface RegistrarParts {
   readonly random?: () => number;
 }
 
-/** One entry that proxies here stand for. */
+/** An entry with streams to this server. */
 interface HeldEntry {
   desired: DesiredRegistration;
   shelf: EntryShelf;
   readonly streams: Set<object>;
-  /** When the last stream opened, or the last one closed, ms since the epoch. */
+  /** When the last stream opened or closed, ms since the epoch. */
   since: number;
-  /** The entry is to say that it is ours, even if it says that another server holds it. */
+  /** Whether this server must take the entry over, even from another server. */
   isNew: boolean;
 }
 
@@ -90,11 +89,11 @@ export class Registrar {
   }
 
   /**
-   * The registration of a stream; undefined where its proxy names no group.
+   * Registers the proxy of a stream; undefined: the proxy names no group.
    *
-   * @param identity proven, as a SPIFFE ID; undefined: it has none
-   * @throws {XdsRefusal} FAILED_PRECONDITION where there is no such group (yet), PERMISSION_DENIED where the entry is
-   * for another identity, INVALID_ARGUMENT where the entry would not be valid
+   * @param identity proven, as a SPIFFE ID; undefined: no identity is proven
+   * @throws {XdsRefusal} FAILED_PRECONDITION when the group does not exist (yet), PERMISSION_DENIED when the entry is
+   * for another identity, INVALID_ARGUMENT when the entry would not be valid
    */
   open(proxy: Proxy, identity: string | undefined): StreamRegistration | undefined {
     const desired = desiredRegistration(proxy);
@@ -114,7 +113,7 @@ export class Registrar {
       if ("refused" in made) throw this.#refusal(Code.INVALID_ARGUMENT, made.refused, proxy);
     }
     const key = keyOf(desired);
-    // Of the two at least one is there.
+    // At least one of the two is defined.
     const shelf = shelfOf((group ?? there)!);
     const held = this.#held.get(key) ?? { desired, shelf, streams: new Set(), since: 0, isNew: true };
     this.#held.set(key, held);
@@ -130,7 +129,7 @@ export class Registrar {
     await this.#queue.idle();
   }
 
-  /** Ends; entries that are to be written get some seconds. */
+  /** Ends. Waiting writes get some seconds. */
   async stop(): Promise<void> {
     this.#unsubscribe();
     const late = new AbortController();
@@ -146,7 +145,7 @@ export class Registrar {
     this.#queue.add(key);
   }
 
-  /** An entry that is not as it should be any more, or a group that an entry waited for. */
+  /** Queues held entries that were removed or lost their connection, and entries that waited for a group. */
   #changed({ added, updated, refreshed, removed }: ChangeSet): void {
     if (this.#held.size === 0) return;
     for (const { key } of removed) if (this.#held.has(key)) this.#queue.add(key);
@@ -187,7 +186,7 @@ export class Registrar {
       log.info("a workload has registered itself", { entry: key });
     } else {
       const { group, connected, controller: now } = readConnection(entry.annotations);
-      // An entry that its author wrote is left alone, and one that another server holds, unless the proxy came here since.
+      // Leaves entries alone that a user wrote, and entries of another server, unless the proxy has come here since.
       if (group !== desired.group || (connected && !held.isNew)) return;
       if (!connected || now !== controller || isStale(entry, since)) {
         await shelf.annotate(desired, entry, connection, signal);
@@ -248,7 +247,7 @@ export class Registrar {
   }
 }
 
-/** Longest time for which an entry that is ours keeps the time of an earlier connection, milliseconds. */
+/** Longest time for which an entry of this server keeps the time of an earlier connection, milliseconds. */
 const RENEW_MS = 60_000;
 
 function isStale({ annotations }: ShelvedEntry, since: number): boolean {

@@ -6,18 +6,16 @@
 import type { ConfigObject } from "../../config/types.ts";
 import type { AnnotationChange, EntryAnnotations } from "./connection.ts";
 
-/** An entry by its name. */
 export interface EntryPlace {
   readonly namespace: string;
   readonly name: string;
 }
 
-/** An entry as it was read. */
 export interface ShelvedEntry {
   readonly annotations: EntryAnnotations;
-  /** No other entry of the name has it. */
+  /** Unique among all entries of the same name. */
   readonly uid: string;
-  /** No other state of the entry has it. */
+  /** Unique among all states of the entry. */
   readonly version: string;
 }
 
@@ -26,14 +24,17 @@ export class EntryConflict extends Error {
   override readonly name = "EntryConflict";
 }
 
-/** See the module. Every call may fail, and be made again. */
+/** Stores registered entries. Every call may fail, and may be repeated. */
 export interface EntryShelf {
-  /** Undefined: there is none. */
+  /** Undefined: the entry does not exist. */
   read(place: EntryPlace, signal: AbortSignal): Promise<ShelvedEntry | undefined>;
-  /** @throws {EntryConflict} there is one */
+  /** @throws {EntryConflict} when the entry exists */
   create(entry: ConfigObject<"WorkloadEntry">, signal: AbortSignal): Promise<void>;
-  /** @throws {EntryConflict} it is another version by now */
+  /** @throws {EntryConflict} when the entry has another version by now */
   annotate(place: EntryPlace, was: ShelvedEntry, change: AnnotationChange, signal: AbortSignal): Promise<void>;
-  /** @returns false: it was gone @throws {EntryConflict} it is another version by now */
+  /**
+   * @returns false: the entry was gone already
+   * @throws {EntryConflict} when the entry has another version by now
+   */
   remove(place: EntryPlace, was: ShelvedEntry, signal: AbortSignal): Promise<boolean>;
 }

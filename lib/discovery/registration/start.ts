@@ -1,7 +1,7 @@
 /**
- * The registration of workloads of a server, by its settings.
+ * The registration of workloads in a server, by its settings.
  *
- * Permissions: those of the client.
+ * Permissions: the permissions of the client.
  *
  * @module
  */
@@ -19,7 +19,7 @@ import { MemoryShelf } from "./memory_shelf.ts";
 import { Registrar } from "./registrar.ts";
 import type { EntryShelf } from "./shelf.ts";
 
-/** Rank of entries that are kept in memory: entries that users wrote have precedence. */
+/** Rank of entries in memory: entries of users have precedence. */
 const REGISTERED_RANK = 999;
 
 /** Inputs of the registration of a server. */
@@ -33,7 +33,7 @@ export interface RegistrationParts {
   readonly queueMetrics?: Metrics | undefined;
 }
 
-/** The settings that are read. */
+/** The settings in use. */
 type RegistrationSettings = Pick<
   DiscoverySettings,
   | "PILOT_ENABLE_WORKLOAD_ENTRY_AUTOREGISTRATION"
@@ -42,7 +42,9 @@ type RegistrationSettings = Pick<
   | "POD_NAME"
 >;
 
-/** The registrar of a server, with the clean-up of entries in memory; undefined: workloads do not register themselves. */
+/**
+ * The registrar of a server, with the clean-up of entries in memory; undefined: workloads do not register themselves.
+ */
 export function startRegistration(
   { store, client, maxConnectionAge, queueMetrics }: RegistrationParts,
   settings: RegistrationSettings,
@@ -72,8 +74,8 @@ export function startRegistration(
 }
 
 /**
- * Whether entries of workloads that have left are removed: also where workloads no longer register themselves, because
- * entries of those that did are left.
+ * Whether entries of departed workloads are removed. Health checks alone are enough: entries of earlier registrations
+ * may be left.
  */
 export function cleansEntries(
   { PILOT_ENABLE_WORKLOAD_ENTRY_AUTOREGISTRATION: registers, PILOT_ENABLE_WORKLOAD_ENTRY_HEALTHCHECKS: checks }: Pick<

@@ -1,5 +1,5 @@
 /**
- * Turns the program's settings into the options of each package: the one place that reads a variable for translation.
+ * Turns the program's settings into the options of each package. Settings of translation are read nowhere else.
  *
  * @module
  */
@@ -12,7 +12,6 @@ import type { DebounceOptions } from "../pipeline/debounce.ts";
 import type { GrpcServerOptions } from "../../grpc/server.ts";
 import type { XdsServerOptions } from "../../xds/server.ts";
 
-/** Settings of this program. */
 export type DiscoverySettings = SettingsOf<"pilot-discovery">;
 
 /** `PILOT_JWT_ENABLE_REMOTE_JWKS`: the program that fetches the keys of token issuers. */
@@ -24,7 +23,7 @@ const KEY_FETCHERS = {
   proxy: "proxy",
 } as const;
 
-/** The variables that translation reads. */
+/** The settings of translation. */
 export type TranslateVariables = Pick<
   DiscoverySettings,
   | "COMPLIANCE_POLICY"
@@ -71,7 +70,7 @@ export type TranslateVariables = Pick<
   | "PREFER_DESTINATIONRULE_TLS_FOR_EXTERNAL_SERVICES"
 >;
 
-/** The settings that translation reads. */
+/** The options of translation. */
 export function translateSettings(
   settings: TranslateVariables,
   domainSuffix: string,
@@ -168,13 +167,16 @@ export function entryOptions(
     clusterId,
     drainingLabel: settings.PILOT_DRAINING_LABEL,
     selectPods: settings.PILOT_ENABLE_SERVICEENTRY_SELECT_PODS,
-    // Where the server does not hand them out, proxies that ask for it (DNS_AUTO_ALLOCATE) use them all the same.
+    // Always on: proxies may ask for the addresses (DNS_AUTO_ALLOCATE) even when the server does not assign them by
+    // default.
     autoAllocate: true,
     healthChecks: settings.PILOT_ENABLE_WORKLOAD_ENTRY_HEALTHCHECKS,
   };
 }
 
-/** Whether entries of workloads in other clusters are read: where services of the orchestrator select none, they are not. */
+/**
+ * Whether workload entries in other clusters are read. They are not, if services of the orchestrator select no entries.
+ */
 export function readsRemoteEntries(
   settings: Pick<
     DiscoverySettings,
@@ -184,13 +186,13 @@ export function readsRemoteEntries(
   return settings.PILOT_ENABLE_CROSS_CLUSTER_WORKLOAD_ENTRY && settings.PILOT_ENABLE_ORCH_SELECT_WORKLOAD_ENTRIES;
 }
 
-/** The variables that say which services clusters share with each other. */
+/** The settings about services that clusters share with each other. */
 type SharingVariables = Pick<
   DiscoverySettings,
   "ENABLE_MCS_CLUSTER_LOCAL" | "ENABLE_MCS_HOST" | "ENABLE_MCS_SERVICE_DISCOVERY"
 >;
 
-/** The variables that say where exports and imports of services may be. */
+/** The settings about the API of exports and imports. */
 type SharingGroupVariables = Pick<DiscoverySettings, "MCS_API_GROUP" | "MCS_API_VERSION">;
 
 /** The variables of {@linkcode sharingApi}. */
@@ -221,7 +223,7 @@ export function orchOptions(
   };
 }
 
-/** Settings of exports and imports that are on and have no effect, each with the settings that it lacks. */
+/** Settings of exports and imports that are on without effect, each with the missing settings. */
 export function sharingWithoutEffect(settings: SharingVariables): string[] {
   const needs = [
     ["ENABLE_MCS_HOST", ["ENABLE_MCS_SERVICE_DISCOVERY"]],
@@ -235,12 +237,12 @@ export function sharingWithoutEffect(settings: SharingVariables): string[] {
   });
 }
 
-/** The group of exports and imports where its setting says nothing else, as the rest of the world spells it. */
+/** The usual group of exports and imports outside this project, used when the setting has its default. */
 const SHARING_GROUP = "multicluster.x-k8s.io";
 
 /** Where exports and imports of services are. */
 export interface SharingApi {
-  /** Groups that may have them, the first choice first. */
+  /** Groups with exports and imports, the preferred group first. */
   readonly groups: readonly string[];
   readonly version: string;
   /** Whether imports are read too. */
@@ -261,7 +263,7 @@ export function sharingGroups(settings: SharingGroupVariables): Pick<SharingApi,
   return { groups: isDefault ? [group, SHARING_GROUP] : [group], version };
 }
 
-/** Each of these settings counts only together with those before it. */
+/** Each of these settings has an effect only with the earlier settings. */
 function sharedServices(settings: SharingVariables): OrchRegistryOptions["shared"] {
   if (!settings.ENABLE_MCS_SERVICE_DISCOVERY) return undefined;
   const host = settings.ENABLE_MCS_HOST;

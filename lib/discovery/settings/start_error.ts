@@ -1,12 +1,12 @@
 /**
- * Faults of options that keep the discovery server from starting: a folder that does not exist, a port in use. Each is one
- * sentence with value, expectation and a hint; the caller puts its own name of the option before it.
+ * Faults of options that keep the discovery server from starting, such as a missing folder or a used port. A fault is
+ * one sentence with value, expectation and a hint. The caller puts its own name of the option in front.
  *
  * @module
  */
 import { type OptionFault, OptionFaults } from "../../kernel/lifecycle/option_faults.ts";
 
-/** The options that name the files of the mesh. */
+/** The options for the files of the mesh. */
 export type MeshFileOption = "meshConfig" | "networksConfig";
 
 /** Options that may have a fault at start. */
@@ -15,16 +15,16 @@ export type StartOption = "configDir" | MeshFileOption | AuthorityOption | TlsFi
 /** Variables of the authority and of the certificate provider. */
 export type AuthorityOption = "EXTERNAL_CA" | "ROOT_CA_DIR" | "MESH_SELF_SIGNED_CA_DIR" | "PILOT_CERT_PROVIDER";
 
-/** The files of TLS among them. */
+/** The options for the files of TLS. */
 export type TlsFileOption = "tlsCertFile" | "tlsKeyFile" | "caCertFile";
 
-/** The addresses among them. */
+/** The options for addresses. */
 export type PortOption = "grpc" | "secureGrpc" | "http" | "webhooks" | "monitoring" | "introspection";
 
-/** One fault of one option. */
+/** A fault of an option. */
 export type StartFault = OptionFault<StartOption>;
 
-/** A discovery server that did not start; `faults` names every option at fault. */
+/** A discovery server did not start; `faults` names every option at fault. */
 export class StartError extends OptionFaults<StartOption> {
   override readonly name = "StartError";
 }
@@ -33,7 +33,7 @@ function got(option: StartOption, value: string, expected: string): StartFault {
   return { option, text: `got ${JSON.stringify(value)}, expected ${expected}` };
 }
 
-/** The fault of a configuration folder that could not be read or watched; undefined: its path shows none. */
+/** The fault of a configuration folder that could not be read or watched; undefined: the path is not the cause. */
 export function folderFault(root: string, error: unknown): StartFault | undefined {
   const { errors } = Deno;
   const fault = (expected: string) => got("configDir", root, expected);
@@ -47,7 +47,7 @@ export function folderFault(root: string, error: unknown): StartFault | undefine
   return isWatchLimit(error) ? fault(WATCHABLE) : undefined;
 }
 
-/** The fault of a mesh file whose folder could not be watched; undefined: its path shows none. */
+/** The fault of a mesh file whose folder could not be watched; undefined: the path is not the cause. */
 export function meshFileFault(
   option: MeshFileOption,
   file: string,
@@ -58,7 +58,7 @@ export function meshFileFault(
   return got(option, file, "a file in a folder that this program may read (see its owner and mode)");
 }
 
-/** The fault of a mesh file that was named and does not exist. */
+/** The fault of a mesh file that a user named and that does not exist. */
 export function missingMeshFile(option: MeshFileOption, file: string): StartFault {
   const where = file.startsWith("/") ? "" : "; a relative path starts where the program runs";
   return got(option, file, `a file that exists (create it, or leave the flag out for the defaults${where})`);
@@ -67,7 +67,7 @@ export function missingMeshFile(option: MeshFileOption, file: string): StartFaul
 const WATCHABLE = "a path that can be watched: the system's limit is reached (raise fs.inotify.max_user_watches and " +
   "fs.inotify.max_user_instances)";
 
-/** The system reports ENOSPC and EMFILE when it watches no more. */
+/** The system reports ENOSPC and EMFILE when it cannot watch more files. */
 function isWatchLimit(error: unknown): boolean {
   return error instanceof Error && /watch limit|os error (?:24|28)\b/i.test(error.message);
 }
@@ -77,14 +77,14 @@ const LISTEN_EXPECTATIONS: Readonly<Record<string, string>> = {
   EADDRINUSE: "an address that is free: another process listens there (end it, or name another port; 0 takes any)",
   EACCES: "an address that this program may listen on (ports below 1024 need more rights)",
   EADDRNOTAVAIL: "an address of this machine (without host, as in :15010, it is all of them)",
-  // Deno 2.8 reports this for an address of another machine.
+  // Deno 2.8 reports EINVAL for an address of another machine.
   EINVAL: "an address of this machine (without host, as in :15010, it is all of them)",
   ENOTFOUND: "a host that resolves (without host, as in :15010, it is all addresses)",
   EAI_AGAIN: "a host that resolves (without host, as in :15010, it is all addresses)",
 };
 
 /**
- * The fault of a listen address; undefined: the address shows none.
+ * The fault of a listen address; undefined: the address is not the cause.
  *
  * @param own Whether another option of the same server has the same address.
  */

@@ -16,7 +16,6 @@ import type { Kernel } from "../../kernel/kernel.ts";
 import { paced } from "../../kernel/time/paced.ts";
 import { logFindings } from "./finding_log.ts";
 
-/** A folder that feeds a store. */
 export interface ConfigFolder {
   /** Name of the source: the folder's path. */
   readonly name: string;
@@ -24,18 +23,18 @@ export interface ConfigFolder {
   findings(): Iterable<Finding>;
   /** The documents of the folder that are neither configuration nor facts, by kind. */
   passedOver(): ReadonlyMap<string, PassedOver>;
-  /** Whether an object of the folder is in force in its last good version only, because the present text is refused. */
+  /** Whether the present text of an object is refused, so that its last good version is in force. */
   isStale(object: ConfigObject): boolean;
-  /** Whether bytes of a file of the folder are those that its objects were read from. */
+  /** Whether the objects of a file were read from these bytes. */
   isAsRead(file: string, bytes: Uint8Array): boolean;
-  /** Resolves when everything that lies in the folder now has been read and handed on. */
+  /** Resolves when the present content of the folder has been read and handed on. */
   settled(): Promise<void>;
   stop(): Promise<void>;
 }
 
 /** The targets of a folder's objects. */
 export interface FolderTarget {
-  /** Has the folder's path as its name. */
+  /** The name of the source is the folder's path. */
   readonly objects: StoreSource;
   readonly facts: StoreSource<Fact>;
   /** Keys the hashes of facts; see `FactOptions`. */
@@ -47,8 +46,8 @@ export interface FolderTarget {
 /**
  * Reads a folder into its sources and keeps them up to date.
  *
- * @param handedOn Resolves when the changes that the store has taken in have been handed on.
- * @returns When everything in the folder has been handed on once.
+ * @param handedOn Resolves when the store's changes have been handed on.
+ * @returns When the whole folder has been handed on once.
  * @throws Deno.errors.NotFound and others when the folder cannot be read at the start.
  */
 export async function startConfigFolder(
@@ -66,7 +65,7 @@ export async function startConfigFolder(
       await paced(logFindings({ appeared: appeared.filter(reports), resolved: resolved.filter(reports) }, kernel), {
         signal,
       });
-      // First, so that a listener for a change of an object finds the facts that were written with it.
+      // Facts first: a listener for a changed object then finds the facts from the same file.
       facts.apply(changes.facts);
       objects.apply(changes);
       await handedOn();
@@ -99,7 +98,7 @@ export async function startConfigFolder(
   };
 }
 
-/** Sorts of things that one line names. */
+/** Most kinds in one log line. */
 const SORTS_NAMED = 12;
 
 /** `6 Ingress, 1 HTTPRoute`: the most frequent first. */

@@ -1,7 +1,7 @@
 /**
- * One config map of the orchestrator's API, watched.
+ * A watched config map of the orchestrator's API.
  *
- * Permissions: those of the client. The API's: `list` and `watch` of config maps of that namespace.
+ * Permissions: the permissions of the client. Rights at the API: `list` and `watch` of config maps of the namespace.
  *
  * @module
  */
@@ -17,7 +17,7 @@ export interface ConfigMapPlace {
   readonly name: string;
 }
 
-/** Watches a config map until the kernel stops, and keeps the value that `entries` makes of it. */
+/** Watches a config map until the kernel stops. Keeps the value that `entries` reads from the config map. */
 export function watchConfigMap<T>(
   client: ApiClient,
   { namespace, name }: ConfigMapPlace,
@@ -28,13 +28,13 @@ export function watchConfigMap<T>(
     ...{ resource: LOCK_RESOURCES.ConfigMap, namespace, fieldSelector: `metadata.name=${name}` },
     ...{ log: kernel.log.scope("orch"), project: entries },
   });
-  // Before the API is there too, a stop must not wait for it.
+  // Registered before the first answer: a stop must not wait for an absent API.
   kernel.stopper.add(`config map ${name}`, () => informer.stop());
   informer.start();
   return informer;
 }
 
-/** The text of an entry; undefined: there is none. */
+/** The text of an entry; undefined: the config map has no such entry. */
 export function configMapEntry({ data }: ApiJson, key: string): string | undefined {
   const text = isApiJson(data) ? data[key] : undefined;
   return typeof text === "string" ? text : undefined;

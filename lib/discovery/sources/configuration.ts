@@ -1,6 +1,5 @@
 /**
- * All configuration of a server: its sources by precedence, facts beside them, the objects derived from both, and the
- * way to the pipeline.
+ * All configuration of a server: its sources by precedence, facts, derived objects, and the way to the pipeline.
  *
  *     orchestrator ───────┐
  *     --configDir ────────┤
@@ -39,7 +38,7 @@ import { type CheckedCluster, SelfCheck } from "./self_check.ts";
 import type { Pipeline } from "../pipeline/pipeline.ts";
 import type { RemoteSource, RemoteSourceParts } from "./remote_source.ts";
 
-/** Rank of the first derivation: objects that users wrote have precedence. */
+/** Rank of the first derivation: objects of users have precedence. */
 const DERIVED_RANK = 1000;
 
 /** Documents of a folder that are neither configuration nor facts. */
@@ -49,11 +48,11 @@ export interface FolderPassedOver {
   readonly kinds: ReadonlyMap<string, PassedOver>;
 }
 
-/** Selects the objects of its sources that a server reads. */
+/** Limits the objects that a server reads from its sources. */
 export interface ReadObjects {
   /** `REVISION`: configuration of other revisions is passed over. Default: there are none. */
   readonly revision?: string;
-  /** The folders stand in for an orchestrator, so that `discoverySelectors` are for them too. Default: they do not. */
+  /** Whether the folders replace an orchestrator, so that `discoverySelectors` apply to folders too. Default: false. */
   readonly foldersAreCluster?: boolean;
 }
 
@@ -65,7 +64,7 @@ export class Configuration {
   readonly #everywhere: DiscoveredNamespaces;
   readonly #reads: ReadObjects;
   readonly #folders: ConfigFolder[] = [];
-  /** The gates through which configuration enters the store, one for each source. */
+  /** The gates to the store, one for each source of configuration. */
   readonly #gates: DiscoveredSource<ConfigObject>[] = [];
   readonly #remotes: RemoteSource[] = [];
   #orch: OrchObjects | undefined;
@@ -82,7 +81,7 @@ export class Configuration {
 
   /**
    * @param derivations In order of their precedence.
-   * @param services Makes services of facts. Default: nothing does.
+   * @param services Makes services from facts. Default: no services are made.
    */
   constructor(
     pipeline: Pipeline,
@@ -134,10 +133,10 @@ export class Configuration {
   }
 
   /**
-   * Adds a folder as a source, and watches it.
+   * Adds a folder as a source, and watches the folder.
    *
-   * @param rank Its precedence: 0 is the highest.
-   * @returns When everything in it has been handed to the pipeline once.
+   * @param rank Precedence of the folder: 0 is the highest.
+   * @returns When the whole folder has been handed to the pipeline once.
    * @throws Deno.errors.NotFound and others when the folder cannot be read at the start.
    */
   async addFolder(path: string, rank: number): Promise<void> {
@@ -146,7 +145,7 @@ export class Configuration {
       objects: this.#ofRevision(this.store.addSource(path, rank), discovered),
       facts: new DiscoveredSource(this.facts.addSource(path, rank), discovered, () => true),
       digestKey: this.#digestKey,
-      // Where a mesh configuration is given, the one in the folder is not missed.
+      // When the server has a mesh configuration, the ignored mesh configuration in the folder is not worth a finding.
       reports: ({ name }: Finding) => name !== "mesh-configuration-elsewhere" || !this.#hasMeshConfig(),
     };
     this.#folders.push(await startConfigFolder(target, () => this.#handedOver(), this.#kernel));
@@ -155,10 +154,10 @@ export class Configuration {
   /**
    * Adds an orchestrator as a source.
    *
-   * @param cluster Its name.
-   * @param scope The parts of it that are read.
-   * @param rank Precedence of our spelling of the kinds; that of Istio comes next.
-   * @returns When everything that it has was handed to the pipeline once, however long its API is away.
+   * @param cluster Name of the cluster.
+   * @param scope The parts of the orchestrator that are read.
+   * @param rank Precedence of this project's spelling of the kinds. Istio's spelling has the next rank.
+   * @returns When everything was handed to the pipeline once, however long the API is away.
    */
   async addOrchestrator(client: ApiClient, cluster: string, scope: OrchScope, rank: number): Promise<void> {
     const onFindings = (changes: Parameters<typeof logFindings>[0]) => unpaced(logFindings(changes, this.#kernel));
@@ -178,14 +177,14 @@ export class Configuration {
   /**
    * Adds another control plane as a source.
    *
-   * @param rank Its precedence: 0 is the highest.
-   * @returns When everything that it has was handed to the pipeline once, however long it is away.
+   * @param rank Precedence of the source: 0 is the highest.
+   * @returns When everything was handed to the pipeline once, however long the control plane is away.
    */
   async addRemote(
     parts: Omit<RemoteSourceParts, "target" | "onFindings">,
     rank: number,
   ): Promise<void> {
-    // Loaded with the first such source: it brings descriptors of all kinds along.
+    // Loaded with the first remote source, because the module brings descriptors of all kinds along.
     const { RemoteSource } = await import("./remote_source.ts");
     const remote = new RemoteSource({
       ...parts,
@@ -197,7 +196,7 @@ export class Configuration {
     await this.#handedOver();
   }
 
-  /** Checks that objects here equal the orchestrator's, at intervals in milliseconds, until the stop; 0: never. */
+  /** Compares objects with the orchestrator's objects, at intervals in milliseconds, until the stop; 0: never. */
   startSelfCheck(
     interval: number,
     own: Pick<CheckedCluster, "cluster" | "services">,
@@ -211,7 +210,7 @@ export class Configuration {
     this.#selfCheck.start(interval);
   }
 
-  /** One check of that kind now; for tests. */
+  /** Runs one check now, for tests. */
   async selfCheck(patience: number): Promise<void> {
     await this.#selfCheck?.check(patience);
   }
@@ -221,7 +220,7 @@ export class Configuration {
     return this.#folders.map(({ name, passedOver }) => ({ folder: name, kinds: passedOver() }));
   }
 
-  /** The findings of the sources, the hidden objects, and the derivations that failed. */
+  /** The findings of the sources, the hidden objects, and the failed derivations. */
   findings(): Finding[] {
     return [
       ...this.#folders.flatMap((folder) => [...folder.findings()]),
@@ -232,28 +231,28 @@ export class Configuration {
     ];
   }
 
-  /** Whether an object is in force in its last good version only, because the present text is refused. */
+  /** Whether the present text of an object is refused, so that its last good version is in force. */
   isStale(object: ConfigObject): boolean {
     const sources = [...this.#folders, ...this.#remotes, ...(this.#orch === undefined ? [] : [this.#orch])];
     return sources.some((source) => source.isStale(object));
   }
 
-  /** Whether bytes are the text of a file from which the objects in force were read. */
+  /** Whether the objects in force were read from these bytes of a file. */
   isAsRead({ source, file }: FileOrigin, bytes: Uint8Array): boolean {
     return this.#folders.some((folder) => folder.name === source && folder.isAsRead(file, bytes));
   }
 
-  /** The objects of the orchestrator that are refused as they are now. */
+  /** The objects of the orchestrator whose present version is refused. */
   *refused(): Generator<RefusedKind> {
     yield* this.#orch?.refused() ?? [];
   }
 
-  /** Where an object is in the orchestrator's API; undefined: it is not of there. */
+  /** The place of an object in the orchestrator's API; undefined: the object comes from another source. */
   placeOf(object: ConfigObject): ObjectPlace | undefined {
     return this.#orch?.placeOf(object);
   }
 
-  /** Resolves when everything that lies in the folders now has been read and handed to the pipeline. */
+  /** Resolves when the present content of the folders has been read and handed to the pipeline. */
   async settled(): Promise<void> {
     await Promise.all(this.#folders.map((folder) => folder.settled()));
   }
@@ -268,7 +267,7 @@ export class Configuration {
     await Promise.all([...sources.map((source) => source.stop()), this.#orch?.stop()]);
   }
 
-  /** Why an object that is written does not count here; undefined: it does, or it is not written. */
+  /** Why a written object has no effect here; undefined: the object has an effect, or does not exist. */
   leftOut(key: string): string | undefined {
     const { revision = "" } = this.#reads;
     const reasons = this.#gates.map((gate) => gate.leftOut(key));

@@ -1,12 +1,12 @@
 /**
- * A feed of a resource that the orchestrator may or may not have: it is followed while its definition is there and serves
- * the version that is read.
+ * A feed of a resource that the orchestrator may or may not have. The resource is followed while its definition exists
+ * and serves the wanted version.
  *
  *     definitions ──the first that serves the version──> feed ──> store
  *
  * Nothing waits for a definition that is absent, forbidden, or of other versions.
  *
- * Permissions: those of the client. The API's: `list` and `watch` of definitions and of the resource.
+ * Permissions: the permissions of the client. Rights at the API: `list` and `watch` of definitions and of the resource.
  *
  * @module
  */
@@ -25,7 +25,7 @@ import type { ApiFeed } from "./feed.ts";
 export interface DefinedFeedParts<O extends StoredObject> {
   readonly client: ApiClient;
   readonly feed: ApiFeed<O>;
-  /** Where the resource may be, the first choice first; all of one plural. */
+  /** Candidate places of the resource, the preferred place first. All places have the same plural. */
   readonly places: readonly ApiResource[];
   readonly log: Logger;
 }
@@ -34,11 +34,11 @@ export interface DefinedFeedParts<O extends StoredObject> {
 type DefinitionState =
   | { readonly kind: "followed"; readonly place: ApiResource }
   | { readonly kind: "absent" }
-  /** The API does not serve it yet. */
+  /** The definition exists, but the API does not serve the resource yet. */
   | { readonly kind: "unserved" }
   | { readonly kind: "otherVersion"; readonly place: ApiResource; readonly served: readonly string[] };
 
-/** Longest wait at the start for a definition that is there and not served, milliseconds. */
+/** Longest wait at the start for a defined resource that is not served yet, milliseconds. */
 const SERVED_MS = 30_000;
 
 export class DefinedFeed<O extends StoredObject> {
@@ -65,7 +65,7 @@ export class DefinedFeed<O extends StoredObject> {
     });
   }
 
-  /** Hears of failures of its feed too: a forbidden resource is not waited for. */
+  /** Also called with failures of the feed: a forbidden resource is not waited for. */
   troubled(error: ApiError): void {
     if (error.forbidden) this.#forbidden.resolve();
   }
@@ -88,7 +88,7 @@ export class DefinedFeed<O extends StoredObject> {
     await this.#looking;
   }
 
-  /** Looks at the definitions, now or once more after the look that is under way. */
+  /** Looks at the definitions now, or once more after the look that is under way. */
   #look(): void {
     this.#again = true;
     this.#looking ??= this.#lookAgain().finally(() => this.#looking = undefined);
@@ -103,7 +103,8 @@ export class DefinedFeed<O extends StoredObject> {
       if (!this.#definitions.every(({ informer }) => informer.synced)) return;
       const found = await this.#find();
       if (found.kind === "followed") this.feed.follow(found.place);
-      // A resource that was served once is followed on: a server that starts may not know its own definitions yet.
+      // A resource that was served before is still followed: a starting API server may not know its own definitions
+      // yet.
       else if (found.kind !== "unserved") this.feed.vanish();
       this.#say(found);
       if (found.kind !== "unserved" || clock.monotonic() - began > SERVED_MS) this.#known.resolve();
@@ -127,17 +128,17 @@ export class DefinedFeed<O extends StoredObject> {
     return found;
   }
 
-  /** Versions in which the API serves a resource; undefined: in none, or it does not say. */
+  /** The served versions of a resource; undefined: no version is served, or the API did not answer. */
   async #served({ group, plural }: ApiResource): Promise<ReadonlySet<string> | undefined> {
     try {
       return (await servedVersions(this.#parts.client, group, this.#stop.signal)).get(plural);
     } catch {
-      // The client has counted it; it is asked again.
+      // The client has counted the failure, and the caller asks again.
       return undefined;
     }
   }
 
-  /** One line whenever something else is found. */
+  /** Logs one line whenever the state changes. */
   #say(found: DefinitionState): void {
     const text = JSON.stringify(found);
     if (text === this.#said) return;

@@ -1,8 +1,8 @@
 /**
- * The objects that configuration refers to, from the orchestrator, as facts: namespaces, services with their endpoints
- * and pods, nodes, accounts, secrets and config maps.
+ * Facts from the orchestrator, the objects to which configuration refers: namespaces, services with their endpoints and
+ * pods, nodes, accounts, secrets and config maps.
  *
- * Permissions: those of the client.
+ * Permissions: the permissions of the client.
  *
  * @module
  */
@@ -22,17 +22,17 @@ import { REPORT_LABEL } from "../../status/report.ts";
 import { DefinedFeed } from "./defined_feed.ts";
 import { ApiFeed, type FindingsListener, type ReadApiObject } from "./feed.ts";
 
-/** A kind of facts that is read of the orchestrator. */
+/** A kind of facts in the orchestrator. */
 interface FactResource {
   readonly kind: FactKind;
   readonly plural: string;
   readonly namespaced: boolean;
   readonly scope?: ListScope;
-  /** Only the registry reads it. */
+  /** Read only for services. */
   readonly services?: true;
 }
 
-/** Secrets that no proxy is ever sent, and of which a cluster may have thousands: releases of charts, tokens of accounts. */
+/** Excludes secrets that proxies never need: releases of charts, tokens of accounts. A cluster may have thousands. */
 const SECRETS_OF_OTHERS = "type!=helm.sh/release.v1,type!=kubernetes.io/service-account-token";
 
 const RESOURCES: readonly FactResource[] = [
@@ -48,7 +48,7 @@ const RESOURCES: readonly FactResource[] = [
   { kind: "ConfigMap", plural: "configmaps", namespaced: true, scope: { labelSelector: `!${REPORT_LABEL}` } },
 ];
 
-/** Resources that an orchestrator has only where somebody has defined them. */
+/** Resources that exist only in orchestrators with a definition. */
 const SHARING: readonly FactResource[] = [
   { kind: "ServiceExport", plural: "serviceexports", namespaced: true, scope: { metadataOnly: true } },
   { kind: "ServiceImport", plural: "serviceimports", namespaced: true },
@@ -62,16 +62,16 @@ export interface FactFeedsParts {
   readonly facts: StoreSource<Fact>;
   /** Keys the hashes of facts; see `FactOptions`. */
   readonly digestKey: Uint8Array;
-  /** Only objects of this namespace are read; empty: all. */
+  /** Limits reading to one namespace; empty: all namespaces are read. */
   readonly namespace: string;
-  /** Whether services are read of them. */
+  /** Whether facts become services. */
   readonly services: boolean;
-  /** Kinds that are read. Default: all. */
+  /** Kinds to read. Default: all kinds. */
   readonly kinds?: readonly FactKind[];
-  /** The API of exports and imports; undefined: they are not read. */
+  /** The API of exports and imports; undefined: exports and imports are not read. */
   readonly sharing?: SharingApi | undefined;
   readonly onFindings: FindingsListener;
-  /** Called with each failure of a list or watch. Default: it is counted, no more. */
+  /** Called with each failure of a list or watch. Default: failures are only counted. */
   readonly troubled?: (error: ApiError) => void;
 }
 
@@ -116,7 +116,7 @@ export class FactFeeds {
 
   #definedFeed(one: FactResource, parts: FactFeedsParts, { groups, version }: SharingApi): DefinedFeed<Fact> {
     const { kind, plural, namespaced } = one;
-    // Faults of these are no trouble of the cluster: others may do without them.
+    // A fault of a shared feed is no trouble of the cluster: the server can work without exports and imports.
     const feed: ApiFeed<Fact> = this.#feedOf(one, parts, (error) => defined.troubled(error));
     const places = groups.map((group) => ({ group, version, plural, kind, namespaced }));
     const log = parts.kernel.log.scope("orch");
@@ -124,7 +124,7 @@ export class FactFeeds {
     return defined;
   }
 
-  /** Begins; resolves when all are in the store. */
+  /** Begins. Resolves when the objects of all feeds are in the store. */
   async start(): Promise<void> {
     for (const { feed, resource } of this.#feeds) feed.follow(resource);
     const shared = this.#shared.map((one) => one.start());
@@ -132,8 +132,8 @@ export class FactFeeds {
   }
 
   /**
-   * Nodes are large and report themselves every few minutes: their addresses are read from when the first service, or the
-   * status of Ingresses, needs them.
+   * Nodes are large and change every few minutes. Their addresses are read only when the first service, or the status
+   * of Ingresses, needs an address.
    */
   readNodeAddresses(): void {
     if (this.#wholeNodes) return;
@@ -141,14 +141,14 @@ export class FactFeeds {
     this.#feeds.find(({ resource }) => resource.kind === "Node")?.feed.rescope({ namespace: this.#namespace });
   }
 
-  /** All feeds; those of namespaces and nodes come first, because services and endpoints are read with them. */
+  /** All feeds. Namespaces and nodes come first, because services and endpoints are read with them. */
   feeds(): readonly ApiFeed<Fact>[] {
     const isFirst = ({ kind }: ApiFeed<Fact>) => kind === "Namespace" || kind === "Node";
     const all = [...this.#feeds, ...this.#shared].map(({ feed }) => feed);
     return [...all.filter(isFirst), ...all.filter((feed) => !isFirst(feed))];
   }
 
-  /** Why nothing is heard of the API at the moment, of the first feed that hears nothing; undefined: all is well. */
+  /** The trouble of the first feed that does not hear from the API; undefined: all is well. */
   get trouble(): string | undefined {
     return this.#feeds.map(({ feed }) => feed.trouble).find((trouble) => trouble !== undefined);
   }

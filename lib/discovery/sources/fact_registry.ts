@@ -1,6 +1,6 @@
 /**
- * Services from facts: the orchestrator's objects, of its API (`--registries=Orch`) or as manifests in the
- * folders (`--registries=File`).
+ * Services from facts: objects of the orchestrator's API (`--registries=Orch`), or manifests in folders
+ * (`--registries=File`).
  *
  * @module
  */
@@ -15,14 +15,16 @@ import type { MeshSource } from "./mesh_source.ts";
 import type { Pipeline } from "../pipeline/pipeline.ts";
 import { orchOptions, type OrchVariables } from "../settings/settings.ts";
 
-/** Inputs of the registry from the process beside its settings. */
+/** Inputs of the registry from the process, beside the settings. */
 export interface FactRegistryOptions {
   readonly clusterId: string;
   readonly domain: string;
   readonly systemNamespace: string;
   /** The mesh networks in force. */
   readonly networks: () => MeshNetworks;
-  /** Facts of which origin it takes; manifests beside an orchestrator's own objects are no services. */
+  /**
+   * The origin of facts that become services. Manifests do not become services beside an orchestrator's own objects.
+   */
   readonly from: "file" | "api";
 }
 
@@ -34,17 +36,20 @@ export interface FactRegistry {
   readonly check: ServicesCheck;
 }
 
-/** Compares services with the facts that they are made of, and repairs them; all that was handed over must be done. */
+/** Compares services with their facts, and repairs the services. All changes must be handed over before a check. */
 export interface ServicesCheck {
-  /** Makes the results of these facts again. @returns the number of things that had drifted */
+  /** Makes the results of facts again. @returns the number of differing results */
   check(facts: readonly Fact[]): number;
-  /** Keys of facts of a kind that the registry has. */
+  /** Keys of the registry's facts of a kind. */
   keys(kind: string): Iterable<string>;
-  /** Removes the results of facts that are gone. @returns the number of things that had drifted */
+  /** Removes the results of facts that are gone. @returns the number of removed results */
   drop(keys: readonly string[]): number;
 }
 
-/** Adds a registry of facts to a pipeline, which selects workload entries. It has nothing until it is given facts. */
+/**
+ * Adds a registry of facts to a pipeline. Its services may select workload entries. The registry is empty until it is
+ * given facts.
+ */
 export function addFactRegistry(
   pipeline: Pipeline,
   options: FactRegistryOptions,
@@ -56,7 +61,7 @@ export function addFactRegistry(
   return added;
 }
 
-/** Adds the registry of one cluster among several; `Pipeline.removeRegistry` takes it away. */
+/** Adds the registry of one cluster among several. `Pipeline.removeRegistry` removes the registry. */
 export function addClusterRegistry(
   pipeline: Pipeline,
   { networks, ...options }: FactRegistryOptions,
@@ -69,7 +74,7 @@ export function addClusterRegistry(
   const registry = new OrchRegistry({
     ...orchOptions(settings),
     ...options,
-    // Objects of an API have addresses: none stands in.
+    // API objects have addresses of their own, and need no substitute addresses.
     ...(options.from === "file" ? { standIns: pipeline.standIns } : {}),
     trustDomain: () => pipeline.mesh.trustDomain,
     networkOf: (address) => known().networkOf(address),
@@ -79,7 +84,7 @@ export function addClusterRegistry(
   return { registry, ...registryParts(registry, pipeline, options.from) };
 }
 
-/** The steps of facts' changes on their way to a registry. */
+/** Hands changes of facts to a registry, and checks the registry. */
 function registryParts(
   registry: OrchRegistry,
   pipeline: Pipeline,
@@ -112,7 +117,7 @@ function checked(pipeline: Pipeline, check: () => number): number {
   return drifted;
 }
 
-/** Makes something of the networks in force, once for each of them. */
+/** Derives a value from the present networks. The value is derived once for each version of the networks. */
 function lastMade<T>(networks: () => MeshNetworks, make: (networks: MeshNetworks) => T): () => T {
   let last: { readonly of: MeshNetworks; readonly made: T } | undefined;
   return () => {
@@ -122,15 +127,15 @@ function lastMade<T>(networks: () => MeshNetworks, make: (networks: MeshNetworks
   };
 }
 
-/** The facts that services of a server come from. */
+/** The facts that become services of a server. */
 export interface ServiceFacts {
   /** Manifests are services. */
   readonly manifestServices?: boolean;
-  /** Objects of the API are, where its `services` say so. */
+  /** API objects are services if `services` is set. */
   readonly orch?: { readonly services: boolean } | undefined;
 }
 
-/** Facts of which origin are services; undefined: none are. */
+/** The origin of facts that become services; undefined: no facts become services. */
 export function factServices({ manifestServices, orch }: ServiceFacts): FactRegistryOptions["from"] | undefined {
   return manifestServices ? "file" : orch?.services ? "api" : undefined;
 }
@@ -138,7 +143,7 @@ export function factServices({ manifestServices, orch }: ServiceFacts): FactRegi
 /** Where the services of a server come from. */
 interface ServicesOptions extends Omit<FactRegistryOptions, "networks" | "from">, ServiceFacts {}
 
-/** The same for a server, followed; undefined: neither manifests nor objects of the API are services. */
+/** Starts the registry of facts of a server; undefined: neither manifests nor objects of the API become services. */
 export function startFactRegistry(
   options: ServicesOptions,
   settings: OrchVariables,

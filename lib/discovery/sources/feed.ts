@@ -1,7 +1,8 @@
 /**
- * One resource of the orchestrator into one source of a store: objects are read as those of files are.
+ * Feeds one resource of the orchestrator into one source of a store. Objects are read in the same way as objects in
+ * files.
  *
- * Permissions: those of the client.
+ * Permissions: the permissions of the client.
  *
  * @module
  */
@@ -18,14 +19,14 @@ import { type ApiResource, apiVersionOf, type ListScope } from "../../orch/infor
 
 /** The result of reading an object of the API. */
 export interface ReadApiObject<O> {
-  /** Undefined: it was refused; its last good version stays. */
+  /** Undefined: the object is refused, and its last good version stays. */
   readonly object?: O;
   readonly findings: readonly Finding[];
-  /** Of a refused object: which version of its spec it is. */
+  /** Generation of the spec of a refused object. */
   readonly generation?: number;
 }
 
-/** An object of the API that is refused as it is now. */
+/** An API object whose present version is refused. */
 export interface RefusedObject {
   readonly namespace: string;
   readonly name: string;
@@ -44,26 +45,26 @@ export interface FeedParts<O extends StoredObject> {
   readonly kind: string;
   readonly scope: ListScope;
   readonly target: StoreSource<O>;
-  /** Counts its events by kind. Default: they are counted elsewhere. */
+  /** Counts the events of the feed by kind. Default: events are counted elsewhere. */
   readonly events?: Pick<ReturnType<Metrics["counter"]>, "inc">;
   readonly read: (tree: ApiJson) => ReadApiObject<O>;
   readonly onFindings: FindingsListener;
-  /** Called with each failure of a list or watch. Default: it is counted, no more. */
+  /** Called with each failure of a list or watch. Default: failures are only counted. */
   readonly troubled?: ((error: ApiError) => void) | undefined;
 }
 
-/** Hears of findings that appear and are gone. */
+/** Hears of new and resolved findings. */
 export type FindingsListener = (changes: ReturnType<typeof findingChanges>) => void;
 
 /** One step of a check of the store. */
 export interface CheckedStep<O> {
-  /** The objects that the store should have. */
+  /** The objects that should be in the store. */
   readonly objects: readonly O[];
-  /** The number of those that differed in the store. */
+  /** The number of objects that differed in the store. */
   readonly drifted: number;
 }
 
-/** Objects that are given to the store at once: some hundred microseconds. */
+/** Objects that are given to the store at once, which takes some hundred microseconds. */
 const CHECKED_AT_ONCE = 50;
 
 export class ApiFeed<O extends StoredObject> {
@@ -72,7 +73,7 @@ export class ApiFeed<O extends StoredObject> {
   #informer: Informer<ReadApiObject<O>> | undefined;
   #resource: ApiResource | undefined;
   #scope: ListScope;
-  /** Keys in the store, of which the present informer has not spoken yet. */
+  /** Keys in the store that the present informer has not listed yet. */
   #before = new Set<string>();
   readonly #stopped: Promise<void>[] = [];
 
@@ -81,7 +82,7 @@ export class ApiFeed<O extends StoredObject> {
     this.#scope = parts.scope;
   }
 
-  /** Resolves when a whole list is in the store, or the resource is no more. */
+  /** Resolves when a whole list is in the store, or the resource has vanished. */
   get whenSynced(): Promise<void> {
     return this.#first.promise;
   }
@@ -91,12 +92,12 @@ export class ApiFeed<O extends StoredObject> {
     return this.#informer?.trouble;
   }
 
-  /** Version that is watched; undefined: none. */
+  /** The watched version; undefined: the resource is not watched. */
   get version(): string | undefined {
     return this.#resource?.version;
   }
 
-  /** Watches a resource from now on, instead of the version of it that was watched before. */
+  /** Watches a resource from now on, in place of another version of the resource. */
   follow(resource: ApiResource): void {
     if (this.#resource !== undefined && apiVersionOf(this.#resource) === apiVersionOf(resource)) return;
     this.#leave();
@@ -118,13 +119,13 @@ export class ApiFeed<O extends StoredObject> {
     informer.start();
     void informer.whenSynced.then(() => {
       if (this.#informer !== informer) return;
-      // An empty list is no change, and yet says that nothing is there any more.
+      // An empty list brings no change, but shows that all earlier objects are gone.
       this.#take({ upserted: [], removed: [] });
       this.#first.resolve();
     });
   }
 
-  /** Asks for more or less of the resource from now on; the objects in the store stay until that was listed. */
+  /** Changes the scope of the watch. The objects in the store stay until the new scope was listed. */
   rescope(scope: ListScope): void {
     this.#scope = scope;
     const resource = this.#resource;
@@ -133,7 +134,7 @@ export class ApiFeed<O extends StoredObject> {
     this.follow(resource);
   }
 
-  /** The resource is no more: its objects go. */
+  /** The resource has vanished: removes its objects. */
   vanish(): void {
     if (this.#informer === undefined) return;
     this.#leave();
@@ -148,7 +149,7 @@ export class ApiFeed<O extends StoredObject> {
     for (const { value } of this.#informer?.values() ?? []) yield* value.findings;
   }
 
-  /** The objects that are refused as they are now. */
+  /** The objects whose present version is refused. */
   *refused(): Generator<RefusedObject> {
     for (const { namespace, name, uid, value } of this.#informer?.values() ?? []) {
       const { object, findings, generation = 0 } = value;
@@ -156,7 +157,7 @@ export class ApiFeed<O extends StoredObject> {
     }
   }
 
-  /** Whether an object of the store is there in its last good version only. */
+  /** Whether the present version of an object is refused, so that its last good version is in the store. */
   isStale({ meta: { namespace, name }, origin }: StoredObject): boolean {
     const now = this.#informer?.get(namespace, name);
     return origin.from === "api" && now !== undefined && now.uid === origin.uid && now.value.object === undefined;
@@ -173,9 +174,9 @@ export class ApiFeed<O extends StoredObject> {
   }
 
   /**
-   * Gives the store the objects that it should have again, some a step, and takes from it those that are gone.
+   * Gives the store all its objects again, some in each step, and removes objects that are gone.
    *
-   * @returns each step: the objects that were given, and the number of those that differed in the store
+   * @returns the objects of each step, and the number of objects that differed in the store
    */
   *checkStore(): Generator<CheckedStep<O>, void> {
     const informer = this.#informer;
@@ -183,7 +184,7 @@ export class ApiFeed<O extends StoredObject> {
     const { target } = this.#parts;
     for (const kept of batches(informer.values())) {
       const upserted = kept.flatMap(({ namespace, name, value }) =>
-        // Another version, or its end, may have come since the step before.
+        // Another version or a removal may have arrived since the last step.
         informer.get(namespace, name)?.value === value ? value.object ?? [] : []
       );
       yield { objects: upserted, drifted: countOf(target.apply({ upserted, removed: [] })) };
@@ -230,7 +231,7 @@ export class ApiFeed<O extends StoredObject> {
     this.#log(upserted, removed);
   }
 
-  /** Findings by the object's key, as they were said last. */
+  /** Logged findings, by the object's key. */
   readonly #said = new Map<string, readonly Finding[]>();
 
   #log(upserted: readonly KeptObject<ReadApiObject<O>>[], removed: readonly KeptObject<ReadApiObject<O>>[]): void {

@@ -1,12 +1,12 @@
 /**
- * Findings in the log: one line for each that appears, one for each that goes.
+ * Findings in the log: one line for each new finding, and one line for each resolved finding.
  *
  * @module
  */
 import { type Finding, findingFile, findingKind, findingObject } from "../../finding/finding.ts";
 import type { Kernel } from "../../kernel/kernel.ts";
 
-/** The fields of a log line about a finding beside its message. */
+/** The fields of a log line about a finding, beside the message. */
 export function findingFields(finding: Finding): Record<string, unknown> {
   const { code, name: what, value, expected, effect, fix, place: { field, line, column, origin } } = finding;
   const source = origin === undefined || origin.source === "" ? {} : { source: origin.source };
@@ -27,7 +27,7 @@ export function findingFields(finding: Finding): Record<string, unknown> {
   };
 }
 
-/** Logs the changes of findings, and counts refused configuration; one finding a step. */
+/** Logs the changes of findings, and counts refused configuration. Each step handles one finding. */
 export function* logFindings(
   { appeared, resolved }: { readonly appeared: readonly Finding[]; readonly resolved: readonly Finding[] },
   kernel: Pick<Kernel, "log" | "metrics">,
@@ -39,7 +39,7 @@ export function* logFindings(
     if (found.severity !== "error") log.warn(found.message, findingFields(found));
     else {
       const { kind, namespace, name } = findingObject(found);
-      // A text without a name is found by its file.
+      // A text without an object name is counted under its file.
       rejected.inc({ type: kind || "unknown", name: name === "" ? findingFile(found) : `${namespace}/${name}` });
       log.error(`refused: ${found.message}`, findingFields(found));
     }

@@ -1,6 +1,6 @@
 /**
- * Ingresses of the source that services are read of: the orchestrator's API (`--registries=Orch`), or manifests in the
- * folders (`--registries=File`).
+ * Ingresses from the source of services: the orchestrator's API (`--registries=Orch`), or manifests in folders
+ * (`--registries=File`).
  *
  * @module
  */
@@ -13,11 +13,11 @@ import type { DiscoverySettings } from "../settings/settings.ts";
 interface DerivationParts extends ServiceFacts {
   /** DNS suffix of services. */
   readonly domain: string;
-  /** Before those of the server. Default: none. */
+  /** Further derivations with a higher precedence. Default: none. */
   readonly derivations?: readonly Derivation[];
 }
 
-/** All derivations of a server, in order of precedence. Ingresses are served where services are read of facts. */
+/** All derivations of a server, in order of precedence. Ingresses are served when facts become services. */
 export function serverDerivations(
   { domain, derivations = [], ...services }: DerivationParts,
   settings: Pick<DiscoverySettings, "ORCH_INGRESS_NS">,

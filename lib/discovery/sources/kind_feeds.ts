@@ -1,12 +1,14 @@
 /**
- * The kinds of the mesh from the orchestrator: its definitions are watched, and of each the version that it serves.
+ * The kinds of the mesh in the orchestrator. The orchestrator's definitions are watched, and one served version of each
+ * definition is read.
  *
  *     definitions ──names──> versions that are served ──> one feed a definition ──> store
  *
- * A definition that comes later is followed then, one that goes takes its objects along, and one that is not served, or in
- * no version that is read, is reported and tried again; none of them keeps the others from being read.
+ * A new definition is followed when it appears, and a removed definition takes its objects along. A definition that is
+ * not served, or not in a version that the server reads, is reported and tried again. No definition keeps other
+ * definitions from being read.
  *
- * Permissions: those of the client.
+ * Permissions: the permissions of the client.
  *
  * @module
  */
@@ -40,24 +42,24 @@ export interface KindFeedsParts {
   readonly client: ApiClient;
   readonly kernel: Pick<Kernel, "log" | "metrics" | "clock">;
   readonly cluster: string;
-  /** Adds a source of that precedence to a store. */
+  /** Adds a source with a rank to a store. */
   readonly objects: (name: string, rank: number) => StoreSource;
-  /** Only objects of this namespace are read; empty: all. */
+  /** Limits reading to one namespace; empty: all namespaces are read. */
   readonly namespace: string;
   readonly onFindings: FindingsListener;
-  /** Kinds that are read. Default: all. */
+  /** Kinds to read. Default: all kinds. */
   readonly kinds?: readonly Kind[];
-  /** Called with each failure of a list or watch. Default: it is counted, no more. */
+  /** Called with each failure of a list or watch. Default: failures are only counted. */
   readonly troubled?: (error: ApiError) => void;
 }
 
-/** Longest wait at the start for definitions that are there and not served, milliseconds. */
+/** Longest wait at the start for definitions that are not served yet, milliseconds. */
 const SERVED_MS = 30_000;
 
 export class KindFeeds {
   readonly #parts: KindFeedsParts;
   readonly #kinds: readonly Kind[];
-  /** Those of the kinds that are read. */
+  /** The definitions of the kinds to read. */
   readonly #read: readonly MeshDefinition[];
   readonly #definitions: Informer<true>;
   readonly #feeds = new Map<string, ApiFeed<ConfigObject>>();
@@ -82,7 +84,7 @@ export class KindFeeds {
       log: kernel.log.scope("orch"),
     });
     const sources = sourceNames(cluster);
-    // Our groups come first, then those of Istio.
+    // This project's groups have precedence over Istio's.
     const own = objects(sources.own, 0);
     const peers = objects(sources.peers, 1);
     for (const definition of this.#read) {
@@ -105,7 +107,7 @@ export class KindFeeds {
     }
   }
 
-  /** Begins; resolves when the objects of all definitions that are served are in the store. */
+  /** Begins. Resolves when the objects of all served definitions are in the store. */
   async start(): Promise<void> {
     this.#definitions.subscribe(() => this.#look());
     this.#definitions.start();
@@ -115,7 +117,7 @@ export class KindFeeds {
     await Promise.all(this.#watched().map(({ feed }) => feed.whenSynced));
   }
 
-  /** The feeds of definitions that are watched. */
+  /** The feeds of watched definitions. */
   feeds(): ApiFeed<ConfigObject>[] {
     return this.#watched().map(({ feed }) => feed);
   }
@@ -128,7 +130,7 @@ export class KindFeeds {
     return [...this.#feeds.values()].some((feed) => feed.isStale(object));
   }
 
-  /** The objects that are refused as they are now. */
+  /** The objects whose present version is refused. */
   *refused(): Generator<RefusedKind> {
     for (const { definition, feed, version } of this.#watched()) {
       const resource = kindResource(definition, version);
@@ -139,7 +141,7 @@ export class KindFeeds {
     }
   }
 
-  /** Where an object of the API is there; undefined: its definition is not watched any more. */
+  /** The place of an object in the API; undefined: the object's definition is not watched any more. */
   placeOf({ kind, meta: { namespace, name }, origin }: ConfigObject): ObjectPlace | undefined {
     const own: string[] = Object.values(sourceNames(this.#parts.cluster));
     if (origin.from !== "api" || !own.includes(origin.source)) return undefined;
@@ -165,11 +167,11 @@ export class KindFeeds {
   }
 
   #feedOf(definition: MeshDefinition): ApiFeed<ConfigObject> {
-    // Every definition has had its feed since the beginning.
+    // The constructor has made a feed for every definition.
     return this.#feeds.get(definitionName(definition)) as ApiFeed<ConfigObject>;
   }
 
-  /** Looks at the definitions, now or once more after the look that is under way. */
+  /** Looks at the definitions now, or once more after the look that is under way. */
   #look(): void {
     this.#again = true;
     this.#looking ??= this.#lookAgain().finally(() => this.#looking = undefined);
@@ -196,7 +198,7 @@ export class KindFeeds {
     }
   }
 
-  /** The kinds that are not followed; undefined: the API did not list the kinds that it serves. */
+  /** The definitions that are not followed; undefined: the API did not list its resources. */
   async #tryRefresh(): Promise<NotFollowed | undefined> {
     const { client, kernel } = this.#parts;
     try {
@@ -213,7 +215,7 @@ export class KindFeeds {
     }
   }
 
-  /** Follows the kinds that are served. */
+  /** Follows the served definitions. */
   async #refresh(): Promise<NotFollowed> {
     const isThere = (definition: MeshDefinition) => this.#definitions.get("", definitionName(definition)) !== undefined;
     const [unserved, unread]: [MeshDefinition[], MeshDefinition[]] = [[], []];
@@ -223,7 +225,8 @@ export class KindFeeds {
         const versions = served.get(definition.plural);
         const version = versions && watchedVersion(versions);
         if (version !== undefined) this.#feedOf(definition).follow(kindResource(definition, version));
-        // A resource that was served once is followed on: a server that starts may not know its own definitions yet.
+        // A resource that was served before is still followed: a starting API server may not know its own definitions
+        // yet.
         else if (this.#feedOf(definition).version === undefined) (versions ? unread : unserved).push(definition);
       }
     }
@@ -231,7 +234,7 @@ export class KindFeeds {
     return { unserved, unread };
   }
 
-  /** One line with the whole table, whenever it has changed. */
+  /** Logs one line with all definitions whenever the table changes. */
   #report({ unserved, unread }: NotFollowed): void {
     const watched = this.#watched().map(({ definition, version }) => `${definitionName(definition)} ${version}`);
     const has = new Set(this.#watched().map(({ definition }) => definition.kind));
@@ -256,22 +259,22 @@ function sourceNames(cluster: string) {
   return { own: cluster, peers: `${cluster} (istio.io)` };
 }
 
-/** An object of a kind of the mesh that is refused as it is now. */
+/** An object of a kind of the mesh whose present version is refused. */
 export interface RefusedKind extends RefusedObject {
   /** `kind/namespace/name`. */
   readonly key: string;
   readonly place: ObjectPlace;
 }
 
-/** Definitions that are there and of which nothing is watched. */
+/** Definitions that exist and are not watched. */
 interface NotFollowed {
-  /** The API does not serve them, or not yet. */
+  /** The API does not serve the definitions, or not yet. */
   readonly unserved: readonly MeshDefinition[];
-  /** They are served, in no version that is read. */
+  /** The API serves the definitions, but in no version that the server reads. */
   readonly unread: readonly MeshDefinition[];
 }
 
-/** An object of a definition; the API has added fields to it that no file has. */
+/** Reads an object of a definition. Fields that the API adds, and that files do not have, are left out. */
 function readKind(tree: ApiJson, source: string): ReadApiObject<ConfigObject> {
   const { apiVersion, kind, metadata, spec, status } = tree;
   const uid = isApiJson(metadata) && typeof metadata["uid"] === "string" ? metadata["uid"] : "";

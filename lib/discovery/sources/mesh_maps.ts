@@ -1,8 +1,8 @@
 /**
- * Mesh configuration and mesh networks in config maps of the control plane's namespace: the standard one (`mesh`, of a
- * revision `mesh-REVISION`), and one that lies under it (`SHARED_MESH_CONFIG`).
+ * Mesh configuration and mesh networks in config maps of the control plane's namespace: the standard config map
+ * (`mesh`; for a revision `mesh-REVISION`), and the shared config map beneath it (`SHARED_MESH_CONFIG`).
  *
- * Permissions: those of the client.
+ * Permissions: the permissions of the client.
  *
  * @module
  */
@@ -16,9 +16,9 @@ import { configMapEntry, watchConfigMap } from "./config_map.ts";
 /** Where the config maps are. */
 export interface MeshMapsOptions {
   readonly namespace: string;
-  /** `REVISION`; `default` and empty: none. */
+  /** `REVISION`; `default` and empty: no revision. */
   readonly revision: string;
-  /** `SHARED_MESH_CONFIG`: name of a config map; empty: none. */
+  /** `SHARED_MESH_CONFIG`: name of a config map; empty: there is no shared config map. */
   readonly shared: string;
 }
 
@@ -52,7 +52,7 @@ export function meshMaps(
   };
 }
 
-/** The entries of a config map that are read. */
+/** The entries of a config map that the server reads. */
 interface MeshMapEntries {
   readonly mesh: string | undefined;
   readonly meshNetworks: string | undefined;

@@ -1,5 +1,5 @@
 /**
- * One of the texts of the mesh, mesh configuration or mesh networks: watched, its last good version kept.
+ * A text of the mesh: mesh configuration or mesh networks. The text is watched, and its last good version is kept.
  *
  * Permissions: read of the file and its folder.
  *
@@ -17,15 +17,15 @@ interface MeshFile<T> {
   readonly option: MeshFileOption;
   readonly kind: "MeshConfig" | "MeshNetworks";
   readonly file: string;
-  /** Instead of the file, which is not there then. */
+  /** Read in place of an absent file. */
   readonly text: WatchedText | undefined;
   readonly parse: (text: string) => ParsedMeshText<T>;
   readonly mustExist: boolean;
-  /** Fields that are written and have no effect. */
+  /** Written fields without an effect. */
   readonly inert?: (value: T) => readonly string[];
 }
 
-/** A file, its settings and its findings. */
+/** A watched file with its settings and findings. */
 export class WatchedPart<T> {
   /** The settings in force; undefined until there is a text without errors. */
   value: T | undefined;
@@ -43,7 +43,10 @@ export class WatchedPart<T> {
     this.#kernel = kernel;
   }
 
-  /** Reads the file and goes on watching it; `changed` is called after each reading, the first before this resolves. */
+  /**
+   * Reads the file and goes on watching the file. `changed` is called after each reading; the first call comes before
+   * the promise resolves.
+   */
   async start(changed: () => void): Promise<void> {
     const { option, file, text } = this.#part;
     const take = (text: FileText) => {
@@ -64,7 +67,7 @@ export class WatchedPart<T> {
     }
   }
 
-  /** Whether its settings are written anywhere: else they are the defaults. */
+  /** Whether a text with settings exists. Otherwise the defaults are in force. */
   get isWritten(): boolean {
     return this.#text.trim() !== "";
   }
@@ -73,13 +76,13 @@ export class WatchedPart<T> {
     await this.#watched?.stop();
   }
 
-  /** Reads the text in force again, because defaults changed that it lies over. */
+  /** Reads the text in force again after a change of the defaults beneath it. */
   parseAgain(): void {
     if (this.value === undefined) return;
     this.value = this.#part.parse(this.#text).value ?? this.value;
   }
 
-  /** Its errors, for a start that they prevent. */
+  /** The errors of the file, which prevent a start. */
   faults(): StartFault[] {
     const { option } = this.#part;
     if (this.#unusable !== undefined) return [this.#unusable];
@@ -103,7 +106,7 @@ export class WatchedPart<T> {
     }
     const parsed = this.#part.parse(said);
     this.#report(parsed.findings);
-    // The same text again, after a time without: nothing is to be translated anew.
+    // When the same text returns after an absence, nothing is translated again.
     if (parsed.value === undefined || (this.value !== undefined && said === this.#text)) return;
     if (said.trim() !== "" && this.value === undefined) {
       this.#kernel.log.scope("default").info("settings are read and followed", { file: this.#part.file });
@@ -115,7 +118,7 @@ export class WatchedPart<T> {
     this.#kernel.log.scope("default").warn("fields without effect in this version", { file: this.#part.file, fields });
   }
 
-  /** Why a file without text is no configuration now; undefined where it is one, or the defaults hold anyway. */
+  /** Why the file has lost its text; undefined: the file has a text, or the defaults are in force anyway. */
   #lost(text: FileText): Finding | undefined {
     if (typeof text === "object") {
       return this.#loss(`the file cannot be read (${text.unreadable})`, "a file that can be read");
@@ -135,7 +138,7 @@ export class WatchedPart<T> {
     return { ...found, message: `${what}${kept}, expected ${expected}` };
   }
 
-  /** Logs new and resolved findings, and keeps the present ones. */
+  /** Logs new and resolved findings, and keeps the present findings. */
   #report(findings: readonly Finding[]): void {
     const { kind, file } = this.#part;
     const log = this.#kernel.log.scope("default");

@@ -1,12 +1,12 @@
 /**
- * Mesh configuration and mesh networks from files, or from config maps of an orchestrator: read at start, watched, the
- * last good version kept.
+ * Mesh configuration and mesh networks from files, or from config maps of an orchestrator. They are read at start and
+ * watched, and the last good version is kept.
  *
- * A file that is there at the start is before the config map. Settings of a shared config map lie under both.
+ * A file that exists at the start has precedence over the config map. Settings of a shared config map lie beneath both.
  *
- * A file that is absent at the start means the defaults. One that is removed or emptied later does not:
- * a script that copies it anew must not reset a whole mesh to the defaults for a moment. Its settings stay in force, with
- * a finding until it is back.
+ * A file that is absent at the start means the defaults. A file that is removed or emptied later does not mean the
+ * defaults: a script that copies the file anew must not reset a whole mesh for a moment. The settings of the file stay
+ * in force, with a finding, until the file is back.
  *
  * Permissions: read of the two files and their folders.
  *
@@ -26,21 +26,24 @@ import type { DiscoverySettings } from "../settings/settings.ts";
 import { SharedMesh } from "./shared_mesh.ts";
 import { type MeshFileOption, StartError } from "../settings/start_error.ts";
 
-/** The files, and the meaning of their absence. */
+/** The files, and the meaning of an absent file. */
 export interface MeshSourceOptions {
   /** `--meshConfig`. */
   readonly meshFile: string;
   /** `--networksConfig`. */
   readonly networksFile: string;
-  /** Files that a user named: one that is absent at the start is an error. Default: none, absent ones mean the defaults. */
+  /**
+   * Files that a user named. If such a file is absent at the start, the start fails. Default: no file; absent files
+   * mean the defaults.
+   */
   readonly mustExist?: readonly MeshFileOption[];
   /** Namespace of the control plane, for defaults. */
   readonly systemNamespace: string;
-  /** Name of the server's cluster, the only registry that the networks file may name; absent: not known. */
+  /** Name of the server's cluster: the networks file may name no other registry. Absent: the name is not known. */
   readonly clusterId?: string;
-  /** Variables that headers of providers name; absent: it is not known which there are. */
+  /** Looks up variables that headers of providers name; absent: the variables are not known. */
   readonly variable?: ((name: string) => string | undefined) | undefined;
-  /** Texts that stand in for files that are absent at the start. Default: none. */
+  /** Texts in place of files that are absent at the start. Default: no texts. */
   readonly texts?: WatchedMeshTexts;
 }
 
@@ -57,7 +60,7 @@ export interface MeshSource {
   readonly namesRootNamespace: boolean;
   /** Whether there is a text of the mesh configuration: in a file or a config map. */
   readonly isWritten: boolean;
-  /** Sets the root namespace that holds where the mesh file names none; until then it is the control plane's. */
+  /** Sets the root namespace for a mesh file without a root namespace. The default is the control plane's namespace. */
   useRootNamespace(namespace: string): void;
   /** The present findings about the files. */
   findings(): readonly Finding[];
@@ -67,9 +70,9 @@ export interface MeshSource {
 }
 
 /**
- * Reads both files; a file that is absent and need not exist gives the defaults, as `/dev/null` and no name do.
+ * Reads both files. An absent file that need not exist gives the defaults; so do `/dev/null` and an empty name.
  *
- * @throws {StartError} naming every problem when a file that exists has errors at the start.
+ * @throws {StartError} naming every problem when an existing file has errors at the start.
  */
 export async function startMeshSource(
   options: MeshSourceOptions,
@@ -95,7 +98,7 @@ export async function startMeshSource(
     meshPart.parseAgain();
     publish();
   });
-  // Both are read even if the first is refused, so that the findings of both are reported at once.
+  // Both files are read even if the first file is refused, so that the findings of both are reported at once.
   const starts = await Promise.allSettled([meshPart.start(publish), networksPart.start(publish)]);
   const failed = starts.find((one) => one.status === "rejected");
   if (failed !== undefined) {
@@ -129,7 +132,7 @@ export async function startMeshSource(
   };
 }
 
-/** The parts of a source; the root namespace that parsing finds is noted in `settings`. */
+/** The parts of a source. `settings` notes whether the parsed text names a root namespace. */
 async function meshParts(
   options: MeshSourceOptions,
   settings: { namesRootNamespace: boolean; readonly rootNamespace: string },
@@ -169,7 +172,7 @@ async function meshParts(
   return { shared, meshPart, networksPart };
 }
 
-/** Fields, and fields of fields, that differ from the defaults and have no effect yet, sorted. */
+/** Fields and nested fields that differ from the defaults and have no effect yet, sorted. */
 export function meshFieldsNotBuilt(mesh: MeshConfig, defaults: MeshConfig): string[] {
   const textOf = (config: MeshConfig, field: string) =>
     JSON.stringify(
@@ -178,24 +181,26 @@ export function meshFieldsNotBuilt(mesh: MeshConfig, defaults: MeshConfig): stri
   return meshFieldsWithoutEffect().filter((field) => textOf(mesh, field) !== textOf(defaults, field));
 }
 
-/** The options of a server that say where its mesh configuration is. */
+/** Options of a server about the place of its mesh configuration. */
 export interface ServerMeshOptions {
   readonly meshConfig: string;
   readonly networksConfig: string;
-  /** Those of the two files that must exist at the start. Default: neither, an absent one means the defaults. */
+  /** The files that must exist at the start. Default: neither; an absent file means the defaults. */
   readonly mustExist?: readonly MeshFileOption[];
   readonly clusterId: string;
   /** The server's own namespace. */
   readonly systemNamespace: string;
-  /** Values of variables of this process, which headers of providers name (`envName`). Default: there are none. */
+  /**
+   * Looks up environment variables of this process that headers of providers name (`envName`). Default: no variables.
+   */
   readonly variable?: (name: string) => string | undefined;
 }
 
 /**
- * Mesh configuration and networks of a server, of files or of config maps.
+ * Mesh configuration and networks of a server, from files or config maps.
  *
  * @param orchestrator Undefined: there are no config maps.
- * @throws {StartError} As {@linkcode startMeshSource}.
+ * @throws {StartError} See {@linkcode startMeshSource}.
  */
 export function startServerMesh(
   options: ServerMeshOptions,

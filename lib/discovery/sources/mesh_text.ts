@@ -1,5 +1,5 @@
 /**
- * Texts that stand in for the files of mesh configuration and mesh networks.
+ * Texts in place of the files of mesh configuration and mesh networks.
  *
  * Permissions: read of the files' folders.
  *
@@ -8,26 +8,29 @@
 import { factsOf } from "../../kernel/files/regular.ts";
 import type { FileText, WatchedFile } from "../../kernel/files/watch_file.ts";
 
-/** A text that is watched, as files are. */
+/** A text that is watched in the same way as a file. */
 export interface WatchedText {
-  /** As people say it. */
+  /** The place of the text in words, for messages. */
   readonly name: string;
-  /** Reports the text, once before it resolves, and again whenever it changes; `undefined`: there is none. */
+  /** Reports the text once before the promise resolves, and again after every change; `undefined`: there is no text. */
   watch(onText: (text: FileText) => void): Promise<WatchedFile>;
 }
 
-/** The texts that an orchestrator has. */
+/** The texts in an orchestrator. */
 export interface WatchedMeshTexts {
   readonly mesh: WatchedText;
   readonly networks: WatchedText;
-  /** Mesh configuration that lies under the other one. Default: none. */
+  /** Mesh configuration beneath `mesh`. Default: no shared configuration. */
   readonly shared?: WatchedText;
 }
 
-/** Says "no file" on a command line; Deno reads it only with all permissions, and there is nothing in it to read. */
+/**
+ * Means "no file" on a command line. The device is never opened: Deno reads it only with all permissions, and it is
+ * empty.
+ */
 export const NO_FILE = "/dev/null";
 
-/** The text that stands in for a file: when there is no such file, and the user named none. */
+/** The text in place of a file, if the file does not exist and the user named no file. */
 export async function insteadOf(
   file: string,
   text: WatchedText | undefined,

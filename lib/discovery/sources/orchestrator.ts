@@ -1,7 +1,7 @@
 /**
- * The orchestrator as a source of a server: one client, the kinds of the mesh, and the facts beside them.
+ * The orchestrator as a source of a server: one client, the kinds of the mesh, and facts.
  *
- * Permissions: net (the API's address), and those of `lib/orch/access`.
+ * Permissions: net (the API's address), and the permissions of `lib/orch/access`.
  *
  * @module
  */
@@ -24,25 +24,25 @@ import { KindFeeds, type RefusedKind } from "./kind_feeds.ts";
 /** How the orchestrator is reached. */
 export interface OrchOptions extends OrchScope {
   readonly place: AccessPlace;
-  /** Access that was read at that place already. Default: it is read with the first request. */
+  /** Access that was already read at the place. Default: access is read with the first request. */
   readonly access?: AccessSource;
   /** Requests a second; 0: no limit. */
   readonly qps: number;
   /** Requests at once. */
   readonly burst: number;
-  /** Ways to prove an identity that are allowed though they run programs; see `FileAccessOptions`. */
+  /** Ways to prove an identity that are allowed although they run programs. See `FileAccessOptions`. */
   readonly allowed: readonly string[];
 }
 
-/** The scope of the orchestrator's objects that are read. */
+/** The objects of the orchestrator that are read. */
 export interface OrchScope {
-  /** Only objects of this namespace are read (MESH_WATCH_NAMESPACE); empty: all. */
+  /** Limits reading to one namespace (MESH_WATCH_NAMESPACE); empty: all namespaces are read. */
   readonly namespace: string;
-  /** The kinds of the mesh and its configuration; false where a folder has them. */
+  /** Whether the kinds of the mesh are read; false when a folder has the configuration. */
   readonly kinds: boolean;
-  /** Services, with the objects that the registry needs to make them. */
+  /** Whether services are read, with the objects that the registry needs. */
   readonly services: boolean;
-  /** The API of exports and imports of services; undefined: they are not read. */
+  /** The API of exports and imports of services; undefined: exports and imports are not read. */
   readonly sharing?: SharingApi | undefined;
 }
 
@@ -67,7 +67,7 @@ export function orchClient(options: OrchOptions, kernel: Pick<Kernel, "program" 
 
 /** Targets of the orchestrator's objects. */
 export interface OrchTarget {
-  /** Adds a source of configuration of that precedence: one for each group of the kinds. */
+  /** Adds a source of configuration with a rank: one source for each group of the kinds. */
   readonly objects: (name: string, rank: number) => StoreSource;
   readonly facts: StoreSource<Fact>;
   /** Keys the hashes of facts; see `FactOptions`. */
@@ -80,7 +80,7 @@ export class OrchObjects {
   readonly #kinds: KindFeeds | undefined;
   readonly #facts: FactFeeds;
 
-  /** @param cluster Name of the cluster, which is the source's. */
+  /** @param cluster Name of the cluster and of the source. */
   constructor(
     client: ApiClient,
     cluster: string,
@@ -99,13 +99,13 @@ export class OrchObjects {
     await Promise.all([this.#facts.start(), this.#kinds?.start()]);
   }
 
-  /** All feeds; kinds that others are read with come first. */
+  /** All feeds. A kind that is needed to read other kinds comes first. */
   *feeds(): Generator<ApiFeed<Fact> | ApiFeed<ConfigObject>> {
     yield* this.#facts.feeds();
     yield* this.#kinds?.feeds() ?? [];
   }
 
-  /** From now on nodes are read with their addresses. */
+  /** Reads nodes with their addresses from now on. */
   readNodeAddresses(): void {
     this.#facts.readNodeAddresses();
   }
@@ -119,12 +119,12 @@ export class OrchObjects {
     return this.#kinds?.isStale(object) ?? false;
   }
 
-  /** The objects of the kinds of the mesh that are refused as they are now. */
+  /** The objects of the kinds of the mesh whose present version is refused. */
   *refused(): Generator<RefusedKind> {
     yield* this.#kinds?.refused() ?? [];
   }
 
-  /** Where an object of a kind of the mesh is in the API; undefined: it is not there. */
+  /** The place of an object of a kind of the mesh in the API; undefined: the object is not in the API. */
   placeOf(object: ConfigObject): ObjectPlace | undefined {
     return this.#kinds?.placeOf(object);
   }

@@ -1,5 +1,5 @@
 /**
- * How another control plane is called that is a source of configuration.
+ * Calls another control plane as a source of configuration.
  *
  * Permissions: read (the files of its TLS settings).
  *
@@ -11,7 +11,7 @@ import type { ConfigSource } from "../../config/mesh/types.ts";
 import type { DialTls } from "../../grpc/client/dial.ts";
 import type { ServerCall } from "../../grpc/client/server_stream.ts";
 
-/** TLS settings that are not read here: the field, and the expectation in its place. */
+/** Unsupported TLS settings: the field, and the expectation in its place. */
 const REFUSED = [
   ["credentialName", "files: caCertificates, and of MUTUAL clientCertificate and privateKey"],
   ["insecureSkipVerify", "caCertificates, which verify the server"],
@@ -33,7 +33,7 @@ export function sourceTlsProblems({ tlsSettings: tls }: ConfigSource): string[] 
   return problems;
 }
 
-/** Finds the server for each connection: its certificates may be replaced meanwhile. */
+/** Finds the server for each connection. TLS files are read each time, because certificates may be replaced. */
 export function sourceServer(
   { host, port }: SourceAddress & { readonly kind: "control plane" },
   { tlsSettings }: ConfigSource,
@@ -57,7 +57,7 @@ async function dialTls(host: string, settings: NonNullable<ConfigSource["tlsSett
   };
 }
 
-/** The text of a file; certificates that are written in its place are taken as they are. */
+/** The text of a file. A certificate in place of the path is returned unchanged. */
 async function pem(pathOrText: string): Promise<string> {
   return pathOrText.includes("-----BEGIN ") ? pathOrText : await readRegularText(pathOrText);
 }

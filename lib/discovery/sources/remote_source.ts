@@ -1,8 +1,8 @@
 /**
- * Another control plane as a source of configuration: `configSources` with `xds://HOST:PORT`. The objects that it had
- * last stay in force while it is away, and it is called again.
+ * Another control plane as a source of configuration: `configSources` with `xds://HOST:PORT`. While the control plane
+ * is away, its last objects stay in force, and it is called again.
  *
- * Permissions: net (its address), read (the files of its TLS settings).
+ * Permissions: net (the control plane's address), read (the files of its TLS settings).
  *
  * @module
  */
@@ -22,9 +22,9 @@ import type { FindingsListener } from "./feed.ts";
 
 /** Inputs of a source. */
 export interface RemoteSourceParts extends ServerStreamOptions {
-  /** `xds://HOST:PORT`, its name in origins. */
+  /** `xds://HOST:PORT`, the source's name in origins. */
   readonly address: string;
-  /** How we introduce ourselves. */
+  /** The node of this server in requests. */
   readonly node: object;
   readonly target: StoreSource;
   readonly onFindings: FindingsListener;
@@ -32,7 +32,7 @@ export interface RemoteSourceParts extends ServerStreamOptions {
 
 const METHOD = "/envoy.service.discovery.v3.AggregatedDiscoveryService/StreamAggregatedResources";
 
-/** Time after which a stream counts as one that worked, milliseconds. */
+/** Life of a stream after which the back-off is reset, milliseconds. */
 const LONG_MS = 30_000;
 
 export class RemoteSource {
@@ -45,7 +45,7 @@ export class RemoteSource {
   readonly #backOff = new BackOff();
   #stream: ServerStream | undefined;
   #running: Promise<void> | undefined;
-  /** The answer that is taken at the moment, and those behind it. */
+  /** Takes responses one after the other. */
   #taking: Promise<void> = Promise.resolve();
   #trouble = "";
 
@@ -56,18 +56,18 @@ export class RemoteSource {
     this.#lists = new Map(KIND_WIRE_TYPES.map((type) => [type, new KindList(type, parts.address)]));
   }
 
-  /** Begins; resolves when all that it has is in the store, however long it is away. */
+  /** Begins. Resolves when all objects are in the store, however long the control plane is away. */
   async start(): Promise<void> {
     this.#running ??= this.#run();
     await this.#synced.promise;
   }
 
-  /** The findings about its objects. */
+  /** The findings about the objects of the source. */
   *findings(): Generator<Finding> {
     for (const list of this.#lists.values()) yield* list.findings();
   }
 
-  /** Whether an object is in force in its last good version only, because the present one is refused. */
+  /** Whether the present version of an object is refused, so that its last good version is in force. */
   isStale(object: ConfigObject): boolean {
     return [...this.#lists.values()].some((list) => list.isStale(object));
   }
@@ -94,7 +94,7 @@ export class RemoteSource {
     }
   }
 
-  /** One stream, from its call to its end. @returns why it ended */
+  /** One stream from call to end. @returns the reason of the end */
   #streamOnce(): Promise<string> {
     const { promise, resolve } = Promise.withResolvers<string>();
     const { signal } = this.#ending;
@@ -137,7 +137,7 @@ export class RemoteSource {
     }
   }
 
-  /** A trouble that lasts is logged once. */
+  /** A lasting trouble is logged once. */
   #report(reason: string): void {
     if (this.#trouble === reason) return;
     this.#trouble = reason;

@@ -1,6 +1,7 @@
 /**
- * The root namespace of a server: chosen once at start; later objects in another root namespace give findings. One that is
- * fixed while the folder is still empty is said aloud, since a folder that is filled later has no say in it any more.
+ * The root namespace of a server, chosen once at the start. Later objects in another root namespace give findings. A
+ * root namespace that was chosen while the folder was empty gives a finding too, because a folder that is filled later
+ * does not change the choice.
  *
  * @module
  */
@@ -14,17 +15,19 @@ import { findingFields } from "./finding_log.ts";
 import type { MeshSource } from "./mesh_source.ts";
 import { StartError } from "../settings/start_error.ts";
 
-/** The messages about mesh-wide objects outside the root namespace, and about one that no object chose. */
+/** The findings about mesh-wide objects outside the root namespace, and about a root namespace that no object chose. */
 export interface RootNamespaceReview {
-  /** One warning for each object that is now in such a namespace; or one that the folder was empty at the start. */
+  /**
+   * One warning for each object outside the root namespace, or one warning about a folder that was empty at the start.
+   */
   findings(): Finding[];
 }
 
 /**
- * Chooses the root namespace from the objects read, where the mesh configuration names none, and goes on watching.
+ * If the mesh configuration names no root namespace, chooses a root namespace from the objects, and goes on watching.
  *
  * @param own Namespace of the control plane.
- * @param folder The folder of configuration; undefined: there is none, so that nobody fills one later.
+ * @param folder The folder of configuration; undefined: there is no folder to fill later.
  * @throws {StartError} When several namespaces hold objects for the whole mesh.
  */
 export function startRootNamespace(
@@ -52,7 +55,7 @@ class Review implements RootNamespaceReview {
   readonly #kernel: Pick<Kernel, "log">;
   /** The folder that was empty at the start. */
   readonly #empty: string | undefined;
-  /** Keys of objects in the root namespace: they show that it is the one that is meant. */
+  /** Keys of objects in the root namespace. Such objects confirm the choice. */
   readonly #inRoot = new Set<string>();
   /** Objects that would be mesh-wide if their namespace were the root namespace. */
   readonly #objects = new Map<string, ConfigObject>();
@@ -86,7 +89,7 @@ class Review implements RootNamespaceReview {
   findings(): Finding[] {
     const outside = [...this.#objects.values()].map((object) => this.#findingOf(object))
       .filter((one) => one !== undefined);
-    // An object that is outside tells the same, and where it is.
+    // A finding about an object outside says the same, and says where the object is.
     return outside.length > 0 ? outside : this.#ofEmptyFolder();
   }
 

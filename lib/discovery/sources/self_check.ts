@@ -1,12 +1,13 @@
 /**
- * The regular check that the served services come from the orchestrator's objects: each step of the way is compared
- * with the one before it, and repaired.
+ * The regular check that the served services match the orchestrator's objects. Each step of the way is compared with
+ * the step before, and repaired.
  *
  *     API ──list of metadata──> informer ──> store ──> services, endpoints, workloads
  *
- * Events keep all of them equal, so a difference is a mistake of ours, or of the API. It is counted and logged.
+ * Events keep all steps equal, so a difference is a mistake of this program or of the API. Differences are counted and
+ * logged.
  *
- * Permissions: those of the client.
+ * Permissions: the permissions of the client.
  *
  * @module
  */
@@ -20,16 +21,16 @@ import type { ApiFeed } from "./feed.ts";
 /** How long a watch may take to report the objects of a list, milliseconds. */
 const PATIENCE_MS = 5000;
 
-/** Objects that services are made of and that are looked for at once. */
+/** Facts that are looked up between two turns of the event loop. */
 const LOOKED_AT_ONCE = 200;
 
-/** The place of something that differed from its origin. */
+/** The step at which a difference was found. */
 export type DriftPlace = "api" | "store" | "services";
 
-/** A cluster that is checked. */
+/** A cluster to check. */
 export interface CheckedCluster {
   readonly cluster: string;
-  /** Kinds that others are read with come first. */
+  /** A kind that is needed to read other kinds comes first. */
   readonly feeds: () => Iterable<ApiFeed<Fact> | ApiFeed<ConfigObject>>;
   /** The fact in force. */
   readonly fact: (key: string) => Fact | undefined;
@@ -37,7 +38,7 @@ export interface CheckedCluster {
   readonly handedOver: () => Promise<void>;
   /** Absent: services come from elsewhere. */
   readonly services?: ServicesCheck | undefined;
-  /** Whether these feeds are in use no more. Default: they always are. */
+  /** Whether the feeds are no longer in use. Default: false. */
   readonly isOver?: () => boolean;
 }
 
@@ -67,7 +68,7 @@ export class SelfCheck {
     await this.#running;
   }
 
-  /** One check of everything. */
+  /** Checks all clusters once. */
   async check(patience = PATIENCE_MS): Promise<void> {
     for (const cluster of this.#parts.clusters()) {
       for (const feed of cluster.feeds()) {
@@ -95,7 +96,7 @@ export class SelfCheck {
     }
   }
 
-  /** In steps between which the event loop turns. */
+  /** Runs in steps between which the event loop turns. */
   async #checkStore(cluster: CheckedCluster, feed: ApiFeed<Fact> | ApiFeed<ConfigObject>): Promise<void> {
     const { services, fact, handedOver } = cluster;
     for (const { objects, drifted } of feed.checkStore()) {
@@ -111,7 +112,7 @@ export class SelfCheck {
     }
   }
 
-  /** Looks for facts that services are still made of though they are gone. */
+  /** Looks for services of facts that are gone. */
   async #checkGone(cluster: CheckedCluster, kind: string): Promise<void> {
     const { services, fact, handedOver } = cluster;
     if (services === undefined) return;
@@ -120,7 +121,7 @@ export class SelfCheck {
     const drop = async () => {
       await handedOver();
       if (cluster.isOver?.()) return;
-      // Changes that have come meanwhile are no drift.
+      // A change that arrived meanwhile does not count as drift.
       this.#drifted("services", cluster, kind, services.drop(gone.filter((key) => fact(key) === undefined)));
       gone = [];
       await oneTurn();
@@ -133,7 +134,7 @@ export class SelfCheck {
     await drop();
   }
 
-  /** A check that fails does not keep the others from being made. */
+  /** A failed check does not prevent further checks. */
   async #guarded({ cluster, isOver }: CheckedCluster, kind: string, check: () => Promise<void>): Promise<void> {
     try {
       await check();

@@ -1,5 +1,5 @@
 /**
- * Mesh configuration that several control planes share (`SHARED_MESH_CONFIG`) and that lies under their own.
+ * Mesh configuration that several control planes share.
  *
  * @module
  */
@@ -9,13 +9,16 @@ import type { FileText, WatchedFile } from "../../kernel/files/watch_file.ts";
 import type { Kernel } from "../../kernel/kernel.ts";
 import type { WatchedText } from "./mesh_text.ts";
 
-/** Mesh configuration that lies under the other one; its last good version holds. */
+/**
+ * Mesh configuration that several control planes share (`SHARED_MESH_CONFIG`). It lies beneath the configuration of
+ * each control plane. The last good version is in force.
+ */
 export class SharedMesh {
   findings: readonly Finding[] = [];
   readonly #text: WatchedText | undefined;
   readonly #parse: (text: string) => ParsedMesh;
   readonly #kernel: Pick<Kernel, "log">;
-  /** The text of the last good version; undefined: none. */
+  /** The text of the last good version; undefined: no version was good. */
   #good: string | undefined;
   #watched: WatchedFile | undefined;
 
@@ -32,7 +35,7 @@ export class SharedMesh {
     });
   }
 
-  /** Read anew, because defaults that it lies over change. */
+  /** Parsed again at each call, because the defaults beneath it change. */
   parsed(): ParsedMesh | undefined {
     return this.#good === undefined ? undefined : this.#parse(this.#good);
   }
@@ -43,7 +46,7 @@ export class SharedMesh {
 
   #take(text: FileText): boolean {
     const log = this.#kernel.log.scope("default");
-    // One that is gone keeps its settings in force, as the other one does.
+    // When the text disappears, its settings stay in force, like the settings of a lost file.
     if (typeof text !== "string" || text === this.#good) return false;
     const { value, findings } = this.#parse(text);
     this.findings = findings;

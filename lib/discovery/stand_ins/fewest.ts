@@ -1,8 +1,8 @@
 /**
- * The fewest of some suspects without which a resource is accepted, by trying.
+ * A search by trials for the fewest suspects without which a resource is accepted.
  *
- * The first suspect is tried alone, then all of them; then halves. With k culprits among n suspects that is about
- * k log n trials. It is taken for granted that leaving out more does not make worse.
+ * The first suspect is tried alone, then all suspects, then halves. With k culprits among n suspects the search takes
+ * about k log n trials. The search assumes that leaving out more suspects does not make things worse.
  *
  *     first alone ──accepted──> found
  *          └─rejected─> all ──rejected──> they do not explain it
@@ -11,7 +11,10 @@
  * @module
  */
 
-/** What is known: the suspects to leave out next or for good, or that leaving them out does not help. */
+/**
+ * The state of the search: the suspects to leave out in the next trial or for good, or that leaving suspects out does
+ * not help.
+ */
 export type FewestState =
   | { readonly is: "trying"; readonly without: readonly string[] }
   | { readonly is: "found"; readonly without: readonly string[] }
@@ -21,11 +24,11 @@ export class FewestSearch {
   readonly #suspects: readonly string[];
   #state: FewestState;
   #phase: "first" | "all" | "halves" | "check" = "first";
-  /** Culprits that are known. */
+  /** The known culprits. */
   #culprits: readonly string[] = [];
-  /** Of the suspects before this number, together with the culprits, it is known that leaving them out helps. */
+  /** Leaving out the suspects before this number, together with the culprits, is known to help. */
   #enough = 0;
-  /** The same: it is known that it does not help. */
+  /** Leaving out the suspects before this number, together with the culprits, is known not to help. */
   #tooFew = 0;
 
   /** @param suspects The most suspicious first. */
@@ -35,7 +38,6 @@ export class FewestSearch {
     this.#state = first === undefined ? { is: "helpless" } : { is: "trying", without: [first] };
   }
 
-  /** What is known so far. */
   get state(): FewestState {
     return this.#state;
   }
@@ -84,7 +86,7 @@ export class FewestSearch {
     const culprit = this.#suspects[this.#enough - 1]!;
     this.#culprits = [...this.#culprits, culprit];
     this.#enough--;
-    // Nothing but the culprits was left out when it was accepted.
+    // The accepted trial left out nothing but the culprits.
     if (this.#enough === 0) return void (this.#state = { is: "found", without: this.#culprits });
     this.#phase = "check";
     this.#state = { is: "trying", without: this.#culprits };

@@ -1,5 +1,5 @@
 /**
- * One resource that a proxy rejects and that patches have changed: what the proxy is offered instead, step by step.
+ * A patched resource that a proxy rejects, and the replacements that the proxy is offered, step by step.
  *
  *     no earlier version ──> without harmless filters ──accepted──> the fewest of them
  *              │                      └─rejected─> some filter guards ──> closed ──rejected──> nothing
@@ -13,23 +13,26 @@ import { FewestSearch } from "./fewest.ts";
 import type { Suspects } from "./suspects.ts";
 import type { WithoutFilters } from "./variants.ts";
 
-/** What is needed next: the resource without some filters, or a closed one. */
+/** The next resource to build: the resource without some filters, or a closed resource. */
 export type StandInNeed =
   | { readonly is: "without"; readonly without: readonly string[] }
   | { readonly is: "closed" }
-  /** The resource without any patch, to compare it later. */
+  /** The resource without any patch, for a later comparison. */
   | { readonly is: "plain" };
 
-/** What is known of the resource when it is rejected. */
+/** The known facts at the time of the rejection. */
 export interface RejectionFacts {
   readonly suspects: Suspects;
-  /** The client has an earlier version, which stays unless something better is found. */
+  /** Whether the client has an earlier version. The earlier version stays unless something better is found. */
   readonly hasEarlier: boolean;
-  /** The earlier version is of another mesh: what has changed since then is to be in force, too. */
+  /** Whether the earlier version is of another mesh. Later changes of the mesh should be in force, too. */
   readonly isOld: boolean;
-  /** The resource without patches when the version before was rejected; undefined: none was, or it is not known. */
+  /**
+   * The resource without patches when the previous version was rejected; undefined: no version was rejected before, or
+   * the resource is not known.
+   */
   readonly plainBefore: string | undefined;
-  /** Filters without which the version before was served. */
+  /** Filters that the previous version was served without. */
   readonly withoutBefore: readonly string[];
 }
 
@@ -42,15 +45,15 @@ export class RejectedResource {
   readonly message: string;
   readonly #facts: RejectionFacts;
   readonly #filters: readonly string[];
-  /** By version, whether the proxy took it. */
+  /** By version, whether the proxy accepted the version. */
   readonly #answers = new Map<string, boolean>();
   #search: FewestSearch;
   #state: "comparing" | "searching" | "closing" | StandInKind;
-  /** What stands in; undefined: the resource itself, which the wire holds back. `absent`: nothing does. */
+  /** The replacement. Undefined: the resource itself, which the wire holds back. `absent`: no resource. */
   shown: EncodedResource | "absent" | undefined;
-  /** The version of which an answer is awaited. */
+  /** The version whose answer is awaited. */
   awaits: string | undefined;
-  /** The version without patches, where it is known. */
+  /** The version without patches, if known. */
   plain: string | undefined;
 
   constructor({ typeUrl, name, version, causes }: EncodedResource, message: string, facts: RejectionFacts) {
@@ -65,7 +68,7 @@ export class RejectedResource {
     if (!facts.hasEarlier || facts.isOld) this.#begin();
   }
 
-  /** What is to be looked up next; undefined: nothing. */
+  /** The next resource to look up; undefined: no resource is needed. */
   get need(): StandInNeed | undefined {
     if (this.awaits !== undefined) return undefined;
     if (this.#state === "comparing") return { is: "plain" };
@@ -75,12 +78,12 @@ export class RejectedResource {
     return undefined;
   }
 
-  /** Something else is, or will be, offered instead. */
+  /** Whether the replacement is still undecided. */
   get isOpen(): boolean {
     return this.#state === "comparing" || this.#state === "searching" || this.#state === "closing";
   }
 
-  /** The filters without which it is looked at or served; undefined: without any. Nothing: neither. */
+  /** The sets of filters that the resource is built or served without. An undefined set stands for all filters. */
   get uses(): readonly WithoutFilters[] {
     const { state } = this.#search;
     if (this.#state === "searching" && state.is !== "helpless") return [state.without];
@@ -93,13 +96,13 @@ export class RejectedResource {
     return { typeUrl, name, version, message, filters: this.leftOut ?? this.#filters, standIn: this.#kind };
   }
 
-  /** The filters that the proxy goes without; undefined: not those alone. */
+  /** The filters that the proxy goes without; undefined: the resource is not served without filters. */
   get leftOut(): readonly string[] | undefined {
     const { state } = this.#search;
     return this.#state === "without" && state.is === "found" ? state.without : undefined;
   }
 
-  /** The objects that the proxy goes without, with its words; without words where that is not decided. */
+  /** The objects that the proxy goes without, with the proxy's words. An undecided object has no words. */
   *withheld(): Iterable<readonly [string, string]> {
     if (this.isOpen) { for (const key of this.#filters) yield [key, ""]; }
     else if (this.#state === "without") { for (const key of this.leftOut ?? []) yield [key, this.message]; }
@@ -112,7 +115,10 @@ export class RejectedResource {
       : this.#state;
   }
 
-  /** The resource without patches is known: it is searched for a stand-in where that is not as it was. */
+  /**
+   * Takes the resource without patches. If that resource has changed since the previous rejection, the search for a
+   * replacement begins.
+   */
   compare(plain: string | undefined): void {
     if (this.#state !== "comparing") return;
     this.plain = plain ?? "";
@@ -121,7 +127,7 @@ export class RejectedResource {
     else this.#state = "earlier";
   }
 
-  /** A stand-in without the filters of the need; undefined: there is none without them. */
+  /** Offers the resource without the filters of the need; undefined: without the filters there is no resource. */
   offer(resource: EncodedResource | undefined): void {
     const { state } = this.#search;
     if (this.#state !== "searching" || state.is === "helpless") return;
@@ -136,7 +142,7 @@ export class RejectedResource {
     }
   }
 
-  /** A stand-in that lets nothing in; undefined: a proxy without the resource is closed. */
+  /** Offers a resource that lets nothing in; undefined: a proxy without the resource is closed. */
   close(resource: EncodedResource | undefined): void {
     if (this.#state !== "closing") return;
     this.shown = resource ?? "absent";
@@ -144,7 +150,7 @@ export class RejectedResource {
     if (resource === undefined) this.#state = "closed";
   }
 
-  /** The proxy has taken the offered version, or rejected it. */
+  /** Takes the proxy's answer to the offered version. */
   answered(accepted: boolean): void {
     if (this.awaits === undefined) return;
     this.#answers.set(this.awaits, accepted);
@@ -166,7 +172,7 @@ export class RejectedResource {
     if (this.#search.state.is === "helpless") this.#giveUp();
   }
 
-  /** Leaving out what is harmless does not help. */
+  /** Leaving out harmless filters does not help. */
   #giveUp(): void {
     const { suspects: { guards }, hasEarlier } = this.#facts;
     if (hasEarlier) {

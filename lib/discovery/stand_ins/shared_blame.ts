@@ -1,10 +1,10 @@
 /**
  * Resources that one client rejects one after the other because of the same ProxyFilters.
  *
- * A client may name one bad resource of a response and reject the whole. Where a filter spoils hundreds of clusters, each
- * would cost a response with all others, and the client would have none of them until the last is named. So after some
- * rejections in a row the other resources that the same filters changed are taken in without being named, twice as many
- * each time.
+ * A client may name one bad resource of a response and reject the whole response. When a filter spoils hundreds of
+ * clusters, each rejection would cost another response, and the client would have no cluster until the last one is
+ * named. So after some rejections in a row, other resources that the same filters changed are treated as rejected too.
+ * Their number doubles each time.
  *
  *     a | b | c | d e | f g h i | ...     the rejections, with the resources that each takes in
  *
@@ -17,22 +17,22 @@ import { patchingFilters } from "../../translate/patches/rejected.ts";
 const SINGLE = 3;
 
 interface RejectionsInARow {
-  /** The filters that changed all of the rejected resources. */
+  /** The filters that changed all rejected resources. */
   readonly filters: readonly string[];
   readonly rejections: number;
 }
 
-/** See the module. By type. */
+/** Rejections in a row, by type. */
 export class SharedBlame {
   readonly #rows = new Map<string, RejectionsInARow>();
 
   /**
-   * Takes in a rejection.
+   * Takes a rejection in.
    *
-   * @param named The resources that it names.
+   * @param named The resources in the rejection.
    * @param whole All resources of the response.
-   * @param mayGo Whether a client may do without one that it has not named.
-   * @returns resources that are to be handled as if they were named
+   * @param mayGo Whether a client may go without a resource that the rejection does not name.
+   * @returns resources to treat as if the client had named them
    */
   others(
     typeUrl: string,

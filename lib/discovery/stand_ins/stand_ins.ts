@@ -1,13 +1,15 @@
 /**
- * What stands in for resources that one proxy rejects and that patches of ProxyFilters changed.
+ * Replacements ("stand-ins") for resources of one proxy that the proxy rejects and that patches of ProxyFilters
+ * changed.
  *
  *     rejected version ──is still the newest?──yes──> its stand-in
  *                                            └─no───> the newest, with all patches
  *
- * The version that the proxy has taken last stays. A proxy that has none gets the resource without the fewest ProxyFilters
- * that explain the rejection, never without one that may refuse requests: where such a one has to go, the proxy gets a
- * resource that lets nothing in. Only the proxy that rejects is served so. Configurations of extensions have no stand-in:
- * a filter without one denies. A rejection is forgotten when its resource goes.
+ * The version that the proxy accepted last stays. A proxy without an accepted version gets the resource without the
+ * fewest ProxyFilters that explain the rejection. A filter that may refuse requests is never left out: if such a filter
+ * has to go, the proxy gets a resource that lets nothing in. Only the rejecting proxy gets stand-ins. Configurations of
+ * extensions have no stand-in: an HTTP filter without its configuration denies. A rejection is forgotten when its
+ * resource goes.
  *
  * @module
  */
@@ -25,15 +27,15 @@ import { SharedBlame } from "./shared_blame.ts";
 import { suspects } from "./suspects.ts";
 import { Variants } from "./variants.ts";
 
-/** Types of which others stand in for resources. */
+/** Types of resources with stand-ins. */
 const TYPES: ReadonlySet<string> = new Set([CLUSTER, LISTENER, ROUTE, VIRTUAL_HOST]);
 
-/** Resources of a proxy that others stand in for: more are no single mistake. */
+/** Most stand-ins of a proxy: more rejections are not single mistakes. */
 const MAX_REPLACED = 1000;
 
 type Sets = readonly ResourceSet[];
 
-/** The surroundings of the stand-ins of one proxy. */
+/** The surroundings of a proxy's stand-ins. */
 export interface StandInParts {
   readonly state: ProxyState;
   readonly translator: () => Translator;
@@ -41,23 +43,26 @@ export interface StandInParts {
   readonly changedIn: (key: string) => number;
   /** Has the sets of a type looked at again. */
   readonly answered: (typeUrl: string) => void;
-  /** Reports that no stand-in could be built. */
+  /** Reports that a stand-in could not be built. */
   readonly failed: (error: unknown) => void;
 }
 
-/** See the module. Nothing until the proxy rejects something. */
+/** The stand-ins of one proxy. Costs nothing until the proxy rejects a resource. */
 export class StandIns {
   readonly #parts: StandInParts;
   readonly #variants: Variants;
   readonly #rejected = new Map<string, RejectedResource>();
-  /** Of a resource whose rejected version is gone: what was known of it. */
+  /** Earlier rejections of resources whose rejected version is gone. */
   readonly #before = new Map<string, RejectedResource>();
   readonly #shared = new SharedBlame();
   #withheld: ReadonlyMap<string, string> | undefined;
   #working: Promise<void> | undefined;
   #hasWork = false;
   #closed = false;
-  /** By the sets that they stand for: the same answer while these and the revision stay. */
+  /**
+   * Sets with stand-ins, by type or route configuration. An answer holds while its input and the revision stay the
+   * same.
+   */
   readonly #answers = new Map<string, { of: Sets; revision: number; sets: Sets }>();
   #revision = 0;
 
@@ -66,7 +71,7 @@ export class StandIns {
     this.#variants = new Variants(parts.state, parts.translator);
   }
 
-  /** The objects that the proxy goes without, with its words; without words where that is not decided. */
+  /** The objects that the proxy goes without, with the proxy's words. An undecided object has no words. */
   get withheld(): ReadonlyMap<string, string> {
     if (this.#withheld !== undefined) return this.#withheld;
     const found = new Map<string, string>();
@@ -77,10 +82,10 @@ export class StandIns {
   }
 
   /**
-   * The proxy rejects these resources.
+   * Takes a rejection of resources.
    *
-   * @param earlier What the proxy has of a resource.
-   * @param whole All resources of the response. Default: those that are rejected
+   * @param earlier The proxy's version of a resource.
+   * @param whole All resources of the response. Default: the rejected resources.
    */
   rejected(
     typeUrl: string,
@@ -105,14 +110,17 @@ export class StandIns {
     return { isOpen, also };
   }
 
-  /** Whether a resource may be treated as rejected that was not named: its proxy keeps it, or gets it without a filter. */
+  /**
+   * Whether an unnamed resource may be treated as rejected: the proxy keeps its version, or gets the resource without a
+   * filter.
+   */
   #mayGo({ typeUrl, causes }: EncodedResource, earlier: EarlierVersion): boolean {
     if (earlier !== undefined) return true;
     const { mesh } = this.#parts.translator();
     return suspects(mesh, typeUrl, patchingFilters(causes), "", this.#parts.changedIn).harmless.length > 0;
   }
 
-  /** The proxy has taken a response. @param has A resource of the type as the proxy has it. */
+  /** Takes an accepted response. @param has The proxy's version of a resource of the type. */
   accepted(typeUrl: string, has: (name: string) => EncodedResource | undefined): void {
     this.#shared.end(typeUrl);
     if (this.#rejected.size === 0) return;
@@ -149,7 +157,7 @@ export class StandIns {
     return one;
   }
 
-  /** Builds what is needed next, until nothing is. Where that throws, the next rejection tries again. */
+  /** Builds needed resources until nothing is needed. After an exception, the next rejection tries again. */
   #work(): void {
     this.#hasWork = true;
     this.#working ??= this.#workOn().catch((error) => {
@@ -172,7 +180,7 @@ export class StandIns {
     }
   }
 
-  /** @returns the types of which there are other stand-ins */
+  /** @returns the types whose stand-ins changed */
   async #workThrough(): Promise<ReadonlySet<string>> {
     const types = new Set<string>();
     for (let isDone = false; !isDone && !this.#closed;) {
@@ -185,7 +193,7 @@ export class StandIns {
         if (this.#variants.get(without) === undefined) await this.#variants.build(without);
         if (this.#closed) return types;
         const variant = this.#variants.get(without);
-        // Meanwhile it may have been rejected again, or have gone.
+        // The resource may have been rejected again, or may be gone, since the build began.
         if (variant === undefined || one.need?.is !== need.is) continue;
         const plain = resourceOf(variant, one);
         if (need.is === "plain") one.compare(plain?.version);
@@ -197,14 +205,14 @@ export class StandIns {
     return types;
   }
 
-  /** Sets of a type with the stand-ins in place of what the proxy rejects. */
+  /** Sets of a type, with stand-ins in place of rejected resources. */
   sets(typeUrl: string, sets: Sets | undefined): Sets | undefined {
     return sets && this.#replaced(typeUrl, typeUrl, sets);
   }
 
-  /** The same of the virtual hosts of a route configuration. */
+  /** The virtual hosts of a route configuration, with stand-ins. */
   virtualHosts(routes: string, sets: Sets): Sets {
-    // Of a route configuration that does not exist nothing is kept: a client makes up any number of names.
+    // Nothing is kept for a route configuration that does not exist: a client may make up any number of names.
     if (sets.every((set) => set.size === 0)) return sets;
     return this.#replaced(VIRTUAL_HOST, `${VIRTUAL_HOST} ${routes}`, sets);
   }
@@ -234,7 +242,7 @@ export class StandIns {
     });
   }
 
-  /** There is another version, which is tried with all patches; what is known helps if it is rejected, too. */
+  /** Another version exists, and is tried with all patches. The known facts help if that version is rejected, too. */
   #remember(key: string, one: RejectedResource): void {
     this.#forget(key);
     if (this.#before.size < MAX_REPLACED) this.#before.set(key, one);
@@ -253,8 +261,8 @@ export class StandIns {
   }
 
   /**
-   * Whether the proxy has no such resource any more, as far as a look at all sets of a type tells: a virtual host may be in
-   * those of another route configuration, and goes with its own.
+   * Whether the proxy no longer has a resource, after a look at all sets of a type. A virtual host may be in the sets
+   * of another route configuration, and is gone only with its own route configuration.
    */
   #isGone(type: string, name: string, looked: string): boolean {
     if (type !== VIRTUAL_HOST) return type === looked;
@@ -273,7 +281,7 @@ export class StandIns {
   }
 }
 
-/** Whether other objects than ProxyFilters made one of two versions of a resource. */
+/** Whether two versions of a resource were made by different objects other than ProxyFilters. */
 function hasOtherCauses(earlier: EncodedResource, now: EncodedResource): boolean {
   const others = ({ causes }: EncodedResource) =>
     causes.filter((key) => !key.startsWith("ProxyFilter/")).toSorted().join();
@@ -293,7 +301,10 @@ function found(sets: Sets, name: string): EncodedResource | undefined {
   return sets.findLast((set) => set.has(name))?.get(name);
 }
 
-/** The texts before each slash of a name: one is the route configuration of a virtual host. Both may have slashes. */
+/**
+ * The texts before each slash of a name. One of them is the route configuration of a virtual host; both names may have
+ * slashes.
+ */
 function beginnings(name: string): string[] {
   const parts = name.split("/");
   return parts.slice(1).map((_, i) => parts.slice(0, i + 1).join("/"));

@@ -1,5 +1,5 @@
 /**
- * The ProxyFilters that may have made a resource which a proxy rejects, in the order of suspicion.
+ * The ProxyFilters that may have caused the rejection of a resource, in the order of suspicion.
  *
  * @module
  */
@@ -9,7 +9,7 @@ import { mayRefuse } from "../../patches/guards.ts";
 import type { CompiledPatch, PatchTarget } from "../../patches/types.ts";
 import { CLUSTER, LISTENER, ROUTE, VIRTUAL_HOST } from "../../xds/protocol/types.ts";
 
-/** The targets whose patches change resources of a type. */
+/** The patch targets that change resources of a type. */
 const OF_TYPE: Readonly<Record<string, readonly PatchTarget[]>> = {
   [CLUSTER]: ["CLUSTER"],
   [LISTENER]: [
@@ -20,11 +20,11 @@ const OF_TYPE: Readonly<Record<string, readonly PatchTarget[]>> = {
   [VIRTUAL_HOST]: ["VIRTUAL_HOST", "HTTP_ROUTE"],
 };
 
-/** Filters by whether a resource may be served without them. */
+/** Filters, by whether a resource may be served without them. */
 export interface Suspects {
-  /** Those that refuse nothing, the most suspicious first. */
+  /** Filters that refuse nothing, the most suspicious first. */
   readonly harmless: readonly string[];
-  /** Those that may refuse requests: a resource is never served without them. */
+  /** Filters that may refuse requests. A resource is never served without a guard. */
   readonly guards: readonly string[];
 }
 
@@ -36,7 +36,7 @@ export function patchesOfType(mesh: Mesh, typeUrl: string, filters: readonly str
 }
 
 /**
- * Sorts filters: those of a namespace that the words name come first, then those that changed last.
+ * Sorts filters. Filters in a namespace that the message names come first, then recently changed filters.
  *
  * @param message The proxy's words.
  * @param changedIn The push in which an object last changed.

@@ -1,6 +1,6 @@
 /**
- * The resources that a proxy would have without some ProxyFilters. Each set of filters is translated once, and kept up to
- * date with the mesh as long as something of it is used.
+ * The resources of a proxy without some ProxyFilters. Each set of filters is translated once, and kept up to date with
+ * the mesh while a stand-in uses the result.
  *
  * @module
  */
@@ -8,7 +8,7 @@ import { standInFor } from "../../translate/proxy/stand_in.ts";
 import type { ProxyState } from "../../translate/machine/per_proxy/proxy_state.ts";
 import type { Translator } from "../../translate/machine/translator.ts";
 
-/** Keys of the filters that are left out; undefined: all filters are. */
+/** Keys of the filters to leave out; undefined: all filters are left out. */
 export type WithoutFilters = readonly string[] | undefined;
 
 /** The key of all filters. */
@@ -31,7 +31,9 @@ export class Variants {
     return this.#built.get(keyOf(without));
   }
 
-  /** Builds the resources without some filters, in steps: others go on between. Rejects where that throws. */
+  /**
+   * Builds the resources without some filters, in steps between which other work goes on. Rejects when a step throws.
+   */
   build(without: WithoutFilters): Promise<void> {
     const key = keyOf(without);
     let building = this.#building.get(key);
@@ -54,7 +56,7 @@ export class Variants {
     this.#built.set(key, this.#translator().join(now));
   }
 
-  /** Forgets those that are not among these. */
+  /** Drops variants with other sets of filters. */
   keepOnly(used: Iterable<WithoutFilters>): void {
     const keys = new Set(Array.from(used, keyOf));
     for (const [key, state] of this.#built) {

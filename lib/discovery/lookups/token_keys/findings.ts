@@ -10,7 +10,7 @@ import type { KeyFailure, TokenKeyResolver } from "./resolver.ts";
 /**
  * The findings about keys of issuers, one for each rule.
  *
- * @param isService whether the address of keys is a service of the mesh, from which proxies fetch for themselves
+ * @param isService Whether an address of keys is a service of the mesh. Proxies fetch keys from services themselves.
  */
 export function* tokenKeyFindings(
   resolver: Pick<TokenKeyResolver, "failures" | "usesElsewhere">,

@@ -1,5 +1,5 @@
 /**
- * The places from which keys of token issuers are fetched, and the rules that name each.
+ * The places from which keys of token issuers are fetched, and the rules that name each place.
  *
  * @module
  */
@@ -7,19 +7,19 @@ import { keyPlaceOf } from "../../../config/kinds/request_authentication/key_set
 import type { JwtRule } from "../../../config/kinds/request_authentication/schema.ts";
 import type { ConfigObject } from "../../../config/types.ts";
 
-/** One rule that names a place. */
+/** A rule and the place of its keys. */
 export interface KeyPlaceUse {
   readonly object: Pick<ConfigObject, "kind" | "meta">;
-  /** Path of the field that names it. */
+  /** Path of the field with the place. */
   readonly field: string;
-  /** The value of that field. */
+  /** The value of the field. */
   readonly value: string;
   readonly issuer: string;
-  /** Time that the rule gives a fetch, ms; absent: it gives none. */
+  /** The rule's own timeout of a fetch, ms; absent: the rule has no timeout. */
   readonly timeout?: number;
 }
 
-/** The places that an object names, by name. */
+/** The places in an object, by name. */
 export function keyPlacesOf(object: ConfigObject<"RequestAuthentication">): Map<string, KeyPlaceUse[]> {
   const places = new Map<string, KeyPlaceUse[]>();
   for (const [index, rule] of (object.spec.jwtRules ?? []).entries()) {

@@ -1,5 +1,5 @@
 /**
- * Keys of token issuers that the server fetches for proxies: each place once, however many rules name it.
+ * Keys of token issuers that the server fetches for proxies. Each place is fetched once, however many rules name it.
  *
  *     named by a rule ─> fetched ─┬─ keys ─────> again after the refresh interval
  *                          ^      └─ failure ──> again after 1 s, 2 s, 4 s ... 1 min; the last keys stay
@@ -14,25 +14,25 @@ import type { Cancel, Clock } from "../../../kernel/time/clock.ts";
 import type { TokenKeySource } from "../../../mesh/mesh.ts";
 import { keyPlacesOf, type KeyPlaceUse } from "./places.ts";
 
-/** Time to the first new try after a failure, ms; it doubles with each further one. */
+/** Time to the first new try after a failure, ms. The time doubles with each further failure. */
 export const FIRST_RETRY_MS = 1000;
 
 /** Longest time between two tries, ms. */
 export const LAST_RETRY_MS = 60_000;
 
-/** Time for which keys are kept that no rule names, ms: a rule that moves to another object or file needs them at once. */
+/** Time for which unused keys are kept, ms: a rule that moves to another object or file needs its keys at once. */
 export const KEPT_UNUSED_MS = 60_000;
 
-/** Fetches at the same time; places that were never fetched go before others. */
+/** Most concurrent fetches. Places that were never fetched go first. */
 export const MAX_FETCHES = 64;
 
-/** Time for a fetch where no rule gives one, ms. */
+/** Timeout of a fetch without a timeout in a rule, ms. */
 export const FETCH_TIMEOUT_MS = 5000;
 
-/** The longest time that a rule may give, ms. */
+/** Longest timeout that a rule may set, ms. */
 export const LONGEST_FETCH_MS = 30_000;
 
-/** The finding about a key set that was fetched, and verifies nothing. */
+/** The reason in the finding about a fetched key set that verifies nothing. */
 const WITHOUT_KEYS = "the key set has no key that verifies tokens (RSA, EC on P-256, P-384 or P-521, Ed25519, oct)";
 
 /** The inputs of a resolver. */
@@ -42,7 +42,7 @@ export interface TokenKeyResolverOptions {
   readonly refreshInterval: number;
   /** Whether the server fetches from a place at all. */
   readonly fetches: (place: KeyPlace) => boolean;
-  /** Gets keys as the text that proxies get. @throws Error with the address and the reason */
+  /** Gets keys as the text for proxies. @throws Error with the address and the reason */
   readonly get: (place: KeyPlace, options: { timeout: number; signal: AbortSignal }) => Promise<string>;
   /** Called when the keys of a place have changed, could not be fetched, or can be fetched again. */
   readonly changed: (place: string) => void;
@@ -68,7 +68,7 @@ class FetchedPlace {
   fetching: AbortController | undefined;
   /** The timer of the next fetch. */
   next: Cancel = () => {};
-  /** The timer of its end. */
+  /** The timer that drops the place. */
   end: Cancel | undefined;
 
   constructor(name: string) {
@@ -80,7 +80,7 @@ class FetchedPlace {
 export class TokenKeyResolver implements TokenKeySource {
   readonly #options: TokenKeyResolverOptions;
   readonly #places = new Map<string, FetchedPlace>();
-  /** Those whose time has come: never fetched, and others. */
+  /** Places that are due: never fetched before, and others. */
   readonly #fresh = new Set<FetchedPlace>();
   readonly #due = new Set<FetchedPlace>();
   readonly #waiting = new Set<() => void>();
@@ -95,7 +95,7 @@ export class TokenKeyResolver implements TokenKeySource {
     return this.#places.get(place)?.keys;
   }
 
-  /** Replaces objects by others; places that are new are fetched at once. */
+  /** Replaces objects. New places are fetched at once. */
   update(
     removed: readonly ConfigObject<"RequestAuthentication">[],
     added: readonly ConfigObject<"RequestAuthentication">[],
@@ -118,14 +118,14 @@ export class TokenKeyResolver implements TokenKeySource {
     this.#startFetches();
   }
 
-  /** Resolves when every place that is named now has been tried. */
+  /** Resolves when every named place has been tried. */
   async tried(): Promise<void> {
     while (!this.#stopped && [...this.#places.values()].some((place) => place.uses.size > 0 && this.#untried(place))) {
       await new Promise<void>((resolve) => this.#waiting.add(resolve));
     }
   }
 
-  /** The places without keys, and those whose last fetch failed. */
+  /** The places without keys, and the places whose last fetch failed. */
   *failures(): Iterable<KeyFailure> {
     for (const { name, failure, keys, uses } of this.#places.values()) {
       const hasKeys = keys !== undefined && keys !== EMPTY_KEY_SET;
@@ -135,7 +135,7 @@ export class TokenKeyResolver implements TokenKeySource {
     }
   }
 
-  /** The rules that name places from which the server does not fetch. */
+  /** The rules whose places the server does not fetch from. */
   *usesElsewhere(): Iterable<KeyPlaceUse> {
     for (const { name, uses } of this.#places.values()) {
       if (!this.#options.fetches(keyPlace(name))) { for (const list of uses.values()) yield* list; }
@@ -159,7 +159,7 @@ export class TokenKeyResolver implements TokenKeySource {
     return known;
   }
 
-  /** Other rules name a place now. */
+  /** The rules that name a place have changed. */
   #review(place: FetchedPlace): void {
     if (this.#stopped) return;
     if (place.uses.size === 0) {
@@ -203,7 +203,7 @@ export class TokenKeyResolver implements TokenKeySource {
     }
     this.#underWay--;
     place.fetching = undefined;
-    // Dropped meanwhile; another one of that name has a fetch of its own.
+    // The place was dropped meanwhile. A new place of the same name has a fetch of its own.
     if (this.#places.get(place.name) !== place) return this.#startFetches();
     place.tried = true;
     this.#take(place, outcome);
@@ -236,7 +236,7 @@ export class TokenKeyResolver implements TokenKeySource {
   }
 }
 
-/** The longest time that one of its rules gives. */
+/** The longest timeout of the place's rules. */
 function timeoutOf({ uses }: FetchedPlace): number {
   const given = [...uses.values()].flat().flatMap(({ timeout }) => timeout ?? []);
   return given.length === 0 ? FETCH_TIMEOUT_MS : Math.min(Math.max(...given), LONGEST_FETCH_MS);
