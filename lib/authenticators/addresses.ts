@@ -1,5 +1,5 @@
 /**
- * Ranges of addresses, and whether a connection comes from one of them.
+ * Ranges of addresses, and whether a range holds a peer's address.
  *
  * @module
  */
@@ -7,13 +7,13 @@ import ipaddr from "ipaddr.js";
 import type { Peer } from "../sockets/transport/peer.ts";
 import { commaList } from "../kernel/text/comma_list.ts";
 
-/** A range: its first address and the length of its prefix. */
+/** The first address of a range, and the length of the prefix. */
 export type AddressRange = readonly [ipaddr.IPv4 | ipaddr.IPv6, number];
 
 /**
  * Reads ranges such as `10.0.0.0/8, fd00::/8`.
  *
- * @throws TypeError that names each part that is none
+ * @throws TypeError that names each invalid part
  */
 export function parseRanges(text: string): AddressRange[] {
   const parts = commaList(text);
@@ -26,8 +26,9 @@ export function parseRanges(text: string): AddressRange[] {
 }
 
 /**
- * Whether a text is a range in the one spelling that everybody reads alike. Short, octal and hexadecimal forms
- * (`10/8`, `010.0.0.0/8`) mean another network to some readers, and a zone (`fe80::1%eth0/64`) one of this machine.
+ * Whether a text is a range in the only spelling that all readers understand alike. Short, octal and hexadecimal forms
+ * (`10/8`, `010.0.0.0/8`) mean another network to some readers, and a zone (`fe80::1%eth0/64`) has a meaning on one
+ * machine only.
  */
 function isRange(text: string): boolean {
   const [, address = "", bits = ""] = /^([0-9A-Fa-f:.]{2,45})\/(0|[1-9]\d{0,2})$/.exec(text) ?? [];

@@ -14,11 +14,17 @@ import {
   NotAuthenticated,
 } from "./caller.ts";
 
-/** The callers that the authenticators are asked about. */
+/** How authenticators are asked. */
 export interface AuthenticationOptions {
-  /** Also about callers in plain text (`XDS_AUTH_PLAINTEXT`), whose tokens others can read on the way. */
+  /**
+   * Whether callers in plain text may prove an identity (`XDS_AUTH_PLAINTEXT`). Others can read the tokens of such
+   * callers.
+   */
   readonly plaintext: boolean;
-  /** Takes a line when an authenticator fails by itself, which refuses the caller; one a second, as callers cause them. */
+  /**
+   * Logs a defect of an authenticator, which refuses the caller. At most one line a second: callers can cause the
+   * lines.
+   */
   readonly log: Pick<Logger, "error">;
 }
 
@@ -27,7 +33,7 @@ export class Authentication {
   readonly #options: AuthenticationOptions;
   readonly #lines = new PacedLines();
 
-  /** @param authenticators in the order in which they are asked */
+  /** @param authenticators In the order of asking. */
   constructor(authenticators: readonly Authenticator[], options: AuthenticationOptions) {
     this.#authenticators = authenticators;
     this.#options = options;
@@ -38,7 +44,7 @@ export class Authentication {
     return peer.tls !== undefined || this.#options.plaintext;
   }
 
-  /** The same, with one more authenticator to be asked last. */
+  /** Adds an authenticator at the end. */
   with(last: Authenticator): Authentication {
     return new Authentication([...this.#authenticators, last], this.#options);
   }

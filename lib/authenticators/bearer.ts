@@ -5,16 +5,16 @@
  */
 import { type CallerCredentials, NotAuthenticated } from "./caller.ts";
 
-/** Longest token that is looked at, in characters; those of orchestrators have about a thousand. */
+/** Most characters of a token. Tokens of orchestrators have about a thousand characters. */
 export const MAX_TOKEN_LENGTH = 16 * 1024;
 
-/** RFC 6750, 2.1: one token of its alphabet, padded at the end alone. */
+/** RFC 6750, 2.1: a single token of the RFC's alphabet, with padding at the end only. */
 const BEARER = /^(?:Bearer|Istio) +([A-Za-z0-9._~+/-]+=*)$/i;
 
 /**
  * The token of `Bearer <token>`, or of `Istio <token>`, which some of Istio's tools send.
  *
- * @throws {NotAuthenticated} when there is none, more than one, or one of more than {@linkcode MAX_TOKEN_LENGTH}
+ * @throws {NotAuthenticated} for no token, several tokens, or a token of more than {@linkcode MAX_TOKEN_LENGTH}
  */
 export function bearerToken({ headers }: Pick<CallerCredentials, "headers">): string {
   const header = headers["authorization"];

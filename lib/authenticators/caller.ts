@@ -1,41 +1,39 @@
 /**
- * Callers: the proven identity of one, or every reason why it has none.
+ * Callers: a proven identity, or every reason against an identity.
  *
  * @module
  */
 import type { WorkloadIdentity } from "../pki/spiffe.ts";
 import type { Peer } from "../sockets/transport/peer.ts";
 
-/** The pod that a token was made for. Its namespace is that of the identity. */
+/** The pod of a token. The pod's namespace is the identity's namespace. */
 export interface CallerPod {
   readonly name: string;
   readonly uid: string;
 }
 
-/** An identity that is proven. */
 export interface ProvenIdentity extends WorkloadIdentity {
   /** Absent: the proof names no pod. */
   readonly pod?: CallerPod;
 }
 
-/** A caller whose identity is proven. */
 export interface Caller {
   readonly identity: WorkloadIdentity;
   /** Absent: the proof names no pod. */
   readonly pod?: CallerPod;
-  /** Name of the authenticator that accepted it. */
+  /** Name of the authenticator that accepted the caller. */
   readonly provenBy: string;
 }
 
-/** All that a caller may show. */
+/** Everything that may prove a caller's identity. */
 export interface CallerCredentials {
-  /** The remote end of the connection, with what TLS proved about it. */
+  /** The remote end of the connection, with the results of TLS. */
   readonly peer: Peer;
-  /** Headers of the request, names in lower case; several of one name are joined by a comma. */
+  /** Headers of the request, names in lower case. Several headers of one name are joined by a comma. */
   readonly headers: Readonly<Record<string, string | undefined>>;
 }
 
-/** Why one authenticator did not accept a caller. */
+/** Why an authenticator did not accept a caller. */
 export interface AuthenticationFailure {
   /** Name of the authenticator, or `connection` where none was asked. */
   readonly authenticator: string;
@@ -50,14 +48,14 @@ export type AuthenticationResult =
   | { readonly caller: Caller }
   | { readonly failures: readonly AuthenticationFailure[] };
 
-/** One way to prove an identity. */
+/** A way to prove an identity. */
 export interface Authenticator {
   /** For reasons and logs, e.g. `client certificate`. */
   readonly name: string;
   /**
-   * Looks at what a caller shows.
+   * Checks the credentials of a caller.
    *
-   * @throws {NotAuthenticated} with the reason why it proves nothing
+   * @throws {NotAuthenticated} with the reason why the credentials prove nothing
    */
   authenticate(credentials: CallerCredentials): ProvenIdentity | Promise<ProvenIdentity>;
 }
@@ -72,7 +70,7 @@ export class CannotBeAsked extends NotAuthenticated {
   override name = "CannotBeAsked";
 }
 
-/** Whether a caller that was refused may be accepted with the same proof later. */
+/** Whether a refused caller may be accepted with the same proof later. */
 export function mayBeAccepted(failures: readonly AuthenticationFailure[]): boolean {
   return failures.some(({ isPassing }) => isPassing === true);
 }

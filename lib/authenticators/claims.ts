@@ -1,5 +1,5 @@
 /**
- * The claims of a token (RFC 7519, 4.1), read by a schema: a token is foreign JSON, whoever signed it.
+ * The claims of a token (RFC 7519, 4.1), read by a schema: a token is foreign JSON, whoever signed the token.
  *
  * @module
  */
@@ -19,7 +19,7 @@ const schema = z.object({
   nbf: seconds.optional(),
 }, { error: "an object of claims" });
 
-/** The claims that are looked at; others of the token are left out. */
+/** The claims in use. Other claims of the token are left out. */
 export type ReadClaims = z.infer<typeof schema>;
 
 /**
@@ -34,9 +34,9 @@ export function readClaims(payload: unknown): ReadClaims {
 }
 
 /**
- * The claims of a token whose signature nobody has looked at.
+ * The claims of a token with an unverified signature.
  *
- * @throws {NotAuthenticated} when the text is no token, or a claim has another form
+ * @throws {NotAuthenticated} when the text is not a token, or a claim has another form
  */
 export function unverifiedClaims(token: string): ReadClaims {
   let payload: unknown;

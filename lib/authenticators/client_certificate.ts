@@ -1,6 +1,6 @@
 /**
- * Proof by a client certificate: a verified one that was not revoked, with exactly one SPIFFE ID, which names a workload
- * of this mesh.
+ * Proof by a client certificate. The certificate must be verified and not revoked, and its only URI must be the SPIFFE
+ * ID of a workload of this mesh.
  *
  * @module
  */

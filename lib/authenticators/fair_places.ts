@@ -1,45 +1,51 @@
 /**
- * Places for questions that strangers cause: so many at a time, and the others wait in lines by the group of addresses
- * that they come from. The groups take turns, so a group that asks without end delays itself. A group whose questions were
- * in vain of late comes after the groups whose questions were not.
+ * Places for questions that strangers cause. The number of concurrent questions is limited. Further questions wait in
+ * lines, one line for each group of addresses. The groups take turns, so a group that asks without end delays only
+ * itself. A group with recent questions in vain comes after the other groups.
  *
  * @module
  */
 
-/** Most questions at a time in all: whoever asks must not use up the rate at which the judge may be asked. */
+/** Most concurrent questions in all: strangers must not use up the judge's request rate. */
 export const MOST_ASKED = 32;
 
-/** Most questions of one group at a time: places are left for a caller that comes next. */
+/** Most concurrent questions of one group: places stay free for the next caller. */
 export const MOST_OF_GROUP = 16;
 
-/** Most questions of one group that wait: more would have waited in vain, since a question is worth some seconds. */
+/**
+ * Most waiting questions of one group. A question is of use for some seconds only, so more questions would wait in
+ * vain.
+ */
 export const MOST_WAITING_OF_GROUP = 256;
 
-/** Most questions that wait in all, so that whoever asks holds some MB of memory at most. */
+/** Most waiting questions in all. They hold some MB of memory at most. */
 export const MOST_WAITING = 1024;
 
-/** How long a question in vain counts against its group, milliseconds. */
+/** Milliseconds for which a question in vain counts against its group. */
 const REMEMBERED_MS = 10_000;
 
-/** Most groups of which it is remembered. */
+/** Most remembered groups with questions in vain. */
 const MOST_REMEMBERED = 10_000;
 
-/** Of so many turns the groups that asked in vain have one, so that they are not shut out: good callers may share theirs. */
+/**
+ * Every fourth turn goes to a group with questions in vain, so that such groups are not shut out: honest callers may
+ * share their address.
+ */
 const TURNS = 4;
 
 /** How many questions are asked at a time, and wait. */
 export interface PlaceLimits {
-  /** At a time in all; default {@linkcode MOST_ASKED}. */
+  /** Concurrent questions in all; default {@linkcode MOST_ASKED}. */
   readonly asked?: number;
-  /** At a time of one group; default {@linkcode MOST_OF_GROUP}. */
+  /** Concurrent questions of one group; default {@linkcode MOST_OF_GROUP}. */
   readonly ofGroup?: number;
-  /** That wait, of one group; default {@linkcode MOST_WAITING_OF_GROUP}. */
+  /** Waiting questions of one group; default {@linkcode MOST_WAITING_OF_GROUP}. */
   readonly waitingOfGroup?: number;
-  /** That wait in all; default {@linkcode MOST_WAITING}. */
+  /** Waiting questions in all; default {@linkcode MOST_WAITING}. */
   readonly waiting?: number;
 }
 
-/** A question that waits. */
+/** A waiting question. */
 interface Waiting {
   readonly group: string;
   readonly begin: () => void;
@@ -55,7 +61,7 @@ export class FairPlaces {
   /** Questions under way, by group. */
   readonly #asked = new Map<string, number>();
   #allAsked = 0;
-  /** Lines by group, the group whose turn is next first. A group is in one of both. */
+  /** Lines by group, in the order of the next turns. A group has a line in one of the two maps. */
   readonly #good = new Map<string, WaitingLine>();
   readonly #vain = new Map<string, WaitingLine>();
   #allWaiting = 0;
@@ -63,7 +69,7 @@ export class FairPlaces {
   /** Until when questions in vain count against a group. */
   readonly #remembered = new Map<string, number>();
 
-  /** @param monotonic milliseconds of a clock that only goes forward */
+  /** @param monotonic Milliseconds of a monotonic clock. */
   constructor(monotonic: () => number, limits: PlaceLimits = {}) {
     this.#monotonic = monotonic;
     this.#limits = {
@@ -73,10 +79,10 @@ export class FairPlaces {
   }
 
   /**
-   * Waits for a place. It must be given back by {@linkcode leave}.
+   * Waits for a place. The caller must give the place back with {@linkcode leave}.
    *
-   * @param group of the addresses that the question comes from
-   * @throws the signal's reason when it aborts first, RangeError when too many wait
+   * @param group Group of the caller's address.
+   * @throws the signal's reason when it aborts first, RangeError when too many questions wait
    */
   async enter(group: string, signal: AbortSignal): Promise<void> {
     signal.throwIfAborted();
@@ -128,7 +134,7 @@ export class FairPlaces {
     return this.#good.get(group) ?? this.#vain.get(group);
   }
 
-  /** Adds to the lines; the oldest of the longest line has to go when too many wait. */
+  /** Adds a question to the lines. When too many questions wait, the oldest question of the longest line is refused. */
   #wait(one: Waiting): void {
     const { group } = one;
     const line = this.#lineOf(group);
@@ -159,7 +165,7 @@ export class FairPlaces {
     oldest!.refuse();
   }
 
-  /** Takes a question out of its line; false: it waits no more. */
+  /** Takes a question out of its line; false: the question does not wait any more. */
   #forget(one: Waiting): boolean {
     const line = this.#lineOf(one.group);
     if (line === undefined || !line.delete(one)) return false;
@@ -171,7 +177,7 @@ export class FairPlaces {
     return true;
   }
 
-  /** Gives free places to those that wait. */
+  /** Gives free places to waiting questions. */
   #next(): void {
     while (this.#allAsked < this.#limits.asked) {
       const isTurnOfVain = ++this.#turn % TURNS === 0;
@@ -180,7 +186,10 @@ export class FairPlaces {
     }
   }
 
-  /** Begins the oldest question of the first group that may have another place, whose next turn is after all others. */
+  /**
+   * Begins the oldest question of the first group with a free place. The group's next turn comes after all other
+   * groups.
+   */
   #beginOne(lines: Map<string, WaitingLine>): boolean {
     for (const [group, line] of lines) {
       if (!this.#hasPlace(group)) continue;

@@ -15,7 +15,7 @@ import type { TokenRule } from "./jwt_rule.ts";
 /** Limits of fetching keys: five seconds, since a client waits, and 256 KiB; key sets have a few. */
 export const KEYS_FETCH_LIMITS: FetchLimits = { timeout: 5_000, size: 256 * 1024 };
 
-/** Gets the text at an address; rejects with an Error that has the address and the reason. */
+/** Gets the text at an address. Rejects with an Error that names the address and the reason. */
 export type TextFetcher = (url: string) => Promise<string>;
 
 const configuration = z.object({
@@ -37,8 +37,8 @@ export async function fetchKeySet(
 }
 
 /**
- * The address of the keys by OpenID Connect Discovery 1.0, sections 3 and 4. An issuer that is reached over TLS may not
- * send us on to an address without.
+ * The address of the keys by OpenID Connect Discovery 1.0, sections 3 and 4. An issuer with an https address must not
+ * name an http address for its keys.
  */
 async function discoveredAddress(issuer: string, get: TextFetcher): Promise<string> {
   // OpenID Connect Discovery 1.0, 3: an issuer has no query and no fragment.

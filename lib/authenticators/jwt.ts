@@ -1,5 +1,5 @@
 /**
- * Proof by a signed token (JWT) of an issuer that the operator trusts.
+ * Proof by a signed token (JWT) of a trusted issuer.
  *
  * @module
  */
@@ -15,15 +15,15 @@ import { VerifiedTokens } from "./verified_tokens.ts";
 import { accountIdentity, shownText, type TrustDomains } from "./trust.ts";
 
 /**
- * Signatures by a private key alone. With a shared key, whoever knows the public one could sign; without a signature,
- * anybody.
+ * Signatures by a private key alone. With shared-key algorithms, anyone with the public key could sign; without a
+ * signature, anyone could.
  */
 const ALGORITHMS = [
   ...["RS256", "RS384", "RS512", "PS256", "PS384", "PS512"],
   ...["ES256", "ES384", "ES512", "EdDSA", "Ed25519"],
 ];
 
-/** Seconds by which clocks of issuers and of this machine may differ. */
+/** Seconds by which an issuer's clock and this machine's clock may differ. */
 export const CLOCK_TOLERANCE = 30;
 
 export class JwtAuthenticator implements Authenticator {
@@ -35,7 +35,7 @@ export class JwtAuthenticator implements Authenticator {
   readonly #verifiedTokens = new VerifiedTokens(CLOCK_TOLERANCE);
 
   /**
-   * @param name for reasons: the setting that made it
+   * @param name for reasons: the setting with the rule
    * @param domains asked at each call, since the mesh configuration may change
    */
   constructor(
@@ -57,7 +57,7 @@ export class JwtAuthenticator implements Authenticator {
     const { issuer, audiences } = this.#rule;
     const token = bearerToken(credentials);
     if (audiences.length === 0) throw new NotAuthenticated("its rule has no audience, so it accepts nobody");
-    // Before any key is fetched for it.
+    // Checked before any key is fetched for the token.
     const { iss: named = "" } = unverifiedClaims(token);
     if (named !== issuer) throw new NotAuthenticated(`got issuer ${shownText(named)}, expected ${issuer}`);
     const { sub } = await this.#verified(token);
@@ -106,7 +106,7 @@ export class JwtAuthenticator implements Authenticator {
     try {
       return readClaims((await jwtVerify(token, keys, options)).payload);
     } catch (error) {
-      // A token that names no key may fit several.
+      // A token without a key's name may fit several keys.
       if (!(error instanceof errors.JWKSMultipleMatchingKeys)) throw error;
       for await (const key of error) {
         try {
@@ -124,7 +124,7 @@ export class JwtAuthenticator implements Authenticator {
 function refusalOfToken(error: unknown, rule: TokenRule): NotAuthenticated {
   if (error instanceof NotAuthenticated) return error;
   if (!(error instanceof errors.JOSEError)) {
-    // The token chooses the key and the algorithm: one that the runtime cannot use together proves nothing.
+    // The token chooses the key and the algorithm. A combination that the runtime cannot use proves nothing.
     return new NotAuthenticated(`the signature cannot be verified: ${(error as Error).message}`);
   }
   if (error instanceof errors.JWTExpired) return new NotAuthenticated("the token has expired");

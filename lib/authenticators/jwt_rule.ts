@@ -1,5 +1,5 @@
 /**
- * `JWT_RULE`: which tokens prove an identity, as JSON.
+ * `JWT_RULE`: the tokens that prove an identity, as JSON.
  *
  * @module
  */
@@ -7,21 +7,21 @@ import * as z from "zod";
 import { issueLines } from "../kernel/json/issues.ts";
 import { isBaseAddress, isWebAddress, WEB_ADDRESS } from "../kernel/fetch/web_address.ts";
 
-/** One issuer whose tokens are accepted. */
+/** An issuer whose tokens are accepted. */
 export interface TokenRule {
-  /** The value that claim `iss` must have. */
+  /** Required value of claim `iss`. */
   readonly issuer: string;
   /** Where the issuer's keys are; undefined: in `jwks`, or where the issuer's OpenID configuration says. */
   readonly jwksUri?: string;
-  /** The issuer's keys themselves, as JSON. */
+  /** The issuer's keys, as JSON. */
   readonly jwks?: string;
-  /** Claim `aud` must hold one of them; none: nobody is accepted. */
+  /** Claim `aud` must hold one of the audiences. An empty list accepts nobody. */
   readonly audiences: readonly string[];
 }
 
 const webAddress = z.string({ error: WEB_ADDRESS }).refine(isWebAddress, { error: WEB_ADDRESS });
 
-/** Both spellings of the fields, as protobuf's JSON has them; further fields of a JWT rule mean nothing here. */
+/** Both spellings of the fields, as in protobuf's JSON. Further fields of a JWT rule are ignored. */
 const schema = z.looseObject({
   issuer: z.string({ error: "the issuer of the tokens" }).min(1, { error: "the issuer of the tokens" }),
   jwksUri: webAddress.optional(),
@@ -33,7 +33,7 @@ const schema = z.looseObject({
 /**
  * Reads a rule.
  *
- * @throws TypeError that names every field at fault, with value and expectation, one a line
+ * @throws TypeError that names every field at fault, with value and expectation, one per line
  */
 export function parseTokenRule(text: string): TokenRule {
   let value: unknown;

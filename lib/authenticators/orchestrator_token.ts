@@ -1,5 +1,6 @@
 /**
- * Proof by a token of the orchestrator, which is asked about it (TokenReview): it knows when a token's pod is gone.
+ * Proof by a token of the orchestrator. The orchestrator is asked about the token (TokenReview), because it knows when
+ * a token's pod is gone.
  *
  * @module
  */
@@ -20,19 +21,19 @@ export interface TokenReview {
   /** `system:serviceaccount:namespace:account`, for a service account. */
   readonly username: string;
   readonly groups: readonly string[];
-  /** The pod that the token is bound to; absent: none. */
+  /** The pod that the token is bound to; absent: the token is not bound to a pod. */
   readonly pod?: CallerPod;
-  /** Why it is not authenticated, as far as the orchestrator says. */
+  /** Why the token is not authenticated, if the orchestrator gives a reason. */
   readonly error?: string;
 }
 
 /**
  * Asks the orchestrator of a cluster about a token.
  *
- * @param clusterId as the caller names its cluster; undefined: it names none, so it is this server's
- * @param address the caller's, with its port: those of different addresses are asked about by turns. Default: one that is
- * not known, shared with all such callers.
- * @throws Error when it cannot be asked
+ * @param clusterId The caller's name of its cluster; undefined: the cluster of the server.
+ * @param address The caller's address with port. Different addresses take turns. Default: an unknown address, shared by
+ * all such callers.
+ * @throws Error when the orchestrator cannot be asked
  */
 export type TokenReviewer = (
   token: string,
@@ -45,7 +46,7 @@ export type TokenReviewer = (
 const ACCOUNTS_GROUP = "system:serviceaccounts";
 
 /**
- * @param audiences that the token must be for, as {@linkcode tokenAudiences} reads them; one is enough
+ * @param audiences Audiences of the token, from {@linkcode tokenAudiences}. The token must have one of the audiences.
  * @param domains asked at each call, since the mesh configuration may change
  */
 export function orchestratorTokenAuthenticator(

@@ -9,16 +9,16 @@ import { unverifiedClaims } from "./claims.ts";
 /** Where a token of the server lies: our path, and Istio's. */
 export const OWN_TOKEN_FILES = ["./var/run/secrets/tokens/mesh-token", "./var/run/secrets/tokens/istio-token"] as const;
 
-/** Claims of a token about itself; empty: none. */
+/** A token's claims about its origin; empty: the claim is missing. */
 export interface OwnTokenClaims {
   readonly issuer: string;
   readonly audiences: readonly string[];
 }
 
 /**
- * Reads the claims of the server's own token, whose signature is not its own to judge.
+ * Reads the claims of the server's own token, without verifying the signature.
  *
- * @throws TypeError when the text is no token
+ * @throws TypeError when the text is not a token
  */
 export function ownTokenClaims(token: string): OwnTokenClaims {
   try {

@@ -1,6 +1,6 @@
 /**
- * The public keys of a token issuer: fetched when they are needed, kept, and fetched again when they are old or when a
- * token names a key that is not among them.
+ * The public keys of a token issuer. Keys are fetched when they are needed, and kept. They are fetched again when they
+ * are old, or when a token names an unknown key.
  *
  * @module
  */
@@ -15,7 +15,10 @@ export const KEYS_MAX_AGE = 20 * 60_000;
 /** Least time between two fetches because of unknown keys, and after a failure, ms: callers can provoke both. */
 export const KEYS_PAUSE = 10_000;
 
-/** Most keys of an issuer. They have a handful; each that fits a token without a key's name costs a verification. */
+/**
+ * Most keys of an issuer. Issuers have a handful. A token without a key's name costs a verification for each fitting
+ * key.
+ */
 export const MAX_KEYS = 100;
 
 const keySet = z.object({
@@ -26,7 +29,7 @@ const keySet = z.object({
 /**
  * Reads a JSON Web Key Set.
  *
- * @throws TypeError that says what is wrong with it
+ * @throws TypeError with the problem of the text
  */
 export function parseKeySet(text: string): LocalJWKSet {
   let value: unknown;
@@ -40,7 +43,7 @@ export function parseKeySet(text: string): LocalJWKSet {
   return createLocalJWKSet(value as Parameters<typeof createLocalJWKSet>[0]);
 }
 
-/** The keys of one issuer. Keys that were fetched stay until others are fetched, however long that fails. */
+/** The keys of one issuer. Fetched keys stay until other keys are fetched, however long fetches fail. */
 export class TokenKeys {
   readonly #fetchText: () => Promise<string>;
   readonly #clock: Pick<Clock, "monotonic">;
@@ -52,8 +55,8 @@ export class TokenKeys {
   #fetching: Promise<void> | undefined;
 
   /**
-   * @param fetchText gets the key set as JSON; bounded in time and size
-   * @param onFailure called with the reason when that failed
+   * @param fetchText Gets the key set as JSON, within bounds of time and size.
+   * @param onFailure Called with the reason of a failed fetch.
    */
   constructor(
     fetchText: () => Promise<string>,
@@ -76,13 +79,17 @@ export class TokenKeys {
     return this.#keys;
   }
 
-  /** A token did not fit these keys: fetches them again, unless that was just done. Returns whether there are others. */
+  /**
+   * Called when a token did not fit the keys. Fetches the keys again, unless they were just fetched.
+   *
+   * @returns whether there are other keys now
+   */
   async renewed(keys: LocalJWKSet): Promise<boolean> {
     if (this.#keys === keys) await this.#refresh();
     return this.#keys !== undefined && this.#keys !== keys;
   }
 
-  /** One fetch at a time, and none within the pause after the last. */
+  /** One fetch at a time, and no fetch within the pause after the last. */
   async #refresh(): Promise<void> {
     if (this.#fetching === undefined) {
       const now = this.#clock.monotonic();

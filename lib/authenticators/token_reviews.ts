@@ -1,10 +1,10 @@
 /**
- * Asks the orchestrator's API about tokens, each once in a while: answers are kept for a few seconds, and equal questions
- * that come together are one. Callers of different addresses get equal shares of the API.
+ * Asks the orchestrator's API about tokens. Answers are kept for a few seconds, and equal concurrent questions are
+ * asked once. Callers of different addresses get equal shares of the API.
  *
  * Fields: https://kubernetes.io/docs/reference/kubernetes-api/authentication-resources/token-review-v1/
  *
- * Permissions: those of the client. The API's: `create` of token reviews.
+ * Permissions: the permissions of the client. Rights at the API: `create` of token reviews.
  *
  * @module
  */
@@ -19,16 +19,16 @@ import { unverifiedClaims } from "./claims.ts";
 import { FairPlaces } from "./fair_places.ts";
 import { shownText } from "./trust.ts";
 
-/** How long an answer counts, milliseconds: so long a token is believed after its pod has gone. */
+/** Milliseconds for which an acceptance is kept. A token is accepted that long after its pod has gone. */
 const KNOWN_MS = 10_000;
 
-/** The same for a refusal: an account may just be being made. */
+/** Milliseconds for which a refusal is kept: an account may be about to be created. */
 const REFUSED_MS = 1000;
 
-/** Longest wait for an answer, milliseconds: agents ask again by themselves. */
+/** Longest wait for an answer, milliseconds. Agents repeat their request by themselves. */
 const WITHIN_MS = 5000;
 
-/** Most answers that are kept, so that whoever sends tokens holds a few MB of memory at most. */
+/** Most kept answers. Senders of many tokens can thus occupy a few MB of memory at most. */
 const MOST_KEPT = 10_000;
 
 const PATH = "/apis/authentication.k8s.io/v1/tokenreviews";
@@ -49,10 +49,10 @@ const answerSchema = z.object({
   }, { error: "a status" }),
 }, { error: "a TokenReview" });
 
-/** One question to the API, as it is kept. */
+/** A question to the API and its answer. */
 interface KeptReview {
   readonly review: Promise<TokenReview>;
-  /** On the monotonic clock; undefined: it is being asked. */
+  /** On the monotonic clock; undefined: the API has not answered yet. */
   until: number | undefined;
 }
 
@@ -62,7 +62,7 @@ export class TokenReviews {
   readonly #kept = new Map<string, KeptReview>();
   readonly #places: FairPlaces;
 
-  /** @param isOwn Whether a name that callers give their cluster is that of the client's. */
+  /** @param isOwn Whether a caller's name of its cluster means the client's cluster. */
   constructor(client: Pick<ApiClient, "json" | "clock">, isOwn: (clusterId: string) => boolean) {
     this.#client = client;
     this.#isOwn = isOwn;
@@ -132,7 +132,7 @@ export class TokenReviews {
     const read = answerSchema.safeParse(answer, { reportInput: true });
     if (!read.success) throw new Error(issueLines(read.error.issues, "the answer").join("; "));
     const { authenticated, error, user, audiences: meant } = read.data.status;
-    // An API that does not know audiences says nothing of them, and accepts tokens for everybody.
+    // An API without knowledge of audiences does not answer with audiences, and accepts tokens for any audience.
     const isMeant = audiences.some((audience) => meant.includes(audience));
     const reason = authenticated && !isMeant ? `the token is not for ${audiences.join(" or ")}` : error;
     return {
@@ -147,14 +147,14 @@ export class TokenReviews {
   }
 }
 
-/** The pod that a token is bound to, as the API says. */
+/** The pod that a token is bound to, in the API's answer. */
 function podOf(extra: Readonly<Record<string, readonly string[]>>): Pick<TokenReview, "pod"> {
   const [name] = extra["authentication.kubernetes.io/pod-name"] ?? [];
   const [uid] = extra["authentication.kubernetes.io/pod-uid"] ?? [];
   return name === undefined || uid === undefined ? {} : { pod: { name, uid } };
 }
 
-/** The visible flaw of a token, for which the API need not be asked; undefined: it has none. */
+/** The visible flaw of a token, for which the API need not be asked; undefined: no flaw is visible. */
 function flawOf(token: string, now: number): string | undefined {
   try {
     const { exp } = unverifiedClaims(token);

@@ -1,5 +1,5 @@
 /**
- * Identities of workloads, as far as this mesh believes in their trust domain.
+ * Identities of workloads in the trust domains of the mesh.
  *
  * @module
  */
@@ -8,16 +8,16 @@ import { NotAuthenticated } from "./caller.ts";
 
 /** The trust domains of a mesh. */
 export interface TrustDomains {
-  /** Where its own identities are. */
+  /** The domain of the mesh's own identities. */
   readonly own: string;
-  /** Other names of the same domain: identities in them are accepted. */
+  /** Other names of the mesh's domain. Identities in them are accepted. */
   readonly aliases: readonly string[];
 }
 
 /** A label of RFC 1123, as names of namespaces are. */
 const LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 
-/** Names of accounts: labels of RFC 1123 with dots between them. */
+/** Whether a text is the name of an account: labels of RFC 1123 with dots in between. */
 function isAccountName(text: string): boolean {
   return text.length <= 253 && text.split(".").every((label) => LABEL.test(label));
 }
@@ -25,7 +25,8 @@ function isAccountName(text: string): boolean {
 /**
  * Reads the SPIFFE ID of a workload of this mesh.
  *
- * @throws {NotAuthenticated} when it is none, or of a trust domain that is neither the own one nor an alias
+ * @throws {NotAuthenticated} when the text is not such an ID, or its trust domain is neither the own domain nor an
+ * alias
  */
 export function workloadIdentity(uri: string, domains: TrustDomains): WorkloadIdentity {
   const identity = parseWorkloadIdentity(uri);
@@ -40,7 +41,8 @@ export function workloadIdentity(uri: string, domains: TrustDomains): WorkloadId
 }
 
 /**
- * The identity of the service account that a token or the orchestrator names: `system:serviceaccount:namespace:account`.
+ * The identity of a service account, from a name in a token or from the orchestrator:
+ * `system:serviceaccount:namespace:account`.
  *
  * @throws {NotAuthenticated} when the text has another form
  */
@@ -54,12 +56,15 @@ export function accountIdentity(name: string, domains: TrustDomains): WorkloadId
   return { trustDomain: asTrustDomain(domains.own), namespace, serviceAccount };
 }
 
-/** A configured domain as certificates have it: one made from an account's name holds an `@`, which no SPIFFE ID may. */
+/**
+ * A configured domain in the form of certificates. A domain that was made from an account's name holds an `@`, which is
+ * not allowed in a SPIFFE ID.
+ */
 function asTrustDomain(domain: string): string {
   return domain.replaceAll("@", ".");
 }
 
-/** Longest text of a caller that a reason repeats. */
+/** Most characters of a caller's text in a reason. */
 const MAX_SHOWN = 200;
 
 /** A caller's text for a reason: quoted and bounded. */

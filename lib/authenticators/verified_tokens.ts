@@ -1,9 +1,9 @@
 /**
- * Tokens whose signature was verified, so that the next call with one costs a hash: an agent shows its token for its
- * stream and for each certificate.
+ * Tokens with a verified signature. The next call with the same token costs a hash only: an agent sends its token for
+ * its stream and for each certificate.
  *
- * A verdict holds for the keys that proved it: with others, whoever published them may have taken the old one back. Times
- * are looked at in each call.
+ * A verdict holds for the keys that proved the token. When the issuer publishes other keys, an old key may have been
+ * withdrawn. Times are checked in each call.
  *
  * @module
  */
@@ -11,13 +11,13 @@ import { createHash } from "node:crypto";
 import type { LocalJWKSet } from "jose";
 import type { ReadClaims } from "./claims.ts";
 
-/** Most tokens that are kept, so that whoever has many holds a few MB of memory at most. */
+/** Most kept tokens. They occupy a few MB of memory at most. */
 const MOST_KEPT = 10_000;
 
 export class VerifiedTokens {
   readonly #tolerance: number;
   readonly #kept = new Map<string, ReadClaims>();
-  /** Those that proved what is kept. */
+  /** The keys that proved the kept tokens. */
   #keys: LocalJWKSet | undefined;
 
   /** @param tolerance Seconds by which clocks may differ. */
@@ -25,13 +25,13 @@ export class VerifiedTokens {
     this.#tolerance = tolerance;
   }
 
-  /** How many are kept. */
+  /** Number of kept tokens. */
   get size(): number {
     return this.#kept.size;
   }
 
   /**
-   * The claims of a token that these keys have proven and that is valid now; undefined: it has to be verified.
+   * The claims of a token that the keys have proven and that is valid now; undefined: the token must be verified.
    *
    * @param now milliseconds since 1970
    */
@@ -47,13 +47,13 @@ export class VerifiedTokens {
     return undefined;
   }
 
-  /** These keys have proven a token. */
+  /** Keeps a token that the keys have proven. */
   keep(token: string, keys: LocalJWKSet, { sub, exp, nbf }: ReadClaims): void {
     if (keys !== this.#keys) {
       this.#kept.clear();
       this.#keys = keys;
     }
-    // The one that was proven first goes first.
+    // The token that was kept first goes first.
     if (this.#kept.size >= MOST_KEPT) this.#kept.delete(this.#kept.keys().next().value!);
     this.#kept.set(idOf(token), {
       ...sub !== undefined && { sub },
@@ -63,7 +63,7 @@ export class VerifiedTokens {
   }
 }
 
-/** The hash of a token: what is kept proves nothing to who reads memory. */
+/** The hash of a token. A reader of the memory cannot use the hash as a token. */
 function idOf(token: string): string {
   return createHash("sha256").update(token).digest("base64");
 }

@@ -1,6 +1,6 @@
 /**
- * Proof by a gateway: it verified the client's certificate, and forwards what is in it by the header
- * `x-forwarded-client-cert`. Gateways are believed by their address alone, so this is for networks that are trusted.
+ * Proof by a gateway: the gateway verified the client's certificate, and forwards its content in the header
+ * `x-forwarded-client-cert`. Gateways are trusted by their address alone, so this proof is for trusted networks.
  *
  * Format of the header: https://www.envoyproxy.io/docs/envoy/v1.40.0/configuration/http/http_conn_man/headers
  *
@@ -15,9 +15,9 @@ import { parseXfcc } from "./xfcc_header.ts";
 export const XFCC_HEADER = "x-forwarded-client-cert";
 
 /**
- * Believes gateways in these ranges, and on this machine. Where several proxies have added to the header, the last
- * element counts: the gateway itself saw that certificate; the other elements may be whatever its client sent. That holds
- * only where every reader finds the same last element, so a header with anything odd in it proves nothing.
+ * Trusts gateways in the ranges, and on this machine. If several proxies have added to the header, the last element
+ * counts: the gateway itself saw the certificate in the last element, and its client may have sent the other elements.
+ * All readers must agree on the last element, so a header with any irregularity proves nothing.
  *
  * @param domains asked at each call, since the mesh configuration may change
  */

@@ -1,6 +1,6 @@
 /**
  * Reads the header `x-forwarded-client-cert` by one strict grammar. A header that departs from the grammar anywhere is
- * refused whole: where two readers may disagree about the border of an element, a client could move that border.
+ * refused as a whole: a client could exploit any disagreement between readers about the border of an element.
  *
  *     header  = element *( OWS "," OWS element )
  *     element = pair *( ";" pair )
@@ -15,24 +15,24 @@
 import { NotAuthenticated } from "./caller.ts";
 import { shownText } from "./trust.ts";
 
-/** Longest header that is read, in characters. Chains of certificates that gateways forward have some thousand. */
+/** Most characters of a header. Chains of certificates from gateways have some thousand characters. */
 export const MAX_XFCC_LENGTH = 64 * 1024;
 
-/** Keys in lower case (their case does not count), each with whether one element may have it more than once. */
+/** Keys in lower case (the header's case is ignored), and whether an element may repeat the key. */
 const KEYS: ReadonlyMap<string, boolean> = new Map([
   ...["by", "uri", "dns"].map((key) => [key, true] as const),
   ...["hash", "cert", "chain", "subject"].map((key) => [key, false] as const),
 ]);
 
-/** One pair, and the separator behind the pair; an empty separator is the end. */
+/** A pair, and the separator behind the pair. An empty separator is the end. */
 const PAIR =
   /([A-Za-z]{1,16})=(?:"([^"\\\p{Cc}]*(?:\\\P{Cc}[^"\\\p{Cc}]*)*)"|([^"\\,;=\s\p{Cc}]*))(;|[ \t]*,[ \t]*|$)/uy;
 
-/** The pairs of one element. Keys are in lower case. A quoted value is without its quotes, its backslashes stay. */
+/** The pairs of one element. Keys are in lower case. A quoted value has lost its quotes; its backslashes stay. */
 export type XfccElement = readonly (readonly [key: string, value: string])[];
 
 /**
- * The elements of a header, in order: each was added by one proxy, the last by the nearest.
+ * The elements of a header, in order. Each proxy adds an element; the nearest proxy added the last.
  *
  * @throws {NotAuthenticated} naming the place at which the header departs from the grammar, or the key at fault
  */
@@ -65,7 +65,7 @@ function add(element: (readonly [string, string])[], name: string, value: string
   element.push([key, value]);
 }
 
-/** Characters of the header that a refusal shows: enough to find the place, too few for a certificate. */
+/** Characters of the header in a refusal: enough to find the place, too few for a certificate. */
 const SHOWN = 40;
 
 function departure(header: string, at: number): NotAuthenticated {

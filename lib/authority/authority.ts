@@ -1,6 +1,6 @@
 /**
- * The certificate authority: issues certificates with what it has now to sign with, however that comes about (see
- * `./self_signed.ts` and `./plugged_in.ts`).
+ * The certificate authority. It issues certificates with its present signing material (see `./self_signed.ts` and
+ * `./plugged_in.ts`).
  *
  * @module
  */
@@ -25,12 +25,11 @@ import { type SigningMaterial, validityFault } from "./material.ts";
 import type { KeyInForce } from "./key_in_force.ts";
 import { WorkQueue } from "../kernel/time/work_queue.ts";
 
-/** Milliseconds that a certificate is valid before it is issued, for clocks that are behind. */
+/** Milliseconds by which a certificate's validity begins before its issue, for clocks that are behind. */
 export const CLOCK_SKEW = 2 * 60_000;
 
-/** A certificate that is asked for. */
 export interface IssueRequest {
-  /** The key that it is about, as SubjectPublicKeyInfo. */
+  /** The key of the certificate, as SubjectPublicKeyInfo. */
   readonly spki: Uint8Array;
   readonly names: Partial<AlternativeNames>;
   readonly subject?: SubjectName;
@@ -42,14 +41,15 @@ export interface IssueRequest {
 export interface SigningOptions {
   /** Signatures at a time. Default 2. */
   readonly cores?: number;
-  /** Makes signatures with the key in force. Default: the key itself does. */
+  /** Makes signatures with the key in force. Default: the key signs. */
   readonly keyInForce?: KeyInForce;
 }
 
 /**
- * Whoever verifies a certificate refuses all of it for one name that an authority above it does not allow.
+ * Checks the name constraints of all authorities above a certificate. A verifier refuses a whole certificate for a
+ * single name that is not allowed.
  *
- * @throws {IssueError} when there is such a name
+ * @throws {IssueError} when a name is not allowed
  */
 function checkConstraints(
   { constrained }: SigningMaterial,
@@ -64,13 +64,13 @@ function checkConstraints(
   }
 }
 
-/** Longest common name that a certificate may have (RFC 5280, appendix A.1). */
+/** Most characters of a certificate's common name (RFC 5280, appendix A.1). */
 const MAX_COMMON_NAME = 64;
 
 export class SigningAuthority implements WorkloadAuthority, OwnIssuer {
-  /** Its key and certificates; undefined: it has none yet. */
+  /** The key and certificates of the authority; undefined: there is no certificate yet. */
   readonly material: Current<SigningMaterial | undefined>;
-  /** The roots that it trusts, as PEM. */
+  /** The authority's roots, as PEM. */
   readonly roots: CurrentValue<string>;
   readonly #lifetimes: Lifetimes;
   readonly #clock: Pick<Clock, "now">;
@@ -97,22 +97,23 @@ export class SigningAuthority implements WorkloadAuthority, OwnIssuer {
     });
   }
 
-  /** Why nothing is signed now; undefined: it is. */
+  /** Why nothing is signed now; undefined: the authority signs. */
   fault(): string | undefined {
     const material = this.material.current();
     return material === undefined ? "the authority has no certificate" : validityFault(material, this.#clock.now());
   }
 
   /**
-   * Issues a certificate. It ends with the first of the certificates above it, even if a longer life was asked for.
+   * Issues a certificate. The certificate ends no later than the certificates above it, even if a longer lifetime was
+   * requested.
    *
-   * @throws {IssueError} when the lifetime is too long, or there is nothing to sign with
-   * @throws {QueueFull} when too many wait
+   * @throws {IssueError} when the lifetime is too long, or there is no valid signing material
+   * @throws {QueueFull} when too many requests wait
    */
   async issue({ spki, names, subject = {}, lifetime = 0 }: IssueRequest): Promise<IssuedChain> {
     const allowed = checkedLifetime(this.#lifetimes, lifetime);
     return await this.#queue.run(async () => {
-      // The material of the moment at which its turn has come: it may have waited through a rotation.
+      // The present material: the request may have waited through a rotation.
       const now = this.#clock.now();
       const material = this.material.current();
       const fault = material === undefined ? "the authority has no certificate" : validityFault(material, now);
@@ -127,7 +128,10 @@ export class SigningAuthority implements WorkloadAuthority, OwnIssuer {
     });
   }
 
-  /** A name is written where one is asked for, but the one that is proven. */
+  /**
+   * The subject names the proven identity, if the request has a common name. The requested common name itself is
+   * ignored.
+   */
   issueWorkload({ uri, request: { spki, commonName }, lifetime }: WorkloadOrder): Promise<IssuedChain> {
     const named = commonName !== undefined && uri.length <= MAX_COMMON_NAME;
     return this.issue({

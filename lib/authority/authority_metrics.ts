@@ -16,7 +16,7 @@ export function measureExpiry(
 ): void {
   metrics.onScrape(() => {
     const now = material.current();
-    // Without certificates there is no end of them: not a number, which no alarm takes for one that is near.
+    // Without certificates there is no expiry: the value is not a number, so that no alarm fires.
     const root = now === undefined ? NaN : Math.min(...now.roots.map(({ notAfter }) => notAfter));
     const chain = now?.notAfter ?? NaN;
     const isValid = now !== undefined && validityFault(now, clock.now()) === undefined;

@@ -1,6 +1,6 @@
 /**
- * The service by which workloads get their certificates, `istio.v1.auth.IstioCertificateService`: a request for a key comes
- * in, a certificate of that key with the caller's proven identity goes out.
+ * The service for workload certificates, `istio.v1.auth.IstioCertificateService`. A caller sends a request with its
+ * key, and gets a certificate for the key with the caller's proven identity.
  *
  * @module
  */
@@ -27,7 +27,10 @@ import {
 } from "./issuing.ts";
 import { QueueFull } from "../kernel/time/work_queue.ts";
 
-/** Bytes of a message, and characters of the signing request in it: one for an RSA key of 8192 bits has 3,500. */
+/**
+ * Most bytes of a message, and most characters of its signing request. A request with an RSA key of 8192 bits has 3,500
+ * characters.
+ */
 const MOST = { message: 32 * 1024, request: 16 * 1024 } as const;
 
 /** Status and label of the metric for each refusal. */
@@ -52,7 +55,7 @@ const CREATE = {
 /** A caller of the service. */
 export interface CertificateCaller {
   readonly identity: WorkloadIdentity;
-  /** The pod that its proof names, in the namespace of the identity; absent: none. */
+  /** The pod in the caller's proof, in the namespace of the identity; absent: the proof names no pod. */
   readonly pod?: { readonly name: string; readonly uid: string };
 }
 
@@ -65,12 +68,12 @@ export type CallerResult =
 /** Inputs of the service. */
 export interface CertificateServiceOptions {
   readonly authority: WorkloadAuthority;
-  /** Says who calls. */
+  /** Proves the identity of the caller. */
   readonly authenticate: (call: Call) => Promise<CallerResult>;
   /**
    * Whether a caller may have a certificate for another identity, or why not. Default: nobody may.
    *
-   * @param wanted The SPIFFE ID that is asked for.
+   * @param wanted The requested SPIFFE ID.
    */
   readonly mayImpersonate?: (caller: CertificateCaller, wanted: string) => CallerResult;
   /** Verifies signatures of requests. Default: WebCrypto does. */
@@ -98,7 +101,7 @@ export function certificateService(options: CertificateServiceOptions): GrpcServ
   };
 }
 
-/** One call. */
+/** A call of the service. */
 class Creation {
   readonly #options: CertificateServiceOptions;
   readonly #call: Call;
@@ -192,9 +195,10 @@ class Creation {
 }
 
 /**
- * A text in the request's metadata; empty: it is not there.
+ * A text in the request's metadata; empty: the text is absent.
  *
- * @throws {RpcError} for a value that is no text: the caller wants something else than it would get without the value
+ * @throws {RpcError} for a value that is not a text: without the value, the caller would get another certificate than
+ * requested
  */
 function metadataText({ metadata }: CertificateRequestMessage, name: "CertSigner" | "ImpersonatedIdentity"): string {
   const fields = metadata?.fields ?? {};

@@ -1,6 +1,6 @@
 /**
- * Keeps the self-signed authority in a file that its owner alone may read. It is on the disk before anybody uses it, because
- * what it has signed is worth nothing without it.
+ * Keeps the self-signed authority in a file that only the owner may read. The file is on the disk before the authority
+ * is used, because certificates are worth nothing after the loss of their authority.
  *
  * Permissions: read, write (the folder).
  *
@@ -12,12 +12,14 @@ import type { RootStore } from "./root_store.ts";
 
 /** Name of the file in its folder. */
 const FILE = "authority.pem";
-/** What servers of earlier versions left of a file when they were killed. */
+/** Names of unfinished files that servers of earlier versions left behind when they were killed. */
 const EARLIER = /^\.[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
-/** How often a file is written again that another instance, which just started, took for a leftover. */
+/**
+ * Most attempts to write a file. A starting instance may remove the unfinished file of another instance as a leftover.
+ */
 const MOST_ATTEMPTS = 5;
 
-/** A {@linkcode RootStore} in a folder, which is made when it is missing. */
+/** A {@linkcode RootStore} in a folder. A missing folder is created. */
 export class FolderRootStore implements RootStore {
   readonly place: string;
   readonly #folder: string;
@@ -38,7 +40,7 @@ export class FolderRootStore implements RootStore {
     }
   }
 
-  /** The file is there with all of its content, or not at all: it is written beside its place and linked there. */
+  /** The file appears with its whole content, or not at all: it is written under another name, and then linked. */
   async create(text: string): Promise<boolean> {
     return await this.#write(text, async (beside) => {
       try {

@@ -1,5 +1,6 @@
 /**
- * Orders of certificates, and reasons to refuse them, of every authority: with a key of its own, or with signers elsewhere.
+ * Orders of certificates, and reasons for refusals, for every authority: with a key of its own, or with external
+ * signers.
  *
  * @module
  */
@@ -8,12 +9,12 @@ import type { PrivateKey } from "../pki/private_key.ts";
 import type { CertificateRequest } from "../pki/request.ts";
 
 /**
- * - `request`: it asks for what may not be signed
+ * - `request`: the request asks for a certificate that may not be signed
  * - `ttl`: the lifetime is not allowed
- * - `not ready`: nothing to sign with that is valid now, or nobody who can be asked
- * - `denied`: somebody who decides elsewhere said no
- * - `late`: nobody elsewhere answered in time
- * - `unusable`: a signer elsewhere failed, or gave what cannot be used
+ * - `not ready`: there is no signing material that is valid now, or the judge of a proof cannot be asked
+ * - `denied`: an external approver refused
+ * - `late`: an external signer did not answer in time
+ * - `unusable`: an external signer failed, or its answer cannot be used
  */
 export type IssueRefusal = "request" | "ttl" | "not ready" | "denied" | "late" | "unusable";
 
@@ -33,9 +34,9 @@ export interface Lifetimes {
   readonly most: number;
 }
 
-/** A certificate as it is handed out. */
+/** An issued certificate. */
 export interface IssuedChain {
-  /** PEM, one certificate each: the leaf first, then the authorities below the root. */
+  /** PEM, one certificate per text: the leaf first, then the authorities below the root. */
   readonly chain: readonly string[];
   /** All roots, as one PEM text. */
   readonly rootsPem: string;
@@ -44,23 +45,23 @@ export interface IssuedChain {
   readonly notAfter: number;
 }
 
-/** A certificate that a workload may have. */
+/** An order of a workload's certificate. */
 export interface WorkloadOrder {
-  /** The identity that is proven. */
+  /** The proven identity. */
   readonly uri: string;
-  /** Its signature is verified; nothing else of it is. */
+  /** The request. Only its signature is verified. */
   readonly request: CertificateRequest;
   /** Milliseconds; 0 or less: the usual. */
   readonly lifetime: number;
-  /** The signer that is asked for; empty: none is. */
+  /** The requested signer; empty: no signer is requested. */
   readonly signer: string;
-  /** Aborts when nobody waits for it any more. */
+  /** Aborts when nobody waits for the certificate any more. */
   readonly signal: AbortSignal;
 }
 
 /** The issuer of workload certificates. */
 export interface WorkloadAuthority {
-  /** @throws {IssueError} why there is none; {QueueFull} when too many wait */
+  /** @throws {IssueError} with the reason of a refusal; {QueueFull} when too many requests wait */
   issueWorkload(order: WorkloadOrder): Promise<IssuedChain>;
 }
 
@@ -68,7 +69,7 @@ export interface WorkloadAuthority {
  * The lifetime of a certificate, milliseconds.
  *
  * @param wanted 0 or less: the usual.
- * @throws {IssueError} when it is longer than allowed
+ * @throws {IssueError} when the lifetime is longer than allowed
  */
 export function checkedLifetime({ usual, most }: Lifetimes, wanted: number): number {
   const seconds = (ms: number) => `${Math.round(ms / 1000)} s`;
@@ -78,8 +79,8 @@ export function checkedLifetime({ usual, most }: Lifetimes, wanted: number): num
 
 /** The issuer of the server's certificate. */
 export interface OwnIssuer {
-  /** A certificate of a key for these names. */
+  /** Issues a certificate for a key and DNS names. */
   issueServer(key: PrivateKey, dns: readonly string[]): Promise<IssuedChain>;
-  /** The signing material: when it changes, the certificate is made anew. */
+  /** The signing material. After a change, the server's certificate is made anew. */
   readonly material: Pick<Current<unknown>, "onChange">;
 }

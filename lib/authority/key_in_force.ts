@@ -1,7 +1,7 @@
 /**
- * The key of an authority while it is in force, at the signer that makes its signatures fastest.
+ * The key of an authority while the key is in force, at the fastest signer.
  *
- * Until that signer has the key, and when it fails, the key itself signs: who makes a signature changes nothing in it.
+ * Until the signer has the key, and after a failure of the signer, the key itself signs. The signatures are the same.
  *
  * @module
  */
@@ -9,7 +9,7 @@ import type { Logger } from "../kernel/log/log.ts";
 import type { PrivateKey } from "../pki/private_key.ts";
 import type { Signer, SigningKey } from "../pki/signer.ts";
 
-/** Gives a key to a signer. Rejects with the reason when that does not take it. */
+/** Gives a key to a signer. Rejects with the reason when the signer does not take the key. */
 export type SignerOf = (key: PrivateKey) => Promise<Signer>;
 
 export class KeyInForce {
@@ -24,7 +24,7 @@ export class KeyInForce {
     this.#log = log;
   }
 
-  /** Another key is in force from now on, or none. Resolves when the signer has it. */
+  /** Puts another key, or no key, into force. Resolves when the signer has the key. */
   take(key: PrivateKey | undefined): Promise<void> {
     if (key !== this.#key) {
       this.#key = key;
@@ -35,7 +35,7 @@ export class KeyInForce {
     return this.#taking;
   }
 
-  /** The maker of signatures with a key: the signer where it has this key, else the key itself. */
+  /** Signs with a key: the signer if the signer has the key, else the key itself. */
   of(key: PrivateKey): SigningKey {
     const signer = this.#signer;
     if (signer === undefined || key !== this.#key) return key;

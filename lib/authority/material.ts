@@ -1,5 +1,5 @@
 /**
- * The signing material of an authority, checked as a whole: its key, its certificate, the certificates up to a root, the roots.
+ * The signing material of an authority, checked as a whole: key, certificate, the certificates up to a root, roots.
  *
  * @module
  */
@@ -11,27 +11,30 @@ import { PkiError } from "../pki/pki_error.ts";
 import { PrivateKey } from "../pki/private_key.ts";
 import { listsOf, readRevocationLists, type RevocationList } from "../pki/revocation.ts";
 
-/** The key and chain that sign leaf certificates, and the roots that are handed out beside them. */
+/** The key and chain that sign leaf certificates, and the roots that are handed out with the leaves. */
 export interface SigningMaterial {
   readonly certificate: Certificate;
   readonly key: PrivateKey;
-  /** The certificates between a leaf and its root, as PEM, one each: the authority's own first. Empty: it is a root. */
+  /**
+   * The certificates between a leaf and its root, as PEM, one per text, the authority's own first. Empty: the authority
+   * is a root.
+   */
   readonly between: readonly string[];
-  /** All roots that are trusted. */
+  /** All trusted roots. */
   readonly roots: readonly Certificate[];
-  /** The same as one PEM text. */
+  /** All trusted roots as one PEM text. */
   readonly rootsPem: string;
-  /** Milliseconds since 1970: the end of the certificate that ends first from the authority to its root. */
+  /** Milliseconds since 1970: the earliest end of the certificates from the authority to its root. */
   readonly notAfter: number;
-  /** Milliseconds since 1970: the beginning of the one that begins last. */
+  /** Milliseconds since 1970: the latest beginning of the certificates from the authority to its root. */
   readonly notBefore: number;
-  /** Revocation lists of these authorities. Empty: nothing is revoked. */
+  /** Revocation lists of the authorities. Empty: nothing is revoked. */
   readonly revocations: readonly RevocationList[];
-  /** The authorities from its own to the root whose name constraints hold for leaves. */
+  /** The authorities on the path to the root with name constraints for leaves. */
   readonly constrained: readonly Certificate[];
 }
 
-/** Texts in PEM that an authority is made of. */
+/** The PEM texts of an authority. */
 export interface MaterialTexts {
   readonly certificate: string;
   readonly key: string;
@@ -41,7 +44,7 @@ export interface MaterialTexts {
   readonly revocationLists?: string | undefined;
 }
 
-/** The name of each text in errors; files have names of their own. */
+/** The name of each text in errors, such as a file name. */
 export type MaterialNames = Readonly<Record<keyof MaterialTexts, string>>;
 
 const NAMES: MaterialNames = {
@@ -52,8 +55,8 @@ const NAMES: MaterialNames = {
 /**
  * Reads an authority.
  *
- * @throws {PkiError} when a text cannot be read, the key or the signature of a list is another's, the certificate may not sign, or no chain leads
- * from it to a root that is valid now
+ * @throws {PkiError} when a text cannot be read, when the key or the signature of a list is another authority's, when
+ * the certificate may not sign, or when no chain leads to a root that is valid now
  */
 export async function readMaterial(
   texts: MaterialTexts,
@@ -81,12 +84,12 @@ export async function readMaterial(
   return materialOf(certificate, key, { path: found.chain, roots, revocations });
 }
 
-/** A secret has to have each of its keys, so that one without a content says the same as one that is missing. */
+/** Whether a text is missing or blank. A secret must have each of its keys, so a blank text counts as missing. */
 function isEmpty(text: string | undefined): text is undefined {
   return text === undefined || text.trim() === "";
 }
 
-/** @param path from the authority to its root, both included */
+/** @param path From the authority to its root, both included. */
 export function materialOf(
   certificate: Certificate,
   key: PrivateKey,
@@ -106,7 +109,7 @@ export function materialOf(
   };
 }
 
-/** Why an authority must not sign at a time, milliseconds since 1970; undefined: it may. */
+/** Why an authority must not sign at a time, milliseconds since 1970; undefined: the authority may sign. */
 export function validityFault({ notBefore, notAfter }: Pick<SigningMaterial, "notBefore" | "notAfter">, now: number) {
   const isEarly = now < notBefore;
   if (!isEarly && now < notAfter) return undefined;
@@ -117,7 +120,7 @@ export function validityFault({ notBefore, notAfter }: Pick<SigningMaterial, "no
     (isEarly ? `the one in force begins at ${time}` : `the one in force ended at ${time}`);
 }
 
-/** Without those that stand twice. */
+/** The certificates without duplicates. */
 export function distinct(certificates: readonly Certificate[]): Certificate[] {
   return certificates.filter((one, i) => certificates.findIndex(({ der }) => sameBytes(der, one.der)) === i);
 }

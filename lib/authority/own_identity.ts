@@ -1,6 +1,6 @@
 /**
- * The server's certificate, signed by its own authority or by a signer elsewhere: made at start, and renewed before it expires and when the roots
- * change.
+ * The server's certificate, signed by its own authority or by an external signer. The certificate is made at the start,
+ * and renewed before its expiry and after a change of the roots.
  *
  * @module
  */
@@ -11,9 +11,9 @@ import { PrivateKey } from "../pki/private_key.ts";
 import { renewalTime, whenDue } from "../pki/renewal.ts";
 import type { IssuedChain, OwnIssuer } from "./issuing.ts";
 
-/** Where in its lifetime the certificate is renewed. */
+/** Part of the certificate's lifetime after which the certificate is renewed. */
 const GRACE_RATIO = 0.5;
-/** Milliseconds until a renewal that failed is tried again. */
+/** Milliseconds until a failed renewal is tried again. */
 const RETRY = 10_000;
 
 /** How the certificate is made. */
@@ -39,7 +39,7 @@ export class OwnIdentity implements ServerIdentity {
     this.#renewWhenDue(made);
   }
 
-  /** Makes the first certificate; throws what the authority throws. */
+  /** Makes the first certificate. Throws the authority's errors. */
   static async start(options: OwnIdentityOptions): Promise<OwnIdentity> {
     return new OwnIdentity(options, await makeIdentity(options));
   }
@@ -52,7 +52,7 @@ export class OwnIdentity implements ServerIdentity {
     return this.#value.onChange(listener);
   }
 
-  /** Makes a new certificate now; when that fails the old one stays, and it is tried again later. */
+  /** Makes a new certificate now. After a failure the old certificate stays, and a later try follows. */
   renew(): Promise<void> {
     return this.#renewing = this.#renewing.then(async () => {
       if (this.#stopped) return;
@@ -93,7 +93,7 @@ interface MadeIdentity {
   readonly renewAt: number;
 }
 
-/** A new key each time: on P-256, whose signatures cost a handshake the least. */
+/** A new key each time, on curve P-256, whose signatures make handshakes cheapest. */
 async function makeIdentity({ authority, names }: OwnIdentityOptions): Promise<MadeIdentity> {
   const key = await PrivateKey.generate({ type: "EC", curve: "P-256" });
   const issued = await authority.issueServer(key, names);

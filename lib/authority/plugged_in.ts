@@ -1,6 +1,6 @@
 /**
- * The authority that an operator brings along: a folder of PEM files, mounted or written, or a secret, and watched. What is replaced
- * there is in force when it fits together; until then the last that did stays.
+ * The authority that an operator brings along: a watched folder of PEM files, mounted or written, or a secret. Replaced
+ * files are in force when they fit together; until then the last fitting set stays in force.
  *
  * Permissions: read (the folder).
  *
@@ -23,7 +23,7 @@ interface FileSet {
   readonly chain?: string;
 }
 
-/** The names of a secret `cacerts`, and those that other tools give a TLS secret. */
+/** The file names of a secret `cacerts`, and the file names of a TLS secret in other tools. */
 const SETS: readonly FileSet[] = [
   { certificate: "ca-cert.pem", key: "ca-key.pem", roots: "root-cert.pem", chain: "cert-chain.pem" },
   { certificate: "tls.crt", key: "tls.key", roots: "ca.crt" },
@@ -35,11 +35,11 @@ const FILES = [...SETS.flatMap(({ certificate, key, roots, chain }) => [certific
 export interface PluggedInOptions {
   /** `ROOT_CA_DIR` */
   readonly folder: string;
-  /** Whether other roots may take the place of those in force (`MESH_MULTIROOT_MESH`). */
+  /** Whether other roots may replace the roots in force (`MESH_MULTIROOT_MESH`). */
   readonly multiRoot: boolean;
   readonly clock: Pick<Clock, "now" | "after">;
   readonly log: Logger;
-  /** Reads and watches the files. Default: they are in the folder. */
+  /** Reads and watches the files. Default: files in the folder. */
   readonly watch?: (options: WatchFilesOptions<string>) => Promise<WatchedFile>;
 }
 
@@ -51,7 +51,7 @@ export async function hasPluggedIn(folder: string): Promise<boolean> {
   return false;
 }
 
-/** Milliseconds until files that were refused are looked at again. */
+/** Milliseconds until refused files are checked again. */
 const RETRY = 60_000;
 
 /** An authority from files. */
@@ -60,7 +60,7 @@ export class PluggedIn {
   readonly #options: PluggedInOptions;
   #watched: WatchedFile | undefined;
   #taking: Promise<void> = Promise.resolve();
-  /** The last refusal, so that it is said once. */
+  /** The last refusal. An equal refusal is not logged again. */
   #refusal: string | undefined;
   #retry: Cancel | undefined;
   #stopped = false;
@@ -71,9 +71,9 @@ export class PluggedIn {
   }
 
   /**
-   * Reads the files and goes on watching them.
+   * Reads the files and goes on watching the files.
    *
-   * @throws {PkiError} when one is missing, or they do not fit together
+   * @throws {PkiError} when a file is missing, or the files do not fit together
    */
   static async start(options: PluggedInOptions): Promise<PluggedIn> {
     const plugged = new PluggedIn(options);
@@ -109,7 +109,7 @@ export class PluggedIn {
     });
   }
 
-  /** A certificate that begins later is taken then, and one that ended by a wrong clock when the clock is right. */
+  /** Tries refused files again: a certificate may begin later, or have ended only by a wrong clock. */
   #retryLater(texts: FileTexts<string>): void {
     if (this.#stopped) return;
     this.#retry = this.#options.clock.after(RETRY, () => {
@@ -156,7 +156,7 @@ export class PluggedIn {
   }
 }
 
-/** The texts of the first complete set; says what the first incomplete one lacks. */
+/** The texts of the first set with a certificate or key. An error names a file that the set lacks. */
 function readTexts(
   files: FileTexts<string>,
   folder: string,

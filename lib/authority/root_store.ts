@@ -1,5 +1,5 @@
 /**
- * Where a self-signed authority keeps its key and its roots: one text, so that what is read always fits together.
+ * Stores the key and the roots of a self-signed authority in one text, so that key and roots always fit together.
  *
  * @module
  */
@@ -8,11 +8,11 @@
 export interface RootStore {
   /** For messages: the path of a file, the name of a secret. */
   readonly place: string;
-  /** The text; undefined: there is none yet. */
+  /** The text; undefined: there is no text yet. */
   read(): Promise<string | undefined>;
   /** Writes the first text; false: another instance was first. */
   create(text: string): Promise<boolean>;
-  /** Writes another text in the place of one that was read; false: it is another one by now. */
+  /** Replaces a text that was read; false: another instance has replaced the text first. */
   replace(text: string, old: string): Promise<boolean>;
 }
 
@@ -21,7 +21,7 @@ export class MemoryRootStore implements RootStore {
   readonly place = "memory";
   #text: string | undefined;
 
-  /** @param text What it holds. Default: nothing. */
+  /** @param text The first content. Default: the store is empty. */
   constructor(text?: string) {
     this.#text = text;
   }

@@ -1,12 +1,12 @@
 /**
- * The self-signed authority: makes its root, keeps it in a store that other instances of the server share, and replaces it
- * before it expires.
+ * The self-signed authority. It makes its root, keeps the root in a store that all instances of the server share, and
+ * replaces the root before the root expires.
  *
- * A new root has the key and the name of the old one, so that each certificate that was signed by either leads to both: nobody is
- * without trust while the new root travels. Both are handed out until the old one has expired.
+ * A new root has the key and the name of the old root, so each certificate of either root leads to both roots. Nobody
+ * is without trust while the new root is distributed. Both roots are handed out until the old root has expired.
  *
- * A clock may be years ahead for a while. So the store keeps roots whose time is over by that clock, and of those that are
- * there the newest one that is valid now signs: when the clock is right again, the root of before does.
+ * A clock may be years ahead for a while. So the store keeps roots that have expired by that clock, and the newest root
+ * that is valid now signs. When the clock is right again, the earlier root signs again.
  *
  * @module
  */
@@ -30,11 +30,14 @@ export interface SelfSignedOptions {
   readonly organization: string;
   /** Lifetime of a root (`CITADEL_SELF_SIGNED_CA_CERT_TTL`). */
   readonly lifetime: number;
-  /** Size of its RSA key (`CITADEL_SELF_SIGNED_CA_RSA_KEY_SIZE`). */
+  /** Size of the root's RSA key (`CITADEL_SELF_SIGNED_CA_RSA_KEY_SIZE`). */
   readonly keyBits: number;
-  /** Last part of its lifetime in which it is replaced, 0 to 1 (`CITADEL_SELF_SIGNED_ROOT_CERT_GRACE_PERIOD_PERCENTILE`). */
+  /**
+   * Last part of the root's lifetime, 0 to 1, in which the root is replaced
+   * (`CITADEL_SELF_SIGNED_ROOT_CERT_GRACE_PERIOD_PERCENTILE`).
+   */
   readonly graceRatio: number;
-  /** Time between two checks; 0 or less: none (`CITADEL_SELF_SIGNED_ROOT_CERT_CHECK_INTERVAL`). */
+  /** Time between two checks; 0 or less: no checks (`CITADEL_SELF_SIGNED_ROOT_CERT_CHECK_INTERVAL`). */
   readonly checkInterval: number;
   /** Whether the first check comes at a random moment of the first interval (`CITADEL_ENABLE_JITTER_FOR_ROOT_CERT_ROTATOR`). */
   readonly jitter: boolean;
@@ -44,11 +47,11 @@ export interface SelfSignedOptions {
   readonly log: Logger;
 }
 
-/** A self-signed authority that looks after itself. */
+/** A self-signed authority with regular checks. */
 export class SelfSigned {
   readonly material: CurrentValue<SigningMaterial | undefined>;
   readonly #options: SelfSignedOptions;
-  /** The store's content that is in force. */
+  /** The store's content in force. */
   #stored: StoredRoots;
   #cancel: Cancel | undefined;
   #checking: Promise<void> = Promise.resolve();
@@ -60,9 +63,9 @@ export class SelfSigned {
   }
 
   /**
-   * Takes the root in the store, or makes the first one.
+   * Takes the root in the store, or makes the first root.
    *
-   * @throws {PkiError} when the store holds something else, and what the store throws
+   * @throws {PkiError} when the store holds something else, and errors of the store
    */
   static async start(options: SelfSignedOptions): Promise<SelfSigned> {
     const started = new SelfSigned(options, await firstRoots(options));
@@ -72,7 +75,7 @@ export class SelfSigned {
     return started;
   }
 
-  /** Replaces the root when it is time, and takes over what another instance has put into the store. Never throws. */
+  /** Replaces the root when its time has come, and takes roots over that another instance has stored. Never throws. */
   check(): Promise<void> {
     return this.#checking = this.#checking.then(() => this.#check()).catch((error) => {
       this.#options.log.error("the root certificate could not be checked; the one in force stays", { error });
@@ -86,7 +89,7 @@ export class SelfSigned {
     await this.#checking;
   }
 
-  /** The next check; until then it is looked, each minute, whether the clock has another root be valid. */
+  /** Plans the next check. Until then, a look each minute notes whether the clock makes another root valid. */
   #checkAfter(ms: number): void {
     const { clock, checkInterval } = this.#options;
     this.#cancel = clock.after(Math.min(ms, LOOK_INTERVAL), () => {
@@ -101,7 +104,7 @@ export class SelfSigned {
     const { store, log, clock, graceRatio } = this.#options;
     const text = await store.read();
     if (text === undefined) {
-      // It was removed: what all proxies trust is put back.
+      // The text was removed. Proxies trust the root, so the root is written back.
       if (!await store.create(this.#stored.text)) return await this.#check();
       log.warn("the root certificate was gone from its place, and was written again", { place: store.place });
     } else if (text !== this.#stored.text) {
@@ -113,10 +116,10 @@ export class SelfSigned {
   }
 
   /**
-   * Takes what another instance wrote. Where nothing of that is valid now, its clock was wrong: the root of here stays in
-   * force, and is written beside it.
+   * Takes roots over that another instance wrote. If none of the roots is valid now, the other instance's clock was
+   * wrong: this instance's root stays in force, and is written beside the other roots.
    *
-   * @throws {PkiError} when it is of another key and not valid now
+   * @throws {PkiError} when the other roots have another key and are not valid now
    */
   async #takeOver(theirs: StoredRoots): Promise<void> {
     const { store, log, clock } = this.#options;
@@ -149,7 +152,7 @@ export class SelfSigned {
     });
   }
 
-  /** What signs now, and the roots that are handed out now. */
+  /** Updates the signing root and the roots to hand out, by the present time. */
   #look(): SigningMaterial {
     const next = materialAt(this.#stored, this.#options.clock.now());
     const before = this.material.current()!;
@@ -164,7 +167,7 @@ export class SelfSigned {
 /** Milliseconds between two looks at the clock. */
 const LOOK_INTERVAL = 60_000;
 
-/** The content of a store: a key, then its roots, the newest first. */
+/** The content of a store: a key, then its roots, newest first. */
 interface StoredRoots {
   readonly text: string;
   readonly key: PrivateKey;
@@ -182,7 +185,7 @@ async function firstRoots(options: SelfSignedOptions): Promise<StoredRoots> {
   }
 }
 
-/** A new root for a key, before the old ones. */
+/** Makes a new root for a key, in front of the old roots. */
 async function makeRoots(
   key: PrivateKey,
   old: readonly Certificate[],
@@ -200,8 +203,8 @@ function storedRoots(key: PrivateKey, all: readonly Certificate[]): StoredRoots 
 }
 
 /**
- * Roots that a store has at most. The oldest one stays when there are more, because each look of a clock that is ahead adds
- * one in front of the root that is right.
+ * Most roots in a store. When there are more roots, the first root and the oldest roots stay: a clock that is ahead
+ * adds a root with each look, in front of the right root.
  */
 const MOST_KEPT = 8;
 
@@ -218,10 +221,12 @@ async function readRoots(text: string, place: string): Promise<StoredRoots> {
   return { text, key, roots };
 }
 
-/** Roots that are handed out at most: each of them has the same key, so that the oldest are not needed. */
+/** Most roots to hand out. All roots have the same key, so the oldest roots are not needed. */
 const MOST_ROOTS = 3;
 
-/** What signs at a time, and the roots that are valid then. Where none is, the first one is there, and does not sign. */
+/**
+ * The signing root at a time, and the valid roots. If no root is valid, the first root stands in, and does not sign.
+ */
 function materialAt({ key, roots }: StoredRoots, now: number): SigningMaterial {
   const valid = roots.filter((root) => isValid(root, now)).slice(0, MOST_ROOTS);
   const [current] = [...valid, ...roots];

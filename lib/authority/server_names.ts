@@ -1,5 +1,5 @@
 /**
- * The names of the server's own certificate: those under which agents dial it.
+ * The names of the server's own certificate. Agents dial the server by these names.
  *
  * @module
  */
@@ -9,17 +9,17 @@ import { commaList } from "../kernel/text/comma_list.ts";
 export interface ServerNameOptions {
   /** Namespace of the server. */
   readonly namespace: string;
-  /** `REVISION`; `default` and none have no name of their own. */
+  /** `REVISION`; `default` and an empty revision add no name. */
   readonly revision: string;
   /** `MESHD_CUSTOM_HOST`: further names, comma separated. */
   readonly customHosts: string;
-  /** Where agents of this mesh look for it (`discoveryAddress` of the mesh configuration), `host:port`; empty: not said. */
+  /** The server's address in the mesh configuration (`discoveryAddress`), `host:port`; empty: no address. */
   readonly discoveryAddress: string;
 }
 
-/** Services by which this project and Istio name the server. */
+/** Names of the server's service in this project and in Istio. */
 const SERVICES = ["meshd", "istiod", "meshd-remote", "istiod-remote", "istio-pilot"] as const;
-/** The name that agents of Istio expect unless a setting names another. */
+/** The name that Istio's agents expect by default. */
 const ISTIO_DEFAULT = "istiod.istio-system.svc";
 
 /** DNS names, each once. */

@@ -1,6 +1,6 @@
 /**
- * The request to a signer elsewhere, and the answers that are taken. A signer signs the request as it is, so that everything in there is
- * compared with what the caller has proven.
+ * The request to an external signer, and the check of its answer. The signer signs the request unchanged, so everything
+ * in the request is compared with the caller's proven identity.
  *
  * @module
  */
@@ -13,13 +13,13 @@ import type { CertificateRequest } from "../pki/request.ts";
 import type { AlternativeNames } from "../pki/subject.ts";
 import { type IssuedChain, IssueError } from "./issuing.ts";
 
-/** Subjects that name nobody: none, and the empty organization that Istio's agents write. */
+/** Subjects without a name: the empty subject, and the empty organization that Istio's agents write. */
 const NOBODY: ReadonlySet<string> = new Set(["", "O="]);
 
 /**
- * Why a request must not be signed for an identity; undefined: it asks for that identity alone.
+ * Why a request must not be signed for an identity; undefined: the request asks for that identity alone.
  *
- * @param uri The identity that is proven.
+ * @param uri The proven identity.
  */
 export function requestFault({ names, subject, asks }: CertificateRequest, uri: string): string | undefined {
   const all = sortedNames(names);
@@ -41,11 +41,11 @@ export interface AskedCertificate {
 }
 
 /**
- * Reads what a signer wrote: a certificate, then those up to the root.
+ * Reads the answer of a signer: a certificate, then the certificates up to the root.
  *
- * @param rootsPem The signer's roots; undefined: the roots that come with the certificate.
+ * @param rootsPem The signer's roots; undefined: the roots in the answer.
  * @param now Milliseconds since 1970.
- * @throws {IssueError} when it is not what was asked for, or leads to no root
+ * @throws {IssueError} when the certificate differs from the request, or leads to no root
  */
 export async function readSignerAnswer(
   pem: string,
@@ -99,7 +99,7 @@ async function selfSigned(certificates: readonly Certificate[]): Promise<Certifi
   return found;
 }
 
-/** Signers order names as they like. */
+/** Sorted, because signers order names as they like. */
 function sortedNames({ uris, dns, ips, emails, others = [] }: AlternativeNames): readonly string[] {
   return [...uris, ...dns, ...ips, ...emails, ...others.map((tag) => `a name of kind ${tag & 0x1f}`)].sort();
 }

@@ -1,5 +1,5 @@
 /**
- * Names of signers as the orchestrator's API has them: a domain, a slash, and a name of dotted parts.
+ * Names of signers in the orchestrator's API: a domain, a slash, and a name of dotted parts.
  *
  * Rule: https://kubernetes.io/docs/reference/access-authn-authz/certificate-signing-requests/#signers
  *
@@ -10,20 +10,20 @@ import { IssueError } from "./issuing.ts";
 const LABEL = /^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?$/;
 const LONGEST_LABEL = 63;
 
-/** Whether a text is labels with dots between them. */
+/** Whether a text consists of labels with dots in between. */
 function isLabels(text: string, least: number): boolean {
   const labels = text.split(".");
   return labels.length >= least && labels.every((one) => one.length <= LONGEST_LABEL && LABEL.test(one));
 }
 
-/** Characters of a signer's name at most, so that it fits into the API's. */
+/** Most characters of a part of a signer's name, by the limits of the API. */
 const LONGEST = 253;
 
 /** The signers that callers may name. */
 export interface SignerNames {
-  /** The signer for callers that name none (`ORCH_SIGNER`); empty: there is none. */
+  /** The signer for callers that name no signer (`ORCH_SIGNER`); empty: there is no such signer. */
   readonly usual: string;
-  /** The domain of the signers that callers name (`CERT_SIGNER_DOMAIN`); empty: they must name none. */
+  /** The domain of the signers that callers may name (`CERT_SIGNER_DOMAIN`); empty: callers must not name a signer. */
   readonly domain: string;
 }
 
@@ -43,10 +43,10 @@ function isSignerPath(text: string): boolean {
 }
 
 /**
- * The whole name of the signer that a caller means.
+ * The whole name of the signer that a caller requests.
  *
- * @param wanted Its name in the domain, or with the domain; empty: the usual one.
- * @throws {IssueError} when callers may not name it
+ * @param wanted A name in the domain, with or without the domain; empty: the usual signer.
+ * @throws {IssueError} when callers may not name the signer
  */
 export function signerOf(wanted: string, { usual, domain }: SignerNames): string {
   const got = `CertSigner: got ${JSON.stringify(wanted.slice(0, LONGEST))}, expected`;

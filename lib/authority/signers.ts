@@ -1,5 +1,6 @@
 /**
- * Certificates by signers elsewhere: the server checks who asks and what for, has it signed, and checks what comes.
+ * Certificates by external signers. The server checks the caller and the request, has the request signed, and checks
+ * the answer.
  *
  * @module
  */
@@ -28,10 +29,10 @@ const WITHIN_MS = 60_000;
 /** Requests at a signer at a time; each is an object of the API, and a few requests there. */
 const AT_ONCE = 32;
 
-/** Signers with requests under way: callers name them. */
+/** Most signers with requests under way: callers choose the names of signers. */
 const MOST_SIGNERS = 64;
 
-/** Shortest lifetime that the API takes, milliseconds. */
+/** Shortest lifetime in the API, milliseconds. */
 const SHORTEST_MS = 600_000;
 
 /** Has a request in PEM signed. */
@@ -49,7 +50,7 @@ export type SignElsewhere = (
 export interface SignersOptions {
   /** @throws {IssueError} */
   readonly sign: SignElsewhere;
-  /** The roots of a signer in PEM; undefined: those that come with its certificates. */
+  /** The roots of a signer in PEM; undefined: the roots come with the signer's certificates. */
   readonly roots: (signer: string) => string | undefined;
   /** Hears when roots of signers change. */
   readonly onRoots: (listener: () => void) => () => void;
@@ -76,7 +77,7 @@ export class Signers implements WorkloadAuthority {
     this.#options = options;
   }
 
-  /** @throws {IssueError} why there is no certificate; {QueueFull} when too many wait for that signer */
+  /** @throws {IssueError} with the reason of a refusal; {QueueFull} when too many requests wait for the signer */
   async issueWorkload({ uri, request, lifetime, signer: wanted, signal }: WorkloadOrder): Promise<IssuedChain> {
     const signer = signerOf(wanted, this.#options.names);
     const fault = requestFault(request, uri);
@@ -123,7 +124,7 @@ export class Signers implements WorkloadAuthority {
     if (gone?.aborted) left();
     const usages = [...USAGES, ...asked.purposes.map((purpose) => AUTH[purpose])];
     const order = { signer: asked.signer, request, usages, seconds: Math.round(wanted / 1000) };
-    // A caller that waits behind others is answered in time, too.
+    // A caller that waits behind other callers gets its answer in time, too.
     const waited = Promise.withResolvers<never>();
     let isAsked = false;
     stop.signal.addEventListener("abort", () => {
@@ -143,7 +144,7 @@ export class Signers implements WorkloadAuthority {
     }
   }
 
-  /** A queue for each signer, so that one that does not answer holds up nobody else. */
+  /** A queue for each signer, so that a silent signer delays no other signer. */
   async #queued<T>(signer: string, work: () => Promise<T>): Promise<T> {
     const kept = this.#queues.get(signer) ?? { queue: new WorkQueue(AT_ONCE), users: 0 };
     if (kept.users === 0 && this.#queues.size >= MOST_SIGNERS) {

@@ -1,5 +1,5 @@
 /**
- * Roots in a SPIFFE bundle: what another trust domain publishes at its bundle endpoint.
+ * Roots in a SPIFFE bundle, which a trust domain publishes at its bundle endpoint.
  *
  * Rule: https://github.com/spiffe/spiffe/blob/main/standards/SPIFFE_Trust_Domain_and_Bundle.md#4-spiffe-bundle-format
  *
@@ -21,16 +21,16 @@ const document = z.object({
 
 /** Content of a bundle. */
 export interface SpiffeBundle {
-  /** PEM, one certificate each. */
+  /** PEM, one certificate per text. */
   readonly roots: readonly string[];
-  /** Milliseconds after which its publisher wants it to be read again; absent: it does not say. */
+  /** Milliseconds until the next reading, by the publisher's wish; absent: the bundle gives no hint. */
   readonly refreshAfter?: number;
 }
 
 /**
- * Reads a bundle. Its keys for tokens are passed over.
+ * Reads a bundle. Keys for tokens are ignored.
  *
- * @throws {PkiError} when the text is no bundle, or a key for certificates is not exactly one authority
+ * @throws {PkiError} when the text is not a bundle, or when a key for certificates does not hold exactly one authority
  */
 export function readSpiffeBundle(text: string): SpiffeBundle {
   const { keys, spiffe_refresh_hint: seconds } = parsed(text);

@@ -1,6 +1,6 @@
 /**
- * An authority whose place another one takes while the server runs: an operator brings one along where the servers had made
- * their own.
+ * An authority that another authority replaces while the server runs: an operator brings an authority along after the
+ * servers had made their own.
  *
  * @module
  */
@@ -11,7 +11,7 @@ import { sameCertificates, type SigningMaterial } from "./material.ts";
 /** Where an authority comes from. */
 export interface AuthoritySource {
   readonly material: Current<SigningMaterial | undefined>;
-  /** Ends what looks after it. */
+  /** Ends the watching of the source. */
   stop(): Promise<void>;
 }
 
@@ -27,10 +27,10 @@ export class Succession implements AuthoritySource {
   }
 
   /**
-   * Puts another one in the place of the present one, and ends that.
+   * Replaces the present authority, and stops it.
    *
-   * @param multiRoot Whether it may have other roots (`MESH_MULTIROOT_MESH`).
-   * @throws {PkiError} when it has other roots, and may not
+   * @param multiRoot Whether the next authority may have other roots (`MESH_MULTIROOT_MESH`).
+   * @throws {PkiError} when the next authority has other roots without `multiRoot`
    */
   async take(next: AuthoritySource, multiRoot: boolean): Promise<void> {
     const [before, after] = [this.material.current(), next.material.current()];

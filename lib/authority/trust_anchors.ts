@@ -1,6 +1,6 @@
 /**
- * Roots beside those of the authority, as the mesh configuration names them (`caCertificates`): written there, or
- * published at the bundle endpoint of another trust domain, which is asked again and again.
+ * Roots in the mesh configuration (`caCertificates`), beside the authority's roots. The roots are written in the mesh
+ * configuration, or published at the bundle endpoint of another trust domain, which is read again and again.
  *
  * Permissions: net (the endpoints).
  *
@@ -14,17 +14,17 @@ import { CurrentValue } from "../pki/current.ts";
 import { certificatePem } from "../pki/pem.ts";
 import { readSpiffeBundle } from "./spiffe_bundle.ts";
 
-/** Where roots are: one of the two. */
+/** A source of roots. One of `pem` and `spiffeBundleUrl` is set. */
 export interface AnchorSource {
   readonly pem?: string;
   readonly spiffeBundleUrl?: string;
-  /** Trust domains that the roots are for. Default: the mesh's own. */
+  /** Trust domains that the roots verify. Default: the mesh's own. */
   readonly trustDomains?: readonly string[];
 }
 
-/** A root, and what it is for. */
+/** A root and its trust domains. */
 export interface TrustAnchor {
-  /** PEM of one certificate. */
+  /** A certificate in PEM. */
   readonly pem: string;
   /** Empty: the mesh's own trust domain. */
   readonly trustDomains: readonly string[];
@@ -32,14 +32,14 @@ export interface TrustAnchor {
 
 /** Times between two readings of an endpoint, ms. */
 const REFRESH = {
-  /** Where the bundle does not say; and the longest, whatever it says. */
+  /** For a bundle without a refresh hint; also the longest time, whatever the hint. */
   usual: 30 * 60_000,
-  /** The shortest, whatever it says. */
+  /** The shortest time, whatever the hint. */
   least: 60_000,
-  /** After the first failure; doubled with each further one. */
+  /** After the first failure. The time doubles with each further failure. */
   failed: 10_000,
 };
-/** Limits of one reading: ms, and bytes, which are hundreds of roots. */
+/** Limits of a reading: milliseconds, and bytes (enough for hundreds of roots). */
 const LIMITS = { timeout: 10_000, size: 1024 * 1024 };
 
 /** How anchors are kept. */
@@ -54,7 +54,7 @@ export interface TrustAnchorsOptions {
 export type FetchBundle = (url: string, signal: AbortSignal) => Promise<string>;
 
 export class TrustAnchors {
-  /** Those that there are now. */
+  /** The present roots. */
   readonly all = new CurrentValue<readonly TrustAnchor[]>([]);
   readonly #options: TrustAnchorsOptions;
   readonly #endpoints = new Map<string, BundleEndpoint>();
@@ -64,7 +64,7 @@ export class TrustAnchors {
     this.#options = options;
   }
 
-  /** Has these sources in the place of the earlier ones; endpoints that stay keep what was read. */
+  /** Replaces the sources. Endpoints in both the old and the new sources keep their roots. */
   use(sources: readonly AnchorSource[]): void {
     this.#sources = sources;
     const urls = new Set(sources.flatMap(({ spiffeBundleUrl }) => spiffeBundleUrl ?? []));
@@ -95,7 +95,7 @@ export class TrustAnchors {
     if (JSON.stringify(next) !== JSON.stringify(this.all.current())) this.all.set(next);
   }
 
-  /** The check of the mesh configuration has refused other texts; of one that slips through nothing is trusted. */
+  /** Invalid texts were refused with the mesh configuration. A text that slips through adds no root. */
   #written(pem: string): string[] {
     try {
       return readCertificates(pem).filter(({ isCa }) => isCa).map(({ der }) => certificatePem(der));
@@ -106,16 +106,16 @@ export class TrustAnchors {
   }
 }
 
-/** The roots that are for one of these trust domains, the mesh's own and its aliases. */
+/** The roots for the given trust domains: the mesh's own domain and its aliases. */
 export function anchorsOf(anchors: readonly TrustAnchor[], domains: readonly string[]): string[] {
   const fits = ({ trustDomains }: TrustAnchor) =>
     trustDomains.length === 0 || trustDomains.some((domain) => domains.includes(domain));
   return anchors.filter(fits).map(({ pem }) => pem);
 }
 
-/** One endpoint. What it said last stays while it says nothing. */
+/** A bundle endpoint. Its last roots stay in force while the endpoint cannot be read. */
 class BundleEndpoint {
-  /** PEM, one certificate each; undefined: nothing was read yet. */
+  /** PEM, one certificate per text; undefined: the endpoint was not read yet. */
   roots: readonly string[] | undefined;
   readonly #url: string;
   readonly #options: TrustAnchorsOptions;
@@ -141,7 +141,7 @@ class BundleEndpoint {
     this.#timer?.();
   }
 
-  /** Reads it; answers with the ms until it is read again. */
+  /** Reads the endpoint; returns the ms until the next reading. */
   async #read(): Promise<number> {
     const { log, fetchBundle = bundlesBy(fetch) } = this.#options;
     const { signal } = this.#stopped;
@@ -162,7 +162,7 @@ class BundleEndpoint {
   }
 }
 
-/** Gets it over the network. @param exchange how servers are asked */
+/** Fetches bundles over the network. @param exchange Makes the HTTP requests. */
 export function bundlesBy(exchange: TextExchange): FetchBundle {
   return (url, signal) => fetchText(url, LIMITS, { signal, exchange });
 }

@@ -14,8 +14,8 @@ import { patchMetrics } from "./findings/measure_patches.ts";
 import { worldFacts } from "./pipeline/world_facts.ts";
 
 /**
- * The wire's measurements as metrics of the program. The wire's `pilot_xds` has no versions: {@linkcode scrapeMetrics}
- * feeds that metric.
+ * The wire's measurements as metrics of the program. The wire's `pilot_xds` has no versions; the metric of the same
+ * name is fed by {@linkcode scrapeMetrics}.
  */
 export function wireMetrics(metrics: Metrics): XdsMetrics {
   type Labels = Readonly<Record<string, string>>;

@@ -20,7 +20,7 @@ export interface WireOptions {
   readonly keepaliveTimeout: number;
   readonly keepaliveMaxServerConnectionAge: number;
   readonly shutdownDuration: number;
-  /** Cores of this machine. Limits are derived from the number. */
+  /** Number of cores, from which limits are derived. */
   readonly cores: number;
 }
 

@@ -15,7 +15,7 @@ import type { ServerTlsOptions } from "./identity/secure_port.ts";
 
 /** How a server is started. Addresses are `host:port` or `:port`; durations milliseconds. */
 export interface DiscoveryServerOptions extends WireOptions, PortOptions, ServerMeshOptions {
-  /** TLS of this server. Default: the server has no certificate. */
+  /** TLS of the server. Default: the server has no certificate. */
   readonly tls?: ServerTlsOptions;
   /** Folder of configuration; undefined: no folder is read. */
   readonly configDir: string | undefined;

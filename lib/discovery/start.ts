@@ -1,7 +1,6 @@
 /**
- * A discovery server in this process, with the defaults that a person would choose for a try. The explainer of requests
- * and the runner of previews are given to it: programs of others start a server by
- * `lib/offline/library/start_server.ts`.
+ * A discovery server in this process, with defaults for a first try. The caller supplies the explainer of requests and
+ * the runner of previews. Other programs start a server by `lib/offline/library/start_server.ts`.
  *
  * Permissions: net (the listen addresses), read (the folder and the mesh files), env (`LOG_TOKENS` and `LOG_STREAM`,
  * which the YAML package reads).
@@ -16,17 +15,23 @@ import type { Registry } from "../registry/types.ts";
 import { startDiscoveryServer } from "./server.ts";
 import type { DiscoveryServerOptions } from "./server_options.ts";
 
-/** How a server is started. Addresses are `host:port`; port 0 takes a free one. */
+/** How a server is started. Addresses are `host:port`; port 0 takes a free port. */
 export interface ServerOptions {
-  /** Folder of configuration, watched. Default: none. */
+  /** Folder of configuration, watched. Default: no folder. */
   readonly configDir?: string;
   /** Discovery over gRPC. Default `127.0.0.1:0`. */
   readonly grpc?: string;
   /** Readiness, debug pages and metrics. Default `127.0.0.1:0`. */
   readonly http?: string;
-  /** File of the mesh configuration, watched. Default `./etc/mesh/config/mesh`; where it is absent at the start the defaults hold. */
+  /**
+   * File of the mesh configuration, watched. Default `./etc/mesh/config/mesh`. If the file is absent at the start, the
+   * mesh configuration has its defaults.
+   */
   readonly meshConfig?: string;
-  /** File of the mesh networks, watched. Default `./etc/mesh/config/meshNetworks`; none where it is absent at the start. */
+  /**
+   * File of the mesh networks, watched. Default `./etc/mesh/config/meshNetworks`. If the file is absent at the start,
+   * there are no mesh networks.
+   */
   readonly networksConfig?: string;
   /** DNS suffix of services. Default `cluster.local`. */
   readonly domain?: string;
@@ -36,7 +41,7 @@ export interface ServerOptions {
   readonly manifestServices?: boolean;
   /** Settings that differ from their defaults (docs/reference/settings.md). Environment variables are not read. */
   readonly settings?: Partial<SettingsOf<"pilot-discovery">>;
-  /** Values of variables that headers of providers name (`envName`). Default: there are none. */
+  /** Looks up variables that headers of providers name (`envName`). Default: there are no variables. */
   readonly variable?: (name: string) => string | undefined;
   /** Writes the log to the console. Default false: nothing is written. */
   readonly log?: boolean;
@@ -52,14 +57,14 @@ export interface RunningServer {
   stop(): Promise<void>;
 }
 
-/** Answers to questions that take more than a server. */
+/** Answers to questions for which a server is not enough. */
 export type AskedOfServer = Pick<DiscoveryServerOptions, "explainer" | "preview">;
 
 /**
  * Starts a server.
  *
- * @param settings Those of `options`, read.
- * @returns When its sources are synced and it listens.
+ * @param settings The parsed settings of `options`.
+ * @returns When sources are synced and the server listens.
  * @throws {StartError} When the folder cannot be read, the mesh configuration has errors, or a port cannot be used.
  */
 export async function startServerWith(
@@ -96,7 +101,7 @@ function serverOptions(options: ServerOptions, settings: SettingsOf<"pilot-disco
     configDir: options.configDir,
     meshConfig: options.meshConfig ?? "./etc/mesh/config/mesh",
     networksConfig: options.networksConfig ?? "./etc/mesh/config/meshNetworks",
-    // The default files may be absent, those that a caller names may not.
+    // The default files may be absent; files that a caller names may not.
     mustExist: (["meshConfig", "networksConfig"] as const).filter((name) => options[name] !== undefined),
     domain: options.domain ?? "cluster.local",
     clusterId: settings.CLUSTER_ID,

@@ -1,5 +1,5 @@
 /**
- * The configuration of a server: all that it is read of, once, and followed from then on.
+ * The configuration of a server: all sources are read once, and followed from then on.
  *
  * Permissions: read of the folders, net (the API of the orchestrator).
  *
@@ -31,15 +31,18 @@ export interface ConfigurationOptions extends Omit<ConfigSourcesOptions, "source
   /** Silence after which another control plane is pinged, and the wait for its answer, milliseconds. */
   readonly keepaliveInterval: number;
   readonly keepaliveTimeout: number;
-  /** The parts of the orchestrator that are read. Default: there is none. */
+  /** The parts of the orchestrator that are read. Default: there is no orchestrator. */
   readonly orch?: OrchScope | undefined;
   /** Services of manifests in the folders are part of the mesh. Default false. */
   readonly manifestServices?: boolean;
-  /** Derivations of objects from objects and facts, beside that of Ingresses. Default: none. */
+  /** Derivations of objects from objects and facts, beside the derivation from Ingresses. Default: none. */
   readonly derivations?: readonly Derivation[];
 }
 
-/** The configuration of a server, without any source yet. It hands what its sources bring to the pipeline. */
+/**
+ * The configuration of a server, without any source yet. The configuration hands the objects of its sources to the
+ * pipeline.
+ */
 export function newConfiguration(
   options: ConfigurationOptions,
   settings: Pick<DiscoverySettings, "ORCH_INGRESS_NS" | "REVISION">,
@@ -57,12 +60,12 @@ export function newConfiguration(
   return configuration;
 }
 
-/** A part of a server that finds something about its configuration. */
+/** A part of a server with findings about its configuration. */
 export interface FindingPart {
   findings(): Iterable<Finding>;
 }
 
-/** The variables that are read. */
+/** The settings in use. */
 type SourceVariables =
   & SharingApiVariables
   & Pick<DiscoverySettings, "MESH_SELF_CHECK_INTERVAL" | "POD_NAME" | "REVISION">;
@@ -70,8 +73,9 @@ type SourceVariables =
 /**
  * Reads all sources of the configuration, and follows them from then on.
  *
- * @returns When everything has been read, and remote clusters have been or are not waited for.
- * @throws {StartError} When a folder cannot be read, or an orchestrator is listed and there is no access to one.
+ * @returns When everything has been read, and each remote cluster has been read or is not waited for.
+ * @throws {StartError} When a folder cannot be read, or when the list names an orchestrator and the server has no
+ * access.
  */
 export async function startSources(
   options: ConfigurationOptions,
@@ -100,7 +104,7 @@ export async function startSources(
   return [sources, startRootNamespace(configuration.store, mesh, options.systemNamespace, kernel, options.configDir)];
 }
 
-/** The fault of a folder that cannot be read, for a start that another fault has ended. */
+/** The fault of an unreadable folder, for a start that another fault has ended. */
 export async function folderFaults(root: string | undefined): Promise<StartFault[]> {
   if (root === undefined) return [];
   try {
@@ -112,7 +116,10 @@ export async function folderFaults(root: string | undefined): Promise<StartFault
   }
 }
 
-/** Name and metadata by which other control planes know this server: those of a workload that asks for configuration. */
+/**
+ * Name and metadata of this server in requests to other control planes, in the form of a workload's node that asks for
+ * configuration.
+ */
 function remoteClient(
   { domain, systemNamespace, keepaliveInterval, keepaliveTimeout }: ConfigurationOptions,
   settings: Pick<DiscoverySettings, "POD_NAME" | "REVISION">,

@@ -1,6 +1,6 @@
 /**
- * The lines that a server logs when it serves: its identity, the addresses of its pages, its objects, and their
- * problems.
+ * The log lines of a server that begins to serve: its identity, the addresses of its pages, its objects, and the number
+ * of findings.
  *
  * @module
  */
@@ -18,12 +18,12 @@ export interface StartReport {
   readonly store: ConfigStore;
   /** Whether the debug pages are served. */
   readonly debug: boolean;
-  /** Resolves when {@link findings} knows all that holds at the start. */
+  /** Resolves when {@link findings} covers everything that exists at the start. */
   readonly settled: () => Promise<void>;
   readonly findings: () => Iterable<Finding>;
 }
 
-/** Logs the version and that the server serves; then, once the mesh is analysed, how many findings there are. */
+/** Logs the version and that the server serves. After the analysis of the mesh, logs the number of findings. */
 export function reportStart(report: StartReport, kernel: Pick<Kernel, "log" | "clock" | "drain">): void {
   const log = kernel.log.scope("default");
   const { version, revision, runtime } = buildInfo();
@@ -48,7 +48,7 @@ export function reportStart(report: StartReport, kernel: Pick<Kernel, "log" | "c
   void report.settled().then(said).catch((error) => log.error("findings could not be counted", { error }));
 }
 
-/** Objects of each kind that has some. */
+/** Number of objects by kind. Kinds without objects are left out. */
 export function objectsByKind(store: Pick<ConfigStore, "list">): Readonly<Record<string, number>> {
   const counts = KINDS.map((kind) => [kind, store.list(kind).length] as const);
   return Object.fromEntries(counts.filter(([, count]) => count > 0));
@@ -65,7 +65,7 @@ export function countFindings(findings: Iterable<Finding>): { readonly errors: n
   return { errors, warnings };
 }
 
-/** URLs of the pages, as they can be opened on this machine. */
+/** URLs of the pages for a browser on this machine. */
 export function pageUrls({ options, ports, debug }: Pick<StartReport, "options" | "ports" | "debug">) {
   const http = pageUrl(options.http, ports.http);
   return {
@@ -78,7 +78,7 @@ export function pageUrls({ options, ports, debug }: Pick<StartReport, "options" 
   };
 }
 
-/** An address that is listened on, as a URL; all addresses are reached by the loopback one. */
+/** The URL of a listen address. A port on all addresses is reached over the loopback address. */
 function pageUrl(address: string, port: number): string {
   const host = address.slice(0, Math.max(0, address.lastIndexOf(":")));
   return `http://${["", "0.0.0.0", "[::]", "*"].includes(host) ? "127.0.0.1" : host}:${port}`;

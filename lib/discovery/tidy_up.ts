@@ -1,19 +1,19 @@
 /**
- * The end of a start: the memory that reading and analysis took is given back.
+ * The end of a start: gives back the memory that reading and analysis took.
  *
  * @module
  */
 
 import type { Kernel } from "../kernel/kernel.ts";
 
-/** How long a server that was started is left alone before it gives memory back, milliseconds. */
+/** Milliseconds that a started server is left alone before it gives memory back. */
 const REST_MS = 500;
 
 /** The work at the end of a start. */
 export interface StartWork {
   /** Resolves when reading and analysis are over. */
   readonly done: () => Promise<void>;
-  /** Whether anybody would have to wait for a collection: a proxy that is served, or the end of the program. */
+  /** Whether anybody would have to wait for a garbage collection: a connected proxy, or the end of the program. */
   readonly isBusy: () => boolean;
   readonly giveBack: () => void;
   /** Resolves after a while; rejects when the server is stopped. */
@@ -21,17 +21,17 @@ export interface StartWork {
 }
 
 /**
- * Gives memory back once, when the work of a start is over. Not where somebody is busy then: proxies would wait for it,
- * and need the memory again.
+ * Gives memory back once after the work of a start. A busy server keeps its memory: proxies would wait for the
+ * collection, and need the memory again.
  */
 export async function tidyUp({ done, isBusy, giveBack, rest }: StartWork): Promise<void> {
   await done();
-  // Clients that wait for the server to be ready ask now, and proxies that lost another one connect.
+  // Clients that wait for a ready server ask during the rest, and proxies that lost another server connect.
   const isOver = await rest().then(() => false, () => true);
   if (!isOver && !isBusy()) giveBack();
 }
 
-/** The same for a server; it ends with the kernel. */
+/** Gives memory back in a running server. The wait ends with the kernel. */
 export function startTidyUp(work: Omit<StartWork, "rest">, kernel: Pick<Kernel, "clock" | "stopper">): void {
   const stopped = new AbortController();
   kernel.stopper.add("rest after the start", () => stopped.abort());

@@ -1,6 +1,6 @@
 /**
- * Regular work of a server, independent of its proxies: drop results that no proxy uses, and report settings that users
- * wrote and that are not in force.
+ * Regular work of a server, independent of its proxies: drops results that no proxy uses, and reports settings of users
+ * that are not in force.
  *
  * @module
  */
@@ -13,13 +13,15 @@ import type { Pipeline } from "./pipeline/pipeline.ts";
 /** Time between two sweeps, ms. */
 export const SWEEP_INTERVAL = 60_000;
 
-/** Time from a push to the look at warnings, ms: pushes in a row cost one look, and no push waits for it. */
+/**
+ * Time from a push to the look at warnings, ms. Several pushes in a row cost one look, and no push waits for the look.
+ */
 export const REVIEW_DELAY = 1000;
 
-/** New warnings that one look logs; the others are counted, and shown on the debug page. */
+/** Most new warnings in the log after a look. Further warnings are counted, and shown on the debug page. */
 export const MAX_LOGGED = 100;
 
-/** Logs each warning once, until it is gone and comes again. */
+/** Logs each warning once, until the warning disappears and comes back. */
 export class FindingLog {
   readonly #log: Log;
   #reported = new Set<string>();
@@ -28,7 +30,7 @@ export class FindingLog {
     this.#log = log;
   }
 
-  /** Takes all warnings that hold now. */
+  /** Takes all present warnings. */
   review(warnings: readonly Finding[]): void {
     const now = new Set<string>();
     let fresh = 0;
@@ -51,7 +53,7 @@ export class FindingLog {
 }
 
 /**
- * Starts the upkeep of a pipeline; it ends with the kernel's stopper.
+ * Starts the upkeep of a pipeline. The upkeep ends with the kernel.
  *
  * @param analyzed The findings of the analysis.
  */

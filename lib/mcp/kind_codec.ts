@@ -1,5 +1,5 @@
 /**
- * Objects of the kinds of the mesh as protobuf, in Istio's messages, as control planes send them to each other.
+ * Objects of the kinds of the mesh as protobuf, in Istio's messages, for exchange between control planes.
  *
  *     bytes <──> istio.mcp.v1alpha1.Resource { metadata, body: Any } <──> tree of JSON, as a file has it
  *
@@ -19,7 +19,7 @@ export interface WireObject {
   readonly name: string;
   /** Milliseconds since 1970; absent: not known. */
   readonly created?: number;
-  /** Version that its server gives it; empty: none. */
+  /** Version from the object's server; empty: no version. */
   readonly version: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly annotations: Readonly<Record<string, string>>;
@@ -32,14 +32,14 @@ const { protojson } = protobuf as unknown as { readonly protojson: typeof ProtoJ
 const root = protobuf.Root.fromJSON(descriptor as protobuf.INamespace);
 const resource = root.lookupType(MCP_RESOURCE);
 
-/** Type URL under which the objects of a kind are asked for: `networking.istio.io/v1/VirtualService`. */
+/** Type URL in requests for the objects of a kind: `networking.istio.io/v1/VirtualService`. */
 export function kindTypeUrl({ apiVersion, peersKind }: KindWireType): string {
   return `${apiVersion}/${peersKind}`;
 }
 
 const byTypeUrl = new Map(KIND_WIRE_TYPES.map((type) => [kindTypeUrl(type), type]));
 
-/** The kind of a type URL; undefined: it is none of the mesh's. */
+/** The kind of a type URL; undefined: the type URL belongs to no kind of the mesh. */
 export function kindOfTypeUrl(typeUrl: string): KindWireType | undefined {
   return byTypeUrl.get(typeUrl);
 }
@@ -56,7 +56,7 @@ interface DecodedResource {
   readonly body?: Partial<Any>;
 }
 
-/** The JSON with durations as protobuf's JSON has them: in files `1m30s` may stand, there only `90s`. */
+/** Converts durations from the form in files, such as `1m30s`, to the form of protobuf's JSON, such as `90s`. */
 function withSeconds(message: protobuf.Type, json: object): object {
   return Object.fromEntries(
     Object.entries(json).map(([name, value]) => {
@@ -73,7 +73,7 @@ function inSeconds(type: protobuf.Type, value: unknown, isMap: boolean): unknown
     const ms = typeof value === "string" ? parseDuration(value) : undefined;
     return ms === undefined ? value : `${(ms / 1000).toFixed(9)}s`;
   }
-  // Other messages of Google have JSON of their own.
+  // Other messages of Google have a JSON form of their own.
   if (typeof value !== "object" || value === null || type.fullName.startsWith(".google.")) return value;
   if (!isMap) return withSeconds(type, value);
   return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, inSeconds(type, one, false)]));
@@ -83,7 +83,7 @@ function snakeCase(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 
-/** `NAMESPACE/NAME` of an object; empty: it cannot be read. */
+/** `NAMESPACE/NAME` of an object; empty: the name cannot be read. */
 export function wireName({ value }: Partial<Any>): string {
   try {
     const { metadata } = resource.decode(value ?? new Uint8Array()) as unknown as DecodedResource;
@@ -96,7 +96,7 @@ export function wireName({ value }: Partial<Any>): string {
 /**
  * Reads an object.
  *
- * @throws {Error} for bytes that are no resource, or one without a name, or with another body than its kind.
+ * @throws {Error} for bytes that are not a resource, for a resource without a name, or with a body of another kind.
  */
 export function readWireObject(type: KindWireType, { type_url, value }: Partial<Any>): WireObject {
   if (type_url !== TYPE_URL_PREFIX + MCP_RESOURCE) {

@@ -1,5 +1,5 @@
 /**
- * The objects of one kind as another control plane has them: each whole list becomes its differences from the last one.
+ * The objects of one kind from another control plane. Each whole list is compared with the last list.
  *
  * @module
  */
@@ -11,23 +11,23 @@ import type { ConfigObject } from "../config/types.ts";
 import type { Any } from "../pb/codec.ts";
 import { readWireObject, wireName, type WireObject } from "./kind_codec.ts";
 
-/** The changes that a list makes to a kind. */
+/** The changes of a kind between two lists. */
 export interface ListedKind extends StoreChanges {
-  /** Why parts of the list could not be read as messages, at most some of them; the last version of such an object stays. */
+  /** Some reasons why parts of the list could not be read as messages. The last version of such an object stays. */
   readonly refused: readonly string[];
 }
 
-/** An object as it came. */
+/** An object as received. */
 interface KnownObject {
   readonly bytes: Uint8Array;
   readonly key: string | undefined;
   readonly findings: readonly Finding[];
 }
 
-/** Objects in one step: a millisecond or so. */
+/** Most objects in a step, for a step of about a millisecond. */
 const READ_AT_ONCE = 20;
 
-/** Refusals of one list that are named. */
+/** Most reasons of a refused list. */
 const MOST_NAMED = 10;
 
 export class KindList {
@@ -42,14 +42,14 @@ export class KindList {
     this.#source = source;
   }
 
-  /** Whether an object is in force in its last good version only. */
+  /** Whether the present version of an object is refused, so that its last good version is in force. */
   isStale({ key, meta: { namespace, name }, origin }: ConfigObject): boolean {
     if (origin.from !== "api" || origin.source !== this.#source) return false;
     const known = this.#known.get(`${namespace}/${name}`);
     return known?.key === key && known.findings.some(({ severity }) => severity === "error");
   }
 
-  /** The findings about its objects. */
+  /** The findings about the objects. */
   *findings(): Generator<Finding> {
     for (const { findings } of this.#known.values()) yield* findings;
   }
@@ -83,7 +83,7 @@ export class KindList {
     const removed: string[] = [];
     for (const [name, known] of this.#known) {
       if (now.has(name)) continue;
-      // The nameless one may be any of those that were there.
+      // The resource without a readable name may be any of the known objects.
       if (isNameless) now.set(name, known);
       else if (known.key !== undefined) removed.push(known.key);
     }
@@ -97,7 +97,8 @@ export class KindList {
     const tree = { apiVersion, kind, metadata: { namespace, name, labels, annotations, ...date }, spec };
     const origin = { from: "api", source: this.#source, uid: "" } as const;
     const { object, findings } = parseObject(tree, origin, { defaultNamespace: "default" });
-    // The answer's buffer is not to live as long as one object of it. Refused objects keep their last good version.
+    // Copied, so that the response's buffer need not live as long as one object. Refused objects keep their last good
+    // version.
     const known: KnownObject = { bytes: bytes.slice(), key: object?.key ?? before?.key, findings };
     return { object, known };
   }

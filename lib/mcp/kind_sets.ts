@@ -1,6 +1,6 @@
 /**
- * The objects in force as resources, one set a kind, for clients that ask for configuration instead of what Envoy gets:
- * each object is encoded once, for all of them.
+ * The objects in force as resources, one set per kind, for clients that ask for configuration instead of Envoy's
+ * resources. Each object is encoded once for all clients.
  *
  * @module
  */
@@ -14,7 +14,7 @@ import { type EncodedResource, encodeResource } from "../resource/encoded.ts";
 import { type ResourceSet, ResourceTable } from "../resource/set.ts";
 import { kindTypeUrl, writeWireObject } from "./kind_codec.ts";
 
-/** Objects that are encoded in one step: some milliseconds. */
+/** Most objects in a step, for a step of some milliseconds. */
 const ENCODED_AT_ONCE = 20;
 
 /** Called with an object that Istio's messages cannot hold. */
@@ -23,7 +23,10 @@ export type UnwrittenListener = (object: ConfigObject, error: unknown) => void;
 export class KindSets {
   readonly #sets = new Map<string, ResourceSet>();
   readonly #unwritten: UnwrittenListener;
-  /** Keys of objects that changed while the sets are filled: what fills them is older. Undefined: they are filled. */
+  /**
+   * Keys of objects that changed during the first filling of the sets: the filling's versions are older. Undefined: the
+   * sets are filled.
+   */
   #newer: Set<string> | undefined = new Set();
   #changes = 0;
 
@@ -38,7 +41,7 @@ export class KindSets {
     return this.#changes;
   }
 
-  /** All objects of the kind of that type; undefined: it is no kind's. */
+  /** All objects of a type URL; undefined: the type URL belongs to no kind. */
   get(typeUrl: string): ResourceSet | undefined {
     return this.#sets.get(typeUrl);
   }
@@ -77,7 +80,7 @@ export class KindSets {
     this.#changes++;
   }
 
-  /** None, or the one resource. */
+  /** One resource, or none if the object cannot be encoded. */
   #encoded(type: KindWireType, object: ConfigObject): EncodedResource[] {
     const { kind, key, meta: { namespace, name, labels, annotations, creationTimestamp }, spec, hash: version } =
       object;

@@ -1,6 +1,6 @@
 /**
- * The states of one client of another control plane's configuration, apart from all input and output: what it says on a
- * stream. State of the world: each answer has all objects of its kind.
+ * The states of a client of another control plane's configuration, without any input or output. The machine makes the
+ * requests of a stream. The protocol is state of the world: each response has all objects of its kind.
  *
  *     opened ──> a request for each kind ──> answers, each acknowledged ──> synced with the first of every kind
  *        ^                                                                        │
@@ -19,7 +19,7 @@ export interface KindRequest {
   readonly response_nonce: string;
   /** Only in the first request of a stream. */
   readonly node?: object;
-  /** The answer is refused. */
+  /** Set to refuse a response. */
   readonly error_detail?: { readonly code: number; readonly message: string };
 }
 
@@ -40,7 +40,7 @@ export class KindClientMachine {
   readonly #missing: Set<string>;
   readonly #versions = new Map<string, string>();
 
-  /** @param types The kinds that are read. */
+  /** @param types The kinds to read. */
   constructor(types: readonly KindWireType[], node: object) {
     this.#types = types;
     this.#node = node;
@@ -61,20 +61,20 @@ export class KindClientMachine {
     });
   }
 
-  /** The kind of an answer; undefined: nobody asked for it. */
+  /** The kind of a response; undefined: the kind was not requested. */
   kindOf({ type_url = "" }: KindResponse): KindWireType | undefined {
     const type = kindOfTypeUrl(type_url);
     return type !== undefined && this.#types.includes(type) ? type : undefined;
   }
 
-  /** An answer was taken. @returns the request that acknowledges it */
+  /** Notes an accepted response. @returns the acknowledging request */
   taken({ type_url = "", version_info = "", nonce = "" }: KindResponse): KindRequest {
     this.#missing.delete(type_url);
     this.#versions.set(type_url, version_info);
     return { type_url, version_info, response_nonce: nonce };
   }
 
-  /** Parts of an answer could not be read. @returns the request that rejects it */
+  /** Notes a response with unreadable parts. @returns the rejecting request */
   refused({ type_url = "", nonce = "" }: KindResponse, message: string): KindRequest {
     this.#missing.delete(type_url);
     const version_info = this.#versions.get(type_url) ?? "";

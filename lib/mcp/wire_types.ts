@@ -1,23 +1,23 @@
 /**
- * The kinds of the mesh as control planes send them to each other over xDS. Type URLs and messages are Istio's
- * (`pkg/config/schema/gvk` and the protos of istio.io/api), so that its servers and clients attach unchanged.
+ * The kinds of the mesh as control planes exchange them over xDS. Type URLs and messages are Istio's
+ * (`pkg/config/schema/gvk` and the protos of istio.io/api), so that Istio's servers and clients can connect unchanged.
  *
  * @module
  */
 
 /** A kind on the wire. */
 export interface KindWireType {
-  /** Our name of the kind. */
+  /** This project's name of the kind. */
   readonly kind: string;
   /** `group/version` of the objects. */
   readonly apiVersion: string;
   /** The kind in Istio's spelling. */
   readonly peersKind: string;
-  /** Full name of the message of its spec. */
+  /** Full name of the spec's message. */
   readonly message: string;
 }
 
-/** The message in which an object travels: metadata and its spec. */
+/** The message around an object: metadata and spec. */
 export const MCP_RESOURCE = "istio.mcp.v1alpha1.Resource";
 
 function wireType(kind: string, group: string, version: string, message: string, peersKind = kind): KindWireType {

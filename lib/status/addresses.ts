@@ -16,7 +16,7 @@ export function sameAssigned(
   return left.size === right.size && left.isSubsetOf(right);
 }
 
-/** The change of a status that assigns these addresses; undefined: it assigns them already. */
+/** The change of a status that assigns the wanted addresses; undefined: the status already assigns them. */
 export function assignedChange(desired: readonly AssignedAddress[], present: ApiJson): ApiJson | undefined {
   if (sameAssigned(desired, readAssigned(present))) return undefined;
   return { addresses: desired.map(({ host, value }) => ({ value, host })) };

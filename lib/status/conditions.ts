@@ -1,8 +1,9 @@
 /**
- * The status of a kind of the mesh: our conditions of an object, beside those of others.
+ * The status of a kind of the mesh: this project's conditions of an object, beside the conditions of other writers.
  *
- * In definitions of others `conditions` is one value, not a list of values by type: a writer writes those of all.
- * So ours are put among those that were read, and the write is for the version that was read.
+ * In other projects' definitions, `conditions` is one value and not a list of values by type, so a writer writes
+ * everybody's conditions. This module therefore changes its own conditions in the list that was read, and the write
+ * names the version that was read.
  *
  * @module
  */
@@ -14,7 +15,7 @@ export interface StatusCondition {
   readonly type: string;
   /** `Unknown`: nothing tells. */
   readonly status: "True" | "False" | "Unknown";
-  /** One word in capital letters of its own: `Live`. */
+  /** One capitalized word, such as `Live`. */
   readonly reason: string;
   /** For people. */
   readonly message: string;
@@ -23,9 +24,9 @@ export interface StatusCondition {
 const readCondition = z.object({ type: z.string(), status: z.string(), lastTransitionTime: z.string().nullish() });
 
 /**
- * The conditions of an object with ours in their places; those of others stay as they are.
+ * The conditions of an object with new values for `ours`. Conditions of other writers stay unchanged.
  *
- * @param present `status.conditions` as it was read; anything but a list counts as none.
+ * @param present `status.conditions` as it was read; anything but a list counts as an empty list.
  * @param now RFC 3339; the time of a condition whose status changes.
  */
 export function withConditions(
@@ -40,7 +41,7 @@ export function withConditions(
     const read = readCondition.safeParse(old);
     const condition = read.success ? rest.get(read.data.type) : undefined;
     if (condition === undefined) {
-      // A second one of a type of ours is nobody's.
+      // A duplicate of one of our types is dropped.
       if (!read.success || !ours.some(({ type }) => type === read.data.type)) list.push(old);
       continue;
     }

@@ -1,8 +1,8 @@
 /**
- * The desired status of an object: its progress to the proxies, and the findings of the analysis.
+ * The wanted status of an object: its progress to the proxies, and the findings of the analysis.
  *
  * The two conditions have the names that Istio's users know: `Reconciled` (in force on the proxies) and
- * `PassedValidation` (no errors). A difference of numbers alone is a small one: the writer may leave it for later.
+ * `PassedValidation` (no errors). A change of numbers alone is not urgent, and may be written later.
  *
  * @module
  */
@@ -11,30 +11,30 @@ import type { ApiJson } from "../orch/client/answer.ts";
 import { type StatusCondition, withConditions } from "./conditions.ts";
 import type { ProgressSum } from "./progress.ts";
 
-/** The desired status of one version of an object. */
+/** The wanted status of one version of an object. */
 export interface DesiredStatus {
   readonly generation: number;
   readonly conditions: readonly StatusCondition[];
   readonly messages: readonly ApiJson[];
-  /** Two that are equal differ in numbers alone, if at all. */
+  /** Two statuses of equal meaning differ in numbers alone, if at all. */
   readonly meaning: string;
 }
 
-/** Findings of one object that are written; more are counted. */
+/** Most findings of one object in its status. Further findings are left out. */
 const MOST_MESSAGES = 20;
 
-/** Characters of a message that are written. */
+/** Most characters of a message in the status. */
 const MOST_TEXT = 1024;
 
 const LEVELS: Readonly<Record<Severity, string>> = { error: "ERROR", warning: "WARNING", info: "INFO" };
 
-/** Why an object is not in force as it is written. */
+/** Whether the present version of an object is refused, and which version is in force. */
 export type StatusRefusal = "none" | "the version before is in force" | "it is not in force";
 
 /**
  * The status of an object.
  *
- * @param refusal Other than `none`: the present version has errors, and no proxy gets it.
+ * @param refusal Other than `none`: the present version has errors, and no proxy gets that version.
  */
 export function desiredStatus(
   generation: number,
@@ -58,7 +58,7 @@ export function desiredStatus(
 }
 
 /**
- * The change of an object's status, for a merge; undefined: it says so already.
+ * The change of an object's status, for a merge; undefined: the status needs no change.
  *
  * @param present The status as it was read.
  * @param now RFC 3339.
@@ -75,7 +75,7 @@ export function statusChange(desired: DesiredStatus, present: ApiJson, now: stri
   return same ? undefined : next;
 }
 
-/** As `/debug/live` has it: true where the object is in force everywhere and as it is written. */
+/** True when the object is in force everywhere and as written, like on the page `/debug/live`. */
 function reconciled(
   { state, live, total, rejected, reason }: ProgressSum,
   refusal: StatusRefusal,
@@ -106,7 +106,7 @@ function passedValidation(findings: readonly Finding[]): StatusCondition {
   return { type, status: "False", reason: "ErrorsFound", message: shortened(`${first.code}: ${first.message}${more}`) };
 }
 
-/** As Istio's API has it, with the sentence beside; a definition of others may not keep that. */
+/** Istio's form, and the message beside it. Definitions of other projects may drop the message. */
 function messageOf({ code, name, severity, message }: Finding): ApiJson {
   return { type: { name, code }, level: LEVELS[severity], message: shortened(message) };
 }
@@ -128,7 +128,9 @@ function shortened(text: string): string {
   return text.length > MOST_TEXT ? `${text.slice(0, MOST_TEXT - 1)}…` : text;
 }
 
-/** Whether two values are equal but for the order of keys, and fields that definitions of others do not keep. */
+/**
+ * Whether two values are equal, apart from the order of keys, and from fields that other projects' definitions drop.
+ */
 function equal(a: unknown, b: unknown): boolean {
   if (Array.isArray(a) && Array.isArray(b)) return a.length === b.length && a.every((one, i) => equal(one, b[i]));
   if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return a === b;

@@ -6,16 +6,19 @@
 import { HEALTHY, readHealth } from "../config/kinds/workload_entry/health_condition.ts";
 import { type ApiJson, isApiJson } from "../orch/client/answer.ts";
 
-/** The health of a workload as it is to be written. */
+/** The health of a workload for its entry's status. */
 export interface WrittenHealth {
   readonly healthy: boolean;
-  /** Why it is not. */
+  /** Why the workload is unhealthy. */
   readonly reason: string;
-  /** RFC 3339, of this report; see `HealthCondition.lastProbeTime`. */
+  /** RFC 3339, time of the report. See `HealthCondition.lastProbeTime`. */
   readonly at: string;
 }
 
-/** The change of a status that says so; conditions of others stay. Undefined: it says so already, by the same report. */
+/**
+ * The change of a status that writes the health. Conditions of other writers stay. Undefined: the status already has
+ * the health of this report.
+ */
 export function healthChange({ healthy, reason, at }: WrittenHealth, present: ApiJson): ApiJson | undefined {
   const before = readHealth(present);
   if (before?.healthy === healthy && before.lastProbeTime === at) return undefined;
@@ -31,7 +34,9 @@ export function healthChange({ healthy, reason, at }: WrittenHealth, present: Ap
   return { conditions: [...conditionsOf(present).filter((one) => !isHealth(one)), condition] };
 }
 
-/** The change of a status that takes a report back; undefined: another one came since, or there is none. */
+/**
+ * The change of a status that removes a report; undefined: another report has replaced it, or the status has no report.
+ */
 export function healthRemoval(at: string, present: ApiJson): ApiJson | undefined {
   if (readHealth(present)?.lastProbeTime !== at) return undefined;
   return { conditions: conditionsOf(present).filter((one) => !isHealth(one)) };

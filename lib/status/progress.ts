@@ -1,24 +1,24 @@
 /**
- * How far an object has come: on how many proxies it is in force, summed over the servers of the mesh.
+ * The progress of an object: the number of proxies with the object in force, summed over the servers of the mesh.
  *
  * @module
  */
 
-/** One server's knowledge of one object. */
+/** A server's knowledge of an object. */
 export interface ObjectProgress {
-  /** The generation that this is about. */
+  /** The generation that the server counted. */
   readonly generation: number;
-  /** Proxies of this server that have something of the object, or are to have it. */
+  /** Proxies of this server that have a resource of the object, or will have one. */
   readonly total: number;
-  /** Those of them that have acknowledged all of it. */
+  /** Proxies that have acknowledged all resources of the object. */
   readonly live: number;
-  /** Those of them that have rejected something that is made of it. */
+  /** Proxies that have rejected a resource of the object. */
   readonly rejected: number;
-  /** The words of one rejection, the same one as long as any proxy says them; empty: there is none. */
+  /** The words of one rejection; empty: there is no rejection. The words stay the same while any proxy repeats them. */
   readonly reason: string;
 }
 
-/** The progress of an object to the proxies; `nowhere`: no connected proxy has anything of it. */
+/** The progress of an object to the proxies; `nowhere`: no connected proxy has a resource of the object. */
 export type ProgressState = "live" | "nowhere" | "pending" | "rejected";
 
 /** See {@linkcode sumProgress}. */
@@ -29,8 +29,8 @@ export interface ProgressSum extends Omit<ObjectProgress, "generation"> {
 /**
  * The sum over all servers.
  *
- * @param of The report of each server; undefined: it has not heard of the object. A report of an earlier generation
- * counts as proxies that do not have the present one.
+ * @param of The report of each server; undefined: the server has not heard of the object. Proxies in a report of an
+ * earlier generation count as proxies without the present generation.
  */
 export function sumProgress(generation: number, of: Iterable<ObjectProgress | undefined>): ProgressSum {
   let [total, live, rejected, behind, reason] = [0, 0, 0, false, ""];

@@ -1,7 +1,8 @@
 /**
- * The report of one server to the one that writes: how far each object has come on its proxies, as a config map.
+ * The report of a server to the server that writes status: the progress of each object on the server's proxies, in a
+ * config map.
  *
- * A mesh of 10,000 objects is some 400 kB as JSON and a tenth of that compressed; a config map takes 1 MiB.
+ * A mesh of 10,000 objects is some 400 kB as JSON, and a tenth of that when compressed; a config map holds 1 MiB.
  *
  * @module
  */
@@ -12,16 +13,16 @@ import type { ObjectProgress } from "./progress.ts";
 /** Objects by uid. */
 export type ServerReport = ReadonlyMap<string, ObjectProgress>;
 
-/** Label of the config maps; its value says nothing. */
+/** Label of the config maps. The label's value has no meaning. */
 export const REPORT_LABEL = "internal.mesh.io/status-report";
 
 /** Entry of the config map. */
 const ENTRY = "report";
 
-/** Bytes that a report may have; of one that would have more, objects that are live everywhere are left out. */
+/** Most bytes of a report. A larger report leaves out objects that are live everywhere. */
 const MOST_BYTES = 900_000;
 
-/** Bytes that a report may have when it is unpacked. */
+/** Most bytes of an unpacked report. */
 const MOST_UNPACKED = 64 * 1024 * 1024;
 
 const count = z.number().int().nonnegative();
@@ -37,7 +38,7 @@ export async function reportData(report: ServerReport): Promise<ApiJson> {
   return { [ENTRY]: part.length <= MOST_BYTES ? part.toBase64() : "" };
 }
 
-/** A report as it was read; undefined: it is none, or of a version that writes otherwise. */
+/** Reads a report; undefined: the data are not a report, or have another version's format. */
 export async function readReport(binaryData: unknown): Promise<ServerReport | undefined> {
   const data = z.object({ [ENTRY]: z.base64().max(2 * MOST_BYTES) }).safeParse(binaryData);
   if (!data.success) return undefined;

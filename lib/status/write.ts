@@ -1,7 +1,7 @@
 /**
- * Writes into the status of an object for the version that was read, so that nothing that others wrote meanwhile is lost.
+ * Changes the status of an object in the version that was read, so that no other writer's change is lost.
  *
- * Permissions: those of the client; of the account `get` of the resource and `patch` of its `status`.
+ * Permissions: the permissions of the client. Rights of the account: `get` of the resource and `patch` of its `status`.
  *
  * @module
  */
@@ -10,7 +10,7 @@ import type { ApiClient } from "../orch/client/client.ts";
 import { ApiError } from "../orch/client/api_error.ts";
 import { getObject, type ObjectPlace, patchObject } from "../orch/resources/objects.ts";
 
-/** An object whose status is read. */
+/** The parts of an object that a change of status needs. */
 export interface StatusBearer {
   readonly generation: number;
   readonly status: ApiJson;
@@ -19,14 +19,14 @@ export interface StatusBearer {
 /** Outcome of a write. */
 export type StatusOutcome = "written" | "same" | "gone";
 
-/** Reads and writes before it is given up for now: each conflict is somebody else's success. */
+/** Most attempts: each conflict is another writer's success. */
 const ATTEMPTS = 5;
 
 /**
  * Changes a status.
  *
- * @param uid The object that is meant; another one of its name is left alone.
- * @param change The fields to merge into the status that was read; undefined: nothing is to be written.
+ * @param uid Uid of the object. A later object of the same name is left alone.
+ * @param change The fields to merge into the status; undefined: nothing is written.
  * @throws {ApiError} without an answer, for a refusal, and after conflicts without end
  */
 export async function changeStatus(
@@ -49,7 +49,7 @@ export async function changeStatus(
       await patchObject(client, place, body, { signal, subresource: "status" });
       return "written";
     } catch (error) {
-      // 404: it went meanwhile, or the definition has no status to write to, which the last attempt says.
+      // 404: the object was removed meanwhile, or its definition has no status. The last attempt reports the cause.
       const again = error instanceof ApiError && (error.conflict || error.status === 404);
       if (!again || attempt === ATTEMPTS) throw error;
     }

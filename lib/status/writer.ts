@@ -1,7 +1,7 @@
 /**
- * Status updates that wait for their turn: so many a second, so many at a time, of one object only the last.
+ * Queues status updates. Rate and concurrency are limited, and only the last update of an object is sent.
  *
- * Permissions: those of the updates.
+ * Permissions: the permissions of the updates.
  *
  * @module
  */
@@ -20,16 +20,19 @@ export interface StatusWriterOptions {
   readonly limit: TokenBucket;
   readonly clock: Clock;
   readonly log: Logger;
-  /** Client of the API that updates are sent to: its outage is said once, for all objects. Default: for each object. */
+  /**
+   * Client of the API for the updates. With a client, an outage of the API is logged once for all objects. Default: the
+   * outage is logged for each object.
+   */
   readonly client?: object | undefined;
   /** Default: the queue is not measured. */
   readonly metrics?: Metrics | undefined;
 }
 
-/** Does one update. Must give up when the signal aborts. */
+/** Sends a status. The update must give up when the signal aborts. */
 export type StatusUpdate = (signal: AbortSignal) => Promise<void>;
 
-/** See the module. One for each time of leadership: with its signal everything that waits is forgotten. */
+/** The queue of one term of leadership. When the signal aborts, waiting updates are dropped. */
 export class StatusWriter {
   readonly #queue: KeyedQueue;
   readonly #updates = new Map<string, StatusUpdate>();
@@ -40,7 +43,7 @@ export class StatusWriter {
       ...{ id, workers, clock, metrics, outage: client && { client, log } },
       work: async (object, stopped) => {
         await limit.take(stopped);
-        // The last one counts, also of those that came while this one waited for its turn.
+        // Only the last update of the object counts, including updates that arrived during the wait.
         const update = this.#updates.get(object);
         if (update === undefined || signal.aborted) return;
         await update(stopped);
@@ -57,13 +60,13 @@ export class StatusWriter {
     else signal.addEventListener("abort", () => void this.#queue.stop(), { once: true });
   }
 
-  /** Sends an update when it is its turn, instead of the one of that object that still waits. */
+  /** Queues an update. It replaces the object's waiting update. */
   put(object: string, update: StatusUpdate): void {
     this.#updates.set(object, update);
     this.#queue.add(object);
   }
 
-  /** Forgets the update of an object that waits. */
+  /** Drops the waiting update of an object. */
   drop(object: string): void {
     this.#updates.delete(object);
     this.#failing.delete(object);

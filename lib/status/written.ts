@@ -1,18 +1,18 @@
 /**
- * The status last written of each object, by which it is decided whether another one is worth a write.
+ * The status last written of each object. It decides whether another status is worth a write.
  *
- * A meaning that changes is written. A pending change is written only when it lasts, so that an edit is one write, and
- * numbers alone are brought up to date rarely, so that proxies that come and go cause no write.
+ * A change of meaning is written. A pending change is written only when it lasts, so an edit is one write. Changed
+ * numbers alone are written rarely, so proxies that come and go cause no writes.
  *
  * @module
  */
 import type { DesiredStatus } from "./desired.ts";
 
-/** How long statements wait, milliseconds. */
+/** How long writes wait, milliseconds. */
 export interface StatusPatience {
-  /** A change that is not live on all proxies after this is said to be pending. */
+  /** Time after which a change that is not live on all proxies is reported as pending. */
   readonly pending: number;
-  /** Numbers alone are written again after this. */
+  /** Time after which changed numbers alone are written. */
   readonly numbers: number;
 }
 
@@ -25,23 +25,23 @@ interface Said {
 export class WrittenStatuses {
   readonly #patience: StatusPatience;
   readonly #said = new Map<string, Said>();
-  /** Objects that are pending, with the generation and since when. */
+  /** Pending objects, with the generation and the time since when the object is pending. */
   readonly #pending = new Map<string, { readonly generation: number; readonly since: number }>();
 
   constructor(patience: StatusPatience) {
     this.#patience = patience;
   }
 
-  /** Objects whose statement waits for their proxies. */
+  /** Number of objects whose status waits for proxies. */
   get waiting(): number {
     return this.#pending.size;
   }
 
   /**
-   * Whether a status is to be written now; then it counts as said.
+   * Whether a status is to be written now. If so, the status is noted as written.
    *
-   * @param uid The object's.
-   * @param isPending Proxies do not have all of it yet.
+   * @param uid Uid of the object.
+   * @param isPending Whether some proxies do not have all resources of the object yet.
    * @param now Milliseconds on a steady clock.
    */
   isDue(uid: string, desired: DesiredStatus, isPending: boolean, now: number): boolean {
@@ -61,7 +61,7 @@ export class WrittenStatuses {
     return true;
   }
 
-  /** Forgets the objects that are not among these. */
+  /** Drops objects that are not in `uids`. */
   keepOnly(uids: ReadonlySet<string>): void {
     for (const map of [this.#said, this.#pending]) {
       for (const uid of map.keys()) if (!uids.has(uid)) map.delete(uid);

@@ -9,17 +9,17 @@ import { Buffer } from "node:buffer";
 import * as z from "zod";
 import { issueLines } from "../kernel/json/issues.ts";
 
-/** Version of the review that is written where none was read. */
+/** Version of the answer to a review without a readable version. */
 const ADMISSION = "admission.k8s.io/v1";
 
-/** The API sends the version that the webhook's configuration asks for. */
+/** The API sends the version in the webhook's configuration. */
 const VERSIONS = [ADMISSION, "admission.k8s.io/v1beta1"] as const;
 
 /** Longest name of the API, in characters: `uid`, names of objects and of namespaces. */
 const MAX_WORD = 253;
 
 const word = z.string({ error: "a text" }).max(MAX_WORD, { error: `a text of at most ${MAX_WORD} characters` });
-/** Null is as if the field were not there. */
+/** Null counts as an absent field. */
 const absentOr = <T extends z.ZodType>(of: T) => of.nullish().transform((value) => value ?? undefined).optional();
 const resource = z.object({ group: word, version: word, resource: word }, { error: "group, version and resource" });
 
@@ -39,28 +39,30 @@ const reviewSchema = z.object({
   }, { error: "a request" }),
 }, { error: "an AdmissionReview" });
 
-/** The fields that an answer needs of a review whose other fields cannot be read. */
+/** The fields that an answer needs from a review with other unreadable fields. */
 const headSchema = z.object({
   apiVersion: z.enum(VERSIONS).optional().catch(undefined),
   request: z.object({ uid: word }).optional().catch(undefined),
 });
 
-/** A request of the API. `object` is the new version, `oldObject` the stored one; null: there is none. */
+/**
+ * A request of the API. `object` is the new version, `oldObject` the stored version; null: there is no such version.
+ */
 export type AdmissionRequest = z.infer<typeof reviewSchema>["request"];
 
-/** A review that was read, or why it was not. */
+/** A review, or the reasons why the review cannot be read. */
 export type ReadReview =
   | { readonly apiVersion: string; readonly request: AdmissionRequest }
   | UnreadReview;
 
-/** A review that cannot be read, with the fields that can be: an answer without the request's `uid` is none. */
+/** An unreadable review, with its readable fields: an answer must have the `uid` of the request. */
 export interface UnreadReview {
   readonly problems: readonly string[];
   readonly apiVersion: string;
   readonly uid: string;
 }
 
-/** Reads a review; all problems of its form at once. */
+/** Reads a review, and reports all problems of its form at once. */
 export function readReview(text: string): ReadReview {
   let tree: unknown;
   try {
@@ -75,7 +77,7 @@ export function readReview(text: string): ReadReview {
   return { problems: issueLines(read.error.issues, "the body"), apiVersion, uid: request?.uid ?? "" };
 }
 
-/** One thing that is wrong with an object. */
+/** One problem of an object. */
 export interface AdmissionCause {
   /** Path from the object; empty: the object as a whole. */
   readonly field: string;
@@ -85,21 +87,24 @@ export interface AdmissionCause {
 export interface AdmissionAnswer {
   /** None: the object is admitted. */
   readonly causes: readonly AdmissionCause[];
-  /** Lines for the user that the object is admitted for, or refused. */
+  /** Lines for the user, whether the object is admitted or refused. */
   readonly warnings: readonly string[];
-  /** How an object that is admitted is changed: operations of a JSON patch (RFC 6902). Default: it is not. */
+  /** The changes of an admitted object, as operations of a JSON patch (RFC 6902). Default: no changes. */
   readonly patch?: readonly object[];
 }
 
-/** Characters of one warning that clients show (RFC 7234 header lines are cut by the API server beyond 256). */
+/** Most characters of a warning that clients show (the API server cuts RFC 7234 header lines beyond 256 characters). */
 const MAX_WARNING = 256;
 
-/** Causes of one answer, characters of each, and of all of them together: a client chooses the texts that they name. */
+/**
+ * Most causes in an answer, most characters of a cause, and of all causes together: a client chooses the texts in
+ * causes.
+ */
 const MAX_CAUSES = 100;
 const MAX_CAUSE = 1000;
 const MAX_MESSAGE = 16_000;
 
-/** The causes that an answer names, short enough; the last one says how many others there are. */
+/** The causes in an answer, shortened. The last cause gives the number of omitted causes. */
 function namedCauses(causes: readonly AdmissionCause[]): readonly AdmissionCause[] {
   const named: AdmissionCause[] = [];
   let characters = 0;
@@ -113,17 +118,17 @@ function namedCauses(causes: readonly AdmissionCause[]): readonly AdmissionCause
   return others === 0 ? named : [...named, { field: "", message: `and ${others} more problems` }];
 }
 
-/** A text of so many characters at most, with its length where it is longer. */
+/** Cuts a text to a number of characters. A cut text ends with its full length. */
 export function shortText(text: string, characters: number): string {
   return text.length <= characters ? text : `${text.slice(0, characters)}... (${text.length} characters)`;
 }
 
-/** A cause's message without the field at its start, because clients print the field of a cause before its message. */
+/** A cause's message without the field at its start, because clients print the field before the message. */
 function withoutField(field: string, message: string): string {
   return field !== "" && message.startsWith(`${field}: `) ? message.slice(field.length + 2) : message;
 }
 
-/** The answer as the API reads it: `kubectl` prints a line a cause. */
+/** The answer in the API's form: `kubectl` prints one line per cause. */
 export function reviewAnswer(
   apiVersion: string,
   { uid, resource: { group, resource }, name = "" }: AdmissionRequest,
@@ -155,7 +160,7 @@ export function reviewAnswer(
   return { apiVersion, kind: "AdmissionReview", response: { ...response, ...status } };
 }
 
-/** The answer to a review that cannot be read: nothing is admitted that nobody has looked at. */
+/** The answer to an unreadable review. An object that nobody has checked is refused. */
 export function unreadAnswer({ apiVersion, uid, problems }: UnreadReview) {
   const status = {
     status: "Failure",

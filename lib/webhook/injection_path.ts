@@ -1,9 +1,9 @@
 /**
  * Parameters of an injection in the path of its request: `/inject/cluster/c1/net/n1/proxy_log/debug`.
  *
- * A webhook configuration says with them what all pods of its cluster get: `cluster` and `net` name cluster and network, any
- * other key, in upper case, is a variable of the proxy. A slash in a value is written `--slash--`. The form
- * `/inject/:ENV:cluster=c1:ENV:net=n1` is read too.
+ * A webhook configuration sets values for all pods of its cluster in the path. `cluster` and `net` name the cluster and
+ * the network; any other key, in upper case, is a variable of the proxy. A slash in a value is written `--slash--`. The
+ * form `/inject/:ENV:cluster=c1:ENV:net=n1` is read too.
  *
  * @module
  */
@@ -12,9 +12,9 @@
 export interface InjectionPath {
   readonly cluster?: string;
   readonly network?: string;
-  /** Variables of the proxy beside these two. */
+  /** Variables of the proxy beside cluster and network. */
   readonly variables: Readonly<Record<string, string>>;
-  /** Parts that were left out, each with its reason. */
+  /** Ignored parts of the path, each with a reason. */
   readonly problems: readonly string[];
 }
 
@@ -23,13 +23,15 @@ const PREFIX = "/inject";
 /** Begins each pair of the other form. */
 const PAIR = ":ENV:";
 const SLASH = "--slash--";
-/** Names that a container's variable may have (https://kubernetes.io/docs/reference/kubernetes-api/workload-resources/pod-v1/). */
+/**
+ * Form of a container variable's name (https://kubernetes.io/docs/reference/kubernetes-api/workload-resources/pod-v1/).
+ */
 const NAME = /^[-._A-Z][-._A-Z0-9]*$/;
 
 /**
  * Reads the path of a request.
  *
- * @param path Percent-encoded, as it was sent.
+ * @param path Percent-encoded, as the client sent the path.
  */
 export function readInjectionPath(path: string): InjectionPath {
   const problems: string[] = [];
@@ -61,7 +63,7 @@ function* pairsOf(rest: string, problems: string[]): Generator<[key: string, val
   }
 }
 
-/** The router has decoded the path before, so it can be. */
+/** Cannot fail: the router has decoded the path before. */
 function decoded(path: string): string {
   return path.split("/").map(decodeURIComponent).join("/");
 }

@@ -1,5 +1,5 @@
 /**
- * The entries of the mutating webhook configuration, which select the pods for which the API asks the injector.
+ * The entries of the mutating webhook configuration. They select the pods for which the API asks the injector.
  *
  * | Entry           | Namespace                          | Pod                                       |
  * | --------------- | ---------------------------------- | ----------------------------------------- |
@@ -8,11 +8,11 @@
  * | `namespace`     | `mesh-injection: enabled`          | does not opt out                          |
  * | `object`        | has none of the labels             | `sidecar.mesh.io/inject: "true"`          |
  *
- * Each comes in our spelling and in Istio's. Of a namespace or pod that has labels of both, ours count, so that no pod meets
- * two entries; either spelling opts out.
+ * Each entry exists in this project's spelling and in Istio's. On a namespace or pod with labels in both spellings,
+ * this project's labels count, so that no pod matches two entries; either spelling opts out.
  *
- * A label of a namespace says nothing of pods that the injector itself needs: with `failurePolicy: Fail`, no server could
- * start where none runs. So the server's namespace and those of the orchestrator are exempt from entries that go by it.
+ * Labels of a namespace do not select pods that the injector itself needs: with `failurePolicy: Fail`, the first server
+ * could never start. So the server's namespace and the orchestrator's namespaces are exempt from entries by namespace.
  *
  * @module
  */
@@ -20,7 +20,7 @@ import { meetsLabelSelector } from "../config/mesh/label_selector.ts";
 import type { LabelSelectorRequirement } from "../config/mesh/types.ts";
 import { peersKey } from "../config/spelling/peers.ts";
 
-/** One spelling of the labels that choose pods. */
+/** The labels for choosing pods, in one spelling. */
 interface ChoosingLabels {
   readonly revision: string;
   readonly injection: string;
@@ -30,7 +30,7 @@ interface ChoosingLabels {
 /** The spelling of an entry: ours or Istio's. */
 type EntrySpelling = "own" | "peers";
 
-/** The choice of one entry of the configuration. */
+/** The selectors of one entry of the configuration. */
 export interface InjectorEntry {
   /** Such as `rev.namespace.sidecar-injector.mesh.io`. */
   readonly name: string;
@@ -38,7 +38,7 @@ export interface InjectorEntry {
   readonly objectSelector: { readonly matchExpressions: readonly LabelSelectorRequirement[] };
 }
 
-/** The server that entries are for. */
+/** The server that the entries ask. */
 export interface InjectorScope {
   /** `REVISION`; empty and `default`: the default revision. */
   readonly revision: string;
@@ -46,7 +46,7 @@ export interface InjectorScope {
   readonly namespace: string;
 }
 
-/** Ends of the names of the entries, by their spelling. */
+/** The end of an entry's name, by spelling. */
 export const INJECTOR_NAMES: Readonly<Record<EntrySpelling, string>> = {
   own: "sidecar-injector.mesh.io",
   peers: "sidecar-injector.istio.io",
@@ -66,15 +66,15 @@ const PEERS: ChoosingLabels = {
   inject: peersKey(OWN.inject),
 };
 
-/** The entries for a server. Those without a revision are for the default one alone. */
+/** The entries for a server. Entries without a revision belong to the default revision alone. */
 export function injectorEntries(scope: InjectorScope): InjectorEntry[] {
   return [...entriesIn("own", scope), ...entriesIn("peers", scope)];
 }
 
 /**
- * Whether the API, with these entries, asks about a pod.
+ * Whether the entries make the API ask about a pod.
  *
- * @param labels In our spelling.
+ * @param labels Labels in the spelling of this project.
  */
 export function isAskedFor(
   scope: InjectorScope,
@@ -90,7 +90,10 @@ function entriesIn(spelling: EntrySpelling, { revision, namespace }: InjectorSco
   const { revision: rev, injection, inject } = spelling === "own" ? OWN : PEERS;
   const isDefault = revision === "" || revision === "default";
   const named = [isDefault ? "default" : revision];
-  /** Absent where the entry is in Istio's spelling: ours would count. */
+  /**
+   * An entry in Istio's spelling requires that this project's label is absent, because this project's label would
+   * count.
+   */
   const unlessOwn = (key: keyof ChoosingLabels) => spelling === "own" ? [] : [absent(OWN[key])];
   const unlabelled = [OWN, PEERS].flatMap((labels) => [absent(labels.injection), absent(labels.revision)]);
   const exempt = notIn("kubernetes.io/metadata.name", [namespace, ...SYSTEM_NAMESPACES]);

@@ -1,8 +1,8 @@
 /**
- * Large reviews are looked at in a thread of their own, one at a time. An object of 3 MB takes up to a second to read and
- * check, and the server's own thread has pushes, certificates and probes to answer meanwhile.
+ * Large reviews are checked in a thread of their own, one at a time. An object of 3 MB takes up to a second to read and
+ * check, and the server's main thread must answer pushes, certificates and probes meanwhile.
  *
- * Permissions: those of the worker; none of its own.
+ * Permissions: the permissions of the worker; none of its own.
  *
  * @module
  */
@@ -11,26 +11,28 @@ import type { Clock } from "../kernel/time/clock.ts";
 import type { ReviewLook } from "./look.ts";
 import type { ReviewQuestion } from "./review_worker.ts";
 
-/** Bytes from which on a review is large. Up to it, reading and checking take 20 ms, and expressions 100 ms at most. */
+/**
+ * Most bytes of a review in the main thread. Reading and checking such a review takes at most 20 ms, expressions at
+ * most 100 ms.
+ */
 export const LARGE_REVIEW = 64 * 1024;
 
-/** Longest time for a review, with the wait for its turn, ms: the API waits for 10 s. */
+/** Longest time for a review, including the wait for a turn, ms: the API waits for 10 s. */
 const REVIEW_TIME = 10_000;
 
-/** A worker that nobody asks ends after this, ms: it holds some 40 MB. */
+/** Idle time after which a worker ends, ms: a worker holds some 40 MB. */
 const IDLE_TIME = 60_000;
 
-/** Turns: one review at a time, and callers that wait take turns by the group of their addresses. */
+/** Turns: one review at a time. Waiting callers take turns by the group of their addresses. */
 export interface ReviewTurns {
   /** Waits for a turn. @throws the signal's reason; RangeError when too many wait. */
   enter(address: string, signal: AbortSignal): Promise<void>;
   leave(address: string): void;
 }
 
-/** The part of a worker that is used. */
 export type ReviewThread = Pick<Worker, "postMessage" | "terminate" | "onmessage" | "onerror">;
 
-/** A review that nobody has looked at: its caller must not take that for a consent. */
+/** Nobody has checked the review. The caller must not take the error for a consent. */
 export class ReviewNotSeen extends Error {
   override readonly name = "ReviewNotSeen";
 }
@@ -50,9 +52,9 @@ export class LargeReviews {
   }
 
   /**
-   * What the worker says of a review.
+   * The worker's answer about a review.
    *
-   * @param address Where it comes from.
+   * @param address Address of the client.
    * @param signal Aborts when nobody waits for the answer any more.
    * @throws {ReviewNotSeen}
    */
@@ -101,7 +103,7 @@ export class LargeReviews {
       this.#stopIdle = this.#clock.after(IDLE_TIME, () => this.stop());
       return look;
     } catch (error) {
-      // Its answer would come after the next question.
+      // The worker's late answer would be taken for the answer to the next question.
       this.stop();
       throw error;
     } finally {
@@ -114,7 +116,7 @@ function startThread(): ReviewThread {
   return new Worker(moduleBeside("review_worker", import.meta.url), { type: "module", name: "reviews" });
 }
 
-/** Which reviews are large. */
+/** Whether a review is large. */
 export function isLarge(body: Uint8Array): boolean {
   return body.length > LARGE_REVIEW;
 }

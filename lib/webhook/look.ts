@@ -1,6 +1,6 @@
 /**
- * What is done with a review that is too large for the server's own thread: all work that grows with its text. What comes
- * of it is small, so that it costs little to take it from one thread to the other.
+ * The work on a large review in the worker's thread. All work whose cost grows with the text is done here. The result
+ * is small, and therefore cheap to pass between threads.
  *
  * @module
  */
@@ -8,24 +8,24 @@ import { treeProblems } from "../injection/pod_size.ts";
 import { type AdmissionRequest, readReview, type UnreadReview } from "./admission.ts";
 import { validate, type Validation } from "./validation.ts";
 
-/** Which webhook is asked. */
+/** The sort of checked object. */
 export type ReviewSubject = "object" | "pod";
 
-/** What came of a look at a large review. */
+/** The result of checking a large review. */
 export type ReviewLook =
-  /** It is no review. */
+  /** The text is not a review. */
   | { readonly say: "unread"; readonly read: UnreadReview }
-  /** The verdict on its object; the request is without its objects. */
+  /** The verdict on the object. The request comes without its objects. */
   | {
     readonly say: "judged";
     readonly apiVersion: string;
     readonly request: AdmissionRequest;
     readonly verdict: Validation;
   }
-  /** It is long, and yet of few values: reading it again costs little. */
+  /** The review is long but has few values: reading the review again in the main thread is cheap. */
   | { readonly say: "small" };
 
-/** Looks at the text of a review: validates the object, or holds the values of a pod against their limit. */
+/** Checks the text of a review: validates an object, or checks a pod's number of values against the limit. */
 export function lookAtReview(subject: ReviewSubject, text: string): ReviewLook {
   const read = readReview(text);
   if ("problems" in read) return { say: "unread", read };

@@ -1,5 +1,5 @@
 /**
- * The worker for large reviews: a thread of its own, so that no push waits for one.
+ * The worker for large reviews: a separate thread, so that no push waits for a review.
  *
  * Permissions: env (variables that packages read when they are loaded).
  *

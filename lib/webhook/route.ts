@@ -1,5 +1,5 @@
 /**
- * Admission webhooks as routes: a review comes in, its answer goes out.
+ * Admission webhooks as HTTP routes.
  *
  * @module
  */
@@ -22,21 +22,21 @@ import type { Validation } from "./validation.ts";
 /** Longest review, bytes: the API takes requests of 3 MiB, and an update brings the object twice. */
 export const MAX_REVIEW = 7 * 1024 * 1024;
 
-/** Characters of the answer to a body that is no review. */
+/** Most characters of the answer to a body that is not a review. */
 const MAX_REFUSAL = 2000;
 
-/** A webhook: its answers, and the calls that it makes beside them. */
+/** A webhook: its answers, and a callback for failed requests. */
 export interface Webhook {
-  /** Of what the reviews are. */
+  /** What the reviews are about. */
   readonly subject: ReviewSubject;
-  /** @param path That of the request, as it was sent. */
+  /** @param path Path of the request, as the client sent it. */
   readonly answer: (request: AdmissionRequest, path: string) => AdmissionAnswer;
-  /** The answer where the verdict on a large review is known; the request is without its objects. */
+  /** The answer from the verdict on a large review. The request comes without its objects. */
   readonly judged: (request: AdmissionRequest, verdict: Validation) => AdmissionAnswer;
-  /** A request is answered without a look at its object: with this HTTP status, for this reason. */
+  /** Called when a request is answered without a look at its object, with the HTTP status and the reason. */
   readonly failed: (status: number, reason: string) => void;
   /**
-   * The answer to a body that is no review: a status of HTTP, or a review that refuses, which the API shows the user.
+   * The answer to a body that is not a review: an HTTP status, or a refusing review, which the API shows to the user.
    * Default: a status.
    */
   readonly unread?: "status" | "refused";
@@ -84,7 +84,7 @@ function answerRead(read: ReadReview, path: string, { answer }: Webhook): Answer
   return { review: reviewAnswer(read.apiVersion, read.request, answer(read.request, path)) };
 }
 
-/** What the look at a large review gave; undefined: it is to be answered as others. */
+/** The answer to a large review; undefined: the review is answered in the main thread. */
 async function answerLarge(
   { body, peer, signal }: HttpRequest,
   { subject, judged }: Webhook,

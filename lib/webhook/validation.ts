@@ -1,5 +1,6 @@
 /**
- * The validating webhook: objects of the mesh's kinds are checked as a folder's files are, before they are stored.
+ * The validating webhook: objects of the mesh's kinds are checked before they are stored, by the rules for files in a
+ * folder.
  *
  * @module
  */
@@ -13,7 +14,7 @@ export type ValidationFailure = "invalid_resource" | "unknown_type" | "unsupport
 
 /** The verdict on an object. */
 export interface Validation extends AdmissionAnswer {
-  /** Undefined: it is admitted. */
+  /** Undefined: the object is admitted. */
   readonly failure: ValidationFailure | undefined;
 }
 
@@ -22,11 +23,11 @@ const ORIGIN = { from: "api", source: "", uid: "" } as const;
 const ADMITTED: Validation = { causes: [], warnings: [], failure: undefined };
 
 /**
- * Checks the object of a request. Removals, connections and subresources (such as a status) are admitted: the rules are about
- * what users write.
+ * Checks the object of a request. Removals, connections and subresources (such as a status) are admitted: the rules are
+ * about the specs that users write.
  *
- * An object that breaks rules is admitted nevertheless when an update leaves its spec and its problems as they are, with
- * those as warnings: otherwise labels, finalizers and removals of objects that are older than the rules would be refused.
+ * An update may leave an object's spec and problems unchanged. Then the object is admitted with the problems as
+ * warnings: otherwise labels, finalizers and removals of objects that are older than the rules would be refused.
  */
 export function validate({ operation, subResource = "", namespace, object, oldObject }: AdmissionRequest): Validation {
   if (subResource !== "" || (operation !== "CREATE" && operation !== "UPDATE")) return ADMITTED;
@@ -66,7 +67,7 @@ function causeOf({ place: { field }, message }: Finding): { readonly field: stri
   return { field, message };
 }
 
-/** The object with a name: the API makes one of `generateName` after it has asked. */
+/** Adds a name to an object without one: the API makes a name of `generateName` only after asking the webhook. */
 function namedTree(object: Readonly<Record<string, unknown>>): unknown {
   const { metadata } = object;
   if (!isObject(metadata) || typeof metadata["generateName"] !== "string" || metadata["name"]) return object;

@@ -1,6 +1,6 @@
 /**
- * Debug pages on discovery's streams, for clients with a proven identity. `../../debug/audience.ts` decides who may see
- * what. The types `istio.io/debug/syncz` and `/config_dump` show the proxies that the client may see.
+ * Debug pages on discovery's streams, for clients with a proven identity. `../../debug/audience.ts` has the rule of
+ * access. The types `istio.io/debug/syncz` and `/config_dump` show the proxies that the client may see.
  *
  * @module
  */

@@ -16,7 +16,7 @@ export interface ListedChange extends MeshChange {
 /** The changes of one push. */
 export type AppliedChange =
   | { readonly change: ListedChange; readonly affected: AffectedKeys }
-  /** A new mesh replaced the mesh, made from these objects. */
+  /** The mesh was replaced by a new mesh, made from these objects. */
   | { readonly objects: readonly AnyConfigObject[] };
 
 /** The listeners, called before the push goes out. */

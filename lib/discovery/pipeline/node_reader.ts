@@ -12,7 +12,7 @@ import type { ConnectRequest } from "../../xds/protocol/source.ts";
 
 /** Settings of the source. */
 export interface SourceOptions {
-  /** `PILOT_ENABLE_VHDS`: delta clients get virtual hosts one by one. */
+  /** `PILOT_ENABLE_VHDS`: delta clients get virtual hosts separately. */
   readonly vhds: boolean;
   /** Cluster of proxies that do not name a cluster. */
   readonly clusterId: string;

@@ -57,7 +57,7 @@ export class ProxyStateView implements ProxyView {
   readonly #health: StreamHealth | undefined;
   readonly #registration: StreamRegistration | undefined;
   readonly reportHealth?: (health: ClientHealth) => void;
-  /** The last answer about secrets. It stays the same object while its sets do. */
+  /** The last answer about secrets. The answer stays the same object while its sets do. */
   #secrets: readonly ResourceSet[] = NONE;
   /** The last answer about names, likewise. */
   #names: readonly ResourceSet[] = NONE;

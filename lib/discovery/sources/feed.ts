@@ -134,7 +134,7 @@ export class ApiFeed<O extends StoredObject> {
     this.follow(resource);
   }
 
-  /** The resource has vanished: removes its objects. */
+  /** The resource has vanished, and the objects are removed. */
   vanish(): void {
     if (this.#informer === undefined) return;
     this.#leave();

@@ -1,5 +1,5 @@
 /**
- * Resources that one client rejects one after the other because of the same ProxyFilters.
+ * Resources that a client rejects one after the other because of the same ProxyFilters.
  *
  * A client may name one bad resource of a response and reject the whole response. When a filter spoils hundreds of
  * clusters, each rejection would cost another response, and the client would have no cluster until the last one is

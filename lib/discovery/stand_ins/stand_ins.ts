@@ -180,7 +180,7 @@ export class StandIns {
     }
   }
 
-  /** @returns the types whose stand-ins changed */
+  /** @returns the types with changed stand-ins */
   async #workThrough(): Promise<ReadonlySet<string>> {
     const types = new Set<string>();
     for (let isDone = false; !isDone && !this.#closed;) {

@@ -1,11 +1,12 @@
 /**
- * The duty of one server of several: the addresses that are allocated to service entries go into their status, so that
- * they stay the same in spite of later changes, and other programs know them.
+ * The duty that writes the allocated addresses of service entries into their status. Only the leading server writes.
+ * Written addresses stay the same in spite of later changes, and other programs can read them.
  *
- * All servers allocate alike, and each serves the addresses that it has allocated before they are written; so a write
- * changes nothing that proxies have, and without a leader nothing waits.
+ * All servers allocate in the same way, and serve their allocated addresses before they are written. So a write changes
+ * nothing for proxies, and without a leader nothing waits.
  *
- * Permissions: those of the client; of the account `get` of service entries and `patch` of their status.
+ * Permissions: the permissions of the client. Rights of the account: `get` of service entries and `patch` of their
+ * status.
  *
  * @module
  */
@@ -29,7 +30,9 @@ export interface AddressDutyParts {
   readonly writing: StatusWriterOptions;
 }
 
-/** Quiet time before a look, milliseconds: while many entries come, older ones take addresses of younger ones. */
+/**
+ * Quiet time before a look, milliseconds. While many entries arrive, older entries take addresses of younger entries.
+ */
 const QUIET_MS = 100;
 
 export function addressDuty(parts: AddressDutyParts): Duty {
@@ -40,7 +43,7 @@ export function addressDuty(parts: AddressDutyParts): Duty {
   };
 }
 
-/** One time of leadership. */
+/** One term of leadership. */
 class AddressRound {
   readonly #parts: AddressDutyParts;
   readonly #signal: AbortSignal;
@@ -80,7 +83,7 @@ class AddressRound {
     this.#wake.resolve();
   }
 
-  /** Has everything written of which the status says something else. */
+  /** Queues a write for every entry whose status has other addresses. */
   #look(): void {
     const keys = [...this.#touched];
     this.#touched.clear();

@@ -1,15 +1,14 @@
 /**
- * Status of the kinds of the mesh: the findings of the analysis, and the number of proxies on which each object is in
- * force.
+ * Status of the kinds of the mesh: the findings of the analysis, and the number of proxies with the object in force.
  *
  *     proxies ──> rows of this server ──┬─> (not the leader) report ──> leader
  *     reports of other servers ─────────┴─> (the leader) sums + findings ──> status
  *
- * A round takes place when anything may have changed, at most once in `interval`, and never takes more than a
- * tenth of the time.
+ * A round takes place when anything may have changed, at most once in `interval`, and never takes more than a tenth of
+ * the time.
  *
- * Permissions: those of the client; of the account `get` of the kinds and `patch` of their status, and the permissions
- * of reports.
+ * Permissions: the permissions of the client. Rights of the account: `get` of the kinds, `patch` of their status, and
+ * the rights for reports.
  *
  * @module
  */
@@ -29,7 +28,7 @@ export interface KindStatusOptions extends StatusTermOptions {
   readonly log: Logger;
 }
 
-/** Objects that are looked at in one step. */
+/** Most objects that a step looks at. */
 const OBJECTS_A_STEP = 50;
 
 export class KindStatus {
@@ -37,7 +36,7 @@ export class KindStatus {
   readonly #rows = new ProgressRows();
   readonly #report: OwnReport;
   readonly #stop = new AbortController();
-  /** Where this server writes. */
+  /** The present term of leadership; undefined: another server leads. */
   #leads: StatusTerm | undefined;
   #storeChanged = true;
   #isPending = true;
@@ -51,7 +50,7 @@ export class KindStatus {
     this.#report = new OwnReport(options.client, options.namespace, options.server);
   }
 
-  /** The duty of the server that writes. */
+  /** The duty of the leading server. */
   get duty(): Duty {
     return {
       lock: "mesh-status-leader",
@@ -66,7 +65,7 @@ export class KindStatus {
     this.#running ??= this.#run();
   }
 
-  /** Ends; the report of this server goes. */
+  /** Ends, and removes the report of this server. */
   async stop(): Promise<void> {
     this.#stop.abort(new Error("stopped"));
     await this.#running;
@@ -116,7 +115,7 @@ export class KindStatus {
     end();
   }
 
-  /** Whether anything may be other than in the last round. */
+  /** Whether anything may have changed since the last round. */
   #isDue(now: number): boolean {
     const { world: { ledger }, analysisInterval } = this.#options;
     const progress = this.#isPending ? ledger.revision : "";
@@ -154,7 +153,7 @@ export class KindStatus {
     this.#isPending = unfinished || leads.waiting > 0;
   }
 
-  /** The objects of the API, with their places. */
+  /** The objects in the API, with their places. */
   *#objects(): Generator<void, ApiObject[]> {
     const { store, placeOf } = this.#options.world;
     const found: ApiObject[] = [];

@@ -1,8 +1,8 @@
 /**
- * How far each object has come on the proxies of this server.
+ * The progress of each object on the proxies of this server.
  *
- * Resources name the objects that caused them. The objects that the sets of proxies name are collected once for each
- * set, as most proxies share most sets; then one walk over the proxies counts for all objects at once.
+ * A resource names the objects that it was made from. The named objects are collected once for each set of resources,
+ * because most proxies share most sets. Then one walk over the proxies counts for all objects at once.
  *
  * @module
  */
@@ -12,15 +12,15 @@ import type { PushProgress } from "../../xds/progress.ts";
 import type { ProxyView } from "../../xds/protocol/source.ts";
 import { CLUSTER, ENDPOINTS, EXTENSION_CONFIG, LISTENER, ROUTE, SECRET } from "../../xds/protocol/types.ts";
 
-/** An object that is counted for. */
+/** An object to count for. */
 export interface CountedObject {
   readonly key: string;
   readonly generation: number;
   /** The push of its last change. */
   readonly changedIn: number;
-  /** Its last change waits for its push. */
+  /** Whether the last change waits for its push. */
   readonly isWaiting: boolean;
-  /** No resource names it, so that all proxies count. */
+  /** Whether all proxies count, because resources do not name the object. */
   readonly everywhere: boolean;
 }
 
@@ -28,16 +28,19 @@ export interface CountedObject {
 export interface CountedProxy {
   readonly view: Pick<ProxyView, "resourceSets" | "virtualHosts" | "withheld">;
   readonly progress: PushProgress;
-  /** Key of the Sidecar that chooses its resources, which no resource names; undefined: none. */
+  /**
+   * Key of the Sidecar that chooses the proxy's resources. No resource names the Sidecar. Undefined: there is no
+   * Sidecar.
+   */
   readonly sidecar?: string | undefined;
 }
 
 const TYPES = [CLUSTER, ENDPOINTS, EXTENSION_CONFIG, LISTENER, SECRET, ROUTE];
 
-/** Characters of a client's words that are kept. */
+/** Most characters of a client's words. */
 const MOST_TEXT = 500;
 
-/** Proxies of one step. */
+/** Most proxies that a step counts. */
 const PROXIES_A_STEP = 4;
 
 interface Row {
@@ -46,11 +49,11 @@ interface Row {
   live: number;
   rejected: number;
   reason: string;
-  /** The last proxy that was counted. */
+  /** Number of the last counted proxy. */
   seen: number;
 }
 
-/** See the module. Remembers the objects that sets name as long as these live. */
+/** Counts proxies for objects. Remembers the objects that sets name while the sets live. */
 export class ProgressRows {
   readonly #causes = new WeakMap<ResourceSet, ReadonlySet<string>>();
 
@@ -69,7 +72,7 @@ export class ProgressRows {
       for (const row of everywhere) countProxy(row, at, progress);
       const chosen = sidecar === undefined ? undefined : rows.get(sidecar);
       if (chosen !== undefined) countProxy(chosen, at, progress);
-      // No resource of such a proxy names what it goes without.
+      // No resource of the proxy names an object that the proxy goes without.
       for (const key of view.withheld?.keys() ?? []) {
         const row = rows.get(key);
         if (row !== undefined) countProxy(row, at, progress);

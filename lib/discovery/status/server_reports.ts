@@ -1,11 +1,11 @@
 /**
- * The reports that servers hand to the one that writes status: each server has a config map of its own, which it renews.
+ * Reports of servers for the server that writes status. Each server renews a config map of its own.
  *
- * A server that is gone without a word renews no more; its report counts for {@linkcode EXPIRES_MS} by the reader's own
- * clock, and is taken away then.
+ * A server that dies without a word stops renewing. Its report counts for {@linkcode EXPIRES_MS} on the reader's clock,
+ * and is then removed.
  *
- * Permissions: those of the client; of the account `create`, `patch` and `delete` of config maps in the namespace of the
- * server, and `list` and `watch` of them.
+ * Permissions: the permissions of the client. Rights of the account: `create`, `patch` and `delete` of config maps in
+ * the namespace of the server, and `list` and `watch` of config maps.
  *
  * @module
  */
@@ -16,10 +16,10 @@ import { Informer } from "../../orch/informer/informer.ts";
 import type { ApiResource } from "../../orch/informer/resource.ts";
 import { readReport, REPORT_LABEL, reportData, type ServerReport } from "../../status/report.ts";
 
-/** A report that is as it was is renewed after this, milliseconds. */
+/** Age at which an unchanged report is renewed, milliseconds. */
 export const RENEW_MS = 30_000;
 
-/** A report that was not renewed for this long is that of a dead server, milliseconds. */
+/** Age at which a report belongs to a dead server, milliseconds. */
 export const EXPIRES_MS = 100_000;
 
 const CONFIG_MAPS: ApiResource = {
@@ -34,23 +34,22 @@ function reportPlace(namespace: string, server: string): ObjectPlace {
   return { resource: CONFIG_MAPS, namespace, name: `mesh-status-report-${server}` };
 }
 
-/** The report of this server. */
 export class OwnReport {
   readonly #client: ApiClient;
   readonly #place: ObjectPlace;
   #written = "";
   #at = -Infinity;
 
-  /** @param server Name of this server, which no other one has. */
+  /** @param server Name of this server, different from the names of all other servers. */
   constructor(client: ApiClient, namespace: string, server: string) {
     this.#client = client;
     this.#place = reportPlace(namespace, server);
   }
 
   /**
-   * Writes the report, where it differs from the last one or is old.
+   * Writes the report if it has changed or the last write is old.
    *
-   * @param sooner Shortest time after the last one, milliseconds.
+   * @param sooner Shortest time between two writes, milliseconds.
    * @throws {ApiError} as the API does
    */
   async write(report: ServerReport, sooner: number, signal: AbortSignal): Promise<void> {
@@ -71,7 +70,7 @@ export class OwnReport {
     this.#at = clock.monotonic();
   }
 
-  /** Takes the report away, if this server has written one. */
+  /** Removes the report, if this server has written a report. */
   async remove(signal: AbortSignal): Promise<void> {
     if (this.#at === -Infinity) return;
     this.#at = -Infinity;
@@ -80,7 +79,7 @@ export class OwnReport {
   }
 }
 
-/** The reports of the other servers, as the one that writes reads them. */
+/** The reports of the other servers, for the server that writes status. */
 export class OtherReports {
   readonly #client: ApiClient;
   readonly #own: string;
@@ -122,12 +121,12 @@ export class OtherReports {
     await this.#informer.stop();
   }
 
-  /** The reports of servers that live. */
+  /** The reports of live servers. */
   all(): ServerReport[] {
     return [...this.#reports.values()].map(({ report }) => report);
   }
 
-  /** Takes reports away that nobody renews. */
+  /** Removes reports that nobody renews. */
   async expire(namespace: string, signal: AbortSignal): Promise<void> {
     const now = this.#client.clock.monotonic();
     for (const [name, { at }] of this.#reports) {
@@ -143,7 +142,7 @@ export class OtherReports {
 
   async #take(namespace: string, name: string, version: string, value: unknown): Promise<void> {
     const report = await readReport(isApiJson(value) ? value : {});
-    // Another version may have come while this one was unpacked.
+    // Another version may have arrived during unpacking.
     if (this.#informer.get(namespace, name)?.version !== version) return;
     if (report === undefined) return this.#forget(name);
     this.#reports.set(name, { report, at: this.#client.clock.monotonic() });

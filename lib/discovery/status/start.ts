@@ -1,8 +1,8 @@
 /**
- * The values that a server writes back into the objects of the orchestrator: addresses of service entries, and status
- * of the kinds of the mesh.
+ * Values that a server writes back into the objects of the orchestrator: addresses of service entries, and status of
+ * the kinds of the mesh.
  *
- * Permissions: sys (hostname), those of the client; see `./address_duty.ts` and `./kind_status.ts`.
+ * Permissions: sys (hostname), the permissions of the client; see `./address_duty.ts` and `./kind_status.ts`.
  *
  * @module
  */
@@ -32,7 +32,7 @@ export interface StatusParts {
   readonly namespace: string;
 }
 
-/** The variables that are read. */
+/** The settings in use. */
 type StatusVariables = Pick<
   DiscoverySettings,
   | "MESH_ENABLE_CONTROLLER_QUEUE_METRICS"
@@ -46,7 +46,7 @@ type StatusVariables = Pick<
   | "POD_NAME"
 >;
 
-/** Begins to count for status, where that is on. @returns the duties of the server that writes */
+/** Begins to count for status, if status is on. @returns the duties of the server that writes status */
 export function startStatus(
   parts: StatusParts,
   settings: StatusVariables,
@@ -54,7 +54,7 @@ export function startStatus(
 ): Duty[] {
   const { client, pipeline, configuration, namespace } = parts;
   const { clock } = kernel;
-  // Part of a name that the API takes; the pod's own name says whose report it is.
+  // Part of an object name in the API. The pod's name tells people which server wrote the report.
   const pod = (settings.POD_NAME || Deno.hostname()).toLowerCase().replace(/[^a-z0-9-]+/g, "-").slice(0, 63);
   const server = `${pod}-${crypto.randomUUID().slice(0, 8)}`;
   const limit = new TokenBucket(settings.PILOT_STATUS_QPS, settings.PILOT_STATUS_BURST, clock);

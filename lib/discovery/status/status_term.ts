@@ -1,8 +1,8 @@
 /**
- * One time in which a server writes the status of the kinds of the mesh.
+ * One term in which a server writes the status of the kinds of the mesh.
  *
- * Permissions: those of the client; of the account `get` of the kinds and `patch` of their status, and the permissions
- * of reports.
+ * Permissions: the permissions of the client. Rights of the account: `get` of the kinds, `patch` of their status, and
+ * the rights for reports.
  *
  * @module
  */
@@ -22,13 +22,13 @@ import type { ApiObject, StatusWorld } from "./status_world.ts";
 export interface StatusTermOptions {
   readonly client: ApiClient;
   readonly world: StatusWorld;
-  /** Where the reports of servers are. */
+  /** Namespace of the servers' reports. */
   readonly namespace: string;
-  /** Name of this server, which no other one has. */
+  /** Name of this server, different from the names of all other servers. */
   readonly server: string;
-  /** Between two rounds, at least (`PILOT_STATUS_UPDATE_INTERVAL`). */
+  /** Shortest time between two rounds (`PILOT_STATUS_UPDATE_INTERVAL`). */
   readonly interval: number;
-  /** Between two looks at the findings of objects that have not changed (`PILOT_ANALYSIS_INTERVAL`). */
+  /** Time between two looks at the findings of unchanged objects (`PILOT_ANALYSIS_INTERVAL`). */
   readonly analysisInterval: number;
   readonly writing: StatusWriterOptions;
 }
@@ -36,7 +36,7 @@ export interface StatusTermOptions {
 /** The counts of a round. */
 export interface StatusRound {
   readonly objects: readonly ApiObject[];
-  /** How far each is on the proxies of this server, by key. */
+  /** Progress of each object on the proxies of this server, by key. */
   readonly rows: ReadonlyMap<string, ObjectProgress>;
   /** Objects have changed since the round before. */
   readonly hadChanged: boolean;
@@ -44,16 +44,16 @@ export interface StatusRound {
   readonly now: number;
 }
 
-/** Rounds for which a change may be on its way before it is said to be pending. */
+/** Rounds that a change may take before its status says "pending". */
 export const PENDING_ROUNDS = 10;
 
-/** Numbers alone are written again after this. */
+/** Time after which changed numbers alone are written, milliseconds. */
 const NUMBERS_MS = 600_000;
 
-/** Objects that are judged in one step. */
+/** Most objects that a step looks at. */
 const OBJECTS_A_STEP = 50;
 
-/** The report of a server about an object that it does not have, such as one of another revision. */
+/** The report of a server about an object that the server does not have, such as an object of another revision. */
 const NOTHING: ObjectProgress = { generation: Infinity, total: 0, live: 0, rejected: 0, reason: "" };
 
 export class StatusTerm {
@@ -62,13 +62,13 @@ export class StatusTerm {
   readonly #writer: StatusWriter;
   readonly #written: WrittenStatuses;
   readonly #reports: OtherReports;
-  /** Of each object that was judged: its generation then, and when it was new. */
+  /** By uid of judged objects: the generation, and the time of the first look. */
   readonly #known = new Map<string, { readonly generation: number; readonly since: number }>();
-  /** Findings by object, as they were looked at last. */
+  /** Findings by object, as of the last look. */
   #findings = new Map<string, readonly Finding[]>();
   #lookedAt = -Infinity;
 
-  /** @param signal Aborts when the time is over: nothing is written any more. */
+  /** @param signal Aborts at the end of the term, and ends all writes. */
   constructor(options: StatusTermOptions, signal: AbortSignal) {
     const { client, namespace, server, writing, interval } = options;
     this.#options = options;
@@ -78,17 +78,17 @@ export class StatusTerm {
     this.#written = new WrittenStatuses({ pending: PENDING_ROUNDS * interval, numbers: NUMBERS_MS });
   }
 
-  /** Changes whenever the reports of other servers do. */
+  /** Changes with each change of another server's report. */
   get revision(): number {
     return this.#reports.revision;
   }
 
-  /** Nothing is written any more. */
+  /** Whether the term is over, so that nothing is written. */
   get isOver(): boolean {
     return this.#signal.aborted;
   }
 
-  /** Objects whose status waits for proxies. */
+  /** Number of objects whose status waits for proxies. */
   get waiting(): number {
     return this.#written.waiting;
   }
@@ -105,13 +105,13 @@ export class StatusTerm {
   }
 
   /**
-   * Has every status written that is worth it, in steps.
+   * Queues every status that is worth a write, in steps.
    *
-   * @returns false: some objects are to be looked at again soon
+   * @returns false: some objects need another look soon
    */
   async judge(round: StatusRound, signal: AbortSignal): Promise<boolean> {
     const { world, analysisInterval, namespace } = this.#options;
-    // A change is reported together with the findings about it.
+    // A change is reported together with its findings.
     const fresh = round.hadChanged && !world.isBehind ? byObject(world.findings()) : undefined;
     if (!world.isBehind && round.now - this.#lookedAt >= analysisInterval) {
       this.#lookedAt = round.now;
@@ -175,7 +175,7 @@ export class StatusTerm {
   }
 }
 
-/** Findings by the first object that each is about. */
+/** Findings by the first object of each finding. */
 function byObject(findings: Iterable<Finding>): Map<string, readonly Finding[]> {
   const found = new Map<string, Finding[]>();
   for (const one of findings) {

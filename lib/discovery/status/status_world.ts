@@ -1,5 +1,5 @@
 /**
- * The inputs of status: the objects of an API, and the facts about them.
+ * The inputs of status: the objects of an API, and their state.
  *
  * @module
  */
@@ -11,25 +11,24 @@ import type { PushLedger } from "../../xds/ledger.ts";
 import type { RefusedKind } from "../sources/kind_feeds.ts";
 import type { CountedProxy } from "./progress_rows.ts";
 
-/** The world whose objects get a status. */
 export interface StatusWorld {
   readonly store: ConfigStore;
-  /** Where an object is in the API; undefined: it is not there. */
+  /** The place of an object in the API; undefined: the object is not in the API. */
   placeOf(object: ConfigObject): ObjectPlace | undefined;
   refused(): Iterable<RefusedKind>;
   changedIn(key: string): number | undefined;
-  /** This version of an object has not been pushed yet. */
+  /** Whether a version of an object has not been pushed yet. */
   isWaiting(object: ConfigObject): boolean;
   /** The connected proxies. */
   proxies(): Iterable<CountedProxy>;
   readonly ledger: PushLedger;
   /** The findings of the analysis and of translation. */
   findings(): Iterable<Finding>;
-  /** The findings are not those of the last push yet. */
+  /** Whether the findings are older than the last push. */
   readonly isBehind: boolean;
 }
 
-/** An object of the API that is in force. */
+/** An object in the API that is in force. */
 export interface ApiObject {
   readonly object: ConfigObject;
   readonly place: ObjectPlace;
