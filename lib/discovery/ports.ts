@@ -87,7 +87,7 @@ export interface PortParts {
   readonly kernel: Kernel;
   readonly xds: XdsServer;
   readonly view: DebugView;
-  /** Decides who may see which debug page. */
+  /** Decides which debug pages a client may see. */
   readonly audience: AudienceOf;
   /** Undefined: there is no certificate, so nothing is served over TLS. */
   readonly tls: SecurePortOptions | undefined;

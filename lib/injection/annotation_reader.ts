@@ -1,18 +1,18 @@
 /**
- * Annotations that hold numbers or switches.
+ * Annotations with numbers or switches.
  *
  * @module
  */
 import { parseJson } from "../config/yaml/parse.ts";
 import type { Texts } from "./spelling.ts";
 
-/** Reads annotations and collects their mistakes. Annotations have this project's keys. */
+/** Reads annotations and collects mistakes. Annotations have this project's keys. */
 export class AnnotationReader {
   readonly problems: string[] = [];
 
   constructor(readonly annotations: Texts) {}
 
-  /** A text; absent or empty: the other one. */
+  /** A text; absent or empty: `otherwise`. */
   text(key: string, otherwise: string): string {
     return this.annotations[key] || otherwise;
   }
@@ -35,7 +35,7 @@ export class AnnotationReader {
     return otherwise;
   }
 
-  /** A switch, as YAML has them. */
+  /** A switch in YAML's words. */
   flag(key: string, otherwise: boolean): boolean {
     const text = this.annotations[key];
     if (text === undefined || text === "") return otherwise;
@@ -54,7 +54,7 @@ export class AnnotationReader {
     return undefined;
   }
 
-  /** One of several words. */
+  /** A word of a list. */
   choice<T extends string>(key: string, words: readonly T[], otherwise: T): T {
     const text = this.annotations[key];
     if (text === undefined || text === "") return otherwise;

@@ -1,5 +1,5 @@
 /**
- * The key `config` of the injector's configuration: which pods get a proxy, and of which templates.
+ * The key `config` of the injector's configuration: whether a pod gets a proxy, and from which templates.
  *
  * @module
  */
@@ -45,10 +45,10 @@ const configSchema = z.object({
   injectedAnnotations: texts.nullish().transform((all) => all ?? {}),
 }, { error: "an object" });
 
-/** A configuration, or all that is wrong with it, a line each. */
+/** A configuration, or its problems, one per line. */
 export type ReadInjectionConfig = { readonly config: InjectionConfig } | { readonly problems: readonly string[] };
 
-/** Reads a configuration from YAML or JSON that was parsed; `undefined` and null are the defaults, also of each field. */
+/** Reads a configuration from parsed YAML or JSON. `undefined` and null stand for the defaults, in each field too. */
 export function readInjectionConfig(tree: unknown): ReadInjectionConfig {
   const read = configSchema.safeParse(withoutNullFields(tree ?? {}), { reportInput: true });
   if (!read.success) return { problems: issueLines(read.error.issues, "the configuration") };

@@ -7,16 +7,19 @@ import { meetsLabelSelector } from "../config/mesh/label_selector.ts";
 import type { InjectionConfig, InjectionRequest } from "./types.ts";
 import { ownTexts } from "./spelling.ts";
 
-/** Namespaces of the orchestrator's own programs. Istio leaves the same ones alone. */
+/** Namespaces of the orchestrator's own programs. Istio exempts the same namespaces. */
 const SYSTEM_NAMESPACES = ["kube-system", "kube-public", "kube-node-lease", "local-path-storage"];
 
-/** Label and annotation by which a user decides. */
+/** Label and annotation with the user's decision. */
 const INJECT = "sidecar.mesh.io/inject";
 
-/** Values that mean yes, as YAML 1.1 has them; all others but the empty one mean no. */
+/** Values that mean yes in YAML 1.1. All other values mean no, except the empty value. */
 const YES = /^(?:y|yes|true|on)$/i;
 
-/** Why the pod gets no proxy; undefined: it gets one. A label goes before an annotation, "never" before "always". */
+/**
+ * Why the pod gets no proxy; undefined: the pod gets a proxy. A label has precedence over an annotation, and "never"
+ * over "always".
+ */
 export function whyNot(
   { pod, namespace }: Pick<InjectionRequest, "pod" | "namespace">,
   config: InjectionConfig,

@@ -1,18 +1,20 @@
 /**
- * The difference of two trees as the orchestrator's API takes it (RFC 6902).
+ * The difference of two trees as a JSON patch for the orchestrator's API (RFC 6902).
  *
- * Lists of a pod have elements with names (containers, volumes, variables), so elements are compared with those of the same
- * name. Other lists, and those whose order changed, are replaced as a whole. The time is linear in the size of the trees.
+ * Elements of lists in a pod have names (containers, volumes, variables), so elements of equal names are compared.
+ * Lists without names, and lists whose order changed, are replaced as a whole. The time is linear in the size of the
+ * trees.
  *
  * @module
  */
 
-/** One operation of a patch. */
 export type JsonPatchOperation =
   | { readonly op: "add" | "replace"; readonly path: string; readonly value: unknown }
   | { readonly op: "remove"; readonly path: string };
 
-/** Operations that make one tree of JSON the other; none: they are equal. Fields that are undefined are absent. */
+/**
+ * The operations for turning one JSON tree into another; none: the trees are equal. Undefined fields count as absent.
+ */
 export function jsonPatch(from: unknown, to: unknown): JsonPatchOperation[] {
   const operations: JsonPatchOperation[] = [];
   compare("", from, to, operations);
@@ -51,7 +53,7 @@ function compareLists(
     return;
   }
   const names = [...before.keys()];
-  // From the end, so that the places of those before stay.
+  // From the end, so that the indexes of earlier elements stay.
   for (let index = names.length - 1; index >= 0; index--) {
     if (!after.has(names[index]!)) operations.push({ op: "remove", path: `${path}/${index}` });
   }
@@ -61,7 +63,7 @@ function compareLists(
   });
 }
 
-/** Elements by name, in their order; undefined: not all have one of their own. */
+/** Elements by name, in order; undefined: some element has no name of its own. */
 function byName(list: readonly unknown[]): ReadonlyMap<string, unknown> | undefined {
   const named = new Map<string, unknown>();
   for (const element of list) {
@@ -72,7 +74,7 @@ function byName(list: readonly unknown[]): ReadonlyMap<string, unknown> | undefi
   return named;
 }
 
-/** Whether the names that both have come in the same order. */
+/** Whether the names in both maps have the same order. */
 function keepsOrder(before: ReadonlyMap<string, unknown>, after: ReadonlyMap<string, unknown>): boolean {
   const kept = [...before.keys()].filter((name) => after.has(name));
   return [...after.keys()].filter((name) => before.has(name)).every((name, index) => name === kept[index]);
@@ -93,12 +95,12 @@ function isPodTree(value: unknown): value is PodTree {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Keys are users' texts: `constructor` is none that an object has by itself. */
+/** Keys are users' texts: `constructor` must not find an inherited member. */
 function valueOf(tree: PodTree, key: string): unknown {
   return Object.hasOwn(tree, key) ? tree[key] : undefined;
 }
 
-/** A path one key longer (RFC 6901). */
+/** A path extended by a key (RFC 6901). */
 function below(path: string, key: string): string {
   return `${path}/${key.replaceAll("~", "~0").replaceAll("/", "~1")}`;
 }

@@ -1,23 +1,23 @@
 /**
- * Lays parts of a pod over a pod, by the rules of the orchestrator's strategic merge: objects merge field by field, lists
- * whose items have a key merge item by item, other lists are replaced; null removes a field.
+ * Merges parts of a pod into a pod, by the rules of the orchestrator's strategic merge: objects merge field by field,
+ * lists of items with a key merge item by item, and other lists are replaced. A null removes a field.
  *
  * Keys: https://kubernetes.io/docs/reference/kubernetes-api/workload-resources/pod-v1/ ("patch strategy: merge")
  *
  * @module
  */
 
-/** A tree as JSON has it. */
+/** A tree of JSON. */
 export type JsonTree = Readonly<Record<string, unknown>>;
 
-/** Fields that are lists of items with a key, and the key. */
+/** Fields with lists of items, and the key of the items. */
 const MERGE_KEYS: Readonly<Record<string, string>> = {
   ...{ containers: "name", initContainers: "name", ephemeralContainers: "name", volumes: "name", env: "name" },
   ...{ volumeMounts: "mountPath", volumeDevices: "devicePath", ports: "containerPort", imagePullSecrets: "name" },
   ...{ hostAliases: "ip", topologySpreadConstraints: "topologyKey", resourceClaims: "name" },
 };
 
-/** A tree with another one laid over it. Neither is changed; new items come last. */
+/** Merges `over` into `base`, and changes neither tree. New items come last. */
 export function mergeTrees<T extends JsonTree>(base: T, over: JsonTree): T {
   const merged: Record<string, unknown> = { ...base };
   for (const [field, value] of Object.entries(over)) {
@@ -49,14 +49,14 @@ function mergeLists(field: string, base: readonly JsonTree[], over: readonly Jso
   return merged;
 }
 
-/** A variable's value and its source exclude each other: the one that is laid over takes the place of both. */
+/** A variable's value and its source exclude each other: either one in `over` replaces both in `base`. */
 function mergeItem(base: JsonTree, over: JsonTree): JsonTree {
   const { value, valueFrom, ...rest } = base;
   const replaces = over["value"] !== undefined || over["valueFrom"] !== undefined;
   return mergeTrees(replaces ? rest : { ...rest, ...given({ value, valueFrom }) }, over);
 }
 
-/** A volume has one source: another one that is laid over it takes its place. */
+/** A volume has one source: another source in `over` replaces the source. */
 function mergeVolume(base: JsonTree, over: JsonTree): JsonTree {
   const source = Object.keys(over).find((field) => field !== "name" && over[field] !== null);
   if (source === undefined || base[source] !== undefined) return mergeTrees(base, over);

@@ -1,15 +1,15 @@
 /**
- * The annotation by which Multus attaches networks to a pod: a list of names, or JSON.
+ * The annotation with which Multus attaches networks to a pod: a list of names, or JSON.
  *
  * Form: https://github.com/k8snetworkplumbingwg/multi-net-spec (network attachment selection annotation)
  *
  * @module
  */
 
-/** The network whose plugin redirects: namespace and name. */
+/** The network whose plugin redirects traffic: namespace and name. */
 export const CHAINED_NETWORK = "default/mesh-cni";
 
-/** The annotation with a network more; one that is there already is not added again. */
+/** The annotation with another network. A network in the annotation is not added again. */
 export function withNetwork(written: string, network: string): string {
   const text = written.trim();
   if (text === "") return network;
@@ -23,7 +23,7 @@ export function withNetwork(written: string, network: string): string {
     const there = list.some((one) => one?.name === name && (one?.namespace ?? "default") === namespace);
     return there ? text : JSON.stringify([...list, { name, namespace }]);
   } catch {
-    // Multus itself refuses such a text and says so; a network would be lost in it.
+    // Multus itself reports such a text. An added network would be lost.
     return text;
   }
 }

@@ -1,13 +1,14 @@
 /**
- * Names of injected containers and volumes, in both spellings: a pod that was written for Istio means ours by its names.
+ * Names of injected containers and volumes, in both spellings: a pod that was written for Istio refers to this
+ * project's containers by Istio's names.
  *
  * @module
  */
 
-/** What an injected container is for: the proxy, or the one that sets redirection up or checks it. */
+/** The purpose of an injected container: the proxy, the set-up of redirection, or the check of redirection. */
 export type InjectedRole = "proxy" | "init" | "validation";
 
-/** Names of each role, ours first. */
+/** Names of each role, this project's first. */
 const NAMES: Readonly<Record<InjectedRole, readonly [own: string, peers: string]>> = {
   proxy: ["mesh-proxy", "istio-proxy"],
   init: ["mesh-init", "istio-init"],
@@ -18,17 +19,17 @@ const ROLES: ReadonlyMap<string, InjectedRole> = new Map(
   Object.entries(NAMES).flatMap(([role, names]) => names.map((name) => [name, role as InjectedRole] as const)),
 );
 
-/** Our name of a role. */
+/** This project's name of a role. */
 export function nameOf(role: InjectedRole): string {
   return NAMES[role][0];
 }
 
-/** The role that a container's name means, in either spelling; undefined: it is the application's. */
+/** The role of a container, by its name in either spelling; undefined: the container belongs to the application. */
 export function roleOf({ name }: { readonly name: string }): InjectedRole | undefined {
   return ROLES.get(name);
 }
 
-/** Names of volumes that injection adds, by those that Istio's injector gives them. */
+/** Istio's names of injected volumes, by this project's names. */
 const PEERS_VOLUMES: Readonly<Record<string, string>> = {
   "mesh-envoy": "istio-envoy",
   "mesh-data": "istio-data",
@@ -38,7 +39,7 @@ const PEERS_VOLUMES: Readonly<Record<string, string>> = {
   "mesh-certs": "istio-certs",
 };
 
-/** Istio's name of a volume of ours; undefined: it has none. */
+/** Istio's name of a volume; undefined: Istio has no such volume. */
 export function peersVolume(name: string): string | undefined {
   return Object.hasOwn(PEERS_VOLUMES, name) ? PEERS_VOLUMES[name] : undefined;
 }

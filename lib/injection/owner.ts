@@ -1,5 +1,5 @@
 /**
- * The workload to which a pod belongs, from its controller.
+ * The workload of a pod, found from the pod's controller.
  *
  * @module
  */
@@ -9,14 +9,14 @@ export interface WorkloadOwner {
   readonly apiVersion: string;
   readonly kind: string;
   readonly name: string;
-  /** `kubernetes://apis/apps/v1/namespaces/shop/deployments/cart`, as the field's telemetry names it. */
+  /** `kubernetes://apis/apps/v1/namespaces/shop/deployments/cart`, the usual form in telemetry. */
   readonly uri: string;
 }
 
-/** Name of a Job that a CronJob made: the minute, or the second, of its start in decimal. */
+/** Name of a CronJob's Job. The digits are the minute, or the second, of the start. */
 const MADE_BY_CRON = /^(.+)-\d{8,10}$/;
 
-/** Finds the workload. A controller's own controller is known by names: nobody is asked. */
+/** Finds the workload. A controller's own controller is found by the names alone, without a question to the API. */
 export function ownerOf({ metadata }: InjectedPod, namespace: string): WorkloadOwner {
   const controller = metadata.ownerReferences?.find((one) => one.controller === true);
   if (controller === undefined) {

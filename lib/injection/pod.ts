@@ -1,5 +1,5 @@
 /**
- * A pod as injection reads it. Fields that injection does not read stay as they are.
+ * The fields of a pod that injection reads. Other fields stay unchanged.
  *
  * Fields: https://kubernetes.io/docs/reference/kubernetes-api/workload-resources/pod-v1/
  *
@@ -59,7 +59,7 @@ const container = object({
   restartPolicy: text.optional(),
 });
 
-/** A container, as pods and templates have it. */
+/** A container in pods and templates. */
 export const podContainer = container;
 
 const podSchema = object({
@@ -93,7 +93,7 @@ export type PodProbe = NonNullable<PodContainer["readinessProbe"]>;
 /** The handler of a probe or a hook. */
 export type PodHandler = z.infer<typeof handler>;
 
-/** Reads a pod; all problems of its form at once, a line each. */
+/** Reads a pod. Problems of its form are all reported at once, one per line. */
 export function readPod(tree: unknown): { readonly pod: InjectedPod } | { readonly problems: readonly string[] } {
   const tooMuch = sizeProblems(tree);
   if (tooMuch.length > 0) return { problems: tooMuch };
@@ -102,7 +102,7 @@ export function readPod(tree: unknown): { readonly pod: InjectedPod } | { readon
   return { pod: read.data };
 }
 
-/** The first of a pod's values by one of the keys. */
+/** The first existing value of the keys. */
 export function firstOf(
   values: Readonly<Record<string, string>> | undefined,
   keys: readonly string[],

@@ -1,14 +1,14 @@
 /**
- * Every field that injection reads of a pod: who sets the field, and what its absence means.
+ * Every field of a pod that injection reads: who sets the field, and the meaning of its absence.
  *
- * The API server sends a pod to injection after its own defaults and before it gives the pod a name. So a field that the
- * server fills in is there, whether the pod's author wrote it or not: its value is no decision of the author.
+ * The API server sends a pod to injection after adding defaults and before naming the pod. So a field with a default is
+ * always present, and its value need not be a decision of the pod's author.
  *
  * @module
  */
 import { type FieldRows, NEVER, none, part, under } from "../config/facts/manifest_fields.ts";
 
-/** One way of asking a container, of a probe or a hook. */
+/** The handlers of a container's probe or hook. */
 const HANDLER: FieldRows = {
   httpGet: none("author", "it is asked in another way"),
   "httpGet.path": { by: "server", folder: "/, the server's default", api: NEVER },
@@ -75,7 +75,10 @@ const CONTAINER: FieldRows = {
   restartPolicy: none("author", "an init container ends before the others start"),
 };
 
-/** The rows. Init containers have the fields of containers. A test holds the rows against what injection reads. */
+/**
+ * The rows. Init containers have the same fields as containers. A test compares the rows with the fields that injection
+ * reads.
+ */
 export const INJECTED_POD_FIELDS: FieldRows = {
   metadata: part,
   "metadata.name": {

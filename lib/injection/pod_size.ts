@@ -1,24 +1,30 @@
 /**
- * Limits of a pod, looked at before anything else reads it: the API has not judged its fields yet when it asks about it.
+ * Limits of a pod, checked before anything else reads the pod: when the API asks, it has not validated the fields yet.
  *
  * @module
  */
 import { isObject } from "../config/schema/field.ts";
 
-/** Bytes of a pod's annotations, or of its labels, keys and values together: what the API allows of annotations. */
+/**
+ * Most bytes of a pod's annotations, or of its labels, keys and values together. The API has the same limit for
+ * annotations.
+ */
 const MAX_TEXT_BYTES = 256 * 1024;
-/** Annotations, or labels, of one pod. */
+/** Most annotations, or labels, of one pod. */
 const MAX_TEXTS = 2_000;
-/** Containers of each sort. */
+/** Most containers of each sort. */
 const MAX_CONTAINERS = 500;
-/** Values (texts, numbers, lists, objects) of the whole pod: some hundred containers with some hundred variables each. */
+/**
+ * Most values (texts, numbers, lists, objects) of the whole pod: some hundred containers with some hundred variables
+ * each.
+ */
 const MAX_VALUES = 50_000;
-/** Lists and objects inside of each other. A pod of the API has about ten. */
+/** Deepest nesting of lists and objects. A pod of the API has about ten levels. */
 const MAX_DEPTH = 60;
 
 const LISTS = ["containers", "initContainers", "ephemeralContainers"] as const;
 
-/** What is too much in a pod, a line each. None: its parts are worth reading. */
+/** The exceeded limits of a pod, one per line; empty: the pod may be read. */
 export function sizeProblems(pod: unknown): string[] {
   if (!isObject(pod)) return [];
   const metadata = isObject(pod["metadata"]) ? pod["metadata"] : {};
@@ -51,7 +57,7 @@ function bytesOf(text: unknown): number {
   return typeof text === "string" ? encoder.encode(text).length : 0;
 }
 
-/** What is too much in a tree as a whole. It is walked without recursion: its depth is the client's to choose. */
+/** The exceeded limits of a tree as a whole. The walk is not recursive, because a client chooses the tree's depth. */
 export function treeProblems(pod: unknown): string[] {
   let level: unknown[] = [pod];
   let values = 0;

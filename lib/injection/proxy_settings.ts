@@ -1,6 +1,6 @@
 /**
- * The settings of an injected proxy: those of the mesh, over them the objects of kind ProxyConfig, over those the pod's
- * annotation.
+ * The settings of an injected proxy: the mesh's settings, then objects of kind ProxyConfig, then the pod's annotation.
+ * Later sources have precedence.
  *
  * @module
  */
@@ -15,7 +15,7 @@ import type { NamedProxyConfig } from "./types.ts";
 /** Annotation with settings as YAML. */
 const ANNOTATION = "proxy.mesh.io/config";
 
-/** Longest annotation, in characters: reading YAML is dear. */
+/** Longest annotation, in characters: reading YAML is expensive. */
 const MAX_TEXT = 65_536;
 
 /** The settings, or the mistakes in the annotation. */
@@ -45,14 +45,15 @@ export function podProxySettings(input: ProxySettingsInput): PodProxySettings {
   return { problems: errors.map(({ message }) => `annotation ${ANNOTATION}: ${message}`) };
 }
 
-/** Of the mesh, of the namespace, of the workload: of each the oldest, and the latter ones over the former. */
+/** The oldest object of each level: mesh, namespace, workload. Later levels have precedence. */
 function effectiveConfigs({ mesh, proxyConfigs, namespace, labels }: ProxySettingsInput): NamedProxyConfig[] {
   const oldestFirst = proxyConfigs.toSorted((a, b) =>
     a.createdAt - b.createdAt || (a.name < b.name ? -1 : Number(a.name > b.name))
   );
   const first = (accepts: (one: NamedProxyConfig) => boolean) => oldestFirst.find(accepts);
   const labelsOf = ({ spec: { selector } }: NamedProxyConfig) => Object.entries(selector?.matchLabels ?? {});
-  // A selector without labels chooses nothing: the object is for all workloads, as one without a selector.
+  // A selector without labels selects nothing. The object then applies to all workloads, like an object without a
+  // selector.
   const whole = (one: NamedProxyConfig) => labelsOf(one).length === 0;
   const selects = (one: NamedProxyConfig) =>
     !whole(one) && labelsOf(one).every(([key, value]) => labels[key] === value);
@@ -72,9 +73,7 @@ function withConfig(proxy: ProxySettings, { spec }: NamedProxyConfig): ProxySett
   });
 }
 
-/**
- * Settings as the variable `PROXY_CONFIG` has them: JSON of the fields that differ from the agent's own defaults.
- */
+/** The value of the variable `PROXY_CONFIG`: JSON of the fields that differ from the agent's own defaults. */
 export function proxyConfigVariable(proxy: ProxySettings): string {
   const defaults = encoded(defaultProxySettings({ systemNamespace: AGENTS_DEFAULT_NAMESPACE }));
   const differs = Object.entries(encoded(proxy)).filter(([key, value]) =>
@@ -83,7 +82,7 @@ export function proxyConfigVariable(proxy: ProxySettings): string {
   return JSON.stringify(Object.fromEntries(differs));
 }
 
-/** The namespace of the control plane for an agent to which nothing else is said. */
+/** An agent's default namespace of the control plane. */
 const AGENTS_DEFAULT_NAMESPACE = "mesh-system";
 
 function encoded(proxy: ProxySettings): Record<string, unknown> {

@@ -1,5 +1,5 @@
 /**
- * Labels and annotations of pods in this project's spelling, even where the user took the other one.
+ * Labels and annotations of pods in this project's spelling, even if the user chose Istio's spelling.
  *
  * @module
  */
@@ -8,7 +8,7 @@ import { ownKey, ownLabelValue } from "../config/spelling/spelling.ts";
 /** Labels or annotations by key. */
 export type Texts = Readonly<Record<string, string>>;
 
-/** The texts by their own keys. A key that is there in both spellings has the value of ours. */
+/** The texts with this project's keys. When a key exists in both spellings, this project's value counts. */
 export function ownTexts(texts: Texts | undefined): Texts {
   const own: Record<string, string> = Object.create(null);
   for (const [key, value] of Object.entries(texts ?? {})) {

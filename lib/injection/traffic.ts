@@ -13,7 +13,7 @@ import type { InjectionValues } from "./values.ts";
 export interface PodTraffic {
   /** `NONE`: nothing is redirected. */
   readonly mode: (typeof MODES)[number];
-  /** Port of the agent; 0: it has none. */
+  /** Port of the agent; 0: the agent has no port. */
   readonly statusPort: number;
   readonly inboundPorts: string;
   readonly inboundPortsExcluded: string;
@@ -35,20 +35,20 @@ export const TRAFFIC_ANNOTATIONS = {
   outboundRangesExcluded: "traffic.sidecar.mesh.io/excludeOutboundIPRanges",
   interfacesExcluded: "traffic.sidecar.mesh.io/excludeInterfaces",
 } as const;
-/** Interfaces of virtual machines: the present name, and the one before. */
+/** Interfaces of virtual machines: the present and the earlier name of the annotation. */
 const VIRTUAL_INTERFACES = ["mesh.io/reroute-virtual-interfaces", "traffic.sidecar.mesh.io/kubevirtInterfaces"];
 /** How inbound traffic reaches the proxy. */
 export const MODE = "sidecar.mesh.io/interceptionMode";
 const MODES = ["REDIRECT", "TPROXY", "NONE"] as const;
 const STATUS_PORT = "status.sidecar.mesh.io/port";
 
-/** The port of health and metrics that the node's plugin does not redirect, unless an annotation says another one. */
+/** The port of health and metrics that the node's plugin exempts by default. */
 const USUAL_STATUS_PORT = 15020;
 
-/** The proxy's own ports for metrics and readiness: other machines reach them as they are. */
+/** The proxy's own ports for metrics and readiness. Connections to these ports are not redirected. */
 const PROXY_PORTS = ["15090", "15021"];
 
-/** Reads redirection; the reader keeps its mistakes. */
+/** Reads the redirection. The reader keeps the mistakes. */
 export function podTraffic(reader: AnnotationReader, values: InjectionValues, proxy: ProxySettings): PodTraffic {
   const { annotations } = reader;
   const given = values.global.proxy;
@@ -70,10 +70,10 @@ export function podTraffic(reader: AnnotationReader, values: InjectionValues, pr
   return traffic;
 }
 
-/** Longest list of ports, ranges or interfaces, in characters: each of its parts becomes a rule. */
+/** Longest list of ports, ranges or interfaces, in characters. Each item becomes a rule. */
 const MAX_LIST = 16_384;
 
-/** The lists that are too long to be read, a line each; undefined: none. */
+/** Problems of overlong lists, one per line; undefined: every list is short enough. */
 function tooLong(traffic: PodTraffic): string[] | undefined {
   const found = Object.entries(TRAFFIC_ANNOTATIONS).flatMap(([field, key]) => {
     const { length } = traffic[field as keyof typeof TRAFFIC_ANNOTATIONS];
@@ -101,29 +101,29 @@ export function redirectionFlags(
   ];
 }
 
-/** Ports before those of a list, each once: an injected pod may be injected again. */
+/** Puts ports in front of a list, each once: an injected pod may be injected again. */
 function withPorts(own: readonly string[], list: string): string {
   const listed = list.split(",").map((port) => port.trim()).filter((port) => port !== "");
   return [...new Set([...own, ...listed])].join(",");
 }
 
-/** Annotations by which the node's plugin redirects as these flags would. */
+/** Annotations with which the node's plugin makes the same redirection as the flags. */
 export function redirectionAnnotations(traffic: PodTraffic): Record<string, string> {
   const annotations: Record<string, string> = { [MODE]: traffic.mode };
   for (const [field, key] of Object.entries(TRAFFIC_ANNOTATIONS)) {
     annotations[key] = traffic[field as keyof typeof TRAFFIC_ANNOTATIONS];
   }
   const { statusPort } = traffic;
-  // Where the agent has no such port, the usual one may be the application's, which is not to be reached beside the proxy.
+  // Without an agent on the usual port, the port may be the application's, and must be redirected.
   if (statusPort !== USUAL_STATUS_PORT) annotations[STATUS_PORT] = String(statusPort);
-  // Plugins of others do not read that annotation.
+  // Other plugins do not read the annotation of the status port.
   const own = statusPort === 0 || statusPort === USUAL_STATUS_PORT ? [] : [String(statusPort)];
   annotations[TRAFFIC_ANNOTATIONS.inboundPortsExcluded] = withPorts(own, traffic.inboundPortsExcluded);
   if (traffic.virtualInterfaces !== "") annotations[VIRTUAL_INTERFACES[0]!] = traffic.virtualInterfaces;
   return annotations;
 }
 
-/** The values that the program that makes the rules would refuse, a line each. */
+/** The values that `pilot-agent mesh-iptables` would refuse, one per line. */
 function refusals(traffic: PodTraffic, annotations: Texts): string[] {
   const fixed = (value: string): Input => ({ name: "", value });
   const named = (field: keyof typeof TRAFFIC_ANNOTATIONS): Input => {

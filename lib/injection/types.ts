@@ -10,19 +10,22 @@ import type { InjectionValues } from "./values.ts";
 
 /** The key `config` of the injector's configuration. */
 export interface InjectionConfig {
-  /** Whether pods get a proxy that no label, annotation or selector decides about. */
+  /** Whether a pod gets a proxy when no label, annotation or selector decides. */
   readonly policy: "enabled" | "disabled";
-  /** Templates of pods that name none. */
+  /** Templates for pods that name no template. */
   readonly defaultTemplates: readonly string[];
-  /** Templates of the user by name, in the language of Istio's injector. One of a built-in's name takes its place. */
+  /**
+   * Templates of the user by name, in the language of Istio's injector. A user's template replaces a built-in template
+   * of the same name.
+   */
   readonly templates: Readonly<Record<string, string>>;
-  /** Names that stand for several templates. */
+  /** Names of groups of templates. */
   readonly aliases: Readonly<Record<string, readonly string[]>>;
-  /** Pods that get no proxy. */
+  /** Pods without a proxy. */
   readonly neverInjectSelector: readonly LabelSelector[];
-  /** Pods that get one, where the other selector does not hold. */
+  /** Pods with a proxy, unless `neverInjectSelector` matches. */
   readonly alwaysInjectSelector: readonly LabelSelector[];
-  /** Annotations that every injected pod gets. */
+  /** Annotations for every injected pod. */
   readonly injectedAnnotations: Readonly<Record<string, string>>;
 }
 
@@ -35,38 +38,38 @@ export interface NamedProxyConfig {
   readonly spec: ProxyConfigSpec;
 }
 
-/** Settings that hold for all pods. */
+/** Settings for all pods. */
 export interface InjectionSettings {
   readonly config: InjectionConfig;
   readonly values: InjectionValues;
   readonly mesh: MeshConfig;
   readonly proxyConfigs: readonly NamedProxyConfig[];
-  /** Version of this program: the tag of images where the values name none. */
+  /** Version of the program: the default tag of images. */
   readonly version: string;
-  /** `REVISION`; empty: the default one. */
+  /** `REVISION`; empty: the default revision. */
   readonly revision: string;
-  /** `ENABLE_NATIVE_SIDECARS`: the proxy is an init container that goes on. */
+  /** `ENABLE_NATIVE_SIDECARS`: the proxy is an init container that goes on running. */
   readonly nativeSidecars: boolean;
-  /** The API's minor version (`1.MINOR`); undefined: not known, so native sidecars are taken as understood. */
+  /** The API's minor version (`1.MINOR`); undefined: not known, and native sidecars are assumed to be supported. */
   readonly apiMinor: number | undefined;
   /** `PLATFORM`: `openshift` takes users and groups from the namespace. */
   readonly platform: string;
-  /** Cluster of the pods, where neither the URL nor the values name one. */
+  /** Cluster of the pods, if neither the URL nor the values name a cluster. */
   readonly clusterId: string;
-  /** `PILOT_CERT_PROVIDER`, which agents learn. */
+  /** `PILOT_CERT_PROVIDER`, passed on to agents. */
   readonly certProvider: string;
-  /** `COMPLIANCE_POLICY`, which agents keep to as well; empty: none. */
+  /** `COMPLIANCE_POLICY`, passed on to agents; empty: no policy. */
   readonly compliancePolicy: string;
-  /** Config map that holds the mesh's roots in each namespace. */
+  /** Config map with the mesh's roots in each namespace. */
   readonly rootConfigMap: string;
-  /** ClusterTrustBundle that holds them instead; empty: none. */
+  /** ClusterTrustBundle with the mesh's roots, in place of the config map; empty: the config map is used. */
   readonly trustBundle: string;
 }
 
-/** One pod that is to be decided about. */
+/** A pod to decide about. */
 export interface InjectionRequest {
   readonly pod: InjectedPod;
-  /** The namespace of the request, because a pod that is created need not name it. */
+  /** The namespace of the request. A pod need not name its namespace when it is created. */
   readonly namespace: string;
   readonly namespaceLabels?: Readonly<Record<string, string>>;
   readonly namespaceAnnotations?: Readonly<Record<string, string>>;
@@ -74,7 +77,7 @@ export interface InjectionRequest {
   readonly parameters?: InjectionParameters;
 }
 
-/** Parameters in the URL of a webhook, for all pods that come by it. */
+/** Parameters in the URL of a webhook. They apply to all pods in requests with the URL. */
 export interface InjectionParameters {
   readonly cluster?: string;
   readonly network?: string;
@@ -85,7 +88,7 @@ export interface InjectionParameters {
 /** The result of injection into a pod. */
 export type InjectionResult =
   | { readonly kind: "skipped"; readonly reason: string }
-  /** Every reason why it cannot have the proxy that it asks for. */
+  /** With every reason why the pod cannot have the requested proxy. */
   | { readonly kind: "refused"; readonly problems: readonly string[] }
-  /** With lines for the pod's author: what injection could not do as it was meant. */
+  /** With lines for the pod's author about wishes that injection could not fulfil. */
   | { readonly kind: "injected"; readonly pod: InjectedPod; readonly warnings: readonly string[] };

@@ -1,6 +1,6 @@
 /**
- * The values of the injector's configuration, with the names and the nesting of Istio's charts. Values that are not
- * read are left alone: one file of values serves other programs too.
+ * The values of the injector's configuration, with the names and the nesting of Istio's charts. Unknown values are
+ * ignored: the same file of values serves other programs too.
  *
  * @module
  */
@@ -10,7 +10,7 @@ import { withoutNullFields } from "../kernel/json/absent.ts";
 
 const text = z.string({ error: "a text" });
 const truth = z.boolean({ error: "true or false" });
-/** Charts write numbers as numbers or as texts. */
+/** Charts write numbers either as numbers or as texts. */
 const count = z.union([z.int(), z.string().regex(/^\d+$/).transform(Number)], { error: "a whole number" });
 const portList = z.union([text, z.int().transform(String)], { error: "a list of ports as a text" });
 const quantities = z.record(z.string(), z.union([text, z.number()]), { error: "quantities by resource" });
@@ -71,7 +71,7 @@ const valuesSchema = object({
   pilot: object({
     cni: object({ enabled: truth.default(false), provider: text.default("default") }).prefault({}),
   }).prefault({}),
-  /** `securityContext`: that of pods of gateways. */
+  /** `securityContext` of gateway pods. */
   gateways: object({ securityContext: z.looseObject({}).optional() }).prefault({}),
   sidecarInjectorWebhook: object({
     rewriteAppHTTPProbe: truth.default(true),
@@ -82,10 +82,10 @@ const valuesSchema = object({
 /** Values, all filled in. */
 export type InjectionValues = z.infer<typeof valuesSchema>;
 
-/** Values, or all that is wrong with them, a line each. */
+/** Values, or the problems of the values, one per line. */
 export type ReadInjectionValues = { readonly values: InjectionValues } | { readonly problems: readonly string[] };
 
-/** Reads values from JSON or YAML that was parsed; `undefined` and null are the defaults, also of each field. */
+/** Reads values from parsed JSON or YAML. `undefined` and null stand for the defaults, in each field too. */
 export function readValues(tree: unknown): ReadInjectionValues {
   const read = valuesSchema.safeParse(withoutNullFields(tree ?? {}), { reportInput: true });
   if (!read.success) return { problems: issueLines(read.error.issues, "the values") };

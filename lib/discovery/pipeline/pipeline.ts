@@ -184,7 +184,7 @@ export class Pipeline {
     );
   }
 
-  /** Removes a registry with everything that it reported. The registry must not report any more. */
+  /** Removes a registry with all its services and workloads. The registry must not report any more. */
   removeRegistry(registry: Pick<Registry, "provider" | "clusterId">): void {
     this.together(() => {
       this.aggregate.removeSource(registry);

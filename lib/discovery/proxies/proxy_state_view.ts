@@ -1,6 +1,6 @@
 /**
- * A proxy in the view of the wire: its resources, the credentials that it may read, its agent's roots and names, and
- * stand-ins for rejected resources.
+ * The wire's view of a proxy: its resources, credentials, the roots and names of its agent, and stand-ins for rejected
+ * resources.
  *
  * @module
  */

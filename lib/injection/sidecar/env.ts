@@ -1,5 +1,5 @@
 /**
- * Variables of the proxy's container: all that its agent reads.
+ * Variables of the proxy's container for its agent.
  *
  * @module
  */
@@ -14,7 +14,7 @@ const fixed = (name: string, value: string): Variable => ({ name, value });
 const field = (name: string, fieldPath: string): Variable => ({ name, valueFrom: { fieldRef: { fieldPath } } });
 const given = (name: string, value: string): Variable[] => value === "" ? [] : [fixed(name, value)];
 
-/** The agent's heap may take this part of the container's memory, and no less than so many MiB: Envoy has the rest. */
+/** The part of the container's memory for the agent's heap, and the smallest heap in MiB. Envoy has the rest. */
 const HEAP_PART = 1 / 4;
 const LEAST_HEAP = 64;
 
@@ -67,7 +67,7 @@ function resource(name: string, path: string): Variable {
   return { name, valueFrom: { resourceFieldRef: { resource: path } } };
 }
 
-/** Ports of the application, so that gateways and pages know them. */
+/** Ports of the application, for gateways and pages. */
 function portsOf(applications: readonly PodContainer[]): string {
   const ports = applications.flatMap(({ ports = [] }) =>
     ports.map(({ containerPort, name, protocol }) => ({
@@ -79,7 +79,7 @@ function portsOf(applications: readonly PodContainer[]): string {
   return JSON.stringify(ports);
 }
 
-/** V8 ends a program that takes more, instead of the orchestrator the container. */
+/** With a heap limit, V8 ends an agent that needs too much memory before the orchestrator kills the whole container. */
 function heapOf(limit: string | number | undefined): Variable[] {
   const bytes = bytesOf(limit);
   if (bytes === undefined) return [];

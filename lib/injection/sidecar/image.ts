@@ -8,7 +8,7 @@ import type { PodContainer } from "../pod.ts";
 import type { InjectionSettings } from "../types.ts";
 import type { InjectionValues } from "../values.ts";
 
-/** An image by what the values say: a name with a slash is whole, else the hub and the tag are added. */
+/** The full name of an image. A name with a slash is complete; to other names, the values' hub and tag are added. */
 export function imageOf(
   { values: { global: { hub, tag, variant } }, version }: Pick<InjectionSettings, "values" | "version">,
   image: string,
@@ -20,7 +20,7 @@ export function imageOf(
   return `${hub}/${image}:${tag || version}${suffix}`;
 }
 
-/** The resources of the proxy: annotations, else the values. One annotation stands for all four. */
+/** The resources of the proxy: annotations, else the values. A single annotation replaces all four values. */
 export function proxyResources(reader: AnnotationReader, values: InjectionValues): PodContainer["resources"] {
   const part = (cpu: string, memory: string) => {
     const entries = [["cpu", reader.quantity(cpu)], ["memory", reader.quantity(memory)]] as const;
@@ -38,7 +38,7 @@ const UNITS: Readonly<Record<string, number>> = {
   ...{ Ki: 2 ** 10, Mi: 2 ** 20, Gi: 2 ** 30, Ti: 2 ** 40, Pi: 2 ** 50, Ei: 2 ** 60 },
 };
 
-/** Bytes of a quantity of memory; undefined: it is none. */
+/** Bytes of a quantity of memory; undefined: the text is not a quantity. */
 export function bytesOf(quantity: string | number | undefined): number | undefined {
   const [, number = "", unit = ""] = /^\+?([\d.]+(?:[eE][+-]?\d+)?)([kMGTPEm]|[KMGTPE]i)?$/.exec(String(quantity)) ??
     [];

@@ -1,5 +1,5 @@
 /**
- * The init container: it redirects the pod's traffic, or checks that the node's plugin has done so.
+ * The init container. It redirects the pod's traffic, or checks the redirection of the node's plugin.
  *
  * @module
  */
@@ -9,9 +9,9 @@ import { imageOf } from "./image.ts";
 import type { SidecarInput } from "./input.ts";
 import { nameOf } from "../names.ts";
 
-/** Name of the container that redirects. */
+/** Name of the redirecting container. */
 export const INIT = nameOf("init");
-/** Name of the container that checks. */
+/** Name of the checking container. */
 export const VALIDATION = nameOf("validation");
 
 /** The init container; undefined: nothing is redirected. */
@@ -39,14 +39,14 @@ export function initContainer(input: SidecarInput): PodContainer | undefined {
   };
 }
 
-/** Variables by which rules differ, from the proxy's configuration and from the user's own container of the proxy. */
+/** Variables that change the rules, from the proxy's configuration and from the user's own container of the proxy. */
 function variables({ proxy, own }: SidecarInput): { readonly name: string; readonly value: string }[] {
   const values = new Map(Object.entries(proxy.proxyMetadata));
   for (const { name, value } of own?.env ?? []) if (RULES.test(name) && value !== undefined) values.set(name, value);
   return [...values].map(([name, value]) => ({ name, value }));
 }
 
-/** Names of the variables by which rules differ. */
+/** Names of the variables that change the rules. */
 const RULES =
   /^(?:(?:MESH|ISTIO)_(?:META_DNS_CAPTURE|DUAL_STACK|OUTBOUND_OWNER_GROUPS(?:_EXCLUDE)?|OUTBOUND_IPV4_LOOPBACK_CIDR)|DNS_PROXY_ADDR|INVALID_DROP)$/;
 

@@ -1,5 +1,5 @@
 /**
- * The input from which the sidecar of one pod is built: everything is read and checked before.
+ * The input for the sidecar of one pod. Everything was read and checked before.
  *
  * @module
  */
@@ -27,32 +27,32 @@ export function goesOn({ restartPolicy }: Pick<PodContainer, "restartPolicy">): 
 }
 
 export interface SidecarInput {
-  /** A gateway's proxy is a router: nothing is redirected to it. */
+  /** A gateway's proxy is a router: no traffic is redirected to it. */
   readonly role: "sidecar" | "router";
   readonly settings: InjectionSettings;
   readonly request: InjectionRequest;
-  /** Labels of the pod, by this project's keys. */
+  /** Labels of the pod, with this project's keys. */
   readonly labels: Texts;
   readonly reader: AnnotationReader;
   readonly owner: WorkloadOwner;
   readonly proxy: ProxySettings;
   readonly traffic: PodTraffic;
-  /** The proxy is an init container that goes on. */
+  /** Whether the proxy is a native sidecar, an init container that goes on running. */
   readonly native: boolean;
-  /** The user's own words about the proxy's container. */
+  /** The user's own fields for the proxy's container. */
   readonly own: PodContainer | undefined;
-  /** User and group under which the proxy runs. */
+  /** User and group of the proxy. */
   readonly uid: number;
   readonly gid: number;
   /** User and group whose traffic is not redirected. */
   readonly exempt: { readonly uid: number; readonly gid: number };
   /** Containers of the application that start after its init containers: all but the proxy. */
   readonly applications: readonly PodContainer[];
-  /** Init containers of the application that go on beside them. */
+  /** Init containers of the application that go on running. */
   readonly companions: readonly PodContainer[];
 }
 
-/** A part of a pod: its fields are laid over the pod. */
+/** A part of a pod. Its fields are merged into the pod. */
 export interface PodPart {
   readonly labels: Record<string, string>;
   readonly annotations: Record<string, string>;

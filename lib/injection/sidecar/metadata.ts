@@ -12,7 +12,7 @@ import { redirectionAnnotations } from "../traffic.ts";
 const MAX_LABEL = 63;
 const NETWORKS = "k8s.v1.cni.cncf.io/networks";
 
-/** Labels that the pod has not got. */
+/** Labels for the pod, without labels that the pod already has. */
 export function sidecarLabels(input: SidecarInput): Record<string, string> {
   const { labels, owner, proxy, settings: { values: { global } }, request: { pod, parameters } } = input;
   const first = (...keys: string[]) => keys.map((key) => labels[key]).find((text) => text);
@@ -29,12 +29,12 @@ export function sidecarLabels(input: SidecarInput): Record<string, string> {
   return Object.fromEntries(absent.map(([key, value]) => [key, labelValue(value)]));
 }
 
-/** A value may not be longer, and ends with a letter or a digit. */
+/** Shortened to the limit, so that the value ends with a letter or a digit. */
 function labelValue(text: string): string {
   return /^[^]*[A-Za-z0-9]/.exec(text.slice(0, MAX_LABEL))?.[0] ?? "";
 }
 
-/** Annotations, over those of the pod. */
+/** Annotations with precedence over the pod's. */
 export function sidecarAnnotations(input: SidecarInput): Record<string, string> {
   const { role, settings: { revision, values }, traffic, applications, request: { pod } } = input;
   const { cni } = values.pilot;

@@ -12,11 +12,11 @@ import type { Mount } from "./volumes.ts";
 const METRICS_PORT = 15090;
 const READINESS_PORT = 15021;
 const READINESS = { path: "/healthz/ready", port: READINESS_PORT };
-/** Seconds that a probe waits for the agent, as Istio's do. */
+/** Seconds that a probe waits for the agent, the same as in Istio. */
 const PROBE_SECONDS = 3;
 const PROGRAM = "pilot-agent";
 
-/** The container, with its mounts. */
+/** The proxy's container with its mounts. */
 export function proxyContainer(input: SidecarInput, volumeMounts: Mount[]): PodContainer {
   const { settings: { values }, reader, proxy, native } = input;
   const { global } = values;
@@ -56,12 +56,15 @@ function proxyArgs({ role, settings: { values: { global } }, reader }: SidecarIn
   ];
 }
 
-/** The values' hooks; else one that drains a native sidecar before its end, or starts applications after the proxy. */
+/**
+ * The hooks in the values. By default, a native sidecar drains before its end, and other sidecars may delay the
+ * applications until the proxy is ready.
+ */
 function lifecycleOf({ role, settings: { values: { global } }, proxy, native, traffic }: SidecarInput) {
   if (role === "router") return undefined;
   if (global.proxy.lifecycle !== undefined) return global.proxy.lifecycle as PodContainer["lifecycle"];
   if (native) {
-    // The application ends before the proxy, so that nothing is lost when it drains at once.
+    // The application ends before the proxy, so draining at once loses nothing.
     const command = [PROGRAM, "request", `--debug-port=${traffic.statusPort}`, "POST", "drain"];
     return traffic.statusPort > 0 ? { preStop: { exec: { command } } } : undefined;
   }
@@ -85,7 +88,7 @@ function probesOf({ settings: { values: { global } }, reader, traffic }: Sidecar
   return { ...(enabled && { startupProbe }), readinessProbe };
 }
 
-/** With TPROXY Envoy keeps the caller's address, which takes the superuser. */
+/** With TPROXY, Envoy keeps the caller's address, and must run as the superuser. */
 function securityOf({ role, settings: { values: { global: { proxy } } }, traffic, own, uid, gid }: SidecarInput) {
   const transparent = traffic.mode === "TPROXY" && role === "sidecar";
   const user = transparent && own?.securityContext?.runAsUser === undefined ? 0 : uid;

@@ -1,5 +1,5 @@
 /**
- * The built-in template `sidecar`: all that is laid over a pod.
+ * The built-in template `sidecar`, the part that is merged into a pod.
  *
  * @module
  */

@@ -1,5 +1,5 @@
 /**
- * Volumes of an injected pod, and where the proxy's container sees them. The paths are those of the agent
+ * Volumes of an injected pod, and their mount paths in the proxy's container. The agent expects these paths
  * (`lib/agent/start/agent_paths.ts`).
  *
  * @module
@@ -10,13 +10,12 @@ import type { PodPart, SidecarInput } from "./input.ts";
 export type Mount = NonNullable<PodContainer["volumeMounts"]>[number];
 type Volume = PodPart["volumes"][number];
 
-/** A volume and its mount. */
 interface Mounted {
   readonly volume: Volume;
   readonly mount: Omit<Mount, "name">;
 }
 
-/** Lifetime of the token that proves the workload, seconds. It is that of Istio's injector. */
+/** Lifetime of the token that proves the workload, seconds. Istio's injector uses the same lifetime. */
 const TOKEN_SECONDS = 43_200;
 
 const emptyDir = (name: string, mountPath: string, content: object = {}): Mounted => ({
@@ -75,7 +74,7 @@ function roots({ settings: { trustBundle, rootConfigMap } }: SidecarInput): Volu
   return { name, projected: { sources: [{ clusterTrustBundle }] } };
 }
 
-/** Certificates that the user keeps in a secret of the service account's name, as Istio's charts have it. */
+/** Certificates in a secret named after the service account, like in Istio's charts. */
 function certificates({ request: { pod } }: SidecarInput): Mounted {
   const account = pod.spec.serviceAccountName;
   const secretName = account ? `mesh.${account}` : "mesh.default";
@@ -94,7 +93,7 @@ function bootstrapOverride({ reader }: SidecarInput): Mounted[] {
   }];
 }
 
-/** Whether a value is such a bag, and each item has texts in these fields. */
+/** Checks a value in either form of {@linkcode byName}, with texts in the given fields of each item. */
 function isBag(...fields: readonly string[]): (value: unknown) => boolean {
   return (value) => {
     if (typeof value !== "object" || value === null) return false;

@@ -1,6 +1,7 @@
 /**
- * What an injected proxy's agent would refuse: its variables and flags are read here as the agent reads them, so that a
- * pod that is admitted starts. What a user wrote is refused when the pod is created, with its name.
+ * Problems that an injected proxy's agent would report at its start. Variables and flags are read here with the agent's
+ * own code, so that an admitted pod starts. Mistakes of a user are refused when the pod is created, with the name of
+ * the variable or flag.
  *
  * @module
  */
@@ -32,7 +33,7 @@ function variableProblems({ env = [] }: PodContainer): string[] {
     ...{ mesh: "", meshFile: "", variable: own.settings.PROXY_CONFIG, annotations: {} },
   });
   if (proxy === undefined) return errors.map((line) => line.slice(0, 500));
-  // The settings of a proxy may hold variables as well, which the container's own override.
+  // The settings of a proxy may hold variables too. Variables of the container have precedence.
   const read = settingsOf({ ...inOurSpelling(proxy.proxyMetadata).env, ...inOurSpelling(texts).env });
   if ("problems" in read) return read.problems;
   const { MESH_ORCH_APP_PROBERS, MESH_METRICS_ANNOTATIONS } = read.settings;
@@ -60,7 +61,7 @@ function settingsOf(
   }
 }
 
-/** The flags that annotations and values give. */
+/** Problems of flags from annotations and values. */
 function flagProblems({ args = [] }: PodContainer): string[] {
   if (args[0] !== "proxy") return [];
   const problems: string[] = [];
@@ -82,7 +83,7 @@ function flagProblems({ args = [] }: PodContainer): string[] {
   return problems;
 }
 
-/** Flags with their values, in both forms (`--a=b`, `--a b`). */
+/** Flags with values, in both forms (`--a=b`, `--a b`). */
 function flagsOf(args: readonly string[]): (readonly [flag: string, text: string])[] {
   return args.flatMap((arg, index) => {
     if (!arg.startsWith("--")) return [];

@@ -1,5 +1,6 @@
 /**
- * Lays the parts that templates made over a pod: containers, then probes, metrics, order, and annotations about it.
+ * Merges the parts of templates into a pod: containers, then probes, metrics, order, and annotations about the
+ * injection.
  *
  * @module
  */
@@ -15,7 +16,6 @@ import { mergedMetrics, METRICS, withoutScraping } from "./prometheus.ts";
 import { OVERRIDES, type PodBefore, STATUS } from "./status.ts";
 import { agentProblems } from "./agent_problems.ts";
 
-/** The pod, and its problems. */
 export function finished(
   input: SidecarInput,
   parts: readonly PodPart[],
@@ -26,7 +26,7 @@ export function finished(
   const part = withPodsVolumes(oneOf(parts), pod.spec);
   const made = withPart(pod.spec, part);
   const reader = new AnnotationReader(ownTexts({ ...pod.metadata.annotations, ...part.annotations }));
-  // Without a proxy nobody would answer on its agent's port.
+  // Without a proxy, nobody would answer on the agent's port.
   const agentPort = [...made.containers, ...made.initContainers].some(isProxy) ? input.traffic.statusPort : 0;
   const probes = probesOf(input, agentPort, reader, made, before);
   const metrics = metricsOf(input, agentPort, reader, before);
@@ -67,7 +67,9 @@ export function finished(
   };
 }
 
-/** Whether the containers behind it start when it is ready, so that it has to be the first one. */
+/**
+ * Whether the proxy's hook delays later containers until the proxy is ready. Such a proxy must be the first container.
+ */
 function isWaitedFor(container: PodContainer): boolean {
   const command = container.lifecycle?.postStart?.exec?.["command"];
   return isProxy(container) && Array.isArray(command) && command[0] === "pilot-agent" && command[1] === "wait";
@@ -110,7 +112,7 @@ function withVariables(containers: PodContainer[], added: Readonly<Record<string
   return containers.map((one) => isProxy(one) ? mergeTrees(one as JsonTree, { env }) as PodContainer : one);
 }
 
-/** Annotations by which a later injection takes this one back. */
+/** Annotations with which a later injection undoes this injection. */
 function statusOf(
   { added, own }: PodContainers,
   part: PodPart,

@@ -1,7 +1,8 @@
 /**
- * User and group of a proxy. OpenShift gives each namespace ranges of its own, which pods may not leave.
+ * User and group of a proxy. OpenShift gives each namespace ranges of ids, and pods must use ids in these ranges.
  *
- * Annotations: https://docs.openshift.com/container-platform/latest/authentication/managing-security-context-constraints.html
+ * Annotations:
+ * https://docs.openshift.com/container-platform/latest/authentication/managing-security-context-constraints.html
  *
  * @module
  */
@@ -9,20 +10,20 @@ import type { InjectedPod, PodContainer } from "../pod.ts";
 import { goesOn, isProxy } from "../sidecar/input.ts";
 import type { Texts } from "../spelling.ts";
 
-/** User and group of the proxy, which redirection leaves alone. */
+/** Default user and group of the proxy. Redirection exempts their traffic. */
 const PROXY_ID = 1337;
 const MAX_ID = 2 ** 32 - 1;
 const USERS = "openshift.io/sa.scc.uid-range";
 const GROUPS = "openshift.io/sa.scc.supplemental-groups";
 
-/** User and group, and the mistakes in the ranges that they are taken from. */
+/** User and group, and the mistakes in a namespace's ranges. */
 export interface ProxyIds {
   readonly uid: number;
   readonly gid: number;
   readonly problems: readonly string[];
 }
 
-/** The ids that the pod's own words do not name: on OpenShift the last ones of the namespace's ranges. */
+/** Default ids of a proxy. On OpenShift, the last ids of the namespace's ranges. */
 export function proxyIds(platform: string, namespaceAnnotations: Texts = {}): ProxyIds {
   const users = namespaceAnnotations[USERS];
   if (platform !== "openshift" || users === undefined) return { uid: PROXY_ID, gid: PROXY_ID, problems: [] };
@@ -38,16 +39,20 @@ export function proxyIds(platform: string, namespaceAnnotations: Texts = {}): Pr
   };
 }
 
-/** Under which user and group a proxy runs unless it needs the superuser, and whose traffic is not redirected. */
+/**
+ * User and group of a proxy (unless it needs the superuser), and the user and group whose traffic is not redirected.
+ */
 export interface ProxyOwner {
   readonly uid: number;
   readonly gid: number;
-  /** User and group whose traffic is exempt: never the superuser, who may run applications too. */
+  /** User and group whose traffic is exempt. Never the superuser, who may run applications too. */
   readonly exempt: { readonly uid: number; readonly gid: number };
 }
 
 /**
- * The user's own words go first. @param transparent Envoy keeps the caller's address, which takes the superuser.
+ * The ids of a proxy. Ids that the user set have precedence.
+ *
+ * @param transparent Envoy keeps the caller's address, and must run as the superuser.
  */
 export function proxyOwner(
   { runAsUser, runAsGroup }: { readonly runAsUser?: number | undefined; readonly runAsGroup?: number | undefined },
@@ -59,7 +64,7 @@ export function proxyOwner(
   return { uid, gid, exempt: { uid: user || PROXY_ID, gid: gid || PROXY_ID } };
 }
 
-/** The last id of `1000650000/10000` or `1000650000-1000659999`; undefined: it is no range. */
+/** The last id of `1000650000/10000` or `1000650000-1000659999`; undefined: the text is not a range. */
 function lastOf(range: string): number | undefined {
   const [, first = "", sign = "", second = ""] = /^\s*(\d{1,10})([/-])(\d{1,10})\s*$/.exec(range) ?? [];
   const [start, other] = [Number(first), Number(second)];
@@ -74,8 +79,9 @@ function refusal(key: string, text: string): string {
 }
 
 /**
- * The pod without the user that OpenShift gave to all of its containers: traffic of a user that is the proxy's too would
- * never be redirected. A user that differs from the applications' is the pod author's own word.
+ * Removes a user that OpenShift gave to all containers of the pod from the proxy: the traffic of a user that
+ * applications share with the proxy would never be redirected. A user that differs from the applications' is the pod
+ * author's choice.
  */
 export function withoutSharedUser(pod: InjectedPod): InjectedPod {
   const { containers, initContainers = [] } = pod.spec;

@@ -1,7 +1,7 @@
 /**
- * Injection: a pod comes in, and comes out with its proxy, or with the reason why it has none.
+ * Injection takes a pod, and returns the pod with its proxy, or the reason against a proxy.
  *
- * The parts that an earlier injection added are taken back first, so that injecting twice is injecting once.
+ * Parts of an earlier injection are removed first, so injecting twice has the same result as injecting once.
  *
  * @module
  */
@@ -21,10 +21,10 @@ import { podTraffic } from "../traffic.ts";
 import type { InjectionConfig, InjectionRequest, InjectionResult, InjectionSettings } from "../types.ts";
 import { roleOf } from "../names.ts";
 
-/** The first minor version of the API that starts native sidecars in order without a switch of its own. */
+/** The first minor version of the API that starts native sidecars in order by default. */
 const NATIVE_SINCE = 29;
 
-/** Decides about a pod and gives it its proxy. Never throws for what a user wrote. */
+/** Decides about a pod and adds the proxy. Never throws for mistakes of a user. */
 export function injectPod(request: InjectionRequest, settings: InjectionSettings): InjectionResult {
   const reason = whyNot(request, settings.config);
   if (reason !== undefined) return { kind: "skipped", reason };
@@ -35,14 +35,14 @@ export function injectPod(request: InjectionRequest, settings: InjectionSettings
   return problems.length > 0 ? { kind: "refused", problems } : { kind: "injected", pod, warnings };
 }
 
-/** The pod as its author wrote it. */
+/** The pod in its author's version. */
 function podBefore(pod: InjectedPod, { platform }: InjectionSettings): PodBefore {
   const before = beforeInjection(pod);
   if (platform !== "openshift") return before;
   return { ...before, pod: withoutSharedUser(before.pod) };
 }
 
-/** Reads all that the pod says; the reader keeps its mistakes. */
+/** Reads the pod. The reader keeps the mistakes. */
 function sidecarInput(request: InjectionRequest, settings: InjectionSettings): SidecarInput {
   const { pod, namespace } = request;
   const { mesh, proxyConfigs, values } = settings;
@@ -76,7 +76,7 @@ function sidecarInput(request: InjectionRequest, settings: InjectionSettings): S
   };
 }
 
-/** The parts that the pod's templates make, the first one first; the reader keeps the problems of templates. */
+/** The parts from the pod's templates, in order. The reader keeps the problems of templates. */
 function partsOf(input: SidecarInput): PodPart[] {
   const { reader, settings: { config } } = input;
   const parts: PodPart[] = [];
@@ -101,10 +101,10 @@ function partsOf(input: SidecarInput): PodPart[] {
   return parts;
 }
 
-/** Names of templates that do not exist are named so often. */
+/** Most problems about unknown templates. */
 const MOST_UNKNOWN = 10;
 
-/** Names of the pod's templates, those behind aliases included, each once and where it is named first. */
+/** Names of the pod's templates, with aliases resolved, each once and in the order of the first mention. */
 function templatesOf({ annotations }: AnnotationReader, { defaultTemplates, aliases }: InjectionConfig): string[] {
   const written = annotations["inject.mesh.io/templates"];
   const names = written === undefined ? defaultTemplates : written.split(",").map((name) => name.trim());
@@ -112,7 +112,7 @@ function templatesOf({ annotations }: AnnotationReader, { defaultTemplates, alia
   return [...new Set(own)].filter((name) => name !== "");
 }
 
-/** The user's own words about the proxy's container. */
+/** The user's own fields for the proxy's container. */
 function ownProxy({ spec: { containers, initContainers = [] } }: InjectedPod): PodContainer | undefined {
   return [...containers, ...initContainers].find(isProxy);
 }

@@ -8,9 +8,10 @@ import { type InjectedRole, roleOf } from "../names.ts";
 import { isProxy } from "../sidecar/input.ts";
 
 /**
- * Orders the containers of an injected pod. A proxy that is an init container comes before those of the user, so that
- * they are in the mesh; else they run before traffic is redirected, because nothing would answer. A proxy beside the
- * applications is the last container, or the first where they have to wait for it.
+ * Orders the containers of an injected pod. A proxy that is an init container comes before the user's init containers,
+ * so that they are in the mesh. Otherwise the user's init containers run before traffic is redirected, because no proxy
+ * would answer. A proxy beside the applications is the last container, or the first if applications must wait for the
+ * proxy.
  */
 export function inOrder(spec: InjectedPod["spec"], holds: boolean): InjectedPod["spec"] {
   const inits = spec.initContainers ?? [];
@@ -23,7 +24,7 @@ export function inOrder(spec: InjectedPod["spec"], holds: boolean): InjectedPod[
   };
 }
 
-/** Containers without a rank stay where they are among each other. */
+/** Containers without a rank keep their order. */
 function byRank(
   containers: readonly PodContainer[],
   ranks: Readonly<Partial<Record<InjectedRole, number>>>,

@@ -8,17 +8,17 @@ import type { InjectedPod, PodContainer } from "../pod.ts";
 import { peersVolume, roleOf } from "../names.ts";
 import type { PodPart } from "../sidecar/input.ts";
 
-/** The value of an image that leaves it to the injector. */
+/** The value of a container's image that leaves the choice to the injector. */
 const AUTO = "auto";
 
-/** What the API writes where an image has no tag and a container no policy. */
+/** The pull policy that the API writes for an image without a tag and a container without a policy. */
 const DEFAULTED_POLICY = "Always";
 
 const NOTHING: PodPart = {
   ...{ labels: {}, annotations: {}, containers: [], initContainers: [], volumes: [], imagePullSecrets: [], rest: {} },
 };
 
-/** Several parts as one, later ones over earlier ones. */
+/** Merges several parts. Later parts have precedence. */
 export function oneOf(parts: readonly PodPart[]): PodPart {
   return parts.reduce<PodPart>(
     (base, part) => mergeTrees(base as unknown as JsonTree, part as unknown as JsonTree) as unknown as PodPart,
@@ -26,17 +26,19 @@ export function oneOf(parts: readonly PodPart[]): PodPart {
   );
 }
 
-/** The containers of a pod with those of a part. */
+/** The containers of a pod, with the containers of a part. */
 export interface PodContainers {
   readonly containers: PodContainer[];
   readonly initContainers: PodContainer[];
-  /** The part's, by the names that they have in the pod. */
+  /** Containers of the part, with their names in the pod. */
   readonly added: { readonly containers: string[]; readonly initContainers: string[] };
-  /** The user's own of these names. */
+  /** The user's own containers of the same names. */
   readonly own: { readonly containers: PodContainer[]; readonly initContainers: PodContainer[] };
 }
 
-/** Containers with the part's, and the user's words about these laid over them. */
+/**
+ * Adds a part's containers to a pod's containers. Fields that the user wrote for a part's container have precedence.
+ */
 export function withPart({ containers, initContainers = [] }: InjectedPod["spec"], part: PodPart): PodContainers {
   const wanted = [...part.containers, ...part.initContainers];
   const isOwn = (one: PodContainer) => wanted.some((template) => means(one, template));
@@ -54,7 +56,7 @@ export function withPart({ containers, initContainers = [] }: InjectedPod["spec"
   };
 }
 
-/** Whether a container of the pod says something about a template's: by its name, or by its role in either spelling. */
+/** Whether a container of the pod has fields for a template's container: by name, or by role in either spelling. */
 function means(own: PodContainer, template: PodContainer): boolean {
   if (own.name === template.name) return true;
   const [ofOwn, ofTemplate] = [roleOf(own), roleOf(template)];
@@ -62,14 +64,15 @@ function means(own: PodContainer, template: PodContainer): boolean {
   return ofOwn === ofTemplate || (isAuto(own) && ofOwn !== "proxy" && ofTemplate !== "proxy");
 }
 
-/** Whether a container leaves it to injection what it runs. */
+/** Whether the image is left to injection. */
 function isAuto({ image }: PodContainer): boolean {
   return image === undefined || image === AUTO;
 }
 
 /**
- * A template's container with the user's words laid over it. Where the node's plugin redirects, the container that would
- * redirect is the one that checks: it has the other one's resources, not its name, by which the plugin would pass it on.
+ * A template's container with the user's fields. When the node's plugin redirects, fields for the redirecting container
+ * are about the checking container. Only the resources are taken over, not the name: the plugin skips pods with a
+ * redirecting container.
  */
 function withWords(template: PodContainer, own: PodContainer | undefined): PodContainer {
   if (own === undefined) return template;
@@ -77,12 +80,12 @@ function withWords(template: PodContainer, own: PodContainer | undefined): PodCo
   const words = isOtherRole ? { name: template.name, resources: own.resources ?? {} } : own;
   const { image: _, imagePullPolicy, ...rest } = words as PodContainer;
   if (!isAuto(words)) return mergeTrees(template as JsonTree, words) as PodContainer;
-  // The API fills in a policy by the image's tag before it asks, and `auto` has none.
+  // The API derives a policy from the image's tag before it asks the webhook, and `auto` has no tag.
   const policy = imagePullPolicy === undefined || imagePullPolicy === DEFAULTED_POLICY ? {} : { imagePullPolicy };
   return mergeTrees(template as JsonTree, { ...rest, ...policy }) as PodContainer;
 }
 
-/** The part with Istio's names of volumes where the pod has volumes of those names: they are the same volumes. */
+/** Renames the part's volumes to Istio's names if the pod has volumes with Istio's names: both are the same volumes. */
 export function withPodsVolumes(part: PodPart, { volumes = [] }: InjectedPod["spec"]): PodPart {
   const names = new Set(volumes.map(({ name }) => name));
   const renamed = new Map(part.volumes.flatMap(({ name }) => {

@@ -1,6 +1,6 @@
 /**
  * Probes and hooks of applications become requests to the agent, because the orchestrator has no certificate. The agent
- * reads the ones that it is to make from `MESH_ORCH_APP_PROBERS` (`lib/config/agent_texts/app_probers.ts`).
+ * reads its probes from `MESH_ORCH_APP_PROBERS` (`lib/config/agent_texts/app_probers.ts`).
  *
  * @module
  */
@@ -17,28 +17,28 @@ export interface RewrittenProbes {
   readonly containers: PodContainer[];
   readonly initContainers: PodContainer[];
   readonly probers: Readonly<Record<string, unknown>>;
-  /** The probes and hooks that cannot be rewritten, a line each. */
+  /** Problems of probes and hooks, one per line. */
   readonly problems: readonly string[];
-  /** Those that stay as they are because nobody would answer for them, a line each. */
+  /** Probes and hooks that stay unchanged because nobody would answer in their place, one per line. */
   readonly warnings: readonly string[];
 }
 
 const PROBES = [["readinessProbe", "readyz"], ["livenessProbe", "livez"], ["startupProbe", "startupz"]] as const;
 const HOOKS = [["postStart", "poststartz"], ["preStop", "prestopz"]] as const;
 
-/** One handler rewritten: the request of the orchestrator, and the check that the agent then makes. */
+/** A rewritten handler: the orchestrator's request, and the check that the agent then makes. */
 interface Rewritten {
   readonly handler: PodHandler;
   readonly prober: object;
 }
 
 /**
- * Rewrites the probes of containers, and of init containers that go on beside them.
+ * Rewrites the probes of containers, and of init containers that go on running.
  *
- * Where the proxy starts after such an init container, the agent does not answer yet when its start is probed, its hook is
- * called or its life is checked: the pod would wait for ever for itself. These stay, and readiness alone goes to the agent.
+ * If the proxy starts after such an init container, the agent cannot answer its startup probe, hooks and liveness probe
+ * yet: the pod would wait for itself forever. These stay unchanged, and only the readiness probe goes to the agent.
  *
- * @param known Probes of an earlier injection by path: a container that asks for them already stays as it is.
+ * @param known Probes of an earlier injection by path. A container that already asks the agent stays unchanged.
  */
 export function rewriteProbes(
   { containers, initContainers }: { readonly containers: PodContainer[]; readonly initContainers: PodContainer[] },
@@ -78,7 +78,7 @@ export function rewriteProbes(
   };
 }
 
-/** The handler that a probe or a hook gets instead of its own; undefined: it keeps its own. */
+/** Makes the new handler of a probe or a hook; undefined: the handler stays unchanged. */
 type Rewrite = (
   container: PodContainer,
   where: string,
@@ -100,7 +100,7 @@ function rewriteContainer(container: PodContainer, rewritten: Rewrite): PodConta
   return next;
 }
 
-/** The two sides of a handler; undefined: it runs in the container; a text: why it cannot be. */
+/** The two sides of a handler; undefined: the handler runs in the container; a text: the problem of the handler. */
 function rewriteHandler(
   container: PodContainer,
   handler: PodHandler,

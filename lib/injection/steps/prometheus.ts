@@ -1,5 +1,5 @@
 /**
- * Metrics of application, agent and Envoy in one page: a scraper is sent to the agent, and the agent to the application
+ * Metrics of application, agent and Envoy in one page: a scraper asks the agent, and the agent asks the application
  * (`lib/config/agent_texts/application_scrape.ts`).
  *
  * @module
@@ -7,7 +7,7 @@
 import { requestTarget } from "../../kernel/text/request_target.ts";
 import type { Texts } from "../spelling.ts";
 
-/** Variable of the proxy that says where the application's metrics are. */
+/** Variable of the proxy with the place of the application's metrics. */
 export const METRICS = "MESH_METRICS_ANNOTATIONS";
 
 const SCRAPE = "prometheus.io/scrape";
@@ -24,8 +24,8 @@ export interface MergedMetrics {
 }
 
 /**
- * A key as Prometheus makes a label of it: `prometheus.io/port`, `prometheus.io.port` and `prometheus_io_port` are the
- * same label, so it takes any of them.
+ * A key in the form of a Prometheus label: `prometheus.io/port`, `prometheus.io.port` and `prometheus_io_port` become
+ * the same label, so Prometheus accepts any of the spellings.
  */
 function labelOf(key: string): string {
   return key.replace(/[^A-Za-z0-9_]/g, "_");
@@ -34,27 +34,27 @@ function labelOf(key: string): string {
 const USUAL: readonly string[] = [SCRAPE, PATH, PORT];
 const LABELS: ReadonlySet<string> = new Set(USUAL.map(labelOf));
 
-/** Annotations without those that say how a pod is scraped in another spelling than the usual one. */
+/** Annotations without scraping annotations in unusual spellings. */
 export function withoutScraping(annotations: Texts = {}): Texts {
   return Object.fromEntries(
     Object.entries(annotations).filter(([key]) => USUAL.includes(key) || !LABELS.has(labelOf(key))),
   );
 }
 
-/** The text of an annotation, in the usual spelling or else in another one. */
+/** The text of an annotation, in the usual spelling or else in another spelling. */
 function textOf(annotations: Texts, key: string): string | undefined {
   if (Object.hasOwn(annotations, key)) return annotations[key];
   const other = Object.keys(annotations).find((one) => labelOf(one) === labelOf(key));
   return other === undefined ? undefined : annotations[other];
 }
 
-/** Words for no, as Go reads a truth. */
+/** Values for false in Go. */
 const NO = ["0", "f", "F", "false", "FALSE", "False"];
 
 /**
- * Where metrics are scraped after injection; undefined: the user wants none.
+ * Where metrics are scraped after injection; undefined: the user wants no metrics.
  *
- * @param annotations As the pod has them.
+ * @param annotations Annotations of the pod.
  * @param before Value of the variable from an earlier injection.
  */
 export function mergedMetrics(
@@ -65,7 +65,7 @@ export function mergedMetrics(
   const [scrape, path, port] = [SCRAPE, PATH, PORT].map((key) => textOf(annotations, key)?.trim());
   if (scrape !== undefined && NO.includes(scrape)) return undefined;
   const own = { [SCRAPE]: "true", [PATH]: MERGED, [PORT]: String(statusPort) };
-  // They are the agent's already: of an earlier injection, or as a chart of the field writes them.
+  // The annotations already name the agent: an earlier injection or a chart wrote them.
   if (port === String(statusPort)) return { annotations: own, variable: before, warnings: [] };
   const problem = applicationProblem(path, port);
   if (problem !== undefined) {
@@ -76,7 +76,7 @@ export function mergedMetrics(
   return { annotations: own, variable, warnings: [] };
 }
 
-/** Why the agent could not scrape the application; undefined: it can. */
+/** Why the agent could not scrape the application; undefined: there is no problem. */
 function applicationProblem(path: string | undefined, port: string | undefined): string | undefined {
   if (port && !isPort(port)) {
     return `annotation ${PORT}: got ${JSON.stringify(port.slice(0, 120))}, expected a port number from 1 to 65535`;

@@ -1,5 +1,5 @@
 /**
- * The record that an injection leaves on a pod, by which another injection undoes it before it does its own work.
+ * The record that an injection leaves on a pod. Another injection uses the record to undo the first injection.
  *
  * @module
  */
@@ -11,9 +11,9 @@ import { METRICS } from "./prometheus.ts";
 import type { InjectedPod, PodContainer } from "../pod.ts";
 import { ownTexts } from "../spelling.ts";
 
-/** JSON with the names of the containers, volumes and pull secrets that were added. */
+/** JSON with the names of the added containers, volumes and pull secrets. */
 export const STATUS = "sidecar.mesh.io/status";
-/** JSON with the containers of the user that have the name of an injected one. */
+/** JSON with the user's containers that have the name of an injected container. */
 export const OVERRIDES = "proxy.mesh.io/overrides";
 
 const names = z.array(z.string()).nullish().transform((list): ReadonlySet<string> => new Set(list ?? []));
@@ -24,13 +24,13 @@ const overridesSchema = z.object({ containers, initContainers: containers });
 /** A pod as it was before an earlier injection. */
 export interface PodBefore {
   readonly pod: InjectedPod;
-  /** Probes that the earlier proxy makes, by path. */
+  /** Probes of the earlier proxy, by path. */
   readonly probers: Readonly<Record<string, unknown>>;
-  /** The variable of the earlier proxy that says how it scrapes the application. */
+  /** The earlier proxy's variable for scraping the application. */
   readonly metrics: string | undefined;
 }
 
-/** Takes back what an earlier injection added: containers and volumes. A pod without a status that can be read keeps its own. */
+/** Removes the containers and volumes of an earlier injection. A pod without a readable status stays unchanged. */
 export function beforeInjection(pod: InjectedPod): PodBefore {
   const annotations = ownTexts(pod.metadata.annotations);
   const status = parsed(statusSchema, annotations[STATUS]);
@@ -75,7 +75,7 @@ function asObject(text: string | undefined): Readonly<Record<string, unknown>> {
   return parsed(z.record(z.string(), z.unknown()), text) ?? {};
 }
 
-/** A text that somebody has changed by hand is no status. */
+/** A status that somebody has edited by hand may be unreadable, and then counts as absent. */
 function parsed<T>(schema: z.ZodType<T>, text: string | undefined): T | undefined {
   if (text === undefined) return undefined;
   const json = parseJson(text);

@@ -1,5 +1,5 @@
 /**
- * The templates that are there without configuration.
+ * The built-in templates, available without configuration.
  *
  * @module
  */
@@ -7,7 +7,9 @@ import { sidecarPart } from "../sidecar/sidecar.ts";
 import type { PodPart, SidecarInput } from "../sidecar/input.ts";
 import { grpcAgentPart, grpcSimplePart } from "./grpc.ts";
 
-/** The part of a template, by its name. `gateway`: the pod's own container becomes the proxy of a gateway. */
+/**
+ * Builders of parts, by the name of the template. `gateway`: the pod's own container becomes the proxy of a gateway.
+ */
 export const BUILT_IN: Readonly<Record<string, (input: SidecarInput) => PodPart>> = {
   "sidecar": sidecarPart,
   "gateway": gatewayPart,

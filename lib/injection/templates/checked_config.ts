@@ -1,5 +1,6 @@
 /**
- * The injector's configuration with its templates checked: one that would fail for any pod is refused when it is read.
+ * The injector's configuration with checked templates: a template that would fail for every pod is refused with the
+ * configuration.
  *
  * @module
  */
@@ -9,8 +10,8 @@ import { BUILT_IN } from "./built_in.ts";
 import { INJECTION_FUNCTIONS } from "./functions.ts";
 
 /**
- * Reads a configuration from YAML or JSON that was parsed, as `readInjectionConfig` does. Refused too are templates that
- * do not parse or name functions that do not exist, and names of templates that do not exist.
+ * Reads a configuration from parsed YAML or JSON, like `readInjectionConfig`. Also refuses templates that do not parse
+ * or that call unknown functions, and unknown names of templates.
  */
 export function readCheckedConfig(tree: unknown): ReadInjectionConfig {
   const read = readInjectionConfig(tree);

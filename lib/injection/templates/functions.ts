@@ -1,5 +1,5 @@
 /**
- * Functions of injection's templates, beside those of all templates, with the field's names.
+ * Functions for injection's templates, with the names of Istio's injector, beside the functions of all templates.
  *
  * @module
  */
@@ -21,7 +21,7 @@ type Functions = Readonly<Record<string, TemplateFunction>>;
 /** Names of the functions that print YAML or JSON. */
 const PRINTING = ["toYaml", "toYAML", "toJson", "toJSON", "structToJSON", "protoToJSON", "toJsonMap", "quote"];
 
-/** The functions of one run: those of texts get the text of YAML that another one made. */
+/** The functions of one run. Functions of texts get the YAML text of other functions. */
 export function injectionFunctions(marks: Marks): Functions {
   const json: TemplateFunction = (value) => marks.json(value ?? {});
   const yaml: TemplateFunction = (value) => marks.yaml(value ?? {});
@@ -34,11 +34,11 @@ export function injectionFunctions(marks: Marks): Functions {
   };
 }
 
-/** A change of text that leaves YAML what it is. */
+/** Changes a text. A change of markup gives markup, which is still YAML. */
 const changed = (value: unknown, change: (text: string) => string) =>
   value instanceof Markup ? value.map(change) : change(printed(value));
 
-/** Lines moved to the right; the field's `indent` leaves the first one where the template has it. */
+/** Moves lines to the right. As in Istio's `indent`, the first line stays in place. */
 function indented(spaces: unknown, text: string): string {
   const pad = " ".repeat(Math.min(Number(spaces), 200));
   return text.split("\n").join(`\n${pad}`);
@@ -50,7 +50,7 @@ const OF_MARKUP: Functions = {
   trim: (value) => changed(value, (text) => text.trim()),
 };
 
-/** The text of a map by either spelling of its key. */
+/** The text of a map under either spelling of its key. */
 function textAt(map: unknown, key: unknown): string | undefined {
   if (typeof map !== "object" || map === null) return undefined;
   const wanted = ownKey(String(key));
@@ -69,7 +69,7 @@ function portsOf(containers: unknown, counts: (name: unknown) => boolean): strin
   return ports.filter(isTcp).map((port) => printed(memberOf(port, "ContainerPort"))).join(",");
 }
 
-/** Ports with one more at the end. */
+/** Adds a port at the end of a list. */
 function withPort(port: unknown, ports: unknown): string {
   const text = printed(port ?? "").trim();
   const list = commaList(printed(ports ?? ""));
@@ -80,7 +80,7 @@ function merged(...maps: readonly unknown[]): Record<string, unknown> {
   return Object.assign({}, ...maps.filter((map) => typeof map === "object" && map !== null));
 }
 
-/** Without null, also where it is deep inside. */
+/** A value without null, at any depth. */
 function withoutNull(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutNull).filter((one) => one !== null);
   if (typeof value !== "object" || value === null) return value;
@@ -123,7 +123,7 @@ const OF_TEXTS: Functions = Object.fromEntries(
   ),
 );
 
-/** Names of all functions that templates of injection have, sorted; `and` and `or` are the evaluator's. */
+/** Names of all functions in templates of injection, sorted. `and` and `or` belong to the evaluator. */
 export const INJECTION_FUNCTIONS: readonly string[] = [
   ...new Set([...Object.keys(OF_TEXTS), ...Object.keys(OF_MARKUP), ...PRINTING]),
 ].sort();

@@ -1,18 +1,18 @@
 /**
- * Objects with the names that Go has for their fields, and the JSON that they came from.
+ * Objects with Go's names of fields, and the JSON from which the objects were made.
  *
  * @module
  */
 
 const SOURCE = Symbol("JSON that an object of templates was made of");
-/** Fields that hold maps: their keys are users' words. */
+/** Fields with maps, whose keys are users' texts. */
 const MAPS: readonly string[] = [
   ...["labels", "annotations", "proxyMetadata", "runtimeValues", "limits", "requests", "matchLabels", "nodeSelector"],
 ];
-/** Words that Go's names have in capitals where a name begins with them. */
+/** Words that Go writes in capitals at the beginning of a name. */
 const CAPITALS = /^(?:api|aws|csi|dns|fc|fs|gce|grpc|http|ip|iscsi|nfs|rbd|tcp|tty|uid)(?=[A-Z]|$)|^se(?=Linux)/;
 
-/** A tree whose objects have Go's names of fields. */
+/** A tree with Go's names of fields in its objects. */
 export function goFields(tree: unknown): unknown {
   if (Array.isArray(tree)) return tree.map(goFields);
   if (typeof tree !== "object" || tree === null) return tree;
@@ -27,13 +27,13 @@ function goName(key: string): string {
   return word.toUpperCase() + key.slice(word.length);
 }
 
-/** The object, which JSON and YAML have as another tree. */
+/** An object with another tree for JSON and YAML. */
 export function withSource<T extends object>(object: T, source: unknown): T {
   Object.defineProperty(object, SOURCE, { value: source, configurable: true });
   return object;
 }
 
-/** A value as JSON has it: data alone, with the field names of the API. */
+/** A value in the form of JSON: data alone, with the API's names of fields. */
 export function plainTree(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(plainTree);
   if (typeof value !== "object" || value === null) return value;

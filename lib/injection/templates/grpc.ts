@@ -1,6 +1,6 @@
 /**
- * Templates of gRPC applications that speak xDS themselves: with an agent beside them, which gets certificates and relays
- * configuration, or with nothing but the file that names the server.
+ * Templates of gRPC applications with xDS support: `grpc-agent` adds an agent for certificates and configuration;
+ * `grpc-simple` adds only the file with the server's address.
  *
  * @module
  */
@@ -12,12 +12,12 @@ import { proxyVolumes } from "../sidecar/volumes.ts";
 
 const REWRITE = "sidecar.mesh.io/rewriteAppHTTPProbers";
 const BOOTSTRAP = "GRPC_XDS_BOOTSTRAP";
-/** Folder of the agent's socket and of the file that names it; the application sees it at the same path. */
+/** Folder of the agent's socket and of the bootstrap file. The application sees the folder at the same path. */
 const AGENT_FOLDER = "/etc/mesh/proxy";
 /** Folder of the certificates that the agent writes. */
 const CERTIFICATES = "/var/lib/mesh/data";
 
-/** The agent without Envoy, and the variables and volumes by which applications find it. */
+/** The agent without Envoy, and variables and volumes with which applications find the agent. */
 export function grpcAgentPart(input: SidecarInput): PodPart {
   const { applications, traffic: { statusPort } } = input;
   const { volumes, mounts } = proxyVolumes(input);
@@ -38,7 +38,7 @@ export function grpcAgentPart(input: SidecarInput): PodPart {
   };
 }
 
-/** Applications read the agent's file when they start, so they start after it. */
+/** Applications read the agent's file at their start, so they must start after the agent. */
 function readyAt(port: number): Partial<PodContainer> {
   const path = "/healthz/ready";
   return {
@@ -49,8 +49,8 @@ function readyAt(port: number): Partial<PodContainer> {
 }
 
 /**
- * The label by which others send mutual TLS is the author's to write: only the application knows whether it speaks it.
- * Nothing stands between the orchestrator and the application, so its probes stay as they are.
+ * The template does not set the label for mutual TLS: only the application's author knows whether the application
+ * speaks TLS. The orchestrator reaches the application directly, so its probes stay unchanged.
  */
 function metadata(input: SidecarInput): Pick<PodPart, "labels" | "annotations"> {
   const own = { ...input, role: "router" as const };
@@ -75,7 +75,7 @@ function withAgent({ name }: PodContainer): PodContainer {
 const SIMPLE_VOLUME = "grpc-io-proxyless-bootstrap";
 const SIMPLE_FOLDER = "/var/lib/grpc/data";
 
-/** A file that an init container writes: the application asks the server itself, over plain text. */
+/** An init container writes the bootstrap file. The application asks the server directly, over plain text. */
 export function grpcSimplePart(input: SidecarInput): PodPart {
   const { settings: { values: { global } }, proxy, applications } = input;
   const field = (name: string, fieldPath: string) => ({ name, valueFrom: { fieldRef: { fieldPath } } });
@@ -97,7 +97,7 @@ export function grpcSimplePart(input: SidecarInput): PodPart {
       field("INSTANCE_IP", "status.podIP"),
       field("POD_NAME", "metadata.name"),
       field("POD_NAMESPACE", "metadata.namespace"),
-      // The orchestrator puts the variables before it into it.
+      // The orchestrator replaces references to the variables above.
       { name: "BOOTSTRAP", value: bootstrap },
     ],
     volumeMounts: [{ name: SIMPLE_VOLUME, mountPath: SIMPLE_FOLDER }],

@@ -1,6 +1,6 @@
 /**
- * Printing into YAML. A text is printed as a mark, and the mark becomes the text again when the YAML has been parsed: so
- * no text of a user is ever read as YAML. Functions that make YAML or JSON of data put marks where the data's texts are.
+ * Printing into YAML. A text is printed as a mark, and the mark becomes the text again after the YAML was parsed, so a
+ * user's text is never read as YAML. Functions that print data as YAML or JSON put marks in place of the data's texts.
  *
  * @module
  */
@@ -8,13 +8,13 @@ import { dump } from "js-yaml";
 import { printed } from "../../kernel/template/functions.ts";
 import { plainTree } from "./go_fields.ts";
 
-/** YAML or JSON that a function of templates made of data. */
+/** YAML or JSON that a template function made from data. */
 export class Markup {
   readonly #text: () => string;
 
   /**
-   * @param marked with marks in place of the data's texts
-   * @param text with the texts themselves, for functions of texts
+   * @param marked The text with marks in place of the data's texts.
+   * @param text The text without marks, for functions of texts.
    */
   constructor(readonly marked: string, text: () => string) {
     this.#text = text;
@@ -24,22 +24,24 @@ export class Markup {
     return this.#text();
   }
 
-  /** The same change on both. */
+  /** Makes the same change in both texts. */
   map(change: (text: string) => string): Markup {
     return new Markup(change(this.marked), () => change(this.#text()));
   }
 }
 
-/** Letters, digits and a few signs that mean nothing in YAML: read as a text, a number or a truth as written. */
+/**
+ * Letters, digits and a few signs without a meaning in YAML. Such a text may be read as a text, a number or a truth.
+ */
 const PLAIN = /^[A-Za-z0-9_/$][A-Za-z0-9_./$()%+-]*$/;
-/** Stands before and after a mark's number. It is for private use in Unicode. */
+/** Stands before and after a mark's number. The character is for private use in Unicode. */
 const MARK = "\uE000";
 const MARKS = /\uE000(\d+)\uE000/g;
 
 /** A text behind a mark. */
 interface MarkedText {
   readonly text: string;
-  /** How it is written where the mark is only a part of a scalar of YAML, such as JSON in a variable. */
+  /** The form inside a longer scalar of YAML, such as JSON in a variable. */
   readonly inside: string;
 }
 
@@ -67,7 +69,7 @@ export class Marks {
     return new Markup(yamlOf(this.#marked(tree, JSON.stringify)), () => yamlOf(tree));
   }
 
-  /** A tree with the texts in place of their marks, in keys too. */
+  /** A tree with texts in place of marks, in keys too. */
   restored(tree: unknown): unknown {
     if (typeof tree === "string") return this.#restoredText(tree);
     if (Array.isArray(tree)) return tree.map((one) => this.restored(one));

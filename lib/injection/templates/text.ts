@@ -1,5 +1,5 @@
 /**
- * Templates that users write: texts in the field's template language that make the YAML of a part of a pod.
+ * Templates of users: texts in the template language of Istio's injector. A template makes the YAML of a part of a pod.
  *
  * @module
  */
@@ -23,7 +23,7 @@ const listOf = <T extends z.ZodType>(item: T) =>
   z.array(item, { error: "a list" }).nullish().transform((items) => items ?? []);
 
 const partSchema = z.object({
-  // The rest of a pod's metadata is not a template's to say, and would be lost.
+  // A template cannot set other metadata of a pod, so other metadata are refused instead of lost.
   metadata: z.strictObject({ labels: texts, annotations: texts }, { error: "labels and annotations alone" }).nullish(),
   spec: z.looseObject({
     containers: listOf(podContainer),
@@ -33,7 +33,7 @@ const partSchema = z.object({
   }, { error: "an object" }).nullish(),
 }, { error: "an object with metadata and spec" });
 
-/** Templates that were read, by the configuration that they are of: once for all of its pods. */
+/** Parsed templates by their configuration. A template is parsed once for all pods. */
 const PARSED = new WeakMap<object, Map<string, readonly TemplateNode[]>>();
 
 function parsedOnce(text: string, at: string, { settings: { config } }: SidecarInput): readonly TemplateNode[] {
@@ -41,7 +41,7 @@ function parsedOnce(text: string, at: string, { settings: { config } }: SidecarI
   return ofConfig.getOrInsertComputed(text, () => parseTemplate(text, at));
 }
 
-/** The part that a template makes, or why it makes none, a line each. */
+/** The part from a template, or the problems of the template, one per line. */
 export function textPart(
   name: string,
   text: string,

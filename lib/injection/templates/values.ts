@@ -1,6 +1,6 @@
 /**
- * The data of injection's templates, with the field's names: fields of objects begin with a capital, as Go's do; keys of
- * maps (labels, annotations, the values) are as they are written.
+ * The data of injection's templates, with the names of Istio's injector. Fields of objects begin with a capital, like
+ * Go's fields. Keys of maps (labels, annotations, values) are unchanged.
  *
  * @module
  */
@@ -13,7 +13,7 @@ import { imageOf } from "../sidecar/image.ts";
 import type { SidecarInput } from "../sidecar/input.ts";
 import { goFields, withSource } from "./go_fields.ts";
 
-/** The values that a template may name. */
+/** The values for a template. */
 export function templateValues(input: SidecarInput): JsonTree {
   const { request: { pod, namespace }, settings, reader, proxy, owner, uid, gid, native } = input;
   const { values, mesh, revision } = settings;
@@ -54,7 +54,7 @@ export function templateValues(input: SidecarInput): JsonTree {
   };
 }
 
-/** Templates of the field name Istio's keys, those for this project ours; loops see each key once. */
+/** Templates for Istio use Istio's keys, templates for this project use its own keys. Loops see each key once. */
 function inBothSpellings(texts: Readonly<Record<string, string>>): Record<string, string> {
   const both = withSource({ ...texts }, texts);
   for (const [key, value] of Object.entries(texts)) {

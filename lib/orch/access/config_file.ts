@@ -1,5 +1,5 @@
 /**
- * Orchestrator config files ("kubeconfig"): read, merged, and the cluster and user of one context taken out.
+ * Reads and merges orchestrator config files ("kubeconfig"), and takes out the cluster and user of one context.
  *
  * @module
  */
@@ -8,13 +8,13 @@ import { BASE_ADDRESS, isBaseAddress, shownAddress } from "../../kernel/fetch/we
 import type { ActingUser } from "../client/access.ts";
 import { withoutEnd } from "../../kernel/text/edges.ts";
 
-/** A file, from whose place relative paths begin, and its text. */
+/** The path and the text of a file. Relative paths in the text begin at the file's folder. */
 export interface ConfigFileText {
   readonly file: string;
   readonly text: string;
 }
 
-/** A value that is written in the file, or lies in a file that it names. */
+/** A value in the file, or in a file that is named there. */
 export type Held = { readonly inline: string } | { readonly file: string };
 
 /** A program that prints credentials. */
@@ -25,19 +25,19 @@ export interface ExecProgram {
   readonly apiVersion: string;
 }
 
-/** The ways in which a user proves an identity. */
+/** The proofs of a user's identity. */
 export interface ConfigUser {
   readonly cert?: Held;
   readonly key?: Held;
   readonly token?: Held;
   readonly basic?: { readonly username: string; readonly password: string };
   readonly exec?: ExecProgram;
-  /** A plug-in of an identity provider, by its name. */
+  /** A plug-in of an identity provider, by name. */
   readonly provider?: { readonly name: string; readonly idToken: string | undefined };
   readonly actsAs?: ActingUser;
 }
 
-/** Content of one context. */
+/** The cluster and user of a context. */
 export interface ConfigContext {
   readonly name: string;
   readonly server: string;
@@ -96,7 +96,7 @@ interface ContextRow {
   readonly namespace?: string;
 }
 
-/** Rows of several files by name; of two with one name the first counts, as for `kubectl`. */
+/** Rows of several files by name. Of two rows with one name the first counts, as for `kubectl`. */
 interface Merged {
   readonly clusters: Map<string, { readonly row: Cluster; readonly file: string }>;
   readonly users: Map<string, { readonly row: User; readonly file: string }>;
@@ -107,8 +107,8 @@ interface Merged {
 /**
  * The cluster and user of a context.
  *
- * @param parse Reads YAML; throws for text that is none.
- * @param context Its name. Default: the one that the first file names that names one.
+ * @param parse Reads YAML; throws for text that is not YAML.
+ * @param context Name of the context. Default: the current context of the first file with a current context.
  * @throws {Error} naming file, field, value and expectation: all problems of a file at once.
  */
 export function readConfigFiles(
@@ -155,7 +155,7 @@ function merge({ file: path, text: content }: ConfigFileText, parse: (text: stri
   try {
     tree = parse(content);
   } catch (error) {
-    // The reason may quote the text, in which secrets are.
+    // The parser's reason may quote the text, and the text holds secrets.
     throw new Error(`${path}: got a text that is no YAML, expected an orchestrator config file`, { cause: error });
   }
   const read = file.safeParse(tree ?? {});
@@ -229,7 +229,7 @@ function userOf(name: string, row: User, path: string): ConfigUser {
   if ((cert === undefined) !== (key === undefined)) {
     throw new Error(`${path}: users[${name}]: got a client certificate or a key alone, expected both`);
   }
-  // A file wins over a token beside it, which is its content when the config was written.
+  // A file has precedence over a token: the token is the file's content at the time when the config was written.
   const token: Held | undefined = row.tokenFile
     ? { file: resolved(path, row.tokenFile) }
     : row.token
@@ -256,7 +256,9 @@ function userOf(name: string, row: User, path: string): ConfigUser {
   };
 }
 
-/** @throws {Error} for words about a user who is not named: the requests would have all rights of the user behind them */
+/**
+ * @throws {Error} for groups or other fields without a user name: requests would have all rights of the underlying user
+ */
 function actingUser(name: string, row: User, path: string): ActingUser | undefined {
   const { as: user, "as-groups": groups, "as-uid": uid, "as-user-extra": extra } = row;
   if (user) return { user, groups: groups ?? [], ...(uid ? { uid } : {}), ...(extra ? { extra } : {}) };
@@ -280,7 +282,7 @@ function held(path: string, data: string | undefined, named: string | undefined,
   return named ? { file: resolved(path, named) } : undefined;
 }
 
-/** Paths are relative to the file that names them. */
+/** Resolves a path relative to the file that holds the path. */
 function resolved(base: string, path: string): string {
   if (path.startsWith("/")) return path;
   const folder = base.includes("/") ? base.slice(0, base.lastIndexOf("/")) : ".";

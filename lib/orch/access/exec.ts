@@ -1,5 +1,5 @@
 /**
- * Credentials that a program prints (`client.authentication.k8s.io`, ExecCredential).
+ * Credentials from the output of a program (`client.authentication.k8s.io`, ExecCredential).
  *
  * Permissions: run (the program).
  *
@@ -12,7 +12,7 @@ import type { ExecProgram } from "./config_file.ts";
 export interface ExecCredentials {
   readonly token?: string;
   readonly identity?: { readonly cert: string; readonly key: string };
-  /** ms since the epoch; undefined: until they are refused. */
+  /** ms since the epoch; undefined: the credentials are used until the API refuses them. */
   readonly expires?: number;
 }
 
@@ -27,13 +27,14 @@ const printed = z.object({
   }),
 });
 
-/** Longest time that a program may take, milliseconds. */
+/** Longest run of a program, milliseconds. */
 const PROGRAM_MS = 60_000;
 
 /**
  * Runs the program.
  *
- * @throws {Error} when it cannot be run, fails, or prints something else. Nothing that it printed on standard output is in the message.
+ * @throws {Error} when the program cannot be run, fails, or prints something else. The message holds nothing of the
+ * program's standard output.
  */
 export async function execCredentials({ command, args, env, apiVersion }: ExecProgram): Promise<ExecCredentials> {
   const info = { apiVersion, kind: "ExecCredential", spec: { interactive: false } };

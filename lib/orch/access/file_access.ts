@@ -1,8 +1,8 @@
 /**
- * Access by orchestrator config files, by such a text, or by the account of the pod. Files are read again once a
- * minute, and at once when the API refused their access: tokens and certificates are rotated under a running program.
+ * Access by orchestrator config files, by the text of such a file, or by the account of the pod. Files are read again
+ * once a minute, and at once after a refusal by the API: tokens and certificates are rotated while the program runs.
  *
- * Permissions: read (the files and those that they name), run (a program for credentials, where one is allowed).
+ * Permissions: read (the files, and files named in them), run (an allowed program for credentials).
  *
  * @module
  */
@@ -18,8 +18,8 @@ import type { AccessPlace } from "./find.ts";
 /** How files are read. */
 export interface FileAccessOptions {
   /**
-   * Names of ways to prove an identity that are allowed though they run programs or plug-ins (`exec`, names of providers) or,
-   * in a text, read files: `tokenFile`, `clientCertificate`, `clientKey`, `certificateAuthority`.
+   * Proofs of identity that are allowed although they run programs or plug-ins (`exec`, names of providers) or, in a
+   * text, read files: `tokenFile`, `clientCertificate`, `clientKey`, `certificateAuthority`.
    */
   readonly allowed: readonly string[];
   readonly log: Logger;
@@ -32,7 +32,7 @@ const MAX_AGE_MS = 60_000;
 /** Least time between two readings because of a refusal, milliseconds. */
 const AGAIN_MS = 1000;
 
-/** Time before their end at which credentials of a program are renewed, milliseconds. */
+/** Time before their expiry at which a program's credentials are renewed, milliseconds. */
 const EARLY_MS = 30_000;
 
 export class FileAccess implements AccessSource {
@@ -50,7 +50,7 @@ export class FileAccess implements AccessSource {
     this.#clock = options.clock ?? systemClock;
   }
 
-  /** @throws {Error} when nothing could be read yet; later the last access that was read holds, with a warning. */
+  /** @throws {Error} when nothing could be read yet. Later, the last access stays in force, with a warning. */
   current(): ApiAccess | Promise<ApiAccess> {
     const isOld = this.#clock.monotonic() - this.#readAt > MAX_AGE_MS;
     if (this.#last !== undefined && !isOld) return this.#last;
@@ -120,7 +120,7 @@ export class FileAccess implements AccessSource {
 }
 
 /**
- * The access in a text, whose author may not read the files of this program, nor run anything here.
+ * The access in a text. The text's author may neither read files of this program's machine nor run programs there.
  *
  * @throws {Error} naming the text, the field at fault, its value and the expectation.
  */
@@ -142,17 +142,17 @@ export function readAccessText(
   return context;
 }
 
-/** The account of the pod; the token is read anew each time, because the node renews it in place. */
+/** The account of the pod. The token is read anew each time, because the node renews the token in its file. */
 async function podAccess({ server, folder }: AccessPlace & { readonly from: "pod" }): Promise<ApiAccess> {
   const token = (await readRegularText(`${folder}/token`)).trim();
   if (token === "") throw new Error(`${folder}/token: got an empty file, expected a token`);
   return { server, ca: await readRegularText(`${folder}/ca.crt`), authorization: bearer(token, `${folder}/token`) };
 }
 
-/** Names the ways to prove an identity that are allowed though they run programs or read files. */
+/** Setting with the allowed proofs of identity that run programs or read files. */
 const VARIABLE = "PILOT_INSECURE_MULTICLUSTER_ORCHCONFIG_OPTIONS";
 
-/** @throws {Error} for a way to prove an identity that runs a program that the file names, unless it is allowed. */
+/** @throws {Error} for a proof of identity that runs a program from the file, unless the proof is allowed. */
 function refuseUnsafe({ name, user }: ConfigContext, allowed: readonly string[]): void {
   if (user.exec !== undefined && !allowed.includes("exec")) {
     throw new Error(
@@ -178,7 +178,8 @@ function refuseUnsafe({ name, user }: ConfigContext, allowed: readonly string[])
 /**
  * The value of the header `authorization`.
  *
- * @throws {Error} for a token that no header can hold, such as one of two lines; the platform's own error would quote it
+ * @throws {Error} for a token that a header cannot hold, such as a token of two lines. The platform's own error would
+ * quote the token.
  */
 function bearer(token: string, what: string): string {
   if (/^[\x21-\x7e]+$/.test(token)) return `Bearer ${token}`;
@@ -189,7 +190,7 @@ async function valueOf(held: Held): Promise<string> {
   return "inline" in held ? held.inline : await readRegularText(held.file);
 }
 
-/** A file's text; of several files one may be absent. */
+/** A file's text. Of several files some may be absent. */
 async function textOf(file: string, mayLack: boolean): Promise<string | undefined> {
   try {
     return await readRegularText(file);

@@ -1,39 +1,40 @@
 /**
- * Where access to the orchestrator's API is described: the flag, `KUBECONFIG`, the pod's account, the home folder; the
- * first that there is.
+ * Finds the description of access to the orchestrator's API. The first existing place counts: the flag, `KUBECONFIG`,
+ * the pod's account, the home folder.
  *
  * Permissions: read (the pod's account, the home folder).
  *
  * @module
  */
 
-/** Files, a text whose author need not be trusted, or the account that a pod is given. */
+/** Files, the text of an untrusted author, or the account of a pod. `by` is the place in words, for messages. */
 export type AccessPlace =
   | {
-    readonly from: "text"; /** Its name in messages. */
+    readonly from: "text";
+    /** Name of the text in messages. */
     readonly name: string;
     readonly text: string;
     readonly by: string;
   }
-  | { readonly from: "files"; readonly files: readonly string[]; /** As people say it. */ readonly by: string }
+  | { readonly from: "files"; readonly files: readonly string[]; readonly by: string }
   | { readonly from: "pod"; readonly server: string; readonly folder: string; readonly by: string };
 
 /** Hints to the place of the access. */
 export interface PlaceHints {
   /** `--orchconfig`; undefined: not given. */
   readonly flag: string | undefined;
-  /** Variable `KUBECONFIG`: files, separated by colons; empty: none. */
+  /** Variable `KUBECONFIG`: files, separated by colons; empty: no files. */
   readonly variable: string;
-  /** Variables of the pod: host empty outside of one. */
+  /** Address of the API in the pod's variables; an empty host: the program does not run in a pod. */
   readonly host: string;
   readonly port: string;
-  /** Folder of the pod's account. Default: where a pod has it. */
+  /** Folder of the pod's account. Default: the usual folder. */
   readonly accountFolder?: string;
-  /** The home folder; empty: none. */
+  /** The home folder; empty: there is no home folder. */
   readonly home: string;
 }
 
-/** Where a pod has the token and the CA of its account. */
+/** The usual folder of the token and the CA of a pod's account. */
 const ACCOUNT_FOLDER = "/var/run/secrets/kubernetes.io/serviceaccount";
 
 /** Where access is described; undefined: nowhere. */

@@ -4,23 +4,23 @@
  * @module
  */
 
-/** A user that a client impersonates: the API takes the client for that user, and for nobody else. */
+/** A user that a client impersonates: the API treats the client as this user. */
 export interface ActingUser {
   readonly user: string;
   readonly groups: readonly string[];
   /** Default: none. */
   readonly uid?: string | undefined;
-  /** Further words about the user by their names. Default: none. */
+  /** Further properties of the user by name. Default: none. */
   readonly extra?: Readonly<Record<string, readonly string[]>> | undefined;
 }
 
-/** One user at one cluster, as of now. */
+/** The present access of a user to a cluster. */
 export interface ApiAccess {
-  /** `https://host:port`, with a path where the API lies behind one; no slash at the end. */
+  /** `https://host:port`, followed by a path if the API lies behind a path; no slash at the end. */
   readonly server: string;
-  /** PEM of the authorities of the server's certificate. Default: those of the runtime. */
+  /** PEM of the authorities of the server's certificate. Default: the runtime's authorities. */
   readonly ca?: string | undefined;
-  /** The server's certificate is not checked, because the user said so. Default: it is. */
+  /** Whether the user turned the check of the server's certificate off. Default: false. */
   readonly unchecked?: boolean;
   /** PEM of a client certificate and its key. Default: none. */
   readonly identity?: { readonly cert: string; readonly key: string } | undefined;
@@ -32,14 +32,14 @@ export interface ApiAccess {
   readonly proxy?: string | undefined;
 }
 
-/** The source of access; it may give another one each time, because tokens and certificates change. */
+/** A source of access. The access may change each time, because tokens and certificates change. */
 export interface AccessSource {
   /**
-   * The access as of now.
+   * The present access.
    *
-   * @throws {Error} that names the file and field at fault; asked again, it may succeed.
+   * @throws {Error} that names the file and field at fault. A later call may succeed.
    */
   current(): ApiAccess | Promise<ApiAccess>;
-  /** The API refused the proof of the last access: the next one is read anew. */
+  /** Called when the API refused the last access. The next access is read anew. */
   refused(): void;
 }

@@ -1,5 +1,5 @@
 /**
- * An answer of the orchestrator's API, whose body must go on coming.
+ * An answer of the orchestrator's API. A body that stops coming is given up.
  *
  * @module
  */
@@ -7,7 +7,7 @@ import type { Cancel, Clock } from "../../kernel/time/clock.ts";
 import { ApiError, asApiError } from "./api_error.ts";
 import { ListScanner } from "./list_scanner.ts";
 
-/** An object as JSON has it. */
+/** A JSON object. */
 export type ApiJson = Readonly<Record<string, unknown>>;
 
 /** Whether a value is an object of JSON. */
@@ -15,12 +15,12 @@ export function isApiJson(value: unknown): value is ApiJson {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Silence after which the body of an answer that is no watch is given up, milliseconds. */
+/** Silence after which the body of an answer is given up, unless the answer is a watch; milliseconds. */
 const BODY_IDLE_MS = 30_000;
 
 /**
- * Bytes of a list that are waited for at a time: the runtime passes on pieces of some 3 kB, each of which costs a turn of
- * the event loop. Of a body that is slower than 2 kB/s it is said that it is silent.
+ * Bytes of a list to wait for at a time: the runtime hands out pieces of some 3 kB, and each piece costs a turn of the
+ * event loop. A body with less than 2 kB/s counts as silent.
  */
 const LIST_PIECE = 64 * 1024;
 
@@ -39,7 +39,7 @@ interface AnswerParts {
   readonly over: () => void;
 }
 
-/** An answer with status 2xx. Its body is to be read, or cancelled. */
+/** An answer with status 2xx. The caller must read or cancel the body. */
 export class ApiAnswer {
   readonly #parts: AnswerParts;
 
@@ -50,7 +50,7 @@ export class ApiAnswer {
   /**
    * The body as one object.
    *
-   * @throws {ApiError} for a body that stays silent, ends too early, or is no object.
+   * @throws {ApiError} for a body that stays silent, ends too early, or is not an object.
    */
   async json(): Promise<ApiJson> {
     const parts: string[] = [];
@@ -59,11 +59,11 @@ export class ApiAnswer {
   }
 
   /**
-   * The body as a list, of which each item is handed over when it has come.
+   * The body as a list. Each item is handed over as soon as it has arrived.
    *
-   * @param take Called with each item that is an object or a list. Its errors are passed on.
-   * @returns the list without those items
-   * @throws {ApiError} for a body that stays silent, ends too early, or is no object.
+   * @param take Called with each item that is an object or an array. Its errors are passed on.
+   * @returns the list without the items
+   * @throws {ApiError} for a body that stays silent, ends too early, or is not an object.
    */
   async list(take: (item: unknown) => void): Promise<ApiJson> {
     const scanner = new ListScanner(take);
@@ -72,10 +72,10 @@ export class ApiAnswer {
   }
 
   /**
-   * The lines of the body, those that came together at once; half a line at the end is left out.
+   * The lines of the body. Lines that arrive together are returned together. Half a line at the end is left out.
    *
    * @param idleMs Longest silence, milliseconds.
-   * @throws {ApiError} for a body that is silent for longer, a connection that is cut, and a line without an end.
+   * @throws {ApiError} for a body that is silent for longer, a broken connection, and an endless line.
    */
   async *lines(idleMs: number): AsyncGenerator<readonly string[], void> {
     let rest = "";
@@ -116,7 +116,10 @@ export class ApiAnswer {
     }
   }
 
-  /** Pieces of the body of at least so many bytes, but for the last; each is valid until the next is asked for. */
+  /**
+   * Pieces of the body. Each piece but the last has at least the given number of bytes, and is valid until the next
+   * piece is requested.
+   */
   async *#bytes(idleMs: number, atLeast: number): AsyncGenerator<Uint8Array, void> {
     const { response, what, clock, end, over } = this.#parts;
     let cancel: Cancel = () => {};
@@ -142,10 +145,10 @@ export class ApiAnswer {
   }
 }
 
-/** Bytes that are read at a time, at most. */
+/** Most bytes of one read. */
 const MOST_AT_ONCE = 128 * 1024;
 
-/** The pieces of a body, in one buffer where the body allows that: bodies that come from connections do. */
+/** The pieces of a body. If the body allows it, all pieces are read into one buffer; bodies from connections do. */
 async function* pieces(body: ReadableStream<Uint8Array> | null, atLeast: number): AsyncGenerator<Uint8Array, void> {
   const reader = body && intoBuffer(body);
   if (reader === undefined) return yield* body ?? [];

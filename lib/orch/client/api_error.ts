@@ -7,9 +7,9 @@
 /** No answer, or a refusal. */
 export class ApiError extends Error {
   override readonly name = "ApiError";
-  /** Milliseconds for which the server asked to be left alone; undefined: it did not. */
+  /** Milliseconds that the server asked the client to wait; undefined: the server did not ask. */
   readonly retryAfter: number | undefined;
-  /** True for an answer that began and then said nothing for too long. */
+  /** Whether an answer began and then stayed silent for too long. */
   readonly silent: boolean;
 
   /** @param status HTTP status, or `code` of a Status object; undefined without an answer. */
@@ -27,17 +27,17 @@ export class ApiError extends Error {
     this.silent = silent;
   }
 
-  /** True when asking again may help: no answer, too busy, or credentials that are being renewed. */
+  /** Whether another try may help: no answer, too busy, or credentials that are being renewed. */
   get transient(): boolean {
     return this.status === undefined || this.status === 401 || this.status === 429 || this.status >= 500;
   }
 
-  /** True when a resource version or a page's token is too old, so that everything has to be listed. */
+  /** Whether a resource version or a page's token is too old, so that all objects must be listed again. */
   get expired(): boolean {
     return this.status === 410;
   }
 
-  /** True when an object that was to be made is there already, or one that was to be changed is another one by now. */
+  /** Whether an object to create already exists, or an object to change has changed meanwhile. */
   get conflict(): boolean {
     return this.status === 409;
   }
@@ -48,14 +48,14 @@ export class ApiError extends Error {
   }
 }
 
-/** An error of any sort as one of the API. */
+/** Turns any error into an error of the API. */
 export function asApiError(error: unknown, what: string): ApiError {
   if (error instanceof ApiError) return error;
   const message = error instanceof Error ? error.message : String(error);
   return new ApiError(`${what}: ${message}`, undefined, { cause: error });
 }
 
-/** Longest wait that a server may ask for, milliseconds: a mistaken header must not stop a watch for a day. */
+/** Most milliseconds that a server may ask a client to wait: a wrong header must not stop a watch for a day. */
 const MAX_RETRY_AFTER_MS = 120_000;
 
 /** The header `retry-after` in milliseconds: seconds, or a date (RFC 9110, 10.2.3); undefined: none, or nonsense. */

@@ -1,10 +1,10 @@
 /**
- * The client of the orchestrator's API: requests in JSON by the access of the moment, at the rate that is allowed.
+ * The client of the orchestrator's API: JSON requests with the present access, at the allowed rate.
  *
- * Lists and watches are read by `../informer`. Nothing is asked twice here: the caller knows the effect of a second
+ * Lists and watches are read by `../informer`. The client repeats no request: the caller knows the effect of a second
  * request.
  *
- * Permissions: net (the API's address), and those of the access.
+ * Permissions: net (the API's address), and the permissions of the access.
  *
  * @module
  */
@@ -30,7 +30,10 @@ export interface ApiCall {
   readonly accept?: string;
   /** Longest wait for the head of the answer, milliseconds. Default: the client's. */
   readonly within?: number;
-  /** Goes past the limit of requests: for the few that must be in time while thousands wait. Default: it waits. */
+  /**
+   * Whether the request ignores the rate limit, for the few requests that must be in time while thousands wait.
+   * Default: false.
+   */
   readonly urgent?: boolean;
   readonly signal?: AbortSignal | undefined;
 }
@@ -40,21 +43,21 @@ export interface ApiClientParts {
   readonly access: AccessSource;
   /** Default: no limit. */
   readonly limit?: TokenBucket;
-  /** Each request is a line of severity debug. Default: none is written. */
+  /** Each request is a line of severity debug. Default: no line is written. */
   readonly log?: Logger;
   readonly clock?: Clock;
   /** Longest wait for the head of an answer, milliseconds. Default: 30 s. */
   readonly within?: number;
   /** Value of the header `user-agent`. Default: the runtime's. */
   readonly userAgent?: string;
-  /** Instead of one by the access, for tests. */
+  /** Replaces the exchange of the access, for tests. */
   readonly exchange?: ApiExchange;
 }
 
 /** Longest wait for the head of an answer, milliseconds. */
 const HEAD_MS = 30_000;
 
-/** The headers by which the API takes a client for another user. */
+/** The headers with which the API treats a client as another user. */
 function impersonation({ user, groups, uid, extra = {} }: ActingUser): [name: string, value: string][] {
   return [
     ["impersonate-user", user],
@@ -66,7 +69,7 @@ function impersonation({ user, groups, uid, extra = {} }: ActingUser): [name: st
   ];
 }
 
-/** Characters of a refusal that go into messages. */
+/** Most characters of a refusal in a message. */
 const SAID = 300;
 
 export class ApiClient {
@@ -80,7 +83,7 @@ export class ApiClient {
   }
 
   /**
-   * The answer to a request, when it is a success.
+   * Sends a request, and returns a successful answer.
    *
    * @throws {ApiError} without an answer in time, and for a refusal.
    */
@@ -117,12 +120,12 @@ export class ApiClient {
     }
   }
 
-  /** The body of an answer as one object; errors as of {@linkcode send}. */
+  /** The body of an answer as one object. Throws the errors of {@linkcode send}. */
   async json(call: ApiCall): Promise<ApiJson> {
     return await (await this.send(call)).json();
   }
 
-  /** The object at a path; undefined where there is none (404). Other errors as of {@linkcode send}. */
+  /** The object at a path; undefined: the object does not exist (404). Throws the other errors of {@linkcode send}. */
   async get(path: string, call: Omit<ApiCall, "path" | "method"> = {}): Promise<ApiJson | undefined> {
     try {
       return await this.json({ ...call, path });
@@ -132,12 +135,12 @@ export class ApiClient {
     }
   }
 
-  /** Does a request of which only the success counts. */
+  /** Sends a request whose answer is not needed. */
   async tell(call: ApiCall): Promise<void> {
     (await this.send(call)).cancel();
   }
 
-  /** Drops its connections; a later request opens new ones. */
+  /** Drops the client's connections. A later request opens new connections. */
   close(): void {
     this.#open?.by.then((open) => open.close(), () => {});
     this.#open = undefined;
@@ -151,7 +154,7 @@ export class ApiClient {
     if (access.authorization !== undefined) headers["authorization"] = access.authorization;
     if (this.#parts.userAgent !== undefined) headers["user-agent"] = this.#parts.userAgent;
     if (call.body !== undefined) headers["content-type"] = call.type ?? "application/json";
-    // Each group is a header of its own: the API takes two in one line for one group of another name.
+    // Each group is a header of its own: the API would read two groups in one line as one group of another name.
     const all = [...Object.entries(headers), ...(access.actsAs === undefined ? [] : impersonation(access.actsAs))];
     return await exchange(access.server + call.path, {
       ...{ method, signal, redirect: "manual", headers: access.actsAs === undefined ? headers : all },
@@ -159,7 +162,7 @@ export class ApiClient {
     });
   }
 
-  /** One set of connections as long as the access stays the same, so that only the first request pays for TLS. */
+  /** Connections are kept while the access stays the same, so that only the first request pays for TLS. */
   async #exchangeOf(access: ApiAccess): Promise<OpenExchange> {
     const before = this.#open;
     if (before !== undefined && sameConnections(before.access, access)) return await before.by;
@@ -179,7 +182,7 @@ export class ApiClient {
     return new ApiError(`${what}: status ${response.status}: ${said}`, response.status, { retryAfter });
   }
 
-  /** The beginning of a refusal; a body that does not come ends with the wait for it. */
+  /** The beginning of a refusal; empty after a second without a body. */
   async #said(response: Response, signal: AbortSignal): Promise<string> {
     const late = Promise.withResolvers<string>();
     const cancel = this.clock.after(1000, () => late.resolve(""));
@@ -208,7 +211,7 @@ async function textUpTo(response: Response, most: number): Promise<string> {
   return text;
 }
 
-/** The sentence of a Status object, or the text as it is. */
+/** The message of a Status object, or the unchanged text. */
 function messageOf(text: string): string {
   try {
     const { message } = JSON.parse(text) as { readonly message?: unknown };

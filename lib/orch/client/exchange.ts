@@ -1,8 +1,8 @@
 /**
- * HTTP to the orchestrator's API by one access.
+ * HTTP to the orchestrator's API with one access.
  *
- * HTTP/1.1: each watch has a connection of its own, so that one dead connection is one silent watch. HTTP/2 would put all
- * requests on it, and `fetch` gives no way to leave it.
+ * HTTP/1.1 gives each watch a connection of its own, so that a dead connection silences one watch only. HTTP/2 would
+ * put all requests on one connection, and `fetch` cannot leave a dead connection.
  *
  * Permissions: net (the API's address, or its proxy's).
  *
@@ -14,17 +14,17 @@ import type { ApiAccess } from "./access.ts";
 /** Makes an HTTP request, as `fetch` does. */
 export type ApiExchange = (url: string, init: RequestInit) => Promise<Response>;
 
-/** An exchange with connections that are kept. */
+/** An exchange with reused connections. */
 export interface OpenExchange {
   readonly exchange: ApiExchange;
-  /** Drops its idle connections; requests that run go on. */
+  /** Drops idle connections. Running requests go on. */
   close(): void;
 }
 
 /**
  * The exchange of an access.
  *
- * @throws {Error} for certificates or a proxy that cannot be used.
+ * @throws {Error} for unusable certificates or an unusable proxy.
  */
 export async function openExchange({ server, ca, unchecked, identity, proxy }: ApiAccess): Promise<OpenExchange> {
   if (unchecked && server.startsWith("https:")) {

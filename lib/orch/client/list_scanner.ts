@@ -1,10 +1,11 @@
 /**
- * The items of a list, each as soon as its last byte has come, so that a list of any length needs the memory of one item.
+ * The items of a list, each as soon as its last byte has arrived, so that a list of any length needs the memory of one
+ * item.
  *
  *     bytes ──> outside of "items": kept, parsed at the end
  *           └─> one item: parsed, handed over, forgotten
  *
- * Braces and quotes are followed; the parser of each item reads the text between them.
+ * The scanner follows braces and quotes; a parser reads the text of each item.
  *
  * @module
  */
@@ -13,31 +14,31 @@ const OPEN_BRACE = 123, CLOSE_BRACE = 125, OPEN_BRACKET = 91, CLOSE_BRACKET = 93
 
 const ITEMS = new TextEncoder().encode("items");
 
-/** Depth inside of the list itself, and inside of its items. */
+/** Depth of the list itself, and depth between its items. */
 const LIST = 1, BETWEEN_ITEMS = 2;
 
 export class ListScanner {
   readonly #take: (item: unknown) => void;
   readonly #decoder = new TextDecoder();
-  /** Pieces of the text without its items, or of the present item, from earlier bytes. */
+  /** Pieces of the text without items, and pieces of the present item, from earlier bytes. */
   #outside: Uint8Array[] = [];
   #item: Uint8Array[] = [];
   #depth = 0;
   #inString = false;
   #isEscaped = false;
   #inItems = false;
-  /** Bytes of a string of the list itself that are those of `items`; -1: it is another string. */
+  /** Number of bytes of a string at the list's depth that match `items`; -1: the string differs. */
   #matched = -1;
 
-  /** @param take Called with each item that is an object or a list, in their order. */
+  /** @param take Called with each item that is an object or an array, in order. */
   constructor(take: (item: unknown) => void) {
     this.#take = take;
   }
 
   /**
-   * Takes the next bytes, which are not kept.
+   * Takes the next bytes. The bytes are not kept.
    *
-   * @throws {SyntaxError} for an item that is no JSON.
+   * @throws {SyntaxError} for an item that is not JSON.
    */
   push(bytes: Uint8Array): void {
     let start = 0;
@@ -82,15 +83,15 @@ export class ListScanner {
   }
 
   /**
-   * The list, its items left out.
+   * The list without its items.
    *
-   * @throws {SyntaxError} for a text that has not come to its end, or is no JSON.
+   * @throws {SyntaxError} for a text that is incomplete or not JSON.
    */
   end(): unknown {
     return JSON.parse(this.#text(this.#outside));
   }
 
-  /** Follows a string to its last byte, or to that of the bytes. @returns where that is */
+  /** Follows a string. @returns the index of the string's last byte, or the number of bytes */
   #stringFrom(bytes: Uint8Array, from: number): number {
     for (let at = from; at < bytes.length; at++) {
       const byte = bytes[at]!;

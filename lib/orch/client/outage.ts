@@ -1,23 +1,23 @@
 /**
- * An outage of an API as one event: many parts of a program ask the API, all of them fail while it is away, and people need
- * one line when that begins and one when it ends.
+ * An outage of an API as one event. Many parts of a program ask the API, and all of them fail during an outage. The log
+ * needs one line at the beginning and one line at the end.
  *
  * @module
  */
 import type { Logger } from "../../kernel/log/log.ts";
 import type { ApiError } from "./api_error.ts";
 
-/** The parts of a program that get no answers of one API. */
+/** The parts of a program without answers of an API. */
 export class ApiOutage {
   readonly #away = new Set<object>();
-  /** Parts that were away since the outage began. */
+  /** Number of parts that have been without an answer during the outage. */
   #parts = 0;
 
   /**
-   * A part got no answer, or one that says that the API cannot answer now (`transient`). Writes a warning when it is the
-   * first part of the outage.
+   * A part got no answer, or an answer that says that the API cannot answer now (`transient`). Logs a warning for the
+   * first part of an outage.
    *
-   * @param fields of the line: the part's question
+   * @param fields Fields of the log line: the part's question.
    */
   fails(part: object, error: ApiError, log: Pick<Logger, "warn"> | undefined, fields: object): void {
     const begins = this.#away.size === 0;
@@ -29,7 +29,7 @@ export class ApiOutage {
     log?.warn(message, { ...fields, why: error.message });
   }
 
-  /** A part got an answer. Writes a line when no part is without one any more. */
+  /** A part got an answer. Logs a line when all parts have answers again. */
   works(part: object, log: Pick<Logger, "info"> | undefined, fields: object): void {
     if (!this.#away.delete(part) || this.#away.size > 0) return;
     log?.info("the orchestrator is heard of again", { ...fields, ...(this.#parts > 1 && { questions: this.#parts }) });
@@ -43,7 +43,7 @@ export class ApiOutage {
 
 const outages = new WeakMap<object, ApiOutage>();
 
-/** The outage of the API that a client asks: one for all parts that share the client. */
+/** The outage of a client's API, shared by all users of the client. */
 export function outageOf(client: object): ApiOutage {
   return outages.getOrInsertComputed(client, () => new ApiOutage());
 }

@@ -1,11 +1,11 @@
 /**
- * How many requests may go out: so many at once, and so many a second after that.
+ * A limit of the rate of requests: a burst at once, and then a number of requests a second.
  *
  * @module
  */
 import type { Clock } from "../../kernel/time/clock.ts";
 
-/** See the module. Requests go in the order in which they asked. */
+/** Requests are let through in the order of their arrival. */
 export class TokenBucket {
   readonly #qps: number;
   readonly #burst: number;
@@ -26,10 +26,10 @@ export class TokenBucket {
   }
 
   /**
-   * Waits for its turn.
+   * Waits for a turn.
    *
    * @returns The milliseconds waited.
-   * @throws the signal's reason when it aborts first; its turn goes to the next.
+   * @throws the signal's reason when it aborts first. The turn goes to the next request.
    */
   async take(signal?: AbortSignal): Promise<number> {
     signal?.throwIfAborted();

@@ -4,7 +4,7 @@
  * @module
  */
 
-/** First wait, milliseconds; each further one is twice as long. */
+/** First wait, milliseconds. Each further wait is twice as long. */
 const FIRST_MS = 500;
 
 /** Longest wait, milliseconds. */

@@ -1,12 +1,12 @@
 /**
- * The objects of one resource as last heard of, and the changes of a list or of some events.
+ * The objects of one resource as last reported, and the changes in a list or in some events.
  *
  * @module
  */
 
-/** An object that is kept: its identity, and the value that a projector made of it. */
+/** A kept object: its identity, and the value that a projector made from the object. */
 export interface KeptObject<T> {
-  /** Empty: it has none. */
+  /** Empty: the object has no namespace. */
   readonly namespace: string;
   readonly name: string;
   readonly uid: string;
@@ -14,15 +14,15 @@ export interface KeptObject<T> {
   readonly value: T;
 }
 
-/** A change of the kept objects; a key is in one of the lists at most. */
+/** A change of the kept objects. A key is in at most one of the lists. */
 export interface CacheChange<T> {
-  /** New objects, and those of another version. */
+  /** New objects, and objects with a new version. */
   readonly upserted: readonly KeptObject<T>[];
-  /** As they were last known. */
+  /** Removed objects in their last known version. */
   readonly removed: readonly KeptObject<T>[];
 }
 
-/** The fate of one object. */
+/** A reported change of one object. */
 export interface CacheEvent<T> {
   readonly type: "put" | "gone";
   readonly object: KeptObject<T>;
@@ -44,8 +44,8 @@ export class ObjectCache<T> {
   }
 
   /**
-   * Takes a whole list: an object that is not in it is gone. Versions are compared for being equal only, because an API
-   * that was restored from a backup goes back.
+   * Takes a whole list. Objects outside the list are gone. Versions are only compared for equality, because the
+   * versions of an API go back when the API is restored from a backup.
    */
   replace(list: ReadonlyMap<string, KeptObject<T>>): CacheChange<T> {
     const upserted: KeptObject<T>[] = [];
@@ -64,7 +64,7 @@ export class ObjectCache<T> {
     return { upserted, removed };
   }
 
-  /** Takes events in their order. */
+  /** Takes events in order. */
   apply(events: Iterable<CacheEvent<T>>): CacheChange<T> {
     const before = new Map<string, KeptObject<T> | undefined>();
     for (const { type, object } of events) {
@@ -72,7 +72,7 @@ export class ObjectCache<T> {
       const old = this.#objects.get(key);
       if (!before.has(key)) before.set(key, old);
       if (type === "put") this.#objects.set(key, object);
-      // The end of an earlier object of that name is not the end of the present one.
+      // The end of an earlier object with the same name is not the end of the present object.
       else if (old !== undefined && old.uid === object.uid) this.#objects.delete(key);
     }
     const upserted: KeptObject<T>[] = [];

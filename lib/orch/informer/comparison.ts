@@ -1,6 +1,6 @@
 /**
- * Compares the objects of an informer with a list of the API. A list and a watch do not come to the same moment
- * together, so a difference is a doubt at first; it is a drift when no event has reported it after a while.
+ * Compares the objects of an informer with a list of the API. A list and a watch do not show the same moment, so a
+ * difference is only suspected at first. The difference is a drift if no event has reported it after a while.
  *
  * @module
  */
@@ -16,19 +16,19 @@ interface KeptObjects {
 /** Objects by key, each as `uid version`. */
 export type Identities = Map<string, string>;
 
-/** Adds an object of a list to those that it has; an object without a name is left out. */
+/** Adds the identity of a listed object. An object without a name is left out. */
 export function addIdentity(item: unknown, into: Identities): void {
   if (!isApiJson(item) || !isApiJson(item["metadata"])) return;
   const { namespace = "", name, uid, resourceVersion }: ApiJson = item["metadata"];
   if (typeof name === "string") into.set(cacheKey({ namespace: String(namespace), name }), `${uid} ${resourceVersion}`);
 }
 
-/** Objects that are compared in one step. */
+/** Most objects that a step compares. */
 const ITEMS_A_STEP = 500;
 
 /**
- * The objects that the API has otherwise: by key, each as it is kept; empty: it is not. The kept objects may change
- * between steps.
+ * The objects that differ in the API: the kept identity by key; empty: the object is not kept. The kept objects may
+ * change between steps.
  */
 export function* differences(listed: Identities, kept: KeptObjects): Generator<void, Identities> {
   const found: Identities = new Map();
@@ -46,7 +46,7 @@ export function* differences(listed: Identities, kept: KeptObjects): Generator<v
   return found;
 }
 
-/** Of these differences those of which nothing was heard since. */
+/** The differences that no event has resolved since. */
 export function unheard(found: Identities, kept: KeptObjects): string[] {
   return [...found].filter(([key, identity]) => {
     const [namespace = "", name = ""] = key.split("/");

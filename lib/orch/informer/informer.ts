@@ -1,8 +1,8 @@
 /**
- * Keeps the objects of one resource as the orchestrator has them: lists, watches, and recovers from failures in
- * between. Any number of parts share one informer.
+ * Keeps the objects of one resource in the orchestrator's state: lists, watches, and recovers from failures. Any number
+ * of parts share one informer.
  *
- * Permissions: those of the client.
+ * Permissions: the permissions of the client.
  *
  * @module
  */
@@ -23,33 +23,36 @@ import { type ApiResource, listPath, type ListScope } from "./resource.ts";
 export interface InformerOptions<T> extends ListScope {
   readonly resource: ApiResource;
   readonly project: Projector<T>;
-  /** Objects of one page. Default: 500. */
+  /** Objects per page. Default: 500. */
   readonly pageSize?: number;
-  /** Silence after which a watch is made anew, milliseconds. Default: 150 s, as bookmarks come once a minute. */
+  /** Silence after which a watch is made anew, milliseconds. Default: 150 s, because bookmarks come once a minute. */
   readonly idle?: number;
   readonly log?: Logger;
-  /** Called with each failure that is not part of a watch's life. */
+  /** Called with each failure that is not part of a watch's normal life. */
   readonly troubled?: (error: ApiError) => void;
   /** From 0 to 1. Default: the runtime's. */
   readonly random?: () => number;
 }
 
-/** Hears of changes after the informer has taken them. Must not throw. */
+/** Called with changes after the informer has taken them. Must not throw. */
 export type InformerListener<T> = (change: CacheChange<T>) => void;
 
 const PAGE_SIZE = 500;
 const IDLE_MS = 150_000;
 
-/** The API is asked to end a watch after between this and twice this, seconds, so that servers behind a balancer share them. */
+/**
+ * The API is asked to end a watch after one to two times this number of seconds, so that watches spread over the
+ * servers behind a balancer.
+ */
 const WATCH_SECONDS = 300;
 
-/** Shortest time between two watches, milliseconds: one that is ended at once must not keep two machines busy. */
+/** Shortest time between two watches, milliseconds: watches that end at once must not keep two machines busy. */
 const SHORTEST_MS = 1000;
 
-/** Time after which a watch counts as one that worked, milliseconds. */
+/** Time after which a failed watch still resets the back-off, milliseconds. */
 const LONG_MS = 30_000;
 
-/** Metadata alone, as the API offers it. */
+/** Media type parameter of the API for metadata alone. */
 const METADATA = "as=PartialObjectMetadata";
 
 export class Informer<T> {
@@ -65,11 +68,11 @@ export class Informer<T> {
   readonly #firstSync = Promise.withResolvers<void>();
   #running: Promise<void> | undefined;
   #lastTrouble: string | undefined;
-  /** The API has refused the resource, and has not given it since. */
+  /** Whether the API has refused the resource, and has not given objects since. */
   #isRefused = false;
   /** Ends the present watch. */
   #watching: AbortController | undefined;
-  /** Keys of objects of which a version could not be read. */
+  /** Keys of objects with an unreadable version. */
   readonly #unread = new Set<string>();
 
   constructor(client: ApiClient, options: InformerOptions<T>) {
@@ -102,7 +105,11 @@ export class Informer<T> {
     return this.#machine.cache.values();
   }
 
-  /** Calls `listener` on every change from now on; present objects are in {@linkcode values}. @returns ends it */
+  /**
+   * Calls `listener` on every change from now on. {@linkcode values} has the present objects.
+   *
+   * @returns a function that ends the calls
+   */
   subscribe(listener: InformerListener<T>): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
@@ -114,11 +121,11 @@ export class Informer<T> {
   }
 
   /**
-   * Compares the kept objects with those of the API, by metadata alone; where they differ everything is listed anew.
-   * Does nothing while the API is not heard of, or is being listed.
+   * Compares the kept objects with the API's objects, by metadata alone. After a difference, everything is listed anew.
+   * Does nothing while the API is away, or is being listed.
    *
-   * @param patience How long the watch may take to tell of a difference, milliseconds.
-   * @returns The number of objects that differed, and that no event has reported.
+   * @param patience How long the watch may take to report a difference, milliseconds.
+   * @returns The number of objects that differed without an event.
    * @throws {ApiError} when the API gives no list.
    */
   async check(patience: number): Promise<number> {
@@ -127,7 +134,7 @@ export class Informer<T> {
     const first = await paced(differences((await this.#identities()).listed, this), { signal });
     if (first.size === 0) return 0;
     await this.#client.clock.sleep(patience, signal);
-    // The first list may have been older than the events of the watch by then; the second one is not.
+    // The first list may have been older than the watch's events. The second list is not.
     if (unheard(first, this).length === 0) return 0;
     const { listed, version } = await this.#identities();
     const second = await paced(differences(listed, this), { signal });
@@ -138,7 +145,7 @@ export class Informer<T> {
     return drifted.length;
   }
 
-  /** The objects of the API, no older than the known ones. */
+  /** The objects of the API, no older than the known objects. */
   async #identities(): Promise<{ readonly listed: Identities; readonly version: string }> {
     const known = this.#machine.version;
     const path = this.#query(ageQuery({ version: known }));
@@ -184,15 +191,18 @@ export class Informer<T> {
 
   async #wait(error: ApiError): Promise<void> {
     this.#machine.failed(error.expired);
-    // A connection that died, or a quiet resource and a server without bookmarks: the next watch shows which.
+    // The connection died, or the resource is quiet and the server sends no bookmarks. The next watch will show which.
     if (error.silent) return;
-    // A version grows old in the normal life of a watch; a list follows, and reports its own failure.
+    // Versions expire in the normal life of a watch. A list follows, and reports its own failure.
     if (!error.expired) this.#report(error);
     const ms = Math.max(error.retryAfter ?? 0, this.#backOff.next());
     await this.#client.clock.sleep(ms, this.#stop.signal).catch(() => {});
   }
 
-  /** An API that is away is two lines for all informers together; a refusal that lasts is one for its resource. */
+  /**
+   * An outage of the API is logged as two lines for all informers together. A lasting refusal is logged once for its
+   * resource.
+   */
   #report(error: ApiError): void {
     const { troubled, log, resource: { plural: resource } } = this.options;
     troubled?.(error);
@@ -286,8 +296,9 @@ export class Informer<T> {
 }
 
 /**
- * A list as of now is read of the store, page by page; any other one of the server's memory, all at once, as `limit` does
- * not count there (https://kubernetes.io/docs/reference/using-api/api-concepts/#semantics-for-get-and-list).
+ * A list as of now is read from the store, page by page. Any other list is read from the server's memory, all at once,
+ * because `limit` has no effect there
+ * (https://kubernetes.io/docs/reference/using-api/api-concepts/#semantics-for-get-and-list).
  */
 function ageQuery(asOf: ListAge): Readonly<Record<string, string>> {
   if (asOf === "now") return {};

@@ -1,12 +1,12 @@
 /**
- * The states of one informer, apart from all input and output.
+ * The states of one informer, without any input and output.
  *
  *     list, page by page ──last page──> watch from its version ──ends──> watch from the last version
  *        ^   a page's token is too old,      │
  *        └── the version is too old, no progress in three attempts
  *
- * Objects go only when a whole list lacks them, or when the API reports their end: no failure makes an object count as
- * gone because it was not heard of.
+ * An object is removed only when a whole list lacks the object, or when the API reports its end. A failure never
+ * removes an object.
  *
  * @module
  */
@@ -18,18 +18,18 @@ export type InformerStep =
     readonly ask: "page";
     /** Undefined: the first page. */
     readonly token: string | undefined;
-    /** How new the list is to be; of the first page. */
+    /** How new the list must be; set for the first page. */
     readonly asOf: ListAge;
   }
   | { readonly ask: "watch"; readonly version: string };
 
 /**
- * How new a list is to be.
+ * How new a list must be.
  *
- * - `any`: as the server has it at hand. Nothing is known yet that it could contradict.
- * - a version: no older than that, so that the known objects do not go back in time.
- * - `now`: as of now, without regard to versions so far: after a list that failed. An API that was restored from a
- *   backup has lower versions than it had, and never the one that is asked for.
+ * - `any`: the server's state at hand. Nothing is known yet that the list could contradict.
+ * - a version: no older than the version, so that the known objects do not go back in time.
+ * - `now`: as of now, whatever the versions so far; used after a failed list. An API that was restored from a backup
+ *   has lower versions than before, and never reaches the requested version.
  */
 export type ListAge = "any" | "now" | { readonly version: string };
 
@@ -38,7 +38,7 @@ export interface ListPage<T> {
   readonly objects: readonly KeptObject<T>[];
   /** Version of the whole list. */
   readonly version: string;
-  /** Empty: this is the last page. */
+  /** Empty: this page is the last. */
   readonly token: string;
 }
 
@@ -55,7 +55,7 @@ export class InformerMachine<T> {
   #listed = new Map<string, KeptObject<T>>();
   #attempts = 0;
 
-  /** The last version that was heard of; empty: none. */
+  /** The last reported version; empty: no version yet. */
   get version(): string {
     return this.#version;
   }
@@ -83,7 +83,7 @@ export class InformerMachine<T> {
   /**
    * Takes events of a watch.
    *
-   * @param version That of the last of them, or of a bookmark; empty: not known.
+   * @param version Version of the last event, or of a bookmark; empty: not known.
    */
   events(events: readonly CacheEvent<T>[], version: string): CacheChange<T> {
     if (this.#step.ask !== "watch") throw new Error("events came that were not asked for");
@@ -100,7 +100,10 @@ export class InformerMachine<T> {
     else if (ask === "page" && this.#step.token === undefined) this.#step = { ...this.#step, asOf: "now" };
   }
 
-  /** The known state is doubted: everything is listed anew, no older than that version. A list that is under way goes on. */
+  /**
+   * The known state is in doubt: everything is listed anew, no older than the version. A list that is under way goes
+   * on.
+   */
   doubted(version: string): void {
     if (this.#step.ask === "watch") this.#listAnew({ version });
   }

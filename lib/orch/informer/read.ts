@@ -1,5 +1,5 @@
 /**
- * Pages of lists and lines of watches as the informer takes them.
+ * Reads pages of lists and lines of watches for an informer.
  *
  * @module
  */
@@ -8,22 +8,22 @@ import { ApiError } from "../client/api_error.ts";
 import type { CacheEvent, KeptObject } from "./cache.ts";
 import type { ListPage } from "./machine.ts";
 
-/** Leaves of an object the fields that are read; called once for each version. Must not keep the object itself. */
+/** Reduces an object to the needed fields. Called once for each version. Must not keep the object itself. */
 export type Projector<T> = (object: ApiJson) => T;
 
-/** How objects become kept ones. */
+/** How objects are read and kept. */
 export interface ReadParts<T> {
   readonly project: Projector<T>;
-  /** Hears of an object that cannot be kept; its last version stays. */
+  /** Called with an object that cannot be kept. The object's last version stays. */
   readonly refused: (object: { readonly namespace: string; readonly name: string }, error: unknown) => void;
-  /** The last version of an object, where there is one. */
+  /** The last version of an object, if any. */
   readonly kept: (namespace: string, name: string) => KeptObject<T> | undefined;
 }
 
 /**
- * A page of a list, read as it comes.
+ * Reads a page of a list while it arrives.
  *
- * @throws {ApiError} for an answer that is no list, or ends too early.
+ * @throws {ApiError} for an answer that is not a list, or ends too early.
  */
 export async function readPage<T>(answer: ApiAnswer, parts: ReadParts<T>): Promise<ListPage<T>> {
   const objects: KeptObject<T>[] = [];
@@ -33,11 +33,11 @@ export async function readPage<T>(answer: ApiAnswer, parts: ReadParts<T>): Promi
   };
   const { items, metadata } = await answer.list(take);
   const meta = isApiJson(metadata) ? metadata : {};
-  // Where nothing is listed some servers write null.
+  // Some servers write null for an empty list.
   if (!Array.isArray(items ?? []) || typeof meta["resourceVersion"] !== "string") {
     throw new ApiError("the answer is no list: items or metadata.resourceVersion are missing", undefined);
   }
-  // Only a server that writes that field's name in another way leaves its items to the end.
+  // Only items under another spelling of the field's name are left until the end.
   for (const item of (items ?? []) as unknown[]) take(item);
   return { objects, version: meta["resourceVersion"], token: textOf(meta["continue"]) };
 }
@@ -45,13 +45,13 @@ export async function readPage<T>(answer: ApiAnswer, parts: ReadParts<T>): Promi
 /** The meaning of some lines of a watch. */
 export interface WatchLines<T> {
   readonly events: readonly CacheEvent<T>[];
-  /** Version of the last event or bookmark; empty: none was said. */
+  /** Version of the last event or bookmark; empty: no version was reported. */
   readonly version: string;
-  /** The error that ended the watch, after these events. */
+  /** The error that ended the watch after the events. */
   readonly error: ApiError | undefined;
 }
 
-/** Reads lines of a watch up to the first that ends it. Never throws. */
+/** Reads lines of a watch, up to the first line that ends the watch. Never throws. */
 export function readLines<T>(lines: readonly string[], parts: ReadParts<T>): WatchLines<T> {
   const events: CacheEvent<T>[] = [];
   let version = "";
@@ -71,13 +71,13 @@ export function readLines<T>(lines: readonly string[], parts: ReadParts<T>): Wat
       const kept = readObject(object, parts, type === "DELETED");
       if (kept !== undefined) events.push({ type: type === "DELETED" ? "gone" : "put", object: kept });
     }
-    // The version counts for events that are passed over too: they are behind us.
+    // The version of an ignored event counts too: the event lies in the past.
     version = textOf(meta["resourceVersion"]) || version;
   }
   return { events, version, error: undefined };
 }
 
-/** An object as it is kept; undefined: it has no name, or the projector refuses it. */
+/** A kept object; undefined: the object has no name, or the projector refuses the object. */
 function readObject<T>(
   object: unknown,
   { project, refused, kept }: ReadParts<T>,
@@ -89,7 +89,7 @@ function readObject<T>(
   if (name === "") return undefined;
   const [uid, version] = [textOf(metadata["uid"]), textOf(metadata["resourceVersion"])];
   const old = kept(namespace, name);
-  // Of an object that goes only its identity is of interest.
+  // Of a removed object, only the identity is needed.
   if (isGone) return { namespace, name, uid, version, value: old?.value as T };
   if (old !== undefined && old.uid === uid && old.version === version) return old;
   try {

@@ -1,17 +1,17 @@
 /**
- * A resource of the orchestrator's API: where its objects are listed and watched.
+ * A resource of the orchestrator's API, and the paths of its objects.
  *
  * @module
  */
 
-/** One resource in one version. */
+/** A resource in one version. */
 export interface ApiResource {
   /** Empty: the core group. */
   readonly group: string;
   readonly version: string;
   /** As in paths: `endpointslices`. */
   readonly plural: string;
-  /** Kind of the objects, which items of a list do not carry. */
+  /** Kind of the objects. Items of a list do not have a kind. */
   readonly kind: string;
   readonly namespaced: boolean;
 }
@@ -24,7 +24,7 @@ export function apiVersionOf({ group, version }: Pick<ApiResource, "group" | "ve
 /**
  * The path of all objects of a resource.
  *
- * @param namespace Those of one namespace; of a resource without namespaces it changes nothing. Default: all.
+ * @param namespace Limits the list to one namespace; without effect for a resource without namespaces. Default: all.
  */
 export function listPath(resource: ApiResource, namespace = ""): string {
   const { group, version, plural, namespaced } = resource;

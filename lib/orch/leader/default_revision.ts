@@ -1,7 +1,9 @@
 /**
- * The default revision: the one that the webhook of the tag `default` leads to. It goes before others in elections.
+ * The default revision, to which the webhook of the tag `default` leads. Servers of the default revision have
+ * precedence in elections.
  *
- * Permissions: those of the client. The API's: `list` and `watch` of mutatingwebhookconfigurations of that name.
+ * Permissions: the permissions of the client. Rights at the API: `list` and `watch` of mutatingwebhookconfigurations of
+ * that name.
  *
  * @module
  */
@@ -14,7 +16,7 @@ import type { ApiResource } from "../informer/resource.ts";
 /** Name of the webhook's configuration. */
 const NAME = "mesh-revision-tag-default";
 
-/** Labels of it that name the revision, the first that is there. */
+/** Labels with the name of the revision. The first present label counts. */
 const LABELS = ["mesh.io/rev", "istio.io/rev"];
 
 const RESOURCE: ApiResource = {
@@ -22,7 +24,7 @@ const RESOURCE: ApiResource = {
   ...{ plural: "mutatingwebhookconfigurations", kind: "MutatingWebhookConfiguration" },
 };
 
-/** Sign of a holder of another cluster, before its revision. */
+/** Marks a holder from another cluster, in front of its revision. */
 const REMOTE = "^";
 
 export class DefaultRevision {
@@ -38,7 +40,7 @@ export class DefaultRevision {
     });
   }
 
-  /** Its name; empty: there is none, or it is not known yet. */
+  /** Name of the default revision; empty: there is no default revision, or its name is not known yet. */
   get current(): string {
     return this.#informer.get("", NAME)?.value ?? "";
   }
@@ -52,17 +54,17 @@ export class DefaultRevision {
   }
 }
 
-/** The key of a server in the locks of another cluster than its own. */
+/** The key of a server in the locks of a cluster other than its own. */
 export function remoteKey(revision: string): string {
   return `${REMOTE}${revision}`;
 }
 
 /**
- * Whether a server goes before the holder of a lock: the default revision before others, and within a revision the cluster's
- * own server before one of another cluster.
+ * Whether a server has precedence over the holder of a lock. The default revision has precedence over other revisions;
+ * within a revision, the cluster's own server has precedence over a server of another cluster.
  *
- * @param own That of the server.
- * @param key That of the holder.
+ * @param own Key of the server.
+ * @param key Key of the holder.
  */
 export function goesBeforeKey(own: string, defaultRevision: string, key: string): boolean {
   const revision = revisionOf(own);

@@ -1,11 +1,11 @@
 /**
- * Duties: work that one of several servers does for all of them.
+ * Duties: work that one server of several does for all servers.
  *
  * @module
  */
 import type { LockName } from "./locks.ts";
 
-/** One duty of a server. Duties of one lock have one leader. */
+/** A duty of a server. Duties under one lock have the same leader. */
 export interface Duty {
   readonly lock: LockName;
   /** A few words for logs and pages: `root certificates in namespaces`. */
@@ -13,9 +13,9 @@ export interface Duty {
   /**
    * Does the duty, from the moment of leadership.
    *
-   * @param signal Aborts the moment that leadership is lost or the server stops. No write may begin after that, and
-   * those that run are to be given up: pass it to each request.
-   * @returns when nothing is written any more; before the signal it is a failure, and the duty is begun again
+   * @param signal Aborts at the moment when leadership is lost or the server stops. Afterwards no write may begin, and
+   * running writes must be given up: pass the signal to each request.
+   * @returns after the last write. A return before the signal aborts is a failure, and the duty is begun again
    */
   run(signal: AbortSignal): Promise<void>;
 }

@@ -1,7 +1,7 @@
 /**
  * Runs the duties of a server, each under its lock.
  *
- * Permissions: those of the client and of the duties.
+ * Permissions: the permissions of the client and of the duties.
  *
  * @module
  */
@@ -17,7 +17,7 @@ import type { Candidate } from "./machine.ts";
 export interface DutyRunnerOptions extends Candidate {
   /** Where the locks are. */
   readonly namespace: string;
-  /** False: this is the only server, and leads at once (`ENABLE_LEADER_ELECTION`). */
+  /** False: the server is the only server, and leads at once (`ENABLE_LEADER_ELECTION`). */
   readonly elect: boolean;
   readonly log: Logger;
   /** From 0 to 1. Default: the runtime's. */
@@ -27,24 +27,24 @@ export interface DutyRunnerOptions extends Candidate {
 /** The leader of a lock, for pages. */
 export interface LockState {
   readonly lock: LockName;
-  /** The duties under it. */
+  /** The duties under the lock. */
   readonly duties: readonly string[];
-  /** Whether this server leads. */
+  /** Whether the server itself leads. */
   readonly leads: boolean;
-  /** Identity of the leader; empty: none that is known. */
+  /** Identity of the leader; empty: no leader is known. */
   readonly leader: string;
-  /** Its revision; empty: not known. */
+  /** Revision of the leader; empty: not known. */
   readonly revision: string;
-  /** Since when it leads, RFC 3339; empty: not known. */
+  /** Beginning of the leader's term, RFC 3339; empty: not known. */
   readonly since: string;
-  /** Why the lock cannot be used; empty: it can. */
+  /** Why the lock cannot be used; empty: there is no trouble. */
   readonly trouble: string;
 }
 
-/** A lock, its duties, and the election for it. */
+/** A lock with its duties and its election. */
 interface LockedDuties {
   readonly duties: readonly Duty[];
-  /** Undefined: nobody is asked. */
+  /** Undefined: there is no election. */
   readonly election: Election | undefined;
 }
 
@@ -56,7 +56,7 @@ export class DutyRunner {
   readonly #since: string;
   readonly #running: Promise<void>;
 
-  /** Begins: it stands for election under the lock of each duty. */
+  /** Begins to stand for election under the lock of each duty. */
   constructor(client: ApiClient, duties: readonly Duty[], options: DutyRunnerOptions) {
     this.#client = client;
     this.#options = options;
@@ -68,7 +68,7 @@ export class DutyRunner {
     this.#running = Promise.all([...this.#locks.values()].map((locked) => this.#run(locked))).then(() => {});
   }
 
-  /** The locks of this server's duties. */
+  /** The locks of the server's duties. */
   states(): readonly LockState[] {
     return [...this.#locks].map(([lock, { duties, election }]) => ({
       lock,
@@ -94,7 +94,7 @@ export class DutyRunner {
     else await election.run(lead, this.#stop.signal);
   }
 
-  /** Does a duty until the signal aborts, and begins it again when it fails: one must not end the others. */
+  /** Does a duty until the signal aborts. A failed duty is begun again, and does not end other duties. */
   async #keep(duty: Duty, signal: AbortSignal): Promise<void> {
     const { log, random } = this.#options;
     const { clock } = this.#client;

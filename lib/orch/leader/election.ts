@@ -1,7 +1,8 @@
 /**
- * Stands for election under one lock, again and again, and leads while it is the leader.
+ * Stands for election under one lock, again and again, and leads while elected.
  *
- * Permissions: those of the client. The API's: `get`, `create` and `update` of config maps or leases in the namespace.
+ * Permissions: the permissions of the client. Rights at the API: `get`, `create` and `update` of config maps or leases
+ * in the namespace.
  *
  * @module
  */
@@ -25,19 +26,19 @@ export interface ElectionOptions extends Candidate {
   readonly random?: () => number;
 }
 
-/** Does the work of a leader until the signal aborts; resolves when it has stopped. */
+/** Does the work of a leader until the signal aborts. Resolves when the work has stopped. */
 export type Lead = (signal: AbortSignal) => Promise<void>;
 
 /** Attempts in a row when other writes come between. */
 const TRIES = 3;
 
-/** Part of the time between two attempts that chance adds, so that followers do not ask together. */
+/** Random part of the time between two attempts, so that followers do not ask together. */
 const JITTER = 0.2;
 
-/** Time that a leader has to stop before others may lead, milliseconds. */
+/** Time for a leader to stop its work before other servers may lead, milliseconds. */
 const STOP_MS = ELECTION_TIMES.lease - ELECTION_TIMES.lead;
 
-/** Time that a leader has to stop for giving the lock back at the end of the server, milliseconds. */
+/** Time for a leader to stop its work before it gives the lock back at the end of the server, milliseconds. */
 const HAND_OVER_MS = 8000;
 
 export class Election {
@@ -55,33 +56,33 @@ export class Election {
     this.#clock = client.clock;
     const form = LOCKS[options.lock];
     const { identity, key, goesBefore } = options;
-    // A lease says nothing of its holder's revision, so that nobody goes before it.
+    // A lease does not name its holder's revision, so no candidate has precedence.
     this.#machine = new ElectionMachine({ identity, key, ...form === "Lease" || !goesBefore ? {} : { goesBefore } });
     const resource = LOCK_RESOURCES[form];
     this.#place = { resource, namespace: options.namespace, name: options.lock };
     this.#random = options.random ?? Math.random;
   }
 
-  /** Whether this one leads now. */
+  /** Whether this candidate leads now. */
   get leads(): boolean {
     return this.#machine.leads(this.#clock.monotonic());
   }
 
-  /** The holder of the lock, as it was read last; undefined: no known one. */
+  /** The holder of the lock as of the last read; undefined: no holder is known. */
   get holder(): LockRecord | undefined {
     return this.#machine.holder;
   }
 
-  /** Why the lock cannot be read or written; undefined: it can. */
+  /** Why the lock cannot be read or written; undefined: there is no trouble. */
   get trouble(): string | undefined {
     return this.#trouble;
   }
 
   /**
-   * Stands for election until `stop` aborts; then the leader's work is ended, and the lock given back.
+   * Stands for election until `stop` aborts. Then the leader's work is ended, and the lock is given back.
    *
-   * @param lead Begun with each term. Its signal aborts when the term ends: at the latest 15 s after the last renewal, and
-   * 15 s before another one may lead.
+   * @param lead Begun with each term. Its signal aborts when the term ends: at most 15 s after the last renewal, and at
+   * least 15 s before another candidate may lead.
    */
   async run(lead: Lead, stop: AbortSignal): Promise<void> {
     while (!stop.aborted) {
@@ -92,7 +93,7 @@ export class Election {
     outageOf(this.#client).leaves(this);
   }
 
-  /** Milliseconds until the next attempt of one that does not lead. */
+  /** Milliseconds until the next attempt of a follower. */
   #pause(): number {
     const now = this.#clock.monotonic();
     const left = this.#machine.nextChange(now) - now;
@@ -126,7 +127,7 @@ export class Election {
     await this.#ended(led, stop);
   }
 
-  /** Waits until the last term's work has ended: this server is no candidate while that work may still write. */
+  /** Waits until the work of the last term has ended: a server is not a candidate while its work may still write. */
   async #ended(led: Promise<void>, stop: AbortSignal): Promise<void> {
     const { log, lock } = this.options;
     let over = false;
@@ -140,7 +141,7 @@ export class Election {
     else if (over) await this.#release();
   }
 
-  /** Gives the lock back, so that the next leader need not wait. Where that fails the lock runs out by itself. */
+  /** Gives the lock back, so that the next leader need not wait. After a failure the lock expires by itself. */
   async #release(): Promise<void> {
     try {
       if (!this.#machine.renewable) await this.#read(undefined);
@@ -154,7 +155,7 @@ export class Election {
     }
   }
 
-  /** Reads the lock where that is needed, and writes it where it is ours to write. Never throws. */
+  /** Reads the lock if needed, and writes the lock if the candidate may take or renew it. Never throws. */
   async #attempt(signal: AbortSignal): Promise<void> {
     for (let tries = 1; tries <= TRIES && !signal.aborted; tries++) {
       try {
@@ -192,7 +193,7 @@ export class Election {
     this.#machine.written(readLock(form, object), sent);
   }
 
-  /** One request, whole within the time between two attempts, past the client's limit of requests. */
+  /** One request, limited to the time between two attempts. The client's rate limit does not apply. */
   async #asked<T>(
     signal: AbortSignal | undefined,
     ask: (call: { readonly signal: AbortSignal; readonly urgent: true }) => Promise<T>,
@@ -214,7 +215,7 @@ export class Election {
     return new Date(this.#clock.now()).toISOString();
   }
 
-  /** An API that is away is one line for all that ask it; another trouble that lasts is logged once. */
+  /** An outage of the API is logged as one line for all users of the client. Other lasting trouble is logged once. */
   #failed(error: ApiError): void {
     const { log, lock } = this.options;
     const before = this.#trouble;

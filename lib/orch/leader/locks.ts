@@ -1,14 +1,15 @@
 /**
  * The locks of the duties: one object each, in the namespace of the server.
  *
- * Where Istio has a lock for the same duty, ours is called the same but for the project's name, and is of the same
- * resource. A config map carries the holder's revision, so that the default revision may take it; a lease cannot.
+ * If Istio has a lock for the same duty, this project's lock has the same name, apart from the project's name, and the
+ * same resource. A config map carries the holder's revision, so that the default revision may take the lock; a lease
+ * cannot.
  *
  * @module
  */
 import type { ApiResource } from "../informer/resource.ts";
 
-/** The kind of object that keeps a lock. */
+/** The resource that keeps a lock. */
 export type LockForm = "ConfigMap" | "Lease";
 
 /** The locks, by duty. */
@@ -19,7 +20,7 @@ export const LOCKS = {
   "mesh-namespace-controller-election": "ConfigMap",
   /** The bundle of roots for the whole cluster. */
   "mesh-clustertrustbundle-controller-election": "ConfigMap",
-  /** Services that are exported to other clusters. */
+  /** Exports of services to other clusters. */
   "mesh-serviceexport-controller-election": "ConfigMap",
   /** Status of the mesh's kinds, as proxies report. */
   "mesh-status-leader": "Lease",
@@ -29,11 +30,11 @@ export const LOCKS = {
   "mesh-gateway-status-leader": "ConfigMap",
   /** Addresses of service entries. */
   "mesh-ip-autoallocate": "ConfigMap",
-  /** Taints of nodes whose plugin is ready. */
+  /** Taints of nodes with a ready plugin. */
   "mesh-node-untaint": "ConfigMap",
   /** The webhooks' configurations. */
   "mesh-validation-controller-election": "ConfigMap",
-  /** Workload entries whose proxies have gone. */
+  /** Workload entries of departed proxies. */
   "mesh-auto-registration": "ConfigMap",
 } as const satisfies Readonly<Record<string, LockForm>>;
 

@@ -1,12 +1,13 @@
 /**
- * The states of one elector, apart from all input and output.
+ * The states of one elector, without any input and output.
  *
  *     follows ──nobody holds the lock, or its holder is silent for 30 s──> leads ──15 s without a renewal──> follows
  *        └─────our revision goes first──> holds, and waits until the one before must have stopped ──> leads
  *
- * Times are milliseconds of one monotonic clock, this machine's: times that another machine wrote into the lock are
- * only compared with those that it wrote before. A leader counts its 15 s from before it asked for the renewal, and the
- * others their 30 s from when they have seen it, so that clocks may run up to a third faster or slower than each other.
+ * Times are milliseconds of one monotonic clock of this machine. Times that another machine wrote into the lock are
+ * only compared with earlier times of the same machine. A leader counts its 15 s from the sending of a renewal;
+ * followers count their 30 s from the moment at which they saw the renewal. So clocks may run up to a third faster or
+ * slower than each other.
  *
  * @module
  */
@@ -14,36 +15,36 @@ import type { LockRecord, ReadLock } from "./record.ts";
 
 /** Times of an election, milliseconds (the specification's 30 s, 15 s and 7.5 s). */
 export const ELECTION_TIMES = {
-  /** Silence of a holder after which others may take the lock. */
+  /** Silence of a holder after which other candidates may take the lock. */
   lease: 30_000,
-  /** Time after its last renewal in which a holder leads. */
+  /** Time for which a holder leads after its last renewal. */
   lead: 15_000,
   /** Time between two attempts to hold, or to renew. */
   retry: 7_500,
 } as const;
 
-/** The longest that a record may ask others to wait: a mistaken one must not stop a duty for ever, milliseconds. */
+/** Most milliseconds that a record may ask other candidates to wait: a wrong record must not stop a duty forever. */
 const LONGEST_LEASE = 600_000;
 
 /** A candidate in an election. */
 export interface Candidate {
-  /** Of no other process, now or before. */
+  /** Different from every other process, present or past. */
   readonly identity: string;
   /** The revision, or empty. */
   readonly key: string;
-  /** Whether this candidate goes before a holder with that key, though it lives. Default: never. */
+  /** Whether this candidate has precedence over a live holder with the key. Default: never. */
   readonly goesBefore?: (key: string) => boolean;
 }
 
 export class ElectionMachine {
   readonly #candidate: Candidate;
-  /** The lock as it was read or written last; undefined: there is none, or none was read yet. */
+  /** The lock as it was last read or written; undefined: the lock does not exist, or was not read yet. */
   #seen: ReadLock | undefined;
   /** Whether `#seen` may still be the lock in the API. */
   #fresh = false;
-  /** Another one may lead until then. */
+  /** Another candidate may lead until then. */
   #othersUntil = 0;
-  /** The lock is ours until then. */
+  /** This candidate holds the lock until then. */
   #holdsUntil = 0;
 
   constructor(candidate: Candidate) {
@@ -56,7 +57,7 @@ export class ElectionMachine {
     return record?.holder === "" ? undefined : record;
   }
 
-  /** The lock to write over; undefined: it has to be made. */
+  /** The lock to overwrite; undefined: the lock must be created. */
   get seen(): ReadLock | undefined {
     return this.#seen;
   }
@@ -66,12 +67,12 @@ export class ElectionMachine {
     return this.#fresh && this.#seen?.record?.holder === this.#candidate.identity;
   }
 
-  /** Whether this one leads. */
+  /** Whether the candidate leads. */
   leads(now: number): boolean {
     return now >= this.#othersUntil && now < this.#holdsUntil;
   }
 
-  /** When {@linkcode leads} changes if nothing happens; a time in the past: it does not. */
+  /** When {@linkcode leads} changes if nothing happens. For a time in the past, `leads` does not change. */
   nextChange(now: number): number {
     return now < this.#othersUntil ? this.#othersUntil : this.#holdsUntil;
   }
@@ -79,17 +80,18 @@ export class ElectionMachine {
   /**
    * Takes the lock that was read.
    *
-   * @param lock Undefined: there is none.
-   * @param now When the answer had come.
-   * @returns whether the lock is to be written now: because it is ours, is free, or we go before its holder
+   * @param lock Undefined: the lock does not exist.
+   * @param now When the answer had arrived.
+   * @returns whether to write the lock now: this candidate holds the lock, the lock is free, or this candidate has
+   * precedence over the holder
    */
   read(lock: ReadLock | undefined, now: number): boolean {
     const before = this.#seen;
     this.#seen = lock;
     this.#fresh = true;
     const record = lock?.record;
-    // A lock without a record, or one that is gone, had a holder who cannot know that yet. Only where there never was an
-    // object, as at the first start of all, nobody is waited for.
+    // A lock without a record, or a removed lock, had a holder who cannot know that yet. Only if the object never
+    // existed, as at the very first start, is there no holder to wait for.
     if (record === undefined) {
       const hadHolder = lock !== undefined || before !== undefined;
       if (hadHolder && now >= this.#holdsUntil) this.#wait(now, ELECTION_TIMES.lease);
@@ -123,21 +125,21 @@ export class ElectionMachine {
     };
   }
 
-  /** The record was written. @param sent When it was sent, which is before it was in force */
+  /** Takes the written record. @param sent When the write was sent, which is before the record was in force */
   written(lock: ReadLock, sent: number): void {
     this.#seen = lock;
     this.#fresh = true;
     this.#holdsUntil = sent + ELECTION_TIMES.lead;
   }
 
-  /** A write met another one, or it is not known whether it has arrived: the lock is read before the next. */
+  /** A write met another write, or its outcome is not known. The lock must be read before the next write. */
   failed(): void {
     this.#fresh = false;
   }
 
   /**
-   * The record that gives the lock back, when everything that leaders do has ended; undefined: it is not ours to give, or the
-   * one before us may still lead.
+   * The record that gives the lock back after all work of the leader has ended. Undefined: another candidate holds the
+   * lock, or the previous leader may still lead.
    */
   released(wall: string, now: number): LockRecord | undefined {
     const before = this.#seen?.record;

@@ -1,6 +1,6 @@
 /**
- * The record of a lock about its holder, in the formats that electors of other programs write (`client-go`): an
- * annotation of a config map, or the spec of a lease.
+ * The record of a lock's holder, in the formats of other programs' electors (`client-go`): an annotation of a config
+ * map, or the spec of a lease.
  *
  * @module
  */
@@ -12,9 +12,9 @@ import type { LockForm } from "./locks.ts";
 export interface LockRecord {
   /** Empty: nobody; the last holder has left. */
   readonly holder: string;
-  /** Revision of the holder, `^` before it: it is of another cluster. Empty: unknown, and always of a lease. */
+  /** Revision of the holder; a leading `^` marks another cluster. Empty: unknown, and always empty for a lease. */
   readonly key: string;
-  /** Time after its last renewal for which it holds, seconds. */
+  /** Seconds for which the lock is held after the last renewal. */
   readonly seconds: number;
   /** RFC 3339; empty: unknown. */
   readonly acquired: string;
@@ -26,15 +26,15 @@ export interface LockRecord {
 /** A lock as it was read. */
 export interface ReadLock {
   readonly version: string;
-  /** Undefined: the object is there and has no record that can be read, so that nobody holds it. */
+  /** Undefined: the object exists without a readable record, so nobody holds the lock. */
   readonly record: LockRecord | undefined;
   /** Changes with every renewal, and with nothing else. */
   readonly text: string;
-  /** The whole object, so that fields that others wrote there stay. */
+  /** The whole object. A write keeps the fields of other writers. */
   readonly object: ApiJson;
 }
 
-/** Annotation of a config map in which its record is. */
+/** Annotation of a config map with the record. */
 const ANNOTATION = "control-plane.alpha.kubernetes.io/leader";
 
 const annotationSchema = z.object({
@@ -100,7 +100,7 @@ function recordOfAnnotation(text: string): LockRecord | undefined {
   };
 }
 
-/** The object that carries a record. @param object As it was read; undefined: it is made. */
+/** The object with a record. @param object The object as it was read; undefined: a new object. */
 export function writeLock(form: LockForm, record: LockRecord, object: ApiJson = {}): ApiJson {
   const metadata = (object["metadata"] ?? {}) as ApiJson;
   if (form === "ConfigMap") {
@@ -115,7 +115,7 @@ export function writeLock(form: LockForm, record: LockRecord, object: ApiJson = 
   const spec = {
     ...object["spec"] as ApiJson | undefined,
     holderIdentity: record.holder,
-    // A lease refuses zero, and a holder that has left has none.
+    // A lease refuses zero, and the record of a holder that has left has zero.
     leaseDurationSeconds: Math.max(1, record.seconds),
     acquireTime: microseconds(record.acquired),
     renewTime: microseconds(record.renewed),
@@ -124,12 +124,12 @@ export function writeLock(form: LockForm, record: LockRecord, object: ApiJson = 
   return { ...object, metadata, spec };
 }
 
-/** A time as `client-go` writes one into the annotation. */
+/** A time in the format of `client-go` for annotations. */
 function wholeSeconds(time: string): string | null {
   return time === "" ? null : time.replace(/\.\d+/, "");
 }
 
-/** A time as leases have it. */
+/** A time in the format of leases. */
 function microseconds(time: string): string | null {
   if (time === "") return null;
   const [, whole, part = ""] = /^([^.]*)(?:\.(\d+))?Z$/.exec(time) ?? [];

@@ -1,5 +1,6 @@
 /**
- * Work by key: at one time one work of a key and a few of all, failures again after pauses that grow.
+ * Work by key. Work of one key never runs twice at the same time, the number of workers is limited, and failed work is
+ * repeated after growing pauses.
  *
  * @module
  */
@@ -10,7 +11,7 @@ import { ApiError } from "../client/api_error.ts";
 import { outageOf } from "../client/outage.ts";
 import { BackOff } from "../informer/back_off.ts";
 
-/** An API that work asks, by its client, and where the log says that it is away. */
+/** An API that the work asks, by its client, and the log for outages of the API. */
 export interface AskedApi {
   readonly client: object;
   readonly log: Pick<Logger, "info" | "warn">;
@@ -18,34 +19,35 @@ export interface AskedApi {
 
 /** How a queue works. */
 export interface KeyedQueueOptions {
-  /** Label `queueID` of its metrics. */
+  /** Label `queueID` of the queue's metrics. */
   readonly id: string;
   /** Does the work of a key; a failure is done again. The signal aborts when the queue stops. */
   readonly work: (key: string, signal: AbortSignal) => Promise<void>;
   /**
-   * Hears of each failure; `said`: it is part of an outage, of which the log says enough. Default: nobody does.
+   * Called with each failure; `said`: the failure is part of an outage, and the log already has enough lines. Default:
+   * failures are ignored.
    */
   readonly failed?: (key: string, error: unknown, said: boolean) => void;
-  /** Whom the work asks: failures because the API is away are one outage of all that ask it. Default: nobody. */
+  /** The API that the work asks. All failures during an outage of the API count as one outage. Default: no API. */
   readonly outage?: AskedApi | undefined;
   /** Works at a time. Default 1. */
   readonly workers?: number;
   readonly clock: Clock;
-  /** Default: it is not measured (`MESH_ENABLE_CONTROLLER_QUEUE_METRICS`). */
+  /** Default: the queue is not measured (`MESH_ENABLE_CONTROLLER_QUEUE_METRICS`). */
   readonly metrics?: Metrics | undefined;
   /** From 0 to 1. Default: the runtime's. */
   readonly random?: () => number;
 }
 
-/** See the module. A key waits once, however often it is added. */
+/** A queue of keys. A key waits once, however often the key is added. */
 export class KeyedQueue {
   readonly #options: KeyedQueueOptions;
-  /** Keys that wait for a worker, in order, and since when. */
+  /** Keys that wait for a worker, in order, and the beginning of the wait. */
   readonly #waiting = new Map<string, number>();
   readonly #running = new Set<string>();
-  /** Pauses of keys whose last work failed, and a function that ends the present one. */
+  /** Pauses of keys whose last work failed, and a function that ends the present pause. */
   readonly #failing = new Map<string, { readonly backOff: BackOff; cancel: () => void }>();
-  /** Keys whose last work got no answer of the API. */
+  /** Keys whose last work got no answer from the API. */
   readonly #unanswered = new Map<string, object>();
   readonly #stop = new AbortController();
   #idle: (() => void)[] = [];
@@ -54,7 +56,7 @@ export class KeyedQueue {
     this.#options = options;
   }
 
-  /** Has the work of a key done: again, when it is being done now; at once, when it pauses after a failure. */
+  /** Queues the work of a key. Running work of the key is repeated afterwards; a pause after a failure is cut short. */
   add(key: string): void {
     if (this.#stop.signal.aborted || this.#waiting.has(key)) return;
     this.#failing.get(key)?.cancel();
@@ -62,7 +64,7 @@ export class KeyedQueue {
     this.#next();
   }
 
-  /** Does the work of a key no more; work that is being done ends by itself. */
+  /** Drops a key. Running work of the key ends by itself. */
   forget(key: string): void {
     this.#failing.get(key)?.cancel();
     this.#failing.delete(key);
@@ -118,7 +120,7 @@ export class KeyedQueue {
     this.#next();
   }
 
-  /** Whether a failure is part of an outage, which the log then says once. */
+  /** Whether a failure is part of an outage. The log has one line for an outage. */
   #isOutage(key: string, error: unknown): boolean {
     const { outage, id } = this.#options;
     if (outage === undefined) return false;
@@ -142,7 +144,7 @@ export class KeyedQueue {
 
   #later(key: string): void {
     const backOff = this.#failing.get(key)?.backOff ?? new BackOff(this.#options.random);
-    // It was added while it failed: that is the next attempt.
+    // The key was added while its work failed. The added key is the next attempt.
     const cancel = this.#waiting.has(key) ? () => {} : this.#options.clock.after(backOff.next(), () => this.add(key));
     this.#failing.set(key, { backOff, cancel });
   }

@@ -1,6 +1,6 @@
 /**
- * The definitions by which an orchestrator knows the kinds of the mesh: ours (`*.mesh.io`) and those of Istio
- * (`*.istio.io`), and which version of each is watched.
+ * The orchestrator's definitions of the kinds of the mesh, this project's (`*.mesh.io`) and Istio's (`*.istio.io`), and
+ * the version to watch.
  *
  * @module
  */
@@ -8,18 +8,18 @@ import { type Kind, KINDS } from "../../config/kinds/kinds.ts";
 import { API_VERSIONS, groupOfKind, pluralOfKind, spellingsOfKind } from "../../config/spelling/spelling.ts";
 import type { ApiResource } from "../informer/resource.ts";
 
-/** A definition that the orchestrator may have. */
+/** A definition that may exist in the orchestrator. */
 export interface MeshDefinition {
   readonly kind: Kind;
-  /** The kind as it is spelled there. */
+  /** The kind in the definition's spelling. */
   readonly written: string;
   readonly group: string;
   readonly plural: string;
-  /** Whether it is one of our groups, which have precedence. */
+  /** Whether the group is this project's. This project's groups have precedence. */
   readonly own: boolean;
 }
 
-/** The definitions of definitions, of which only names are of interest. */
+/** The resource of definitions. Only the names of definitions are read. */
 export const DEFINITIONS: ApiResource = {
   group: "apiextensions.k8s.io",
   version: "v1",
@@ -28,7 +28,7 @@ export const DEFINITIONS: ApiResource = {
   namespaced: false,
 };
 
-/** Every definition that is looked for: of each kind ours, then Istio's. */
+/** Every known definition: for each kind this project's, then Istio's. */
 export const KIND_DEFINITIONS: readonly MeshDefinition[] = KINDS.flatMap((kind) => {
   const spellings = spellingsOfKind(kind);
   const of = (written: string | undefined, domain: string): MeshDefinition => {
@@ -49,7 +49,7 @@ export function kindResource({ group, plural, written }: MeshDefinition, version
   return { group, version, plural, kind: written, namespaced: true };
 }
 
-/** The version to watch of those that are served: the newest that is read; undefined: none is. */
+/** The version to watch: the newest served version that the server reads; undefined: no served version can be read. */
 export function watchedVersion(served: ReadonlySet<string>): string | undefined {
   return API_VERSIONS.find((version) => served.has(version));
 }

@@ -1,10 +1,10 @@
 /**
- * Objects of the orchestrator's API, read and written one at a time.
+ * Reads and writes single objects of the orchestrator's API.
  *
- * Each call is one request. A write that met another one fails with an `ApiError` whose `conflict` is true: the writer
- * reads again and decides again. Errors are those of {@linkcode ApiClient.send}.
+ * Each call is one request. A write that meets another write fails with an `ApiError` whose `conflict` is true: the
+ * writer reads again and decides again. Other errors are the errors of {@linkcode ApiClient.send}.
  *
- * Permissions: those of the client.
+ * Permissions: the permissions of the client.
  *
  * @module
  */
@@ -13,7 +13,7 @@ import type { ApiJson } from "../client/answer.ts";
 import type { ApiCall, ApiClient } from "../client/client.ts";
 import { ApiError } from "../client/api_error.ts";
 
-/** The place of an object: its resource, and where it is there. */
+/** The place of an object: resource, namespace and name. */
 export interface ObjectPlace {
   readonly resource: ApiResource;
   /** Empty for a resource without namespaces. */
@@ -21,22 +21,22 @@ export interface ObjectPlace {
   readonly name: string;
 }
 
-/** Metadata that a writer gives an object; its name and namespace come from the place. */
+/** Metadata of an object to write. The place gives name and namespace. */
 export type WrittenMetadata = Readonly<Record<string, unknown>>;
 
-/** An object to write: everything but the fields that its place gives. */
+/** An object to write, without the fields that the place gives. */
 export interface ObjectBody {
   readonly metadata?: WrittenMetadata;
   readonly [field: string]: unknown;
 }
 
-/** A part of an object that is written by itself. */
+/** A part of an object with a write path of its own. */
 type Subresource = "status" | "approval";
 
 /** How a request is made. */
 export type ObjectCall = Pick<ApiCall, "signal" | "within" | "urgent">;
 
-/** The object; undefined: there is none. */
+/** The object; undefined: the object does not exist. */
 export async function getObject(
   client: ApiClient,
   place: ObjectPlace,
@@ -45,7 +45,7 @@ export async function getObject(
   return await client.get(pathOf(place), call);
 }
 
-/** Makes an object. A conflict: there is one of that name. @returns it as the API keeps it */
+/** Creates an object. A conflict: the name exists. @returns the object as the API stored it */
 export async function createObject(
   client: ApiClient,
   place: ObjectPlace,
@@ -57,10 +57,10 @@ export async function createObject(
 }
 
 /**
- * Puts an object in the place of the version that was read. A conflict: it is another version by now.
+ * Replaces the version of an object that was read. A conflict: the object has another version by now.
  *
  * @param version `metadata.resourceVersion` as it was read.
- * @param subresource `status`: only that part is written. Default: everything but that part.
+ * @param subresource `status`: only the status is written. Default: everything but the status.
  */
 export async function replaceObject(
   client: ApiClient,
@@ -74,11 +74,10 @@ export async function replaceObject(
 }
 
 /**
- * Takes an object away.
+ * Deletes an object.
  *
- * @param only The uid or the version that is meant; a conflict: it is another one by now. Default: any object that is
- * there.
- * @returns false: there was none
+ * @param only The uid or version to delete. A conflict: the object has changed by now. Default: any object of the name.
+ * @returns false: the object did not exist
  */
 export async function deleteObject(
   client: ApiClient,
@@ -96,11 +95,11 @@ export async function deleteObject(
 }
 
 /**
- * Makes an object, or sets the fields that the body has and takes away those that the manager set before and the body has
- * no more: server-side apply.
+ * Creates an object, or sets the fields of the body and removes fields that the manager set before and the body lacks:
+ * server-side apply.
  *
  * @param manager The owner of the fields.
- * @param force Takes over fields of other managers; without it these are a conflict. Default false.
+ * @param force Takes over fields of other managers. Otherwise such fields are a conflict. Default false.
  */
 export async function applyObject(
   client: ApiClient,
@@ -118,10 +117,10 @@ export async function applyObject(
 }
 
 /**
- * Merges fields into an object (RFC 7396): null takes a field away, a list replaces a list.
+ * Merges fields into an object (RFC 7396): null removes a field, and a list replaces a list.
  *
- * @param change With `metadata.resourceVersion` the patch is for that version alone, and a conflict for another one.
- * @param subresource `status`: for the fields that only programs write; `approval` of a signing request.
+ * @param change With `metadata.resourceVersion`, the patch is for that version alone. Another version is a conflict.
+ * @param subresource `status`: for fields that only programs write; `approval` of a signing request.
  */
 export async function patchObject(
   client: ApiClient,

@@ -1,7 +1,7 @@
 /**
- * The resources that the orchestrator serves, and their versions.
+ * The served resources of the orchestrator, and the versions of each resource.
  *
- * Permissions: those of the client.
+ * Permissions: the permissions of the client.
  *
  * @module
  */
@@ -9,7 +9,7 @@ import { type ApiJson, isApiJson } from "../client/answer.ts";
 import type { ApiClient } from "../client/client.ts";
 
 /**
- * Versions of the resources of a group, by plural; empty where the group is not served.
+ * Versions of the resources of a group, by plural; empty: the API does not serve the group.
  *
  * @throws {ApiError} when the API does not answer.
  */

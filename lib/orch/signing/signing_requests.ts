@@ -1,11 +1,11 @@
 /**
- * Certificates by signers of the orchestrator: each request is an object of the API, which is made, approved where the
- * account may do that, followed until its signer has answered, and taken away.
+ * Certificates by signers of the orchestrator. Each request is an object of the API. The object is created, approved if
+ * the account may approve, followed until the signer has answered, and removed.
  *
  * Fields: https://kubernetes.io/docs/reference/kubernetes-api/authentication-resources/certificate-signing-request-v1/
  *
- * Permissions: those of the client. The API's: `create`, `list`, `watch` and `delete` of certificatesigningrequests; to
- * approve them `patch` of certificatesigningrequests/approval, and `approve` of the signer.
+ * Permissions: the permissions of the client. Rights at the API: `create`, `list`, `watch` and `delete` of
+ * certificatesigningrequests; to approve, `patch` of certificatesigningrequests/approval, and `approve` of the signer.
  *
  * @module
  */
@@ -18,17 +18,17 @@ import { createObject, deleteObject, type ObjectPlace, patchObject } from "../re
 
 /** An order to a signer. */
 export interface SigningOrder {
-  /** Its whole name: `issuers.example.com/mesh`. */
+  /** The signer's whole name: `issuers.example.com/mesh`. */
   readonly signer: string;
   /** The request in PEM. */
   readonly request: string;
   /** The uses of the key, in the API's words: `client auth`. */
   readonly usages: readonly string[];
-  /** Lifetime that is asked for; the signer decides. At least 600. */
+  /** Requested lifetime, at least 600. The signer decides. */
   readonly seconds: number;
 }
 
-/** A signer, or an approver before it, refused; or nobody answered in time; or the API could not be heard. */
+/** A signer or an approver refused, nobody answered in time, or the API could not be heard. */
 export class SigningRefused extends Error {
   override readonly name = "SigningRefused";
   constructor(readonly reason: "denied" | "failed" | "late" | "unheard", message: string) {
@@ -41,21 +41,21 @@ const REQUESTS: ApiResource = {
   kind: "CertificateSigningRequest",
 };
 
-/** Says which server a request is of, so that each one watches its own. */
+/** Label with the server of a request. Each server watches its own requests. */
 const LABEL = "internal.mesh.io/signing-server";
 
-/** Longest time to take a request away, milliseconds. The API does that by itself, too: after an hour or a day. */
+/** Longest time to remove a request, milliseconds. The API removes requests by itself, too: after an hour or a day. */
 const REMOVAL_MS = 5000;
 
-/** Characters of an object's reason and message that go into errors. */
+/** Most characters of an object's reason and message in an error. */
 const SHOWN = 300;
 
-/** The fields of a request's status that are read. */
+/** The fields of a request's status that the server reads. */
 interface RequestState {
-  /** In base64, as the API has it; empty: not signed. */
+  /** In base64, as in the API; empty: not signed. */
   readonly certificate: string;
   readonly isApproved: boolean;
-  /** Why it is refused for good; undefined: it is not. */
+  /** Why the request is refused for good; undefined: the request is not refused. */
   readonly refusal: SigningRefused | undefined;
 }
 
@@ -64,7 +64,7 @@ interface WaitingRequest {
   readonly signed: (pem: string) => void;
   readonly failed: (error: Error) => void;
   isApproved: boolean;
-  /** Why this server could not approve it. */
+  /** Why this server could not approve the request. */
   notApproved?: string;
 }
 
@@ -88,9 +88,9 @@ export class SigningRequests {
    * Has a request signed.
    *
    * @param signal Ends the wait.
-   * @returns the certificates that the signer wrote, in PEM; nothing of them is checked
-   * @throws {SigningRefused} when it is denied, when the signer failed, or when the signal aborted first; {ApiError} when
-   * the request cannot be made
+   * @returns the certificates that the signer wrote, in PEM, unchecked
+   * @throws {SigningRefused} when the request is denied, when the signer failed, or when the signal aborted first;
+   * {ApiError} when the request cannot be made
    */
   async sign(order: SigningOrder, signal: AbortSignal): Promise<string> {
     const work = this.#sign(order, AbortSignal.any([signal, this.#stop.signal]));
@@ -120,12 +120,12 @@ export class SigningRequests {
       throw signal.aborted ? this.#late(order, waiting, signal) : error;
     } finally {
       signal.removeEventListener("abort", ended);
-      // It may be there even where its making had no answer.
+      // The request may exist even if its creation got no answer.
       if (this.#waiting.delete(place.name)) this.#remove(place);
     }
   }
 
-  /** Ends the watch, when all requests are taken away. */
+  /** Ends the watch after all requests have been removed. */
   async stop(): Promise<void> {
     this.#stop.abort(new Error("the server stops"));
     await Promise.allSettled(this.#running);
@@ -138,7 +138,7 @@ export class SigningRequests {
     return { metadata: { labels: { [LABEL]: this.#server } }, spec };
   }
 
-  /** One watch for all requests, from the first one on. */
+  /** One watch for all requests, begun with the first request. */
   #follow(): void {
     if (this.#objects !== undefined) return;
     this.#objects = new Informer(this.#client, {
@@ -169,7 +169,7 @@ export class SigningRequests {
     }
   }
 
-  /** Others may approve in this server's place, so that a refusal is no end. */
+  /** Somebody else may approve in this server's place, so a failure to approve does not end the request. */
   async #approve(place: ObjectPlace, waiting: WaitingRequest, signal: AbortSignal): Promise<void> {
     const condition = { type: "Approved", status: "True", reason: "Mesh", message: "The caller proved its identity." };
     try {
@@ -181,7 +181,7 @@ export class SigningRequests {
       if (signal.aborted) return;
       const reason = (error as Error).message;
       waiting.notApproved = reason;
-      // Each request has a name of its own, so that the whole text is never the same.
+      // Logged once. The texts of the reasons differ, because each contains the name of a request.
       if (!this.#saidNotApproved) {
         this.#log.warn("this server cannot approve requests; somebody else has to", { reason });
       }
